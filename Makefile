@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The one entry to everything: builds module, command-line tool, virtual chip and
+# tests into build/, and runs the demonstration and the tests. What goes into each
+# part is in that part's own Makefile or Kbuild.
+
+SHELL := /bin/bash
+TOP := $(CURDIR)
+BUILD := $(TOP)/build
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# The kernel to build modules for: the newest one with headers, which the laboratory
+# boots. `make install` builds for the running one.
+KVER ?= $(notdir $(patsubst %/build,%,$(lastword $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -V))))
+KDIR ?= /lib/modules/$(KVER)/build
+KOUT = $(BUILD)/kmod-$(KVER)
+JOBS := $(shell nproc)
+
+.PHONY: all kmod user vchip selftests man demo check install install-kmod install-user dkms uninstall clean help
+
+all: kmod user vchip selftests man
+
+help:
+	@echo 'make demo       install what is missing, build, record a program on the virtual chip'
+	@echo 'make check      install what is missing, build, run all tests'
+	@echo 'make            build all: kmod, user, vchip, selftests'
+	@echo 'make kmod       the kernel modules, for KVER=$(KVER)'
+	@echo 'make user       libkjoule and the command-line tool'
+	@echo 'make vchip      the virtual chip'
+	@echo 'make selftests  the test programs'
+	@echo 'make install    module for the running kernel, tool, manual pages (PREFIX=$(PREFIX))'
+	@echo 'make dkms       hand the module source to DKMS, which rebuilds it for each kernel'
+	@echo 'make clean      remove build/'
+	@echo 'C=1 checks the modules with sparse, V=1 shows commands; CHECK="-v NAME" goes to the test runner'
+
+# Kernel modules -----------------------------------------------------------------------
+# Kbuild writes beside its sources, so it works on a mirror of them below build/.
+# $(call mirror,from,to): copy what is newer, drop sources that are gone.
+define mirror
+	mkdir -p $(2) && cp -ru --preserve=timestamps $(1)/. $(2)/ && cd $(2) && \
+	find . \( -name '*.[ch]' -o -name Kbuild \) ! -name '*.mod.c' | \
+	while read -r f; do [ -e "$(1)/$$f" ] || rm -f "$$f"; done
+endef
+KBUILD = $(MAKE) -C $(KDIR) KJOULE_TOP=$(TOP) W=1
+
+kmod:
+	@[ -n '$(KVER)' ] && [ -e $(KDIR)/Makefile ] || \
+		{ echo 'no kernel headers in /lib/modules/$(KVER)/build; run scripts/setup' >&2; exit 1; }
+	@mkdir -p $(KOUT)
+	+@flock $(KOUT)/.lock $(MAKE) --no-print-directory kmod-locked
+
+.PHONY: kmod-locked kmod-kjoule
+kmod-locked: kmod-kjoule
+ifneq ($(wildcard selftests/vchip/driver/Kbuild),)
+	@$(call mirror,$(TOP)/selftests/vchip/driver,$(KOUT)/vchip)
+	$(KBUILD) M=$(KOUT)/vchip $(if $(wildcard kmod/Kbuild),KBUILD_EXTRA_SYMBOLS=$(KOUT)/kjoule/Module.symvers,KBUILD_MODPOST_WARN=1) modules
+endif
+
+kmod-kjoule:
+ifneq ($(wildcard kmod/Kbuild),)
+	@$(call mirror,$(TOP)/kmod,$(KOUT)/kjoule)
+	$(KBUILD) M=$(KOUT)/kjoule modules
+endif
+
+# User space ---------------------------------------------------------------------------
+# $(call part,folder,output): build a part that has a Makefile of its own.
+define part
+	@mkdir -p $(2)
+	$(if $(wildcard $(1)/Makefile),$(MAKE) -C $(1) BUILD=$(2))
+endef
+
+user:
+	$(call part,user,$(BUILD)/user)
+
+vchip:
+	$(call part,selftests/vchip/plugin,$(BUILD)/vchip)
+
+selftests: user
+	$(call part,selftests,$(BUILD)/selftests)
+
+# Manual pages, from reStructuredText
+MAN = $(patsubst Documentation/man/%.rst,build/man/%,$(wildcard Documentation/man/*.[1-8].rst))
+man: $(MAN)
+
+build/man/%: Documentation/man/%.rst
+	@mkdir -p $(@D)
+	rst2man --halt=warning $< $@
+
+# The two commands ---------------------------------------------------------------------
+# Each in a make of its own, after setup: what setup installs decides what is built.
+demo:
+	scripts/setup
+	+@$(MAKE) --no-print-directory -j$(JOBS) all
+	scripts/demo
+
+check:
+	scripts/setup
+	+@$(MAKE) --no-print-directory -j$(JOBS) all
+	@selftests/run.sh $(CHECK)
+
+# Installation -------------------------------------------------------------------------
+install: install-user install-kmod
+
+install-kmod:
+	+@$(MAKE) --no-print-directory KVER=$$(uname -r) kmod-install-for
+
+.PHONY: kmod-install-for
+kmod-install-for:
+	@[ -e $(KDIR)/Makefile ] || { echo 'no headers for the running kernel $(KVER); on Debian: apt-get install linux-headers-$(KVER)' >&2; exit 1; }
+	+@mkdir -p $(KOUT) && flock $(KOUT)/.lock $(MAKE) --no-print-directory kmod-kjoule
+	$(MAKE) -C $(KDIR) M=$(KOUT)/kjoule INSTALL_MOD_DIR=updates $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	$(if $(DESTDIR),,depmod $(KVER))
+
+install-user: user man
+	install -D -m 755 build/user/kjoule $(DESTDIR)$(PREFIX)/bin/kjoule
+	@for page in $(MAN); do \
+		install -v -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+	@for file in $(wildcard user/completion/kjoule); do \
+		install -v -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule || exit 1; done
+
+DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="*\([^"]*\)"*/\1/p' kmod/dkms.conf)
+DKMS_SRC = $(DESTDIR)/usr/src/kjoule-$(DKMS_VERSION)
+dkms:
+	rm -rf $(DKMS_SRC)
+	mkdir -p $(DKMS_SRC)/include
+	cp -r kmod/. $(DKMS_SRC)/
+	cp -r include/uapi $(DKMS_SRC)/include/
+	$(if $(DESTDIR),,dkms add -m kjoule -v $(DKMS_VERSION) && dkms install -m kjoule -v $(DKMS_VERSION))
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/kjoule $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man[1-8]/kjoule*
+	rm -f $(DESTDIR)/lib/modules/$$(uname -r)/updates/kjoule.ko*
+	$(if $(DESTDIR),,depmod)
+
+clean:
+	rm -rf build

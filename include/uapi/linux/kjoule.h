@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The bulk data interface of kjoule: the rings, the records in them and the
+ * ioctls of /dev/kjoule. Sessions are made and controlled through the generic
+ * netlink family "kjoule" (kjoule_netlink.h); the device is attached to one.
+ *
+ * Everything is in the machine's byte order. Times are nanoseconds of
+ * CLOCK_MONOTONIC, energies microjoules in 64 bits that never go backwards,
+ * frequencies kilohertz.
+ */
+#ifndef _UAPI_LINUX_KJOULE_H
+#define _UAPI_LINUX_KJOULE_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+/* Version of this interface; a larger number only ever adds. */
+#define KJOULE_ABI_VERSION	1
+
+#define KJOULE_DEVICE		"/dev/kjoule"
+
+/* What part of the machine an energy domain covers. */
+enum kjoule_domain_class {
+	KJOULE_DOMAIN_OTHER = 0,
+	KJOULE_DOMAIN_PACKAGE = 1,
+	KJOULE_DOMAIN_CORE = 2,
+	KJOULE_DOMAIN_UNCORE = 3,
+	KJOULE_DOMAIN_DRAM = 4,
+	KJOULE_DOMAIN_PSYS = 5,
+};
+
+/*
+ * Records
+ *
+ * A ring holds records one after another, each 8-byte aligned and a multiple of
+ * 8 bytes long, never split at the ring's end (KJOULE_RECORD_PAD fills it up).
+ * A reader skips what it does not know by its size.
+ *
+ * Ticks are numbered from 0; tick k of every CPU is due at t0 + k * interval
+ * (+ jitter, see Documentation/abi/device.rst). Records carry the low 32 bits of k; within a
+ * ring k only grows. A ring may be silent for long where only a process is sampled: who
+ * records for days compares with the books (due) how often 2^32 has gone round.
+ * The time of a record is that of its tick's due time plus late_ns.
+ */
+enum kjoule_record_type {
+	KJOULE_RECORD_PAD = 0,		/* struct kjoule_record, nothing else */
+	KJOULE_RECORD_SAMPLE = 1,	/* struct kjoule_sample */
+	KJOULE_RECORD_TASK = 2,		/* struct kjoule_task: whose samples follow */
+	KJOULE_RECORD_ENERGY = 3,	/* struct kjoule_energy: counters that have moved */
+	KJOULE_RECORD_GAP = 4,		/* struct kjoule_gap: ticks that did not happen */
+	KJOULE_RECORD_LOST = 5,		/* struct kjoule_lost: records that found no room */
+	KJOULE_RECORD_CPU = 6,		/* struct kjoule_cpu_mark: only from read() */
+};
+
+/**
+ * struct kjoule_record - how every record begins
+ * @type:	enum kjoule_record_type
+ * @flags:	depends on @type
+ * @size:	of the whole record in bytes, a multiple of 8
+ */
+struct kjoule_record {
+	__u8 type;
+	__u8 flags;
+	__u16 size;
+};
+
+/* kjoule_sample flags */
+#define KJOULE_SAMPLE_KERNEL		(1 << 0)	/* kernel mode was interrupted */
+#define KJOULE_SAMPLE_PRECISE		(1 << 1)	/* ip is the precise instruction */
+#define KJOULE_SAMPLE_IDLE		(1 << 2)	/* the idle task was interrupted */
+#define KJOULE_SAMPLE_FREQ_REQUESTED	(1 << 3)	/* freq_khz is the request, not the grant */
+#define KJOULE_SAMPLE_IP_HIDDEN		(1 << 4)	/* kernel ip withheld from this reader */
+
+/**
+ * struct kjoule_sample - what ran at a tick
+ * @rec:	type KJOULE_RECORD_SAMPLE; the task is that of the KJOULE_RECORD_TASK before
+ * @tick:	low 32 bits of k
+ * @late_ns:	how long after its due time the tick was taken, 2^32 - 1 if longer
+ * @freq_khz:	mean frequency of the CPU since its last tick while not halted, 0 if unknown
+ * @ip:		instruction pointer, 0 if hidden
+ */
+struct kjoule_sample {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u32 late_ns;
+	__u32 freq_khz;
+	__u64 ip;
+};
+
+/**
+ * struct kjoule_task - the task that the samples after this one belong to
+ * @rec:	type KJOULE_RECORD_TASK
+ * @pid:	the thread's id (in the initial pid namespace), 0 for an idle task
+ * @tgid:	the process's id
+ * @reserved:	0
+ */
+struct kjoule_task {
+	struct kjoule_record rec;
+	__u32 pid;
+	__u32 tgid;
+	__u32 reserved;
+};
+
+/**
+ * struct kjoule_energy - energy counters of this CPU's package that have moved since
+ *			  the last such record
+ * @rec:	type KJOULE_RECORD_ENERGY
+ * @tick:	low 32 bits of k
+ * @late_ns:	as in a sample: when they were read
+ * @domains:	bit i: domain i of the session's energy source is among @energy_uj
+ * @energy_uj:	64-bit microjoules since the session began, one for each bit set in @domains,
+ *		lowest bit first
+ *
+ * Only one CPU of each package writes these. The first tick writes all domains.
+ */
+struct kjoule_energy {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u32 late_ns;
+	__u32 domains;
+	__u64 energy_uj[];
+};
+
+/**
+ * struct kjoule_gap - ticks that were due but did not happen
+ * @rec:	type KJOULE_RECORD_GAP
+ * @tick:	low 32 bits of the first missing k
+ * @count:	how many in a row
+ */
+struct kjoule_gap {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u64 count;
+};
+
+/**
+ * struct kjoule_lost - records that found the ring full
+ * @rec:	type KJOULE_RECORD_LOST
+ * @tick:	low 32 bits of the tick at which the first was lost
+ * @records:	how many records were lost
+ * @samples:	how many of them were samples
+ */
+struct kjoule_lost {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u64 records;
+	__u64 samples;
+};
+
+/**
+ * struct kjoule_cpu_mark - the records after this one in a read() are of another CPU
+ * @rec:	type KJOULE_RECORD_CPU
+ * @cpu:	the CPU
+ */
+struct kjoule_cpu_mark {
+	struct kjoule_record rec;
+	__u32 cpu;
+};
+
+/*
+ * The ring
+ *
+ *  kernel (tick, interrupts off)          reader
+ *  -----------------------------          ------
+ *  read tail              (A)             read head              (C)
+ *  write records                          read records
+ *  store-release head     (B)             store-release tail     (D)
+ *
+ * B pairs with C: who sees the new head sees the records before it.
+ * D pairs with A: who sees the new tail may overwrite what lies before it.
+ */
+
+/**
+ * struct kjoule_ring_head - first page of a CPU's ring, read only for user space
+ * @abi:	KJOULE_ABI_VERSION
+ * @cpu:	the CPU
+ * @data_size:	bytes of data, a power of two
+ * @head:	bytes written so far; the next record goes to head % data_size
+ * @due:	ticks that have been due
+ * @produced:	of these, ticks that happened
+ * @missed:	of these, ticks that did not (see KJOULE_RECORD_GAP)
+ * @parked:	of these, ticks left out because the CPU was idle
+ * @filtered:	ticks produced without a sample: the task was not the target
+ * @records:	records written or lost, pads not counted
+ * @lost:	records of these that found the ring full
+ * @samples:	samples written
+ * @tick_ns:	time spent in the tick's own code
+ * @source_errors: failed reads of an energy or frequency source
+ * @state:	enum kjoule_session_state
+ * @seq:	odd while the books are being written: read all of them again if it was odd or
+ *		has changed
+ *
+ * As of the last tick due = produced + missed + parked, and records - lost is what was
+ * written.
+ */
+struct kjoule_ring_head {
+	__u32 abi;
+	__u32 cpu;
+	__u64 data_size;
+	__u64 head;
+	__u64 due;
+	__u64 produced;
+	__u64 missed;
+	__u64 parked;
+	__u64 filtered;
+	__u64 records;
+	__u64 lost;
+	__u64 samples;
+	__u64 tick_ns;
+	__u64 source_errors;
+	__u32 state;
+	__u32 seq;
+};
+
+/**
+ * struct kjoule_ring_tail - a page of its own, written by the reader
+ * @tail:	bytes consumed so far, never more than head; the kernel believes nothing else
+ */
+struct kjoule_ring_tail {
+	__u64 tail;
+};
+
+/*
+ * ioctls of /dev/kjoule. Each structure begins with its size as the caller
+ * knows it; the kernel takes a shorter one as filled up with zeros and refuses
+ * a longer one whose surplus is not zero (E2BIG). The size is left as it is.
+ * Unknown flags and reserved fields that are not zero are refused (EINVAL).
+ */
+
+/**
+ * struct kjoule_info - what this module can do
+ * @size:		sizeof(struct kjoule_info)
+ * @abi:		out: KJOULE_ABI_VERSION of the module
+ * @features:		out: KJOULE_FEATURE_*, none so far
+ * @min_interval_ns:	out: the shortest interval that a session may have
+ * @max_interval_ns:	out: the longest
+ * @min_ring_bytes:	out: the smallest ring per CPU that a session may have
+ * @max_ring_bytes:	out: the largest
+ * @default_ring_bytes:	out: what is taken when a session asks for 0
+ * @version:		out: the module's version, zero terminated
+ */
+struct kjoule_info {
+	__u32 size;
+	__u32 abi;
+	__u64 features;
+	__u64 min_interval_ns;
+	__u64 max_interval_ns;
+	__u64 min_ring_bytes;
+	__u64 max_ring_bytes;
+	__u64 default_ring_bytes;
+	char version[32];
+};
+
+/**
+ * struct kjoule_attach - bind this open file to a session
+ * @size:	sizeof(struct kjoule_attach)
+ * @session:	its id, as netlink gave it
+ * @flags:	0
+ * @reserved:	0
+ * @cpus:	out: number of rings
+ * @reserved2:	0
+ *
+ * A session has one reader: EBUSY if it has one, ENOENT if there is no such session.
+ */
+struct kjoule_attach {
+	__u32 size;
+	__u32 session;
+	__u64 flags;
+	__u64 reserved;
+	__u32 cpus;
+	__u32 reserved2;
+};
+
+/**
+ * struct kjoule_ring - where to map the ring of a CPU
+ * @size:		sizeof(struct kjoule_ring)
+ * @index:		0 to attach.cpus - 1
+ * @cpu:		out: which CPU that is
+ * @reserved:		0
+ * @head_offset:	out: offset for mmap, PROT_READ, of the head page; the data follows it
+ *			in the same mapping of page size + @data_size bytes
+ * @tail_offset:	out: offset for mmap, PROT_READ | PROT_WRITE, of the tail page
+ * @data_size:		out: bytes of data
+ */
+struct kjoule_ring {
+	__u32 size;
+	__u32 index;
+	__u32 cpu;
+	__u32 reserved;
+	__u64 head_offset;
+	__u64 tail_offset;
+	__u64 data_size;
+};
+
+/* The numbers hold no sizes: the structures may grow, and tell their size themselves. */
+#define KJOULE_IOC_MAGIC	0xee
+#define KJOULE_IOC_INFO		_IO(KJOULE_IOC_MAGIC, 0x00)	/* struct kjoule_info */
+#define KJOULE_IOC_ATTACH	_IO(KJOULE_IOC_MAGIC, 0x01)	/* struct kjoule_attach */
+#define KJOULE_IOC_RING		_IO(KJOULE_IOC_MAGIC, 0x02)	/* struct kjoule_ring */
+
+#ifndef __cplusplus
+_Static_assert(sizeof(struct kjoule_record) == 4, "record");
+_Static_assert(sizeof(struct kjoule_sample) == 24, "sample");
+_Static_assert(sizeof(struct kjoule_task) == 16, "task");
+_Static_assert(sizeof(struct kjoule_energy) == 16, "energy");
+_Static_assert(sizeof(struct kjoule_gap) == 16, "gap");
+_Static_assert(sizeof(struct kjoule_lost) == 24, "lost");
+_Static_assert(sizeof(struct kjoule_cpu_mark) == 8, "cpu mark");
+_Static_assert(sizeof(struct kjoule_ring_head) == 112, "ring head");
+_Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
+_Static_assert(sizeof(struct kjoule_info) == 88, "info");
+_Static_assert(sizeof(struct kjoule_attach) == 32, "attach");
+_Static_assert(sizeof(struct kjoule_ring) == 40, "ring");
+#endif
+
+#endif /* _UAPI_LINUX_KJOULE_H */

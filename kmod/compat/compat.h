@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between kernels: the newest names, made on older kernels from
+ * what these have. Each HAVE_ comes from compiling compat/probe/<NAME>.c, not
+ * from a version number, because distributions backport.
+ */
+#ifndef KJOULE_COMPAT_H
+#define KJOULE_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <net/genetlink.h>
+
+/* 6.3 made vm_flags constant and gave it setters. */
+#ifndef HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/* 6.13 put the callback into the initialisation; 6.15 removed hrtimer_init(). */
+#ifndef HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+/* 6.16 renamed the accessors of model specific registers. */
+#ifndef HAVE_RDMSRQ_SAFE
+#define rdmsrq_safe(msr, value)	rdmsrl_safe(msr, value)
+#define rdmsrq(msr, value)	rdmsrl(msr, value)
+#endif
+
+/* 6.6 gave dumps the same genl_info as other operations. */
+static inline struct nlattr **kjoule_dump_attrs(struct netlink_callback *cb)
+{
+#ifdef HAVE_GENL_INFO_DUMP
+	return genl_info_dump(cb)->attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+/* 6.2 changed what pre_doit is told of the operation. */
+#ifdef HAVE_GENL_SPLIT_OPS
+#define KJOULE_GENL_PRE_DOIT_OPS struct genl_split_ops
+#else
+#define KJOULE_GENL_PRE_DOIT_OPS struct genl_ops
+#endif
+
+#endif /* KJOULE_COMPAT_H */

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ladder of init and exit: sources first, then the core, then the front
+ * ends, so that nobody can ask for what is not there yet; and back in reverse.
+ */
+#include <linux/module.h>
+
+#include "frontend.h"
+#include "session.h"
+#include "source.h"
+#include "version.h"
+
+static int __init kjoule_init(void)
+{
+	int err;
+
+	err = kjoule_rapl_init();
+	if (err)
+		return err;
+	err = kjoule_aperf_init();
+	if (err)
+		goto err_rapl;
+	err = kjoule_cpufreq_init();
+	if (err)
+		goto err_aperf;
+	err = kjoule_session_init();
+	if (err)
+		goto err_cpufreq;
+	err = kjoule_chardev_init();
+	if (err)
+		goto err_session;
+	err = kjoule_netlink_init();
+	if (err)
+		goto err_chardev;
+	kjoule_stats_init();
+	return 0;
+
+err_chardev:
+	kjoule_chardev_exit();
+err_session:
+	kjoule_session_exit();
+err_cpufreq:
+	kjoule_cpufreq_exit();
+err_aperf:
+	kjoule_aperf_exit();
+err_rapl:
+	kjoule_rapl_exit();
+	return err;
+}
+
+static void __exit kjoule_exit(void)
+{
+	kjoule_stats_exit();
+	kjoule_netlink_exit();
+	kjoule_chardev_exit();
+	kjoule_session_exit();
+	kjoule_cpufreq_exit();
+	kjoule_aperf_exit();
+	kjoule_rapl_exit();
+}
+
+module_init(kjoule_init);
+module_exit(kjoule_exit);
+
+MODULE_DESCRIPTION("Samples code, energy and frequency with one clock");
+MODULE_AUTHOR("The kjoule developers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(KJOULE_VERSION);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Generated from Documentation/netlink/specs/kjoule.yaml by scripts/gen-netlink; do not edit. */
+#ifndef KJOULE_NETLINK_GEN_H
+#define KJOULE_NETLINK_GEN_H
+
+#include <net/genetlink.h>
+#include <linux/kjoule_netlink.h>
+
+int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_source_get_dump_start(struct netlink_callback *cb);
+int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int kjoule_session_new_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_session_get_dump_start(struct netlink_callback *cb);
+int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int kjoule_stats_get_dump_start(struct netlink_callback *cb);
+int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+
+extern const struct genl_ops kjoule_ops[7];
+
+#endif /* KJOULE_NETLINK_GEN_H */

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring of one CPU; see ring.h. The producer side (reserve, lose, commit) is
+ * called by the sampler with interrupts off on the ring's CPU, or by whoever
+ * stopped that CPU's timer; the reader side by the char device.
+ */
+#include <linux/mm.h>
+#include <linux/topology.h>
+#include <linux/vmalloc.h>
+
+#include "compat/compat.h"
+#include "ring.h"
+
+/**
+ * kjoule_ring_alloc() - get memory for a ring, near its CPU
+ * @ring:	to be filled
+ * @cpu:	whose ring
+ * @bytes:	of data, a power of two, at least a page
+ *
+ * Context: process, sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes)
+{
+	void *mem = vzalloc_node(bytes + 2 * PAGE_SIZE, cpu_to_node(cpu));
+
+	if (!mem)
+		return -ENOMEM;
+	memset(ring, 0, sizeof(*ring));
+	ring->page = mem;
+	ring->data = mem + PAGE_SIZE;
+	ring->tail = mem + PAGE_SIZE + bytes;
+	ring->size = bytes;
+	ring->page->abi = KJOULE_ABI_VERSION;
+	ring->page->cpu = cpu;
+	ring->page->data_size = bytes;
+	return 0;
+}
+
+/**
+ * kjoule_ring_free() - undo kjoule_ring_alloc()
+ * @ring:	the ring; nothing maps or writes it any more
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_ring_free(struct kjoule_ring_buffer *ring)
+{
+	vfree(ring->page);
+	ring->page = NULL;
+}
+
+/* A tail that moves on from the last believable one, not beyond what has been published. */
+static bool tail_is_sane(u64 tail, u64 seen, u64 head)
+{
+	return !(tail % 8) && tail - seen <= head - seen;
+}
+
+/* The reader's tail if it can be believed, else the last one that could. */
+static u64 ring_tail(struct kjoule_ring_buffer *ring)
+{
+	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
+
+	/* the published head: nobody can have read what this tick has written */
+	if (tail_is_sane(tail, ring->seen_tail, ring->page->head))
+		smp_store_release(&ring->seen_tail, tail);	/* G, pairs with H */
+	return ring->seen_tail;
+}
+
+/* Room for @size contiguous bytes, a pad before them if need be; NULL when there is none. */
+static void *ring_room(struct kjoule_ring_buffer *ring, u64 size)
+{
+	u64 at = ring->head & (ring->size - 1);
+	u64 pad = at + size > ring->size ? ring->size - at : 0;
+	struct kjoule_record *rec;
+
+	if (ring->head - ring->seen_tail + pad + size > ring->size &&
+	    ring->head - ring_tail(ring) + pad + size > ring->size)
+		return NULL;
+	if (pad) {
+		/* shorter than the record that does not fit, so its size does */
+		rec = (struct kjoule_record *)(ring->data + at);
+		rec->type = KJOULE_RECORD_PAD;
+		rec->flags = 0;
+		rec->size = pad;
+		ring->head += pad;
+		at = 0;
+	}
+	ring->head += size;
+	return ring->data + at;
+}
+
+static void *ring_record(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size)
+{
+	struct kjoule_record *rec = ring_room(ring, size);
+
+	if (!rec)
+		return NULL;
+	rec->type = type;
+	rec->flags = flags;
+	rec->size = size;
+	ring->records++;
+	return rec;
+}
+
+/**
+ * kjoule_ring_lose() - book a record for which there is no room
+ * @ring:	the ring
+ * @type:	what it would have been
+ * @tick:	at which tick, low 32 bits
+ *
+ * Context: producer.
+ */
+void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
+{
+	if (!ring->lost++)
+		ring->lost_tick = tick;
+	if (type == KJOULE_RECORD_SAMPLE)
+		ring->lost_samples++;
+	ring->records++;
+	ring->lost_total++;
+}
+
+/**
+ * kjoule_ring_reserve() - begin a record
+ * @ring:	the ring
+ * @type:	KJOULE_RECORD_*
+ * @flags:	of the record
+ * @size:	of the record in bytes, a multiple of 8
+ * @tick:	low 32 bits of the current tick, for the books of what is lost
+ *
+ * The caller fills in what follows the header; readers see it after kjoule_ring_commit().
+ * What was lost before is told first, by a KJOULE_RECORD_LOST.
+ *
+ * Context: producer.
+ * Return: the record, or NULL if there is no room (then it is booked as lost).
+ */
+void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick)
+{
+	void *rec;
+
+	if (unlikely(ring->lost)) {
+		struct kjoule_lost *lost = ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(*lost));
+
+		if (!lost)
+			goto lose;
+		lost->tick = ring->lost_tick;
+		lost->records = ring->lost;
+		lost->samples = ring->lost_samples;
+		ring->lost = 0;
+		ring->lost_samples = 0;
+	}
+	rec = ring_record(ring, type, flags, size);
+	if (likely(rec))
+		return rec;
+lose:
+	kjoule_ring_lose(ring, type, tick);
+	return NULL;
+}
+
+/**
+ * kjoule_ring_commit() - show the reader what was written
+ * @ring:	the ring
+ *
+ * Context: producer.
+ */
+void kjoule_ring_commit(struct kjoule_ring_buffer *ring)
+{
+	smp_store_release(&ring->page->head, ring->head);	/* B, pairs with C in the reader */
+}
+
+/*
+ * The reader's position as the kernel sees it from outside the producer, at most @head. The
+ * tick may go on meanwhile, so that @head is an older one and the reader past it.
+ */
+static u64 reader_tail(struct kjoule_ring_buffer *ring, u64 head)
+{
+	/* in this order none is past the next, unless the tail lies */
+	u64 seen = smp_load_acquire(&ring->seen_tail);	/* H, pairs with G */
+	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
+	u64 now = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+
+	if (!tail_is_sane(tail, seen, now))
+		tail = seen;
+	return (s64)(tail - head) < 0 ? tail : head;
+}
+
+/*
+ * Size of the record at @tail, or 0 where a hostile tail points into the middle of one. Read
+ * once: under such a tail the producer may be writing there.
+ */
+static u16 record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
+{
+	u64 at = tail & (ring->size - 1);
+	u16 size = READ_ONCE(((struct kjoule_record *)(ring->data + at))->size);
+
+	if (size < 8 || size % 8 || at + size > ring->size || size > head - tail)
+		return 0;
+	return size;
+}
+
+static bool is_pad(struct kjoule_ring_buffer *ring, u64 tail)
+{
+	u64 at = tail & (ring->size - 1);
+
+	return READ_ONCE(((struct kjoule_record *)(ring->data + at))->type) == KJOULE_RECORD_PAD;
+}
+
+/**
+ * kjoule_ring_unread() - bytes that wait for the reader
+ * @ring:	the ring
+ *
+ * Context: process.
+ * Return: bytes, pads included.
+ */
+u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
+{
+	u64 head = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+
+	return head - reader_tail(ring, head);
+}
+
+/**
+ * kjoule_ring_waiting() - records that wait for the reader
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ * @written:	how many records had been written then; a tail that lies makes no more of them
+ *
+ * Counts them one by one, so that the books rest on what is in the ring.
+ *
+ * Context: process.
+ * Return: records, pads not counted.
+ */
+u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
+{
+	u64 first, tail, n;
+	u16 size;
+
+	do {
+		first = reader_tail(ring, head);
+		for (tail = first, n = 0; tail != head; tail += size) {
+			size = record_size(ring, tail, head);
+			if (!size)
+				break;
+			n += !is_pad(ring, tail);
+		}
+		/* once more if the reader went on and what was counted is written over */
+	} while (first != head && smp_load_acquire(&ring->page->head) - first > ring->size);
+	return min(n, written);
+}
+
+/**
+ * kjoule_ring_read() - copy whole records out and consume them
+ * @ring:	the ring
+ * @to:		where they go
+ *
+ * Context: process, may fault; the caller serialises readers.
+ * Return: bytes copied (whole records, 0 when none waits or fits), or -EFAULT when nothing
+ * could be copied.
+ */
+ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, struct iov_iter *to)
+{
+	u64 head = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+	u64 tail = reader_tail(ring, head), end = tail;
+	size_t bytes, copied;
+	ssize_t done = 0;
+	u16 size;
+
+	while (tail != head) {
+		/* a run of records up to the ring's end or the reader's */
+		for (end = tail; end != head; end += size) {
+			size = record_size(ring, end, head);
+			if (!size) {
+				/* the tail is a lie: all that it could mean is gone */
+				if (end == tail) {
+					/* D, pairs with A */
+					smp_store_release(&ring->tail->tail, head);
+				}
+				break;
+			}
+			if (end + size - tail > iov_iter_count(to))
+				break;
+			if (end != tail && !(end & (ring->size - 1)))
+				break;
+		}
+		bytes = end - tail;
+		if (!bytes)
+			break;
+		copied = copy_to_iter(ring->data + (tail & (ring->size - 1)), bytes, to);
+		if (copied != bytes) {
+			iov_iter_revert(to, copied);
+			return done ? done : -EFAULT;
+		}
+		tail = end;
+		done += bytes;
+		smp_store_release(&ring->tail->tail, tail);	/* D, pairs with A */
+	}
+	return done;
+}
+
+static int map_pages(struct vm_area_struct *vma, void *mem, size_t bytes, vm_flags_t clear)
+{
+	size_t off;
+	int err;
+
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
+	vm_flags_clear(vma, VM_MAYEXEC | clear);
+	for (off = 0; off < bytes; off += PAGE_SIZE) {
+		err = vm_insert_page(vma, vma->vm_start + off, vmalloc_to_page(mem + off));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * kjoule_ring_map_data() - map head page and data, never writable
+ * @ring:	the ring
+ * @vma:	as asked for; its offset has been checked
+ *
+ * Context: mmap.
+ * Return: 0, -EPERM if it is to be writable or executable, -EINVAL for another length.
+ */
+int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE + ring->size)
+		return -EINVAL;
+	return map_pages(vma, ring->page, PAGE_SIZE + ring->size, VM_MAYWRITE);
+}
+
+/**
+ * kjoule_ring_map_tail() - map the tail page
+ * @ring:	the ring
+ * @vma:	as asked for; its offset has been checked
+ *
+ * Context: mmap.
+ * Return: 0, -EPERM if it is to be executable, -EINVAL for another length or a private mapping.
+ */
+int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	return map_pages(vma, ring->tail, PAGE_SIZE, 0);
+}

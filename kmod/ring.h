@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The ring of one CPU: memory that user space maps, one producer in hard
+ * interrupt context, one reader. It knows records by size only, never what they
+ * mean. Layout and barriers are described in the uapi header.
+ */
+#ifndef KJOULE_RING_H
+#define KJOULE_RING_H
+
+#include <linux/kjoule.h>
+#include <linux/mm_types.h>
+#include <linux/types.h>
+#include <linux/uio.h>
+
+#define KJOULE_RING_MIN		(1UL << 12)
+#define KJOULE_RING_DEFAULT	(1UL << 20)
+#define KJOULE_RING_MAX		(1UL << 28)
+
+/**
+ * struct kjoule_ring_buffer - kernel side of a ring
+ * @page:	the head page that readers see
+ * @data:	the records
+ * @tail:	the page that the reader writes; never trusted
+ * @size:	bytes of data, a power of two
+ * @head:	bytes written, the authority; published in @page by commit
+ * @seen_tail:	the last believable tail
+ * @lost:	records lost since the last KJOULE_RECORD_LOST
+ * @lost_samples: samples among them
+ * @lost_tick:	tick of the first of them
+ * @records:	records written or lost
+ * @lost_total:	records lost
+ */
+struct kjoule_ring_buffer {
+	struct kjoule_ring_head *page;
+	u8 *data;
+	struct kjoule_ring_tail *tail;
+	u64 size;
+	u64 head;
+	u64 seen_tail;
+	u64 lost;
+	u64 lost_samples;
+	u32 lost_tick;
+	u64 records;
+	u64 lost_total;
+};
+
+int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes);
+void kjoule_ring_free(struct kjoule_ring_buffer *ring);
+void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick);
+void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick);
+void kjoule_ring_commit(struct kjoule_ring_buffer *ring);
+u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring);
+u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written);
+ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, struct iov_iter *to);
+int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
+int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
+
+#endif /* KJOULE_RING_H */

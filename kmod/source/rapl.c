@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Energy source "rapl-msr": RAPL's energy status registers, read directly. What
+ * the registers mean is in rapl_decode.c. That a register can be read proves
+ * nothing: hypervisors answer 0, so a counter counts as there only when its
+ * unit is not zero and it moves.
+ */
+#include <linux/delay.h>
+#include <linux/kjoule.h>
+#include <linux/module.h>
+#include <linux/smp.h>
+#include <asm/msr.h>
+#include <asm/processor.h>
+
+#include "../compat/compat.h"
+#include "../source.h"
+#include "rapl_decode.h"
+
+/* RAPL moves about every millisecond; who has not moved in this time does not. */
+#define MOVE_TIMEOUT_MS	40
+
+static u32 domain_msr[KJOULE_RAPL_DOMAINS];
+static bool moves;
+
+static int rapl_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
+{
+	return rdmsrq_safe(domain_msr[domain], raw);
+}
+
+/* Intel counts per die (one package may have two), AMD per package. */
+static int rapl_package(struct kjoule_source *src, unsigned int cpu)
+{
+	if (boot_cpu_data.x86_vendor == X86_VENDOR_INTEL)
+		return topology_physical_package_id(cpu) << 8 | topology_die_id(cpu);
+	return topology_physical_package_id(cpu);
+}
+
+static int rapl_probe(struct kjoule_source *src, char *why, size_t len)
+{
+	u64 first, now;
+	int i;
+
+	if (moves)
+		return 0;
+	if (rapl_read(src, 0, &first)) {
+		snprintf(why, len, "MSR 0x%x can not be read", domain_msr[0]);
+		return -ENODEV;
+	}
+	for (i = 0; i < MOVE_TIMEOUT_MS; i += 2) {
+		usleep_range(2000, 2500);
+		if (!rapl_read(src, 0, &now) && now != first) {
+			moves = true;
+			return 0;
+		}
+	}
+	snprintf(why, len, "package energy (MSR 0x%x) stands still at 0x%llx", domain_msr[0],
+		 first);
+	return -ENODEV;
+}
+
+static int rapl_absent(struct kjoule_source *src, char *why, size_t len)
+{
+	snprintf(why, len, "no RAPL: %s", (const char *)src->priv);
+	return -ENODEV;
+}
+
+static const struct kjoule_source_ops rapl_ops = {
+	.read_energy = rapl_read,
+	.package = rapl_package,
+	.probe = rapl_probe,
+};
+
+static const struct kjoule_source_ops rapl_absent_ops = {
+	.probe = rapl_absent,
+};
+
+static struct kjoule_source rapl = {
+	.name = "rapl-msr",
+	.kind = KJOULE_KIND_ENERGY,
+	.owner = THIS_MODULE,
+	.rating = 200,
+};
+
+static const char *rapl_setup(void)
+{
+	struct kjoule_rapl_domain found[KJOULE_RAPL_DOMAINS];
+	enum kjoule_rapl_vendor vendor;
+	u64 unit, raw;
+	int i, j, n;
+
+	switch (boot_cpu_data.x86_vendor) {
+	case X86_VENDOR_INTEL:
+		vendor = KJOULE_RAPL_INTEL;
+		break;
+	case X86_VENDOR_AMD:
+	case X86_VENDOR_HYGON:
+		vendor = KJOULE_RAPL_AMD;
+		break;
+	default:
+		return "neither an Intel nor an AMD processor";
+	}
+	if (rdmsrq_safe(kjoule_rapl_unit_msr(vendor), &unit))
+		return "the unit register can not be read";
+	n = kjoule_rapl_decode(vendor, boot_cpu_data.x86_model, unit, found);
+	if (n < 0)
+		return "the unit register reads 0";
+	for (i = 0; i < n; i++) {
+		struct kjoule_domain *d = &rapl.domains[rapl.n_domains];
+
+		/* the package has to be there; the others count if they have ever moved */
+		if (rdmsrq_safe(found[i].msr, &raw) || (i && !raw))
+			continue;
+		domain_msr[rapl.n_domains] = found[i].msr;
+		strscpy(d->name, found[i].name, sizeof(d->name));
+		d->class = found[i].class;
+		d->width = KJOULE_RAPL_WIDTH;
+		d->unit_mult = found[i].unit_mult;
+		d->unit_shift = found[i].unit_shift;
+		d->update_period_ns = 1000000;
+		/* found[] stands in for the parent's class until all are known */
+		d->parent = -1;
+		found[rapl.n_domains++] = found[i];
+	}
+	for (i = 0; i < rapl.n_domains; i++) {
+		for (j = 0; j < rapl.n_domains; j++) {
+			if (found[i].parent && found[j].class == found[i].parent)
+				rapl.domains[i].parent = j;
+		}
+	}
+	return rapl.n_domains ? NULL : "no energy counter can be read";
+}
+
+/**
+ * kjoule_rapl_init() - look for RAPL and register the source
+ *
+ * Without RAPL the source is registered all the same, to say why it can not be used.
+ *
+ * Context: process, module init.
+ * Return: 0 or -errno.
+ */
+int kjoule_rapl_init(void)
+{
+	const char *reason = rapl_setup();
+
+	rapl.ops = &rapl_ops;
+	if (reason) {
+		rapl.ops = &rapl_absent_ops;
+		rapl.priv = (void *)reason;
+		rapl.n_domains = 0;
+	}
+	return kjoule_source_register(&rapl);
+}
+
+/**
+ * kjoule_rapl_exit() - undo kjoule_rapl_init()
+ *
+ * Context: process, module exit.
+ */
+void kjoule_rapl_exit(void)
+{
+	kjoule_source_unregister(&rapl);
+}

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the benchmarks share: running a command in a laboratory guest, and printing
+# figures. A figure is measured in this run; nothing here knows a result.
+import json
+import os
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(TOP, "build")
+OUT = os.path.join(BUILD, "bench")
+
+
+class BenchError(Exception):
+    """The figure could not be measured."""
+
+
+def guest(script, *options, timeout=300):
+    """Run a shell script in a guest; return what it printed."""
+    os.makedirs(OUT, exist_ok=True)
+    path = os.path.join(OUT, f"job-{os.getpid()}.sh")
+    with open(path, "w", encoding="utf-8") as f:
+        # a copy, so that a build meanwhile does not change what is measured
+        f.write(f"set -e\ncd {TOP}\nmkdir /tmp/bench\ncp {BUILD}/user/kjoule /tmp/bench/\n"
+                f"PATH=/tmp/bench:$PATH\nT=build/selftests\n" + script)
+    command = [os.path.join(TOP, "scripts/vm"), "--timeout", str(timeout), *options, "--", "bash", path]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.unlink(path)
+    if done.returncode:
+        raise BenchError(f"the guest's command failed with exit code {done.returncode}: {done.stdout[-2000:]}")
+    return done.stdout
+
+
+def blocks(text):
+    """Split output at lines '== NAME' into a dict of lists of lines."""
+    result, lines = {}, []
+    for line in text.splitlines():
+        if line.startswith("== "):
+            lines = result.setdefault(line[3:], [])
+        else:
+            lines.append(line)
+    return result
+
+
+class Printer:
+    """Prints figures, as a table or as one JSON object a line."""
+
+    def __init__(self, bench, as_json):
+        self.bench, self.as_json, self.failed = bench, as_json, False
+
+    def figure(self, name, value, unit, must=None, at_most=True, peer=None, peer_value=None, note=""):
+        """@must: the bound that the value is held to, from above or (not at_most) from below."""
+        row = {"bench": self.bench, "name": name, "value": value, "unit": unit, "must": must}
+        if peer is not None:
+            row.update(peer=peer, peer_value=peer_value, ratio=value / peer_value if peer_value else None)
+        missed = must is not None and (value > must if at_most else value < must)
+        self.failed |= missed
+        if self.as_json:
+            print(json.dumps(row), flush=True)
+            return
+        text = f"{self.bench:<14} {name:<28} {value:>12.6g} {unit:<14}"
+        if must is not None:
+            text += f" must {'<=' if at_most else '>='} {must:g}{' MISSED' if missed else ''}"
+        if peer is not None:
+            text += f"  {peer} {peer_value:.6g} (ratio {row['ratio']:.2f})"
+        print(text + (f"  {note}" if note else ""), flush=True)
+
+
+def say(text):
+    """Talk goes to standard error; figures to standard output."""
+    if sys.stderr.isatty():
+        print(f"bench: {text}", file=sys.stderr, flush=True)

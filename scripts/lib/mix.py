@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Recordings of the program "mix" on the virtual chip, held to the oracle's truth.
+# Used by scripts/demo and scripts/bench. The report is made from what the guest
+# measured; the oracle is read here, afterwards, for the comparison and nothing else.
+import json
+import os
+import sys
+
+import bench
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
+import oracle as chip  # noqa: E402
+
+OracleError = chip.OracleError
+
+MIX = os.path.join(bench.BUILD, "selftests/mix")
+UPDATE_PERIOD_MS = 10    # of the plain profile, which the calls' lengths are multiples of
+
+
+class Recording:
+    """One recording: its report, and by function the measured and the true figures."""
+
+    def __init__(self, report, truth_by_name, whole):
+        self.report = report
+        self.functions = []       # (name, measured row, true figures), most energy first
+        for row in report["rows"]:
+            if row["kind"] == "function" and row["function"].startswith("work_"):
+                self.functions.append((row["function"], row, truth_by_name[row["function"]]))
+        self.functions.sort(key=lambda f: -f[1]["energy_package_j"])
+        mine = [r for r in report["rows"] if r["kind"] == "process" and r["pid"] == report["pid"]]
+        self.total = {key: sum(r[key] for r in mine) for key in ("energy_package_j", "time_s")}
+        self.whole = whole
+
+    @staticmethod
+    def off(measured, true):
+        return 100 * (measured / true - 1)
+
+    def function_errors(self):
+        """Name -> error of the energy in percent."""
+        return {name: self.off(row["energy_package_j"], true["energy_j"]) for name, row, true in self.functions}
+
+    def worst(self):
+        return max(abs(e) for e in self.function_errors().values())
+
+    def least_share(self):
+        """The smallest part of the program's true time that a function has, in percent."""
+        return 100 * min(true["time_s"] for _, _, true in self.functions) / self.whole["time_s"]
+
+    def whole_error(self):
+        return self.off(self.total["energy_package_j"], self.whole["energy_j"])
+
+
+def print_beside(recording, out):
+    """The report's figures beside the truth, function by function, and the worst error."""
+    out.write(f"\n{'FUNCTION':<16} {'energy J':>9} {'true J':>9} {'error %':>8}   {'time s':>8} {'true s':>8} "
+              f"{'error %':>8}   inside its interval\n")
+    for name, row, true in recording.functions:
+        inside = row["energy_lo_package_j"] <= true["energy_j"] <= row["energy_hi_package_j"]
+        out.write(f"{name:<16} {row['energy_package_j']:9.3f} {true['energy_j']:9.3f} "
+                  f"{recording.off(row['energy_package_j'], true['energy_j']):+8.2f}   "
+                  f"{row['time_s']:8.3f} {true['time_s']:8.3f} {recording.off(row['time_s'], true['time_s']):+8.2f}   "
+                  f"{'yes' if inside else 'no'}\n")
+    out.write(f"{'whole program':<16} {recording.total['energy_package_j']:9.3f} {recording.whole['energy_j']:9.3f} "
+              f"{recording.whole_error():+8.2f}   {recording.total['time_s']:8.3f} {recording.whole['time_s']:8.3f} "
+              f"{recording.off(recording.total['time_s'], recording.whole['time_s']):+8.2f}\n\n")
+    out.write(f"worst error {recording.worst():.2f} %\n")
+
+
+def true_figures(row):
+    """Package energy and time of code, from the vectors in which the other CPUs were idle."""
+    t = chip.truth(row)
+    return {"energy_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0, "time_s": t["time_s"]}
+
+
+def record(runs, seconds, rate=500, where="bench", options=(), show=False):
+    """Record mix @runs times in one guest of one CPU; return the Recordings and what was shown."""
+    folder = os.path.join(bench.BUILD, where)
+    os.makedirs(folder, exist_ok=True)
+    oracle_file = os.path.join(folder, "oracle.txt")
+    script = f"""
+cpupower -c all frequency-set -g performance >/dev/null
+for i in $(seq {runs}); do
+	kjoule record -q -F {rate} -o /tmp/$i.data -- $T/mix {seconds} {UPDATE_PERIOD_MS}
+	echo "== report $i"
+	kjoule report --json /tmp/$i.data
+	echo "== behind $i"
+	cat /sys/kernel/debug/vchip/behind_ns
+done
+"""
+    if show:
+        script += "echo == shown\nkjoule report --percent-limit 1 /tmp/1.data\n"
+    out = bench.blocks(bench.guest(script, "--cpus", "1", "--oracle", oracle_file, *options,
+                                   timeout=120 + runs * (seconds + 20)))
+    symbols = chip.Symbols(MIX)
+    result = []
+    for i in range(1, runs + 1):
+        report = json.loads("\n".join(out[f"report {i}"]))
+        pid = report["pid"]
+        span = _life_of(oracle_file, pid)
+        functions = {n: true_figures(r) for n, r in span.functions(symbols, tgid=pid).items()}
+        result.append(Recording(report, functions, true_figures(span.total(tgid=pid))))
+    os.unlink(oracle_file)
+    return result, "\n".join(out.get("shown", []))
+
+
+def _life_of(oracle_file, pid):
+    """All that the chip knows of a process, from nothing to the last mark."""
+    return chip.Oracle(oracle_file, pid).span()
+
+
+def record_switching(seconds):
+    """Record a program that switches its CPU's frequency; return its measured and true mean in MHz."""
+    folder = os.path.join(bench.BUILD, "bench")
+    os.makedirs(folder, exist_ok=True)
+    oracle_file = os.path.join(folder, "oracle.txt")
+    out = bench.blocks(bench.guest(f"""
+cpupower -c all frequency-set -g userspace >/dev/null
+kjoule record -q -F 1000 -o /tmp/k.data -- $T/switcher {seconds}
+echo == report
+kjoule report --json /tmp/k.data
+""", "--cpus", "1", "--oracle", oracle_file))
+    report = json.loads("\n".join(out["report"]))
+    work = next(r for r in report["rows"] if r["kind"] == "function" and r["function"] == "work")
+    row = _life_of(oracle_file, report["pid"]).functions(
+        chip.Symbols(os.path.join(bench.BUILD, "selftests/switcher")), tgid=report["pid"])["work"]
+    os.unlink(oracle_file)
+    # the chip's time with the build machine's interruptions left out: cycles over it is the clock
+    return work["freq_mhz"], row["cycles"] / (row["time_ns"] - row["stall_ns"]) * 1e3

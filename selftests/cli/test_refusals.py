@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --no-chip --cpus 2
+# timeout: 120
+"""What can not be done is refused before anything is started, and the message helps.
+
+Each promise takes otherwise valid input, wants the exit code, and wants a message that
+says what was asked, what was found and what to do. A command that was to be recorded
+must not have run.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import ktap, kjoule, run, says, path, start, end, KJOULE, MODULES  # noqa: E402
+
+RAN = path("ran")
+COMMAND = ("--", "touch", RAN)
+PARANOID = "/proc/sys/kernel/perf_event_paranoid"
+CPU1 = "/sys/devices/system/cpu/cpu1/online"
+
+
+def not_run(description, result, code, *parts):
+    """As says(), and the command did not run."""
+    ran = os.path.exists(RAN)
+    if ran:
+        os.unlink(RAN)
+        ktap.not_ok(description, "the command ran all the same\n" + result.err)
+    else:
+        says(description, result, code, *parts)
+
+
+def record(*options, **more):
+    return kjoule("record", "--no-calibrate", "-o", path("data"), *options, **more)
+
+
+def the_rate():
+    limits = "the module takes "
+    for rate, shown in (("1e9", "1e+09 Hz"), ("200k", "200000 Hz"), ("0.00001", "1e-05 Hz")):
+        not_run(f"-F {rate} is out of the module's range", record("-F", rate, *COMMAND), 2,
+                "out of range", limits, shown)
+    not_run("-i 100ns is out of the module's range", record("-i", "100ns", *COMMAND), 2,
+            "0.100 us", "out of range", limits)
+    for rate in ("0", "1e10", "1e300"):
+        not_run(f"-F {rate} is no rate", record("-F", rate, *COMMAND), 2,
+                f"-F {rate}: out of range; expected a rate like 1000 or 4kHz")
+    for rate in ("-5", "fast", "", "0x10", "nan", "inf", "10Hzz", "1 000"):
+        not_run(f"-F '{rate}' is not understood", record("-F", rate, *COMMAND), 2,
+                f"-F {rate}: not understood; expected a rate like 1000 or 4kHz")
+    not_run("--ring-bytes out of the module's range", record("--ring-bytes", "2G", *COMMAND), 2,
+            "--ring-bytes 2147483648 is out of range; the module takes ")
+
+
+def the_cpus():
+    not_run("a CPU that is not there", record("-C", "1,7", *COMMAND), 1,
+            "CPU 7 is not online; online are 0-1")
+    not_run("a CPU that no machine has", record("-C", "999999", *COMMAND), 2, "-C 999999: ", "CPUs like 0-3,8")
+    with open(CPU1, "w") as f:
+        f.write("0")
+    try:
+        not_run("a CPU that is offline", record("-C", "0-1", *COMMAND), 1, "CPU 1 is not online; online are 0")
+    finally:
+        with open(CPU1, "w") as f:
+            f.write("1")
+
+
+def the_source():
+    not_run("an energy source that nobody knows", record("--source", "perpetuum", *COMMAND), 1,
+            "perpetuum: no such energy source; see `kjoule list`")
+    not_run("an energy source that can not be used says why", record("--source", "rapl-msr", *COMMAND), 1,
+            "rapl-msr: this source can not be used: no RAPL", "see `kjoule list`")
+    not_run("a frequency source is no energy source", record("--source", "cpufreq", *COMMAND), 1,
+            "cpufreq: no such energy source")
+
+
+def the_target():
+    says("a process id that never was", record("-p", 4000000), 1, "-p 4000000: there is no such process; see `ps`")
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    says("a process that is gone", record("-p", gone.pid), 1, f"-p {gone.pid}: there is no such process; see `ps`")
+    threads = start(sys.executable, "-c",
+                    "import threading, time; t = threading.Thread(target=time.sleep, args=(60,)); t.start();"
+                    "print(t.native_id, flush=True); t.join()")
+    tid = int(threads.stdout.readline())
+    says("a thread is no process", record("-p", tid), 1, f"-p {tid}: that is a thread; name its process")
+    end(threads)
+    not_run("a command that does not exist", record("--", "no-such-command"), 127,
+            "no-such-command: no such command in PATH")
+    with open(path("plain"), "w") as f:
+        f.write("#!/bin/sh\n")
+    not_run("a command that is not executable", record("--", path("plain")), 126,
+            "can not be executed", "x bit")
+    with open(path("script"), "w") as f:
+        f.write("#!/no/such/interpreter\n")
+    os.chmod(path("script"), 0o755)
+    not_run("a script without its interpreter has the shell's code", record("--", path("script")), 127,
+            path("script"), "No such file")
+
+
+def the_output():
+    os.mkdir(path("ro"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", path("ro")], check=True)
+    os.mkdir(path("full"))
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", path("full")], check=True)
+    with open(path("full/filler"), "wb") as f:
+        f.write(bytes(4096))
+    for where, what in (("missing/data", "No such file or directory"), ("ro/data", "Read-only file system"),
+                        ("ro", "Is a directory"), ("plain/data", "Not a directory"), ("full/data", "No space left")):
+        not_run(f"an output that can not be written: {what}",
+                kjoule("record", "--no-calibrate", "-o", path(where), *COMMAND), 1,
+                path(where), what, "name another file with -o")
+    for where in ("ro", "full"):
+        subprocess.run(["umount", path(where)], check=True)
+
+
+def the_permission():
+    binary = path("kjoule")
+    shutil.copy(KJOULE, binary)
+    os.chmod(binary, 0o755)
+    os.chmod(path(""), 0o777)
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", binary)
+    bare = ("setpriv", "--bounding-set=-perfmon,-sys_admin", "--inh-caps=-perfmon,-sys_admin", binary)
+    wanted = ("/dev/kjoule: ", "it needs CAP_PERFMON: run it with sudo")
+    says("list as an ordinary user", run(*nobody, "list"), 1, *wanted)
+    not_run("record as an ordinary user", run(*nobody, "record", "-o", path("nobody"), *COMMAND), 1, *wanted)
+    ktap.check(not os.path.exists(path("nobody")), "no file is made for it")
+    says("list as root without CAP_PERFMON and CAP_SYS_ADMIN", run(*bare, "list"), 1, *wanted)
+    not_run("record as root without CAP_PERFMON and CAP_SYS_ADMIN",
+            run(*bare, "record", "-o", path("data"), *COMMAND), 1, *wanted)
+    perfmon = ("setpriv", "--bounding-set=-all,+perfmon", "--inh-caps=-all", binary, "record", "--no-calibrate",
+               "-o", path("perfmon.data"), *COMMAND)
+    with open(PARANOID) as f:
+        before = f.read()
+    try:
+        with open(PARANOID, "w") as f:
+            f.write("2")
+        r = run(*perfmon)
+        ktap.check(r.code == 0 and os.path.exists(RAN), "CAP_PERFMON alone is enough for a command", r)
+        if os.path.exists(RAN):
+            os.unlink(RAN)
+        with open(PARANOID, "w") as f:
+            f.write("3")    # what Debian adds: perf is for CAP_SYS_ADMIN only
+        not_run("where perf wants more, that is said", run(*perfmon), 1,
+                "side band", "CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2: run it with sudo")
+    finally:
+        with open(PARANOID, "w") as f:
+            f.write(before)
+
+
+def the_version():
+    # The answer to "which version": size 88, ABI 0 as no module has, the rest as it is.
+    old = ("strace", "-o", "/dev/null", "-e", "trace=ioctl",
+           "-e", "inject=ioctl:poke_exit=@arg3=5800000000000000:when=1", KJOULE)
+    wanted = ("/dev/kjoule: the loaded module (version ", "speaks ABI 0, this program needs 1",
+              "sudo modprobe -r kjoule && sudo modprobe kjoule")
+    says("list with a module of another version", run(*old, "list"), 1, *wanted)
+    not_run("record with a module of another version",
+            run(*old, "record", "-o", path("data"), *COMMAND), 1, *wanted)
+
+
+def the_module():
+    subprocess.run(["rmmod", "kjoule"], check=True)
+    try:
+        wanted = ("/dev/kjoule: no such device; load the module with `sudo modprobe kjoule`",)
+        says("list without the module", kjoule("list"), 1, *wanted)
+        with open(path("before"), "w") as f:
+            f.write("measured")
+        not_run("record without the module", kjoule("record", "-o", path("before"), *COMMAND), 1, *wanted)
+        with open(path("before")) as f:
+            ktap.check(f.read() == "measured", "an older file is left alone then")
+    finally:
+        subprocess.run(["insmod", os.path.join(MODULES, "kjoule/kjoule.ko")], check=True)
+    r = kjoule("list")
+    ktap.check(r.code == 0 and "rapl-msr" in r.out, "it works when the module is back", r)
+
+
+def main():
+    the_rate()
+    the_cpus()
+    the_source()
+    the_target()
+    the_output()
+    the_permission()
+    the_version()
+    the_module()
+    ktap.end()
+
+
+main()

@@ -1,0 +1,149 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --no-chip --cpus 2
+# timeout: 120
+"""Who is recorded is who was asked for; what was not measured is shown as not known, losses are counted."""
+import os
+import re
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import (ktap, kjoule, start, finish, end, wait_until, sessions, report, rows, samples, script,  # noqa: E402
+                 says, path, KJOULE, MIX)
+
+# One thread from the beginning, one a second later; the work is outside of the interpreter's lock.
+THREADS = """
+import threading, time, zlib
+block = bytes(4 << 20)
+def work():
+    print(threading.get_native_id(), flush=True)
+    while True:
+        zlib.crc32(block)
+threading.Thread(target=work).start()
+time.sleep(1.5)
+threading.Thread(target=work).start()
+"""
+
+
+def record(*options, **more):
+    return kjoule("record", "--no-calibrate", *options, **more)
+
+
+def threads():
+    p = start(sys.executable, "-c", THREADS)
+    first = int(p.stdout.readline())
+    r = record("-p", p.pid, "--duration", "3", "-o", path("threads"))
+    second = int(p.stdout.readline())
+    says("a running process is recorded", r, 0, "samples in 3.")
+    lines, _ = script(path("threads"))
+    tids = {}
+    for line in lines:
+        if line["type"] == "sample":
+            tids[line["tid"]] = tids.get(line["tid"], 0) + 1
+    ktap.check(tids.get(first, 0) > 500, "with a thread that ran before", tids)
+    ktap.check(tids.get(second, 0) > 200, "with a thread that began meanwhile", tids)
+    ktap.check({line["pid"] for line in lines if line["type"] == "sample"} == {p.pid}, "and with nobody else")
+    doc, _ = report(path("threads"))
+    ktap.check(doc and [row["pid"] for row in rows(doc, "process") if row["samples"]] == [p.pid],
+               "the report has one process", doc and rows(doc, "process"))
+    ktap.check(doc and any(row["function"].startswith("crc32") or "libz" in row["object"]
+                           for row in rows(doc, "function")), "whose library is found among its mappings",
+               doc and [(row["function"], row["object"]) for row in rows(doc, "function")][:9])
+    end(p)
+
+
+def kernel_thread():
+    with open("/proc/2/comm") as f:
+        name = f.read().strip()
+    r = record("-p", "2", "--duration", "300ms", "-o", path("kthread"))
+    says(f"a kernel thread ({name}) that did not run: no sample, and said", r, 0, "there is no sample",
+         "record for longer or faster (-F)")
+    doc, r = report(path("kthread"))
+    ktap.check(doc and r.code == 0 and samples(doc) == 0, "its file is a valid one", r)
+
+
+def two_at_once():
+    load = [start(MIX, "30"), start(MIX, "30")]
+    recorders = [start(KJOULE, "record", "--no-calibrate", "-F", rate, "-p", p.pid, "--duration", "2", "-o", path(f"two{p.pid}"))
+                 for p, rate in zip(load, ("1000", "1500"))]
+    ktap.check(wait_until(lambda: sessions() == 2), "two sessions at once", sessions())
+    for p, recorder, rate in zip(load, recorders, (1000, 1500)):
+        r = finish(recorder)
+        doc, _ = report(path(f"two{p.pid}"))
+        mine = doc and [row for row in rows(doc, "process") if row["samples"]]
+        books = doc and doc["books"]
+        # both share two CPUs with recorders: about a CPU each
+        ktap.check(r.code == 0 and mine and [row["pid"] for row in mine] == [p.pid] and
+                   doc["interval_ns"] == round(1e9 / rate) and 0.5 * 2 < mine[0]["time_s"] < 2.3,
+                   f"the one at {rate} Hz has its own process, at its own rate", (r, mine))
+        ktap.check(books and books["due"] == books["produced"] + books["missed"] + books["parked"] and
+                   books["lost"] == 0, "its books balance", books)
+    for p in load:
+        end(p)
+
+
+def no_energy():
+    r = record("-o", path("time"), "--", MIX, "1")
+    says("no energy source: said when it begins", r, 0, "no energy source can be used (see `kjoule list`)",
+         "recording time and frequency only")
+    doc, _ = report(path("time"))
+    text = kjoule("report", path("time"))
+    ktap.check(re.search(r"^# energy +none: no source was used", text.out, re.M), "the report says it", text.out)
+    row = [line.split() for line in text.out.splitlines() if line.strip().startswith("work_integer")]
+    ktap.check(row and row[0][-2:] == ["-", "-"] and "- : no frequency source" in text.out,
+               "what is not known is '-', with its reason", text.out)
+    values = [v for row in doc["rows"] for k, v in row.items() if "energy" in k or "power" in k or "freq" in k]
+    ktap.check(all(v is None for v in values), "and nothing of it a number for programs", values[:8])
+    ktap.check(any(row["time_s"] > 0.05 for row in rows(doc, "function")), "time is reported")
+    r = record("--source", "", "-q", "-o", path("time"), "--", "true")
+    says("none wanted: nothing to be said", r, 0)
+
+
+def overrun():
+    busy = start(MIX, "30")
+    p = start(KJOULE, "record", "--no-calibrate", "--ring-bytes", "4096", "-F", "10000", "-p", busy.pid,
+              "--duration", "2500ms", "-o", path("lost"))
+    wait_until(lambda: sessions() == 1)
+    time.sleep(0.5)
+    p.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    p.send_signal(signal.SIGCONT)
+    r = finish(p)
+    end(busy)
+    lost = re.search(r"(\d+) records lost", r.err)
+    says("records that found the ring full are counted in the summary", r, 0, " records lost")
+    ktap.check(lost and int(lost.group(1)) > 1000, "all of a second at 10 kHz less what a ring holds", r.err)
+    doc, _ = report(path("lost"))
+    books = doc["books"]
+    ktap.check(books["lost"] == int(lost.group(1)), "the report has the same number", books)
+    ktap.check(any(row["function"] == "[lost]" and row["time_s"] > 0.3 for row in doc["rows"]),
+               "the time of the loss is a line of its own", [(x["function"], x["time_s"]) for x in doc["rows"]])
+    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"], "the books balance", books)
+    lines, _ = script(path("lost"))
+    ktap.check(any(line["type"] == "lost" for line in lines), "script shows where")
+    out = kjoule("report", path("lost")).out
+    ktap.check(f"{books['lost']} of " in out and "records lost" in out, "so does the report's head", out[:900])
+
+
+def cpus():
+    r = record("-C", "1", "-a", "--duration", "500ms", "-q", "-o", path("cpu1"), "--", "taskset", "-c", "1", MIX, "1")
+    lines, _ = script(path("cpu1"))
+    ktap.check(r.code == 0 and {line["cpu"] for line in lines if line["type"] == "sample"} == {1},
+               "-C 1: samples of CPU 1 only", r)
+
+
+def main():
+    threads()
+    kernel_thread()
+    two_at_once()
+    no_energy()
+    overrun()
+    cpus()
+    ktap.check(sessions() == 0, "no session is left")
+    ktap.end()
+
+
+main()

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The results with which every test of a session ends: the module's books against
+ * each other, against the clock, against the head pages and against what the test
+ * itself has read. Included once, by the test's own file, as ktap.h is.
+ */
+#ifndef KJOULE_SELFTESTS_BOOKS_H
+#define KJOULE_SELFTESTS_BOOKS_H
+
+#include <inttypes.h>
+
+#include "../ktap.h"
+#include "nl.h"
+#include "ring.h"
+
+/* One line of the books that has to hold on each CPU; tells where it does not. */
+static inline bool books_agree(const struct nl_stats *s, const char *what, uint64_t want, uint64_t got)
+{
+	if (want != got)
+		ktap_diag("session %u, CPU %u: %s: %" PRIu64 " and %" PRIu64, s->session, s->cpu, what, want, got);
+	return want == got;
+}
+
+/* What holds at any moment, and while nobody reads: no number may have been forgotten. */
+static inline bool books_balance(const struct nl_stats *s)
+{
+	return books_agree(s, "due, and produced + missed + parked", s->due, s->produced + s->missed + s->parked) &
+	       books_agree(s, "records, and consumed + lost + waiting", s->records,
+			   s->consumed + s->lost + s->waiting) &
+	       (s->samples + s->filtered <= s->produced && s->consumed <= s->records && s->waiting <= s->records);
+}
+
+static inline bool head_agrees(const struct nl_stats *s, const struct kjoule_ring_head *h, uint64_t bytes)
+{
+	return books_agree(s, "due of head page", s->due, h->due) &
+	       books_agree(s, "produced of head page", s->produced, h->produced) &
+	       books_agree(s, "missed of head page", s->missed, h->missed) &
+	       books_agree(s, "parked of head page", s->parked, h->parked) &
+	       books_agree(s, "filtered of head page", s->filtered, h->filtered) &
+	       books_agree(s, "records of head page", s->records, h->records) &
+	       books_agree(s, "lost of head page", s->lost, h->lost) &
+	       books_agree(s, "samples of head page", s->samples, h->samples) &
+	       books_agree(s, "CPU of head page", s->cpu, h->cpu) &
+	       books_agree(s, "state of head page", KJOULE_SESSION_STOPPED, h->state) &
+	       books_agree(s, "seq of head page is even", 0, h->seq & 1) &
+	       books_agree(s, "head, and bytes read", h->head, bytes);
+}
+
+/* Ticks that are due from t0 until the stop, on every CPU; jitter moves the last one. */
+static inline bool due_agrees(const struct nl_stats *s, const struct nl_session *info)
+{
+	uint64_t due = 0;
+
+	if (info->stop_ns >= info->t0_ns)
+		due = (info->stop_ns - info->t0_ns) / info->interval_ns + 1;
+	if (due && info->jitter_ns && walk_due_ns(info, due - 1) > info->stop_ns)
+		due--;
+	return books_agree(s, "ticks due by the clock, and by the books", due, s->due);
+}
+
+/* What was read, with what it says about itself, is all there was. */
+static inline bool records_agree(const struct nl_stats *s, const struct walk *w)
+{
+	uint64_t untold = s->lost - w->lost_records;
+	bool good = books_agree(s, "consumed, and records read", s->consumed, w->records) &
+		    books_agree(s, "samples, and samples read", s->samples, w->samples) &
+		    books_agree(s, "waiting after all was read", 0, s->waiting);
+
+	if (w->late_max_ns > s->late_max_ns) {
+		ktap_diag("CPU %u: late by %" PRIu64 " in a record, at most %" PRIu64 " in the books", s->cpu,
+			  w->late_max_ns, s->late_max_ns);
+		good = false;
+	}
+	if (untold)	/* nothing was read after the last loss, so no record tells it */
+		return good & (w->lost_records < s->lost);
+	if (w->session->target == KJOULE_TARGET_PROCESS)
+		return good & books_agree(s, "filtered, and ticks without a sample", s->filtered + w->lost_samples,
+					  w->filtered + (s->due - w->next));
+	return good & books_agree(s, "due, and ticks told", s->due, w->next) &
+	       books_agree(s, "missed + parked, and ticks in gaps", s->missed + s->parked, w->gap_ticks) &
+	       books_agree(s, "produced, and samples read or lost", s->produced, w->samples + w->lost_samples);
+}
+
+/* All of it, for a session that is stopped and whose rings were read to their end. */
+static inline void check_books(const char *name, struct nl *nl, struct nl_session *info, const struct device *d,
+			       const struct walk *walk)
+{
+	static struct nl_stats stats[NL_MAX_CPUS];
+	bool balance = true, heads = true, due = true, records = true, order = true;
+	int n = nl_stats(nl, info->id, stats, NL_MAX_CPUS), i;
+
+	nl_session_do(nl, KJOULE_CMD_SESSION_GET, info->id, info);
+	ktap_check(n == (int)d->n && n > 0, "%s: books of all CPUs", name);
+	for (i = 0; i < n; i++) {
+		balance &= books_balance(&stats[i]);
+		due &= due_agrees(&stats[i], info);
+		records &= records_agree(&stats[i], &walk[i]);
+		if (d->mapped)
+			heads &= head_agrees(&stats[i], d->ring[i].head, walk[i].bytes);
+		if (walk[i].fault[0])
+			ktap_diag("CPU %u: %s", walk[i].cpu, walk[i].fault);
+		order &= !walk[i].fault[0];
+	}
+	ktap_check(balance, "%s: due = produced + missed + parked, records = consumed + lost + waiting", name);
+	ktap_check(records, "%s: what was read, lost and left out is all there was", name);
+	ktap_check(order, "%s: records are in order, ticks without holes, times go on", name);
+	ktap_check(due, "%s: ticks due are those of the clock", name);
+	if (d->mapped)
+		ktap_check(heads, "%s: the head pages tell the same", name);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the module's selftests do to the guest around the module: CPUs off and on,
+ * busy processes, time. Used by all tests in this folder.
+ */
+#ifndef KJOULE_SELFTESTS_GUEST_H
+#define KJOULE_SELFTESTS_GUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define BUSY_MAX_THREADS	8
+
+/* A process whose threads only compute. */
+struct busy {
+	pid_t pid;
+	unsigned int threads;
+	pid_t tid[BUSY_MAX_THREADS];
+	int control;		/* a byte starts one more thread */
+	int answer;		/* tells the ids of threads */
+};
+
+uint64_t now_ns(void);
+void sleep_ms(unsigned int ms);
+unsigned int cpu_count(void);
+bool cpu_online(unsigned int cpu, bool on);
+void pin_to(unsigned int cpu);
+
+bool busy_start(struct busy *b, unsigned int threads);
+bool busy_add_thread(struct busy *b);
+void busy_stop(struct busy *b);
+
+#endif

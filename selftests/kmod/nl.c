@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Raw netlink for the module's selftests; see nl.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+
+#include "nl.h"
+
+static struct nlmsghdr *begin(struct nl *nl, uint16_t type, uint8_t cmd, uint8_t version,
+			      uint16_t flags)
+{
+	struct nlmsghdr *request;
+	struct genlmsghdr *genl;
+
+	memset(nl->buffer, 0, sizeof(nl->buffer));
+	request = mnl_nlmsg_put_header(nl->buffer);
+	request->nlmsg_type = type;
+	request->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+	request->nlmsg_seq = ++nl->seq;
+	genl = mnl_nlmsg_put_extra_header(request, sizeof(*genl));
+	genl->cmd = cmd;
+	genl->version = version;
+	return request;
+}
+
+/* Begin a request to the family in the socket's buffer. */
+struct nlmsghdr *nl_request(struct nl *nl, uint8_t cmd, uint16_t flags)
+{
+	return begin(nl, nl->family, cmd, KJOULE_FAMILY_VERSION, flags);
+}
+
+/* errno and words of an acknowledgement. */
+static int take_error(struct nl *nl, const struct nlmsghdr *message)
+{
+	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
+	unsigned int skip = sizeof(*error);
+	const struct nlattr *attr;
+
+	if (!(message->nlmsg_flags & NLM_F_CAPPED))
+		skip += error->msg.nlmsg_len - sizeof(struct nlmsghdr);
+	if (message->nlmsg_flags & NLM_F_ACK_TLVS) {
+		mnl_attr_for_each(attr, message, skip) {
+			if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
+				snprintf(nl->why, sizeof(nl->why), "%s", mnl_attr_get_str(attr));
+		}
+	}
+	return error->error;
+}
+
+/* Send a request, show each message of the answer to @visit, return the outcome. */
+int nl_talk(struct nl *nl, struct nlmsghdr *request, nl_visit *visit, void *data)
+{
+	char answer[1 << 15];
+	struct nlmsghdr *message;
+	ssize_t got;
+	int left;
+
+	nl->why[0] = '\0';
+	/* without an address: with one, the kernel does not ask what the opener may do */
+	if (send(mnl_socket_get_fd(nl->socket), request, request->nlmsg_len, 0) < 0)
+		return -errno;
+	for (;;) {
+		got = mnl_socket_recvfrom(nl->socket, answer, sizeof(answer));
+		if (got < 0)
+			return -errno;
+		left = got;
+		for (message = (struct nlmsghdr *)answer; mnl_nlmsg_ok(message, left);
+		     message = mnl_nlmsg_next(message, &left)) {
+			if (message->nlmsg_seq != request->nlmsg_seq)
+				continue;
+			if (message->nlmsg_type == NLMSG_ERROR)
+				return take_error(nl, message);
+			if (message->nlmsg_type == NLMSG_DONE)
+				return *(int *)mnl_nlmsg_get_payload(message);
+			if (visit)
+				visit(message, data);
+		}
+	}
+}
+
+static void visit_family(const struct nlmsghdr *message, void *data)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
+			*(uint16_t *)data = mnl_attr_get_u16(attr);
+	}
+}
+
+/* Open a socket and find the family: -ENOENT when the module is not there. */
+int nl_open(struct nl *nl)
+{
+	struct nlmsghdr *request;
+	int on = 1, err;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->socket = mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC);
+	if (!nl->socket)
+		return -errno;
+	if (mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0) {
+		err = -errno;
+		goto err_close;
+	}
+	nl->portid = mnl_socket_get_portid(nl->socket);
+	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
+	request = begin(nl, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+	mnl_attr_put_strz(request, CTRL_ATTR_FAMILY_NAME, KJOULE_FAMILY_NAME);
+	err = nl_talk(nl, request, visit_family, &nl->family);
+	if (!err)
+		return 0;
+err_close:
+	nl_close(nl);
+	return err;
+}
+
+void nl_close(struct nl *nl)
+{
+	if (nl->socket)
+		mnl_socket_close(nl->socket);
+	nl->socket = NULL;
+}
+
+static void visit_session(const struct nlmsghdr *message, void *data)
+{
+	struct nl_session *s = data;
+	const struct nlattr *attr;
+
+	memset(s, 0, sizeof(*s));
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case KJOULE_A_SESSION_ID:
+			s->id = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_INTERVAL_NS:
+			s->interval_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_JITTER_NS:
+			s->jitter_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_TARGET:
+			s->target = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_PID:
+			s->pid = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_CPUS:
+			memcpy(&s->cpus, mnl_attr_get_payload(attr),
+			       mnl_attr_get_payload_len(attr) < sizeof(s->cpus) ?
+			       mnl_attr_get_payload_len(attr) : sizeof(s->cpus));
+			break;
+		case KJOULE_A_SESSION_RING_BYTES:
+			s->ring_bytes = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_WAKEUP_BYTES:
+			s->wakeup_bytes = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_STATE:
+			s->state = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_T0_NS:
+			s->t0_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_SEED:
+			s->seed = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_STOP_NS:
+			s->stop_ns = mnl_attr_get_u64(attr);
+			break;
+		}
+	}
+}
+
+int nl_session_new(struct nl *nl, const struct nl_config *c, struct nl_session *session)
+{
+	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_SESSION_NEW, 0);
+
+	if (c->interval_ns)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_INTERVAL_NS, c->interval_ns);
+	if (c->jitter_ns)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_JITTER_NS, c->jitter_ns);
+	if (c->target)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_TARGET, c->target);
+	if (c->pid)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_PID, c->pid);
+	if (c->cpus)
+		mnl_attr_put(request, KJOULE_A_SESSION_CPUS, sizeof(c->cpus), &c->cpus);
+	if (c->ring_bytes)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes);
+	if (c->wakeup_bytes)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_WAKEUP_BYTES, c->wakeup_bytes);
+	if (c->energy)
+		mnl_attr_put_strz(request, KJOULE_A_SESSION_ENERGY_SOURCE, c->energy);
+	if (c->frequency)
+		mnl_attr_put_strz(request, KJOULE_A_SESSION_FREQUENCY_SOURCE, c->frequency);
+	return nl_talk(nl, request, visit_session, session);
+}
+
+/* A command that takes a session's id; @session may be NULL, and is not written by a del. */
+int nl_session_do(struct nl *nl, uint8_t cmd, uint32_t id, struct nl_session *session)
+{
+	struct nlmsghdr *request = nl_request(nl, cmd, 0);
+
+	mnl_attr_put_u32(request, KJOULE_A_SESSION_ID, id);
+	return nl_talk(nl, request, session ? visit_session : NULL, session);
+}
+
+struct list {
+	void *at;
+	unsigned int n, max;
+};
+
+static void visit_session_of_list(const struct nlmsghdr *message, void *data)
+{
+	struct list *list = data;
+
+	if (list->n < list->max)
+		visit_session(message, (struct nl_session *)list->at + list->n);
+	list->n++;
+}
+
+int nl_session_dump(struct nl *nl, struct nl_session *sessions, unsigned int max)
+{
+	struct list list = { .at = sessions, .max = max };
+	int err = nl_talk(nl, nl_request(nl, KJOULE_CMD_SESSION_GET, NLM_F_DUMP),
+			  visit_session_of_list, &list);
+
+	return err ?: (int)list.n;
+}
+
+static void visit_stats(const struct nlmsghdr *message, void *data)
+{
+	static const size_t where[KJOULE_A_STATS_MAX + 1] = {
+		[KJOULE_A_STATS_DUE] = offsetof(struct nl_stats, due),
+		[KJOULE_A_STATS_PRODUCED] = offsetof(struct nl_stats, produced),
+		[KJOULE_A_STATS_MISSED] = offsetof(struct nl_stats, missed),
+		[KJOULE_A_STATS_PARKED] = offsetof(struct nl_stats, parked),
+		[KJOULE_A_STATS_FILTERED] = offsetof(struct nl_stats, filtered),
+		[KJOULE_A_STATS_RECORDS] = offsetof(struct nl_stats, records),
+		[KJOULE_A_STATS_CONSUMED] = offsetof(struct nl_stats, consumed),
+		[KJOULE_A_STATS_LOST] = offsetof(struct nl_stats, lost),
+		[KJOULE_A_STATS_WAITING] = offsetof(struct nl_stats, waiting),
+		[KJOULE_A_STATS_SAMPLES] = offsetof(struct nl_stats, samples),
+		[KJOULE_A_STATS_TICK_NS] = offsetof(struct nl_stats, tick_ns),
+		[KJOULE_A_STATS_LATE_MAX_NS] = offsetof(struct nl_stats, late_max_ns),
+		[KJOULE_A_STATS_SOURCE_ERRORS] = offsetof(struct nl_stats, source_errors),
+	};
+	struct list *list = data;
+	struct nl_stats *s = (struct nl_stats *)list->at + list->n;
+	const struct nlattr *attr;
+
+	if (list->n++ >= list->max)
+		return;
+	memset(s, 0xff, sizeof(*s));	/* what is not told is no plausible number */
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		unsigned int type = mnl_attr_get_type(attr);
+
+		if (type == KJOULE_A_STATS_SESSION)
+			s->session = mnl_attr_get_u32(attr);
+		else if (type == KJOULE_A_STATS_CPU)
+			s->cpu = mnl_attr_get_u32(attr);
+		else if (type <= KJOULE_A_STATS_MAX && where[type])
+			*(uint64_t *)((char *)s + where[type]) = mnl_attr_get_u64(attr);
+	}
+}
+
+/* The books of a session's CPUs, in their order. Return: how many CPUs, or -errno. */
+int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int max)
+{
+	struct list list = { .at = stats, .max = max };
+	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_STATS_GET, NLM_F_DUMP);
+	int err;
+
+	mnl_attr_put_u32(request, KJOULE_A_STATS_SESSION, id);
+	err = nl_talk(nl, request, visit_stats, &list);
+	return err ?: (int)list.n;
+}
+
+static void visit_source(const struct nlmsghdr *message, void *data)
+{
+	struct list *list = data;
+	struct nl_source *s = (struct nl_source *)list->at + list->n;
+	const struct nlattr *attr;
+
+	if (list->n++ >= list->max)
+		return;
+	memset(s, 0, sizeof(*s));
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case KJOULE_A_SOURCE_ID:
+			s->id = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SOURCE_NAME:
+			snprintf(s->name, sizeof(s->name), "%s", mnl_attr_get_str(attr));
+			break;
+		case KJOULE_A_SOURCE_KIND:
+			s->kind = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SOURCE_AVAILABLE:
+			s->available = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SOURCE_REASON:
+			s->why = mnl_attr_get_str(attr)[0];
+			break;
+		}
+	}
+}
+
+int nl_source_dump(struct nl *nl, struct nl_source *sources, unsigned int max)
+{
+	struct list list = { .at = sources, .max = max };
+	int err = nl_talk(nl, nl_request(nl, KJOULE_CMD_SOURCE_GET, NLM_F_DUMP), visit_source,
+			  &list);
+
+	return err ?: (int)list.n;
+}
+
+int session_count(void)
+{
+	FILE *f = fopen("/sys/class/misc/kjoule/sessions", "r");
+	int n = -1;
+
+	if (f) {
+		if (fscanf(f, "%d", &n) != 1)
+			n = -1;
+		fclose(f);
+	}
+	return n;
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The device and its records for the module's selftests; see ring.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "ring.h"
+
+int device_attach(int fd, uint32_t session, uint32_t *cpus)
+{
+	struct kjoule_attach attach = { .size = sizeof(attach), .session = session };
+
+	if (ioctl(fd, KJOULE_IOC_ATTACH, &attach))
+		return -errno;
+	if (cpus)
+		*cpus = attach.cpus;
+	return 0;
+}
+
+/* Open the device, not blocking, and attach it to a session. */
+int device_open(struct device *d, uint32_t session)
+{
+	unsigned int i;
+	uint32_t n = 0;
+	int err;
+
+	memset(d, 0, sizeof(*d));
+	d->fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (d->fd < 0)
+		return -errno;
+	err = device_attach(d->fd, session, &n);
+	if (!err && n > NL_MAX_CPUS)
+		err = -E2BIG;
+	for (i = 0; i < n && !err; i++) {
+		struct kjoule_ring ring = { .size = sizeof(ring), .index = i };
+
+		if (ioctl(d->fd, KJOULE_IOC_RING, &ring))
+			err = -errno;
+		d->ring[i].cpu = ring.cpu;
+		d->ring[i].size = ring.data_size;
+	}
+	d->n = n;
+	if (err)
+		device_close(d);
+	return err;
+}
+
+int device_map(struct device *d)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	for (i = 0; i < d->n; i++) {
+		struct kjoule_ring ring = { .size = sizeof(ring), .index = i };
+		struct ring *r = &d->ring[i];
+		void *p;
+
+		if (ioctl(d->fd, KJOULE_IOC_RING, &ring))
+			return -errno;
+		p = mmap(NULL, page + r->size, PROT_READ, MAP_SHARED, d->fd, ring.head_offset);
+		if (p == MAP_FAILED)
+			return -errno;
+		r->head = p;
+		r->data = (uint8_t *)p + page;
+		p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, ring.tail_offset);
+		if (p == MAP_FAILED)
+			return -errno;
+		r->tail = p;
+		d->mapped = true;
+	}
+	return 0;
+}
+
+void device_unmap(struct device *d)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	for (i = 0; i < d->n && d->mapped; i++) {
+		if (d->ring[i].head)
+			munmap(d->ring[i].head, page + d->ring[i].size);
+		if (d->ring[i].tail)
+			munmap(d->ring[i].tail, page);
+	}
+	d->mapped = false;
+}
+
+void device_close(struct device *d)
+{
+	device_unmap(d);
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+uint64_t ring_unread(const struct ring *r)
+{
+	return __atomic_load_n(&r->head->head, __ATOMIC_ACQUIRE) -
+	       __atomic_load_n(&r->tail->tail, __ATOMIC_RELAXED);
+}
+
+__attribute__((format(printf, 2, 3)))
+static void fault(struct walk *w, const char *format, ...)
+{
+	va_list args;
+
+	if (w->fault[0])
+		return;
+	va_start(args, format);
+	vsnprintf(w->fault, sizeof(w->fault), format, args);
+	va_end(args);
+}
+
+/* The module's jitter, written again from its description in the ABI. */
+static uint32_t jitter(uint64_t seed, uint64_t tick, uint32_t limit)
+{
+	uint64_t x = (seed + tick) * 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 32) * 0xd6e8feb86659fd93ULL;
+	return ((x >> 32) * limit) >> 32;
+}
+
+/* When a tick is due. */
+uint64_t walk_due_ns(const struct nl_session *s, uint64_t tick)
+{
+	return s->t0_ns + tick * s->interval_ns + jitter(s->seed, tick, s->jitter_ns);
+}
+
+void walk_begin(struct walk *w, const struct nl_session *session, uint32_t cpu)
+{
+	memset(w, 0, sizeof(*w));
+	w->session = session;
+	w->cpu = cpu;
+}
+
+/* All bits of a tick's number: it is not before the one to come. */
+static uint64_t whole_tick(const struct walk *w, uint32_t tick)
+{
+	return w->next + (uint32_t)(tick - (uint32_t)w->next);
+}
+
+/* Everything before @tick has to be accounted for. */
+static void arrive(struct walk *w, uint64_t tick, const char *what)
+{
+	uint64_t hole = tick - w->next;
+
+	if (hole > 1U << 31) {
+		fault(w, "%s of tick %u after tick %llu", what, (uint32_t)tick,
+		      (unsigned long long)w->next - 1);
+		return;
+	}
+	if (w->session->target == KJOULE_TARGET_PROCESS) {
+		w->filtered += hole;	/* what was lost is among them */
+	} else if (hole && !w->lost_before) {
+		fault(w, "%s of tick %llu where %llu was to come, and nothing says why", what,
+		      (unsigned long long)tick, (unsigned long long)w->next);
+	} else if (hole < w->untold) {
+		fault(w, "%llu samples said to be lost in a hole of %llu ticks",
+		      (unsigned long long)w->untold, (unsigned long long)hole);
+	} else {
+		w->gap_ticks += hole - w->untold;	/* their gaps were lost as well */
+	}
+	w->untold = 0;
+	w->lost_before = false;
+}
+
+/* Time goes on with each tick; the records of one tick tell the same time. */
+static void see_time(struct walk *w, uint64_t tick, uint32_t late_ns)
+{
+	uint64_t time = walk_due_ns(w->session, tick) + late_ns;
+
+	if (w->timed && (w->time_tick == tick ? time != w->time_ns : time <= w->time_ns))
+		fault(w, "time goes from %llu to %llu at tick %llu", (unsigned long long)w->time_ns,
+		      (unsigned long long)time, (unsigned long long)tick);
+	w->time_ns = time;
+	w->time_tick = tick;
+	w->timed = true;
+	if (late_ns > w->late_max_ns)
+		w->late_max_ns = late_ns;
+}
+
+static void walk_sample(struct walk *w, const struct kjoule_sample *s)
+{
+	const uint8_t known = KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE |
+			      KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN;
+	uint64_t tick = whole_tick(w, s->tick);
+
+	arrive(w, tick, "sample");
+	see_time(w, tick, s->late_ns);
+	w->next = tick + 1;
+	w->samples++;
+	if (!w->task_known)
+		fault(w, "sample of tick %llu before any task", (unsigned long long)tick);
+	if (s->rec.flags & ~known)
+		fault(w, "sample with flags %#x", s->rec.flags);
+	if (!!(s->rec.flags & KJOULE_SAMPLE_IDLE) != !w->pid)
+		fault(w, "sample of pid %u with flags %#x", w->pid, s->rec.flags);
+	if (s->rec.flags & KJOULE_SAMPLE_IDLE && !(s->rec.flags & KJOULE_SAMPLE_KERNEL))
+		fault(w, "idle in user mode");
+	if (s->rec.flags & KJOULE_SAMPLE_IP_HIDDEN) {
+		if (s->ip || !(s->rec.flags & KJOULE_SAMPLE_KERNEL))
+			fault(w, "hidden address %#llx with flags %#x", (unsigned long long)s->ip,
+			      s->rec.flags);
+	} else if (s->rec.flags & KJOULE_SAMPLE_KERNEL ? !(s->ip >> 63) : !s->ip) {
+		fault(w, "address %#llx with flags %#x", (unsigned long long)s->ip, s->rec.flags);
+	}
+	if (w->on_sample)
+		w->on_sample(w, tick, s);
+}
+
+static void walk_task(struct walk *w, const struct kjoule_task *t)
+{
+	if (t->reserved || t->rec.flags)
+		fault(w, "task with something in its reserved fields");
+	if (!t->pid != !t->tgid)
+		fault(w, "task with pid %u of process %u", t->pid, t->tgid);
+	if (w->task_known && t->pid == w->pid && t->tgid == w->tgid && !w->losts)
+		fault(w, "pid %u told twice in a row", t->pid);
+	w->task_known = true;
+	w->pid = t->pid;
+	w->tgid = t->tgid;
+	w->tasks++;
+}
+
+static void walk_gap(struct walk *w, const struct kjoule_gap *g)
+{
+	uint64_t tick = whole_tick(w, g->tick);
+
+	arrive(w, tick, "gap");
+	if (!g->count)
+		fault(w, "gap of nothing");
+	w->gaps++;
+	w->gap_ticks += g->count;
+	w->next = tick + g->count;
+}
+
+static void walk_energy(struct walk *w, const struct kjoule_energy *e)
+{
+	uint64_t tick = whole_tick(w, e->tick);
+
+	if (tick - w->next > 1U << 31)
+		fault(w, "energy of tick %u after tick %llu", e->tick, (unsigned long long)w->next - 1);
+	if (!e->domains || e->rec.size != sizeof(*e) + 8 * __builtin_popcount(e->domains))
+		fault(w, "energy of %u bytes with domains %#x", e->rec.size, e->domains);
+	see_time(w, tick, e->late_ns);
+}
+
+static void walk_lost(struct walk *w, const struct kjoule_lost *l)
+{
+	if (!l->records || l->samples > l->records)
+		fault(w, "lost %llu records, %llu samples of them", (unsigned long long)l->records,
+		      (unsigned long long)l->samples);
+	w->losts++;
+	w->lost_records += l->records;
+	w->lost_samples += l->samples;
+	w->untold += l->samples;
+	w->lost_before = true;
+}
+
+/* Take in a record. */
+void walk_record(struct walk *w, const struct kjoule_record *rec)
+{
+	static const uint16_t size[] = {
+		[KJOULE_RECORD_SAMPLE] = sizeof(struct kjoule_sample),
+		[KJOULE_RECORD_TASK] = sizeof(struct kjoule_task),
+		[KJOULE_RECORD_GAP] = sizeof(struct kjoule_gap),
+		[KJOULE_RECORD_LOST] = sizeof(struct kjoule_lost),
+	};
+
+	w->bytes += rec->size;
+	if (rec->size < 8 || rec->size % 8)
+		fault(w, "record of type %u with size %u", rec->type, rec->size);
+	if (rec->type <= KJOULE_RECORD_LOST && size[rec->type] && size[rec->type] != rec->size)
+		fault(w, "record of type %u with size %u", rec->type, rec->size);
+	if (rec->type == KJOULE_RECORD_PAD)
+		return;
+	w->records++;
+	switch (rec->type) {
+	case KJOULE_RECORD_SAMPLE:
+		walk_sample(w, (const struct kjoule_sample *)rec);
+		break;
+	case KJOULE_RECORD_TASK:
+		walk_task(w, (const struct kjoule_task *)rec);
+		break;
+	case KJOULE_RECORD_ENERGY:
+		walk_energy(w, (const struct kjoule_energy *)rec);
+		break;
+	case KJOULE_RECORD_GAP:
+		walk_gap(w, (const struct kjoule_gap *)rec);
+		break;
+	case KJOULE_RECORD_LOST:
+		walk_lost(w, (const struct kjoule_lost *)rec);
+		break;
+	default:
+		fault(w, "record of unknown type %u", rec->type);
+	}
+}
+
+static void not_in_future(struct walk *w)
+{
+	uint64_t now = now_ns();
+
+	if (w->time_ns > now)
+		fault(w, "a time %llu ns in the future", (unsigned long long)(w->time_ns - now));
+}
+
+long drain_map(struct device *d, struct walk *walk)
+{
+	unsigned int i;
+	long done = 0;
+
+	for (i = 0; i < d->n; i++) {
+		struct ring *r = &d->ring[i];
+		uint64_t head = __atomic_load_n(&r->head->head, __ATOMIC_ACQUIRE);	/* C */
+		uint64_t tail = r->tail->tail;
+
+		while (tail != head) {
+			uint64_t at = tail & (r->size - 1);
+			const struct kjoule_record *rec = (const void *)(r->data + at);
+
+			if (rec->size < 8 || rec->size > head - tail || at + rec->size > r->size) {
+				fault(&walk[i], "record of %u bytes at %llu of %llu", rec->size,
+				      (unsigned long long)tail, (unsigned long long)head);
+				return -EBADMSG;
+			}
+			walk_record(&walk[i], rec);
+			tail += rec->size;
+			done += rec->size;
+		}
+		__atomic_store_n(&r->tail->tail, tail, __ATOMIC_RELEASE);	/* D */
+		not_in_future(&walk[i]);
+	}
+	return done;
+}
+
+long drain_read(struct device *d, struct walk *walk)
+{
+	static uint8_t buffer[1 << 15] __attribute__((aligned(8)));
+	struct walk *w = NULL;
+	long got, at, done = 0;
+	unsigned int i;
+
+	for (;;) {
+		got = read(d->fd, buffer, sizeof(buffer));
+		if (got < 0 && errno == EAGAIN)
+			return done;
+		if (got <= 0)
+			return got < 0 ? -errno : done;
+		done += got;
+		for (at = 0, w = NULL; at < got;) {
+			const struct kjoule_record *rec = (const void *)(buffer + at);
+
+			if (rec->size < 8 || at + rec->size > got)
+				return -EBADMSG;
+			if (rec->type == KJOULE_RECORD_CPU) {
+				for (i = 0, w = NULL; i < d->n; i++) {
+					if (d->ring[i].cpu == ((struct kjoule_cpu_mark *)rec)->cpu)
+						w = &walk[i];
+				}
+			} else if (w) {
+				walk_record(w, rec);
+			}
+			if (!w)
+				return -EBADMSG;
+			at += rec->size;
+		}
+		for (i = 0; i < d->n; i++)
+			not_in_future(&walk[i]);
+	}
+}

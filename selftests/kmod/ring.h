@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The device for the module's selftests: attach, map, read, and a strict reader of
+ * the records (struct walk) that keeps books of its own and holds everything against
+ * the uapi header. Used by the tests that look at records.
+ */
+#ifndef KJOULE_SELFTESTS_RING_H
+#define KJOULE_SELFTESTS_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/kjoule.h>
+
+#include "nl.h"
+
+struct ring {
+	uint32_t cpu;
+	struct kjoule_ring_head *head;
+	const uint8_t *data;
+	struct kjoule_ring_tail *tail;
+	uint64_t size;
+};
+
+struct device {
+	int fd;
+	unsigned int n;
+	bool mapped;
+	struct ring ring[NL_MAX_CPUS];
+};
+
+/* All return 0 or -errno. */
+int device_open(struct device *d, uint32_t session);
+int device_map(struct device *d);
+void device_unmap(struct device *d);
+void device_close(struct device *d);
+int device_attach(int fd, uint32_t session, uint32_t *cpus);
+uint64_t ring_unread(const struct ring *r);
+
+/*
+ * What one CPU's records told, one after another. The first thing that is wrong stays in
+ * @fault; "" if nothing is.
+ */
+struct walk {
+	const struct nl_session *session;
+	uint32_t cpu;
+	char fault[160];
+	uint64_t bytes;
+	uint64_t records;	/* pads not counted */
+	uint64_t samples;
+	uint64_t tasks;
+	uint64_t gaps;
+	uint64_t gap_ticks;	/* told by gaps, or lost with them */
+	uint64_t losts;
+	uint64_t lost_records;
+	uint64_t lost_samples;
+	uint64_t filtered;	/* ticks without a sample, where that is no fault */
+	uint64_t next;		/* the tick that is to come */
+	uint64_t untold;	/* samples lost, told by records, not yet seen as a hole */
+	bool lost_before;	/* since the last tick that was seen */
+	bool timed;
+	uint64_t time_ns;	/* of the last tick that was seen */
+	uint64_t time_tick;	/* which one that was */
+	uint64_t late_max_ns;
+	bool task_known;
+	uint32_t pid, tgid;
+	void (*on_sample)(struct walk *w, uint64_t tick, const struct kjoule_sample *s);
+	void *data;		/* of @on_sample */
+};
+
+void walk_begin(struct walk *w, const struct nl_session *session, uint32_t cpu);
+void walk_record(struct walk *w, const struct kjoule_record *rec);
+uint64_t walk_due_ns(const struct nl_session *session, uint64_t tick);
+
+/* Read what there is; @walk: one for each ring, in their order. Bytes or -errno. */
+long drain_map(struct device *d, struct walk *walk);
+long drain_read(struct device *d, struct walk *walk);
+
+#endif

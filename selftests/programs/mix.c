@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A program with six functions of different power: integer, multiply, load,
+ * store, mixed and floating point work, called in random order, each call
+ * lasting 10 to 30 times the energy counter's update period. The order and the
+ * lengths are not told to who measures it. Used by scripts/demo and scripts/bench.
+ *
+ * usage: mix SECONDS [UPDATE_PERIOD_MS [SEED]]
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define BLOCK 1000	/* rounds between two looks at nothing: the length of a call's unit */
+#define WORDS 1024
+
+static uint64_t buffer[WORDS];
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define X4(a) a a a a
+
+static NOINLINE void work_integer(uint64_t units)
+{
+	for (uint64_t n = units * BLOCK; n; n--)
+		asm volatile(X4("add %%rcx, %%rax; xor %%rax, %%rdx; lea 3(%%rdx), %%rcx; sub $7, %%rax;")
+			     ::: "rax", "rcx", "rdx", "cc");
+}
+
+static NOINLINE void work_multiply(uint64_t units)
+{
+	for (uint64_t n = units * BLOCK; n; n--)
+		asm volatile(X4("imul $3, %%rax, %%rax; imul $5, %%rdx, %%rdx;")
+			     ::: "rax", "rdx", "cc");
+}
+
+static NOINLINE void work_load(uint64_t units)
+{
+	for (uint64_t n = units * BLOCK; n; n--)
+		asm volatile(X4("mov (%0), %%rax; mov 64(%0), %%rdx; mov 128(%0), %%rcx;")
+			     :: "r"(&buffer[n % (WORDS / 2)]) : "rax", "rcx", "rdx", "memory");
+}
+
+static NOINLINE void work_store(uint64_t units)
+{
+	for (uint64_t n = units * BLOCK; n; n--)
+		asm volatile(X4("mov %%rax, (%0); mov %%rax, 64(%0); mov %%rax, 128(%0);")
+			     :: "r"(&buffer[n % (WORDS / 2)]) : "memory");
+}
+
+static NOINLINE void work_mixed(uint64_t units)
+{
+	for (uint64_t n = units * BLOCK; n; n--)
+		asm volatile(X4("mov (%0), %%rax; imul $3, %%rax, %%rax; add $1, %%rax; mov %%rax, (%0);")
+			     :: "r"(&buffer[n % WORDS]) : "rax", "cc", "memory");
+}
+
+static NOINLINE void work_float(uint64_t units)
+{
+	for (uint64_t n = units * BLOCK; n; n--)
+		asm volatile(X4("mulpd %%xmm1, %%xmm0; addpd %%xmm1, %%xmm2;")
+			     ::: "xmm0", "xmm2");
+}
+
+static void (*const work[])(uint64_t) = {
+	work_integer, work_multiply, work_load, work_store, work_mixed, work_float,
+};
+#define WORKS (sizeof(work) / sizeof(work[0]))
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static uint64_t random_state;
+
+static double uniform(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state >> 11) * 0x1p-53;
+}
+
+int main(int argc, char **argv)
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 0, period = 1e-3 * (argc > 2 ? atof(argv[2]) : 10);
+	double unit_seconds[WORKS], end;
+	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : (uint64_t)time(NULL);
+
+	if (seconds <= 0 || period <= 0) {
+		fprintf(stderr, "usage: mix SECONDS [UPDATE_PERIOD_MS [SEED]]\n");
+		return 2;
+	}
+	random_state = seed * 2654435769u + 88172645463325252u;
+
+	/* how long a unit of each takes here and now: the fastest of five */
+	for (size_t i = 0; i < WORKS; i++) {
+		unit_seconds[i] = 1;
+		for (int k = 0; k < 5; k++) {
+			double begin = now();
+
+			work[i](4);
+			begin = (now() - begin) / 4;
+			if (begin < unit_seconds[i])
+				unit_seconds[i] = begin;
+		}
+	}
+	for (end = now() + seconds; now() < end;) {
+		/* each once in a round, in random order, so that each gets its share */
+		size_t order[WORKS];
+
+		for (size_t i = 0; i < WORKS; i++) {
+			size_t j = (i + 1) * uniform();
+
+			order[i] = order[j];
+			order[j] = i;
+		}
+		for (size_t i = 0; i < WORKS && now() < end; i++) {
+			double length = period * (10 + 20 * uniform());
+
+			work[order[i]]((uint64_t)(length / unit_seconds[order[i]]) + 1);
+		}
+	}
+	return 0;
+}

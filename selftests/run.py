@@ -1,0 +1,317 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The test runner: finds tests, runs them here or in guests, counts their results.
+
+A test is selftests/SUBJECT/test_NAME.{sh,py}, or test_NAME.c built to
+build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
+    where: host | guest      (host)
+    vm: OPTIONS              options of scripts/vm; equal ones share a boot
+    boot: own                this one gets a guest for itself
+    timeout: SECONDS         (120)
+It prints KTAP; each of its results counts. Unit tests are build/user/tests/test_*
+(cmocka). The guest's side is selftests/vm/batch, what is a kernel complaint says
+scripts/lib/kernel_log.py.
+"""
+import argparse
+import fnmatch
+import glob
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TOP, "scripts", "lib"))
+import kernel_log  # noqa: E402
+
+LOGS = os.path.join(TOP, "build/test-logs")
+EXIT_SKIP, EXIT_TIMEOUT = 4, 124
+TAIL_LINES = 30
+RESULT = re.compile(r"(not )?ok (\d+)\b *(?:- *)?(.*)")
+PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.I)
+SKIP = re.compile(r"#\s*SKIP\b\s*(.*)", re.I)
+
+
+class Test:
+    """One file of tests: how to run it, and what came of it."""
+
+    def __init__(self, name, program, source=None):
+        self.name, self.program = name, program
+        self.where, self.vm, self.own_boot, self.timeout = "host", "", False, 120.0
+        self.unit = source is None
+        self.log = os.path.join(LOGS, name.replace("/", "-") + ".log")
+        self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
+        self.problems, self.lines, self.whole_skip, self.seconds = [], [], None, 0.0
+        if source:
+            self.read_header(source)
+
+    def read_header(self, source):
+        with open(source, errors="replace") as f:
+            head = f.read(4096).splitlines()[:40]
+        for line in head:
+            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout):\s*(.*?)\s*(\*/)?$", line)
+            if not m:
+                continue
+            key, value = m.group(1), m.group(2)
+            if key == "where":
+                if value not in ("host", "guest"):
+                    raise SystemExit(f"{source}: where: {value}: neither host nor guest")
+                self.where = value
+            elif key == "vm":
+                self.vm = value
+            elif key == "boot":
+                self.own_boot = value == "own"
+            else:
+                self.timeout = float(value)
+
+    def judge(self, code):
+        """Read the test's log and its exit code."""
+        planned = None
+        with open(self.log, errors="replace") as f:
+            self.lines = f.read().splitlines()
+        for line in self.lines:
+            m = PLAN.fullmatch(line.rstrip())
+            if m:
+                planned = (planned or 0) + int(m.group(1))
+                if m.group(2) is not None and int(m.group(1)) == 0:
+                    self.whole_skip = m.group(2)
+                if not self.unit and planned != int(m.group(1)):
+                    self.problems.append("more than one plan")
+            m = RESULT.match(line)
+            if m:
+                skip = SKIP.search(m.group(3))
+                if m.group(1):
+                    self.failed.append(m.group(3))
+                elif skip:
+                    self.skipped.append((m.group(3)[:skip.start()].strip(),
+                                         skip.group(1) or ("skipped by the test" if self.unit else "")))
+                else:
+                    self.passed += 1
+        results = self.passed + len(self.failed) + len(self.skipped)
+        if code == EXIT_SKIP and not results:
+            reason = self.whole_skip or next((l for l in reversed(self.lines) if l.strip()), "")
+            self.whole_skip = reason.strip("# ") or None
+            if self.whole_skip is None:
+                self.problems.append("skipped without saying why")
+            else:
+                self.skipped.append((self.name, self.whole_skip))
+            return
+        if any(not reason for _, reason in self.skipped):
+            self.problems.append("a skip names no reason")
+        if code == EXIT_TIMEOUT:
+            self.problems.append(f"no end after {self.timeout:g} s")
+        elif planned is None:
+            self.problems.append(f"no plan (exit code {code})")
+        elif planned != results:
+            self.problems.append(f"{planned} results were planned, {results} came (exit code {code})")
+        elif code and not self.failed:
+            self.problems.append(f"exit code {code} although nothing failed")
+        elif not results:
+            self.problems.append("no results")
+
+    @property
+    def good(self):
+        return not self.failed and not self.problems
+
+
+class Report:
+    """Prints KTAP as results come and keeps the count."""
+
+    def __init__(self, count, verbose):
+        self.number, self.verbose = 0, verbose
+        self.passed = self.failed = self.skipped = 0
+        print(f"KTAP version 1\n1..{count}", flush=True)
+
+    def add(self, t):
+        self.number += 1
+        self.passed += t.passed
+        self.failed += len(t.failed) + bool(t.problems)
+        self.skipped += len(t.skipped)
+        if self.verbose:
+            for line in t.lines:
+                print("    " + line)
+        word = "ok" if t.good else "not ok"
+        if t.whole_skip is not None and t.good:
+            print(f"{word} {self.number} {t.name} # SKIP {t.whole_skip}", flush=True)
+            return
+        print(f"{word} {self.number} {t.name} # {t.passed} passed, {len(t.failed)} failed, "
+              f"{len(t.skipped)} skipped, {t.seconds:.1f} s")
+        for description, reason in t.skipped:
+            print(f"# skipped: {description}: {reason}")
+        if not t.good:
+            for text in t.problems + t.failed:
+                print(f"# failed: {text}")
+            if not self.verbose:
+                print(f"# end of {os.path.relpath(t.log)}:")
+                for line in t.lines[-TAIL_LINES:]:
+                    print("#   " + line)
+        sys.stdout.flush()
+
+    def add_failure(self, text, lines):
+        """Something that failed and belongs to no test."""
+        self.failed += 1
+        print(f"# failed: {text}")
+        for line in lines[-TAIL_LINES:]:
+            print("#   " + line)
+        sys.stdout.flush()
+
+
+def find_tests():
+    tests = []
+    for program in sorted(glob.glob(os.path.join(TOP, "build/user/tests/test_*"))):
+        if os.access(program, os.X_OK) and os.path.isfile(program) and not os.path.splitext(program)[1]:
+            tests.append(Test("unit/" + os.path.basename(program)[5:], program))
+    sources = sorted(glob.glob(os.path.join(TOP, "selftests/**/test_*.*"), recursive=True))
+    for source in sources:
+        stem, ext = os.path.splitext(source)
+        inside = os.path.relpath(stem, os.path.join(TOP, "selftests"))
+        subject, base = os.path.split(inside)
+        name = os.path.join(subject, base[5:])
+        if ext in (".sh", ".py"):
+            tests.append(Test(name, source, source))
+        elif ext == ".c":
+            tests.append(Test(name, os.path.join(TOP, "build/selftests", inside), source))
+    return sorted(tests, key=lambda t: (not t.unit, t.where != "host"))
+
+
+def missing(t):
+    """A test that is not built or not executable is a failure, not a silence."""
+    if os.access(t.program, os.X_OK):
+        return False
+    with open(t.log, "w"):
+        pass
+    t.problems.append(f"{os.path.relpath(t.program, TOP)} is not built, or not executable")
+    return True
+
+
+def run_here(t):
+    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1")
+    start = time.monotonic()
+    with open(t.log, "wb") as log:
+        p = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                             cwd=TOP, env=env, start_new_session=True)
+        try:
+            code = p.wait(t.timeout)
+        except subprocess.TimeoutExpired:
+            code = EXIT_TIMEOUT
+        finally:    # in order first: a test may have a guest to end
+            for sig in (signal.SIGTERM, signal.SIGKILL):
+                try:
+                    os.killpg(p.pid, sig)
+                    p.wait(10 if sig == signal.SIGTERM else None)
+                except (ProcessLookupError, subprocess.TimeoutExpired):
+                    pass
+    t.seconds = time.monotonic() - start
+    t.judge(code)
+
+
+def kernel_part(console, name):
+    """Return the kernel log from the test's begin mark to its end mark, once that has arrived."""
+    begin, end = f"kjoule-test: begin {name}", f"kjoule-test: end {name}"
+    for _ in range(20):
+        with open(console, errors="replace") as f:
+            lines = f.read().splitlines()
+        ends = [i for i, l in enumerate(lines) if l.endswith(end)]
+        if ends:
+            break
+        time.sleep(0.1)
+    begins = [i for i, l in enumerate(lines) if l.endswith(begin)]
+    return lines[begins[-1]:ends[-1] if ends else None] if begins else []
+
+
+def run_guest(tests, report, boot):
+    """Run tests that share a boot; return those that must be run again because the guest died."""
+    listing = os.path.join(LOGS, f"boot-{boot}.list")
+    console, talk = os.path.join(LOGS, f"boot-{boot}.console"), os.path.join(LOGS, f"boot-{boot}.err")
+    with open(listing, "w") as f:
+        for t in tests:
+            f.write(f"{t.name}\t{t.timeout:g}\t{t.log}\t{t.program}\n")
+            open(t.log, "w").close()
+    total = sum(t.timeout + 10 for t in tests) + 60
+    command = [os.path.join(TOP, "scripts/vm"), "--log", console, "--timeout", f"{total:g}", *shlex.split(tests[0].vm),
+               "--", os.path.join(TOP, "selftests/vm/batch"), listing]
+    left, current, start, blamed = {t.name: t for t in tests}, None, 0.0, False
+    with open(talk, "w") as err:
+        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True)
+        try:
+            for line in p.stdout:
+                words = line.split()
+                if words[:1] == ["begin"] and words[1] in left:
+                    current, start = left.pop(words[1]), time.monotonic()
+                elif words[:1] == ["end"] and current and words[1] == current.name:
+                    current.seconds = time.monotonic() - start
+                    current.judge(int(words[2]))
+                    bad = kernel_log.complaints(kernel_part(console, current.name))
+                    blamed |= bool(bad)
+                    current.problems += ["kernel: " + l for l in bad[:10]]
+                    report.add(current)
+                    current = None
+            code = p.wait()
+        finally:
+            p.terminate()
+            p.wait()
+    with open(talk) as f:
+        said = f.read().splitlines()
+    if current:    # the guest ended in the middle of this one
+        current.seconds = time.monotonic() - start
+        current.judge(code)
+        current.problems = [f"the guest ended during this test (scripts/vm: exit code {code})"]
+        current.lines += said
+        report.add(current)
+    elif left:    # it never began
+        for t in left.values():
+            t.problems.append(f"no guest to run in: {shlex.join(command[5:-2])} (scripts/vm: exit code {code})")
+            t.lines = said
+            report.add(t)
+        return []
+    elif code and not (code == 99 and blamed):
+        report.add_failure(f"the guest of {', '.join(t.name for t in tests)} (scripts/vm: exit code {code})", said)
+    return list(left.values())
+
+
+def main():
+    p = argparse.ArgumentParser(prog="selftests/run.sh", description="Run kjoule's tests.")
+    p.add_argument("-v", "--verbose", action="store_true", help="show each test's output")
+    p.add_argument("--list", action="store_true", help="list the tests")
+    p.add_argument("names", nargs="*", metavar="NAME", help="run only tests whose name contains or matches NAME")
+    a = p.parse_args()
+    tests = [t for t in find_tests()
+             if not a.names or any(n in t.name or fnmatch.fnmatch(t.name, n) for n in a.names)]
+    if a.list:
+        for t in tests:
+            print(f"{t.name:40} {t.where:6} {t.timeout:5g} s  {t.vm}{'  (own boot)' if t.own_boot else ''}")
+        return 0
+    if a.names and not tests:
+        print(f"run.sh: no test matches {' '.join(a.names)}; see selftests/run.sh --list", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    os.makedirs(LOGS, exist_ok=True)
+    os.chdir(TOP)
+    report = Report(len(tests), a.verbose)
+    guests = {}
+    for t in tests:
+        if missing(t):
+            report.add(t)
+        elif t.where == "host":
+            run_here(t)
+            report.add(t)
+        else:
+            guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else ""), []).append(t)
+    boot = 0
+    for group in guests.values():
+        while group:
+            boot += 1
+            group = run_guest(group, report, boot)
+    print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
+    return 1 if report.failed or not report.passed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

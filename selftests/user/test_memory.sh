@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: host
+# timeout: 600
+#
+# The unit tests once more under the sanitizers and under valgrind.
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
+. selftests/ktap.sh
+
+ktap_plan 2
+check "unit tests are clean under AddressSanitizer and UBSan" \
+	make -C user BUILD="$PWD/build/user" check-asan
+check "unit tests are clean under valgrind" \
+	make -C user BUILD="$PWD/build/user" check-valgrind
+ktap_end

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Kernel differences, 6.1 to 6.12. The driver is written to the newest API; what
+ * an older kernel lacks is made up here, and nothing else in this directory
+ * knows a kernel version.
+ */
+#ifndef VCHIP_COMPAT_H
+#define VCHIP_COMPAT_H
+
+#include <linux/cpufreq.h>
+#include <linux/perf_event.h>
+#include <linux/ptrace.h>
+#include <linux/thermal.h>
+#include <linux/version.h>
+
+/* cpufreq: until 6.14 a driver has to ask for scaling_available_frequencies. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define VCHIP_CPUFREQ_ATTR	cpufreq_generic_attr
+#else
+#define VCHIP_CPUFREQ_ATTR	NULL
+#endif
+
+/*
+ * thermal: a zone without trip points has a registration of its own from 6.9 on.
+ * Before that the core fills in missing operations, so they must be writable.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+static inline struct thermal_zone_device *
+thermal_tripless_zone_device_register(const char *type, void *devdata,
+				      struct thermal_zone_device_ops *ops,
+				      struct thermal_zone_params *tzp)
+{
+	return thermal_zone_device_register(type, 0, 0, devdata, ops, tzp, 0, 0);
+}
+#endif
+
+/*
+ * perf: before 6.2 a task's event context keeps a pointer to the PMU of its first
+ * event until the task runs again, even when that event is long closed, and nothing
+ * pins the PMU meanwhile. Such a kernel gets a PMU that outlives the module: some
+ * hundred bytes are left behind at each unload, instead of a dangling pointer.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define VCHIP_PMU_OUTLIVES_MODULE	1
+#else
+#define VCHIP_PMU_OUTLIVES_MODULE	0
+#endif
+
+/* x86's user_mode() reads its argument only, but older kernels do not say so. */
+static inline bool vchip_user_mode(const struct pt_regs *regs)
+{
+	return user_mode((struct pt_regs *)regs);
+}
+
+#endif /* VCHIP_COMPAT_H */

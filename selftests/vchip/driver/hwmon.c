@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The chip's power, energy and temperature as a hwmon device, for sensors(1) and the
+ * like. Energy and power are a side channel (CVE-2020-8694): for root only.
+ */
+
+#include <linux/err.h>
+#include <linux/hwmon.h>
+#include <linux/pci.h>
+
+#include "vchip.h"
+
+static struct device *hwmon_dev;
+
+static umode_t vchip_hwmon_is_visible(const void *data, enum hwmon_sensor_types type,
+				      u32 attr, int channel)
+{
+	if ((type == hwmon_power && attr == hwmon_power_input) ||
+	    (type == hwmon_energy && attr == hwmon_energy_input))
+		return 0400;
+	return 0444;
+}
+
+static int vchip_hwmon_read(struct device *dev, enum hwmon_sensor_types type, u32 attr,
+			    int channel, long *value)
+{
+	const struct vchip *chip = dev_get_drvdata(dev);
+
+	if (type == hwmon_power && attr == hwmon_power_input)
+		*value = READ_ONCE(chip->pkg->power_uw);
+	else if (type == hwmon_energy && attr == hwmon_energy_input)
+		*value = vchip_energy_uj(VCHIP_DOMAIN_PACKAGE);
+	else if (type == hwmon_temp && attr == hwmon_temp_input)
+		*value = READ_ONCE(chip->pkg->temp_mc);
+	else if (type == hwmon_temp && attr == hwmon_temp_crit)
+		*value = chip->head->tjmax_mc;
+	else
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int vchip_hwmon_read_string(struct device *dev, enum hwmon_sensor_types type,
+				   u32 attr, int channel, const char **str)
+{
+	*str = "package";
+	return 0;
+}
+
+static const struct hwmon_channel_info *vchip_hwmon_info[] = {
+	HWMON_CHANNEL_INFO(power, HWMON_P_INPUT | HWMON_P_LABEL),
+	HWMON_CHANNEL_INFO(energy, HWMON_E_INPUT | HWMON_E_LABEL),
+	HWMON_CHANNEL_INFO(temp, HWMON_T_INPUT | HWMON_T_CRIT | HWMON_T_LABEL),
+	NULL
+};
+
+static const struct hwmon_ops vchip_hwmon_ops = {
+	.is_visible	= vchip_hwmon_is_visible,
+	.read		= vchip_hwmon_read,
+	.read_string	= vchip_hwmon_read_string,
+};
+
+static const struct hwmon_chip_info vchip_hwmon_chip = {
+	.ops	= &vchip_hwmon_ops,
+	.info	= vchip_hwmon_info,
+};
+
+/**
+ * vchip_hwmon_init() - register the hwmon device "vchip"
+ * @chip:	the chip
+ *
+ * Return: 0 or -errno.
+ */
+int vchip_hwmon_init(struct vchip *chip)
+{
+	hwmon_dev = hwmon_device_register_with_info(&chip->pdev->dev, "vchip", chip,
+						    &vchip_hwmon_chip, NULL);
+	return PTR_ERR_OR_ZERO(hwmon_dev);
+}
+
+/**
+ * vchip_hwmon_exit() - unregister
+ * @chip:	the chip
+ */
+void vchip_hwmon_exit(struct vchip *chip)
+{
+	hwmon_device_unregister(hwmon_dev);
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The CPUs' cycle and instruction counters as the perf PMU "vchip": per task and per
+ * CPU, user and kernel apart, 64 bits, free running and without an interrupt, so it
+ * counts and does not sample.
+ */
+
+#include <linux/bits.h>
+#include <linux/module.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include "compat.h"
+#include "vchip.h"
+
+/* attr.config */
+#define EVENT_MASK		0xffULL
+#define EVENT_CYCLES		1
+#define EVENT_INSTRUCTIONS	2
+#define CONFIG_USER		BIT_ULL(8)
+#define CONFIG_KERNEL		BIT_ULL(9)
+#define CONFIG_VALID		(EVENT_MASK | CONFIG_USER | CONFIG_KERNEL)
+
+static const struct vchip *pmu_chip;
+static struct pmu *vchip_pmu;
+
+/* hw.config keeps only what is counted: the event, and which of the two modes. */
+static u64 event_config(const struct perf_event_attr *attr)
+{
+	u64 modes = attr->config & (CONFIG_USER | CONFIG_KERNEL);
+
+	if (!modes)
+		modes = CONFIG_USER | CONFIG_KERNEL;
+	if (attr->exclude_user)
+		modes &= ~CONFIG_USER;
+	if (attr->exclude_kernel)
+		modes &= ~CONFIG_KERNEL;
+	return (attr->config & EVENT_MASK) | modes;
+}
+
+/* This CPU's counter for the event. */
+static u64 event_counter(const struct perf_event *event)
+{
+	const struct vchip_cpu *regs = vchip_cpu(pmu_chip, smp_processor_id());
+	u64 config = event->hw.config;
+	bool cycles = (config & EVENT_MASK) == EVENT_CYCLES;
+	u64 count = 0;
+
+	if (config & CONFIG_USER)
+		count += READ_ONCE(*(cycles ? &regs->cycles_user : &regs->instr_user));
+	if (config & CONFIG_KERNEL)
+		count += READ_ONCE(*(cycles ? &regs->cycles_kernel : &regs->instr_kernel));
+	return count;
+}
+
+/*
+ * Interrupts are off or perf's context lock is held, on the event's CPU. A reader in an
+ * interrupt may come between, as kjoule's sampler does: whoever moves prev_count counts.
+ */
+static void vchip_event_read(struct perf_event *event)
+{
+	struct hw_perf_event *hwc = &event->hw;
+	u64 prev, now;
+
+	do {
+		prev = local64_read(&hwc->prev_count);
+		now = event_counter(event);
+	} while (local64_cmpxchg(&hwc->prev_count, prev, now) != prev);
+	local64_add(now - prev, &event->count);
+}
+
+static void vchip_event_start(struct perf_event *event, int flags)
+{
+	local64_set(&event->hw.prev_count, event_counter(event));
+	event->hw.state = 0;
+}
+
+static void vchip_event_stop(struct perf_event *event, int flags)
+{
+	if (event->hw.state & PERF_HES_STOPPED)
+		return;
+	vchip_event_read(event);
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+static int vchip_event_add(struct perf_event *event, int flags)
+{
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		vchip_event_start(event, flags);
+	return 0;
+}
+
+static void vchip_event_del(struct perf_event *event, int flags)
+{
+	vchip_event_stop(event, PERF_EF_UPDATE);
+}
+
+static int vchip_event_init(struct perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->type != event->pmu->type)
+		return -ENOENT;
+	if (attr->config & ~CONFIG_VALID || attr->config1 || attr->config2)
+		return -EINVAL;
+	if ((attr->config & EVENT_MASK) != EVENT_CYCLES &&
+	    (attr->config & EVENT_MASK) != EVENT_INSTRUCTIONS)
+		return -EINVAL;
+	if (is_sampling_event(event) || has_branch_stack(event))
+		return -EOPNOTSUPP;
+	if (attr->exclude_idle || attr->exclude_host)
+		return -EINVAL;
+	event->hw.config = event_config(attr);
+	if (!(event->hw.config & (CONFIG_USER | CONFIG_KERNEL)))
+		return -EINVAL;
+	return 0;
+}
+
+PMU_FORMAT_ATTR(event, "config:0-7");
+PMU_FORMAT_ATTR(user, "config:8");
+PMU_FORMAT_ATTR(kernel, "config:9");
+
+static struct attribute *vchip_format_attrs[] = {
+	&format_attr_event.attr,
+	&format_attr_user.attr,
+	&format_attr_kernel.attr,
+	NULL
+};
+
+static const struct attribute_group vchip_format_group = {
+	.name	= "format",
+	.attrs	= vchip_format_attrs,
+};
+
+/*
+ * The mode is part of an event's name as well, so that both spellings work with perf:
+ * vchip/instructions/u is perf's modifier, vchip/instructions:u/ one of these.
+ */
+PMU_EVENT_ATTR_STRING(cycles, vchip_cycles, "event=0x01");
+PMU_EVENT_ATTR_STRING(cycles:u, vchip_cycles_u, "event=0x01,user=1");
+PMU_EVENT_ATTR_STRING(cycles:k, vchip_cycles_k, "event=0x01,kernel=1");
+PMU_EVENT_ATTR_STRING(instructions, vchip_instructions, "event=0x02");
+PMU_EVENT_ATTR_STRING(instructions:u, vchip_instructions_u, "event=0x02,user=1");
+PMU_EVENT_ATTR_STRING(instructions:k, vchip_instructions_k, "event=0x02,kernel=1");
+
+static struct attribute *vchip_event_attrs[] = {
+	&vchip_cycles.attr.attr,
+	&vchip_cycles_u.attr.attr,
+	&vchip_cycles_k.attr.attr,
+	&vchip_instructions.attr.attr,
+	&vchip_instructions_u.attr.attr,
+	&vchip_instructions_k.attr.attr,
+	NULL
+};
+
+static const struct attribute_group vchip_events_group = {
+	.name	= "events",
+	.attrs	= vchip_event_attrs,
+};
+
+static const struct attribute_group *vchip_pmu_groups[] = {
+	&vchip_format_group,
+	&vchip_events_group,
+	NULL
+};
+
+/**
+ * vchip_pmu_init() - register the PMU "vchip"
+ * @chip:	the chip
+ *
+ * Its events live in perf's software context, the only one that is both per task and
+ * open to more than one PMU; nothing here can run out of counters.
+ *
+ * Return: 0 or -errno.
+ */
+int vchip_pmu_init(struct vchip *chip)
+{
+	int ret;
+
+	pmu_chip = chip;
+	vchip_pmu = kzalloc(sizeof(*vchip_pmu), GFP_KERNEL);
+	if (!vchip_pmu)
+		return -ENOMEM;
+	vchip_pmu->module	= THIS_MODULE;
+	vchip_pmu->task_ctx_nr	= perf_sw_context;
+	vchip_pmu->capabilities	= PERF_PMU_CAP_NO_INTERRUPT;
+	vchip_pmu->attr_groups	= vchip_pmu_groups;
+	vchip_pmu->event_init	= vchip_event_init;
+	vchip_pmu->add		= vchip_event_add;
+	vchip_pmu->del		= vchip_event_del;
+	vchip_pmu->start	= vchip_event_start;
+	vchip_pmu->stop		= vchip_event_stop;
+	vchip_pmu->read		= vchip_event_read;
+	ret = perf_pmu_register(vchip_pmu, "vchip", -1);
+	if (ret)
+		kfree(vchip_pmu);
+	return ret;
+}
+
+/**
+ * vchip_pmu_exit() - unregister
+ * @chip:	the chip
+ */
+void vchip_pmu_exit(struct vchip *chip)
+{
+	perf_pmu_unregister(vchip_pmu);
+	if (!VCHIP_PMU_OUTLIVES_MODULE)
+		kfree(vchip_pmu);
+	vchip_pmu = NULL;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The precise instruction pointer that an interrupt handler may ask for. */
+#ifndef VCHIP_IRQ_H
+#define VCHIP_IRQ_H
+
+#include "core.h"
+
+/* A quantum has ended in instruction @i of the block before. */
+void irq_note_spin(struct core *c, unsigned int i);
+
+/* A CPU enters a block at an IDT entry: publish where time was passing. */
+void irq_entry(struct core *c, const struct block *b);
+
+#endif /* VCHIP_IRQ_H */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads a chip's description. Owns the text format and its checks; knows
+ * nothing of what the values are used for. Called once, at installation.
+ */
+#include "profile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_VALUES	VCHIP_MAX_PSTATES
+#define MAX_DEPTH	4
+
+struct reader {
+	struct profile *profile;
+	const char *path;
+	unsigned int line;
+	unsigned int depth;
+	char *error;
+	unsigned int error_size;
+};
+
+static int fail(const struct reader *r, const char *what, const char *detail)
+{
+	snprintf(r->error, r->error_size, "%s:%u: %s%s%s", r->path, r->line, what,
+		 detail ? ": " : "", detail ? detail : "");
+	return -EINVAL;
+}
+
+/* Numbers apart by blanks. Return: how many, or -1. */
+static int parse_numbers(const char *text, uint64_t *values, int max)
+{
+	int n = 0;
+
+	for (;;) {
+		char *end;
+
+		while (isspace((unsigned char)*text))
+			text++;
+		if (!*text)
+			return n;
+		if (n == max || !isdigit((unsigned char)*text))
+			return -1;
+		errno = 0;
+		values[n++] = strtoull(text, &end, 0);
+		if (errno || (*end && !isspace((unsigned char)*end)))
+			return -1;
+		text = end;
+	}
+}
+
+struct scalar {
+	const char *key;
+	size_t offset;
+	unsigned int size;
+	uint64_t multiply;
+};
+
+#define SCALAR(text, field, by)                                                                   \
+	{ text, offsetof(struct profile, field), sizeof(((struct profile *)0)->field), by }
+
+static const struct scalar scalars[] = {
+	SCALAR("clock_scale", clock_scale, 1),
+	SCALAR("pause_ns", pause_ns, 1),
+	SCALAR("base_uw", base_uw, 1),
+	SCALAR("leak_uw", leak_uw, 1),
+	SCALAR("esu", esu, 1),
+	SCALAR("raw_init_pkg", raw_init_pkg, 1),
+	SCALAR("raw_init_core", raw_init_core, 1),
+	SCALAR("update_period_us", update_period_ns, 1000),
+	SCALAR("update_jitter_us", update_jitter_ns, 1000),
+	SCALAR("ambient_mc", ambient_mc, 1),
+	SCALAR("tjmax_mc", tjmax_mc, 1),
+	SCALAR("thermal_mc_per_w", thermal_mc_per_w, 1),
+	SCALAR("thermal_tau_ms", thermal_tau_ns, 1000000),
+	SCALAR("pl1_uw", pl1_uw, 1),
+	SCALAR("pl2_uw", pl2_uw, 1),
+	SCALAR("tau_us", tau_us, 1),
+	SCALAR("quantum_cycles", quantum_cycles, 1),
+	SCALAR("debt_us", debt_ns, 1000),
+};
+
+static int set_scalar(const struct reader *r, const struct scalar *s, const char *text)
+{
+	uint64_t value;
+	char *field = (char *)r->profile + s->offset;
+
+	if (parse_numbers(text, &value, 1) != 1 || value > UINT64_MAX / s->multiply)
+		return fail(r, "one number expected", text);
+	value *= s->multiply;
+	if (s->size == sizeof(uint32_t)) {
+		if (value > UINT32_MAX)
+			return fail(r, "number too large", text);
+		memcpy(field, &(uint32_t){ value }, sizeof(uint32_t));
+	} else {
+		memcpy(field, &value, sizeof(value));
+	}
+	return 0;
+}
+
+static int class_of(const char *name)
+{
+	for (int i = 0; i < CLASSES; i++)
+		if (!strcmp(name, class_name(i)))
+			return i;
+	return -1;
+}
+
+static int set_list(const struct reader *r, uint32_t *list, const char *text, bool defines_count)
+{
+	uint64_t values[MAX_VALUES];
+	int n = parse_numbers(text, values, MAX_VALUES);
+
+	if (n < 1)
+		return fail(r, "a list of numbers expected", text);
+	if (defines_count)
+		r->profile->pstates = n;
+	else if ((unsigned int)n != r->profile->pstates)
+		return fail(r, "one value for each entry of freq_khz expected", text);
+	for (int i = 0; i < n; i++) {
+		if (!values[i] || values[i] > UINT32_MAX || (defines_count && i && values[i] <= values[i - 1]))
+			return fail(r, "values must be positive, frequencies ascending", text);
+		list[i] = values[i];
+	}
+	return 0;
+}
+
+/* latency_us.FROM = one value for each target; the diagonal is ignored. */
+static int set_latency_row(const struct reader *r, const char *from, const char *text)
+{
+	uint64_t values[MAX_VALUES];
+	int n = parse_numbers(text, values, MAX_VALUES);
+	int row = profile_pstate(r->profile, strtoul(from, NULL, 10));
+
+	if (row < 0)
+		return fail(r, "latency_us of a frequency that freq_khz does not name", from);
+	if (n == 1)
+		for (n = 1; (unsigned int)n < r->profile->pstates; n++)
+			values[n] = values[0];
+	if ((unsigned int)n != r->profile->pstates)
+		return fail(r, "one latency for each entry of freq_khz expected", text);
+	for (int i = 0; i < n; i++)
+		r->profile->latency_ns[row][i] = values[i] * 1000;
+	return 0;
+}
+
+static int set_idle(const struct reader *r, const char *index, const char *text)
+{
+	unsigned long i = strtoul(index, NULL, 10);
+	uint64_t v[3];
+
+	if (i >= VCHIP_MAX_IDLE || i > r->profile->idle_states)
+		return fail(r, "idle states are numbered from 0 without gaps", index);
+	if (parse_numbers(text, v, 3) != 3 || v[2] > 1000)
+		return fail(r, "idle.N = LATENCY_NS RESIDENCY_NS LEAK_PERMILLE expected", text);
+	r->profile->idle[i] = (struct idle_state){ v[0], v[1], v[2] };
+	if (i == r->profile->idle_states)
+		r->profile->idle_states++;
+	return 0;
+}
+
+static int read_file(struct reader *r);
+
+static int include(const struct reader *r, const char *name)
+{
+	char path[PATH_MAX];
+	const char *slash = strrchr(r->path, '/');
+	struct reader inner = *r;
+
+	if (r->depth >= MAX_DEPTH)
+		return fail(r, "include goes too deep", name);
+	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - r->path + 1) : 0, r->path, name);
+	inner.path = path;
+	inner.line = 0;
+	inner.depth++;
+	return read_file(&inner);
+}
+
+static int set(const struct reader *r, const char *key, const char *text)
+{
+	struct profile *p = r->profile;
+	int class;
+
+	for (unsigned int i = 0; i < sizeof(scalars) / sizeof(scalars[0]); i++)
+		if (!strcmp(key, scalars[i].key))
+			return set_scalar(r, &scalars[i], text);
+	if (!strcmp(key, "name")) {
+		if (!*text || strlen(text) >= sizeof(p->name))
+			return fail(r, "name empty or too long", text);
+		memset(p->name, 0, sizeof(p->name));
+		strcpy(p->name, text);
+		return 0;
+	}
+	if (!strcmp(key, "include"))
+		return include(r, text);
+	if (!strcmp(key, "freq_khz")) {
+		/* What an included file said of its own frequencies is void. */
+		memset(p->latency_ns, 0, sizeof(p->latency_ns));
+		memset(p->voltage_mv, 0, sizeof(p->voltage_mv));
+		p->boot_pstate = UINT32_MAX;
+		return set_list(r, p->freq_khz, text, true);
+	}
+	if (!strcmp(key, "voltage_mv"))
+		return set_list(r, p->voltage_mv, text, false);
+	if (!strcmp(key, "boot_khz")) {
+		int pstate = profile_pstate(p, strtoul(text, NULL, 10));
+
+		if (pstate < 0)
+			return fail(r, "boot_khz is none of freq_khz", text);
+		p->boot_pstate = pstate;
+		return 0;
+	}
+	if (!strncmp(key, "latency_us.", 11))
+		return set_latency_row(r, key + 11, text);
+	if (!strncmp(key, "idle.", 5))
+		return set_idle(r, key + 5, text);
+	if (!strncmp(key, "class.", 6)) {
+		uint64_t v[2];
+
+		class = class_of(key + 6);
+		if (class < 0)
+			return fail(r, "no such instruction class", key + 6);
+		if (parse_numbers(text, v, 2) != 2 || !v[0] || v[0] > 10000 || v[1] > 100000000)
+			return fail(r, "class.NAME = CYCLES PICOJOULES expected", text);
+		p->cycles[class] = v[0];
+		p->energy_pj[class] = v[1];
+		return 0;
+	}
+	return fail(r, "unknown key", key);
+}
+
+static char *trim(char *text)
+{
+	char *end;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	end = text + strlen(text);
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+static int read_file(struct reader *r)
+{
+	char line[1024];
+	FILE *file = fopen(r->path, "re");
+	int err = 0;
+
+	if (!file) {
+		err = -errno;
+		fail(r, "cannot open", strerror(-err));
+		return err;
+	}
+	while (!err && fgets(line, sizeof(line), file)) {
+		char *hash = strchr(line, '#');
+		char *equals;
+
+		r->line++;
+		if (hash)
+			*hash = '\0';
+		if (!*trim(line))
+			continue;
+		equals = strchr(line, '=');
+		if (!equals) {
+			err = fail(r, "key = value expected", trim(line));
+			break;
+		}
+		*equals = '\0';
+		err = set(r, trim(line), trim(equals + 1));
+	}
+	fclose(file);
+	return err;
+}
+
+static int check(struct reader *r)
+{
+	struct profile *p = r->profile;
+	uint64_t top;
+
+	r->line = 0;
+	if (!p->name[0])
+		return fail(r, "name is missing", NULL);
+	if (!p->pstates)
+		return fail(r, "freq_khz is missing", NULL);
+	if (!p->idle_states)
+		return fail(r, "idle.0 is missing", NULL);
+	if (!p->update_period_ns || p->update_jitter_ns * 2 > p->update_period_ns)
+		return fail(r, "update_period_us missing, or update_jitter_us above its half", NULL);
+	if (p->esu > 31)
+		return fail(r, "esu above 31", NULL);
+	if (p->quantum_cycles < 100)
+		return fail(r, "quantum_cycles below 100", NULL);
+	for (unsigned int c = 0; c < CLASSES; c++)
+		if (!p->cycles[c])
+			return fail(r, "no class line for", class_name(c));
+	top = p->voltage_mv[p->pstates - 1];
+	if (!top || !p->voltage_mv[0])
+		return fail(r, "voltage_mv is missing", NULL);
+	for (unsigned int i = 0; i < p->pstates; i++)
+		p->vsq_q16[i] = (p->voltage_mv[i] * p->voltage_mv[i] * 65536ULL + top * top / 2) / (top * top);
+	return 0;
+}
+
+int profile_load(struct profile *profile, const char *path, char *error, unsigned int error_size)
+{
+	struct reader r = { .profile = profile, .path = path, .error = error, .error_size = error_size };
+	int err;
+
+	*profile = (struct profile){
+		.clock_scale = 1,
+		.esu = 16,
+		.quantum_cycles = 1000,
+		.debt_ns = 30000,
+		.thermal_tau_ns = 1000000000,
+		.tjmax_mc = 100000,
+		.ambient_mc = 35000,
+		.boot_pstate = UINT32_MAX,
+	};
+	err = read_file(&r);
+	if (err)
+		return err;
+	err = check(&r);
+	if (err)
+		return err;
+	if (profile->boot_pstate == UINT32_MAX)
+		profile->boot_pstate = profile->pstates - 1;
+	return 0;
+}
+
+uint64_t profile_max_latency_ns(const struct profile *profile)
+{
+	uint64_t max = 0;
+
+	for (unsigned int i = 0; i < profile->pstates; i++)
+		for (unsigned int j = 0; j < profile->pstates; j++)
+			if (i != j && profile->latency_ns[i][j] > max)
+				max = profile->latency_ns[i][j];
+	return max + profile->pause_ns;
+}
+
+int profile_pstate(const struct profile *profile, uint32_t khz)
+{
+	for (unsigned int i = 0; i < profile->pstates; i++)
+		if (profile->freq_khz[i] == khz)
+			return i;
+	return -1;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A chip's description, read from a text file; see profiles/README. */
+#ifndef VCHIP_PROFILE_H
+#define VCHIP_PROFILE_H
+
+#include <stdint.h>
+
+#include "../vchip_page.h"
+#include "classify.h"
+
+struct idle_state {
+	uint64_t latency_ns;
+	uint64_t residency_ns;
+	uint32_t leak_permille;	/* of a running CPU's leakage */
+};
+
+struct profile {
+	char name[VCHIP_NAME_LEN];
+	uint32_t clock_scale;
+
+	uint32_t pstates;
+	uint32_t boot_pstate;
+	uint32_t freq_khz[VCHIP_MAX_PSTATES];
+	uint32_t voltage_mv[VCHIP_MAX_PSTATES];
+	uint32_t vsq_q16[VCHIP_MAX_PSTATES];	/* (V / V of the highest state)^2, 65536 is one */
+	uint64_t latency_ns[VCHIP_MAX_PSTATES][VCHIP_MAX_PSTATES];	/* [from][to] */
+	uint64_t pause_ns;
+
+	uint32_t cycles[CLASSES];
+	uint32_t energy_pj[CLASSES];	/* at the voltage of the highest state */
+
+	uint32_t idle_states;
+	struct idle_state idle[VCHIP_MAX_IDLE];
+
+	uint64_t base_uw;	/* package, always */
+	uint64_t leak_uw;	/* a running CPU, at the voltage of the highest state */
+
+	uint32_t esu;
+	uint32_t raw_init_pkg;
+	uint32_t raw_init_core;
+	uint64_t update_period_ns;
+	uint64_t update_jitter_ns;
+
+	int32_t ambient_mc;
+	int32_t tjmax_mc;
+	uint32_t thermal_mc_per_w;
+	uint64_t thermal_tau_ns;
+
+	uint64_t pl1_uw;
+	uint64_t pl2_uw;
+	uint64_t tau_us;
+
+	uint32_t quantum_cycles;
+	uint64_t debt_ns;
+};
+
+/**
+ * profile_load() - read a profile
+ * @path: the file; a line "include = FILE" reads another one of the same folder first
+ * @error: a message naming file, line and fault, when it fails
+ * Return: 0 or -errno.
+ */
+int profile_load(struct profile *profile, const char *path, char *error, unsigned int error_size);
+
+/* The largest latency of any change, the pause included, in nanoseconds. */
+uint64_t profile_max_latency_ns(const struct profile *profile);
+
+/* The state with exactly this frequency, or -1. */
+int profile_pstate(const struct profile *profile, uint32_t khz);
+
+/* What one instruction of a class costs in a P-state, in picojoule: the one place that rounds. */
+static inline uint64_t profile_energy_pj(const struct profile *profile, enum insn_class class,
+					 unsigned int pstate)
+{
+	return ((uint64_t)profile->energy_pj[class] * profile->vsq_q16[pstate] + 32768) >> 16;
+}
+
+#endif /* VCHIP_PROFILE_H */

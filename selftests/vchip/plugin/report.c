@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns a snapshot into text: one section, with every counter that has changed since
+ * the section before. Owns the file's format, which ../README describes and ../oracle.py
+ * reads; counters stay what they are here, the reader makes instructions of blocks.
+ * Called by the oracle's writer thread, one section at a time.
+ */
+#include "snapshot.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+
+/* What the file has of an entry: a hash of its values, in the order of the table. */
+struct written {
+	uint64_t *hash;
+	size_t room;
+};
+
+static struct written written[VCHIP_MAX_CPUS][TABLES];
+static uint8_t *block_written;
+static size_t block_room;
+
+static uint64_t cycle_fixns(unsigned int pstate)
+{
+	return ((1000000ULL << FIXNS_SHIFT) + chip->freq_khz[pstate] / 2) / chip->freq_khz[pstate];
+}
+
+static void out_of_memory(void)
+{
+	fprintf(stderr, "vchip: out of memory for the oracle's report\n");
+	abort();
+}
+
+static void *grow(void *p, size_t *room, size_t need, size_t size)
+{
+	size_t to = need * 2 + 1024;
+	char *q = p;
+
+	if (need <= *room)
+		return p;
+	q = realloc(p, to * size);
+	if (!q)
+		out_of_memory();
+	memset(q + *room * size, 0, (to - *room) * size);
+	*room = to;
+	return q;
+}
+
+/* printf would take most of the time that a mark takes. */
+static char *put(char *p, uint64_t v)
+{
+	char digits[20];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	*p++ = ',';
+	while (n)
+		*p++ = digits[--n];
+	return p;
+}
+
+static void put_line(FILE *file, char *line, char *end)
+{
+	*end++ = '\n';
+	fwrite(line, 1, (size_t)(end - line), file);
+}
+
+/* Has an entry changed since it was written? Then it is about to be. */
+static bool changed(struct written *w, size_t i, const uint64_t *value)
+{
+	uint64_t h = 1;
+
+	for (unsigned int k = 0; k < VALUE_STRIDE; k++)
+		h = (h ^ value[k]) * 0x9e3779b97f4a7c15ULL;
+	h ^= h >> 32;
+	if (w->hash[i] == h)
+		return false;
+	w->hash[i] = h;
+	return true;
+}
+
+static void write_block(FILE *file, const struct block *b)
+{
+	block_written = grow(block_written, &block_room, b->id + 1u, 1);
+	if (block_written[b->id])
+		return;
+	block_written[b->id] = 1;
+	fprintf(file, "block,%u,0x%" PRIx64, b->id, b->vaddr);
+	for (unsigned int i = 0; i < b->insns; i++)
+		fprintf(file, ",%u:%u", b->insn[i].offset, b->insn[i].class);
+	fputc('\n', file);
+}
+
+static void write_counts(FILE *file, unsigned int cpu, const struct table_copy *copy)
+{
+	const struct count *counts = (const void *)copy->entry;
+	struct written *w = &written[cpu][TABLE_COUNT];
+
+	w->hash = grow(w->hash, &w->room, copy->used, sizeof(*w->hash));
+	for (size_t i = 0; i < copy->used; i++) {
+		const struct count *c = &counts[i];
+		char line[256] = "count", *p = line + 5;
+
+		if (!changed(w, i, c->value))
+			continue;
+		write_block(file, c->block);
+		p = put(p, cpu);
+		p = put(p, i);
+		p = put(p, (uint32_t)c->task);
+		p = put(p, c->task >> 32);
+		p = put(p, c->block->id);
+		p = put(p, c->pstate);
+		for (unsigned int k = 0; k < VALUE_STRIDE; k++)
+			p = put(p, c->value[k]);
+		put_line(file, line, p);
+	}
+}
+
+static void write_entries(FILE *file, const char *name, unsigned int cpu, enum oracle_table which,
+			  const struct table_copy *copy)
+{
+	const struct entry *entries = (const void *)copy->entry;
+	struct written *w = &written[cpu][which];
+
+	w->hash = grow(w->hash, &w->room, copy->used, sizeof(*w->hash));
+	for (size_t i = 0; i < copy->used; i++) {
+		const struct entry *e = &entries[i];
+		char line[256], *p = line;
+
+		if (!changed(w, i, e->value))
+			continue;
+		p = stpcpy(line, name);
+		p = put(p, cpu);
+		p = put(p, i);
+		p = put(p, e->count->index);
+		p = put(p, e->pos);
+		for (unsigned int k = 0; k < VALUE_STRIDE; k++)
+			p = put(p, e->value[k]);
+		put_line(file, line, p);
+	}
+}
+
+/* The time alone that counters stand for, and its static energy. */
+struct alone {
+	uint64_t fix;
+	uint64_t stalled_ns;
+	uint64_t static_fj;
+};
+
+static void sum_alone(struct alone *a, const struct core_copy *copy)
+{
+	const struct count *counts = (const void *)copy->table[TABLE_COUNT].entry;
+	const struct entry *corrections = (const void *)copy->table[TABLE_CORRECTION].entry;
+	const struct entry *stalls = (const void *)copy->table[TABLE_STALL].entry;
+
+	for (size_t i = 0; i < copy->table[TABLE_COUNT].used; i++) {
+		const struct count *c = &counts[i];
+
+		a->fix += c->value[VALUE_EXEC + 1] * c->block->cycles * cycle_fixns(c->pstate);
+		a->static_fj += c->value[VALUE_STATIC];
+	}
+	for (size_t i = 0; i < copy->table[TABLE_CORRECTION].used; i++) {
+		const struct entry *e = &corrections[i];
+
+		for (unsigned int k = e->pos; k < e->count->block->insns; k++)
+			a->fix -= e->value[VALUE_EXEC + 1] * e->count->block->insn[k].cycles *
+				  cycle_fixns(e->count->pstate);
+		a->static_fj -= e->value[VALUE_STATIC];
+	}
+	for (size_t i = 0; i < copy->table[TABLE_STALL].used; i++) {
+		a->stalled_ns += stalls[i].value[STALL_NS + 1];
+		a->static_fj += stalls[i].value[STALL_STATIC];
+	}
+}
+
+static void write_package(FILE *file, const struct snapshot *s)
+{
+	const struct package_books *b = &s->books;
+	uint64_t alone_ns = 0, alone_pj = 0;
+	struct alone a = { 0 };
+
+	fprintf(file, "package,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", b->static_pj + b->dynamic_pj,
+		b->dynamic_pj, b->static_pj);
+	fprintf(file, "idle,%" PRIu64 ",%" PRIu64 "\n", b->idle_ns, b->idle_static_pj);
+	fprintf(file, "shared,%" PRIu64 ",%" PRIu64 "\n", b->shared_ns, b->shared_static_pj);
+	for (unsigned int i = 0; i < core_count; i++) {
+		fprintf(file, "alone,%u,%" PRIu64 ",%" PRIu64 "\n", i, b->alone_ns[i], b->alone_static_pj[i]);
+		alone_ns += b->alone_ns[i];
+		alone_pj += b->alone_static_pj[i];
+		sum_alone(&a, &s->core[i]);
+	}
+	/* What wall time says, less what the instructions' nominal time and their stalls say. */
+	fprintf(file, "residual,%" PRId64 ",%" PRId64 "\n",
+		(int64_t)(alone_ns - (a.fix >> FIXNS_SHIFT) - a.stalled_ns),
+		(int64_t)(alone_pj - a.static_fj / 1000));
+	for (const struct vector *v = s->vectors; v; v = v->next) {
+		fprintf(file, "vector,%" PRIu64 ",%" PRIu64 ",%" PRId64, v->time_ns, v->static_pj, v->dynamic_pj);
+		for (unsigned int i = 0; i < core_count; i++) {
+			if (v->task[i] == VECTOR_IDLE)
+				fprintf(file, ",-");
+			else
+				fprintf(file, ",%u:%u", (uint32_t)v->task[i], (uint32_t)(v->task[i] >> 32));
+		}
+		fprintf(file, "\n");
+	}
+}
+
+void report_header(FILE *file)
+{
+	fprintf(file, "vchip-oracle,2,%s,%u,%u\n", chip->name, core_count, chip->clock_scale);
+	for (unsigned int p = 0; p < chip->pstates; p++)
+		fprintf(file, "pstate,%u,%u,%" PRIu64 "\n", p, chip->freq_khz[p], cycle_fixns(p));
+	for (unsigned int c = 0; c < CLASSES; c++) {
+		fprintf(file, "class,%u,%s,%u", c, class_name(c), chip->cycles[c]);
+		for (unsigned int p = 0; p < chip->pstates; p++)
+			fprintf(file, ",%" PRIu64, profile_energy_pj(chip, c, p));
+		fputc('\n', file);
+	}
+	fflush(file);
+}
+
+void report_mark(FILE *file, const struct snapshot *s)
+{
+	char label[VCHIP_LABEL_LEN];
+
+	memcpy(label, s->label, sizeof(label));
+	for (char *p = label; *p; p++)
+		if (*p == ',' || *p == '\n')
+			*p = '_';
+	fprintf(file, "mark,%u,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", s->seq, label, s->chip_ns,
+		s->guest_ns, s->cost_ns);
+	for (unsigned int i = 0; i < core_count; i++) {
+		const struct vchip_cpu *r = &s->core[i].regs;
+
+		fprintf(file,
+			"cpu,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n",
+			i, r->cycles_user, r->cycles_kernel, r->instr_user, r->instr_kernel, r->ref_ns,
+			r->energy_pj, r->stalls, r->stall_ns, r->behind_ns, r->grants, r->cur_khz);
+	}
+}
+
+void report_write(FILE *file, const struct snapshot *s)
+{
+	report_mark(file, s);
+	write_package(file, s);
+	for (unsigned int i = 0; i < core_count; i++) {
+		write_counts(file, i, &s->core[i].table[TABLE_COUNT]);
+		write_entries(file, "back", i, TABLE_CORRECTION, &s->core[i].table[TABLE_CORRECTION]);
+		write_entries(file, "stalled", i, TABLE_STALL, &s->core[i].table[TABLE_STALL]);
+	}
+	log_write(file);
+	fprintf(file, "done,%u\n", s->seq);
+}

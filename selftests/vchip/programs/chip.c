@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a program in the guest sees of the chip: one verb for each promise, numbers as
+ * "key value" lines on standard output. The tests selftests/vchip/test_chip_*.py
+ * run it and judge. Needs root, and a guest booted with iomem=relaxed, so that the
+ * registers can be mapped beside the driver.
+ */
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "interrupts.h"
+#include "registers.h"
+#include "work.h"
+
+extern void mix_classes(uint64_t loops);
+extern void mix_fault(void *page, uint64_t pages);
+extern void mix_fetch(void *target);
+extern void mix_rep(void *buffer, uint64_t length, uint64_t turns);
+extern void mix_scan(void *buffer, uint64_t length, uint64_t turns);
+extern void mix_unequal(uint64_t loops);
+extern void mix_period(uint64_t loops);
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "chip: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void pin(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		fail("sched_setaffinity");
+}
+
+static void show(const char *key, uint64_t value)
+{
+	printf("%s %llu\n", key, (unsigned long long)value);
+}
+
+/* The caller sees to it that no governor writes the register meanwhile. */
+static void set_frequency(unsigned int cpu, uint32_t khz)
+{
+	volatile struct vchip_cpu *regs = registers_cpu(cpu);
+	uint64_t give_up = now_ns() + 1000000000;
+
+	regs->req_khz = khz;
+	while (regs->cur_khz != khz) {
+		if (now_ns() > give_up) {
+			fprintf(stderr, "chip: %u kHz not granted within a second\n", khz);
+			exit(1);
+		}
+	}
+}
+
+struct reading {
+	uint64_t wall, cycles, ref, stall, behind, energy, instr;
+};
+
+static struct reading read_all(unsigned int cpu)
+{
+	volatile struct vchip_cpu *r = registers_cpu(cpu);
+
+	return (struct reading){
+		.wall = now_ns(),
+		.cycles = r->cycles_user + r->cycles_kernel,
+		.ref = r->ref_ns,
+		.stall = r->stall_ns,
+		.behind = r->behind_ns,
+		.energy = r->energy_pj,
+		.instr = r->instr_user + r->instr_kernel,
+	};
+}
+
+static void show_since(unsigned int cpu, const struct reading *a)
+{
+	struct reading b = read_all(cpu);
+
+	show("wall_ns", b.wall - a->wall);
+	show("cycles", b.cycles - a->cycles);
+	show("ref_ns", b.ref - a->ref);
+	show("stall_ns", b.stall - a->stall);
+	show("behind_ns", b.behind - a->behind);
+	show("energy_pj", b.energy - a->energy);
+	show("instr", b.instr - a->instr);
+}
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 0);
+}
+
+/* speed CPU KHZ MS CLASS: run a class for a while at a set frequency */
+static void verb_speed(char **arg)
+{
+	unsigned int cpu = (unsigned int)number(arg[0]);
+	uint64_t ns = number(arg[2]) * 1000000, end;
+	const struct work *work = NULL;
+	struct reading start;
+	uint64_t loops = 0;
+
+	for (unsigned int w = 0; w < WORKS; w++)
+		if (!strcmp(work_table[w].name, arg[3]))
+			work = &work_table[w];
+	if (!work) {
+		fprintf(stderr, "chip: no work %s\n", arg[3]);
+		exit(2);
+	}
+	pin(cpu);
+	set_frequency(cpu, (uint32_t)number(arg[1]));
+	work->run(100);
+	start = read_all(cpu);
+	for (end = start.wall + ns; now_ns() < end; loops += 100)
+		work->run(100);
+	show_since(cpu, &start);
+	show("loops", loops);
+}
+
+/* latency FROM TO REPEATS: on CPU 0, from the write of the request to the new frequency */
+static void verb_latency(char **arg)
+{
+	volatile struct vchip_cpu *regs = registers_cpu(0);
+	uint32_t from = (uint32_t)number(arg[0]), to = (uint32_t)number(arg[1]);
+
+	pin(0);
+	for (uint64_t i = 0; i < number(arg[2]); i++) {
+		uint64_t cycles, ref, stall, start, granted, c1, r1;
+
+		set_frequency(0, from);
+		for (start = now_ns() + 300000; now_ns() < start;)
+			;
+		stall = regs->stall_ns;
+		cycles = regs->cycles_user + regs->cycles_kernel;
+		ref = regs->ref_ns;
+		start = now_ns();
+		regs->req_khz = to;
+		do {
+			c1 = regs->cycles_user + regs->cycles_kernel;
+			r1 = regs->ref_ns;
+		} while (regs->cur_khz == from);
+		granted = now_ns();
+		printf("grant seen_ns %llu register_ns %llu stall_ns %llu old_cycles %llu old_ref_ns %llu\n",
+		       (unsigned long long)(granted - start), (unsigned long long)regs->grant_latency_ns,
+		       (unsigned long long)(regs->stall_ns - stall), (unsigned long long)(c1 - cycles),
+		       (unsigned long long)(r1 - ref));
+	}
+}
+
+static void *fresh(size_t pages, int prot)
+{
+	void *p = mmap(NULL, pages * 4096, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		fail("mmap");
+	/* Each page its own fault. */
+	madvise(p, pages * 4096, MADV_NOHUGEPAGE);
+	return p;
+}
+
+/* A page that begins with a ret, and that no page table has yet. */
+static void *fresh_code(void)
+{
+	static int fd = -1;
+	char page[4096] = { (char)0xc3 };
+	void *p;
+
+	if (fd < 0) {
+		fd = memfd_create("code", 0);
+		if (fd < 0 || write(fd, page, sizeof(page)) != sizeof(page))
+			fail("memfd");
+	}
+	p = mmap(NULL, sizeof(page), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		fail("mmap code");
+	return p;
+}
+
+/* mix LOOPS: known code between the marks "mix-begin" and "mix-end" */
+static void verb_mix(char **arg)
+{
+	uint64_t loops = number(arg[0]);
+	unsigned int cpu = 0;
+	char *buffer;
+
+	pin(cpu);
+	buffer = fresh(257, PROT_READ | PROT_WRITE);
+	memset(buffer, 0, 256 * 4096);
+	registers_mark("mix-begin");
+	mix_classes(loops);
+	mix_fault(fresh(loops / 10, PROT_READ | PROT_WRITE), loops / 10);
+	for (uint64_t i = 0; i < 20; i++)
+		mix_fetch(fresh_code());
+	mix_rep(buffer, 1000, 50);
+	mix_rep(buffer, 0, 7);
+	mix_rep(buffer, 1, 11);
+	/* Long enough for several interrupts. */
+	mix_rep(buffer, 256 * 4096, 2);
+	/* Faults in the middle: four fresh pages. */
+	mix_rep(fresh(4, PROT_READ | PROT_WRITE), 4 * 4096, 1);
+	buffer[999] = 1;
+	mix_scan(buffer, 1000, 13);
+	buffer[999] = 0;
+	mix_scan(buffer, 500, 17);
+	registers_mark("mix-end");
+	show("pid", (uint64_t)getpid());
+}
+
+static char *exact_buffer;
+
+static void exact_classes(uint64_t n)
+{
+	mix_classes(n);
+}
+
+static void exact_fault(uint64_t n)
+{
+	mix_fault(exact_buffer, n);
+}
+
+static void exact_turns(uint64_t n)
+{
+	mix_rep(exact_buffer, 5000, n);
+}
+
+static void exact_length(uint64_t n)
+{
+	mix_rep(exact_buffer, n, 10);
+}
+
+static void exact_scan(uint64_t n)
+{
+	mix_scan(exact_buffer, 3000, n);
+}
+
+/* User instructions that this CPU retires in a call; the least of several, nobody else's in it. */
+static uint64_t retired(void (*run)(uint64_t n), uint64_t n)
+{
+	volatile struct vchip_cpu *regs = registers_cpu(0);
+	uint64_t least = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before, delta;
+
+		exact_buffer = fresh(n + 1, PROT_READ | PROT_WRITE);
+		before = regs->instr_user;
+		run(n);
+		delta = regs->instr_user - before;
+		munmap(exact_buffer, (n + 1) * 4096);
+		if (delta < least)
+			least = delta;
+	}
+	return least;
+}
+
+/* exact: what a thousand more turns add to the retired user instructions, read from the page */
+static void verb_exact(char **arg)
+{
+	(void)arg;
+	pin(0);
+	show("classes", retired(exact_classes, 2000) - retired(exact_classes, 1000));
+	show("fault", retired(exact_fault, 2000) - retired(exact_fault, 1000));
+	show("rep_turns", retired(exact_turns, 200) - retired(exact_turns, 100));
+	show("rep_length", retired(exact_length, 200) - retired(exact_length, 100));
+	show("scan", retired(exact_scan, 200) - retired(exact_scan, 100));
+}
+
+/* idle MS: what the package does while everything sleeps */
+static void verb_idle(char **arg)
+{
+	volatile struct vchip_pkg *pkg = registers_pkg();
+	uint64_t energy, updates, chip, start;
+	uint32_t raw;
+
+	usleep(50000);
+	start = now_ns();
+	energy = pkg->energy_pkg_pj;
+	updates = pkg->updates;
+	chip = pkg->chip_ns;
+	raw = pkg->energy_pkg_raw;
+	usleep((useconds_t)number(arg[0]) * 1000);
+	show("wall_ns", now_ns() - start);
+	show("energy_pj", pkg->energy_pkg_pj - energy);
+	show("updates", pkg->updates - updates);
+	show("chip_ns", pkg->chip_ns - chip);
+	show("raw", (uint32_t)(pkg->energy_pkg_raw - raw));
+	show("temp_mc", (uint64_t)pkg->temp_mc);
+	show("power_uw", pkg->power_uw);
+}
+
+/* edges COUNT: the raw counter at its updates, as it moves */
+static void verb_edges(char **arg)
+{
+	volatile struct vchip_pkg *pkg = registers_pkg();
+
+	for (uint64_t i = 0; i < number(arg[0]); i++) {
+		uint64_t updates = pkg->updates;
+
+		while (pkg->updates == updates)
+			;
+		printf("edge raw %u core_raw %u pj %llu chip_ns %llu\n", pkg->energy_pkg_raw,
+		       pkg->energy_core_raw, (unsigned long long)pkg->energy_pkg_pj,
+		       (unsigned long long)pkg->update_chip_ns);
+	}
+}
+
+static volatile bool sampled;
+
+static void *sampled_work(void *data)
+{
+	char **arg = data;
+
+	pin(0);
+	set_frequency(0, (uint32_t)number(arg[1]));
+	if (interrupts_on(number(arg[2]) * 1000))
+		fail("perf_event_open");
+	for (uint64_t end = now_ns() + number(arg[3]) * 1000000; now_ns() < end;) {
+		if (!strcmp(arg[0], "unequal"))
+			mix_unequal(2000);
+		else
+			mix_period(200);
+	}
+	sampled = true;
+	return NULL;
+}
+
+/*
+ * sample unequal|period KHZ PERIOD_US MS: CPU 0 works under interrupts, CPU 1 collects the
+ * precise instruction pointers that the chip publishes
+ */
+static void verb_sample(char **arg)
+{
+	volatile struct vchip_cpu *regs = registers_cpu(0);
+	static struct {
+		uint64_t ip;
+		uint64_t count;
+	} seen[65536];
+	uint32_t seq = regs->irq_seq;
+	pthread_t thread;
+	uint64_t all = 0;
+	struct reading start = read_all(0);
+
+	if (pthread_create(&thread, NULL, sampled_work, arg))
+		fail("pthread_create");
+	pin(1);
+	while (!sampled) {
+		uint64_t ip, h;
+		uint32_t now = regs->irq_seq;
+
+		if (now == seq)
+			continue;
+		seq = now;
+		ip = regs->irq_ip;
+		if ((regs->irq_flags & (VCHIP_IRQ_VALID | VCHIP_IRQ_KERNEL)) != VCHIP_IRQ_VALID ||
+		    (uint32_t)(regs->irq_task >> 32) != (uint32_t)getpid() || regs->irq_seq != now)
+			continue;
+		all++;
+		h = (ip * 0x9e3779b97f4a7c15ULL) >> 48;
+		while (seen[h].ip && seen[h].ip != ip)
+			h = (h + 1) % 65536;
+		seen[h].ip = ip;
+		seen[h].count++;
+	}
+	pthread_join(thread, NULL);
+	show_since(0, &start);
+	show("samples", all);
+	for (unsigned int i = 0; i < 65536; i++)
+		if (seen[i].ip)
+			printf("ip 0x%llx %llu\n", (unsigned long long)seen[i].ip,
+			       (unsigned long long)seen[i].count);
+}
+
+static const struct {
+	const char *name;
+	int args;
+	void (*run)(char **arg);
+} verbs[] = {
+	{ "speed", 4, verb_speed }, { "latency", 3, verb_latency }, { "mix", 1, verb_mix }, { "exact", 0, verb_exact },
+	{ "idle", 1, verb_idle }, { "edges", 1, verb_edges }, { "sample", 4, verb_sample },
+};
+
+int main(int argc, char **argv)
+{
+	for (unsigned int i = 0; argc > 1 && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(argv[1], verbs[i].name) || argc - 2 != verbs[i].args)
+			continue;
+		registers_map();
+		verbs[i].run(argv + 2);
+		return 0;
+	}
+	fprintf(stderr, "usage: chip speed CPU KHZ MS CLASS | latency FROM TO N | mix LOOPS | exact |\n"
+			"            idle MS | edges N | sample unequal|period KHZ PERIOD_US MS\n");
+	return 2;
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+# where: guest
+# vm: --profile plain --cpus 2 --append iomem=relaxed
+# timeout: 120
+"""A frequency is granted after the latency that the profile gives for that pair.
+
+The grant comes within one quantum (1,500 cycles at the old frequency) of it, and until
+then the old frequency runs and shows. Both the chip's own register and the time that
+a program sees are held to it, for the smallest, the largest and some pairs between.
+"""
+import os
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+import chip  # noqa: E402
+import ktap  # noqa: E402
+
+REPEATS = 15
+
+
+def latency_us(profile, khz, a, b):
+    row = [int(x) for x in profile[f"latency_us.{a}"]]
+    return row[0] if len(row) == 1 else row[khz.index(b)]
+
+
+def main():
+    chip.hold_governors()
+    profile, khz = chip.profile(), chip.frequencies()
+    pairs = [(khz[0], khz[-1]), (khz[-1], khz[0]), (khz[0], khz[1]), (khz[-1], khz[-2]), (khz[2], khz[4])]
+    ktap.plan(3 * len(pairs))
+    for a, b in pairs:
+        want = latency_us(profile, khz, a, b) * 1000
+        quantum = 1500 * 1e6 / a
+        pause = int(profile.get("pause_ns", [0])[0])
+        rows = [dict(zip(w[1::2], map(int, w[2::2]))) for w in chip.lines(chip.start("latency", a, b, REPEATS))]
+        # An interruption by the build machine in between is logged: such a repeat says nothing.
+        rows = [r for r in rows if r["stall_ns"] == 0] or rows
+        late = [r["register_ns"] - want for r in rows]
+        seen = [r["seen_ns"] - want - pause for r in rows]
+        old = [r["old_cycles"] * 1e6 / r["old_ref_ns"] for r in rows]
+        name = f"{a} to {b} kHz"
+        ktap.check(all(-1000 <= x <= quantum for x in late),
+                   f"{name}: granted within one quantum after {want / 1000:g} us",
+                   f"late by {[f'{x / 1000:.1f}' for x in late]} us, a quantum is {quantum / 1000:.1f}")
+        ktap.check(-1000 <= statistics.median(seen) <= 2 * quantum, f"{name}: a program sees the same latency",
+                   f"late by {[f'{x / 1000:.1f}' for x in seen]} us")
+        ktap.near(statistics.median(old), a, 0.02, f"{name}: the old frequency runs until it is granted")
+        ktap.diag(f"{len(rows)} of {REPEATS} repeats, register late by median {statistics.median(late) / 1000:.2f} us, "
+                  f"largest {max(late) / 1000:.2f}, program {statistics.median(seen) / 1000:.2f}")
+    ktap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# scripts/vm keeps its promises: output and exit code pass through unchanged, the
+# checkout is writable, kernel complaints and hangs fail, nothing stays behind.
+# where: host
+# timeout: 900
+set -u
+cd "$(dirname "$0")/../.." || exit
+. selftests/ktap.sh
+ktap_plan 18
+
+vm() { scripts/vm --no-chip --no-modules --log "$dir/console" "$@"; }
+dir=build/test-logs/vm-run
+rm -rf $dir
+mkdir -p $dir
+
+# One boot for all that a healthy guest shows.
+head -c 3000000 /dev/urandom >$dir/random
+cat >$dir/inside <<END
+cat $dir/random
+cp $dir/random $dir/copy
+seq 100000 >&2
+pwd >$dir/pwd
+{ perf --version && cpupower --version && sensors --version && gdb --version && python3 --version; } >$dir/tools
+echo gone >/tmp/kjoule-vm-was-here
+echo gone >/etc/kjoule-vm-was-here
+cp /proc/mounts $dir/mounts
+grep -c ^processor /proc/cpuinfo >$dir/cpus
+env >$dir/env
+exit 42
+END
+# Waiting for somebody else's guest is not this run's time.
+for lock in /run/lock/kjoule-vm.lock /tmp/kjoule-vm.lock; do
+	[ ! -e $lock ] || flock -s $lock true
+done
+start=$(date +%s)
+code=0
+vm --cpus 2 -- sh $dir/inside >$dir/out 2>$dir/err || code=$?
+seconds=$(($(date +%s) - start))
+check_equal "the command's exit code is passed through" 42 $code
+check "a boot and a short command take less than 20 s" test $seconds -lt 20
+check "standard output is passed through byte for byte" cmp $dir/random $dir/out
+seq 100000 >$dir/seq
+check "standard error is passed through, apart from standard output" cmp $dir/seq $dir/err
+check "a file written into the checkout is there on the host" cmp $dir/random $dir/copy
+check_equal "the current directory is kept" "$PWD" "$(cat $dir/pwd)"
+check_equal "tools installed on the host run in the guest" 0 "$(grep -qi python $dir/tools; echo $?)"
+check "the host's root is not written" test ! -e /etc/kjoule-vm-was-here -a ! -e /tmp/kjoule-vm-was-here
+check_equal "the guest has the CPUs asked for" 2 "$(cat $dir/cpus)"
+check "debugfs, tracefs and cgroup2 are mounted" \
+	awk '{ have[$3] = 1 } END { exit !(have["debugfs"] && have["tracefs"] && have["cgroup2"]) }' $dir/mounts
+check "KJOULE_VM tells a program that it is in a guest" grep -qx KJOULE_VM=1 $dir/env
+
+check_exit 99 "a warning in the kernel log fails the run" \
+	vm -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at made/up.c:1" >/dev/kmsg'
+check_exit 99 "a panic fails the run" vm -- sh -c 'echo c >/proc/sysrq-trigger; sleep 60'
+check_exit 124 "a hung guest ends at the time-out" vm --timeout 8 -- sleep 1000
+code=0
+vm -- sh -c 'kill -SEGV $$' || code=$?
+check_equal "a command killed by a signal gives 128 + signal" 139 $code
+
+scripts/vm --log $dir/console -- sleep 1000 2>/dev/null &
+pid=$!
+for _ in $(seq 300); do
+	[ -e /dev/shm/kjoule-vchip-$pid ] && break
+	sleep 0.1
+done
+sleep 1
+kill -KILL $pid
+wait $pid 2>/dev/null
+sleep 0.5
+check_fails "a killed run leaves no guest behind" grep -qs "run-0*$pid/" /proc/[0-9]*/cmdline
+check "the next run is not held up" scripts/vm --log $dir/console --timeout 60 -- true
+check "it clears away what the killed one left" \
+	test ! -e /dev/shm/kjoule-vchip-$pid -a ! -e build/vm/run-"$(printf %07d $pid)"
+rm -rf $dir
+ktap_end

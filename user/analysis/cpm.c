@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The constant power model, see cpm.h: windows between the moves of a counter,
+ * and how their energy is shared by what ran in them.
+ *
+ * Equal shares are ALEA's model (equation 2: the power of a sample is the meter's
+ * over the interval around it). In a window in which one block ends and another
+ * begins that takes from the hungrier and gives to the other: for blocks of
+ * length L under a counter that moves every U, about U / 3L of the difference of
+ * their powers. So the shares are refined: the energy of a window is divided in
+ * proportion to the powers found in the step before. For blocks that fill most of
+ * their windows one step removes nearly all of the bias. Vectors that are only a
+ * part of most of their windows, or in few windows, have no power of their own in
+ * this, but that of all such vectors together: what a mixed window tells of one of
+ * them is mostly noise. A program of nothing but short blocks keeps equal shares.
+ * Two steps and no more, because carried on to the end this is the maximum
+ * likelihood estimate of a mixture, which fits noise.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cpm.h"
+
+/* A vector has a power of its own in the refinement: its part of its windows, and how many. */
+#define REFINE_PURITY	0.5
+#define REFINE_WINDOWS	8
+
+/* Batches of consecutive windows, over which the residuals are summed. */
+#define BATCHES		40
+
+static int by_vector(const void *a, const void *b)
+{
+	const struct cpm_part *x = a, *y = b;
+
+	return (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* Windows from the readings; those at both ends are known only in part. */
+static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_tick,
+			   struct cpm_window *w)
+{
+	size_t out = 0;
+
+	if (r[0].tick)
+		w[out++] = (struct cpm_window){ 0, r[0].tick, 0, false, 0 };
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (r[i + 1].tick == r[i].tick)
+			continue;
+		w[out++] = (struct cpm_window){ r[i].tick, r[i + 1].tick,
+						(double)(r[i + 1].uj - r[i].uj), true, 0 };
+	}
+	/*
+	 * At the first reading the counter had last moved some time before, so the first
+	 * window's energy has a part from before the recording.
+	 */
+	for (size_t i = 0; i < out && n > 2; i++) {
+		if (w[i].known) {
+			w[i].known = false;
+			break;
+		}
+	}
+	if (end_tick > r[n - 1].tick)
+		w[out++] = (struct cpm_window){ r[n - 1].tick, end_tick, 0, false, 0 };
+	return out;
+}
+
+/* The parts of window @w, whose events begin at @at. Return: behind its last event */
+static size_t add_parts(const struct cpm_vectors *v, struct cpm_domain *d, struct cpm_window *w,
+			size_t at)
+{
+	size_t begin = d->n_parts, out;
+	uint64_t silent = w->to - w->from;
+
+	w->first_part = begin;
+	for (; at < v->n_events && v->events[at].tick < w->to; at++) {
+		d->parts[d->n_parts++] = (struct cpm_part){ v->events[at].vector, 1 };
+		silent--;
+	}
+	if (d->n_parts > begin) {
+		qsort(d->parts + begin, d->n_parts - begin, sizeof(*d->parts), by_vector);
+		out = begin;
+		for (size_t i = begin + 1; i < d->n_parts; i++) {
+			if (d->parts[i].vector == d->parts[out].vector)
+				d->parts[out].count++;
+			else
+				d->parts[++out] = d->parts[i];
+		}
+		d->n_parts = out + 1;
+	}
+	if (silent)
+		d->parts[d->n_parts++] = (struct cpm_part){ CPM_SILENT, silent };
+	return at;
+}
+
+/* The energy of a window less what interrupts spent in it; its parts are the last ones. */
+static void take_out(const struct cpm_vectors *v, const struct cpm_domain *d, struct cpm_window *w,
+		     const struct cpm_irq *irq)
+{
+	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus;
+
+	for (size_t p = w->first_part; p < d->n_parts; p++) {
+		uint32_t base = v->base[d->parts[p].vector];
+
+		busy += (double)d->parts[p].count * (v->first[base + 1] - v->first[base]);
+	}
+	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->idle_uj * fmax(all - busy, 0), 0);
+}
+
+static size_t parts_end(const struct cpm_domain *d, size_t window)
+{
+	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
+}
+
+/* How a window is divided: a tick of vector v gets weights[v] / @total of its energy. */
+struct division {
+	const double *weights;
+	double total, equal;
+};
+
+static struct division divide_by(const struct cpm_domain *d, size_t window, const double *weights)
+{
+	const struct cpm_window *w = &d->windows[window];
+	struct division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
+
+	for (size_t p = w->first_part; p < parts_end(d, window); p++)
+		div.total += d->parts[p].count * weights[d->parts[p].vector];
+	return div;
+}
+
+static double tick_share(const struct division *div, uint32_t vector)
+{
+	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
+}
+
+/*
+ * One step: the energy of each known window, divided by @weights, gives the mean
+ * power of each vector (ALEA, equation 2 or 9).
+ */
+static void step(const struct cpm_domain *d, const double *weights, double *power, double *ticks)
+{
+	double all_uj = 0, all_ticks = 0;
+
+	memset(power, 0, d->n_vectors * sizeof(*power));
+	memset(ticks, 0, d->n_vectors * sizeof(*ticks));
+	for (size_t w = 0; w < d->n_windows; w++) {
+		struct division div;
+
+		if (!d->windows[w].known)
+			continue;
+		div = divide_by(d, w, weights);
+		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
+			uint32_t v = d->parts[p].vector;
+
+			power[v] += d->windows[w].uj * d->parts[p].count * tick_share(&div, v);
+			ticks[v] += d->parts[p].count;
+		}
+		all_uj += d->windows[w].uj;
+		all_ticks += d->windows[w].to - d->windows[w].from;
+	}
+	/* Who was in no known window gets the mean of all. */
+	for (uint32_t v = 0; v < d->n_vectors; v++)
+		power[v] = ticks[v] > 0 ? power[v] / ticks[v] :
+			   all_ticks > 0 ? all_uj / all_ticks : 0;
+}
+
+/* Which vectors fill enough of enough windows to be divided by. */
+static int find_pure(const struct cpm_domain *d, bool *pure)
+{
+	struct {
+		double ticks, own;
+		uint64_t windows;
+	} *sums = calloc(d->n_vectors, sizeof(*sums));
+
+	if (!sums)
+		return -ENOMEM;
+	for (size_t w = 0; w < d->n_windows; w++) {
+		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
+			double n = d->parts[p].count;
+			uint32_t v = d->parts[p].vector;
+
+			if (!d->windows[w].known)
+				continue;
+			sums[v].ticks += n;
+			sums[v].own += n * n / (double)(d->windows[w].to - d->windows[w].from);
+			sums[v].windows++;
+		}
+	}
+	for (uint32_t v = 0; v < d->n_vectors; v++)
+		pure[v] = sums[v].windows >= REFINE_WINDOWS &&
+			  sums[v].own >= REFINE_PURITY * sums[v].ticks;
+	free(sums);
+	return 0;
+}
+
+/* Pools of vectors that have no power of their own, by how many blocks ran at once. */
+#define POOLS	8
+
+static unsigned int pool_of(const struct cpm_vectors *v, uint32_t vector)
+{
+	uint32_t n = v->first[vector + 1] - v->first[vector];
+
+	return n < POOLS ? n : POOLS - 1;
+}
+
+/*
+ * The powers found so far, to divide the next time by. What runs beside a marginal
+ * block has the power it has without, and the marginal blocks have one on top of
+ * that in common.
+ */
+static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *pure,
+			 const double *ticks, double *weights)
+{
+	double uj[POOLS] = { 0 }, n[POOLS] = { 0 }, extra = 0, extra_ticks = 0;
+
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		unsigned int pool = pool_of(v, i);
+
+		if (pure[i] || v->base[i] != i)
+			continue;
+		uj[pool] += d->uj_per_tick[i] * ticks[i];
+		n[pool] += ticks[i];
+	}
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		unsigned int pool = pool_of(v, i);
+
+		weights[i] = pure[i] || !(n[pool] > 0) ? d->uj_per_tick[i] : uj[pool] / n[pool];
+	}
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		if (v->base[i] == i)
+			continue;
+		extra += (d->uj_per_tick[i] - weights[v->base[i]]) * ticks[i];
+		extra_ticks += ticks[i];
+	}
+	for (uint32_t i = 0; i < d->n_vectors; i++)
+		if (v->base[i] != i)
+			weights[i] = weights[v->base[i]] + fmax(extra, 0) / fmax(extra_ticks, 1);
+}
+
+/* For each block the vector in which it runs alone; UINT32_MAX if it never does. */
+static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->first[v->n_vectors]; i++)
+		if (v->members[i] >= n)
+			n = v->members[i] + 1;
+	d->alone = malloc((n + 1ul) * sizeof(*d->alone));
+	if (!d->alone)
+		return -ENOMEM;
+	memset(d->alone, 0xff, (n + 1ul) * sizeof(*d->alone));
+	for (uint32_t i = 0; i < v->n_vectors; i++)
+		if (v->first[i + 1] - v->first[i] == 1)
+			d->alone[v->members[v->first[i]]] = i;
+	return 0;
+}
+
+int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
+{
+	double *ticks = NULL;
+	bool *pure = NULL;
+	size_t at = 0;
+
+	memset(d, 0, sizeof(*d));
+	if (n < 2 || readings[0].tick == readings[n - 1].tick)
+		return -ENODATA;
+	d->n_vectors = v->n_vectors;
+	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
+	d->windows = calloc(n + 2, sizeof(*d->windows));
+	d->parts = calloc(v->n_events + n + 2, sizeof(*d->parts));
+	ticks = calloc(d->n_vectors, sizeof(*ticks));
+	pure = calloc(d->n_vectors, sizeof(*pure));
+	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
+	if (!d->windows || !d->parts || !ticks || !pure || !d->uj_per_tick)
+		goto err_free;
+	for (unsigned int i = 0; i < d->steps; i++) {
+		d->weights[i] = calloc(d->n_vectors, sizeof(double));
+		if (!d->weights[i])
+			goto err_free;
+	}
+	d->n_windows = make_windows(readings, n, end_tick, d->windows);
+	for (size_t w = 0; w < d->n_windows; w++) {
+		at = add_parts(v, d, &d->windows[w], at);
+		if (irq)
+			take_out(v, d, &d->windows[w], irq);
+		d->known += d->windows[w].known;
+	}
+	if (find_pure(d, pure) || find_alone(v, d))
+		goto err_free;
+	d->silent_known = pure[CPM_SILENT];
+	for (uint32_t k = 0; k < d->n_vectors; k++)
+		d->weights[0][k] = 1;
+	for (unsigned int i = 0; i < d->steps; i++) {
+		step(d, d->weights[i], d->uj_per_tick, ticks);
+		if (i + 1 < d->steps)
+			next_weights(v, d, pure, ticks, d->weights[i + 1]);
+	}
+	free(ticks);
+	free(pure);
+	return 0;
+
+err_free:
+	free(ticks);
+	free(pure);
+	cpm_domain_free(d);
+	return -ENOMEM;
+}
+
+void cpm_domain_free(struct cpm_domain *d)
+{
+	free(d->windows);
+	free(d->parts);
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		free(d->weights[i]);
+	free(d->uj_per_tick);
+	free(d->alone);
+	memset(d, 0, sizeof(*d));
+}
+
+/* What is summed up for a group. */
+struct sums {
+	double uj[CPM_STEPS];	/* with the shares of each step */
+	double ticks, own;	/* for the purity */
+	uint64_t windows;	/* known ones it has a part in */
+	uint64_t seen;		/* of these, so far in the second pass */
+	double batch[BATCHES];
+	/* of the window at hand */
+	double w_uj[CPM_STEPS], w_ticks, w_residual;
+	bool touched;
+};
+
+struct adding {
+	const struct cpm_vectors *v;
+	const struct cpm_domain *d;
+	const uint32_t *group_of;
+	uint32_t silent_group;
+	struct sums *sums;
+	uint32_t *touched;
+	size_t n_touched;
+};
+
+static void touch(struct adding *a, uint32_t group, double part, const double *uj, double ticks,
+		  double residual)
+{
+	struct sums *s = &a->sums[group];
+
+	if (!s->touched) {
+		s->touched = true;
+		a->touched[a->n_touched++] = group;
+	}
+	for (unsigned int i = 0; i < a->d->steps; i++)
+		s->w_uj[i] += part * uj[i];
+	s->w_ticks += part * ticks;
+	s->w_residual += part * residual;
+}
+
+/* What a block counts for among those that ran at the same tick: its power alone, if known. */
+static double say(const struct adding *a, uint32_t block)
+{
+	uint32_t alone = a->d->alone[block];
+
+	return alone == UINT32_MAX ? 0 : a->d->weights[a->d->steps - 1][alone];
+}
+
+/*
+ * The energy @uj of @count ticks of vector @v to its blocks: in proportion to what
+ * each draws alone, equally where that is not known of all of them. Marginal blocks
+ * get only what is more than without them.
+ */
+static void divide_vector(struct adding *a, uint32_t v, const double *uj, double count,
+			  double residual)
+{
+	const uint32_t *members = a->v->members + a->v->first[v];
+	uint32_t n = a->v->first[v + 1] - a->v->first[v], others = 0;
+	double base = a->d->weights[a->d->steps - 1][a->v->base[v]] * count, all = 0, part = 1;
+	double final = uj[a->d->steps - 1];
+	bool known = true;
+
+	for (uint32_t m = 0; m < n; m++) {
+		if (a->v->kinds[members[m]] == CPM_MARGINAL)
+			continue;
+		others++;
+		all += say(a, members[m]);
+		known &= say(a, members[m]) > 0;
+	}
+	/* alone, and nobody knows what there would be without it: all of it */
+	if (others < n && !others && !a->d->silent_known)
+		part = 0;
+	else if (others < n)
+		part = final > base && final > 0 ? base / final : 1;
+	if (!others)
+		touch(a, a->silent_group, part, uj, others < n ? 0 : count, residual);
+	for (uint32_t m = 0; m < n; m++) {
+		double of = a->v->kinds[members[m]] == CPM_MARGINAL ? (1 - part) / (n - others) :
+			    known ? part * say(a, members[m]) / all : part / others;
+
+		touch(a, a->group_of[members[m]], of, uj, of > 0 ? count / (of * n) : 0, residual);
+	}
+}
+
+/* Divide a window by groups. */
+static void divide(struct adding *a, size_t w)
+{
+	const struct cpm_domain *d = a->d;
+	const struct cpm_window *win = &d->windows[w];
+	struct division div[CPM_STEPS];
+
+	a->n_touched = 0;
+	for (unsigned int i = 0; i < d->steps; i++)
+		div[i] = divide_by(d, w, d->weights[i]);
+	for (size_t p = win->first_part; p < parts_end(d, w); p++) {
+		uint32_t v = d->parts[p].vector;
+		double count = d->parts[p].count, uj[CPM_STEPS], residual;
+		double expected = count * d->uj_per_tick[v];
+
+		for (unsigned int i = 0; i < d->steps; i++)
+			uj[i] = win->known ? win->uj * count * tick_share(&div[i], v) : expected;
+		residual = win->known ? uj[d->steps - 1] - expected : 0;
+		divide_vector(a, v, uj, count, residual);
+	}
+}
+
+/* First pass: energies, purities, windows. Second: residuals into batches. */
+static void add_window(struct adding *a, size_t w, bool second)
+{
+	const struct cpm_window *win = &a->d->windows[w];
+
+	divide(a, w);
+	for (size_t i = 0; i < a->n_touched; i++) {
+		struct sums *s = &a->sums[a->touched[i]];
+
+		if (second && win->known) {
+			uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+
+			s->batch[s->seen++ * batches / s->windows] += s->w_residual;
+		} else if (!second) {
+			for (unsigned int k = 0; k < a->d->steps; k++)
+				s->uj[k] += s->w_uj[k];
+			s->ticks += s->w_ticks;
+			s->own += s->w_ticks * s->w_ticks / (double)(win->to - win->from);
+			s->windows += win->known;
+		}
+		s->touched = false;
+		memset(s->w_uj, 0, sizeof(s->w_uj));
+		s->w_ticks = 0;
+		s->w_residual = 0;
+	}
+}
+
+static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
+{
+	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+	double sum = 0, squares = 0, first, last;
+
+	memset(g, 0, sizeof(*g));
+	g->uj = s->uj[steps - 1];
+	g->readings = s->windows;
+	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
+	for (uint64_t i = 0; i < batches; i++)
+		sum += s->batch[i];
+	for (uint64_t i = 0; i < batches; i++)
+		squares += pow(s->batch[i] - sum / batches, 2);
+	if (batches > 1) {
+		g->dof = batches - 1;
+		g->variance = squares * batches / g->dof;
+	}
+	if (steps < 3)
+		return;
+	/* The steps shrink like a geometric series; what is left of it is the bias. */
+	first = fabs(s->uj[1] - s->uj[0]);
+	last = fabs(s->uj[2] - s->uj[1]);
+	if (first > 0 && last < first)
+		g->bias_uj = last * last / (first - last);
+	else
+		g->bias_uj = last;
+	if (g->bias_uj > g->uj)
+		g->bias_uj = g->uj;
+}
+
+int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
+{
+	struct adding a = { .v = v, .d = d, .group_of = group_of, .silent_group = silent_group };
+	int ret = -ENOMEM;
+
+	a.sums = calloc(n_groups + 1, sizeof(*a.sums));
+	a.touched = calloc(n_groups + 1, sizeof(*a.touched));
+	if (!a.sums || !a.touched)
+		goto out;
+	for (size_t w = 0; w < d->n_windows; w++)
+		add_window(&a, w, false);
+	for (size_t w = 0; w < d->n_windows; w++)
+		add_window(&a, w, true);
+	for (uint32_t g = 0; g < n_groups; g++)
+		conclude(&a.sums[g], d->steps, &out[g]);
+	ret = 0;
+out:
+	free(a.sums);
+	free(a.touched);
+	return ret;
+}

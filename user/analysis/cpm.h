@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The constant power model (Mukhanov et al., "ALEA: A Fine-Grained Energy
+ * Profiling Tool", ACM TACO 14(1), 2017, equations 1 to 3 and 7 to 9) over what
+ * a counter that moves now and then can tell.
+ *
+ * Ticks are what is counted; multiply by the interval for time. A "block" is
+ * whatever the caller wants told apart, numbered from 0. A "vector" is what ran
+ * on all CPUs of a package at one tick (equation 7). Pure functions.
+ */
+#ifndef KJOULE_CPM_H
+#define KJOULE_CPM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What ran on a CPU at a tick. */
+struct cpm_tick {
+	uint64_t tick;
+	uint32_t block;
+	bool made_up;		/* a missed tick, given to a neighbour's block */
+};
+
+/* One CPU, its ticks in order. Ticks that are left out are silent: nobody asked for ran. */
+struct cpm_lane {
+	const struct cpm_tick *ticks;
+	size_t n;
+};
+
+struct cpm_reading {
+	uint64_t tick;		/* at which the counter was first seen to have moved */
+	uint64_t uj;		/* what it said, counted from anywhere */
+};
+
+#define CPM_SILENT	0	/* the vector of ticks at which no block ran */
+
+/* A tick at which some block ran, and the vector that did. */
+struct cpm_event {
+	uint64_t tick;
+	uint32_t vector;
+};
+
+/* How a block takes part in a package's energy. */
+enum cpm_kind {
+	CPM_BUSY,	/* it pays while it runs; several at once share */
+	CPM_IDLE,	/* an idle CPU: never shares with a busy one */
+	CPM_MARGINAL,	/* pays what is more because of it: the measurement itself */
+};
+
+/**
+ * struct cpm_vectors - what ran on a package, tick by tick
+ * @first:	vector v has the members [first[v], first[v + 1])
+ * @members:	blocks; one that runs on two CPUs is there twice
+ * @base:	for each vector, the vector without its marginal members
+ * @kinds:	of the blocks, the caller's
+ * @multi:	ticks at which more than one CPU was busy, marginal blocks not counted
+ */
+struct cpm_vectors {
+	size_t n_events;
+	struct cpm_event *events;
+	uint32_t n_vectors;
+	uint32_t *first;
+	uint32_t *members;
+	uint32_t *base;
+	const uint8_t *kinds;
+	uint64_t multi;
+};
+
+/**
+ * cpm_vectors_new() - put the CPUs of a package together
+ * @kinds:	enum cpm_kind of each block; must stay
+ * Return: 0 or -ENOMEM
+ */
+int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds,
+		    struct cpm_vectors *v);
+void cpm_vectors_free(struct cpm_vectors *v);
+
+/* Between two moves of a counter. */
+struct cpm_window {
+	uint64_t from, to;	/* ticks [from, to) */
+	double uj;
+	bool known;		/* false: the counter did not tell this one's energy whole */
+	size_t first_part;	/* its parts are [first_part, the next window's first_part) */
+};
+
+/* @count ticks of a window had this vector. */
+struct cpm_part {
+	uint32_t vector;
+	uint64_t count;
+};
+
+#define CPM_STEPS	3	/* equal shares, then two steps of refinement */
+
+/**
+ * struct cpm_domain - one counter of one package, solved
+ * @weights:	for each step, how a tick of each vector weighs in dividing a window
+ * @uj_per_tick: the answer: power of each vector
+ * @alone:	for each block the vector in which it runs alone, UINT32_MAX if it never does
+ * @silent_known: the power while no block runs is known from windows of its own
+ * @known:	windows whose energy is known: the distinct readings
+ */
+struct cpm_domain {
+	size_t n_windows, n_parts, known;
+	struct cpm_window *windows;
+	struct cpm_part *parts;
+	uint32_t n_vectors;
+	unsigned int steps;
+	double *weights[CPM_STEPS];
+	double *uj_per_tick;
+	uint32_t *alone;
+	bool silent_known;
+};
+
+/**
+ * struct cpm_irq - what interrupts spend, taken out of every window before it is divided
+ * @busy_uj:	on a CPU that runs some block, between two ticks
+ * @idle_uj:	on any other
+ * @n_cpus:	of the package
+ */
+struct cpm_irq {
+	double busy_uj, idle_uj;
+	unsigned int n_cpus;
+};
+
+/**
+ * cpm_solve() - the power of each vector
+ * @readings:	of the counter, in order
+ * @end_tick:	after the last tick of the recording
+ * @steps:	1 for equal shares inside a window (equation 2); up to CPM_STEPS, see cpm.c
+ * @irq:	may be NULL
+ *
+ * A sample belongs to the window that encloses it. The energy of a window is divided
+ * among its ticks and none is left over.
+ *
+ * Return: 0, -ENODATA with fewer than two readings, -ENOMEM
+ */
+int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d);
+void cpm_domain_free(struct cpm_domain *d);
+
+/**
+ * struct cpm_group - energy of a group of blocks
+ * @uj:		its energy
+ * @variance:	of @uj, from how the windows differ from the model
+ * @dof:	degrees of freedom of @variance; 0: it can not be told
+ * @bias_uj:	what further refinement would still move, added to the half width
+ * @readings:	distinct readings that it has a part in
+ * @purity:	0 to 1: the part of its windows that is its own, averaged over its ticks;
+ *		low: its power is mixed with its neighbours'
+ */
+struct cpm_group {
+	double uj;
+	double variance;
+	double dof;
+	double bias_uj;
+	uint64_t readings;
+	double purity;
+};
+
+/**
+ * cpm_groups() - add up blocks
+ * @group_of:	group of each block
+ * @silent_group: of ticks at which no block ran
+ * @out:	@n_groups of them
+ * Return: 0 or -ENOMEM
+ */
+int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out);
+
+#endif /* KJOULE_CPM_H */

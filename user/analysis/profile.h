@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Time, energy, power and frequency of groups of blocks, with what the
+ * measurement itself took set apart. Puts cpm.c and interval.c together. Pure.
+ */
+#ifndef KJOULE_PROFILE_H
+#define KJOULE_PROFILE_H
+
+#include "interval.h"
+
+#define PROFILE_DOMAINS		8	/* energy domains told side by side */
+
+/**
+ * struct profile_lane - one CPU
+ * @freq_khz:	for each tick, 0: not known
+ * @tick_ns:	what a tick takes from the code that it interrupts, 0: not known
+ * @idle_tick_ns: what it takes where nothing is interrupted
+ * @usual_khz:	harmonic mean of @freq_khz: the frequency at which a tick takes @tick_ns and other
+ *		interrupts their part; at another they take in proportion. 0: not known
+ * @shadow:	no CPU of its own: what ran on one of the others besides their samples
+ */
+struct profile_lane {
+	struct cpm_lane lane;
+	uint32_t package;	/* index into profile_input.packages */
+	const uint32_t *freq_khz;
+	double tick_ns, idle_tick_ns;
+	double usual_khz;
+	bool shadow;
+};
+
+struct profile_package {
+	const struct cpm_reading *readings[PROFILE_DOMAINS];
+	size_t n_readings[PROFILE_DOMAINS];
+};
+
+/**
+ * struct profile_input - a recording, reduced to what the models need
+ * @interval_ns: between ticks
+ * @end_tick:	after the last tick
+ * @other:	part of the time, 0 to 1, taken by interrupts that no sample can fall on
+ * @irq_w:	power of each domain while a tick or another interrupt runs; NAN: not known, then
+ *		that of the code that it interrupts
+ * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as
+ *		long as the tick sees itself
+ * @kinds:	enum cpm_kind of each block
+ * @silent_block: the block that ticks at which nothing else ran count for
+ * @steps:	see cpm_solve()
+ */
+struct profile_input {
+	double interval_ns;
+	uint64_t end_tick;
+	double other;
+	double irq_w[PROFILE_DOMAINS];
+	double idle_uj[PROFILE_DOMAINS];
+	size_t n_lanes;
+	const struct profile_lane *lanes;
+	size_t n_packages;
+	const struct profile_package *packages;
+	unsigned int n_domains;
+	uint32_t n_blocks;
+	const uint8_t *kinds;
+	uint32_t silent_block;
+	unsigned int steps;
+};
+
+/* The energy of a group in one domain, with and (net) without what interrupts spent. */
+struct profile_energy {
+	struct value j, net_j;	/* joules */
+	struct value w, net_w;	/* watts */
+	double ticks_j, other_j;/* parts of @j that kjoule's ticks and other interrupts spent */
+	uint64_t readings;	/* distinct ones */
+	double purity;		/* see struct cpm_group */
+};
+
+/**
+ * struct profile_group - what is known of a group
+ * @samples:	real ones
+ * @time_s:	all of its ticks' time
+ * @net_s:	that without what interrupts took, which is known to some 15 % only
+ * @idle_ticks:	samples of these that woke an idle CPU
+ * @ticks_s:	part of @time_s that kjoule's ticks took
+ * @idle_ticks_s: part of @ticks_s on idle CPUs
+ * @other_s:	part of @time_s that other interrupts took
+ * @khz:	mean frequency
+ */
+struct profile_group {
+	uint64_t samples, idle_ticks;
+	struct value time_s, net_s;
+	double ticks_s, idle_ticks_s, other_s;
+	struct value khz;
+	struct profile_energy energy[PROFILE_DOMAINS];
+};
+
+struct profile;
+
+/** profile_new() - solve the model. Return: 0 or -ENOMEM; @in must stay */
+int profile_new(const struct profile_input *in, struct profile **p);
+/** profile_groups() - add up: @out[g] for all blocks with group_of[block] == g */
+int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,
+		   struct profile_group *out);
+/** profile_net() - a group less what ticks and other interrupts took of it */
+void profile_net(struct profile_group *g, unsigned int n_domains);
+/** profile_readings() - distinct readings of a domain, all packages */
+uint64_t profile_readings(const struct profile *p, unsigned int domain);
+/** profile_parallel() - part of the busy ticks at which several CPUs of a package were busy */
+double profile_parallel(const struct profile *p);
+void profile_free(struct profile *p);
+
+#endif /* KJOULE_PROFILE_H */

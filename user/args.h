@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The values that users write on a command line: durations, rates, sizes.
+ */
+#ifndef KJOULE_ARGS_H
+#define KJOULE_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * args_duration() - "500us", "1.5ms", "2s", "10m", "1h" to nanoseconds
+ * @bare:	nanoseconds that a number without a unit counts, 0: refuse it
+ * Return: 0, -EINVAL (syntax), -ERANGE (negative, or past 2^63 ns)
+ */
+int args_duration(const char *text, uint64_t bare, uint64_t *ns);
+
+/**
+ * args_rate() - "1000", "4kHz", "2.5k" to the interval in nanoseconds
+ * Return: 0, -EINVAL (syntax), -ERANGE (0 or above 1 GHz)
+ */
+int args_rate(const char *text, uint64_t *interval_ns);
+
+/** args_bytes() - "65536", "64K", "1M". Return: 0, -EINVAL, -ERANGE (past 32 bits) */
+int args_bytes(const char *text, uint32_t *bytes);
+
+/** args_pid() - a positive process id. Return: 0 or -EINVAL */
+int args_pid(const char *text, uint32_t *pid);
+
+#endif /* KJOULE_ARGS_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a view to the numbers that the analyses work on: which process and
+ * function every tick of every CPU belongs to, and what is made of ticks that
+ * were missed, lost or not produced.
+ */
+#ifndef KJOULE_BLOCKS_H
+#define KJOULE_BLOCKS_H
+
+#include "profile.h"
+#include "view.h"
+
+struct blocks_process {
+	uint32_t pid;
+	const char *comm;
+	uint8_t kind;			/* enum cpm_kind */
+};
+
+/* A block: a function of a process. */
+struct blocks_function {
+	uint32_t process;		/* index */
+	const char *symbol, *object;
+	bool kernel;
+	uint64_t precise;		/* samples whose address is the precise one */
+};
+
+struct blocks {
+	uint32_t n_processes, n_functions;
+	struct blocks_process *processes;
+	struct blocks_function *functions;
+	uint32_t other;			/* the function that stands for what was not asked for */
+	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
+	uint64_t made_up;		/* missed ticks that were given to a neighbour */
+	uint64_t lost;			/* samples that are known to be lost */
+	bool lost_unknown;		/* more are, and how many can not be told */
+	struct profile_input input;	/* ready for profile_new() */
+	unsigned int n_domains;
+	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
+	uint8_t *kinds;
+	struct cpm_tick **ticks;	/* of each lane */
+	uint32_t **freq;
+	struct profile_lane *lanes;
+	struct profile_package *packages;
+	struct cpm_reading *readings;
+	struct blocks_index *index;
+};
+
+/**
+ * blocks_new() - sort all samples into processes and functions
+ * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
+ * Return: 0 or -ENOMEM
+ */
+int blocks_new(struct view *v, bool raw, struct blocks *b);
+void blocks_free(struct blocks *b);
+
+#endif /* KJOULE_BLOCKS_H */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How verbs talk: errors and usage on standard error, always with our name.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include "cmd.h"
+
+static void talk(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("kjoule: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+int cmd_usage(const char *verb, const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "kjoule %s: ", verb);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; see `kjoule %s --help`\n", verb);
+	return EXIT_USAGE;
+}
+
+int cmd_failed(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	talk(fmt, ap);
+	va_end(ap);
+	return EXIT_FAILED;
+}
+
+void cmd_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	talk(fmt, ap);
+	va_end(ap);
+}
+
+int cmd_getopt_error(const char *verb, int c, int optopt_seen, const char *arg)
+{
+	if (c == ':')
+		return cmd_usage(verb, "option %s needs a value", arg);
+	if (optopt_seen > 0 && optopt_seen < 128)
+		return cmd_usage(verb, "unknown option -%c", optopt_seen);
+	return cmd_usage(verb, "unknown option %s", arg);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The verbs. Each takes its own arguments (argv[0] is its name) and returns the
+ * exit code: 0 done, 1 failed, 2 usage.
+ */
+#ifndef KJOULE_CMD_H
+#define KJOULE_CMD_H
+
+#define EXIT_DONE	0
+#define EXIT_FAILED	1
+#define EXIT_USAGE	2
+
+int cmd_list(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_script(int argc, char **argv);
+
+/** cmd_usage() - a wrong command line: say so and where help is. Return: EXIT_USAGE */
+int cmd_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** cmd_failed() - "kjoule: ..." on standard error. Return: EXIT_FAILED */
+int cmd_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** cmd_warn() - "kjoule: ..." on standard error */
+void cmd_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** cmd_getopt_error() - what getopt_long() has complained about with '?' or ':' */
+int cmd_getopt_error(const char *verb, int c, int optopt_seen, const char *arg);
+
+#endif /* KJOULE_CMD_H */

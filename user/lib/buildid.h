@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Build ids: which very file it was that a process had mapped.
+ */
+#ifndef KJOULE_BUILDID_H
+#define KJOULE_BUILDID_H
+
+#include <stddef.h>
+
+#define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
+
+/** kjoule_build_id() - of an ELF file, in hex. Return: 0, -ENODATA it has none, -errno */
+int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX]);
+
+struct kjoule_build_ids;
+
+/* The list of a recording: path to build id. */
+struct kjoule_build_ids *kjoule_build_ids_new(void);
+/** kjoule_build_ids_add() - note a path; once is enough. Return: 0 or -ENOMEM */
+int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex);
+/** kjoule_build_ids_read() - look up those that have none yet */
+void kjoule_build_ids_read(struct kjoule_build_ids *ids);
+/** kjoule_build_ids_find() - hex, or NULL */
+const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);
+char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids);
+int kjoule_build_ids_decode(const char *text, size_t len, struct kjoule_build_ids *ids);
+void kjoule_build_ids_free(struct kjoule_build_ids *ids);
+
+#endif /* KJOULE_BUILDID_H */

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The jitter of the sampling grid, as the ABI defines it: readers repeat what the
+ * module does, so that a record needs no absolute time.
+ */
+#include "kjoule.h"
+
+uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns)
+{
+	uint64_t x = (seed + k) * 0x9e3779b97f4a7c15ull;
+
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ull;
+	return ((x >> 32) * (jitter_ns & 0xffffffffu)) >> 32;
+}

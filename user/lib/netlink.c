@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decodes what the module says over netlink. Called by session.c with the
+ * attributes of one message.
+ */
+#include <errno.h>
+#include <string.h>
+#include <netlink/attr.h>
+#include "kjoule.h"
+#include "netlink.h"
+
+static uint32_t get_u32(struct nlattr *attr, int *ret)
+{
+	if (nla_len(attr) == 4)
+		return nla_get_u32(attr);
+	*ret = -EBADMSG;
+	return 0;
+}
+
+static uint64_t get_u64(struct nlattr *attr, int *ret)
+{
+	if (nla_len(attr) == 8)
+		return nla_get_u64(attr);
+	*ret = -EBADMSG;
+	return 0;
+}
+
+static void get_string(struct nlattr *attr, char *buf, size_t len)
+{
+	size_t n = nla_len(attr) < 0 ? 0 : nla_len(attr);
+
+	if (n >= len)
+		n = len - 1;
+	memcpy(buf, nla_data(attr), n);
+	buf[n] = '\0';
+}
+
+static int parse_domain(struct nlattr *attrs, int len, struct kjoule_domain_info *dom)
+{
+	struct nlattr *a;
+	int rest, ret = 0;
+
+	dom->parent = -1;
+	nla_for_each_attr(a, attrs, len, rest) {
+		switch (nla_type(a)) {
+		case KJOULE_A_DOMAIN_INDEX:
+			dom->index = get_u32(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_NAME:
+			get_string(a, dom->name, sizeof(dom->name));
+			break;
+		case KJOULE_A_DOMAIN_CLASS:
+			dom->class = get_u32(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_WIDTH:
+			dom->width = get_u32(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_UNIT_MULT:
+			dom->unit_mult = get_u64(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_UNIT_SHIFT:
+			dom->unit_shift = get_u32(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_PARENT:
+			dom->parent = (int32_t)get_u32(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_UPDATE_PERIOD_NS:
+			dom->update_period_ns = get_u64(a, &ret);
+			break;
+		}
+	}
+	return dom->index < KJOULE_MAX_DOMAINS ? ret : -EBADMSG;
+}
+
+int kjoule_parse_source(struct nlattr *attrs, int len, struct kjoule_source_info *src)
+{
+	struct nlattr *a;
+	int rest, ret = 0;
+
+	nla_for_each_attr(a, attrs, len, rest) {
+		switch (nla_type(a)) {
+		case KJOULE_A_SOURCE_ID:
+			src->id = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_NAME:
+			get_string(a, src->name, sizeof(src->name));
+			break;
+		case KJOULE_A_SOURCE_KIND:
+			src->kind = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_RATING:
+			src->rating = (int32_t)get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_AVAILABLE:
+			src->available = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_REASON:
+			get_string(a, src->reason, sizeof(src->reason));
+			break;
+		case KJOULE_A_SOURCE_DEFAULT:
+			src->is_default = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_REQUESTED_ONLY:
+			src->requested_only = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_REFERENCE_KHZ:
+			src->reference_khz = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_DOMAIN:
+			if (src->n_domains == KJOULE_MAX_DOMAINS)
+				return -EBADMSG;
+			if (!ret)
+				ret = parse_domain(nla_data(a), nla_len(a),
+						   &src->domains[src->n_domains++]);
+			break;
+		}
+	}
+	return ret;
+}
+
+int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_info *info)
+{
+	struct nlattr *a;
+	int rest, ret = 0;
+
+	nla_for_each_attr(a, attrs, len, rest) {
+		switch (nla_type(a)) {
+		case KJOULE_A_SESSION_ID:
+			info->id = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_INTERVAL_NS:
+			info->interval_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_JITTER_NS:
+			info->jitter_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_TARGET:
+			info->target = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_PID:
+			info->pid = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_CPUS:
+			if ((size_t)nla_len(a) > sizeof(info->cpus.bits))
+				return -EBADMSG;
+			memcpy(info->cpus.bits, nla_data(a), nla_len(a));
+			break;
+		case KJOULE_A_SESSION_RING_BYTES:
+			info->ring_bytes = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_WAKEUP_BYTES:
+			info->wakeup_bytes = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_STATE:
+			info->state = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_T0_NS:
+			info->t0_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_SEED:
+			info->seed = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_STOP_NS:
+			info->stop_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_SOURCE_INFO:
+			if (info->n_sources == KJOULE_MAX_SOURCES)
+				return -EBADMSG;
+			if (!ret)
+				ret = kjoule_parse_source(nla_data(a), nla_len(a),
+							  &info->sources[info->n_sources++]);
+			break;
+		}
+	}
+	return ret;
+}
+
+int kjoule_parse_stats(struct nlattr *attrs, int len, struct kjoule_cpu_stats *stats)
+{
+	struct nlattr *a;
+	int rest, ret = 0;
+
+	nla_for_each_attr(a, attrs, len, rest) {
+		switch (nla_type(a)) {
+		case KJOULE_A_STATS_CPU:
+			stats->cpu = get_u32(a, &ret);
+			break;
+		case KJOULE_A_STATS_DUE:
+			stats->due = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_PRODUCED:
+			stats->produced = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_MISSED:
+			stats->missed = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_PARKED:
+			stats->parked = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_FILTERED:
+			stats->filtered = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_RECORDS:
+			stats->records = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_CONSUMED:
+			stats->consumed = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_LOST:
+			stats->lost = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_WAITING:
+			stats->waiting = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_SAMPLES:
+			stats->samples = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_TICK_NS:
+			stats->tick_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_LATE_MAX_NS:
+			stats->late_max_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_STATS_SOURCE_ERRORS:
+			stats->source_errors = get_u64(a, &ret);
+			break;
+		}
+	}
+	return ret;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From netlink attributes to libkjoule's structures. Attributes of the wrong
+ * length are refused, unknown ones are skipped.
+ */
+#ifndef KJOULE_NETLINK_PARSE_H
+#define KJOULE_NETLINK_PARSE_H
+
+struct nlattr;
+struct kjoule_source_info;
+struct kjoule_session_info;
+struct kjoule_cpu_stats;
+
+int kjoule_parse_source(struct nlattr *attrs, int len, struct kjoule_source_info *src);
+int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_info *info);
+int kjoule_parse_stats(struct nlattr *attrs, int len, struct kjoule_cpu_stats *stats);
+
+#endif /* KJOULE_NETLINK_PARSE_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Puts a data file's chunks together; see recording.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "pack.h"
+#include "recording.h"
+
+static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
+{
+	size_t i = 0;
+	void *p;
+
+	while (i < rec->n_streams && rec->streams[i].cpu < cpu)
+		i++;
+	if (i < rec->n_streams && rec->streams[i].cpu == cpu)
+		return &rec->streams[i];
+	p = realloc(rec->streams, (rec->n_streams + 1) * sizeof(*rec->streams));
+	if (!p)
+		return NULL;
+	rec->streams = p;
+	memmove(rec->streams + i + 1, rec->streams + i,
+		(rec->n_streams - i) * sizeof(*rec->streams));
+	rec->n_streams++;
+	rec->streams[i] = (struct kjoule_stream){ .cpu = cpu };
+	return &rec->streams[i];
+}
+
+static int append(uint8_t **data, size_t *len, size_t *room, const void *more, size_t n)
+{
+	if (*room - *len < n) {
+		size_t bigger = *room ? *room : 65536;
+		uint8_t *p;
+
+		while (bigger - *len < n)
+			bigger *= 2;
+		p = realloc(*data, bigger);
+		if (!p)
+			return -ENOMEM;
+		*data = p;
+		*room = bigger;
+	}
+	memcpy(*data + *len, more, n);
+	*len += n;
+	return 0;
+}
+
+/* Chunks are missing: whatever follows on any CPU follows a hole. */
+static int mark_holes(struct kjoule_recording *rec)
+{
+	struct kjoule_lost lost = {
+		.rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(lost) } };
+	int ret = 0;
+
+	for (size_t i = 0; i < rec->n_streams && !ret; i++)
+		ret = append(&rec->streams[i].records, &rec->streams[i].len, &rec->streams[i].room,
+			     &lost, sizeof(lost));
+	return ret;
+}
+
+static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+{
+	struct kjoule_stream *s = c->cpu < KJOULE_MAX_CPUS ? stream(rec, c->cpu) : NULL;
+	uint8_t *records;
+	size_t len;
+	int ret;
+
+	if (c->cpu >= KJOULE_MAX_CPUS)
+		return 0;
+	if (!s)
+		return -ENOMEM;
+	ret = kjoule_unpack(c->data, c->len, &records, &len);
+	if (ret == -EBADMSG)
+		rec->unpackable++;
+	else if (ret)
+		return ret;
+	ret = append(&s->records, &s->len, &s->room, records, len);
+	free(records);
+	return ret;
+}
+
+static int add_meta(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+{
+	struct kjoule_meta meta;
+	int ret = kjoule_meta_decode(c->data, c->len, &meta);
+
+	if (ret)
+		return ret == -EBADMSG ? 0 : ret;
+	kjoule_meta_free(&rec->meta);
+	rec->meta = meta;
+	return 0;
+}
+
+static int add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+{
+	struct kjoule_cpu_stats *stats;
+	size_t n;
+	int ret = kjoule_stats_decode(c->data, c->len, &stats, &n);
+
+	if (ret)
+		return ret == -EBADMSG ? 0 : ret;
+	free(rec->stats);
+	rec->stats = stats;
+	rec->n_stats = n;
+	return 0;
+}
+
+static int add_awake(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+{
+	size_t n = c->len / sizeof(*rec->awake);
+	void *p = realloc(rec->awake, (rec->n_awake + n + 1) * sizeof(*rec->awake));
+
+	if (!p)
+		return -ENOMEM;
+	rec->awake = p;
+	memcpy(rec->awake + rec->n_awake, c->data, n * sizeof(*rec->awake));
+	rec->n_awake += n;
+	return 0;
+}
+
+static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c, size_t *side_room)
+{
+	int ret = 0;
+
+	switch (c->type) {
+	case KJOULE_CHUNK_META:
+		return add_meta(rec, c);
+	case KJOULE_CHUNK_RING:
+		return add_ring(rec, c);
+	case KJOULE_CHUNK_SIDE_BAND:
+		return append(&rec->side_band, &rec->side_band_len, side_room, c->data, c->len);
+	case KJOULE_CHUNK_STATS:
+		return add_stats(rec, c);
+	case KJOULE_CHUNK_CALIBRATION:
+		ret = kjoule_calibration_decode(c->data, c->len, &rec->cal);
+		break;
+	case KJOULE_CHUNK_KALLSYMS:
+		if (!rec->kallsyms)
+			ret = kjoule_kallsyms_parse(c->data, c->len, &rec->kallsyms);
+		break;
+	case KJOULE_CHUNK_BUILD_IDS:
+		ret = kjoule_build_ids_decode(c->data, c->len, rec->build_ids);
+		break;
+	case KJOULE_CHUNK_AWAKE:
+		return add_awake(rec, c);
+	case KJOULE_CHUNK_END:
+		ret = kjoule_end_decode(c->data, c->len, &rec->end);
+		rec->ended = !ret;
+		break;
+	}
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int load(struct kjoule_reader *r, const char *name, struct kjoule_recording *rec,
+		struct kjoule_error *err)
+{
+	struct kjoule_chunk chunk;
+	size_t side_room = 0;
+	unsigned int missing = 0;
+	int ret;
+
+	rec->build_ids = kjoule_build_ids_new();
+	if (!rec->build_ids)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	while ((ret = kjoule_reader_next(r, &chunk)) > 0) {
+		const struct kjoule_damage *damage = kjoule_reader_damage(r);
+
+		if (damage->missing != missing) {
+			missing = damage->missing;
+			ret = mark_holes(rec);
+		} else {
+			ret = 0;
+		}
+		if (!ret)
+			ret = add_chunk(rec, &chunk, &side_room);
+		if (ret)
+			break;
+	}
+	rec->damage = *kjoule_reader_damage(r);
+	if (ret)
+		return kjoule_fail(err, -ret, "%s: %s", name, strerror(-ret));
+	if (!rec->meta.session.interval_ns)
+		return kjoule_fail(err, EBADMSG,
+				   "%s: does not say what was recorded (%s): nothing can be told",
+				   name, rec->damage.chunks ? rec->damage.first :
+				   "the recording ended before it began");
+	return 0;
+}
+
+static int finish(int ret, struct kjoule_reader *r, struct kjoule_recording *rec)
+{
+	kjoule_reader_close(r);
+	if (ret)
+		kjoule_recording_free(rec);
+	return ret;
+}
+
+int kjoule_recording_load(const char *path, struct kjoule_recording *rec, struct kjoule_error *err)
+{
+	struct kjoule_reader *r;
+	int ret = kjoule_reader_open(path, &r, err);
+
+	memset(rec, 0, sizeof(*rec));
+	return ret ? ret : finish(load(r, path, rec, err), r, rec);
+}
+
+int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
+				 struct kjoule_recording *rec, struct kjoule_error *err)
+{
+	struct kjoule_reader *r;
+	int ret = kjoule_reader_open_memory(data, len, name, &r, err);
+
+	memset(rec, 0, sizeof(*rec));
+	return ret ? ret : finish(load(r, name, rec, err), r, rec);
+}
+
+void kjoule_recording_free(struct kjoule_recording *rec)
+{
+	for (size_t i = 0; i < rec->n_streams; i++)
+		free(rec->streams[i].records);
+	free(rec->streams);
+	free(rec->stats);
+	free(rec->awake);
+	free(rec->side_band);
+	kjoule_kallsyms_free(rec->kallsyms);
+	kjoule_build_ids_free(rec->build_ids);
+	kjoule_meta_free(&rec->meta);
+	memset(rec, 0, sizeof(*rec));
+}
+
+const struct kjoule_source_info *kjoule_recording_source(const struct kjoule_recording *rec,
+							 uint32_t kind)
+{
+	for (uint32_t i = 0; i < rec->meta.session.n_sources; i++)
+		if (rec->meta.session.sources[i].kind == kind)
+			return &rec->meta.session.sources[i];
+	return NULL;
+}
+
+uint32_t kjoule_recording_package(const struct kjoule_recording *rec, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < rec->meta.n_places; i++)
+		if (rec->meta.places[i].cpu == cpu)
+			return rec->meta.places[i].package;
+	return 0;
+}

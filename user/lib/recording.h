@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A whole data file in memory, put together from its chunks: what report and
+ * script work on. What is damaged is left out and told.
+ */
+#ifndef KJOULE_RECORDING_H
+#define KJOULE_RECORDING_H
+
+#include "buildid.h"
+#include "datafile.h"
+#include "kallsyms.h"
+#include "meta.h"
+
+/*
+ * kjoule_record.flags of a KJOULE_RECORD_LOST that stands for chunks of the file
+ * which could not be read: how many records they had is not known.
+ */
+#define KJOULE_LOST_IN_FILE	0x80
+
+struct kjoule_stream {
+	uint32_t cpu;
+	uint8_t *records;
+	size_t len, room;
+};
+
+struct kjoule_recording {
+	struct kjoule_meta meta;
+	bool ended;			/* it has an end: nothing is missing there */
+	struct kjoule_end end;
+	struct kjoule_calibration cal;	/* ticks 0: none */
+	size_t n_stats;
+	struct kjoule_cpu_stats *stats;
+	size_t n_streams;
+	struct kjoule_stream *streams;	/* by CPU */
+	size_t n_awake;
+	struct kjoule_awake *awake;
+	uint8_t *side_band;
+	size_t side_band_len;
+	struct kjoule_kallsyms *kallsyms;	/* NULL: not in the file */
+	struct kjoule_build_ids *build_ids;
+	struct kjoule_damage damage;
+	unsigned int unpackable;	/* ring chunks that did not hold what they should */
+};
+
+/**
+ * kjoule_recording_load() - read a data file
+ * Return: 0, even if parts were damaged (see @damage and @ended); -EBADMSG when there is
+ * nothing to go by; or as kjoule_reader_open()
+ */
+int kjoule_recording_load(const char *path, struct kjoule_recording *rec,
+			  struct kjoule_error *err);
+/** kjoule_recording_load_memory() - the same from a buffer */
+int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
+				 struct kjoule_recording *rec, struct kjoule_error *err);
+void kjoule_recording_free(struct kjoule_recording *rec);
+/** kjoule_recording_source() - the session's source of a kind, or NULL */
+const struct kjoule_source_info *kjoule_recording_source(const struct kjoule_recording *rec,
+							 uint32_t kind);
+/** kjoule_recording_package() - of a CPU, 0 if not told */
+uint32_t kjoule_recording_package(const struct kjoule_recording *rec, uint32_t cpu);
+
+#endif /* KJOULE_RECORDING_H */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Listens to perf's side band: one event that counts nothing on each CPU, whose
+ * ring brings mmap, comm, fork and exit records stamped with CLOCK_MONOTONIC.
+ * What the records mean is sideband_parse.c's business.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "sideband.h"
+
+#define DATA_PAGES	32	/* per CPU, a power of two */
+
+struct buffer {
+	int fd;
+	struct perf_event_mmap_page *page;
+	const uint8_t *data;
+	uint64_t size;
+};
+
+struct kjoule_sideband {
+	unsigned int n;
+	size_t map_len;
+	uint64_t lost;
+	uint8_t *copy;		/* records that wrap are handed over in one piece */
+	struct buffer *buffers;
+};
+
+static int open_event(uint32_t pid, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.inherit = pid != 0,
+		.exclude_kernel = 1,
+		.mmap = 1,
+		.mmap2 = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.task = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+	};
+
+	attr.wakeup_watermark = DATA_PAGES * sysconf(_SC_PAGESIZE) / 2;
+	return syscall(SYS_perf_event_open, &attr, pid ? (pid_t)pid : -1, cpu, -1,
+		       PERF_FLAG_FD_CLOEXEC);
+}
+
+static int open_buffer(struct kjoule_sideband *sb, struct buffer *b, uint32_t pid, int cpu)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	void *map;
+
+	b->fd = open_event(pid, cpu);
+	if (b->fd < 0)
+		return -errno;
+	map = mmap(NULL, sb->map_len, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
+	if (map == MAP_FAILED) {
+		int ret = -errno;
+
+		close(b->fd);
+		return ret;
+	}
+	b->page = map;
+	b->data = (const uint8_t *)map + page;
+	b->size = DATA_PAGES * page;
+	return 0;
+}
+
+int kjoule_sideband_open(uint32_t pid, struct kjoule_sideband **out, struct kjoule_error *err)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	struct kjoule_sideband *sb;
+	struct kjoule_cpus online;
+	int cpu = -1, ret;
+
+	*out = NULL;
+	ret = kjoule_cpus_online(&online);
+	if (ret)
+		return kjoule_fail(err, -ret, "asking for the CPUs that are online: %s",
+				   strerror(-ret));
+	sb = calloc(1, sizeof(*sb));
+	if (!sb)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	sb->map_len = (1 + DATA_PAGES) * page;
+	sb->copy = malloc(DATA_PAGES * page);
+	sb->buffers = calloc(kjoule_cpus_count(&online) + 1, sizeof(*sb->buffers));
+	if (!sb->copy || !sb->buffers) {
+		kjoule_sideband_close(sb);
+		return kjoule_fail(err, ENOMEM, "no memory");
+	}
+	while ((cpu = kjoule_cpus_next(&online, cpu + 1)) >= 0) {
+		ret = open_buffer(sb, &sb->buffers[sb->n], pid, cpu);
+		if (ret) {
+			kjoule_sideband_close(sb);
+			return kjoule_fail(err, -ret, "listening to perf's side band on CPU %d: %s%s",
+					   cpu, strerror(-ret),
+					   ret == -EACCES || ret == -EPERM ?
+					   "; it needs CAP_PERFMON, and CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2: run it with sudo" :
+					   ret == -ESRCH ? "; the process is gone" : "");
+		}
+		sb->n++;
+	}
+	*out = sb;
+	return 0;
+}
+
+void kjoule_sideband_close(struct kjoule_sideband *sb)
+{
+	if (!sb)
+		return;
+	for (unsigned int i = 0; i < sb->n; i++) {
+		munmap(sb->buffers[i].page, sb->map_len);
+		close(sb->buffers[i].fd);
+	}
+	free(sb->buffers);
+	free(sb->copy);
+	free(sb);
+}
+
+unsigned int kjoule_sideband_poll(const struct kjoule_sideband *sb, struct pollfd *fds,
+				  unsigned int n)
+{
+	for (unsigned int i = 0; i < sb->n && i < n; i++) {
+		fds[i].fd = sb->buffers[i].fd;
+		fds[i].events = POLLIN;
+	}
+	return sb->n;
+}
+
+uint64_t kjoule_sideband_lost(const struct kjoule_sideband *sb)
+{
+	return sb->lost;
+}
+
+static void count_lost(struct kjoule_sideband *sb, const void *records, size_t len)
+{
+	struct kjoule_event ev;
+	size_t off = 0;
+
+	while (kjoule_event_next(records, len, &off, &ev) > 0)
+		if (ev.type == KJOULE_EVENT_LOST)
+			sb->lost += ev.lost;
+}
+
+static int drain(struct kjoule_sideband *sb, struct buffer *b, kjoule_sideband_sink sink, void *arg)
+{
+	uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = b->page->data_tail, n = head - tail, at = tail & (b->size - 1);
+	uint64_t first = b->size - at < n ? b->size - at : n;
+	int ret;
+
+	if (!n || n > b->size)
+		return 0;
+	memcpy(sb->copy, b->data + at, first);
+	memcpy(sb->copy + first, b->data, n - first);
+	__atomic_store_n(&b->page->data_tail, head, __ATOMIC_RELEASE);
+	count_lost(sb, sb->copy, n);
+	ret = sink(arg, sb->copy, n);
+	return ret;
+}
+
+int kjoule_sideband_drain(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < sb->n && !ret; i++)
+		ret = drain(sb, &sb->buffers[i], sink, arg);
+	return ret;
+}

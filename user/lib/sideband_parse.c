@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decodes perf's side band records as sideband.c asks for them: each ends with
+ * the thread, the time and the CPU (sample_id_all). Lengths are checked, names are
+ * only handed out if they end.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include "sideband.h"
+
+#define ID_SIZE		24	/* pid, tid, time, cpu, reserved */
+
+/* A zero terminated string inside [@at, @end) of the record. */
+static const char *text_at(const uint8_t *r, size_t at, size_t end)
+{
+	if (at >= end || !memchr(r + at, 0, end - at))
+		return NULL;
+	return (const char *)r + at;
+}
+
+static uint32_t u32_at(const uint8_t *r, size_t at)
+{
+	uint32_t v;
+
+	memcpy(&v, r + at, sizeof(v));
+	return v;
+}
+
+static uint64_t u64_at(const uint8_t *r, size_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, r + at, sizeof(v));
+	return v;
+}
+
+static int parse_map(const uint8_t *r, size_t body, bool two, struct kjoule_event *e)
+{
+	size_t name = two ? 72 : 40;
+
+	if (body < name)
+		return -EBADMSG;
+	e->type = KJOULE_EVENT_MAP;
+	e->pid = u32_at(r, 8);
+	e->tid = u32_at(r, 12);
+	e->start = u64_at(r, 16);
+	e->len = u64_at(r, 24);
+	e->offset = u64_at(r, 32);
+	e->text = text_at(r, name, body);
+	return e->text ? 0 : -EBADMSG;
+}
+
+static int parse_body(const struct perf_event_header *h, const uint8_t *r, size_t body,
+		      struct kjoule_event *e)
+{
+	switch (h->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return parse_map(r, body, h->type == PERF_RECORD_MMAP2, e);
+	case PERF_RECORD_COMM:
+		if (body < 17)
+			return -EBADMSG;
+		e->type = KJOULE_EVENT_COMM;
+		e->pid = u32_at(r, 8);
+		e->tid = u32_at(r, 12);
+		e->exec = h->misc & PERF_RECORD_MISC_COMM_EXEC;
+		e->text = text_at(r, 16, body);
+		return e->text ? 0 : -EBADMSG;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		if (body < 32)
+			return -EBADMSG;
+		e->type = h->type == PERF_RECORD_FORK ? KJOULE_EVENT_FORK : KJOULE_EVENT_EXIT;
+		e->pid = u32_at(r, 8);
+		e->ppid = u32_at(r, 12);
+		e->tid = u32_at(r, 16);
+		return 0;
+	case PERF_RECORD_LOST:
+		if (body < 24)
+			return -EBADMSG;
+		e->type = KJOULE_EVENT_LOST;
+		e->lost = u64_at(r, 16);
+		return 0;
+	}
+	return 0;
+}
+
+int kjoule_event_next(const void *buf, size_t len, size_t *off, struct kjoule_event *e)
+{
+	const uint8_t *r = (const uint8_t *)buf + *off;
+	struct perf_event_header h;
+	int ret;
+
+	if (*off >= len)
+		return 0;
+	if (len - *off < sizeof(h))
+		return -EBADMSG;
+	memcpy(&h, r, sizeof(h));
+	if (h.size < sizeof(h) + ID_SIZE || h.size % 8 || h.size > len - *off)
+		return -EBADMSG;
+	memset(e, 0, sizeof(*e));
+	e->type = KJOULE_EVENT_OTHER;
+	e->perf_type = h.type;
+	e->pid = u32_at(r, h.size - 24);
+	e->tid = u32_at(r, h.size - 20);
+	e->time_ns = u64_at(r, h.size - 16);
+	e->cpu = u32_at(r, h.size - 8);
+	ret = parse_body(&h, r, h.size - ID_SIZE, e);
+	if (ret)
+		return ret;
+	*off += h.size;
+	return 1;
+}

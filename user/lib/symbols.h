@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions of ELF files: from an offset in a file, as mapped, to a name.
+ */
+#ifndef KJOULE_SYMBOLS_H
+#define KJOULE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct kjoule_elf;
+
+/* A function; @start and @end are addresses as the file itself counts them. */
+struct kjoule_symbol {
+	uint64_t start, end;
+	char *name;
+};
+
+/**
+ * kjoule_elf_open() - read a file's symbol table, and that of its separate debug file
+ *		       where one is installed
+ * @build_id:	in hex; a file with another one is refused. NULL: any
+ * Return: 0; -ESTALE it is another file by now; -ENODATA it has no symbols;
+ * -ENOEXEC it is no ELF file; -errno
+ */
+int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **elf);
+void kjoule_elf_close(struct kjoule_elf *elf);
+/** kjoule_elf_address() - the file's own address of a byte @offset in it. Return: 0 or -ENOENT */
+int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *address);
+/** kjoule_elf_find() - the function around an address, or NULL */
+const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address);
+
+#endif /* KJOULE_SYMBOLS_H */

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule: the table of verbs. What each does is in cmd_<verb>.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "cmd.h"
+#include "kjoule.h"
+
+static const struct verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *what;
+} verbs[] = {
+	{ "list", cmd_list, "sources of energy and frequency, and which would be used" },
+	{ "record", cmd_record, "record what runs, what it costs and how fast it is clocked" },
+	{ "report", cmd_report, "which functions spent the energy of a recording" },
+	{ "script", cmd_script, "the raw records of a recording, one a line" },
+};
+
+static const struct verb *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (!strcmp(name, verbs[i].name))
+			return &verbs[i];
+	return NULL;
+}
+
+static void help(FILE *out)
+{
+	fputs("Usage: kjoule VERB [OPTION]...\n\nAttributes a processor's energy to code.\n\n", out);
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].what);
+	fputs("\n  kjoule help VERB, kjoule VERB --help   what a verb takes\n"
+	      "  kjoule --version\n", out);
+}
+
+/* Output that could not be written is a failure (a full disk, a closed pipe is not ours to hide). */
+static int finish(int code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		if (errno != EPIPE)
+			cmd_warn("standard output: %s", strerror(errno));
+		return code ? code : EXIT_FAILED;
+	}
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+	    (!strcmp(argv[1], "help") && argc == 2)) {
+		help(stdout);
+		return finish(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("kjoule %s (ABI %d)\n", KJOULE_VERSION, KJOULE_ABI_VERSION);
+		return finish(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "help")) {
+		char option[] = "--help", *args[] = { argv[2], option, NULL };
+
+		verb = find(argv[2]);
+		if (verb)
+			return finish(verb->run(2, args));
+		argv++;
+	}
+	verb = find(argv[1]);
+	if (!verb) {
+		fprintf(stderr, "kjoule: unknown %s %s; see `kjoule --help`\n",
+			argv[1][0] == '-' ? "option" : "verb", argv[1]);
+		return EXIT_USAGE;
+	}
+	return finish(verb->run(argc - 1, argv + 1));
+}

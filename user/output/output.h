@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One way to write rows, whatever the format: a table for people, CSV (RFC 4180)
+ * or JSON. Cells are filled from left to right; units are in the columns' names.
+ */
+#ifndef KJOULE_OUTPUT_H
+#define KJOULE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_object;
+
+enum output_format {
+	OUTPUT_TABLE,
+	OUTPUT_CSV,
+	OUTPUT_JSON,		/* one document, written by output_close() */
+	OUTPUT_JSON_LINES,	/* an object a row, written at once */
+};
+
+/**
+ * struct output_column - a column
+ * @name:	for programs, unit included: "energy_package_j"; table only if NULL
+ * @title:	for people: "package J"; not shown in the table if NULL
+ * @left:	flush left in the table
+ */
+struct output_column {
+	const char *name;
+	const char *title;
+	bool left;
+};
+
+struct output;
+
+/**
+ * output_open() - begin
+ * @columns:	must stay until output_close()
+ * Return: NULL without memory
+ */
+struct output *output_open(FILE *file, enum output_format format,
+			   const struct output_column *columns, size_t n);
+/** output_is_table() - is it for people? */
+bool output_is_table(const struct output *out);
+void output_str(struct output *out, const char *text);
+void output_u64(struct output *out, uint64_t value);
+void output_i64(struct output *out, int64_t value);
+void output_bool(struct output *out, bool value);
+/** output_real() - @digits after the point in a table; nine significant ones elsewhere */
+void output_real(struct output *out, double value, int digits);
+/**
+ * output_none() - a value that can not be told, and why: "-" in a table, empty in CSV, null in
+ *		   JSON, no member in JSON lines; never 0
+ */
+void output_none(struct output *out, const char *why);
+void output_row(struct output *out);
+/** output_rule() - an empty line in a table, nothing elsewhere */
+void output_rule(struct output *out);
+/**
+ * output_close() - write what is left
+ * @head:	JSON only: an object that becomes the document, the rows under @rows_name;
+ *		taken over; NULL: the document is the array of rows
+ */
+void output_close(struct output *out, struct json_object *head, const char *rows_name);
+
+/** output_csv_cell() - one cell, quoted where RFC 4180 asks for it */
+void output_csv_cell(FILE *file, const char *text);
+/** output_json_real() - a number that prints with nine digits, null if not finite */
+struct json_object *output_json_real(double value);
+
+#endif /* KJOULE_OUTPUT_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tables for people; see table.h. Used by output.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "table.h"
+
+struct table {
+	const struct output_column *columns;
+	size_t n_columns;
+	char **cells;		/* rows * n_columns; a rule is a row of NULLs */
+	size_t n_cells, room;
+	size_t at;		/* cells in the unfinished row */
+	char **reasons;
+	size_t n_reasons;
+};
+
+struct table *table_new(const struct output_column *columns, size_t n)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (t) {
+		t->columns = columns;
+		t->n_columns = n;
+	}
+	return t;
+}
+
+static void push(struct table *t, char *text)
+{
+	if (t->n_cells == t->room) {
+		size_t room = t->room ? 2 * t->room : 256;
+		char **cells = realloc(t->cells, room * sizeof(*cells));
+
+		if (!cells) {
+			free(text);
+			return;
+		}
+		t->cells = cells;
+		t->room = room;
+	}
+	t->cells[t->n_cells++] = text;
+}
+
+void table_cell(struct table *t, const char *text)
+{
+	char *p, *copy;
+
+	if (t->at == t->n_columns)
+		return;
+	copy = strdup(text);
+	/* A name with a line break or an escape sequence must not break the table. */
+	for (p = copy; p && *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	push(t, copy);
+	t->at++;
+}
+
+void table_row(struct table *t)
+{
+	while (t->at < t->n_columns)
+		table_cell(t, "");
+	t->at = 0;
+}
+
+void table_rule(struct table *t)
+{
+	for (size_t i = 0; i < t->n_columns; i++)
+		push(t, NULL);
+}
+
+void table_reason(struct table *t, const char *why)
+{
+	char **reasons;
+
+	for (size_t i = 0; i < t->n_reasons; i++)
+		if (!strcmp(t->reasons[i], why))
+			return;
+	reasons = realloc(t->reasons, (t->n_reasons + 1) * sizeof(*reasons));
+	if (!reasons)
+		return;
+	t->reasons = reasons;
+	t->reasons[t->n_reasons] = strdup(why);
+	if (t->reasons[t->n_reasons])
+		t->n_reasons++;
+}
+
+/* Characters on the terminal: UTF-8 continuation bytes take no room. */
+static int width(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static void print_row(struct table *t, FILE *file, char *const *cells, const int *widths)
+{
+	int pending = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		const char *text = cells ? cells[c] : t->columns[c].title;
+		int pad;
+
+		if (!t->columns[c].title)
+			continue;
+		pad = widths[c] - width(text);
+		/* spaces only before something: none at the end of a line */
+		if (!*text) {
+			pending += pad + 2;
+		} else if (t->columns[c].left) {
+			fprintf(file, "%*s%s", pending, "", text);
+			pending = pad + 2;
+		} else {
+			fprintf(file, "%*s%s", pending + pad, "", text);
+			pending = 2;
+		}
+	}
+	fputc('\n', file);
+}
+
+void table_print(struct table *t, FILE *file)
+{
+	int *widths = calloc(t->n_columns, sizeof(*widths));
+	size_t rows = t->n_cells / t->n_columns;
+
+	if (!widths)
+		return;
+	for (size_t c = 0; c < t->n_columns; c++) {
+		if (!t->columns[c].title)
+			continue;
+		widths[c] = width(t->columns[c].title);
+		for (size_t r = 0; r < rows; r++) {
+			const char *text = t->cells[r * t->n_columns + c];
+
+			if (text && width(text) > widths[c])
+				widths[c] = width(text);
+		}
+	}
+	print_row(t, file, NULL, widths);
+	for (size_t r = 0; r < rows; r++) {
+		char **row = t->cells + r * t->n_columns;
+
+		if (row[0])
+			print_row(t, file, row, widths);
+		else
+			fputc('\n', file);
+	}
+	for (size_t i = 0; i < t->n_reasons; i++)
+		fprintf(file, "%s- : %s\n", i ? "" : "\n", t->reasons[i]);
+	free(widths);
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n_cells; i++)
+		free(t->cells[i]);
+	for (size_t i = 0; i < t->n_reasons; i++)
+		free(t->reasons[i]);
+	free(t->cells);
+	free(t->reasons);
+	free(t);
+}

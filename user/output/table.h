@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rows of text set in columns; the widths are known only at the end.
+ */
+#ifndef KJOULE_TABLE_H
+#define KJOULE_TABLE_H
+
+#include <stdio.h>
+#include "output.h"
+
+struct table;
+
+struct table *table_new(const struct output_column *columns, size_t n);
+void table_cell(struct table *t, const char *text);
+void table_row(struct table *t);
+void table_rule(struct table *t);
+/** table_reason() - why some cell is "-": told once below the table */
+void table_reason(struct table *t, const char *why);
+void table_print(struct table *t, FILE *file);
+void table_free(struct table *t);
+
+#endif /* KJOULE_TABLE_H */

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The command that is recorded: found before anything is done, forked early,
+ * held until the session runs, and its exit code handed on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "record.h"
+
+/* Return: 0 executable, EACCES there but not, ENOENT */
+static int check(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno == EACCES ? EACCES : ENOENT;
+	if (!S_ISREG(st.st_mode))
+		return EACCES;
+	return access(path, X_OK) ? EACCES : 0;
+}
+
+int record_child_find(const char *name, struct kjoule_error *err)
+{
+	const char *path = getenv("PATH"), *p, *end;
+	int found = ENOENT, ret;
+
+	if (!*name) {
+		kjoule_fail(err, ENOENT, "the command is an empty word");
+		return 127;
+	}
+	if (strchr(name, '/')) {
+		found = check(name);
+	} else {
+		for (p = path ? path : "/usr/bin:/bin"; found && *p; p = *end ? end + 1 : end) {
+			char full[PATH_MAX];
+
+			end = p + strcspn(p, ":");
+			if (snprintf(full, sizeof(full), "%.*s/%s", (int)(end - p), p, name) >=
+			    (int)sizeof(full))
+				continue;
+			ret = check(end == p ? name : full);
+			if (ret != ENOENT)
+				found = ret;
+		}
+	}
+	if (found == ENOENT) {
+		kjoule_fail(err, ENOENT, "%s: no such command%s", name,
+			    strchr(name, '/') ? "" : " in PATH");
+		return 127;
+	}
+	if (found) {
+		kjoule_fail(err, found, "%s: can not be executed; is it a program, and is its x bit set?",
+			    name);
+		return 126;
+	}
+	return 0;
+}
+
+static _Noreturn void be_command(char **command, const sigset_t *mask, int go, int failed)
+{
+	ssize_t n;
+	char byte;
+	int code;
+
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);	/* the recorder gave up */
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(command[0], command);
+	code = errno;
+	if (write(failed, &code, sizeof(code)) < 0)
+		_exit(126);
+	_exit(code == ENOENT ? 127 : 126);
+}
+
+int record_child_start(struct record_child *child, char **command, const sigset_t *mask)
+{
+	int go[2], failed[2];
+
+	memset(child, 0, sizeof(*child));
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC)) {
+		int ret = -errno;
+
+		close(go[0]);
+		close(go[1]);
+		return ret;
+	}
+	child->pid = fork();
+	if (!child->pid) {
+		close(go[1]);
+		close(failed[0]);
+		be_command(command, mask, go[0], failed[1]);
+	}
+	close(go[0]);
+	close(failed[1]);
+	child->go = go[1];
+	child->failed = failed[0];
+	if (child->pid < 0) {
+		int ret = -errno;
+
+		close(child->go);
+		close(child->failed);
+		child->pid = 0;
+		return ret;
+	}
+	child->running = true;
+	return 0;
+}
+
+int record_child_go(struct record_child *child)
+{
+	int code = 0;
+	ssize_t n;
+
+	if (write(child->go, "", 1) != 1)
+		return -errno;
+	close(child->go);
+	child->go = -1;
+	/* End of file when exec has closed the other end. */
+	do
+		n = read(child->failed, &code, sizeof(code));
+	while (n < 0 && errno == EINTR);
+	close(child->failed);
+	child->failed = -1;
+	return n == sizeof(code) ? -code : 0;
+}
+
+bool record_child_reap(struct record_child *child, bool block)
+{
+	pid_t got;
+
+	if (!child->pid || child->reaped)
+		return child->reaped;
+	do
+		got = waitpid(child->pid, &child->status, block ? 0 : WNOHANG);
+	while (got < 0 && errno == EINTR);
+	if (got == child->pid) {
+		child->reaped = true;
+		child->running = false;
+	}
+	return child->reaped;
+}
+
+void record_child_kill(struct record_child *child)
+{
+	if (!child->pid || child->reaped)
+		return;
+	kill(child->pid, SIGKILL);
+	record_child_reap(child, true);
+	if (child->go >= 0)
+		close(child->go);
+	if (child->failed >= 0)
+		close(child->failed);
+}
+
+int record_child_code(const struct record_child *child)
+{
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}

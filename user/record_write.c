@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a recording puts into its file. Records are kept back until there is a
+ * second's worth or a good lump of them; each chunk begins with the task that its
+ * first samples belong to, so that it can be read without the ones before it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "buildid.h"
+#include "datafile.h"
+#include "kallsyms.h"
+#include "meta.h"
+#include "pack.h"
+#include "record.h"
+#include "sideband.h"
+
+#define CHUNK_BYTES	(1u << 20)
+
+struct buffer {
+	uint8_t *data;
+	size_t len, room;
+};
+
+struct cpu_stream {
+	struct buffer buf;		/* packed */
+	struct kjoule_packer packer;
+	struct kjoule_task task;	/* of the samples to come; rec.size 0: not known */
+	uint64_t samples;
+};
+
+/* Kernel addresses that were seen: their functions go into the file. */
+struct ip_set {
+	uint64_t *slots;
+	size_t n, room;
+};
+
+struct record_writer {
+	struct kjoule_writer *file;
+	struct kjoule_meta meta;
+	uint64_t start_ns;
+	unsigned int n_cpus;
+	struct cpu_stream *cpus;
+	struct buffer side_band, awake;
+	struct kjoule_build_ids *build_ids;
+	struct ip_set ips;
+	struct kjoule_error err;	/* of a write out of a sink */
+};
+
+/* Without @data: room for so much. */
+static int append(struct buffer *b, const void *data, size_t len)
+{
+	if (b->room - b->len < len) {
+		size_t room = b->room ? b->room : 65536;
+		uint8_t *p;
+
+		while (room - b->len < len)
+			room *= 2;
+		p = realloc(b->data, room);
+		if (!p)
+			return -ENOMEM;
+		b->data = p;
+		b->room = room;
+	}
+	if (data)
+		memcpy(b->data + b->len, data, len);
+	b->len += data ? len : 0;
+	return 0;
+}
+
+static void ip_set_add(struct ip_set *set, uint64_t ip)
+{
+	size_t i;
+
+	if (set->n * 2 >= set->room) {
+		struct ip_set bigger = { .room = set->room ? 2 * set->room : 4096 };
+
+		bigger.slots = calloc(bigger.room, sizeof(*bigger.slots));
+		if (!bigger.slots)
+			return;
+		for (i = 0; i < set->room; i++)
+			if (set->slots[i])
+				ip_set_add(&bigger, set->slots[i]);
+		free(set->slots);
+		*set = bigger;
+	}
+	i = (ip * 0x9e3779b97f4a7c15ull >> 20) & (set->room - 1);
+	while (set->slots[i] && set->slots[i] != ip)
+		i = (i + 1) & (set->room - 1);
+	if (!set->slots[i]) {
+		set->slots[i] = ip;
+		set->n++;
+	}
+}
+
+int record_writer_open(const char *path, struct record_writer **out, struct kjoule_error *err)
+{
+	struct record_writer *w = calloc(1, sizeof(*w));
+	int ret;
+
+	*out = NULL;
+	if (!w)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	w->build_ids = kjoule_build_ids_new();
+	ret = w->build_ids ? kjoule_writer_open(path, &w->file, err) :
+			     kjoule_fail(err, ENOMEM, "no memory");
+	if (ret) {
+		kjoule_build_ids_free(w->build_ids);
+		free(w);
+		return ret;
+	}
+	*out = w;
+	return 0;
+}
+
+static int write_text(struct record_writer *w, enum kjoule_chunk_type type, char *text,
+		      struct kjoule_error *err)
+{
+	int ret = text ? kjoule_writer_chunk(w->file, type, 0, text, strlen(text), err) :
+			 kjoule_fail(err, ENOMEM, "no memory");
+
+	free(text);
+	return ret;
+}
+
+int record_writer_start(struct record_writer *w, const struct record_options *opt,
+			const struct kjoule_session_info *session,
+			const struct kjoule_calibration *cal, struct kjoule_error *err)
+{
+	int ret = kjoule_meta_gather(&w->meta), argc = 0;
+
+	if (ret)
+		return kjoule_fail(err, -ret, "asking for the machine's CPUs: %s", strerror(-ret));
+	w->start_ns = w->meta.clock_ns;
+	w->meta.session = *session;
+	if (opt->command) {
+		while (opt->command[argc])
+			argc++;
+		w->meta.argv = calloc(argc + 1, sizeof(*w->meta.argv));
+		if (!w->meta.argv)
+			return kjoule_fail(err, ENOMEM, "no memory");
+		for (w->meta.argc = 0; w->meta.argc < argc; w->meta.argc++) {
+			w->meta.argv[w->meta.argc] = strdup(opt->command[w->meta.argc]);
+			if (!w->meta.argv[w->meta.argc])
+				return kjoule_fail(err, ENOMEM, "no memory");
+		}
+	}
+	ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
+	if (!ret && cal->ticks)
+		ret = write_text(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(cal), err);
+	return ret;
+}
+
+static struct cpu_stream *stream(struct record_writer *w, unsigned int cpu)
+{
+	if (cpu >= w->n_cpus) {
+		void *p = realloc(w->cpus, (cpu + 1) * sizeof(*w->cpus));
+
+		if (!p)
+			return NULL;
+		w->cpus = p;
+		memset(w->cpus + w->n_cpus, 0, (cpu + 1 - w->n_cpus) * sizeof(*w->cpus));
+		w->n_cpus = cpu + 1;
+	}
+	return &w->cpus[cpu];
+}
+
+static int flush_cpu(struct record_writer *w, unsigned int cpu, struct kjoule_error *err)
+{
+	struct buffer *b = &w->cpus[cpu].buf;
+	int ret;
+
+	if (!b->len)
+		return 0;
+	ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_RING, cpu, b->data, b->len, err);
+	b->len = 0;
+	return ret;
+}
+
+/* Pack the records and follow them: whose samples come next, which kernel addresses were met. */
+static void take(struct record_writer *w, struct cpu_stream *s, const void *records, size_t len)
+{
+	const struct kjoule_record *rec;
+	size_t off = 0;
+
+	while (kjoule_record_next(records, len, &off, &rec) > 0) {
+		if (rec->type == KJOULE_RECORD_TASK) {
+			memcpy(&s->task, rec, sizeof(s->task));
+			s->task.rec.size = sizeof(s->task);
+		} else if (rec->type == KJOULE_RECORD_SAMPLE) {
+			const struct kjoule_sample *sample = (const struct kjoule_sample *)rec;
+
+			s->samples++;
+			if ((rec->flags & KJOULE_SAMPLE_KERNEL) && sample->ip)
+				ip_set_add(&w->ips, sample->ip);
+		}
+		s->buf.len += kjoule_pack(&s->packer, rec, s->buf.data + s->buf.len);
+	}
+}
+
+int record_writer_ring(struct record_writer *w, unsigned int cpu, const void *records, size_t len,
+		       struct kjoule_error *err)
+{
+	struct cpu_stream *s = stream(w, cpu);
+
+	if (!len)
+		return 0;
+	/* the smallest record has 8 bytes, and a byte more when packed */
+	if (!s || append(&s->buf, NULL, len + len / 8 + 64))
+		return kjoule_fail(err, ENOMEM, "no memory");
+	if (!s->buf.len) {
+		memset(&s->packer, 0, sizeof(s->packer));
+		if (s->task.rec.size)
+			s->buf.len += kjoule_pack(&s->packer, &s->task.rec, s->buf.data);
+	}
+	take(w, s, records, len);
+	return s->buf.len >= CHUNK_BYTES ? flush_cpu(w, cpu, err) : 0;
+}
+
+static int flush_side_band(struct record_writer *w, struct kjoule_error *err)
+{
+	int ret;
+
+	if (!w->side_band.len)
+		return 0;
+	ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_SIDE_BAND, 0, w->side_band.data,
+				  w->side_band.len, err);
+	w->side_band.len = 0;
+	return ret;
+}
+
+int record_writer_side_band(void *arg, const void *records, size_t len)
+{
+	struct record_writer *w = arg;
+	struct kjoule_event ev;
+	size_t off = 0;
+	int ret = append(&w->side_band, records, len);
+
+	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0)
+		if (ev.type == KJOULE_EVENT_MAP)
+			ret = kjoule_build_ids_add(w->build_ids, ev.text, NULL);
+	/* A chunk is whole records only, and not before the file says who is recorded. */
+	if (!ret && w->start_ns && w->side_band.len >= CHUNK_BYTES)
+		ret = flush_side_band(w, &w->err);
+	return ret;
+}
+
+int record_writer_awake(struct record_writer *w, unsigned int cpu, uint64_t begin_ns,
+			uint64_t end_ns)
+{
+	struct kjoule_awake a = { .begin_ns = begin_ns, .end_ns = end_ns, .cpu = cpu };
+
+	return append(&w->awake, &a, sizeof(a));
+}
+
+int record_writer_flush(struct record_writer *w, struct kjoule_error *err)
+{
+	int ret = flush_side_band(w, err);
+
+	if (!ret && w->awake.len)
+		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_AWAKE, 0, w->awake.data,
+					  w->awake.len, err);
+	w->awake.len = 0;
+	for (unsigned int cpu = 0; cpu < w->n_cpus && !ret; cpu++)
+		ret = flush_cpu(w, cpu, err);
+	return ret;
+}
+
+int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *stats, size_t n,
+			struct kjoule_error *err)
+{
+	return write_text(w, KJOULE_CHUNK_STATS, kjoule_stats_encode(stats, n), err);
+}
+
+static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *err)
+{
+	struct kjoule_kallsyms *all;
+	uint64_t *ips;
+	char *text = NULL;
+	size_t n = 0, len;
+	int ret;
+
+	if (!w->ips.n || kjoule_kallsyms_read(&all))
+		return 0;	/* not readable: the report will say [unknown] */
+	ips = calloc(w->ips.n, sizeof(*ips));
+	if (!ips) {
+		kjoule_kallsyms_free(all);
+		return kjoule_fail(err, ENOMEM, "no memory");
+	}
+	for (size_t i = 0; i < w->ips.room; i++)
+		if (w->ips.slots[i])
+			ips[n++] = w->ips.slots[i];
+	ret = kjoule_kallsyms_subset(all, ips, n, &text, &len);
+	if (!ret)
+		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_KALLSYMS, 0, text, len, err);
+	free(text);
+	free(ips);
+	kjoule_kallsyms_free(all);
+	return ret;
+}
+
+int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
+			 const char *reason, int exit_code, uint64_t side_band_lost,
+			 uint64_t ring_damaged, struct kjoule_error *err)
+{
+	struct kjoule_end end = {
+		.start_ns = w->start_ns,
+		.stop_ns = session->stop_ns,
+		.exit_code = exit_code,
+		.side_band_lost = side_band_lost,
+		.ring_damaged = ring_damaged,
+	};
+	int ret = record_writer_flush(w, err);
+
+	strncpy(end.reason, reason, sizeof(end.reason) - 1);
+	if (ret)
+		return ret;
+	kjoule_build_ids_read(w->build_ids);
+	ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids), err);
+	if (!ret)
+		ret = write_kernel_symbols(w, err);
+	/* Once more, for readers of a file whose beginning is damaged. */
+	w->meta.session.state = session->state;
+	w->meta.session.stop_ns = session->stop_ns;
+	if (!ret)
+		ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
+	if (!ret)
+		ret = write_text(w, KJOULE_CHUNK_END, kjoule_end_encode(&end), err);
+	return ret;
+}
+
+uint64_t record_writer_samples(struct record_writer *w, unsigned int cpu)
+{
+	uint64_t n = 0;
+
+	if (cpu < w->n_cpus) {
+		n = w->cpus[cpu].samples;
+		w->cpus[cpu].samples = 0;
+	}
+	return n;
+}
+
+uint64_t record_writer_bytes(const struct record_writer *w)
+{
+	return kjoule_writer_bytes(w->file);
+}
+
+int record_writer_close(struct record_writer *w, struct kjoule_error *err)
+{
+	int ret;
+
+	if (!w)
+		return 0;
+	ret = kjoule_writer_close(w->file, err);
+	for (unsigned int i = 0; i < w->n_cpus; i++)
+		free(w->cpus[i].buf.data);
+	free(w->cpus);
+	free(w->side_band.data);
+	free(w->awake.data);
+	free(w->ips.slots);
+	kjoule_build_ids_free(w->build_ids);
+	kjoule_meta_free(&w->meta);
+	free(w);
+	return ret;
+}

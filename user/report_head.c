@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says before its figures: what was recorded, with which sources,
+ * how completely, and what the measurement cost. See report.h.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <json-c/json.h>
+#include "report.h"
+
+/* The books of all CPUs. */
+static struct kjoule_cpu_stats books(const struct view *v)
+{
+	struct kjoule_cpu_stats sum = { 0 };
+
+	for (size_t i = 0; i < v->rec.n_stats; i++) {
+		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
+
+		sum.due += s->due;
+		sum.produced += s->produced;
+		sum.missed += s->missed;
+		sum.parked += s->parked;
+		sum.filtered += s->filtered;
+		sum.records += s->records;
+		sum.lost += s->lost;
+		sum.samples += s->samples;
+		sum.tick_ns += s->tick_ns;
+		sum.source_errors += s->source_errors;
+		if (s->late_max_ns > sum.late_max_ns)
+			sum.late_max_ns = s->late_max_ns;
+	}
+	return sum;
+}
+
+static double duration_s(const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
+		return (v->rec.end.stop_ns - s->t0_ns) * 1e-9;
+	return v->tl.end_tick * 1e-9 * s->interval_ns;
+}
+
+/* "a b 'c d'": as it could be typed again, more or less. */
+static char *command_line(const struct kjoule_meta *meta)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	for (int i = 0; i < meta->argc; i++) {
+		const char *a = meta->argv[i];
+		bool plain = *a && !a[strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%")];
+
+		if (i)
+			fputc(' ', f);
+		if (plain) {
+			fputs(a, f);
+			continue;
+		}
+		fputc('\'', f);
+		for (; *a; a++) {
+			if (*a == '\'')
+				fputs("'\\''", f);
+			else
+				fputc((unsigned char)*a < ' ' ? '?' : *a, f);
+		}
+		fputc('\'', f);
+	}
+	fclose(f);
+	return text;
+}
+
+static const char *target(const struct view *v, char *buf, size_t len)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+	char cpus[512];
+
+	kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus));
+	if (s->target == KJOULE_TARGET_PROCESS)
+		snprintf(buf, len, "process %u, CPUs %s", s->pid, cpus);
+	else
+		snprintf(buf, len, "whatever ran on CPUs %s", cpus);
+	return buf;
+}
+
+static void print_energy(const struct view *v, const struct blocks *b, const struct profile *p)
+{
+	const struct kjoule_source_info *e = kjoule_recording_source(&v->rec, KJOULE_KIND_ENERGY);
+
+	if (!e || !b->n_domains) {
+		printf("# energy     none: no source was used, so there is time and frequency only\n");
+		return;
+	}
+	printf("# energy     %s:", e->name);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		const struct kjoule_domain_info *dom = b->domains[d];
+
+		printf("%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
+		       profile_readings(p, d));
+		if (dom->update_period_ns)
+			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
+		for (unsigned int i = 0; i < b->n_domains && dom->parent >= 0; i++)
+			if (b->domains[i]->index == (uint32_t)dom->parent)
+				printf(", part of %s", b->domains[i]->name);
+	}
+	printf("\n");
+}
+
+static void print_books(const struct view *v, const struct blocks *b)
+{
+	struct kjoule_cpu_stats s = books(v);
+
+	if (!v->rec.n_stats) {
+		printf("# ticks      the books are missing: the recording ended within its first second\n");
+		return;
+	}
+	printf("# ticks      %" PRIu64 " due: %" PRIu64 " produced, %" PRIu64 " missed, %" PRIu64
+	       " parked on idle CPUs; %" PRIu64 " were of others than asked for\n",
+	       s.due, s.produced, s.missed, s.parked, s.filtered);
+	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
+	       " missed ticks given to the code beside them\n", s.samples, s.lost, s.records,
+	       b->made_up);
+	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
+	if (v->tl.n_cpus > 1)
+		printf(", %.1f us between CPUs at one tick", v->tl.max_skew_ns / 1e3);
+	printf("\n");
+	if (s.source_errors)
+		printf("# sources    %" PRIu64 " readings failed\n", s.source_errors);
+}
+
+static void print_cost(const struct view *v, const struct blocks *b)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	struct kjoule_cpu_stats s = books(v);
+	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++)
+		most = fmax(most, b->lanes[i].tick_ns);
+	if (!cal->ticks) {
+		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration\n",
+		       own / 1e3);
+		return;
+	}
+	printf("# cost       %.2f us a tick (%.2f us of it entry and exit of the interrupt): %.2f %% of a busy CPU",
+	       most / 1e3, cal->entry_ns / 1e3, 100 * most / v->rec.meta.session.interval_ns);
+	if (b->input.other > 0)
+		printf("; other interrupts %.2f %%", 100 * b->input.other);
+	if (b->n_domains && !isnan(b->input.irq_w[0]))
+		printf("; both at %.2f W %s", b->input.irq_w[0], b->domains[0]->name);
+	if (b->n_domains && !isnan(b->input.idle_uj[0]))
+		printf("; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
+	printf("\n");
+}
+
+static const char *freq_witness(const struct view *v, const char **name)
+{
+	const struct kjoule_source_info *f = kjoule_recording_source(&v->rec,
+								     KJOULE_KIND_FREQUENCY);
+
+	if (!f)
+		return NULL;
+	*name = f->name;
+	return f->requested_only ? "requested" : "granted";
+}
+
+void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
+		       const struct report *r, const char *path)
+{
+	const struct kjoule_meta *meta = &v->rec.meta;
+	const struct kjoule_session_info *s = &meta->session;
+	char *command = command_line(meta), text[640], when[64] = "";
+	const char *witness, *name = NULL;
+	time_t t = meta->wall_ns / 1000000000ull;
+	struct tm tm;
+
+	if (localtime_r(&t, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	printf("# file       %s: %s on %s, %.60s\n", path, when, meta->host, meta->kernel);
+	if (meta->argc)
+		printf("# command    %s\n", command ? command : "?");
+	printf("# recorded   %.3f s at %.6g Hz", duration_s(v), 1e9 / s->interval_ns);
+	if (s->jitter_ns)
+		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
+	printf(": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
+	       v->rec.end.reason);
+	print_energy(v, b, p);
+	witness = freq_witness(v, &name);
+	if (witness)
+		printf("# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
+		       "what was requested; what the hardware granted is not known" :
+		       "granted, from cycles over time");
+	else
+		printf("# frequency  none: no source was used\n");
+	print_books(v, b);
+	print_cost(v, b);
+	if (profile_parallel(p) > 0.0005)
+		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
+		       100 * profile_parallel(p));
+	if (b->lost_unknown)
+		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
+	if (v->rec.end.side_band_lost)
+		printf("# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
+		       v->rec.end.side_band_lost);
+	if (r->total.g.samples == 0)
+		printf("# there is no sample in it\n");
+	printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
+	free(command);
+}
+
+static void put(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, v);
+}
+
+static struct json_object *books_json(const struct view *v)
+{
+	struct kjoule_cpu_stats s = books(v);
+	struct json_object *o;
+	uint64_t bytes = 0;
+
+	if (!v->rec.n_stats)
+		return NULL;
+	for (size_t i = 0; i < v->rec.n_streams; i++)
+		bytes += v->rec.streams[i].len;
+	o = json_object_new_object();
+	put(o, "due", json_object_new_uint64(s.due));
+	put(o, "produced", json_object_new_uint64(s.produced));
+	put(o, "missed", json_object_new_uint64(s.missed));
+	put(o, "parked", json_object_new_uint64(s.parked));
+	put(o, "filtered", json_object_new_uint64(s.filtered));
+	put(o, "records", json_object_new_uint64(s.records));
+	put(o, "lost", json_object_new_uint64(s.lost));
+	put(o, "samples", json_object_new_uint64(s.samples));
+	put(o, "tick_ns", json_object_new_uint64(s.tick_ns));
+	put(o, "late_max_ns", json_object_new_uint64(s.late_max_ns));
+	put(o, "skew_max_ns", json_object_new_uint64(v->tl.max_skew_ns));
+	put(o, "source_errors", json_object_new_uint64(s.source_errors));
+	put(o, "ring_bytes", json_object_new_uint64(bytes));
+	return o;
+}
+
+static struct json_object *cost_json(const struct view *v, const struct blocks *b)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+
+	put(o, "calibrated", json_object_new_boolean(cal->ticks > 0));
+	/* The recorder's own lane and the like come after those of the CPUs. */
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		struct json_object *c = json_object_new_object();
+
+		put(c, "cpu", json_object_new_uint64(v->tl.cpus[i].cpu));
+		put(c, "tick_ns", output_json_real(b->lanes[i].tick_ns));
+		json_object_array_add(list, c);
+	}
+	put(o, "cpus", list);
+	put(o, "calibrated_tick_ns", cal->ticks ? output_json_real(cal->tick_ns) : NULL);
+	put(o, "calibrated_handler_ns", cal->ticks ? output_json_real(cal->handler_ns) : NULL);
+	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
+	put(o, "other_interrupts_part", output_json_real(b->input.other));
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		json_object_array_add(list, output_json_real(b->input.irq_w[d]));
+	put(o, "interrupts_w", list);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		json_object_array_add(list, output_json_real(b->input.idle_uj[d]));
+	put(o, "idle_tick_uj", list);
+	return o;
+}
+
+static struct json_object *energy_json(const struct view *v, const struct blocks *b,
+				       const struct profile *p)
+{
+	const struct kjoule_source_info *e = kjoule_recording_source(&v->rec, KJOULE_KIND_ENERGY);
+	struct json_object *o, *list = json_object_new_array();
+
+	if (!e) {
+		json_object_put(list);
+		return NULL;
+	}
+	o = json_object_new_object();
+	put(o, "source", json_object_new_string(e->name));
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		struct json_object *dom = json_object_new_object();
+
+		put(dom, "name", json_object_new_string(b->domains[d]->name));
+		put(dom, "parent", b->domains[d]->parent < 0 ? NULL :
+		    json_object_new_int(b->domains[d]->parent));
+		put(dom, "index", json_object_new_int(b->domains[d]->index));
+		put(dom, "update_period_ns",
+		    json_object_new_uint64(b->domains[d]->update_period_ns));
+		put(dom, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
+		json_object_array_add(list, dom);
+	}
+	put(o, "domains", list);
+	return o;
+}
+
+struct json_object *report_head_json(const struct view *v, const struct blocks *b,
+				     const struct profile *p, const char *path)
+{
+	const struct kjoule_meta *meta = &v->rec.meta;
+	const struct kjoule_session_info *s = &meta->session;
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+	const char *witness, *name = NULL;
+	char cpus[512];
+
+	put(o, "file", json_object_new_string(path));
+	for (int i = 0; i < meta->argc; i++)
+		json_object_array_add(list, json_object_new_string(meta->argv[i]));
+	put(o, "command", list);
+	put(o, "host", json_object_new_string(meta->host));
+	put(o, "kernel", json_object_new_string(meta->kernel));
+	put(o, "start_unix_ns", json_object_new_uint64(meta->wall_ns));
+	put(o, "complete", json_object_new_boolean(v->rec.ended));
+	put(o, "ended", v->rec.ended ? json_object_new_string(v->rec.end.reason) : NULL);
+	put(o, "damaged_chunks", json_object_new_uint64(v->rec.damage.missing));
+	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
+	    json_object_new_int(v->rec.end.exit_code) : NULL);
+	put(o, "duration_s", output_json_real(duration_s(v)));
+	put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
+	put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
+	put(o, "target", json_object_new_string(s->target == KJOULE_TARGET_PROCESS ? "process" :
+						"system"));
+	put(o, "pid", s->target == KJOULE_TARGET_PROCESS ? json_object_new_uint64(s->pid) : NULL);
+	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
+	put(o, "energy", energy_json(v, b, p));
+	witness = freq_witness(v, &name);
+	put(o, "frequency_source", name ? json_object_new_string(name) : NULL);
+	put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
+	put(o, "books", books_json(v));
+	put(o, "missed_made_up", json_object_new_uint64(b->made_up));
+	put(o, "cost", cost_json(v, b));
+	put(o, "parallel_part", output_json_real(profile_parallel(p)));
+	return o;
+}

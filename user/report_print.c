@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints the rows of a report; see report.h. A figure that can not be told is "-"
+ * with a reason, never 0.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+
+#define MAX_COLUMNS	(24 + 10 * PROFILE_DOMAINS)
+
+/* The columns are made up of the domains that there are. */
+struct columns {
+	struct output_column list[MAX_COLUMNS];
+	size_t n;
+	char text[10 * PROFILE_DOMAINS][64];
+	size_t n_text;
+};
+
+static void add(struct columns *c, const char *name, const char *title, bool left)
+{
+	c->list[c->n++] = (struct output_column){ name, title, left };
+}
+
+/* "energy_" + domain + "_j": characters that no program has to quote. */
+static const char *name_of(struct columns *c, const char *what, const char *domain,
+			   const char *unit)
+{
+	char *text = c->text[c->n_text++];
+
+	snprintf(text, sizeof(c->text[0]), "%s_%.32s_%s", what, domain, unit);
+	for (char *p = text; *p; p++)
+		if (*p == '-' || *p == ' ' || *p == '.' || *p == '/')
+			*p = '_';
+	return text;
+}
+
+static const char *title_of(struct columns *c, const char *domain, const char *unit)
+{
+	char *text = c->text[c->n_text++];
+
+	snprintf(text, sizeof(c->text[0]), "%.32s %s", domain, unit);
+	return text;
+}
+
+static void make_columns(struct columns *c, const struct blocks *b)
+{
+	memset(c, 0, sizeof(*c));
+	add(c, "kind", NULL, true);
+	add(c, "pid", NULL, false);
+	add(c, "comm", NULL, true);
+	add(c, "function", "FUNCTION", true);
+	add(c, "object", "OBJECT", true);
+	add(c, "mode", NULL, true);
+	add(c, "samples", "SAMPLES", false);
+	add(c, "time_s", "TIME s", false);
+	add(c, NULL, "\xc2\xb1", false);
+	add(c, "time_lo_s", NULL, false);
+	add(c, "time_hi_s", NULL, false);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		const char *name = b->domains[d]->name;
+
+		add(c, name_of(c, "energy", name, "j"), title_of(c, name, "J"), false);
+		add(c, NULL, "\xc2\xb1", false);
+		add(c, name_of(c, "energy_lo", name, "j"), NULL, false);
+		add(c, name_of(c, "energy_hi", name, "j"), NULL, false);
+		add(c, name_of(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
+		add(c, name_of(c, "power", name, "w"), "W", false);
+		add(c, NULL, "\xc2\xb1", false);
+		add(c, name_of(c, "power_lo", name, "w"), NULL, false);
+		add(c, name_of(c, "power_hi", name, "w"), NULL, false);
+	}
+	add(c, "freq_mhz", "MHz", false);
+	add(c, NULL, "\xc2\xb1", false);
+	add(c, "freq_lo_mhz", NULL, false);
+	add(c, "freq_hi_mhz", NULL, false);
+	add(c, "readings", NULL, false);
+	add(c, "purity", NULL, false);
+	add(c, "precise_percent", NULL, false);
+	add(c, NULL, "", true);
+}
+
+/* Digits after the point that show five significant ones of the largest figure. */
+static int digits(double largest)
+{
+	int d;
+
+	if (!(largest > 0))
+		return 3;
+	d = 4 - (int)floor(log10(largest));
+	return d < 0 ? 0 : d > 9 ? 9 : d;
+}
+
+static void value(struct output *out, const struct value *v, double scale, int d, const char *why,
+		  const char *why_no_interval)
+{
+	if (isnan(v->v)) {
+		for (int i = 0; i < 4; i++)
+			output_none(out, i == 1 ? NULL : why);
+		return;
+	}
+	output_real(out, v->v * scale, d);
+	if (isnan(v->lo)) {
+		output_none(out, why_no_interval);
+		output_none(out, NULL);
+		output_none(out, NULL);
+		return;
+	}
+	output_real(out, (v->hi - v->lo) / 2 * scale, d);
+	output_real(out, v->lo * scale, d);
+	output_real(out, v->hi * scale, d);
+}
+
+static void names(struct output *out, const struct blocks *b, const struct report_row *r)
+{
+	const struct blocks_process *p = &b->processes[r->process];
+	const struct blocks_function *f = &b->functions[r->function];
+	static const char *const kinds[] = { "total", "process", "function", "ticks", "interrupts" };
+	const char *base;
+	char text[64];
+
+	output_str(out, kinds[r->kind]);
+	if (r->kind == ROW_TOTAL) {
+		output_none(out, NULL);
+		output_none(out, NULL);
+		output_str(out, "total");
+		output_str(out, "");
+		output_none(out, NULL);
+		return;
+	}
+	if (p->pid)
+		output_u64(out, p->pid);
+	else
+		output_none(out, NULL);
+	output_str(out, p->comm);
+	if (r->kind == ROW_PROCESS) {
+		if (p->pid && p->pid != UINT32_MAX)
+			snprintf(text, sizeof(text), "%.40s (pid %" PRIu32 ")", p->comm, p->pid);
+		else
+			snprintf(text, sizeof(text), "%.40s", p->comm);
+		output_str(out, text);
+		output_str(out, "");
+		output_none(out, NULL);
+	} else if (r->kind == ROW_FUNCTION) {
+		char indented[160];
+
+		base = strrchr(f->object, '/');
+		snprintf(indented, sizeof(indented), "%s%.150s",
+			 output_is_table(out) ? "  " : "", f->symbol);
+		output_str(out, indented);
+		output_str(out, output_is_table(out) && base && f->object[0] == '/' ? base + 1 :
+			   f->object);
+		output_str(out, f->kernel ? "kernel" : "user");
+	} else {
+		snprintf(text, sizeof(text), "%s%s", output_is_table(out) ? "  " : "",
+			 r->kind == ROW_TICKS ? "[kjoule ticks]" : "[interrupts]");
+		output_str(out, text);
+		output_str(out, "");
+		output_str(out, "kernel");
+	}
+}
+
+struct style {
+	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
+	double total_j[PROFILE_DOMAINS];
+};
+
+static const char no_domain[] =
+	"the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+static const char no_freq[] = "no frequency source, or too few samples; see `kjoule list`";
+static const char no_interval[] =
+	"no interval: fewer than two distinct readings, or known from calibration only";
+
+static void row(struct output *out, const struct blocks *b, const struct report_row *r,
+		const struct style *s)
+{
+	const struct profile_group *g = &r->g;
+	bool function = r->kind == ROW_FUNCTION, mixed = false;
+
+	names(out, b, r);
+	if (r->kind == ROW_TICKS || r->kind == ROW_INTERRUPTS)
+		output_none(out, NULL);
+	else
+		output_u64(out, g->samples);
+	value(out, &g->time_s, 1, s->time, NULL, no_interval);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		const struct profile_energy *e = &g->energy[d];
+
+		value(out, &e->j, 1, s->energy[d], no_domain, no_interval);
+		if (isnan(e->j.v) || !(s->total_j[d] > 0))
+			output_none(out, NULL);
+		else
+			output_real(out, 100 * e->j.v / s->total_j[d], 1);
+		value(out, &e->w, 1, s->power[d], no_domain, no_interval);
+		mixed |= function && !isnan(e->j.v) && e->purity < REPORT_PURE;
+	}
+	if (!g->samples)
+		value(out, &g->khz, 1e-3, 1, NULL, NULL);
+	else
+		value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
+	if (b->n_domains) {
+		output_u64(out, g->energy[0].readings);
+		output_real(out, g->energy[0].purity, 3);
+	} else {
+		output_none(out, NULL);
+		output_none(out, NULL);
+	}
+	if (function && g->samples)
+		output_real(out, 100.0 * b->functions[r->function].precise / g->samples, 1);
+	else
+		output_none(out, NULL);
+	output_str(out, mixed ? "~" : "");
+	output_row(out);
+}
+
+static void make_style(struct style *s, const struct report *r, const struct blocks *b)
+{
+	s->time = digits(r->total.g.time_s.v);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		s->total_j[d] = r->total.g.energy[d].j.v;
+		s->energy[d] = digits(r->total.g.energy[d].j.v);
+		s->power[d] = digits(r->total.g.energy[d].w.v);
+	}
+}
+
+/* [lost] has but one line that is called [lost] again: for people, once is enough. */
+static bool says_nothing(const struct blocks *b, const struct report_row *r,
+			 const struct report_options *opt)
+{
+	return opt->format == OUTPUT_TABLE && r->kind == ROW_FUNCTION &&
+	       !b->processes[r->process].pid && !b->functions[r->function].object[0] &&
+	       b->processes[r->process].kind != CPM_IDLE;
+}
+
+static void footnotes(const struct report *r, const struct blocks *b,
+		      const struct report_options *opt)
+{
+	size_t hidden = 0;
+	bool mixed = false;
+
+	for (size_t i = 0; i < r->n_processes; i++) {
+		const struct report_process *p = &r->processes[i];
+
+		hidden += p->hidden;
+		for (size_t k = 0; k < p->n_rows; k++)
+			for (unsigned int d = 0; d < b->n_domains; d++)
+				mixed |= p->rows[k].kind == ROW_FUNCTION &&
+					 !says_nothing(b, &p->rows[k], opt) &&
+					 !isnan(p->rows[k].g.energy[d].j.v) &&
+					 p->rows[k].g.energy[d].purity < REPORT_PURE;
+	}
+	if (mixed)
+		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+	if (r->hidden_processes)
+		printf("\nprocesses below the limit, not shown: %zu (--percent-limit)\n",
+		       r->hidden_processes);
+	if (hidden)
+		printf("\nfunctions below the limit, not shown: %zu (--percent-limit)\n", hidden);
+}
+
+int report_print(const struct report *r, const struct blocks *b, const struct report_options *opt,
+		 struct json_object *head)
+{
+	struct columns *columns = malloc(sizeof(*columns));
+	struct output *out;
+	struct style style;
+
+	if (!columns)
+		return -ENOMEM;
+	make_columns(columns, b);
+	make_style(&style, r, b);
+	out = output_open(stdout, opt->format, columns->list, columns->n);
+	if (!out) {
+		free(columns);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->n_processes; i++) {
+		row(out, b, &r->processes[i].total, &style);
+		for (size_t k = 0; k < r->processes[i].n_rows; k++)
+			if (!says_nothing(b, &r->processes[i].rows[k], opt))
+				row(out, b, &r->processes[i].rows[k], &style);
+		output_rule(out);
+	}
+	row(out, b, &r->total, &style);
+	output_close(out, head, "rows");
+	if (opt->format == OUTPUT_TABLE)
+		footnotes(r, b, opt);
+	free(columns);
+	return 0;
+}

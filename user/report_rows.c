@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The figures of a report: processes, their functions, and what the measurement
+ * took; see report.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report.h"
+
+/* What qsort() needs to know besides the rows. */
+static const struct blocks *sort_blocks;
+static enum report_sort sort_key;
+
+static double key(const struct report_row *r)
+{
+	switch (sort_key) {
+	case SORT_ENERGY:
+		return isnan(r->g.energy[0].j.v) || !sort_blocks->n_domains ? r->g.time_s.v :
+		       r->g.energy[0].j.v;
+	case SORT_TIME:
+		return r->g.time_s.v;
+	case SORT_POWER:
+		return isnan(r->g.energy[0].w.v) ? 0 : r->g.energy[0].w.v;
+	case SORT_FREQ:
+		return isnan(r->g.khz.v) ? 0 : r->g.khz.v;
+	case SORT_SAMPLES:
+		return r->g.samples;
+	case SORT_NAME:
+		break;
+	}
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct report_row *x = a, *y = b;
+	int by_name;
+
+	/* What is no function stays below those that are. */
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (key(x) != key(y))
+		return key(x) > key(y) ? -1 : 1;
+	if (x->kind == ROW_PROCESS)
+		return strcmp(sort_blocks->processes[x->process].comm,
+			      sort_blocks->processes[y->process].comm);
+	if (x->kind != ROW_FUNCTION)
+		return 0;
+	by_name = strcmp(sort_blocks->functions[x->function].symbol,
+			 sort_blocks->functions[y->function].symbol);
+	return by_name ? by_name : (x->function > y->function) - (x->function < y->function);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	return by_key(&((const struct report_process *)a)->total,
+		      &((const struct report_process *)b)->total);
+}
+
+static bool wanted(const struct blocks_process *p, const struct report_options *opt)
+{
+	if (opt->pid && p->pid != opt->pid)
+		return false;
+	return !opt->comm || !strcmp(p->comm, opt->comm);
+}
+
+/* The part of a process's figures that goes to a line of its own. */
+static struct report_row part_row(const struct report_process *p, enum report_kind kind,
+				  unsigned int n_domains)
+{
+	const struct profile_group *t = &p->total.g;
+	struct report_row row = { .kind = kind, .process = p->total.process };
+	double s = 0, j[PROFILE_DOMAINS] = { 0 };
+
+	for (size_t i = 0; i < p->n_rows; i++) {
+		const struct profile_group *g = &p->rows[i].g;
+		double part = kind == ROW_TICKS ? g->ticks_s : g->other_s;
+
+		s += part;
+		for (unsigned int d = 0; d < n_domains; d++)
+			j[d] += kind == ROW_TICKS ? g->energy[d].ticks_j : g->energy[d].other_j;
+	}
+	row.g.samples = 0;
+	row.g.time_s = (struct value){ s, NAN, NAN };
+	row.g.khz = (struct value){ NAN, NAN, NAN };
+	for (unsigned int d = 0; d < n_domains; d++) {
+		row.g.energy[d].j = (struct value){ j[d], NAN, NAN };
+		row.g.energy[d].w = (struct value){ s > 0 ? j[d] / s : NAN, NAN, NAN };
+		row.g.energy[d].purity = 1;
+		row.g.energy[d].readings = t->energy[d].readings;
+	}
+	return row;
+}
+
+static double weight(const struct report_row *r, const struct blocks *b)
+{
+	return b->n_domains && !isnan(r->g.energy[0].j.v) ? r->g.energy[0].j.v : r->g.time_s.v;
+}
+
+static int finish_process(struct report_process *p, const struct report *r, const struct blocks *b,
+			  const struct report_options *opt)
+{
+	double limit = weight(&r->total, b) * opt->percent_limit / 100;
+	struct report_row ticks = part_row(p, ROW_TICKS, b->n_domains);
+	struct report_row other = part_row(p, ROW_INTERRUPTS, b->n_domains);
+	size_t n = 0;
+	void *rows;
+
+	for (size_t i = 0; i < p->n_rows; i++) {
+		struct report_row row = p->rows[i];
+
+		profile_net(&row.g, b->n_domains);
+		if (weight(&row, b) < limit) {
+			p->hidden++;
+			continue;
+		}
+		p->rows[n++] = row;
+	}
+	p->n_rows = n;
+	rows = realloc(p->rows, (n + 2) * sizeof(*p->rows));
+	if (!rows)
+		return -ENOMEM;
+	p->rows = rows;
+	if (ticks.g.time_s.v > 0 && weight(&ticks, b) >= limit)
+		p->rows[p->n_rows++] = ticks;
+	if (other.g.time_s.v > 0 && weight(&other, b) >= limit)
+		p->rows[p->n_rows++] = other;
+	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
+	return 0;
+}
+
+/* Processes below the limit, unless someone has asked for them. */
+static void hide_processes(struct report *r, const struct blocks *b,
+			   const struct report_options *opt)
+{
+	double limit = weight(&r->total, b) * opt->percent_limit / 100;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_processes; i++) {
+		if (weight(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm) {
+			r->hidden_processes++;
+			free(r->processes[i].rows);
+		} else {
+			r->processes[n++] = r->processes[i];
+		}
+	}
+	r->n_processes = n;
+}
+
+/* The groups of one level: every block, every process, everything. */
+static int level(const struct blocks *b, const struct profile *p, enum report_kind kind,
+		 uint32_t n_groups, struct profile_group **out)
+{
+	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
+	int ret = -ENOMEM;
+
+	*out = calloc(n_groups + 1, sizeof(**out));
+	if (group_of && *out) {
+		for (uint32_t i = 0; i < b->n_functions; i++) {
+			/* what was not asked for, and in the total not the recorder beside it */
+			if (i == b->other || (kind == ROW_TOTAL && i == b->recorder))
+				group_of[i] = UINT32_MAX;
+			else
+				group_of[i] = kind == ROW_TOTAL ? 0 :
+					      kind == ROW_PROCESS ? b->functions[i].process : i;
+		}
+		ret = profile_groups(p, group_of, n_groups, *out);
+	}
+	free(group_of);
+	return ret;
+}
+
+static int sort_functions(struct report *r, const struct blocks *b,
+			  const struct profile_group *functions)
+{
+	for (size_t i = 0; i < r->n_processes; i++) {
+		struct report_process *p = &r->processes[i];
+
+		for (uint32_t f = 0; f < b->n_functions; f++)
+			p->n_rows += b->functions[f].process == p->total.process &&
+				     functions[f].time_s.v > 0;
+		p->rows = calloc(p->n_rows + 1, sizeof(*p->rows));
+		if (!p->rows)
+			return -ENOMEM;
+		p->n_rows = 0;
+		for (uint32_t f = 0; f < b->n_functions; f++)
+			if (b->functions[f].process == p->total.process &&
+			    functions[f].time_s.v > 0)
+				p->rows[p->n_rows++] = (struct report_row){
+					ROW_FUNCTION, p->total.process, f, functions[f] };
+	}
+	return 0;
+}
+
+int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+	       struct report *r)
+{
+	struct profile_group *total = NULL, *processes = NULL, *functions = NULL;
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	sort_blocks = b;
+	sort_key = opt->sort;
+	ret = level(b, p, ROW_TOTAL, 1, &total);
+	if (!ret)
+		ret = level(b, p, ROW_PROCESS, b->n_processes, &processes);
+	if (!ret)
+		ret = level(b, p, ROW_FUNCTION, b->n_functions, &functions);
+	if (ret)
+		goto out;
+	r->total = (struct report_row){ ROW_TOTAL, 0, 0, total[0] };
+	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
+	ret = r->processes ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
+		if (!(processes[i].time_s.v > 0) || !wanted(&b->processes[i], opt))
+			continue;
+		r->processes[r->n_processes++].total =
+			(struct report_row){ ROW_PROCESS, i, 0, processes[i] };
+	}
+	if (!ret)
+		ret = sort_functions(r, b, functions);
+	for (size_t i = 0; i < r->n_processes && !ret; i++)
+		ret = finish_process(&r->processes[i], r, b, opt);
+	if (!ret)
+		hide_processes(r, b, opt);
+	if (!ret)
+		qsort(r->processes, r->n_processes, sizeof(*r->processes), by_process);
+out:
+	free(total);
+	free(processes);
+	free(functions);
+	if (ret)
+		report_free(r);
+	return ret;
+}
+
+void report_free(struct report *r)
+{
+	for (size_t i = 0; i < r->n_processes; i++)
+		free(r->processes[i].rows);
+	free(r->processes);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What users may write on a command line, and what is refused.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "args.h"
+#include "kjoule.h"
+
+static void durations_have_units(void **state)
+{
+	uint64_t ns;
+
+	(void)state;
+	assert_int_equal(args_duration("500us", 0, &ns), 0);
+	assert_int_equal(ns, 500000);
+	assert_int_equal(args_duration("1.5ms", 0, &ns), 0);
+	assert_int_equal(ns, 1500000);
+	assert_int_equal(args_duration("2S", 0, &ns), 0);
+	assert_int_equal(ns, 2000000000ull);
+	assert_int_equal(args_duration("3", 1000000000, &ns), 0);
+	assert_int_equal(ns, 3000000000ull);
+	assert_int_equal(args_duration("1h", 0, &ns), 0);
+	assert_int_equal(ns, 3600000000000ull);
+	assert_int_equal(args_duration("3", 0, &ns), -EINVAL);
+	assert_int_equal(args_duration("", 1, &ns), -EINVAL);
+	assert_int_equal(args_duration("-1s", 1, &ns), -EINVAL);
+	assert_int_equal(args_duration("1s2", 1, &ns), -EINVAL);
+	assert_int_equal(args_duration("nan", 1, &ns), -EINVAL);
+	assert_int_equal(args_duration("inf", 1, &ns), -EINVAL);
+	assert_int_equal(args_duration("0x10s", 1, &ns), -EINVAL);
+	assert_int_equal(args_duration("1e300s", 1, &ns), -ERANGE);
+	assert_int_equal(args_duration("1e999", 1, &ns), -ERANGE);
+}
+
+static void rates_become_intervals(void **state)
+{
+	uint64_t ns;
+
+	(void)state;
+	assert_int_equal(args_rate("1000", &ns), 0);
+	assert_int_equal(ns, 1000000);
+	assert_int_equal(args_rate("4kHz", &ns), 0);
+	assert_int_equal(ns, 250000);
+	assert_int_equal(args_rate("2.5k", &ns), 0);
+	assert_int_equal(ns, 400000);
+	assert_int_equal(args_rate("0.5", &ns), 0);
+	assert_int_equal(ns, 2000000000ull);
+	assert_int_equal(args_rate("0", &ns), -ERANGE);
+	assert_int_equal(args_rate("2e9", &ns), -ERANGE);
+	assert_int_equal(args_rate("fast", &ns), -EINVAL);
+	assert_int_equal(args_rate("-5", &ns), -EINVAL);
+}
+
+static void sizes_and_pids(void **state)
+{
+	uint32_t v;
+
+	(void)state;
+	assert_int_equal(args_bytes("64K", &v), 0);
+	assert_int_equal(v, 65536);
+	assert_int_equal(args_bytes("1M", &v), 0);
+	assert_int_equal(v, 1048576);
+	assert_int_equal(args_bytes("4G", &v), -ERANGE);
+	assert_int_equal(args_bytes("1.5", &v), -EINVAL);
+	assert_int_equal(args_pid("1", &v), 0);
+	assert_int_equal(args_pid("0", &v), -EINVAL);
+	assert_int_equal(args_pid("-4", &v), -EINVAL);
+	assert_int_equal(args_pid("12a", &v), -EINVAL);
+	assert_int_equal(args_pid("4294967297", &v), -EINVAL);
+}
+
+static void cpu_lists_go_both_ways(void **state)
+{
+	struct kjoule_cpus set;
+	char text[64];
+
+	(void)state;
+	assert_int_equal(kjoule_cpus_parse("0-2,5,7-8", &set), 0);
+	assert_int_equal(kjoule_cpus_count(&set), 6);
+	assert_string_equal(kjoule_cpus_format(&set, text, sizeof(text)), "0-2,5,7-8");
+	assert_true(kjoule_cpus_has(&set, 5));
+	assert_false(kjoule_cpus_has(&set, 6));
+	assert_int_equal(kjoule_cpus_next(&set, 3), 5);
+	assert_int_equal(kjoule_cpus_next(&set, 9), -1);
+	assert_int_equal(kjoule_cpus_parse("8191", &set), 0);
+	assert_int_equal(kjoule_cpus_parse("8192", &set), -ERANGE);
+	assert_int_equal(kjoule_cpus_parse("99999999999", &set), -ERANGE);
+	assert_int_equal(kjoule_cpus_parse("", &set), -EINVAL);
+	assert_int_equal(kjoule_cpus_parse("3-1", &set), -EINVAL);
+	assert_int_equal(kjoule_cpus_parse("1,,2", &set), -EINVAL);
+	assert_int_equal(kjoule_cpus_parse("1,", &set), -EINVAL);
+	assert_int_equal(kjoule_cpus_parse("all", &set), -EINVAL);
+	/* a buffer that is too short holds a shorter list, and no more */
+	assert_int_equal(kjoule_cpus_parse("0,2,4,6,8", &set), 0);
+	assert_true(strlen(kjoule_cpus_format(&set, text, 4)) < 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(rates_become_intervals),
+		cmocka_unit_test(sizes_and_pids),
+		cmocka_unit_test(cpu_lists_go_both_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The command itself: exit codes, messages, and reports of made-up recordings.
+ * KJOULE in the environment names the binary.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "recording.h"
+#include "synthetic.h"
+
+static char *out, *err;
+
+/* The tool that was built with this test: it lies a folder above. */
+static const char *binary_path(void)
+{
+	static char path[300];
+	ssize_t n;
+
+	if (getenv("KJOULE"))
+		return getenv("KJOULE");
+	n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+	for (int up = 0; up < 2 && n > 0;)
+		up += path[--n] == '/';
+	strcpy(path + (n > 0 ? n : 0), "/kjoule");
+	return path;
+}
+
+/* Run "kjoule" with these arguments; @out and @err have what it says. Return: exit code */
+static int kjoule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static int kjoule(const char *fmt, ...)
+{
+	const char *binary = binary_path();
+	char args[1024], command[2048], out_path[300], err_path[300];
+	size_t len;
+	va_list ap;
+	int status;
+
+	va_start(ap, fmt);
+	vsnprintf(args, sizeof(args), fmt, ap);
+	va_end(ap);
+	snprintf(out_path, sizeof(out_path), "%s", temp_path("stdout"));
+	snprintf(err_path, sizeof(err_path), "%s", temp_path("stderr"));
+	snprintf(command, sizeof(command), "%s %s >%s 2>%s", binary, args, out_path, err_path);
+	status = system(command);
+	free(out);
+	free(err);
+	out = (char *)read_file(out_path, &len);
+	out[len] = '\0';
+	err = (char *)read_file(err_path, &len);
+	err[len] = '\0';
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool says(const char *text, const char *what)
+{
+	if (strstr(text, what))
+		return true;
+	print_message("looked for: %s\nfound: %s\n", what, text);
+	return false;
+}
+
+static void wrong_command_lines_are_2(void **state)
+{
+	static const char *const lines[] = {
+		"", "nonsense", "--nonsense", "help nonsense", "list --nonsense", "list x",
+		"list -x", "record", "record --nonsense -- true", "record -F", "record -F 0 -- true",
+		"record -F fast -- true", "record -i 500 -- true", "record -i 0us -- true",
+		"record -F 10 -i 1ms -- true", "record -C x -- true", "record -C 1-0 -- true",
+		"record -p 0", "record -p 1 -a", "record -p 1 -- true", "record --duration 0 -a",
+		"record --duration 1parsec -a", "record --ring-bytes 1000 -a",
+		"record --jitter 1ms -F 1000 -a", "report --sort colour", "report a b",
+		"report --percent-limit 101", "report --percent-limit x", "report --pid x",
+		"script a b", "script --xml",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		int code = kjoule("%s", lines[i]);
+
+		if (code != 2)
+			print_message("%s: %d\n%s", lines[i], code, err);
+		assert_int_equal(code, 2);
+		assert_string_equal(out, "");
+		assert_true(says(err, "kjoule"));
+	}
+}
+
+static void help_is_output_and_0(void **state)
+{
+	static const char *const lines[] = {
+		"--help", "help", "-h", "help list", "help record", "help report", "help script",
+		"list --help", "record --help", "record -h", "report --help", "script --help",
+		"--version",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(kjoule("%s", lines[i]), 0);
+		assert_string_equal(err, "");
+		assert_true(says(out, "kjoule"));
+	}
+	assert_int_equal(kjoule("--version"), 0);
+	assert_true(says(out, KJOULE_VERSION));
+}
+
+static void without_the_module_it_says_what_to_do(void **state)
+{
+	(void)state;
+	if (!access(KJOULE_DEVICE, F_OK))
+		skip();
+	assert_int_equal(kjoule("list"), 1);
+	assert_true(says(err, "kjoule: /dev/kjoule: no such device; load the module with `sudo modprobe kjoule`"));
+	assert_int_equal(kjoule("record -o %s -- true", temp_path("never")), 1);
+	assert_true(says(err, "sudo modprobe kjoule"));
+	/* nothing was written, nothing was run */
+	assert_int_not_equal(access(temp_path("never"), F_OK), 0);
+	assert_int_equal(kjoule("record -- sh -c 'echo ran'"), 1);
+	assert_string_equal(out, "");
+}
+
+static void commands_that_can_not_run_have_the_shell_s_codes(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("record -- nonexistent-command"), 127);
+	assert_true(says(err, "nonexistent-command: no such command in PATH"));
+	assert_int_equal(kjoule("record -- /nonexistent/command"), 127);
+	assert_int_equal(kjoule("record -- /etc/passwd"), 126);
+	assert_int_equal(kjoule("record -- /tmp"), 126);
+	assert_int_equal(kjoule("record -p 2147483000"), 1);
+	assert_true(says(err, "there is no such process"));
+}
+
+static void files_that_are_not_ours_are_1(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("report /nonexistent/file"), 1);
+	assert_true(says(err, "No such file"));
+	assert_int_equal(kjoule("report /etc/passwd"), 1);
+	assert_true(says(err, "not a kjoule data file"));
+	assert_int_equal(kjoule("script /etc/passwd"), 1);
+	write_file(temp_path("empty"), "", 0);
+	assert_int_equal(kjoule("report %s", temp_path("empty")), 1);
+	assert_true(says(err, "not a kjoule data file"));
+	assert_string_equal(out, "");
+}
+
+/*
+ * Two functions of this program, 100 ticks each by turns: 1.0 W and 2.0 W, a
+ * counter that moves every 10 ticks; 1 kHz.
+ */
+static void record_two(const char *name, uint64_t ticks, uint32_t target)
+{
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	uint64_t uj[2] = { 0, 0 };
+
+	make_meta(&meta, 1, 1000000, target);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < ticks; k++) {
+		bool second = k / 100 % 2;
+
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, uj);
+		put_sample(&b, k, second ? 0x10002000 : 0x10001000,
+			   second ? KJOULE_SAMPLE_KERNEL : 0, second ? 2000000 : 1000000, 100);
+		uj[0] += second ? 2000 : 1000;
+		uj[1] += second ? 1500 : 500;
+	}
+	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", ticks);
+	free(b.data);
+}
+
+static struct json_object *member(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	json_object_object_get_ex(o, key, &v);
+	return v;
+}
+
+static struct json_object *find_row(struct json_object *doc, const char *kind, const char *object)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (strcmp(json_object_get_string(member(row, "kind")), kind))
+			continue;
+		if (!object || !strcmp(json_object_get_string(member(row, "object")), object))
+			return row;
+	}
+	return NULL;
+}
+
+static double number(struct json_object *row, const char *key)
+{
+	struct json_object *v = member(row, key);
+
+	return v ? json_object_get_double(v) : NAN;
+}
+
+static bool near(double a, double b, double by)
+{
+	if (fabs(a - b) <= by)
+		return true;
+	print_message("%g instead of %g\n", a, b);
+	return false;
+}
+
+static void a_report_tells_the_truth(void **state)
+{
+	struct json_object *doc, *row;
+
+	(void)state;
+	record_two("two", 10000, KJOULE_TARGET_PROCESS);
+	assert_int_equal(kjoule("report --json %s", temp_path("two")), 0);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	assert_string_equal(json_object_get_string(member(doc, "frequency_witness")), "granted");
+	row = find_row(doc, "function", "/nonexistent/program");
+	assert_non_null(row);
+	/* A tick's own time is 2 us on the mean; entry and exit are 1 us at 1 GHz and half of
+	 * that at 2 GHz, 0.75 us on the mean. 2.75 us times 4/3 are taken at 1 GHz. */
+	assert_true(near(number(row, "time_s"), 5 * (1 - 0.0036667), 1e-3));
+	assert_true(near(number(row, "power_package_w"), 1, 1e-3));
+	assert_true(near(number(row, "power_core_w"), 0.5, 1e-3));
+	assert_true(near(number(row, "freq_mhz"), 1000, 1e-6));
+	assert_true(number(row, "energy_lo_package_j") <= 5 * (1 - 0.0036667));
+	assert_true(number(row, "energy_hi_package_j") >= 5 * (1 - 0.0036667));
+	assert_true(number(row, "purity") > 0.99);
+	row = find_row(doc, "function", "[kernel]");
+	assert_true(near(number(row, "power_package_w"), 2, 2e-3));
+	assert_true(near(number(row, "freq_mhz"), 2000, 1e-6));
+	row = find_row(doc, "ticks", NULL);
+	assert_true(near(number(row, "time_s"), 10 * 0.00275, 1e-4));
+	row = find_row(doc, "process", NULL);
+	assert_true(near(number(row, "time_s"), 10, 1e-6));
+	assert_true(near(number(row, "energy_package_j"), 15, 0.03));
+	assert_string_equal(json_object_get_string(member(row, "comm")), "program");
+	row = find_row(doc, "total", NULL);
+	assert_true(near(number(row, "energy_package_j"), 15, 0.03));
+	json_object_put(doc);
+	/* the object can not be read: said once, and not a failure */
+	assert_true(says(err, "/nonexistent/program: no symbols"));
+}
+
+static void parts_add_up_to_the_whole(void **state)
+{
+	struct json_object *doc, *rows;
+	double time = 0, energy = 0, process_time = 0, process_energy = 0;
+
+	(void)state;
+	record_two("sum", 3333, KJOULE_TARGET_PROCESS);
+	assert_int_equal(kjoule("report --json %s", temp_path("sum")), 0);
+	doc = json_tokener_parse(out);
+	rows = member(doc, "rows");
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+		const char *kind = json_object_get_string(member(row, "kind"));
+
+		if (!strcmp(kind, "process")) {
+			process_time += number(row, "time_s");
+			process_energy += number(row, "energy_package_j");
+		} else if (strcmp(kind, "total")) {
+			time += number(row, "time_s");
+			energy += number(row, "energy_package_j");
+		}
+	}
+	assert_true(near(time, process_time, 1e-6));
+	assert_true(near(energy, process_energy, 1e-6));
+	json_object_put(doc);
+}
+
+static void every_format_and_sort_works(void **state)
+{
+	static const char *const sorts[] = { "energy", "time", "power", "freq", "samples", "name" };
+
+	(void)state;
+	record_two("formats", 2000, KJOULE_TARGET_SYSTEM);
+	for (size_t i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++)
+		assert_int_equal(kjoule("report --sort %s %s", sorts[i], temp_path("formats")), 0);
+	assert_true(says(out, "[kernel]"));
+	assert_true(says(out, "program (pid 100)"));
+	assert_true(says(out, "# ticks"));
+	assert_int_equal(kjoule("report --csv %s", temp_path("formats")), 0);
+	assert_true(!strncmp(out, "kind,pid,comm,", 14));
+	assert_int_equal(kjoule("report --comm nobody %s", temp_path("formats")), 0);
+	assert_null(strstr(out, "program (pid"));
+	assert_int_equal(kjoule("report --pid 100 --percent-limit 50 %s", temp_path("formats")), 0);
+	assert_true(says(out, "program (pid 100)"));
+	assert_true(says(out, "below the limit"));
+	assert_int_equal(kjoule("report --raw %s", temp_path("formats")), 0);
+	assert_null(strstr(out, "[kjoule ticks]"));
+	assert_int_equal(kjoule("script %s", temp_path("formats")), 0);
+	assert_true(says(out, "program 100/100 u"));
+	assert_true(says(out, " uJ core "));
+	assert_int_equal(kjoule("script --json %s", temp_path("formats")), 0);
+	assert_true(says(out, "\"type\":\"sample\""));
+	assert_int_equal(kjoule("script --csv %s", temp_path("formats")), 0);
+	assert_true(!strncmp(out, "time_ns,type,cpu,", 17));
+}
+
+static void a_file_cut_short_is_reported_and_0(void **state)
+{
+	size_t len;
+	uint8_t *data;
+
+	(void)state;
+	record_two("whole", 20000, KJOULE_TARGET_PROCESS);
+	data = read_file(temp_path("whole"), &len);
+	write_file(temp_path("cut"), data, len / 2 + 3);
+	assert_int_equal(kjoule("report %s", temp_path("cut")), 0);
+	assert_true(says(err, "cut short"));
+	assert_true(says(out, "[kernel]"));
+	/* nothing but the header and half a meta */
+	write_file(temp_path("cut"), data, 60);
+	assert_int_equal(kjoule("report %s", temp_path("cut")), 1);
+	assert_true(says(err, "does not say what was recorded"));
+	free(data);
+}
+
+static void damage_inside_is_reported_and_1(void **state)
+{
+	size_t len;
+	uint8_t *data;
+
+	(void)state;
+	record_two("flip", 20000, KJOULE_TARGET_PROCESS);
+	data = read_file(temp_path("flip"), &len);
+	/* more than the padding between two chunks */
+	for (size_t i = 0; i < 16; i++)
+		data[len / 2 + i] ^= 0x10;
+	write_file(temp_path("flip"), data, len);
+	assert_int_equal(kjoule("report %s", temp_path("flip")), 1);
+	assert_true(says(err, "damaged"));
+	assert_true(says(err, "at byte"));
+	assert_true(says(out, "[kernel]"));
+	assert_int_equal(kjoule("script %s", temp_path("flip")), 1);
+	assert_true(says(out, "damaged part of the file"));
+	free(data);
+}
+
+/* Every byte of a small recording, through everything that report does. */
+static void no_damage_crashes_a_report(void **state)
+{
+	bool quick = getenv("KJOULE_TEST_QUICK");
+	size_t len, step;
+	uint8_t *data;
+
+	(void)state;
+	record_two("small", 50, KJOULE_TARGET_PROCESS);
+	data = read_file(temp_path("small"), &len);
+	step = quick ? len / 5 : len / 100 + 1;
+	for (size_t at = 0; at < len; at += step) {
+		int code;
+
+		data[at] ^= 0x41;
+		write_file(temp_path("small"), data, len);
+		code = kjoule("report --json %s", temp_path("small"));
+		assert_in_range(code, 0, 1);
+		data[at] ^= 0x41;
+		write_file(temp_path("small"), data, at);
+		code = kjoule("report %s", temp_path("small"));
+		assert_in_range(code, 0, 1);
+	}
+	free(data);
+}
+
+static void what_can_not_be_told_is_no_zero(void **state)
+{
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	struct json_object *doc, *row;
+
+	(void)state;
+	/* no energy reading, no frequency */
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 100; k++)
+		put_sample(&b, k, 0x10001000, 0, 0, 0);
+	write_recording(temp_path("bare"), &meta, &b, 1, "/nonexistent/program", 100);
+	free(b.data);
+	assert_int_equal(kjoule("report --json %s", temp_path("bare")), 0);
+	doc = json_tokener_parse(out);
+	row = find_row(doc, "process", NULL);
+	assert_true(json_object_object_get_ex(row, "energy_package_j", NULL));
+	assert_null(member(row, "energy_package_j"));
+	assert_null(member(row, "freq_mhz"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report %s", temp_path("bare")), 0);
+	assert_true(says(out, "- : the energy counter was not seen to move twice"));
+	assert_true(says(out, "- : no frequency source"));
+}
+
+static void lost_and_missed_have_their_lines(void **state)
+{
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	struct json_object *doc, *row;
+
+	(void)state;
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 100; k++)
+		put_sample(&b, k, 0x10001000, 0, 0, 0);
+	put_gap(&b, 100, 10);
+	for (uint32_t k = 110; k < 200; k++)
+		put_sample(&b, k, 0x10001000, 0, 0, 0);
+	put_lost(&b, 200, 60, 50);
+	for (uint32_t k = 250; k < 300; k++)
+		put_sample(&b, k, 0x10001000, 0, 0, 0);
+	write_recording(temp_path("lost"), &meta, &b, 1, "/nonexistent/program", 300);
+	free(b.data);
+	assert_int_equal(kjoule("report --raw --json %s", temp_path("lost")), 0);
+	doc = json_tokener_parse(out);
+	/* missed ticks between two of its samples are its own */
+	row = find_row(doc, "function", "/nonexistent/program");
+	assert_true(near(number(row, "time_s"), 0.250, 1e-9));
+	assert_true(near(number(row, "samples"), 240, 0));
+	row = find_row(doc, "function", "");
+	assert_true(near(number(row, "time_s"), 0.050, 1e-9));
+	assert_string_equal(json_object_get_string(member(row, "function")), "[lost]");
+	json_object_put(doc);
+	assert_int_equal(kjoule("script %s", temp_path("lost")), 0);
+	assert_true(says(out, "gap     10 ticks missed"));
+	assert_true(says(out, "lost    60 records, 50 of them samples"));
+}
+
+static void absurd_gaps_and_losses_end(void **state)
+{
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		make_meta(&meta, 1, 1000000, i ? KJOULE_TARGET_PROCESS : KJOULE_TARGET_SYSTEM);
+		b.len = 0;
+		put_task(&b, 100, 100);
+		put_sample(&b, 0, 0x10001000, 0, 1000, 0);
+		put_gap(&b, 1, 1ull << 60);
+		put_sample(&b, 1, 0x10001000, 0, 1000, 0);
+		put_lost(&b, 5, UINT64_MAX, UINT64_MAX);
+		put_sample(&b, 4, 0x10001000, 0, 1000, 0);
+		write_recording(temp_path("absurd"), &meta, &b, 1, "/x", (1ull << 62) / 1000000);
+		assert_in_range(kjoule("report %s", temp_path("absurd")), 0, 1);
+		assert_in_range(kjoule("script %s", temp_path("absurd")), 0, 1);
+	}
+	free(b.data);
+}
+
+static int cleanup(void **state)
+{
+	(void)state;
+	free(out);
+	free(err);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_command_lines_are_2),
+		cmocka_unit_test(help_is_output_and_0),
+		cmocka_unit_test(without_the_module_it_says_what_to_do),
+		cmocka_unit_test(commands_that_can_not_run_have_the_shell_s_codes),
+		cmocka_unit_test(files_that_are_not_ours_are_1),
+		cmocka_unit_test(a_report_tells_the_truth),
+		cmocka_unit_test(parts_add_up_to_the_whole),
+		cmocka_unit_test(every_format_and_sort_works),
+		cmocka_unit_test(a_file_cut_short_is_reported_and_0),
+		cmocka_unit_test(damage_inside_is_reported_and_1),
+		cmocka_unit_test(no_damage_crashes_a_report),
+		cmocka_unit_test(what_can_not_be_told_is_no_zero),
+		cmocka_unit_test(lost_and_missed_have_their_lines),
+		cmocka_unit_test(absurd_gaps_and_losses_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, cleanup);
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The constant power model on made-up runs whose truth is known.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "profile.h"
+#include "synthetic.h"
+
+#define BLOCKS	8
+#define IDLE	(BLOCKS - 1)
+
+/*
+ * A program on one CPU: calls of random blocks, each @lo to @hi seconds long,
+ * seen by a tick every @T seconds and a counter that moves every @U. With
+ * @cost, every tick takes so many seconds from the program, at no energy of its own.
+ */
+struct run {
+	double T, U, lo, hi, total, cost;
+	unsigned int n_blocks;
+	double power[BLOCKS];
+	/* out */
+	double time[BLOCKS], joules[BLOCKS];
+	struct cpm_tick *ticks;
+	uint32_t *freq;
+	size_t n_ticks;
+	struct cpm_reading *readings;
+	size_t n_readings;
+};
+
+static void simulate(struct run *r, uint64_t seed)
+{
+	double t = 0, e = 0, next_tick = r->T * rnd_unit(&seed), next_move = r->U * rnd_unit(&seed);
+	double call_end = 0, shown = 0;
+	uint32_t block = 0, k = 0;
+
+	memset(r->time, 0, sizeof(r->time));
+	memset(r->joules, 0, sizeof(r->joules));
+	r->n_ticks = r->n_readings = 0;
+	r->ticks = calloc(r->total / r->T + 10, sizeof(*r->ticks));
+	r->freq = calloc(r->total / r->T + 10, sizeof(*r->freq));
+	r->readings = calloc(r->total / r->T + 10, sizeof(*r->readings));
+	while (t < r->total) {
+		double until, dt;
+
+		if (t >= call_end) {
+			block = rnd(&seed) % r->n_blocks;
+			call_end = t + r->lo + (r->hi - r->lo) * rnd_unit(&seed);
+		}
+		until = fmin(fmin(call_end, r->total), fmin(next_tick, next_move));
+		dt = until - t;
+		r->time[block] += dt;
+		r->joules[block] += dt * r->power[block];
+		e += dt * r->power[block];
+		t = until;
+		if (t >= next_move) {
+			shown = floor(e * 1e6 / 15.26) * 15.26;
+			next_move += r->U * (0.98 + 0.04 * rnd_unit(&seed));
+		}
+		if (t >= next_tick) {
+			uint64_t uj = shown;
+
+			if (!r->n_readings || r->readings[r->n_readings - 1].uj != uj)
+				r->readings[r->n_readings++] = (struct cpm_reading){ k, uj };
+			r->freq[r->n_ticks] = 1000 + block;
+			r->ticks[r->n_ticks++] = (struct cpm_tick){ k++, block, false };
+			next_tick += r->T;
+			/* the tick itself: time goes by for nobody */
+			t += r->cost;
+			call_end += r->cost;
+		}
+	}
+}
+
+static void run_free(struct run *r)
+{
+	free(r->ticks);
+	free(r->freq);
+	free(r->readings);
+}
+
+static const uint8_t kinds[BLOCKS] = { [IDLE] = CPM_IDLE };
+
+static void solve(const struct run *r, unsigned int steps, double tick_s, struct profile_group *out)
+{
+	struct profile_lane lane = { .lane = { r->ticks, r->n_ticks }, .freq_khz = r->freq,
+				     .tick_ns = tick_s * 1e9 };
+	struct profile_package package = { .readings = { r->readings },
+					   .n_readings = { r->n_readings } };
+	struct profile_input in = {
+		.interval_ns = r->T * 1e9, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
+		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = BLOCKS,
+		.kinds = kinds, .silent_block = IDLE, .steps = steps };
+	uint32_t group_of[BLOCKS];
+	struct profile *p;
+	double inverse = 0;
+
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		group_of[i] = i;
+	for (size_t i = 0; i < r->n_ticks; i++)
+		inverse += r->freq[i] ? 1.0 / r->freq[i] : 0;
+	lane.usual_khz = inverse > 0 ? r->n_ticks / inverse : 0;
+	assert_int_equal(profile_new(&in, &p), 0);
+	assert_int_equal(profile_groups(p, group_of, BLOCKS, out), 0);
+	profile_free(p);
+}
+
+static struct run coarse(void)
+{
+	/* calls of 10 to 30 update periods, powers spread 2.5 times */
+	return (struct run){ .T = 1e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 30, .n_blocks = 5,
+			     .power = { 1.0, 1.3, 1.7, 2.1, 2.5 } };
+}
+
+static void coarse_blocks_are_right_within_half_a_percent(void **state)
+{
+	double worst = 0, worst_total = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct run r = coarse();
+		struct profile_group g[BLOCKS];
+		double sum = 0, truth = 0;
+
+		simulate(&r, seed);
+		solve(&r, CPM_STEPS, 0, g);
+		for (unsigned int i = 0; i < r.n_blocks; i++) {
+			worst = fmax(worst, fabs(g[i].energy[0].j.v / r.joules[i] - 1));
+			sum += g[i].energy[0].j.v;
+			truth += r.joules[i];
+		}
+		worst_total = fmax(worst_total, fabs(sum / truth - 1));
+		run_free(&r);
+	}
+	print_message("worst block %.2f %%, worst program %.3f %%\n", 100 * worst,
+		      100 * worst_total);
+	assert_true(worst < 0.005);
+	assert_true(worst_total < 0.002);
+}
+
+static void refinement_takes_the_bias_out(void **state)
+{
+	double plain[2] = { 0 }, refined[2] = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		/* calls of 4 periods: the plain model is off by about U / 3L of the difference */
+		struct run r = { .T = 1e-3, .U = 10e-3, .lo = 0.03, .hi = 0.05, .total = 20,
+				 .n_blocks = 2, .power = { 1.0, 2.0 } };
+		struct profile_group g[BLOCKS];
+
+		simulate(&r, seed);
+		solve(&r, 1, 0, g);
+		for (int i = 0; i < 2; i++)
+			plain[i] += (g[i].energy[0].w.v / r.power[i] - 1) / 20;
+		solve(&r, CPM_STEPS, 0, g);
+		for (int i = 0; i < 2; i++)
+			refined[i] += (g[i].energy[0].w.v / r.power[i] - 1) / 20;
+		run_free(&r);
+	}
+	print_message("bias %+.2f and %+.2f %%, refined %+.2f and %+.2f %%\n", 100 * plain[0],
+		      100 * plain[1], 100 * refined[0], 100 * refined[1]);
+	assert_true(plain[0] > 0.01 && plain[1] < -0.005);
+	assert_true(fabs(refined[0]) < 0.2 * fabs(plain[0]));
+	assert_true(fabs(refined[1]) < 0.2 * fabs(plain[1]));
+}
+
+static void short_blocks_are_told_to_be_mixed(void **state)
+{
+	struct run r = { .T = 1e-3, .U = 10e-3, .lo = 2e-3, .hi = 4e-3, .total = 20, .n_blocks = 2,
+			 .power = { 1.0, 2.0 } };
+	struct run c = coarse();
+	struct profile_group g[BLOCKS];
+
+	(void)state;
+	simulate(&r, 1);
+	solve(&r, CPM_STEPS, 0, g);
+	assert_true(g[0].energy[0].purity < 0.8);
+	/* the mean of both, not an invention outside of them */
+	assert_true(g[0].energy[0].w.v > 0.95 && g[1].energy[0].w.v < 2.05);
+	run_free(&r);
+	simulate(&c, 1);
+	solve(&c, CPM_STEPS, 0, g);
+	assert_true(g[0].energy[0].purity > 0.9);
+	run_free(&c);
+}
+
+static void intervals_hold_the_truth_often_enough(void **state)
+{
+	unsigned int in_time = 0, in_energy = 0, in_power = 0, in_freq = 0, n = 0;
+	bool quick = getenv("KJOULE_TEST_QUICK");
+	double least = quick ? 0.75 : 0.92;	/* of 50 or of 500 */
+
+	(void)state;
+	for (uint64_t seed = 100; seed < (quick ? 110 : 200); seed++) {
+		struct run r = coarse();
+		struct profile_group g[BLOCKS];
+
+		r.total = 20;
+		simulate(&r, seed);
+		solve(&r, CPM_STEPS, 0, g);
+		for (unsigned int i = 0; i < r.n_blocks; i++, n++) {
+			in_time += r.time[i] >= g[i].time_s.lo && r.time[i] <= g[i].time_s.hi;
+			in_energy += r.joules[i] >= g[i].energy[0].j.lo &&
+				     r.joules[i] <= g[i].energy[0].j.hi;
+			in_power += r.power[i] >= g[i].energy[0].w.lo &&
+				    r.power[i] <= g[i].energy[0].w.hi;
+			in_freq += 1000 + i >= g[i].khz.lo && 1000 + i <= g[i].khz.hi;
+		}
+		run_free(&r);
+	}
+	print_message("of %u: time %u, energy %u, power %u, frequency %u\n", n, in_time, in_energy,
+		      in_power, in_freq);
+	assert_true(in_time > least * n);
+	assert_true(in_energy > least * n);
+	assert_true(in_power > least * n);
+	assert_true(in_freq == n);
+}
+
+static void fine_blocks_have_binomial_times(void **state)
+{
+	unsigned int in_time = 0, n = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct run r = { .T = 1e-3, .U = 10e-3, .lo = 1e-5, .hi = 1e-4, .total = 2,
+				 .n_blocks = 3, .power = { 1, 2, 3 } };
+		struct profile_group g[BLOCKS];
+
+		simulate(&r, seed);
+		solve(&r, CPM_STEPS, 0, g);
+		for (unsigned int i = 0; i < r.n_blocks; i++, n++)
+			in_time += r.time[i] >= g[i].time_s.lo && r.time[i] <= g[i].time_s.hi;
+		run_free(&r);
+	}
+	print_message("%u of %u\n", in_time, n);
+	assert_true(in_time > 0.9 * n);
+}
+
+static void the_cost_of_ticks_is_taken_out(void **state)
+{
+	struct run r = coarse();
+	struct profile_group g[BLOCKS];
+	double gross = 0, worst = 0;
+
+	(void)state;
+	r.T = 1e-3;
+	r.cost = 30e-6;		/* 3 % */
+	simulate(&r, 5);
+	for (size_t i = 0; i < r.n_ticks; i++)
+		r.freq[i] = 1000000;	/* or slow blocks would pay more */
+	solve(&r, CPM_STEPS, r.cost, g);
+	for (unsigned int i = 0; i < r.n_blocks; i++) {
+		struct profile_group net = g[i];
+
+		assert_true(fabs(g[i].ticks_s - g[i].samples * r.cost) < 1e-9);
+		profile_net(&net, 1);
+		gross = fmax(gross, fabs(g[i].time_s.v / r.time[i] - 1));
+		worst = fmax(worst, fabs(net.time_s.v / r.time[i] - 1));
+		/* the ticks spent nothing here, which is told by an irq_w of 0 */
+		assert_true(fabs(net.energy[0].w.v / r.power[i] - 1) < 0.005);
+	}
+	print_message("time off by %.2f %%, with the cost taken out %.2f %%\n", 100 * gross,
+		      100 * worst);
+	assert_true(gross > 0.02);
+	assert_true(worst < 0.004);
+	run_free(&r);
+}
+
+/*
+ * Half of the ticks at 25 MHz, half at 100. A tick takes 50 us at their harmonic mean of
+ * 40 MHz, so 80 and 20 us: what is left of each millisecond is 0.92 and 0.98 of it.
+ */
+static void mean_frequency_is_over_the_time_that_is_left(void **state)
+{
+	struct cpm_tick ticks[1000];
+	uint32_t freq[1000];
+	struct run r = { .T = 1e-3, .ticks = ticks, .freq = freq, .n_ticks = 1000 };
+	struct cpm_reading readings[] = { { 0, 0 }, { 500, 1000 }, { 1000, 2000 } };
+	struct profile_group g[BLOCKS];
+
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++) {
+		ticks[i] = (struct cpm_tick){ .tick = i };
+		freq[i] = i % 2 ? 25000 : 100000;
+	}
+	r.readings = readings;
+	r.n_readings = 3;
+	solve(&r, CPM_STEPS, 50e-6, g);
+	assert_true(fabs(g[0].khz.v - (25000 * 0.92 + 100000 * 0.98) / 1.9) < 1);
+	assert_true(fabs(g[0].ticks_s - 0.05) < 1e-9);
+}
+
+static struct profile_group lanes_of_two(const struct cpm_tick *a, size_t na,
+					 const struct cpm_tick *b, size_t nb,
+					 const struct cpm_reading *readings, size_t n,
+					 uint64_t end, uint32_t block)
+{
+	static const uint32_t none[64];
+	struct profile_lane lanes[2] = { { .lane = { a, na }, .freq_khz = none },
+					 { .lane = { b, nb }, .freq_khz = none } };
+	struct profile_package package = { .readings = { readings }, .n_readings = { n } };
+	struct profile_input in = {
+		.interval_ns = 1e9, .end_tick = end, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
+		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds,
+		.silent_block = IDLE, .steps = 1 };
+	struct profile_group g[BLOCKS];
+	uint32_t group_of[BLOCKS];
+	struct profile *p;
+
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		group_of[i] = i;
+	assert_int_equal(profile_new(&in, &p), 0);
+	assert_int_equal(profile_groups(p, group_of, BLOCKS, g), 0);
+	profile_free(p);
+	return g[block];
+}
+
+static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
+{
+	/* ticks:   0    1    2    3    4    5    6    7
+	 * CPU 0:   A    A    A    A    i    i    A    A
+	 * CPU 1:   i    i    B    B    i    i    -    -
+	 * energy:  |----2 J--|----6 J--|-1 J----|---3 J--|
+	 */
+	static const struct cpm_tick a[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 },
+		{ 4, IDLE, 0 }, { 5, IDLE, 0 }, { 6, 0, 0 }, { 7, 0, 0 } };
+	static const struct cpm_tick b[] = { { 0, IDLE, 0 }, { 1, IDLE, 0 }, { 2, 1, 0 },
+		{ 3, 1, 0 }, { 4, IDLE, 0 }, { 5, IDLE, 0 } };
+	/* a window more in front: the first one is never believed */
+	struct cpm_tick shifted[2][16];
+	static const struct cpm_reading readings[] = { { 0, 0 }, { 4, 9000000 }, { 6, 11000000 },
+		{ 8, 17000000 }, { 10, 18000000 }, { 12, 21000000 } };
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		shifted[0][i] = (struct cpm_tick){ a[i].tick + 4, a[i].block, false };
+	for (int i = 0; i < 6; i++)
+		shifted[1][i] = (struct cpm_tick){ b[i].tick + 4, b[i].block, false };
+	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 0)
+			 .energy[0].j.v - (2 + 3 + 3)) < 1e-9);
+	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 1)
+			 .energy[0].j.v - 3) < 1e-9);
+	/* 1 J, and the first window at the mean power of what was idle: 4 ticks of 0.5 J */
+	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, IDLE)
+			 .energy[0].j.v - (1 + 2)) < 1e-9);
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		sum += lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, i)
+		       .energy[0].j.v;
+	assert_true(fabs(sum - 14) < 1e-9);
+}
+
+static void too_few_readings_tell_nothing(void **state)
+{
+	struct run r = coarse();
+	struct profile_group g[BLOCKS];
+
+	(void)state;
+	r.total = 1;
+	simulate(&r, 1);
+	r.n_readings = 1;
+	solve(&r, CPM_STEPS, 0, g);
+	for (unsigned int i = 0; i < r.n_blocks; i++) {
+		assert_true(isnan(g[i].energy[0].j.v));
+		assert_true(isnan(g[i].energy[0].w.v));
+	}
+	r.n_readings = 0;
+	solve(&r, CPM_STEPS, 0, g);
+	assert_true(isnan(g[0].energy[0].j.v));
+	run_free(&r);
+}
+
+static void distinct_readings_not_samples_make_the_interval(void **state)
+{
+	struct run few = coarse(), many;
+	struct profile_group g[BLOCKS], h[BLOCKS];
+
+	(void)state;
+	few.total = 10;
+	simulate(&few, 9);
+	solve(&few, CPM_STEPS, 0, g);
+	/* ten times as many samples of the same readings */
+	many = few;
+	many.T = 1e-4;
+	many.total = 10;
+	simulate(&many, 9);
+	solve(&many, CPM_STEPS, 0, h);
+	for (unsigned int i = 0; i < few.n_blocks; i++)
+		assert_true(h[i].energy[0].readings < 1.1 * g[i].energy[0].readings + 5);
+	assert_true(h[0].samples > 8 * g[0].samples);
+	run_free(&few);
+	run_free(&many);
+}
+
+static void made_up_ticks_widen_and_cost_nothing(void **state)
+{
+	struct cpm_tick t[40], u[40];
+	struct cpm_lane lane = { t, 40 };
+	uint32_t group_of[BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct time_sum sums[BLOCKS];
+	double before;
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		t[i] = (struct cpm_tick){ i, i >= 20, false };
+	interval_times(&lane, 1, 40, group_of, BLOCKS, sums);
+	before = sums[0].variance;
+	assert_true(sums[0].ticks == 20 && sums[0].real == 20);
+	memcpy(u, t, sizeof(u));
+	for (int i = 16; i < 24; i++)
+		u[i].made_up = true;
+	lane.ticks = u;
+	interval_times(&lane, 1, 40, group_of, BLOCKS, sums);
+	assert_true(sums[0].ticks == 20 && sums[0].real == 16);
+	assert_true(fabs(sums[0].variance - before - 64.0 / 12) < 1e-9);
+	/* inside one block nothing is uncertain */
+	for (int i = 0; i < 40; i++)
+		u[i] = (struct cpm_tick){ i, i >= 20, i >= 5 && i < 15 };
+	interval_times(&lane, 1, 40, group_of, BLOCKS, sums);
+	assert_true(fabs(sums[0].variance - before) < 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(coarse_blocks_are_right_within_half_a_percent),
+		cmocka_unit_test(refinement_takes_the_bias_out),
+		cmocka_unit_test(short_blocks_are_told_to_be_mixed),
+		cmocka_unit_test(intervals_hold_the_truth_often_enough),
+		cmocka_unit_test(fine_blocks_have_binomial_times),
+		cmocka_unit_test(the_cost_of_ticks_is_taken_out),
+		cmocka_unit_test(mean_frequency_is_over_the_time_that_is_left),
+		cmocka_unit_test(busy_cpus_share_and_idle_ones_pay_nothing),
+		cmocka_unit_test(too_few_readings_tell_nothing),
+		cmocka_unit_test(distinct_readings_not_samples_make_the_interval),
+		cmocka_unit_test(made_up_ticks_widen_and_cost_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The data file: what goes in comes out; whatever happens to the bytes, nothing
+ * wrong comes out and what is good before damage is not lost.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "recording.h"
+#include "synthetic.h"
+
+#define CHUNKS	6
+
+static const struct {
+	enum kjoule_chunk_type type;
+	uint32_t cpu;
+	const char *text;
+} contents[CHUNKS] = {
+	{ KJOULE_CHUNK_META, 0, "{\"a\": 1}" },
+	{ KJOULE_CHUNK_RING, 3, "ring of three" },
+	{ KJOULE_CHUNK_SIDE_BAND, 0, "" },
+	{ KJOULE_CHUNK_RING, 0, "abcabcabcabcabcabcabcabcabcabcabcabcabcabcabc" },
+	{ (enum kjoule_chunk_type)99, 0, "of a later version" },
+	{ KJOULE_CHUNK_END, 0, "{}" },
+};
+
+static uint8_t *small_file(size_t *len)
+{
+	const char *path = temp_path("small");
+	struct kjoule_writer *w;
+
+	assert_int_equal(kjoule_writer_open(path, &w, NULL), 0);
+	for (int i = 0; i < CHUNKS; i++)
+		assert_int_equal(kjoule_writer_chunk(w, contents[i].type, contents[i].cpu,
+						     contents[i].text, strlen(contents[i].text),
+						     NULL), 0);
+	assert_int_equal(kjoule_writer_close(w, NULL), 0);
+	return read_file(path, len);
+}
+
+static bool same(const struct kjoule_chunk *c, int i)
+{
+	return c->type == contents[i].type && c->cpu == contents[i].cpu &&
+	       c->sequence == (uint32_t)i && c->len == strlen(contents[i].text) &&
+	       !memcmp(c->data, contents[i].text, c->len);
+}
+
+static void what_goes_in_comes_out(void **state)
+{
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+	uint32_t major, minor;
+	size_t len;
+	uint8_t *data = small_file(&len);
+
+	(void)state;
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
+	kjoule_reader_version(r, &major, &minor);
+	assert_int_equal(major, KJOULE_FILE_MAJOR);
+	for (int i = 0; i < CHUNKS; i++) {
+		assert_int_equal(kjoule_reader_next(r, &c), 1);
+		assert_true(same(&c, i));
+	}
+	assert_int_equal(kjoule_reader_next(r, &c), 0);
+	assert_int_equal(kjoule_reader_damage(r)->chunks, 0);
+	assert_int_equal(kjoule_reader_damage(r)->missing, 0);
+	assert_false(kjoule_reader_damage(r)->truncated);
+	kjoule_reader_close(r);
+	free(data);
+}
+
+static void a_file_cut_anywhere_gives_its_whole_chunks(void **state)
+{
+	size_t len, ends[CHUNKS + 1], n_ends = 0;
+	uint8_t *data = small_file(&len), *copy;
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+
+	(void)state;
+	/* where each chunk ends */
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
+	while (kjoule_reader_next(r, &c) > 0)
+		ends[n_ends++] = c.offset;
+	ends[n_ends] = len;
+	kjoule_reader_close(r);
+	assert_int_equal(n_ends, CHUNKS);
+
+	for (size_t cut = 0; cut <= len; cut++) {
+		size_t whole = 0, got = 0;
+		bool border;
+
+		copy = malloc(cut + 1);	/* of that very size, so that tools see every overrun */
+		memcpy(copy, data, cut);
+		copy = realloc(copy, cut ? cut : 1);
+		if (cut < 24) {
+			assert_int_equal(kjoule_reader_open_memory(copy, cut, "x", &r, NULL),
+					 -EBADMSG);
+			free(copy);
+			continue;
+		}
+		assert_int_equal(kjoule_reader_open_memory(copy, cut, "x", &r, NULL), 0);
+		while (kjoule_reader_next(r, &c) > 0)
+			assert_true(same(&c, got++));
+		while (whole < CHUNKS && ends[whole + 1] <= cut)
+			whole++;
+		border = cut == ends[0];
+		for (int i = 0; i <= CHUNKS; i++)
+			border |= cut == ends[i];
+		/* padding may be cut off as well: the chunk is whole without it */
+		assert_in_range(got, whole, whole + 1);
+		if (!border && got == whole)
+			assert_true(kjoule_reader_damage(r)->truncated);
+		assert_int_equal(kjoule_reader_damage(r)->chunks, 0);
+		kjoule_reader_close(r);
+		free(copy);
+	}
+	free(data);
+}
+
+static void no_flipped_bit_goes_unnoticed(void **state)
+{
+	size_t len;
+	uint8_t *data = small_file(&len);
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+
+	(void)state;
+	for (size_t bit = 0; bit < 8 * len; bit++) {
+		int next = 0, got = 0;
+
+		data[bit / 8] ^= 1u << (bit % 8);
+		if (kjoule_reader_open_memory(data, len, "x", &r, NULL)) {
+			assert_true(bit < 24 * 8);
+			data[bit / 8] ^= 1u << (bit % 8);
+			continue;
+		}
+		assert_true(bit >= 24 * 8);
+		while (kjoule_reader_next(r, &c) > 0) {
+			/* each chunk is one that was written, in order */
+			while (next < CHUNKS && !same(&c, next))
+				next++;
+			assert_true(next < CHUNKS);
+			next++;
+			got++;
+		}
+		if (got < CHUNKS)
+			assert_true(kjoule_reader_damage(r)->chunks ||
+				    kjoule_reader_damage(r)->truncated);
+		assert_true(got >= CHUNKS - 1);
+		kjoule_reader_close(r);
+		data[bit / 8] ^= 1u << (bit % 8);
+	}
+	free(data);
+}
+
+static void zeros_at_the_end_are_a_cut_not_damage(void **state)
+{
+	size_t len;
+	uint8_t *data = small_file(&len), *more = calloc(1, len + 5000);
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+	int got = 0;
+
+	(void)state;
+	memcpy(more, data, len);
+	assert_int_equal(kjoule_reader_open_memory(more, len + 5000, "x", &r, NULL), 0);
+	while (kjoule_reader_next(r, &c) > 0)
+		got++;
+	assert_int_equal(got, CHUNKS);
+	assert_true(kjoule_reader_damage(r)->truncated);
+	assert_int_equal(kjoule_reader_damage(r)->chunks, 0);
+	kjoule_reader_close(r);
+	free(more);
+	free(data);
+}
+
+static void damage_in_the_middle_is_named_and_passed_over(void **state)
+{
+	size_t len, off = 0;
+	uint8_t *data = small_file(&len);
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+	int got = 0;
+
+	(void)state;
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(kjoule_reader_next(r, &c), 1);
+	off = c.offset;
+	kjoule_reader_close(r);
+	/* header and all of chunk 3 */
+	memset(data + off, 0xee, 40);
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
+	while (kjoule_reader_next(r, &c) > 0) {
+		assert_true(same(&c, got < 3 ? got : got + 1));
+		got++;
+	}
+	assert_int_equal(got, CHUNKS - 1);
+	assert_int_equal(kjoule_reader_damage(r)->missing, 1);
+	assert_int_equal(kjoule_reader_damage(r)->first_offset, off);
+	kjoule_reader_close(r);
+	free(data);
+}
+
+static void other_files_and_versions_are_refused(void **state)
+{
+	struct kjoule_file_header h;
+	struct kjoule_error err;
+	struct kjoule_reader *r;
+	size_t len;
+	uint8_t *data = small_file(&len);
+
+	(void)state;
+	assert_int_equal(kjoule_reader_open_memory("", 0, "x", &r, &err), -EBADMSG);
+	assert_int_equal(kjoule_reader_open_memory("PERFILE2xxxxxxxxxxxxxxxxxxxxx", 28, "x", &r,
+						   &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "not a kjoule data file"));
+	memcpy(&h, data, sizeof(h));
+	h.major = KJOULE_FILE_MAJOR + 1;
+	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_file_header, checksum));
+	memcpy(data, &h, sizeof(h));
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, &err), -EPROTO);
+	assert_non_null(strstr(err.text, "use a newer kjoule"));
+	/* a later minor version can be read */
+	h.major = KJOULE_FILE_MAJOR;
+	h.minor = KJOULE_FILE_MINOR + 7;
+	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_file_header, checksum));
+	memcpy(data, &h, sizeof(h));
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, &err), 0);
+	kjoule_reader_close(r);
+	h.byte_order = __builtin_bswap32(h.byte_order);
+	memcpy(data, &h, sizeof(h));
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, &err), -EPROTO);
+	assert_int_equal(kjoule_reader_open("/nonexistent/file", &r, &err), -ENOENT);
+	assert_int_equal(kjoule_reader_open("/tmp", &r, &err), -EINVAL);
+	free(data);
+}
+
+static void a_full_disk_leaves_whole_chunks(void **state)
+{
+	static uint8_t noise[100000];
+	struct kjoule_error err;
+	struct kjoule_writer *w;
+	uint64_t seed = 7;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(noise); i += 8) {
+		uint64_t v = rnd(&seed);
+
+		memcpy(noise + i, &v, 8);
+	}
+	/* /dev/full takes nothing; what remains to be seen is the message and that it stays */
+	assert_int_equal(kjoule_writer_open("/dev/full", &w, &err), -ENOSPC);
+	assert_non_null(strstr(err.text, "/dev/full"));
+	assert_int_equal(kjoule_writer_open("/nonexistent/x", &w, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "-o"));
+}
+
+static void crc_is_the_one_of_ieee(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule_crc32("123456789", 9), 0xcbf43926u);
+	assert_int_equal(kjoule_crc32("", 0), 0);
+}
+
+static void json_chunks_go_both_ways(void **state)
+{
+	struct kjoule_cpu_stats stats[2] = {
+		{ .cpu = 0, .due = 1, .produced = 2, .missed = 3, .parked = 4, .filtered = 5,
+		  .records = 6, .consumed = 7, .lost = 8, .waiting = 9, .samples = 10,
+		  .tick_ns = UINT64_MAX, .late_max_ns = 12, .source_errors = 13 }, { .cpu = 7 } };
+	struct kjoule_calibration cal = { .cpu = 1, .ticks = 99, .tick_ns = 1234.5,
+		.handler_ns = 1000.25, .entry_ns = 234.25, .freq_khz = 1e6,
+		.other_part = 0.01, .n_domains = 2, .irq_uw = { 2.5e6, 1e6 },
+		.loop_uw = { 1.5e6, 0.5e6 } }, cal2;
+	struct kjoule_end end = { .reason = "signal", .start_ns = 1, .stop_ns = 2,
+		.exit_code = 130, .side_band_lost = 3, .ring_damaged = 4 }, end2;
+	struct kjoule_cpu_stats *stats2;
+	struct kjoule_meta meta, meta2;
+	char *text;
+	size_t n;
+
+	(void)state;
+	text = kjoule_stats_encode(stats, 2);
+	assert_int_equal(kjoule_stats_decode(text, strlen(text), &stats2, &n), 0);
+	assert_int_equal(n, 2);
+	assert_memory_equal(stats, stats2, sizeof(stats));
+	free(stats2);
+	free(text);
+
+	text = kjoule_calibration_encode(&cal);
+	assert_int_equal(kjoule_calibration_decode(text, strlen(text), &cal2), 0);
+	assert_memory_equal(&cal, &cal2, sizeof(cal));
+	free(text);
+
+	text = kjoule_end_encode(&end);
+	assert_int_equal(kjoule_end_decode(text, strlen(text), &end2), 0);
+	assert_string_equal(end2.reason, "signal");
+	assert_int_equal(end2.exit_code, 130);
+	free(text);
+
+	make_meta(&meta, 2, 250000, KJOULE_TARGET_PROCESS);
+	meta.session.seed = UINT64_MAX;
+	meta.session.sources[0].domains[1].unit_mult = 1000000;
+	text = kjoule_meta_encode(&meta);
+	assert_int_equal(kjoule_meta_decode(text, strlen(text), &meta2), 0);
+	assert_int_equal(meta2.argc, 2);
+	assert_string_equal(meta2.argv[1], "an argument");
+	assert_int_equal(meta2.session.seed, UINT64_MAX);
+	assert_int_equal(meta2.session.target, KJOULE_TARGET_PROCESS);
+	assert_int_equal(meta2.session.n_sources, 2);
+	assert_int_equal(meta2.session.sources[0].domains[1].parent, 0);
+	assert_int_equal(meta2.n_places, 2);
+	assert_memory_equal(&meta.session.cpus, &meta2.session.cpus, sizeof(meta.session.cpus));
+	kjoule_meta_free(&meta2);
+	/* cut or changed anywhere, it is refused or read as something: no crash, no leak */
+	n = strlen(text);
+	for (size_t i = 0; i < n; i++) {
+		char *copy = malloc(n);
+
+		memcpy(copy, text, n);
+		if (!kjoule_meta_decode(copy, i, &meta2))
+			kjoule_meta_free(&meta2);
+		copy[i] ^= 4;
+		if (!kjoule_meta_decode(copy, n, &meta2))
+			kjoule_meta_free(&meta2);
+		free(copy);
+	}
+	free(text);
+}
+
+static void a_lost_chunk_leaves_a_hole_in_every_stream(void **state)
+{
+	struct buffer streams[2] = { { 0 } };
+	struct kjoule_recording rec;
+	struct kjoule_meta meta;
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+	struct kjoule_error err;
+	size_t len, off, holes = 0;
+	const struct kjoule_record *record;
+	uint8_t *data;
+	int rings = 0;
+
+	(void)state;
+	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		put_task(&streams[cpu], 100, 100);
+		for (uint32_t k = 0; k < 1000; k++)
+			put_sample(&streams[cpu], k, 0x10001000, 0, 1000, 0);
+	}
+	write_recording(temp_path("holes"), &meta, streams, 2, "/bin/none", 1000);
+	data = read_file(temp_path("holes"), &len);
+	assert_int_equal(kjoule_reader_open_memory(data, len, "x", &r, NULL), 0);
+	while (kjoule_reader_next(r, &c) > 0)
+		if (c.type == KJOULE_CHUNK_RING && ++rings == 3)
+			break;
+	off = c.offset + sizeof(struct kjoule_chunk_header) + 20;
+	kjoule_reader_close(r);
+	data[off] ^= 0xff;
+	assert_int_equal(kjoule_recording_load_memory(data, len, "x", &rec, &err), 0);
+	assert_int_equal(rec.damage.chunks, 1);
+	assert_true(rec.ended);
+	assert_int_equal(rec.n_streams, 2);
+	off = 0;
+	while (kjoule_record_next(rec.streams[0].records, rec.streams[0].len, &off, &record) > 0)
+		holes += record->type == KJOULE_RECORD_LOST;
+	assert_int_equal(holes, 1);
+	kjoule_recording_free(&rec);
+	free(data);
+	free(streams[0].data);
+	free(streams[1].data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_goes_in_comes_out),
+		cmocka_unit_test(a_file_cut_anywhere_gives_its_whole_chunks),
+		cmocka_unit_test(no_flipped_bit_goes_unnoticed),
+		cmocka_unit_test(zeros_at_the_end_are_a_cut_not_damage),
+		cmocka_unit_test(damage_in_the_middle_is_named_and_passed_over),
+		cmocka_unit_test(other_files_and_versions_are_refused),
+		cmocka_unit_test(a_full_disk_leaves_whole_chunks),
+		cmocka_unit_test(crc_is_the_one_of_ieee),
+		cmocka_unit_test(json_chunks_go_both_ways),
+		cmocka_unit_test(a_lost_chunk_leaves_a_hole_in_every_stream),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names for addresses: ELF files (this very program is one), kernel symbols,
+ * build ids, address spaces over time.
+ */
+#include <errno.h>
+#include <link.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "buildid.h"
+#include "kallsyms.h"
+#include "maps.h"
+#include "sideband.h"
+#include "symbols.h"
+#include "synthetic.h"
+
+int a_function_to_be_found(int x);
+
+__attribute__((noinline)) int a_function_to_be_found(int x)
+{
+	for (int i = 0; i < 10; i++)
+		x += x << 1;
+	return x;
+}
+
+/* Side band of ourselves, as record would take it. */
+static int collect(void *arg, const void *records, size_t len)
+{
+	put_bytes(arg, records, len);
+	return 0;
+}
+
+static void own_functions_are_found_wherever_they_are_loaded(void **state)
+{
+	uint64_t ip = (uintptr_t)a_function_to_be_found + 4, address;
+	const struct kjoule_symbol *symbol;
+	const struct kjoule_map *map;
+	struct kjoule_maps *maps;
+	struct kjoule_elf *elf;
+	struct buffer b = { 0 };
+	char hex[KJOULE_BUILD_ID_HEX];
+	size_t skipped, len;
+	char *comm;
+	int ret;
+
+	(void)state;
+	assert_int_equal(kjoule_sideband_proc(getpid(), 5, collect, &b), 0);
+	assert_int_equal(kjoule_maps_new(b.data, b.len, &maps, &skipped), 0);
+	assert_int_equal(skipped, 0);
+	map = kjoule_maps_find(maps, getpid(), 10, ip);
+	assert_non_null(map);
+	assert_non_null(strstr(map->path, "test_symbols"));
+	assert_null(kjoule_maps_find(maps, getpid(), 10, 8));
+	assert_null(kjoule_maps_find(maps, getpid(), 4, ip));
+	comm = (char *)read_file("/proc/self/comm", &len);	/* another one under valgrind */
+	assert_non_null(kjoule_maps_comm(maps, getpid(), getpid(), 10));
+	if (len)
+		assert_memory_equal(kjoule_maps_comm(maps, getpid(), getpid(), 10), comm, len - 1);
+	free(comm);
+	ret = kjoule_build_id(map->path, hex);
+	assert_int_equal(ret == 0, hex[0] != 0);
+	assert_int_equal(kjoule_elf_open(map->path, hex[0] ? hex : NULL, &elf), 0);
+	assert_int_equal(kjoule_elf_address(elf, ip - map->start + map->offset, &address), 0);
+	symbol = kjoule_elf_find(elf, address);
+	assert_non_null(symbol);
+	assert_string_equal(symbol->name, "a_function_to_be_found");
+	assert_int_equal(address - symbol->start, 4);
+	assert_null(kjoule_elf_find(elf, 1));
+	kjoule_elf_close(elf);
+	/* the C library: a shared object, with its dynamic symbols at least */
+	map = kjoule_maps_find(maps, getpid(), 10, (uintptr_t)getenv);
+	if (map && !kjoule_elf_open(map->path, NULL, &elf)) {
+		assert_int_equal(kjoule_elf_address(elf, (uintptr_t)getenv - map->start +
+						    map->offset, &address), 0);
+		symbol = kjoule_elf_find(elf, address);
+		assert_non_null(symbol);
+		kjoule_elf_close(elf);
+	}
+	kjoule_maps_free(maps);
+	free(b.data);
+}
+
+static void another_file_of_that_name_is_refused(void **state)
+{
+	struct kjoule_elf *elf;
+
+	(void)state;
+	assert_int_equal(kjoule_elf_open("/proc/self/exe", "0123", &elf), -ESTALE);
+	assert_int_equal(kjoule_elf_open("/nonexistent", NULL, &elf), -ENOEXEC);
+	write_file(temp_path("noelf"), "not an ELF file", 15);
+	assert_int_equal(kjoule_elf_open(temp_path("noelf"), NULL, &elf), -ENOEXEC);
+	write_file(temp_path("half"), "\177ELF\2\1\1", 7);
+	assert_int_equal(kjoule_elf_open(temp_path("half"), NULL, &elf), -ENOEXEC);
+}
+
+static void kernel_functions_are_found_in_a_part_of_the_table(void **state)
+{
+	static const char text[] =
+		"ffffffff81000000 T _text\nffffffff81000000 T startup_64\n"
+		"ffffffff81000100 t early\nffffffff81000200 T __x64_sys_read\n"
+		"ffffffff81000200 T sys_read\nffffffff81000300 D some_data\n"
+		"ffffffff81000400 T last\nnonsense\n"
+		"ffffffffc0000000 t init\t[mod]\nffffffffc0000040 t fini\t[mod]\n";
+	const uint64_t ips[] = { 0xffffffff81000210, 0xffffffffc0000010 };
+	struct kjoule_kallsyms *k, *part;
+	const struct kjoule_kernel_symbol *s;
+	char *sub;
+	size_t len;
+
+	(void)state;
+	assert_int_equal(kjoule_kallsyms_parse(text, strlen(text), &k), 0);
+	s = kjoule_kallsyms_find(k, 0xffffffff81000350);
+	assert_string_equal(s->name, "sys_read");	/* data does not end code */
+	assert_null(s->module);
+	assert_null(kjoule_kallsyms_find(k, 0x1000));
+	assert_string_equal(kjoule_kallsyms_find(k, 0xffffffffc0000040)->module, "mod");
+	assert_int_equal(kjoule_kallsyms_subset(k, ips, 2, &sub, &len), 0);
+	assert_int_equal(kjoule_kallsyms_parse(sub, len, &part), 0);
+	assert_string_equal(kjoule_kallsyms_find(part, ips[0])->name, "sys_read");
+	assert_string_equal(kjoule_kallsyms_find(part, ips[1])->name, "init");
+	assert_int_equal(kjoule_kallsyms_find(part, ips[1])->end, 0xffffffffc0000040);
+	/* what was not asked for is not invented */
+	assert_null(kjoule_kallsyms_find(part, 0xffffffff81000100));
+	free(sub);
+	kjoule_kallsyms_free(part);
+	kjoule_kallsyms_free(k);
+	assert_int_equal(kjoule_kallsyms_parse("0000000000000000 T a\n", 21, &k), -EPERM);
+	assert_int_equal(kjoule_kallsyms_parse("", 0, &k), 0);
+	assert_null(kjoule_kallsyms_find(k, 5));
+	kjoule_kallsyms_free(k);
+}
+
+struct id {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+};
+
+static void put_map(struct buffer *b, uint32_t pid, uint64_t time, uint64_t start, uint64_t len,
+		    const char *name)
+{
+	uint8_t r[256] = { 0 };
+	struct perf_event_header h = { PERF_RECORD_MMAP2, 0, 0 };
+	struct id id = { pid, pid, time, 0, 0 };
+	size_t n = 72 + ((strlen(name) + 8) & ~7ul);
+
+	h.size = n + sizeof(id);
+	memcpy(r, &h, 8);
+	memcpy(r + 8, &pid, 4);
+	memcpy(r + 12, &pid, 4);
+	memcpy(r + 16, &start, 8);
+	memcpy(r + 24, &len, 8);
+	strcpy((char *)r + 72, name);
+	memcpy(r + n, &id, sizeof(id));
+	put_bytes(b, r, h.size);
+}
+
+static void put_comm(struct buffer *b, uint32_t pid, uint32_t tid, uint64_t time, const char *name,
+		     bool exec)
+{
+	uint8_t r[56] = { 0 };
+	struct perf_event_header h = { PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0,
+				       sizeof(r) };
+	struct id id = { pid, tid, time, 0, 0 };
+
+	memcpy(r, &h, 8);
+	memcpy(r + 8, &pid, 4);
+	memcpy(r + 12, &tid, 4);
+	strncpy((char *)r + 16, name, 15);
+	memcpy(r + 32, &id, sizeof(id));
+	put_bytes(b, r, sizeof(r));
+}
+
+static void put_fork(struct buffer *b, uint32_t pid, uint32_t ppid, uint32_t tid, uint64_t time)
+{
+	uint8_t r[56] = { 0 };
+	struct perf_event_header h = { PERF_RECORD_FORK, 0, sizeof(r) };
+	struct id id = { pid, tid, time, 0, 0 };
+
+	memcpy(r, &h, 8);
+	memcpy(r + 8, &pid, 4);
+	memcpy(r + 12, &ppid, 4);
+	memcpy(r + 16, &tid, 4);
+	memcpy(r + 32, &id, sizeof(id));
+	put_bytes(b, r, sizeof(r));
+}
+
+static void address_spaces_follow_fork_exec_and_remap(void **state)
+{
+	struct kjoule_maps *m;
+	struct buffer b = { 0 };
+	size_t skipped;
+
+	(void)state;
+	/* not in order of time: rings of several CPUs come one after another */
+	put_map(&b, 10, 500, 0x1000, 0x1000, "/new");		/* hides /old from then on */
+	put_comm(&b, 10, 10, 1, "parent", false);
+	put_map(&b, 10, 100, 0x1000, 0x2000, "/old");
+	put_fork(&b, 20, 10, 20, 300);
+	put_comm(&b, 20, 20, 400, "child", true);		/* exec */
+	put_map(&b, 20, 401, 0x9000, 0x1000, "/other");
+	put_comm(&b, 10, 11, 450, "thread", false);
+	put_fork(&b, 20, 10, 20, 900);				/* the pid again */
+	assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
+
+	assert_null(kjoule_maps_find(m, 10, 50, 0x1800));
+	assert_string_equal(kjoule_maps_find(m, 10, 200, 0x1800)->path, "/old");
+	assert_string_equal(kjoule_maps_find(m, 10, 600, 0x1800)->path, "/new");
+	assert_string_equal(kjoule_maps_find(m, 10, 600, 0x2800)->path, "/old");
+	assert_null(kjoule_maps_find(m, 10, 600, 0x3000));
+	/* inherited until the exec */
+	assert_string_equal(kjoule_maps_find(m, 20, 350, 0x1800)->path, "/old");
+	assert_string_equal(kjoule_maps_comm(m, 20, 20, 350), "parent");
+	assert_null(kjoule_maps_find(m, 20, 410, 0x1800));
+	assert_string_equal(kjoule_maps_find(m, 20, 410, 0x9800)->path, "/other");
+	assert_string_equal(kjoule_maps_comm(m, 20, 20, 410), "child");
+	/* the next process of that id is its own */
+	assert_null(kjoule_maps_find(m, 20, 950, 0x9800));
+	assert_string_equal(kjoule_maps_find(m, 20, 950, 0x1800)->path, "/new");
+	/* threads */
+	assert_string_equal(kjoule_maps_comm(m, 10, 11, 460), "thread");
+	assert_string_equal(kjoule_maps_comm(m, 10, 12, 460), "parent");
+	assert_null(kjoule_maps_comm(m, 77, 77, 460));
+	kjoule_maps_free(m);
+	free(b.data);
+}
+
+static void side_band_of_any_content_never_crashes(void **state)
+{
+	uint64_t seed = 11, v;
+
+	(void)state;
+	for (int round = 0; round < 5000; round++) {
+		struct buffer b = { 0 };
+		struct kjoule_maps *m;
+		size_t skipped;
+
+		put_map(&b, 1, 1, 1, 1, "/x");
+		for (int i = 0; i < 40; i++) {
+			/* type, misc and a size that fits more often than not */
+			v = rnd(&seed);
+			v = (v & 0x0000ffff0000000full) | (v >> 8 & 0x38) << 48 | 40ull << 48;
+			put_bytes(&b, &v, 8);
+			for (int k = 0; k < 5; k++) {
+				v = rnd(&seed) & rnd(&seed);
+				put_bytes(&b, &v, 8);
+			}
+		}
+		assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
+		kjoule_maps_find(m, 1, 5, 1);
+		kjoule_maps_free(m);
+		free(b.data);
+	}
+}
+
+static void a_perf_event_brings_what_we_map(void **state)
+{
+	struct kjoule_sideband *sb;
+	struct buffer b = { 0 };
+	struct kjoule_event ev;
+	struct kjoule_error err;
+	size_t off = 0;
+	int execs = 0;
+	pid_t pid;
+	int ret;
+
+	(void)state;
+	ret = kjoule_sideband_open(0, &sb, &err);
+	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT || ret == -ENOSYS)
+		skip();
+	assert_int_equal(ret, 0);
+	pid = fork();
+	if (!pid) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	usleep(200000);
+	assert_int_equal(kjoule_sideband_drain(sb, collect, &b), 0);
+	while (kjoule_event_next(b.data, b.len, &off, &ev) > 0)
+		execs += ev.type == KJOULE_EVENT_COMM && ev.exec && (pid_t)ev.pid == pid;
+	assert_int_equal(off, b.len);
+	assert_int_equal(execs, 1);
+	kjoule_sideband_close(sb);
+	free(b.data);
+}
+
+static void build_ids_go_both_ways(void **state)
+{
+	struct kjoule_build_ids *a = kjoule_build_ids_new(), *b = kjoule_build_ids_new();
+	char *text;
+
+	(void)state;
+	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "00ff"), 0);
+	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "11"), 0);	/* once is enough */
+	assert_int_equal(kjoule_build_ids_add(a, "[vdso]", NULL), 0);
+	kjoule_build_ids_read(a);
+	text = kjoule_build_ids_encode(a);
+	assert_int_equal(kjoule_build_ids_decode(text, strlen(text), b), 0);
+	assert_string_equal(kjoule_build_ids_find(b, "/a \"file\""), "00ff");
+	assert_null(kjoule_build_ids_find(b, "[vdso]"));
+	assert_int_equal(kjoule_build_ids_decode("[1]", 3, b), -EBADMSG);
+	assert_int_equal(kjoule_build_ids_decode("{\"a\":", 5, b), -EBADMSG);
+	free(text);
+	kjoule_build_ids_free(a);
+	kjoule_build_ids_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_functions_are_found_wherever_they_are_loaded),
+		cmocka_unit_test(another_file_of_that_name_is_refused),
+		cmocka_unit_test(kernel_functions_are_found_in_a_part_of_the_table),
+		cmocka_unit_test(address_spaces_follow_fork_exec_and_remap),
+		cmocka_unit_test(side_band_of_any_content_never_crashes),
+		cmocka_unit_test(a_perf_event_brings_what_we_map),
+		cmocka_unit_test(build_ids_go_both_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

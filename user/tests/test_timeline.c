@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From records to samples: tick numbers, gaps, losses, readings, skew.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "kjoule.h"
+#include "recording.h"
+#include "synthetic.h"
+#include "timeline.h"
+
+static void ticks_go_on_past_32_bits(void **state)
+{
+	struct timeline tl = { 0 };
+	struct buffer b = { 0 };
+
+	(void)state;
+	put_task(&b, 1, 1);
+	put_sample(&b, 5, 0, 0, 0, 0);
+	put_sample(&b, 0xfffffff0u, 0, 0, 0, 0);
+	put_sample(&b, 3, 0, 0, 0, 0);
+	put_gap(&b, 4, 1ull << 33);
+	put_sample(&b, 4, 0, 0, 0, 0);
+	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
+	timeline_finish(&tl);
+	assert_int_equal(tl.cpus[0].n_samples, 4);
+	assert_int_equal(tl.cpus[0].samples[0].tick, 5);
+	assert_int_equal(tl.cpus[0].samples[1].tick, 0xfffffff0u);
+	assert_int_equal(tl.cpus[0].samples[2].tick, 0x100000003ull);
+	assert_int_equal(tl.cpus[0].gaps[0].first, 0x100000004ull);
+	assert_int_equal(tl.cpus[0].samples[3].tick, 0x100000004ull + (1ull << 33));
+	assert_int_equal(tl.end_tick, 0x100000005ull + (1ull << 33));
+	timeline_free(&tl);
+	free(b.data);
+}
+
+static void ticks_that_can_not_be_are_left_out(void **state)
+{
+	struct timeline tl = { 0 };
+	struct buffer b = { 0 };
+
+	(void)state;
+	put_task(&b, 1, 1);
+	put_sample(&b, 100, 0, 0, 0, 0);
+	put_sample(&b, 99, 0, 0, 0, 0);	/* back in time: would be 2^32 - 1 ticks later */
+	put_gap(&b, 101, 1ull << 50);
+	put_sample(&b, 102, 0, 0, 0, 0);
+	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, 1000), 0);
+	timeline_finish(&tl);
+	assert_int_equal(tl.disorder, 2);
+	assert_int_equal(tl.cpus[0].n_samples, 2);
+	assert_int_equal(tl.cpus[0].n_gaps, 0);
+	timeline_free(&tl);
+	free(b.data);
+}
+
+static void samples_have_the_task_before_them(void **state)
+{
+	struct timeline tl = { 0 };
+	struct buffer b = { 0 };
+	struct kjoule_lost lost = { .rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE,
+					     sizeof(lost) } };
+
+	(void)state;
+	put_sample(&b, 0, 0, 0, 0, 0);
+	put_task(&b, 11, 10);
+	put_sample(&b, 1, 0, 0, 0, 0);
+	put_lost(&b, 2, 5, 3);
+	put_sample(&b, 6, 0, 0, 0, 0);
+	put_bytes(&b, &lost, sizeof(lost));
+	put_sample(&b, 9, 0, 0, 0, 0);
+	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
+	timeline_finish(&tl);
+	assert_int_equal(tl.cpus[0].samples[0].tgid, TIMELINE_NO_TASK);
+	assert_int_equal(tl.cpus[0].samples[1].pid, 11);
+	assert_int_equal(tl.cpus[0].samples[1].tgid, 10);
+	assert_int_equal(tl.cpus[0].samples[2].tgid, 10);
+	/* after a hole in the file nobody knows */
+	assert_int_equal(tl.cpus[0].samples[3].tgid, TIMELINE_NO_TASK);
+	assert_int_equal(tl.cpus[0].n_holes, 2);
+	assert_int_equal(tl.cpus[0].holes[0].from, 2);
+	assert_int_equal(tl.cpus[0].holes[0].to, 6);
+	assert_int_equal(tl.cpus[0].holes[0].samples, 3);
+	assert_true(tl.cpus[0].holes[0].known);
+	assert_int_equal(tl.cpus[0].holes[1].from, 6);
+	assert_int_equal(tl.cpus[0].holes[1].to, 9);
+	assert_false(tl.cpus[0].holes[1].known);
+	timeline_free(&tl);
+	free(b.data);
+}
+
+static void readings_of_a_package_are_put_in_order(void **state)
+{
+	struct timeline tl = { 0 };
+	struct buffer a = { 0 }, b = { 0 };
+
+	(void)state;
+	put_energy(&a, 0, 3, (uint64_t[]){ 10, 1 });
+	put_energy(&a, 10, 1, (uint64_t[]){ 20 });
+	put_energy(&b, 5, 5, (uint64_t[]){ 15, 700 });
+	put_energy(&b, 12, 1, (uint64_t[]){ 18 });	/* less than before */
+	put_energy(&b, 14, 1, (uint64_t[]){ 30 });
+	assert_int_equal(timeline_add(&tl, 0, 4, a.data, a.len, UINT64_MAX), 0);
+	assert_int_equal(timeline_add(&tl, 1, 4, b.data, b.len, UINT64_MAX), 0);
+	timeline_finish(&tl);
+	assert_int_equal(tl.n_packages, 1);
+	assert_int_equal(tl.packages[0].n_readings[0], 4);
+	assert_int_equal(tl.packages[0].readings[0][1].tick, 5);
+	assert_int_equal(tl.packages[0].readings[0][3].uj, 30);
+	assert_int_equal(tl.packages[0].n_readings[1], 1);
+	assert_int_equal(tl.packages[0].n_readings[2], 1);
+	assert_int_equal(tl.packages[0].readings[2][0].uj, 700);
+	assert_int_equal(tl.backwards, 1);
+	timeline_free(&tl);
+	free(a.data);
+	free(b.data);
+}
+
+static void skew_is_between_cpus_at_one_tick(void **state)
+{
+	struct timeline tl = { 0 };
+	struct buffer a = { 0 }, b = { 0 };
+
+	(void)state;
+	for (uint32_t k = 0; k < 10; k++) {
+		put_sample(&a, k, 0, 0, 0, 1000 + k);
+		if (k != 5)
+			put_sample(&b, k, 0, 0, 0, k == 7 ? 4000 : 900);
+	}
+	put_sample(&b, 20, 0, 0, 0, 90000);	/* alone at its tick */
+	assert_int_equal(timeline_add(&tl, 0, 0, a.data, a.len, UINT64_MAX), 0);
+	assert_int_equal(timeline_add(&tl, 1, 0, b.data, b.len, UINT64_MAX), 0);
+	timeline_finish(&tl);
+	assert_int_equal(tl.max_skew_ns, 4000 - 1007);
+	assert_int_equal(tl.max_late_ns, 90000);
+	timeline_free(&tl);
+	free(a.data);
+	free(b.data);
+}
+
+static void any_content_ends_without_a_crash(void **state)
+{
+	uint64_t seed = 3, v;
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		struct timeline tl = { 0 };
+		struct buffer b = { 0 };
+
+		for (int i = 0; i < 300; i++) {
+			v = rnd(&seed);
+			v = (v & ~0xffffffffull) | (v & 7) | (v >> 16 & 0x38) << 16;
+			put_bytes(&b, &v, 8);
+		}
+		assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
+		timeline_finish(&tl);
+		timeline_free(&tl);
+		free(b.data);
+	}
+}
+
+static void jitter_is_below_its_limit_and_repeats(void **state)
+{
+	double sum = 0;
+
+	(void)state;
+	assert_int_equal(kjoule_jitter(1, 2, 0), 0);
+	for (uint64_t k = 0; k < 100000; k++) {
+		uint64_t j = kjoule_jitter(42, k, 1000);
+
+		assert_true(j < 1000);
+		assert_int_equal(j, kjoule_jitter(42, k, 1000));
+		sum += j;
+	}
+	assert_in_range((int)(sum / 100000), 490, 509);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ticks_go_on_past_32_bits),
+		cmocka_unit_test(ticks_that_can_not_be_are_left_out),
+		cmocka_unit_test(samples_have_the_task_before_them),
+		cmocka_unit_test(readings_of_a_package_are_put_in_order),
+		cmocka_unit_test(skew_is_between_cpus_at_one_tick),
+		cmocka_unit_test(any_content_ends_without_a_crash),
+		cmocka_unit_test(jitter_is_below_its_limit_and_repeats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

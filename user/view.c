@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opens a recording for report and script; see view.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd.h"
+#include "view.h"
+
+struct view_object {
+	char *path;
+	struct kjoule_elf *elf;
+	int error;		/* why there is none */
+};
+
+static const char unknown[] = "[unknown]";
+
+/* Addresses of the running kernel help if it is the very one that was recorded. */
+static void use_live_kernel(struct view *v)
+{
+	struct kjoule_meta now = { 0 };
+
+	if (v->rec.kallsyms || kjoule_meta_gather(&now))
+		goto out;
+	if (v->rec.meta.boot_id[0] && !strcmp(now.boot_id, v->rec.meta.boot_id))
+		kjoule_kallsyms_read(&v->live);
+out:
+	kjoule_meta_free(&now);
+}
+
+int view_open(const char *path, struct view *v, struct kjoule_error *err)
+{
+	uint64_t max_tick = UINT64_MAX;
+	int ret;
+
+	memset(v, 0, sizeof(*v));
+	ret = kjoule_recording_load(path, &v->rec, err);
+	if (ret)
+		return ret;
+	if (v->rec.ended && v->rec.end.stop_ns > v->rec.meta.session.t0_ns)
+		max_tick = (v->rec.end.stop_ns - v->rec.meta.session.t0_ns) /
+			   v->rec.meta.session.interval_ns + 2;
+	for (size_t i = 0; i < v->rec.n_streams && !ret; i++) {
+		const struct kjoule_stream *s = &v->rec.streams[i];
+
+		ret = timeline_add(&v->tl, s->cpu, kjoule_recording_package(&v->rec, s->cpu),
+				   s->records, s->len, max_tick);
+	}
+	if (!ret) {
+		timeline_finish(&v->tl);
+		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps,
+				      &v->side_band_skipped);
+	}
+	if (ret) {
+		view_close(v);
+		return kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
+	}
+	use_live_kernel(v);
+	return 0;
+}
+
+void view_close(struct view *v)
+{
+	for (size_t i = 0; i < v->n_objects; i++) {
+		kjoule_elf_close(v->objects[i].elf);
+		free(v->objects[i].path);
+	}
+	free(v->objects);
+	kjoule_kallsyms_free(v->live);
+	kjoule_maps_free(v->maps);
+	timeline_free(&v->tl);
+	kjoule_recording_free(&v->rec);
+	memset(v, 0, sizeof(*v));
+}
+
+uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns) +
+	       late_ns;
+}
+
+static struct view_object *object(struct view *v, const char *path)
+{
+	struct view_object *o;
+	void *p;
+
+	for (size_t i = 0; i < v->n_objects; i++)
+		if (!strcmp(v->objects[i].path, path))
+			return &v->objects[i];
+	p = realloc(v->objects, (v->n_objects + 1) * sizeof(*v->objects));
+	if (!p)
+		return NULL;
+	v->objects = p;
+	o = &v->objects[v->n_objects];
+	memset(o, 0, sizeof(*o));
+	o->path = strdup(path);
+	if (!o->path)
+		return NULL;
+	v->n_objects++;
+	if (path[0] != '/' || path[1] == '/')
+		o->error = -ENODATA;	/* [vdso], //anon: no file */
+	else
+		o->error = kjoule_elf_open(path, kjoule_build_ids_find(v->rec.build_ids, path),
+					   &o->elf);
+	return o;
+}
+
+static void resolve_kernel(const struct view *v, uint64_t ip, struct view_place *place)
+{
+	const struct kjoule_kernel_symbol *s;
+
+	place->object = "[kernel]";
+	s = kjoule_kallsyms_find(v->rec.kallsyms ? v->rec.kallsyms : v->live, ip);
+	if (!s)
+		return;
+	place->symbol = s->name;
+	if (s->module)
+		place->object = s->module;
+	place->offset = ip - s->start;
+	place->known = true;
+}
+
+void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place)
+{
+	const struct kjoule_symbol *symbol;
+	const struct kjoule_map *map;
+	struct view_object *o;
+	uint64_t address;
+
+	*place = (struct view_place){ unknown, unknown, s->ip, false };
+	if (s->flags & KJOULE_SAMPLE_IP_HIDDEN) {
+		place->symbol = "[hidden]";
+		place->object = "[kernel]";
+		return;
+	}
+	if (s->flags & KJOULE_SAMPLE_KERNEL) {
+		resolve_kernel(v, s->ip, place);
+		return;
+	}
+	map = kjoule_maps_find(v->maps, s->tgid, view_time(v, s->tick, s->late_ns), s->ip);
+	if (!map)
+		return;
+	place->object = map->path;
+	place->offset = s->ip - map->start + map->offset;
+	o = object(v, map->path);
+	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
+		return;
+	symbol = kjoule_elf_find(o->elf, address);
+	if (!symbol)
+		return;
+	place->symbol = symbol->name;
+	place->offset = address - symbol->start;
+	place->known = true;
+}
+
+const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	const char *comm;
+
+	if (!pid)
+		return "[idle]";
+	comm = pid == TIMELINE_NO_TASK ? NULL : kjoule_maps_comm(v->maps, pid, tid, time_ns);
+	return comm ? comm : unknown;
+}
+
+const char *view_missing(const struct view *v, size_t i, int *error)
+{
+	for (size_t o = 0; o < v->n_objects; o++) {
+		if (v->objects[o].elf || v->objects[o].path[0] != '/' ||
+		    v->objects[o].path[1] == '/')
+			continue;
+		if (!i--) {
+			*error = v->objects[o].error;
+			return v->objects[o].path;
+		}
+	}
+	return NULL;
+}
+
+static const char *why_no_symbols(int error)
+{
+	switch (error) {
+	case -ESTALE:
+		return "it is not the file that was recorded: its build id is another one";
+	case -ENODATA:
+		return "it has no symbols; install its debug symbols or build it without stripping";
+	default:
+		return strerror(-error);
+	}
+}
+
+int view_complain(const struct view *v, const char *path)
+{
+	const struct kjoule_damage *d = &v->rec.damage;
+	const char *object_path;
+	int code = EXIT_DONE, error;
+
+	if (d->truncated)
+		cmd_warn("%s: ends inside the chunk at byte %" PRIu64
+			 ": the recording was cut short; what is whole before is used",
+			 path, d->truncated_offset);
+	else if (!v->rec.ended)
+		cmd_warn("%s: has no end: the recording was cut short; what it has is used", path);
+	if (d->chunks || d->missing) {
+		cmd_warn("%s: %u chunks damaged or missing%s%s; the rest is used", path,
+			 d->missing > d->chunks ? d->missing : d->chunks, d->chunks ? ", first: " : "",
+			 d->first);
+		code = EXIT_FAILED;
+	}
+	if (v->tl.damaged || v->tl.disorder || v->side_band_skipped || v->rec.unpackable) {
+		cmd_warn("%s: %" PRIu64 " bytes of records, %" PRIu64 " out of order, %zu bytes of side band make no sense and are left out",
+			 path, v->tl.damaged, v->tl.disorder, v->side_band_skipped);
+		code = EXIT_FAILED;
+	}
+	for (size_t i = 0; (object_path = view_missing(v, i, &error)); i++)
+		cmd_warn("%s: no symbols: %s", object_path, why_no_symbols(error));
+	return code;
+}
