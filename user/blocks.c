@@ -398,15 +398,27 @@ static double own_tick_cost(const struct view *v, const struct timeline_cpu *cpu
 	return v->rec.cal.handler_ns;
 }
 
-/* A tick's whole cost on a CPU: its own part as booked, entry and exit as calibrated. */
+/* What a tick saw of itself is another than in the calibration by more than this: it cost another. */
+#define SPREADS		3
+
+/*
+ * A tick's whole cost on a CPU, as calibrated. What it saw of itself may differ in the
+ * recording, with caches above all; where it does not clearly, that says nothing: a few
+ * microseconds are short against how a virtual machine lets time pass.
+ */
 static double tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
-	double khz = mean_khz(cpu), entry = cal->ticks ? cal->entry_ns : 0;
+	double khz = mean_khz(cpu), own = own_tick_cost(v, cpu), scale = 1, more;
 
+	if (!cal->ticks)
+		return own;
 	if (cal->freq_khz > 0 && khz > 0)
-		entry *= cal->freq_khz / khz;
-	return fmin(own_tick_cost(v, cpu) + entry, v->rec.meta.session.interval_ns);
+		scale = cal->freq_khz / khz;
+	more = own - cal->handler_ns * scale;
+	if (fabs(more) < SPREADS * cal->handler_spread_ns * scale)
+		more = 0;
+	return fmin(cal->tick_ns * scale + more, v->rec.meta.session.interval_ns);
 }
 
 static int make_lanes(struct blocks *b, struct view *v, bool raw)

@@ -22,7 +22,6 @@
 #define DRAIN_BYTES	(256u << 10)
 #define SLEEP_MS	200
 #define SECOND_NS	1000000000ull
-#define CALIBRATE_NS	(900 * 1000000ull)
 
 enum { FD_DEVICE, FD_SIGNAL, FD_PROCESS, FD_SIDE_BAND };
 
@@ -313,7 +312,7 @@ static int prepare(struct loop *l, int pidfd, const sigset_t *signals, const sig
 	if (opt->calibrate) {
 		int cpu = opt->cpus_given ? kjoule_cpus_next(&opt->cpus, 0) : sched_getcpu();
 
-		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, CALIBRATE_NS, &l->cal, &l->err);
+		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, &l->cal, &l->err);
 		if (ret) {
 			cmd_warn("%s; the report will not know what a tick costs", l->err.text);
 			memset(&l->cal, 0, sizeof(l->cal));

@@ -262,6 +262,8 @@ static struct json_object *cost_json(const struct view *v, const struct blocks *
 	put(o, "cpus", list);
 	put(o, "calibrated_tick_ns", cal->ticks ? output_json_real(cal->tick_ns) : NULL);
 	put(o, "calibrated_handler_ns", cal->ticks ? output_json_real(cal->handler_ns) : NULL);
+	put(o, "calibrated_handler_spread_ns",
+	    cal->ticks ? output_json_real(cal->handler_spread_ns) : NULL);
 	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
 	put(o, "other_interrupts_part", output_json_real(b->input.other));
 	list = json_object_new_array();

@@ -54,6 +54,8 @@ class Printer:
     def figure(self, name, value, unit, must=None, at_most=True, peer=None, peer_value=None, note=""):
         """@must: the bound that the value is held to, from above or (not at_most) from below."""
         row = {"bench": self.bench, "name": name, "value": value, "unit": unit, "must": must}
+        if note:
+            row["note"] = note
         if peer is not None:
             row.update(peer=peer, peer_value=peer_value, ratio=value / peer_value if peer_value else None)
         missed = must is not None and (value > must if at_most else value < must)

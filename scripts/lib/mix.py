@@ -48,6 +48,14 @@ class Recording:
         """The smallest part of the program's true time that a function has, in percent."""
         return 100 * min(true["time_s"] for _, _, true in self.functions) / self.whole["time_s"]
 
+    def conditions(self):
+        """What the recording was corrected for, and what it missed."""
+        cost, books = self.report["cost"], self.report["books"]
+        if not cost["calibrated"]:
+            return "not calibrated"
+        return (f"tick {cost['calibrated_tick_ns'] / 1e3:.2f} us, interrupts {cost['interrupts_w'][0] or 0:.3f} W "
+                f"and {100 * cost['other_interrupts_part']:.2f} % others, {books['missed']} ticks missed")
+
     def whole_error(self):
         return self.off(self.total["energy_package_j"], self.whole["energy_j"])
 

@@ -3,13 +3,13 @@
  * What a tick takes from the code that it interrupts, entry and exit of the
  * interrupt included, which the tick itself can not see; and what power the CPU
  * draws meanwhile. A busy loop on the ticking CPU turns for a while without ticks,
- * with few and with many. By how much more ticks slow it down is their cost in
- * time: the loss of turns counts whatever the interrupts do to the code around
- * them. By how much they change the power is their cost in energy.
+ * with few and with many, round after round. By how much more ticks slow it down is
+ * their cost in time: the loss of turns counts whatever the interrupts do to the code
+ * around them. By how much they change the power is their cost in energy.
  *
- * Slots of the quiet phase in which the loop turned less than usual had another
+ * Slots of the quiet phases in which the loop turned less than usual had another
  * interrupt in them, the scheduler's tick above all: code that no sample can fall
- * on either, because interrupts are off there.
+ * on either, because interrupts are off there. The kernel tells how many there were.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,104 +18,17 @@
 #include <string.h>
 #include <time.h>
 #include "calibrate.h"
+#include "interrupts.h"
 
-#define SLOT_NS		500000		/* short against the scheduler's 1 to 10 ms */
-#define SLOW_NS		2000000
+#define SLOW_NS		1000000
 #define FAST_NS		250000		/* unless the module's limits say else */
-#define ENOUGH_SLOTS	20
-#define BATCH_SLOTS	40		/* 20 ms: several of the scheduler's ticks in each */
-#define GOOD_ERROR	0.0007		/* of a rate, at which more turning is of no use */
-#define MOST_LONGER	4		/* and how much longer than asked for it may take at most */
-#define STALL		0.6		/* slots slower than this part of usual: the CPU was away */
-#define INTERRUPTED	0.97		/* slots slower than this part of usual had an interrupt */
-
-static int by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Mean of the middle half. Sorts the rates. */
-static double usual_rate(struct kjoule_phase *p)
-{
-	double sum = 0;
-	size_t from = p->n / 4, to = p->n - p->n / 4;
-
-	qsort(p->rates, p->n, sizeof(*p->rates), by_double);
-	for (size_t i = from; i < to; i++)
-		sum += p->rates[i];
-	return sum / (to - from);
-}
-
-/* Mean of the slots faster than @floor. */
-static double mean_above(const struct kjoule_phase *p, double floor)
-{
-	double sum = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		if (p->rates[i] > floor) {
-			sum += p->rates[i];
-			n++;
-		}
-	}
-	return n ? sum / n : 0;
-}
-
-/*
- * With L the loop's power, c a tick's time, e its energy: P = L (1 - c / T) + e / T for
- * a phase with ticks every T. Two of them give L and e.
- */
-static void solve_power(double slow_uw, double fast_uw, double slow_hz, double fast_hz,
-			double tick_s, double *irq_uw, double *loop_uw)
-{
-	double k = (fast_uw - slow_uw) / (fast_hz - slow_hz);	/* e - c L */
-
-	*loop_uw = slow_uw - slow_hz * k;
-	*irq_uw = k / tick_s + *loop_uw;
-	/* an energy counter too coarse for this shows in what can not be */
-	if (!(*irq_uw > 0) || *irq_uw > 10 * *loop_uw)
-		*irq_uw = NAN;
-}
-
-int kjoule_calibration_solve(struct kjoule_phase *quiet, struct kjoule_phase *slow,
-			     struct kjoule_phase *fast, struct kjoule_calibration *cal)
-{
-	double usual, clean;
-
-	if (quiet->n < ENOUGH_SLOTS || fast->n < ENOUGH_SLOTS || !fast->ticks)
-		return -EAGAIN;
-	usual = usual_rate(quiet);
-	cal->tick_ns = (1 - usual_rate(fast) / usual) * fast->interval_ns;
-	/* what the tick sees itself is the least that it takes */
-	if (!(cal->tick_ns >= fast->handler_ns) || cal->tick_ns > 0.9 * fast->interval_ns)
-		return -EAGAIN;
-	cal->ticks = fast->ticks;
-	cal->handler_ns = fast->handler_ns;
-	cal->entry_ns = cal->tick_ns - cal->handler_ns;
-	clean = mean_above(quiet, INTERRUPTED * usual);
-	cal->other_part = fmax(1 - mean_above(quiet, STALL * usual) / clean, 0);
-	cal->n_domains = fast->n_domains;
-	for (unsigned int d = 0; d < fast->n_domains; d++)
-		solve_power(slow->uw[d], fast->uw[d], 1e9 / slow->interval_ns,
-			    1e9 / fast->interval_ns, cal->tick_ns * 1e-9, &cal->irq_uw[d],
-			    &cal->loop_uw[d]);
-	return 0;
-}
-
-void kjoule_calibration_solve_idle(const struct kjoule_phase *slow, const struct kjoule_phase *fast,
-				   struct kjoule_calibration *cal)
-{
-	double more_hz = 1e9 / fast->interval_ns - 1e9 / slow->interval_ns;
-
-	for (unsigned int d = 0; d < cal->n_domains; d++) {
-		cal->idle_uj[d] = (fast->uw[d] - slow->uw[d]) / more_hz;
-		/* idle has other work as well: an answer below nothing is none */
-		if (!(cal->idle_uj[d] >= 0))
-			cal->idle_uj[d] = NAN;
-	}
-}
+#define QUIET_MS	100		/* phases of a round */
+#define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
+#define ASLEEP_MS	100
+#define ASLEEP_ROUNDS	2
+#define TURN		64		/* additions between two looks at the clock, which costs more */
+#define LEAST_ROUNDS	4
+#define GOOD_ERROR	0.01		/* of what a tick takes, at which more rounds are of no use */
 
 static inline uint64_t now(void)
 {
@@ -125,53 +38,32 @@ static inline uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-/* Relative standard error of the mean rate, from means over batches of slots. */
-static double rate_error(const double *rates, size_t n)
+/* One turn of the loop: work that every processor does at its clock. */
+static void turn_once(void)
 {
-	size_t batches = n / BATCH_SLOTS;
-	double sum = 0, squares = 0, mean;
-
-	if (batches < 4)
-		return INFINITY;
-	for (size_t b = 0; b < batches; b++) {
-		double batch = 0;
-
-		for (size_t i = 0; i < BATCH_SLOTS; i++)
-			batch += rates[b * BATCH_SLOTS + i] / BATCH_SLOTS;
-		sum += batch;
-		squares += batch * batch;
-	}
-	mean = sum / batches;
-	return sqrt(fmax(squares / batches - mean * mean, 0) / (batches - 1)) / mean;
+	for (unsigned int i = 0; i < TURN; i++)
+		__asm__ volatile("" : "+r" (i));
 }
 
-/*
- * Turn for @duration_ns and tell how fast, slot by slot; go on where the machine is so
- * noisy that the mean is not sure yet.
- */
-static int turn(uint64_t duration_ns, struct kjoule_phase *p)
+/* Turn for a while and tell how fast, slot by slot on a grid. */
+static int turn(unsigned int ms, struct kjoule_phase *p)
 {
-	uint64_t begin = now(), t = begin;
-	size_t room = MOST_LONGER * duration_ns / SLOT_NS + 1;
+	size_t slots = ms * 1000000ull / CALIBRATE_SLOT_NS;
+	uint64_t begin = now(), from = begin, t = begin;
 
-	p->rates = calloc(room, sizeof(*p->rates));
+	p->rates = calloc(slots, sizeof(*p->rates));
 	if (!p->rates)
 		return -ENOMEM;
-	while (p->n < room) {
-		uint64_t from = t, turns = 0;
+	while (p->n < slots) {
+		uint64_t end = begin + (p->n + 1) * CALIBRATE_SLOT_NS, turns = 0;
 
 		do {
-			t = now();
+			turn_once();
 			turns++;
-		} while (t - from < SLOT_NS);
+			t = now();
+		} while (t < end);
 		p->rates[p->n++] = (double)turns / (t - from);
-		if (p->n % BATCH_SLOTS)
-			continue;
-		if (t - begin >= MOST_LONGER * duration_ns ||
-		    (t - begin >= duration_ns && rate_error(p->rates, p->n) < GOOD_ERROR))
-			break;
-		/* the arithmetic is not a slot's */
-		t = now();
+		from = t;
 	}
 	return 0;
 }
@@ -248,8 +140,7 @@ static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_sessio
 }
 
 /* A phase with ticks: turning, or asleep. */
-static int turn_with_ticks(const struct kjoule_session_params *params, uint64_t duration_ns,
-			   bool asleep,
+static int turn_with_ticks(const struct kjoule_session_params *params, unsigned int ms, bool asleep,
 			   struct kjoule_phase *p, double *khz, struct kjoule_error *err)
 {
 	struct kjoule_device *dev = NULL;
@@ -272,10 +163,9 @@ static int turn_with_ticks(const struct kjoule_session_params *params, uint64_t 
 	p->interval_ns = info.interval_ns;
 	if (asleep)
 		clock_nanosleep(CLOCK_MONOTONIC, 0,
-				&(struct timespec){ duration_ns / 1000000000,
-						    duration_ns % 1000000000 }, NULL);
+				&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
 	else
-		ret = turn(duration_ns, p);
+		ret = turn(ms, p);
 	if (!ret)
 		ret = kjoule_session_stop(ctl, info.id, NULL, err);
 	if (ret)
@@ -311,48 +201,88 @@ static int move_to(uint32_t cpu, cpu_set_t *old)
 	return sched_setaffinity(0, sizeof(only), &only) ? -errno : 0;
 }
 
-int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu, uint64_t duration_ns,
+static int turn_quietly(uint32_t cpu, struct kjoule_phase *p)
+{
+	uint64_t before, after, begin_ns;
+	int known = kjoule_interrupts(cpu, &before), ret;
+
+	begin_ns = now();
+	ret = turn(QUIET_MS, p);
+	known = known ? known : kjoule_interrupts(cpu, &after);
+	p->irq_hz = known ? NAN : (after - before) * 1e9 / (now() - begin_ns);
+	return ret;
+}
+
+static int one_round(uint32_t cpu, struct kjoule_session_params *params, bool asleep, struct kjoule_round *r,
+		     double *khz, struct kjoule_error *err)
+{
+	double unused;
+	int ret = turn_quietly(cpu, &r->quiet);
+
+	params->interval_ns = SLOW_NS;
+	if (!ret)
+		ret = turn_with_ticks(params, BUSY_MS, false, &r->slow, khz, err);
+	if (!ret && asleep)
+		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
+	params->interval_ns = FAST_NS;
+	if (!ret && asleep)
+		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
+	if (!ret)
+		ret = turn_with_ticks(params, BUSY_MS, false, &r->fast, khz, err);
+	return ret;
+}
+
+static bool is_good(const struct kjoule_calibration *cal)
+{
+	if (cal->tick_error_ns > GOOD_ERROR * cal->tick_ns)
+		return false;
+	for (unsigned int d = 0; d < cal->n_domains; d++)
+		if (!isnan(cal->irq_uw[d]) && cal->irq_error_uw[d] > GOOD_ERROR * cal->irq_uw[d])
+			return false;
+	return true;
+}
+
+int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 		     struct kjoule_calibration *cal, struct kjoule_error *err)
 {
 	struct kjoule_session_params params = { .target = KJOULE_TARGET_SYSTEM,
 						.energy_source = like->energy_source };
-	struct kjoule_phase quiet = { 0 }, slow = { 0 }, fast = { 0 }, doze = { 0 }, nap = { 0 };
-	uint64_t part_ns = duration_ns / 9;
-	double unused;
+	struct kjoule_round rounds[CALIBRATE_MOST_ROUNDS] = { 0 };
 	struct kjoule_cpus cpus = { 0 };
+	double khz = 0;
 	cpu_set_t old;
+	size_t n = 0;
 	int ret;
 
 	memset(cal, 0, sizeof(*cal));
-	cal->cpu = cpu;
 	ret = move_to(cpu, &old);
 	if (ret)
 		return kjoule_fail(err, -ret, "calibration: moving to CPU %u: %s", cpu,
 				   strerror(-ret));
 	kjoule_cpus_add(&cpus, cpu);
 	params.cpus = &cpus;
-	ret = turn(2 * part_ns, &quiet);
-	params.interval_ns = SLOW_NS;
-	if (!ret)
-		ret = turn_with_ticks(&params, 2 * part_ns, false, &slow, &cal->freq_khz, err);
-	if (!ret)
-		ret = turn_with_ticks(&params, part_ns, true, &doze, &unused, err);
-	params.interval_ns = FAST_NS;
-	if (!ret)
-		ret = turn_with_ticks(&params, part_ns, true, &nap, &unused, err);
-	if (!ret)
-		ret = turn_with_ticks(&params, 3 * part_ns, false, &fast, &cal->freq_khz, err);
-	if (!ret) {
-		ret = kjoule_calibration_solve(&quiet, &slow, &fast, cal);
-		kjoule_calibration_solve_idle(&doze, &nap, cal);
+	do {
+		ret = one_round(cpu, &params, n < ASLEEP_ROUNDS, &rounds[n], &khz, err);
+		n++;
+		if (ret || n < LEAST_ROUNDS)
+			continue;
+		if (!kjoule_calibration_solve(rounds, n, cal) && is_good(cal))
+			break;
+	} while (!ret && n < CALIBRATE_MOST_ROUNDS);
+	if (ret == -ENOMEM) {
+		kjoule_fail(err, ENOMEM, "calibration: no memory");
+	} else if (!ret) {
+		ret = kjoule_calibration_solve(rounds, n, cal);
 		if (ret)
 			kjoule_fail(err, EAGAIN, "calibration: what a tick takes could not be told from noise; the CPU is too busy");
-	} else if (ret == -ENOMEM) {
-		kjoule_fail(err, ENOMEM, "calibration: no memory");
 	}
-	free(quiet.rates);
-	free(slow.rates);
-	free(fast.rates);
+	cal->cpu = cpu;
+	cal->freq_khz = khz;
+	while (n--) {
+		free(rounds[n].quiet.rates);
+		free(rounds[n].slow.rates);
+		free(rounds[n].fast.rates);
+	}
 	sched_setaffinity(0, sizeof(old), &old);
 	return ret;
 }

@@ -8,11 +8,27 @@
 
 #include "kjoule.h"
 
+#define CALIBRATE_MOST_ROUNDS	12
+#define CALIBRATE_SLOT_NS	500000	/* short against the scheduler's tick of 1 to 10 ms */
+#define CALIBRATE_BATCH		40	/* slots, 20 ms: several of the scheduler's ticks in each */
+
+/**
+ * struct kjoule_estimate - a figure and how well it is known
+ * @value:	NAN: not at all
+ * @error:	its standard error
+ */
+struct kjoule_estimate {
+	double value;
+	double error;
+};
+
 /**
  * struct kjoule_phase - what a busy loop saw for a while
  * @interval_ns: between ticks; 0: there were none
- * @rates:	how fast the loop turned, in turns a nanosecond, slot after slot
+ * @rates:	how fast the loop turned, in turns a nanosecond, slot after slot; the loop
+ *		of an idle phase does not turn
  * @n:		slots
+ * @irq_hz:	interrupts a second meanwhile, counted by the kernel; NAN: not known
  * @ticks:	ticks taken meanwhile
  * @handler_ns:	mean of the time that they saw themselves
  * @n_domains:	of the energy source
@@ -22,6 +38,7 @@ struct kjoule_phase {
 	double interval_ns;
 	double *rates;
 	size_t n;
+	double irq_hz;
 	uint64_t ticks;
 	double handler_ns;
 	unsigned int n_domains;
@@ -29,23 +46,23 @@ struct kjoule_phase {
 };
 
 /**
- * kjoule_calibration_solve_idle() - what a tick costs where the CPU sleeps
- * @slow,@fast:	with few ticks and with many; only their power and interval count
- * @cal:	out: idle_uj, for its n_domains
+ * struct kjoule_round - phases side by side
+ * @quiet:	turning, without ticks
+ * @slow,@fast:	turning, with few ticks and with many
+ * @doze,@nap:	asleep, with few and with many; not in every round
  */
-void kjoule_calibration_solve_idle(const struct kjoule_phase *slow, const struct kjoule_phase *fast,
-				   struct kjoule_calibration *cal);
+struct kjoule_round {
+	struct kjoule_phase quiet, slow, fast, doze, nap;
+};
 
 /**
- * kjoule_calibration_solve() - the cost of a tick from three phases
- * @quiet:	without ticks
- * @slow,@fast:	with few and with many
+ * kjoule_calibration_solve() - the cost of a tick
+ * @rounds:	at most CALIBRATE_MOST_ROUNDS
  * @cal:	out: all but cpu and freq_khz
- * The phases' rates are sorted.
  *
- * Return: 0, or -EAGAIN when the phases are too short or do not differ as they should.
+ * Return: 0, or -EAGAIN when the rounds are too few or do not differ as they should.
  */
-int kjoule_calibration_solve(struct kjoule_phase *quiet, struct kjoule_phase *slow,
-			     struct kjoule_phase *fast, struct kjoule_calibration *cal);
+int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
+			     struct kjoule_calibration *cal);
 
 #endif /* KJOULE_CALIBRATE_H */

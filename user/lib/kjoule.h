@@ -229,12 +229,15 @@ uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
  * struct kjoule_calibration - what interrupts take on a busy CPU; see calibrate.c
  * @ticks:	ticks measured, 0: there was no calibration
  * @tick_ns:	what a tick takes, entry and exit of the interrupt included, nanoseconds
+ * @tick_error_ns: its standard error
  * @handler_ns:	the part of it that the tick itself can see (kjoule_ring_head.tick_ns)
+ * @handler_spread_ns: standard deviation of that from round to round of the calibration
  * @entry_ns:	the rest
  * @freq_khz:	mean frequency of the CPU meanwhile, 0: not known
  * @other_part:	part of the time, 0 to 1, that other interrupts take
  * @n_domains:	how many of the following are set, one for each domain of the energy source
  * @irq_uw:	power while a tick runs, microwatt; NAN: could not be told
+ * @irq_error_uw: its standard error
  * @loop_uw:	power of the measuring loop, to compare with
  * @idle_uj:	energy of a tick on an idle CPU, waking and going back to sleep included,
  *		microjoule; NAN: could not be told
@@ -243,12 +246,15 @@ struct kjoule_calibration {
 	uint32_t cpu;
 	uint32_t ticks;
 	double tick_ns;
+	double tick_error_ns;
 	double handler_ns;
+	double handler_spread_ns;
 	double entry_ns;
 	double freq_khz;
 	double other_part;
 	uint32_t n_domains;
 	double irq_uw[KJOULE_MAX_DOMAINS];
+	double irq_error_uw[KJOULE_MAX_DOMAINS];
 	double loop_uw[KJOULE_MAX_DOMAINS];
 	double idle_uj[KJOULE_MAX_DOMAINS];
 };
@@ -257,10 +263,11 @@ struct kjoule_calibration {
  * kjoule_calibrate() - measure it with private sessions and a busy loop on one CPU
  * @like:	the sources are taken from here
  * @cpu:	where; the calling thread is moved there for the time and back
- * @duration_ns: how long in all, 900 ms are enough
+ * Takes about two seconds, six where the CPU is so noisy that it has to go on.
+ *
  * Return: 0, -EAGAIN when the ticks' cost could not be told from noise, -errno
  */
-int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu, uint64_t duration_ns,
+int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 		     struct kjoule_calibration *cal, struct kjoule_error *err);
 
 #endif /* KJOULE_H */

@@ -386,7 +386,7 @@ static void put_reals(struct json_object *o, const char *name, const double *v, 
 	struct json_object *list = json_object_new_array();
 
 	for (unsigned int i = 0; i < n; i++)
-		json_object_array_add(list, isnan(v[i]) ? NULL : json_object_new_double(v[i]));
+		json_object_array_add(list, !isfinite(v[i]) ? NULL : json_object_new_double(v[i]));
 	json_object_object_add(o, name, list);
 }
 
@@ -412,11 +412,14 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	put_u64(o, "cpu", cal->cpu);
 	put_u64(o, "ticks", cal->ticks);
 	put_real(o, "tick_ns", cal->tick_ns);
+	put_real(o, "tick_error_ns", cal->tick_error_ns);
 	put_real(o, "handler_ns", cal->handler_ns);
+	put_real(o, "handler_spread_ns", cal->handler_spread_ns);
 	put_real(o, "entry_ns", cal->entry_ns);
 	put_real(o, "freq_khz", cal->freq_khz);
 	put_real(o, "other_part", cal->other_part);
 	put_reals(o, "irq_uw", cal->irq_uw, cal->n_domains);
+	put_reals(o, "irq_error_uw", cal->irq_error_uw, cal->n_domains);
 	put_reals(o, "loop_uw", cal->loop_uw, cal->n_domains);
 	put_reals(o, "idle_uj", cal->idle_uj, cal->n_domains);
 	return finish(o);
@@ -432,11 +435,14 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	cal->cpu = get_u64(o, "cpu");
 	cal->ticks = get_u64(o, "ticks");
 	cal->tick_ns = get_real(o, "tick_ns");
+	cal->tick_error_ns = get_real(o, "tick_error_ns");
 	cal->handler_ns = get_real(o, "handler_ns");
+	cal->handler_spread_ns = get_real(o, "handler_spread_ns");
 	cal->entry_ns = get_real(o, "entry_ns");
 	cal->freq_khz = get_real(o, "freq_khz");
 	cal->other_part = get_real(o, "other_part");
 	cal->n_domains = get_reals(o, "irq_uw", cal->irq_uw, KJOULE_MAX_DOMAINS);
+	get_reals(o, "irq_error_uw", cal->irq_error_uw, KJOULE_MAX_DOMAINS);
 	get_reals(o, "loop_uw", cal->loop_uw, KJOULE_MAX_DOMAINS);
 	for (unsigned int d = get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
