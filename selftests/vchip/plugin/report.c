@@ -74,11 +74,14 @@ static void put_line(FILE *file, char *line, char *end)
 /* Has an entry changed since it was written? Then it is about to be. */
 static bool changed(struct written *w, size_t i, const uint64_t *value)
 {
-	uint64_t h = 1;
+	uint64_t h = 0x27d4eb2f165667c5ULL;
 
-	for (unsigned int k = 0; k < VALUE_STRIDE; k++)
+	for (unsigned int k = 0; k < VALUE_STRIDE; k++) {
 		h = (h ^ value[k]) * 0x9e3779b97f4a7c15ULL;
-	h ^= h >> 32;
+		h ^= h >> 32;
+	}
+	/* 0 is of those that were never written */
+	h |= !h;
 	if (w->hash[i] == h)
 		return false;
 	w->hash[i] = h;
