@@ -20,9 +20,8 @@
 #include "compat/compat.h"
 #include "frontend.h"
 #include "netlink_gen.h"
+#include "netlink_msg.h"
 #include "session.h"
-
-static struct genl_family family;
 
 static int check_sender(struct sk_buff *skb)
 {
@@ -43,165 +42,29 @@ static int missing(struct genl_info *info, const char *why)
 	return -EINVAL;
 }
 
-/* Messages */
-
-static int put_domain(struct sk_buff *skb, const struct kjoule_domain *d, u32 index)
+static struct kjoule_msg_to to_sender(const struct genl_info *info)
 {
-	struct nlattr *nest = nla_nest_start(skb, KJOULE_A_SOURCE_DOMAIN);
-
-	if (!nest || nla_put_u32(skb, KJOULE_A_DOMAIN_INDEX, index) ||
-	    nla_put_string(skb, KJOULE_A_DOMAIN_NAME, d->name) ||
-	    nla_put_u32(skb, KJOULE_A_DOMAIN_CLASS, d->class) ||
-	    nla_put_u32(skb, KJOULE_A_DOMAIN_WIDTH, d->width) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UNIT_MULT, d->unit_mult, 0) ||
-	    nla_put_u32(skb, KJOULE_A_DOMAIN_UNIT_SHIFT, d->unit_shift) ||
-	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, d->parent) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UPDATE_PERIOD_NS, d->update_period_ns, 0))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
+	return (struct kjoule_msg_to){ .portid = info->snd_portid, .seq = info->snd_seq };
 }
 
-/* What a source is; whether it can be used is put_source()'s. */
-static int put_source_info(struct sk_buff *skb, struct kjoule_source *src)
+static struct kjoule_msg_to to_dumper(const struct netlink_callback *cb)
 {
-	unsigned int i;
-	int err;
-
-	if (nla_put_u32(skb, KJOULE_A_SOURCE_ID, src->id) ||
-	    nla_put_string(skb, KJOULE_A_SOURCE_NAME, src->name) ||
-	    nla_put_u32(skb, KJOULE_A_SOURCE_KIND, src->kind) ||
-	    nla_put_s32(skb, KJOULE_A_SOURCE_RATING, src->rating) ||
-	    nla_put_u32(skb, KJOULE_A_SOURCE_REQUESTED_ONLY, src->requested_only) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SOURCE_REFERENCE_KHZ, src->reference_khz, 0))
-		return -EMSGSIZE;
-	for (i = 0; i < src->n_domains; i++) {
-		err = put_domain(skb, &src->domains[i], i);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int put_source(struct sk_buff *skb, u32 portid, u32 seq, int flags,
-		      struct kjoule_source *src, int unavailable, const char *why, bool is_default)
-{
-	void *hdr = genlmsg_put(skb, portid, seq, &family, flags, KJOULE_CMD_SOURCE_GET);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	if (put_source_info(skb, src) ||
-	    nla_put_u32(skb, KJOULE_A_SOURCE_AVAILABLE, !unavailable) ||
-	    (unavailable && nla_put_string(skb, KJOULE_A_SOURCE_REASON, why)) ||
-	    nla_put_u32(skb, KJOULE_A_SOURCE_DEFAULT, is_default)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
-static int put_source_nest(struct sk_buff *skb, struct kjoule_source *src)
-{
-	struct nlattr *nest;
-
-	if (!src)
-		return 0;
-	nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
-	if (!nest || put_source_info(skb, src))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
-/* The CPUs of a session as a mask of little endian bytes. */
-static int put_cpus(struct sk_buff *skb, struct kjoule_session *s)
-{
-	unsigned int bytes = s->sampler[s->n - 1]->cpu / 8 + 1, i;
-	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SESSION_CPUS, bytes);
-	u8 *mask;
-
-	if (!attr)
-		return -EMSGSIZE;
-	mask = nla_data(attr);
-	memset(mask, 0, bytes);
-	for (i = 0; i < s->n; i++)
-		mask[s->sampler[i]->cpu / 8] |= 1 << s->sampler[i]->cpu % 8;
-	return 0;
-}
-
-static int put_session(struct sk_buff *skb, u32 portid, u32 seq, int flags, u8 cmd,
-		       struct kjoule_session *s)
-{
-	const struct kjoule_session_config *c = &s->config;
-	void *hdr = genlmsg_put(skb, portid, seq, &family, flags, cmd);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, KJOULE_A_SESSION_ID, s->id) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_INTERVAL_NS, c->interval_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_JITTER_NS, c->jitter_ns, 0) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_TARGET, c->target) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_PID, c->pid) ||
-	    put_cpus(skb, s) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_WAKEUP_BYTES, c->wakeup_bytes) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_FLAGS, 0, 0) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_STATE, READ_ONCE(s->state)) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_T0_NS, s->plan.t0_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_SEED, s->plan.seed, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_STOP_NS, s->stop_ns, 0) ||
-	    put_source_nest(skb, s->plan.energy) || put_source_nest(skb, s->plan.frequency)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
-static int put_stats(struct sk_buff *skb, struct netlink_callback *cb, struct kjoule_session *s,
-		     struct kjoule_sampler *sampler)
-{
-	struct kjoule_books b;
-	u64 waiting;
-	void *hdr;
-
-	kjoule_sampler_books(sampler, &b);
-	waiting = kjoule_ring_waiting(&sampler->ring, b.head, b.records - b.lost);
-	hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &family, NLM_F_MULTI,
-			  KJOULE_CMD_STATS_GET);
-	if (!hdr)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, KJOULE_A_STATS_SESSION, s->id) ||
-	    nla_put_u32(skb, KJOULE_A_STATS_CPU, sampler->cpu) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_DUE, b.due, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PRODUCED, b.produced, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_MISSED, b.missed, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PARKED, b.parked, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_FILTERED, b.filtered, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_RECORDS, b.records, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_CONSUMED, b.records - b.lost - waiting, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LOST, b.lost, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_WAITING, waiting, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SAMPLES, b.samples, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TICK_NS, b.tick_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LATE_MAX_NS, b.late_max_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SOURCE_ERRORS, b.source_errors, 0)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return (struct kjoule_msg_to){
+		.portid = NETLINK_CB(cb->skb).portid,
+		.seq = cb->nlh->nlmsg_seq,
+		.flags = NLM_F_MULTI,
+	};
 }
 
 static int reply_session(struct genl_info *info, struct kjoule_session *s)
 {
+	struct kjoule_msg_to to = to_sender(info);
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	int err;
 
 	if (!skb)
 		return -ENOMEM;
-	err = put_session(skb, info->snd_portid, info->snd_seq, 0, info->genlhdr->cmd, s);
+	err = kjoule_msg_session(skb, &to, info->genlhdr->cmd, s);
 	if (err) {
 		nlmsg_free(skb);
 		return err;
@@ -213,9 +76,7 @@ static int reply_session(struct genl_info *info, struct kjoule_session *s)
 
 struct source_walk {
 	struct sk_buff *skb;
-	u32 portid;
-	u32 seq;
-	int flags;
+	struct kjoule_msg_to to;
 	u32 id;		/* only this one, if not 0 */
 	u32 after;	/* only those with a greater id */
 	bool found;
@@ -229,7 +90,7 @@ static int visit_source(struct kjoule_source *src, int unavailable, const char *
 
 	if (w->id ? src->id != w->id : src->id <= w->after)
 		return 0;
-	err = put_source(w->skb, w->portid, w->seq, w->flags, src, unavailable, why, is_default);
+	err = kjoule_msg_source(w->skb, &w->to, src, unavailable, why, is_default);
 	if (err)
 		return err;
 	w->found = true;
@@ -247,7 +108,7 @@ static int visit_source(struct kjoule_source *src, int unavailable, const char *
  */
 int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct source_walk w = { .portid = info->snd_portid, .seq = info->snd_seq };
+	struct source_walk w = { .to = to_sender(info) };
 	int err;
 
 	if (!info->attrs[KJOULE_A_SOURCE_ID])
@@ -269,9 +130,18 @@ int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(w.skb, info);
 }
 
+static int refuse_dump(struct netlink_callback *cb, int err, const char *why)
+{
+	if (cb->extack)
+		cb->extack->_msg = why;
+	return err;
+}
+
 static int start_dump(struct netlink_callback *cb)
 {
-	return check_sender(cb->skb);
+	int err = check_sender(cb->skb);
+
+	return err == -EPERM ? refuse_dump(cb, err, "CAP_PERFMON is needed") : err;
 }
 
 /**
@@ -286,7 +156,7 @@ int kjoule_source_get_dump_start(struct netlink_callback *cb)
 	int err = start_dump(cb);
 
 	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SOURCE_ID])
-		err = -EINVAL;
+		err = refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
 	return err;
 }
 
@@ -302,9 +172,7 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct source_walk w = {
 		.skb = skb,
-		.portid = NETLINK_CB(cb->skb).portid,
-		.seq = cb->nlh->nlmsg_seq,
-		.flags = NLM_F_MULTI,
+		.to = to_dumper(cb),
 		.after = cb->args[0],
 	};
 	int err = kjoule_source_for_each(visit_source, &w);
@@ -515,7 +383,7 @@ int kjoule_session_get_dump_start(struct netlink_callback *cb)
 	int err = start_dump(cb);
 
 	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SESSION_ID])
-		err = -EINVAL;
+		err = refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
 	return err;
 }
 
@@ -529,11 +397,11 @@ int kjoule_session_get_dump_start(struct netlink_callback *cb)
  */
 int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	struct kjoule_msg_to to = to_dumper(cb);
 	struct kjoule_session *s;
 
 	while ((s = kjoule_session_get_next(cb->args[0]))) {
-		int err = put_session(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				      NLM_F_MULTI, KJOULE_CMD_SESSION_GET, s);
+		int err = kjoule_msg_session(skb, &to, KJOULE_CMD_SESSION_GET, s);
 
 		if (!err)
 			cb->args[0] = s->id + 1;
@@ -560,10 +428,10 @@ int kjoule_stats_get_dump_start(struct netlink_callback *cb)
 	if (err)
 		return err;
 	if (!attr)
-		return -EINVAL;
+		return refuse_dump(cb, -EINVAL, "session id is missing");
 	s = kjoule_session_get(nla_get_u32(attr));
 	if (!s)
-		return -ENOENT;
+		return refuse_dump(cb, -ENOENT, "there is no session with that id");
 	cb->args[0] = s->id;
 	kjoule_session_put(s);
 	return 0;
@@ -580,10 +448,11 @@ int kjoule_stats_get_dump_start(struct netlink_callback *cb)
 int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct kjoule_session *s = kjoule_session_get(cb->args[0]);
+	struct kjoule_msg_to to = to_dumper(cb);
 
 	if (!s)
 		return 0;
-	while (cb->args[1] < s->n && !put_stats(skb, cb, s, s->sampler[cb->args[1]]))
+	while (cb->args[1] < s->n && !kjoule_msg_stats(skb, &to, s, s->sampler[cb->args[1]]))
 		cb->args[1]++;
 	kjoule_session_put(s);
 	return skb->len;
@@ -597,7 +466,7 @@ static int before_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
 	return check_sender(skb);
 }
 
-static struct genl_family family __ro_after_init = {
+struct genl_family kjoule_family __ro_after_init = {
 	.name = KJOULE_FAMILY_NAME,
 	.version = KJOULE_FAMILY_VERSION,
 	.module = THIS_MODULE,
@@ -632,7 +501,7 @@ int kjoule_netlink_init(void)
 
 	if (err)
 		return err;
-	err = genl_register_family(&family);
+	err = genl_register_family(&kjoule_family);
 	if (err)
 		netlink_unregister_notifier(&socket_notifier);
 	return err;
@@ -645,6 +514,6 @@ int kjoule_netlink_init(void)
  */
 void kjoule_netlink_exit(void)
 {
-	genl_unregister_family(&family);
+	genl_unregister_family(&kjoule_family);
 	netlink_unregister_notifier(&socket_notifier);
 }

@@ -5,6 +5,7 @@
  * stopped that CPU's timer; the reader side by the char device.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
 
@@ -227,7 +228,7 @@ u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
  *
  * Counts them one by one, so that the books rest on what is in the ring.
  *
- * Context: process.
+ * Context: process, sleeps.
  * Return: records, pads not counted.
  */
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
@@ -242,6 +243,8 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 			if (!size)
 				break;
 			n += !is_pad(ring, tail);
+			if (!(n % 4096))
+				cond_resched();
 		}
 		/* once more if the reader went on and what was counted is written over */
 	} while (first != head && smp_load_acquire(&ring->page->head) - first > ring->size);

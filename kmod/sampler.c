@@ -281,7 +281,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	if (unlikely(end >= s->due_ns)) {
 		/* never let ticks alone keep the CPU */
 		if (++s->overruns >= OVERRUNS_MAX) {
-			miss_ticks(s, 1 + div64_u64(end - s->grid_ns, s->plan->interval_ns));
+			miss_ticks(s, 1 + ticks_behind(s, end));
 			s->overruns = 0;
 		}
 	} else {

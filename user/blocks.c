@@ -326,6 +326,21 @@ static size_t package_index(const struct view *v, uint32_t package)
 	return 0;
 }
 
+static bool has_sample(const struct timeline_cpu *cpu, uint64_t tick)
+{
+	size_t low = 0, high = cpu->n_samples;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (cpu->samples[mid].tick < tick)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < cpu->n_samples && cpu->samples[low].tick == tick;
+}
+
 /*
  * The recorder itself, when only a process is sampled: it has noted when it was
  * awake. A CPU's own sample at such a tick is better evidence and comes first.
@@ -335,7 +350,6 @@ static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
 	uint64_t interval = v->rec.meta.session.interval_ns, t0 = v->rec.meta.session.t0_ns;
 	struct lane l = { 0 };
 	uint64_t next = 0;
-	size_t own = 0;
 	int ret = 0;
 
 	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
@@ -350,14 +364,10 @@ static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
 		    w->end_ns - w->begin_ns > AWAKE_MOST_NS)
 			continue;
 		tick = w->begin_ns > t0 ? (w->begin_ns - t0 + interval - 1) / interval : 0;
-		for (own = 0; tick < v->tl.end_tick && !ret; tick++) {
+		for (; tick < v->tl.end_tick && !ret; tick++) {
 			if (t0 + tick * interval >= w->end_ns)
 				break;
-			if (tick < next)
-				continue;
-			while (cpu && own < cpu->n_samples && cpu->samples[own].tick < tick)
-				own++;
-			if (cpu && own < cpu->n_samples && cpu->samples[own].tick == tick)
+			if (tick < next || (cpu && has_sample(cpu, tick)))
 				continue;
 			ret = put(&l, tick, block, true, 0);
 			next = tick + 1;

@@ -35,13 +35,12 @@ static int rapl_package(struct kjoule_source *src, unsigned int cpu)
 	return topology_physical_package_id(cpu);
 }
 
-static int rapl_probe(struct kjoule_source *src, char *why, size_t len)
+/* Does the package's counter move? Read on one CPU: another package's stands elsewhere. */
+static int rapl_watch(struct kjoule_source *src, char *why, size_t len)
 {
 	u64 first, now;
 	int i;
 
-	if (moves)
-		return 0;
 	if (rapl_read(src, 0, &first)) {
 		snprintf(why, len, "MSR 0x%x can not be read", domain_msr[0]);
 		return -ENODEV;
@@ -56,6 +55,18 @@ static int rapl_probe(struct kjoule_source *src, char *why, size_t len)
 	snprintf(why, len, "package energy (MSR 0x%x) stands still at 0x%llx", domain_msr[0],
 		 first);
 	return -ENODEV;
+}
+
+static int rapl_probe(struct kjoule_source *src, char *why, size_t len)
+{
+	int err;
+
+	if (moves)
+		return 0;
+	migrate_disable();
+	err = rapl_watch(src, why, len);
+	migrate_enable();
+	return err;
 }
 
 static int rapl_absent(struct kjoule_source *src, char *why, size_t len)

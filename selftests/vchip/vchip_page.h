@@ -165,6 +165,8 @@ struct vchip_idt {
  * @stalls,@stall_ns:	interruptions by the build machine, their number and sum (chip)
  * @grants:		frequency changes granted (chip)
  * @grant_latency_ns:	latency of the last grant as it happened (chip)
+ * @grant_lag_ns:	how far the CPU lagged behind wall time then: interruptions too short to be
+ *			stalls, that it carries and works off (chip)
  * @irq_ip:		when the last interrupt entry was seen, the address of the instruction on
  *			which time was passing (chip)
  * @irq_flags:		VCHIP_IRQ_* (chip)
@@ -194,6 +196,7 @@ struct vchip_cpu {
 	__u32 irq_flags;
 	__u32 irq_seq;
 	__u64 irq_task;
+	__u64 grant_lag_ns;
 };
 
 #endif /* VCHIP_PAGE_H */

@@ -151,6 +151,7 @@ static void show_cpu(struct seq_file *s, const struct vchip_cpu *regs, unsigned 
 	SHOW(part, regs, stall_ns);
 	SHOW(part, regs, grants);
 	SHOW(part, regs, grant_latency_ns);
+	SHOW(part, regs, grant_lag_ns);
 	SHOW_HEX(part, regs, irq_ip);
 	SHOW(part, regs, irq_flags);
 	SHOW(part, regs, irq_seq);

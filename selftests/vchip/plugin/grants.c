@@ -30,12 +30,14 @@ static void note_request(struct core *c, uint64_t now)
 static void grant(struct core *c, uint64_t now)
 {
 	uint32_t from = chip->freq_khz[c->pstate];
+	uint64_t nominal = c->running ? clock_nominal(c) : now;
 
 	package_advance(now);
 	core_set_pstate(c, c->target);
 	package_power_changed();
 	c->pending = false;
 	page_write(c->regs->grant_latency_ns, now - c->requested_ns);
+	page_write(c->regs->grant_lag_ns, now > nominal ? now - nominal : 0);
 	page_write(c->regs->grants, c->regs->grants + 1);
 	log_grant(c, from, c->requested_ns, now);
 }

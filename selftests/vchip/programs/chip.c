@@ -155,8 +155,9 @@ static void verb_latency(char **arg)
 			r1 = regs->ref_ns;
 		} while (regs->cur_khz == from);
 		granted = now_ns();
-		printf("grant seen_ns %llu register_ns %llu stall_ns %llu old_cycles %llu old_ref_ns %llu\n",
+		printf("grant seen_ns %llu register_ns %llu lag_ns %llu stall_ns %llu old_cycles %llu old_ref_ns %llu\n",
 		       (unsigned long long)(granted - start), (unsigned long long)regs->grant_latency_ns,
+		       (unsigned long long)regs->grant_lag_ns,
 		       (unsigned long long)(regs->stall_ns - stall), (unsigned long long)(c1 - cycles),
 		       (unsigned long long)(r1 - ref));
 	}
