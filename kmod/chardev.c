@@ -96,6 +96,9 @@ static int ioctl_info(void __user *arg)
 
 	if (err)
 		return err;
+	/* all but the size is the answer's */
+	if (memchr_inv((u8 *)&info + sizeof(u32), 0, sizeof(info) - sizeof(u32)))
+		return -EINVAL;
 	info = (struct kjoule_info){
 		.abi = KJOULE_ABI_VERSION,
 		.min_interval_ns = KJOULE_INTERVAL_MIN_NS,
@@ -318,9 +321,8 @@ static ssize_t device_read(struct kiocb *iocb, struct iov_iter *to)
 		err = wait_for_records(s, nonblock);
 		if (err <= 0)
 			return err;
-		err = mutex_lock_interruptible(&r->lock);
-		if (err)
-			return err;
+		if (mutex_lock_interruptible(&r->lock))
+			return -ERESTARTSYS;
 		done = read_rings(r, to);
 		mutex_unlock(&r->lock);
 	} while (!done);

@@ -23,11 +23,18 @@
 #include "netlink_msg.h"
 #include "session.h"
 
-static int check_sender(struct sk_buff *skb)
+static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
-	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN))
+	int err;
+
+	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(extack, "CAP_PERFMON is needed");
 		return -EPERM;
-	return security_locked_down(LOCKDOWN_PERF);
+	}
+	err = security_locked_down(LOCKDOWN_PERF);
+	if (err)
+		NL_SET_ERR_MSG(extack, "the kernel is locked down");
+	return err;
 }
 
 static void refuse(struct genl_info *info, const char *why)
@@ -139,9 +146,7 @@ static int refuse_dump(struct netlink_callback *cb, int err, const char *why)
 
 static int start_dump(struct netlink_callback *cb)
 {
-	int err = check_sender(cb->skb);
-
-	return err == -EPERM ? refuse_dump(cb, err, "CAP_PERFMON is needed") : err;
+	return check_sender(cb->skb, cb->extack);
 }
 
 /**
@@ -463,7 +468,7 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int before_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
 		       struct genl_info *info)
 {
-	return check_sender(skb);
+	return check_sender(skb, info->extack);
 }
 
 struct genl_family kjoule_family __ro_after_init = {
@@ -471,6 +476,7 @@ struct genl_family kjoule_family __ro_after_init = {
 	.version = KJOULE_FAMILY_VERSION,
 	.module = THIS_MODULE,
 	.pre_doit = before_doit,
+	.parallel_ops = true,	/* the core has locks of its own */
 	.ops = kjoule_ops,
 	.n_ops = ARRAY_SIZE(kjoule_ops),
 	.resv_start_op = 1,

@@ -135,7 +135,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u32(skb, KJOULE_A_SESSION_PID, c->pid) ||
 	    put_cpus(skb, s) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_WAKEUP_BYTES, c->wakeup_bytes) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_WAKEUP_BYTES, s->plan.wakeup_bytes) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_FLAGS, 0, 0) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_STATE, READ_ONCE(s->state)) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_T0_NS, s->plan.t0_ns, 0) ||

@@ -12,6 +12,9 @@
 #include "compat/compat.h"
 #include "ring.h"
 
+/* What telling a loss may take, with a pad in front of it. */
+#define LOST_ROOM	(2 * sizeof(struct kjoule_lost))
+
 /**
  * kjoule_ring_alloc() - get memory for a ring, near its CPU
  * @ring:	to be filled
@@ -62,20 +65,30 @@ static u64 ring_tail(struct kjoule_ring_buffer *ring)
 	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
 
 	/* the published head: nobody can have read what this tick has written */
-	if (tail_is_sane(tail, ring->seen_tail, ring->page->head))
+	if (tail_is_sane(tail, ring->seen_tail, ring->page->head)) {
 		smp_store_release(&ring->seen_tail, tail);	/* G, pairs with H */
+		smp_wmb();	/* I, pairs with J: told before what was read is written over */
+	}
 	return ring->seen_tail;
 }
 
-/* Room for @size contiguous bytes, a pad before them if need be; NULL when there is none. */
-static void *ring_room(struct kjoule_ring_buffer *ring, u64 size)
+static bool ring_fits(struct kjoule_ring_buffer *ring, u64 bytes)
+{
+	return ring->head - ring->seen_tail + bytes <= ring->size ||
+	       ring->head - ring_tail(ring) + bytes <= ring->size;
+}
+
+/*
+ * Room for @size contiguous bytes, a pad before them if need be, with @spare bytes left
+ * behind them; NULL when there is none.
+ */
+static void *ring_room(struct kjoule_ring_buffer *ring, u64 size, u64 spare)
 {
 	u64 at = ring->head & (ring->size - 1);
 	u64 pad = at + size > ring->size ? ring->size - at : 0;
 	struct kjoule_record *rec;
 
-	if (ring->head - ring->seen_tail + pad + size > ring->size &&
-	    ring->head - ring_tail(ring) + pad + size > ring->size)
+	if (!ring_fits(ring, pad + size + spare))
 		return NULL;
 	if (pad) {
 		/* shorter than the record that does not fit, so its size does */
@@ -90,9 +103,9 @@ static void *ring_room(struct kjoule_ring_buffer *ring, u64 size)
 	return ring->data + at;
 }
 
-static void *ring_record(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size)
+static void *ring_record(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u64 spare)
 {
-	struct kjoule_record *rec = ring_room(ring, size);
+	struct kjoule_record *rec = ring_room(ring, size, spare);
 
 	if (!rec)
 		return NULL;
@@ -121,6 +134,34 @@ void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
 	ring->lost_total++;
 }
 
+static void write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost *lost)
+{
+	lost->tick = ring->lost_tick;
+	lost->records = ring->lost;
+	lost->samples = ring->lost_samples;
+	ring->lost = 0;
+	ring->lost_samples = 0;
+}
+
+/**
+ * kjoule_ring_tell_lost() - tell what was lost and not told yet, when nothing more will come
+ * @ring:	the ring
+ *
+ * There always is room for that.
+ *
+ * Context: producer.
+ */
+void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring)
+{
+	struct kjoule_lost *lost;
+
+	if (!ring->lost)
+		return;
+	lost = ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(*lost), 0);
+	if (!WARN_ON_ONCE(!lost))
+		write_lost(ring, lost);
+}
+
 /**
  * kjoule_ring_reserve() - begin a record
  * @ring:	the ring
@@ -140,17 +181,12 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 	void *rec;
 
 	if (unlikely(ring->lost)) {
-		struct kjoule_lost *lost = ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(*lost));
-
-		if (!lost)
+		/* both or none, or there would be no room to tell the next loss */
+		if (!ring_fits(ring, LOST_ROOM + 2 * size + LOST_ROOM))
 			goto lose;
-		lost->tick = ring->lost_tick;
-		lost->records = ring->lost;
-		lost->samples = ring->lost_samples;
-		ring->lost = 0;
-		ring->lost_samples = 0;
+		write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(struct kjoule_lost), 0));
 	}
-	rec = ring_record(ring, type, flags, size);
+	rec = ring_record(ring, type, flags, size, LOST_ROOM);
 	if (likely(rec))
 		return rec;
 lose:
@@ -210,7 +246,7 @@ static bool is_pad(struct kjoule_ring_buffer *ring, u64 tail)
  * kjoule_ring_unread() - bytes that wait for the reader
  * @ring:	the ring
  *
- * Context: process.
+ * Context: any.
  * Return: bytes, pads included.
  */
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
@@ -246,8 +282,9 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 			if (!(n % 4096))
 				cond_resched();
 		}
-		/* once more if the reader went on and what was counted is written over */
-	} while (first != head && smp_load_acquire(&ring->page->head) - first > ring->size);
+		smp_rmb();	/* J, pairs with I */
+		/* once more if the reader went on: what was counted may be written over */
+	} while ((s64)(READ_ONCE(ring->seen_tail) - first) > 0);
 	return min(n, written);
 }
 

@@ -48,6 +48,7 @@ int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 byt
 void kjoule_ring_free(struct kjoule_ring_buffer *ring);
 void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick);
 void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick);
+void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring);
 void kjoule_ring_commit(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written);

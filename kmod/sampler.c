@@ -154,7 +154,13 @@ static void read_frequency(struct kjoule_sampler *s)
 	}
 	if (unlikely(src->ops->read_cycles(src, &now))) {
 		s->ring.page->source_errors++;
+		s->cycles_known = false;
 		s->freq_khz = 0;
+		return;
+	}
+	if (unlikely(!s->cycles_known)) {
+		s->cycles = now;
+		s->cycles_known = true;
 		return;
 	}
 	cycles = now.cycles - s->cycles.cycles;
@@ -208,7 +214,9 @@ static void write_sample(struct kjoule_sampler *s, u32 late_ns)
 		if (regs && freq->ops->precise_ip && !freq->ops->precise_ip(freq, regs, &ip))
 			flags |= KJOULE_SAMPLE_PRECISE;
 	}
-	if (unlikely((flags & KJOULE_SAMPLE_KERNEL) && !s->plan->kernel_ip)) {
+	/* a precise one may be in the kernel where the registers are not */
+	if (unlikely(!s->plan->kernel_ip &&
+		     ((flags & KJOULE_SAMPLE_KERNEL) || ip >= TASK_SIZE_MAX))) {
 		flags |= KJOULE_SAMPLE_IP_HIDDEN;
 		ip = 0;
 	}
@@ -257,6 +265,18 @@ static void publish(struct kjoule_sampler *s)
 	kjoule_ring_commit(&s->ring);
 }
 
+/*
+ * Does the reader have to be woken? Looked at a few times for each mark's worth of records:
+ * a reader that took only some of them may be asleep again just below the mark.
+ */
+static bool mark_is_reached(struct kjoule_sampler *s)
+{
+	if (likely(s->ring.head - s->checked_at < s->plan->wakeup_bytes / 8))
+		return false;
+	s->checked_at = s->ring.head;
+	return kjoule_ring_unread(&s->ring) >= s->plan->wakeup_bytes;
+}
+
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
 	struct kjoule_sampler *s = container_of(timer, struct kjoule_sampler, timer);
@@ -268,10 +288,7 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 		miss_ticks(s, behind);
 	take_tick(s, begin);
 
-	/* not for what has been read since: the reader would sleep on, for up to another mark */
-	if ((s->ring.head - s->woken_at >= s->plan->wakeup_bytes &&
-	     kjoule_ring_unread(&s->ring) >= s->plan->wakeup_bytes) ||
-	    unlikely(s->ring.lost && s->woken_at != s->ring.head)) {
+	if (mark_is_reached(s) || unlikely(s->ring.lost && s->woken_at != s->ring.head)) {
 		s->woken_at = s->ring.head;
 		irq_work_queue(&s->wake);
 	}
@@ -351,8 +368,11 @@ static void read_baseline(struct kjoule_sampler *s)
 		}
 		s->moved |= 1U << i;
 	}
-	if (plan->frequency && plan->frequency->ops->read_cycles)
-		plan->frequency->ops->read_cycles(plan->frequency, &s->cycles);
+	if (plan->frequency && plan->frequency->ops->read_cycles) {
+		s->cycles_known = !plan->frequency->ops->read_cycles(plan->frequency, &s->cycles);
+		if (!s->cycles_known)
+			s->ring.page->source_errors++;
+	}
 }
 
 static void start_here(void *data)
@@ -418,6 +438,7 @@ void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 	books_open(s->ring.page);
 	if (stop_ns >= s->due_ns)
 		miss_ticks(s, 1 + ticks_behind(s, stop_ns));
+	kjoule_ring_tell_lost(&s->ring);
 	publish(s);
 	books_close(s->ring.page);
 	preempt_enable();

@@ -79,11 +79,13 @@ struct kjoule_books {
  * @overruns:	ticks in a row that lasted past the next one's due time
  * @freq_khz:	as of the last tick
  * @cycles:	as read at the last tick
+ * @cycles_known: they could be
  * @task_known:	@pid and @tgid have been told to the reader
  * @pid:	of the last sample
  * @tgid:	of the last sample
  * @started:	domains whose counter has been read before
  * @moved:	domains whose move has not been written yet
+ * @checked_at: head of the ring when it was last looked at whether the mark is reached
  * @woken_at:	head of the ring when the reader was last woken
  * @late_max_ns: the latest that a tick has been
  * @counter:	energy since the start, of the leader
@@ -104,11 +106,13 @@ struct kjoule_sampler {
 	u32 overruns;
 	u32 freq_khz;
 	struct kjoule_cycles cycles;
+	bool cycles_known;
 	bool task_known;
 	u32 pid;
 	u32 tgid;
 	u32 started;
 	u32 moved;
+	u64 checked_at;
 	u64 woken_at;
 	u64 late_max_ns;
 	struct kjoule_counter counter[KJOULE_MAX_DOMAINS];

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
@@ -17,9 +18,13 @@
 /* From start to the first tick: enough to reach all CPUs. */
 #define START_LEAD_NS	(2 * 1000 * 1000ULL)
 
+/* The timers of all of them run one after the other, with interrupts off. */
+#define SESSIONS_MAX	64
+
 static DEFINE_MUTEX(sessions_lock);
 static DEFINE_XARRAY_ALLOC1(sessions);
 static u32 next_id;
+static unsigned int n_sessions;
 static int hotplug_state;
 
 static void session_free(struct kref *ref)
@@ -120,6 +125,9 @@ static int choose_target(struct kjoule_session *s, u32 nr, const char **why)
 	rcu_read_lock();
 	if (pid)
 		leader = pid_task(pid, PIDTYPE_TGID);
+	/* a leader may be gone before its threads; without any it only waits for its parent */
+	if (leader && !atomic_read(&leader->signal->live))
+		leader = NULL;
 	rcu_read_unlock();
 	if (!leader) {
 		put_pid(pid);
@@ -170,12 +178,18 @@ static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, u
 }
 
 /* A number that was not used lately, so that a stale one finds nothing. */
-static int list_session(struct kjoule_session *s)
+static int list_session(struct kjoule_session *s, const char **why)
 {
 	int err;
 
 	mutex_lock(&sessions_lock);
-	err = xa_alloc_cyclic(&sessions, &s->id, s, xa_limit_31b, &next_id, GFP_KERNEL);
+	if (n_sessions < SESSIONS_MAX) {
+		err = xa_alloc_cyclic(&sessions, &s->id, s, xa_limit_31b, &next_id, GFP_KERNEL);
+		n_sessions += err >= 0;
+	} else {
+		*why = "there are 64 sessions already";
+		err = -EUSERS;
+	}
 	mutex_unlock(&sessions_lock);
 	return err < 0 ? err : 0;
 }
@@ -188,32 +202,37 @@ static int list_session(struct kjoule_session *s)
  *
  * Context: process, sleeps; the caller is whose pid namespace counts.
  * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
- * not online), -ESRCH (no such process), -ENOENT or -ENODEV (source, or module going), -ENOMEM.
+ * not online), -ESRCH (no such process), -ENOENT or -ENODEV (source, or module going), -EUSERS (too
+ * many sessions), -ENOMEM.
  */
 struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u32 owner,
 					     const char **why)
 {
 	struct kjoule_session_config c = *config;
-	const struct cpumask *cpus;
 	struct kjoule_session *s;
+	cpumask_var_t cpus;
 	unsigned int n;
 	int err;
 
+	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
+		return ERR_PTR(-ENOMEM);
+	/* not for longer: what follows takes its time. The start asks again who is online. */
 	cpus_read_lock();
 	err = check_config(&c, why);
+	cpumask_copy(cpus, c.cpus ?: cpu_online_mask);
+	cpus_read_unlock();
 	if (err)
-		goto err_unlock;
-	cpus = c.cpus ?: cpu_online_mask;
+		goto err_free;
 	n = cpumask_weight(cpus);
 	/* no new session once the module is going, though the family is still there */
 	err = -ENODEV;
 	if (!try_module_get(THIS_MODULE))
-		goto err_unlock;
+		goto err_free;
 	err = -ENOMEM;
 	s = kzalloc(struct_size(s, sampler, n), GFP_KERNEL_ACCOUNT);
 	if (!s) {
 		module_put(THIS_MODULE);
-		goto err_unlock;
+		goto err_free;
 	}
 	kref_init(&s->ref);
 	mutex_init(&s->lock);
@@ -250,10 +269,10 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 	err = make_samplers(s, cpus, n);
 	if (err)
 		goto err_put;
-	cpus_read_unlock();
+	free_cpumask_var(cpus);
 
 	kref_get(&s->ref);
-	err = list_session(s);
+	err = list_session(s, why);
 	if (err) {
 		kjoule_session_put(s);
 		kjoule_session_put(s);
@@ -263,8 +282,8 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 
 err_put:
 	kjoule_session_put(s);
-err_unlock:
-	cpus_read_unlock();
+err_free:
+	free_cpumask_var(cpus);
 	return ERR_PTR(err);
 }
 
@@ -406,6 +425,7 @@ void kjoule_session_end(struct kjoule_session *s)
 
 	mutex_lock(&sessions_lock);
 	listed = xa_erase(&sessions, s->id) == s;
+	n_sessions -= listed;
 	mutex_unlock(&sessions_lock);
 	mutex_lock(&s->lock);
 	s->ended = true;

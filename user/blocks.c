@@ -23,7 +23,7 @@
  */
 #define MADE_UP_MOST	16
 
-/* A stretch without samples that is longer than this is left silent, not written down. */
+/* Ticks without samples, of all CPUs, that are written down at most; more are left silent. */
 #define FILL_MOST	(1u << 26)
 
 /* The recorder is never awake for so long at a time. */
@@ -213,7 +213,7 @@ struct fill {
 	const struct timeline_cpu *cpu;
 	size_t gap, hole;	/* the next of each */
 	bool system;
-	uint32_t idle, lost;
+	uint32_t idle, lost, missed;
 	bool later;		/* which half of an odd gap is the larger one */
 };
 
@@ -236,8 +236,9 @@ static int fill(struct blocks *b, struct fill *f, struct lane *l, uint64_t from,
 		b->lost_unknown |= !h->known;
 		lost += f->system && !h->known ? h->to - h->from : h->samples;
 	}
-	if (to - from > FILL_MOST)
+	if (to - from > FILL_MOST - b->filled)
 		return 0;
+	b->filled += to - from;
 	for (uint64_t tick = from; tick < to && !ret;) {
 		const struct timeline_gap *g;
 		uint64_t end = to, half;
@@ -251,7 +252,7 @@ static int fill(struct blocks *b, struct fill *f, struct lane *l, uint64_t from,
 			if (g->count > MADE_UP_MOST) {
 				/* a CPU that was offline, a machine that stood: nobody knows */
 				for (; tick < end && f->system && !ret; tick++)
-					ret = put(l, tick, f->lost, true, 0);
+					ret = put(l, tick, f->missed, true, 0);
 				tick = end;
 				continue;
 			}
@@ -292,9 +293,9 @@ static int fill(struct blocks *b, struct fill *f, struct lane *l, uint64_t from,
 }
 
 static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu *cpu,
-		     uint32_t idle, uint32_t lost, struct lane *l)
+		     const struct fill *who, struct lane *l)
 {
-	struct fill f = { .cpu = cpu, .idle = idle, .lost = lost,
+	struct fill f = { .cpu = cpu, .idle = who->idle, .lost = who->lost, .missed = who->missed,
 			  .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
 	uint32_t before = UINT32_MAX, block;
 	uint64_t next = 0;
@@ -369,6 +370,8 @@ static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
 				break;
 			if (tick < next || (cpu && has_sample(cpu, tick)))
 				continue;
+			if (b->filled++ >= FILL_MOST)
+				break;
 			ret = put(&l, tick, block, true, 0);
 			next = tick + 1;
 		}
@@ -433,7 +436,7 @@ static double tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
-	uint32_t idle = 0, lost = 0;
+	struct fill who = { 0 };
 	int ret;
 
 	b->lanes = calloc(v->tl.n_cpus + 2, sizeof(*b->lanes));
@@ -444,14 +447,16 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	b->input.n_lanes = v->tl.n_cpus;
 	ret = find_pseudo(b, "[other]", CPM_IDLE, &b->other);
 	if (!ret)
-		ret = find_pseudo(b, "[idle]", CPM_IDLE, &idle);
+		ret = find_pseudo(b, "[idle]", CPM_IDLE, &who.idle);
 	if (!ret)
-		ret = find_pseudo(b, "[lost]", CPM_BUSY, &lost);
+		ret = find_pseudo(b, "[lost]", CPM_BUSY, &who.lost);
+	if (!ret)
+		ret = find_pseudo(b, "[missed]", CPM_IDLE, &who.missed);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
 		struct lane l = { 0 };
 
-		ret = make_lane(b, v, cpu, idle, lost, &l);
+		ret = make_lane(b, v, cpu, &who, &l);
 		b->ticks[i] = l.ticks;
 		b->freq[i] = l.freq;
 		b->lanes[i] = (struct profile_lane){
@@ -468,7 +473,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 		if (!ret)
 			ret = make_recorder_lane(b, v, b->recorder);
 	}
-	b->input.silent_block = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM ? idle : b->other;
+	b->input.silent_block = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM ? who.idle : b->other;
 	return ret;
 }
 
@@ -540,6 +545,7 @@ int blocks_new(struct view *v, bool raw, struct blocks *b)
 	for (uint32_t i = 0; i < b->n_functions; i++)
 		b->kinds[i] = b->processes[b->functions[i].process].kind;
 	b->input.interval_ns = v->rec.meta.session.interval_ns;
+	b->input.jitter = (double)v->rec.meta.session.jitter_ns / v->rec.meta.session.interval_ns;
 	b->input.end_tick = v->tl.end_tick;
 	b->input.other = raw ? 0 : other_part(v);
 	for (unsigned int d = 0; d < b->n_domains; d++) {

@@ -30,6 +30,7 @@ struct blocks {
 	struct blocks_function *functions;
 	uint32_t other;			/* the function that stands for what was not asked for */
 	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
+	uint64_t filled;		/* ticks without a sample that were written down */
 	uint64_t made_up;		/* missed ticks that were given to a neighbour */
 	uint64_t lost;			/* samples that are known to be lost */
 	bool lost_unknown;		/* more are, and how many can not be told */

@@ -15,12 +15,15 @@
 #include "cmd.h"
 #include "record.h"
 
+/* One in so many parts: a prime, so that few periods are a multiple of the ticks'. */
+#define OUT_OF_STEP	127
+
 static const char help[] =
 "Usage: kjoule record [OPTION]... (-a | -p PID | -- COMMAND [ARGUMENT]...)\n"
 "\n"
 "Records what runs, what it costs and how fast it is clocked, and writes it to a file.\n"
 "\n"
-"  -F, --rate HZ         ticks a second, e.g. 1000 or 4kHz (default 1000)\n"
+"  -F, --rate HZ         about so many ticks a second, e.g. 1000 or 4kHz (default 1000)\n"
 "  -i, --interval TIME   time between ticks instead, e.g. 500us\n"
 "  -C, --cpus LIST       only these CPUs, e.g. 0-3,8\n"
 "  -a, --all             whatever runs; with a COMMAND for as long as that takes\n"
@@ -81,6 +84,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		if (opt->interval_given)
 			return cmd_usage("record", "-F and -i say the same thing: give one, once");
 		opt->interval_given = true;
+		opt->interval_exact = c == 'i';
 		if (c == 'F')
 			return bad_value(args_rate(arg, &opt->interval_ns), "-F", arg,
 					 "a rate like 1000 or 4kHz");
@@ -172,6 +176,19 @@ static int check_limits(const struct record_options *opt, const struct kjoule_in
 				 opt->ring_bytes, (unsigned long long)info->min_ring_bytes,
 				 (unsigned long long)info->max_ring_bytes);
 	return 0;
+}
+
+/*
+ * A round rate keeps step with the kernel's tick and with whatever else goes by round
+ * times: what runs right after it is sampled always, or never. A little slower the ticks
+ * pass over all of its phases, in turn.
+ */
+static void get_out_of_step(struct record_options *opt, const struct kjoule_info *info)
+{
+	uint64_t slower = opt->interval_ns + opt->interval_ns / OUT_OF_STEP;
+
+	if (!opt->interval_exact && slower <= info->max_interval_ns)
+		opt->interval_ns = slower;
 }
 
 static int check_cpus(const struct record_options *opt)
@@ -266,6 +283,7 @@ int cmd_record(int argc, char **argv)
 		goto out;
 	}
 	code = check_limits(&opt, kjoule_device_info(dev));
+	get_out_of_step(&opt, kjoule_device_info(dev));
 	if (!code)
 		code = check_cpus(&opt);
 	if (!code)

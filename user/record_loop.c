@@ -294,8 +294,9 @@ static int finish(struct loop *l)
 	return ret;
 }
 
-/* Everything up to the moment at which the command is let go. */
-static int prepare(struct loop *l, int pidfd, const sigset_t *signals, const sigset_t *old)
+/* Everything up to the moment at which the command is let go. @ends: signals that end it. */
+static int prepare(struct loop *l, int pidfd, const sigset_t *signals, const sigset_t *ends,
+		   const sigset_t *old)
 {
 	const struct record_options *opt = l->opt;
 	struct kjoule_session_params params = {
@@ -312,7 +313,9 @@ static int prepare(struct loop *l, int pidfd, const sigset_t *signals, const sig
 	if (opt->calibrate) {
 		int cpu = opt->cpus_given ? kjoule_cpus_next(&opt->cpus, 0) : sched_getcpu();
 
-		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, &l->cal, &l->err);
+		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, ends, &l->cal, &l->err);
+		if (ret == -EINTR)
+			return ret;
 		if (ret) {
 			cmd_warn("%s; the report will not know what a tick costs", l->err.text);
 			memset(&l->cal, 0, sizeof(l->cal));
@@ -362,6 +365,18 @@ static int prepare(struct loop *l, int pidfd, const sigset_t *signals, const sig
 	return 0;
 }
 
+/* A signal that came before anything was started: nothing is. */
+static int give_up_on_signal(struct loop *l, const sigset_t *ends, int ret)
+{
+	int sig = sigtimedwait(ends, NULL, &(struct timespec){ 0 });
+
+	if (sig <= 0)
+		return ret;
+	l->signal = sig;
+	return kjoule_fail(&l->err, EINTR, "stopped by signal %d before the recording began; nothing was started",
+			   sig);
+}
+
 static int begin(struct loop *l)
 {
 	int ret = 0;
@@ -407,24 +422,28 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	       struct record_writer *w, int pidfd)
 {
 	struct loop l = { .opt = opt, .ctl = ctl, .dev = dev, .w = w };
-	sigset_t signals, old;
+	sigset_t signals, ends, old;
 	int ret, code = EXIT_DONE;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	signals = ends;
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &old);
 	l.progress = !opt->quiet && isatty(STDERR_FILENO);
 	if (sched_getaffinity(0, sizeof(l.allowed), &l.allowed))
 		CPU_ZERO(&l.allowed);
 
-	ret = prepare(&l, pidfd, &signals, &old);
+	ret = prepare(&l, pidfd, &signals, &ends, &old);
+	if (!ret || ret == -EINTR)
+		ret = give_up_on_signal(&l, &ends, ret);
 	if (!ret)
 		ret = begin(&l);
 	if (ret) {
-		code = l.child.reaped ? record_child_code(&l.child) : EXIT_FAILED;
+		code = l.child.reaped ? record_child_code(&l.child) :
+		       l.signal ? 128 + l.signal : EXIT_FAILED;
 		record_child_kill(&l.child);
 		cmd_warn("%s", l.err.text);
 		goto out;

@@ -217,14 +217,23 @@ int record_writer_ring(struct record_writer *w, unsigned int cpu, const void *re
 	return s->buf.len >= CHUNK_BYTES ? flush_cpu(w, cpu, err) : 0;
 }
 
+/* In chunks of whole records: before the start a lot may have come together. */
 static int flush_side_band(struct record_writer *w, struct kjoule_error *err)
 {
-	int ret;
+	const uint8_t *data = w->side_band.data;
+	size_t from = 0, off = 0, len = w->side_band.len;
+	struct kjoule_event ev;
+	int ret = 0;
 
-	if (!w->side_band.len)
-		return 0;
-	ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_SIDE_BAND, 0, w->side_band.data,
-				  w->side_band.len, err);
+	while (from < len && !ret) {
+		while (off - from < CHUNK_BYTES && kjoule_event_next(data, len, &off, &ev) > 0)
+			;
+		if (off == from)
+			off = len;	/* no record: what it is, the reader will say */
+		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_SIDE_BAND, 0, data + from, off - from,
+					  err);
+		from = off;
+	}
 	w->side_band.len = 0;
 	return ret;
 }
@@ -239,7 +248,7 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0)
 		if (ev.type == KJOULE_EVENT_MAP)
 			ret = kjoule_build_ids_add(w->build_ids, ev.text, NULL);
-	/* A chunk is whole records only, and not before the file says who is recorded. */
+	/* Not before the file says who is recorded: until then the one of before stays. */
 	if (!ret && w->start_ns && w->side_band.len >= CHUNK_BYTES)
 		ret = flush_side_band(w, &w->err);
 	return ret;

@@ -314,16 +314,21 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	const char *witness, *name = NULL;
 	char cpus[512];
 
-	put(o, "file", json_object_new_string(path));
+	put(o, "file", output_json_str(path));
 	for (int i = 0; i < meta->argc; i++)
-		json_object_array_add(list, json_object_new_string(meta->argv[i]));
+		json_object_array_add(list, output_json_str(meta->argv[i]));
 	put(o, "command", list);
-	put(o, "host", json_object_new_string(meta->host));
-	put(o, "kernel", json_object_new_string(meta->kernel));
+	put(o, "host", output_json_str(meta->host));
+	put(o, "kernel", output_json_str(meta->kernel));
 	put(o, "start_unix_ns", json_object_new_uint64(meta->wall_ns));
 	put(o, "complete", json_object_new_boolean(v->rec.ended));
-	put(o, "ended", v->rec.ended ? json_object_new_string(v->rec.end.reason) : NULL);
-	put(o, "damaged_chunks", json_object_new_uint64(v->rec.damage.missing));
+	put(o, "ended", v->rec.ended ? output_json_str(v->rec.end.reason) : NULL);
+	put(o, "damaged_chunks", json_object_new_uint64(v->rec.damage.missing > v->rec.damage.chunks ?
+						     v->rec.damage.missing : v->rec.damage.chunks));
+	put(o, "truncated", json_object_new_boolean(v->rec.damage.truncated));
+	put(o, "ring_damaged", json_object_new_uint64(v->rec.end.ring_damaged));
+	put(o, "side_band_lost", json_object_new_uint64(v->rec.end.side_band_lost));
+	put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
 	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
 	    json_object_new_int(v->rec.end.exit_code) : NULL);
 	put(o, "duration_s", output_json_real(duration_s(v)));

@@ -131,7 +131,7 @@ static void names(struct output *out, const struct blocks *b, const struct repor
 		output_none(out, NULL);
 		return;
 	}
-	if (p->pid)
+	if (p->pid && p->pid != UINT32_MAX)
 		output_u64(out, p->pid);
 	else
 		output_none(out, NULL);
@@ -148,9 +148,8 @@ static void names(struct output *out, const struct blocks *b, const struct repor
 		char indented[160];
 
 		base = strrchr(f->object, '/');
-		snprintf(indented, sizeof(indented), "%s%.150s",
-			 output_is_table(out) ? "  " : "", f->symbol);
-		output_str(out, indented);
+		snprintf(indented, sizeof(indented), "  %.150s", f->symbol);
+		output_str(out, output_is_table(out) ? indented : f->symbol);
 		output_str(out, output_is_table(out) && base && f->object[0] == '/' ? base + 1 :
 			   f->object);
 		output_str(out, f->kernel ? "kernel" : "user");

@@ -216,6 +216,11 @@ int view_complain(const struct view *v, const char *path)
 			 path, v->tl.damaged, v->tl.disorder, v->side_band_skipped);
 		code = EXIT_FAILED;
 	}
+	if (v->rec.end.ring_damaged || v->tl.backwards) {
+		cmd_warn("%s: %" PRIu64 " times what was in a ring made no sense and was skipped, %" PRIu64 " energy readings were below the one before and are left out",
+			 path, v->rec.end.ring_damaged, v->tl.backwards);
+		code = EXIT_FAILED;
+	}
 	for (size_t i = 0; (object_path = view_missing(v, i, &error)); i++)
 		cmd_warn("%s: no symbols: %s", object_path, why_no_symbols(error));
 	return code;

@@ -63,6 +63,18 @@ def signals():
     ktap.check(r.code == 5, "a command that does not mind is waited for", r)
 
 
+def before_it_began():
+    mark = path("began")
+    for options, what in ((("--", "touch", mark), "a command"), (("-a",), "all")):
+        p = start(KJOULE, "record", "-o", path("early"), *options)
+        wait_until(lambda: sessions() == 1)    # the calibration's
+        p.send_signal(signal.SIGINT)
+        r = finish(p)
+        ktap.check(r.code == 130 and "nothing was started" in r.err and not os.path.exists(path("early")) and
+                   sessions() == 0, f"a signal during the calibration for {what} starts nothing and makes no file", r)
+    ktap.check(not os.path.exists(mark), "the command has not run")
+
+
 def killed():
     mark = path("went-on")
     p = start(*command("-F", "2000", "-o", path("killed"), "--", "sh", "-c", f"exec {MIX} 4"))
@@ -133,6 +145,7 @@ def process_ends():
 def main():
     exit_codes()
     signals()
+    before_it_began()
     killed()
     durations()
     process_ends()

@@ -143,8 +143,12 @@ def the_permission():
             os.unlink(RAN)
         with open(PARANOID, "w") as f:
             f.write("3")    # what Debian adds: perf is for CAP_SYS_ADMIN only
+        with open(path("perfmon.data"), "rb") as f:
+            measured = f.read()
         not_run("where perf wants more, that is said", run(*perfmon), 1,
                 "side band", "CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2: run it with sudo")
+        with open(path("perfmon.data"), "rb") as f:
+            ktap.check(f.read() == measured, "and what was measured before is still there")
     finally:
         with open(PARANOID, "w") as f:
             f.write(before)

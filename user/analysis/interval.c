@@ -26,6 +26,7 @@ struct run {
 
 struct timing {
 	struct time_sum *out;
+	double coarse_variance;		/* of an edge, in squared ticks */
 	struct run before, now;
 	uint64_t made_up;		/* made up ticks in a row, up to now */
 	uint32_t made_up_group;		/* whose the first of them was */
@@ -44,7 +45,7 @@ static void edge(struct timing *t)
 
 		if (group == NO_GROUP)
 			continue;
-		t->out[group].variance += coarse ? 1.0 / 12 : 0.5;
+		t->out[group].variance += coarse ? t->coarse_variance : 0.5;
 		if (coarse)
 			t->out[group].coarse++;
 		else
@@ -79,10 +80,10 @@ static void end_made_up(struct timing *t, uint32_t last_group)
 	t->made_up_changed = false;
 }
 
-static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, const uint32_t *group_of,
-		      struct time_sum *out)
+static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, double jitter,
+		      const uint32_t *group_of, struct time_sum *out)
 {
-	struct timing t = { .out = out, .before.group = NO_GROUP, .now.group = NO_GROUP };
+	struct timing t = { .out = out, .coarse_variance = (1 + jitter * jitter) / 12, .before.group = NO_GROUP, .now.group = NO_GROUP };
 	uint32_t last = NO_GROUP;
 	uint64_t next = 0;
 
@@ -115,12 +116,12 @@ static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, const uint
 	edge(&t);
 }
 
-int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick,
+int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
 		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out)
 {
 	memset(out, 0, n_groups * sizeof(*out));
 	for (size_t i = 0; i < n_lanes; i++)
-		time_lane(&lanes[i], end_tick, group_of, out);
+		time_lane(&lanes[i], end_tick, jitter, group_of, out);
 	return 0;
 }
 

@@ -34,10 +34,12 @@ struct time_sum {
 /**
  * interval_times() - times of groups of blocks and how sure they are
  * @end_tick:	after the last tick of the recording
+ * @jitter:	by how much ticks are delayed at random at most, as a part of the interval
  *
  * ALEA's time estimate (equation 1) is a systematic sample: blocks longer than the
  * interval are caught at every tick and only the ends of their runs are uncertain,
- * each uniformly within one tick: variance 1/12 an edge. Runs of a few ticks do
+ * each uniformly within one tick: variance 1/12 an edge, and that of the tick's own place
+ * with jitter, (1 + jitter^2) / 12. Runs of a few ticks do
  * not tell where their edges are; for them half a squared successive difference,
  * which is 1/2 an edge, is right if samples are independent (it then is the
  * binomial variance) and too wide otherwise. Made up ticks between two blocks add
@@ -45,7 +47,7 @@ struct time_sum {
  *
  * Return: 0 or -ENOMEM
  */
-int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick,
+int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
 		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out);
 
 /** interval_time() - the interval, in ticks. Poisson's where there are few samples, all apart */

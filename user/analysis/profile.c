@@ -15,8 +15,8 @@
 #include "profile.h"
 
 /*
- * How well a calibration of half a second knows what interrupts take: recordings on
- * the virtual chip were off by 5 to 12 % of it against the chip's own books.
+ * How well a calibration knows what interrupts take, of their time and of their energy:
+ * recordings on the virtual chip were off by up to 12 % of it against the chip's own books.
  */
 #define CALIBRATION_ERROR	0.15
 
@@ -162,15 +162,25 @@ static void irq_costs(const struct profile *p, const uint32_t *group_of,
 	}
 }
 
-/* What is left of the time, and how sure that is. */
+/* What is left of the time, as sure as the samples make it. */
+static struct value sampled_time(const struct profile_group *g)
+{
+	double v = g->time_s.v - g->ticks_s - g->other_s, left = g->time_s.v > 0 ? v / g->time_s.v : 1;
+
+	return (struct value){ v, v - (g->time_s.v - g->time_s.lo) * left,
+			       v + (g->time_s.hi - g->time_s.v) * left };
+}
+
+/* A value that was corrected for interrupts is not surer than they are known. */
+static struct value uncertain(struct value v, double error)
+{
+	return (struct value){ v.v, fmax(v.v - hypot(v.v - v.lo, error), 0),
+			       v.v + hypot(v.hi - v.v, error) };
+}
+
 static struct value net_time(const struct profile_group *g)
 {
-	double irq_s = g->ticks_s + g->other_s, v = g->time_s.v - irq_s;
-	double left = g->time_s.v > 0 ? v / g->time_s.v : 1, error = CALIBRATION_ERROR * irq_s;
-
-	return (struct value){ v,
-		fmax(v - hypot((g->time_s.v - g->time_s.lo) * left, error), 0),
-		v + hypot((g->time_s.hi - g->time_s.v) * left, error) };
+	return uncertain(sampled_time(g), CALIBRATION_ERROR * (g->ticks_s + g->other_s));
 }
 
 /* Add up the packages of a domain. */
@@ -197,11 +207,12 @@ static void add_group(struct energy_sum *s, const struct cpm_group *g)
 }
 
 /*
- * Energy and power without interrupts, with their intervals out of the time's and the
- * residuals'. @left: what is left of the sum where it still has the interrupts in it
+ * Energy and power without interrupts, with their intervals out of those of the time as
+ * sampled, of the residuals and of the calibration. @irq_s,@irq_j: what interrupts took.
+ * @left: what is left of the sum where it still has the interrupts in it
  */
-static void conclude_net(const struct energy_sum *s, const struct value *time, double left,
-			 struct profile_energy *e)
+static void conclude_net(const struct energy_sum *s, const struct value *time, double irq_s,
+			 double irq_j, double left, struct profile_energy *e)
 {
 	double residual = 0, below, above, j = s->uj * 1e-6 * left, bias = s->bias * 1e-6 * left;
 
@@ -217,10 +228,11 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 	/* delta method: relative errors of time and power are added as squares */
 	below = hypot(j * (1 - time->lo / time->v), residual) + bias;
 	above = hypot(j * (time->hi / time->v - 1), residual) + bias;
-	e->net_j.lo = fmax(j - below, 0);
-	e->net_j.hi = j + above;
-	e->net_w.lo = fmax(e->net_w.v - (residual + bias) / time->v, 0);
-	e->net_w.hi = e->net_w.v + (residual + bias) / time->v;
+	e->net_j = uncertain((struct value){ j, j - below, j + above }, CALIBRATION_ERROR * irq_j);
+	residual = (residual + bias) / time->v;
+	/* too much energy for interrupts is too much time for them as well */
+	e->net_w = uncertain((struct value){ e->net_w.v, e->net_w.v - residual, e->net_w.v + residual },
+			     CALIBRATION_ERROR * (irq_j - e->net_w.v * irq_s) / time->v);
 }
 
 /* A group's energy in one domain: net, the interrupts' parts, and all together. */
@@ -228,15 +240,17 @@ static void conclude(const struct energy_sum *s, double irq_w, double idle_uj,
 		     const struct profile_group *g, struct profile_energy *e)
 {
 	double left = g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
+	struct value time = sampled_time(g);
+	bool known = !isnan(irq_w);
 
-	conclude_net(s, &g->net_s, isnan(irq_w) ? left : 1, e);
-	if (isnan(irq_w)) {
-		irq_w = g->net_s.v > 0 ? e->net_w.v : 0;
+	if (!known) {
+		irq_w = g->time_s.v > 0 ? s->uj * 1e-6 / g->time_s.v : 0;
 		idle_uj = NAN;
 	}
 	e->ticks_j = isnan(idle_uj) ? g->ticks_s * irq_w :
 		     (g->ticks_s - g->idle_ticks_s) * irq_w + g->idle_ticks * idle_uj * 1e-6;
 	e->other_j = g->other_s * irq_w;
+	conclude_net(s, &time, g->ticks_s + g->other_s, e->ticks_j + e->other_j, known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;
@@ -292,7 +306,8 @@ int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n
 
 	memset(out, 0, n_groups * sizeof(*out));
 	if (!ret)
-		ret = interval_times(p->lanes, in->n_lanes, in->end_tick, group_of, n_groups, times);
+		ret = interval_times(p->lanes, in->n_lanes, in->end_tick, in->jitter, group_of,
+				     n_groups, times);
 	for (size_t i = 0; i < in->n_lanes && !ret; i++)
 		lost[i] = in->lanes[i].usual_khz *
 			  (in->lanes[i].tick_ns / in->interval_ns + in->other);

@@ -36,6 +36,7 @@ struct profile_package {
 /**
  * struct profile_input - a recording, reduced to what the models need
  * @interval_ns: between ticks
+ * @jitter:	see interval_times()
  * @end_tick:	after the last tick
  * @other:	part of the time, 0 to 1, taken by interrupts that no sample can fall on
  * @irq_w:	power of each domain while a tick or another interrupt runs; NAN: not known, then
@@ -48,6 +49,7 @@ struct profile_package {
  */
 struct profile_input {
 	double interval_ns;
+	double jitter;
 	uint64_t end_tick;
 	double other;
 	double irq_w[PROFILE_DOMAINS];

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
@@ -21,15 +22,27 @@ struct kjoule_build_ids {
 	} *list;
 };
 
+int kjoule_regular_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -ENOEXEC;
+}
+
 int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
 {
 	const void *id;
 	ssize_t len;
 	Elf *elf;
-	int fd;
+	int fd, ret;
 
 	hex[0] = '\0';
 	elf_version(EV_CURRENT);
+	ret = kjoule_regular_file(path);
+	if (ret)
+		return ret;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;

@@ -9,6 +9,12 @@
 
 #define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
 
+/**
+ * kjoule_regular_file() - recordings name files; opening a device or a pipe has effects
+ * Return: 0, -ENOEXEC for what is not a regular file, -errno
+ */
+int kjoule_regular_file(const char *path);
+
 /** kjoule_build_id() - of an ELF file, in hex. Return: 0, -ENODATA it has none, -errno */
 int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX]);
 

@@ -242,8 +242,20 @@ static bool is_good(const struct kjoule_calibration *cal)
 	return true;
 }
 
+static bool has_pending(const sigset_t *wanted)
+{
+	sigset_t pending;
+
+	if (!wanted || sigpending(&pending))
+		return false;
+	for (int sig = 1; sig < SIGRTMIN; sig++)
+		if (sigismember(wanted, sig) == 1 && sigismember(&pending, sig) == 1)
+			return true;
+	return false;
+}
+
 int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
-		     struct kjoule_calibration *cal, struct kjoule_error *err)
+		     const sigset_t *stop_on, struct kjoule_calibration *cal, struct kjoule_error *err)
 {
 	struct kjoule_session_params params = { .target = KJOULE_TARGET_SYSTEM,
 						.energy_source = like->energy_source };
@@ -264,6 +276,8 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	do {
 		ret = one_round(cpu, &params, n < ASLEEP_ROUNDS, &rounds[n], &khz, err);
 		n++;
+		if (!ret && has_pending(stop_on))
+			ret = kjoule_fail(err, EINTR, "calibration: stopped by a signal");
 		if (ret || n < LEAST_ROUNDS)
 			continue;
 		if (!kjoule_calibration_solve(rounds, n, cal) && is_good(cal))

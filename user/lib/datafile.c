@@ -20,6 +20,7 @@ struct kjoule_writer {
 	int fd;
 	char *path;
 	bool regular;
+	bool created;			/* there was no such file before */
 	int error;			/* -errno of the first failure */
 	uint32_t sequence;
 	uint64_t bytes;			/* of whole chunks */
@@ -65,7 +66,8 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 	return 0;
 }
 
-int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjoule_error *err)
+/* The first bytes of the file, in place of whatever it had. */
+static int write_header(struct kjoule_writer *w, struct kjoule_error *err)
 {
 	struct kjoule_file_header h = {
 		.magic = KJOULE_FILE_MAGIC,
@@ -73,6 +75,22 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjou
 		.major = KJOULE_FILE_MAJOR,
 		.minor = KJOULE_FILE_MINOR,
 	};
+	int ret = 0;
+
+	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_file_header, checksum));
+	if (w->regular && ftruncate(w->fd, 0))
+		ret = -errno;
+	if (!ret)
+		ret = write_all(w->fd, (const uint8_t *)&h, sizeof(h));
+	if (ret)
+		return kjoule_fail(err, -ret, "%s: writing: %s; name another file with -o", w->path,
+				   strerror(-ret));
+	w->bytes = sizeof(h);
+	return 0;
+}
+
+int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjoule_error *err)
+{
 	struct kjoule_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
 	int ret;
@@ -80,7 +98,11 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjou
 	*out = NULL;
 	if (!w)
 		return kjoule_fail(err, ENOMEM, "no memory");
-	w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* What is there stays until there is something to put in its place. */
+	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	w->created = w->fd >= 0;
+	if (w->fd < 0 && errno == EEXIST)
+		w->fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (w->fd < 0) {
 		ret = kjoule_fail(err, errno, "%s: can not be written: %s; name another file with -o",
 				  path, strerror(errno));
@@ -95,18 +117,18 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjou
 		goto err_close;
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
-	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_file_header, checksum));
-	ret = write_all(w->fd, (const uint8_t *)&h, sizeof(h));
-	if (ret) {
-		kjoule_fail(err, -ret, "%s: writing: %s; name another file with -o", path,
-			    strerror(-ret));
-		goto err_close;
+	/* a disk that is full says so before anything is started, where nothing can be lost */
+	if (w->created || !w->regular) {
+		ret = write_header(w, err);
+		if (ret)
+			goto err_close;
 	}
-	w->bytes = sizeof(h);
 	*out = w;
 	return 0;
 
 err_close:
+	if (w->created)
+		unlink(path);
 	close(w->fd);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->path);
@@ -165,7 +187,10 @@ int kjoule_writer_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, ui
 		return kjoule_fail(err, -w->error, "%s: writing: %s", w->path, strerror(-w->error));
 	if (len > KJOULE_CHUNK_MAX)
 		return kjoule_fail(err, EFBIG, "%s: a chunk of %zu bytes is too large", w->path, len);
-	w->error = write_chunk(w, type, cpu, p, len, err);
+	if (!w->bytes)
+		w->error = write_header(w, err);
+	if (!w->error)
+		w->error = write_chunk(w, type, cpu, p, len, err);
 	return w->error;
 }
 
@@ -180,6 +205,8 @@ int kjoule_writer_close(struct kjoule_writer *w, struct kjoule_error *err)
 
 	if (!w)
 		return 0;
+	if (w->created && !w->sequence)
+		unlink(w->path);
 	if (close(w->fd))
 		ret = kjoule_fail(err, errno, "%s: closing: %s", w->path, strerror(errno));
 	ZSTD_freeCCtx(w->zstd);

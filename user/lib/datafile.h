@@ -81,8 +81,9 @@ uint32_t kjoule_crc32(const void *data, size_t len);
 struct kjoule_writer;
 
 /**
- * kjoule_writer_open() - create @path and write the header
- * An existing file is replaced only by what is written here: it is truncated at once.
+ * kjoule_writer_open() - open or create @path
+ * What is in it already stays until the first chunk is written, and a file that is new
+ * goes away again if there never is one.
  * Return: 0 or -errno
  */
 int kjoule_writer_open(const char *path, struct kjoule_writer **w, struct kjoule_error *err);

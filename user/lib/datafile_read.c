@@ -87,7 +87,7 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	int fd, ret;
 
 	*out = NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* a pipe would wait */
 	if (fd < 0)
 		return kjoule_fail(err, errno, "%s: %s%s", path, strerror(errno),
 				   errno == ENOENT ? "; make one with `kjoule record`" : "");

@@ -13,6 +13,7 @@
 #ifndef KJOULE_H
 #define KJOULE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -263,11 +264,12 @@ struct kjoule_calibration {
  * kjoule_calibrate() - measure it with private sessions and a busy loop on one CPU
  * @like:	the sources are taken from here
  * @cpu:	where; the calling thread is moved there for the time and back
+ * @stop_on:	blocked signals that end it early when one of them is pending; NULL: none
  * Takes about two seconds, six where the CPU is so noisy that it has to go on.
  *
- * Return: 0, -EAGAIN when the ticks' cost could not be told from noise, -errno
+ * Return: 0, -EAGAIN when the ticks' cost could not be told from noise, -EINTR, -errno
  */
 int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
-		     struct kjoule_calibration *cal, struct kjoule_error *err);
+		     const sigset_t *stop_on, struct kjoule_calibration *cal, struct kjoule_error *err);
 
 #endif /* KJOULE_H */

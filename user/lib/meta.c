@@ -205,7 +205,8 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->t0_ns = get_u64(o, "t0_ns");
 	s->seed = get_u64(o, "seed");
 	s->stop_ns = get_u64(o, "stop_ns");
-	if (ret || n > KJOULE_MAX_SOURCES || !s->interval_ns)
+	/* no module takes an interval outside of these */
+	if (ret || n > KJOULE_MAX_SOURCES || s->interval_ns < 1000 || s->interval_ns > 3600000000000ull)
 		return -EBADMSG;
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = source_from_json(json_object_array_get_idx(list, i),

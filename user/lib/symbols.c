@@ -182,6 +182,9 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 	int ret;
 
 	*out = NULL;
+	ret = kjoule_regular_file(path);
+	if (ret)
+		return ret;
 	if (build_id) {
 		ret = kjoule_build_id(path, hex);
 		if (ret && ret != -ENODATA)

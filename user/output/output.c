@@ -122,9 +122,44 @@ bool output_is_table(const struct output *out)
 	return out->format == OUTPUT_TABLE;
 }
 
+/* Length of the UTF-8 character at @p, 0 if there is none. */
+static size_t utf8_len(const unsigned char *p)
+{
+	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 :
+		   *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* overlong, surrogates, and beyond the last */
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
+	    (*p == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+struct json_object *output_json_str(const char *text)
+{
+	struct json_object *o;
+	char *clean = strdup(text);
+
+	if (!clean)
+		return NULL;
+	for (unsigned char *p = (unsigned char *)clean; *p;) {
+		size_t n = utf8_len(p);
+
+		if (!n)
+			*p = '?';
+		p += n ? n : 1;
+	}
+	o = json_object_new_string(clean);
+	free(clean);
+	return o;
+}
+
 void output_str(struct output *out, const char *text)
 {
-	cell(out, text, text, is_json(out) ? json_object_new_string(text) : NULL);
+	cell(out, text, text, is_json(out) ? output_json_str(text) : NULL);
 }
 
 void output_u64(struct output *out, uint64_t value)

@@ -65,6 +65,8 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 
 /** output_csv_cell() - one cell, quoted where RFC 4180 asks for it */
 void output_csv_cell(FILE *file, const char *text);
+/** output_json_str() - a string, in which bytes that are no UTF-8 are replaced by question marks */
+struct json_object *output_json_str(const char *text);
 /** output_json_real() - a number that prints with nine digits, null if not finite */
 struct json_object *output_json_real(double value);
 

@@ -412,20 +412,20 @@ static void made_up_ticks_widen_and_cost_nothing(void **state)
 	(void)state;
 	for (int i = 0; i < 40; i++)
 		t[i] = (struct cpm_tick){ i, i >= 20, false };
-	interval_times(&lane, 1, 40, group_of, BLOCKS, sums);
+	interval_times(&lane, 1, 40, 0, group_of, BLOCKS, sums);
 	before = sums[0].variance;
 	assert_true(sums[0].ticks == 20 && sums[0].real == 20);
 	memcpy(u, t, sizeof(u));
 	for (int i = 16; i < 24; i++)
 		u[i].made_up = true;
 	lane.ticks = u;
-	interval_times(&lane, 1, 40, group_of, BLOCKS, sums);
+	interval_times(&lane, 1, 40, 0, group_of, BLOCKS, sums);
 	assert_true(sums[0].ticks == 20 && sums[0].real == 16);
 	assert_true(fabs(sums[0].variance - before - 64.0 / 12) < 1e-9);
 	/* inside one block nothing is uncertain */
 	for (int i = 0; i < 40; i++)
 		u[i] = (struct cpm_tick){ i, i >= 20, i >= 5 && i < 15 };
-	interval_times(&lane, 1, 40, group_of, BLOCKS, sums);
+	interval_times(&lane, 1, 40, 0, group_of, BLOCKS, sums);
 	assert_true(fabs(sums[0].variance - before) < 1e-9);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "recording.h"
 #include "synthetic.h"
@@ -261,6 +262,35 @@ static void a_full_disk_leaves_whole_chunks(void **state)
 	assert_non_null(strstr(err.text, "-o"));
 }
 
+static void what_was_there_stays_until_there_is_more(void **state)
+{
+	const char *path = temp_path("kept");
+	struct kjoule_error err;
+	struct kjoule_writer *w;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	write_file(path, "old", 3);
+	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
+	assert_int_equal(kjoule_writer_close(w, &err), 0);
+	data = read_file(path, &len);
+	assert_int_equal(len, 3);
+	free(data);
+	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
+	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, "{}", 2, &err), 0);
+	assert_int_equal(kjoule_writer_close(w, &err), 0);
+	data = read_file(path, &len);
+	assert_memory_equal(data, KJOULE_FILE_MAGIC, sizeof(KJOULE_FILE_MAGIC) - 1);
+	free(data);
+	/* a new one that stays empty goes away */
+	path = temp_path("unused");
+	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(kjoule_writer_close(w, &err), 0);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static void crc_is_the_one_of_ieee(void **state)
 {
 	(void)state;
@@ -387,6 +417,7 @@ int main(void)
 		cmocka_unit_test(damage_in_the_middle_is_named_and_passed_over),
 		cmocka_unit_test(other_files_and_versions_are_refused),
 		cmocka_unit_test(a_full_disk_leaves_whole_chunks),
+		cmocka_unit_test(what_was_there_stays_until_there_is_more),
 		cmocka_unit_test(crc_is_the_one_of_ieee),
 		cmocka_unit_test(json_chunks_go_both_ways),
 		cmocka_unit_test(a_lost_chunk_leaves_a_hole_in_every_stream),
