@@ -184,7 +184,8 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 		/* both or none, or there would be no room to tell the next loss */
 		if (!ring_fits(ring, LOST_ROOM + 2 * size + LOST_ROOM))
 			goto lose;
-		write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(struct kjoule_lost), 0));
+		write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0,
+					     sizeof(struct kjoule_lost), 0));
 	}
 	rec = ring_record(ring, type, flags, size, LOST_ROOM);
 	if (likely(rec))

@@ -100,7 +100,7 @@ done
     if show:
         script += "echo == shown\nkjoule report --percent-limit 1 /tmp/1.data\n"
     out = bench.blocks(bench.guest(script, "--cpus", "1", "--oracle", oracle_file, *options,
-                                   timeout=120 + runs * (seconds + 20)))
+                                   timeout=120 + runs * (seconds + 40)))
     symbols = chip.Symbols(MIX)
     result = []
     for i in range(1, runs + 1):

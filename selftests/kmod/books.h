@@ -61,8 +61,8 @@ static inline bool due_agrees(const struct nl_stats *s, const struct nl_session 
 /* What was read, with what it says about itself, is all there was. */
 static inline bool records_agree(const struct nl_stats *s, const struct walk *w)
 {
-	uint64_t untold = s->lost - w->lost_records;
 	bool good = books_agree(s, "consumed, and records read", s->consumed, w->records) &
+		    books_agree(s, "lost, and told to be lost", s->lost, w->lost_records) &
 		    books_agree(s, "samples, and samples read", s->samples, w->samples) &
 		    books_agree(s, "waiting after all was read", 0, s->waiting);
 
@@ -71,8 +71,8 @@ static inline bool records_agree(const struct nl_stats *s, const struct walk *w)
 			  w->late_max_ns, s->late_max_ns);
 		good = false;
 	}
-	if (untold)	/* nothing was read after the last loss, so no record tells it */
-		return good & (w->lost_records < s->lost);
+	if (w->lost_before)	/* no tick was seen after the last loss */
+		return good;
 	if (w->session->target == KJOULE_TARGET_PROCESS)
 		return good & books_agree(s, "filtered, and ticks without a sample", s->filtered + w->lost_samples,
 					  w->filtered + (s->due - w->next));

@@ -453,12 +453,15 @@ static void *wait_in_thread(void *data)
 static void check_pids(void)
 {
 	pid_t child = fork(), thread = 0;
+	siginfo_t ended;
 	int ready[2];
 	pthread_t t;
 	char c;
 
 	if (!child)
 		_exit(0);
+	waitid(P_PID, child, &ended, WEXITED | WNOWAIT);
+	refuse_pid("pid of a process that has ended and not been waited for", child);
 	waitpid(child, NULL, 0);
 	refuse_pid("pid of a process that is gone", child);
 
@@ -468,6 +471,20 @@ static void check_pids(void)
 	if (pthread_create(&t, NULL, wait_in_thread, &thread) || read(ready[0], &c, 1) != 1)
 		return;
 	refuse_pid("pid of a thread that is no process", thread);
+}
+
+static void check_number(void)
+{
+	static struct nl_session s[64];
+	unsigned int n = 0, most = 64 - session_count();
+
+	while (n < most && !nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .ring_bytes = 4096,
+								   .cpus = 1 }, &s[n]))
+		n++;
+	ktap_check_equal(most, n, "64 sessions in all can be made");
+	refuse(&(struct refusal){ "one session more", NEW, 0, { 0 }, false, EUSERS, MUST_TELL });
+	while (n--)
+		nl_session_do(&nl, DEL, s[n].id, NULL);
 }
 
 static void check_cpus(void)
@@ -578,6 +595,7 @@ int main(void)
 	check_foreign();
 	check_headers();
 	check_pids();
+	check_number();
 	check_cpus();
 	check_sources();
 	check_states();

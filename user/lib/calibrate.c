@@ -21,7 +21,7 @@
 #include "interrupts.h"
 
 #define SLOW_NS		1000000
-#define FAST_NS		250000		/* unless the module's limits say else */
+#define FAST_NS		250000
 #define QUIET_MS	100		/* phases of a round */
 #define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
 #define ASLEEP_MS	100
