@@ -8,9 +8,9 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     vm: OPTIONS              options of scripts/vm; equal ones share a boot
     boot: own                this one gets a guest for itself
     timeout: SECONDS         (120)
-It prints KTAP; each of its results counts. Unit tests are build/user/tests/test_*
-(cmocka). The guest's side is selftests/vm/batch, what is a kernel complaint says
-scripts/lib/kernel_log.py.
+It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
+build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
+side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
 """
 import argparse
 import fnmatch
@@ -70,7 +70,7 @@ class Test:
 
     def judge(self, code):
         """Read the test's log and its exit code."""
-        planned = None
+        planned, said = None, ""
         with open(self.log, errors="replace") as f:
             self.lines = f.read().splitlines()
         for line in self.lines:
@@ -81,16 +81,21 @@ class Test:
                     self.whole_skip = m.group(2)
                 if not self.unit and planned != int(m.group(1)):
                     self.problems.append("more than one plan")
+            m = SKIP.match(line)
+            if m:
+                said = m.group(1)
             m = RESULT.match(line)
             if m:
                 skip = SKIP.search(m.group(3))
-                if m.group(1):
+                if skip and self.unit:    # cmocka's "not ok N # SKIP NAME"
+                    self.skipped.append((skip.group(1), said))
+                elif m.group(1):
                     self.failed.append(m.group(3))
                 elif skip:
-                    self.skipped.append((m.group(3)[:skip.start()].strip(),
-                                         skip.group(1) or ("skipped by the test" if self.unit else "")))
+                    self.skipped.append((m.group(3)[:skip.start()].strip(), skip.group(1)))
                 else:
                     self.passed += 1
+                said = ""
         results = self.passed + len(self.failed) + len(self.skipped)
         if code == EXIT_SKIP and not results:
             reason = self.whole_skip or next((l for l in reversed(self.lines) if l.strip()), "")

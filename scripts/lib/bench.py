@@ -67,7 +67,8 @@ class Printer:
         if must is not None:
             text += f" must {'<=' if at_most else '>='} {must:g}{' MISSED' if missed else ''}"
         if peer is not None:
-            text += f"  {peer} {peer_value:.6g} (ratio {row['ratio']:.2f})"
+            ratio = "no ratio" if row["ratio"] is None else f"ratio {row['ratio']:.2f}"
+            text += f"  {peer} {peer_value:.6g} ({ratio})"
         print(text + (f"  {note}" if note else ""), flush=True)
 
 

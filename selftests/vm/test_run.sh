@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # scripts/vm keeps its promises: output and exit code pass through unchanged, the
-# checkout is writable, kernel complaints and hangs fail, nothing stays behind.
+# checkout is writable, the kernel is the one asked for, kernel complaints and hangs fail,
+# nothing stays behind.
 # where: host
 # timeout: 900
 set -u
 cd "$(dirname "$0")/../.." || exit
 . selftests/ktap.sh
-ktap_plan 18
+ktap_plan 23
 
 vm() { scripts/vm --no-chip --no-modules --log "$dir/console" "$@"; }
 dir=build/test-logs/vm-run
@@ -55,6 +56,14 @@ check_exit 99 "a warning in the kernel log fails the run" \
 	vm -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at made/up.c:1" >/dev/kmsg'
 check_exit 99 "a panic fails the run" vm -- sh -c 'echo c >/proc/sysrq-trigger; sleep 60'
 check_exit 124 "a hung guest ends at the time-out" vm --timeout 8 -- sleep 1000
+check_equal "which is said" 1 "$(grep -c '^vm: no end after 8 s; end of the kernel log' <<<"$ktap_output")"
+check "and the log shown" test "$(grep -c '^\[ *[0-9]*\.[0-9]*\] ' <<<"$ktap_output")" -gt 10
+check_exit 125 "a kernel that is not installed is an error" vm --kernel 9.9 -- true
+# shellcheck disable=SC2012
+release=$(basename "$(dirname "$(ls -d /lib/modules/*/build | sort -V | tail -1)")")
+check_equal "which names those that are" "vm: no kernel 9.9 found; have: ...; run scripts/setup" \
+	"$(sed "s/have: .*$release.*;/have: ...;/" <<<"$ktap_output")"
+check_equal "the kernel that is asked for is booted" "$release" "$(vm --kernel "$release" -- uname -r)"
 code=0
 vm -- sh -c 'kill -SEGV $$' || code=$?
 check_equal "a command killed by a signal gives 128 + signal" 139 $code

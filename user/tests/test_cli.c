@@ -117,8 +117,10 @@ static void help_is_output_and_0(void **state)
 static void without_the_module_it_says_what_to_do(void **state)
 {
 	(void)state;
-	if (!access(KJOULE_DEVICE, F_OK))
+	if (!access(KJOULE_DEVICE, F_OK)) {
+		print_message("# SKIP the module is loaded\n");
 		skip();
+	}
 	assert_int_equal(kjoule("list"), 1);
 	assert_true(says(err, "kjoule: /dev/kjoule: no such device; load the module with `sudo modprobe kjoule`"));
 	assert_int_equal(kjoule("record -o %s -- true", temp_path("never")), 1);

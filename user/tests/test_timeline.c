@@ -170,6 +170,10 @@ static void jitter_is_below_its_limit_and_repeats(void **state)
 
 	(void)state;
 	assert_int_equal(kjoule_jitter(1, 2, 0), 0);
+	/* as worked out from Documentation/abi/device.rst */
+	assert_int_equal(kjoule_jitter(42, 7, 1000000), 382097);
+	assert_int_equal(kjoule_jitter(UINT64_MAX, 123456789, 400000), 234730);
+	assert_int_equal(kjoule_jitter(0, 1, 3999999999), 374727709);
 	for (uint64_t k = 0; k < 100000; k++) {
 		uint64_t j = kjoule_jitter(42, k, 1000);
 

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What `make install-user` puts in place works and `make uninstall` takes it away; what
+# `make dkms` hands over is all that the module needs, built as DKMS would build it.
+# where: host
+# timeout: 300
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit
+. selftests/ktap.sh
+unset MAKEFLAGS MAKEOVERRIDES MFLAGS KJOULE_TOP DESTDIR PREFIX
+
+dir=$(mktemp -d) || exit
+trap 'rm -rf "$dir"' EXIT
+dest=$dir/dest
+
+binary_runs() {
+	local said
+	said=$("$dest/usr/local/bin/kjoule" --version) && echo "$said" && [[ $said == kjoule*[0-9].[0-9]* ]]
+}
+
+# A page for each of the sources, and each is one.
+pages_are_there() {
+	local source page
+	for source in Documentation/man/*.[1-8].rst; do
+		page=$(basename "$source" .rst)
+		grep '^\.TH' "$dest/usr/local/share/man/man${page##*.}/$page" || return 1
+	done
+}
+
+left() { (cd "$dest" && find . -type f | sort); }
+
+check "make install-user" make -s install-user DESTDIR="$dest"
+check "the installed binary runs" binary_runs
+check "every manual page is there" pages_are_there
+check "so is the completion" cmp user/completion/kjoule "$dest/usr/local/share/bash-completion/completions/kjoule"
+check "make install-user with a PREFIX" make -s install-user DESTDIR="$dest" PREFIX=/opt/k
+check "puts all of it there" diff -r "$dest/usr/local" "$dest/opt/k"
+touch "$dest/usr/local/bin/other" "$dest/usr/local/share/man/man1/other.1"
+check "make uninstall" make -s uninstall DESTDIR="$dest"
+check "make uninstall with a PREFIX" make -s uninstall DESTDIR="$dest" PREFIX=/opt/k
+check_equal "leave nothing but what others have put there" \
+	"./usr/local/bin/other ./usr/local/share/man/man1/other.1" "$(left | xargs)"
+
+# DKMS copies the source to a tree of its own and runs the lines of dkms.conf.
+dkms_line() {	# NAME KERNEL
+	(
+		kernel_source_dir=/lib/modules/$2/build dkms_tree=$dir/tree
+		. "$source/dkms.conf"
+		declare -n line=$1
+		echo "$line"
+	)
+}
+
+dkms_run() {
+	local line
+	line=$(dkms_line "$@") && [ -n "$line" ] && (cd "$dir" && eval "$line")
+}
+
+check "make dkms" make -s dkms DESTDIR="$dest"
+source=$(echo "$dest"/usr/src/kjoule-*)
+version=$(dkms_line PACKAGE_VERSION any)
+check_equal "the source lies where DKMS looks for it" "$dest/usr/src/kjoule-$version" "$source"
+build=$dir/tree/kjoule/$version/build
+kernels=0
+for kernel in /lib/modules/*/build; do
+	kernel=$(basename "$(dirname "$kernel")")
+	[ -e "/lib/modules/$kernel/build/Makefile" ] || continue
+	kernels=$((kernels + 1))
+	rm -rf "$dir/tree" && mkdir -p "${build%/*}" && cp -r "$source" "$build"
+	check "it builds alone for $kernel" dkms_run 'MAKE[0]' "$kernel"
+	module=$build/$(dkms_line 'BUILT_MODULE_NAME[0]' "$kernel").ko
+	check_equal "and is the version that dkms.conf says" "$version" "$(/sbin/modinfo -F version "$module" 2>&1)"
+	check_equal "for that kernel" "$kernel" "$(/sbin/modinfo -F vermagic "$module" 2>&1 | cut -d' ' -f1)"
+	check "its CLEAN line works" dkms_run CLEAN "$kernel"
+	check "and leaves nothing built" test ! -e "$module"
+done
+check "there was a kernel to build for" test $kernels -gt 0
+ktap_end

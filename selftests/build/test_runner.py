@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: host
+"""The test runner counts right: made-up tests, run by a copy of it in a tree of their own.
+
+Its last line is exactly "N passed, N failed, N skipped", its exit code is 0 only when
+something passed and nothing failed, and a skip that names no reason is a failure.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TOP, "selftests"))
+import ktap  # noqa: E402
+
+SHELL, UNIT, GUEST = "#!/bin/sh\n", "unit", "#!/bin/sh\n# where: guest\n"
+
+# what it is, its head, its text, the runner's last line and exit code, and what it has to say
+CASES = [
+    ("two results", SHELL, "echo 1..2; echo ok 1 - a; echo ok 2 - b", (2, 0, 0), 0, ""),
+    ("a failure beside a success", SHELL, "echo 1..2; echo ok 1 - a; echo not ok 2 - broken; exit 1", (1, 1, 0), 1,
+     "# failed: broken"),
+    ("a skip with its reason", SHELL, "echo 1..2; echo ok 1 - a; echo 'ok 2 - b # SKIP no lamp'", (1, 0, 1), 0,
+     "# skipped: b: no lamp"),
+    ("a skip without reason", SHELL, "echo 1..2; echo ok 1 - a; echo 'ok 2 - b # SKIP'", (1, 1, 1), 1,
+     "# failed: a skip names no reason"),
+    ("a whole file skipped", SHELL, "echo '1..0 # SKIP no lamp'; exit 4", (0, 0, 1), 1, "# SKIP no lamp"),
+    ("a whole file skipped without reason", SHELL, "exit 4", (0, 1, 0), 1, "# failed: skipped without saying why"),
+    ("fewer results than planned", SHELL, "echo 1..2; echo ok 1 - a", (1, 1, 0), 1,
+     "# failed: 2 results were planned, 1 came"),
+    ("no plan", SHELL, "echo ok 1 - a", (1, 1, 0), 1, "# failed: no plan"),
+    ("no results", SHELL, "echo 1..0", (0, 1, 0), 1, "# failed: no results"),
+    ("an exit code without a failure", SHELL, "echo 1..1; echo ok 1 - a; exit 3", (1, 1, 0), 1,
+     "# failed: exit code 3 although nothing failed"),
+    ("no end", SHELL + "# timeout: 1\n", "echo 1..1; echo ok 1 - a; sleep 60", (1, 1, 0), 1,
+     "# failed: no end after 1 s"),
+    ("a unit test", UNIT, "", (1, 0, 0), 0, ""),
+    ("a unit test that fails", UNIT, "fail();", (0, 1, 0), 1, "# failed: result"),
+    ("a unit test's skip with its reason", UNIT, r'print_message("# SKIP no lamp\n"); skip();', (0, 0, 1), 1,
+     "# skipped: result: no lamp"),
+    ("a unit test's skip without reason", UNIT, "skip();", (0, 1, 1), 1, "# failed: a skip names no reason"),
+    ("a test in a guest", GUEST, "echo 1..1; echo ok 1 - a", (1, 0, 0), 0, ""),
+    ("a complaint of the guest's kernel", GUEST, "echo 1..1; echo ok 1 - a; echo 'BUG: made up' >>console",
+     (1, 1, 0), 1, "# failed: kernel: BUG: made up"),
+    ("a guest that dies", GUEST, "kill -9 $(cat vm.pid)", (0, 1, 0), 1, "# failed: the guest ended during this test"),
+]
+
+# The guests are made up too: the batch runs here, and marks a kernel log that is a file.
+VM = """#!/bin/sh
+while [ "$1" != -- ]; do
+	[ "$1" != --log ] || ln -sf "$2" console
+	shift
+done
+: >console
+echo $$ >vm.pid
+exec "$2" "$3"
+"""
+
+UNIT_SOURCE = """
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+static void result(void **state) {{ (void)state; {} }}
+int main(void)
+{{
+	const struct CMUnitTest tests[] = {{ cmocka_unit_test(result) }};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}}
+"""
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, 0o755)
+
+
+def make_tree(top):
+    for name in ("selftests/run.py", "selftests/run.sh", "scripts/lib/kernel_log.py"):
+        os.makedirs(os.path.dirname(os.path.join(top, name)), exist_ok=True)
+        shutil.copy(os.path.join(TOP, name), os.path.join(top, name))
+    with open(os.path.join(TOP, "selftests/vm/batch")) as f:
+        write(os.path.join(top, "selftests/vm/batch"), f.read().replace(">/dev/kmsg", ">>console"))
+    write(os.path.join(top, "scripts/vm"), VM)
+
+
+def add_test(top, folder, head, text):
+    if head != UNIT:
+        write(os.path.join(top, "selftests", folder, "test_it.sh"), head + text + "\n")
+        return "selftests/" + folder
+    tests = os.path.join(top, "build/user/tests")
+    os.makedirs(tests, exist_ok=True)
+    subprocess.run(["gcc", "-x", "c", "-", "-o", os.path.join(tests, "test_it"), "-lcmocka"],
+                   input=UNIT_SOURCE.format(text).encode(), check=True)
+    return "build/user"
+
+
+def run(top, *args):
+    return subprocess.run([os.path.join(top, "selftests/run.sh"), *args], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+
+def main():
+    ktap.plan(len(CASES) + 4)
+    with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
+        make_tree(top)
+        for i, (what, head, text, counts, code, says) in enumerate(CASES):
+            folder = add_test(top, f"case{i}", head, text)
+            r = run(top)
+            want = "{} passed, {} failed, {} skipped".format(*counts)
+            ktap.check(r.stdout.splitlines()[-1:] == [want] and r.returncode == code and says in r.stdout,
+                       f"{what}: {want}, exit code {code}", f"exit code {r.returncode}, says:\n{r.stdout}")
+            shutil.rmtree(os.path.join(top, folder))
+
+        add_test(top, "one", *CASES[0][1:3])
+        add_test(top, "two", *CASES[2][1:3])
+        os.chmod(os.path.join(top, "selftests/two/test_it.sh"), 0o644)
+        r = run(top)
+        ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 1 failed, 0 skipped"] and r.returncode == 1 and
+                   "not executable" in r.stdout, "a test that can not be run is a failure", r.stdout)
+        r = run(top, "one")
+        ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 0 failed, 0 skipped"] and r.returncode == 0,
+                   "a name chooses", r.stdout)
+        ktap.check(run(top, "three").returncode == 2, "a name that no test has is an error")
+        r = run(top, "--list")
+        ktap.check([line.split()[0] for line in r.stdout.splitlines()] == ["one/it", "two/it"], "--list names them",
+                   r.stdout)
+    ktap.end()
+
+
+if __name__ == "__main__":
+    main()

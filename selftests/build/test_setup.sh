@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# scripts/setup does nothing, quickly, when all is there; as root it installs what is
+# missing and as anyone else it only says what and how. dpkg-query and apt-get are
+# made up here: nothing is installed.
+# where: host
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit
+. selftests/ktap.sh
+ktap_plan 11
+
+dir=$(mktemp -d) || exit
+trap 'rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+cp scripts/setup "$dir/setup"	# where any user can read it
+mkdir "$dir/apt" "$dir/dpkg"
+printf '#!/bin/sh\necho "apt-get $*"\n' >"$dir/apt/apt-get"
+# All packages are installed but those in $absent; of some only the settings are left.
+cat >"$dir/dpkg/dpkg-query" <<'END'
+#!/bin/sh
+for package in "$@"; do
+	case " $absent " in
+	" all ") ;;
+	*" $package "*) echo "config-files $package" ;;
+	*) echo "installed $package" ;;
+	esac
+done
+END
+chmod 755 "$dir/apt/apt-get" "$dir/dpkg/dpkg-query"
+
+setup() { PATH=$dir/apt:$PATH "$dir/setup"; }
+setup_without() { absent=$1 PATH=$dir/dpkg:$dir/apt:$PATH ${2-} "$dir/setup"; }
+
+user=
+[ "$(id -u)" != 0 ] || user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+
+# On a machine that is ready, which is one that runs the tests.
+start=$(date +%s%N)
+first=$(setup 2>&1)
+code=$?
+second=$(setup 2>&1)
+code=$((code + $?))
+check_equal "run twice with all there, it succeeds" 0 $code
+check_equal "and does and says nothing" "" "$first$second"
+check "quickly" test $(($(date +%s%N) - start)) -lt 4000000000
+check_equal "the same with a package database that has all" "" "$(setup_without none 2>&1)"
+
+said=$(setup_without all "$user" 2>&1)
+check_equal "an ordinary user without the packages gets exit code 1" 1 $?
+check_output "and the packages' names" "packages are missing: gcc make .*qemu-system-x86 .*python3-docutils$" \
+	echo "$said"
+check_output "and the command" "sudo apt-get update && sudo apt-get install -y --no-install-recommends gcc make " \
+	echo "$said"
+check_equal "nothing is installed" 0 "$(grep -c '^apt-get' <<<"$said")"
+said=$(setup_without "cpio valgrind" "$user" 2>&1)
+check_equal "of which two are missing, two are named" \
+	"scripts/setup: these packages are missing: cpio valgrind" "$(head -1 <<<"$said")"
+
+if [ -n "$user" ]; then
+	said=$(setup_without "cpio valgrind" 2>&1)
+	check_equal "root goes on" 0 $?
+	check_equal "and installs what is missing, and that alone" \
+		"apt-get update apt-get install -y --no-install-recommends cpio valgrind" "$(grep '^apt-get' <<<"$said" | xargs)"
+else
+	ktap_skip "root goes on" "not run by root"
+	ktap_skip "and installs what is missing, and that alone" "not run by root"
+fi
+ktap_end

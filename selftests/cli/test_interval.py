@@ -1,0 +1,81 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --no-chip --cpus 2
+# timeout: 90
+"""Ticks are due at the interval that was asked for, delayed by the jitter that was asked for and no more.
+
+A record's time less its lateness is when its tick was due: without jitter a multiple of
+the interval from the first, with it up to the jitter after one, on all CPUs the same.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import ktap, kjoule, report, rows, script, path, MIX  # noqa: E402
+
+SECONDS = 2
+
+
+def window(values, interval):
+    """Where on the circle of an interval all values lie: begin and width, around the largest hole."""
+    at = sorted({v % interval for v in values})
+    hole, begin = max((((b - a) % interval or interval), b) for a, b in zip(at, at[1:] + at[:1]))
+    return begin, interval - hole
+
+
+def ticks(lines, interval, begin):
+    """For each CPU its ticks in the order of the records: (number, when due, how many)."""
+    cpus = {}
+    for line in lines:
+        if line["type"] not in ("sample", "gap"):
+            continue
+        due = line["time_ns"] - line.get("late_ns", 0)
+        cpus.setdefault(line["cpu"], []).append(((due - begin) // interval, due, line.get("count", 1)))
+    return cpus
+
+
+def check(name, interval, jitter, *options):
+    file = path("data")
+    r = kjoule("record", "-q", "--no-calibrate", "-a", "-o", file, *options, "--",
+               "sh", "-c", f"{MIX} {SECONDS} & {MIX} {SECONDS}; wait")
+    doc, _ = report(file)
+    if not ktap.check(r.code == 0 and doc, f"{name}: it is recorded", r):
+        return
+    ktap.check(doc["interval_ns"] == interval and doc["jitter_ns"] == jitter,
+               f"{name}: the file has the interval and the jitter", (doc["interval_ns"], doc["jitter_ns"]))
+    head = next(line for line in kjoule("report", file).out.splitlines() if line.startswith("# recorded "))
+    ktap.check(f"at {1e9 / interval:.6g} Hz" in head and
+               (f"with {jitter / 1e3:.1f} us of jitter" in head if jitter else "jitter" not in head),
+               f"{name}: so says the report", head)
+    books = doc["books"]
+    cpus = len(doc["cost"]["cpus"])
+    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"] and not books["lost"] and
+               abs(books["due"] / (cpus * doc["duration_s"] * 1e9 / interval) - 1) < 0.01,
+               f"{name}: as many ticks were due, none is lost", (books, doc["duration_s"]))
+
+    lines, _ = script(file)
+    due = [line["time_ns"] - line["late_ns"] for line in lines if line["type"] == "sample"]
+    begin, width = window(due, interval)
+    ktap.check(0.9 * jitter < width < jitter if jitter else width == 0,
+               f"{name}: less their lateness, samples lie at their ticks", (len(due), begin, width))
+    seen = ticks(lines, interval, begin - (interval - width) // 2)
+    holes = [(cpu, a, b) for cpu, t in seen.items() for a, b in zip(t, t[1:]) if b[0] != a[0] + a[2]]
+    ktap.check(len(seen) == cpus and not holes, f"{name}: each tick follows the one before, none is missing", holes[:5])
+    ktap.check(sum(n for t in seen.values() for _, _, n in t) == books["due"] and
+               sum(line["type"] == "sample" for line in lines) == books["produced"],
+               f"{name}: those are all of the books", books)
+    first = {k: at for k, at, _ in seen.get(0, [])}
+    both = [(k, at, first[k]) for k, at, _ in seen.get(1, []) if k in first]
+    ktap.check(len(both) > 100 and all(at == other for _, at, other in both),
+               f"{name}: a tick is due at the same time on both CPUs", [b for b in both if b[1] != b[2]][:5])
+
+
+def main():
+    check("-i 500us", 500000, 0, "-i", "500us")
+    check("-F 1000", 1007874, 0, "-F", "1000")    # a part in 127 longer, to be out of step
+    check("--jitter", 1000000, 400000, "-i", "1ms", "--jitter", "400us")
+    ktap.end()
+
+
+main()
