@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
+#include "grow.h"
 
 /*
  * So many missed ticks in a row are given to the code beside them: interrupts were off.
@@ -43,20 +44,6 @@ struct blocks_index {
 	} cache[4096];
 };
 
-static void *grow(void *list, uint32_t *n, size_t size)
-{
-	void **p = list;
-	char *items = *p;
-
-	if (!(*n & (*n - 1))) {
-		items = realloc(*p, (*n ? 2ul * *n : 1ul) * size);
-		if (!items)
-			return NULL;
-		*p = items;
-	}
-	return memset(items + (*n)++ * size, 0, size);
-}
-
 static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind,
 			uint32_t *out)
 {
@@ -69,7 +56,7 @@ static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum c
 			return 0;
 		}
 	}
-	p = grow(&b->processes, &b->n_processes, sizeof(*p));
+	p = kjoule_grow(&b->processes, &b->n_processes, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	*p = (struct blocks_process){ pid, comm, kind };
@@ -127,7 +114,7 @@ static int find_function(struct blocks *b, uint32_t process, const char *symbol,
 		}
 		at = (at + 1) & (b->index->room - 1);
 	}
-	f = grow(&b->functions, &b->n_functions, sizeof(*f));
+	f = kjoule_grow(&b->functions, &b->n_functions, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	*f = (struct blocks_function){ process, symbol, object, kernel, 0 };
@@ -523,6 +510,18 @@ static double other_part(const struct view *v)
 	return part < 0.2 ? part : 0;
 }
 
+/* Twice the standard error of what a tick was calibrated to take and to spend. */
+static double calibration_error(const struct view *v)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double time = cal->ticks ? cal->tick_error_ns / cal->tick_ns : 0, energy = 0;
+
+	for (uint32_t d = 0; d < cal->n_domains; d++)
+		if (cal->irq_uw[d] > 0 && isfinite(cal->irq_error_uw[d]))
+			energy = fmax(energy, cal->irq_error_uw[d] / cal->irq_uw[d]);
+	return 2 * hypot(time, energy);
+}
+
 int blocks_new(struct view *v, bool raw, struct blocks *b)
 {
 	int ret = -ENOMEM;
@@ -548,6 +547,7 @@ int blocks_new(struct view *v, bool raw, struct blocks *b)
 	b->input.jitter = (double)v->rec.meta.session.jitter_ns / v->rec.meta.session.interval_ns;
 	b->input.end_tick = v->tl.end_tick;
 	b->input.other = raw ? 0 : other_part(v);
+	b->input.calibration_error = calibration_error(v);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		uint32_t index = b->domains[d]->index;
 		bool known = !raw && index < v->rec.cal.n_domains;

@@ -25,7 +25,7 @@ struct blocks_function {
 };
 
 struct blocks {
-	uint32_t n_processes, n_functions;
+	size_t n_processes, n_functions;
 	struct blocks_process *processes;
 	struct blocks_function *functions;
 	uint32_t other;			/* the function that stands for what was not asked for */

@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The results with which every test of a session ends: the module's books against
- * each other, against the clock, against the head pages and against what the test
+ * How a test of a session begins, and the results with which it ends: the module's books
+ * against each other, against the clock, against the head pages and against what the test
  * itself has read. Included once, by the test's own file, as ktap.h is.
  */
 #ifndef KJOULE_SELFTESTS_BOOKS_H
 #define KJOULE_SELFTESTS_BOOKS_H
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "../ktap.h"
 #include "nl.h"
 #include "ring.h"
+
+/* A session that runs, with its rings mapped. */
+static inline bool session_begin(struct nl *nl, const struct nl_config *c, struct nl_session *info,
+				 struct device *d, struct walk *walk)
+{
+	int err = nl_session_new(nl, c, info) ?: device_open(d, info->id) ?: device_map(d) ?:
+		  nl_session_do(nl, KJOULE_CMD_SESSION_START, info->id, info);
+	unsigned int i;
+
+	if (err) {
+		ktap_not_ok("a session: %s %s", strerrorname_np(-err), nl->why);
+		return false;
+	}
+	for (i = 0; i < d->n; i++)
+		walk_begin(&walk[i], info, d->ring[i].cpu);
+	return true;
+}
 
 /* One line of the books that has to hold on each CPU; tells where it does not. */
 static inline bool books_agree(const struct nl_stats *s, const char *what, uint64_t want, uint64_t got)

@@ -26,18 +26,8 @@ static struct nl_stats stats[NL_MAX_CPUS];
 
 static bool begin(uint64_t jitter_ns)
 {
-	unsigned int i;
-	int err = nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .jitter_ns = jitter_ns }, &info) ?:
-		  device_open(&d, info.id) ?: device_map(&d) ?:
-		  nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
-
-	if (err) {
-		ktap_not_ok("a session: %s %s", strerrorname_np(-err), nl.why);
-		return false;
-	}
-	for (i = 0; i < d.n; i++)
-		walk_begin(&walk[i], &info, d.ring[i].cpu);
-	return true;
+	return session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .jitter_ns = jitter_ns },
+			     &info, &d, walk);
 }
 
 static void end(const char *name)

@@ -29,17 +29,7 @@ static struct nl_stats stats[NL_MAX_CPUS];
 /* A running session at 4 kHz with the smallest ring, mapped. */
 static bool begin(const struct nl_config *c)
 {
-	unsigned int i;
-	int err = nl_session_new(&nl, c, &info) ?: device_open(&d, info.id) ?: device_map(&d) ?:
-		  nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
-
-	if (err) {
-		ktap_not_ok("a session: %s %s", strerrorname_np(-err), nl.why);
-		return false;
-	}
-	for (i = 0; i < d.n; i++)
-		walk_begin(&walk[i], &info, d.ring[i].cpu);
-	return true;
+	return session_begin(&nl, c, &info, &d, walk);
 }
 
 static void end(void)

@@ -15,8 +15,9 @@
 #include "profile.h"
 
 /*
- * How well a calibration knows what interrupts take, of their time and of their energy:
- * recordings on the virtual chip were off by up to 12 % of it against the chip's own books.
+ * How well a calibration knows at best what interrupts take, of their time and of their
+ * energy: recordings on the virtual chip were off by up to 12 % of it against the chip's own
+ * books.
  */
 #define CALIBRATION_ERROR	0.15
 
@@ -178,9 +179,14 @@ static struct value uncertain(struct value v, double error)
 			       v.v + hypot(v.hi - v.v, error) };
 }
 
-static struct value net_time(const struct profile_group *g)
+static double calibration_error(const struct profile_input *in)
 {
-	return uncertain(sampled_time(g), CALIBRATION_ERROR * (g->ticks_s + g->other_s));
+	return fmax(in->calibration_error, CALIBRATION_ERROR);
+}
+
+static struct value net_time(const struct profile_input *in, const struct profile_group *g)
+{
+	return uncertain(sampled_time(g), calibration_error(in) * (g->ticks_s + g->other_s));
 }
 
 /* Add up the packages of a domain. */
@@ -208,11 +214,12 @@ static void add_group(struct energy_sum *s, const struct cpm_group *g)
 
 /*
  * Energy and power without interrupts, with their intervals out of those of the time as
- * sampled, of the residuals and of the calibration. @irq_s,@irq_j: what interrupts took.
+ * sampled, of the residuals and of the calibration. @irq_s,@irq_j: what interrupts took,
+ * known to @error of it.
  * @left: what is left of the sum where it still has the interrupts in it
  */
-static void conclude_net(const struct energy_sum *s, const struct value *time, double irq_s,
-			 double irq_j, double left, struct profile_energy *e)
+static void conclude_net(const struct energy_sum *s, const struct value *time, double error,
+			 double irq_s, double irq_j, double left, struct profile_energy *e)
 {
 	double residual = 0, below, above, j = s->uj * 1e-6 * left, bias = s->bias * 1e-6 * left;
 
@@ -228,17 +235,18 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 	/* delta method: relative errors of time and power are added as squares */
 	below = hypot(j * (1 - time->lo / time->v), residual) + bias;
 	above = hypot(j * (time->hi / time->v - 1), residual) + bias;
-	e->net_j = uncertain((struct value){ j, j - below, j + above }, CALIBRATION_ERROR * irq_j);
+	e->net_j = uncertain((struct value){ j, j - below, j + above }, error * irq_j);
 	residual = (residual + bias) / time->v;
 	/* too much energy for interrupts is too much time for them as well */
 	e->net_w = uncertain((struct value){ e->net_w.v, e->net_w.v - residual, e->net_w.v + residual },
-			     CALIBRATION_ERROR * (irq_j - e->net_w.v * irq_s) / time->v);
+			     error * (irq_j - e->net_w.v * irq_s) / time->v);
 }
 
 /* A group's energy in one domain: net, the interrupts' parts, and all together. */
-static void conclude(const struct energy_sum *s, double irq_w, double idle_uj,
+static void conclude(const struct energy_sum *s, const struct profile_input *in, unsigned int d,
 		     const struct profile_group *g, struct profile_energy *e)
 {
+	double irq_w = in->irq_w[d], idle_uj = in->idle_uj[d];
 	double left = g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
 	struct value time = sampled_time(g);
 	bool known = !isnan(irq_w);
@@ -250,7 +258,8 @@ static void conclude(const struct energy_sum *s, double irq_w, double idle_uj,
 	e->ticks_j = isnan(idle_uj) ? g->ticks_s * irq_w :
 		     (g->ticks_s - g->idle_ticks_s) * irq_w + g->idle_ticks * idle_uj * 1e-6;
 	e->other_j = g->other_s * irq_w;
-	conclude_net(s, &time, g->ticks_s + g->other_s, e->ticks_j + e->other_j, known ? 1 : left, e);
+	conclude_net(s, &time, calibration_error(in), g->ticks_s + g->other_s,
+		     e->ticks_j + e->other_j, known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;
@@ -283,8 +292,7 @@ static int energies(const struct profile *p, unsigned int d, const uint32_t *gro
 	}
 	for (uint32_t g = 0; g < n_groups && !ret; g++) {
 		if (sums[g].known)
-			conclude(&sums[g], in->irq_w[d], in->idle_uj[d], &out[g],
-				 &out[g].energy[d]);
+			conclude(&sums[g], in, d, &out[g], &out[g].energy[d]);
 		else
 			out[g].energy[d].j = out[g].energy[d].net_j = out[g].energy[d].w =
 				out[g].energy[d].net_w = (struct value){ NAN, NAN, NAN };
@@ -324,7 +332,7 @@ int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n
 	if (!ret)
 		irq_costs(p, group_of, out);
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		out[g].net_s = net_time(&out[g]);
+		out[g].net_s = net_time(in, &out[g]);
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++)
 		ret = energies(p, d, group_of, n_groups, out);
 	free(lost);

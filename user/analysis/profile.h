@@ -39,6 +39,8 @@ struct profile_package {
  * @jitter:	see interval_times()
  * @end_tick:	after the last tick
  * @other:	part of the time, 0 to 1, taken by interrupts that no sample can fall on
+ * @calibration_error: how far off what interrupts took may be, as a part of it; at least 15 %
+ *		are assumed
  * @irq_w:	power of each domain while a tick or another interrupt runs; NAN: not known, then
  *		that of the code that it interrupts
  * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as
@@ -52,6 +54,7 @@ struct profile_input {
 	double jitter;
 	uint64_t end_tick;
 	double other;
+	double calibration_error;
 	double irq_w[PROFILE_DOMAINS];
 	double idle_uj[PROFILE_DOMAINS];
 	size_t n_lanes;
@@ -78,7 +81,7 @@ struct profile_energy {
  * struct profile_group - what is known of a group
  * @samples:	real ones
  * @time_s:	all of its ticks' time
- * @net_s:	that without what interrupts took, which is known to some 15 % only
+ * @net_s:	that without what interrupts took, which is known to @calibration_error only
  * @idle_ticks:	samples of these that woke an idle CPU
  * @ticks_s:	part of @time_s that kjoule's ticks took
  * @idle_ticks_s: part of @ticks_s on idle CPUs

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "kjoule.h"
 #include "recording.h"
+#include "grow.h"
 #include "timeline.h"
 
 struct walk {
@@ -20,21 +21,6 @@ struct walk {
 	uint32_t pid, tgid;
 	struct timeline_hole *open;	/* a hole whose end has not been seen */
 };
-
-/* Grow @*list by one of @size; rooms are powers of two. Return: the new item or NULL */
-static void *grow(void *list, size_t *n, size_t size)
-{
-	void **p = list;
-	char *items = *p;
-
-	if (!(*n & (*n - 1))) {
-		items = realloc(*p, (*n ? 2 * *n : 1) * size);
-		if (!items)
-			return NULL;
-		*p = items;
-	}
-	return memset(items + (*n)++ * size, 0, size);
-}
 
 /* Move on to the tick with these low bits. Return: false if that can not be. */
 static bool advance(struct walk *w, uint32_t low)
@@ -59,7 +45,7 @@ static int add_sample(struct walk *w, const struct kjoule_sample *rec)
 
 	if (!advance(w, rec->tick))
 		return 0;
-	s = grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
+	s = kjoule_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	s->tick = w->tick;
@@ -85,8 +71,8 @@ static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 		w->tl->max_late_ns = rec->late_ns;
 	for (; domains; domains &= domains - 1, uj++) {
 		unsigned int d = __builtin_ctz(domains);
-		struct timeline_reading *r = grow(&w->package->readings[d],
-						  &w->package->n_readings[d], sizeof(*r));
+		struct timeline_reading *r = kjoule_grow(&w->package->readings[d],
+								&w->package->n_readings[d], sizeof(*r));
 
 		if (!r)
 			return -ENOMEM;
@@ -106,7 +92,7 @@ static int add_gap(struct walk *w, const struct kjoule_gap *rec)
 		w->tl->disorder++;
 		return 0;
 	}
-	g = grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
+	g = kjoule_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
 	g->first = w->tick;
@@ -122,7 +108,7 @@ static int add_lost(struct walk *w, const struct kjoule_lost *rec)
 
 	if (!in_file && !advance(w, rec->tick))
 		return 0;
-	h = grow(&w->cpu->holes, &w->cpu->n_holes, sizeof(*h));
+	h = kjoule_grow(&w->cpu->holes, &w->cpu->n_holes, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	h->from = w->tick;
@@ -161,7 +147,7 @@ static struct timeline_package *package(struct timeline *tl, uint32_t id)
 	for (size_t i = 0; i < tl->n_packages; i++)
 		if (tl->packages[i].package == id)
 			return &tl->packages[i];
-	p = grow(&tl->packages, &tl->n_packages, sizeof(*p));
+	p = kjoule_grow(&tl->packages, &tl->n_packages, sizeof(*p));
 	if (p)
 		p->package = id;
 	return p;
@@ -177,7 +163,7 @@ int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package_id, const v
 	int ret = 0;
 
 	w.package = package(tl, package_id);
-	w.cpu = grow(&tl->cpus, &tl->n_cpus, sizeof(*w.cpu));
+	w.cpu = kjoule_grow(&tl->cpus, &tl->n_cpus, sizeof(*w.cpu));
 	if (!w.package || !w.cpu)
 		return -ENOMEM;
 	w.cpu->cpu = cpu;

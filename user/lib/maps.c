@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grow.h"
 #include "maps.h"
 #include "sideband.h"
 
@@ -41,22 +42,6 @@ struct parsed {
 	size_t order;
 };
 
-/* Grow @*list by one of @size. Return: the new item, zeroed, or NULL */
-static void *grow(void *list, size_t *n, size_t size)
-{
-	void **p = list;
-	char *items = *p;
-
-	/* room for powers of two */
-	if (!(*n & (*n - 1))) {
-		items = realloc(*p, (*n ? 2 * *n : 1) * size);
-		if (!items)
-			return NULL;
-		*p = items;
-	}
-	return memset(items + (*n)++ * size, 0, size);
-}
-
 static struct process *youngest(const struct kjoule_maps *m, uint32_t pid)
 {
 	struct process *p = m->buckets[pid % BUCKETS];
@@ -74,7 +59,7 @@ static struct process *process_new(struct kjoule_maps *m, uint32_t pid, uint64_t
 
 	if (!p)
 		return NULL;
-	slot = grow(&m->all, &m->n_all, sizeof(*m->all));
+	slot = kjoule_grow(&m->all, &m->n_all, sizeof(*m->all));
 	if (!slot) {
 		free(p);
 		return NULL;
@@ -118,19 +103,19 @@ static int add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
 	if (!p)
 		return -ENOMEM;
 	if (ev->type == KJOULE_EVENT_MAP) {
-		map = grow(&p->maps, &p->n_maps, sizeof(*map));
+		map = kjoule_grow(&p->maps, &p->n_maps, sizeof(*map));
 		if (!map)
 			return -ENOMEM;
 		*map = (struct kjoule_map){ ev->start, ev->len, ev->offset, ev->time_ns, ev->text };
 		return 0;
 	}
-	name = grow(&p->names, &p->n_names, sizeof(*name));
+	name = kjoule_grow(&p->names, &p->n_names, sizeof(*name));
 	if (!name)
 		return -ENOMEM;
 	*name = (struct name){ ev->tid, ev->time_ns, ev->text };
 	if (!ev->exec)
 		return 0;
-	exec = grow(&p->execs, &p->n_execs, sizeof(*exec));
+	exec = kjoule_grow(&p->execs, &p->n_execs, sizeof(*exec));
 	if (!exec)
 		return -ENOMEM;
 	*exec = ev->time_ns;
@@ -157,7 +142,7 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 	*out = NULL;
 	*skipped = 0;
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
-		item = grow(&list, &n, sizeof(*list));
+		item = kjoule_grow(&list, &n, sizeof(*list));
 		if (!item) {
 			ret = -ENOMEM;
 			break;
