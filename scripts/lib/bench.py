@@ -34,6 +34,12 @@ def guest(script, *options, timeout=300):
     return done.stdout
 
 
+def report(data, *options):
+    """What kjoule report says of a recording that a guest has made; read here, the chip would take long."""
+    return subprocess.run([os.path.join(BUILD, "user/kjoule"), "report", *options, os.path.relpath(data, TOP)],
+                          stdout=subprocess.PIPE, text=True, check=True, cwd=TOP).stdout
+
+
 def blocks(text):
     """Split output at lines '== NAME' into a dict of lists of lines."""
     result, lines = {}, []

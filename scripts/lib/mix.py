@@ -91,26 +91,22 @@ def record(runs, seconds, rate=500, where="bench", options=(), show=False):
 cpupower -c all frequency-set -g performance >/dev/null
 for i in $(seq {runs}); do
 	kjoule record -q -F {rate} -o /tmp/$i.data -- $T/mix {seconds} {UPDATE_PERIOD_MS}
-	echo "== report $i"
-	kjoule report --json /tmp/$i.data
-	echo "== behind $i"
-	cat /sys/kernel/debug/vchip/behind_ns
+	cp /tmp/$i.data {folder}/$i.data
 done
 """
-    if show:
-        script += "echo == shown\nkjoule report --percent-limit 1 /tmp/1.data\n"
-    out = bench.blocks(bench.guest(script, "--cpus", "1", "--oracle", oracle_file, *options,
-                                   timeout=120 + runs * (seconds + 40)))
+    bench.guest(script, "--cpus", "1", "--oracle", oracle_file, *options,
+                timeout=120 + runs * (seconds + 40))
     symbols = chip.Symbols(MIX)
     result = []
     for i in range(1, runs + 1):
-        report = json.loads("\n".join(out[f"report {i}"]))
+        report = json.loads(bench.report(f"{folder}/{i}.data", "--json"))
         pid = report["pid"]
         span = _life_of(oracle_file, pid)
         functions = {n: true_figures(r) for n, r in span.functions(symbols, tgid=pid).items()}
         result.append(Recording(report, functions, true_figures(span.total(tgid=pid))))
     os.unlink(oracle_file)
-    return result, "\n".join(out.get("shown", []))
+    shown = bench.report(f"{folder}/1.data", "--percent-limit", "1") if show else ""
+    return result, shown
 
 
 def _life_of(oracle_file, pid):
