@@ -72,7 +72,7 @@ static u64 ring_tail(struct kjoule_ring_buffer *ring)
 	return ring->seen_tail;
 }
 
-static bool ring_fits(struct kjoule_ring_buffer *ring, u64 bytes)
+static __always_inline bool ring_fits(struct kjoule_ring_buffer *ring, u64 bytes)
 {
 	return ring->head - ring->seen_tail + bytes <= ring->size ||
 	       ring->head - ring_tail(ring) + bytes <= ring->size;
@@ -82,7 +82,7 @@ static bool ring_fits(struct kjoule_ring_buffer *ring, u64 bytes)
  * Room for @size contiguous bytes, a pad before them if need be, with @spare bytes left
  * behind them; NULL when there is none.
  */
-static void *ring_room(struct kjoule_ring_buffer *ring, u64 size, u64 spare)
+static __always_inline void *ring_room(struct kjoule_ring_buffer *ring, u64 size, u64 spare)
 {
 	u64 at = ring->head & (ring->size - 1);
 	u64 pad = at + size > ring->size ? ring->size - at : 0;
@@ -103,7 +103,8 @@ static void *ring_room(struct kjoule_ring_buffer *ring, u64 size, u64 spare)
 	return ring->data + at;
 }
 
-static void *ring_record(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u64 spare)
+static __always_inline void *ring_record(struct kjoule_ring_buffer *ring, u8 type, u8 flags,
+					 u16 size, u64 spare)
 {
 	struct kjoule_record *rec = ring_room(ring, size, spare);
 
@@ -193,17 +194,6 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 lose:
 	kjoule_ring_lose(ring, type, tick);
 	return NULL;
-}
-
-/**
- * kjoule_ring_commit() - show the reader what was written
- * @ring:	the ring
- *
- * Context: producer.
- */
-void kjoule_ring_commit(struct kjoule_ring_buffer *ring)
-{
-	smp_store_release(&ring->page->head, ring->head);	/* B, pairs with C in the reader */
 }
 
 /*

@@ -7,6 +7,7 @@
 #ifndef KJOULE_RING_H
 #define KJOULE_RING_H
 
+#include <asm/barrier.h>
 #include <linux/kjoule.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
@@ -49,11 +50,21 @@ void kjoule_ring_free(struct kjoule_ring_buffer *ring);
 void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick);
 void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick);
 void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring);
-void kjoule_ring_commit(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written);
 ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, struct iov_iter *to);
 int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
 int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
+
+/**
+ * kjoule_ring_commit() - show the reader what was written
+ * @ring:	the ring
+ *
+ * Context: producer.
+ */
+static inline void kjoule_ring_commit(struct kjoule_ring_buffer *ring)
+{
+	smp_store_release(&ring->page->head, ring->head);	/* B, pairs with C in the reader */
+}
 
 #endif /* KJOULE_RING_H */

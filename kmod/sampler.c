@@ -90,7 +90,7 @@ static u64 ticks_behind(const struct kjoule_sampler *s, u64 now)
 	const struct kjoule_plan *plan = s->plan;
 	u64 behind;
 
-	if (likely(now < s->grid_ns + plan->interval_ns))
+	if (now < s->grid_ns + plan->interval_ns)
 		return 0;
 	behind = div64_u64(now - s->grid_ns, plan->interval_ns);
 	/* with jitter, the last tick on the grid may still be to come */
@@ -102,12 +102,16 @@ static u64 ticks_behind(const struct kjoule_sampler *s, u64 now)
 static void read_energy(struct kjoule_sampler *s)
 {
 	struct kjoule_source *src = s->plan->energy;
-	unsigned int i;
+	typeof(src->ops->read_energy) read = src->ops->read_energy;
+	unsigned int n = src->n_domains, i;
+	bool started = s->started == (1U << n) - 1;
 	u64 raw;
 
-	for (i = 0; i < src->n_domains; i++) {
-		if (unlikely(src->ops->read_energy(src, i, &raw))) {
+	for (i = 0; i < n; i++) {
+		if (unlikely(read(src, i, &raw))) {
 			s->ring.page->source_errors++;
+		} else if (likely(raw == s->counter[i].last_raw && started)) {
+			continue;	/* most counters move once in many ticks */
 		} else if (unlikely(!(s->started & (1U << i)))) {
 			/* the baseline could not be read: this is it */
 			kjoule_counter_start(&s->counter[i], raw);
@@ -283,9 +287,11 @@ static enum hrtimer_restart tick(struct hrtimer *timer)
 	u64 begin = ktime_get_ns(), end, behind;
 
 	books_open(s->ring.page);
-	behind = ticks_behind(s, begin);
-	if (unlikely(behind))
-		miss_ticks(s, behind);
+	if (unlikely(begin >= s->grid_ns + s->plan->interval_ns)) {
+		behind = ticks_behind(s, begin);
+		if (behind)
+			miss_ticks(s, behind);
+	}
 	take_tick(s, begin);
 
 	if (mark_is_reached(s) || unlikely(s->ring.lost && s->woken_at != s->ring.head)) {
