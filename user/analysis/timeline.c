@@ -71,9 +71,9 @@ static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 		w->tl->max_late_ns = rec->late_ns;
 	for (; domains; domains &= domains - 1, uj++) {
 		unsigned int d = __builtin_ctz(domains);
-		struct timeline_reading *r = kjoule_grow(&w->package->readings[d],
-								&w->package->n_readings[d], sizeof(*r));
+		struct timeline_reading *r;
 
+		r = kjoule_grow(&w->package->readings[d], &w->package->n_readings[d], sizeof(*r));
 		if (!r)
 			return -ENOMEM;
 		r->tick = w->tick;

@@ -213,8 +213,8 @@ static int turn_quietly(uint32_t cpu, struct kjoule_phase *p)
 	return ret;
 }
 
-static int one_round(uint32_t cpu, struct kjoule_session_params *params, bool asleep, struct kjoule_round *r,
-		     double *khz, struct kjoule_error *err)
+static int one_round(uint32_t cpu, struct kjoule_session_params *params, bool asleep,
+		     struct kjoule_round *r, double *khz, struct kjoule_error *err)
 {
 	double unused;
 	int ret = turn_quietly(cpu, &r->quiet);

@@ -13,16 +13,6 @@
 #define CALIBRATE_BATCH		40	/* slots, 20 ms: several of the scheduler's ticks in each */
 
 /**
- * struct kjoule_estimate - a figure and how well it is known
- * @value:	NAN: not at all
- * @error:	its standard error
- */
-struct kjoule_estimate {
-	double value;
-	double error;
-};
-
-/**
  * struct kjoule_phase - what a busy loop saw for a while
  * @interval_ns: between ticks; 0: there were none
  * @rates:	how fast the loop turned, in turns a nanosecond, slot after slot; the loop

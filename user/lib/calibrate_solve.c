@@ -17,6 +17,11 @@
 #define TO_SIGMA	1.4826		/* a median of distances to a standard deviation, if normal */
 #define OF_MEDIAN	1.2533		/* a median's standard error over a mean's, likewise */
 
+/* A figure, NAN: not known at all, and its standard error. */
+struct estimate {
+	double value, error;
+};
+
 static int by_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -34,9 +39,9 @@ static double median(double *values, size_t n)
 }
 
 /* The median of @n values and its standard error; values that are NAN do not count. */
-static struct kjoule_estimate estimate(const double *values, size_t n)
+static struct estimate estimate(const double *values, size_t n)
 {
-	struct kjoule_estimate e = { NAN, INFINITY };
+	struct estimate e = { NAN, INFINITY };
 	double known[CALIBRATE_MOST_ROUNDS];
 	size_t m = 0;
 
@@ -136,7 +141,7 @@ static void solve_power(const struct kjoule_round *rounds, size_t n, unsigned in
 			struct kjoule_calibration *cal)
 {
 	double k[CALIBRATE_MOST_ROUNDS], loop[CALIBRATE_MOST_ROUNDS], tick_s = cal->tick_ns * 1e-9;
-	struct kjoule_estimate more;
+	struct estimate more;
 
 	for (size_t r = 0; r < n; r++) {
 		double slow_hz = 1e9 / rounds[r].slow.interval_ns;
@@ -177,7 +182,7 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 {
 	double tick[CALIBRATE_MOST_ROUNDS], other[CALIBRATE_MOST_ROUNDS];
 	double handler_ns = 0, squares = 0;
-	struct kjoule_estimate e;
+	struct estimate e;
 	uint64_t ticks = 0;
 
 	if (!n || n > CALIBRATE_MOST_ROUNDS)

@@ -206,6 +206,20 @@ static struct json_object *find_row(struct json_object *doc, const char *kind, c
 	return NULL;
 }
 
+static struct json_object *find_named(struct json_object *doc, const char *function)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (!strcmp(json_object_get_string(member(row, "kind")), "function") &&
+		    !strcmp(json_object_get_string(member(row, "function")), function))
+			return row;
+	}
+	return NULL;
+}
+
 static double number(struct json_object *row, const char *key)
 {
 	struct json_object *v = member(row, key);
@@ -440,6 +454,37 @@ static void lost_and_missed_have_their_lines(void **state)
 	assert_true(says(out, "lost    60 records, 50 of them samples"));
 }
 
+/* CPU 1 goes away: what nobody saw of it takes no energy from the program on CPU 0. */
+static void a_cpu_that_is_away_takes_nothing(void **state)
+{
+	struct buffer b[2] = { 0 };
+	struct kjoule_meta meta;
+	struct json_object *doc, *row;
+
+	(void)state;
+	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
+	put_task(&b[0], 100, 100);
+	for (uint32_t k = 0; k < 300; k++) {
+		if (!(k % 10))
+			put_energy(&b[0], k, 1, &(uint64_t){ k * 10000ull });
+		put_sample(&b[0], k, 0x10001000, 0, 0, 0);
+	}
+	for (uint32_t k = 0; k < 50; k++)
+		put_sample(&b[1], k, 0, KJOULE_SAMPLE_IDLE, 0, 0);
+	put_gap(&b[1], 50, 250);
+	write_recording(temp_path("away"), &meta, b, 2, "/nonexistent/program", 300);
+	free(b[0].data);
+	free(b[1].data);
+	assert_int_equal(kjoule("report --raw --json %s", temp_path("away")), 0);
+	doc = json_tokener_parse(out);
+	row = find_row(doc, "function", "/nonexistent/program");
+	assert_true(near(number(row, "energy_package_j"), 3, 0.05));
+	row = find_named(doc, "[missed]");
+	assert_non_null(row);
+	assert_true(near(number(row, "time_s"), 0.250, 1e-9));
+	json_object_put(doc);
+}
+
 static void absurd_gaps_and_losses_end(void **state)
 {
 	struct buffer b = { 0 };
@@ -486,6 +531,7 @@ int main(void)
 		cmocka_unit_test(no_damage_crashes_a_report),
 		cmocka_unit_test(what_can_not_be_told_is_no_zero),
 		cmocka_unit_test(lost_and_missed_have_their_lines),
+		cmocka_unit_test(a_cpu_that_is_away_takes_nothing),
 		cmocka_unit_test(absurd_gaps_and_losses_end),
 	};
 
