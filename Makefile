@@ -10,19 +10,23 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 # The kernel to build modules for: the newest one with headers, which the laboratory
-# boots. `make install` builds for the running one.
+# boots. `make install` builds for the running one. KVER can also be a release that
+# scripts/setup --kernel has put beside the system.
 KVER ?= $(notdir $(patsubst %/build,%,$(lastword $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -V))))
-KDIR ?= /lib/modules/$(KVER)/build
+KERNELS = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kjoule/kernels
+KDIRS = $(addsuffix /modules/$(KVER)/build,/lib $(KERNELS)/$(KVER)/lib)
+KDIR ?= $(firstword $(foreach d,$(KDIRS),$(if $(wildcard $(d)/Makefile),$(d))) $(KDIRS))
 KOUT = $(BUILD)/kmod-$(KVER)
 JOBS := $(shell nproc)
 
-.PHONY: all kmod user vchip selftests man demo check install install-kmod install-user dkms uninstall clean help
+.PHONY: all kmod user vchip selftests man demo check check-debug install install-kmod install-user dkms uninstall clean help
 
 all: kmod user vchip selftests man
 
 help:
 	@echo 'make demo       install what is missing, build, record a program on the virtual chip'
 	@echo 'make check      install what is missing, build, run all tests'
+	@echo 'make check-debug  run the tests of the modules on a kernel full of checkers, built once'
 	@echo 'make            build all: kmod, user, vchip, selftests'
 	@echo 'make kmod       the kernel modules, for KVER=$(KVER)'
 	@echo 'make user       libkjoule and the command-line tool'
@@ -45,28 +49,36 @@ KBUILD = $(MAKE) -C $(KDIR) KJOULE_TOP=$(TOP) W=1
 
 kmod:
 	@[ -n '$(KVER)' ] && [ -e $(KDIR)/Makefile ] || \
-		{ echo 'no kernel headers in /lib/modules/$(KVER)/build; run scripts/setup' >&2; exit 1; }
+		{ echo 'no headers of kernel $(KVER) in /lib/modules or $(KERNELS); run scripts/setup$(if $(KVER), --kernel $(KVER))' >&2; exit 1; }
 	@mkdir -p $(KOUT)
 	+@flock $(KOUT)/.lock $(MAKE) --no-print-directory kmod-locked
 
-.PHONY: kmod-locked kmod-kjoule
+.PHONY: kmod-locked kmod-kjoule kdir
 kmod-locked: kmod-kjoule
 ifneq ($(wildcard selftests/vchip/driver/Kbuild),)
 	@$(call mirror,$(TOP)/selftests/vchip/driver,$(KOUT)/vchip)
-	$(KBUILD) M=$(KOUT)/vchip $(if $(wildcard kmod/Kbuild),KBUILD_EXTRA_SYMBOLS=$(KOUT)/kjoule/Module.symvers,KBUILD_MODPOST_WARN=1) modules
+	+$(KBUILD) M=$(KOUT)/vchip $(if $(wildcard kmod/Kbuild),KBUILD_EXTRA_SYMBOLS=$(KOUT)/kjoule/Module.symvers,KBUILD_MODPOST_WARN=1) modules
+endif
+ifneq ($(shell grep -s '^CONFIG_KASAN=y' $(KDIR)/.config),)
+	@$(call mirror,$(TOP)/selftests/vm/fault,$(KOUT)/fault)
+	$(KBUILD) M=$(KOUT)/fault modules
 endif
 
 kmod-kjoule:
 ifneq ($(wildcard kmod/Kbuild),)
 	@$(call mirror,$(TOP)/kmod,$(KOUT)/kjoule)
-	$(KBUILD) M=$(KOUT)/kjoule modules
+	+$(KBUILD) M=$(KOUT)/kjoule modules
 endif
+
+# For scripts: where the headers are.
+kdir:
+	@echo $(KDIR)
 
 # User space ---------------------------------------------------------------------------
 # $(call part,folder,output): build a part that has a Makefile of its own.
 define part
 	@mkdir -p $(2)
-	$(if $(wildcard $(1)/Makefile),$(MAKE) -C $(1) BUILD=$(2))
+	$(if $(wildcard $(1)/Makefile),+$(MAKE) -C $(1) BUILD=$(2))
 endef
 
 user:
@@ -76,7 +88,7 @@ vchip:
 	$(call part,selftests/vchip/plugin,$(BUILD)/vchip)
 
 selftests: user
-	$(call part,selftests,$(BUILD)/selftests)
+	+$(MAKE) -C selftests BUILD=$(BUILD)/selftests laboratory
 
 # Manual pages, from reStructuredText
 MAN = $(patsubst Documentation/man/%.rst,build/man/%,$(wildcard Documentation/man/*.[1-8].rst))
@@ -97,6 +109,14 @@ check:
 	scripts/setup
 	+@$(MAKE) --no-print-directory -j$(JOBS) all
 	@selftests/run.sh $(CHECK)
+
+# The same on the debug kernel, for what runs in guests.
+check-debug:
+	scripts/setup --debug-kernel
+	+@$(MAKE) --no-print-directory -j$(JOBS) all
+	+@kernel=$$(scripts/debug-kernel) && release=$$(ls $$kernel/lib/modules) && \
+	$(MAKE) --no-print-directory kmod KVER=$$release KDIR=$$kernel/lib/modules/$$release/build
+	@selftests/run.sh --debug $(CHECK)
 
 # Installation -------------------------------------------------------------------------
 install: install-user install-kmod

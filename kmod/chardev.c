@@ -4,6 +4,7 @@
  * and then maps, polls or reads its rings. Control is netlink.c's.
  */
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
@@ -13,8 +14,10 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "callchain.h"
 #include "frontend.h"
 #include "session.h"
+#include "session_list.h"
 #include "version.h"
 
 /**
@@ -35,11 +38,16 @@ static u64 ring_stride(const struct kjoule_session *s)
 	return s->config.ring_bytes + 2 * PAGE_SIZE;
 }
 
+static bool ready;
+
 static int device_open(struct inode *inode, struct file *file)
 {
 	struct reader *r;
 	int err;
 
+	/* the module may still fail to come up; then nobody must hold a file */
+	if (!smp_load_acquire(&ready))	/* O, pairs with P */
+		return -ENODEV;
 	if (!perfmon_capable())
 		return -EPERM;
 	err = security_locked_down(LOCKDOWN_PERF);
@@ -111,6 +119,20 @@ static int ioctl_info(void __user *arg)
 	return give_struct(arg, &info, sizeof(info), size);
 }
 
+/*
+ * May the caller take the session's records? They are its maker's: another user who may open the
+ * device could take them away from him and see whom he measures.
+ */
+static int may_read(const struct kjoule_session *s)
+{
+	if (!uid_eq(s->maker, current_euid()) && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	/* who made it may see kernel addresses; who reads it has to be allowed to as well */
+	if (s->plan.kernel_ip && !capable(CAP_PERFMON) && !capable(CAP_SYSLOG))
+		return -EPERM;
+	return 0;
+}
+
 static int ioctl_attach(struct reader *r, void __user *arg)
 {
 	struct kjoule_attach attach;
@@ -130,10 +152,7 @@ static int ioctl_attach(struct reader *r, void __user *arg)
 	s = kjoule_session_get(attach.session);
 	if (!s)
 		goto out;
-	/* its maker may see kernel addresses; its reader has to be allowed to as well */
-	err = s->plan.kernel_ip && !capable(CAP_PERFMON) && !capable(CAP_SYSLOG) ? -EPERM : 0;
-	if (!err)
-		err = kjoule_session_attach(s);
+	err = may_read(s) ?: kjoule_session_attach(s);
 	if (err) {
 		kjoule_session_put(s);
 		goto out;
@@ -225,7 +244,7 @@ static bool anything_waits(struct kjoule_session *s, u64 bytes)
 
 static bool is_over(struct kjoule_session *s)
 {
-	return READ_ONCE(s->state) == KJOULE_SESSION_STOPPED || READ_ONCE(s->ended);
+	return READ_ONCE(s->state) == KJOULE_SESSION_STOPPED || READ_ONCE(s->over);
 }
 
 static __poll_t device_poll(struct file *file, poll_table *wait)
@@ -257,7 +276,7 @@ static ssize_t read_ring(struct kjoule_sampler *sampler, struct iov_iter *to)
 		return 0;
 	if (copy_to_iter(&mark, sizeof(mark), to) != sizeof(mark))
 		return -EFAULT;
-	done = kjoule_ring_read(&sampler->ring, to);
+	done = kjoule_ring_read(&sampler->ring, kjoule_ring_head(&sampler->ring), to);
 	if (done < 0)
 		return done;
 	return sizeof(mark) + done;
@@ -307,15 +326,18 @@ static ssize_t device_read(struct kiocb *iocb, struct iov_iter *to)
 	struct file *file = iocb->ki_filp;
 	struct reader *r = file->private_data;
 	struct kjoule_session *s = reader_session(r);
-	bool nonblock = (file->f_flags & O_NONBLOCK) || (iocb->ki_flags & IOCB_NOWAIT);
+	bool nonblock = file->f_flags & O_NONBLOCK;
+	size_t longest;
 	ssize_t done;
 	int err;
 
 	if (!s)
 		return -ENOTCONN;
+	longest = max_t(size_t, sizeof(struct kjoule_energy) + KJOULE_MAX_DOMAINS * sizeof(u64),
+			kjoule_callchain_largest(s->plan.chain, s->plan.chain_depth,
+						 s->plan.stack_bytes));
 	/* a mark and the longest record have to fit */
-	if (iov_iter_count(to) < sizeof(struct kjoule_cpu_mark) + sizeof(struct kjoule_energy) +
-				 KJOULE_MAX_DOMAINS * sizeof(u64))
+	if (iov_iter_count(to) < sizeof(struct kjoule_cpu_mark) + longest)
 		return -EINVAL;
 	do {
 		err = wait_for_records(s, nonblock);
@@ -349,7 +371,9 @@ static struct miscdevice device = {
 };
 
 /**
- * kjoule_chardev_init() - make /dev/kjoule
+ * kjoule_chardev_init() - make /dev/kjoule, which can not be opened yet
+ *
+ * Its folder in sysfs is where other front ends put theirs.
  *
  * Context: process, module init.
  * Return: 0 or -errno.
@@ -357,6 +381,27 @@ static struct miscdevice device = {
 int kjoule_chardev_init(void)
 {
 	return misc_register(&device);
+}
+
+/**
+ * kjoule_chardev_ready() - let the device be opened
+ *
+ * Context: any, once; nothing fails any more.
+ */
+void kjoule_chardev_ready(void)
+{
+	smp_store_release(&ready, true);	/* P, pairs with O */
+}
+
+/**
+ * kjoule_chardev_kobj() - the device's folder in sysfs
+ *
+ * Context: any, between init and exit.
+ * Return: its kobject.
+ */
+struct kobject *kjoule_chardev_kobj(void)
+{
+	return &device.this_device->kobj;
 }
 
 /**

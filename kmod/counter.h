@@ -10,15 +10,17 @@
 #ifdef __KERNEL__
 #include <linux/types.h>
 #else
+#include <stdbool.h>
 #include <stdint.h>
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int64_t s64;
 #endif
 
 /**
  * struct kjoule_counter - a raw counter widened to 64 bits
  * @last_raw:	the last raw value seen
- * @total:	raw counts since kjoule_counter_start()
+ * @total:	raw counts since it was zeroed
  */
 struct kjoule_counter {
 	u64 last_raw;
@@ -26,7 +28,61 @@ struct kjoule_counter {
 };
 
 void kjoule_counter_start(struct kjoule_counter *c, u64 raw);
-u64 kjoule_counter_add(struct kjoule_counter *c, u64 raw, u32 width);
+u64 kjoule_counter_most(u64 mult, u32 shift, u64 power_uw, u64 time_ns);
+bool kjoule_counter_add_range(struct kjoule_counter *c, u64 raw, u64 range, u64 most);
 u64 kjoule_counter_scale(u64 counts, u64 mult, u32 shift);
+u64 kjoule_counter_mul_div(u64 a, u64 b, u64 divisor);
+u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw);
+s64 kjoule_gauge_scale(s64 raw, u64 mult, u32 shift);
+
+/**
+ * kjoule_counter_since() - by how much a counter has moved
+ * @c:		the counter
+ * @raw:	what the hardware shows now
+ * @width:	valid bits of @raw, 1 to 64; bits above are ignored
+ *
+ * Context: any; the caller serialises.
+ * Return: raw counts since the value before, forwards; 0 if it has not moved.
+ */
+static inline u64 kjoule_counter_since(const struct kjoule_counter *c, u64 raw, u32 width)
+{
+	u64 mask = width >= 64 ? ~0ULL : (1ULL << width) - 1;
+
+	return (raw - c->last_raw) & mask;
+}
+
+/**
+ * kjoule_counter_add() - take in a new raw value
+ * @c:		the counter
+ * @raw:	what the hardware shows now
+ * @counts:	kjoule_counter_since()
+ *
+ * Context: any; the caller serialises.
+ */
+static inline void kjoule_counter_add(struct kjoule_counter *c, u64 raw, u64 counts)
+{
+	c->last_raw = raw;
+	c->total += counts;
+}
+
+/**
+ * kjoule_counter_mean_khz() - mean frequency between two readings of a frequency source
+ * @cycles:		unhalted cycles in between
+ * @reference:		counts of the reference in between, not 0
+ * @reference_khz:	rate of the reference
+ *
+ * A CPU that is parked but never halts may not have been read for hours.
+ *
+ * Context: any.
+ * Return: kHz, rounded down.
+ */
+static inline u64 kjoule_counter_mean_khz(u64 cycles, u64 reference, u64 reference_khz)
+{
+	u64 product;
+
+	if (__builtin_expect(__builtin_mul_overflow(cycles, reference_khz, &product), 0))
+		return kjoule_counter_mul_div(cycles, reference_khz, reference);
+	return product / reference;
+}
 
 #endif /* KJOULE_COUNTER_H */

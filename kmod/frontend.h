@@ -7,14 +7,17 @@
 #define KJOULE_FRONTEND_H
 
 struct attribute_group;
+struct kobject;
 
 extern const struct attribute_group *kjoule_stats_groups[];
 
 int kjoule_chardev_init(void);
+void kjoule_chardev_ready(void);
 void kjoule_chardev_exit(void);
+struct kobject *kjoule_chardev_kobj(void);
 int kjoule_netlink_init(void);
 void kjoule_netlink_exit(void);
-void kjoule_stats_init(void);
+int kjoule_stats_init(void);
 void kjoule_stats_exit(void);
 
 #endif /* KJOULE_FRONTEND_H */

@@ -6,14 +6,21 @@
 #include <linux/module.h>
 
 #include "frontend.h"
+#include "load.h"
+#include "park.h"
 #include "session.h"
+#include "session_list.h"
 #include "source.h"
+#include "target.h"
 #include "version.h"
 
 static int __init kjoule_init(void)
 {
 	int err;
 
+	kjoule_target_init();
+	kjoule_park_init();
+	kjoule_load_init();
 	err = kjoule_rapl_init();
 	if (err)
 		return err;
@@ -23,22 +30,33 @@ static int __init kjoule_init(void)
 	err = kjoule_cpufreq_init();
 	if (err)
 		goto err_aperf;
-	err = kjoule_session_init();
+	err = kjoule_session_end_init();
 	if (err)
 		goto err_cpufreq;
-	err = kjoule_chardev_init();
+	err = kjoule_sessions_init();
 	if (err)
 		goto err_session;
-	err = kjoule_netlink_init();
+	err = kjoule_chardev_init();
+	if (err)
+		goto err_sessions;
+	err = kjoule_stats_init();
 	if (err)
 		goto err_chardev;
-	kjoule_stats_init();
+	/* last: whoever can reach us from here on may hold the module, which must not go then */
+	err = kjoule_netlink_init();
+	if (err)
+		goto err_stats;
+	kjoule_chardev_ready();
 	return 0;
 
+err_stats:
+	kjoule_stats_exit();
 err_chardev:
 	kjoule_chardev_exit();
+err_sessions:
+	kjoule_sessions_exit();
 err_session:
-	kjoule_session_exit();
+	kjoule_session_end_exit();
 err_cpufreq:
 	kjoule_cpufreq_exit();
 err_aperf:
@@ -50,13 +68,16 @@ err_rapl:
 
 static void __exit kjoule_exit(void)
 {
-	kjoule_stats_exit();
 	kjoule_netlink_exit();
+	kjoule_stats_exit();
 	kjoule_chardev_exit();
-	kjoule_session_exit();
+	kjoule_sessions_exit();
+	kjoule_session_end_exit();
 	kjoule_cpufreq_exit();
 	kjoule_aperf_exit();
 	kjoule_rapl_exit();
+	kjoule_park_exit();
+	kjoule_target_exit();
 }
 
 module_init(kjoule_init);

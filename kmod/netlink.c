@@ -3,12 +3,13 @@
  * Front end for control: the generic netlink family. It turns messages into
  * calls of the core and back; the attribute policies and the table of
  * operations are generated from the family's specification (netlink_gen.c).
+ * The request for a session is read in netlink_new.c, records are in netlink_records.c,
+ * notices in netlink_notice.c.
  *
- * A session's owner is the netlink port that made it. CAP_PERFMON is asked of
+ * A session's owner is the socket that made it (netlink_port.c). CAP_PERFMON is asked of
  * the sender in every operation, dumps included.
  */
 #include <linux/capability.h>
-#include <linux/cpumask.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
 #include <linux/security.h>
@@ -19,11 +20,21 @@
 
 #include "compat/compat.h"
 #include "frontend.h"
+#include "netlink.h"
 #include "netlink_gen.h"
 #include "netlink_msg.h"
 #include "session.h"
+#include "session_list.h"
 
-static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
+/**
+ * kjoule_netlink_check() - may the sender ask for anything?
+ * @skb:	his request
+ * @extack:	where words about a refusal go
+ *
+ * Context: process.
+ * Return: 0 or -EPERM.
+ */
+int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -37,7 +48,14 @@ static int check_sender(struct sk_buff *skb, struct netlink_ext_ack *extack)
 	return err;
 }
 
-static void refuse(struct genl_info *info, const char *why)
+/**
+ * kjoule_netlink_refuse() - say why a request is refused
+ * @info:	the request
+ * @why:	in words that stay, or NULL
+ *
+ * Context: process.
+ */
+void kjoule_netlink_refuse(struct genl_info *info, const char *why)
 {
 	if (why && info->extack)
 		info->extack->_msg = why;
@@ -45,7 +63,7 @@ static void refuse(struct genl_info *info, const char *why)
 
 static int missing(struct genl_info *info, const char *why)
 {
-	refuse(info, why);
+	kjoule_netlink_refuse(info, why);
 	return -EINVAL;
 }
 
@@ -54,19 +72,18 @@ static struct kjoule_msg_to to_sender(const struct genl_info *info)
 	return (struct kjoule_msg_to){ .portid = info->snd_portid, .seq = info->snd_seq };
 }
 
-static struct kjoule_msg_to to_dumper(const struct netlink_callback *cb)
-{
-	return (struct kjoule_msg_to){
-		.portid = NETLINK_CB(cb->skb).portid,
-		.seq = cb->nlh->nlmsg_seq,
-		.flags = NLM_F_MULTI,
-	};
-}
-
-static int reply_session(struct genl_info *info, struct kjoule_session *s)
+/**
+ * kjoule_netlink_reply_session() - answer a request with what a session is
+ * @info:	the request
+ * @s:		the session
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s)
 {
 	struct kjoule_msg_to to = to_sender(info);
-	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct sk_buff *skb = genlmsg_new(kjoule_msg_session_size(s), GFP_KERNEL);
 	int err;
 
 	if (!skb)
@@ -121,13 +138,13 @@ int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!info->attrs[KJOULE_A_SOURCE_ID])
 		return missing(info, "source id is missing");
 	w.id = nla_get_u32(info->attrs[KJOULE_A_SOURCE_ID]);
-	w.skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	w.skb = genlmsg_new(kjoule_msg_source_size(), GFP_KERNEL);
 	if (!w.skb)
 		return -ENOMEM;
 	/* id 0 would mean all */
 	err = w.id ? kjoule_source_for_each(visit_source, &w) : 0;
 	if (!err && !w.found) {
-		refuse(info, "there is no source with that id");
+		kjoule_netlink_refuse(info, "there is no source with that id");
 		err = -ENOENT;
 	}
 	if (err) {
@@ -137,16 +154,20 @@ int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(w.skb, info);
 }
 
-static int refuse_dump(struct netlink_callback *cb, int err, const char *why)
+/**
+ * kjoule_netlink_refuse_dump() - refuse a dump with words
+ * @cb:		of the dump
+ * @err:	why
+ * @why:	the same in words
+ *
+ * Context: process.
+ * Return: @err.
+ */
+int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why)
 {
 	if (cb->extack)
 		cb->extack->_msg = why;
 	return err;
-}
-
-static int start_dump(struct netlink_callback *cb)
-{
-	return check_sender(cb->skb, cb->extack);
 }
 
 /**
@@ -158,10 +179,11 @@ static int start_dump(struct netlink_callback *cb)
  */
 int kjoule_source_get_dump_start(struct netlink_callback *cb)
 {
-	int err = start_dump(cb);
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
 
 	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SOURCE_ID])
-		err = refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
+		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
+	cb->min_dump_alloc = kjoule_msg_source_size();
 	return err;
 }
 
@@ -177,136 +199,54 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct source_walk w = {
 		.skb = skb,
-		.to = to_dumper(cb),
+		.to = kjoule_netlink_dumper(cb),
 		.after = cb->args[0],
 	};
 	int err = kjoule_source_for_each(visit_source, &w);
 
 	cb->args[0] = w.after;
-	return err && err != -EMSGSIZE ? err : skb->len;
+	if (err && err != -EMSGSIZE)
+		return err;
+	/* an empty message would be the end */
+	return skb->len ?: err;
 }
 
 /* Sessions */
 
-/* Little endian bytes to a cpumask; -EINVAL if a CPU is named that can not be. */
-static int get_cpus(const struct nlattr *attr, struct cpumask *mask)
-{
-	const u8 *bytes = nla_data(attr);
-	int i;
-
-	for (i = 0; i < nla_len(attr) * 8; i++) {
-		if (!(bytes[i / 8] & 1 << i % 8))
-			continue;
-		if (i >= nr_cpu_ids)
-			return -EINVAL;
-		cpumask_set_cpu(i, mask);
-	}
-	return 0;
-}
-
-static const char *get_name(struct nlattr **attrs, int type)
-{
-	return attrs[type] ? nla_data(attrs[type]) : NULL;
-}
-
-static u32 get_u32(struct nlattr **attrs, int type)
-{
-	return attrs[type] ? nla_get_u32(attrs[type]) : 0;
-}
-
-static u64 get_u64(struct nlattr **attrs, int type)
-{
-	return attrs[type] ? nla_get_u64(attrs[type]) : 0;
-}
-
-/**
- * kjoule_session_new_doit() - KJOULE_CMD_SESSION_NEW
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0 or -errno, see kjoule_session_create().
- */
-int kjoule_session_new_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nlattr **attrs = info->attrs;
-	struct kjoule_session_config config = {
-		.interval_ns = get_u64(attrs, KJOULE_A_SESSION_INTERVAL_NS),
-		.jitter_ns = get_u64(attrs, KJOULE_A_SESSION_JITTER_NS),
-		.target = get_u32(attrs, KJOULE_A_SESSION_TARGET),
-		.pid = get_u32(attrs, KJOULE_A_SESSION_PID),
-		.ring_bytes = get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
-		.wakeup_bytes = get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
-		.energy = get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
-		.frequency = get_name(attrs, KJOULE_A_SESSION_FREQUENCY_SOURCE),
-		.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG),
-	};
-	struct kjoule_session *s;
-	const char *why = NULL;
-	cpumask_var_t cpus;
-	int err = 0;
-
-	if (!attrs[KJOULE_A_SESSION_INTERVAL_NS])
-		return missing(info, "interval is missing");
-	if (get_u64(attrs, KJOULE_A_SESSION_FLAGS))
-		return missing(info, "unknown flag");
-	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
-		return -ENOMEM;
-	if (attrs[KJOULE_A_SESSION_CPUS]) {
-		err = get_cpus(attrs[KJOULE_A_SESSION_CPUS], cpus);
-		config.cpus = cpus;
-		if (err)
-			why = "a CPU is named that does not exist";
-	}
-	if (!err) {
-		s = kjoule_session_create(&config, info->snd_portid, &why);
-		err = PTR_ERR_OR_ZERO(s);
-	}
-	free_cpumask_var(cpus);
-	if (err) {
-		refuse(info, why);
-		return err;
-	}
-	err = reply_session(info, s);
-	if (err)
-		kjoule_session_end(s);
-	kjoule_session_put(s);
-	return err;
-}
-
-/* The session that a request names, with a reference; @own: it has to be the sender's. */
-static struct kjoule_session *find_session(struct genl_info *info, bool own)
+/* The session that attribute @id names, with a reference; @own: NULL, or whose it has to be. */
+static struct kjoule_session *find_session(struct genl_info *info, int id,
+					   const struct sk_buff *own)
 {
 	struct kjoule_session *s;
 
-	if (!info->attrs[KJOULE_A_SESSION_ID])
+	if (!info->attrs[id])
 		return ERR_PTR(missing(info, "session id is missing"));
-	s = kjoule_session_get(nla_get_u32(info->attrs[KJOULE_A_SESSION_ID]));
+	s = kjoule_session_get(nla_get_u32(info->attrs[id]));
 	if (!s) {
-		refuse(info, "there is no session with that id");
+		kjoule_netlink_refuse(info, "there is no session with that id");
 		return ERR_PTR(-ENOENT);
 	}
-	if (own && s->owner != info->snd_portid) {
+	if (own && !kjoule_port_owns(own, s->owner)) {
 		kjoule_session_put(s);
-		refuse(info, "the session belongs to another socket");
+		kjoule_netlink_refuse(info, "the session belongs to another socket");
 		return ERR_PTR(-EPERM);
 	}
 	return s;
 }
 
-static int change_session(struct genl_info *info,
+static int change_session(struct sk_buff *skb, struct genl_info *info,
 			  int (*change)(struct kjoule_session *s, const char **why))
 {
-	struct kjoule_session *s = find_session(info, true);
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
 	const char *why = NULL;
 	int err;
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	err = change(s, &why);
-	refuse(info, why);
+	kjoule_netlink_refuse(info, why);
 	if (!err)
-		err = reply_session(info, s);
+		err = kjoule_netlink_reply_session(info, s);
 	kjoule_session_put(s);
 	return err;
 }
@@ -321,7 +261,7 @@ static int change_session(struct genl_info *info,
  */
 int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_session(info, kjoule_session_start);
+	return change_session(skb, info, kjoule_session_start);
 }
 
 /**
@@ -334,7 +274,7 @@ int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_session(info, kjoule_session_stop);
+	return change_session(skb, info, kjoule_session_stop);
 }
 
 /**
@@ -347,7 +287,7 @@ int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_session *s = find_session(info, true);
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
@@ -366,14 +306,29 @@ int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_session *s = find_session(info, false);
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, NULL);
 	int err;
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	err = reply_session(info, s);
+	err = kjoule_netlink_reply_session(info, s);
 	kjoule_session_put(s);
 	return err;
+}
+
+/* What the message of a session of now may take; a larger one that comes meanwhile is -EMSGSIZE. */
+static u32 largest_session(void)
+{
+	struct kjoule_session *s;
+	size_t size = 0;
+	u32 id = 0;
+
+	while ((s = kjoule_session_get_next(id))) {
+		id = s->id + 1;
+		size = max(size, kjoule_msg_session_size(s));
+		kjoule_session_put(s);
+	}
+	return size;
 }
 
 /**
@@ -385,10 +340,12 @@ int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_get_dump_start(struct netlink_callback *cb)
 {
-	int err = start_dump(cb);
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
 
 	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SESSION_ID])
-		err = refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
+		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
+	if (!err)
+		cb->min_dump_alloc = largest_session();
 	return err;
 }
 
@@ -398,23 +355,79 @@ int kjoule_session_get_dump_start(struct netlink_callback *cb)
  * @cb:		of the dump; args[0] is the id to go on with
  *
  * Context: process.
- * Return: length, or 0 at the end.
+ * Return: length, 0 at the end, or -EMSGSIZE if not even one message has room.
  */
 int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct kjoule_msg_to to = to_dumper(cb);
+	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
 	struct kjoule_session *s;
+	int err = 0;
 
-	while ((s = kjoule_session_get_next(cb->args[0]))) {
-		int err = kjoule_msg_session(skb, &to, KJOULE_CMD_SESSION_GET, s);
-
+	while (!err && (s = kjoule_session_get_next(cb->args[0]))) {
+		err = kjoule_msg_session(skb, &to, KJOULE_CMD_SESSION_GET, s);
 		if (!err)
 			cb->args[0] = s->id + 1;
 		kjoule_session_put(s);
-		if (err)
-			break;
 	}
-	return skb->len;
+	return skb->len ?: err;
+}
+
+/**
+ * kjoule_netlink_dump_session() - the session that a dump is of
+ * @cb:		of the dump
+ * @id:		attribute that names it, NULL if there was none
+ *
+ * Context: process.
+ * Return: the session with a reference, or an ERR_PTR: -EPERM, -EINVAL without @id, -ENOENT for an
+ * unknown one.
+ */
+struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
+						   const struct nlattr *id)
+{
+	struct kjoule_session *s;
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
+
+	if (!err && !id)
+		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "session id is missing");
+	if (err)
+		return ERR_PTR(err);
+	s = kjoule_session_get(nla_get_u32(id));
+	if (!s)
+		err = kjoule_netlink_refuse_dump(cb, -ENOENT, "there is no session with that id");
+	return s ?: ERR_PTR(err);
+}
+
+/**
+ * kjoule_stats_get_doit() - KJOULE_CMD_STATS_GET of a session as a whole
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
+ */
+int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_STATS_SESSION, NULL);
+	struct kjoule_msg_to to = to_sender(info);
+	struct kjoule_books b;
+	struct sk_buff *answer;
+	u32 id;
+	int err;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	id = s->id;
+	kjoule_session_books(s, &b);
+	kjoule_session_put(s);
+	answer = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!answer)
+		return -ENOMEM;
+	err = kjoule_msg_stats(answer, &to, id, -1, &b);
+	if (err) {
+		nlmsg_free(answer);
+		return err;
+	}
+	return genlmsg_reply(answer, info);
 }
 
 /**
@@ -426,17 +439,11 @@ int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
  */
 int kjoule_stats_get_dump_start(struct netlink_callback *cb)
 {
-	struct nlattr *attr = kjoule_dump_attrs(cb)[KJOULE_A_STATS_SESSION];
 	struct kjoule_session *s;
-	int err = start_dump(cb);
 
-	if (err)
-		return err;
-	if (!attr)
-		return refuse_dump(cb, -EINVAL, "session id is missing");
-	s = kjoule_session_get(nla_get_u32(attr));
-	if (!s)
-		return refuse_dump(cb, -ENOENT, "there is no session with that id");
+	s = kjoule_netlink_dump_session(cb, kjoule_dump_attrs(cb)[KJOULE_A_STATS_SESSION]);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
 	cb->args[0] = s->id;
 	kjoule_session_put(s);
 	return 0;
@@ -453,14 +460,22 @@ int kjoule_stats_get_dump_start(struct netlink_callback *cb)
 int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct kjoule_session *s = kjoule_session_get(cb->args[0]);
-	struct kjoule_msg_to to = to_dumper(cb);
+	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
+	int err = 0;
 
 	if (!s)
 		return 0;
-	while (cb->args[1] < s->n && !kjoule_msg_stats(skb, &to, s, s->sampler[cb->args[1]]))
-		cb->args[1]++;
+	for (; cb->args[1] < s->n; cb->args[1]++) {
+		struct kjoule_sampler *sampler = s->sampler[cb->args[1]];
+		struct kjoule_books b;
+
+		kjoule_sampler_books(sampler, &b);
+		err = kjoule_msg_stats(skb, &to, s->id, sampler->cpu, &b);
+		if (err)
+			break;
+	}
 	kjoule_session_put(s);
-	return skb->len;
+	return skb->len ?: err;
 }
 
 /* The family */
@@ -468,7 +483,7 @@ int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 static int before_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
 		       struct genl_info *info)
 {
-	return check_sender(skb, info->extack);
+	return kjoule_netlink_check(skb, info->extack);
 }
 
 struct genl_family kjoule_family __ro_after_init = {
@@ -479,17 +494,19 @@ struct genl_family kjoule_family __ro_after_init = {
 	.parallel_ops = true,	/* the core has locks of its own */
 	.ops = kjoule_ops,
 	.n_ops = ARRAY_SIZE(kjoule_ops),
+	.mcgrps = kjoule_groups,
+	.n_mcgrps = KJOULE_GENL_GROUPS(kjoule_groups),
 	.resv_start_op = 1,
 };
 
-/* A socket was closed: its sessions end. */
+/* A socket was closed. */
 static int socket_released(struct notifier_block *nb, unsigned long event, void *data)
 {
 	struct netlink_notify *notify = data;
 
 	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
 	    net_eq(notify->net, &init_net))
-		kjoule_session_end_owned(notify->portid);
+		kjoule_port_released(notify->portid);
 	return NOTIFY_DONE;
 }
 
@@ -507,9 +524,12 @@ int kjoule_netlink_init(void)
 
 	if (err)
 		return err;
+	kjoule_netlink_notice_init();
 	err = genl_register_family(&kjoule_family);
-	if (err)
+	if (err) {
+		kjoule_netlink_notice_exit();
 		netlink_unregister_notifier(&socket_notifier);
+	}
 	return err;
 }
 
@@ -522,4 +542,6 @@ void kjoule_netlink_exit(void)
 {
 	genl_unregister_family(&kjoule_family);
 	netlink_unregister_notifier(&socket_notifier);
+	kjoule_netlink_notice_exit();
+	kjoule_port_exit();
 }

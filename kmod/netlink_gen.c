@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Generated from Documentation/netlink/specs/kjoule.yaml by scripts/gen-netlink; do not edit. */
 
+#include "compat/compat.h"
 #include "netlink_gen.h"
+
+const struct nla_policy kjoule_source_spec_policy[KJOULE_A_SPEC_MAX + 1] = {
+	[KJOULE_A_SPEC_ORIGIN] = NLA_POLICY_MAX(NLA_U32, 3),
+	[KJOULE_A_SPEC_NAME] = { .type = NLA_NUL_STRING, .len = 31 },
+	[KJOULE_A_SPEC_CLASS] = NLA_POLICY_MAX(NLA_U32, 5),
+	[KJOULE_A_SPEC_QUANTITY] = NLA_POLICY_MAX(NLA_U32, 3),
+	[KJOULE_A_SPEC_UNIT_MULT] = { .type = NLA_U64 },
+	[KJOULE_A_SPEC_UNIT_SHIFT] = { .type = NLA_U32 },
+	[KJOULE_A_SPEC_RANGE] = { .type = NLA_U64 },
+	[KJOULE_A_SPEC_PERIOD_NS] = { .type = NLA_U64 },
+	[KJOULE_A_SPEC_FD] = { .type = NLA_U32 },
+	[KJOULE_A_SPEC_PERF_TYPE] = { .type = NLA_U32 },
+	[KJOULE_A_SPEC_PERF_CONFIG] = { .type = NLA_U64 },
+};
 
 static const struct nla_policy kjoule_source_get_policy[KJOULE_A_SOURCE_ID + 1] = {
 	[KJOULE_A_SOURCE_ID] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_FLAGS + 1] = {
+static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_STACK_BYTES + 1] = {
 	[KJOULE_A_SESSION_ID] = { .type = NLA_REJECT },
 	[KJOULE_A_SESSION_INTERVAL_NS] = { .type = NLA_U64 },
 	[KJOULE_A_SESSION_JITTER_NS] = { .type = NLA_U64 },
-	[KJOULE_A_SESSION_TARGET] = NLA_POLICY_MAX(NLA_U32, 1),
+	[KJOULE_A_SESSION_TARGET] = NLA_POLICY_MAX(NLA_U32, 3),
 	[KJOULE_A_SESSION_PID] = { .type = NLA_U32 },
 	[KJOULE_A_SESSION_CPUS] = { .type = NLA_BINARY, .len = 1024 },
 	[KJOULE_A_SESSION_RING_BYTES] = { .type = NLA_U32 },
@@ -19,6 +34,15 @@ static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_FLAGS 
 	[KJOULE_A_SESSION_ENERGY_SOURCE] = { .type = NLA_NUL_STRING, .len = 31 },
 	[KJOULE_A_SESSION_FREQUENCY_SOURCE] = { .type = NLA_NUL_STRING, .len = 31 },
 	[KJOULE_A_SESSION_FLAGS] = { .type = NLA_U64 },
+	[KJOULE_A_SESSION_STATE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_T0_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_SEED] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_STOP_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_SOURCE_INFO] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CGROUP_FD] = { .type = NLA_U32 },
+	[KJOULE_A_SESSION_SOURCE] = NLA_POLICY_NESTED(kjoule_source_spec_policy),
+	[KJOULE_A_SESSION_CHAIN_DEPTH] = { .type = NLA_U32 },
+	[KJOULE_A_SESSION_STACK_BYTES] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy kjoule_session_start_policy[KJOULE_A_SESSION_ID + 1] = {
@@ -41,19 +65,23 @@ static const struct nla_policy kjoule_stats_get_policy[KJOULE_A_STATS_SESSION + 
 	[KJOULE_A_STATS_SESSION] = { .type = NLA_U32 },
 };
 
-const struct genl_ops kjoule_ops[7] = {
+static const struct nla_policy kjoule_records_get_policy[KJOULE_A_RECORDS_SESSION + 1] = {
+	[KJOULE_A_RECORDS_SESSION] = { .type = NLA_U32 },
+};
+
+const struct genl_ops kjoule_ops[9] = {
 	{
 		.cmd = KJOULE_CMD_SOURCE_GET,
 		.policy = kjoule_source_get_policy,
 		.maxattr = KJOULE_A_SOURCE_ID,
 		.doit = kjoule_source_get_doit,
-		.start = kjoule_source_get_dump_start,
 		.dumpit = kjoule_source_get_dumpit,
+		.start = kjoule_source_get_dump_start,
 	},
 	{
 		.cmd = KJOULE_CMD_SESSION_NEW,
 		.policy = kjoule_session_new_policy,
-		.maxattr = KJOULE_A_SESSION_FLAGS,
+		.maxattr = KJOULE_A_SESSION_STACK_BYTES,
 		.doit = kjoule_session_new_doit,
 	},
 	{
@@ -79,14 +107,31 @@ const struct genl_ops kjoule_ops[7] = {
 		.policy = kjoule_session_get_policy,
 		.maxattr = KJOULE_A_SESSION_ID,
 		.doit = kjoule_session_get_doit,
-		.start = kjoule_session_get_dump_start,
 		.dumpit = kjoule_session_get_dumpit,
+		.start = kjoule_session_get_dump_start,
 	},
 	{
 		.cmd = KJOULE_CMD_STATS_GET,
 		.policy = kjoule_stats_get_policy,
 		.maxattr = KJOULE_A_STATS_SESSION,
-		.start = kjoule_stats_get_dump_start,
+		.doit = kjoule_stats_get_doit,
 		.dumpit = kjoule_stats_get_dumpit,
+		.start = kjoule_stats_get_dump_start,
 	},
+	{
+		.cmd = KJOULE_CMD_RECORDS_GET,
+		.policy = kjoule_records_get_policy,
+		.maxattr = KJOULE_A_RECORDS_SESSION,
+		.dumpit = kjoule_records_get_dumpit,
+		.start = kjoule_records_get_dump_start,
+		.done = kjoule_records_get_dump_done,
+	},
+	{
+		.cmd = KJOULE_CMD_NOTICE_LISTEN,
+		.doit = kjoule_notice_listen_doit,
+	},
+};
+
+const struct genl_multicast_group kjoule_groups[1] = {
+	[KJOULE_NLGRP_EVENTS] = { .name = KJOULE_MCGRP_EVENTS, .flags = KJOULE_GENL_GROUP_FLAGS },
 };

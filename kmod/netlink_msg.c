@@ -7,14 +7,27 @@
 
 #include "netlink_msg.h"
 #include "session.h"
+#include "watch.h"
 
 static void *begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd)
 {
 	return genlmsg_put(skb, to->portid, to->seq, &kjoule_family, to->flags, cmd);
 }
 
-static int put_domain(struct sk_buff *skb, const struct kjoule_domain *d, u32 index)
+/* The one that contains a domain, of those that are there, or -1. */
+static int parent_of(const struct kjoule_source *src, unsigned int domain, u32 still)
 {
+	int parent = src->domains[domain].parent;
+	unsigned int i;
+
+	for (i = 0; i < src->n_domains && parent >= 0 && still & BIT(parent); i++)
+		parent = src->domains[parent].parent;
+	return i < src->n_domains ? parent : -1;
+}
+
+static int put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 index, u32 still)
+{
+	const struct kjoule_domain *d = &src->domains[index];
 	struct nlattr *nest = nla_nest_start(skb, KJOULE_A_SOURCE_DOMAIN);
 
 	if (!nest || nla_put_u32(skb, KJOULE_A_DOMAIN_INDEX, index) ||
@@ -23,15 +36,17 @@ static int put_domain(struct sk_buff *skb, const struct kjoule_domain *d, u32 in
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_WIDTH, d->width) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UNIT_MULT, d->unit_mult, 0) ||
 	    nla_put_u32(skb, KJOULE_A_DOMAIN_UNIT_SHIFT, d->unit_shift) ||
-	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, d->parent) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UPDATE_PERIOD_NS, d->update_period_ns, 0))
+	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, parent_of(src, index, still)) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UPDATE_PERIOD_NS, d->update_period_ns, 0) ||
+	    nla_put_u32(skb, KJOULE_A_DOMAIN_QUANTITY, d->quantity) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_RANGE, d->range, 0))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
 
-/* What a source is; whether it can be used is kjoule_msg_source()'s. */
-static int put_source_info(struct sk_buff *skb, struct kjoule_source *src)
+/* What a source is, without what is not there; whether it can be used is kjoule_msg_source()'s. */
+static int put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 still)
 {
 	unsigned int i;
 	int err;
@@ -44,11 +59,30 @@ static int put_source_info(struct sk_buff *skb, struct kjoule_source *src)
 	    nla_put_u64_64bit(skb, KJOULE_A_SOURCE_REFERENCE_KHZ, src->reference_khz, 0))
 		return -EMSGSIZE;
 	for (i = 0; i < src->n_domains; i++) {
-		err = put_domain(skb, &src->domains[i], i);
+		err = still & BIT(i) ? 0 : put_domain(skb, src, i, still);
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+/* Room for what a source is and whether it can be used; attributes by their number. */
+static size_t source_size(unsigned int domains)
+{
+	return KJOULE_A_SOURCE_MAX * nla_total_size(16) + nla_total_size(KJOULE_SOURCE_NAME_LEN) +
+	       nla_total_size(KJOULE_WHY_LEN) +
+	       domains * (nla_total_size(0) + KJOULE_A_DOMAIN_MAX * nla_total_size(16));
+}
+
+/**
+ * kjoule_msg_source_size() - how much room a source's message may take
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kjoule_msg_source_size(void)
+{
+	return NLMSG_HDRLEN + GENL_HDRLEN + source_size(KJOULE_MAX_DOMAINS);
 }
 
 /**
@@ -70,7 +104,7 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_source_info(skb, src) ||
+	if (put_source_info(skb, src, READ_ONCE(src->still)) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_AVAILABLE, !unavailable) ||
 	    (unavailable && nla_put_string(skb, KJOULE_A_SOURCE_REASON, why)) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_DEFAULT, is_default)) {
@@ -81,14 +115,64 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 	return 0;
 }
 
-static int put_source_nest(struct sk_buff *skb, struct kjoule_source *src)
+/* For each CPU the lowest one that shares its counters. */
+static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
+{
+	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SOURCE_SCOPES, s->n * sizeof(u32));
+	unsigned int i, j;
+	u32 *scope;
+
+	if (!attr)
+		return -EMSGSIZE;
+	scope = nla_data(attr);
+	for (i = 0; i < s->n; i++) {
+		scope[i] = s->sampler[i]->cpu;
+		for (j = 0; j < s->sampler[i]->n_meters; j++) {
+			if (s->sampler[i]->meter[j]->index == index)
+				scope[i] = s->sampler[i]->meter[j]->scope;
+		}
+	}
+	return 0;
+}
+
+/* What its thread has done. */
+static int put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
+{
+	struct kjoule_poller_books b;
+
+	kjoule_poller_get_books(p, &b);
+	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, p->period_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READS, b.reads, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_ERRORS, b.errors, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_OVERRUNS, b.overruns, 0);
+}
+
+/* How a session uses a source: its scopes if ticks read it, the thread's books if not. */
+static int put_use(struct sk_buff *skb, struct kjoule_session *s, u32 index)
+{
+	if (s->poller[index])
+		return put_poller(skb, s->poller[index]);
+	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, 0, 0) ?: put_scopes(skb, s, index);
+}
+
+static int put_sources(struct sk_buff *skb, struct kjoule_session *s)
 {
 	struct nlattr *nest;
+	unsigned int i;
 
-	if (!src)
+	for (i = 0; i < s->n_sources; i++) {
+		nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
+		if (!nest || put_source_info(skb, s->source[i], s->still[i]) ||
+		    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->source[i]->origin) ||
+		    put_use(skb, s, i))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	if (!s->plan.frequency)
 		return 0;
 	nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
-	if (!nest || put_source_info(skb, src))
+	if (!nest || put_source_info(skb, s->plan.frequency, 0) ||
+	    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->plan.frequency->origin))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -111,6 +195,25 @@ static int put_cpus(struct sk_buff *skb, struct kjoule_session *s)
 }
 
 /**
+ * kjoule_msg_session_size() - how much room a session's message may take
+ * @s:	the session
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kjoule_msg_session_size(const struct kjoule_session *s)
+{
+	unsigned int i;
+	size_t size;
+
+	size = NLMSG_HDRLEN + GENL_HDRLEN + KJOULE_A_SESSION_MAX * nla_total_size(16) +
+	       nla_total_size(nr_cpu_ids / 8 + 1) + source_size(0);
+	for (i = 0; i < s->n_sources; i++)
+		size += source_size(s->source[i]->n_domains) + nla_total_size(s->n * sizeof(u32));
+	return size;
+}
+
+/**
  * kjoule_msg_session() - a session's message
  * @skb:	the answer
  * @to:		who gets it
@@ -124,6 +227,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 		       struct kjoule_session *s)
 {
 	const struct kjoule_session_config *c = &s->config;
+	const struct kjoule_family *family = s->plan.whom.family;
 	void *hdr = begin(skb, to, cmd);
 
 	if (!hdr)
@@ -136,12 +240,17 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    put_cpus(skb, s) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_WAKEUP_BYTES, s->plan.wakeup_bytes) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_FLAGS, 0, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_FLAGS, c->flags, 0) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_STATE, READ_ONCE(s->state)) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_T0_NS, s->plan.t0_ns, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_SEED, s->plan.seed, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_STOP_NS, s->stop_ns, 0) ||
-	    put_source_nest(skb, s->plan.energy) || put_source_nest(skb, s->plan.frequency)) {
+	    nla_put_u32(skb, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
+	    put_sources(skb, s) ||
+	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
+			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
+					  READ_ONCE(family->lost), 0)))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -150,42 +259,112 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 }
 
 /**
- * kjoule_msg_stats() - the books of one CPU of a session
+ * kjoule_msg_stats() - books of a session
  * @skb:	the answer
  * @to:		who gets it
- * @s:		the session, with a reference
- * @sampler:	the CPU's
+ * @session:	its id
+ * @cpu:	whose books, -1: all added up
+ * @b:		the books
  *
  * Context: process.
  * Return: 0 or -EMSGSIZE.
  */
-int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to,
-		     struct kjoule_session *s, struct kjoule_sampler *sampler)
+int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,
+		     const struct kjoule_books *b)
 {
-	struct kjoule_books b;
-	u64 waiting;
-	void *hdr;
+	u64 consumed = b->records - b->lost - b->waiting;
+	void *hdr = begin(skb, to, KJOULE_CMD_STATS_GET);
 
-	kjoule_sampler_books(sampler, &b);
-	waiting = kjoule_ring_waiting(&sampler->ring, b.head, b.records - b.lost);
-	hdr = begin(skb, to, KJOULE_CMD_STATS_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, KJOULE_A_STATS_SESSION, s->id) ||
-	    nla_put_u32(skb, KJOULE_A_STATS_CPU, sampler->cpu) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_DUE, b.due, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PRODUCED, b.produced, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_MISSED, b.missed, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PARKED, b.parked, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_FILTERED, b.filtered, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_RECORDS, b.records, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_CONSUMED, b.records - b.lost - waiting, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LOST, b.lost, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_WAITING, waiting, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SAMPLES, b.samples, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TICK_NS, b.tick_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LATE_MAX_NS, b.late_max_ns, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SOURCE_ERRORS, b.source_errors, 0)) {
+	if (nla_put_u32(skb, KJOULE_A_STATS_SESSION, session) ||
+	    (cpu >= 0 && nla_put_u32(skb, KJOULE_A_STATS_CPU, cpu)) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_DUE, b->due, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PRODUCED, b->produced, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_MISSED, b->missed, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PARKED, b->parked, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_FILTERED, b->filtered, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_RECORDS, b->records, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_CONSUMED, consumed, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LOST, b->lost, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_WAITING, b->waiting, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SAMPLES, b->samples, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TICK_NS, b->tick_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LATE_MAX_NS, b->late_max_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SOURCE_ERRORS, b->source_errors, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_IDLE_NS, b->idle_ns, 0)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * kjoule_msg_records() - take records out of a ring, as many as there is room for
+ * @skb:	the answer
+ * @to:		who gets it
+ * @s:		the session, attached
+ * @sampler:	the CPU's
+ * @head:	up to where: a head that its ring has had
+ *
+ * Context: process.
+ * Return: bytes taken; 0, and no message, when there is no room for the next record or none waits.
+ */
+ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
+			   struct kjoule_session *s, struct kjoule_sampler *sampler, u64 head)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_RECORDS_GET);
+	struct nlattr *attr;
+	struct iov_iter iter;
+	struct kvec room;
+	ssize_t bytes;
+
+	if (!hdr)
+		return 0;
+	if (nla_put_u32(skb, KJOULE_A_RECORDS_SESSION, s->id) ||
+	    nla_put_u32(skb, KJOULE_A_RECORDS_CPU, sampler->cpu) ||
+	    skb_tailroom(skb) < NLA_HDRLEN)
+		goto none;
+	/* straight into the message; its length is known afterwards */
+	attr = (struct nlattr *)skb_tail_pointer(skb);
+	room.iov_base = nla_data(attr);
+	room.iov_len = min_t(size_t, skb_tailroom(skb), U16_MAX) - NLA_HDRLEN;
+	iov_iter_kvec(&iter, READ, &room, 1, room.iov_len);
+	bytes = kjoule_ring_read(&sampler->ring, head, &iter);
+	if (bytes <= 0)
+		goto none;
+	__nla_reserve(skb, KJOULE_A_RECORDS_DATA, bytes);
+	genlmsg_end(skb, hdr);
+	return bytes;
+
+none:
+	genlmsg_cancel(skb, hdr);
+	return 0;
+}
+
+/**
+ * kjoule_msg_notice() - something has happened
+ * @skb:	the message
+ * @to:		who gets it
+ * @n:		what
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
+		      const struct kjoule_notice *n)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_NOTICE);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_NOTICE_EVENT, n->event) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_NOTICE_TIME_NS, n->time_ns, 0) ||
+	    nla_put_u32(skb, KJOULE_A_NOTICE_SESSION, n->session) ||
+	    (n->cpu >= 0 && nla_put_u32(skb, KJOULE_A_NOTICE_CPU, n->cpu)) ||
+	    (n->source && nla_put_string(skb, KJOULE_A_NOTICE_SOURCE, n->source)) ||
+	    (n->count && nla_put_u64_64bit(skb, KJOULE_A_NOTICE_COUNT, n->count, 0))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

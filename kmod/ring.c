@@ -2,18 +2,56 @@
 /*
  * The ring of one CPU; see ring.h. The producer side (reserve, lose, commit) is
  * called by the sampler with interrupts off on the ring's CPU, or by whoever
- * stopped that CPU's timer; the reader side by the char device.
+ * stopped that CPU's timer; the reader side by the char device and by netlink's dump.
  */
 #include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
 
 #include "compat/compat.h"
 #include "ring.h"
 
-/* What telling a loss may take, with a pad in front of it. */
-#define LOST_ROOM	(2 * sizeof(struct kjoule_lost))
+/* How often what waits is counted anew because the reader went on. */
+#define COUNT_ROUNDS	3
+
+static void free_pages_of(struct page **pages, unsigned long n)
+{
+	while (n--) {
+		if (pages[n])
+			__free_page(pages[n]);
+	}
+	kvfree(pages);
+}
+
+/*
+ * @n pages of zeros near @node. One by one, because no allocator for modules that knows nodes
+ * charges the caller's memory cgroup.
+ */
+static struct page **alloc_pages_of(int node, unsigned long n)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_HIGHMEM | __GFP_ZERO;
+	struct page **pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	unsigned long i;
+	int err = 0;
+
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < n && !err; i++) {
+		pages[i] = alloc_pages_node(node, gfp, 0);
+		if (!pages[i])
+			err = -ENOMEM;
+		else if (fatal_signal_pending(current))
+			err = -EINTR;
+		cond_resched();
+	}
+	if (err) {
+		free_pages_of(pages, n);
+		return ERR_PTR(err);
+	}
+	return pages;
+}
 
 /**
  * kjoule_ring_alloc() - get memory for a ring, near its CPU
@@ -22,15 +60,23 @@
  * @bytes:	of data, a power of two, at least a page
  *
  * Context: process, sleeps.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -EINTR if the caller is being killed.
  */
 int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes)
 {
-	void *mem = vzalloc_node(bytes + 2 * PAGE_SIZE, cpu_to_node(cpu));
+	unsigned long n = (bytes >> PAGE_SHIFT) + 2;
+	struct page **pages = alloc_pages_of(cpu_to_node(cpu), n);
+	void *mem;
 
-	if (!mem)
+	if (IS_ERR(pages))
+		return PTR_ERR(pages);
+	mem = vmap(pages, n, VM_MAP, PAGE_KERNEL);
+	if (!mem) {
+		free_pages_of(pages, n);
 		return -ENOMEM;
+	}
 	memset(ring, 0, sizeof(*ring));
+	ring->pages = pages;
 	ring->page = mem;
 	ring->data = mem + PAGE_SIZE;
 	ring->tail = mem + PAGE_SIZE + bytes;
@@ -49,7 +95,10 @@ int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 byt
  */
 void kjoule_ring_free(struct kjoule_ring_buffer *ring)
 {
-	vfree(ring->page);
+	if (!ring->page)
+		return;
+	vunmap(ring->page);
+	free_pages_of(ring->pages, (ring->size >> PAGE_SHIFT) + 2);
 	ring->page = NULL;
 }
 
@@ -113,8 +162,17 @@ static __always_inline void *ring_record(struct kjoule_ring_buffer *ring, u8 typ
 	rec->type = type;
 	rec->flags = flags;
 	rec->size = size;
-	ring->records++;
+	ring->page->records++;
 	return rec;
+}
+
+/* Up to the end of the memory, or to where the reader is, whichever comes first. */
+static void find_clear(struct kjoule_ring_buffer *ring)
+{
+	u64 lap_end = (ring->head | (ring->size - 1)) + 1;
+
+	ring->clear_to = ring->lost ? 0 :
+			 min(lap_end, ring->seen_tail + ring->size - KJOULE_LOST_ROOM);
 }
 
 /**
@@ -131,8 +189,9 @@ void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
 		ring->lost_tick = tick;
 	if (type == KJOULE_RECORD_SAMPLE)
 		ring->lost_samples++;
-	ring->records++;
-	ring->lost_total++;
+	ring->page->records++;
+	ring->page->lost++;
+	find_clear(ring);
 }
 
 static void write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost *lost)
@@ -183,14 +242,16 @@ void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u1
 
 	if (unlikely(ring->lost)) {
 		/* both or none, or there would be no room to tell the next loss */
-		if (!ring_fits(ring, LOST_ROOM + 2 * size + LOST_ROOM))
+		if (!ring_fits(ring, KJOULE_LOST_ROOM + 2 * size + KJOULE_LOST_ROOM))
 			goto lose;
 		write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0,
 					     sizeof(struct kjoule_lost), 0));
 	}
-	rec = ring_record(ring, type, flags, size, LOST_ROOM);
-	if (likely(rec))
+	rec = ring_record(ring, type, flags, size, KJOULE_LOST_ROOM);
+	if (likely(rec)) {
+		find_clear(ring);
 		return rec;
+	}
 lose:
 	kjoule_ring_lose(ring, type, tick);
 	return NULL;
@@ -234,6 +295,18 @@ static bool is_pad(struct kjoule_ring_buffer *ring, u64 tail)
 }
 
 /**
+ * kjoule_ring_head() - up to where there is something to read now
+ * @ring:	the ring
+ *
+ * Context: any.
+ * Return: bytes written so far.
+ */
+u64 kjoule_ring_head(struct kjoule_ring_buffer *ring)
+{
+	return smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+}
+
+/**
  * kjoule_ring_unread() - bytes that wait for the reader
  * @ring:	the ring
  *
@@ -242,8 +315,19 @@ static bool is_pad(struct kjoule_ring_buffer *ring, u64 tail)
  */
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
 {
-	u64 head = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+	return kjoule_ring_left(ring, kjoule_ring_head(ring));
+}
 
+/**
+ * kjoule_ring_left() - bytes that wait for the reader, of those there were
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ *
+ * Context: any.
+ * Return: bytes, pads included.
+ */
+u64 kjoule_ring_left(struct kjoule_ring_buffer *ring, u64 head)
+{
 	return head - reader_tail(ring, head);
 }
 
@@ -253,13 +337,15 @@ u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
  * @head:	up to where: a head that the ring has had
  * @written:	how many records had been written then; a tail that lies makes no more of them
  *
- * Counts them one by one, so that the books rest on what is in the ring.
+ * Counts them one by one, so that the books rest on what is in the ring. A reader that goes on all
+ * the time, as a hostile one may, gets an answer that is not exact.
  *
  * Context: process, sleeps.
  * Return: records, pads not counted.
  */
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 {
+	unsigned int rounds = COUNT_ROUNDS;
 	u64 first, tail, n;
 	u16 size;
 
@@ -275,22 +361,47 @@ u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
 		}
 		smp_rmb();	/* J, pairs with I */
 		/* once more if the reader went on: what was counted may be written over */
-	} while ((s64)(READ_ONCE(ring->seen_tail) - first) > 0);
+	} while (n && --rounds && (s64)(READ_ONCE(ring->seen_tail) - first) > 0);
 	return min(n, written);
+}
+
+/**
+ * kjoule_ring_longest() - the longest record that waits
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ *
+ * Context: process, sleeps.
+ * Return: its bytes, 0 if none waits.
+ */
+u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
+{
+	u16 size, longest = 0;
+	unsigned int n = 0;
+	u64 tail;
+
+	for (tail = reader_tail(ring, head); tail != head; tail += size) {
+		size = record_size(ring, tail, head);
+		if (!size)
+			break;
+		longest = max(longest, size);
+		if (!(++n % 4096))
+			cond_resched();
+	}
+	return longest;
 }
 
 /**
  * kjoule_ring_read() - copy whole records out and consume them
  * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
  * @to:		where they go
  *
  * Context: process, may fault; the caller serialises readers.
  * Return: bytes copied (whole records, 0 when none waits or fits), or -EFAULT when nothing
  * could be copied.
  */
-ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, struct iov_iter *to)
+ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_iter *to)
 {
-	u64 head = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
 	u64 tail = reader_tail(ring, head), end = tail;
 	size_t bytes, copied;
 	ssize_t done = 0;
@@ -328,15 +439,15 @@ ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, struct iov_iter *to)
 	return done;
 }
 
-static int map_pages(struct vm_area_struct *vma, void *mem, size_t bytes, vm_flags_t clear)
+static int map_pages(struct vm_area_struct *vma, struct page **pages, vm_flags_t clear)
 {
-	size_t off;
+	unsigned long at;
 	int err;
 
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC | clear);
-	for (off = 0; off < bytes; off += PAGE_SIZE) {
-		err = vm_insert_page(vma, vma->vm_start + off, vmalloc_to_page(mem + off));
+	for (at = vma->vm_start; at < vma->vm_end; at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, *pages++);
 		if (err)
 			return err;
 	}
@@ -357,7 +468,7 @@ int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct 
 		return -EPERM;
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE + ring->size)
 		return -EINVAL;
-	return map_pages(vma, ring->page, PAGE_SIZE + ring->size, VM_MAYWRITE);
+	return map_pages(vma, ring->pages, VM_MAYWRITE);
 }
 
 /**
@@ -374,5 +485,5 @@ int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct 
 		return -EPERM;
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE || !(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	return map_pages(vma, ring->tail, PAGE_SIZE, 0);
+	return map_pages(vma, ring->pages + (ring->size >> PAGE_SHIFT) + 1, 0);
 }

@@ -17,32 +17,35 @@
 #define KJOULE_RING_DEFAULT	(1UL << 20)
 #define KJOULE_RING_MAX		(1UL << 28)
 
+/* What telling a loss may take, with a pad in front of it. */
+#define KJOULE_LOST_ROOM	(2 * sizeof(struct kjoule_lost))
+
 /**
  * struct kjoule_ring_buffer - kernel side of a ring
+ * @pages:	head page, data, tail page
  * @page:	the head page that readers see
  * @data:	the records
  * @tail:	the page that the reader writes; never trusted
  * @size:	bytes of data, a power of two
  * @head:	bytes written, the authority; published in @page by commit
  * @seen_tail:	the last believable tail
+ * @clear_to:	up to this head there is room in one piece, and nothing lost to be told first
  * @lost:	records lost since the last KJOULE_RECORD_LOST
  * @lost_samples: samples among them
  * @lost_tick:	tick of the first of them
- * @records:	records written or lost
- * @lost_total:	records lost
  */
 struct kjoule_ring_buffer {
+	struct page **pages;
 	struct kjoule_ring_head *page;
 	u8 *data;
 	struct kjoule_ring_tail *tail;
 	u64 size;
 	u64 head;
 	u64 seen_tail;
+	u64 clear_to;
 	u64 lost;
 	u64 lost_samples;
 	u32 lost_tick;
-	u64 records;
-	u64 lost_total;
 };
 
 int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes);
@@ -52,9 +55,42 @@ void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick);
 void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring);
 u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written);
-ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, struct iov_iter *to);
+u64 kjoule_ring_head(struct kjoule_ring_buffer *ring);
+u64 kjoule_ring_left(struct kjoule_ring_buffer *ring, u64 head);
+u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head);
+ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_iter *to);
 int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
 int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma);
+
+/**
+ * kjoule_ring_reserve_quickly() - kjoule_ring_reserve() for what comes with every tick
+ * @ring:	the ring
+ * @type:	KJOULE_RECORD_*
+ * @flags:	of the record
+ * @size:	of the record in bytes, a multiple of 8
+ * @tick:	low 32 bits of the current tick
+ *
+ * Inline where there is room without a look at the reader's tail, which is nearly always.
+ *
+ * Context: producer.
+ * Return: as there.
+ */
+static __always_inline void *kjoule_ring_reserve_quickly(struct kjoule_ring_buffer *ring, u8 type,
+							 u8 flags, u16 size, u32 tick)
+{
+	u64 head = ring->head;
+	struct kjoule_record *rec;
+
+	if (unlikely(head + size > ring->clear_to))
+		return kjoule_ring_reserve(ring, type, flags, size, tick);
+	ring->head = head + size;
+	ring->page->records++;
+	rec = (struct kjoule_record *)(ring->data + (head & (ring->size - 1)));
+	rec->type = type;
+	rec->flags = flags;
+	rec->size = size;
+	return rec;
+}
 
 /**
  * kjoule_ring_commit() - show the reader what was written
@@ -65,6 +101,21 @@ int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct 
 static inline void kjoule_ring_commit(struct kjoule_ring_buffer *ring)
 {
 	smp_store_release(&ring->page->head, ring->head);	/* B, pairs with C in the reader */
+}
+
+/**
+ * kjoule_ring_shrink() - leave out the end of the record that was reserved last
+ * @ring:	the ring
+ * @rec:	the record
+ * @size:	what it takes after all, at most what was reserved, a multiple of 8
+ *
+ * Context: producer.
+ */
+static inline void kjoule_ring_shrink(struct kjoule_ring_buffer *ring, struct kjoule_record *rec,
+				      u16 size)
+{
+	ring->head -= rec->size - size;
+	rec->size = size;
 }
 
 #endif /* KJOULE_RING_H */

@@ -1,46 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sessions; see session.h. A listed session pins the module, so that it can not
- * be unloaded under a recording. Lock order: the CPU hotplug lock, then
- * sessions_lock, then a session's own.
+ * A session from its making to its stop; see session.h. Every session pins the module,
+ * so that it can not be unloaded under a recording. How it ends is in session_end.c; which
+ * sessions there are, and what they are told of CPUs and of sleep, in session_list.c.
  */
 #include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
+#include <linux/cred.h>
 #include <linux/module.h>
-#include <linux/pid.h>
 #include <linux/random.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
+#include <linux/workqueue.h>
 
+#include "callchain.h"
+#include "park.h"
+#include "quota.h"
 #include "session.h"
+#include "session_list.h"
 
 /* From start to the first tick: enough to reach all CPUs. */
 #define START_LEAD_NS	(2 * 1000 * 1000ULL)
 
-/* The timers of all of them run one after the other, with interrupts off. */
-#define SESSIONS_MAX	64
-
-static DEFINE_MUTEX(sessions_lock);
-static DEFINE_XARRAY_ALLOC1(sessions);
-static u32 next_id;
-static unsigned int n_sessions;
-static int hotplug_state;
+#define KNOWN_FLAGS	(KJOULE_FLAG_INHERIT | KJOULE_FLAG_WAKE_IDLE | KJOULE_CALLCHAIN_FLAGS)
 
 static void session_free(struct kref *ref)
 {
 	struct kjoule_session *s = container_of(ref, struct kjoule_session, ref);
 	unsigned int i;
 
+	cancel_delayed_work_sync(&s->sweep);
+	cancel_delayed_work_sync(&s->notices.work);
 	for (i = 0; i < s->n; i++) {
-		if (s->sampler[i]) {
-			kjoule_sampler_exit(s->sampler[i]);
-			kfree(s->sampler[i]);
-		}
+		kjoule_sampler_exit(s->sampler[i]);
+		kfree(s->sampler[i]);
 	}
-	kjoule_source_put(s->plan.energy);
-	kjoule_source_put(s->plan.frequency);
-	put_pid(s->plan.target);
+	if (s->plan.parks)
+		kjoule_park_put();
+	kjoule_session_drop_sources(s);
+	kjoule_whom_exit(&s->plan.whom);
+	kjoule_quota_give(s->maker, s->quota);
 	mutex_destroy(&s->lock);
 	kfree(s);
 	module_put(THIS_MODULE);
@@ -57,7 +54,7 @@ void kjoule_session_put(struct kjoule_session *s)
 	kref_put(&s->ref, session_free);
 }
 
-static int check_config(struct kjoule_session_config *c, const char **why)
+static int check_times(const struct kjoule_session_config *c, const char **why)
 {
 	if (c->interval_ns < KJOULE_INTERVAL_MIN_NS || c->interval_ns > KJOULE_INTERVAL_MAX_NS) {
 		*why = "interval is out of range: 10 us to 4 s";
@@ -67,14 +64,30 @@ static int check_config(struct kjoule_session_config *c, const char **why)
 		*why = "jitter has to be less than the interval";
 		return -EINVAL;
 	}
-	if (c->target == KJOULE_TARGET_PROCESS && !c->pid) {
-		*why = "target process needs a pid";
-		return -EINVAL;
-	}
-	if (c->target != KJOULE_TARGET_PROCESS && c->pid) {
-		*why = "a pid goes with target process only";
-		return -EINVAL;
-	}
+	return 0;
+}
+
+static int check_target(const struct kjoule_session_config *c, const char **why)
+{
+	bool task = c->target == KJOULE_TARGET_PROCESS || c->target == KJOULE_TARGET_THREAD;
+
+	if (c->flags & ~KNOWN_FLAGS)
+		*why = "unknown flag";
+	else if (task && !c->pid)
+		*why = "target process or thread needs a pid";
+	else if (!task && c->pid)
+		*why = "a pid goes with target process or thread only";
+	else if ((c->target == KJOULE_TARGET_CGROUP) != c->has_cgroup)
+		*why = "target cgroup and a cgroup's descriptor go together";
+	else if ((c->flags & KJOULE_FLAG_INHERIT) && c->target != KJOULE_TARGET_PROCESS)
+		*why = "inherit goes with target process only";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int check_rings(struct kjoule_session_config *c, const char **why)
+{
 	if (!c->ring_bytes)
 		c->ring_bytes = KJOULE_RING_DEFAULT;
 	if (c->ring_bytes < KJOULE_RING_MIN || c->ring_bytes > KJOULE_RING_MAX ||
@@ -88,6 +101,12 @@ static int check_config(struct kjoule_session_config *c, const char **why)
 		*why = "wake-up mark lies beyond the ring";
 		return -EINVAL;
 	}
+	return kjoule_callchain_check(c->flags, &c->chain_depth, &c->stack_bytes, c->ring_bytes,
+				      why);
+}
+
+static int check_cpus(const struct kjoule_session_config *c, const char **why)
+{
 	if (c->cpus && cpumask_empty(c->cpus)) {
 		*why = "no CPU is named";
 		return -EINVAL;
@@ -99,58 +118,21 @@ static int check_config(struct kjoule_session_config *c, const char **why)
 	return 0;
 }
 
-static int choose_source(enum kjoule_source_kind kind, const char *name,
-			 struct kjoule_source **src, const char **why)
+/* Before the rings are there: memory that is not allowed is not taken either. */
+static int take_quota(struct kjoule_session *s, const struct kjoule_session_config *c,
+		      unsigned int n, const char **why)
 {
-	if (name && !*name)
+	u64 bytes = (u64)n * (c->ring_bytes + 2 * PAGE_SIZE);
+	int err;
+
+	if (c->any_memory)
 		return 0;
-	*src = kjoule_source_get(kind, name);
-	if (!IS_ERR(*src))
-		return 0;
-	/* who asks for the default takes what there is, none included */
-	if (!name) {
-		*src = NULL;
-		return 0;
-	}
-	*why = PTR_ERR(*src) == -ENOENT ? "there is no source of that name and kind" :
-					  "the source does not work here; source-get says why";
-	return PTR_ERR_OR_ZERO(*src);
-}
-
-static int choose_target(struct kjoule_session *s, u32 nr, const char **why)
-{
-	struct task_struct *leader = NULL;
-	struct pid *pid = find_get_pid(nr);
-
-	rcu_read_lock();
-	if (pid)
-		leader = pid_task(pid, PIDTYPE_TGID);
-	/* a leader may be gone before its threads; without any it only waits for its parent */
-	if (leader && !atomic_read(&leader->signal->live))
-		leader = NULL;
-	rcu_read_unlock();
-	if (!leader) {
-		put_pid(pid);
-		*why = "no process with that pid";
-		return -ESRCH;
-	}
-	s->plan.target = pid;
-	return 0;
-}
-
-/* The first CPU of each package reads its energy. */
-static bool is_leader(struct kjoule_session *s, unsigned int upto, unsigned int cpu)
-{
-	unsigned int i;
-
-	if (!s->plan.energy)
-		return false;
-	for (i = 0; i < upto; i++) {
-		if (kjoule_source_package(s->plan.energy, s->sampler[i]->cpu) ==
-		    kjoule_source_package(s->plan.energy, cpu))
-			return false;
-	}
-	return true;
+	err = kjoule_quota_take(s->maker, bytes, c->words, KJOULE_WORDS_LEN);
+	if (!err)
+		s->quota = bytes;
+	else if (err == -EDQUOT)
+		*why = c->words;
+	return err;
 }
 
 static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, unsigned int n)
@@ -166,8 +148,7 @@ static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, u
 		sampler = kzalloc_node(sizeof(*sampler), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
 		if (!sampler)
 			return -ENOMEM;
-		err = kjoule_sampler_init(sampler, &s->plan, cpu, is_leader(s, s->n, cpu),
-					  s->config.ring_bytes);
+		err = kjoule_sampler_init(sampler, &s->plan, cpu, s->config.ring_bytes);
 		if (err) {
 			kfree(sampler);
 			return err;
@@ -177,21 +158,115 @@ static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, u
 	return 0;
 }
 
-/* A number that was not used lately, so that a stale one finds nothing. */
-static int list_session(struct kjoule_session *s, const char **why)
+/* The time in which some meter has to be read, in jiffies; 0 for never. */
+static unsigned long sweep_period(const struct kjoule_session *s)
+{
+	u64 ns = U64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++)
+		ns = min(ns, s->meter[i]->sweep_ns);
+	return ns == U64_MAX ? 0 : nsecs_to_jiffies(ns) + 1;
+}
+
+/* Have one of the CPUs that share it read it; none is woken if another does already. */
+static void sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
+{
+	unsigned int i;
+
+	if (m->sweep_ns == U64_MAX || READ_ONCE(m->reader) != KJOULE_METER_FREE ||
+	    ktime_get_ns() - READ_ONCE(m->read_ns) < m->sweep_ns / 2)
+		return;
+	for (i = 0; i < s->n; i++) {
+		if (kjoule_sampler_shares(s->sampler[i], m) &&
+		    kjoule_sampler_sweep(s->sampler[i], m))
+			return;
+	}
+}
+
+/* An idle package's counters go round as well, if slowly. */
+static void sweep(struct work_struct *work)
+{
+	struct kjoule_session *s = container_of(work, struct kjoule_session, sweep.work);
+	bool running;
+	unsigned int i;
+
+	mutex_lock(&s->lock);
+	running = s->state == KJOULE_SESSION_RUNNING;
+	for (i = 0; i < s->n_meters && running; i++)
+		sweep_meter(s, s->meter[i]);
+	mutex_unlock(&s->lock);
+	if (running)
+		schedule_delayed_work(&s->sweep, sweep_period(s));
+}
+
+/* What a session's plan and books of what was asked are before anything is got for it. */
+static struct kjoule_session *new_session(const struct kjoule_session_config *c, u64 owner,
+					  unsigned int n)
+{
+	struct kjoule_session *s = kzalloc(struct_size(s, sampler, n), GFP_KERNEL_ACCOUNT);
+
+	if (!s)
+		return NULL;
+	kref_init(&s->ref);
+	mutex_init(&s->lock);
+	init_waitqueue_head(&s->reader);
+	s->owner = owner;
+	s->maker = current_euid();
+	s->all_cpus = !c->cpus;
+	s->state = KJOULE_SESSION_NEW;
+	s->config = *c;
+	s->config.cpus = NULL;
+	s->config.energy = NULL;
+	s->config.frequency = NULL;
+	s->config.specs = NULL;
+	s->config.words = NULL;
+	s->plan.interval_ns = c->interval_ns;
+	s->plan.jitter_ns = c->jitter_ns;
+	s->plan.kernel_ip = c->kernel_ip;
+	s->plan.chain = c->flags & KJOULE_CALLCHAIN_FLAGS;
+	s->plan.chain_depth = c->chain_depth;
+	s->plan.stack_bytes = c->stack_bytes;
+	/* a record that does not fit leaves room: a mark at the very end would never be reached */
+	s->plan.wakeup_bytes = min(c->wakeup_bytes, c->ring_bytes - c->ring_bytes / 4);
+	s->plan.reader = &s->reader;
+	s->plan.notices = &s->notices;
+	s->plan.seed = get_random_u64();
+	INIT_DELAYED_WORK(&s->sweep, sweep);
+	kjoule_session_end_prepare(s);
+	kjoule_notices_init(s);
+	return s;
+}
+
+static int take_park(struct kjoule_session *s, const struct kjoule_session_config *c,
+		     const char **why)
 {
 	int err;
 
-	mutex_lock(&sessions_lock);
-	if (n_sessions < SESSIONS_MAX) {
-		err = xa_alloc_cyclic(&sessions, &s->id, s, xa_limit_31b, &next_id, GFP_KERNEL);
-		n_sessions += err >= 0;
-	} else {
-		*why = "there are 64 sessions already";
-		err = -EUSERS;
-	}
-	mutex_unlock(&sessions_lock);
-	return err < 0 ? err : 0;
+	if (c->flags & KJOULE_FLAG_WAKE_IDLE)
+		return 0;
+	err = kjoule_park_get();
+	if (err)
+		*why = "this kernel does not tell of idle CPUs: flag wake-idle is needed";
+	s->plan.parks = !err;
+	return err;
+}
+
+/* All that it needs; what has been got is kjoule_session_put()'s to give back. */
+static int equip(struct kjoule_session *s, const struct kjoule_session_config *c,
+		 const struct cpumask *cpus, const struct cpumask *online, const char **why)
+{
+	unsigned int n = cpumask_weight(cpus);
+
+	return take_quota(s, c, n, why) ?:
+	       kjoule_session_choose_sources(s, c, online, why) ?:
+	       kjoule_whom_init(&s->plan.whom, c->target, c->pid, c->flags & KJOULE_FLAG_INHERIT,
+				c->cgroup_fd, why) ?:
+	       take_park(s, c, why) ?:
+	       make_samplers(s, cpus, n) ?:
+	       kjoule_session_make_meters(s, c, online, why) ?:
+	       kjoule_session_make_pollers(s, c) ?:
+	       kjoule_session_list(s, why);
 }
 
 /**
@@ -202,128 +277,55 @@ static int list_session(struct kjoule_session *s, const char **why)
  *
  * Context: process, sleeps; the caller is whose pid namespace counts.
  * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
- * not online), -ESRCH (no such process), -ENOENT or -ENODEV (source, or module going), -EUSERS (too
- * many sessions), -ENOMEM.
+ * not online, or a source is read on one that is not of the session), -ESRCH (no such process),
+ * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
+ * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() says.
  */
-struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u32 owner,
+struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
 					     const char **why)
 {
 	struct kjoule_session_config c = *config;
 	struct kjoule_session *s;
-	cpumask_var_t cpus;
-	unsigned int n;
+	cpumask_var_t cpus, online;
 	int err;
 
+	err = check_times(&c, why) ?: check_target(&c, why) ?: check_rings(&c, why);
+	if (err)
+		return ERR_PTR(err);
 	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
 		return ERR_PTR(-ENOMEM);
+	if (!alloc_cpumask_var(&online, GFP_KERNEL)) {
+		free_cpumask_var(cpus);
+		return ERR_PTR(-ENOMEM);
+	}
 	/* not for longer: what follows takes its time. The start asks again who is online. */
 	cpus_read_lock();
-	err = check_config(&c, why);
-	cpumask_copy(cpus, c.cpus ?: cpu_online_mask);
+	err = check_cpus(&c, why);
+	/* all: also who may come later */
+	cpumask_copy(cpus, c.cpus ?: cpu_present_mask);
+	cpumask_and(online, cpus, cpu_online_mask);
 	cpus_read_unlock();
 	if (err)
-		goto err_free;
-	n = cpumask_weight(cpus);
+		goto out;
 	/* no new session once the module is going, though the family is still there */
 	err = -ENODEV;
 	if (!try_module_get(THIS_MODULE))
-		goto err_free;
+		goto out;
 	err = -ENOMEM;
-	s = kzalloc(struct_size(s, sampler, n), GFP_KERNEL_ACCOUNT);
+	s = new_session(&c, owner, cpumask_weight(cpus));
 	if (!s) {
 		module_put(THIS_MODULE);
-		goto err_free;
+		goto out;
 	}
-	kref_init(&s->ref);
-	mutex_init(&s->lock);
-	init_waitqueue_head(&s->reader);
-	s->owner = owner;
-	s->state = KJOULE_SESSION_NEW;
-	s->config = c;
-	s->config.cpus = NULL;
-	s->config.energy = NULL;
-	s->config.frequency = NULL;
-	s->plan.interval_ns = c.interval_ns;
-	s->plan.jitter_ns = c.jitter_ns;
-	s->plan.kernel_ip = c.kernel_ip;
-	/* a record that does not fit leaves room: a mark at the very end would never be reached */
-	s->plan.wakeup_bytes = min(c.wakeup_bytes, c.ring_bytes - c.ring_bytes / 4);
-	s->plan.reader = &s->reader;
-	s->plan.seed = get_random_u64();
-
-	err = choose_source(KJOULE_KIND_ENERGY, c.energy, &s->plan.energy, why);
-	if (err) {
-		s->plan.energy = NULL;
-		goto err_put;
-	}
-	err = choose_source(KJOULE_KIND_FREQUENCY, c.frequency, &s->plan.frequency, why);
-	if (err) {
-		s->plan.frequency = NULL;
-		goto err_put;
-	}
-	if (c.target == KJOULE_TARGET_PROCESS) {
-		err = choose_target(s, c.pid, why);
-		if (err)
-			goto err_put;
-	}
-	err = make_samplers(s, cpus, n);
+	err = equip(s, &c, cpus, online, why);
 	if (err)
-		goto err_put;
-	free_cpumask_var(cpus);
-
-	kref_get(&s->ref);
-	err = list_session(s, why);
-	if (err) {
 		kjoule_session_put(s);
-		kjoule_session_put(s);
-		return ERR_PTR(err);
-	}
-	return s;
-
-err_put:
-	kjoule_session_put(s);
-err_free:
+	else
+		kjoule_session_recheck_sources(s);
+out:
+	free_cpumask_var(online);
 	free_cpumask_var(cpus);
-	return ERR_PTR(err);
-}
-
-/**
- * kjoule_session_get() - find a session
- * @id:	its id
- *
- * Context: process, sleeps.
- * Return: the session with a reference, or NULL.
- */
-struct kjoule_session *kjoule_session_get(u32 id)
-{
-	struct kjoule_session *s;
-
-	mutex_lock(&sessions_lock);
-	s = xa_load(&sessions, id);
-	if (s)
-		kref_get(&s->ref);
-	mutex_unlock(&sessions_lock);
-	return s;
-}
-
-/**
- * kjoule_session_get_next() - walk the sessions
- * @id:	look for the first with at least this id
- *
- * Context: process, sleeps.
- * Return: the session with a reference, or NULL when there are no more.
- */
-struct kjoule_session *kjoule_session_get_next(u32 id)
-{
-	struct kjoule_session *s;
-	unsigned long index = id;
-
-	mutex_lock(&sessions_lock);
-	s = xa_find(&sessions, &index, ULONG_MAX, XA_PRESENT);
-	if (s)
-		kref_get(&s->ref);
-	mutex_unlock(&sessions_lock);
-	return s;
+	return err ? ERR_PTR(err) : s;
 }
 
 static void set_state(struct kjoule_session *s, u32 state)
@@ -336,7 +338,13 @@ static void set_state(struct kjoule_session *s, u32 state)
 		kjoule_sampler_set_state(s->sampler[i], state);
 }
 
-static void stop_locked(struct kjoule_session *s)
+/**
+ * kjoule_session_halt() - no more ticks
+ * @s:	the session, locked; its slow sources have been stopped
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_halt(struct kjoule_session *s)
 {
 	unsigned int i;
 
@@ -350,6 +358,8 @@ static void stop_locked(struct kjoule_session *s)
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_stop(s->sampler[i], s->stop_ns);
 	set_state(s, KJOULE_SESSION_STOPPED);
+	kjoule_notices_finish(s);
+	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STOPPED, -1);
 	wake_up_interruptible(&s->reader);
 }
 
@@ -362,7 +372,8 @@ static void stop_locked(struct kjoule_session *s)
  * sampling with a random start, section 3.2 of the ALEA paper).
  *
  * Context: process, sleeps.
- * Return: 0, -EBUSY if it was started before, -ENXIO if a CPU has gone offline.
+ * Return: 0, -EBUSY if it was started before or the machine is about to sleep, -ENXIO if a CPU
+ * has gone offline.
  */
 int kjoule_session_start(struct kjoule_session *s, const char **why)
 {
@@ -376,15 +387,35 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		err = -EBUSY;
 		goto out;
 	}
+	if (kjoule_sessions_asleep()) {
+		*why = "the machine is about to sleep";
+		err = -EBUSY;
+		goto out;
+	}
 	s->plan.t0_ns = ktime_get_ns() + START_LEAD_NS +
 			mul_u64_u64_shr(get_random_u64(), s->plan.interval_ns, 64);
 	set_state(s, KJOULE_SESSION_RUNNING);
-	for (i = 0; i < s->n && !err; i++)
-		err = kjoule_sampler_start(s->sampler[i]);
+	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STARTED, -1);
+	for (i = 0; i < s->n && !err; i++) {
+		struct kjoule_sampler *sampler = s->sampler[i];
+
+		if (cpu_online(sampler->cpu)) {
+			kjoule_session_place(s, sampler);
+			err = kjoule_sampler_start(sampler);
+		} else if (s->all_cpus) {
+			kjoule_sampler_start_away(sampler);
+		} else {
+			err = -ENXIO;
+		}
+	}
 	if (err) {
 		*why = "a CPU of the session has gone offline";
-		stop_locked(s);
+		kjoule_session_halt(s);
+		goto out;
 	}
+	if (sweep_period(s))
+		schedule_delayed_work(&s->sweep, sweep_period(s));
+	kjoule_session_start_pollers(s);
 out:
 	mutex_unlock(&s->lock);
 	cpus_read_unlock();
@@ -396,82 +427,62 @@ out:
  * @s:		the session
  * @why:	set to the reason of a refusal, or left alone
  *
+ * The books are final at the return. Slow sources have KJOULE_STOP_PATIENCE_MS for their last
+ * reading.
+ *
  * Context: process, sleeps.
  * Return: 0, or -EINVAL if it is not running.
  */
 int kjoule_session_stop(struct kjoule_session *s, const char **why)
 {
-	int err = 0;
+	bool running;
 
 	mutex_lock(&s->lock);
-	if (s->state != KJOULE_SESSION_RUNNING) {
+	running = s->state == KJOULE_SESSION_RUNNING && !s->stopping;
+	s->stopping |= running;
+	mutex_unlock(&s->lock);
+	if (!running) {
 		*why = "the session is not running";
-		err = -EINVAL;
+		return -EINVAL;
 	}
-	stop_locked(s);
-	mutex_unlock(&s->lock);
-	return err;
-}
-
-/**
- * kjoule_session_end() - stop it and take it off the list
- * @s:	the session; the caller's own reference stays
- *
- * Context: process, sleeps.
- */
-void kjoule_session_end(struct kjoule_session *s)
-{
-	bool listed;
-
-	mutex_lock(&sessions_lock);
-	listed = xa_erase(&sessions, s->id) == s;
-	n_sessions -= listed;
-	mutex_unlock(&sessions_lock);
+	kjoule_session_stop_pollers(s);
 	mutex_lock(&s->lock);
-	s->ended = true;
-	stop_locked(s);
+	kjoule_session_halt(s);
 	mutex_unlock(&s->lock);
-	wake_up_interruptible(&s->reader);
-	if (listed)
-		kjoule_session_put(s);
+	return 0;
 }
 
 /**
- * kjoule_session_end_owned() - end what somebody has made
- * @owner:	as given to kjoule_session_create()
+ * kjoule_session_books() - the books of all its CPUs added up
+ * @s:		the session
+ * @sum:	to be filled; the latest tick is the latest of all
+ *
+ * Each CPU's are of one moment; it is not the same one for all CPUs.
  *
  * Context: process, sleeps.
  */
-void kjoule_session_end_owned(u32 owner)
+void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum)
 {
-	struct kjoule_session *s;
-	u32 id = 0;
+	struct kjoule_books b;
+	unsigned int i;
 
-	while ((s = kjoule_session_get_next(id))) {
-		id = s->id + 1;
-		if (s->owner == owner)
-			kjoule_session_end(s);
-		kjoule_session_put(s);
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < s->n; i++) {
+		kjoule_sampler_books(s->sampler[i], &b);
+		sum->due += b.due;
+		sum->produced += b.produced;
+		sum->missed += b.missed;
+		sum->parked += b.parked;
+		sum->filtered += b.filtered;
+		sum->records += b.records;
+		sum->lost += b.lost;
+		sum->waiting += b.waiting;
+		sum->samples += b.samples;
+		sum->tick_ns += b.tick_ns;
+		sum->source_errors += b.source_errors;
+		sum->idle_ns += b.idle_ns;
+		sum->late_max_ns = max(sum->late_max_ns, b.late_max_ns);
 	}
-}
-
-/**
- * kjoule_session_count() - how many sessions there are
- *
- * Context: process, sleeps.
- * Return: their number.
- */
-unsigned int kjoule_session_count(void)
-{
-	struct kjoule_session *s;
-	unsigned long index;
-	unsigned int n = 0;
-
-	mutex_lock(&sessions_lock);
-	xa_for_each(&sessions, index, s)
-		n++;
-	mutex_unlock(&sessions_lock);
-	return n;
 }
 
 /**
@@ -504,62 +515,4 @@ void kjoule_session_detach(struct kjoule_session *s)
 	mutex_lock(&s->lock);
 	s->attached = false;
 	mutex_unlock(&s->lock);
-}
-
-/* A running session's timer on @cpu goes away with the CPU and comes back with it. */
-static void hotplug_sessions(unsigned int cpu, void (*change)(struct kjoule_sampler *))
-{
-	struct kjoule_session *s;
-	unsigned long index;
-	unsigned int i;
-
-	mutex_lock(&sessions_lock);
-	xa_for_each(&sessions, index, s) {
-		mutex_lock(&s->lock);
-		for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
-			if (s->sampler[i]->cpu == cpu)
-				change(s->sampler[i]);
-		}
-		mutex_unlock(&s->lock);
-	}
-	mutex_unlock(&sessions_lock);
-}
-
-static int cpu_comes(unsigned int cpu)
-{
-	hotplug_sessions(cpu, kjoule_sampler_resume);
-	return 0;
-}
-
-static int cpu_goes(unsigned int cpu)
-{
-	hotplug_sessions(cpu, kjoule_sampler_pause);
-	return 0;
-}
-
-/**
- * kjoule_session_init() - be told of CPUs that come and go
- *
- * Context: process, module init.
- * Return: 0 or -errno.
- */
-int kjoule_session_init(void)
-{
-	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "kjoule:online", cpu_comes,
-						  cpu_goes);
-	return hotplug_state < 0 ? hotplug_state : 0;
-}
-
-/**
- * kjoule_session_exit() - undo kjoule_session_init()
- *
- * No session is left: each pins the module.
- *
- * Context: process, module exit.
- */
-void kjoule_session_exit(void)
-{
-	cpuhp_remove_state_nocalls(hotplug_state);
-	WARN_ON(!xa_empty(&sessions));
-	xa_destroy(&sessions);
 }

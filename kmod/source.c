@@ -11,29 +11,64 @@
 #include <linux/topology.h>
 
 #include "source.h"
+#include "source_move.h"
+#include "watch.h"
 
 static DEFINE_MUTEX(sources_lock);
 static LIST_HEAD(sources);
 static u32 next_id;
+static void (*ask_owners)(void);
+
+static bool domain_is_sane(const struct kjoule_source *src, const struct kjoule_domain *d)
+{
+	bool counter = d->quantity == KJOULE_QUANTITY_ENERGY ||
+		       d->quantity == KJOULE_QUANTITY_COUNT;
+
+	if (!d->unit_mult || d->unit_shift > 64 || d->parent >= (int)src->n_domains)
+		return false;
+	if (src->kind != (counter ? KJOULE_KIND_ENERGY : KJOULE_KIND_GAUGE))
+		return false;
+	if (counter && (!d->width || d->width > 64))
+		return false;
+	return !d->range || (counter && kjoule_source_is_slow(src));
+}
 
 static bool source_is_sane(const struct kjoule_source *src)
 {
 	unsigned int i;
 
 	if (!src->name || !src->ops || strlen(src->name) >= KJOULE_SOURCE_NAME_LEN ||
-	    src->n_domains > KJOULE_MAX_DOMAINS)
+	    src->n_domains > KJOULE_MAX_DOMAINS || src->origin != KJOULE_ORIGIN_REGISTERED ||
+	    src->ops->release)
 		return false;
 	if (src->kind == KJOULE_KIND_FREQUENCY)
 		return src->ops->read_cycles ? src->reference_khz : !!src->ops->read_khz;
 	for (i = 0; i < src->n_domains; i++) {
-		const struct kjoule_domain *d = &src->domains[i];
-
-		if (!d->unit_mult || d->unit_shift > 64 || !d->width || d->width > 64 ||
-		    d->parent >= (int)src->n_domains)
+		if (!domain_is_sane(src, &src->domains[i]))
 			return false;
 	}
+	if (src->period_ns &&
+	    (src->period_ns < KJOULE_PERIOD_MIN_NS || src->period_ns > KJOULE_PERIOD_MAX_NS))
+		return false;
 	/* without counters it is there only to say why */
-	return src->n_domains ? !!src->ops->read_energy : !!src->ops->probe;
+	if (!src->n_domains)
+		return !!src->ops->probe;
+	/* one way to be read; what is momentary is not for the tick */
+	if (kjoule_source_is_slow(src))
+		return !src->ops->read_energy;
+	return src->kind == KJOULE_KIND_ENERGY && src->ops->read_energy;
+}
+
+static struct kjoule_source *find_source(const char *name)
+{
+	struct kjoule_source *src;
+
+	lockdep_assert_held(&sources_lock);
+	list_for_each_entry(src, &sources, node) {
+		if (!strcmp(src->name, name))
+			return src;
+	}
+	return NULL;
 }
 
 /**
@@ -45,21 +80,19 @@ static bool source_is_sane(const struct kjoule_source *src)
  */
 int kjoule_source_register(struct kjoule_source *src)
 {
-	struct kjoule_source *other;
-	int err = 0;
+	int err;
 
 	if (!source_is_sane(src))
 		return -EINVAL;
 	mutex_lock(&sources_lock);
-	list_for_each_entry(other, &sources, node) {
-		if (!strcmp(other->name, src->name))
-			err = -EEXIST;
-	}
+	err = find_source(src->name) ? -EEXIST : 0;
 	if (!err) {
 		src->id = ++next_id;
 		list_add_tail(&src->node, &sources);
 	}
 	mutex_unlock(&sources_lock);
+	if (!err)
+		kjoule_watch_source_comes(src);
 	return err;
 }
 EXPORT_SYMBOL_GPL(kjoule_source_register);
@@ -76,29 +109,43 @@ EXPORT_SYMBOL_GPL(kjoule_source_register);
  */
 void kjoule_source_unregister(struct kjoule_source *src)
 {
+	kjoule_watch_source_goes(src);
 	mutex_lock(&sources_lock);
 	list_del(&src->node);
 	mutex_unlock(&sources_lock);
 }
 EXPORT_SYMBOL_GPL(kjoule_source_unregister);
 
-/* Does it work here? 0 or -errno with the reason in @why. */
+/* Does it work here? 0 or -errno with the reason in @why; -EINTR: not known. One at a time. */
 static int source_probe(struct kjoule_source *src, char *why)
 {
 	why[0] = '\0';
-	return src->ops->probe ? src->ops->probe(src, why, KJOULE_WHY_LEN) : 0;
+	if (src->ops->probe)
+		return src->ops->probe(src, why, KJOULE_WHY_LEN);
+	if (src->kind == KJOULE_KIND_ENERGY && !kjoule_source_is_slow(src))
+		return kjoule_source_move(src, why);
+	return 0;
 }
 
-/* The available source of @kind with the highest rating. */
+/*
+ * The available source of @kind with the highest rating; a slow one only where it is named. NULL:
+ * there is none; -EINTR: who asks is being killed.
+ */
 static struct kjoule_source *source_default(enum kjoule_source_kind kind)
 {
 	struct kjoule_source *src, *best = NULL;
 	char why[KJOULE_WHY_LEN];
+	int err;
 
 	lockdep_assert_held(&sources_lock);
 	list_for_each_entry(src, &sources, node) {
-		if (src->kind == kind && (!best || src->rating > best->rating) &&
-		    !source_probe(src, why))
+		if (src->kind != kind || kjoule_source_is_slow(src) ||
+		    (best && src->rating <= best->rating))
+			continue;
+		err = source_probe(src, why);
+		if (err == -EINTR)
+			return ERR_PTR(err);
+		if (!err)
 			best = src;
 	}
 	return best;
@@ -108,48 +155,123 @@ static struct kjoule_source *source_default(enum kjoule_source_kind kind)
  * kjoule_source_get() - choose a source and pin it
  * @kind:	what it has to deliver
  * @name:	which, NULL for the default
+ * @still:	set to the domains that were found not to be there; others may find otherwise later
  *
  * Context: process, sleeps.
  * Return: the source, to be given back with kjoule_source_put(); or an ERR_PTR: -ENOENT if there
- * is none of that name and kind, -ENODEV if it does not work here.
+ * is none of that name and kind, -ENODEV if it does not work here, -EINTR if the caller is being
+ * killed.
  */
-struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name)
+struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still)
 {
-	struct kjoule_source *src, *found = NULL;
+	struct kjoule_source *src;
 	char why[KJOULE_WHY_LEN];
-	int err = -ENOENT;
+	int err;
 
 	mutex_lock(&sources_lock);
-	if (!name) {
-		found = source_default(kind);
-	} else {
-		list_for_each_entry(src, &sources, node) {
-			if (src->kind == kind && !strcmp(src->name, name)) {
-				err = source_probe(src, why) ? -ENODEV : 0;
-				if (!err)
-					found = src;
-				break;
-			}
-		}
+	src = name ? find_source(name) : source_default(kind);
+	if (IS_ERR_OR_NULL(src) || src->kind != kind) {
+		err = PTR_ERR_OR_ZERO(src) ?: -ENOENT;
+		goto out;
 	}
-	if (found && !try_module_get(found->owner)) {
-		found = NULL;
+	/* the default has been asked */
+	err = name ? source_probe(src, why) : 0;
+	if (err && err != -EINTR)
 		err = -ENODEV;
-	}
+	if (!err && !try_module_get(src->owner))
+		err = -ENODEV;
+	*still = src->still;
+out:
 	mutex_unlock(&sources_lock);
-	return found ?: ERR_PTR(err);
+	return err ? ERR_PTR(err) : src;
 }
 
 /**
- * kjoule_source_put() - give back what kjoule_source_get() gave
+ * kjoule_source_put() - give back what kjoule_source_get() gave, or what was made for a session
  * @src:	the source, or NULL
  *
- * Context: any.
+ * Context: process, sleeps.
  */
 void kjoule_source_put(struct kjoule_source *src)
 {
-	if (src)
+	if (!src)
+		return;
+	if (src->ops->release)
+		src->ops->release(src);
+	else
 		module_put(src->owner);
+}
+
+/**
+ * kjoule_source_moved() - another CPU has to read a source from now on
+ *
+ * Context: process, sleeps; the caller holds nothing that cpu_comes or cpu_goes of a source take.
+ */
+void kjoule_source_moved(void)
+{
+	typeof(ask_owners) ask = READ_ONCE(ask_owners);
+
+	if (ask)
+		ask();
+}
+EXPORT_SYMBOL_GPL(kjoule_source_moved);
+
+/**
+ * kjoule_source_on_move() - be told by kjoule_source_moved()
+ * @ask:	called to ask each source for its owner again; NULL for no more
+ *
+ * Context: process, while there are no sessions.
+ */
+void kjoule_source_on_move(void (*ask)(void))
+{
+	WRITE_ONCE(ask_owners, ask);
+}
+
+/**
+ * kjoule_source_is_slow() - is it for a thread to read, not for a tick?
+ * @src:	the source
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool kjoule_source_is_slow(const struct kjoule_source *src)
+{
+	return src->ops->read_value;
+}
+
+/**
+ * kjoule_source_is_registered() - is there a source of that name?
+ * @name:	the name
+ *
+ * Context: process, sleeps.
+ * Return: whether there is.
+ */
+bool kjoule_source_is_registered(const char *name)
+{
+	bool is;
+
+	mutex_lock(&sources_lock);
+	is = find_source(name);
+	mutex_unlock(&sources_lock);
+	return is;
+}
+
+/**
+ * kjoule_source_probe() - does it work here?
+ * @src:	a source
+ * @why:	of KJOULE_WHY_LEN: set to the reason why not
+ *
+ * Context: process, sleeps.
+ * Return: 0 or -errno; -EINTR if the caller is being killed.
+ */
+int kjoule_source_probe(struct kjoule_source *src, char *why)
+{
+	int err;
+
+	mutex_lock(&sources_lock);
+	err = source_probe(src, why);
+	mutex_unlock(&sources_lock);
+	return err;
 }
 
 /**
@@ -172,7 +294,7 @@ int kjoule_source_package(struct kjoule_source *src, unsigned int cpu)
  * @data:	for @visit
  *
  * Context: process, sleeps; @visit must not register or choose sources.
- * Return: what the last @visit returned.
+ * Return: what the last @visit returned, or -EINTR if the caller is being killed.
  */
 int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailable,
 					const char *why, bool is_default, void *data),
@@ -188,7 +310,8 @@ int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailab
 	list_for_each_entry(src, &sources, node) {
 		int unavailable = source_probe(src, why);
 
-		err = visit(src, unavailable, why, src == best[0] || src == best[1], data);
+		err = unavailable == -EINTR ? unavailable :
+		      visit(src, unavailable, why, src == best[0] || src == best[1], data);
 		if (err)
 			break;
 	}

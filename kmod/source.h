@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Sources: where energy, cycles and precise instruction pointers come from. The
- * registry (source.c) keeps the list; the sampler reads the chosen ones; other
- * modules register theirs here. A source knows its hardware and nothing else:
- * not who reads it, how often, or what becomes of the value.
+ * registry (source.c) keeps the list; the sampler reads the fast ones, a thread
+ * (poller.c) the slow ones; other modules register theirs here. A source knows its
+ * hardware and nothing else: not who reads it, how often, or what becomes of the value.
  *
- * All read callbacks run in hard interrupt context with interrupts off, must not
- * sleep, take a contended lock, allocate or print, and run on the CPU that they
- * are asked about.
+ * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
+ * in hard interrupt context or, where a CPU falls idle or comes back, inside the scheduler with its
+ * run queue locked. They must not sleep, take a contended lock, allocate or print, and must not
+ * wake anything: no wake_up(), complete(), schedule_work() or queue_work(); an irq_work is
+ * allowed. A source with read_value is slow: it may sleep in there, and has none of the others.
+ * It may be called by several at once, the threads of sessions and who reads the file in sysfs,
+ * also for the same domain: what it shares it has to lock.
  */
 #ifndef KJOULE_SOURCE_H
 #define KJOULE_SOURCE_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -25,26 +30,32 @@ struct pt_regs;
 #define KJOULE_MAX_DOMAINS	8
 
 /**
- * struct kjoule_domain - one energy counter of a source
+ * struct kjoule_domain - one counter or value of a source
  * @name:		the field's own name: "package", "core", "uncore", "dram", "psys"
  * @class:		KJOULE_DOMAIN_* from the uapi header
  * @width:		valid bits of the raw counter, 1 to 64; above them everything is 64 bits
- * @unit_mult:		energy of one raw count in microjoule is @unit_mult / 2^@unit_shift; not 0
+ * @range:		slow counters: from 0 to this and from 0 again; 0: as @width says
+ * @unit_mult:		one raw count is @unit_mult / 2^@unit_shift of the quantity's unit
+ *			(microjoule, microwatt, thousandth of a degree, event); not 0
  * @unit_shift:		see @unit_mult; at most 64
  * @update_period_ns:	nominal time between two moves of the counter, 0 if unknown
  * @max_power_uw:	the most the domain can draw, for the time to a wrap; 0 if unknown
  * @parent:		index of the domain that contains this one, -1 if none: never add up
  *			a domain and its parent
+ * @quantity:		enum kjoule_quantity: what is counted or told; then "microjoule" above is
+ *			that quantity's unit
  */
 struct kjoule_domain {
 	char name[16];
 	u32 class;
 	u32 width;
+	u64 range;
 	u64 unit_mult;
 	u32 unit_shift;
 	int parent;
 	u64 update_period_ns;
 	u64 max_power_uw;
+	u32 quantity;
 };
 
 /* A reading of a frequency source. */
@@ -65,18 +76,40 @@ struct kjoule_source;
  * @precise_ip:		the instruction on which time was passing when the interrupt that is
  *			being handled came, where the hardware knows it. @regs is what was
  *			interrupted. Gives 0 and *@ip, or -ENODATA
+ * @read_value:		makes a slow source. Process context, may sleep, several at once. Raw value
+ *			of a domain: of a counter, or what a gauge shows now. Gives 0 or -errno
+ *			(counted)
  * @package:		optional: which package (the scope of the energy counters) a CPU belongs to;
  *			the physical package if left out
+ * @owner:		optional: the only CPU that can read the counters of the scope of @cpu,
+ *			or -1 if all of them can. May change with CPU hotplug; a source that knows
+ *			later only calls kjoule_source_moved(). A session without that CPU is
+ *			refused, or told that the source is lost
+ * @cpu_comes:		optional, process context, CPU hotplug is held off: @cpu is online again,
+ *			before it ticks. Called once for each session that uses the source, so not
+ *			at all while there is none. Of a PMU's counter also once the session is
+ *			listed, for what it has missed until then; @cpu may be any then
+ * @cpu_goes:		optional, likewise: @cpu goes offline and ticks no more
+ * @fails:		optional, process context: reading in the tick has failed many times in a
+ *			row. Called again each second while it goes on to fail
  * @probe:		optional, process context: does the counter move, is the unit sane?
- *			Gives 0, or -errno with a reason in @why. Called when listed or chosen.
+ *			Gives 0, or -errno with a reason in @why. Called when listed or chosen. The
+ *			counters of a fast source without it are watched instead: see @still
+ * @release:		of a source that was made for one session: called when it is given back
  */
 struct kjoule_source_ops {
 	int (*read_energy)(struct kjoule_source *src, unsigned int domain, u64 *raw);
 	int (*read_cycles)(struct kjoule_source *src, struct kjoule_cycles *c);
 	u32 (*read_khz)(struct kjoule_source *src);
 	int (*precise_ip)(struct kjoule_source *src, const struct pt_regs *regs, u64 *ip);
+	int (*read_value)(struct kjoule_source *src, unsigned int domain, s64 *raw);
 	int (*package)(struct kjoule_source *src, unsigned int cpu);
+	int (*owner)(struct kjoule_source *src, unsigned int cpu);
+	void (*cpu_comes)(struct kjoule_source *src, unsigned int cpu);
+	void (*cpu_goes)(struct kjoule_source *src, unsigned int cpu);
+	void (*fails)(struct kjoule_source *src);
 	int (*probe)(struct kjoule_source *src, char *why, size_t len);
+	void (*release)(struct kjoule_source *src);
 };
 
 /**
@@ -87,13 +120,20 @@ struct kjoule_source_ops {
  * @ops:		callbacks
  * @rating:		the available source of a kind with the highest rating is the default
  * @requested_only:	a frequency source that tells the request, not what was granted
- * @n_domains:		energy sources: how many counters
- * @domains:		energy sources: the counters
+ * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
+ * @period_ns:		slow sources: between two readings unless the session says otherwise, 0
+ *			for KJOULE_PERIOD_DEFAULT_NS
+ * @n_domains:		energy sources and gauges: how many counters or values
+ * @domains:		energy sources and gauges: these
  * @reference_khz:	frequency sources: rate of the reference counter
  * @priv:		the registrant's
  *
+ * @still:		fast energy sources: domains that were found to stand still when it was last
+ *			listed or chosen; they are not there, until they are found to move. The
+ *			registry's, or for @probe to set
  * @node:		the registry's
  * @id:			the registry's: a number that is not given twice
+ * @errors:		the registry's: values that sessions have not got
  */
 struct kjoule_source {
 	const char *name;
@@ -102,25 +142,38 @@ struct kjoule_source {
 	const struct kjoule_source_ops *ops;
 	int rating;
 	bool requested_only;
+	enum kjoule_origin origin;
+	u64 period_ns;
 	unsigned int n_domains;
 	struct kjoule_domain domains[KJOULE_MAX_DOMAINS];
 	u64 reference_khz;
 	void *priv;
 
+	u32 still;
 	struct list_head node;
 	u32 id;
-
+	atomic64_t errors;
 };
 
 #define KJOULE_WHY_LEN	96
 
+/* Of a slow source. */
+#define KJOULE_PERIOD_DEFAULT_NS	(100 * 1000 * 1000ULL)
+#define KJOULE_PERIOD_MIN_NS		(1000 * 1000ULL)
+#define KJOULE_PERIOD_MAX_NS		(3600ULL * 1000 * 1000 * 1000)
+
 int kjoule_source_register(struct kjoule_source *src);
 void kjoule_source_unregister(struct kjoule_source *src);
+void kjoule_source_moved(void);
 
 /* For the module's own use from here. */
 
-struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name);
+struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still);
 void kjoule_source_put(struct kjoule_source *src);
+void kjoule_source_on_move(void (*ask)(void));
+bool kjoule_source_is_slow(const struct kjoule_source *src);
+bool kjoule_source_is_registered(const char *name);
+int kjoule_source_probe(struct kjoule_source *src, char *why);
 int kjoule_source_package(struct kjoule_source *src, unsigned int cpu);
 int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailable,
 					const char *why, bool is_default, void *data),

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Front end for scripts: plain values in /sys/class/misc/kjoule (version, abi,
- * sessions) and, for the privileged, the books of every session in debugfs.
+ * Front end for scripts: plain values. Here are those of the module as a whole
+ * in /sys/class/misc/kjoule; sources (stats_source.c) and sessions (stats_session.c) have
+ * folders below it, and stats_debug.c has tables in debugfs.
  * Reads only; control stays with netlink.c.
  */
 #include <linux/capability.h>
-#include <linux/debugfs.h>
 #include <linux/device.h>
-#include <linux/seq_file.h>
+#include <linux/kjoule.h>
+#include <linux/security.h>
 #include <linux/sysfs.h>
 
 #include "frontend.h"
-#include "session.h"
+#include "session_list.h"
+#include "stats.h"
 #include "version.h"
-
-static struct dentry *debug_dir;
 
 static ssize_t version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -45,62 +45,38 @@ static const struct attribute_group stats_group = { .attrs = stats_attrs };
 
 const struct attribute_group *kjoule_stats_groups[] = { &stats_group, NULL };
 
-static void show_books(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+/**
+ * kjoule_stats_check() - may the caller see energy, and who ran?
+ *
+ * Asked at each reading, so that an open file is not worth more than who holds it.
+ *
+ * Context: process.
+ * Return: 0 or -EPERM.
+ */
+int kjoule_stats_check(void)
 {
-	struct kjoule_books b;
-	u64 waiting;
-
-	kjoule_sampler_books(sampler, &b);
-	waiting = kjoule_ring_waiting(&sampler->ring, b.head, b.records - b.lost);
-	seq_printf(m, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
-		   s->id, sampler->cpu, b.due, b.produced, b.missed, b.parked, b.filtered,
-		   b.records, b.records - b.lost - waiting, b.lost, waiting, b.tick_ns,
-		   b.late_max_ns);
+	return perfmon_capable() ? security_locked_down(LOCKDOWN_PERF) : -EPERM;
 }
-
-static int books_show(struct seq_file *m, void *unused)
-{
-	struct kjoule_session *s;
-	unsigned int i;
-	u32 id = 0;
-
-	seq_puts(m, "session cpu due produced missed parked filtered records consumed lost waiting tick_ns late_max_ns\n");
-	while ((s = kjoule_session_get_next(id))) {
-		id = s->id + 1;
-		for (i = 0; i < s->n; i++)
-			show_books(m, s, s->sampler[i]);
-		kjoule_session_put(s);
-	}
-	return 0;
-}
-
-static int books_open(struct inode *inode, struct file *file)
-{
-	if (!perfmon_capable())
-		return -EPERM;
-	return single_open(file, books_show, NULL);
-}
-
-static const struct file_operations books_fops = {
-	.owner = THIS_MODULE,
-	.open = books_open,
-	.read = seq_read,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
 
 /**
- * kjoule_stats_init() - make the debugfs files
+ * kjoule_stats_init() - make the files
  *
- * The sysfs attributes come with the device. Without debugfs there are no files; that is no
- * error.
+ * The attributes of the module as a whole come with the device. Without debugfs there are no
+ * files there; that is no error.
  *
- * Context: process, module init.
+ * Context: process, module init, before there can be sessions.
+ * Return: 0 or -errno.
  */
-void kjoule_stats_init(void)
+int kjoule_stats_init(void)
 {
-	debug_dir = debugfs_create_dir("kjoule", NULL);
-	debugfs_create_file("books", 0400, debug_dir, NULL, &books_fops);
+	struct kobject *parent = kjoule_chardev_kobj();
+	int err = kjoule_stats_source_init(parent);
+
+	if (err)
+		return err;
+	kjoule_stats_session_init(parent);
+	kjoule_stats_debug_init();
+	return 0;
 }
 
 /**
@@ -110,5 +86,7 @@ void kjoule_stats_init(void)
  */
 void kjoule_stats_exit(void)
 {
-	debugfs_remove(debug_dir);
+	kjoule_stats_debug_exit();
+	kjoule_stats_session_exit();
+	kjoule_stats_source_exit();
 }

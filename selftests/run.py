@@ -8,9 +8,15 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     vm: OPTIONS              options of scripts/vm; equal ones share a boot
     boot: own                this one gets a guest for itself
     timeout: SECONDS         (120)
+    when: named REASON       only when a NAME on the command line says so, else it is skipped
+    debug: only | no REASON  (guests run on the debug kernel too)
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
+The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KERNEL.
+
+With --debug the tests of guests, and those alone, run on the debug kernel, and memory that
+a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
 """
 import argparse
 import fnmatch
@@ -26,14 +32,20 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, "scripts", "lib"))
+import guest_boot  # noqa: E402
 import kernel_log  # noqa: E402
 
-LOGS = os.path.join(TOP, "build/test-logs")
 EXIT_SKIP, EXIT_TIMEOUT = 4, 124
+DEBUG_SLOWER, DEBUG_BOOT = 5, 300    # times, and seconds, of the debug kernel
 TAIL_LINES = 30
 RESULT = re.compile(r"(not )?ok (\d+)\b *(?:- *)?(.*)")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.I)
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)", re.I)
+
+
+def log_path(name):
+    """Return the file for a log; each kernel that was asked for has a folder of its own."""
+    return os.path.join(TOP, "build/test-logs", os.environ.get("KJOULE_KERNEL", ""), name)
 
 
 class Test:
@@ -42,8 +54,8 @@ class Test:
     def __init__(self, name, program, source=None):
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, 120.0
-        self.unit = source is None
-        self.log = os.path.join(LOGS, name.replace("/", "-") + ".log")
+        self.unit, self.debug, self.named = source is None, "", ""
+        self.log = log_path(name.replace("/", "-") + ".log")
         self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
         self.problems, self.lines, self.whole_skip, self.seconds = [], [], None, 0.0
         if source:
@@ -53,7 +65,7 @@ class Test:
         with open(source, errors="replace") as f:
             head = f.read(4096).splitlines()[:40]
         for line in head:
-            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout):\s*(.*?)\s*(\*/)?$", line)
+            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout|debug|when):\s*(.*?)\s*(\*/)?$", line)
             if not m:
                 continue
             key, value = m.group(1), m.group(2)
@@ -63,6 +75,14 @@ class Test:
                 self.where = value
             elif key == "vm":
                 self.vm = value
+            elif key == "when":
+                if not re.match(r"named \S", value):
+                    raise SystemExit(f"{source}: when: {value}: not named with a reason")
+                self.named = value.removeprefix("named ")
+            elif key == "debug":
+                if value != "only" and not re.match(r"no \S", value):
+                    raise SystemExit(f"{source}: debug: {value}: neither only nor no with a reason")
+                self.debug = value
             elif key == "boot":
                 self.own_boot = value == "own"
             else:
@@ -117,6 +137,21 @@ class Test:
             self.problems.append(f"exit code {code} although nothing failed")
         elif not results:
             self.problems.append("no results")
+
+    def skip(self, reason):
+        """Leave it out, for a reason that is known before."""
+        self.whole_skip = reason
+        self.skipped.append((self.name, reason))
+
+    def on_debug_kernel(self):
+        """Run it there, if it can; return whether it has a place there."""
+        if self.where == "host":
+            return self.debug == "only"
+        if self.debug.startswith("no "):
+            self.skip(self.debug[3:])
+        self.vm = "--kernel debug " + self.vm
+        self.timeout *= DEBUG_SLOWER
+        return True
 
     @property
     def good(self):
@@ -230,13 +265,12 @@ def kernel_part(console, name):
 
 def run_guest(tests, report, boot):
     """Run tests that share a boot; return those that must be run again because the guest died."""
-    listing = os.path.join(LOGS, f"boot-{boot}.list")
-    console, talk = os.path.join(LOGS, f"boot-{boot}.console"), os.path.join(LOGS, f"boot-{boot}.err")
+    listing, console, talk = (log_path(f"boot-{boot}.{kind}") for kind in ("list", "console", "err"))
     with open(listing, "w") as f:
         for t in tests:
             f.write(f"{t.name}\t{t.timeout:g}\t{t.log}\t{t.program}\n")
             open(t.log, "w").close()
-    total = sum(t.timeout + 10 for t in tests) + 60
+    total = sum(t.timeout + 10 for t in tests) + (DEBUG_BOOT if "--kernel debug" in tests[0].vm else 60)
     command = [os.path.join(TOP, "scripts/vm"), "--log", console, "--timeout", f"{total:g}", *shlex.split(tests[0].vm),
                "--", os.path.join(TOP, "selftests/vm/batch"), listing]
     left, current, start, blamed = {t.name: t for t in tests}, None, 0.0, False
@@ -281,11 +315,28 @@ def run_guest(tests, report, boot):
 def main():
     p = argparse.ArgumentParser(prog="selftests/run.sh", description="Run kjoule's tests.")
     p.add_argument("-v", "--verbose", action="store_true", help="show each test's output")
+    p.add_argument("--debug", action="store_true", help="run what runs in guests on the debug kernel")
     p.add_argument("--list", action="store_true", help="list the tests")
+    p.add_argument("--kernel", default=os.environ.get("KJOULE_KERNEL", ""), metavar="VERSION",
+                   help="of the guests, and of what is built for a kernel: a release or its beginning, such as 6.12")
     p.add_argument("names", nargs="*", metavar="NAME", help="run only tests whose name contains or matches NAME")
     a = p.parse_args()
+    if a.kernel:
+        try:
+            os.environ["KJOULE_KERNEL"] = guest_boot.kernel_find(a.kernel)[0]
+        except guest_boot.VmError as e:
+            print(f"run.py: {e}", file=sys.stderr)
+            return 2
     tests = [t for t in find_tests()
              if not a.names or any(n in t.name or fnmatch.fnmatch(t.name, n) for n in a.names)]
+    if a.debug:
+        tests = [t for t in tests if t.on_debug_kernel()]
+    else:
+        for t in tests:
+            if t.debug == "only":
+                t.skip("needs the debug kernel: make check-debug")
+            elif t.named and not a.names:
+                t.skip(f"only by its name: {t.named}")
     if a.list:
         for t in tests:
             print(f"{t.name:40} {t.where:6} {t.timeout:5g} s  {t.vm}{'  (own boot)' if t.own_boot else ''}")
@@ -294,12 +345,12 @@ def main():
         print(f"run.sh: no test matches {' '.join(a.names)}; see selftests/run.sh --list", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    os.makedirs(LOGS, exist_ok=True)
+    os.makedirs(log_path(""), exist_ok=True)
     os.chdir(TOP)
     report = Report(len(tests), a.verbose)
     guests = {}
     for t in tests:
-        if missing(t):
+        if t.whole_skip or missing(t):
             report.add(t)
         elif t.where == "host":
             run_here(t)

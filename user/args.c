@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include "args.h"
+#include "sources.h"
 
 struct unit {
 	const char *name;
@@ -124,4 +125,18 @@ int args_pid(const char *text, uint32_t *pid)
 		return -EINVAL;
 	*pid = v;
 	return 0;
+}
+
+int args_sources(const char *text)
+{
+	for (;;) {
+		size_t len = kjoule_source_name_len(text);
+
+		if (!len)
+			return -EINVAL;
+		/* what follows an event without a comma is told with its name, later */
+		if (text[len] != ',')
+			return 0;
+		text += len + 1;
+	}
 }

@@ -27,4 +27,7 @@ int args_bytes(const char *text, uint32_t *bytes);
 /** args_pid() - a positive process id. Return: 0 or -EINVAL */
 int args_pid(const char *text, uint32_t *pid);
 
+/** args_sources() - names with commas between, none of them empty. Return: 0 or -EINVAL */
+int args_sources(const char *text);
+
 #endif /* KJOULE_ARGS_H */

@@ -9,22 +9,24 @@
  * - The recorder pays for what is more because of it, and nobody else does: it is
  *   part of what the measurement costs.
  * - When the whole machine is recorded, ticks that were left out because the CPU
- *   was idle are the idle process's.
+ *   was idle are the idle process's, and those of a CPU that was offline have a line
+ *   of their own.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
+#include "fill.h"
 #include "grow.h"
+#include "index.h"
 
 /*
- * So many missed ticks in a row are given to the code beside them: interrupts were off.
- * More are nobody's.
+ * Ticks of the recorder that are written down at most: so many, and so many for each byte of
+ * the file, because one record can tell of hours.
  */
-#define MADE_UP_MOST	16
-
-/* Ticks without samples, of all CPUs, that are written down at most; more are left silent. */
+#define FILL_LEAST	(1u << 20)
+#define FILL_PER_BYTE	64
 #define FILL_MOST	(1u << 26)
 
 /* The recorder is never awake for so long at a time. */
@@ -32,6 +34,7 @@
 
 /* Finds processes and functions again; strings are the view's and compared by content. */
 struct blocks_index {
+	struct kjoule_index processes;
 	uint32_t *slots;	/* function + 1 */
 	uint32_t room;
 	/* what was found last for an address: most samples hit few of them */
@@ -47,15 +50,20 @@ struct blocks_index {
 static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind,
 			uint32_t *out)
 {
+	uint64_t hash = kjoule_index_hash(pid, comm);
 	struct blocks_process *p;
+	size_t probe = 0;
+	uint32_t i;
 
-	for (uint32_t i = b->n_processes; i-- > 0;) {
+	while ((i = kjoule_index_next(&b->index->processes, hash, &probe)) != KJOULE_INDEX_NONE) {
 		p = &b->processes[i];
 		if (p->pid == pid && p->kind == kind && !strcmp(p->comm, comm)) {
 			*out = i;
 			return 0;
 		}
 	}
+	if (kjoule_index_add(&b->index->processes, hash, b->n_processes))
+		return -ENOMEM;
 	p = kjoule_grow(&b->processes, &b->n_processes, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
@@ -96,8 +104,8 @@ static int rehash(struct blocks *b)
 	return 0;
 }
 
-static int find_function(struct blocks *b, uint32_t process, const char *symbol,
-			 const char *object, bool kernel, uint32_t *out)
+int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
+		    bool kernel, uint32_t *out)
 {
 	struct blocks_function *f;
 	uint64_t at;
@@ -129,7 +137,7 @@ static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, u
 	uint32_t process;
 	int ret = find_process(b, 0, name, kind, &process);
 
-	return ret ? ret : find_function(b, process, name, "", false, out);
+	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
 
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
@@ -156,7 +164,7 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		*out = b->index->cache[slot].function;
 	} else {
 		view_resolve(v, s, &place);
-		ret = find_function(b, process, place.symbol, place.object, kernel, out);
+		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
 		if (ret)
 			return ret;
 		b->index->cache[slot].used = true;
@@ -169,125 +177,22 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 	return 0;
 }
 
-/* One CPU's ticks being written down in order. */
-struct lane {
-	struct cpm_tick *ticks;
-	uint32_t *freq;
-	size_t n, room;
-};
-
-static int put(struct lane *l, uint64_t tick, uint32_t block, bool made_up, uint32_t freq)
+static uint64_t fill_most(const struct view *v)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 4096;
-		void *ticks = realloc(l->ticks, room * sizeof(*l->ticks)), *f;
+	uint64_t most = FILL_LEAST + FILL_PER_BYTE * v->rec.file_bytes;
 
-		if (!ticks)
-			return -ENOMEM;
-		l->ticks = ticks;
-		f = realloc(l->freq, room * sizeof(*l->freq));
-		if (!f)
-			return -ENOMEM;
-		l->freq = f;
-		l->room = room;
-	}
-	l->ticks[l->n] = (struct cpm_tick){ tick, block, made_up };
-	l->freq[l->n++] = freq;
-	return 0;
-}
-
-struct fill {
-	const struct timeline_cpu *cpu;
-	size_t gap, hole;	/* the next of each */
-	bool system;
-	uint32_t idle, lost, missed;
-	bool later;		/* which half of an odd gap is the larger one */
-};
-
-/*
- * Ticks [from, to) have no sample. Each is in a gap, in a hole or silent; what
- * is silent was idle or not the target. @before and @after are the samples'
- * blocks at the ticks beside, UINT32_MAX where there is none.
- */
-static int fill(struct blocks *b, struct fill *f, struct lane *l, uint64_t from, uint64_t to,
-		uint32_t before, uint32_t after)
-{
-	const struct timeline_cpu *cpu = f->cpu;
-	uint64_t lost = 0;
-	int ret = 0;
-
-	while (f->hole < cpu->n_holes && cpu->holes[f->hole].from < to) {
-		const struct timeline_hole *h = &cpu->holes[f->hole++];
-
-		b->lost += h->samples;
-		b->lost_unknown |= !h->known;
-		lost += f->system && !h->known ? h->to - h->from : h->samples;
-	}
-	if (to - from > FILL_MOST - b->filled)
-		return 0;
-	b->filled += to - from;
-	for (uint64_t tick = from; tick < to && !ret;) {
-		const struct timeline_gap *g;
-		uint64_t end = to, half;
-
-		while (f->gap < cpu->n_gaps &&
-		       cpu->gaps[f->gap].first + cpu->gaps[f->gap].count <= tick)
-			f->gap++;
-		g = f->gap < cpu->n_gaps ? &cpu->gaps[f->gap] : NULL;
-		if (g && g->first <= tick) {
-			end = g->first + g->count < to ? g->first + g->count : to;
-			if (g->count > MADE_UP_MOST) {
-				/* a CPU that was offline, a machine that stood: nobody knows */
-				for (; tick < end && f->system && !ret; tick++)
-					ret = put(l, tick, f->missed, true, 0);
-				tick = end;
-				continue;
-			}
-			half = (end - tick + f->later) / 2;
-			f->later ^= (end - tick) & 1;
-			for (uint64_t i = 0, n = end - tick; i < n && !ret; i++, tick++) {
-				uint32_t block = i < half ? (tick - i == from ? before : UINT32_MAX) :
-						 (end == to ? after : UINT32_MAX);
-
-				if (block == UINT32_MAX && !f->system)
-					continue;
-				if (block == UINT32_MAX)
-					block = before != UINT32_MAX ? before : f->idle;
-				ret = put(l, tick, block, true, 0);
-				b->made_up++;
-			}
-			continue;
-		}
-		if (g && g->first < to)
-			end = g->first;
-		/* Silent: nothing to write down but what was lost, or idle. */
-		if (!f->system && !lost) {
-			tick = end;
-			continue;
-		}
-		for (; tick < end && !ret; tick++) {
-			if (lost) {
-				lost--;
-				ret = put(l, tick, f->lost, true, 0);
-			} else if (f->system) {
-				ret = put(l, tick, f->idle, true, 0);
-			} else {
-				break;
-			}
-		}
-	}
-	return ret;
+	return most < FILL_MOST ? most : FILL_MOST;
 }
 
 static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu *cpu,
-		     const struct fill *who, struct lane *l)
+		     const struct fill *who, struct fill_lane *l)
 {
-	struct fill f = { .cpu = cpu, .idle = who->idle, .lost = who->lost, .missed = who->missed,
-			  .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
+	struct fill f = *who;
 	uint32_t before = UINT32_MAX, block;
 	uint64_t next = 0;
 	int ret = 0;
 
+	f.cpu = cpu;
 	for (size_t i = 0; i < cpu->n_samples && !ret; i++) {
 		const struct timeline_sample *s = &cpu->samples[i];
 
@@ -295,23 +200,19 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 			continue;	/* a tick has one sample */
 		ret = block_of(b, v, s, &block);
 		if (!ret && s->tick > next)
-			ret = fill(b, &f, l, next, s->tick, before, block);
+			ret = fill_ticks(&f, l, next, s->tick, before, block);
 		if (!ret)
-			ret = put(l, s->tick, block, false, s->freq_khz);
+			ret = fill_put(l, &(struct cpm_tick){ .tick = s->tick, .block = block },
+				  s->freq_khz);
 		before = block;
 		next = s->tick + 1;
 	}
 	if (!ret && cpu->next_tick > next)
-		ret = fill(b, &f, l, next, cpu->next_tick, before, UINT32_MAX);
+		ret = fill_ticks(&f, l, next, cpu->next_tick, before, UINT32_MAX);
+	b->made_up += f.made_up;
+	b->lost += f.lost_samples;
+	b->lost_unknown |= f.lost_unknown;
 	return ret;
-}
-
-static size_t package_index(const struct view *v, uint32_t package)
-{
-	for (size_t i = 0; i < v->tl.n_packages; i++)
-		if (v->tl.packages[i].package == package)
-			return i;
-	return 0;
 }
 
 static bool has_sample(const struct timeline_cpu *cpu, uint64_t tick)
@@ -329,6 +230,22 @@ static bool has_sample(const struct timeline_cpu *cpu, uint64_t tick)
 	return low < cpu->n_samples && cpu->samples[low].tick == tick;
 }
 
+/* A CPU's records, NULL if it has none; the CPUs are in order. */
+static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu)
+{
+	size_t low = 0, high = tl->n_cpus;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (tl->cpus[mid].cpu < cpu)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < tl->n_cpus && tl->cpus[low].cpu == cpu ? &tl->cpus[low] : NULL;
+}
+
 /*
  * The recorder itself, when only a process is sampled: it has noted when it was
  * awake. A CPU's own sample at such a tick is better evidence and comes first.
@@ -336,39 +253,40 @@ static bool has_sample(const struct timeline_cpu *cpu, uint64_t tick)
 static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
 {
 	uint64_t interval = v->rec.meta.session.interval_ns, t0 = v->rec.meta.session.t0_ns;
-	struct lane l = { 0 };
+	uint64_t most = fill_most(v);
+	struct fill_lane l = { 0 };
 	uint64_t next = 0;
 	int ret = 0;
 
 	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
 		const struct kjoule_awake *w = &v->rec.awake[i];
-		const struct timeline_cpu *cpu = NULL;
+		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
 		uint64_t tick;
 
-		for (size_t c = 0; c < v->tl.n_cpus; c++)
-			if (v->tl.cpus[c].cpu == w->cpu)
-				cpu = &v->tl.cpus[c];
 		if (w->end_ns <= t0 || w->begin_ns >= w->end_ns ||
 		    w->end_ns - w->begin_ns > AWAKE_MOST_NS)
 			continue;
 		tick = w->begin_ns > t0 ? (w->begin_ns - t0 + interval - 1) / interval : 0;
-		for (; tick < v->tl.end_tick && !ret; tick++) {
+		/* a tick is looked at once, however often the file tells of it */
+		for (tick = tick < next ? next : tick; tick < v->tl.end_tick && !ret; tick++) {
 			if (t0 + tick * interval >= w->end_ns)
 				break;
-			if (tick < next || (cpu && has_sample(cpu, tick)))
-				continue;
-			if (b->filled++ >= FILL_MOST)
+			if (b->filled >= most) {
+				b->left_out++;
 				break;
-			ret = put(&l, tick, block, true, 0);
+			}
 			next = tick + 1;
+			if (cpu && has_sample(cpu, tick))
+				continue;
+			b->filled++;
+			ret = fill_run(&l, tick, tick + 1,
+				      (struct cpm_tick){ .block = block, .made_up = true });
 		}
 	}
 	b->ticks[b->input.n_lanes] = l.ticks;
 	b->freq[b->input.n_lanes] = l.freq;
 	b->lanes[b->input.n_lanes] = (struct profile_lane){
-		.lane = { l.ticks, l.n }, .freq_khz = l.freq, .shadow = true,
-		/* it is kept on one CPU mostly; of several packages the first one's pays */
-		.package = package_index(v, kjoule_recording_package(&v->rec, v->rec.awake[0].cpu)) };
+		.lane = { l.ticks, l.n }, .freq_khz = l.freq, .shadow = true };
 	b->input.n_lanes++;
 	return ret;
 }
@@ -423,7 +341,7 @@ static double tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
-	struct fill who = { 0 };
+	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
 	int ret;
 
 	b->lanes = calloc(v->tl.n_cpus + 2, sizeof(*b->lanes));
@@ -439,57 +357,35 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 		ret = find_pseudo(b, "[lost]", CPM_BUSY, &who.lost);
 	if (!ret)
 		ret = find_pseudo(b, "[missed]", CPM_IDLE, &who.missed);
+	if (!ret)
+		ret = find_pseudo(b, "[offline]", CPM_IDLE, &who.offline);
+	if (!ret)
+		ret = find_pseudo(b, "[suspended]", CPM_IDLE, &who.suspended);
+	who.other = b->other;
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
-		struct lane l = { 0 };
+		struct fill_lane l = { 0 };
 
 		ret = make_lane(b, v, cpu, &who, &l);
 		b->ticks[i] = l.ticks;
 		b->freq[i] = l.freq;
 		b->lanes[i] = (struct profile_lane){
 			.lane = { l.ticks, l.n },
-			.package = package_index(v, cpu->package),
 			.freq_khz = l.freq,
 			.tick_ns = raw ? 0 : tick_cost(v, cpu),
 			.idle_tick_ns = raw ? 0 : own_tick_cost(v, cpu),
 			.usual_khz = mean_khz(cpu),
 		};
 	}
-	if (!ret && v->rec.meta.session.target == KJOULE_TARGET_PROCESS && v->rec.n_awake) {
+	if (!ret && !who.system && v->rec.n_awake) {
 		ret = find_pseudo(b, "[kjoule record]", CPM_MARGINAL, &b->recorder);
 		if (!ret)
 			ret = make_recorder_lane(b, v, b->recorder);
 	}
-	b->input.silent_block = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM ? who.idle : b->other;
+	b->input.silent_block = who.system ? who.idle : b->other;
+	b->input.others_busy = !who.system &&
+			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
 	return ret;
-}
-
-static int make_readings(struct blocks *b, struct view *v)
-{
-	const struct kjoule_source_info *src = kjoule_recording_source(&v->rec, KJOULE_KIND_ENERGY);
-	size_t n = 0, at = 0;
-
-	for (uint32_t i = 0; src && i < src->n_domains && b->n_domains < PROFILE_DOMAINS; i++)
-		b->domains[b->n_domains++] = &src->domains[i];
-	for (size_t p = 0; p < v->tl.n_packages; p++)
-		for (unsigned int d = 0; d < b->n_domains; d++)
-			n += v->tl.packages[p].n_readings[b->domains[d]->index];
-	b->packages = calloc(v->tl.n_packages + 1, sizeof(*b->packages));
-	b->readings = calloc(n + 1, sizeof(*b->readings));
-	if (!b->packages || !b->readings)
-		return -ENOMEM;
-	for (size_t p = 0; p < v->tl.n_packages; p++) {
-		for (unsigned int d = 0; d < b->n_domains; d++) {
-			uint32_t index = b->domains[d]->index;
-			const struct timeline_reading *r = v->tl.packages[p].readings[index];
-
-			b->packages[p].readings[d] = b->readings + at;
-			b->packages[p].n_readings[d] = v->tl.packages[p].n_readings[index];
-			for (size_t i = 0; i < v->tl.packages[p].n_readings[index]; i++)
-				b->readings[at++] = (struct cpm_reading){ r[i].tick, r[i].uj };
-		}
-	}
-	return 0;
 }
 
 /* The part of the time that interrupts other than ours take, where no sample can fall. */
@@ -510,16 +406,34 @@ static double other_part(const struct view *v)
 	return part < 0.2 ? part : 0;
 }
 
-/* Twice the standard error of what a tick was calibrated to take and to spend. */
-static double calibration_error(const struct view *v)
+/* Twice the standard error of what a tick was calibrated to take, and to spend in these columns. */
+static double calibration_error(const struct view *v, const struct meters *m)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	double time = cal->ticks ? cal->tick_error_ns / cal->tick_ns : 0, energy = 0;
 
-	for (uint32_t d = 0; d < cal->n_domains; d++)
-		if (cal->irq_uw[d] > 0 && isfinite(cal->irq_error_uw[d]))
+	for (unsigned int i = 0; i < m->n; i++) {
+		int d = m->calibrated[i];
+
+		if (d >= 0 && cal->irq_uw[d] > 0 && isfinite(cal->irq_error_uw[d]))
 			energy = fmax(energy, cal->irq_error_uw[d] / cal->irq_uw[d]);
+	}
 	return 2 * hypot(time, energy);
+}
+
+int blocks_seal(struct blocks *b)
+{
+	uint8_t *kinds = calloc(b->n_functions + 1, sizeof(*kinds));
+
+	if (!kinds)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_functions; i++)
+		kinds[i] = b->processes[b->functions[i].process].kind;
+	free(b->kinds);
+	b->kinds = kinds;
+	b->input.kinds = kinds;
+	b->input.n_blocks = b->n_functions;
+	return 0;
 }
 
 int blocks_new(struct view *v, bool raw, struct blocks *b)
@@ -532,35 +446,32 @@ int blocks_new(struct view *v, bool raw, struct blocks *b)
 	if (b->index)
 		ret = make_lanes(b, v, raw);
 	if (!ret)
-		ret = make_readings(b, v);
-	if (!ret) {
-		b->kinds = calloc(b->n_functions + 1, sizeof(*b->kinds));
-		ret = b->kinds ? 0 : -ENOMEM;
-	}
+		ret = meters_new(v, &b->meters);
+	if (!ret)
+		ret = blocks_seal(b);
 	if (ret) {
 		blocks_free(b);
 		return ret;
 	}
-	for (uint32_t i = 0; i < b->n_functions; i++)
-		b->kinds[i] = b->processes[b->functions[i].process].kind;
+	b->n_domains = b->meters.n;
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		b->domains[d] = &b->meters.info[d];
 	b->input.interval_ns = v->rec.meta.session.interval_ns;
 	b->input.jitter = (double)v->rec.meta.session.jitter_ns / v->rec.meta.session.interval_ns;
 	b->input.end_tick = v->tl.end_tick;
 	b->input.other = raw ? 0 : other_part(v);
-	b->input.calibration_error = calibration_error(v);
+	b->input.calibration_error = calibration_error(v, &b->meters);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		uint32_t index = b->domains[d]->index;
-		bool known = !raw && index < v->rec.cal.n_domains;
+		int index = b->meters.calibrated[d];
+		bool known = !raw && index >= 0;
 
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
 	}
 	b->input.lanes = b->lanes;
-	b->input.n_packages = v->tl.n_packages;
-	b->input.packages = b->packages;
+	b->input.n_packages = b->meters.n_packages;
+	b->input.packages = b->meters.packages;
 	b->input.n_domains = b->n_domains;
-	b->input.n_blocks = b->n_functions;
-	b->input.kinds = b->kinds;
 	b->input.steps = raw ? 1 : CPM_STEPS;
 	return 0;
 }
@@ -574,13 +485,14 @@ void blocks_free(struct blocks *b)
 	free(b->ticks);
 	free(b->freq);
 	free(b->lanes);
-	free(b->packages);
-	free(b->readings);
+	meters_free(&b->meters);
 	free(b->kinds);
 	free(b->functions);
 	free(b->processes);
-	if (b->index)
+	if (b->index) {
+		kjoule_index_free(&b->index->processes);
 		free(b->index->slots);
+	}
 	free(b->index);
 	memset(b, 0, sizeof(*b));
 }

@@ -7,6 +7,7 @@
 #ifndef KJOULE_BLOCKS_H
 #define KJOULE_BLOCKS_H
 
+#include "meters.h"
 #include "profile.h"
 #include "view.h"
 
@@ -31,6 +32,7 @@ struct blocks {
 	uint32_t other;			/* the function that stands for what was not asked for */
 	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
 	uint64_t filled;		/* ticks without a sample that were written down */
+	uint64_t left_out;		/* more of these, that were too many to */
 	uint64_t made_up;		/* missed ticks that were given to a neighbour */
 	uint64_t lost;			/* samples that are known to be lost */
 	bool lost_unknown;		/* more are, and how many can not be told */
@@ -41,8 +43,7 @@ struct blocks {
 	struct cpm_tick **ticks;	/* of each lane */
 	uint32_t **freq;
 	struct profile_lane *lanes;
-	struct profile_package *packages;
-	struct cpm_reading *readings;
+	struct meters meters;
 	struct blocks_index *index;
 };
 
@@ -52,6 +53,15 @@ struct blocks {
  * Return: 0 or -ENOMEM
  */
 int blocks_new(struct view *v, bool raw, struct blocks *b);
+/**
+ * blocks_function() - the number of a function of a process; made if there is none
+ * After the last one blocks_seal() has to be called, before profile_new().
+ * Return: 0 or -ENOMEM
+ */
+int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
+		    bool kernel, uint32_t *function);
+/** blocks_seal() - all functions are there. Return: 0 or -ENOMEM */
+int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);
 
 #endif /* KJOULE_BLOCKS_H */

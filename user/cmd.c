@@ -4,14 +4,22 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "cmd.h"
 
+/* Messages repeat names out of files, which must not steer the terminal. */
 static void talk(const char *fmt, va_list ap)
 {
+	char *text;
+
 	fflush(stdout);
 	fputs("kjoule: ", stderr);
-	vfprintf(stderr, fmt, ap);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	for (const char *p = text ? text : "no memory to say what is wrong"; *p; p++)
+		fputc((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p, stderr);
 	fputc('\n', stderr);
+	free(text);
 }
 
 int cmd_usage(const char *verb, const char *fmt, ...)

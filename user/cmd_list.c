@@ -1,43 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kjoule list: the module's sources, a line for each domain, and why some can
- * not be used.
+ * kjoule list: the sources of the module and of sysfs, a line for each domain, and
+ * why some can not be used. Its sessions are list_sessions.c's.
  */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
-#include "kjoule.h"
+#include "list.h"
+#include "meta.h"
 #include "output.h"
+#include "sources.h"
 
 static const char help[] =
-"Usage: kjoule list [--json|--csv]\n"
+"Usage: kjoule list [--sessions] [--json|--csv]\n"
 "\n"
-"Lists the sources of energy and frequency: their domains, the unit of a raw count,\n"
-"how often the counter moves, and which source a recording would use. A source that\n"
-"can not be used says why.\n"
+"Lists the sources of energy, power, temperature and frequency: those that the module\n"
+"knows, and what sysfs has to offer (powercap, hwmon, thermal zones, PMUs, power\n"
+"supplies). A line for each domain: the unit of a raw count, how often the counter\n"
+"moves, what it lies inside of, and which source a recording would use. A source that\n"
+"can not be used says why. Other events of PMUs can be named as perf:PMU/EVENT/.\n"
 "\n"
-"      --json   as one JSON document\n"
-"      --csv    as CSV\n"
+"      --sessions   the sessions there are instead, with their books\n"
+"      --json       as one JSON document\n"
+"      --csv        as CSV\n"
 "  -h, --help\n";
 
 static const struct output_column columns[] = {
 	{ "source", "SOURCE", true },
 	{ "kind", "KIND", true },
+	{ "origin", NULL, true },
+	{ "meter", NULL, true },
 	{ "domain", "DOMAIN", true },
 	{ "class", NULL, true },
-	{ "inside", NULL, true },
-	{ "unit_uj", "UNIT uJ", false },
+	{ "inside", "INSIDE", true },
+	{ "same_as", NULL, true },
+	{ "unit", NULL, false },
+	{ "unit_uj", NULL, false },
+	{ NULL, "UNIT", false },
 	{ "width_bits", "BITS", false },
+	{ "range", NULL, false },
 	{ "update_period_ns", NULL, false },
 	{ NULL, "UPDATE ms", false },
 	{ "reference_khz", NULL, false },
 	{ "granted", NULL, false },
+	{ "rating", "RATING", false },
 	{ "available", NULL, false },
 	{ "default", NULL, false },
 	{ "reason", NULL, true },
 	{ NULL, "USE", true },
+};
+
+/* All sources, the kernel's and those that it can be given. */
+struct sources {
+	struct kjoule_source_info *kernel;
+	struct kjoule_found *found;
+	size_t n_kernel, n_found;
 };
 
 static const char *class_name(uint32_t class)
@@ -55,30 +75,51 @@ static const char *domain_name(const struct kjoule_source_info *src, int index)
 	return NULL;
 }
 
+static void text_or_none(struct output *out, const char *text, const char *why)
+{
+	if (text && text[0])
+		output_str(out, text);
+	else
+		output_none(out, why);
+}
+
+static void unit_cells(struct output *out, const struct kjoule_domain_info *dom)
+{
+	static const char *const units[] = { "uJ", "uW", "mC", "" };
+	double unit = (double)dom->unit_mult / (double)(1ull << (dom->unit_shift & 63));
+	char text[64];
+
+	output_real(out, unit, 3);
+	if (dom->quantity == KJOULE_QUANTITY_ENERGY)
+		output_real(out, unit, 3);
+	else
+		output_none(out, NULL);
+	snprintf(text, sizeof(text), "%.*f %s", unit == floor(unit) ? 0 : unit < 0.01 ? 6 : 3, unit,
+		 units[dom->quantity < 4 ? dom->quantity : 3]);
+	output_str(out, text);
+}
+
 static void domain_cells(struct output *out, const struct kjoule_source_info *src,
 			 const struct kjoule_domain_info *dom)
 {
 	const char *inside;
 
 	if (!dom) {
-		output_none(out, NULL);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		output_none(out, NULL);
+		for (int i = 0; i < 11; i++)
+			output_none(out, NULL);
 		return;
 	}
 	output_str(out, dom->name);
 	output_str(out, class_name(dom->class));
-	inside = dom->parent < 0 ? NULL : domain_name(src, dom->parent);
-	if (inside)
-		output_str(out, inside);
-	else
-		output_none(out, "in no other domain");
-	output_real(out, (double)dom->unit_mult / (double)(1ull << (dom->unit_shift & 63)), 3);
+	inside = dom->parent < 0 ? src->inside : domain_name(src, dom->parent);
+	text_or_none(out, inside, NULL);
+	text_or_none(out, src->same_as, NULL);
+	unit_cells(out, dom);
 	output_u64(out, dom->width);
+	if (dom->range)
+		output_u64(out, dom->range);
+	else
+		output_none(out, NULL);
 	if (dom->update_period_ns) {
 		output_u64(out, dom->update_period_ns);
 		output_real(out, dom->update_period_ns / 1e6, 3);
@@ -88,13 +129,27 @@ static void domain_cells(struct output *out, const struct kjoule_source_info *sr
 	}
 }
 
+static void use_text(const struct kjoule_source_info *src, char *use, size_t len)
+{
+	if (!src->available)
+		snprintf(use, len, "no: %s", src->reason[0] ? src->reason : "no reason given");
+	else
+		snprintf(use, len, "%s%s%s%s", src->is_default ? "used" : "available",
+			 src->requested_only ? " (what was requested, not what was granted)" :
+			 kjoule_source_unclear(src) ? " (only when named: whose it is is not known)" : "",
+			 src->same_as[0] ? ", the same as " : "", src->same_as);
+}
+
 static void row(struct output *out, const struct kjoule_source_info *src,
 		const struct kjoule_domain_info *dom)
 {
 	char use[256];
 
 	output_str(out, src->name);
-	output_str(out, src->kind == KJOULE_KIND_ENERGY ? "energy" : "frequency");
+	output_str(out, src->kind == KJOULE_KIND_FREQUENCY || !dom ? kjoule_kind_name(src->kind) :
+		   kjoule_quantity_name(dom->quantity));
+	output_str(out, kjoule_origin_name(src->origin));
+	text_or_none(out, src->meter, NULL);
 	domain_cells(out, src, dom);
 	if (src->reference_khz)
 		output_u64(out, src->reference_khz);
@@ -104,41 +159,96 @@ static void row(struct output *out, const struct kjoule_source_info *src,
 		output_bool(out, !src->requested_only);
 	else
 		output_none(out, NULL);
+	output_i64(out, src->rating);
 	output_bool(out, src->available);
 	output_bool(out, src->is_default);
-	if (src->available) {
+	if (src->available)
 		output_none(out, NULL);
-		snprintf(use, sizeof(use), "%s%s", src->is_default ? "used" : "available",
-			 src->requested_only ? " (what was requested, not what was granted)" : "");
-	} else {
+	else
 		output_str(out, src->reason);
-		snprintf(use, sizeof(use), "no: %s", src->reason[0] ? src->reason : "no reason given");
-	}
+	use_text(src, use, sizeof(use));
 	output_str(out, use);
 	output_row(out);
+}
+
+/* What a recording takes that names none: the kernel's best, or one of user space that is better. */
+static void mark_default(struct sources *s)
+{
+	const struct kjoule_found *best;
+	int32_t rating = INT32_MIN;
+
+	for (size_t i = 0; i < s->n_kernel; i++) {
+		struct kjoule_source_info *src = &s->kernel[i];
+
+		/* the kernel has a default of each kind, but takes no gauge unasked */
+		if (src->kind == KJOULE_KIND_GAUGE)
+			src->is_default = false;
+		if (src->kind == KJOULE_KIND_ENERGY && src->is_default && src->available)
+			rating = src->rating;
+	}
+	best = kjoule_sources_best(s->found, s->n_found, rating);
+	if (!best)
+		return;
+	for (size_t i = 0; i < s->n_kernel; i++)
+		if (s->kernel[i].kind == KJOULE_KIND_ENERGY)
+			s->kernel[i].is_default = false;
+	for (size_t i = 0; i < s->n_found; i++)
+		s->found[i].info.is_default = kjoule_sources_goes_with(&s->found[i], best);
+}
+
+static int find_sources(struct sources *s)
+{
+	struct kjoule_error err;
+	struct kjoule_device *dev;
+	struct kjoule_ctl *ctl;
+	int ret;
+
+	/* The device knows the module's version; a foreign one would not understand us. */
+	if (kjoule_device_open(&dev, &err))
+		return cmd_failed("%s", err.text);
+	kjoule_device_close(dev);
+	if (kjoule_ctl_open(&ctl, &err))
+		return cmd_failed("%s", err.text);
+	ret = kjoule_sources(ctl, &s->kernel, &s->n_kernel, &err);
+	kjoule_ctl_close(ctl);
+	if (ret)
+		return cmd_failed("%s", err.text);
+	if (kjoule_sources_scan(KJOULE_SYSFS, &s->found, &s->n_found))
+		return cmd_failed("no memory");
+	mark_default(s);
+	return 0;
+}
+
+static void rows(struct output *out, const struct kjoule_source_info *src)
+{
+	if (!src->n_domains)
+		row(out, src, NULL);
+	for (uint32_t d = 0; d < src->n_domains; d++)
+		row(out, src, &src->domains[d]);
 }
 
 int cmd_list(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "sessions", no_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "csv", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 }
 	};
 	enum output_format format = OUTPUT_TABLE;
-	struct kjoule_source_info *list;
-	struct kjoule_error err;
-	struct kjoule_device *dev;
-	struct kjoule_ctl *ctl;
+	struct sources s = { 0 };
 	struct output *out;
-	size_t n;
-	int c;
+	bool sessions = false;
+	int c, code;
 
 	optind = 0;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (c) {
+		case 's':
+			sessions = true;
+			break;
 		case 'j':
 			format = OUTPUT_JSON;
 			break;
@@ -155,32 +265,22 @@ int cmd_list(int argc, char **argv)
 	if (optind < argc)
 		return cmd_usage("list", "it takes no argument, found %s", argv[optind]);
 
-	/* The device knows the module's version; a foreign one would not understand us. */
-	if (kjoule_device_open(&dev, &err))
-		return cmd_failed("%s", err.text);
-	kjoule_device_close(dev);
-	if (kjoule_ctl_open(&ctl, &err))
-		return cmd_failed("%s", err.text);
-	if (kjoule_sources(ctl, &list, &n, &err)) {
-		kjoule_ctl_close(ctl);
-		return cmd_failed("%s", err.text);
+	if (sessions)
+		return list_sessions(format);
+	code = find_sources(&s);
+	out = code ? NULL : output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
+	if (out) {
+		for (size_t i = 0; i < s.n_kernel; i++)
+			rows(out, &s.kernel[i]);
+		for (size_t i = 0; i < s.n_found; i++)
+			rows(out, &s.found[i].info);
+		output_close(out, NULL, NULL);
+		if (!s.n_kernel && !s.n_found)
+			cmd_warn("there is no source on this machine; see `dmesg | grep kjoule`");
+	} else if (!code) {
+		code = cmd_failed("no memory");
 	}
-	out = output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
-	if (!out) {
-		free(list);
-		kjoule_ctl_close(ctl);
-		return cmd_failed("no memory");
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!list[i].n_domains)
-			row(out, &list[i], NULL);
-		for (uint32_t d = 0; d < list[i].n_domains; d++)
-			row(out, &list[i], &list[i].domains[d]);
-	}
-	output_close(out, NULL, NULL);
-	if (!n)
-		cmd_warn("the module knows no source on this machine; see `dmesg | grep kjoule`");
-	free(list);
-	kjoule_ctl_close(ctl);
-	return EXIT_DONE;
+	free(s.kernel);
+	kjoule_sources_free(s.found, s.n_found);
+	return code;
 }

@@ -4,6 +4,7 @@
  * recording itself is record_loop.c.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,25 +15,48 @@
 #include "args.h"
 #include "cmd.h"
 #include "record.h"
+#include "sources.h"
+
+/* The largest stack that fits into a record. */
+#define STACK_MAX	65384
+
+/* A ring that is to hold stacks: so many, but no more memory than this. */
+#define RING_STACKS	1024
+#define RING_STACKS_MAX	(32u << 20)
+
+/* All of these rings together: so much, and no larger part of the machine's memory. */
+#define RINGS_MAX	(1ull << 30)
+#define RINGS_PART	16
 
 /* One in so many parts: a prime, so that few periods are a multiple of the ticks'. */
 #define OUT_OF_STEP	127
 
+#define CGROUP_ROOT	"/sys/fs/cgroup"
+
 static const char help[] =
-"Usage: kjoule record [OPTION]... (-a | -p PID | -- COMMAND [ARGUMENT]...)\n"
+"Usage: kjoule record [OPTION]... (-a | -p PID | -t TID | --cgroup PATH | -- COMMAND [ARGUMENT]...)\n"
 "\n"
 "Records what runs, what it costs and how fast it is clocked, and writes it to a file.\n"
 "\n"
 "  -F, --rate HZ         about so many ticks a second, e.g. 1000 or 4kHz (default 1000)\n"
 "  -i, --interval TIME   time between ticks instead, e.g. 500us\n"
-"  -C, --cpus LIST       only these CPUs, e.g. 0-3,8\n"
+"  -C, --cpus LIST       only these CPUs, e.g. 0-3,8; --cpu is the same\n"
 "  -a, --all             whatever runs; with a COMMAND for as long as that takes\n"
 "  -p, --pid PID         one running process with its threads\n"
+"  -t, --tid TID         one thread\n"
+"      --cgroup PATH     the processes of a cgroup; with a COMMAND for as long as that takes\n"
+"      --no-inherit      a COMMAND without the children that it forks\n"
+"      --inherit         with -p: the children as well that it forks from now on\n"
+"      --wake-idle       tick on idle CPUs too, instead of leaving them alone\n"
 "      --delay TIME      wait so long before the first tick\n"
 "      --duration TIME   stop after so long; a COMMAND goes on unrecorded\n"
 "      --jitter TIME     delay ticks by a random time below this, against aliasing\n"
 "      --ring-bytes N    size of each CPU's ring, a power of two, e.g. 1M\n"
-"      --source NAME     energy source, see `kjoule list`\n"
+"  -g                    who called as well: the same as --call-graph fp\n"
+"      --call-graph HOW  fp: kernel and user frames, by frame pointers; dwarf[,BYTES]: kernel\n"
+"                        frames and BYTES of the user stack (default 8192), unwound later\n"
+"      --source NAME[@PERIOD][,...]  sources, see `kjoule list`; energy is attributed by the first;\n"
+"                        a slow one is read each PERIOD\n"
 "      --no-calibrate    do not measure what a tick costs\n"
 "  -o, --output FILE     where to (default kjoule.data)\n"
 "  -q, --quiet           no progress, no summary\n"
@@ -43,7 +67,8 @@ static const char help[] =
 "executed, 127 if there is no such command; 1 if the recording failed, 2 for a wrong\n"
 "command line.\n";
 
-enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE };
+enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
+       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -52,10 +77,16 @@ static const struct option options[] = {
 	{ "cpu", required_argument, NULL, 'C' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "pid", required_argument, NULL, 'p' },
+	{ "tid", required_argument, NULL, 't' },
+	{ "cgroup", required_argument, NULL, OPT_CGROUP },
+	{ "inherit", no_argument, NULL, OPT_INHERIT },
+	{ "no-inherit", no_argument, NULL, OPT_NO_INHERIT },
+	{ "wake-idle", no_argument, NULL, OPT_WAKE_IDLE },
 	{ "delay", required_argument, NULL, OPT_DELAY },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "jitter", required_argument, NULL, OPT_JITTER },
 	{ "ring-bytes", required_argument, NULL, OPT_RING },
+	{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
 	{ "output", required_argument, NULL, 'o' },
@@ -71,6 +102,34 @@ static int bad_value(int ret, const char *option, const char *text, const char *
 		return 0;
 	return cmd_usage("record", "%s %s: %s; expected %s", option, text,
 			 ret == -ERANGE ? "out of range" : "not understood", wanted);
+}
+
+/* "fp", "dwarf" or "dwarf,BYTES" */
+static int parse_call_graph(struct record_options *opt, const char *arg)
+{
+	int ret = -EINVAL;
+
+	opt->stack_bytes = 0;
+	opt->flags &= ~(uint64_t)(KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK);
+	opt->flags |= KJOULE_FLAG_KERNEL_CHAIN;
+	if (!strcmp(arg, "fp")) {
+		opt->flags |= KJOULE_FLAG_USER_CHAIN;
+		return 0;
+	}
+	if (!strncmp(arg, "dwarf", 5)) {
+		opt->flags |= KJOULE_FLAG_USER_STACK;
+		ret = 0;
+		if (arg[5] == ',')
+			ret = args_bytes(arg + 6, &opt->stack_bytes);
+		else if (arg[5])
+			ret = -EINVAL;
+		if (!ret && arg[5] && (opt->stack_bytes % 8 || !opt->stack_bytes))
+			ret = -EINVAL;
+		if (!ret && opt->stack_bytes > STACK_MAX)
+			ret = -ERANGE;
+	}
+	return bad_value(ret, "--call-graph", arg,
+			 "fp, dwarf, or dwarf,BYTES with a multiple of 8 up to 65384");
 }
 
 static int parse_one(struct record_options *opt, int c, const char *arg)
@@ -100,7 +159,25 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		opt->system = true;
 		return 0;
 	case 'p':
-		return bad_value(args_pid(arg, &opt->pid), "-p", arg, "a process id");
+	case 't':
+		if (opt->pid)
+			return cmd_usage("record", "-p and -t name one process or thread: give one, once");
+		opt->thread = c == 't';
+		return bad_value(args_pid(arg, &opt->pid), c == 't' ? "-t" : "-p", arg,
+				 c == 't' ? "a thread id" : "a process id");
+	case OPT_CGROUP:
+		opt->cgroup = arg;
+		return 0;
+	case OPT_INHERIT:
+	case OPT_NO_INHERIT:
+		if (opt->inherit_given)
+			return cmd_usage("record", "--inherit or --no-inherit: give one, once");
+		opt->inherit_given = true;
+		opt->flags |= c == OPT_INHERIT ? KJOULE_FLAG_INHERIT : 0;
+		return 0;
+	case OPT_WAKE_IDLE:
+		opt->flags |= KJOULE_FLAG_WAKE_IDLE;
+		return 0;
 	case OPT_DELAY:
 		return bad_value(args_duration(arg, 1000000000, &opt->delay_ns), "--delay", arg,
 				 time_like);
@@ -116,10 +193,17 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		ret = args_bytes(arg, &opt->ring_bytes);
 		if (!ret && (!opt->ring_bytes || (opt->ring_bytes & (opt->ring_bytes - 1))))
 			ret = -EINVAL;
+		opt->ring_given = true;
 		return bad_value(ret, "--ring-bytes", arg, "a power of two like 65536 or 1M");
+	case 'g':
+		return parse_call_graph(opt, "fp");
+	case OPT_CALL_GRAPH:
+		return parse_call_graph(opt, arg);
 	case OPT_SOURCE:
 		opt->source = arg;
-		return 0;
+		/* nothing at all is an answer: none */
+		return bad_value(arg[0] ? args_sources(arg) : 0, "--source", arg,
+				 "names with commas between, or \"\" for no source");
 	case OPT_NO_CALIBRATE:
 		opt->calibrate = false;
 		return 0;
@@ -139,7 +223,7 @@ static int parse(int argc, char **argv, struct record_options *opt)
 
 	optind = 0;
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:F:i:C:ap:o:qh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:F:i:C:agp:t:o:qh", options, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);
 			return -1;
@@ -152,10 +236,17 @@ static int parse(int argc, char **argv, struct record_options *opt)
 	}
 	if (optind < argc)
 		opt->command = argv + optind;
-	if (opt->pid && (opt->system || opt->command))
-		return cmd_usage("record", "-p goes with neither -a nor a command");
-	if (!opt->pid && !opt->system && !opt->command)
-		return cmd_usage("record", "record whom? Give -a, -p PID or -- COMMAND");
+	if (opt->pid && (opt->system || opt->command || opt->cgroup))
+		return cmd_usage("record", "%s goes with none of -a, --cgroup and a command",
+				 opt->thread ? "-t" : "-p");
+	if (opt->cgroup && opt->system)
+		return cmd_usage("record", "--cgroup does not go with -a");
+	if (!opt->pid && !opt->system && !opt->command && !opt->cgroup)
+		return cmd_usage("record", "record whom? Give -a, -p PID, -t TID, --cgroup PATH or -- COMMAND");
+	if (opt->inherit_given && (opt->thread || opt->system || opt->cgroup))
+		return cmd_usage("record", "--inherit and --no-inherit go with -p and with a command only");
+	if (!opt->inherit_given && opt->command && !opt->system && !opt->cgroup)
+		opt->flags |= KJOULE_FLAG_INHERIT;
 	if (opt->jitter_ns && opt->jitter_ns >= opt->interval_ns)
 		return cmd_usage("record", "--jitter must be less than the interval of %.3f us",
 				 opt->interval_ns / 1e3);
@@ -191,6 +282,46 @@ static void get_out_of_step(struct record_options *opt, const struct kjoule_info
 		opt->interval_ns = slower;
 }
 
+uint32_t record_stack_ring(const struct record_options *opt, const struct kjoule_info *info,
+			   unsigned int n_cpus, uint64_t memory, uint32_t *wanted)
+{
+	uint64_t want = RING_STACKS * (opt->stack_bytes ? opt->stack_bytes : 8192ull);
+	uint64_t most = memory / RINGS_PART < RINGS_MAX ? memory / RINGS_PART : RINGS_MAX;
+	uint64_t bytes = info->default_ring_bytes, whole = bytes;
+
+	while (whole < want && whole < RING_STACKS_MAX && whole < info->max_ring_bytes)
+		whole *= 2;
+	while (bytes < whole && 2 * bytes * n_cpus <= most)
+		bytes *= 2;
+	*wanted = whole;
+	return bytes;
+}
+
+uint32_t record_smaller_ring(const struct record_options *opt, const struct kjoule_info *info,
+			     uint32_t bytes)
+{
+	uint32_t half = (bytes ? bytes : info->default_ring_bytes) / 2;
+
+	return opt->ring_given || half < info->min_ring_bytes ? 0 : half;
+}
+
+/* Stacks fill a ring soon: unless somebody has said how large, it is larger for them. */
+static void make_room_for_stacks(struct record_options *opt, const struct kjoule_info *info)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	struct kjoule_cpus online;
+	uint32_t wanted;
+	unsigned int n;
+
+	if (!(opt->flags & KJOULE_FLAG_USER_STACK) || opt->ring_given)
+		return;
+	n = kjoule_cpus_count(opt->cpus_given || kjoule_cpus_online(&online) ? &opt->cpus : &online);
+	opt->ring_bytes = record_stack_ring(opt, info, n ? n : 1, memory, &wanted);
+	if (opt->ring_bytes < wanted && !opt->quiet)
+		cmd_warn("a ring for stacks has %u KiB instead of %u KiB: there are %u CPUs, and all rings together take a part of the memory only; where records are lost, record fewer CPUs (-C) or give --ring-bytes",
+			 opt->ring_bytes >> 10, wanted >> 10, n);
+}
+
 static int check_cpus(const struct record_options *opt)
 {
 	struct kjoule_cpus online;
@@ -206,36 +337,31 @@ static int check_cpus(const struct record_options *opt)
 	return 0;
 }
 
-/* An unknown or unusable source, before anything is started. */
-static int check_source(const struct record_options *opt, struct kjoule_ctl *ctl)
+/* A thread has no descriptor that tells its end on every kernel; the loop asks for it by its id. */
+static int check_thread(uint32_t tid)
 {
-	struct kjoule_source_info *list;
-	const struct kjoule_source_info *found = NULL;
-	struct kjoule_error err;
-	bool usable = false;
-	size_t n;
-	int ret = 0;
+	char path[64];
 
-	if (kjoule_sources(ctl, &list, &n, &err))
-		return cmd_failed("%s", err.text);
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].kind != KJOULE_KIND_ENERGY)
-			continue;
-		usable |= list[i].available && list[i].is_default;
-		if (opt->source && !strcmp(list[i].name, opt->source))
-			found = &list[i];
-	}
-	if (opt->source && opt->source[0]) {
-		if (!found)
-			ret = cmd_failed("%s: no such energy source; see `kjoule list`", opt->source);
-		else if (!found->available)
-			ret = cmd_failed("%s: this source can not be used: %s; see `kjoule list`",
-					 opt->source, found->reason);
-	} else if (!opt->source && !usable) {
-		cmd_warn("no energy source can be used (see `kjoule list`): recording time and frequency only");
-	}
-	free(list);
-	return ret;
+	snprintf(path, sizeof(path), "/proc/%u", tid);
+	if (!access(path, F_OK))
+		return 0;
+	return cmd_failed("-t %u: there is no such thread; see `ps -T`", tid);
+}
+
+/* A path below the mount point, or one from the root as it is. */
+static int open_cgroup(struct record_options *opt)
+{
+	char path[4096], controllers[4200];
+
+	snprintf(path, sizeof(path), "%s%s", opt->cgroup[0] == '/' ? "" : CGROUP_ROOT "/", opt->cgroup);
+	opt->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (opt->cgroup_fd < 0)
+		return cmd_failed("--cgroup %s: %s: %s; see `ls " CGROUP_ROOT "`", opt->cgroup, path,
+				  strerror(errno));
+	snprintf(controllers, sizeof(controllers), "%s/cgroup.procs", path);
+	if (access(controllers, F_OK))
+		return cmd_failed("--cgroup %s: %s is no cgroup", opt->cgroup, path);
+	return 0;
 }
 
 static int watch_process(uint32_t pid, int *fd)
@@ -248,14 +374,55 @@ static int watch_process(uint32_t pid, int *fd)
 	if (errno == ESRCH)
 		return cmd_failed("-p %u: there is no such process; see `ps`", pid);
 	if (errno == EINVAL)
-		return cmd_failed("-p %u: that is a thread; name its process, see `ps -T`", pid);
+		return cmd_failed("-p %u: that is a thread; name its process, see `ps -T`, or use -t", pid);
 	return cmd_failed("-p %u: %s", pid, strerror(errno));
+}
+
+struct try {
+	const struct record_options *opt;
+	uint32_t ring_bytes;
+};
+
+/* A session with this source and nothing else: a counter may need any of the CPUs. */
+static int try_source(const struct kjoule_source_spec *spec, const char *what, void *arg,
+		      struct kjoule_error *err)
+{
+	const struct try *t = arg;
+	const struct kjoule_session_params params = {
+		.interval_ns = t->opt->interval_ns,
+		.target = KJOULE_TARGET_SYSTEM,
+		.cpus = t->opt->cpus_given ? &t->opt->cpus : NULL,
+		.ring_bytes = t->ring_bytes,
+		.frequency_source = "",
+		.specs = spec,
+		.n_specs = 1,
+	};
+
+	return kjoule_session_try(&params, what, err);
+}
+
+static int choose_sources(const struct record_options *opt, const struct kjoule_info *info,
+			  struct kjoule_ctl *ctl, struct record_sources **sources)
+{
+	struct try try = { opt, info->min_ring_bytes };
+	struct record_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &try };
+	struct kjoule_source_info *kernel;
+	struct kjoule_error err;
+	int code;
+
+	if (kjoule_sources(ctl, &kernel, &offer.n_kernel, &err))
+		return cmd_failed("%s", err.text);
+	offer.kernel = kernel;
+	code = record_sources_choose(opt->source, &offer, sources);
+	free(kernel);
+	return code;
 }
 
 int cmd_record(int argc, char **argv)
 {
 	struct record_options opt = {
-		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true };
+		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1 };
+	struct record_sources *sources = NULL;
 	struct record_writer *w = NULL;
 	struct kjoule_device *dev = NULL;
 	struct kjoule_ctl *ctl = NULL;
@@ -273,9 +440,14 @@ int cmd_record(int argc, char **argv)
 		}
 	}
 	if (opt.pid) {
-		code = watch_process(opt.pid, &pidfd);
+		code = opt.thread ? check_thread(opt.pid) : watch_process(opt.pid, &pidfd);
 		if (code)
 			return code;
+	}
+	if (opt.cgroup) {
+		code = open_cgroup(&opt);
+		if (code)
+			goto out;
 	}
 	code = EXIT_FAILED;
 	if (kjoule_device_open(&dev, &err) || kjoule_ctl_open(&ctl, &err)) {
@@ -284,12 +456,14 @@ int cmd_record(int argc, char **argv)
 	}
 	code = check_limits(&opt, kjoule_device_info(dev));
 	get_out_of_step(&opt, kjoule_device_info(dev));
+	make_room_for_stacks(&opt, kjoule_device_info(dev));
 	if (!code)
 		code = check_cpus(&opt);
 	if (!code)
-		code = check_source(&opt, ctl);
+		code = choose_sources(&opt, kjoule_device_info(dev), ctl, &sources);
 	if (code)
 		goto out;
+	opt.sources = sources;
 	if (record_writer_open(opt.output, &w, &err)) {
 		code = cmd_failed("%s", err.text);
 		goto out;
@@ -300,6 +474,9 @@ int cmd_record(int argc, char **argv)
 out:
 	if (pidfd >= 0)
 		close(pidfd);
+	if (opt.cgroup_fd >= 0)
+		close(opt.cgroup_fd);
+	record_sources_free(sources);
 	kjoule_device_close(dev);
 	kjoule_ctl_close(ctl);
 	return code;

@@ -19,10 +19,15 @@ static const char help[] =
 "recording (default kjoule.data), each with its 95 % interval, and what the\n"
 "measurement itself took.\n"
 "\n"
+"  -g, --call-graph        below each function who called it\n"
+"      --children          each function with all that it called, itself beside it\n"
+"      --folded            a line for each stack, for flame graphs: outer;...;inner WEIGHT\n"
+"      --weight KEY        of --folded: energy in microjoule (default), time in ns, samples\n"
 "      --sort KEY          energy (default), time, power, freq, samples, name\n"
 "      --percent-limit P   leave out functions below P % (default 0.1; 0 for JSON and CSV)\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
+"      --source NAME[,...] attribute the energy of these sources of the recording\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
@@ -30,13 +35,19 @@ static const char help[] =
 "\n"
 "The exit code is 1 if parts of the file are damaged; what is good is reported all the same.\n";
 
-enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_JSON, OPT_CSV };
+enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
+       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT };
 
 static const struct option options[] = {
+	{ "call-graph", no_argument, NULL, 'g' },
+	{ "children", no_argument, NULL, OPT_CHILDREN },
+	{ "folded", no_argument, NULL, OPT_FOLDED },
+	{ "weight", required_argument, NULL, OPT_WEIGHT },
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
+	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
@@ -60,6 +71,28 @@ static int parse_sort(const char *text, enum report_sort *sort)
 			 text);
 }
 
+static int parse_weight(const char *text, enum report_weight *weight)
+{
+	static const char *const keys[] = { [WEIGHT_ENERGY] = "energy", [WEIGHT_TIME] = "time",
+					    [WEIGHT_SAMPLES] = "samples" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!strcmp(text, keys[i])) {
+			*weight = i;
+			return 0;
+		}
+	}
+	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
+}
+
+static int show_callers(struct report_options *opt, enum report_callers how)
+{
+	if (opt->callers && opt->callers != how)
+		return cmd_usage("report", "-g, --children and --folded are three: give one");
+	opt->callers = how;
+	return 0;
+}
+
 static int parse_limit(const char *text, double *limit)
 {
 	char *end;
@@ -73,13 +106,27 @@ static int parse_limit(const char *text, double *limit)
 
 static int parse(int argc, char **argv, struct report_options *opt, const char **path)
 {
+	bool weighed = false;
 	double limit = -1;
 	int c, ret = 0;
 
 	optind = 0;
 	opterr = 0;
-	while (!ret && (c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
 		switch (c) {
+		case 'g':
+			ret = show_callers(opt, CALLERS_GRAPH);
+			break;
+		case OPT_CHILDREN:
+			ret = show_callers(opt, CALLERS_CHILDREN);
+			break;
+		case OPT_FOLDED:
+			ret = show_callers(opt, CALLERS_FOLDED);
+			break;
+		case OPT_WEIGHT:
+			weighed = true;
+			ret = parse_weight(optarg, &opt->weight);
+			break;
 		case OPT_SORT:
 			ret = parse_sort(optarg, &opt->sort);
 			break;
@@ -92,6 +139,12 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			break;
 		case OPT_COMM:
 			opt->comm = optarg;
+			break;
+		case OPT_SOURCE:
+			opt->source = optarg;
+			if (args_sources(optarg))
+				ret = cmd_usage("report", "--source '%s': expected names with commas between, none of them empty",
+						optarg);
 			break;
 		case OPT_RAW:
 			opt->raw = true;
@@ -111,16 +164,64 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	}
 	if (ret)
 		return ret;
+	if (weighed && opt->callers != CALLERS_FOLDED)
+		return cmd_usage("report", "--weight goes with --folded");
+	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
+		return cmd_usage("report", "--folded is a format of its own: leave out --json and --csv");
 	if (argc - optind > 1)
 		return cmd_usage("report", "one file, please; found %s as well", argv[optind + 1]);
 	if (optind < argc)
 		*path = argv[optind];
-	opt->percent_limit = limit >= 0 ? limit : opt->format == OUTPUT_TABLE ? 0.1 : 0;
+	if (opt->callers == CALLERS_FOLDED && limit > 0)
+		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
+	opt->percent_limit = limit >= 0 ? limit :
+			     opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED ? 0.1 : 0;
 	return 0;
+}
+
+#define TOLD	6	/* processes that an error names */
+
+/* Nobody is who was asked for: who is there? */
+static int nobody(const struct blocks *b, const struct profile *p, const char *path,
+		  const struct report_options *opt)
+{
+	struct report_options everybody = { .sort = opt->sort };
+	char asked[128], *there = NULL;
+	struct report all;
+	size_t len;
+	FILE *f;
+	int ret = report_new(b, p, &everybody, &all);
+
+	if (ret)
+		return ret;
+	f = open_memstream(&there, &len);
+	for (size_t i = 0; f && i < all.n_processes && i < TOLD; i++) {
+		const struct blocks_process *of = &b->processes[all.processes[i].total.process];
+
+		fprintf(f, "%s%s", i ? ", " : "", of->comm);
+		if (of->pid)
+			fprintf(f, " (pid %u)", of->pid);
+	}
+	if (f && all.n_processes > TOLD)
+		fprintf(f, " and %zu more", all.n_processes - TOLD);
+	if (f && fclose(f)) {
+		free(there);
+		there = NULL;
+	}
+	snprintf(asked, sizeof(asked), "%s%.64s%s", opt->comm ? "--comm " : "", opt->comm ? opt->comm : "",
+		 opt->comm && opt->pid ? " " : "");
+	if (opt->pid)
+		snprintf(asked + strlen(asked), sizeof(asked) - strlen(asked), "--pid %u", opt->pid);
+	cmd_warn("%s: %s: no such process in this recording; it has %s", path, asked,
+		 !all.n_processes ? "none" : there ? there : "others");
+	free(there);
+	report_free(&all);
+	return -ESRCH;
 }
 
 static int run(struct view *v, const char *path, const struct report_options *opt)
 {
+	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct json_object *head = NULL;
 	struct profile *p = NULL;
 	struct report r = { 0 };
@@ -129,16 +230,26 @@ static int run(struct view *v, const char *path, const struct report_options *op
 
 	if (ret)
 		return ret;
-	ret = profile_new(&b.input, &p);
+	if (c)
+		ret = chains_new(v, &b, c);
+	if (!ret)
+		ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = report_new(&b, p, opt, &r);
+	if (!ret && !r.n_processes && (opt->pid || opt->comm))
+		ret = nobody(&b, p, path, opt);
+	if (!ret && c)
+		ret = chains_solve(c, &b, p);
 	if (!ret) {
-		if (opt->format == OUTPUT_TABLE)
-			report_head_print(v, &b, p, &r, path);
+		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
+			report_head_print(v, &b, p, &r, c, path);
 		if (opt->format == OUTPUT_JSON)
-			head = report_head_json(v, &b, p, path);
-		ret = report_print(&r, &b, opt, head);
+			head = report_head_json(v, &b, p, c, path);
+		ret = opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
+		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
+		      report_print(&r, &b, c, opt, head);
 	}
+	chains_free(&chains);
 	report_free(&r);
 	profile_free(p);
 	blocks_free(&b);
@@ -149,6 +260,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct report_options opt = { .format = OUTPUT_TABLE };
 	const char *path = "kjoule.data";
+	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
 	struct view v;
 	int code;
@@ -158,11 +270,23 @@ int cmd_report(int argc, char **argv)
 		return code < 0 ? EXIT_DONE : code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
+	if (opt.callers && !view_has_callers(&v)) {
+		view_close(&v);
+		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
+	}
+	v.source = opt.source;
+	if (meters_choose(&v, opt.source, chosen, &err)) {
+		view_close(&v);
+		return cmd_failed("%s: %s", path, err.text);
+	}
 	code = run(&v, path, &opt);
-	if (code)
+	if (code == -ENODATA)
+		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
+				  path);
+	else if (code && code != -ESRCH)
 		code = cmd_failed("%s: %s", path, strerror(-code));
 	else
-		code = view_complain(&v, path);
+		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
 	view_close(&v);
 	return code;
 }

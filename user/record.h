@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule record`: what was asked (cmd_record.c), the command that is
- * started (record_child.c), the loop that drains (record_loop.c) and what it
- * writes (record_write.c).
+ * The parts of `kjoule record`: what was asked (cmd_record.c), the sources that are
+ * used (record_source.c), the command that is started (record_child.c), the loop that
+ * drains (record_loop.c, with files of its own) and what it writes (record_write.c).
  */
 #ifndef KJOULE_RECORD_H
 #define KJOULE_RECORD_H
@@ -22,14 +22,89 @@ struct record_options {
 	struct kjoule_cpus cpus;
 	bool cpus_given;
 	uint32_t ring_bytes;
+	bool ring_given;
 	const char *source;		/* NULL: the default */
+	const struct record_sources *sources;
+	uint64_t flags;			/* enum kjoule_session_flag */
+	bool inherit_given;
+	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
 	const char *output;
 	bool quiet;
 	bool calibrate;
 	bool system;			/* -a */
-	uint32_t pid;			/* -p */
+	uint32_t pid;			/* -p, -t */
+	bool thread;			/* -t */
+	const char *cgroup;		/* --cgroup */
+	int cgroup_fd;
 	char **command;			/* after --, NULL: none */
 };
+
+/**
+ * record_stack_ring() - the size of a ring that is to hold stacks
+ * @n_cpus:	that have one
+ * @memory:	of the machine
+ * @wanted:	out: what it would be if memory were no matter
+ */
+uint32_t record_stack_ring(const struct record_options *opt, const struct kjoule_info *info,
+			   unsigned int n_cpus, uint64_t memory, uint32_t *wanted);
+
+/**
+ * record_smaller_ring() - the size to try where the module refuses one
+ * @bytes:	that were refused, 0: the default
+ * Return: half of them; 0 where the size was asked for, or is the least there is
+ */
+uint32_t record_smaller_ring(const struct record_options *opt, const struct kjoule_info *info,
+			     uint32_t bytes);
+
+/*
+ * The sources
+ */
+
+/*
+ * @info of each spec: what is known of it here; @energy_source, @frequency_source: see struct
+ * kjoule_session_params
+ */
+struct record_sources {
+	const char *energy_source, *frequency_source;
+	char frequency[KJOULE_NAME_LEN];
+	size_t n;
+	struct kjoule_source_spec spec[KJOULE_MAX_SOURCES];
+	struct kjoule_source_info info[KJOULE_MAX_SOURCES];
+};
+
+/**
+ * struct record_offer - where sources are to be had from
+ * @kernel:	those of the module
+ * @sysfs:	KJOULE_SYSFS, or a folder that looks like it
+ * @try:	would the module take a source? Return: 0, or -errno with the reason in @err, which
+ *		begins with @what
+ * @arg:	for @try
+ */
+struct record_offer {
+	const struct kjoule_source_info *kernel;
+	size_t n_kernel;
+	const char *sysfs;
+	int (*try)(const struct kjoule_source_spec *spec, const char *what, void *arg,
+		   struct kjoule_error *err);
+	void *arg;
+};
+
+/**
+ * record_sources_choose() - find what was asked for and open it
+ * @wanted:	names, with periods or not, with commas between, "" for none, NULL for the default
+ * Return: 0, or the exit code after saying why; @out is to be freed in any case
+ */
+int record_sources_choose(const char *wanted, const struct record_offer *offer,
+			  struct record_sources **out);
+/** record_sources_describe() - tell in a session's description what the module does not know */
+void record_sources_describe(const struct record_sources *s, struct kjoule_session_info *session);
+/**
+ * record_sources_warn() - say of each source what could not be read, or not in time
+ * @session:	as it was stopped
+ * @in_ticks:	readings at ticks that failed, by the books
+ */
+void record_sources_warn(const struct kjoule_session_info *session, uint64_t in_ticks);
+void record_sources_free(struct record_sources *s);
 
 /*
  * The command
@@ -86,7 +161,7 @@ int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *
 /** record_writer_finish() - build ids, kernel symbols, how it ended */
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t ring_damaged, struct kjoule_error *err);
+			 uint64_t side_band_anew, uint64_t ring_damaged, struct kjoule_error *err);
 /** record_writer_samples() - samples of a CPU since the last call */
 uint64_t record_writer_samples(struct record_writer *w, unsigned int cpu);
 uint64_t record_writer_bytes(const struct record_writer *w);

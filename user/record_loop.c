@@ -7,52 +7,21 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 #include "cmd.h"
-#include "record.h"
-#include "sideband.h"
+#include "record_loop.h"
 
-#define DRAIN_BYTES	(256u << 10)
 #define SLEEP_MS	200
-#define SECOND_NS	1000000000ull
+#define RECORDER_NICE	(-10)	/* nine tenths of a CPU that all want */
 
-enum { FD_DEVICE, FD_SIGNAL, FD_PROCESS, FD_SIDE_BAND };
-
-struct loop {
-	const struct record_options *opt;
-	struct kjoule_ctl *ctl;
-	struct kjoule_device *dev;
-	struct record_writer *w;
-	struct kjoule_sideband *sb;
-	struct record_child child;
-	struct kjoule_calibration cal;
-	struct kjoule_session_info session;
-	struct kjoule_cpu_stats *stats;
-	size_t n_stats;
-	struct pollfd *fds;
-	unsigned int n_fds;
-	uint8_t *buf;
-	bool made, started, command_gone;
-	bool again;			/* a ring had more than the buffer takes */
-	bool progress;
-	cpu_set_t allowed;		/* where we may run */
-	uint64_t begin_ns;		/* when the command was let go */
-	uint64_t start_ns;		/* when the ticks began */
-	uint64_t second_ns;		/* when the last flush was */
-	uint64_t awake_ns;		/* since when we run */
-	const char *reason;		/* why it ends, NULL: it goes on */
-	int signal;			/* that ended it */
-	struct kjoule_error err;
-};
-
-static uint64_t now_ns(void)
+uint64_t record_now_ns(void)
 {
 	struct timespec ts;
 
@@ -60,8 +29,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * SECOND_NS + ts.tv_nsec;
 }
 
-/* Run on a CPU that is not in @busy if there is one. */
-static void keep_away(const struct loop *l, const struct kjoule_cpus *busy)
+void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *busy)
 {
 	cpu_set_t away;
 
@@ -73,11 +41,11 @@ static void keep_away(const struct loop *l, const struct kjoule_cpus *busy)
 }
 
 /* The target may be anywhere: where did its samples come from in the last second? */
-static void follow_target(struct loop *l)
+static void follow_target(struct record_loop *l)
 {
 	struct kjoule_cpus busy = { 0 };
 
-	if (l->session.target != KJOULE_TARGET_PROCESS)
+	if (l->session.target == KJOULE_TARGET_SYSTEM)
 		return;
 	for (unsigned int i = 0; i < kjoule_device_rings(l->dev); i++) {
 		unsigned int cpu = kjoule_device_ring(l->dev, i)->cpu;
@@ -86,10 +54,10 @@ static void follow_target(struct loop *l)
 			kjoule_cpus_add(&busy, cpu);
 	}
 	if (kjoule_cpus_count(&busy))
-		keep_away(l, &busy);
+		record_keep_away(l, &busy);
 }
 
-static int drain(struct loop *l)
+static int drain(struct record_loop *l)
 {
 	int ret = 0;
 
@@ -113,7 +81,7 @@ static int drain(struct loop *l)
 	return ret;
 }
 
-static int read_stats(struct loop *l)
+static int read_stats(struct record_loop *l)
 {
 	struct kjoule_cpu_stats *stats;
 	size_t n;
@@ -127,7 +95,7 @@ static int read_stats(struct loop *l)
 	return record_writer_stats(l->w, stats, n, &l->err);
 }
 
-static uint64_t total(const struct loop *l, size_t offset)
+static uint64_t total(const struct record_loop *l, size_t offset)
 {
 	uint64_t sum = 0;
 
@@ -138,7 +106,7 @@ static uint64_t total(const struct loop *l, size_t offset)
 
 #define TOTAL(l, member) total(l, offsetof(struct kjoule_cpu_stats, member))
 
-static int every_second(struct loop *l, uint64_t now)
+static int every_second(struct record_loop *l, uint64_t now)
 {
 	int ret;
 
@@ -156,7 +124,7 @@ static int every_second(struct loop *l, uint64_t now)
 	return ret;
 }
 
-static int start(struct loop *l)
+static int start(struct record_loop *l)
 {
 	struct kjoule_session_info info;
 	int ret = kjoule_session_start(l->ctl, l->session.id, &info, &l->err);
@@ -167,18 +135,19 @@ static int start(struct loop *l)
 	l->session.state = info.state;
 	l->session.t0_ns = info.t0_ns;
 	l->session.seed = info.seed;
+	kjoule_session_info_clear(&info);
 	l->started = true;
-	l->start_ns = l->second_ns = now_ns();
+	l->start_ns = l->second_ns = record_now_ns();
 	return 0;
 }
 
 /* The file says what is recorded; the command need not wait for that. */
-static int write_start(struct loop *l)
+static int write_start(struct record_loop *l)
 {
 	return record_writer_start(l->w, l->opt, &l->session, &l->cal, &l->err);
 }
 
-static void on_signal(struct loop *l)
+static void on_signal(struct record_loop *l)
 {
 	struct signalfd_siginfo si;
 
@@ -193,7 +162,7 @@ static void on_signal(struct loop *l)
 	}
 }
 
-static int sleep_ms(const struct loop *l, uint64_t now)
+static int sleep_ms(const struct record_loop *l, uint64_t now)
 {
 	uint64_t ns = SLEEP_MS * 1000000ull, until;
 
@@ -212,7 +181,7 @@ static int sleep_ms(const struct loop *l, uint64_t now)
 	return (ns + 999999) / 1000000;
 }
 
-static void check_ends(struct loop *l, uint64_t now)
+static void check_ends(struct record_loop *l, uint64_t now)
 {
 	if (l->fds[FD_SIGNAL].revents)
 		on_signal(l);
@@ -228,7 +197,7 @@ static void check_ends(struct loop *l, uint64_t now)
 }
 
 /* What runs beside the target costs energy: note when it was us. */
-static void note_awake(struct loop *l, uint64_t now)
+static void note_awake(struct record_loop *l, uint64_t now)
 {
 	int cpu = sched_getcpu();
 
@@ -236,12 +205,12 @@ static void note_awake(struct loop *l, uint64_t now)
 		record_writer_awake(l->w, cpu, l->awake_ns, now);
 }
 
-static int loop(struct loop *l)
+static int loop(struct record_loop *l)
 {
 	int ret = 0;
 
 	while (!ret && !l->reason) {
-		uint64_t now = now_ns();
+		uint64_t now = record_now_ns();
 
 		if (!l->started && now - l->begin_ns >= l->opt->delay_ns) {
 			ret = start(l);
@@ -250,18 +219,20 @@ static int loop(struct loop *l)
 		}
 		if (ret)
 			break;
-		note_awake(l, now_ns());
+		note_awake(l, record_now_ns());
 		if (poll(l->fds, l->n_fds, sleep_ms(l, now)) < 0 && errno != EINTR)
 			return kjoule_fail(&l->err, errno, "waiting: %s", strerror(errno));
-		l->awake_ns = now_ns();
+		l->awake_ns = record_now_ns();
 		/* A device that hangs up would keep us awake; time still brings us back. */
 		if (l->fds[FD_DEVICE].revents & (POLLERR | POLLHUP | POLLNVAL))
 			l->fds[FD_DEVICE].fd = -1;
 		for (unsigned int i = FD_SIDE_BAND; i < l->n_fds; i++)
 			if (l->fds[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 				l->fds[i].fd = -1;
-		now = now_ns();
+		now = record_now_ns();
 		ret = drain(l);
+		if (!ret)
+			ret = record_follow_cpus(l, now);
 		if (!ret && l->started)
 			ret = every_second(l, now);
 		check_ends(l, now);
@@ -269,7 +240,7 @@ static int loop(struct loop *l)
 	return ret;
 }
 
-static int finish(struct loop *l)
+static int finish(struct record_loop *l)
 {
 	struct kjoule_session_info info;
 	uint64_t damaged = 0;
@@ -279,7 +250,17 @@ static int finish(struct loop *l)
 		return ret;
 	l->session.state = info.state;
 	l->session.stop_ns = info.stop_ns;
+	l->session.children_lost = info.children_lost;
+	for (uint32_t i = 0; i < l->session.n_sources && i < info.n_sources; i++) {
+		l->session.sources[i].reads = info.sources[i].reads;
+		l->session.sources[i].errors = info.sources[i].errors;
+		l->session.sources[i].overruns = info.sources[i].overruns;
+	}
+	kjoule_session_info_clear(&info);
 	note_awake(l, info.stop_ns);
+	ret = record_follow_cpus(l, record_now_ns());
+	if (ret)
+		return ret;
 	do
 		ret = drain(l);
 	while (!ret && l->again);
@@ -290,83 +271,13 @@ static int finish(struct loop *l)
 	if (!ret)
 		ret = record_writer_finish(l->w, &l->session, l->reason,
 					   l->child.reaped ? record_child_code(&l->child) : -1,
-					   kjoule_sideband_lost(l->sb), damaged, &l->err);
+					   kjoule_sideband_lost(l->sb), l->side_band_anew, damaged,
+					   &l->err);
 	return ret;
 }
 
-/* Everything up to the moment at which the command is let go. @ends: signals that end it. */
-static int prepare(struct loop *l, int pidfd, const sigset_t *signals, const sigset_t *ends,
-		   const sigset_t *old)
-{
-	const struct record_options *opt = l->opt;
-	struct kjoule_session_params params = {
-		.interval_ns = opt->interval_ns,
-		.jitter_ns = opt->jitter_ns,
-		.target = opt->system ? KJOULE_TARGET_SYSTEM : KJOULE_TARGET_PROCESS,
-		.cpus = opt->cpus_given ? &opt->cpus : NULL,
-		.ring_bytes = opt->ring_bytes,
-		.energy_source = opt->source,
-	};
-	unsigned int n;
-	int ret;
-
-	if (opt->calibrate) {
-		int cpu = opt->cpus_given ? kjoule_cpus_next(&opt->cpus, 0) : sched_getcpu();
-
-		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, ends, &l->cal, &l->err);
-		if (ret == -EINTR)
-			return ret;
-		if (ret) {
-			cmd_warn("%s; the report will not know what a tick costs", l->err.text);
-			memset(&l->cal, 0, sizeof(l->cal));
-		}
-	}
-	if (opt->command) {
-		ret = record_child_start(&l->child, opt->command, old);
-		if (ret)
-			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
-	}
-	params.pid = opt->pid ? opt->pid : (uint32_t)l->child.pid;
-	ret = kjoule_sideband_open(opt->system || opt->pid ? 0 : params.pid, &l->sb, &l->err);
-	if (ret)
-		return ret;
-	ret = kjoule_session_new(l->ctl, &params, &l->session, &l->err);
-	if (ret)
-		return ret;
-	l->made = true;
-	ret = kjoule_device_attach(l->dev, l->session.id, &l->err);
-	if (ret)
-		return ret;
-
-	n = kjoule_sideband_poll(l->sb, NULL, 0);
-	l->n_fds = FD_SIDE_BAND + n;
-	l->fds = calloc(l->n_fds, sizeof(*l->fds));
-	l->buf = malloc(DRAIN_BYTES);
-	if (!l->fds || !l->buf)
-		return kjoule_fail(&l->err, ENOMEM, "no memory");
-	l->fds[FD_DEVICE] = (struct pollfd){ kjoule_device_fd(l->dev), POLLIN, 0 };
-	l->fds[FD_SIGNAL] = (struct pollfd){ signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK),
-					     POLLIN, 0 };
-	l->fds[FD_PROCESS] = (struct pollfd){ pidfd, POLLIN, 0 };
-	kjoule_sideband_poll(l->sb, l->fds + FD_SIDE_BAND, n);
-	if (l->fds[FD_SIGNAL].fd < 0)
-		return kjoule_fail(&l->err, errno, "signalfd: %s", strerror(errno));
-
-	/* Also for a command: until it execs it is a copy of us. */
-	ret = kjoule_sideband_proc(opt->system ? 0 : params.pid, now_ns(), record_writer_side_band,
-				   l->w);
-	if (ret == -ESRCH)
-		return kjoule_fail(&l->err, ESRCH, "process %u is gone", params.pid);
-	if (ret)
-		return kjoule_fail(&l->err, -ret, "reading what processes have mapped: %s",
-				   strerror(-ret));
-	if (opt->cpus_given)
-		keep_away(l, &opt->cpus);
-	return 0;
-}
-
 /* A signal that came before anything was started: nothing is. */
-static int give_up_on_signal(struct loop *l, const sigset_t *ends, int ret)
+static int give_up_on_signal(struct record_loop *l, const sigset_t *ends, int ret)
 {
 	int sig = sigtimedwait(ends, NULL, &(struct timespec){ 0 });
 
@@ -377,11 +288,24 @@ static int give_up_on_signal(struct loop *l, const sigset_t *ends, int ret)
 			   sig);
 }
 
-static int begin(struct loop *l)
+/*
+ * On a machine where all CPUs are busy half of one may not be enough to keep up, and then
+ * records are lost. What there is to do is the same, it is only done sooner. Who may not
+ * raise a priority goes on with the one there is; the command has been forked with that.
+ */
+static void go_before_others(void)
+{
+	int nice = getpriority(PRIO_PROCESS, 0);
+
+	if (nice > RECORDER_NICE)
+		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
+}
+
+static int begin(struct record_loop *l)
 {
 	int ret = 0;
 
-	l->begin_ns = l->awake_ns = now_ns();
+	l->begin_ns = l->awake_ns = record_now_ns();
 	if (!l->opt->delay_ns)
 		ret = start(l);
 	if (!ret && l->child.pid) {
@@ -397,7 +321,7 @@ static int begin(struct loop *l)
 	return ret;
 }
 
-static void summary(const struct loop *l)
+static void summary(const struct record_loop *l)
 {
 	uint64_t produced = TOTAL(l, produced), missed = TOTAL(l, missed), due = TOTAL(l, due);
 	double tick = produced ? (double)TOTAL(l, tick_ns) / produced : 0;
@@ -415,13 +339,18 @@ static void summary(const struct loop *l)
 		record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
 	if (!TOTAL(l, samples))
 		cmd_warn("there is no sample: the %s did not run at any tick; record for longer or faster (-F)",
-			 l->opt->system ? "machine" : "process");
+			 l->opt->system ? "machine" : l->opt->cgroup ? "cgroup" :
+			 l->opt->thread ? "thread" : "process");
+	if (l->session.children_lost)
+		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
+			 l->session.children_lost);
+	record_sources_warn(&l->session, TOTAL(l, source_errors));
 }
 
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
 	       struct record_writer *w, int pidfd)
 {
-	struct loop l = { .opt = opt, .ctl = ctl, .dev = dev, .w = w };
+	struct record_loop l = { .opt = opt, .ctl = ctl, .dev = dev, .w = w };
 	sigset_t signals, ends, old;
 	int ret, code = EXIT_DONE;
 
@@ -436,9 +365,10 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	if (sched_getaffinity(0, sizeof(l.allowed), &l.allowed))
 		CPU_ZERO(&l.allowed);
 
-	ret = prepare(&l, pidfd, &signals, &ends, &old);
+	ret = record_prepare(&l, pidfd, &signals, &ends, &old);
 	if (!ret || ret == -EINTR)
 		ret = give_up_on_signal(&l, &ends, ret);
+	go_before_others();
 	if (!ret)
 		ret = begin(&l);
 	if (ret) {
@@ -480,6 +410,8 @@ out:
 		kjoule_session_del(ctl, l.session.id, NULL);
 	if (l.fds && l.fds[FD_SIGNAL].fd >= 0)
 		close(l.fds[FD_SIGNAL].fd);
+	kjoule_session_info_clear(&l.session);
+	kjoule_events_close(l.notices);
 	kjoule_sideband_close(l.sb);
 	free(l.fds);
 	free(l.buf);

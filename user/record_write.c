@@ -5,6 +5,7 @@
  * first samples belong to, so that it can be read without the ones before it.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "buildid.h"
@@ -133,6 +134,7 @@ int record_writer_start(struct record_writer *w, const struct record_options *op
 		return kjoule_fail(err, -ret, "asking for the machine's CPUs: %s", strerror(-ret));
 	w->start_ns = w->meta.clock_ns;
 	w->meta.session = *session;
+	snprintf(w->meta.cgroup, sizeof(w->meta.cgroup), "%s", opt->cgroup ? opt->cgroup : "");
 	if (opt->command) {
 		while (opt->command[argc])
 			argc++;
@@ -193,6 +195,12 @@ static void take(struct record_writer *w, struct cpu_stream *s, const void *reco
 			s->samples++;
 			if ((rec->flags & KJOULE_SAMPLE_KERNEL) && sample->ip)
 				ip_set_add(&w->ips, sample->ip);
+		} else if (rec->type == KJOULE_RECORD_CHAIN) {
+			const struct kjoule_chain *chain = (const struct kjoule_chain *)rec;
+
+			/* a return address may lie behind its function */
+			for (unsigned int i = 0; i < chain->kernel; i++)
+				ip_set_add(&w->ips, kjoule_chain_ips(chain)[i] - 1);
 		}
 		s->buf.len += kjoule_pack(&s->packer, rec, s->buf.data + s->buf.len);
 	}
@@ -310,13 +318,14 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t ring_damaged, struct kjoule_error *err)
+			 uint64_t side_band_anew, uint64_t ring_damaged, struct kjoule_error *err)
 {
 	struct kjoule_end end = {
 		.start_ns = w->start_ns,
 		.stop_ns = session->stop_ns,
 		.exit_code = exit_code,
 		.side_band_lost = side_band_lost,
+		.side_band_anew = side_band_anew,
 		.ring_damaged = ring_damaged,
 	};
 	int ret = record_writer_flush(w, err);
@@ -331,6 +340,8 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 	/* Once more, for readers of a file whose beginning is damaged. */
 	w->meta.session.state = session->state;
 	w->meta.session.stop_ns = session->stop_ns;
+	w->meta.session.children_lost = session->children_lost;
+	memcpy(w->meta.session.sources, session->sources, sizeof(session->sources));
 	if (!ret)
 		ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
 	if (!ret)
@@ -368,6 +379,7 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err)
 	free(w->awake.data);
 	free(w->ips.slots);
 	kjoule_build_ids_free(w->build_ids);
+	w->meta.session.n_sources = 0;	/* their scopes are the recorder's */
 	kjoule_meta_free(&w->meta);
 	free(w);
 	return ret;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule report`: figures (report_rows.c), what is printed before
- * them (report_head.c), and the command line (cmd_report.c).
+ * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
+ * callers (report_callers.c), stacks for flame graphs (report_folded.c), what is
+ * printed before (report_head.c, report_beside.c), and the command line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
 #define KJOULE_REPORT_H
 
-#include "blocks.h"
+#include "chains.h"
 #include "output.h"
 
 enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, SORT_NAME };
+
+/* What is shown of callers. */
+enum report_callers { CALLERS_NONE, CALLERS_GRAPH, CALLERS_CHILDREN, CALLERS_FOLDED };
+
+enum report_weight { WEIGHT_ENERGY, WEIGHT_TIME, WEIGHT_SAMPLES };
 
 struct report_options {
 	enum output_format format;
@@ -18,14 +24,23 @@ struct report_options {
 	bool raw;
 	uint32_t pid;			/* 0: all */
 	const char *comm;		/* NULL: all */
+	const char *source;		/* NULL: the first of the recording */
+	enum report_callers callers;
+	enum report_weight weight;	/* of CALLERS_FOLDED */
 };
 
-enum report_kind { ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION, ROW_TICKS, ROW_INTERRUPTS };
+enum report_kind {
+	ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION, ROW_TICKS, ROW_INTERRUPTS, ROW_CALLER
+};
 
 struct report_row {
 	enum report_kind kind;
 	uint32_t process, function;	/* indices into blocks */
 	struct profile_group g;
+	/* of a caller */
+	unsigned int depth;		/* how far out, from 1 */
+	unsigned int indent;		/* branches that it is behind */
+	bool branch;			/* one of several callers of the line above, or of a sibling */
 };
 
 /* A process with its functions, both sorted. */
@@ -47,15 +62,58 @@ struct report {
 int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
 	       struct report *r);
 void report_free(struct report *r);
-/** report_print() - the rows; @head becomes the JSON document */
-int report_print(const struct report *r, const struct blocks *b, const struct report_options *opt,
-		 struct json_object *head);
+/** report_wanted() - is the process one of those asked for? */
+bool report_wanted(const struct blocks_process *p, const struct report_options *opt);
+/**
+ * report_print() - the rows; @head becomes the JSON document
+ * @c:		callers to be shown below each function, or NULL
+ */
+int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
+		 const struct report_options *opt, struct json_object *head);
+/**
+ * report_callers() - the rows of a function's callers, in the order in which they are shown
+ * @limit:	leave out callers of less weight (see report_weight_of())
+ * @rows:	out: the caller's to free
+ */
+int report_callers(const struct chains *c, const struct blocks *b, uint32_t function,
+		   double limit, struct report_row **rows, size_t *n);
+/** report_children() - functions with all that they called; @head becomes the JSON document */
+int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
+		    const struct report_options *opt, struct json_object *head);
+/**
+ * report_folded() - a line for each stack: "process;outer;...;inner WEIGHT"
+ * Return: 0; -ENODATA when energy is asked for and not known; -ENOMEM
+ */
+int report_folded(const struct report *r, const struct blocks *b, const struct chains *c,
+		  const struct report_options *opt);
+/** report_weight_of() - what limits and orders rows: energy, or time without any */
+double report_weight_of(const struct report_row *r, const struct blocks *b);
+/** report_names() - the cells of a row that say what it is: kind to mode */
+void report_names(struct output *out, const struct blocks *b, const struct report_row *r);
+/* of a column's name or title, domain included */
+#define REPORT_COLUMN_LEN	96
+
+/** report_column_name() - for programs: what, of which domain, in which unit. Return: @text */
+const char *report_column_name(char *text, const char *what, const char *domain, const char *unit);
+/** report_column_title() - the same for people, shorter. Return: @text */
+const char *report_column_title(char *text, const char *domain, const char *unit);
+/** report_hidden_print() - below a table: how many processes and functions are not in it */
+void report_hidden_print(const struct report *r, size_t functions);
+/** report_digits() - after the point, to show five significant ones of the largest figure */
+int report_digits(double largest);
 /** report_head_print() - what was recorded and how, as lines beginning with # */
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       const struct report *r, const char *path);
+		       const struct report *r, const struct chains *c, const char *path);
 /** report_head_json() - the same for programs */
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
-				     const struct profile *p, const char *path);
+				     const struct profile *p, const struct chains *c,
+				     const char *path);
+
+/** report_beside_print() - what sources told that no code is charged by, as lines beginning with # */
+void report_beside_print(const struct view *v);
+struct json_object *report_beside_json(const struct view *v);
+/** report_sources_json() - all sources of the recording, and how reading them went */
+struct json_object *report_sources_json(const struct view *v);
 
 /* A block's power is mixed with its neighbours' below this purity. */
 #define REPORT_PURE	0.85

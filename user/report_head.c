@@ -11,6 +11,9 @@
 #include <json-c/json.h>
 #include "report.h"
 
+/* What ticks took is known to this part at least, or the reader is told why the intervals are wide. */
+#define NOISY	0.2
+
 /* The books of all CPUs. */
 static struct kjoule_cpu_stats books(const struct view *v)
 {
@@ -29,10 +32,21 @@ static struct kjoule_cpu_stats books(const struct view *v)
 		sum.samples += s->samples;
 		sum.tick_ns += s->tick_ns;
 		sum.source_errors += s->source_errors;
+		sum.idle_ns += s->idle_ns;
 		if (s->late_max_ns > sum.late_max_ns)
 			sum.late_max_ns = s->late_max_ns;
 	}
 	return sum;
+}
+
+/* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
+static uint64_t away(const struct view *v, bool suspended)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++)
+		n += timeline_away(&v->tl.cpus[i], suspended);
+	return n;
 }
 
 static double duration_s(const struct view *v)
@@ -83,21 +97,72 @@ static const char *target(const struct view *v, char *buf, size_t len)
 
 	kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus));
 	if (s->target == KJOULE_TARGET_PROCESS)
-		snprintf(buf, len, "process %u, CPUs %s", s->pid, cpus);
+		snprintf(buf, len, "process %u%s, CPUs %s", s->pid,
+			 s->flags & KJOULE_FLAG_INHERIT ? " and its children" : "", cpus);
+	else if (s->target == KJOULE_TARGET_THREAD)
+		snprintf(buf, len, "thread %u, CPUs %s", s->pid, cpus);
+	else if (s->target == KJOULE_TARGET_CGROUP)
+		snprintf(buf, len, "cgroup %.100s, CPUs %s", v->rec.meta.cgroup, cpus);
 	else
 		snprintf(buf, len, "whatever ran on CPUs %s", cpus);
 	return buf;
 }
 
+/* "a, b": the sources whose domains are columns. */
+static const char *energy_sources(const struct view *v, const struct blocks *b, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned int d = 0; d < b->n_domains && at < len; d++) {
+		const char *name = v->rec.meta.session.sources[b->meters.source[d]].name;
+
+		if (!d || b->meters.source[d] != b->meters.source[d - 1])
+			at += snprintf(buf + at, len - at, "%s%s", at ? ", " : "", name);
+	}
+	return buf;
+}
+
+/* The next domain from *@source, *@d on that found no column, NULL if there is none. */
+static const struct kjoule_domain_info *next_left_out(const struct view *v, const struct blocks *b,
+						      uint32_t *source, uint32_t *d)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	for (; *source < s->n_sources; ++*source, *d = 0) {
+		const struct kjoule_source_info *src = &s->sources[*source];
+
+		while (*d < src->n_domains) {
+			const struct kjoule_domain_info *dom = &src->domains[(*d)++];
+
+			if (b->meters.left_out[*source] & 1u << dom->index)
+				return dom;
+		}
+	}
+	return NULL;
+}
+
+static void print_left_out(const struct view *v, const struct blocks *b)
+{
+	const struct kjoule_domain_info *dom;
+	uint32_t source = 0, d = 0, n = 0;
+
+	while ((dom = next_left_out(v, b, &source, &d)))
+		printf("%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
+		       v->rec.meta.session.sources[source].name);
+	if (n)
+		printf(": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
+}
+
 static void print_energy(const struct view *v, const struct blocks *b, const struct profile *p)
 {
-	const struct kjoule_source_info *e = kjoule_recording_source(&v->rec, KJOULE_KIND_ENERGY);
+	char names[256];
 
-	if (!e || !b->n_domains) {
+	if (!b->n_domains) {
 		printf("# energy     none: no source was used, so there is time and frequency only\n");
 		return;
 	}
-	printf("# energy     %s:", e->name);
+	printf("# energy     %s:", energy_sources(v, b, names, sizeof(names)));
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct kjoule_domain_info *dom = b->domains[d];
 
@@ -105,6 +170,8 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 		       profile_readings(p, d));
 		if (dom->update_period_ns)
 			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
+		if (b->meters.power[d])
+			printf(", of power that holds for the time since the one before");
 		for (unsigned int i = 0; i < b->n_domains && dom->parent >= 0; i++)
 			if (b->domains[i]->index == (uint32_t)dom->parent)
 				printf(", part of %s", b->domains[i]->name);
@@ -115,23 +182,44 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 static void print_books(const struct view *v, const struct blocks *b)
 {
 	struct kjoule_cpu_stats s = books(v);
+	uint64_t offline = away(v, false), asleep = away(v, true);
 
 	if (!v->rec.n_stats) {
 		printf("# ticks      the books are missing: the recording ended within its first second\n");
 		return;
 	}
 	printf("# ticks      %" PRIu64 " due: %" PRIu64 " produced, %" PRIu64 " missed, %" PRIu64
-	       " parked on idle CPUs; %" PRIu64 " were of others than asked for\n",
-	       s.due, s.produced, s.missed, s.parked, s.filtered);
+	       " parked on idle CPUs", s.due, s.produced, s.missed > offline + asleep ? s.missed - offline - asleep : 0, s.parked);
+	if (offline)
+		printf(", %" PRIu64 " of CPUs that were offline", offline);
+	if (asleep)
+		printf(", %" PRIu64 " while the machine slept", asleep);
+	printf("; %" PRIu64 " were of others than asked for\n", s.filtered);
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
 	       " missed ticks given to the code beside them\n", s.samples, s.lost, s.records,
 	       b->made_up);
 	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
-	if (v->tl.n_cpus > 1)
-		printf(", %.1f us between CPUs at one tick", v->tl.max_skew_ns / 1e3);
+	if (v->tl.skew_ticks)
+		printf("; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
+		       v->tl.max_skew_ns / 1e3);
 	printf("\n");
 	if (s.source_errors)
 		printf("# sources    %" PRIu64 " readings failed\n", s.source_errors);
+}
+
+/* Where the energy of ticks is taken out at the power of what they interrupt. */
+static void print_unknown_power(const struct blocks *b)
+{
+	bool any = false;
+
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		if (!isnan(b->input.irq_w[d]))
+			continue;
+		printf("%s%s", any ? ", " : "# cost       power of a tick not known for ", b->domains[d]->name);
+		any = true;
+	}
+	if (any)
+		printf(": taken to be that of the code that it interrupts\n");
 }
 
 static void print_cost(const struct view *v, const struct blocks *b)
@@ -153,9 +241,36 @@ static void print_cost(const struct view *v, const struct blocks *b)
 		printf("; other interrupts %.2f %%", 100 * b->input.other);
 	if (b->n_domains && !isnan(b->input.irq_w[0]))
 		printf("; both at %.2f W %s", b->input.irq_w[0], b->domains[0]->name);
-	if (b->n_domains && !isnan(b->input.idle_uj[0]))
+	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
+	    (v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE))
 		printf("; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
 	printf("\n");
+	if (most > 0)
+		print_unknown_power(b);
+	if (most > 0 && b->input.calibration_error > NOISY)
+		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.calibration_error);
+}
+
+/* Who called is known of how many samples, and what became of the stacks. */
+static void print_callers(const struct view *v, const struct chains *c)
+{
+	const uint64_t *u = v->unwound;
+	uint64_t stacks = 0;
+
+	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
+		stacks += u[i];
+	printf("# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
+	       c->with, c->samples, c->cut);
+	if (!stacks)
+		return;
+	printf("# stacks     %" PRIu64 ": %" PRIu64 " unwound to the outermost frame, %" PRIu64
+	       " to the end of the copy, %" PRIu64 " to code that can not be unwound, %" PRIu64
+	       " to the largest depth\n", stacks, u[KJOULE_UNWOUND_WHOLE], u[KJOULE_UNWOUND_SHORT],
+	       u[KJOULE_UNWOUND_BLIND], u[KJOULE_UNWOUND_DEEP]);
+	if (10 * u[KJOULE_UNWOUND_SHORT] > stacks)
+		printf("#            copies of %u bytes were short: record with --call-graph dwarf,BYTES\n",
+		       v->rec.meta.session.stack_bytes);
 }
 
 static const char *freq_witness(const struct view *v, const char **name)
@@ -170,7 +285,7 @@ static const char *freq_witness(const struct view *v, const char **name)
 }
 
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       const struct report *r, const char *path)
+		       const struct report *r, const struct chains *c, const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -190,6 +305,8 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	printf(": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
 	       v->rec.end.reason);
 	print_energy(v, b, p);
+	print_left_out(v, b);
+	report_beside_print(v);
 	witness = freq_witness(v, &name);
 	if (witness)
 		printf("# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
@@ -199,14 +316,22 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf("# frequency  none: no source was used\n");
 	print_books(v, b);
 	print_cost(v, b);
+	if (c)
+		print_callers(v, c);
 	if (profile_parallel(p) > 0.0005)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
 	if (b->lost_unknown)
 		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
+	if (b->left_out)
+		printf("# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
+		       b->left_out);
 	if (v->rec.end.side_band_lost)
 		printf("# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
 		       v->rec.end.side_band_lost);
+	if (v->rec.end.side_band_anew)
+		printf("# side band  made anew %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
+		       v->rec.end.side_band_anew);
 	if (r->total.g.samples == 0)
 		printf("# there is no sample in it\n");
 	printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
@@ -232,14 +357,19 @@ static struct json_object *books_json(const struct view *v)
 	put(o, "due", json_object_new_uint64(s.due));
 	put(o, "produced", json_object_new_uint64(s.produced));
 	put(o, "missed", json_object_new_uint64(s.missed));
+	put(o, "offline", json_object_new_uint64(away(v, false)));
+	put(o, "suspended", json_object_new_uint64(away(v, true)));
 	put(o, "parked", json_object_new_uint64(s.parked));
+	put(o, "idle_ns", json_object_new_uint64(s.idle_ns));
 	put(o, "filtered", json_object_new_uint64(s.filtered));
 	put(o, "records", json_object_new_uint64(s.records));
 	put(o, "lost", json_object_new_uint64(s.lost));
 	put(o, "samples", json_object_new_uint64(s.samples));
 	put(o, "tick_ns", json_object_new_uint64(s.tick_ns));
 	put(o, "late_max_ns", json_object_new_uint64(s.late_max_ns));
-	put(o, "skew_max_ns", json_object_new_uint64(v->tl.max_skew_ns));
+	put(o, "skew_ticks", json_object_new_uint64(v->tl.skew_ticks));
+	put(o, "skew_p99_ns", v->tl.skew_ticks ? json_object_new_uint64(v->tl.p99_skew_ns) : NULL);
+	put(o, "skew_max_ns", v->tl.skew_ticks ? json_object_new_uint64(v->tl.max_skew_ns) : NULL);
 	put(o, "source_errors", json_object_new_uint64(s.source_errors));
 	put(o, "ring_bytes", json_object_new_uint64(bytes));
 	return o;
@@ -265,6 +395,7 @@ static struct json_object *cost_json(const struct view *v, const struct blocks *
 	put(o, "calibrated_handler_spread_ns",
 	    cal->ticks ? output_json_real(cal->handler_spread_ns) : NULL);
 	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
+	put(o, "calibration_error", cal->ticks ? output_json_real(b->input.calibration_error) : NULL);
 	put(o, "other_interrupts_part", output_json_real(b->input.other));
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
@@ -280,33 +411,61 @@ static struct json_object *cost_json(const struct view *v, const struct blocks *
 static struct json_object *energy_json(const struct view *v, const struct blocks *b,
 				       const struct profile *p)
 {
-	const struct kjoule_source_info *e = kjoule_recording_source(&v->rec, KJOULE_KIND_ENERGY);
 	struct json_object *o, *list = json_object_new_array();
+	const struct kjoule_domain_info *dom;
+	uint32_t source = 0, index = 0;
+	char names[256];
 
-	if (!e) {
+	if (!b->n_domains) {
 		json_object_put(list);
 		return NULL;
 	}
 	o = json_object_new_object();
-	put(o, "source", json_object_new_string(e->name));
+	put(o, "source", output_json_str(energy_sources(v, b, names, sizeof(names))));
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		struct json_object *dom = json_object_new_object();
+		struct json_object *column = json_object_new_object();
 
-		put(dom, "name", json_object_new_string(b->domains[d]->name));
-		put(dom, "parent", b->domains[d]->parent < 0 ? NULL :
-		    json_object_new_int(b->domains[d]->parent));
-		put(dom, "index", json_object_new_int(b->domains[d]->index));
-		put(dom, "update_period_ns",
-		    json_object_new_uint64(b->domains[d]->update_period_ns));
-		put(dom, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
-		json_object_array_add(list, dom);
+		dom = b->domains[d];
+		put(column, "name", output_json_str(dom->name));
+		put(column, "source", output_json_str(
+			v->rec.meta.session.sources[b->meters.source[d]].name));
+		put(column, "from_power", json_object_new_boolean(b->meters.power[d]));
+		put(column, "parent", dom->parent < 0 ? NULL : json_object_new_int(dom->parent));
+		put(column, "index", json_object_new_int(dom->index));
+		put(column, "update_period_ns", json_object_new_uint64(dom->update_period_ns));
+		put(column, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
+		json_object_array_add(list, column);
 	}
 	put(o, "domains", list);
+	list = json_object_new_array();
+	while ((dom = next_left_out(v, b, &source, &index))) {
+		struct json_object *one = json_object_new_object();
+
+		put(one, "name", output_json_str(dom->name));
+		put(one, "source", output_json_str(v->rec.meta.session.sources[source].name));
+		json_object_array_add(list, one);
+	}
+	put(o, "left_out", list);
+	return o;
+}
+
+static struct json_object *callers_json(const struct view *v, const struct chains *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	put(o, "samples", json_object_new_uint64(c->samples));
+	put(o, "with_callers", json_object_new_uint64(c->with));
+	put(o, "cut", json_object_new_uint64(c->cut));
+	put(o, "stacks_whole", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_WHOLE]));
+	put(o, "stacks_short", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_SHORT]));
+	put(o, "stacks_blind", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_BLIND]));
+	put(o, "stacks_deep", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_DEEP]));
 	return o;
 }
 
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
-				     const struct profile *p, const char *path)
+				     const struct profile *p, const struct chains *c,
+				     const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -328,23 +487,32 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "truncated", json_object_new_boolean(v->rec.damage.truncated));
 	put(o, "ring_damaged", json_object_new_uint64(v->rec.end.ring_damaged));
 	put(o, "side_band_lost", json_object_new_uint64(v->rec.end.side_band_lost));
+	put(o, "side_band_anew", json_object_new_uint64(v->rec.end.side_band_anew));
 	put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
 	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
 	    json_object_new_int(v->rec.end.exit_code) : NULL);
 	put(o, "duration_s", output_json_real(duration_s(v)));
 	put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
 	put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
-	put(o, "target", json_object_new_string(s->target == KJOULE_TARGET_PROCESS ? "process" :
-						"system"));
-	put(o, "pid", s->target == KJOULE_TARGET_PROCESS ? json_object_new_uint64(s->pid) : NULL);
+	put(o, "target", json_object_new_string(kjoule_target_name(s->target)));
+	put(o, "pid", s->target == KJOULE_TARGET_PROCESS || s->target == KJOULE_TARGET_THREAD ?
+	    json_object_new_uint64(s->pid) : NULL);
+	put(o, "cgroup", s->target == KJOULE_TARGET_CGROUP ? output_json_str(v->rec.meta.cgroup) : NULL);
+	put(o, "inherit", json_object_new_boolean(s->flags & KJOULE_FLAG_INHERIT));
+	put(o, "wake_idle", json_object_new_boolean(s->flags & KJOULE_FLAG_WAKE_IDLE));
+	put(o, "children_lost", json_object_new_uint64(s->children_lost));
 	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	put(o, "energy", energy_json(v, b, p));
+	put(o, "beside", report_beside_json(v));
+	put(o, "sources", report_sources_json(v));
 	witness = freq_witness(v, &name);
-	put(o, "frequency_source", name ? json_object_new_string(name) : NULL);
+	put(o, "frequency_source", name ? output_json_str(name) : NULL);
 	put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
 	put(o, "books", books_json(v));
 	put(o, "missed_made_up", json_object_new_uint64(b->made_up));
+	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	put(o, "cost", cost_json(v, b));
+	put(o, "callers", c ? callers_json(v, c) : NULL);
 	put(o, "parallel_part", output_json_real(profile_parallel(p)));
 	return o;
 }

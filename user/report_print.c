@@ -3,6 +3,7 @@
  * Prints the rows of a report; see report.h. A figure that can not be told is "-"
  * with a reason, never 0.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,13 +11,16 @@
 #include <string.h>
 #include "report.h"
 
-#define MAX_COLUMNS	(24 + 10 * PROFILE_DOMAINS)
+#define MAX_COLUMNS	(25 + 10 * PROFILE_DOMAINS)
+
+/* Percent of everything: callers below that are not shown to people. */
+#define CALLERS_LIMIT	0.5
 
 /* The columns are made up of the domains that there are. */
 struct columns {
 	struct output_column list[MAX_COLUMNS];
 	size_t n;
-	char text[10 * PROFILE_DOMAINS][64];
+	char text[10 * PROFILE_DOMAINS][REPORT_COLUMN_LEN];
 	size_t n_text;
 };
 
@@ -26,27 +30,31 @@ static void add(struct columns *c, const char *name, const char *title, bool lef
 }
 
 /* "energy_" + domain + "_j": characters that no program has to quote. */
+const char *report_column_name(char *text, const char *what, const char *domain, const char *unit)
+{
+	snprintf(text, REPORT_COLUMN_LEN, "%s_%.64s_%s", what, domain, unit);
+	output_identifier(text);
+	return text;
+}
+
+const char *report_column_title(char *text, const char *domain, const char *unit)
+{
+	snprintf(text, REPORT_COLUMN_LEN, "%.32s %s", domain, unit);
+	return text;
+}
+
 static const char *name_of(struct columns *c, const char *what, const char *domain,
 			   const char *unit)
 {
-	char *text = c->text[c->n_text++];
-
-	snprintf(text, sizeof(c->text[0]), "%s_%.32s_%s", what, domain, unit);
-	for (char *p = text; *p; p++)
-		if (*p == '-' || *p == ' ' || *p == '.' || *p == '/')
-			*p = '_';
-	return text;
+	return report_column_name(c->text[c->n_text++], what, domain, unit);
 }
 
 static const char *title_of(struct columns *c, const char *domain, const char *unit)
 {
-	char *text = c->text[c->n_text++];
-
-	snprintf(text, sizeof(c->text[0]), "%.32s %s", domain, unit);
-	return text;
+	return report_column_title(c->text[c->n_text++], domain, unit);
 }
 
-static void make_columns(struct columns *c, const struct blocks *b)
+static void make_columns(struct columns *c, const struct blocks *b, bool callers)
 {
 	memset(c, 0, sizeof(*c));
 	add(c, "kind", NULL, true);
@@ -55,6 +63,8 @@ static void make_columns(struct columns *c, const struct blocks *b)
 	add(c, "function", "FUNCTION", true);
 	add(c, "object", "OBJECT", true);
 	add(c, "mode", NULL, true);
+	if (callers)
+		add(c, "depth", NULL, false);
 	add(c, "samples", "SAMPLES", false);
 	add(c, "time_s", "TIME s", false);
 	add(c, NULL, "\xc2\xb1", false);
@@ -84,11 +94,11 @@ static void make_columns(struct columns *c, const struct blocks *b)
 }
 
 /* Digits after the point that show five significant ones of the largest figure. */
-static int digits(double largest)
+int report_digits(double largest)
 {
 	int d;
 
-	if (!(largest > 0))
+	if (!(largest > 0) || !isfinite(largest))
 		return 3;
 	d = 4 - (int)floor(log10(largest));
 	return d < 0 ? 0 : d > 9 ? 9 : d;
@@ -114,11 +124,12 @@ static void value(struct output *out, const struct value *v, double scale, int d
 	output_real(out, v->hi * scale, d);
 }
 
-static void names(struct output *out, const struct blocks *b, const struct report_row *r)
+void report_names(struct output *out, const struct blocks *b, const struct report_row *r)
 {
 	const struct blocks_process *p = &b->processes[r->process];
 	const struct blocks_function *f = &b->functions[r->function];
-	static const char *const kinds[] = { "total", "process", "function", "ticks", "interrupts" };
+	static const char *const kinds[] = { "total", "process", "function", "ticks",
+					    "interrupts", "caller" };
 	const char *base;
 	char text[64];
 
@@ -144,11 +155,15 @@ static void names(struct output *out, const struct blocks *b, const struct repor
 		output_str(out, text);
 		output_str(out, "");
 		output_none(out, NULL);
-	} else if (r->kind == ROW_FUNCTION) {
-		char indented[160];
+	} else if (r->kind == ROW_FUNCTION || r->kind == ROW_CALLER) {
+		char indented[224];
 
 		base = strrchr(f->object, '/');
-		snprintf(indented, sizeof(indented), "  %.150s", f->symbol);
+		if (r->kind == ROW_CALLER)
+			snprintf(indented, sizeof(indented), "%*s%s%.150s", 4 + 3 * r->indent, "",
+				 r->branch ? "+- " : "<- ", f->symbol);
+		else
+			snprintf(indented, sizeof(indented), "  %.150s", f->symbol);
 		output_str(out, output_is_table(out) ? indented : f->symbol);
 		output_str(out, output_is_table(out) && base && f->object[0] == '/' ? base + 1 :
 			   f->object);
@@ -174,33 +189,38 @@ static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
 
 static void row(struct output *out, const struct blocks *b, const struct report_row *r,
-		const struct style *s)
+		const struct style *s, bool depth)
 {
 	const struct profile_group *g = &r->g;
-	bool function = r->kind == ROW_FUNCTION, mixed = false;
+	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
+	const char *vague = caller ? NULL : no_interval;
 
-	names(out, b, r);
+	report_names(out, b, r);
+	if (depth && caller)
+		output_u64(out, r->depth);
+	else if (depth)
+		output_none(out, NULL);
 	if (r->kind == ROW_TICKS || r->kind == ROW_INTERRUPTS)
 		output_none(out, NULL);
 	else
 		output_u64(out, g->samples);
-	value(out, &g->time_s, 1, s->time, NULL, no_interval);
+	value(out, &g->time_s, 1, s->time, NULL, vague);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
-		value(out, &e->j, 1, s->energy[d], no_domain, no_interval);
+		value(out, &e->j, 1, s->energy[d], no_domain, vague);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
-		value(out, &e->w, 1, s->power[d], no_domain, no_interval);
+		value(out, &e->w, 1, s->power[d], no_domain, vague);
 		mixed |= function && !isnan(e->j.v) && e->purity < REPORT_PURE;
 	}
-	if (!g->samples)
+	if (!g->samples || caller)
 		value(out, &g->khz, 1e-3, 1, NULL, NULL);
 	else
 		value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
-	if (b->n_domains) {
+	if (b->n_domains && !caller) {
 		output_u64(out, g->energy[0].readings);
 		output_real(out, g->energy[0].purity, 3);
 	} else {
@@ -217,11 +237,11 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 
 static void make_style(struct style *s, const struct report *r, const struct blocks *b)
 {
-	s->time = digits(r->total.g.time_s.v);
+	s->time = report_digits(r->total.g.time_s.v);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		s->total_j[d] = r->total.g.energy[d].j.v;
-		s->energy[d] = digits(r->total.g.energy[d].j.v);
-		s->power[d] = digits(r->total.g.energy[d].w.v);
+		s->energy[d] = report_digits(r->total.g.energy[d].j.v);
+		s->power[d] = report_digits(r->total.g.energy[d].w.v);
 	}
 }
 
@@ -232,6 +252,15 @@ static bool says_nothing(const struct blocks *b, const struct report_row *r,
 	return opt->format == OUTPUT_TABLE && r->kind == ROW_FUNCTION &&
 	       !b->processes[r->process].pid && !b->functions[r->function].object[0] &&
 	       b->processes[r->process].kind != CPM_IDLE;
+}
+
+void report_hidden_print(const struct report *r, size_t functions)
+{
+	if (r->hidden_processes)
+		printf("\nprocesses below the limit, not shown: %zu (--percent-limit)\n",
+		       r->hidden_processes);
+	if (functions)
+		printf("\nfunctions below the limit, not shown: %zu (--percent-limit)\n", functions);
 }
 
 static void footnotes(const struct report *r, const struct blocks *b,
@@ -253,23 +282,39 @@ static void footnotes(const struct report *r, const struct blocks *b,
 	}
 	if (mixed)
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
-	if (r->hidden_processes)
-		printf("\nprocesses below the limit, not shown: %zu (--percent-limit)\n",
-		       r->hidden_processes);
-	if (hidden)
-		printf("\nfunctions below the limit, not shown: %zu (--percent-limit)\n", hidden);
+	report_hidden_print(r, hidden);
 }
 
-int report_print(const struct report *r, const struct blocks *b, const struct report_options *opt,
-		 struct json_object *head)
+/* Who called a function, below its row. */
+static int callers(struct output *out, const struct report *r, const struct blocks *b,
+		   const struct chains *c, const struct report_options *opt,
+		   const struct report_row *of, const struct style *style)
+{
+	double limit = opt->format == OUTPUT_TABLE ? fmax(opt->percent_limit, CALLERS_LIMIT) :
+		       opt->percent_limit;
+	struct report_row *rows;
+	size_t n;
+	int ret;
+
+	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * limit / 100,
+			     &rows, &n);
+	for (size_t i = 0; i < n && !ret; i++)
+		row(out, b, &rows[i], style, true);
+	free(rows);
+	return ret;
+}
+
+int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
+		 const struct report_options *opt, struct json_object *head)
 {
 	struct columns *columns = malloc(sizeof(*columns));
 	struct output *out;
 	struct style style;
+	int ret = 0;
 
 	if (!columns)
 		return -ENOMEM;
-	make_columns(columns, b);
+	make_columns(columns, b, c);
 	make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {
@@ -277,16 +322,22 @@ int report_print(const struct report *r, const struct blocks *b, const struct re
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < r->n_processes; i++) {
-		row(out, b, &r->processes[i].total, &style);
-		for (size_t k = 0; k < r->processes[i].n_rows; k++)
-			if (!says_nothing(b, &r->processes[i].rows[k], opt))
-				row(out, b, &r->processes[i].rows[k], &style);
+		const struct report_process *p = &r->processes[i];
+
+		row(out, b, &p->total, &style, c);
+		for (size_t k = 0; k < p->n_rows && !ret; k++) {
+			if (says_nothing(b, &p->rows[k], opt))
+				continue;
+			row(out, b, &p->rows[k], &style, c);
+			if (c && p->rows[k].kind == ROW_FUNCTION)
+				ret = callers(out, r, b, c, opt, &p->rows[k], &style);
+		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style);
+	row(out, b, &r->total, &style, c);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
 		footnotes(r, b, opt);
 	free(columns);
-	return 0;
+	return ret;
 }

@@ -59,7 +59,7 @@ static int by_process(const void *a, const void *b)
 		      &((const struct report_process *)b)->total);
 }
 
-static bool wanted(const struct blocks_process *p, const struct report_options *opt)
+bool report_wanted(const struct blocks_process *p, const struct report_options *opt)
 {
 	if (opt->pid && p->pid != opt->pid)
 		return false;
@@ -94,7 +94,7 @@ static struct report_row part_row(const struct report_process *p, enum report_ki
 	return row;
 }
 
-static double weight(const struct report_row *r, const struct blocks *b)
+double report_weight_of(const struct report_row *r, const struct blocks *b)
 {
 	return b->n_domains && !isnan(r->g.energy[0].j.v) ? r->g.energy[0].j.v : r->g.time_s.v;
 }
@@ -102,7 +102,7 @@ static double weight(const struct report_row *r, const struct blocks *b)
 static int finish_process(struct report_process *p, const struct report *r, const struct blocks *b,
 			  const struct report_options *opt)
 {
-	double limit = weight(&r->total, b) * opt->percent_limit / 100;
+	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
 	struct report_row ticks = part_row(p, ROW_TICKS, b->n_domains);
 	struct report_row other = part_row(p, ROW_INTERRUPTS, b->n_domains);
 	size_t n = 0;
@@ -112,7 +112,7 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 		struct report_row row = p->rows[i];
 
 		profile_net(&row.g, b->n_domains);
-		if (weight(&row, b) < limit) {
+		if (report_weight_of(&row, b) < limit) {
 			p->hidden++;
 			continue;
 		}
@@ -123,9 +123,9 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 	if (!rows)
 		return -ENOMEM;
 	p->rows = rows;
-	if (ticks.g.time_s.v > 0 && weight(&ticks, b) >= limit)
+	if (ticks.g.time_s.v > 0 && report_weight_of(&ticks, b) >= limit)
 		p->rows[p->n_rows++] = ticks;
-	if (other.g.time_s.v > 0 && weight(&other, b) >= limit)
+	if (other.g.time_s.v > 0 && report_weight_of(&other, b) >= limit)
 		p->rows[p->n_rows++] = other;
 	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
 	return 0;
@@ -135,11 +135,11 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 static void hide_processes(struct report *r, const struct blocks *b,
 			   const struct report_options *opt)
 {
-	double limit = weight(&r->total, b) * opt->percent_limit / 100;
+	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (weight(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm) {
+		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm) {
 			r->hidden_processes++;
 			free(r->processes[i].rows);
 		} else {
@@ -175,23 +175,31 @@ static int level(const struct blocks *b, const struct profile *p, enum report_ki
 static int sort_functions(struct report *r, const struct blocks *b,
 			  const struct profile_group *functions)
 {
-	for (size_t i = 0; i < r->n_processes; i++) {
+	struct report_process **of = calloc(b->n_processes + 1, sizeof(*of));
+	int ret = of ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->n_processes && !ret; i++)
+		of[r->processes[i].total.process] = &r->processes[i];
+	for (uint32_t f = 0; f < b->n_functions && !ret; f++)
+		if (of[b->functions[f].process] && functions[f].time_s.v > 0)
+			of[b->functions[f].process]->n_rows++;
+	for (size_t i = 0; i < r->n_processes && !ret; i++) {
 		struct report_process *p = &r->processes[i];
 
-		for (uint32_t f = 0; f < b->n_functions; f++)
-			p->n_rows += b->functions[f].process == p->total.process &&
-				     functions[f].time_s.v > 0;
 		p->rows = calloc(p->n_rows + 1, sizeof(*p->rows));
-		if (!p->rows)
-			return -ENOMEM;
+		ret = p->rows ? 0 : -ENOMEM;
 		p->n_rows = 0;
-		for (uint32_t f = 0; f < b->n_functions; f++)
-			if (b->functions[f].process == p->total.process &&
-			    functions[f].time_s.v > 0)
-				p->rows[p->n_rows++] = (struct report_row){
-					ROW_FUNCTION, p->total.process, f, functions[f] };
 	}
-	return 0;
+	for (uint32_t f = 0; f < b->n_functions && !ret; f++) {
+		struct report_process *p = of[b->functions[f].process];
+
+		if (p && functions[f].time_s.v > 0)
+			p->rows[p->n_rows++] = (struct report_row){
+				.kind = ROW_FUNCTION, .process = p->total.process, .function = f,
+				.g = functions[f] };
+	}
+	free(of);
+	return ret;
 }
 
 int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
@@ -210,14 +218,14 @@ int report_new(const struct blocks *b, const struct profile *p, const struct rep
 		ret = level(b, p, ROW_FUNCTION, b->n_functions, &functions);
 	if (ret)
 		goto out;
-	r->total = (struct report_row){ ROW_TOTAL, 0, 0, total[0] };
+	r->total = (struct report_row){ .kind = ROW_TOTAL, .g = total[0] };
 	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
 	ret = r->processes ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
-		if (!(processes[i].time_s.v > 0) || !wanted(&b->processes[i], opt))
+		if (!(processes[i].time_s.v > 0) || !report_wanted(&b->processes[i], opt))
 			continue;
 		r->processes[r->n_processes++].total =
-			(struct report_row){ ROW_PROCESS, i, 0, processes[i] };
+			(struct report_row){ .kind = ROW_PROCESS, .process = i, .g = processes[i] };
 	}
 	if (!ret)
 		ret = sort_functions(r, b, functions);

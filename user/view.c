@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
+#include "grow.h"
 #include "view.h"
 
 struct view_object {
@@ -33,20 +34,24 @@ out:
 int view_open(const char *path, struct view *v, struct kjoule_error *err)
 {
 	uint64_t max_tick = UINT64_MAX;
+	const struct kjoule_session_info *s = &v->rec.meta.session;
 	int ret;
 
 	memset(v, 0, sizeof(*v));
 	ret = kjoule_recording_load(path, &v->rec, err);
 	if (ret)
 		return ret;
-	if (v->rec.ended && v->rec.end.stop_ns > v->rec.meta.session.t0_ns)
-		max_tick = (v->rec.end.stop_ns - v->rec.meta.session.t0_ns) /
-			   v->rec.meta.session.interval_ns + 2;
+	v->tl.session = s;
+	/* the clock has 63 bits */
+	if (s->t0_ns < INT64_MAX)
+		max_tick = (INT64_MAX - s->t0_ns) / s->interval_ns;
+	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
+		max_tick = (v->rec.end.stop_ns - s->t0_ns) / s->interval_ns + 2;
 	for (size_t i = 0; i < v->rec.n_streams && !ret; i++) {
-		const struct kjoule_stream *s = &v->rec.streams[i];
+		const struct kjoule_stream *stream = &v->rec.streams[i];
 
-		ret = timeline_add(&v->tl, s->cpu, kjoule_recording_package(&v->rec, s->cpu),
-				   s->records, s->len, max_tick);
+		ret = timeline_add(&v->tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu),
+				   stream->records, stream->len, max_tick);
 	}
 	if (!ret) {
 		timeline_finish(&v->tl);
@@ -68,6 +73,8 @@ void view_close(struct view *v)
 		free(v->objects[i].path);
 	}
 	free(v->objects);
+	view_callers_free(v);
+	kjoule_index_free(&v->by_path);
 	kjoule_kallsyms_free(v->live);
 	kjoule_maps_free(v->maps);
 	timeline_free(&v->tl);
@@ -85,22 +92,27 @@ uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
 
 static struct view_object *object(struct view *v, const char *path)
 {
+	uint64_t hash = kjoule_index_hash(0, path);
 	struct view_object *o;
-	void *p;
+	size_t probe = 0;
+	uint32_t i;
+	char *name;
 
-	for (size_t i = 0; i < v->n_objects; i++)
+	while ((i = kjoule_index_next(&v->by_path, hash, &probe)) != KJOULE_INDEX_NONE)
 		if (!strcmp(v->objects[i].path, path))
 			return &v->objects[i];
-	p = realloc(v->objects, (v->n_objects + 1) * sizeof(*v->objects));
-	if (!p)
+	name = strdup(path);
+	if (!name || kjoule_index_add(&v->by_path, hash, v->n_objects)) {
+		free(name);
 		return NULL;
-	v->objects = p;
-	o = &v->objects[v->n_objects];
-	memset(o, 0, sizeof(*o));
-	o->path = strdup(path);
-	if (!o->path)
+	}
+	o = kjoule_grow(&v->objects, &v->n_objects, sizeof(*o));
+	if (!o) {
+		kjoule_index_free(&v->by_path);	/* they are only opened again */
+		free(name);
 		return NULL;
-	v->n_objects++;
+	}
+	o->path = name;
 	if (path[0] != '/' || path[1] == '/')
 		o->error = -ENODATA;	/* [vdso], //anon: no file */
 	else
@@ -124,28 +136,24 @@ static void resolve_kernel(const struct view *v, uint64_t ip, struct view_place 
 	place->known = true;
 }
 
-void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place)
+void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
+		     struct view_place *place)
 {
 	const struct kjoule_symbol *symbol;
 	const struct kjoule_map *map;
 	struct view_object *o;
 	uint64_t address;
 
-	*place = (struct view_place){ unknown, unknown, s->ip, false };
-	if (s->flags & KJOULE_SAMPLE_IP_HIDDEN) {
-		place->symbol = "[hidden]";
-		place->object = "[kernel]";
+	*place = (struct view_place){ unknown, unknown, ip, false };
+	if (kernel) {
+		resolve_kernel(v, ip, place);
 		return;
 	}
-	if (s->flags & KJOULE_SAMPLE_KERNEL) {
-		resolve_kernel(v, s->ip, place);
-		return;
-	}
-	map = kjoule_maps_find(v->maps, s->tgid, view_time(v, s->tick, s->late_ns), s->ip);
+	map = kjoule_maps_find(v->maps, pid, time_ns, ip);
 	if (!map)
 		return;
 	place->object = map->path;
-	place->offset = s->ip - map->start + map->offset;
+	place->offset = ip - map->start + map->offset;
 	o = object(v, map->path);
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;
@@ -155,6 +163,16 @@ void view_resolve(struct view *v, const struct timeline_sample *s, struct view_p
 	place->symbol = symbol->name;
 	place->offset = address - symbol->start;
 	place->known = true;
+}
+
+void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place)
+{
+	if (s->flags & KJOULE_SAMPLE_IP_HIDDEN) {
+		*place = (struct view_place){ "[hidden]", "[kernel]", s->ip, false };
+		return;
+	}
+	view_resolve_at(v, s->tgid, view_time(v, s->tick, s->late_ns), s->ip,
+			s->flags & KJOULE_SAMPLE_KERNEL, place);
 }
 
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -167,16 +185,15 @@ const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t
 	return comm ? comm : unknown;
 }
 
-const char *view_missing(const struct view *v, size_t i, int *error)
+const char *view_missing(const struct view *v, size_t *i, int *error)
 {
-	for (size_t o = 0; o < v->n_objects; o++) {
-		if (v->objects[o].elf || v->objects[o].path[0] != '/' ||
-		    v->objects[o].path[1] == '/')
+	for (; *i < v->n_objects; ++*i) {
+		const struct view_object *o = &v->objects[*i];
+
+		if (o->elf || o->path[0] != '/' || o->path[1] == '/')
 			continue;
-		if (!i--) {
-			*error = v->objects[o].error;
-			return v->objects[o].path;
-		}
+		*error = o->error;
+		return o->path;
 	}
 	return NULL;
 }
@@ -199,7 +216,11 @@ int view_complain(const struct view *v, const char *path)
 	const char *object_path;
 	int code = EXIT_DONE, error;
 
-	if (d->truncated)
+	if (d->shrunk) {
+		cmd_warn("%s: became shorter while it was read; is it being recorded again? what was read before is used",
+			 path);
+		code = EXIT_FAILED;
+	} else if (d->truncated)
 		cmd_warn("%s: ends inside the chunk at byte %" PRIu64
 			 ": the recording was cut short; what is whole before is used",
 			 path, d->truncated_offset);
@@ -212,8 +233,9 @@ int view_complain(const struct view *v, const char *path)
 		code = EXIT_FAILED;
 	}
 	if (v->tl.damaged || v->tl.disorder || v->side_band_skipped || v->rec.unpackable) {
-		cmd_warn("%s: %" PRIu64 " bytes of records, %" PRIu64 " out of order, %zu bytes of side band make no sense and are left out",
-			 path, v->tl.damaged, v->tl.disorder, v->side_band_skipped);
+		cmd_warn("%s: %u chunks, %" PRIu64 " bytes of records, %" PRIu64 " out of order, %zu bytes of side band make no sense and are left out",
+			 path, v->rec.unpackable, v->tl.damaged, v->tl.disorder,
+			 v->side_band_skipped);
 		code = EXIT_FAILED;
 	}
 	if (v->rec.end.ring_damaged || v->tl.backwards) {
@@ -221,7 +243,7 @@ int view_complain(const struct view *v, const char *path)
 			 path, v->rec.end.ring_damaged, v->tl.backwards);
 		code = EXIT_FAILED;
 	}
-	for (size_t i = 0; (object_path = view_missing(v, i, &error)); i++)
+	for (size_t i = 0; (object_path = view_missing(v, &i, &error)); i++)
 		cmd_warn("%s: no symbols: %s", object_path, why_no_symbols(error));
 	return code;
 }

@@ -6,14 +6,19 @@
 #ifndef KJOULE_VIEW_H
 #define KJOULE_VIEW_H
 
+#include "index.h"
 #include "maps.h"
 #include "recording.h"
 #include "symbols.h"
 #include "timeline.h"
+#include "unwind.h"
 
 struct view_object;
+struct view_stacks;
 
+/* @source: what energy is attributed by, for meters_choose(); the caller's, NULL: the first */
 struct view {
+	const char *source;
 	struct kjoule_recording rec;
 	struct timeline tl;
 	struct kjoule_maps *maps;
@@ -21,7 +26,20 @@ struct view {
 	struct kjoule_kallsyms *live;	/* of this machine, if it is the same boot */
 	size_t n_objects;
 	struct view_object *objects;
+	struct view_stacks *stacks;	/* unwound; NULL: there are none, or nobody has asked */
+	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* how many, by how far it went */
+	struct kjoule_index by_path;
 };
+
+/* A caller. */
+struct view_frame {
+	uint64_t ip;			/* as recorded: a return address, mostly */
+	uint64_t at;			/* inside the call, to be looked up */
+	bool kernel;
+};
+
+/* More callers than any sample has. */
+#define VIEW_FRAMES		2304
 
 /* Where an address is. */
 struct view_place {
@@ -38,10 +56,28 @@ void view_close(struct view *v);
 uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns);
 /** view_resolve() - strings live as long as the view */
 void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place);
+/** view_resolve_at() - the same for any address of a process */
+void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
+		     struct view_place *place);
+/** view_has_callers() - is there a chain or a stack in it? */
+bool view_has_callers(const struct view *v);
+/** view_unwind() - unwind all stacks, before view_callers() is asked. Return: 0 or -errno */
+int view_unwind(struct view *v);
+/**
+ * view_callers() - who called the code that was sampled
+ * @cpu:	of the sample
+ * @frames:	room for VIEW_FRAMES, innermost first
+ * @cut:	out: there were more, or may have been
+ * Return: how many
+ */
+size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *s,
+		    const struct timeline_callers *c, struct view_frame *frames, bool *cut);
+/** view_callers_free() - of view_close() */
+void view_callers_free(struct view *v);
 /** view_comm() - name of a thread, "[unknown]" if never told */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/** view_missing() - the @i-th object without symbols and why, NULL if there are no more */
-const char *view_missing(const struct view *v, size_t i, int *error);
+/** view_missing() - the next object from *@i on without symbols and why, NULL if there is none */
+const char *view_missing(const struct view *v, size_t *i, int *error);
 /**
  * view_complain() - say on standard error what is wrong with the file
  * Return: the exit code: 1 if something inside is damaged; an end that is missing is 0

@@ -58,4 +58,16 @@ static inline struct nlattr **kjoule_dump_attrs(struct netlink_callback *cb)
 #define KJOULE_GENL_PRE_DOIT_OPS struct genl_ops
 #endif
 
+/*
+ * 6.7 lets a multicast group ask for CAP_SYS_ADMIN of who joins it (CAP_PERFMON can not be
+ * asked for). Without that anybody could join, so there is no group.
+ */
+#ifdef HAVE_GENL_MCAST_CAP
+#define KJOULE_GENL_GROUP_FLAGS	GENL_MCAST_CAP_SYS_ADMIN
+#define KJOULE_GENL_GROUPS(groups)	ARRAY_SIZE(groups)
+#else
+#define KJOULE_GENL_GROUP_FLAGS	0
+#define KJOULE_GENL_GROUPS(groups)	0
+#endif
+
 #endif /* KJOULE_COMPAT_H */

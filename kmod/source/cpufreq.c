@@ -3,24 +3,91 @@
  * Frequency source "cpufreq": what the policy believes, which is a request and
  * no proof that it was granted. The last resort, and marked as that in every
  * sample.
+ *
+ * cpufreq's own readers take its lock, which a tick must not wait for. So the
+ * policies are kept here, for each CPU, and cpufreq tells when one comes or goes; the
+ * tick is an RCU reader of them.
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
 
 #include "../source.h"
 
+static DEFINE_MUTEX(policies_lock);
+static DEFINE_PER_CPU(struct cpufreq_policy __rcu *, policies);
+
+static void keep_policy(const struct cpumask *cpus, struct cpufreq_policy *policy)
+{
+	unsigned int cpu;
+
+	lockdep_assert_held(&policies_lock);
+	for_each_cpu(cpu, cpus)
+		rcu_assign_pointer(per_cpu(policies, cpu), policy);
+}
+
+static int policy_changed(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct cpufreq_policy *policy = data;
+
+	mutex_lock(&policies_lock);
+	keep_policy(policy->related_cpus, event == CPUFREQ_CREATE_POLICY ? policy : NULL);
+	mutex_unlock(&policies_lock);
+	/* it is freed when this returns: no tick is to look at it any more */
+	if (event == CPUFREQ_REMOVE_POLICY)
+		synchronize_rcu();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block policy_notifier = { .notifier_call = policy_changed };
+
+/* Those that were there before us. One that is going meanwhile tells so once we are done. */
+static void keep_policies(void)
+{
+	struct cpufreq_policy *policy;
+	unsigned int cpu;
+
+	mutex_lock(&policies_lock);
+	for_each_possible_cpu(cpu) {
+		policy = cpufreq_cpu_get(cpu);
+		if (!policy)
+			continue;
+		keep_policy(cpumask_of(cpu), policy);
+		cpufreq_cpu_put(policy);
+	}
+	mutex_unlock(&policies_lock);
+}
+
+/* 0 also for drivers that choose frequencies themselves and do not tell which. */
+static u32 policy_khz(struct cpufreq_policy __rcu **p)
+{
+	struct cpufreq_policy *policy;
+	u32 khz;
+
+	rcu_read_lock();
+	policy = rcu_dereference(*p);
+	khz = policy && policy->policy == CPUFREQ_POLICY_UNKNOWN ? READ_ONCE(policy->cur) : 0;
+	rcu_read_unlock();
+	return khz;
+}
+
 static u32 cpufreq_read_khz(struct kjoule_source *src)
 {
-	return cpufreq_quick_get(smp_processor_id());
+	return policy_khz(this_cpu_ptr(&policies));
 }
 
 static int cpufreq_probe(struct kjoule_source *src, char *why, size_t len)
 {
-	if (!cpufreq_quick_get(raw_smp_processor_id())) {
-		strscpy(why, "no cpufreq driver", len);
-		return -ENODEV;
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (policy_khz(per_cpu_ptr(&policies, cpu)))
+			return 0;
 	}
-	return 0;
+	strscpy(why, "no cpufreq driver, or one that does not tell frequencies", len);
+	return -ENODEV;
 }
 
 static const struct kjoule_source_ops cpufreq_ops = {
@@ -45,7 +112,16 @@ static struct kjoule_source cpufreq_source = {
  */
 int kjoule_cpufreq_init(void)
 {
-	return kjoule_source_register(&cpufreq_source);
+	int err = cpufreq_register_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);
+
+	/* without cpufreq the source says that there is none */
+	if (err && err != -EINVAL)
+		return err;
+	keep_policies();
+	err = kjoule_source_register(&cpufreq_source);
+	if (err)
+		cpufreq_unregister_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);
+	return err;
 }
 
 /**
@@ -56,4 +132,5 @@ int kjoule_cpufreq_init(void)
 void kjoule_cpufreq_exit(void)
 {
 	kjoule_source_unregister(&cpufreq_source);
+	cpufreq_unregister_notifier(&policy_notifier, CPUFREQ_POLICY_NOTIFIER);
 }

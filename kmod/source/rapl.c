@@ -3,12 +3,10 @@
  * Energy source "rapl-msr": RAPL's energy status registers, read directly. What
  * the registers mean is in rapl_decode.c. That a register can be read proves
  * nothing: hypervisors answer 0, so a counter counts as there only when its
- * unit is not zero and it moves.
+ * unit is not zero and it moves, which the registry looks at (source_move.c).
  */
-#include <linux/delay.h>
 #include <linux/kjoule.h>
 #include <linux/module.h>
-#include <linux/smp.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 
@@ -16,11 +14,7 @@
 #include "../source.h"
 #include "rapl_decode.h"
 
-/* RAPL moves about every millisecond; who has not moved in this time does not. */
-#define MOVE_TIMEOUT_MS	40
-
 static u32 domain_msr[KJOULE_RAPL_DOMAINS];
-static bool moves;
 
 static int rapl_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
@@ -35,40 +29,6 @@ static int rapl_package(struct kjoule_source *src, unsigned int cpu)
 	return topology_physical_package_id(cpu);
 }
 
-/* Does the package's counter move? Read on one CPU: another package's stands elsewhere. */
-static int rapl_watch(struct kjoule_source *src, char *why, size_t len)
-{
-	u64 first, now;
-	int i;
-
-	if (rapl_read(src, 0, &first)) {
-		snprintf(why, len, "MSR 0x%x can not be read", domain_msr[0]);
-		return -ENODEV;
-	}
-	for (i = 0; i < MOVE_TIMEOUT_MS; i += 2) {
-		usleep_range(2000, 2500);
-		if (!rapl_read(src, 0, &now) && now != first) {
-			moves = true;
-			return 0;
-		}
-	}
-	snprintf(why, len, "package energy (MSR 0x%x) stands still at 0x%llx", domain_msr[0],
-		 first);
-	return -ENODEV;
-}
-
-static int rapl_probe(struct kjoule_source *src, char *why, size_t len)
-{
-	int err;
-
-	if (moves)
-		return 0;
-	migrate_disable();
-	err = rapl_watch(src, why, len);
-	migrate_enable();
-	return err;
-}
-
 static int rapl_absent(struct kjoule_source *src, char *why, size_t len)
 {
 	snprintf(why, len, "no RAPL: %s", (const char *)src->priv);
@@ -78,7 +38,6 @@ static int rapl_absent(struct kjoule_source *src, char *why, size_t len)
 static const struct kjoule_source_ops rapl_ops = {
 	.read_energy = rapl_read,
 	.package = rapl_package,
-	.probe = rapl_probe,
 };
 
 static const struct kjoule_source_ops rapl_absent_ops = {
@@ -118,8 +77,8 @@ static const char *rapl_setup(void)
 	for (i = 0; i < n; i++) {
 		struct kjoule_domain *d = &rapl.domains[rapl.n_domains];
 
-		/* the package has to be there; the others count if they have ever moved */
-		if (rdmsrq_safe(found[i].msr, &raw) || (i && !raw))
+		/* whether it moves is looked at when it is used: who is at 0 now may wake up */
+		if (rdmsrq_safe(found[i].msr, &raw))
 			continue;
 		domain_msr[rapl.n_domains] = found[i].msr;
 		strscpy(d->name, found[i].name, sizeof(d->name));

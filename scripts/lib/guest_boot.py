@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel and initrd of a laboratory guest.
 
-Finds the kernel, unpacks it to the ELF file that QEMU starts directly, packs the
-initrd with what mounts the root (selftests/vm/init), and keeps both in a cache that
-knows what they were made of. Called by scripts/vm only.
+Finds the kernel (or has scripts/debug-kernel make one), unpacks it to the ELF file that
+QEMU starts directly, packs the initrd with what mounts the root (selftests/vm/init), and
+keeps both in a cache that knows what they were made of. Called by scripts/vm only.
 """
+import glob
 import hashlib
 import lzma
 import os
@@ -13,38 +14,54 @@ import stat
 import struct
 import subprocess
 
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DEBUG = "debug"    # the name of that kernel
+PVH_NOTE = struct.pack("<III4s", 4, 8, 18, b"Xen")    # where a kernel built with CONFIG_PVH is entered
 GUEST_MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay")
+
+
+# Where scripts/setup --kernel unpacks kernels beside the system, one folder a release.
+KERNELS = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "kjoule/kernels")
 
 
 class VmError(Exception):
     """Something that keeps the guest from running: message for the user."""
 
 
-def kernel_find(wanted, build):
+def kernel_debug():
+    """Return the folder of the debug kernel, made if need be."""
+    made = subprocess.run([os.path.join(TOP, "scripts/debug-kernel")], stdout=subprocess.PIPE, text=True)
+    if made.returncode:
+        raise VmError("there is no debug kernel")
+    return made.stdout.strip()
+
+
+def kernel_find(wanted):
     """Return (release, kernel image, module folder) of the newest kernel that matches."""
     def key(r):
         return [int(x) if x.isdigit() else x for x in re.findall(r"\d+|\D+", r)]
-    have = []
-    for base in (os.path.join(build, "kernels"), "/"):    # build/kernels: unpacked beside the system
+    have, bases = [], sorted(glob.glob(os.path.join(KERNELS, "*"))) + ["/"]
+    if wanted == DEBUG:
+        wanted, bases = "", [kernel_debug()]
+    for base in bases:
         modules = os.path.join(base, "lib/modules")
         for r in os.listdir(modules) if os.path.isdir(modules) else ():
             image = os.path.join(base, "boot/vmlinuz-" + r)
             if os.access(image, os.R_OK):
                 have.append((r, image, os.path.join(modules, r)))
-    fits = [k for k in have if not wanted or k[0] == wanted or re.match(re.escape(wanted) + r"[.\-]", k[0])]
+    fits = [k for k in have if not wanted or k[0] == wanted or re.match(re.escape(wanted) + r"[.+\-]", k[0])]
     if not wanted:    # the laboratory's default is the distribution's kernel, not one put beside it
         fits = [k for k in fits if k[2].startswith("/lib")] or fits
         fits = [k for k in fits if os.path.exists(os.path.join(k[2], "build"))] or fits    # as the Makefile
     if not fits:
         raise VmError(f"no kernel {wanted or ''} found; have: {', '.join(k[0] for k in have) or 'none'}; "
-                      "run scripts/setup")
+                      f"run scripts/setup{' --kernel ' + wanted if wanted else ''}")
     return max(fits, key=lambda k: key(k[0]))
 
 
 def kernel_extract(image, target):
     """Unpack the ELF kernel from a bzImage: QEMU starts it directly, 2 s sooner."""
-    with open(image, "rb") as f:
-        data = f.read()
+    data = read(image)
     sectors = data[0x1f1] or 4
     offset, length = struct.unpack_from("<II", data, 0x248)
     payload = data[(sectors + 1) * 512 + offset:][:length]
@@ -54,8 +71,8 @@ def kernel_extract(image, target):
         elf = subprocess.run(["zstd", "-dcq"], input=payload[:-4], stdout=subprocess.PIPE, check=True).stdout
     else:
         elf = b""
-    if elf[:4] != b"\x7fELF":
-        elf = data    # an image we cannot open: QEMU loads the bzImage itself
+    if elf[:4] != b"\x7fELF" or PVH_NOTE not in elf:
+        elf = data    # an image we cannot open, or no way in: QEMU loads the bzImage itself
     part = f"{target}.{os.getpid()}"
     with open(part, "wb") as f:
         f.write(elf)
@@ -90,14 +107,26 @@ def cpio(entries):
     return bytes(out)
 
 
+def bare_files(program, others):
+    """Return entries for cpio(): a program with the libraries that it needs, and other files, in their places."""
+    ldd = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    entries = {}
+    for path in [program, *re.findall(r"(/\S+) \(0x", ldd.stdout), *others]:
+        parts = path.strip("/").split("/")
+        for i in range(1, len(parts)):
+            entries.setdefault("/".join(parts[:i]), (stat.S_IFDIR | 0o755, b""))
+        entries["/".join(parts)] = (stat.S_IFREG | 0o755, read(path))
+    return entries
+
+
 def read(path):
     with open(path, "rb") as f:
         return f.read()
 
 
 def boot_files(wanted, top, cache):
-    """Return (release, vmlinux, base initrd), built when what they are made of changed."""
-    release, image, folder = kernel_find(wanted, os.path.join(top, "build"))
+    """Return (release, module folder, vmlinux, base initrd), built when what they are made of changed."""
+    release, image, folder = kernel_find(wanted)
     order = module_order(folder)
     parts = ["/bin/busybox", os.path.join(top, "selftests/vm/init")] + [os.path.join(folder, m) for m in order]
     key = hashlib.sha256()
@@ -127,4 +156,4 @@ def boot_files(wanted, top, cache):
         with open(part, "wb") as f:
             f.write(cpio(files))
         os.rename(part, initrd)
-    return release, vmlinux, initrd
+    return release, folder, vmlinux, initrd

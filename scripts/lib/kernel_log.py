@@ -35,9 +35,28 @@ COMPLAINTS = re.compile("|".join((
 HARMLESS = re.compile(r"kjoule-test: |RAS: Correctable|KASAN.*initialized|Kernel command line:|Command line:")
 
 
+# Where a test makes allocations fail, the kernel may say that one did: in a line, or with
+# a stack that begins some lines below. selftests/kmod/fail.c sets the marks.
+FAILING = re.compile(r"kjoule-test: allocations fail (from|until) here")
+TOLD = re.compile(r"kobject_add_internal failed for .* \(error: -12 ")
+TOLD_WITH_STACK = re.compile(r"page allocation failure: |vmalloc error: |FAULT_INJECTION: forcing a failure")
+STACK_WITHIN = 8
+
+
 def complaints(lines):
     """Return the lines in which the kernel complains."""
-    return [l for l in lines if COMPLAINTS.search(l) and not HARMLESS.search(l)]
+    bad, failing, stack_until = [], False, -1
+    for i, line in enumerate(lines):
+        mark = FAILING.search(line)
+        if mark:
+            failing = mark.group(1) == "from"
+        elif failing and TOLD_WITH_STACK.search(line):
+            stack_until = i + STACK_WITHIN
+        elif failing and i <= stack_until and "Call Trace:" in line:
+            stack_until = -1    # that one only
+        elif COMPLAINTS.search(line) and not HARMLESS.search(line) and not (failing and TOLD.search(line)):
+            bad.append(line)
+    return bad
 
 
 def taint_names(taint):

@@ -51,10 +51,16 @@ CASES = [
 
 # The guests are made up too: the batch runs here, and marks a kernel log that is a file.
 VM = """#!/bin/sh
+arguments=
 while [ "$1" != -- ]; do
-	[ "$1" != --log ] || ln -sf "$2" console
+	case $1 in
+	--log) ln -sf "$2" console; shift ;;
+	--timeout) shift ;;
+	*) arguments="$arguments$1 " ;;
+	esac
 	shift
 done
+echo "$arguments" >arguments
 : >console
 echo $$ >vm.pid
 exec "$2" "$3"
@@ -83,6 +89,16 @@ def write(path, text):
     os.chmod(path, 0o755)
 
 
+GUEST_BOOT = """
+class VmError(Exception):
+    pass
+def kernel_find(wanted):
+    if wanted != "7.1":
+        raise VmError("no kernel " + wanted)
+    return ["7.1.2-made-up"]
+"""
+
+
 def make_tree(top):
     for name in ("selftests/run.py", "selftests/run.sh", "scripts/lib/kernel_log.py"):
         os.makedirs(os.path.dirname(os.path.join(top, name)), exist_ok=True)
@@ -90,6 +106,7 @@ def make_tree(top):
     with open(os.path.join(TOP, "selftests/vm/batch")) as f:
         write(os.path.join(top, "selftests/vm/batch"), f.read().replace(">/dev/kmsg", ">>console"))
     write(os.path.join(top, "scripts/vm"), VM)
+    write(os.path.join(top, "scripts/lib/guest_boot.py"), GUEST_BOOT)
 
 
 def add_test(top, folder, head, text):
@@ -104,12 +121,13 @@ def add_test(top, folder, head, text):
 
 
 def run(top, *args):
+    os.environ.pop("KJOULE_KERNEL", None)    # of the runner that runs this
     return subprocess.run([os.path.join(top, "selftests/run.sh"), *args], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
 def main():
-    ktap.plan(len(CASES) + 4)
+    ktap.plan(len(CASES) + 10)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):
@@ -129,10 +147,36 @@ def main():
         r = run(top, "one")
         ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 0 failed, 0 skipped"] and r.returncode == 0,
                    "a name chooses", r.stdout)
+        add_test(top, "guest", GUEST, "echo 1..1; echo ok 1 - $KJOULE_KERNEL")
+        add_test(top, "host", SHELL, "echo 1..1; echo ok 1 - $KJOULE_KERNEL")
+        r = run(top, "--kernel", "7.1", "-v", "guest", "host")
+        ktap.check(r.stdout.count("    ok 1 - 7.1.2-made-up") == 2 and r.returncode == 0 and
+                   os.path.exists(os.path.join(top, "build/test-logs/7.1.2-made-up/guest-it.log")),
+                   "the release of the kernel that is asked for reaches the tests and scripts/vm", r.stdout)
+        ktap.check(run(top, "--kernel", "7", "guest").returncode == 2, "a kernel that is not there is an error")
+        shutil.rmtree(os.path.join(top, "selftests/guest"))
+        shutil.rmtree(os.path.join(top, "selftests/host"))
         ktap.check(run(top, "three").returncode == 2, "a name that no test has is an error")
         r = run(top, "--list")
         ktap.check([line.split()[0] for line in r.stdout.splitlines()] == ["one/it", "two/it"], "--list names them",
                    r.stdout)
+
+        # What runs where, of the tests of the host and of guests.
+        shutil.rmtree(os.path.join(top, "selftests/two"))
+        good = "echo 1..1; echo ok 1 - a"
+        add_test(top, "only", SHELL + "# debug: only\n", good)
+        add_test(top, "guest", GUEST, good)
+        add_test(top, "slow", GUEST + "# debug: no it is about time\n", good)
+        r = run(top)
+        ktap.check(r.stdout.splitlines()[-1:] == ["4 passed, 0 failed, 1 skipped"] and "make check-debug" in r.stdout,
+                   "what needs the debug kernel is skipped elsewhere", r.stdout)
+        r = run(top, "--debug")
+        ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 0 failed, 1 skipped"] and "it is about time" in r.stdout,
+                   "with --debug guests run, a host's test that is for that, and no other", r.stdout)
+        with open(os.path.join(top, "arguments")) as f:
+            ktap.check(f.read().startswith("--kernel debug "), "with the debug kernel")
+        add_test(top, "slow", GUEST + "# debug: no\n", good)
+        ktap.check(run(top, "--debug").returncode == 1, "to leave one out, without saying why, is an error")
     ktap.end()
 
 

@@ -7,7 +7,7 @@
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh
-ktap_plan 11
+ktap_plan 16
 
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
@@ -29,7 +29,7 @@ END
 chmod 755 "$dir/apt/apt-get" "$dir/dpkg/dpkg-query"
 
 setup() { PATH=$dir/apt:$PATH "$dir/setup"; }
-setup_without() { absent=$1 PATH=$dir/dpkg:$dir/apt:$PATH ${2-} "$dir/setup"; }
+setup_without() { absent=$1 PATH=$dir/dpkg:$dir/apt:$PATH ${2-} "$dir/setup" ${3-}; }
 
 user=
 [ "$(id -u)" != 0 ] || user="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -55,6 +55,17 @@ check_equal "nothing is installed" 0 "$(grep -c '^apt-get' <<<"$said")"
 said=$(setup_without "cpio valgrind" "$user" 2>&1)
 check_equal "of which two are missing, two are named" \
 	"scripts/setup: these packages are missing: cpio valgrind" "$(head -1 <<<"$said")"
+
+check_equal "what fuzzing needs is not asked for" "" "$(setup_without "clang llvm" "$user" 2>&1)"
+said=$(setup_without "clang llvm" "$user" --fuzz 2>&1)
+check_equal "unless it is meant" "scripts/setup: these packages are missing: clang llvm" \
+	"$(head -1 <<<"$said")"
+setup_without none "$user" --debug >"$dir/out" 2>&1
+check_equal "another switch is a usage error" 2 $?
+check_equal "what only the debug kernel needs is not asked for" "" "$(setup_without "flex bison bc" "$user" 2>&1)"
+said=$(setup_without "flex bison bc" "$user" --debug-kernel 2>&1)
+check_equal "but with --debug-kernel it is" "scripts/setup: these packages are missing: flex bison bc" \
+	"$(head -1 <<<"$said")"
 
 if [ -n "$user" ]; then
 	said=$(setup_without "cpio valgrind" 2>&1)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the tests of the command-line tool share: running it, reading what it wrote.
 
-Called by selftests/cli/test_*.py inside a guest. Every run has a time-out, and what
-a test starts it ends by its process id.
+Called by selftests/cli/test_*.py, inside a guest or where they were installed. Every run
+has a time-out, and what a test starts it ends by its process id.
 """
 import collections
 import csv
+import glob
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,13 +23,19 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, ".."))
 import ktap  # noqa: E402
 
-KJOULE = os.path.join(TOP, "build/user/kjoule")
-MIX = os.path.join(TOP, "build/selftests/mix")
+INSTALLED = not os.path.exists(os.path.join(HERE, "../run.py"))
 MODULES = os.path.join(TOP, f"build/kmod-{os.uname().release}")
 SESSIONS = "/sys/class/misc/kjoule/sessions"
 NO_SYMBOLS = "no symbols"
 
 Result = collections.namedtuple("Result", "code out err")
+if INSTALLED:
+    # The machine's own tool; the one that was installed beside where its libraries are there.
+    KJOULE = os.environ.get("KJOULE") or shutil.which("kjoule") or os.path.join(HERE, "../kjoule")
+    MIX = os.path.join(HERE, "mix")
+else:
+    KJOULE = os.path.join(TOP, "build/user/kjoule")
+    MIX = os.path.join(TOP, "build/selftests/mix")
 DIR = tempfile.TemporaryDirectory(prefix="kjoule-cli-")
 
 # A shell in the background ignores these, and what it starts inherits that.
@@ -35,14 +43,51 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
+def lacks():
+    """What this machine lacks for the tool to be tested, or None; the laboratory's guests have it all."""
+    try:
+        subprocess.run([KJOULE, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return f"{KJOULE}: no such tool that can be run: install kjoule, or name one in KJOULE"
+    if not os.path.exists(SESSIONS):
+        return "the module is not loaded: modprobe kjoule"
+    r = subprocess.run([KJOULE, "list"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False, text=True)
+    if r.returncode:
+        return r.stderr.strip().replace("\n", "; ") or "kjoule list fails"
+    with open(SESSIONS) as f:
+        others = int(f.read())
+    return f"{others} sessions of others run on this machine: end them first" if others else None
+
+
+def need_root():
+    """For tests that record processes of others, or change the machine."""
+    if os.geteuid():
+        ktap.skip_all("not root, who may record any process: run as root")
+
+
+if INSTALLED and lacks():
+    ktap.skip_all(lacks())
+
+
+def online():
+    """The CPUs that are online."""
+    with open("/sys/devices/system/cpu/online") as f:
+        parts = [part.split("-") for part in f.read().strip().split(",")]
+    return [cpu for part in parts for cpu in range(int(part[0]), int(part[-1]) + 1)]
+
+
 def path(name):
     return os.path.join(DIR.name, name)
+
+
+# the debug kernel checks all that it does
+SLOWER = 5 if os.uname().release.endswith("-kjoule-debug") else 1
 
 
 def run(*command, timeout=60, **more):
     """Run a command; its exit code is 128 + N when signal N ended it, as a shell has it."""
     p = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=timeout, check=False, **more)
+                       stderr=subprocess.PIPE, timeout=timeout * SLOWER, check=False, **more)
     code = 128 - p.returncode if p.returncode < 0 else p.returncode
     return Result(code, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace"))
 
@@ -57,7 +102,7 @@ def start(*command, **more):
 
 
 def finish(p, timeout=60):
-    out, err = p.communicate(timeout=timeout)
+    out, err = p.communicate(timeout=timeout * SLOWER)
     return Result(128 - p.returncode if p.returncode < 0 else p.returncode, out, err)
 
 
@@ -127,6 +172,40 @@ def script(file):
     """Records as dicts, from the JSON lines."""
     r = kjoule("script", "--json", file)
     return [json.loads(line) for line in r.out.splitlines()], r
+
+
+def record(*options, **more):
+    """kjoule record, without the seconds that a calibration takes."""
+    return kjoule("record", "--no-calibrate", *options, **more)
+
+
+# Two threads, the second one so many seconds after the first; the work is outside of the
+# interpreter's lock.
+THREADS = """
+import sys, threading, time, zlib
+block = bytes(4 << 20)
+def work():
+    print(threading.get_native_id(), flush=True)
+    while True:
+        zlib.crc32(block)
+threading.Thread(target=work).start()
+time.sleep(float(sys.argv[1]))
+threading.Thread(target=work).start()
+"""
+
+
+def start_threads(later):
+    """A process with two threads, whose ids it says."""
+    return start(sys.executable, "-c", THREADS, later)
+
+
+def hold_frequency():
+    """All CPUs of the chip at their highest; returns that in MHz."""
+    for governor in glob.glob("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"):
+        with open(governor, "w") as f:
+            f.write("performance")
+    with open("/sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq") as f:
+        return int(f.read()) / 1000
 
 
 def table(text):

@@ -39,6 +39,14 @@ def exit_codes():
     ktap.check(r.code == 7, "with -a as well", r)
 
 
+def priorities():
+    nice = "cut -d' ' -f19 /proc/$PPID/stat /proc/$$/stat >"
+    r = kjoule("record", "--no-calibrate", "-q", "-o", path("nice"), "--", "sh", "-c", nice + path("values"))
+    with open(path("values"), encoding="ascii") as f:
+        values = f.read().split()
+    ktap.check(r.code == 0 and values == ["-10", "0"], "the recorder goes before others, its command does not", values)
+
+
 def signals():
     for number, name in ((signal.SIGINT, "SIGINT"), (signal.SIGTERM, "SIGTERM"), (signal.SIGHUP, "SIGHUP")):
         p = start(*command("-a", "-o", path(name)))
@@ -144,6 +152,7 @@ def process_ends():
 
 def main():
     exit_codes()
+    priorities()
     signals()
     before_it_began()
     killed()

@@ -69,11 +69,13 @@ def the_cpus():
 
 def the_source():
     not_run("an energy source that nobody knows", record("--source", "perpetuum", *COMMAND), 1,
-            "perpetuum: no such energy source; see `kjoule list`")
+            "perpetuum: no such source; see `kjoule list`")
     not_run("an energy source that can not be used says why", record("--source", "rapl-msr", *COMMAND), 1,
             "rapl-msr: this source can not be used: no RAPL", "see `kjoule list`")
-    not_run("a frequency source is no energy source", record("--source", "cpufreq", *COMMAND), 1,
-            "cpufreq: no such energy source")
+    not_run("so does a frequency source", record("--source", "cpufreq", *COMMAND), 1,
+            "cpufreq: this source can not be used: ", "see `kjoule list`")
+    not_run("a time between two readings that makes no sense", record("--source", "thermal:thermal_zone0@20", *COMMAND), 2,
+            "the time between two readings is not understood; expected 1ms to 1h")
 
 
 def the_target():
@@ -130,6 +132,10 @@ def the_permission():
     says("list as root without CAP_PERFMON and CAP_SYS_ADMIN", run(*bare, "list"), 1, *wanted)
     not_run("record as root without CAP_PERFMON and CAP_SYS_ADMIN",
             run(*bare, "record", "-o", path("data"), *COMMAND), 1, *wanted)
+    wanted = ("/dev/kjoule is there, but not its control", "in the initial network namespace only: run it there")
+    says("list in another network namespace", run("unshare", "--net", KJOULE, "list"), 1, *wanted)
+    not_run("record in another network namespace",
+            run("unshare", "--net", KJOULE, "record", "-o", path("data"), *COMMAND), 1, *wanted)
     perfmon = ("setpriv", "--bounding-set=-all,+perfmon", "--inh-caps=-all", binary, "record", "--no-calibrate",
                "-o", path("perfmon.data"), *COMMAND)
     with open(PARANOID) as f:
@@ -151,6 +157,29 @@ def the_permission():
             ktap.check(f.read() == measured, "and what was measured before is still there")
     finally:
         with open(PARANOID, "w") as f:
+            f.write(before)
+
+
+def the_quota():
+    """Rings that a user may not have are made smaller, but not those that he has asked for."""
+    parameter = "/sys/module/kjoule/parameters/ring_kib_per_cpu"
+    mine = ("prlimit", "--memlock=4194304", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", KJOULE,
+            "record", "--no-calibrate", "-o", path("quota"), "--call-graph", "dwarf")
+    with open(parameter) as f:
+        before = f.read()
+    try:
+        with open(parameter, "w") as f:
+            f.write("1024")     # for two CPUs, and 4 MiB: three rings of 2 MiB or less
+        r = run(*mine, *COMMAND)
+        ktap.check(r.code == 0 and os.path.exists(RAN) and
+                   "a ring has 2048 KiB instead of 8192 KiB" in r.err and "you may have 6144" in r.err,
+                   "rings for stacks are as large as they may be", r)
+        if os.path.exists(RAN):
+            os.unlink(RAN)
+        not_run("a size that was given is refused where it is too large", run(*mine, "--ring-bytes", "8M", *COMMAND), 1,
+                "make a session: rings of ", "you may have 6144", "smaller rings (--ring-bytes)")
+    finally:
+        with open(parameter, "w") as f:
             f.write(before)
 
 
@@ -188,6 +217,7 @@ def main():
     the_target()
     the_output()
     the_permission()
+    the_quota()
     the_version()
     the_module()
     ktap.end()

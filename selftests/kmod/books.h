@@ -91,7 +91,7 @@ static inline bool records_agree(const struct nl_stats *s, const struct walk *w)
 	}
 	if (w->lost_before)	/* no tick was seen after the last loss */
 		return good;
-	if (w->session->target == KJOULE_TARGET_PROCESS)
+	if (w->session->target != KJOULE_TARGET_SYSTEM)
 		return good & books_agree(s, "filtered, and ticks without a sample", s->filtered + w->lost_samples,
 					  w->filtered + (s->due - w->next));
 	return good & books_agree(s, "due, and ticks told", s->due, w->next) &

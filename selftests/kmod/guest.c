@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../ktap.h"
 #include "guest.h"
 
 uint64_t now_ns(void)
@@ -34,6 +35,67 @@ void sleep_ms(unsigned int ms)
 unsigned int cpu_count(void)
 {
 	return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* CPUs of a list like 0-3,8 in sysfs: the lowest not below @from, -1 if none; the highest in @last. */
+static int cpu_of_list(const char *name, unsigned int from, unsigned int *last)
+{
+	char path[64], c;
+	int found = -1;
+	unsigned int a, b;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", name);
+	f = fopen(path, "r");
+	while (f && fscanf(f, "%u", &a) == 1) {
+		b = a;
+		c = fgetc(f);
+		if (c == '-' && fscanf(f, "%u", &b) == 1)
+			c = fgetc(f);
+		if (found < 0 && b >= from)
+			found = a > from ? a : from;
+		if (last)
+			*last = b;
+		if (c != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The lowest CPU that is online. */
+unsigned int cpu_first(void)
+{
+	int cpu = cpu_of_list("online", 0, NULL);
+
+	return cpu < 0 ? 0 : cpu;
+}
+
+/* The one after it, -1 if there is none. */
+int cpu_second(void)
+{
+	return cpu_of_list("online", cpu_first() + 1, NULL);
+}
+
+/* How many CPUs there may ever be. */
+unsigned int cpu_possible(void)
+{
+	unsigned int last = 0;
+
+	cpu_of_list("possible", 0, &last);
+	return last + 1;
+}
+
+/* The online ones of the first 64. */
+uint64_t cpu_online_mask(void)
+{
+	uint64_t mask = 0;
+	int cpu = -1;
+
+	while ((cpu = cpu_of_list("online", cpu + 1, NULL)) >= 0 && cpu < 64)
+		mask |= 1ULL << cpu;
+	return mask;
 }
 
 /* Take a CPU off or on; false if it would not. */
@@ -74,6 +136,26 @@ static void *compute(void *unused)
 	return NULL;
 }
 
+/* Compute, in this very thread. */
+void busy_forever(void)
+{
+	volatile unsigned long x = 1;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		x = x * 6364136223846793005UL + 1;
+}
+
+/* Another thread than the first replaces the process by this program, told to compute. */
+static void *replace(void *unused)
+{
+	char *args[] = { "busy", "compute", NULL };
+
+	(void)unused;
+	execv("/proc/self/exe", args);
+	_exit(1);
+}
+
 static void busy_main(unsigned int threads, int control)
 {
 	pthread_t t;
@@ -85,7 +167,7 @@ static void busy_main(unsigned int threads, int control)
 			_exit(1);
 	}
 	while (read(control, &c, 1) == 1) {
-		if (pthread_create(&t, NULL, compute, NULL))
+		if (pthread_create(&t, NULL, c == 'x' ? replace : compute, NULL))
 			_exit(1);
 	}
 	_exit(0);
@@ -127,10 +209,25 @@ bool busy_add_thread(struct busy *b)
 	return write(b->control, "+", 1) == 1 && hear_thread(b);
 }
 
+/* Have its program replaced by this one's "compute", which calls busy_forever(). */
+void busy_exec(struct busy *b)
+{
+	if (write(b->control, "x", 1) != 1)
+		kill(b->pid, SIGKILL);
+}
+
 void busy_stop(struct busy *b)
 {
 	kill(b->pid, SIGKILL);
 	waitpid(b->pid, NULL, 0);
 	close(b->control);
 	close(b->answer);
+}
+
+void ticks_may_take(const char *percent)
+{
+	FILE *f = fopen("/sys/module/kjoule/parameters/tick_percent", "w");
+
+	if (!f || fputs(percent, f) < 0 || fclose(f))
+		ktap_not_ok("ticks may take %s %%", percent);
 }

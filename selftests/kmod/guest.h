@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define BUSY_MAX_THREADS	8
+#define BUSY_MAX_THREADS	1024
 
 /* A process whose threads only compute. */
 struct busy {
@@ -24,11 +24,20 @@ struct busy {
 uint64_t now_ns(void);
 void sleep_ms(unsigned int ms);
 unsigned int cpu_count(void);
+unsigned int cpu_first(void);
+int cpu_second(void);
+unsigned int cpu_possible(void);
+uint64_t cpu_online_mask(void);
 bool cpu_online(unsigned int cpu, bool on);
 void pin_to(unsigned int cpu);
 
+/* How much of a CPU; a result that is not ok if that can not be set. The module's default is 40 %. */
+void ticks_may_take(const char *percent);
+
 bool busy_start(struct busy *b, unsigned int threads);
 bool busy_add_thread(struct busy *b);
+void busy_exec(struct busy *b);
+void busy_forever(void) __attribute__((noreturn));
 void busy_stop(struct busy *b);
 
 #endif

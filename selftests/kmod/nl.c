@@ -127,6 +127,72 @@ void nl_close(struct nl *nl)
 	nl->socket = NULL;
 }
 
+static void see_domain(const struct nlattr *nest, struct nl_use *use)
+{
+	unsigned int i = use->domains++;
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest) {
+		switch (mnl_attr_get_type(attr)) {
+		case KJOULE_A_DOMAIN_QUANTITY:
+			if (i < 16)
+				use->quantity[i] = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_DOMAIN_RANGE:
+			if (!i)
+				use->range = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_DOMAIN_UNIT_MULT:
+			if (!i)
+				use->unit_mult = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_DOMAIN_UNIT_SHIFT:
+			if (!i)
+				use->unit_shift = mnl_attr_get_u32(attr);
+			break;
+		}
+	}
+}
+
+static void see_use(const struct nlattr *nest, struct nl_use *use)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, nest) {
+		switch (mnl_attr_get_type(attr)) {
+		case KJOULE_A_SOURCE_NAME:
+			snprintf(use->name, sizeof(use->name), "%s", mnl_attr_get_str(attr));
+			break;
+		case KJOULE_A_SOURCE_KIND:
+			use->kind = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SOURCE_ORIGIN:
+			use->origin = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SOURCE_PERIOD_NS:
+			use->period_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SOURCE_READS:
+			use->reads = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SOURCE_ERRORS:
+			use->errors = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SOURCE_OVERRUNS:
+			use->overruns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SOURCE_DOMAIN:
+			see_domain(attr, use);
+			break;
+		case KJOULE_A_SOURCE_SCOPES:
+			use->scopes = mnl_attr_get_payload_len(attr) / 4;
+			if (use->scopes <= NL_MAX_CPUS)
+				memcpy(use->scope, mnl_attr_get_payload(attr), 4 * use->scopes);
+			break;
+		}
+	}
+}
+
 static void visit_session(const struct nlmsghdr *message, void *data)
 {
 	struct nl_session *s = data;
@@ -173,13 +239,66 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_STOP_NS:
 			s->stop_ns = mnl_attr_get_u64(attr);
 			break;
+		case KJOULE_A_SESSION_FLAGS:
+			s->flags = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_CHAIN_DEPTH:
+			s->chain_depth = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_STACK_BYTES:
+			s->stack_bytes = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_CHILDREN:
+			s->children = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_CHILDREN_LOST:
+			s->children_lost = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_SOURCE_INFO:
+			if (s->uses < sizeof(s->use) / sizeof(s->use[0]))
+				see_use(attr, &s->use[s->uses++]);
+			break;
 		}
 	}
+}
+
+/* Put the attributes of a specification that it says are given. */
+void nl_put_spec(struct nlmsghdr *request, const struct nl_spec *spec)
+{
+	const struct { unsigned int type; uint32_t value; } words[] = {
+		{ KJOULE_A_SPEC_ORIGIN, spec->origin },
+		{ KJOULE_A_SPEC_CLASS, spec->class },
+		{ KJOULE_A_SPEC_QUANTITY, spec->quantity },
+		{ KJOULE_A_SPEC_UNIT_SHIFT, spec->unit_shift },
+		{ KJOULE_A_SPEC_FD, spec->fd },
+		{ KJOULE_A_SPEC_PERF_TYPE, spec->perf_type },
+	};
+	const struct { unsigned int type; uint64_t value; } longs[] = {
+		{ KJOULE_A_SPEC_UNIT_MULT, spec->unit_mult },
+		{ KJOULE_A_SPEC_RANGE, spec->range },
+		{ KJOULE_A_SPEC_PERIOD_NS, spec->period_ns },
+		{ KJOULE_A_SPEC_PERF_CONFIG, spec->perf_config },
+	};
+	struct nlattr *nest = mnl_attr_nest_start(request, KJOULE_A_SESSION_SOURCE);
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (spec->given & 1U << words[i].type)
+			mnl_attr_put_u32(request, words[i].type, words[i].value);
+	}
+	for (i = 0; i < sizeof(longs) / sizeof(longs[0]); i++) {
+		if (spec->given & 1U << longs[i].type)
+			mnl_attr_put_u64(request, longs[i].type, longs[i].value);
+	}
+	if (spec->given & 1U << KJOULE_A_SPEC_NAME)
+		mnl_attr_put_strz(request, KJOULE_A_SPEC_NAME, spec->name);
+	mnl_attr_nest_end(request, nest);
 }
 
 int nl_session_new(struct nl *nl, const struct nl_config *c, struct nl_session *session)
 {
 	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_SESSION_NEW, 0);
+	unsigned int i;
 
 	if (c->interval_ns)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_INTERVAL_NS, c->interval_ns);
@@ -191,6 +310,8 @@ int nl_session_new(struct nl *nl, const struct nl_config *c, struct nl_session *
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_PID, c->pid);
 	if (c->cpus)
 		mnl_attr_put(request, KJOULE_A_SESSION_CPUS, sizeof(c->cpus), &c->cpus);
+	if (c->cgroup_fd)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_CGROUP_FD, c->cgroup_fd);
 	if (c->ring_bytes)
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes);
 	if (c->wakeup_bytes)
@@ -199,6 +320,14 @@ int nl_session_new(struct nl *nl, const struct nl_config *c, struct nl_session *
 		mnl_attr_put_strz(request, KJOULE_A_SESSION_ENERGY_SOURCE, c->energy);
 	if (c->frequency)
 		mnl_attr_put_strz(request, KJOULE_A_SESSION_FREQUENCY_SOURCE, c->frequency);
+	if (c->flags)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_FLAGS, c->flags);
+	for (i = 0; i < c->n_specs; i++)
+		nl_put_spec(request, &c->specs[i]);
+	if (c->chain_depth)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth);
+	if (c->stack_bytes)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes);
 	return nl_talk(nl, request, visit_session, session);
 }
 
@@ -250,6 +379,7 @@ static void visit_stats(const struct nlmsghdr *message, void *data)
 		[KJOULE_A_STATS_TICK_NS] = offsetof(struct nl_stats, tick_ns),
 		[KJOULE_A_STATS_LATE_MAX_NS] = offsetof(struct nl_stats, late_max_ns),
 		[KJOULE_A_STATS_SOURCE_ERRORS] = offsetof(struct nl_stats, source_errors),
+		[KJOULE_A_STATS_IDLE_NS] = offsetof(struct nl_stats, idle_ns),
 	};
 	struct list *list = data;
 	struct nl_stats *s = (struct nl_stats *)list->at + list->n;
@@ -280,6 +410,16 @@ int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int ma
 	mnl_attr_put_u32(request, KJOULE_A_STATS_SESSION, id);
 	err = nl_talk(nl, request, visit_stats, &list);
 	return err ?: (int)list.n;
+}
+
+/* The books of a session as a whole; the CPU is UINT32_MAX, because none is told. */
+int nl_stats_total(struct nl *nl, uint32_t id, struct nl_stats *stats)
+{
+	struct list list = { .at = stats, .max = 1 };
+	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_STATS_GET, 0);
+
+	mnl_attr_put_u32(request, KJOULE_A_STATS_SESSION, id);
+	return nl_talk(nl, request, visit_stats, &list) ?: list.n == 1 ? 0 : -EBADMSG;
 }
 
 static void visit_source(const struct nlmsghdr *message, void *data)

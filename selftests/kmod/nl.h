@@ -16,7 +16,7 @@
 #include <linux/kjoule_netlink.h>
 
 #define NL_BUFFER	8192
-#define NL_MAX_CPUS	64
+#define NL_MAX_CPUS	1024
 
 struct nl {
 	struct mnl_socket *socket;
@@ -27,17 +27,57 @@ struct nl {
 	char buffer[NL_BUFFER];		/* the request that is being built */
 };
 
+/* A source that is asked for; of the attributes those in @given, bits KJOULE_A_SPEC_*, are sent. */
+struct nl_spec {
+	uint32_t given;
+	uint32_t origin;
+	const char *name;
+	uint32_t class;
+	uint32_t quantity;
+	uint64_t unit_mult;
+	uint32_t unit_shift;
+	uint64_t range;
+	uint64_t period_ns;
+	uint32_t fd;
+	uint32_t perf_type;
+	uint64_t perf_config;
+};
+
 /* What a session is asked for; what is 0 or NULL is left out of the request. */
 struct nl_config {
 	uint64_t interval_ns;
 	uint64_t jitter_ns;
 	uint32_t target;
 	uint32_t pid;
-	uint64_t cpus;			/* bit mask */
+	uint64_t cpus;			/* bit mask of the first 64 */
+	uint64_t flags;			/* KJOULE_FLAG_* */
+	int cgroup_fd;			/* 0: none */
 	uint32_t ring_bytes;
 	uint32_t wakeup_bytes;
 	const char *energy;
 	const char *frequency;
+	const struct nl_spec *specs;
+	unsigned int n_specs;
+	uint32_t chain_depth;
+	uint32_t stack_bytes;
+};
+
+/* What the kernel tells about a source that is in use. */
+struct nl_use {
+	char name[64];
+	uint32_t kind;
+	uint32_t origin;
+	uint64_t period_ns;
+	uint64_t reads;
+	uint64_t errors;
+	uint64_t overruns;
+	unsigned int domains;
+	uint32_t quantity[16];		/* of each domain */
+	uint64_t range;			/* of the first one */
+	uint64_t unit_mult;
+	uint32_t unit_shift;
+	unsigned int scopes;
+	uint32_t scope[NL_MAX_CPUS];	/* of each CPU */
 };
 
 /* What the kernel tells about one. */
@@ -54,6 +94,13 @@ struct nl_session {
 	uint64_t t0_ns;
 	uint64_t seed;
 	uint64_t stop_ns;
+	uint64_t flags;
+	uint32_t chain_depth;
+	uint32_t stack_bytes;
+	uint64_t children_lost;
+	uint32_t children;
+	unsigned int uses;
+	struct nl_use use[10];
 };
 
 struct nl_stats {
@@ -71,6 +118,7 @@ struct nl_stats {
 	uint64_t samples;
 	uint64_t tick_ns;
 	uint64_t late_max_ns;
+	uint64_t idle_ns;
 	uint64_t source_errors;
 };
 
@@ -90,10 +138,12 @@ void nl_close(struct nl *nl);
 struct nlmsghdr *nl_request(struct nl *nl, uint8_t cmd, uint16_t flags);
 int nl_talk(struct nl *nl, struct nlmsghdr *request, nl_visit *visit, void *data);
 
+void nl_put_spec(struct nlmsghdr *request, const struct nl_spec *spec);
 int nl_session_new(struct nl *nl, const struct nl_config *config, struct nl_session *session);
 int nl_session_do(struct nl *nl, uint8_t cmd, uint32_t id, struct nl_session *session);
 int nl_session_dump(struct nl *nl, struct nl_session *sessions, unsigned int max);
 int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int max);
+int nl_stats_total(struct nl *nl, uint32_t id, struct nl_stats *stats);
 int nl_source_dump(struct nl *nl, struct nl_source *sources, unsigned int max);
 
 /* Sessions that there are, as sysfs tells; -1 without the module. */

@@ -10,6 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
 
 #include "guest.h"
 #include "ring.h"
@@ -65,6 +67,7 @@ int device_map(struct device *d)
 
 		if (ioctl(d->fd, KJOULE_IOC_RING, &ring))
 			return -errno;
+		d->mapped = true;	/* some of it, if the rest fails */
 		p = mmap(NULL, page + r->size, PROT_READ, MAP_SHARED, d->fd, ring.head_offset);
 		if (p == MAP_FAILED)
 			return -errno;
@@ -74,7 +77,6 @@ int device_map(struct device *d)
 		if (p == MAP_FAILED)
 			return -errno;
 		r->tail = p;
-		d->mapped = true;
 	}
 	return 0;
 }
@@ -157,7 +159,7 @@ static void arrive(struct walk *w, uint64_t tick, const char *what)
 		      (unsigned long long)w->next - 1);
 		return;
 	}
-	if (w->session->target == KJOULE_TARGET_PROCESS) {
+	if (w->session->target != KJOULE_TARGET_SYSTEM) {
 		w->filtered += hole;	/* what was lost is among them */
 	} else if (hole && !w->lost_before) {
 		fault(w, "%s of tick %llu where %llu was to come, and nothing says why", what,
@@ -172,18 +174,18 @@ static void arrive(struct walk *w, uint64_t tick, const char *what)
 	w->lost_before = false;
 }
 
-/* Time goes on with each tick; the records of one tick tell the same time. */
-static void see_time(struct walk *w, uint64_t tick, uint32_t late_ns)
+/* Time goes on with each tick; what is told at a tick tells the same time. */
+static void see_time(struct walk *w, uint64_t tick, uint32_t late_ns, bool at_tick)
 {
 	uint64_t time = walk_due_ns(w->session, tick) + late_ns;
 
-	if (w->timed && (w->time_tick == tick ? time != w->time_ns : time <= w->time_ns))
+	if (w->timed && (w->time_tick == tick && at_tick ? time != w->time_ns : time < w->time_ns))
 		fault(w, "time goes from %llu to %llu at tick %llu", (unsigned long long)w->time_ns,
 		      (unsigned long long)time, (unsigned long long)tick);
 	w->time_ns = time;
 	w->time_tick = tick;
 	w->timed = true;
-	if (late_ns > w->late_max_ns)
+	if (at_tick && late_ns > w->late_max_ns)
 		w->late_max_ns = late_ns;
 }
 
@@ -194,7 +196,7 @@ static void walk_sample(struct walk *w, const struct kjoule_sample *s)
 	uint64_t tick = whole_tick(w, s->tick);
 
 	arrive(w, tick, "sample");
-	see_time(w, tick, s->late_ns);
+	see_time(w, tick, s->late_ns, true);
 	w->next = tick + 1;
 	w->samples++;
 	if (!w->task_known)
@@ -244,13 +246,53 @@ static void walk_gap(struct walk *w, const struct kjoule_gap *g)
 
 static void walk_energy(struct walk *w, const struct kjoule_energy *e)
 {
-	uint64_t tick = whole_tick(w, e->tick);
+	/* also read when the CPU goes, falls idle or is back from it: told from the last tick then */
+	int32_t ahead = e->tick - (uint32_t)w->next;
+	uint64_t tick = w->next + ahead;
 
-	if (tick - w->next > 1U << 31)
+	if (ahead < -1)
 		fault(w, "energy of tick %u after tick %llu", e->tick, (unsigned long long)w->next - 1);
 	if (!e->domains || e->rec.size != sizeof(*e) + 8 * __builtin_popcount(e->domains))
 		fault(w, "energy of %u bytes with domains %#x", e->rec.size, e->domains);
-	see_time(w, tick, e->late_ns);
+	see_time(w, tick, e->late_ns, false);
+	if (w->on_energy)
+		w->on_energy(w, tick, e);
+}
+
+static void walk_parked(struct walk *w, const struct kjoule_parked *p)
+{
+	uint64_t tick = whole_tick(w, p->tick);
+
+	arrive(w, tick, "parked ticks");
+	if (!p->count)
+		fault(w, "parked for no tick");
+	if (p->begin_ns > walk_due_ns(w->session, tick) ||
+	    p->end_ns < walk_due_ns(w->session, tick + p->count - 1))
+		fault(w, "tick %llu and %llu more parked from %llu to %llu ns", (unsigned long long)tick,
+		      (unsigned long long)p->count - 1, (unsigned long long)p->begin_ns,
+		      (unsigned long long)p->end_ns);
+	if (w->timed && p->end_ns < w->time_ns)
+		fault(w, "parked until %llu, before %llu", (unsigned long long)p->end_ns,
+		      (unsigned long long)w->time_ns);
+	w->parks++;
+	w->parked_ticks += p->count;
+	w->parked_ns += p->end_ns - p->begin_ns;
+	w->gap_ticks += p->count;
+	w->next = tick + p->count;
+}
+
+static void walk_value(struct walk *w, const struct kjoule_value *v)
+{
+	if (v->reserved)
+		fault(w, "value with something in its reserved field");
+	/* read before it was written, and that before the ticks that follow */
+	if (whole_tick(w, v->tick) - w->next > 1U << 31)
+		fault(w, "value of tick %u after tick %llu", v->tick, (unsigned long long)w->next - 1);
+	if (v->time_ns + v->took_ns > now_ns())
+		fault(w, "value read in the future");
+	w->values++;
+	if (w->on_value)
+		w->on_value(w, v);
 }
 
 static void walk_lost(struct walk *w, const struct kjoule_lost *l)
@@ -265,6 +307,51 @@ static void walk_lost(struct walk *w, const struct kjoule_lost *l)
 	w->lost_before = true;
 }
 
+/* Belongs to the sample right before it. */
+static void walk_chain(struct walk *w, const struct kjoule_chain *c)
+{
+	const uint8_t known = KJOULE_CHAIN_KERNEL_CUT | KJOULE_CHAIN_USER_CUT |
+			      KJOULE_CHAIN_KERNEL_HIDDEN;
+	bool kernel = w->sample.rec.flags & KJOULE_SAMPLE_KERNEL;
+	unsigned int i;
+
+	if (!w->sample_before || w->chain_before)
+		fault(w, "chain without a sample right before it");
+	if (c->rec.size < sizeof(*c) || c->rec.size != sizeof(*c) + 8UL * (c->kernel + c->user)) {
+		fault(w, "chain of %u bytes with %u + %u frames", c->rec.size, c->kernel, c->user);
+		return;
+	}
+	if (c->rec.flags & ~known || (c->kernel && !kernel) ||
+	    (c->kernel && c->rec.flags & KJOULE_CHAIN_KERNEL_HIDDEN))
+		fault(w, "chain with flags %#x and %u kernel frames after a sample with flags %#x",
+		      c->rec.flags, c->kernel, w->sample.rec.flags);
+	if (c->kernel > w->session->chain_depth || c->user > w->session->chain_depth)
+		fault(w, "chain of %u + %u frames, at most %u of each were asked for", c->kernel,
+		      c->user, w->session->chain_depth);
+	for (i = 0; i < c->kernel + c->user; i++)
+		if (i < c->kernel ? !(c->ip[i] >> 63) : !c->ip[i] || c->ip[i] >> 47)
+			fault(w, "frame %u of %u + %u is %#llx", i, c->kernel, c->user,
+			      (unsigned long long)c->ip[i]);
+	w->chains++;
+	w->chain_before = true;
+	if (w->on_chain)
+		w->on_chain(w, c);
+}
+
+static void walk_stack(struct walk *w, const struct kjoule_stack *s)
+{
+	if (!w->sample_before)
+		fault(w, "stack without a sample before it");
+	if (s->rec.size < sizeof(*s) || s->rec.flags || s->bytes > w->session->stack_bytes ||
+	    s->rec.size != sizeof(*s) + (s->bytes + 7UL) / 8 * 8)
+		fault(w, "stack of %u bytes in a record of %u with flags %#x", s->bytes, s->rec.size,
+		      s->rec.flags);
+	w->stacks++;
+	w->sample_before = false;
+	if (w->on_stack)
+		w->on_stack(w, s);
+}
+
 /* Take in a record. */
 void walk_record(struct walk *w, const struct kjoule_record *rec)
 {
@@ -273,12 +360,14 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		[KJOULE_RECORD_TASK] = sizeof(struct kjoule_task),
 		[KJOULE_RECORD_GAP] = sizeof(struct kjoule_gap),
 		[KJOULE_RECORD_LOST] = sizeof(struct kjoule_lost),
+		[KJOULE_RECORD_PARKED] = sizeof(struct kjoule_parked),
+		[KJOULE_RECORD_VALUE] = sizeof(struct kjoule_value),
 	};
 
 	w->bytes += rec->size;
 	if (rec->size < 8 || rec->size % 8)
 		fault(w, "record of type %u with size %u", rec->type, rec->size);
-	if (rec->type <= KJOULE_RECORD_LOST && size[rec->type] && size[rec->type] != rec->size)
+	if (rec->type < sizeof(size) / sizeof(size[0]) && size[rec->type] && size[rec->type] != rec->size)
 		fault(w, "record of type %u with size %u", rec->type, rec->size);
 	if (rec->type == KJOULE_RECORD_PAD)
 		return;
@@ -286,7 +375,10 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 	switch (rec->type) {
 	case KJOULE_RECORD_SAMPLE:
 		walk_sample(w, (const struct kjoule_sample *)rec);
-		break;
+		w->sample = *(const struct kjoule_sample *)rec;
+		w->sample_before = true;
+		w->chain_before = false;
+		return;
 	case KJOULE_RECORD_TASK:
 		walk_task(w, (const struct kjoule_task *)rec);
 		break;
@@ -296,12 +388,26 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 	case KJOULE_RECORD_GAP:
 		walk_gap(w, (const struct kjoule_gap *)rec);
 		break;
+	case KJOULE_RECORD_VALUE:
+		walk_value(w, (const struct kjoule_value *)rec);
+		break;
 	case KJOULE_RECORD_LOST:
+		/* the sample's chain may be what was lost, and its stack follow */
 		walk_lost(w, (const struct kjoule_lost *)rec);
+		return;
+	case KJOULE_RECORD_CHAIN:
+		walk_chain(w, (const struct kjoule_chain *)rec);
+		return;
+	case KJOULE_RECORD_STACK:
+		walk_stack(w, (const struct kjoule_stack *)rec);
+		return;
+	case KJOULE_RECORD_PARKED:
+		walk_parked(w, (const struct kjoule_parked *)rec);
 		break;
 	default:
 		fault(w, "record of unknown type %u", rec->type);
 	}
+	w->sample_before = false;
 }
 
 static void not_in_future(struct walk *w)
@@ -375,4 +481,82 @@ long drain_read(struct device *d, struct walk *walk)
 		for (i = 0; i < d->n; i++)
 			not_in_future(&walk[i]);
 	}
+}
+
+/* What drain_dump() hands to its visitor. */
+struct dump {
+	uint32_t session;
+	struct device *d;
+	struct walk *walk;
+	unsigned int messages;
+	long done;
+};
+
+static void walk_bytes(struct dump *dump, uint32_t cpu, const void *data, size_t len)
+{
+	static uint8_t buffer[1 << 16] __attribute__((aligned(8)));
+	struct walk *w = NULL;
+	size_t at;
+	unsigned int i;
+
+	for (i = 0; i < dump->d->n; i++) {
+		if (dump->d->ring[i].cpu == cpu)
+			w = &dump->walk[i];
+	}
+	if (!w) {
+		dump->done = -EBADMSG;
+		return;
+	}
+	/* attributes are aligned to 4 bytes only */
+	memcpy(buffer, data, len);
+	for (at = 0; at < len;) {
+		const struct kjoule_record *rec = (const void *)(buffer + at);
+
+		if (len - at < 8 || rec->size < 8 || rec->size > len - at) {
+			dump->done = -EBADMSG;
+			return;
+		}
+		walk_record(w, rec);
+		at += rec->size;
+	}
+	dump->done += len;
+}
+
+static void visit_records(const struct nlmsghdr *message, void *data)
+{
+	struct dump *dump = data;
+	const struct nlattr *attr, *records = NULL;
+	uint32_t session = 0, cpu = UINT32_MAX;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		switch (mnl_attr_get_type(attr)) {
+		case KJOULE_A_RECORDS_SESSION:
+			session = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_RECORDS_CPU:
+			cpu = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_RECORDS_DATA:
+			records = attr;
+			break;
+		}
+	}
+	dump->messages++;
+	if (session != dump->session || !records || dump->done < 0)
+		dump->done = -EBADMSG;
+	else
+		walk_bytes(dump, cpu, mnl_attr_get_payload(records), mnl_attr_get_payload_len(records));
+}
+
+long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk, unsigned int *messages)
+{
+	struct dump dump = { .session = session, .d = d, .walk = walk };
+	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP);
+	int err;
+
+	mnl_attr_put_u32(request, KJOULE_A_RECORDS_SESSION, session);
+	err = nl_talk(nl, request, visit_records, &dump);
+	if (messages)
+		*messages += dump.messages;
+	return err ?: dump.done;
 }

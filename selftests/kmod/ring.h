@@ -50,7 +50,11 @@ struct walk {
 	uint64_t samples;
 	uint64_t tasks;
 	uint64_t gaps;
-	uint64_t gap_ticks;	/* told by gaps, or lost with them */
+	uint64_t gap_ticks;	/* told by gaps and parked ticks, or lost with them */
+	uint64_t parks;
+	uint64_t parked_ticks;
+	uint64_t parked_ns;
+	uint64_t values;
 	uint64_t losts;
 	uint64_t lost_records;
 	uint64_t lost_samples;
@@ -65,7 +69,15 @@ struct walk {
 	bool task_known;
 	uint32_t pid, tgid;
 	void (*on_sample)(struct walk *w, uint64_t tick, const struct kjoule_sample *s);
-	void *data;		/* of @on_sample */
+	void (*on_value)(struct walk *w, const struct kjoule_value *v);
+	void (*on_energy)(struct walk *w, uint64_t tick, const struct kjoule_energy *e);
+	uint64_t chains, stacks;
+	bool sample_before;	/* the record before was a sample, or what belongs to one */
+	bool chain_before;	/* and it had a chain */
+	struct kjoule_sample sample;	/* the last one */
+	void (*on_chain)(struct walk *w, const struct kjoule_chain *c);
+	void (*on_stack)(struct walk *w, const struct kjoule_stack *s);
+	void *data;		/* of these */
 };
 
 void walk_begin(struct walk *w, const struct nl_session *session, uint32_t cpu);
@@ -75,5 +87,8 @@ uint64_t walk_due_ns(const struct nl_session *session, uint64_t tick);
 /* Read what there is; @walk: one for each ring, in their order. Bytes or -errno. */
 long drain_map(struct device *d, struct walk *walk);
 long drain_read(struct device *d, struct walk *walk);
+
+/* The same by a dump of netlink. @messages, if not NULL, counts those with records. */
+long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk, unsigned int *messages);
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "../ktap.h"
 #include "guest.h"
+#include "need.h"
 #include "nl.h"
 #include "ring.h"
 
@@ -51,7 +52,7 @@ static struct nl_session new_session(const struct nl_config *c)
 	return s;
 }
 
-static const struct nl_config plain = { .interval_ns = 1000000, .ring_bytes = 4096 };
+static const struct nl_config plain = { .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 };
 
 /* Sizes in front of a structure, the same for all three. */
 static void check_sizes(int fd, unsigned long request, const char *name, const void *valid, uint32_t size,
@@ -215,16 +216,18 @@ static void check_attach(void)
 static void check_ring(void)
 {
 	struct nl_session s = new_session(&plain);
-	struct kjoule_ring good = { .size = sizeof(good), .index = 1 }, r = good;
+	const uint32_t n = cpu_count(), index = n > 1, cpu = index ? cpu_second() : (int)cpu_first();
+	struct kjoule_ring good = { .size = sizeof(good), .index = index }, r = good;
 	int fd = device(0);
 
 	device_attach(fd, s.id, NULL);
 	check_result(0, call(fd, KJOULE_IOC_RING, &r), "ring");
-	ktap_check(r.cpu == 1 && r.data_size == 4096 && r.tail_offset == r.head_offset + page + 4096 && r.head_offset,
+	ktap_check(r.cpu == cpu && r.data_size == 4096 && r.tail_offset == r.head_offset + page + 4096 &&
+		   !r.head_offset == !index,
 		   "ring tells CPU, size and where to map");
 #define REFUSED(field, value, what) \
 	do { r = good; r.field = (value); check_result(EINVAL, call(fd, KJOULE_IOC_RING, &r), what); } while (0)
-	REFUSED(index, 2, "ring 2 of 2");
+	REFUSED(index, n, "the ring after the last");
 	REFUSED(index, UINT32_MAX, "ring 2^32 - 1");
 	REFUSED(cpu, 1, "ring with its out field cpu not zero");
 	REFUSED(reserved, 1, "ring with its reserved field not zero");
@@ -250,7 +253,7 @@ static int try_map(int fd, size_t length, int prot, int flags, off_t offset)
 static void check_map(void)
 {
 	struct nl_session s = new_session(&plain);
-	struct kjoule_ring r = { .size = sizeof(r), .index = 1 };
+	struct kjoule_ring r = { .size = sizeof(r), .index = cpu_count() - 1 };
 	int fd = device(0), fd_ro = open(KJOULE_DEVICE, O_RDONLY | O_CLOEXEC);
 	size_t whole = page + 4096;
 	const int rw = PROT_READ | PROT_WRITE;
@@ -262,7 +265,7 @@ static void check_map(void)
 	check_result(0, try_map(fd, page, rw, MAP_SHARED, r.tail_offset), "map the tail");
 
 	check_result(EINVAL, try_map(fd, whole, PROT_READ, MAP_SHARED, r.head_offset + page), "map data alone");
-	check_result(EINVAL, try_map(fd, whole, PROT_READ, MAP_SHARED, 2 * r.head_offset), "map a third ring");
+	check_result(EINVAL, try_map(fd, whole, PROT_READ, MAP_SHARED, r.tail_offset + page), "map a ring after the last");
 	check_result(EINVAL, try_map(fd, whole, PROT_READ, MAP_SHARED, 1L << 40), "map far behind the rings");
 	check_result(EINVAL, try_map(fd, whole, PROT_READ, MAP_SHARED, INT64_MAX & ~(0x1ffff)),
 		     "map at the end of all offsets");
@@ -314,11 +317,11 @@ static bool wait_unread(struct device *d, uint64_t bytes)
 
 static void check_read(void)
 {
-	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 1000000, .ring_bytes = 65536 });
+	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 65536 });
 	static uint8_t buffer[1 << 16] __attribute__((aligned(8)));
 	struct walk walk[NL_MAX_CPUS];
 	struct device d;
-	unsigned int i;
+	unsigned int i, n;
 	uint64_t unread;
 	char *hole;
 	long got;
@@ -351,8 +354,10 @@ static void check_read(void)
 
 			if (rec->type == KJOULE_RECORD_CPU)
 				cpu = ((struct kjoule_cpu_mark *)rec)->cpu;
-			else
-				walk_record(&walk[cpu], rec);
+			for (n = 0; rec->type != KJOULE_RECORD_CPU && n < d.n; n++) {
+				if (d.ring[n].cpu == cpu)
+					walk_record(&walk[n], rec);
+			}
 		}
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, s.id, &s);
@@ -393,7 +398,7 @@ static void *read_once(void *data)
 
 static void check_blocking(void)
 {
-	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 50000000, .ring_bytes = 65536 });
+	struct nl_session s = new_session(&(struct nl_config){ .interval_ns = 50000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 65536 });
 	struct sleeper sleeper = { .fd = device(0) };
 	uint64_t start;
 	pthread_t t;
@@ -408,7 +413,7 @@ static void check_blocking(void)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 	close(sleeper.fd);
 
-	s = new_session(&(struct nl_config){ .interval_ns = 4000000000 });
+	s = new_session(&(struct nl_config){ .interval_ns = 4000000000, .flags = KJOULE_FLAG_WAKE_IDLE });
 	sleeper.fd = device(0);
 	device_attach(sleeper.fd, s.id, NULL);
 	pthread_create(&t, NULL, read_once, &sleeper);
@@ -448,7 +453,8 @@ static uint64_t fullest(const struct device *d)
 static void check_partial_reads(void)
 {
 	struct nl_session s = new_session(&(struct nl_config){
-		.interval_ns = 1000000, .ring_bytes = 4096, .wakeup_bytes = 3072, .cpus = 1 });
+		.flags = KJOULE_FLAG_WAKE_IDLE, .interval_ns = 1000000, .ring_bytes = 4096, .wakeup_bytes = 3072,
+		.cpus = 1ULL << cpu_first() });
 	struct nl_stats stats[NL_MAX_CPUS];
 	struct device d;
 	uint8_t some[512];
@@ -473,7 +479,7 @@ static void check_poll(void)
 {
 	const uint64_t mark = 2400, slack = 1200;
 	struct nl_session s = new_session(&(struct nl_config){
-		.interval_ns = 1000000, .ring_bytes = 65536, .wakeup_bytes = 2400 });
+		.flags = KJOULE_FLAG_WAKE_IDLE, .interval_ns = 1000000, .ring_bytes = 65536, .wakeup_bytes = 2400 });
 	struct walk walk[NL_MAX_CPUS];
 	unsigned int i, wakes, early = 0, late = 0;
 	struct device d;
@@ -510,7 +516,7 @@ static void check_poll(void)
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 
-	s = new_session(&(struct nl_config){ .interval_ns = 1000000, .ring_bytes = 4096, .wakeup_bytes = 4096 });
+	s = new_session(&(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096, .wakeup_bytes = 4096 });
 	device_open(&d, s.id);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_START, s.id, &s);
 	ktap_check_equal(POLLIN, poll_now(d.fd, 3000), "a mark at the very end of the ring is reached");
@@ -522,8 +528,7 @@ static void check_poll(void)
 int main(void)
 {
 	page = sysconf(_SC_PAGESIZE);
-	if (session_count() < 0)
-		ktap_skip_all("the module is not loaded");
+	need_module();
 	if (nl_open(&nl)) {
 		ktap_not_ok("a netlink family");
 		return ktap_end();

@@ -9,12 +9,16 @@
  * timeout: 60
  */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../ktap.h"
 #include "books.h"
 #include "guest.h"
+#include "need.h"
 #include "nl.h"
 #include "ring.h"
 
@@ -27,7 +31,9 @@ struct look {
 	uint64_t shift[MAX_TICKS];	/* due time against the grid */
 	uint64_t late[MAX_TICKS];
 	unsigned int n;
-	uint64_t last_ns;
+	uint64_t following[MAX_TICKS];	/* how late were those right after another one */
+	unsigned int n_following;
+	uint64_t last_ns, last_tick;
 };
 
 static void note(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
@@ -38,7 +44,10 @@ static void note(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
 		look->shift[look->n] = walk_due_ns(w->session, tick) - w->session->t0_ns -
 				       tick * w->session->interval_ns;
 		look->late[look->n++] = s->late_ns;
+		if (tick == look->last_tick + 1)
+			look->following[look->n_following++] = s->late_ns;
 	}
+	look->last_tick = tick;
 	look->last_ns = walk_due_ns(w->session, tick) + s->late_ns;
 }
 
@@ -56,12 +65,49 @@ static uint64_t quantile(uint64_t *v, unsigned int n, unsigned int tenths)
 	return n ? v[n * tenths / 10] : 0;
 }
 
-/* Watch CPU 0 from CPU 1 without sleeping: when does a record appear, against its time? */
+/*
+ * How late this machine's timers are just then, whoever uses them: a thread of real-time
+ * priority that sleeps to a grid of the same interval on the same CPU. A tick is taken in the
+ * timer's interrupt, so it can not be much later than that.
+ */
+struct sleeper {
+	pthread_t thread;
+	volatile bool end;
+	bool prior;		/* it had its priority */
+	uint64_t late[MAX_TICKS];
+	unsigned int n;
+};
+
+static void *sleep_on_grid(void *data)
+{
+	const struct sched_param param = { .sched_priority = 50 };
+	struct sleeper *s = data;
+	uint64_t due = now_ns(), now;
+
+	pin_to(cpu_first());
+	s->prior = !pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+	while (!s->end && s->n < MAX_TICKS) {
+		struct timespec t;
+
+		due += INTERVAL_NS;
+		t = (struct timespec){ due / 1000000000, due % 1000000000 };
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		now = now_ns();
+		s->late[s->n++] = now - due;
+		/* as with ticks, the latest one due counts */
+		if (now > due + INTERVAL_NS)
+			due += (now - due) / INTERVAL_NS * INTERVAL_NS;
+	}
+	return NULL;
+}
+
+/* Watch the first CPU from another without sleeping: when does a record appear, against its time? */
 static void check_times(uint64_t jitter_ns, const char *name)
 {
 	static uint64_t delay[MAX_TICKS];
+	static struct sleeper sleeper;
 	static struct look look;
-	uint64_t end, seen, empty, sum = 0, low = UINT64_MAX, high = 0;
+	uint64_t end, seen, empty, soonest_ns, tick_ns, sleep_ns, sum = 0, low = UINT64_MAX, high = 0;
 	unsigned int n = 0, early = 0, i;
 	struct walk walk;
 	struct nl_session info;
@@ -69,7 +115,8 @@ static void check_times(uint64_t jitter_ns, const char *name)
 	struct nl nl;
 	int err;
 
-	err = nl_open(&nl) ?: nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = 1,
+	err = nl_open(&nl) ?: nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+								       .cpus = 1ULL << cpu_first(),
 								       .jitter_ns = jitter_ns }, &info) ?:
 	      device_open(&d, info.id) ?: device_map(&d) ?:
 	      nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
@@ -78,7 +125,9 @@ static void check_times(uint64_t jitter_ns, const char *name)
 		return;
 	}
 	memset(&look, 0, sizeof(look));
-	walk_begin(&walk, &info, 0);
+	memset(&sleeper, 0, sizeof(sleeper));
+	pthread_create(&sleeper.thread, NULL, sleep_on_grid, &sleeper);
+	walk_begin(&walk, &info, cpu_first());
 	walk.on_sample = note;
 	walk.data = &look;
 	for (end = now_ns() + 8000000000, empty = 0; (seen = now_ns()) < end && look.n < ENOUGH;) {
@@ -96,6 +145,8 @@ static void check_times(uint64_t jitter_ns, const char *name)
 		if (seen - empty < LOOK_NS)
 			delay[n++] = seen > look.last_ns ? seen - look.last_ns : 0;
 	}
+	sleeper.end = true;
+	pthread_join(sleeper.thread, NULL);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, &walk);
 	check_books(name, &nl, &info, &d, &walk);
@@ -109,9 +160,22 @@ static void check_times(uint64_t jitter_ns, const char *name)
 	if (!ktap_check(n > 50 && quantile(delay, n, 5) < INTERVAL_NS / 10,
 			"%s: records appear at the times that they tell", name))
 		ktap_diag("the median of %u is %" PRIu64 " ns after", n, delay[n / 2]);
-	/* the same for the tick itself: most of those that were not held up */
-	if (!ktap_check(quantile(look.late, look.n, 2) < INTERVAL_NS / 5, "%s: ticks are taken soon after they are due", name))
-		ktap_diag("eight of ten are %" PRIu64 " ns late or more", look.late[look.n / 5]);
+	/*
+	 * The same for the tick itself: half of them within a fifth of the interval, or as soon as what
+	 * else sleeps here, because a busy build machine delays both. A delay that the module itself
+	 * adds is in the soonest as well, but for ticks so late that others were missed before.
+	 */
+	soonest_ns = quantile(look.following, look.n_following, 2);
+	ktap_check(look.n_following > ENOUGH / 10 && soonest_ns < INTERVAL_NS / 10, "%s: nothing delays all ticks", name);
+	tick_ns = quantile(look.late, look.n, 5);
+	sleep_ns = quantile(sleeper.late, sleeper.n, 5);
+	if (!sleeper.prior)
+		ktap_skip("most ticks are taken as soon as timers here fire", "no real-time priority to compare with: run as root");
+	else
+		ktap_check(look.n && (tick_ns < INTERVAL_NS / 5 || tick_ns < sleep_ns + INTERVAL_NS / 20),
+			   "%s: most ticks are taken as soon as timers here fire", name);
+	ktap_diag("%s: of %u ticks two tenths are at most %" PRIu64 " ns late, half %" PRIu64 "; half of a thread's %u sleeps %"
+		  PRIu64, name, look.n, soonest_ns, tick_ns, sleeper.n, sleep_ns);
 	if (jitter_ns && look.n &&
 	    !ktap_check(high < jitter_ns && low < jitter_ns / 20 && high > jitter_ns / 20 * 19 &&
 			sum / look.n > jitter_ns / 10 * 4 && sum / look.n < jitter_ns / 10 * 6,
@@ -157,15 +221,14 @@ static void check_draws(void)
 
 int main(void)
 {
+	unsigned int second;
 	struct busy load;
 
-	if (session_count() < 0)
-		ktap_skip_all("the module is not loaded");
-	if (cpu_count() < 2)
-		ktap_skip_all("one CPU can not watch another");
-	pin_to(0);
+	need_module();
+	second = need_second_cpu("which can not watch another");
+	pin_to(cpu_first());
 	busy_start(&load, 1);
-	pin_to(1);
+	pin_to(second);
 	check_times(0, "without jitter");
 	check_times(INTERVAL_NS - 1, "with jitter");
 	busy_stop(&load);

@@ -17,6 +17,7 @@
 #include "../ktap.h"
 #include "books.h"
 #include "guest.h"
+#include "need.h"
 #include "nl.h"
 #include "ring.h"
 
@@ -61,7 +62,7 @@ static bool wait_lost(void)
 	return full == d.n;
 }
 
-static const struct nl_config small = { .interval_ns = 250000, .ring_bytes = 4096 };
+static const struct nl_config small = { .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 };
 
 static void check_overrun(long (*drain)(struct device *d, struct walk *walk), const char *how)
 {
@@ -246,7 +247,7 @@ static void check_random_lies(void)
 	unsigned int i;
 	ssize_t got;
 
-	if (!begin(&(struct nl_config){ .interval_ns = 50000, .ring_bytes = 4096 }))
+	if (!begin(&(struct nl_config){ .interval_ns = 50000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 }))
 		return;
 	lying = true;
 	pthread_create(&t, NULL, lie_at_random, NULL);
@@ -292,7 +293,7 @@ static void check_racing_reader(void)
 	unsigned int i, back = 0;
 	pthread_t t;
 
-	if (!begin(&(struct nl_config){ .interval_ns = 50000, .ring_bytes = 8192 }))
+	if (!begin(&(struct nl_config){ .interval_ns = 50000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 8192 }))
 		return;
 	lying = true;
 	pthread_create(&t, NULL, consume, NULL);
@@ -314,8 +315,7 @@ static void check_racing_reader(void)
 
 int main(void)
 {
-	if (session_count() < 0)
-		ktap_skip_all("the module is not loaded");
+	need_module();
 	if (nl_open(&nl)) {
 		ktap_not_ok("a netlink family");
 		return ktap_end();

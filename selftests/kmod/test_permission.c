@@ -3,7 +3,7 @@
  * Energy is a side channel and an instruction pointer breaks KASLR: who has neither
  * CAP_PERFMON nor CAP_SYS_ADMIN is refused every command, the device and the books;
  * either capability is enough, and nothing else is. Kernel addresses are shown with
- * CAP_PERFMON or CAP_SYSLOG only.
+ * CAP_PERFMON or CAP_SYSLOG only, and a session's records to the user who made it.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -12,125 +12,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
-#include <linux/genetlink.h>
 
 #include "../ktap.h"
 #include "guest.h"
+#include "need.h"
 #include "nl.h"
 #include "ring.h"
+#include "who.h"
 
-#define NOBODY	65534
-#define BOOKS	"/sys/kernel/debug/kjoule/books"
+static const char *no_debugfs;	/* why there are no books to open */
 
-static struct nl nl;		/* of the privileged parent, shared with the children */
-static uint32_t theirs;		/* a session of it */
-
-static const char *const command_name[] = {
-	[KJOULE_CMD_SOURCE_GET] = "source-get",
-	[KJOULE_CMD_SESSION_NEW] = "session-new",
-	[KJOULE_CMD_SESSION_START] = "session-start",
-	[KJOULE_CMD_SESSION_STOP] = "session-stop",
-	[KJOULE_CMD_SESSION_DEL] = "session-del",
-	[KJOULE_CMD_SESSION_GET] = "session-get",
-	[KJOULE_CMD_STATS_GET] = "stats-get",
-};
-
-/* Keep only these capabilities, in all sets. */
-static bool keep_caps(uint64_t caps)
+static void check_books(int want, const char *who)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = caps, .permitted = caps, .inheritable = 0 },
-		{ .effective = caps >> 32, .permitted = caps >> 32, .inheritable = 0 },
-	};
-
-	return !syscall(SYS_capset, &header, data);
-}
-
-#define CAP(x)	(1ULL << (x))
-#define ALL	(CAP(CAP_LAST_CAP + 1) - 1)
-
-/* Send a valid command as @who; a dump if @flags say so. */
-static int try_command(struct nl *who, uint8_t cmd, uint16_t flags)
-{
-	struct nlmsghdr *request = nl_request(who, cmd, flags);
-
-	if (cmd == KJOULE_CMD_SESSION_NEW)
-		mnl_attr_put_u64(request, KJOULE_A_SESSION_INTERVAL_NS, 1000000);
-	else if (cmd == KJOULE_CMD_STATS_GET)
-		mnl_attr_put_u32(request, KJOULE_A_STATS_SESSION, theirs);
-	else if (cmd == KJOULE_CMD_SOURCE_GET && !flags)
-		mnl_attr_put_u32(request, KJOULE_A_SOURCE_ID, 1);
-	else if (cmd != KJOULE_CMD_SOURCE_GET && !flags)
-		mnl_attr_put_u32(request, KJOULE_A_SESSION_ID, theirs);
-	return nl_talk(who, request, NULL, NULL);
-}
-
-static void check_errno(int want, int got, const char *who, const char *what)
-{
-	if (!ktap_check(got == -want, "%s: %s: %s", who, what, want ? strerrorname_np(want) : "allowed"))
-		ktap_diag("got %s", got ? strerrorname_np(-got) : "success");
-}
-
-static void check_commands(struct nl *who, const char *name)
-{
-	char what[64];
-	uint8_t cmd;
-
-	for (cmd = KJOULE_CMD_SOURCE_GET; cmd <= KJOULE_CMD_MAX; cmd++) {
-		if (cmd != KJOULE_CMD_STATS_GET)
-			check_errno(EPERM, try_command(who, cmd, 0), name, command_name[cmd]);
-		if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_SESSION_GET && cmd != KJOULE_CMD_STATS_GET)
-			continue;
-		snprintf(what, sizeof(what), "%s dump", command_name[cmd]);
-		check_errno(EPERM, try_command(who, cmd, NLM_F_DUMP), name, what);
-	}
-}
-
-static int try_open(const char *path, int flags)
-{
-	int fd = open(path, flags | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	close(fd);
-	return 0;
-}
-
-/* Run in a child, so that what it gives up comes back; results are counted here. */
-static void in_child(void (*body)(void))
-{
-	int status, tell[2];
-	pid_t pid;
-	unsigned int counts[2] = { 0, 0 };
-
-	if (pipe(tell))
-		return;
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		body();
-		fflush(stdout);
-		counts[0] = ktap_number;
-		counts[1] = ktap_failed;
-		if (write(tell[1], counts, sizeof(counts)) != sizeof(counts))
-			_exit(1);
-		_exit(0);
-	}
-	close(tell[1]);
-	if (read(tell[0], counts, sizeof(counts)) == sizeof(counts)) {
-		ktap_number = counts[0];
-		ktap_failed = counts[1];
-	}
-	close(tell[0]);
-	waitpid(pid, &status, 0);
-	if (status)
-		ktap_not_ok("the child came to its end");
+	if (no_debugfs)
+		ktap_skip("open of the books", no_debugfs);
+	else
+		check_errno(want, try_open(BOOKS, O_RDONLY), who, "open of the books");
 }
 
 static void as_nobody(void)
@@ -146,7 +44,7 @@ static void as_nobody(void)
 	check_commands(&nl, "nobody with a socket of root's");
 	check_errno(EACCES, try_open(KJOULE_DEVICE, O_RDWR), "nobody", "open of the device");
 	check_errno(EACCES, try_open(KJOULE_DEVICE, O_RDONLY), "nobody", "open of the device for reading");
-	check_errno(EACCES, try_open(BOOKS, O_RDONLY), "nobody", "open of the books");
+	check_books(EACCES, "nobody");
 	ktap_check(session_count() == 1, "nobody: the number of sessions can be read");
 
 	if (!unshare(CLONE_NEWUSER)) {
@@ -171,7 +69,7 @@ static void without_both(void)
 	check_commands(&own, "root without CAP_PERFMON and CAP_SYS_ADMIN");
 	check_commands(&nl, "root without both, with a socket of root's");
 	check_errno(EPERM, try_open(KJOULE_DEVICE, O_RDWR), "root without both", "open of the device");
-	check_errno(EPERM, try_open(BOOKS, O_RDONLY), "root without both", "open of the books");
+	check_books(EPERM, "root without both");
 }
 
 /* Run a session; tell whether kernel samples came and whether their addresses were hidden. */
@@ -222,7 +120,6 @@ static void check_kernel_address(const char *who, uint64_t caps, bool shown)
 		ktap_diag("%u kernel samples, %u of them hidden", kernel, hidden);
 }
 
-#define FILES	(CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH))
 
 static void with_perfmon(void)
 {
@@ -234,7 +131,7 @@ static void with_perfmon(void)
 	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_PERFMON alone", "session-new");
 	check_errno(0, try_command(&own, KJOULE_CMD_SOURCE_GET, NLM_F_DUMP), "CAP_PERFMON alone", "source-get dump");
 	check_errno(0, try_open(KJOULE_DEVICE, O_RDWR), "CAP_PERFMON alone", "open of the device");
-	check_errno(0, try_open(BOOKS, O_RDONLY), "CAP_PERFMON alone", "open of the books");
+	check_books(0, "CAP_PERFMON alone");
 	nl_close(&own);
 	check_kernel_address("CAP_PERFMON alone", CAP(CAP_PERFMON) | FILES, true);
 }
@@ -279,12 +176,69 @@ static void in_net_namespace(void)
 	check_errno(ENOENT, nl_open(&own), "another network namespace", "the family is not there");
 }
 
+/* Attach to the privileged parent's session. */
+static int try_attach(void)
+{
+	struct device d;
+	int err = device_open(&d, theirs);
+
+	if (!err)
+		device_close(&d);
+	return err;
+}
+
+/* Sessions belong to users: who may do the same with his own has no business with others'. */
+static void as_other_user(void)
+{
+	struct nl_session s;
+	struct device d;
+	struct nl own;
+
+	if (!become(NOBODY, CAP(CAP_PERFMON) | FILES) || nl_open(&own)) {
+		ktap_not_ok("becoming another user with CAP_PERFMON");
+		return;
+	}
+	check_errno(EACCES, try_attach(), "another user with CAP_PERFMON", "attaching to root's session");
+	check_errno(EPERM, try_command(&own, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP), "another user with CAP_PERFMON",
+		    "draining root's session");
+	check_errno(EPERM, try_command(&own, KJOULE_CMD_SESSION_START, 0), "another user with CAP_PERFMON",
+		    "starting root's session");
+	check_errno(EPERM, try_command(&own, KJOULE_CMD_SESSION_STOP, 0), "another user with CAP_PERFMON",
+		    "stopping root's session");
+	check_errno(EPERM, try_command(&own, KJOULE_CMD_SESSION_DEL, 0), "another user with CAP_PERFMON",
+		    "ending root's session");
+	check_errno(0, nl_session_new(&own, &(struct nl_config){ .interval_ns = 1000000 }, &s),
+		    "another user with CAP_PERFMON", "a session of his own");
+	check_errno(0, device_open(&d, s.id), "another user with CAP_PERFMON", "attaching to his own");
+}
+
+static void as_other_admin(void)
+{
+	if (become(NOBODY, CAP(CAP_PERFMON) | CAP(CAP_SYS_ADMIN) | FILES))
+		check_errno(0, try_attach(), "another user with CAP_SYS_ADMIN besides", "attaching to root's session");
+	else
+		ktap_not_ok("becoming another user with CAP_SYS_ADMIN");
+}
+
+/* The session shows kernel addresses; who would read it may not see them. */
+static void without_addresses(void)
+{
+	if (keep_caps(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
+		check_errno(0, try_attach(), "root with CAP_SYSLOG", "attaching to a session with kernel addresses");
+	if (keep_caps(CAP(CAP_SYS_ADMIN) | FILES))
+		check_errno(EPERM, try_attach(), "root without CAP_PERFMON and CAP_SYSLOG",
+			    "attaching to a session with kernel addresses");
+	else
+		ktap_not_ok("giving up CAP_SYSLOG");
+}
+
 int main(void)
 {
 	struct nl_session s;
 
-	if (session_count() < 0)
-		ktap_skip_all("the module is not loaded");
+	need_module();
+	need_root();
+	no_debugfs = lacks_debugfs();
 	if (nl_open(&nl) || nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000 }, &s)) {
 		ktap_not_ok("a session to be refused: %s", nl.why);
 		return ktap_end();
@@ -294,6 +248,9 @@ int main(void)
 	in_child(without_both);
 	in_child(with_perfmon);
 	in_child(with_admin);
+	in_child(as_other_user);
+	in_child(as_other_admin);
+	in_child(without_addresses);
 	in_child(check_borrowed_socket);
 	in_child(in_net_namespace);
 	ktap_check(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, theirs, &s) && s.state == KJOULE_SESSION_NEW,

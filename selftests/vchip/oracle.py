@@ -47,6 +47,7 @@ class Mark:
         self.counts = {}          # (cpu, index) -> VALUES
         self.backs = {}           # (cpu, index) -> VALUES, taken back
         self.stalls = {}          # (cpu, index) -> (ns, ns alone, static fJ alone)
+        self.lost = []            # what there were too many of since the mark before: (kind, number)
 
     @classmethod
     def zero(cls, like):
@@ -129,6 +130,7 @@ class Oracle:
                 self.stalls.append(Stall(*map(int, word[:5]), int(word[5], 16), word[6]))
             elif kind == "lost":
                 self.lost.append(word)
+                mark.lost.append(word)
             elif kind == "done":
                 self.marks.append(mark)
 

@@ -3,6 +3,7 @@
 # where: guest
 # vm: --icount --append iomem=relaxed
 # timeout: 120
+# debug: no the silicon and its timing are judged, which is no code of this kernel
 """The counting chip counts each retired instruction once, on a repeatable guest.
 
 The same promise as the timed chip's, kept under -icount, where QEMU leaves blocks at

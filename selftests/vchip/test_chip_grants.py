@@ -3,6 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 120
+# debug: no the silicon and its timing are judged, which is no code of this kernel
 """A frequency is granted after the latency that the profile gives for that pair.
 
 The grant comes within one quantum (1,500 cycles at the old frequency) of it by the CPU's

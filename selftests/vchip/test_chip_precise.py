@@ -3,6 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 120
+# debug: no the silicon and its timing are judged, which is no code of this kernel
 """An interrupt's precise instruction pointer falls on code in proportion to its cycles.
 
 A block of 100 instructions beside one of 3, where QEMU alone would show the wrong one;

@@ -3,6 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 180
+# debug: no the silicon and its timing are judged, which is no code of this kernel
 """The chip runs at the frequency that was asked for.
 
 At every P-state the work done in a time follows the set frequency within 2 %, logged

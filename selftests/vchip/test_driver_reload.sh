@@ -6,6 +6,7 @@
 # vm: --profile plain --cpus 2
 # boot: own
 # timeout: 200
+# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 
 . "$(dirname "$0")/../ktap.sh"
 
@@ -40,6 +41,7 @@ check_fails "vchip stays while perf counts with it" rmmod vchip
 touch "$dir/stop"
 wait
 
+there=$(traces | wc -l)
 check "it is unloaded" rmmod vchip
 check_equal "nothing of it is left" "" "$(traces)"
 check "it is loaded again" insmod "$modules/vchip.ko"
@@ -48,7 +50,7 @@ for i in $(seq 20); do
 	rmmod vchip && insmod "$modules/vchip.ko" || failed=$((failed + 1))
 done
 check_equal "20 times more" 0 $failed
-check_equal "everything is there again" 11 "$(traces | wc -l)"
+check_equal "everything is there again" "$there" "$(traces | wc -l)"
 check_equal "every CPU asked for a frequency" 2 \
 	"$(awk '$1 ~ /^cpu[01].req_khz$/ && $2 > 0' $registers | wc -l)"
 

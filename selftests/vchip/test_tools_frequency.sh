@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # cpupower, which nobody here wrote, drives the chip's clock: what it sets is what it
 # shows, and the speed of execution follows. The same work is timed 401 times on CPU 0
-# at each frequency with CLOCK_MONOTONIC; ticks and stalls of the build machine hit
-# single loops and leave the median alone. All else runs on CPU 1.
+# at each frequency with CLOCK_MONOTONIC; ticks and stalls of the build machine make
+# single loops longer, so the one that a quarter are shorter than counts. All else runs on CPU 1.
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 180
+# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 
 . "$(dirname "$0")/../ktap.sh"
 
@@ -64,10 +65,10 @@ to:	.skip	16
 times:	.skip	$LOOPS * 8
 EOF
 
-# The median of the loops in nanoseconds, on CPU 0.
+# The lower quartile of the loops in nanoseconds, on CPU 0.
 work_ns()
 {
-	taskset -c 0 "$dir/work" | od -An -v -w8 -t d8 | sort -n | sed -n "$((LOOPS / 2 + 1))p"
+	taskset -c 0 "$dir/work" | od -An -v -w8 -t d8 | sort -n | sed -n "$((LOOPS / 4 + 1))p"
 }
 
 # |a / b - c / d| is within a number of thousandths of c / d
@@ -106,7 +107,7 @@ for khz in $min_khz $middle_khz $max_khz; do
 	else
 		ktap_not_ok "at $khz kHz the speed is within 3 % of what it should be"
 	fi
-	ktap_diag "$khz kHz: median" $ns "ns; at $max_khz kHz" $max_ns ns
+	ktap_diag "$khz kHz: lower quartile" $ns "ns; at $max_khz kHz" $max_ns ns
 	[ "$khz" != "$min_khz" ] ||
 		check_equal "the other CPU keeps its own frequency" "$max_khz" "$(cat $other/cpuinfo_cur_freq)"
 done

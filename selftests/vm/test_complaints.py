@@ -95,18 +95,35 @@ kjoule-test: begin kmod/BUG: a test's mark
 """
 
 
+# What a kernel says when a test makes its allocations fail.
+FAILED = """
+test_alloc: vmalloc error: size 28672, vm_struct allocation failed, mode:0xcc0(GFP_KERNEL), nodemask=(null)
+CPU: 1 PID: 72 Comm: test_alloc Tainted: G           O       6.1.192-kjoule-debug #2
+Call Trace:
+ <TASK>
+kobject_add_internal failed for kjoule (error: -12 parent: misc)
+"""
+FROM, UNTIL = "kjoule-test: allocations fail from here\n", "kjoule-test: allocations fail until here\n"
+
+
 def lines(text):
     return [f"[{i + 1:5}.123456] {line}" for i, line in enumerate(text.strip("\n").splitlines())]
 
 
 def main():
-    ktap.plan(len(BAD) + 4)
+    ktap.plan(len(BAD) + 6)
     for what, text in BAD.items():
         missed = [line for line in lines(text) if kernel_log.complaints([line]) != [line]]
         ktap.check(not missed, f"{what} is a complaint", "\n".join(missed))
     ktap.check(not kernel_log.complaints(lines(GOOD)), "talk is none", "\n".join(kernel_log.complaints(lines(GOOD))))
     bad = lines(BAD["a warning"])
     ktap.check(kernel_log.complaints(lines(GOOD) + bad + lines(GOOD)) == bad, "complaints are found among talk")
+    failing = lines(FROM + FAILED + BAD["a checker of memory"] + "\n Call Trace:\n" + UNTIL)
+    got = kernel_log.complaints(failing)
+    ktap.check(len(got) == len(lines(BAD["a checker of memory"])) + 1,
+               "where allocations fail on purpose, it is none to say so, but all else is", "\n".join(got))
+    got = kernel_log.complaints(lines(FROM + UNTIL + FAILED))
+    ktap.check(len(got) == 2, "and elsewhere it is one", "\n".join(got))
     ktap.check(kernel_log.taint_names(0) == kernel_log.taint_names(1 << 12 | 1 << 13) == "",
                "modules that are ours do not taint")
     got = [kernel_log.taint_names(1 << bit | 1 << 12) for bit in (4, 7, 9, 14)]

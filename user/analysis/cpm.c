@@ -20,7 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpm.h"
+#include "cpm_divide.h"
 
 /* A vector has a power of its own in the refinement: its part of its windows, and how many. */
 #define REFINE_PURITY	0.5
@@ -36,25 +36,33 @@ static int by_vector(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-/* Windows from the readings; those at both ends are known only in part. */
+/*
+ * Windows from the readings; those at both ends are known only in part. Readings without
+ * a tick between them are one: what was spent between them belongs to the ticks before,
+ * because none of its own was seen.
+ */
 static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_tick,
 			   struct cpm_window *w)
 {
-	size_t out = 0;
+	size_t out = 0, last = 0, kept = 0;
 
 	if (r[0].tick)
 		w[out++] = (struct cpm_window){ 0, r[0].tick, 0, false, 0 };
-	for (size_t i = 0; i + 1 < n; i++) {
-		if (r[i + 1].tick == r[i].tick)
+	while (last + 1 < n && r[last + 1].tick == r[last].tick)
+		last++;
+	for (size_t i = last + 1; i < n; i++) {
+		if (i + 1 < n && r[i + 1].tick == r[i].tick)
 			continue;
-		w[out++] = (struct cpm_window){ r[i].tick, r[i + 1].tick,
-						(double)(r[i + 1].uj - r[i].uj), true, 0 };
+		w[out++] = (struct cpm_window){ r[last].tick, r[i].tick,
+						(double)(r[i].uj - r[last].uj), true, 0 };
+		last = i;
+		kept++;
 	}
 	/*
 	 * At the first reading the counter had last moved some time before, so the first
 	 * window's energy has a part from before the recording.
 	 */
-	for (size_t i = 0; i < out && n > 2; i++) {
+	for (size_t i = 0; i < out && kept > 1; i++) {
 		if (w[i].known) {
 			w[i].known = false;
 			break;
@@ -65,24 +73,43 @@ static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_t
 	return out;
 }
 
-/* The parts of window @w, whose events begin at @at. Return: behind its last event */
-static size_t add_parts(const struct cpm_vectors *v, struct cpm_domain *d, struct cpm_window *w,
-			size_t at)
+/* How far the windows have been gone through, which follow each other. */
+struct progress {
+	size_t event, untaken;
+};
+
+/* Ticks that [a, b) and [from, to) have in common. */
+static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
+{
+	uint64_t low = a > from ? a : from, high = b < to ? b : to;
+
+	return high > low ? high - low : 0;
+}
+
+/* The parts of window @w. */
+static void add_parts(const struct cpm_vectors *v, struct cpm_domain *d, struct cpm_window *w,
+		      struct progress *at)
 {
 	size_t begin = d->n_parts, out;
 	uint64_t silent = w->to - w->from;
 
 	w->first_part = begin;
-	for (; at < v->n_events && v->events[at].tick < w->to; at++) {
-		d->parts[d->n_parts++] = (struct cpm_part){ v->events[at].vector, 1 };
-		silent--;
+	for (; at->event < v->n_events && v->events[at->event].tick < w->to; at->event++) {
+		const struct cpm_event *e = &v->events[at->event];
+		uint64_t end = e->tick + e->more + 1, n = common(e->tick, end, w->from, w->to);
+
+		if (n)
+			d->parts[d->n_parts++] = (struct cpm_part){ e->vector, n };
+		silent -= n;
+		if (end > w->to)
+			break;	/* the next window has the rest */
 	}
 	if (d->n_parts > begin) {
 		qsort(d->parts + begin, d->n_parts - begin, sizeof(*d->parts), by_vector);
 		out = begin;
 		for (size_t i = begin + 1; i < d->n_parts; i++) {
 			if (d->parts[i].vector == d->parts[out].vector)
-				d->parts[out].count++;
+				d->parts[out].count += d->parts[i].count;
 			else
 				d->parts[++out] = d->parts[i];
 		}
@@ -90,14 +117,29 @@ static size_t add_parts(const struct cpm_vectors *v, struct cpm_domain *d, struc
 	}
 	if (silent)
 		d->parts[d->n_parts++] = (struct cpm_part){ CPM_SILENT, silent };
-	return at;
+}
+
+/* Ticks of a window that idle CPUs did not take, all of them together. */
+static double untaken(const struct cpm_vectors *v, const struct cpm_window *w, struct progress *at)
+{
+	double sum = 0;
+
+	for (; at->untaken < v->n_untaken && v->untaken[at->untaken].tick < w->to; at->untaken++) {
+		const struct cpm_untaken *u = &v->untaken[at->untaken];
+		uint64_t end = at->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
+
+		sum += (double)u->cpus * common(u->tick, end, w->from, w->to);
+		if (end > w->to)
+			break;
+	}
+	return sum;
 }
 
 /* The energy of a window less what interrupts spent in it; its parts are the last ones. */
 static void take_out(const struct cpm_vectors *v, const struct cpm_domain *d, struct cpm_window *w,
-		     const struct cpm_irq *irq)
+		     const struct cpm_irq *irq, struct progress *at)
 {
-	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus;
+	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(v, w, at);
 
 	for (size_t p = w->first_part; p < d->n_parts; p++) {
 		uint32_t base = v->base[d->parts[p].vector];
@@ -112,23 +154,17 @@ static size_t parts_end(const struct cpm_domain *d, size_t window)
 	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
 }
 
-/* How a window is divided: a tick of vector v gets weights[v] / @total of its energy. */
-struct division {
-	const double *weights;
-	double total, equal;
-};
-
-static struct division divide_by(const struct cpm_domain *d, size_t window, const double *weights)
+struct cpm_division cpm_divide(const struct cpm_domain *d, size_t window, const double *weights)
 {
 	const struct cpm_window *w = &d->windows[window];
-	struct division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
+	struct cpm_division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
 
 	for (size_t p = w->first_part; p < parts_end(d, window); p++)
 		div.total += d->parts[p].count * weights[d->parts[p].vector];
 	return div;
 }
 
-static double tick_share(const struct division *div, uint32_t vector)
+double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
 {
 	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
 }
@@ -144,15 +180,15 @@ static void step(const struct cpm_domain *d, const double *weights, double *powe
 	memset(power, 0, d->n_vectors * sizeof(*power));
 	memset(ticks, 0, d->n_vectors * sizeof(*ticks));
 	for (size_t w = 0; w < d->n_windows; w++) {
-		struct division div;
+		struct cpm_division div;
 
 		if (!d->windows[w].known)
 			continue;
-		div = divide_by(d, w, weights);
+		div = cpm_divide(d, w, weights);
 		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
 			uint32_t v = d->parts[p].vector;
 
-			power[v] += d->windows[w].uj * d->parts[p].count * tick_share(&div, v);
+			power[v] += d->windows[w].uj * d->parts[p].count * cpm_tick_share(&div, v);
 			ticks[v] += d->parts[p].count;
 		}
 		all_uj += d->windows[w].uj;
@@ -259,8 +295,8 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
 {
 	double *ticks = NULL;
+	struct progress at = { 0 };
 	bool *pure = NULL;
-	size_t at = 0;
 
 	memset(d, 0, sizeof(*d));
 	if (n < 2 || readings[0].tick == readings[n - 1].tick)
@@ -268,7 +304,8 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 	d->n_vectors = v->n_vectors;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
 	d->windows = calloc(n + 2, sizeof(*d->windows));
-	d->parts = calloc(v->n_events + n + 2, sizeof(*d->parts));
+	/* each window may cut an event in two, and have silent ticks */
+	d->parts = calloc(v->n_events + 2 * (n + 2), sizeof(*d->parts));
 	ticks = calloc(d->n_vectors, sizeof(*ticks));
 	pure = calloc(d->n_vectors, sizeof(*pure));
 	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
@@ -281,9 +318,9 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 	}
 	d->n_windows = make_windows(readings, n, end_tick, d->windows);
 	for (size_t w = 0; w < d->n_windows; w++) {
-		at = add_parts(v, d, &d->windows[w], at);
+		add_parts(v, d, &d->windows[w], &at);
 		if (irq)
-			take_out(v, d, &d->windows[w], irq);
+			take_out(v, d, &d->windows[w], irq, &at);
 		d->known += d->windows[w].known;
 	}
 	if (find_pure(d, pure) || find_alone(v, d))
@@ -355,47 +392,64 @@ static void touch(struct adding *a, uint32_t group, double part, const double *u
 	s->w_residual += part * residual;
 }
 
-/* What a block counts for among those that ran at the same tick: its power alone, if known. */
-static double say(const struct adding *a, uint32_t block)
+/* The power of a vector as it is known so far: equal shares are no power. */
+static double power_of(const struct cpm_domain *d, uint32_t vector)
 {
-	uint32_t alone = a->d->alone[block];
-
-	return alone == UINT32_MAX ? 0 : a->d->weights[a->d->steps - 1][alone];
+	return d->steps > 1 ? d->weights[d->steps - 1][vector] : d->uj_per_tick[vector];
 }
 
-/*
- * The energy @uj of @count ticks of vector @v to its blocks: in proportion to what
- * each draws alone, equally where that is not known of all of them. Marginal blocks
- * get only what is more than without them.
- */
+/* What a block counts for among those that ran at the same tick: its power alone, if known. */
+static double say(const struct cpm_domain *d, uint32_t block)
+{
+	uint32_t alone = d->alone[block];
+
+	return alone == UINT32_MAX ? 0 : power_of(d, alone);
+}
+
+struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
+			     uint32_t vector, double uj)
+{
+	const uint32_t *members = v->members + v->first[vector];
+	struct cpm_sharing s = { .n = v->first[vector + 1] - v->first[vector], .part = 1,
+				 .known = true };
+	double base = power_of(d, v->base[vector]);
+
+	for (uint32_t m = 0; m < s.n; m++) {
+		if (v->kinds[members[m]] == CPM_MARGINAL)
+			continue;
+		s.others++;
+		s.all += say(d, members[m]);
+		s.known &= say(d, members[m]) > 0;
+	}
+	/* alone, and nobody knows what there would be without it: all of it */
+	if (s.others < s.n && !s.others && !d->silent_known)
+		s.part = 0;
+	else if (s.others < s.n)
+		s.part = uj > base && uj > 0 ? base / uj : 1;
+	return s;
+}
+
+double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
+		    const struct cpm_sharing *s, uint32_t block)
+{
+	if (v->kinds[block] == CPM_MARGINAL)
+		return (1 - s->part) / (s->n - s->others);
+	return s->known ? s->part * say(d, block) / s->all : s->part / s->others;
+}
+
+/* The energy @uj of @count ticks of vector @v to its blocks. */
 static void divide_vector(struct adding *a, uint32_t v, const double *uj, double count,
 			  double residual)
 {
 	const uint32_t *members = a->v->members + a->v->first[v];
-	uint32_t n = a->v->first[v + 1] - a->v->first[v], others = 0;
-	double base = a->d->weights[a->d->steps - 1][a->v->base[v]] * count, all = 0, part = 1;
-	double final = uj[a->d->steps - 1];
-	bool known = true;
+	struct cpm_sharing s = cpm_share(a->v, a->d, v, uj[a->d->steps - 1] / count);
 
-	for (uint32_t m = 0; m < n; m++) {
-		if (a->v->kinds[members[m]] == CPM_MARGINAL)
-			continue;
-		others++;
-		all += say(a, members[m]);
-		known &= say(a, members[m]) > 0;
-	}
-	/* alone, and nobody knows what there would be without it: all of it */
-	if (others < n && !others && !a->d->silent_known)
-		part = 0;
-	else if (others < n)
-		part = final > base && final > 0 ? base / final : 1;
-	if (!others)
-		touch(a, a->silent_group, part, uj, others < n ? 0 : count, residual);
-	for (uint32_t m = 0; m < n; m++) {
-		double of = a->v->kinds[members[m]] == CPM_MARGINAL ? (1 - part) / (n - others) :
-			    known ? part * say(a, members[m]) / all : part / others;
+	if (!s.others)
+		touch(a, a->silent_group, s.part, uj, s.n ? 0 : count, residual);
+	for (uint32_t m = 0; m < s.n; m++) {
+		double of = cpm_share_of(a->v, a->d, &s, members[m]);
 
-		touch(a, a->group_of[members[m]], of, uj, of > 0 ? count / (of * n) : 0, residual);
+		touch(a, a->group_of[members[m]], of, uj, of > 0 ? count / (of * s.n) : 0, residual);
 	}
 }
 
@@ -404,18 +458,18 @@ static void divide(struct adding *a, size_t w)
 {
 	const struct cpm_domain *d = a->d;
 	const struct cpm_window *win = &d->windows[w];
-	struct division div[CPM_STEPS];
+	struct cpm_division div[CPM_STEPS];
 
 	a->n_touched = 0;
 	for (unsigned int i = 0; i < d->steps; i++)
-		div[i] = divide_by(d, w, d->weights[i]);
+		div[i] = cpm_divide(d, w, d->weights[i]);
 	for (size_t p = win->first_part; p < parts_end(d, w); p++) {
 		uint32_t v = d->parts[p].vector;
 		double count = d->parts[p].count, uj[CPM_STEPS], residual;
 		double expected = count * d->uj_per_tick[v];
 
 		for (unsigned int i = 0; i < d->steps; i++)
-			uj[i] = win->known ? win->uj * count * tick_share(&div[i], v) : expected;
+			uj[i] = win->known ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
 		residual = win->known ? uj[d->steps - 1] - expected : 0;
 		divide_vector(a, v, uj, count, residual);
 	}

@@ -15,11 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What ran on a CPU at a tick. */
+#define CPM_MORE_MOST	((1u << 30) - 1)
+
+/* What ran on a CPU at a tick, or at @more ticks after it as well. */
 struct cpm_tick {
 	uint64_t tick;
 	uint32_t block;
-	bool made_up;		/* a missed tick, given to a neighbour's block */
+	uint32_t made_up : 1;	/* missed ticks, given to a neighbour's block */
+	uint32_t parked : 1;	/* left out because the CPU was idle: known, and free of cost */
+	uint32_t more : 30;
 };
 
 /* One CPU, its ticks in order. Ticks that are left out are silent: nobody asked for ran. */
@@ -29,16 +33,23 @@ struct cpm_lane {
 };
 
 struct cpm_reading {
-	uint64_t tick;		/* at which the counter was first seen to have moved */
+	uint64_t tick;		/* the first one after it */
 	uint64_t uj;		/* what it said, counted from anywhere */
 };
 
 #define CPM_SILENT	0	/* the vector of ticks at which no block ran */
 
-/* A tick at which some block ran, and the vector that did. */
+/* A tick at which some block ran, or @more after it as well, and the vector that did. */
 struct cpm_event {
 	uint64_t tick;
 	uint32_t vector;
+	uint32_t more;
+};
+
+/* From this tick on, so many idle CPUs took no tick. */
+struct cpm_untaken {
+	uint64_t tick;
+	uint32_t cpus;
 };
 
 /* How a block takes part in a package's energy. */
@@ -54,17 +65,20 @@ enum cpm_kind {
  * @members:	blocks; one that runs on two CPUs is there twice
  * @base:	for each vector, the vector without its marginal members
  * @kinds:	of the blocks, the caller's
- * @multi:	ticks at which more than one CPU was busy, marginal blocks not counted
+ * @ticks:	at which some block ran
+ * @multi:	of these, more than one CPU was busy, marginal blocks not counted
+ * @untaken:	idle CPUs whose ticks did not happen, by tick
  */
 struct cpm_vectors {
-	size_t n_events;
+	size_t n_events, n_untaken;
 	struct cpm_event *events;
+	struct cpm_untaken *untaken;
 	uint32_t n_vectors;
 	uint32_t *first;
 	uint32_t *members;
 	uint32_t *base;
 	const uint8_t *kinds;
-	uint64_t multi;
+	uint64_t ticks, multi;
 };
 
 /**
@@ -115,7 +129,7 @@ struct cpm_domain {
 /**
  * struct cpm_irq - what interrupts spend, taken out of every window before it is divided
  * @busy_uj:	on a CPU that runs some block, between two ticks
- * @idle_uj:	on any other
+ * @idle_uj:	on any other that took a tick
  * @n_cpus:	of the package
  */
 struct cpm_irq {
@@ -167,5 +181,24 @@ struct cpm_group {
  */
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out);
+
+/* A lane, each of its entries with a label. */
+struct cpm_labelled {
+	struct cpm_lane lane;
+	const uint32_t *labels;
+};
+
+/**
+ * cpm_labels() - add up the energy of ticks by the labels of their entries
+ * @lanes:	those of cpm_vectors_new(), in the same order
+ * @silent_label: of ticks at which no block ran
+ * @out:	microjoule, added to what is there
+ *
+ * The labels of all of a block's ticks come to as much as cpm_groups() says of the block.
+ *
+ * Return: 0 or -ENOMEM
+ */
+int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
+	       const struct cpm_labelled *lanes, size_t n_lanes, uint32_t silent_label, double *out);
 
 #endif /* KJOULE_CPM_H */

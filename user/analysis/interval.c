@@ -89,7 +89,7 @@ static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, double jit
 
 	for (size_t i = 0; i < lane->n; i++) {
 		const struct cpm_tick *tick = &lane->ticks[i];
-		uint32_t group = group_of[tick->block];
+		uint32_t group = group_of[tick->block], n = tick->more + 1;
 
 		if (tick->tick < next)
 			continue;
@@ -97,18 +97,19 @@ static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, double jit
 			end_made_up(&t, last);
 		if (tick->tick > next)
 			add_run(&t, NO_GROUP, tick->tick - next);
-		add_run(&t, group, 1);
+		add_run(&t, group, n);
 		if (tick->made_up) {
-			if (!t.made_up++)
+			if (!t.made_up)
 				t.made_up_group = group;
+			t.made_up += n;
 			t.made_up_changed |= group != t.made_up_group;
 		}
 		if (group != NO_GROUP) {
-			out[group].ticks++;
-			out[group].real += !tick->made_up;
+			out[group].ticks += n;
+			out[group].real += tick->made_up || tick->parked ? 0 : n;
 		}
 		last = group;
-		next = tick->tick + 1;
+		next = tick->tick + n;
 	}
 	end_made_up(&t, last);
 	if (end_tick > next)

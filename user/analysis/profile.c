@@ -34,6 +34,16 @@ struct profile {
 	struct solved *packages;
 };
 
+static size_t lanes_of(const struct profile_input *in, size_t p)
+{
+	return in->packages[p].lanes ? in->packages[p].n_lanes : in->n_lanes;
+}
+
+static const struct profile_lane *lane_of(const struct profile_input *in, size_t p, size_t i)
+{
+	return &in->lanes[in->packages[p].lanes ? in->packages[p].lanes[i] : i];
+}
+
 /*
  * Energy that interrupts spend on a CPU of a package between two ticks. An idle CPU
  * has no scheduler's tick, and nothing that an interrupt could hold up.
@@ -43,10 +53,10 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 {
 	struct cpm_irq irq = { 0 };
 
-	for (size_t i = 0; i < in->n_lanes; i++) {
-		const struct profile_lane *lane = &in->lanes[i];
+	for (size_t i = 0; i < lanes_of(in, package); i++) {
+		const struct profile_lane *lane = lane_of(in, package, i);
 
-		if (lane->package != package || lane->shadow)
+		if (lane->shadow)
 			continue;
 		irq.busy_uj += lane->tick_ns + in->other * (in->interval_ns - lane->tick_ns);
 		irq.idle_uj += lane->idle_tick_ns;
@@ -54,7 +64,9 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 	}
 	irq.busy_uj *= in->irq_w[domain] * 1e-3 / fmax(irq.n_cpus, 1);
 	irq.idle_uj *= in->irq_w[domain] * 1e-3 / fmax(irq.n_cpus, 1);
-	if (!isnan(in->idle_uj[domain]))
+	if (in->others_busy)
+		irq.idle_uj = irq.busy_uj;
+	else if (!isnan(in->idle_uj[domain]))
 		irq.idle_uj = in->idle_uj[domain];
 	return irq;
 }
@@ -62,15 +74,13 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
 {
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
-	size_t n = 0;
 	int ret;
 
 	if (!lanes)
 		return -ENOMEM;
-	for (size_t i = 0; i < in->n_lanes; i++)
-		if (in->lanes[i].package == p)
-			lanes[n++] = in->lanes[i].lane;
-	ret = cpm_vectors_new(lanes, n, in->kinds, &s->vectors);
+	for (size_t i = 0; i < lanes_of(in, p); i++)
+		lanes[i] = lane_of(in, p, i)->lane;
+	ret = cpm_vectors_new(lanes, lanes_of(in, p), in->kinds, &s->vectors);
 	free(lanes);
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		struct cpm_irq irq = irq_energy(in, p, d);
@@ -145,20 +155,22 @@ static void irq_costs(const struct profile *p, const uint32_t *group_of,
 			double slower = lane->usual_khz > 0 && lane->freq_khz && lane->freq_khz[i] ?
 					lane->usual_khz / lane->freq_khz[i] : 1;
 			bool idle = p->in->kinds[t->block] == CPM_IDLE;
+			bool taken = !t->made_up && !t->parked;
 			double tick_s = (idle ? lane->idle_tick_ns : lane->tick_ns * slower) * 1e-9;
+			double n = t->more + 1.0;
 
 			if (lane->shadow || group_of[t->block] == UINT32_MAX)
 				continue;
 			/* more than everything can not have been taken */
-			tick_s = t->made_up ? 0 : fmin(tick_s, interval_s);
-			out[group_of[t->block]].ticks_s += tick_s;
-			if (idle && !t->made_up) {
-				out[group_of[t->block]].idle_ticks++;
-				out[group_of[t->block]].idle_ticks_s += tick_s;
+			tick_s = taken ? fmin(tick_s, interval_s) : 0;
+			out[group_of[t->block]].ticks_s += n * tick_s;
+			if (idle && taken) {
+				out[group_of[t->block]].idle_ticks += t->more + 1;
+				out[group_of[t->block]].idle_ticks_s += n * tick_s;
 			}
 			if (!idle)
 				out[group_of[t->block]].other_s +=
-				(interval_s - tick_s) * fmin(p->in->other * slower, 1);
+				n * (interval_s - tick_s) * fmin(p->in->other * slower, 1);
 		}
 	}
 }
@@ -341,6 +353,31 @@ int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n
 	return ret;
 }
 
+int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
+		   uint32_t silent_label, uint32_t n_labels, double *uj)
+{
+	const struct profile_input *in = p->in;
+	struct cpm_labelled *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
+	int ret = lanes ? 0 : -ENOMEM;
+	bool known = false;
+
+	memset(uj, 0, n_labels * sizeof(*uj));
+	for (size_t i = 0; i < in->n_packages && !ret; i++) {
+		if (!p->packages[i].known[domain])
+			continue;
+		for (size_t l = 0; l < lanes_of(in, i); l++) {
+			const struct profile_lane *lane = lane_of(in, i, l);
+
+			lanes[l] = (struct cpm_labelled){ lane->lane, labels[lane - in->lanes] };
+		}
+		ret = cpm_labels(&p->packages[i].vectors, &p->packages[i].domain[domain], lanes,
+				 lanes_of(in, i), silent_label, uj);
+		known = true;
+	}
+	free(lanes);
+	return ret ? ret : known ? 0 : -ENODATA;
+}
+
 void profile_net(struct profile_group *g, unsigned int n_domains)
 {
 	g->time_s = g->net_s;
@@ -368,7 +405,7 @@ double profile_parallel(const struct profile *p)
 
 	for (size_t i = 0; i < p->in->n_packages; i++) {
 		multi += p->packages[i].vectors.multi;
-		busy += p->packages[i].vectors.n_events;
+		busy += p->packages[i].vectors.ticks;
 	}
 	return busy > 0 ? multi / busy : 0;
 }

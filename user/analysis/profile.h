@@ -21,14 +21,22 @@
  */
 struct profile_lane {
 	struct cpm_lane lane;
-	uint32_t package;	/* index into profile_input.packages */
 	const uint32_t *freq_khz;
 	double tick_ns, idle_tick_ns;
 	double usual_khz;
 	bool shadow;
 };
 
+/**
+ * struct profile_package - counters, and the CPUs whose energy they count
+ * @lanes:	indices into profile_input.lanes; NULL: all of them
+ * @n_lanes:	of these
+ * @readings,@n_readings: of each domain; domains whose counters cover other CPUs are in another
+ *		one. Packages of one domain have no lane in common
+ */
 struct profile_package {
+	const uint32_t *lanes;
+	size_t n_lanes;
 	const struct cpm_reading *readings[PROFILE_DOMAINS];
 	size_t n_readings[PROFILE_DOMAINS];
 };
@@ -46,6 +54,8 @@ struct profile_package {
  * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as
  *		long as the tick sees itself
  * @kinds:	enum cpm_kind of each block
+ * @others_busy: ticks at which no block is known ran other code and cost as much as any: idle CPUs
+ *		take none
  * @silent_block: the block that ticks at which nothing else ran count for
  * @steps:	see cpm_solve()
  */
@@ -65,6 +75,7 @@ struct profile_input {
 	uint32_t n_blocks;
 	const uint8_t *kinds;
 	uint32_t silent_block;
+	bool others_busy;
 	unsigned int steps;
 };
 
@@ -103,6 +114,15 @@ int profile_new(const struct profile_input *in, struct profile **p);
 /** profile_groups() - add up: @out[g] for all blocks with group_of[block] == g */
 int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,
 		   struct profile_group *out);
+/**
+ * profile_labels() - energy of a domain by labels of the ticks
+ * @labels:	of each lane a label for each of its entries
+ * @silent_label: of ticks at which nothing ran
+ * @uj:		@n_labels of them; what interrupts spent is not in it where it was taken out
+ * Return: 0; -ENODATA if the domain's energy is not known; -ENOMEM
+ */
+int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
+		   uint32_t silent_label, uint32_t n_labels, double *uj);
 /** profile_net() - a group less what ticks and other interrupts took of it */
 void profile_net(struct profile_group *g, unsigned int n_domains);
 /** profile_readings() - distinct readings of a domain, all packages */

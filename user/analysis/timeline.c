@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "earliest.h"
 #include "kjoule.h"
 #include "recording.h"
 #include "grow.h"
@@ -15,11 +16,13 @@
 struct walk {
 	struct timeline *tl;
 	struct timeline_cpu *cpu;
-	struct timeline_package *package;
+	size_t hint[KJOULE_MAX_DOMAINS];	/* a series of this domain + 1 */
 	uint64_t tick;		/* of the last record */
+	uint64_t next;		/* after the last tick that was sampled, missed or parked */
 	uint64_t max_tick;
 	uint32_t pid, tgid;
 	struct timeline_hole *open;	/* a hole whose end has not been seen */
+	bool sampled;		/* what follows belongs to the last sample */
 };
 
 /* Move on to the tick with these low bits. Return: false if that can not be. */
@@ -48,6 +51,7 @@ static int add_sample(struct walk *w, const struct kjoule_sample *rec)
 	s = kjoule_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	w->next = w->tick + 1;
 	s->tick = w->tick;
 	s->ip = rec->ip;
 	s->pid = w->pid;
@@ -55,30 +59,160 @@ static int add_sample(struct walk *w, const struct kjoule_sample *rec)
 	s->freq_khz = rec->freq_khz;
 	s->late_ns = rec->late_ns;
 	s->flags = rec->rec.flags;
+	w->sampled = true;
 	if (rec->late_ns > w->tl->max_late_ns)
 		w->tl->max_late_ns = rec->late_ns;
 	return 0;
 }
 
+/* Where tick k is on the clock. */
+static uint64_t due_ns(const struct kjoule_session_info *s, uint64_t tick)
+{
+	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns);
+}
+
+/* The first tick that is due at a time or after it. */
+static uint64_t tick_after(const struct kjoule_session_info *s, uint64_t time_ns)
+{
+	uint64_t tick;
+
+	if (!s || time_ns <= s->t0_ns)
+		return 0;
+	tick = (time_ns - s->t0_ns + s->interval_ns - 1) / s->interval_ns;
+	/* jitter may have put the one before it behind */
+	return tick && due_ns(s, tick - 1) >= time_ns ? tick - 1 : tick;
+}
+
+/* Return: enum kjoule_quantity, or -1 if the session has no such source */
+static int quantity_of(const struct kjoule_session_info *s, uint32_t source, uint32_t domain)
+{
+	if (!s)
+		return KJOULE_QUANTITY_ENERGY;
+	if (source >= s->n_sources)
+		return -1;
+	for (uint32_t i = 0; i < s->sources[source].n_domains; i++)
+		if (s->sources[source].domains[i].index == domain)
+			return s->sources[source].domains[i].quantity;
+	return -1;
+}
+
+static struct timeline_series *find_series(struct walk *w, uint32_t source, uint32_t domain,
+					   uint32_t scope)
+{
+	struct timeline *tl = w->tl;
+	struct timeline_series *s;
+	size_t at = w->hint[domain];
+	int quantity;
+
+	for (size_t i = 0; i <= tl->n_series; i++) {
+		/* the one of last time first */
+		size_t k = !i ? at : i;
+
+		if (!k)
+			continue;
+		s = &tl->series[k - 1];
+		if (s->source == source && s->domain == domain && s->scope == scope) {
+			w->hint[domain] = k;
+			return s;
+		}
+	}
+	quantity = quantity_of(tl->session, source, domain);
+	s = kjoule_grow(&tl->series, &tl->n_series, sizeof(*s));
+	if (!s)
+		return NULL;
+	*s = (struct timeline_series){ .source = source, .domain = domain, .scope = scope,
+				       .quantity = quantity };
+	w->hint[domain] = tl->n_series;
+	return s;
+}
+
+static int add_reading(struct walk *w, uint32_t source, uint32_t domain, uint32_t scope,
+		       const struct timeline_reading *reading)
+{
+	const struct kjoule_session_info *session = w->tl->session;
+	struct timeline_reading *r;
+	struct timeline_series *s;
+
+	if (domain >= KJOULE_MAX_DOMAINS || quantity_of(session, source, domain) < 0 ||
+	    (session && scope != TIMELINE_NO_SCOPE && !kjoule_cpus_has(&session->cpus, scope))) {
+		w->tl->disorder++;
+		return 0;
+	}
+	s = find_series(w, source, domain, scope);
+	r = s ? kjoule_grow(&s->readings, &s->n, sizeof(*r)) : NULL;
+	if (!r)
+		return -ENOMEM;
+	*r = *reading;
+	return 0;
+}
+
+/*
+ * A reading at a tick comes before the tick's sample. One that comes after it, or after
+ * the tick was missed or parked, was made between ticks, at the edge of idle time; so was one
+ * that is later than a tick usually is, where the tick had no sample.
+ */
 static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 {
+	const struct kjoule_session_info *s = w->tl->session;
 	const uint64_t *uj = (const uint64_t *)rec->energy_uj;
-	uint32_t domains = rec->domains;
+	struct timeline_reading r = { 0 };
+	bool between;
+	int ret = 0;
 
 	if (!advance(w, rec->tick))
 		return 0;
-	if (rec->late_ns > w->tl->max_late_ns)
+	between = w->next > w->tick || (s && rec->late_ns > s->interval_ns / 2);
+	if (!between && rec->late_ns > w->tl->max_late_ns)
 		w->tl->max_late_ns = rec->late_ns;
-	for (; domains; domains &= domains - 1, uj++) {
-		unsigned int d = __builtin_ctz(domains);
-		struct timeline_reading *r;
-
-		r = kjoule_grow(&w->package->readings[d], &w->package->n_readings[d], sizeof(*r));
-		if (!r)
-			return -ENOMEM;
-		r->tick = w->tick;
-		r->uj = *uj;
+	r.tick = w->tick + between;
+	r.time_ns = s ? due_ns(s, w->tick) + rec->late_ns : 0;
+	for (uint32_t domains = rec->domains; domains && !ret; domains &= domains - 1) {
+		r.value = *uj++;
+		ret = add_reading(w, rec->rec.flags, __builtin_ctz(domains), rec->scope, &r);
 	}
+	return ret;
+}
+
+/* Values come from a thread, with a time of their own and not in the order of the ticks. */
+static int add_value(struct walk *w, const struct kjoule_value *rec)
+{
+	struct timeline_reading r = {
+		.tick = tick_after(w->tl->session, rec->time_ns),
+		.time_ns = rec->time_ns,
+		.value = rec->value,
+	};
+
+	if (r.tick > w->max_tick && w->max_tick != UINT64_MAX && r.tick - w->max_tick > 2) {
+		w->tl->disorder++;
+		return 0;
+	}
+	return add_reading(w, rec->rec.flags, rec->domain, TIMELINE_NO_SCOPE, &r);
+}
+
+/* A stretch of ticks that begins at @low. Return: false if that can not be */
+static bool advance_over(struct walk *w, uint32_t low, uint64_t count)
+{
+	if (!count || !advance(w, low))
+		return false;
+	if (count - 1 > w->max_tick - w->tick) {
+		w->tl->disorder++;
+		return false;
+	}
+	return true;
+}
+
+static int add_parked(struct walk *w, const struct kjoule_parked *rec)
+{
+	struct timeline_parked *p;
+
+	if (!advance_over(w, rec->tick, rec->count))
+		return 0;
+	p = kjoule_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	*p = (struct timeline_parked){ w->tick, rec->count, rec->begin_ns, rec->end_ns };
+	w->tick += rec->count - 1;
+	w->next = w->tick + 1;
 	return 0;
 }
 
@@ -86,18 +220,17 @@ static int add_gap(struct walk *w, const struct kjoule_gap *rec)
 {
 	struct timeline_gap *g;
 
-	if (!rec->count || !advance(w, rec->tick))
+	if (!advance_over(w, rec->tick, rec->count))
 		return 0;
-	if (rec->count - 1 > w->max_tick - w->tick) {
-		w->tl->disorder++;
-		return 0;
-	}
 	g = kjoule_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
 	g->first = w->tick;
 	g->count = rec->count;
+	g->offline = rec->rec.flags & KJOULE_GAP_OFFLINE;
+	g->suspended = rec->rec.flags & KJOULE_GAP_SUSPENDED;
 	w->tick += rec->count - 1;
+	w->next = w->tick + 1;
 	return 0;
 }
 
@@ -121,8 +254,35 @@ static int add_lost(struct walk *w, const struct kjoule_lost *rec)
 	return 0;
 }
 
+/* A chain or a stack: of the sample before it. */
+static int add_callers(struct walk *w, const struct kjoule_record *rec)
+{
+	struct timeline_sample *s;
+	struct timeline_callers *c;
+
+	if (!w->sampled)
+		return 0;
+	s = &w->cpu->samples[w->cpu->n_samples - 1];
+	if (!s->callers) {
+		if (!kjoule_grow(&w->cpu->callers, &w->cpu->n_callers, sizeof(*c)))
+			return -ENOMEM;
+		s->callers = w->cpu->n_callers;
+	}
+	c = &w->cpu->callers[s->callers - 1];
+	if (rec->type == KJOULE_RECORD_CHAIN)
+		c->chain = (const struct kjoule_chain *)rec;
+	else
+		c->stack = (const struct kjoule_stack *)rec;
+	return 0;
+}
+
 static int add_record(struct walk *w, const struct kjoule_record *rec)
 {
+	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK)
+		return add_callers(w, rec);
+	/* a chain may be what was lost, and the stack comes after that */
+	if (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE))
+		w->sampled = false;
 	switch (rec->type) {
 	case KJOULE_RECORD_SAMPLE:
 		return add_sample(w, (const struct kjoule_sample *)rec);
@@ -136,21 +296,12 @@ static int add_record(struct walk *w, const struct kjoule_record *rec)
 		return add_gap(w, (const struct kjoule_gap *)rec);
 	case KJOULE_RECORD_LOST:
 		return add_lost(w, (const struct kjoule_lost *)rec);
+	case KJOULE_RECORD_PARKED:
+		return add_parked(w, (const struct kjoule_parked *)rec);
+	case KJOULE_RECORD_VALUE:
+		return add_value(w, (const struct kjoule_value *)rec);
 	}
 	return 0;
-}
-
-static struct timeline_package *package(struct timeline *tl, uint32_t id)
-{
-	struct timeline_package *p;
-
-	for (size_t i = 0; i < tl->n_packages; i++)
-		if (tl->packages[i].package == id)
-			return &tl->packages[i];
-	p = kjoule_grow(&tl->packages, &tl->n_packages, sizeof(*p));
-	if (p)
-		p->package = id;
-	return p;
 }
 
 int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package_id, const void *records,
@@ -162,9 +313,8 @@ int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package_id, const v
 	size_t off = 0;
 	int ret = 0;
 
-	w.package = package(tl, package_id);
 	w.cpu = kjoule_grow(&tl->cpus, &tl->n_cpus, sizeof(*w.cpu));
-	if (!w.package || !w.cpu)
+	if (!w.cpu)
 		return -ENOMEM;
 	w.cpu->cpu = cpu;
 	w.cpu->package = package_id;
@@ -186,73 +336,121 @@ static int by_tick(const void *a, const void *b)
 
 	if (x->tick != y->tick)
 		return x->tick < y->tick ? -1 : 1;
-	return (x->uj > y->uj) - (x->uj < y->uj);
+	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Readings of a package may come from several CPUs, one after another. */
-static void order_readings(struct timeline *tl, struct timeline_package *p, unsigned int d)
+static int by_time(const void *a, const void *b)
 {
-	struct timeline_reading *r = p->readings[d];
+	const struct timeline_reading *x = a, *y = b;
+
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Readings of a scope may come from several CPUs, one after another. */
+static void order_readings(struct timeline *tl, struct timeline_series *s)
+{
+	struct timeline_reading *r = s->readings;
 	size_t n = 0;
 
-	if (!p->n_readings[d])
+	if (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_COUNT) {
+		qsort(r, s->n, sizeof(*r), by_time);
 		return;
-	qsort(r, p->n_readings[d], sizeof(*r), by_tick);
-	for (size_t i = 0; i < p->n_readings[d]; i++) {
-		if (n && r[i].uj < r[n - 1].uj) {
+	}
+	qsort(r, s->n, sizeof(*r), by_tick);
+	for (size_t i = 0; i < s->n; i++) {
+		if (n && r[i].value < r[n - 1].value) {
 			tl->backwards++;
 			continue;
 		}
 		r[n++] = r[i];
 	}
-	p->n_readings[d] = n;
+	s->n = n;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The value that 99 of 100 do not exceed. */
+static uint32_t p99_of(uint32_t *v, size_t n)
+{
+	if (!n)
+		return 0;
+	qsort(v, n, sizeof(*v), by_number);
+	return v[n - 1 - n / 100];
 }
 
 static void find_skew(struct timeline *tl)
 {
-	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at));
+	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at)), samples = 0;
+	uint32_t *skew;
+	struct kjoule_earliest turns;
+	const struct kjoule_turn *first;
 
-	if (!at)
+	for (size_t c = 0; c < tl->n_cpus; c++)
+		samples += tl->cpus[c].n_samples;
+	skew = malloc((samples / 2 + 1) * sizeof(*skew));
+	if (kjoule_earliest_init(&turns, tl->n_cpus) || !at || !skew) {
+		kjoule_earliest_exit(&turns);
+		free(at);
+		free(skew);
 		return;
-	for (;;) {
-		uint64_t tick = UINT64_MAX;
+	}
+	for (size_t c = 0; c < tl->n_cpus; c++)
+		if (tl->cpus[c].n_samples)
+			kjoule_earliest_push(&turns, tl->cpus[c].samples[0].tick, c);
+	while ((first = kjoule_earliest_first(&turns))) {
+		uint64_t tick = first->when;
 		uint32_t lo = UINT32_MAX, hi = 0;
-		unsigned int seen = 0;
+		size_t cpus = 0;
 
-		for (size_t c = 0; c < tl->n_cpus; c++)
-			if (at[c] < tl->cpus[c].n_samples &&
-			    tl->cpus[c].samples[at[c]].tick < tick)
-				tick = tl->cpus[c].samples[at[c]].tick;
-		if (tick == UINT64_MAX)
-			break;
-		for (size_t c = 0; c < tl->n_cpus; c++) {
-			const struct timeline_sample *s;
+		while ((first = kjoule_earliest_first(&turns)) && first->when == tick) {
+			const struct timeline_cpu *cpu = &tl->cpus[first->who];
+			size_t c = kjoule_earliest_pop(&turns);
+			const struct timeline_sample *s = &cpu->samples[at[c]++];
 
-			if (at[c] == tl->cpus[c].n_samples)
-				continue;
-			s = &tl->cpus[c].samples[at[c]];
-			if (s->tick != tick)
-				continue;
+			cpus++;
 			if (s->late_ns < lo)
 				lo = s->late_ns;
 			if (s->late_ns > hi)
 				hi = s->late_ns;
-			seen++;
-			at[c]++;
+			/* a tick that a CPU has twice is damage */
+			while (at[c] < cpu->n_samples && cpu->samples[at[c]].tick == tick)
+				at[c]++;
+			if (at[c] < cpu->n_samples)
+				kjoule_earliest_push(&turns, cpu->samples[at[c]].tick, c);
 		}
-		if (seen > 1 && hi - lo > tl->max_skew_ns)
+		if (cpus < 2)
+			continue;
+		skew[tl->skew_ticks++] = hi - lo;
+		if (hi - lo > tl->max_skew_ns)
 			tl->max_skew_ns = hi - lo;
 	}
+	tl->p99_skew_ns = p99_of(skew, tl->skew_ticks);
+	kjoule_earliest_exit(&turns);
 	free(at);
+	free(skew);
 }
 
 void timeline_finish(struct timeline *tl)
 {
-	for (size_t i = 0; i < tl->n_packages; i++)
-		for (unsigned int d = 0; d < TIMELINE_DOMAINS; d++)
-			order_readings(tl, &tl->packages[i], d);
+	for (size_t i = 0; i < tl->n_series; i++)
+		order_readings(tl, &tl->series[i]);
 	if (tl->n_cpus > 1)
 		find_skew(tl);
+}
+
+uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < cpu->n_gaps; i++)
+		n += (suspended ? cpu->gaps[i].suspended :
+		      cpu->gaps[i].offline && !cpu->gaps[i].suspended) ? cpu->gaps[i].count : 0;
+	return n;
 }
 
 void timeline_free(struct timeline *tl)
@@ -260,12 +458,13 @@ void timeline_free(struct timeline *tl)
 	for (size_t i = 0; i < tl->n_cpus; i++) {
 		free(tl->cpus[i].samples);
 		free(tl->cpus[i].gaps);
+		free(tl->cpus[i].parked);
 		free(tl->cpus[i].holes);
+		free(tl->cpus[i].callers);
 	}
-	for (size_t i = 0; i < tl->n_packages; i++)
-		for (unsigned int d = 0; d < TIMELINE_DOMAINS; d++)
-			free(tl->packages[i].readings[d]);
+	for (size_t i = 0; i < tl->n_series; i++)
+		free(tl->series[i].readings);
 	free(tl->cpus);
-	free(tl->packages);
+	free(tl->series);
 	memset(tl, 0, sizeof(*tl));
 }

@@ -12,7 +12,14 @@
 #include <linux/kjoule.h>
 
 #define TIMELINE_NO_TASK	UINT32_MAX	/* whose sample it is was lost */
-#define TIMELINE_DOMAINS	32
+
+struct kjoule_session_info;
+
+/* Who called: records that follow a sample; the buffer they are in has to stay. */
+struct timeline_callers {
+	const struct kjoule_chain *chain;	/* NULL: none */
+	const struct kjoule_stack *stack;	/* NULL: none */
+};
 
 struct timeline_sample {
 	uint64_t tick;
@@ -20,12 +27,21 @@ struct timeline_sample {
 	uint32_t pid, tgid;
 	uint32_t freq_khz;	/* 0: not known */
 	uint32_t late_ns;
+	uint32_t callers;	/* index + 1 into those of the CPU, 0: none */
 	uint8_t flags;		/* KJOULE_SAMPLE_* */
 };
 
 /* Ticks [first, first + count) did not happen. */
 struct timeline_gap {
 	uint64_t first, count;
+	bool offline;		/* because the CPU was */
+	bool suspended;		/* because the machine slept */
+};
+
+/* Ticks [first, first + count) were left out because the CPU was idle, from @begin_ns to @end_ns. */
+struct timeline_parked {
+	uint64_t first, count;
+	uint64_t begin_ns, end_ns;
 };
 
 /* Records were lost between the ticks @from and @to (both may hold some that were not). */
@@ -35,36 +51,52 @@ struct timeline_hole {
 	bool known;
 };
 
+/*
+ * @tick is the first one that was due after the reading: a counter that is read at a tick is
+ * read before the sample is taken. Ticks before it and from it on are told apart by the
+ * reading, whatever part of an interval lies between it and them.
+ */
 struct timeline_reading {
 	uint64_t tick;
-	uint64_t uj;
+	uint64_t time_ns;	/* CLOCK_MONOTONIC; 0 without a session */
+	int64_t value;		/* in the unit of the domain's quantity */
+};
+
+#define TIMELINE_NO_SCOPE	UINT32_MAX	/* the reading does not tell whose it is */
+
+/* What a domain of a source told of one scope, the lowest CPU of those that share the counters. */
+struct timeline_series {
+	uint32_t source, domain, scope;
+	uint32_t quantity;	/* enum kjoule_quantity */
+	size_t n;
+	struct timeline_reading *readings;
 };
 
 struct timeline_cpu {
 	uint32_t cpu, package;
-	size_t n_samples, n_gaps, n_holes;
+	size_t n_samples, n_gaps, n_parked, n_holes, n_callers;
 	struct timeline_sample *samples;
 	struct timeline_gap *gaps;
+	struct timeline_parked *parked;
 	struct timeline_hole *holes;
+	struct timeline_callers *callers;
 	uint64_t next_tick;	/* after the last that was seen */
 };
 
-struct timeline_package {
-	uint32_t package;
-	size_t n_readings[TIMELINE_DOMAINS];
-	struct timeline_reading *readings[TIMELINE_DOMAINS];
-};
-
+/* @session: set by the caller before anything is added; NULL: no times, all values are energies */
 struct timeline {
-	size_t n_cpus, n_packages;
+	const struct kjoule_session_info *session;
+	size_t n_cpus, n_series;
 	struct timeline_cpu *cpus;
-	struct timeline_package *packages;
+	struct timeline_series *series;
 	uint64_t end_tick;	/* after the last that was seen on any CPU */
 	uint64_t disorder;	/* records whose tick made no sense, left out */
 	uint64_t damaged;	/* bytes behind content that was no record */
 	uint64_t backwards;	/* readings below the one before, left out */
 	uint32_t max_late_ns;
-	uint32_t max_skew_ns;	/* largest difference of lateness at one tick between CPUs */
+	/* difference of lateness at one tick between CPUs, of the ticks that two or more took */
+	uint64_t skew_ticks;
+	uint32_t max_skew_ns, p99_skew_ns;
 };
 
 /**
@@ -76,6 +108,8 @@ int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package, const void
 		 size_t len, uint64_t max_tick);
 /** timeline_finish() - after the last CPU: order readings, find the skew */
 void timeline_finish(struct timeline *tl);
+/** timeline_away() - ticks of a CPU that did not happen because it was offline, or all slept */
+uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended);
 void timeline_free(struct timeline *tl);
 
 #endif /* KJOULE_TIMELINE_H */

@@ -4,31 +4,61 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <json-c/json.h>
 #include "buildid.h"
+#include "index.h"
+#include "meta.h"
 
 struct kjoule_build_ids {
-	size_t n;
+	size_t n, room;
+	struct kjoule_index by_path;
 	struct {
 		char *path;
 		char hex[KJOULE_BUILD_ID_HEX];
 	} *list;
 };
 
-int kjoule_regular_file(const char *path)
+/* Files that are made up as they are read; reading some of them takes, or waits for ever. */
+static bool made_up(const struct statfs *fs)
 {
-	struct stat st;
+	static const uint32_t magics[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC,
+					   TRACEFS_MAGIC, SECURITYFS_MAGIC };
 
-	if (stat(path, &st))
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+		if ((uint32_t)fs->f_type == magics[i])
+			return true;
+	return false;
+}
+
+int kjoule_elf_file(const char *path)
+{
+	char ident[SELFMAG] = "";
+	struct statfs fs;
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &st) || statfs(path, &fs))
 		return -errno;
-	return S_ISREG(st.st_mode) ? 0 : -ENOEXEC;
+	if (!S_ISREG(st.st_mode) || made_up(&fs))
+		return -ENOEXEC;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	n = pread(fd, ident, sizeof(ident), 0);
+	close(fd);
+	return n == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG) ? 0 : -ENOEXEC;
 }
 
 int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
@@ -40,7 +70,7 @@ int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
 
 	hex[0] = '\0';
 	elf_version(EV_CURRENT);
-	ret = kjoule_regular_file(path);
+	ret = kjoule_elf_file(path);
 	if (ret)
 		return ret;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -62,20 +92,39 @@ struct kjoule_build_ids *kjoule_build_ids_new(void)
 	return calloc(1, sizeof(struct kjoule_build_ids));
 }
 
+/* Its place in the list, or KJOULE_INDEX_NONE. */
+static uint32_t place_of(const struct kjoule_build_ids *ids, const char *path)
+{
+	uint64_t hash = kjoule_index_hash(0, path);
+	size_t probe = 0;
+	uint32_t i;
+
+	do
+		i = kjoule_index_next(&ids->by_path, hash, &probe);
+	while (i != KJOULE_INDEX_NONE && strcmp(ids->list[i].path, path));
+	return i;
+}
+
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex)
 {
-	void *list;
+	if (place_of(ids, path) != KJOULE_INDEX_NONE)
+		return 0;
+	if (ids->n == ids->room) {
+		size_t room = ids->room ? 2 * ids->room : 64;
+		void *list = realloc(ids->list, room * sizeof(*ids->list));
 
-	for (size_t i = 0; i < ids->n; i++)
-		if (!strcmp(ids->list[i].path, path))
-			return 0;
-	list = realloc(ids->list, (ids->n + 1) * sizeof(*ids->list));
-	if (!list)
-		return -ENOMEM;
-	ids->list = list;
+		if (!list)
+			return -ENOMEM;
+		ids->list = list;
+		ids->room = room;
+	}
 	ids->list[ids->n].path = strdup(path);
 	if (!ids->list[ids->n].path)
 		return -ENOMEM;
+	if (kjoule_index_add(&ids->by_path, kjoule_index_hash(0, path), ids->n)) {
+		free(ids->list[ids->n].path);
+		return -ENOMEM;
+	}
 	snprintf(ids->list[ids->n++].hex, KJOULE_BUILD_ID_HEX, "%s", hex ? hex : "");
 	return 0;
 }
@@ -90,10 +139,9 @@ void kjoule_build_ids_read(struct kjoule_build_ids *ids)
 
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)
 {
-	for (size_t i = 0; ids && i < ids->n; i++)
-		if (!strcmp(ids->list[i].path, path))
-			return ids->list[i].hex[0] ? ids->list[i].hex : NULL;
-	return NULL;
+	uint32_t i = ids ? place_of(ids, path) : KJOULE_INDEX_NONE;
+
+	return i != KJOULE_INDEX_NONE && ids->list[i].hex[0] ? ids->list[i].hex : NULL;
 }
 
 char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids)
@@ -112,13 +160,16 @@ char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids)
 
 int kjoule_build_ids_decode(const char *text, size_t len, struct kjoule_build_ids *ids)
 {
-	struct json_tokener *tok = json_tokener_new();
+	struct json_tokener *tok;
 	struct json_object *o;
 	int ret = 0;
 
+	if (len > KJOULE_JSON_MAX)
+		return -EBADMSG;
+	tok = json_tokener_new();
 	if (!tok)
 		return -ENOMEM;
-	o = json_tokener_parse_ex(tok, text, len > 0x7fffffff ? 0x7fffffff : (int)len);
+	o = json_tokener_parse_ex(tok, text, len);
 	if (json_object_is_type(o, json_type_object)) {
 		json_object_object_foreach(o, path, hex) {
 			if (!ret && json_object_is_type(hex, json_type_string))
@@ -139,5 +190,6 @@ void kjoule_build_ids_free(struct kjoule_build_ids *ids)
 	for (size_t i = 0; i < ids->n; i++)
 		free(ids->list[i].path);
 	free(ids->list);
+	kjoule_index_free(&ids->by_path);
 	free(ids);
 }

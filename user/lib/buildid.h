@@ -10,10 +10,12 @@
 #define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
 
 /**
- * kjoule_regular_file() - recordings name files; opening a device or a pipe has effects
- * Return: 0, -ENOEXEC for what is not a regular file, -errno
+ * kjoule_elf_file() - recordings name files, any file; is this one to be opened?
+ * Opening a device or a pipe has effects, so has reading some files of the kernel's, and
+ * elfutils unpacks what is compressed, however large it gets.
+ * Return: 0, -ENOEXEC for what is no ELF file on a disk, -errno
  */
-int kjoule_regular_file(const char *path);
+int kjoule_elf_file(const char *path);
 
 /** kjoule_build_id() - of an ELF file, in hex. Return: 0, -ENODATA it has none, -errno */
 int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX]);

@@ -10,6 +10,9 @@
  * Slots of the quiet phases in which the loop turned less than usual had another
  * interrupt in them, the scheduler's tick above all: code that no sample can fall
  * on either, because interrupts are off there. The kernel tells how many there were.
+ *
+ * Ticks that walk and copy stacks take longer and spend more than others: they are
+ * calibrated as the session will have them, from a stack that is as large as what is copied.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,8 +27,16 @@
 #define FAST_NS		250000
 #define QUIET_MS	100		/* phases of a round */
 #define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
+#define PROBE_MS	20
 #define ASLEEP_MS	100
 #define ASLEEP_ROUNDS	2
+#define TICK_PART	5		/* the fewest ticks' times in an interval */
+#define MOST_STRETCH	16
+#define RING_LEAST	(2u << 20)
+#define RING_MOST	(32u << 20)
+#define BESIDE_STACK	2048		/* what a tick writes besides the copy of a stack, at most */
+#define CHAINS		(KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK)
+#define STACK_DEFAULT	8192		/* the module's */
 #define TURN		64		/* additions between two looks at the clock, which costs more */
 #define LEAST_ROUNDS	4
 #define GOOD_ERROR	0.01		/* of what a tick takes, at which more rounds are of no use */
@@ -45,17 +56,24 @@ static void turn_once(void)
 		__asm__ volatile("" : "+r" (i));
 }
 
-/* Turn for a while and tell how fast, slot by slot on a grid. */
-static int turn(unsigned int ms, struct kjoule_phase *p)
+/*
+ * Turn for a while and tell how fast, slot by slot on a grid. Slots are as many times as
+ * long as @stretch says.
+ */
+static int turn(unsigned int ms, unsigned int stretch, struct kjoule_phase *p)
 {
-	size_t slots = ms * 1000000ull / CALIBRATE_SLOT_NS;
+	uint64_t slot_ns = (uint64_t)CALIBRATE_SLOT_NS * stretch;
+	size_t slots = ms * 1000000ull / slot_ns;
 	uint64_t begin = now(), from = begin, t = begin;
 
+	p->batch = CALIBRATE_BATCH / stretch;
+	if (p->batch < CALIBRATE_LEAST_BATCH)
+		p->batch = CALIBRATE_LEAST_BATCH;
 	p->rates = calloc(slots, sizeof(*p->rates));
 	if (!p->rates)
 		return -ENOMEM;
 	while (p->n < slots) {
-		uint64_t end = begin + (p->n + 1) * CALIBRATE_SLOT_NS, turns = 0;
+		uint64_t end = begin + (p->n + 1) * slot_ns, turns = 0;
 
 		do {
 			turn_once();
@@ -68,6 +86,18 @@ static int turn(unsigned int ms, struct kjoule_phase *p)
 	return 0;
 }
 
+/* The same below @bytes of stack, which ticks copy. */
+static __attribute__((noinline)) int turn_below(size_t bytes, unsigned int ms, unsigned int stretch,
+						struct kjoule_phase *p)
+{
+	char stack[bytes + 1];
+
+	/* in memory, as a stack in use is */
+	memset(stack, 1, sizeof(stack));
+	__asm__ volatile("" : : "r" (stack) : "memory");
+	return turn(ms, stretch, p);
+}
+
 /* What of a phase's ring is needed: the clock, and a line through the moves of each counter. */
 struct seen {
 	double khz;
@@ -78,20 +108,38 @@ struct seen {
 	} line[KJOULE_MAX_DOMAINS];
 };
 
+/* The domains of energy that the session has, of all sources. */
+static void list_domains(const struct kjoule_session_info *info, struct kjoule_phase *p)
+{
+	p->n_domains = 0;
+	for (uint32_t i = 0; i < info->n_sources; i++) {
+		const struct kjoule_source_info *src = &info->sources[i];
+
+		if (src->kind != KJOULE_KIND_ENERGY)
+			continue;
+		for (uint32_t d = 0; d < src->n_domains && p->n_domains < KJOULE_MAX_DOMAINS; d++) {
+			if (src->domains[d].quantity != KJOULE_QUANTITY_ENERGY)
+				continue;
+			p->source[p->n_domains] = i;
+			p->domain[p->n_domains++] = src->domains[d].index;
+		}
+	}
+}
+
 static void see_energy(const struct kjoule_energy *e, const struct kjoule_session_info *info,
-		       struct seen *seen)
+		       const struct kjoule_phase *p, struct seen *seen)
 {
 	uint64_t ns = info->t0_ns + e->tick * info->interval_ns + e->late_ns;
-	const __u64 *next = e->energy_uj;
 
-	for (unsigned int d = 0; d < KJOULE_MAX_DOMAINS; d++) {
-		struct line *l = &seen->line[d];
+	for (unsigned int i = 0; i < p->n_domains; i++) {
+		uint32_t bit = 1u << p->domain[i];
+		struct line *l = &seen->line[i];
 		uint64_t value;
 		double t, uj;
 
-		if (!(e->domains & 1u << d))
+		if (p->source[i] != e->rec.flags || !(e->domains & bit))
 			continue;
-		value = *next++;
+		value = e->energy_uj[__builtin_popcount(e->domains & (bit - 1))];
 		/* the first record tells where the counter stands, not that it has just moved */
 		if (!e->tick)
 			continue;
@@ -118,9 +166,9 @@ static double power(const struct line *l)
 }
 
 static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_session_info *info,
-		     struct seen *seen)
+		     const struct kjoule_phase *p, struct seen *seen)
 {
-	size_t len = 1 << 20, used = 0, off = 0;
+	size_t len = ring->size, used = 0, off = 0;
 	const struct kjoule_record *rec;
 	void *buf = malloc(len);
 
@@ -129,7 +177,7 @@ static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_sessio
 			const struct kjoule_sample *s = (const struct kjoule_sample *)rec;
 
 			if (rec->type == KJOULE_RECORD_ENERGY) {
-				see_energy((const struct kjoule_energy *)rec, info, seen);
+				see_energy((const struct kjoule_energy *)rec, info, p, seen);
 			} else if (rec->type == KJOULE_RECORD_SAMPLE && s->freq_khz) {
 				seen->khz += s->freq_khz;
 				seen->n_khz++;
@@ -139,12 +187,22 @@ static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_sessio
 	free(buf);
 }
 
-/* A phase with ticks: turning, or asleep. */
-static int turn_with_ticks(const struct kjoule_session_params *params, unsigned int ms, bool asleep,
-			   struct kjoule_phase *p, double *khz, struct kjoule_error *err)
+/* Start a session, with what that tells of it. */
+static int start(struct kjoule_ctl *ctl, struct kjoule_session_info *info, struct kjoule_error *err)
+{
+	uint32_t id = info->id;
+
+	kjoule_session_info_clear(info);
+	return kjoule_session_start(ctl, id, info, err);
+}
+
+/* A phase with ticks: turning, or asleep (@stretch 0). */
+static int turn_with_ticks(const struct kjoule_session_params *params, unsigned int ms,
+			   unsigned int stretch, struct kjoule_phase *p, double *khz,
+			   struct kjoule_error *err)
 {
 	struct kjoule_device *dev = NULL;
-	struct kjoule_session_info info;
+	struct kjoule_session_info info = { .n_sources = 0 };
 	struct kjoule_ctl *ctl = NULL;
 	struct seen seen = { 0 };
 	int ret;
@@ -157,15 +215,15 @@ static int turn_with_ticks(const struct kjoule_session_params *params, unsigned 
 	if (!ret)
 		ret = kjoule_device_attach(dev, info.id, err);
 	if (!ret)
-		ret = kjoule_session_start(ctl, info.id, &info, err);
+		ret = start(ctl, &info, err);
 	if (ret)
 		goto out;
 	p->interval_ns = info.interval_ns;
-	if (asleep)
+	if (stretch)
+		ret = turn_below(params->stack_bytes, ms, stretch, p);
+	else
 		clock_nanosleep(CLOCK_MONOTONIC, 0,
 				&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
-	else
-		ret = turn(ms, p);
 	if (!ret)
 		ret = kjoule_session_stop(ctl, info.id, NULL, err);
 	if (ret)
@@ -173,15 +231,14 @@ static int turn_with_ticks(const struct kjoule_session_params *params, unsigned 
 	p->ticks = kjoule_device_ring(dev, 0)->head->produced;
 	if (p->ticks)
 		p->handler_ns = (double)kjoule_device_ring(dev, 0)->head->tick_ns / p->ticks;
-	see_ring(kjoule_device_ring(dev, 0), &info, &seen);
-	for (uint32_t i = 0; i < info.n_sources; i++)
-		if (info.sources[i].kind == KJOULE_KIND_ENERGY)
-			p->n_domains = info.sources[i].n_domains;
+	list_domains(&info, p);
+	see_ring(kjoule_device_ring(dev, 0), &info, p, &seen);
 	for (unsigned int d = 0; d < p->n_domains; d++)
 		p->uw[d] = power(&seen.line[d]);
 	if (seen.n_khz)
 		*khz = seen.khz / seen.n_khz;
 out:
+	kjoule_session_info_clear(&info);
 	kjoule_device_close(dev);
 	kjoule_ctl_close(ctl);
 	return ret;
@@ -207,28 +264,71 @@ static int turn_quietly(uint32_t cpu, struct kjoule_phase *p)
 	int known = kjoule_interrupts(cpu, &before), ret;
 
 	begin_ns = now();
-	ret = turn(QUIET_MS, p);
+	ret = turn(QUIET_MS, 1, p);
 	known = known ? known : kjoule_interrupts(cpu, &after);
 	p->irq_hz = known ? NAN : (after - before) * 1e9 / (now() - begin_ns);
 	return ret;
 }
 
-static int one_round(uint32_t cpu, struct kjoule_session_params *params, bool asleep,
-		     struct kjoule_round *r, double *khz, struct kjoule_error *err)
+/* With longer intervals more is to be seen for as many moves of the counters. */
+static unsigned int busy_ms(unsigned int stretch)
 {
+	return stretch > 4 ? BUSY_MS * stretch / 4 : BUSY_MS;
+}
+
+/*
+ * By how much the intervals have to be longer than usual: a tick must not fill them, and a
+ * phase's records must fit into a ring, which is as large as that.
+ */
+static int find_stretch(struct kjoule_session_params *params, unsigned int *stretch,
+			struct kjoule_error *err)
+{
+	uint64_t record = params->stack_bytes + BESIDE_STACK, bytes;
+	struct kjoule_phase probe = { 0 };
+	double unused;
+	int ret;
+
+	*stretch = 1;
+	if (!(params->flags & CHAINS))
+		return 0;
+	params->interval_ns = SLOW_NS;
+	params->ring_bytes = RING_LEAST;
+	ret = turn_with_ticks(params, PROBE_MS, 1, &probe, &unused, err);
+	free(probe.rates);
+	do {
+		bytes = busy_ms(*stretch) * 1000000ull / (FAST_NS * *stretch) * record;
+		if (probe.handler_ns * TICK_PART <= FAST_NS * *stretch && bytes <= RING_MOST)
+			break;
+		*stretch *= 2;
+	} while (*stretch < MOST_STRETCH);
+	params->ring_bytes = RING_LEAST;
+	while (params->ring_bytes < bytes && params->ring_bytes < RING_MOST)
+		params->ring_bytes *= 2;
+	return ret;
+}
+
+static int one_round(uint32_t cpu, struct kjoule_session_params *params, unsigned int stretch,
+		     bool asleep, struct kjoule_round *r, double *khz, struct kjoule_error *err)
+{
+	unsigned int ms = busy_ms(stretch);
 	double unused;
 	int ret = turn_quietly(cpu, &r->quiet);
 
-	params->interval_ns = SLOW_NS;
+	params->interval_ns = (uint64_t)SLOW_NS * stretch;
 	if (!ret)
-		ret = turn_with_ticks(params, BUSY_MS, false, &r->slow, khz, err);
+		ret = turn_with_ticks(params, ms, stretch, &r->slow, khz, err);
+	/* an idle CPU is left alone unless it is asked for */
+	params->flags |= KJOULE_FLAG_WAKE_IDLE;
+	params->interval_ns = SLOW_NS;
 	if (!ret && asleep)
-		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
+		ret = turn_with_ticks(params, ASLEEP_MS, 0, &r->doze, &unused, err);
 	params->interval_ns = FAST_NS;
 	if (!ret && asleep)
-		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
+		ret = turn_with_ticks(params, ASLEEP_MS, 0, &r->nap, &unused, err);
+	params->flags &= ~(uint64_t)KJOULE_FLAG_WAKE_IDLE;
+	params->interval_ns = (uint64_t)FAST_NS * stretch;
 	if (!ret)
-		ret = turn_with_ticks(params, BUSY_MS, false, &r->fast, khz, err);
+		ret = turn_with_ticks(params, ms, stretch, &r->fast, khz, err);
 	return ret;
 }
 
@@ -240,6 +340,58 @@ static bool is_good(const struct kjoule_calibration *cal)
 		if (!isnan(cal->irq_uw[d]) && cal->irq_error_uw[d] > GOOD_ERROR * cal->irq_uw[d])
 			return false;
 	return true;
+}
+
+/* What is read in the tick, of what a recording reads. */
+struct in_tick {
+	size_t n;
+	struct kjoule_source_spec spec[KJOULE_MAX_SOURCES];
+	uint32_t number[KJOULE_MAX_SOURCES];	/* in the recording's session */
+};
+
+/* Does the module take these? */
+static bool can_be_had(const struct kjoule_session_params *params)
+{
+	return !kjoule_session_try(params, "calibration", NULL);
+}
+
+/*
+ * All of them at once, because a tick takes and spends what it takes to read them. A counter
+ * that can not be read on this CPU is left out with all but the first; where that is the first,
+ * only the ticks' time is calibrated.
+ */
+static void choose_sources(const struct kjoule_session_params *like,
+			   struct kjoule_session_params *params, struct in_tick *chosen)
+{
+	chosen->n = 0;
+	for (size_t i = 0; i < like->n_specs && i < KJOULE_MAX_SOURCES; i++) {
+		uint32_t origin = like->specs[i].origin;
+
+		/* a file is read too seldom to tell what a tick spends */
+		if (origin != KJOULE_ORIGIN_REGISTERED && origin != KJOULE_ORIGIN_PERF_PMU)
+			continue;
+		chosen->spec[chosen->n] = like->specs[i];
+		chosen->number[chosen->n++] = i;
+	}
+	params->specs = chosen->spec;
+	params->n_specs = chosen->n;
+	params->interval_ns = SLOW_NS;
+	if (chosen->n > 1 && !can_be_had(params))
+		params->n_specs = chosen->n = 1;
+	if (chosen->n == 1 && !can_be_had(params))
+		params->n_specs = chosen->n = 0;
+	if (like->n_specs && !chosen->n)
+		params->energy_source = "";
+}
+
+/* The domains as the recording's session numbers them. */
+static void name_domains(const struct kjoule_phase *p, const struct in_tick *chosen,
+			 struct kjoule_calibration *cal)
+{
+	for (unsigned int d = 0; d < cal->n_domains; d++) {
+		cal->source[d] = p->source[d] < chosen->n ? chosen->number[p->source[d]] : p->source[d];
+		cal->domain[d] = p->domain[d];
+	}
 }
 
 static bool has_pending(const sigset_t *wanted)
@@ -258,9 +410,15 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 		     const sigset_t *stop_on, struct kjoule_calibration *cal, struct kjoule_error *err)
 {
 	struct kjoule_session_params params = { .target = KJOULE_TARGET_SYSTEM,
-						.energy_source = like->energy_source };
+						.energy_source = like->energy_source,
+						.frequency_source = like->frequency_source,
+						.flags = like->flags & CHAINS,
+						.chain_depth = like->chain_depth,
+						.stack_bytes = like->stack_bytes };
 	struct kjoule_round rounds[CALIBRATE_MOST_ROUNDS] = { 0 };
 	struct kjoule_cpus cpus = { 0 };
+	struct in_tick chosen;
+	unsigned int stretch;
 	double khz = 0;
 	cpu_set_t old;
 	size_t n = 0;
@@ -273,8 +431,12 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 				   strerror(-ret));
 	kjoule_cpus_add(&cpus, cpu);
 	params.cpus = &cpus;
-	do {
-		ret = one_round(cpu, &params, n < ASLEEP_ROUNDS, &rounds[n], &khz, err);
+	choose_sources(like, &params, &chosen);
+	if (params.flags & KJOULE_FLAG_USER_STACK && !params.stack_bytes)
+		params.stack_bytes = STACK_DEFAULT;
+	ret = find_stretch(&params, &stretch, err);
+	while (!ret && n < CALIBRATE_MOST_ROUNDS) {
+		ret = one_round(cpu, &params, stretch, n < ASLEEP_ROUNDS, &rounds[n], &khz, err);
 		n++;
 		if (!ret && has_pending(stop_on))
 			ret = kjoule_fail(err, EINTR, "calibration: stopped by a signal");
@@ -282,7 +444,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 			continue;
 		if (!kjoule_calibration_solve(rounds, n, cal) && is_good(cal))
 			break;
-	} while (!ret && n < CALIBRATE_MOST_ROUNDS);
+	}
 	if (ret == -ENOMEM) {
 		kjoule_fail(err, ENOMEM, "calibration: no memory");
 	} else if (!ret) {
@@ -292,6 +454,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	}
 	cal->cpu = cpu;
 	cal->freq_khz = khz;
+	name_domains(&rounds[0].fast, &chosen, cal);
 	while (n--) {
 		free(rounds[n].quiet.rates);
 		free(rounds[n].slow.rates);

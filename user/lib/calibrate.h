@@ -11,6 +11,7 @@
 #define CALIBRATE_MOST_ROUNDS	12
 #define CALIBRATE_SLOT_NS	500000	/* short against the scheduler's tick of 1 to 10 ms */
 #define CALIBRATE_BATCH		40	/* slots, 20 ms: several of the scheduler's ticks in each */
+#define CALIBRATE_LEAST_BATCH	10	/* slots, when ticks take so long that slots are longer */
 
 /**
  * struct kjoule_phase - what a busy loop saw for a while
@@ -18,20 +19,25 @@
  * @rates:	how fast the loop turned, in turns a nanosecond, slot after slot; the loop
  *		of an idle phase does not turn
  * @n:		slots
+ * @batch:	slots that have everything in them several times
  * @irq_hz:	interrupts a second meanwhile, counted by the kernel; NAN: not known
  * @ticks:	ticks taken meanwhile
  * @handler_ns:	mean of the time that they saw themselves
- * @n_domains:	of the energy source
+ * @n_domains:	of all energy sources of the phase's session
+ * @source,@domain: which these are, see struct kjoule_calibration
  * @uw:		mean power, NAN: not known
  */
 struct kjoule_phase {
 	double interval_ns;
 	double *rates;
 	size_t n;
+	size_t batch;
 	double irq_hz;
 	uint64_t ticks;
 	double handler_ns;
 	unsigned int n_domains;
+	uint32_t source[KJOULE_MAX_DOMAINS];
+	uint32_t domain[KJOULE_MAX_DOMAINS];
 	double uw[KJOULE_MAX_DOMAINS];
 };
 

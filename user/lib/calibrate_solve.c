@@ -91,14 +91,14 @@ static double mean_above(const struct kjoule_phase *p, size_t from, size_t to, d
 /* How fast the loop turned: the median of batches, each as long as to have everything in it. */
 static double usual_rate(const struct kjoule_phase *p)
 {
-	double *means = calloc(p->n / CALIBRATE_BATCH + 1, sizeof(*means));
+	double *means = calloc(p->n / p->batch + 1, sizeof(*means));
 	double floor = STALL * middle_rate(p), rate;
 	size_t n = 0;
 
 	if (!means)
 		return NAN;
-	for (size_t i = 0; i + CALIBRATE_BATCH <= p->n; i += CALIBRATE_BATCH) {
-		means[n] = mean_above(p, i, i + CALIBRATE_BATCH, floor);
+	for (size_t i = 0; i + p->batch <= p->n; i += p->batch) {
+		means[n] = mean_above(p, i, i + p->batch, floor);
 		n += !isnan(means[n]);
 	}
 	rate = median(means, n);

@@ -29,6 +29,14 @@
 /* The largest content of a chunk that is believed. */
 #define KJOULE_CHUNK_MAX	(64u << 20)
 
+/*
+ * What is made of a file is bounded by its size, so that a small one can not fill the memory:
+ * so many bytes whatever its size, and so many for each of its own. What was sampled never
+ * compresses so well.
+ */
+#define KJOULE_GROWTH_LEAST	(32u << 20)
+#define KJOULE_GROWTH_RATIO	256
+
 enum kjoule_chunk_type {
 	KJOULE_CHUNK_META = 1,		/* JSON, see meta.h; the last one counts */
 	KJOULE_CHUNK_RING = 2,		/* records of one CPU, beginning with its task; pack.h */
@@ -119,6 +127,7 @@ struct kjoule_damage {
 	unsigned int missing;		/* sequence numbers that never came, damaged ones included */
 	uint64_t first_offset;		/* of the first damage */
 	char first[128];		/* the first damage in words */
+	bool shrunk;			/* the file became shorter while it was read */
 	bool truncated;			/* the file ends inside a chunk */
 	uint64_t truncated_offset;	/* where that chunk begins */
 };
@@ -134,10 +143,13 @@ int kjoule_reader_open_memory(const void *data, size_t len, const char *name,
 			      struct kjoule_reader **r, struct kjoule_error *err);
 /**
  * kjoule_reader_next() - the next good chunk
- * Return: 1; 0 at the end of the file; -ENOMEM
+ * Return: 1; 0 at the end of the file; -EFBIG if it grows to more than KJOULE_GROWTH_*
+ * allow; -ENOMEM, or -errno of reading
  */
 int kjoule_reader_next(struct kjoule_reader *r, struct kjoule_chunk *chunk);
 const struct kjoule_damage *kjoule_reader_damage(const struct kjoule_reader *r);
+/** kjoule_reader_bytes() - size of the file */
+uint64_t kjoule_reader_bytes(const struct kjoule_reader *r);
 /** kjoule_reader_version() - major and minor of the file */
 void kjoule_reader_version(const struct kjoule_reader *r, uint32_t *major, uint32_t *minor);
 void kjoule_reader_close(struct kjoule_reader *r);

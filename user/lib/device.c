@@ -30,8 +30,7 @@ static int open_failed(struct kjoule_error *err, int code)
 				   KJOULE_DEVICE);
 	case EACCES:
 	case EPERM:
-		return kjoule_fail(err, code, "%s: %s; it needs CAP_PERFMON: run it with sudo",
-				   KJOULE_DEVICE, strerror(code));
+		return kjoule_refused(err, code, KJOULE_DEVICE, NULL, KJOULE_LOCKDOWN);
 	default:
 		return kjoule_fail(err, code, "%s: %s", KJOULE_DEVICE, strerror(code));
 	}

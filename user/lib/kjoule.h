@@ -22,8 +22,10 @@
 
 #define KJOULE_VERSION		"0.1.0"
 #define KJOULE_MAX_CPUS		8192
-#define KJOULE_MAX_DOMAINS	32	/* bits of kjoule_energy.domains */
-#define KJOULE_MAX_SOURCES	8	/* in use by one session */
+#define KJOULE_MAX_DOMAINS	16	/* bits of kjoule_energy.domains */
+#define KJOULE_MAX_SOURCES	16	/* in use by one session */
+#define KJOULE_NAME_LEN		64	/* of a source or a domain */
+#define KJOULE_NO_SCOPE		UINT16_MAX	/* a CPU whose energy a source does not count */
 
 struct kjoule_error {
 	char text[512];
@@ -37,6 +39,19 @@ struct kjoule_error {
  */
 int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+#define KJOULE_LOCKDOWN		"/sys/kernel/security/lockdown"
+
+/**
+ * kjoule_refused() - the same for a lack of rights, with advice that fits
+ * @code:	EPERM or EACCES
+ * @what:	was asked for
+ * @said:	the kernel's own words, NULL: it had none
+ * @lockdown:	KJOULE_LOCKDOWN, or a file that looks like it
+ * Return:	-@code
+ */
+int kjoule_refused(struct kjoule_error *err, int code, const char *what, const char *said,
+		   const char *lockdown);
 
 /* A set of CPUs, bit n of byte n / 8: the format of KJOULE_A_SESSION_CPUS. */
 struct kjoule_cpus {
@@ -61,18 +76,29 @@ int kjoule_cpus_next(const struct kjoule_cpus *set, unsigned int cpu);
 
 struct kjoule_domain_info {
 	uint32_t index;			/* bit in kjoule_energy.domains */
-	char name[32];
+	char name[KJOULE_NAME_LEN];
 	uint32_t class;			/* enum kjoule_domain_class */
 	uint32_t width;			/* bits of the raw counter */
 	uint64_t unit_mult;		/* a raw count is unit_mult / 2^unit_shift uJ */
 	uint32_t unit_shift;
 	int32_t parent;			/* the domain that contains it, -1: none */
 	uint64_t update_period_ns;	/* nominal, 0: unknown */
+	uint32_t quantity;		/* enum kjoule_quantity */
+	uint64_t range;			/* raw values from 0 to this; 0: as wide as @width says */
 };
 
+/**
+ * struct kjoule_source_info - what is known of a source
+ * @meter:	name of what it is a part of where several sources tell of one thing: zones of
+ *		powercap, events of a PMU; empty: it stands alone. User space's knowledge
+ * @inside:	name of the source that has its energy in it as well; empty: none is known
+ * @same_as:	name of the source that tells the same another way; empty: none is known
+ * @scopes:	see kjoule_scope(); NULL: not known
+ * @period_ns, @reads, @errors, @overruns: of the thread that reads it, period 0: read in the tick
+ */
 struct kjoule_source_info {
 	uint32_t id;
-	char name[32];
+	char name[KJOULE_NAME_LEN];
 	uint32_t kind;			/* enum kjoule_source_kind */
 	int32_t rating;
 	bool available;
@@ -80,10 +106,43 @@ struct kjoule_source_info {
 	bool requested_only;
 	char reason[160];		/* why it is not available */
 	uint64_t reference_khz;
+	uint32_t origin;		/* enum kjoule_origin */
+	uint64_t period_ns;
 	uint64_t reads;
 	uint64_t errors;
+	uint64_t overruns;
+	char meter[KJOULE_NAME_LEN];
+	char inside[KJOULE_NAME_LEN];
+	char same_as[KJOULE_NAME_LEN];
 	uint32_t n_domains;
 	struct kjoule_domain_info domains[KJOULE_MAX_DOMAINS];
+	struct kjoule_scopes *scopes;
+};
+
+/** kjoule_scope() - the lowest CPU of the session that shares counters with @cpu; KJOULE_NO_SCOPE */
+uint16_t kjoule_scope(const struct kjoule_source_info *src, uint32_t cpu);
+/** kjoule_scope_set() - tell it. Return: 0, -ENOMEM, -ERANGE */
+int kjoule_scope_set(struct kjoule_source_info *src, uint32_t cpu, uint16_t scope);
+/** kjoule_scopes_copy() - a table of its own for a copy, whatever it has. Return: 0 or -ENOMEM */
+int kjoule_scopes_copy(struct kjoule_source_info *to, const struct kjoule_source_info *from);
+
+/**
+ * struct kjoule_source_spec - a source that a session is to use, see source-spec of the netlink
+ *			       specification
+ * @fd:		of the value file; stays the caller's
+ */
+struct kjoule_source_spec {
+	uint32_t origin;		/* enum kjoule_origin */
+	char name[KJOULE_NAME_LEN];	/* cut to what the module takes */
+	uint32_t class;
+	uint32_t quantity;
+	uint64_t unit_mult;		/* 0: 1 */
+	uint32_t unit_shift;
+	uint64_t range;
+	uint64_t period_ns;
+	int fd;
+	uint32_t perf_type;
+	uint64_t perf_config;
 };
 
 /**
@@ -91,11 +150,16 @@ struct kjoule_source_info {
  * @interval_ns:	time between ticks, within the module's limits (struct kjoule_info)
  * @jitter_ns:		below @interval_ns
  * @target:		enum kjoule_target
- * @pid:		for KJOULE_TARGET_PROCESS
+ * @pid:		for KJOULE_TARGET_PROCESS and KJOULE_TARGET_THREAD
  * @cpus:		NULL for all online ones
  * @ring_bytes:		per CPU, a power of two, 0 for the default
  * @wakeup_bytes:	0 for a quarter of the ring
  * @energy_source,@frequency_source: a name, "" for none, NULL for the default
+ * @flags:		enum kjoule_session_flag
+ * @cgroup_fd:		a directory, for KJOULE_TARGET_CGROUP
+ * @specs,@n_specs:	sources besides or, without @energy_source, instead of it
+ * @chain_depth:	frames of each kind, with a chain's flag; 0 for the default
+ * @stack_bytes:	with KJOULE_FLAG_USER_STACK, a multiple of 8; 0 for the default
  */
 struct kjoule_session_params {
 	uint64_t interval_ns;
@@ -107,6 +171,12 @@ struct kjoule_session_params {
 	uint32_t wakeup_bytes;
 	const char *energy_source;
 	const char *frequency_source;
+	uint64_t flags;
+	int cgroup_fd;
+	const struct kjoule_source_spec *specs;
+	size_t n_specs;
+	uint32_t chain_depth;
+	uint32_t stack_bytes;
 };
 
 /* What the module says of a session. */
@@ -119,6 +189,11 @@ struct kjoule_session_info {
 	struct kjoule_cpus cpus;
 	uint32_t ring_bytes;
 	uint32_t wakeup_bytes;
+	uint64_t flags;			/* enum kjoule_session_flag */
+	uint32_t children;
+	uint64_t children_lost;
+	uint32_t chain_depth;
+	uint32_t stack_bytes;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;
 	uint64_t seed;
@@ -136,6 +211,7 @@ struct kjoule_cpu_stats {
 	uint64_t tick_ns;		/* time in the tick's own code */
 	uint64_t late_max_ns;
 	uint64_t source_errors;
+	uint64_t idle_ns;		/* idle while its ticks were parked */
 };
 
 struct kjoule_ctl;
@@ -151,9 +227,19 @@ void kjoule_ctl_close(struct kjoule_ctl *ctl);
 int kjoule_sources(struct kjoule_ctl *ctl, struct kjoule_source_info **list, size_t *n,
 		   struct kjoule_error *err);
 
+/** kjoule_session_info_clear() - give back what the calls below have put into it */
+void kjoule_session_info_clear(struct kjoule_session_info *info);
+
 /** kjoule_session_new() - make a session, not running. Return: 0, -EPERM, -ESRCH, -errno */
 int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
 		       struct kjoule_session_info *info, struct kjoule_error *err);
+/**
+ * kjoule_session_try() - would the module make such a session? It is made and ended again
+ * @what:	is tried, for messages
+ * Return: 0 or -errno
+ */
+int kjoule_session_try(const struct kjoule_session_params *params, const char *what,
+		       struct kjoule_error *err);
 /** kjoule_session_start() - start its ticks; @info (may be NULL) then has t0 and seed. */
 int kjoule_session_start(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
 			 struct kjoule_error *err);
@@ -166,6 +252,59 @@ int kjoule_session_del(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_error 
 /** kjoule_stats() - a session's books, an entry for each CPU. @list is the caller's to free. */
 int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **list, size_t *n,
 		 struct kjoule_error *err);
+
+/** kjoule_stats_total() - its books added up over its CPUs; late_max_ns is the latest of all */
+int kjoule_stats_total(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats *stats,
+		       struct kjoule_error *err);
+/** kjoule_sessions() - all sessions there are. @list is the caller's to free. */
+int kjoule_sessions(struct kjoule_ctl *ctl, struct kjoule_session_info **list, size_t *n,
+		    struct kjoule_error *err);
+
+/*
+ * Whole records of one CPU's ring, to be walked by kjoule_record_next(), pads included. Return:
+ * 0, or -errno to have no more.
+ */
+typedef int kjoule_records_fn(uint32_t cpu, const void *buf, size_t len, void *arg);
+
+/**
+ * kjoule_session_records() - take the records that wait now, for whoever can not map the rings
+ * @ctl:	the one that made the session
+ * @take:	is called with them, CPU after CPU
+ *
+ * Return: 0; -EBUSY while a device is attached to the session; -EPERM; -errno. What was handed
+ * to @take is consumed; where @take ends it early, what it was not given yet may be lost.
+ */
+int kjoule_session_records(struct kjoule_ctl *ctl, uint32_t id, kjoule_records_fn *take, void *arg,
+			   struct kjoule_error *err);
+
+/*
+ * Notices: what becomes of sessions, whoever made them
+ */
+
+struct kjoule_notice {
+	uint32_t event;			/* enum kjoule_notice_event */
+	uint64_t time_ns;
+	uint32_t session;
+	int32_t cpu;			/* -1: of no CPU in particular */
+	char source[32];		/* "": of no source */
+	uint64_t count;			/* records lost so far, or bytes that wait */
+};
+
+struct kjoule_events;
+
+/** kjoule_events_open() - listen from now on. Return: 0, -ENODEV not loaded, -EPERM, -errno */
+int kjoule_events_open(struct kjoule_events **ev, struct kjoule_error *err);
+void kjoule_events_close(struct kjoule_events *ev);
+/** kjoule_events_fd() - to be polled for POLLIN */
+int kjoule_events_fd(const struct kjoule_events *ev);
+/**
+ * kjoule_events_next() - take a notice; does not wait
+ * Return: 1 with a notice, 0 when there is none, -ENOBUFS when some were dropped because nobody
+ * read them (go on), -errno
+ */
+int kjoule_events_next(struct kjoule_events *ev, struct kjoule_notice *notice, struct kjoule_error *err);
+/** kjoule_event_name() - "session-started" and the like; "unknown" */
+const char *kjoule_event_name(uint32_t event);
 
 /*
  * Bulk data (/dev/kjoule)
@@ -216,6 +355,12 @@ int kjoule_ring_drain(struct kjoule_ring_reader *ring, void *buf, size_t len, si
  */
 int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kjoule_record **rec);
 
+/** kjoule_chain_ips() - the addresses of a chain: first @kernel, then @user of them */
+static inline const uint64_t *kjoule_chain_ips(const struct kjoule_chain *c)
+{
+	return (const uint64_t *)((const char *)c + sizeof(*c));
+}
+
 /**
  * kjoule_jitter() - how long after the grid the tick @k is due
  * Return: nanoseconds, below @jitter_ns; 0 if @jitter_ns is 0
@@ -236,7 +381,9 @@ uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
  * @entry_ns:	the rest
  * @freq_khz:	mean frequency of the CPU meanwhile, 0: not known
  * @other_part:	part of the time, 0 to 1, that other interrupts take
- * @n_domains:	how many of the following are set, one for each domain of the energy source
+ * @n_domains:	how many of the following are set, one for each domain of energy that is read in
+ *		the tick; what a thread reads is read too seldom to tell what a tick spends
+ * @source,@domain: which it is: number of the session's source, index of the source's domain
  * @irq_uw:	power while a tick runs, microwatt; NAN: could not be told
  * @irq_error_uw: its standard error
  * @loop_uw:	power of the measuring loop, to compare with
@@ -254,6 +401,8 @@ struct kjoule_calibration {
 	double freq_khz;
 	double other_part;
 	uint32_t n_domains;
+	uint32_t source[KJOULE_MAX_DOMAINS];
+	uint32_t domain[KJOULE_MAX_DOMAINS];
 	double irq_uw[KJOULE_MAX_DOMAINS];
 	double irq_error_uw[KJOULE_MAX_DOMAINS];
 	double loop_uw[KJOULE_MAX_DOMAINS];

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
+#include "index.h"
 #include "maps.h"
+#include "ranges.h"
 #include "sideband.h"
 
 struct name {
@@ -19,22 +21,28 @@ struct name {
 
 struct process {
 	uint32_t pid;
+	uint32_t number;		/* all processes are counted */
 	uint64_t since_ns;		/* of its fork; 0: it was there before */
 	const struct process *parent;
 	size_t n_maps, n_names, n_execs;
-	struct kjoule_map *maps;	/* in order of time, as are the others */
-	struct name *names;
-	uint64_t *execs;
-	struct process *older;		/* the one that had the pid before */
-	struct process *next;		/* in its bucket */
+	struct kjoule_map *maps;	/* in order of time */
+	struct kjoule_ranges *ranges;	/* the same, by address */
+	struct name *names;		/* by thread, then in order of time */
+	uint64_t *execs;		/* in order of time */
 };
 
-#define BUCKETS	1024
+/* All that had a pid, one after another. */
+struct line {
+	uint32_t pid;
+	size_t n;
+	struct process **processes;
+};
 
 struct kjoule_maps {
-	struct process *buckets[BUCKETS];	/* the youngest of each pid */
-	struct process **all;
-	size_t n_all;
+	uint32_t n_processes;
+	struct line *lines;
+	size_t n_lines;
+	struct kjoule_index by_pid;
 };
 
 struct parsed {
@@ -42,47 +50,51 @@ struct parsed {
 	size_t order;
 };
 
-static struct process *youngest(const struct kjoule_maps *m, uint32_t pid)
+static struct line *line_of(const struct kjoule_maps *m, uint32_t pid)
 {
-	struct process *p = m->buckets[pid % BUCKETS];
+	size_t probe = 0;
+	uint32_t i;
 
-	while (p && p->pid != pid)
-		p = p->next;
-	return p;
+	while ((i = kjoule_index_next(&m->by_pid, kjoule_index_hash(pid, ""), &probe)) !=
+	       KJOULE_INDEX_NONE)
+		if (m->lines[i].pid == pid)
+			return &m->lines[i];
+	return NULL;
 }
 
 static struct process *process_new(struct kjoule_maps *m, uint32_t pid, uint64_t since_ns,
 				   const struct process *parent)
 {
-	struct process **link = &m->buckets[pid % BUCKETS], **slot;
-	struct process *p = calloc(1, sizeof(*p));
+	struct line *line = line_of(m, pid);
+	struct process *p, **slot;
 
-	if (!p)
-		return NULL;
-	slot = kjoule_grow(&m->all, &m->n_all, sizeof(*m->all));
+	if (!line) {
+		if (kjoule_index_add(&m->by_pid, kjoule_index_hash(pid, ""), m->n_lines))
+			return NULL;
+		line = kjoule_grow(&m->lines, &m->n_lines, sizeof(*m->lines));
+		if (!line)
+			return NULL;
+		line->pid = pid;
+	}
+	p = calloc(1, sizeof(*p));
+	slot = p ? kjoule_grow(&line->processes, &line->n, sizeof(*line->processes)) : NULL;
 	if (!slot) {
 		free(p);
 		return NULL;
 	}
 	*slot = p;
+	p->number = m->n_processes++;
 	p->pid = pid;
 	p->since_ns = since_ns;
 	p->parent = parent;
-	while (*link && (*link)->pid != pid)
-		link = &(*link)->next;
-	if (*link) {
-		p->older = *link;
-		p->next = (*link)->next;
-	}
-	*link = p;
 	return p;
 }
 
 static struct process *process_get(struct kjoule_maps *m, uint32_t pid)
 {
-	struct process *p = youngest(m, pid);
+	const struct line *line = line_of(m, pid);
 
-	return p ? p : process_new(m, pid, 0, NULL);
+	return line ? line->processes[line->n - 1] : process_new(m, pid, 0, NULL);
 }
 
 static int add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
@@ -131,6 +143,38 @@ static int by_time(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+static int by_thread(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	/* of the same moment: as they came, which is how they lie in the records */
+	return (x->text > y->text) - (x->text < y->text);
+}
+
+/* All is there: make it quick to ask. */
+static int finish_process(struct process *p)
+{
+	struct kjoule_range *list;
+	int ret;
+
+	if (p->n_names)
+		qsort(p->names, p->n_names, sizeof(*p->names), by_thread);
+	if (!p->n_maps)
+		return 0;
+	list = calloc(p->n_maps, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_maps; i++)
+		list[i] = (struct kjoule_range){ p->maps[i].start, p->maps[i].len };
+	ret = kjoule_ranges_new(list, p->n_maps, &p->ranges);
+	free(list);
+	return ret;
+}
+
 int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, size_t *skipped)
 {
 	struct kjoule_maps *m = calloc(1, sizeof(*m));
@@ -156,6 +200,9 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 			qsort(list, n, sizeof(*list), by_time);
 		for (size_t i = 0; i < n && !ret; i++)
 			ret = add_event(m, &list[i].ev);
+		for (size_t i = 0; i < m->n_lines && !ret; i++)
+			for (size_t k = 0; k < m->lines[i].n && !ret; k++)
+				ret = finish_process(m->lines[i].processes[k]);
 	}
 	free(list);
 	if (ret)
@@ -168,19 +215,49 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 /* The process that had @pid at @time_ns; the oldest one if all are younger. */
 static const struct process *process_at(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
 {
-	const struct process *p = youngest(m, pid);
+	const struct line *line = line_of(m, pid);
+	size_t lo = 0, hi = line ? line->n : 0;
 
-	while (p && p->older && p->since_ns > time_ns)
-		p = p->older;
-	return p;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (line->processes[mid]->since_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return line ? line->processes[lo ? lo - 1 : 0] : NULL;
 }
 
 static uint64_t last_exec(const struct process *p, uint64_t time_ns)
 {
-	for (size_t i = p->n_execs; i-- > 0;)
-		if (p->execs[i] <= time_ns)
-			return p->execs[i];
-	return 0;
+	size_t lo = 0, hi = p->n_execs;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->execs[mid] <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? p->execs[lo - 1] : 0;
+}
+
+/* How many of the mappings were there at @time_ns. */
+static size_t maps_until(const struct process *p, uint64_t time_ns)
+{
+	size_t lo = 0, hi = p->n_maps;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->maps[mid].time_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t pid,
@@ -191,20 +268,53 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t 
 	/* Forks of forks: as deep as they go, but never round in circles. */
 	for (int depth = 0; p && depth < 64; depth++) {
 		uint64_t exec = last_exec(p, time_ns);
+		size_t i = p->ranges ? kjoule_ranges_last(p->ranges, ip, maps_until(p, time_ns)) :
+				       KJOULE_RANGES_NONE;
 
-		for (size_t i = p->n_maps; i-- > 0;) {
-			const struct kjoule_map *map = &p->maps[i];
-
-			if (map->time_ns <= time_ns && map->time_ns >= exec &&
-			    ip - map->start < map->len)
-				return map;
-		}
+		if (i != KJOULE_RANGES_NONE && p->maps[i].time_ns >= exec)
+			return &p->maps[i];
 		if (exec || !p->parent)
 			return NULL;
-		time_ns = p->since_ns;
+		time_ns = p->since_ns < time_ns ? p->since_ns : time_ns;
 		p = p->parent;
 	}
 	return NULL;
+}
+
+uint64_t kjoule_maps_space(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
+{
+	const struct process *p = process_at(m, pid, time_ns);
+	size_t lo = 0, hi = p ? p->n_execs : 0;
+
+	if (!p)
+		return 0;
+	/* execs until then */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->execs[mid] <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return ((uint64_t)p->number << 32) + (uint32_t)lo + 1;
+}
+
+/* The last name of a thread at @time_ns, or NULL. */
+static const char *name_at(const struct process *p, uint32_t tid, uint64_t time_ns)
+{
+	size_t lo = 0, hi = p->n_names;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct name *name = &p->names[mid];
+
+		if (name->tid < tid || (name->tid == tid && name->time_ns <= time_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && p->names[lo - 1].tid == tid ? p->names[lo - 1].text : NULL;
 }
 
 const char *kjoule_maps_comm(const struct kjoule_maps *m, uint32_t pid, uint32_t tid,
@@ -213,20 +323,14 @@ const char *kjoule_maps_comm(const struct kjoule_maps *m, uint32_t pid, uint32_t
 	const struct process *p = process_at(m, pid, time_ns);
 
 	for (int depth = 0; p && depth < 64; depth++) {
-		const char *leader = NULL;
+		const char *name = name_at(p, tid, time_ns);
 
-		for (size_t i = p->n_names; i-- > 0;) {
-			if (p->names[i].time_ns > time_ns)
-				continue;
-			if (p->names[i].tid == tid)
-				return p->names[i].text;
-			/* A thread that has never been named has its process's name. */
-			if (!leader && p->names[i].tid == p->pid)
-				leader = p->names[i].text;
-		}
-		if (leader || !p->parent)
-			return leader;
-		time_ns = p->since_ns;
+		/* A thread that has never been named has its process's name. */
+		if (!name)
+			name = name_at(p, p->pid, time_ns);
+		if (name || !p->parent)
+			return name;
+		time_ns = p->since_ns < time_ns ? p->since_ns : time_ns;
 		p = p->parent;
 		tid = p->pid;
 	}
@@ -237,12 +341,19 @@ void kjoule_maps_free(struct kjoule_maps *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->n_all; i++) {
-		free(m->all[i]->maps);
-		free(m->all[i]->names);
-		free(m->all[i]->execs);
-		free(m->all[i]);
+	for (size_t i = 0; i < m->n_lines; i++) {
+		for (size_t k = 0; k < m->lines[i].n; k++) {
+			struct process *p = m->lines[i].processes[k];
+
+			kjoule_ranges_free(p->ranges);
+			free(p->maps);
+			free(p->names);
+			free(p->execs);
+			free(p);
+		}
+		free(m->lines[i].processes);
 	}
-	free(m->all);
+	free(m->lines);
+	kjoule_index_free(&m->by_pid);
 	free(m);
 }

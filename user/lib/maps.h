@@ -27,6 +27,11 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **maps, 
 /** kjoule_maps_find() - the mapping around @ip in process @pid at @time_ns, or NULL */
 const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *maps, uint32_t pid,
 					  uint64_t time_ns, uint64_t ip);
+/**
+ * kjoule_maps_space() - which address space that is: another one after a fork or an exec
+ * Return: a number, 0 if nothing is known of the process
+ */
+uint64_t kjoule_maps_space(const struct kjoule_maps *maps, uint32_t pid, uint64_t time_ns);
 /** kjoule_maps_comm() - the name of a thread at @time_ns, NULL if never told */
 const char *kjoule_maps_comm(const struct kjoule_maps *maps, uint32_t pid, uint32_t tid,
 			     uint64_t time_ns);

@@ -34,6 +34,7 @@ struct kjoule_meta {
 	uint64_t clock_ns, wall_ns;
 	uint32_t n_places;
 	struct kjoule_cpu_place *places;
+	char cgroup[256];		/* for KJOULE_TARGET_CGROUP, as it was asked for */
 	struct kjoule_session_info session;
 };
 
@@ -43,6 +44,7 @@ struct kjoule_meta {
  * @start_ns,@stop_ns: CLOCK_MONOTONIC of the session's start and stop
  * @exit_code:	of the command, -1 if there was none or it went on
  * @side_band_lost: perf records that were lost
+ * @side_band_anew: times that perf's side band of a CPU was made anew, because that came back
  * @ring_damaged: times that a ring's content made no sense
  */
 struct kjoule_end {
@@ -50,12 +52,22 @@ struct kjoule_end {
 	uint64_t start_ns, stop_ns;
 	int32_t exit_code;
 	uint64_t side_band_lost;
+	uint64_t side_band_anew;
 	uint64_t ring_damaged;
 };
+
+/* Enumerators by name, as the files and the verbs call them; "unknown" for others. */
+const char *kjoule_target_name(uint32_t target);
+const char *kjoule_kind_name(uint32_t kind);
+const char *kjoule_origin_name(uint32_t origin);
+const char *kjoule_quantity_name(uint32_t quantity);
 
 /** kjoule_meta_gather() - fill in what the machine knows (host, kernel, places, clocks) */
 int kjoule_meta_gather(struct kjoule_meta *meta);
 void kjoule_meta_free(struct kjoule_meta *meta);
+
+/* The longest JSON that is believed: parsed, it takes tens of times its length. */
+#define KJOULE_JSON_MAX	(8u << 20)
 
 /*
  * Encoders return a string that the caller frees, NULL without memory. Decoders

@@ -67,6 +67,12 @@ static int parse_domain(struct nlattr *attrs, int len, struct kjoule_domain_info
 		case KJOULE_A_DOMAIN_UPDATE_PERIOD_NS:
 			dom->update_period_ns = get_u64(a, &ret);
 			break;
+		case KJOULE_A_DOMAIN_QUANTITY:
+			dom->quantity = get_u32(a, &ret);
+			break;
+		case KJOULE_A_DOMAIN_RANGE:
+			dom->range = get_u64(a, &ret);
+			break;
 		}
 	}
 	return dom->index < KJOULE_MAX_DOMAINS ? ret : -EBADMSG;
@@ -113,13 +119,53 @@ int kjoule_parse_source(struct nlattr *attrs, int len, struct kjoule_source_info
 				ret = parse_domain(nla_data(a), nla_len(a),
 						   &src->domains[src->n_domains++]);
 			break;
+		case KJOULE_A_SOURCE_ORIGIN:
+			src->origin = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_PERIOD_NS:
+			src->period_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_READS:
+			src->reads = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_ERRORS:
+			src->errors = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SOURCE_OVERRUNS:
+			src->overruns = get_u64(a, &ret);
+			break;
 		}
 	}
 	return ret;
 }
 
+/* Which CPUs share a source's counters: told in the order of the session's CPUs. */
+static int parse_scopes(struct nlattr *attrs, int len, const struct kjoule_cpus *cpus,
+			struct kjoule_source_info *src)
+{
+	int cpu = -1, rest, n;
+	struct nlattr *a;
+	uint32_t scope;
+
+	nla_for_each_attr(a, attrs, len, rest) {
+		if (nla_type(a) != KJOULE_A_SOURCE_SCOPES)
+			continue;
+		n = nla_len(a) / (int)sizeof(scope);
+		for (int i = 0; i < n; i++) {
+			cpu = kjoule_cpus_next(cpus, cpu + 1);
+			memcpy(&scope, (char *)nla_data(a) + i * sizeof(scope), sizeof(scope));
+			if (cpu < 0 || scope >= KJOULE_MAX_CPUS)
+				return -EBADMSG;
+			if (kjoule_scope_set(src, cpu, scope))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_info *info)
 {
+	uint32_t source = 0;
 	struct nlattr *a;
 	int rest, ret = 0;
 
@@ -151,6 +197,15 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 		case KJOULE_A_SESSION_WAKEUP_BYTES:
 			info->wakeup_bytes = get_u32(a, &ret);
 			break;
+		case KJOULE_A_SESSION_FLAGS:
+			info->flags = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_CHAIN_DEPTH:
+			info->chain_depth = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_STACK_BYTES:
+			info->stack_bytes = get_u32(a, &ret);
+			break;
 		case KJOULE_A_SESSION_STATE:
 			info->state = get_u32(a, &ret);
 			break;
@@ -170,8 +225,19 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 				ret = kjoule_parse_source(nla_data(a), nla_len(a),
 							  &info->sources[info->n_sources++]);
 			break;
+		case KJOULE_A_SESSION_CHILDREN:
+			info->children = get_u32(a, &ret);
+			break;
+		case KJOULE_A_SESSION_CHILDREN_LOST:
+			info->children_lost = get_u64(a, &ret);
+			break;
 		}
 	}
+	/* scopes speak of the session's CPUs, which may come after the sources */
+	nla_for_each_attr(a, attrs, len, rest)
+		if (nla_type(a) == KJOULE_A_SESSION_SOURCE_INFO && !ret)
+			ret = parse_scopes(nla_data(a), nla_len(a), &info->cpus,
+					   &info->sources[source++]);
 	return ret;
 }
 
@@ -224,7 +290,64 @@ int kjoule_parse_stats(struct nlattr *attrs, int len, struct kjoule_cpu_stats *s
 		case KJOULE_A_STATS_SOURCE_ERRORS:
 			stats->source_errors = get_u64(a, &ret);
 			break;
+		case KJOULE_A_STATS_IDLE_NS:
+			stats->idle_ns = get_u64(a, &ret);
+			break;
 		}
 	}
 	return ret;
+}
+
+int kjoule_parse_notice(struct nlattr *attrs, int len, struct kjoule_notice *notice)
+{
+	struct nlattr *a;
+	int rest, ret = 0;
+
+	notice->cpu = -1;
+	nla_for_each_attr(a, attrs, len, rest) {
+		switch (nla_type(a)) {
+		case KJOULE_A_NOTICE_EVENT:
+			notice->event = get_u32(a, &ret);
+			break;
+		case KJOULE_A_NOTICE_TIME_NS:
+			notice->time_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_NOTICE_SESSION:
+			notice->session = get_u32(a, &ret);
+			break;
+		case KJOULE_A_NOTICE_CPU:
+			notice->cpu = (int32_t)get_u32(a, &ret);
+			break;
+		case KJOULE_A_NOTICE_SOURCE:
+			get_string(a, notice->source, sizeof(notice->source));
+			break;
+		case KJOULE_A_NOTICE_COUNT:
+			notice->count = get_u64(a, &ret);
+			break;
+		}
+	}
+	return ret;
+}
+
+int kjoule_parse_records(struct nlattr *attrs, int len, struct kjoule_records *records)
+{
+	struct nlattr *a;
+	int rest, ret = 0;
+
+	nla_for_each_attr(a, attrs, len, rest) {
+		switch (nla_type(a)) {
+		case KJOULE_A_RECORDS_SESSION:
+			records->session = get_u32(a, &ret);
+			break;
+		case KJOULE_A_RECORDS_CPU:
+			records->cpu = get_u32(a, &ret);
+			break;
+		case KJOULE_A_RECORDS_DATA:
+			records->data = nla_data(a);
+			records->len = nla_len(a);
+			break;
+		}
+	}
+	/* records are multiples of 8 bytes */
+	return records->len % 8 ? -EBADMSG : ret;
 }

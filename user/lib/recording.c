@@ -8,6 +8,12 @@
 #include "pack.h"
 #include "recording.h"
 
+/* Packed records of a chunk, at most: record writes a lump of about a megabyte. */
+#define RING_CHUNK_MAX	(8u << 20)
+
+/* Text of kernel symbols, at most: more than all of a kernel has. */
+#define KALLSYMS_MAX	(16u << 20)
+
 static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 {
 	size_t i = 0;
@@ -30,6 +36,8 @@ static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 
 static int append(uint8_t **data, size_t *len, size_t *room, const void *more, size_t n)
 {
+	if (!n)
+		return 0;
 	if (*room - *len < n) {
 		size_t bigger = *room ? *room : 65536;
 		uint8_t *p;
@@ -60,6 +68,45 @@ static int mark_holes(struct kjoule_recording *rec)
 	return ret;
 }
 
+/* The number that stands for a stack's memory. */
+union stub {
+	struct kjoule_stack stack;
+	struct {
+		uint8_t head[sizeof(struct kjoule_stack)];
+		uint64_t number;
+	};
+};
+
+/*
+ * Stacks are hundred times larger than all else and are looked at once: what stays in memory is
+ * where to find them. Return: what is left of @len
+ */
+static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len)
+{
+	const struct kjoule_record *rec;
+	size_t off = 0, out = 0;
+
+	while (kjoule_record_next(records, len, &off, &rec) > 0) {
+		size_t size = rec->size;
+		union stub stub;
+
+		if (rec->type == KJOULE_RECORD_STACK && size >= sizeof(stub)) {
+			memcpy(&stub, rec, sizeof(stub.stack));
+			stub.stack.rec.size = size = sizeof(stub);
+			stub.stack.rec.flags = KJOULE_STACK_IN_FILE;
+			stub.stack.bytes = sizeof(stub.number);
+			stub.number = s->stacks++;
+			memcpy(records + out, &stub, size);
+		} else {
+			memmove(records + out, rec, size);
+		}
+		out += size;
+	}
+	/* what is no record is for the reader to find */
+	memmove(records + out, records + off, len - off);
+	return out + len - off;
+}
+
 static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	struct kjoule_stream *s = c->cpu < KJOULE_MAX_CPUS ? stream(rec, c->cpu) : NULL;
@@ -71,11 +118,21 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		return 0;
 	if (!s)
 		return -ENOMEM;
+	if (c->len > RING_CHUNK_MAX) {
+		rec->unpackable++;
+		return 0;
+	}
 	ret = kjoule_unpack(c->data, c->len, &records, &len);
 	if (ret == -EBADMSG)
 		rec->unpackable++;
 	else if (ret)
 		return ret;
+	len = leave_stacks(s, records, len);
+	rec->records_len += len;
+	if (rec->records_len > KJOULE_GROWTH_LEAST + KJOULE_GROWTH_RATIO * rec->file_bytes) {
+		free(records);
+		return -EFBIG;
+	}
 	ret = append(&s->records, &s->len, &s->room, records, len);
 	free(records);
 	return ret;
@@ -87,7 +144,7 @@ static int add_meta(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	int ret = kjoule_meta_decode(c->data, c->len, &meta);
 
 	if (ret)
-		return ret == -EBADMSG ? 0 : ret;
+		return ret;
 	kjoule_meta_free(&rec->meta);
 	rec->meta = meta;
 	return 0;
@@ -100,7 +157,7 @@ static int add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	int ret = kjoule_stats_decode(c->data, c->len, &stats, &n);
 
 	if (ret)
-		return ret == -EBADMSG ? 0 : ret;
+		return ret;
 	free(rec->stats);
 	rec->stats = stats;
 	rec->n_stats = n;
@@ -137,7 +194,9 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 		ret = kjoule_calibration_decode(c->data, c->len, &rec->cal);
 		break;
 	case KJOULE_CHUNK_KALLSYMS:
-		if (!rec->kallsyms)
+		if (c->len > KALLSYMS_MAX)
+			ret = -EBADMSG;
+		else if (!rec->kallsyms)
 			ret = kjoule_kallsyms_parse(c->data, c->len, &rec->kallsyms);
 		break;
 	case KJOULE_CHUNK_BUILD_IDS:
@@ -150,7 +209,7 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 		rec->ended = !ret;
 		break;
 	}
-	return ret == -ENOMEM ? ret : 0;
+	return ret;
 }
 
 static int load(struct kjoule_reader *r, const char *name, struct kjoule_recording *rec,
@@ -161,6 +220,7 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 	unsigned int missing = 0;
 	int ret;
 
+	rec->file_bytes = kjoule_reader_bytes(r);
 	rec->build_ids = kjoule_build_ids_new();
 	if (!rec->build_ids)
 		return kjoule_fail(err, ENOMEM, "no memory");
@@ -175,10 +235,16 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 		}
 		if (!ret)
 			ret = add_chunk(rec, &chunk, &side_room);
-		if (ret)
+		if (ret == -EBADMSG)
+			rec->unpackable++;
+		else if (ret && ret != -EPERM)	/* addresses were hidden from the recorder */
 			break;
 	}
 	rec->damage = *kjoule_reader_damage(r);
+	if (ret == -EFBIG)
+		return kjoule_fail(err, EFBIG,
+				   "%s: grows to more than a recording of its size could: it is damaged or made up",
+				   name);
 	if (ret)
 		return kjoule_fail(err, -ret, "%s: %s", name, strerror(-ret));
 	if (!rec->meta.session.interval_ns)
@@ -203,7 +269,11 @@ int kjoule_recording_load(const char *path, struct kjoule_recording *rec, struct
 	int ret = kjoule_reader_open(path, &r, err);
 
 	memset(rec, 0, sizeof(*rec));
-	return ret ? ret : finish(load(r, path, rec, err), r, rec);
+	if (ret)
+		return ret;
+	rec->path = strdup(path);
+	ret = rec->path ? load(r, path, rec, err) : kjoule_fail(err, ENOMEM, "no memory");
+	return finish(ret, r, rec);
 }
 
 int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
@@ -213,11 +283,56 @@ int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
 	int ret = kjoule_reader_open_memory(data, len, name, &r, err);
 
 	memset(rec, 0, sizeof(*rec));
+	rec->memory = data;
+	rec->memory_len = len;
 	return ret ? ret : finish(load(r, name, rec, err), r, rec);
+}
+
+/* The stacks of a chunk; @numbers: how many each CPU has had. */
+static int chunk_stacks(const struct kjoule_chunk *c, uint64_t *number,
+			int (*sink)(void *arg, uint32_t cpu, uint64_t number,
+				    const struct kjoule_stack *stack), void *arg)
+{
+	const struct kjoule_record *rec;
+	uint8_t *records;
+	size_t len, off = 0;
+	int ret = kjoule_unpack(c->data, c->len, &records, &len);
+
+	if (ret && ret != -EBADMSG)
+		return ret;
+	for (ret = 0; !ret && kjoule_record_next(records, len, &off, &rec) > 0;)
+		if (rec->type == KJOULE_RECORD_STACK && rec->size >= sizeof(union stub))
+			ret = sink(arg, c->cpu, (*number)++, (const struct kjoule_stack *)rec);
+	free(records);
+	return ret;
+}
+
+int kjoule_recording_stacks(const struct kjoule_recording *rec,
+			    int (*sink)(void *arg, uint32_t cpu, uint64_t number,
+					const struct kjoule_stack *stack),
+			    void *arg)
+{
+	uint64_t *numbers = calloc(KJOULE_MAX_CPUS, sizeof(*numbers));
+	struct kjoule_reader *r = NULL;
+	struct kjoule_chunk chunk;
+	int ret = -ENOMEM;
+
+	if (numbers)
+		ret = rec->path ? kjoule_reader_open(rec->path, &r, NULL) :
+		      kjoule_reader_open_memory(rec->memory, rec->memory_len, "", &r, NULL);
+	while (!ret && (ret = kjoule_reader_next(r, &chunk)) > 0) {
+		ret = 0;
+		if (chunk.type == KJOULE_CHUNK_RING && chunk.cpu < KJOULE_MAX_CPUS)
+			ret = chunk_stacks(&chunk, &numbers[chunk.cpu], sink, arg);
+	}
+	kjoule_reader_close(r);
+	free(numbers);
+	return ret;
 }
 
 void kjoule_recording_free(struct kjoule_recording *rec)
 {
+	free(rec->path);
 	for (size_t i = 0; i < rec->n_streams; i++)
 		free(rec->streams[i].records);
 	free(rec->streams);

@@ -17,13 +17,23 @@
  */
 #define KJOULE_LOST_IN_FILE	0x80
 
+/*
+ * kjoule_record.flags of a KJOULE_RECORD_STACK whose memory was left in the file: its data are 8
+ * bytes, how many stacks of that CPU came before. kjoule_recording_stacks() brings them.
+ */
+#define KJOULE_STACK_IN_FILE	0x80
+
 struct kjoule_stream {
 	uint32_t cpu;
 	uint8_t *records;
 	size_t len, room;
+	uint64_t stacks;		/* how many were left in the file */
 };
 
 struct kjoule_recording {
+	char *path;			/* NULL: @memory */
+	const void *memory;
+	size_t memory_len;
 	struct kjoule_meta meta;
 	bool ended;			/* it has an end: nothing is missing there */
 	struct kjoule_end end;
@@ -38,20 +48,32 @@ struct kjoule_recording {
 	size_t side_band_len;
 	struct kjoule_kallsyms *kallsyms;	/* NULL: not in the file */
 	struct kjoule_build_ids *build_ids;
+	uint64_t file_bytes;
+	uint64_t records_len;		/* of all streams */
 	struct kjoule_damage damage;
-	unsigned int unpackable;	/* ring chunks that did not hold what they should */
+	unsigned int unpackable;	/* chunks that did not hold what they should */
 };
 
 /**
  * kjoule_recording_load() - read a data file
  * Return: 0, even if parts were damaged (see @damage and @ended); -EBADMSG when there is
- * nothing to go by; or as kjoule_reader_open()
+ * nothing to go by; -EFBIG when it grows to more than a recording could; or as
+ * kjoule_reader_open()
  */
 int kjoule_recording_load(const char *path, struct kjoule_recording *rec,
 			  struct kjoule_error *err);
-/** kjoule_recording_load_memory() - the same from a buffer */
+/** kjoule_recording_load_memory() - the same from a buffer, which has to stay */
 int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
 				 struct kjoule_recording *rec, struct kjoule_error *err);
+/**
+ * kjoule_recording_stacks() - read the file again for the stacks
+ * @sink:	gets each, by CPU in order, with its number; what it returns but 0 ends it
+ * Return: 0, or as @sink or kjoule_reader_open()
+ */
+int kjoule_recording_stacks(const struct kjoule_recording *rec,
+			    int (*sink)(void *arg, uint32_t cpu, uint64_t number,
+					const struct kjoule_stack *stack),
+			    void *arg);
 void kjoule_recording_free(struct kjoule_recording *rec);
 /** kjoule_recording_source() - the session's source of a kind, or NULL */
 const struct kjoule_source_info *kjoule_recording_source(const struct kjoule_recording *rec,

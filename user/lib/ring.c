@@ -24,9 +24,35 @@ static size_t least_size(unsigned int type)
 		return sizeof(struct kjoule_gap);
 	case KJOULE_RECORD_LOST:
 		return sizeof(struct kjoule_lost);
+	case KJOULE_RECORD_PARKED:
+		return sizeof(struct kjoule_parked);
+	case KJOULE_RECORD_VALUE:
+		return sizeof(struct kjoule_value);
+	case KJOULE_RECORD_CHAIN:
+		return sizeof(struct kjoule_chain);
+	case KJOULE_RECORD_STACK:
+		return sizeof(struct kjoule_stack);
 	default:
 		return 8;
 	}
+}
+
+/* What a record says of its own length has to be there. */
+static bool holds_its_content(const struct kjoule_record *r)
+{
+	const struct kjoule_energy *e = (const struct kjoule_energy *)r;
+	const struct kjoule_chain *c = (const struct kjoule_chain *)r;
+	const struct kjoule_stack *s = (const struct kjoule_stack *)r;
+
+	switch (r->type) {
+	case KJOULE_RECORD_ENERGY:
+		return r->size >= sizeof(*e) + 8u * __builtin_popcount(e->domains);
+	case KJOULE_RECORD_CHAIN:
+		return r->size >= sizeof(*c) + 8u * ((size_t)c->kernel + c->user);
+	case KJOULE_RECORD_STACK:
+		return r->size - sizeof(*s) >= s->bytes;
+	}
+	return true;
 }
 
 int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kjoule_record **rec)
@@ -40,12 +66,8 @@ int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kj
 	r = (const struct kjoule_record *)((const char *)buf + *off);
 	if (!ALIGNED(r->size) || r->size < least_size(r->type) || r->size > len - *off)
 		return -EBADMSG;
-	if (r->type == KJOULE_RECORD_ENERGY) {
-		const struct kjoule_energy *e = (const struct kjoule_energy *)r;
-
-		if (r->size < sizeof(*e) + 8u * __builtin_popcount(e->domains))
-			return -EBADMSG;
-	}
+	if (!holds_its_content(r))
+		return -EBADMSG;
 	*rec = r;
 	*off += r->size;
 	return 1;

@@ -4,6 +4,8 @@
  * What the attributes mean is decoded in netlink.c.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,8 +14,11 @@
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
+#include "ctl.h"
 #include "kjoule.h"
 #include "netlink.h"
+
+#define SPEC_NAME_LEN	32	/* as the module takes it */
 
 struct kjoule_ctl {
 	struct nl_sock *sock;
@@ -125,8 +130,8 @@ static int explain(struct kjoule_error *err, int ret, const char *what, const st
 		return 0;
 	case -EPERM:
 	case -EACCES:
-		return kjoule_fail(err, -ret, "%s: %s; it needs CAP_PERFMON: run it with sudo",
-				   what, said);
+		return kjoule_refused(err, -ret, what, call->text[0] ? call->text : NULL,
+				      KJOULE_LOCKDOWN);
 	case -ESRCH:
 		return kjoule_fail(err, ESRCH, "%s: %s; the process is gone, see `ps`", what, said);
 	default:
@@ -144,6 +149,22 @@ static int run(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, co
 	ret = call_kernel(ctl, msg, call);
 	nlmsg_free(msg);
 	return explain(err, ret, what, call);
+}
+
+/* The device is there for whoever sees its node, but the family is not in every network namespace. */
+static int no_family(struct kjoule_error *err)
+{
+	int fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	bool loaded = fd >= 0 || errno == EPERM;
+
+	if (fd >= 0)
+		close(fd);
+	if (loaded)
+		return kjoule_fail(err, ENODEV,
+				   "%s is there, but not its control over netlink, which is in the initial network namespace only: run it there, for example with `sudo nsenter --target 1 --net kjoule ...`",
+				   KJOULE_DEVICE);
+	return kjoule_fail(err, ENODEV, "%s: no such device; load the module with `sudo modprobe kjoule`",
+			   KJOULE_DEVICE);
 }
 
 int kjoule_ctl_open(struct kjoule_ctl **out, struct kjoule_error *err)
@@ -165,11 +186,12 @@ int kjoule_ctl_open(struct kjoule_ctl **out, struct kjoule_error *err)
 		goto err_free;
 	}
 	nl_socket_set_buffer_size(ctl->sock, 1 << 20, 0);
+	/* a message of records may be as long as that */
+	nl_socket_set_msg_buf_size(ctl->sock, 1 << 16);
 	setsockopt(nl_socket_get_fd(ctl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	ctl->family = genl_ctrl_resolve(ctl->sock, KJOULE_FAMILY_NAME);
 	if (ctl->family < 0) {
-		ret = kjoule_fail(err, ENODEV, "%s: no such device; load the module with `sudo modprobe kjoule`",
-				  KJOULE_DEVICE);
+		ret = no_family(err);
 		goto err_free;
 	}
 	*out = ctl;
@@ -243,6 +265,42 @@ int kjoule_sources(struct kjoule_ctl *ctl, struct kjoule_source_info **out, size
 	return 0;
 }
 
+static int put_spec(struct nl_msg *msg, const struct kjoule_source_spec *spec)
+{
+	struct nlattr *nest = nla_nest_start(msg, KJOULE_A_SESSION_SOURCE);
+	char name[SPEC_NAME_LEN];
+	int ret = nest ? 0 : -NLE_NOMEM;
+
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(name) - 1, spec->name);
+	if (!ret)
+		ret = nla_put_u32(msg, KJOULE_A_SPEC_ORIGIN, spec->origin);
+	if (!ret)
+		ret = nla_put_string(msg, KJOULE_A_SPEC_NAME, name);
+	if (!ret && spec->period_ns)
+		ret = nla_put_u64(msg, KJOULE_A_SPEC_PERIOD_NS, spec->period_ns);
+	if (!ret && spec->origin == KJOULE_ORIGIN_REGISTERED)
+		return nla_nest_end(msg, nest);
+	if (!ret)
+		ret = nla_put_u32(msg, KJOULE_A_SPEC_CLASS, spec->class);
+	if (!ret)
+		ret = nla_put_u32(msg, KJOULE_A_SPEC_QUANTITY, spec->quantity);
+	if (!ret && spec->unit_mult) {
+		ret = nla_put_u64(msg, KJOULE_A_SPEC_UNIT_MULT, spec->unit_mult);
+		if (!ret)
+			ret = nla_put_u32(msg, KJOULE_A_SPEC_UNIT_SHIFT, spec->unit_shift);
+	}
+	if (!ret && spec->range)
+		ret = nla_put_u64(msg, KJOULE_A_SPEC_RANGE, spec->range);
+	if (!ret && spec->origin == KJOULE_ORIGIN_VALUE_FILE)
+		ret = nla_put_u32(msg, KJOULE_A_SPEC_FD, spec->fd);
+	if (!ret && spec->origin == KJOULE_ORIGIN_PERF_PMU) {
+		ret = nla_put_u32(msg, KJOULE_A_SPEC_PERF_TYPE, spec->perf_type);
+		if (!ret)
+			ret = nla_put_u64(msg, KJOULE_A_SPEC_PERF_CONFIG, spec->perf_config);
+	}
+	return ret ? ret : nla_nest_end(msg, nest);
+}
+
 static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 {
 	int ret = nla_put_u64(msg, KJOULE_A_SESSION_INTERVAL_NS, p->interval_ns);
@@ -251,8 +309,12 @@ static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 		ret = nla_put_u64(msg, KJOULE_A_SESSION_JITTER_NS, p->jitter_ns);
 	if (!ret)
 		ret = nla_put_u32(msg, KJOULE_A_SESSION_TARGET, p->target);
-	if (!ret && p->target == KJOULE_TARGET_PROCESS)
+	if (!ret && (p->target == KJOULE_TARGET_PROCESS || p->target == KJOULE_TARGET_THREAD))
 		ret = nla_put_u32(msg, KJOULE_A_SESSION_PID, p->pid);
+	if (!ret && p->target == KJOULE_TARGET_CGROUP)
+		ret = nla_put_u32(msg, KJOULE_A_SESSION_CGROUP_FD, p->cgroup_fd);
+	if (!ret && p->flags)
+		ret = nla_put_u64(msg, KJOULE_A_SESSION_FLAGS, p->flags);
 	if (!ret && p->cpus) {
 		size_t len = sizeof(p->cpus->bits);
 
@@ -268,11 +330,28 @@ static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 		ret = nla_put_string(msg, KJOULE_A_SESSION_ENERGY_SOURCE, p->energy_source);
 	if (!ret && p->frequency_source)
 		ret = nla_put_string(msg, KJOULE_A_SESSION_FREQUENCY_SOURCE, p->frequency_source);
+	if (!ret && p->chain_depth)
+		ret = nla_put_u32(msg, KJOULE_A_SESSION_CHAIN_DEPTH, p->chain_depth);
+	if (!ret && p->stack_bytes)
+		ret = nla_put_u32(msg, KJOULE_A_SESSION_STACK_BYTES, p->stack_bytes);
+	for (size_t i = 0; i < p->n_specs && !ret; i++)
+		ret = put_spec(msg, &p->specs[i]);
 	return ret;
 }
 
-int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
-		       struct kjoule_session_info *info, struct kjoule_error *err)
+/* What a refused call has left is nobody's. */
+static int run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
+			struct kjoule_session_info *info, struct kjoule_error *err)
+{
+	int ret = run(ctl, msg, call, what, err);
+
+	if (ret && info)
+		kjoule_session_info_clear(info);
+	return ret;
+}
+
+static int make_session(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
+			const char *what, struct kjoule_session_info *info, struct kjoule_error *err)
 {
 	struct call call = { .parse = one_session, .arg = info };
 	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_SESSION_NEW, 0);
@@ -282,7 +361,13 @@ int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_param
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return run(ctl, msg, &call, "make a session", err);
+	return run_for_info(ctl, msg, &call, what, info, err);
+}
+
+int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
+		       struct kjoule_session_info *info, struct kjoule_error *err)
+{
+	return make_session(ctl, params, "make a session", info, err);
 }
 
 static int session_call(struct kjoule_ctl *ctl, int cmd, uint32_t id, const char *what,
@@ -297,7 +382,25 @@ static int session_call(struct kjoule_ctl *ctl, int cmd, uint32_t id, const char
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return run(ctl, msg, &call, what, err);
+	return run_for_info(ctl, msg, &call, what, info, err);
+}
+
+int kjoule_session_try(const struct kjoule_session_params *params, const char *what,
+		       struct kjoule_error *err)
+{
+	struct kjoule_session_info info = { .n_sources = 0 };
+	struct kjoule_ctl *ctl;
+	int ret = kjoule_ctl_open(&ctl, err);
+
+	if (ret)
+		return ret;
+	ret = make_session(ctl, params, what, &info, err);
+	/* not only by closing the socket, which may leave the end to a work item */
+	if (!ret)
+		kjoule_session_del(ctl, info.id, NULL);
+	kjoule_session_info_clear(&info);
+	kjoule_ctl_close(ctl);
+	return ret;
 }
 
 int kjoule_session_start(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
@@ -343,4 +446,69 @@ int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **
 	*out = list.items;
 	*n = list.n;
 	return 0;
+}
+
+static int one_stats(struct nlattr *attrs, int len, void *arg)
+{
+	return kjoule_parse_stats(attrs, len, arg);
+}
+
+int kjoule_stats_total(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats *stats,
+		       struct kjoule_error *err)
+{
+	struct call call = { .parse = one_stats, .arg = stats };
+	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_STATS_GET, 0);
+
+	memset(stats, 0, sizeof(*stats));
+	if (msg && nla_put_u32(msg, KJOULE_A_STATS_SESSION, id)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	return run(ctl, msg, &call, "read the session's books", err);
+}
+
+static int add_session(struct nlattr *attrs, int len, void *arg)
+{
+	struct kjoule_session_info *info = list_add(arg);
+
+	return info ? kjoule_parse_session(attrs, len, info) : -ENOMEM;
+}
+
+int kjoule_sessions(struct kjoule_ctl *ctl, struct kjoule_session_info **out, size_t *n,
+		    struct kjoule_error *err)
+{
+	struct list list = { .size = sizeof(**out) };
+	struct call call = { .parse = add_session, .arg = &list };
+	int ret = run(ctl, new_message(ctl, KJOULE_CMD_SESSION_GET, NLM_F_DUMP), &call,
+		      "list the sessions", err);
+
+	if (ret) {
+		free(list.items);
+		return ret;
+	}
+	*out = list.items;
+	*n = list.n;
+	return 0;
+}
+
+/* For the other parts of the library */
+
+struct nl_msg *kjoule_ctl_message(struct kjoule_ctl *ctl, int cmd, int flags)
+{
+	return new_message(ctl, cmd, flags);
+}
+
+int kjoule_ctl_call(struct kjoule_ctl *ctl, struct nl_msg *msg, kjoule_ctl_parse *parse, void *arg,
+		    const char *what, struct kjoule_error *err)
+{
+	struct call call = { .parse = parse, .arg = arg };
+
+	return run(ctl, msg, &call, what, err);
+}
+
+struct nl_sock *kjoule_ctl_socket(struct kjoule_ctl *ctl, int *family)
+{
+	if (family)
+		*family = ctl->family;
+	return ctl->sock;
 }

@@ -23,9 +23,22 @@ struct kjoule_sideband;
  * Return: 0 or -errno
  */
 int kjoule_sideband_open(uint32_t pid, struct kjoule_sideband **sb, struct kjoule_error *err);
+/**
+ * kjoule_sideband_notice() - a CPU is going offline, or (@back) has come back: for one that is away
+ * for so short that a look does not find it so
+ */
+void kjoule_sideband_notice(struct kjoule_sideband *sb, int cpu, bool back);
+/**
+ * kjoule_sideband_follow() - listen again on CPUs that went offline and came back, and on new ones:
+ * what perf has on a CPU ends with it. What waits of before is handed over first.
+ *
+ * Return: on how many it listens anew: what happened there meanwhile is to be had from
+ * kjoule_sideband_proc(). Or the sink's error, -ENOMEM
+ */
+int kjoule_sideband_follow(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg);
 /** kjoule_sideband_drain() - hand over what waits. Return: 0 or the sink's error */
 int kjoule_sideband_drain(struct kjoule_sideband *sb, kjoule_sideband_sink sink, void *arg);
-/** kjoule_sideband_lost() - records that perf had no room for, so far */
+/** kjoule_sideband_lost() - records that perf had no room for, so far; one for a CPU that it can not follow */
 uint64_t kjoule_sideband_lost(const struct kjoule_sideband *sb);
 /** kjoule_sideband_poll() - fill in up to @n poll entries. Return: how many there are */
 unsigned int kjoule_sideband_poll(const struct kjoule_sideband *sb, struct pollfd *fds,
@@ -35,9 +48,12 @@ void kjoule_sideband_close(struct kjoule_sideband *sb);
 /**
  * kjoule_sideband_proc() - what is mapped already, as records with the time @time_ns
  * @pid:	one process; 0: all of them
+ * @since_ns:	processes that began after this have records with the time of their beginning
+ *		instead; UINT64_MAX: none
  * Return: 0, -ESRCH if @pid is gone, or the sink's error
  */
-int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, kjoule_sideband_sink sink, void *arg);
+int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
+			 kjoule_sideband_sink sink, void *arg);
 
 enum kjoule_event_type {
 	KJOULE_EVENT_COMM,	/* @text is the name; @exec after an exec */

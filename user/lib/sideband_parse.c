@@ -88,14 +88,15 @@ static int parse_body(const struct perf_event_header *h, const uint8_t *r, size_
 
 int kjoule_event_next(const void *buf, size_t len, size_t *off, struct kjoule_event *e)
 {
-	const uint8_t *r = (const uint8_t *)buf + *off;
 	struct perf_event_header h;
+	const uint8_t *r;
 	int ret;
 
 	if (*off >= len)
 		return 0;
 	if (len - *off < sizeof(h))
 		return -EBADMSG;
+	r = (const uint8_t *)buf + *off;
 	memcpy(&h, r, sizeof(h));
 	if (h.size < sizeof(h) + ID_SIZE || h.size % 8 || h.size > len - *off)
 		return -EBADMSG;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 #include "sideband.h"
 
 /* What follows every record: PERF_SAMPLE_TID, _TIME and _CPU. */
@@ -44,10 +46,37 @@ _Static_assert(sizeof(struct comm_record) == 56, "comm");
 _Static_assert(sizeof(struct mmap2_record) == 72, "mmap2");
 
 struct walk {
-	uint64_t time_ns;
+	uint64_t time_ns, since_ns;
 	kjoule_sideband_sink sink;
 	void *arg;
 };
+
+/* When a process began, by CLOCK_MONOTONIC; not before it, which is told in steps of some ms. 0: not known */
+static uint64_t began_ns(uint32_t pid)
+{
+	int64_t step_ns = 1000000000 / sysconf(_SC_CLK_TCK), ticks = 0, began;
+	struct timespec boot, mono;
+	char path[64], line[1024];
+	const char *p;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	/* behind the name, which may hold anything, it is the 20th */
+	p = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	for (int i = 0; p && i < 20; i++)
+		p = strchr(p + 1, ' ');
+	fclose(f);
+	if (!p || sscanf(p, "%" SCNd64, &ticks) != 1)
+		return 0;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	began = (ticks + 1) * step_ns - (boot.tv_sec - mono.tv_sec) * 1000000000ll -
+		(boot.tv_nsec - mono.tv_nsec);
+	return began > 0 ? began : 0;
+}
 
 static int put_comm(const struct walk *w, uint32_t pid, uint32_t tid)
 {
@@ -127,12 +156,23 @@ static int put_maps(const struct walk *w, uint32_t pid)
 	return ret;
 }
 
-static int put_process(const struct walk *w, uint32_t pid)
+/* After the fork, which perf may have told of, and not later than now. */
+static void set_time(struct walk *w, uint32_t pid, uint64_t now_ns)
 {
+	uint64_t ns = w->since_ns < UINT64_MAX ? began_ns(pid) : 0;
+
+	w->time_ns = ns > w->since_ns && ns < now_ns ? ns : now_ns;
+}
+
+static int put_process(const struct walk *all, uint32_t pid)
+{
+	struct walk one = *all, *w = &one;
 	char path[64];
 	struct dirent *e;
 	int ret = 0;
 	DIR *dir;
+
+	set_time(w, pid, all->time_ns);
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	dir = opendir(path);
@@ -145,9 +185,10 @@ static int put_process(const struct walk *w, uint32_t pid)
 	return ret ? ret : put_maps(w, pid);
 }
 
-int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, kjoule_sideband_sink sink, void *arg)
+int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
+			 kjoule_sideband_sink sink, void *arg)
 {
-	struct walk w = { .time_ns = time_ns, .sink = sink, .arg = arg };
+	struct walk w = { .time_ns = time_ns, .since_ns = since_ns, .sink = sink, .arg = arg };
 	struct dirent *e;
 	int ret = 0;
 	DIR *dir;

@@ -33,9 +33,18 @@ struct kjoule_elf {
 
 static char *debug_path;
 
+/* The name of a debug file is the ELF file's own word: it is a name, not a way to any file. */
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+			  const char *file, const char *debuglink, GElf_Word crc, char **found)
+{
+	if (debuglink && strchr(debuglink, '/'))
+		return -1;
+	return dwfl_standard_find_debuginfo(mod, userdata, name, base, file, debuglink, crc, found);
+}
+
 static const Dwfl_Callbacks callbacks = {
 	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_debuginfo = find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 	.debuginfo_path = &debug_path,
 };
@@ -182,7 +191,7 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 	int ret;
 
 	*out = NULL;
-	ret = kjoule_regular_file(path);
+	ret = kjoule_elf_file(path);
 	if (ret)
 		return ret;
 	if (build_id) {

@@ -57,6 +57,13 @@ struct output *output_open(FILE *file, enum output_format format,
 	return out;
 }
 
+void output_identifier(char *text)
+{
+	for (; *text; text++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *text))
+			*text = '_';
+}
+
 void output_csv_cell(FILE *file, const char *text)
 {
 	if (!text[strcspn(text, "\",\r\n")] && text[0] != ' ') {
@@ -195,6 +202,11 @@ void output_real(struct output *out, double value, int digits)
 	snprintf(human, sizeof(human), "%.*f", digits, value);
 	snprintf(machine, sizeof(machine), "%.9g", value);
 	cell(out, human, machine, is_json(out) ? output_json_real(value) : NULL);
+}
+
+void output_json(struct output *out, const char *text, struct json_object *value)
+{
+	cell(out, text, text, value);
 }
 
 void output_none(struct output *out, const char *why)

@@ -53,6 +53,8 @@ void output_real(struct output *out, double value, int digits);
  *		   JSON, no member in JSON lines; never 0
  */
 void output_none(struct output *out, const char *why);
+/** output_json() - a value that is no plain one: @value (taken over) in JSON, @text elsewhere */
+void output_json(struct output *out, const char *text, struct json_object *value);
 void output_row(struct output *out);
 /** output_rule() - an empty line in a table, nothing elsewhere */
 void output_rule(struct output *out);
@@ -63,6 +65,8 @@ void output_rule(struct output *out);
  */
 void output_close(struct output *out, struct json_object *head, const char *rows_name);
 
+/** output_identifier() - make a column's name of @text: letters, digits, underscores */
+void output_identifier(char *text);
 /** output_csv_cell() - one cell, quoted where RFC 4180 asks for it */
 void output_csv_cell(FILE *file, const char *text);
 /** output_json_str() - a string, in which bytes that are no UTF-8 are replaced by question marks */

@@ -45,12 +45,35 @@ void put_task(struct buffer *b, uint32_t pid, uint32_t tgid)
 
 void put_energy(struct buffer *b, uint32_t tick, uint32_t domains, const uint64_t *uj)
 {
+	put_energy_of(b, 0, 0, tick, 0, domains, uj);
+}
+
+void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick, uint32_t late_ns,
+		   uint32_t domains, const uint64_t *uj)
+{
 	unsigned int n = __builtin_popcount(domains);
-	struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(e) + 8 * n },
-				   .tick = tick, .domains = domains };
+	struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, source, sizeof(e) + 8 * n },
+				   .tick = tick, .late_ns = late_ns, .domains = domains,
+				   .scope = scope };
 
 	put_bytes(b, &e, sizeof(e));
 	put_bytes(b, uj, 8 * n);
+}
+
+void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t value)
+{
+	struct kjoule_value v = { .rec = { KJOULE_RECORD_VALUE, source, sizeof(v) },
+				  .took_ns = 1000, .time_ns = time_ns, .value = value };
+
+	put_bytes(b, &v, sizeof(v));
+}
+
+void put_parked(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns)
+{
+	struct kjoule_parked p = { .rec = { KJOULE_RECORD_PARKED, 0, sizeof(p) }, .tick = tick,
+				   .count = count, .begin_ns = begin_ns, .end_ns = end_ns };
+
+	put_bytes(b, &p, sizeof(p));
 }
 
 void put_gap(struct buffer *b, uint32_t tick, uint64_t count)
@@ -67,6 +90,17 @@ void put_lost(struct buffer *b, uint32_t tick, uint64_t records, uint64_t sample
 				 .tick = tick, .records = records, .samples = samples };
 
 	put_bytes(b, &l, sizeof(l));
+}
+
+void put_chain(struct buffer *b, uint32_t flags, unsigned int kernel, unsigned int user,
+	       const uint64_t *ip)
+{
+	struct kjoule_chain c = { .rec = { KJOULE_RECORD_CHAIN, flags,
+					   sizeof(c) + 8 * (kernel + user) },
+				  .kernel = kernel, .user = user };
+
+	put_bytes(b, &c, sizeof(c));
+	put_bytes(b, ip, 8 * (kernel + user));
 }
 
 static char *command[] = { (char *)"./program", (char *)"an argument", NULL };
@@ -108,19 +142,34 @@ void make_meta(struct kjoule_meta *meta, uint32_t n_cpus, uint64_t interval_ns, 
 	meta->session.sources[1].kind = KJOULE_KIND_FREQUENCY;
 }
 
-/* perf records as the kernel writes them: mmap2 of @exe and a comm, of process 100 */
-static void side_band(struct buffer *b, const char *exe)
+struct kjoule_source_info *add_source(struct kjoule_meta *meta, const char *name, uint32_t kind,
+				      uint32_t quantity, const char *domain)
 {
-	struct {
-		struct perf_event_header h;
-		uint32_t pid, tid;
-		char comm[16];
-		uint32_t id_pid, id_tid;
-		uint64_t time;
-		uint32_t cpu, reserved;
-	} comm = { .h = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) },
-		   .pid = 100, .tid = 100, .comm = "program", .id_pid = 100, .id_tid = 100,
-		   .time = 900000000 };
+	struct kjoule_session_info *s = &meta->session;
+	struct kjoule_source_info *src = &s->sources[s->n_sources - 1];
+
+	s->sources[s->n_sources++] = *src;
+	memset(src, 0, sizeof(*src));
+	strcpy(src->name, name);
+	src->kind = kind;
+	src->n_domains = 1;
+	strcpy(src->domains[0].name, domain);
+	src->domains[0].parent = -1;
+	src->domains[0].quantity = quantity;
+	return src;
+}
+
+/* perf records as the kernel writes them */
+
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, reserved;
+};
+
+void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
+	     uint64_t offset, const char *path)
+{
 	struct {
 		struct perf_event_header h;
 		uint32_t pid, tid;
@@ -128,22 +177,32 @@ static void side_band(struct buffer *b, const char *exe)
 		uint32_t major, minor;
 		uint64_t inode, generation;
 		uint32_t prot, flags;
-	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 0 }, .pid = 100, .tid = 100,
-		  .start = 0x10000000, .len = 0x10000000 };
-	struct {
-		uint32_t pid, tid;
-		uint64_t time;
-		uint32_t cpu, reserved;
-	} id = { 100, 100, 900000001, 0, 0 };
+	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 0 }, .pid = pid, .tid = pid,
+		  .start = start, .len = len, .offset = offset };
+	struct sample_id id = { pid, pid, time_ns, 0, 0 };
 	char name[4096] = "";
-	size_t len = (strlen(exe) + 8) & ~7ul;
+	size_t name_len = (strlen(path) + 8) & ~7ul;
 
-	snprintf(name, sizeof(name), "%s", exe);
-	put_bytes(b, &comm, sizeof(comm));
-	map.h.size = sizeof(map) + len + sizeof(id);
+	snprintf(name, sizeof(name), "%s", path);
+	map.h.size = sizeof(map) + name_len + sizeof(id);
 	put_bytes(b, &map, sizeof(map));
-	put_bytes(b, name, len);
+	put_bytes(b, name, name_len);
 	put_bytes(b, &id, sizeof(id));
+}
+
+/* a comm and an mmap2 of @exe, of process 100 */
+static void side_band(struct buffer *b, const char *exe)
+{
+	struct {
+		struct perf_event_header h;
+		uint32_t pid, tid;
+		char comm[16];
+		struct sample_id id;
+	} comm = { .h = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) },
+		   .pid = 100, .tid = 100, .comm = "program", .id = { 100, 100, 900000000, 0, 0 } };
+
+	put_bytes(b, &comm, sizeof(comm));
+	put_map(b, 100, 900000001, 0x10000000, 0x10000000, 0, exe);
 }
 
 static void text_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, char *text)
@@ -152,11 +211,26 @@ static void text_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, cha
 	free(text);
 }
 
+static struct buffer awake;
+
+void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
+{
+	put_bytes(&awake, &(struct kjoule_awake){ begin_ns, end_ns, cpu, 0 },
+		  sizeof(struct kjoule_awake));
+}
+
+static struct kjoule_calibration calibration;
+
+void put_calibration(const struct kjoule_calibration *cal)
+{
+	calibration = *cal;
+}
+
 void write_recording(const char *path, const struct kjoule_meta *meta, const struct buffer *streams,
 		     uint32_t n, const char *exe, uint64_t end_tick)
 {
-	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .handler_ns = 2000,
-					  .entry_ns = 1000, .freq_khz = 1000000 };
+	const struct kjoule_calibration usual = { .ticks = 100, .tick_ns = 3000, .handler_ns = 2000,
+						  .entry_ns = 1000, .freq_khz = 1000000 };
 	struct kjoule_cpu_stats stats[16] = { 0 };
 	struct kjoule_end end = { .reason = "command ended", .exit_code = 0,
 		.stop_ns = meta->session.t0_ns + end_tick * meta->session.interval_ns };
@@ -165,10 +239,15 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 
 	assert(!kjoule_writer_open(path, &w, NULL));
 	text_chunk(w, KJOULE_CHUNK_META, kjoule_meta_encode(meta));
-	text_chunk(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(&cal));
+	text_chunk(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(calibration.ticks ? &calibration : &usual));
+	memset(&calibration, 0, sizeof(calibration));
 	side_band(&side, exe);
 	assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data, side.len, NULL));
 	free(side.data);
+	if (awake.len)
+		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_AWAKE, 0, awake.data, awake.len, NULL));
+	free(awake.data);
+	memset(&awake, 0, sizeof(awake));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kjoule_record *rec;
 		struct kjoule_packer packer = { 0 };
@@ -213,6 +292,28 @@ uint8_t *read_file(const char *path, size_t *len)
 	assert(data && fread(data, 1, *len, f) == *len);
 	fclose(f);
 	return data;
+}
+
+static int stderr_fd;
+
+void begin_to_hear(void)
+{
+	fflush(stderr);
+	stderr_fd = dup(STDERR_FILENO);
+	assert(freopen(temp_path("stderr"), "w", stderr));
+}
+
+char *end_to_hear(void)
+{
+	size_t len;
+	char *text;
+
+	fflush(stderr);
+	dup2(stderr_fd, STDERR_FILENO);
+	close(stderr_fd);
+	text = (char *)read_file(temp_path("stderr"), &len);
+	text[len] = '\0';
+	return text;
 }
 
 void write_file(const char *path, const void *data, size_t len)

@@ -22,11 +22,33 @@ void put_sample(struct buffer *b, uint32_t tick, uint64_t ip, uint32_t flags, ui
 void put_task(struct buffer *b, uint32_t pid, uint32_t tgid);
 /* domains is a mask; as many values as it has bits */
 void put_energy(struct buffer *b, uint32_t tick, uint32_t domains, const uint64_t *uj);
+/* of another source than the first, or of the CPUs that @scope is the lowest of */
+void put_energy_of(struct buffer *b, uint32_t source, uint32_t scope, uint32_t tick, uint32_t late_ns,
+		   uint32_t domains, const uint64_t *uj);
+void put_value(struct buffer *b, uint32_t source, uint64_t time_ns, int64_t value);
+void put_parked(struct buffer *b, uint32_t tick, uint64_t count, uint64_t begin_ns, uint64_t end_ns);
 void put_gap(struct buffer *b, uint32_t tick, uint64_t count);
 void put_lost(struct buffer *b, uint32_t tick, uint64_t records, uint64_t samples);
 
+/* addresses, innermost first: @kernel ones, then @user ones */
+void put_chain(struct buffer *b, uint32_t flags, unsigned int kernel, unsigned int user,
+	       const uint64_t *ip);
+/* a perf record of a process that has mapped a file */
+void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
+	     uint64_t offset, const char *path);
+
 /* A meta of @n_cpus CPUs in one package, an energy source "test" with package and core. */
 void make_meta(struct kjoule_meta *meta, uint32_t n_cpus, uint64_t interval_ns, uint32_t target);
+
+/* One more source with one domain; the frequency source stays the last. */
+struct kjoule_source_info *add_source(struct kjoule_meta *meta, const char *name, uint32_t kind,
+				      uint32_t quantity, const char *domain);
+
+/* In the next file that is written: the recorder was awake. */
+void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
+
+/* In the next file that is written: another calibration than the usual one. */
+void put_calibration(const struct kjoule_calibration *cal);
 
 /*
  * write_recording() - a data file: meta, @n streams (CPU 0 on) in chunks of some
@@ -40,6 +62,10 @@ uint8_t *read_file(const char *path, size_t *len);
 void write_file(const char *path, const void *data, size_t len);
 /* A name in a directory of the test's own, removed at exit. */
 const char *temp_path(const char *name);
+
+/* Standard error goes into a file, from the first to the second, which has the text; the caller frees it. */
+void begin_to_hear(void);
+char *end_to_hear(void);
 
 /* A small generator of our own: tests must repeat. */
 uint64_t rnd(uint64_t *state);

@@ -101,6 +101,19 @@ static void cpu_lists_go_both_ways(void **state)
 	assert_true(strlen(kjoule_cpus_format(&set, text, 4)) < 4);
 }
 
+static void a_list_of_sources_has_no_empty_name(void **state)
+{
+	static const char *const good[] = { "vchip", "powercap,vchip", "perf:cpu/event=1,umask=2/",
+					    "perf:cpu/event=1,umask=2/,vchip" };
+	static const char *const bad[] = { "", ",", "vchip,", ",vchip", "a,,b", "perf:cpu/event=1/," };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(args_sources(good[i]), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(args_sources(bad[i]), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +121,7 @@ int main(void)
 		cmocka_unit_test(rates_become_intervals),
 		cmocka_unit_test(sizes_and_pids),
 		cmocka_unit_test(cpu_lists_go_both_ways),
+		cmocka_unit_test(a_list_of_sources_has_no_empty_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ static void phase(struct kjoule_phase *p, double interval_ns, uint64_t seed)
 	memset(p, 0, sizeof(*p));
 	p->interval_ns = interval_ns;
 	p->n = 240;
+	p->batch = CALIBRATE_BATCH;
 	p->irq_hz = 250;
 	p->rates = calloc(p->n, sizeof(*p->rates));
 	assert_non_null(p->rates);

@@ -72,7 +72,7 @@ static void simulate(struct run *r, uint64_t seed)
 			if (!r->n_readings || r->readings[r->n_readings - 1].uj != uj)
 				r->readings[r->n_readings++] = (struct cpm_reading){ k, uj };
 			r->freq[r->n_ticks] = 1000 + block;
-			r->ticks[r->n_ticks++] = (struct cpm_tick){ k++, block, false };
+			r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
 			next_tick += r->T;
 			/* the tick itself: time and energy go to nobody */
 			t += r->cost;
@@ -88,6 +88,9 @@ static void run_free(struct run *r)
 	free(r->freq);
 	free(r->readings);
 }
+
+/* A tick at which something ran. */
+#define RAN(at, what)	((struct cpm_tick){ .tick = (at), .block = (what) })
 
 static const uint8_t kinds[BLOCKS] = { [IDLE] = CPM_IDLE };
 
@@ -336,14 +339,14 @@ static struct profile_group lanes_of_two(const struct cpm_tick *a, size_t na,
 					 const struct cpm_reading *readings, size_t n,
 					 uint64_t end, uint32_t block)
 {
-	static const uint32_t none[64];
+	static const uint32_t none[1000];
 	struct profile_lane lanes[2] = { { .lane = { a, na }, .freq_khz = none },
 					 { .lane = { b, nb }, .freq_khz = none } };
 	struct profile_package package = { .readings = { readings }, .n_readings = { n } };
 	struct profile_input in = {
 		.interval_ns = 1e9, .end_tick = end, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
 		.packages = &package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = kinds,
-		.silent_block = IDLE, .steps = 1 };
+		.silent_block = IDLE, .steps = 1, .other = 0.01 };
 	struct profile_group g[BLOCKS];
 	uint32_t group_of[BLOCKS];
 	struct profile *p;
@@ -363,10 +366,10 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 	 * CPU 1:   i    i    B    B    i    i    -    -
 	 * energy:  |----2 J--|----6 J--|-1 J----|---3 J--|
 	 */
-	static const struct cpm_tick a[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 },
-		{ 4, IDLE, 0 }, { 5, IDLE, 0 }, { 6, 0, 0 }, { 7, 0, 0 } };
-	static const struct cpm_tick b[] = { { 0, IDLE, 0 }, { 1, IDLE, 0 }, { 2, 1, 0 },
-		{ 3, 1, 0 }, { 4, IDLE, 0 }, { 5, IDLE, 0 } };
+	static const struct cpm_tick a[] = { RAN(0, 0), RAN(1, 0), RAN(2, 0), RAN(3, 0),
+		RAN(4, IDLE), RAN(5, IDLE), RAN(6, 0), RAN(7, 0) };
+	static const struct cpm_tick b[] = { RAN(0, IDLE), RAN(1, IDLE), RAN(2, 1),
+		RAN(3, 1), RAN(4, IDLE), RAN(5, IDLE) };
 	/* a window more in front: the first one is never believed */
 	struct cpm_tick shifted[2][16];
 	static const struct cpm_reading readings[] = { { 0, 0 }, { 4, 9000000 }, { 6, 11000000 },
@@ -375,9 +378,9 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 
 	(void)state;
 	for (int i = 0; i < 8; i++)
-		shifted[0][i] = (struct cpm_tick){ a[i].tick + 4, a[i].block, false };
+		shifted[0][i] = RAN(a[i].tick + 4, a[i].block);
 	for (int i = 0; i < 6; i++)
-		shifted[1][i] = (struct cpm_tick){ b[i].tick + 4, b[i].block, false };
+		shifted[1][i] = RAN(b[i].tick + 4, b[i].block);
 	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 0)
 			 .energy[0].j.v - (2 + 3 + 3)) < 1e-9);
 	assert_true(fabs(lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, 1)
@@ -389,6 +392,145 @@ static void busy_cpus_share_and_idle_ones_pay_nothing(void **state)
 		sum += lanes_of_two(shifted[0], 8, shifted[1], 6, readings, 6, 12, i)
 		       .energy[0].j.v;
 	assert_true(fabs(sum - 14) < 1e-9);
+}
+
+/* What is told of each block must not depend on whether ticks come one by one or as runs. */
+static void runs_of_parked_ticks_are_as_good_as_idle_samples(void **state)
+{
+	enum { LONG = 1000 };
+	static struct cpm_tick one[LONG], single[LONG], run[3];
+	struct cpm_reading readings[12];
+	size_t n_one = 0;
+
+	(void)state;
+	/* CPU 0 is busy now and then, CPU 1 idle for 600 ticks, busy for 100, idle again */
+	for (uint32_t i = 0; i < LONG; i++) {
+		if (i % 50 < 20)
+			one[n_one++] = RAN(i, i % 3);
+		single[i] = RAN(i, i >= 600 && i < 700 ? 3 : IDLE);
+		/* as samples these would cost a tick each */
+		single[i].made_up = true;
+	}
+	run[0] = (struct cpm_tick){ .tick = 0, .block = IDLE, .parked = true, .more = 599 };
+	run[1] = (struct cpm_tick){ .tick = 600, .block = 3, .made_up = true, .more = 99 };
+	run[2] = (struct cpm_tick){ .tick = 700, .block = IDLE, .parked = true, .more = LONG - 701 };
+	for (int i = 0; i < 12; i++)
+		readings[i] = (struct cpm_reading){ 50 + i * LONG / 12, i * i * 1000000ull };
+	for (uint32_t block = 0; block < BLOCKS; block++) {
+		struct profile_group a = lanes_of_two(one, n_one, single, LONG, readings, 12, LONG, block);
+		struct profile_group b = lanes_of_two(one, n_one, run, 3, readings, 12, LONG, block);
+
+		assert_true(fabs(a.time_s.v - b.time_s.v) < 1e-9);
+		assert_true(fabs(a.energy[0].j.v - b.energy[0].j.v) < 1e-9);
+		assert_true(fabs(a.energy[0].purity - b.energy[0].purity) < 1e-9);
+		assert_int_equal(a.samples, b.samples);
+		assert_true(fabs(a.other_s - b.other_s) < 1e-9);
+		if (block == IDLE)
+			assert_true(b.time_s.v == LONG - 100);
+	}
+}
+
+/* 1 W while idle, 1000 ticks of 1 ms; a tick costs 100 us at 10 W: 1 uJ a nanosecond too much. */
+static struct profile_group idle_second(bool parked, double *left_out)
+{
+	static struct cpm_tick ticks[1000];
+	struct cpm_reading readings[11];
+	struct profile_lane lane = { .lane = { ticks, 1000 }, .freq_khz = (uint32_t[1000]){ 0 },
+				     .tick_ns = 100000, .idle_tick_ns = 100000 };
+	struct profile_package package = { .readings = { readings }, .n_readings = { 11 } };
+	struct profile_input in = {
+		.interval_ns = 1e6, .end_tick = 1000, .n_lanes = 1, .lanes = &lane,
+		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = BLOCKS,
+		.kinds = kinds, .silent_block = IDLE, .steps = 1, .irq_w = { 10 },
+		.idle_uj = { NAN } };
+	uint32_t group_of[BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct profile_group g[BLOCKS];
+	struct profile *p;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		ticks[i] = RAN(i, IDLE);
+	if (parked) {
+		ticks[0] = (struct cpm_tick){ .block = IDLE, .parked = true, .more = 999 };
+		lane.lane.n = 1;
+	}
+	for (int i = 0; i < 11; i++)
+		readings[i] = (struct cpm_reading){ 100 * i, 200000 * i };
+	assert_int_equal(profile_new(&in, &p), 0);
+	assert_int_equal(profile_groups(p, group_of, BLOCKS, g), 0);
+	profile_free(p);
+	*left_out = g[IDLE].ticks_s;
+	profile_net(&g[IDLE], 1);
+	return g[IDLE];
+}
+
+static void parked_ticks_cost_nothing(void **state)
+{
+	double ticks_s;
+	struct profile_group g = idle_second(false, &ticks_s);
+
+	(void)state;
+	/* woken a thousand times: 0.1 s and 1 J of the 2 J are the ticks' */
+	assert_true(fabs(ticks_s - 0.1) < 1e-9);
+	assert_true(fabs(g.time_s.v - 0.9) < 1e-9);
+	assert_true(fabs(g.energy[0].j.v - 1) < 1e-9);
+	g = idle_second(true, &ticks_s);
+	assert_true(ticks_s == 0);
+	assert_true(fabs(g.time_s.v - 1) < 1e-9);
+	assert_true(fabs(g.energy[0].j.v - 2) < 1e-9);
+}
+
+/* Two packages with a counter each, and one for the whole machine in another domain. */
+static void counters_charge_only_the_cpus_that_they_count(void **state)
+{
+	static struct cpm_tick a[100], b[100];
+	static const struct cpm_reading first[] = { { 0, 0 }, { 50, 5000000 }, { 100, 10000000 } };
+	static const struct cpm_reading second[] = { { 0, 0 }, { 50, 1000000 }, { 100, 2000000 } };
+	static const struct cpm_reading machine[] = { { 0, 0 }, { 50, 9000000 }, { 100, 18000000 } };
+	struct profile_lane lanes[2] = { { .lane = { a, 100 }, .freq_khz = (uint32_t[100]){ 0 } },
+					 { .lane = { b, 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
+	struct profile_package packages[3] = {
+		{ .lanes = (uint32_t[]){ 0 }, .n_lanes = 1, .readings = { first }, .n_readings = { 3 } },
+		{ .lanes = (uint32_t[]){ 1 }, .n_lanes = 1, .readings = { second }, .n_readings = { 3 } },
+		{ .lanes = (uint32_t[]){ 0, 1 }, .n_lanes = 2, .readings = { NULL, machine },
+		  .n_readings = { 0, 3 } } };
+	struct profile_input in = {
+		.interval_ns = 1e9, .end_tick = 100, .n_lanes = 2, .lanes = lanes, .n_packages = 3,
+		.packages = packages, .n_domains = 2, .n_blocks = BLOCKS, .kinds = kinds,
+		.silent_block = IDLE, .steps = CPM_STEPS, .irq_w = { NAN, NAN } };
+	uint32_t group_of[BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct profile_group g[BLOCKS];
+	struct profile *p;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		a[i] = RAN(i, 0);
+		b[i] = RAN(i, 1);
+	}
+	assert_int_equal(profile_new(&in, &p), 0);
+	assert_int_equal(profile_groups(p, group_of, BLOCKS, g), 0);
+	assert_true(fabs(g[0].energy[0].j.v - 10) < 1e-6);
+	assert_true(fabs(g[1].energy[0].j.v - 2) < 1e-6);
+	assert_true(fabs(g[0].energy[1].j.v - 9) < 1e-6);
+	assert_true(fabs(g[1].energy[1].j.v - 9) < 1e-6);
+	profile_free(p);
+}
+
+/* Short work between two ticks: nobody saw it, and its energy is not dropped. */
+static void readings_without_a_tick_between_lose_no_energy(void **state)
+{
+	static struct cpm_tick a[40];
+	static const struct cpm_reading readings[] = { { 0, 0 }, { 10, 1000000 }, { 10, 1500000 },
+		{ 10, 2000000 }, { 30, 4000000 }, { 30, 6000000 }, { 40, 7000000 } };
+	double sum = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		a[i] = RAN(i, i < 10 ? 0 : 1);
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		sum += lanes_of_two(a, 40, NULL, 0, readings, 7, 40, i).energy[0].j.v;
+	/* the first window is never believed: ten ticks at 1's power, 5 J in 30 ticks */
+	assert_true(fabs(sum - (5 + 0.5 / 3 * 10)) < 1e-6);
+	assert_true(fabs(lanes_of_two(a, 40, NULL, 0, readings, 7, 40, 1).energy[0].j.v - 5) < 1e-6);
 }
 
 static void too_few_readings_tell_nothing(void **state)
@@ -443,7 +585,7 @@ static void made_up_ticks_widen_and_cost_nothing(void **state)
 
 	(void)state;
 	for (int i = 0; i < 40; i++)
-		t[i] = (struct cpm_tick){ i, i >= 20, false };
+		t[i] = RAN(i, i >= 20);
 	interval_times(&lane, 1, 40, 0, group_of, BLOCKS, sums);
 	before = sums[0].variance;
 	assert_true(sums[0].ticks == 20 && sums[0].real == 20);
@@ -456,7 +598,7 @@ static void made_up_ticks_widen_and_cost_nothing(void **state)
 	assert_true(fabs(sums[0].variance - before - 64.0 / 12) < 1e-9);
 	/* inside one block nothing is uncertain */
 	for (int i = 0; i < 40; i++)
-		u[i] = (struct cpm_tick){ i, i >= 20, i >= 5 && i < 15 };
+		u[i] = (struct cpm_tick){ .tick = i, .block = i >= 20, .made_up = i >= 5 && i < 15 };
 	interval_times(&lane, 1, 40, 0, group_of, BLOCKS, sums);
 	assert_true(fabs(sums[0].variance - before) < 1e-9);
 }
@@ -473,6 +615,10 @@ int main(void)
 		cmocka_unit_test(intervals_hold_with_a_calibration_that_is_off),
 		cmocka_unit_test(mean_frequency_is_over_the_time_that_is_left),
 		cmocka_unit_test(busy_cpus_share_and_idle_ones_pay_nothing),
+		cmocka_unit_test(runs_of_parked_ticks_are_as_good_as_idle_samples),
+		cmocka_unit_test(parked_ticks_cost_nothing),
+		cmocka_unit_test(counters_charge_only_the_cpus_that_they_count),
+		cmocka_unit_test(readings_without_a_tick_between_lose_no_energy),
 		cmocka_unit_test(too_few_readings_tell_nothing),
 		cmocka_unit_test(distinct_readings_not_samples_make_the_interval),
 		cmocka_unit_test(made_up_ticks_widen_and_cost_nothing),

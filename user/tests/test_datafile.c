@@ -4,6 +4,7 @@
  * wrong comes out and what is good before damage is not lost.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,6 +160,55 @@ static void no_flipped_bit_goes_unnoticed(void **state)
 	free(data);
 }
 
+/* @n chunks of @len bytes that do not compress. */
+static void write_noise(const char *path, int n, size_t len)
+{
+	uint64_t *noise = malloc(len), seed = 3;
+	struct kjoule_writer *w;
+
+	for (size_t i = 0; i < len / 8; i++)
+		noise[i] = rnd(&seed);
+	assert_int_equal(kjoule_writer_open(path, &w, NULL), 0);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, len, NULL), 0);
+	assert_int_equal(kjoule_writer_close(w, NULL), 0);
+	free(noise);
+}
+
+static void a_file_that_shrinks_while_it_is_read_ends_there(void **state)
+{
+	const char *path = temp_path("shrinks");
+	static const off_t lens[] = { 0, 24, 100000, 200032, 250000 };
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		int got = 0;
+
+		write_noise(path, 10, 100000);
+		assert_int_equal(kjoule_reader_open(path, &r, NULL), 0);
+		assert_int_equal(kjoule_reader_next(r, &c), 1);
+		assert_int_equal(truncate(path, lens[i]), 0);
+		while (kjoule_reader_next(r, &c) > 0)
+			got++;
+		assert_in_range(got, 0, lens[i] / 100000);
+		assert_true(kjoule_reader_damage(r)->truncated);
+		assert_true(kjoule_reader_damage(r)->shrunk);
+		assert_int_equal(kjoule_reader_damage(r)->chunks, 0);
+		kjoule_reader_close(r);
+	}
+	/* one that grows has grown for the next reader */
+	write_noise(path, 2, 100000);
+	assert_int_equal(kjoule_reader_open(path, &r, NULL), 0);
+	assert_int_equal(truncate(path, 300000), 0);
+	assert_int_equal(kjoule_reader_next(r, &c), 1);
+	assert_int_equal(kjoule_reader_next(r, &c), 1);
+	assert_int_equal(kjoule_reader_next(r, &c), 0);
+	assert_false(kjoule_reader_damage(r)->truncated);
+	kjoule_reader_close(r);
+}
+
 static void zeros_at_the_end_are_a_cut_not_damage(void **state)
 {
 	size_t len;
@@ -307,9 +357,9 @@ static void json_chunks_go_both_ways(void **state)
 	struct kjoule_calibration cal = { .cpu = 1, .ticks = 99, .tick_ns = 1234.5,
 		.handler_ns = 1000.25, .entry_ns = 234.25, .freq_khz = 1e6,
 		.other_part = 0.01, .n_domains = 2, .irq_uw = { 2.5e6, 1e6 },
-		.loop_uw = { 1.5e6, 0.5e6 } }, cal2;
+		.source = { 0, 1 }, .domain = { 1, 0 }, .loop_uw = { 1.5e6, 0.5e6 } }, cal2;
 	struct kjoule_end end = { .reason = "signal", .start_ns = 1, .stop_ns = 2,
-		.exit_code = 130, .side_band_lost = 3, .ring_damaged = 4 }, end2;
+		.exit_code = 130, .side_band_lost = 3, .side_band_anew = 5, .ring_damaged = 4 }, end2;
 	struct kjoule_cpu_stats *stats2;
 	struct kjoule_meta meta, meta2;
 	char *text;
@@ -328,10 +378,30 @@ static void json_chunks_go_both_ways(void **state)
 	assert_memory_equal(&cal, &cal2, sizeof(cal));
 	free(text);
 
+	/* older files tell of the first source's domains, in their order */
+	static const char old[] = "{\"ticks\":99,\"tick_ns\":1,\"irq_uw\":[2500000.0,null]}";
+	assert_int_equal(kjoule_calibration_decode(old, strlen(old), &cal2), 0);
+	assert_int_equal(cal2.n_domains, 2);
+	assert_int_equal(cal2.source[1], 0);
+	assert_int_equal(cal2.domain[1], 1);
+
+	/* what can not have been measured is not believed */
+	cal.entry_ns = NAN;
+	text = kjoule_calibration_encode(&cal);
+	assert_int_equal(kjoule_calibration_decode(text, strlen(text), &cal2), -EBADMSG);
+	assert_int_equal(cal2.ticks, 0);
+	free(text);
+	cal.entry_ns = 1;
+	cal.irq_uw[1] = 1e300;
+	text = kjoule_calibration_encode(&cal);
+	assert_int_equal(kjoule_calibration_decode(text, strlen(text), &cal2), -EBADMSG);
+	free(text);
+
 	text = kjoule_end_encode(&end);
 	assert_int_equal(kjoule_end_decode(text, strlen(text), &end2), 0);
 	assert_string_equal(end2.reason, "signal");
 	assert_int_equal(end2.exit_code, 130);
+	assert_int_equal(end2.side_band_anew, 5);
 	free(text);
 
 	make_meta(&meta, 2, 250000, KJOULE_TARGET_PROCESS);
@@ -407,12 +477,85 @@ static void a_lost_chunk_leaves_a_hole_in_every_stream(void **state)
 	free(streams[1].data);
 }
 
+struct seen_stacks {
+	uint64_t n[2];
+	bool good;
+};
+
+static int see_stack(void *arg, uint32_t cpu, uint64_t number, const struct kjoule_stack *stack)
+{
+	struct seen_stacks *s = arg;
+	const uint8_t *data = (const uint8_t *)stack + sizeof(*stack);
+
+	s->good &= number == s->n[cpu]++ && stack->reg[16] == number * 2 + cpu &&
+		   stack->bytes == 64 + 8 * (number % 100);
+	for (uint32_t i = 0; i < stack->bytes; i++)
+		s->good &= data[i] == (uint8_t)(number + i);
+	return 0;
+}
+
+static void stacks_stay_in_the_file_until_they_are_asked_for(void **state)
+{
+	struct seen_stacks seen = { .good = true };
+	struct buffer streams[2] = { { 0 } };
+	struct kjoule_recording rec;
+	struct kjoule_meta meta;
+	struct kjoule_error err;
+	size_t found = 0;
+
+	(void)state;
+	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		put_task(&streams[cpu], 100, 100);
+		for (uint32_t k = 0; k < 500; k++) {
+			struct {
+				struct kjoule_stack head;
+				uint8_t data[1024];
+			} s = { .head = { .rec = { KJOULE_RECORD_STACK, 0, 0 },
+					  .bytes = 64 + 8 * (k % 100), .reg[16] = k * 2 + cpu } };
+
+			for (uint32_t i = 0; i < s.head.bytes; i++)
+				s.data[i] = k + i;
+			s.head.rec.size = sizeof(s.head) + s.head.bytes;
+			put_sample(&streams[cpu], k, 0x10001000, 0, 1000, 0);
+			put_bytes(&streams[cpu], &s, s.head.rec.size);
+		}
+	}
+	write_recording(temp_path("stacks"), &meta, streams, 2, "/bin/none", 500);
+	assert_int_equal(kjoule_recording_load(temp_path("stacks"), &rec, &err), 0);
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		const struct kjoule_record *record;
+		uint64_t number, expected = 0;
+		size_t off = 0;
+
+		assert_int_equal(rec.streams[cpu].stacks, 500);
+		/* what is in memory is small, and says which one it was */
+		assert_true(rec.streams[cpu].len < 500 * 200);
+		while (kjoule_record_next(rec.streams[cpu].records, rec.streams[cpu].len, &off,
+					  &record) > 0) {
+			if (record->type != KJOULE_RECORD_STACK)
+				continue;
+			assert_int_equal(record->flags, KJOULE_STACK_IN_FILE);
+			memcpy(&number, (const char *)record + sizeof(struct kjoule_stack), 8);
+			assert_int_equal(number, expected++);
+			found++;
+		}
+	}
+	assert_int_equal(found, 1000);
+	assert_int_equal(kjoule_recording_stacks(&rec, see_stack, &seen), 0);
+	assert_true(seen.good && seen.n[0] == 500 && seen.n[1] == 500);
+	kjoule_recording_free(&rec);
+	free(streams[0].data);
+	free(streams[1].data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_goes_in_comes_out),
 		cmocka_unit_test(a_file_cut_anywhere_gives_its_whole_chunks),
 		cmocka_unit_test(no_flipped_bit_goes_unnoticed),
+		cmocka_unit_test(a_file_that_shrinks_while_it_is_read_ends_there),
 		cmocka_unit_test(zeros_at_the_end_are_a_cut_not_damage),
 		cmocka_unit_test(damage_in_the_middle_is_named_and_passed_over),
 		cmocka_unit_test(other_files_and_versions_are_refused),
@@ -421,6 +564,7 @@ int main(void)
 		cmocka_unit_test(crc_is_the_one_of_ieee),
 		cmocka_unit_test(json_chunks_go_both_ways),
 		cmocka_unit_test(a_lost_chunk_leaves_a_hole_in_every_stream),
+		cmocka_unit_test(stacks_stay_in_the_file_until_they_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,6 +193,40 @@ static void records_are_checked_against_their_type(void **state)
 		memcpy(buf, &head, sizeof(head));
 		assert_int_equal(kjoule_record_next(buf, sizeof(buf), &off, &rec), cases[i].ret);
 	}
+	/* chains and stacks that hold less than they say */
+	{
+		static const struct {
+			uint16_t kernel, user, size;
+			int ret;
+		} chains[] = {
+			{ 0, 0, 8, 1 }, { 1, 1, 24, 1 }, { 1, 2, 24, -EBADMSG }, { 2, 0, 16, -EBADMSG },
+			{ 65535, 65535, 64, -EBADMSG },
+		};
+		struct {
+			struct kjoule_stack head;
+			uint64_t data[2];
+		} s = { .head = { .rec = { KJOULE_RECORD_STACK, 0, sizeof(s) }, .bytes = 13 } };
+		const struct kjoule_record *rec;
+		size_t off;
+
+		for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+			struct kjoule_chain c = { { KJOULE_RECORD_CHAIN, 0, chains[i].size },
+						  chains[i].kernel, chains[i].user };
+
+			off = 0;
+			memcpy(buf, &c, sizeof(c));
+			assert_int_equal(kjoule_record_next(buf, sizeof(buf), &off, &rec), chains[i].ret);
+		}
+		off = 0;
+		assert_int_equal(kjoule_record_next(&s, sizeof(s), &off, &rec), 1);
+		for (s.head.bytes = 17; s.head.bytes; s.head.bytes *= 2) {
+			off = 0;
+			assert_int_equal(kjoule_record_next(&s, sizeof(s), &off, &rec), -EBADMSG);
+		}
+		s.head.rec.size = 136;
+		s.head.bytes = off = 0;
+		assert_int_equal(kjoule_record_next(&s, sizeof(s), &off, &rec), -EBADMSG);
+	}
 	/* an energy record whose mask asks for more values than it has */
 	{
 		struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, 24 }, .domains = 3 };

@@ -7,12 +7,15 @@
 #include <link.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "buildid.h"
@@ -52,7 +55,7 @@ static void own_functions_are_found_wherever_they_are_loaded(void **state)
 	int ret;
 
 	(void)state;
-	assert_int_equal(kjoule_sideband_proc(getpid(), 5, collect, &b), 0);
+	assert_int_equal(kjoule_sideband_proc(getpid(), 5, UINT64_MAX, collect, &b), 0);
 	assert_int_equal(kjoule_maps_new(b.data, b.len, &maps, &skipped), 0);
 	assert_int_equal(skipped, 0);
 	map = kjoule_maps_find(maps, getpid(), 10, ip);
@@ -102,6 +105,87 @@ static void another_file_of_that_name_is_refused(void **state)
 	assert_int_equal(kjoule_elf_open(temp_path("half"), NULL, &elf), -ENOEXEC);
 }
 
+static void shell(const char *command)
+{
+	if (system(command))
+		fail_msg("%s", command);
+}
+
+/* Under valgrind /proc/PID/exe is valgrind for others than ourselves. */
+static const char *own_path(void)
+{
+	static char path[512];
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	return path;
+}
+
+/* elfutils would unpack it, to gigabytes if it is made so. */
+static void a_compressed_file_is_not_unpacked(void **state)
+{
+	char command[1024];
+	struct kjoule_elf *elf;
+
+	(void)state;
+	snprintf(command, sizeof(command), "gzip -c %s >%s", own_path(), temp_path("gz"));
+	shell(command);
+	assert_int_equal(kjoule_elf_open(temp_path("gz"), NULL, &elf), -ENOEXEC);
+}
+
+static void files_that_the_kernel_makes_up_are_not_read(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule_elf_file("/proc/self/exe"), 0);	/* this one is on a disk */
+	if (!access("/proc/kcore", R_OK))		/* begins as an ELF file does */
+		assert_int_equal(kjoule_elf_file("/proc/kcore"), -ENOEXEC);
+	assert_int_equal(kjoule_elf_file("/proc/self/environ"), -ENOEXEC);
+	assert_int_equal(kjoule_elf_file("/sys/kernel/uevent_seqnum"), -ENOEXEC);
+}
+
+static bool has_function(const char *path, const char *name)
+{
+	const struct kjoule_symbol *symbol;
+	struct kjoule_elf *elf;
+	bool found = false;
+
+	if (kjoule_elf_open(path, NULL, &elf))
+		return false;
+	for (uint64_t address = 0; address < 1 << 22 && !found; address += 4) {
+		symbol = kjoule_elf_find(elf, address);
+		found = symbol && !strcmp(symbol->name, name);
+	}
+	kjoule_elf_close(elf);
+	return found;
+}
+
+static void a_debug_file_is_named_and_not_a_way_to_any_file(void **state)
+{
+	char command[4096], dir[256], *p;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "%s", temp_path(""));
+	snprintf(command, sizeof(command),
+		 "cp %s %sfull && cd %s && objcopy --only-keep-debug -R .note.gnu.build-id full sub_debug && "
+		 "objcopy -S -R .note.gnu.build-id --add-gnu-debuglink=sub_debug full bare",
+		 own_path(), dir, dir);
+	shell(command);
+	assert_true(has_function(temp_path("full"), "a_function_to_be_found"));
+	assert_true(has_function(temp_path("bare"), "a_function_to_be_found"));
+	/* the same debug file, by a path */
+	data = read_file(temp_path("bare"), &len);
+	while ((p = memmem(data, len, "sub_debug", 9)))	/* our own strings as well */
+		p[3] = '/';
+	write_file(temp_path("bare"), data, len);
+	free(data);
+	snprintf(command, sizeof(command), "cd %s && mkdir sub && mv sub_debug sub/debug", dir);
+	shell(command);
+	assert_false(has_function(temp_path("bare"), "a_function_to_be_found"));
+	snprintf(command, sizeof(command), "rm -r %ssub", dir);
+	shell(command);
+}
+
 static void kernel_functions_are_found_in_a_part_of_the_table(void **state)
 {
 	static const char text[] =
@@ -145,25 +229,6 @@ struct id {
 	uint32_t cpu, reserved;
 };
 
-static void put_map(struct buffer *b, uint32_t pid, uint64_t time, uint64_t start, uint64_t len,
-		    const char *name)
-{
-	uint8_t r[256] = { 0 };
-	struct perf_event_header h = { PERF_RECORD_MMAP2, 0, 0 };
-	struct id id = { pid, pid, time, 0, 0 };
-	size_t n = 72 + ((strlen(name) + 8) & ~7ul);
-
-	h.size = n + sizeof(id);
-	memcpy(r, &h, 8);
-	memcpy(r + 8, &pid, 4);
-	memcpy(r + 12, &pid, 4);
-	memcpy(r + 16, &start, 8);
-	memcpy(r + 24, &len, 8);
-	strcpy((char *)r + 72, name);
-	memcpy(r + n, &id, sizeof(id));
-	put_bytes(b, r, h.size);
-}
-
 static void put_comm(struct buffer *b, uint32_t pid, uint32_t tid, uint64_t time, const char *name,
 		     bool exec)
 {
@@ -202,12 +267,12 @@ static void address_spaces_follow_fork_exec_and_remap(void **state)
 
 	(void)state;
 	/* not in order of time: rings of several CPUs come one after another */
-	put_map(&b, 10, 500, 0x1000, 0x1000, "/new");		/* hides /old from then on */
+	put_map(&b, 10, 500, 0x1000, 0x1000, 0, "/new");		/* hides /old from then on */
 	put_comm(&b, 10, 10, 1, "parent", false);
-	put_map(&b, 10, 100, 0x1000, 0x2000, "/old");
+	put_map(&b, 10, 100, 0x1000, 0x2000, 0, "/old");
 	put_fork(&b, 20, 10, 20, 300);
 	put_comm(&b, 20, 20, 400, "child", true);		/* exec */
-	put_map(&b, 20, 401, 0x9000, 0x1000, "/other");
+	put_map(&b, 20, 401, 0x9000, 0x1000, 0, "/other");
 	put_comm(&b, 10, 11, 450, "thread", false);
 	put_fork(&b, 20, 10, 20, 900);				/* the pid again */
 	assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
@@ -234,6 +299,131 @@ static void address_spaces_follow_fork_exec_and_remap(void **state)
 	free(b.data);
 }
 
+/* The same in plain words: look through everything, latest first. */
+struct told {
+	enum { TOLD_MAP, TOLD_COMM, TOLD_EXEC, TOLD_FORK } what;
+	uint32_t pid, other;	/* thread of a name, parent of a fork */
+	uint64_t time, start, len;
+	char text[16];
+};
+
+/* Events of @pid's process at @time lie in (*from, *to); 0, n if it was there before. */
+static void life_of(const struct told *t, int n, uint32_t pid, uint64_t time, int *from, int *to)
+{
+	int forks[64], n_forks = 0, at = -1;
+
+	for (int i = 0; i < n; i++)
+		if (t[i].what == TOLD_FORK && t[i].pid == pid)
+			forks[n_forks++] = i;
+	for (int i = 0; i < n_forks; i++)
+		if (t[forks[i]].time <= time)
+			at = i;
+	/* before its first fork: who had the pid before, if anybody did */
+	for (int i = 0; at < 0 && n_forks && i <= forks[0]; i++) {
+		if (i == forks[0])
+			at = 0;
+		else if (t[i].pid == pid || (t[i].what == TOLD_FORK && t[i].other == pid))
+			break;
+	}
+	*from = at < 0 ? -1 : forks[at];
+	*to = at + 1 < n_forks ? forks[at + 1] : n;
+}
+
+static const struct told *map_of(const struct told *t, int n, uint32_t pid, uint64_t time, uint64_t ip)
+{
+	for (int depth = 0; depth < 64; depth++) {
+		uint64_t exec = 0;
+		int from, to;
+
+		life_of(t, n, pid, time, &from, &to);
+		for (int i = from + 1; i < to; i++)
+			if (t[i].what == TOLD_EXEC && t[i].pid == pid && t[i].time <= time)
+				exec = t[i].time;
+		for (int i = to - 1; i > from; i--)
+			if (t[i].what == TOLD_MAP && t[i].pid == pid && t[i].time <= time &&
+			    ip - t[i].start < t[i].len)
+				return t[i].time >= exec ? &t[i] : NULL;
+		if (exec || from < 0)
+			return NULL;
+		/* its parent as it was then, and not a later one of that pid */
+		pid = t[from].other;
+		time = t[from].time < time ? t[from].time : time;
+		n = from;
+	}
+	return NULL;
+}
+
+static const char *comm_of(const struct told *t, int n, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	for (int depth = 0; depth < 64; depth++) {
+		int from, to;
+
+		life_of(t, n, pid, time, &from, &to);
+		for (int leader = 0; leader < 2; leader++)
+			for (int i = to - 1; i > from; i--)
+				if ((t[i].what == TOLD_COMM || t[i].what == TOLD_EXEC) &&
+				    t[i].pid == pid && t[i].other == (leader ? pid : tid) &&
+				    t[i].time <= time)
+					return t[i].text;
+		if (from < 0)
+			return NULL;
+		pid = tid = t[from].other;
+		time = t[from].time < time ? t[from].time : time;
+		n = from;
+	}
+	return NULL;
+}
+
+static void maps_answer_as_if_all_events_were_looked_through(void **state)
+{
+	uint64_t seed = 5;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct told t[60];
+		struct buffer b = { 0 };
+		struct kjoule_maps *m;
+		size_t skipped;
+		uint64_t time = 1;
+
+		for (int i = 0; i < 60; i++) {
+			uint64_t kind = rnd(&seed) % 16;
+
+			time += 1 + rnd(&seed) % 3;
+			t[i] = (struct told){ .what = kind < 10 ? TOLD_MAP : kind < 13 ? TOLD_COMM :
+					      kind < 14 ? TOLD_EXEC : TOLD_FORK,
+					      .pid = 1 + rnd(&seed) % 3, .time = time };
+			snprintf(t[i].text, sizeof(t[i].text), "n%u", i % 100u);
+			t[i].start = rnd(&seed) % 40 - 5;	/* some wrap */
+			t[i].len = rnd(&seed) % 20;
+			t[i].other = t[i].what == TOLD_FORK ? 1 + (t[i].pid + rnd(&seed) % 2) % 3 :
+				     t[i].what == TOLD_EXEC ? t[i].pid : 1 + rnd(&seed) % 4;
+			if (t[i].what == TOLD_MAP)
+				put_map(&b, t[i].pid, time, t[i].start, t[i].len, 0, t[i].text);
+			else if (t[i].what == TOLD_FORK)
+				put_fork(&b, t[i].pid, t[i].other, t[i].pid, time);
+			else
+				put_comm(&b, t[i].pid, t[i].other, time, t[i].text,
+					 t[i].what == TOLD_EXEC);
+		}
+		assert_int_equal(kjoule_maps_new(b.data, b.len, &m, &skipped), 0);
+		assert_int_equal(skipped, 0);
+		for (int i = 0; i < 200; i++) {
+			uint32_t pid = 1 + rnd(&seed) % 3, tid = 1 + rnd(&seed) % 4;
+			uint64_t at = rnd(&seed) % (time + 2), ip = rnd(&seed) % 60 - 8;
+			const struct kjoule_map *map = kjoule_maps_find(m, pid, at, ip);
+			const struct told *told = map_of(t, 60, pid, at, ip);
+			const char *comm = kjoule_maps_comm(m, pid, tid, at);
+			const char *name = comm_of(t, 60, pid, tid, at);
+
+			assert_string_equal(map ? map->path : "none", told ? told->text : "none");
+			assert_string_equal(comm ? comm : "none", name ? name : "none");
+		}
+		kjoule_maps_free(m);
+		free(b.data);
+	}
+}
+
 static void side_band_of_any_content_never_crashes(void **state)
 {
 	uint64_t seed = 11, v;
@@ -244,7 +434,7 @@ static void side_band_of_any_content_never_crashes(void **state)
 		struct kjoule_maps *m;
 		size_t skipped;
 
-		put_map(&b, 1, 1, 1, 1, "/x");
+		put_map(&b, 1, 1, 1, 1, 0, "/x");
 		for (int i = 0; i < 40; i++) {
 			/* type, misc and a size that fits more often than not */
 			v = rnd(&seed);
@@ -295,6 +485,94 @@ static void a_perf_event_brings_what_we_map(void **state)
 	free(b.data);
 }
 
+/* What waits is handed over before, what comes later is heard: on a CPU that was away. */
+static void a_cpu_that_came_back_is_listened_on_again(void **state)
+{
+	struct kjoule_cpus online;
+	struct kjoule_sideband *sb;
+	struct buffer b = { 0 };
+	struct kjoule_event ev;
+	struct kjoule_error err;
+	size_t off = 0;
+	int seen = 0;
+	pid_t pid[2];
+
+	(void)state;
+	if (kjoule_sideband_open(0, &sb, &err)) {
+		print_message("# SKIP this user may not open perf events, or the kernel has none\n");
+		skip();
+	}
+	assert_int_equal(kjoule_cpus_online(&online), 0);
+	/* one that is still going is not away, and one that was not away has not come back */
+	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0; cpu = kjoule_cpus_next(&online, cpu + 1)) {
+		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), 0);
+		kjoule_sideband_notice(sb, cpu, true);
+		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), 0);
+		kjoule_sideband_notice(sb, cpu, false);
+	}
+	for (int i = 0; i < 2; i++) {
+		pid[i] = fork();
+		if (!pid[i]) {
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		usleep(100000);
+		if (i)
+			break;
+		for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0;
+		     cpu = kjoule_cpus_next(&online, cpu + 1))
+			kjoule_sideband_notice(sb, cpu, true);
+		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), kjoule_cpus_count(&online));
+		assert_int_equal(kjoule_sideband_follow(sb, collect, &b), 0);
+	}
+	assert_int_equal(kjoule_sideband_drain(sb, collect, &b), 0);
+	while (kjoule_event_next(b.data, b.len, &off, &ev) > 0)
+		for (int i = 0; i < 2; i++)
+			seen += ev.type == KJOULE_EVENT_COMM && ev.exec && (pid_t)ev.pid == pid[i];
+	assert_int_equal(seen, 2);
+	assert_int_equal(kjoule_sideband_poll(sb, NULL, 0), kjoule_cpus_count(&online));
+	kjoule_sideband_close(sb);
+	free(b.data);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* A process that began while nobody listened is known from its beginning, not from when it was found. */
+static void what_began_unheard_is_known_from_its_beginning(void **state)
+{
+	uint64_t before = now_ns(), found, times[2];
+	struct kjoule_event ev;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		for (;;)
+			pause();
+	usleep(300000);
+	found = now_ns();
+	for (int i = 0; i < 2; i++) {
+		struct buffer b = { 0 };
+		size_t off = 0;
+
+		assert_int_equal(kjoule_sideband_proc(pid, found, i ? found : before, collect, &b), 0);
+		assert_int_equal(kjoule_event_next(b.data, b.len, &off, &ev), 1);
+		times[i] = ev.time_ns;
+		while (kjoule_event_next(b.data, b.len, &off, &ev) > 0)
+			assert_int_equal(ev.time_ns, times[i]);
+		free(b.data);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_in_range(times[0], before, before + 100000000);
+	assert_int_equal(times[1], found);
+}
+
 static void build_ids_go_both_ways(void **state)
 {
 	struct kjoule_build_ids *a = kjoule_build_ids_new(), *b = kjoule_build_ids_new();
@@ -321,10 +599,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_functions_are_found_wherever_they_are_loaded),
 		cmocka_unit_test(another_file_of_that_name_is_refused),
+		cmocka_unit_test(a_compressed_file_is_not_unpacked),
+		cmocka_unit_test(files_that_the_kernel_makes_up_are_not_read),
+		cmocka_unit_test(a_debug_file_is_named_and_not_a_way_to_any_file),
 		cmocka_unit_test(kernel_functions_are_found_in_a_part_of_the_table),
 		cmocka_unit_test(address_spaces_follow_fork_exec_and_remap),
+		cmocka_unit_test(maps_answer_as_if_all_events_were_looked_through),
 		cmocka_unit_test(side_band_of_any_content_never_crashes),
 		cmocka_unit_test(a_perf_event_brings_what_we_map),
+		cmocka_unit_test(a_cpu_that_came_back_is_listened_on_again),
+		cmocka_unit_test(what_began_unheard_is_known_from_its_beginning),
 		cmocka_unit_test(build_ids_go_both_ways),
 	};
 

@@ -50,6 +50,10 @@ enum kjoule_record_type {
 	KJOULE_RECORD_GAP = 4,		/* struct kjoule_gap: ticks that did not happen */
 	KJOULE_RECORD_LOST = 5,		/* struct kjoule_lost: records that found no room */
 	KJOULE_RECORD_CPU = 6,		/* struct kjoule_cpu_mark: only from read() */
+	KJOULE_RECORD_PARKED = 7,	/* struct kjoule_parked: the CPU was idle, left alone */
+	KJOULE_RECORD_VALUE = 8,	/* struct kjoule_value: what a slow source said */
+	KJOULE_RECORD_CHAIN = 9,	/* struct kjoule_chain: callers, of the sample before it */
+	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: of the sample before it */
 };
 
 /**
@@ -102,28 +106,34 @@ struct kjoule_task {
 };
 
 /**
- * struct kjoule_energy - energy counters of this CPU's package that have moved since
- *			  the last such record
- * @rec:	type KJOULE_RECORD_ENERGY
+ * struct kjoule_energy - energy counters that have moved since the last such record
+ * @rec:	type KJOULE_RECORD_ENERGY; flags: which of the session's sources, from 0
  * @tick:	low 32 bits of k
  * @late_ns:	as in a sample: when they were read
- * @domains:	bit i: domain i of the session's energy source is among @energy_uj
- * @energy_uj:	64-bit microjoules since the session began, one for each bit set in @domains,
- *		lowest bit first
+ * @domains:	bit i: domain i of the source is among @energy_uj
+ * @scope:	whose counters: the lowest CPU of the session among those that share them
+ * @energy_uj:	64-bit microjoules since the session began (the domain's own unit where it counts
+ *		something else), one for each bit set in @domains, lowest bit first
  *
- * Only one CPU of each package writes these. The first tick writes all domains.
+ * At any time one CPU of those that share the counters writes these: another takes over when
+ * it goes idle or offline. The first one tells all domains.
  */
 struct kjoule_energy {
 	struct kjoule_record rec;
 	__u32 tick;
 	__u32 late_ns;
-	__u32 domains;
+	__u16 domains;
+	__u16 scope;
 	__u64 energy_uj[];
 };
 
+/* kjoule_gap flags */
+#define KJOULE_GAP_OFFLINE		(1 << 0)	/* because the CPU was offline */
+#define KJOULE_GAP_SUSPENDED		(1 << 1)	/* because the machine slept */
+
 /**
  * struct kjoule_gap - ticks that were due but did not happen
- * @rec:	type KJOULE_RECORD_GAP
+ * @rec:	type KJOULE_RECORD_GAP; flags KJOULE_GAP_*
  * @tick:	low 32 bits of the first missing k
  * @count:	how many in a row
  */
@@ -157,6 +167,85 @@ struct kjoule_cpu_mark {
 	__u32 cpu;
 };
 
+/**
+ * struct kjoule_parked - ticks left out because the CPU was idle: it was idle at each of them
+ * @rec:	type KJOULE_RECORD_PARKED
+ * @tick:	low 32 bits of the first k left out
+ * @count:	how many in a row
+ * @begin_ns:	CLOCK_MONOTONIC when the CPU switched to its idle task, or the last such record's
+ *		@end_ns where it has been idle ever since
+ * @end_ns:	when it switched to another one, or the ticks were booked
+ *
+ * Idle times in which no tick was due have no record; the ring's @idle_ns has them all.
+ */
+struct kjoule_parked {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u64 count;
+	__u64 begin_ns;
+	__u64 end_ns;
+};
+
+/**
+ * struct kjoule_value - a reading of a source that is too slow for a tick
+ * @rec:	type KJOULE_RECORD_VALUE; flags: which of the session's sources, from 0
+ * @tick:	low 32 bits of the k that is due next
+ * @took_ns:	how long the reading took, 2^32 - 1 if longer
+ * @domain:	of the source
+ * @reserved:	0
+ * @time_ns:	CLOCK_MONOTONIC when the reading began
+ * @value:	by the domain's quantity (kjoule_netlink.h): energy in microjoules since the session
+ *		began, power in microwatts, temperature in thousandths of a degree Celsius, counts
+ *
+ * Written into the ring of whichever CPU the reading thread was on.
+ */
+struct kjoule_value {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u32 took_ns;
+	__u16 domain;
+	__u16 reserved;
+	__u64 time_ns;
+	__s64 value;
+};
+
+/* kjoule_chain flags */
+#define KJOULE_CHAIN_KERNEL_CUT		(1 << 0)	/* there were more kernel frames */
+#define KJOULE_CHAIN_USER_CUT		(1 << 1)	/* there may be more user frames */
+#define KJOULE_CHAIN_KERNEL_HIDDEN	(1 << 2)	/* kernel frames are withheld */
+
+/**
+ * struct kjoule_chain - who called; belongs to the KJOULE_RECORD_SAMPLE right before it
+ * @rec:	type KJOULE_RECORD_CHAIN; flags KJOULE_CHAIN_*
+ * @kernel:	how many addresses of @ip are of the kernel; these come first
+ * @user:	how many are of user space
+ * @ip:		return addresses, innermost first, without the sample's own address. If kernel
+ *		code was interrupted, the first user address is where user space had left off.
+ */
+struct kjoule_chain {
+	struct kjoule_record rec;
+	__u16 kernel;
+	__u16 user;
+	__u64 ip[];
+};
+
+/* Registers of struct kjoule_stack, by their DWARF numbers on x86-64. */
+#define KJOULE_STACK_REGS	17	/* rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15 rip */
+
+/**
+ * struct kjoule_stack - the user stack, to be unwound later; belongs to the sample before it
+ * @rec:	type KJOULE_RECORD_STACK
+ * @bytes:	valid bytes of @data
+ * @reg:	user registers
+ * @data:	memory from the stack pointer upwards, filled up to a multiple of 8
+ */
+struct kjoule_stack {
+	struct kjoule_record rec;
+	__u32 bytes;
+	__u64 reg[KJOULE_STACK_REGS];
+	__u8 data[];
+};
+
 /*
  * The ring
  *
@@ -185,7 +274,8 @@ struct kjoule_cpu_mark {
  * @lost:	records of these that found the ring full
  * @samples:	samples written
  * @tick_ns:	time spent in the tick's own code
- * @source_errors: failed reads of an energy or frequency source
+ * @source_errors: failed reads of an energy or frequency source, and counters that were reset
+ * @idle_ns:	time between switches to the idle task and away from it, while parking
  * @state:	enum kjoule_session_state
  * @seq:	odd while the books are being written: read all of them again if it was odd or
  *		has changed
@@ -208,6 +298,7 @@ struct kjoule_ring_head {
 	__u64 samples;
 	__u64 tick_ns;
 	__u64 source_errors;
+	__u64 idle_ns;
 	__u32 state;
 	__u32 seq;
 };
@@ -306,7 +397,11 @@ _Static_assert(sizeof(struct kjoule_energy) == 16, "energy");
 _Static_assert(sizeof(struct kjoule_gap) == 16, "gap");
 _Static_assert(sizeof(struct kjoule_lost) == 24, "lost");
 _Static_assert(sizeof(struct kjoule_cpu_mark) == 8, "cpu mark");
-_Static_assert(sizeof(struct kjoule_ring_head) == 112, "ring head");
+_Static_assert(sizeof(struct kjoule_parked) == 32, "parked");
+_Static_assert(sizeof(struct kjoule_value) == 32, "value");
+_Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
+_Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
+_Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");
 _Static_assert(sizeof(struct kjoule_attach) == 32, "attach");

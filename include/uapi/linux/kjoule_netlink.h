@@ -5,10 +5,39 @@
 
 #define KJOULE_FAMILY_NAME	"kjoule"
 #define KJOULE_FAMILY_VERSION	1
+#define KJOULE_MCGRP_EVENTS	"events"
 
 enum kjoule_source_kind {
+	/* Counters that only grow. */
 	KJOULE_KIND_ENERGY,
+	/* Of the CPU that is asked. */
 	KJOULE_KIND_FREQUENCY,
+	/* Momentary values, such as power or temperature. */
+	KJOULE_KIND_GAUGE,
+};
+
+/* Where a source comes from. */
+enum kjoule_origin {
+	/* Registered in the kernel, by this module or another one; named by name. */
+	KJOULE_ORIGIN_REGISTERED,
+	/* A counter of a perf PMU, by perf-type and perf-config. */
+	KJOULE_ORIGIN_PERF_PMU,
+	/* A file of sysfs that holds one number, by its descriptor. */
+	KJOULE_ORIGIN_VALUE_FILE,
+	/* A power supply, by name. */
+	KJOULE_ORIGIN_POWER_SUPPLY,
+};
+
+/* What a domain's values are, and in which unit the readers get them. */
+enum kjoule_quantity {
+	/* Microjoule. */
+	KJOULE_QUANTITY_ENERGY,
+	/* Microwatt. */
+	KJOULE_QUANTITY_POWER,
+	/* Thousandth of a degree Celsius. */
+	KJOULE_QUANTITY_TEMPERATURE,
+	/* Events. */
+	KJOULE_QUANTITY_COUNT,
 };
 
 /* Who is sampled. */
@@ -17,6 +46,35 @@ enum kjoule_target {
 	KJOULE_TARGET_SYSTEM,
 	/* One process with its threads. */
 	KJOULE_TARGET_PROCESS,
+	/* One thread. */
+	KJOULE_TARGET_THREAD,
+	/* The processes of a cgroup (version 2) and of those below it. */
+	KJOULE_TARGET_CGROUP,
+};
+
+enum kjoule_session_flag {
+	/* With target process, the children that it forks from now on as well. */
+	KJOULE_FLAG_INHERIT = 1 << 0,
+	/* Tick on idle CPUs too, instead of leaving them alone. */
+	KJOULE_FLAG_WAKE_IDLE = 1 << 1,
+	/* With each sample, who called (kernel frames). */
+	KJOULE_FLAG_KERNEL_CHAIN = 1 << 2,
+	/* With each sample, who called (user frames, by frame pointers). */
+	KJOULE_FLAG_USER_CHAIN = 1 << 3,
+	/* With each sample, registers and stack-bytes of the user stack. */
+	KJOULE_FLAG_USER_STACK = 1 << 4,
+};
+
+/* What the multicast group "events" tells. */
+enum kjoule_notice_event {
+	KJOULE_EVENT_SESSION_STARTED,
+	KJOULE_EVENT_SESSION_STOPPED,
+	KJOULE_EVENT_SESSION_ENDED,
+	KJOULE_EVENT_RING_NEAR_FULL,
+	KJOULE_EVENT_RECORDS_LOST,
+	KJOULE_EVENT_SOURCE_LOST,
+	KJOULE_EVENT_CPU_GONE,
+	KJOULE_EVENT_CPU_BACK,
 };
 
 enum kjoule_session_state {
@@ -30,7 +88,7 @@ enum {
 	KJOULE_A_DOMAIN_INDEX = 1,	/* u32 */
 	/* The field's own name: package, core, dram. */
 	KJOULE_A_DOMAIN_NAME,	/* string */
-	/* enum kjoule_domain_class. */
+	/* As in the device's header. */
 	KJOULE_A_DOMAIN_CLASS,	/* u32 */
 	/* Bits of the raw counter. */
 	KJOULE_A_DOMAIN_WIDTH,	/* u32 */
@@ -41,6 +99,9 @@ enum {
 	KJOULE_A_DOMAIN_PARENT,	/* s32 */
 	/* Nominal time between two moves, 0 if unknown. */
 	KJOULE_A_DOMAIN_UPDATE_PERIOD_NS,	/* u64 */
+	KJOULE_A_DOMAIN_QUANTITY,	/* u32 */
+	/* Raw values from 0 to this, then from 0 again; 0: 2^width - 1. */
+	KJOULE_A_DOMAIN_RANGE,	/* u64 */
 
 	__KJOULE_A_DOMAIN_MAX,
 	KJOULE_A_DOMAIN_MAX = (__KJOULE_A_DOMAIN_MAX - 1)
@@ -62,9 +123,43 @@ enum {
 	KJOULE_A_SOURCE_REQUESTED_ONLY,	/* u32 */
 	KJOULE_A_SOURCE_REFERENCE_KHZ,	/* u64 */
 	KJOULE_A_SOURCE_DOMAIN,	/* nest of domain */
+	KJOULE_A_SOURCE_ORIGIN,	/* u32 */
+	/* Of the thread that reads it; 0: it is read in the tick. */
+	KJOULE_A_SOURCE_PERIOD_NS,	/* u64 */
+	/* By that thread. */
+	KJOULE_A_SOURCE_READS,	/* u64 */
+	/* Reads that failed, there. */
+	KJOULE_A_SOURCE_ERRORS,	/* u64 */
+	/* Reads that took longer than the period, there. */
+	KJOULE_A_SOURCE_OVERRUNS,	/* u64 */
+	/* A u32 for each CPU of the session, ascending: the lowest that shares its counters. */
+	KJOULE_A_SOURCE_SCOPES,	/* binary */
 
 	__KJOULE_A_SOURCE_MAX,
 	KJOULE_A_SOURCE_MAX = (__KJOULE_A_SOURCE_MAX - 1)
+};
+
+enum {
+	KJOULE_A_SPEC_ORIGIN = 1,	/* u32 */
+	/* Without control characters; for origin registered and power-supply, which one. */
+	KJOULE_A_SPEC_NAME,	/* string */
+	/* As in the device's header. */
+	KJOULE_A_SPEC_CLASS,	/* u32 */
+	KJOULE_A_SPEC_QUANTITY,	/* u32 */
+	/* A raw count is unit-mult / 2^unit-shift of the quantity's unit; 1 if left out. */
+	KJOULE_A_SPEC_UNIT_MULT,	/* u64 */
+	KJOULE_A_SPEC_UNIT_SHIFT,	/* u32 */
+	/* The counter goes from 0 to this and from 0 again; 0: 64 bits. */
+	KJOULE_A_SPEC_RANGE,	/* u64 */
+	/* Between two reads of a file; 0 for the default. */
+	KJOULE_A_SPEC_PERIOD_NS,	/* u64 */
+	/* Of the value file. */
+	KJOULE_A_SPEC_FD,	/* u32 */
+	KJOULE_A_SPEC_PERF_TYPE,	/* u32 */
+	KJOULE_A_SPEC_PERF_CONFIG,	/* u64 */
+
+	__KJOULE_A_SPEC_MAX,
+	KJOULE_A_SPEC_MAX = (__KJOULE_A_SPEC_MAX - 1)
 };
 
 enum {
@@ -75,9 +170,9 @@ enum {
 	/* Ticks are delayed by a random time below this, alike on all CPUs. */
 	KJOULE_A_SESSION_JITTER_NS,	/* u64 */
 	KJOULE_A_SESSION_TARGET,	/* u32 */
-	/* Process id in the caller's pid namespace, for target process. */
+	/* Process or thread id in the caller's pid namespace, for these targets. */
 	KJOULE_A_SESSION_PID,	/* u32 */
-	/* Bit mask of CPUs, little endian bytes; all online ones if left out. */
+	/* Bit mask of CPUs, little endian bytes; all present ones if left out. */
 	KJOULE_A_SESSION_CPUS,	/* binary */
 	/* Data bytes of each CPU's ring, a power of two; 0 for the default. */
 	KJOULE_A_SESSION_RING_BYTES,	/* u32 */
@@ -87,7 +182,7 @@ enum {
 	KJOULE_A_SESSION_ENERGY_SOURCE,	/* string */
 	/* By name; the default one if left out, none if empty. */
 	KJOULE_A_SESSION_FREQUENCY_SOURCE,	/* string */
-	/* None defined. */
+	/* enum kjoule_session_flag. */
 	KJOULE_A_SESSION_FLAGS,	/* u64 */
 	KJOULE_A_SESSION_STATE,	/* u32 */
 	/* CLOCK_MONOTONIC at which tick 0 was due, random phase included. */
@@ -96,8 +191,20 @@ enum {
 	KJOULE_A_SESSION_SEED,	/* u64 */
 	/* CLOCK_MONOTONIC at which the session was stopped. */
 	KJOULE_A_SESSION_STOP_NS,	/* u64 */
-	/* The sources in use. */
+	/* The sources in use, by their number in records; the frequency source last. */
 	KJOULE_A_SESSION_SOURCE_INFO,	/* nest of source */
+	/* A directory of cgroup version 2, for target cgroup. */
+	KJOULE_A_SESSION_CGROUP_FD,	/* u32 */
+	/* Sources besides or instead of energy-source. */
+	KJOULE_A_SESSION_SOURCE,	/* nest of source-spec */
+	/* At most so many frames of each kind; 127 if left out. */
+	KJOULE_A_SESSION_CHAIN_DEPTH,	/* u32 */
+	/* Of the user stack, a multiple of 8; 8192 if left out. */
+	KJOULE_A_SESSION_STACK_BYTES,	/* u32 */
+	/* With flag inherit: processes that are sampled now. */
+	KJOULE_A_SESSION_CHILDREN,	/* u32 */
+	/* Children that could not be followed for want of memory. */
+	KJOULE_A_SESSION_CHILDREN_LOST,	/* u64 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)
@@ -123,9 +230,35 @@ enum {
 	KJOULE_A_STATS_TICK_NS,	/* u64 */
 	KJOULE_A_STATS_LATE_MAX_NS,	/* u64 */
 	KJOULE_A_STATS_SOURCE_ERRORS,	/* u64 */
+	/* Time spent idle while the ticks were parked. */
+	KJOULE_A_STATS_IDLE_NS,	/* u64 */
 
 	__KJOULE_A_STATS_MAX,
 	KJOULE_A_STATS_MAX = (__KJOULE_A_STATS_MAX - 1)
+};
+
+enum {
+	KJOULE_A_RECORDS_SESSION = 1,	/* u32 */
+	KJOULE_A_RECORDS_CPU,	/* u32 */
+	/* Whole records of that CPU's ring, see kjoule.h. */
+	KJOULE_A_RECORDS_DATA,	/* binary */
+
+	__KJOULE_A_RECORDS_MAX,
+	KJOULE_A_RECORDS_MAX = (__KJOULE_A_RECORDS_MAX - 1)
+};
+
+enum {
+	KJOULE_A_NOTICE_EVENT = 1,	/* u32 */
+	/* CLOCK_MONOTONIC */
+	KJOULE_A_NOTICE_TIME_NS,	/* u64 */
+	KJOULE_A_NOTICE_SESSION,	/* u32 */
+	KJOULE_A_NOTICE_CPU,	/* u32 */
+	KJOULE_A_NOTICE_SOURCE,	/* string */
+	/* Records lost so far, or bytes that wait. */
+	KJOULE_A_NOTICE_COUNT,	/* u64 */
+
+	__KJOULE_A_NOTICE_MAX,
+	KJOULE_A_NOTICE_MAX = (__KJOULE_A_NOTICE_MAX - 1)
 };
 
 enum {
@@ -141,8 +274,14 @@ enum {
 	KJOULE_CMD_SESSION_DEL,
 	/* One session, or all. */
 	KJOULE_CMD_SESSION_GET,
-	/* The books of a session, a message for each CPU. */
+	/* The books of a session; do adds them up, dump has a message for each CPU. */
 	KJOULE_CMD_STATS_GET,
+	/* Take the records out of a session's rings, up to what is there when the dump begins. */
+	KJOULE_CMD_RECORDS_GET,
+	/* Something has become of a session; see notice-event. */
+	KJOULE_CMD_NOTICE,
+	/* Send notices to this socket too, one of 64 at most; CAP_PERFMON is enough. */
+	KJOULE_CMD_NOTICE_LISTEN,
 
 	__KJOULE_CMD_MAX,
 	KJOULE_CMD_MAX = (__KJOULE_CMD_MAX - 1)

@@ -8,7 +8,7 @@
 #include <linux/cpufreq.h>
 #include <linux/module.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "vchip.h"
 
 static const struct vchip *cpufreq_chip;

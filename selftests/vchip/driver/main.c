@@ -31,6 +31,8 @@ static const struct vchip_part {
 	{ "powercap",	vchip_powercap_init,	vchip_powercap_exit },
 	{ "hwmon",	vchip_hwmon_init,	vchip_hwmon_exit },
 	{ "thermal",	vchip_thermal_init,	vchip_thermal_exit },
+	{ "supply",	vchip_supply_init,	vchip_supply_exit },
+	{ "testfile",	vchip_testfile_init,	vchip_testfile_exit },
 	{ "cpuidle",	vchip_cpuidle_init,	vchip_cpuidle_exit },
 	{ "pmu",	vchip_pmu_init,		vchip_pmu_exit },
 	{ "power pmu",	vchip_power_pmu_init,	vchip_power_pmu_exit },

@@ -6,12 +6,13 @@
  */
 
 #include <linux/bits.h>
+#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "vchip.h"
 
 /* attr.config */
@@ -84,8 +85,14 @@ static void vchip_event_stop(struct perf_event *event, int flags)
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
+static bool full;
+module_param(full, bool, 0600);
+MODULE_PARM_DESC(full, "for tests: the PMU has no room for another counter");
+
 static int vchip_event_add(struct perf_event *event, int flags)
 {
+	if (READ_ONCE(full))
+		return -EAGAIN;
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 	if (flags & PERF_EF_START)
 		vchip_event_start(event, flags);
@@ -206,7 +213,9 @@ int vchip_pmu_init(struct vchip *chip)
 void vchip_pmu_exit(struct vchip *chip)
 {
 	perf_pmu_unregister(vchip_pmu);
-	if (!VCHIP_PMU_OUTLIVES_MODULE)
+	if (VCHIP_PMU_OUTLIVES_MODULE)
+		kmemleak_not_leak(vchip_pmu);
+	else
 		kfree(vchip_pmu);
 	vchip_pmu = NULL;
 }

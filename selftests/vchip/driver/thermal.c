@@ -7,7 +7,7 @@
 #include <linux/err.h>
 #include <linux/thermal.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "vchip.h"
 
 static const struct vchip *thermal_chip;

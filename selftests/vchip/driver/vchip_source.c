@@ -2,10 +2,12 @@
 /*
  * The virtual chip as sources of kjoule: "vchip" reads the raw energy counters,
  * "vchip-cycles" the cycles that a CPU really ran and the instruction that time was
- * passing on. A module of its own, so that the chip works without kjoule. The
- * callbacks run in kjoule's tick: a few loads from the register page each.
+ * passing on, "vchip-meter" power and temperature, as if from a meter that takes its
+ * time, "vchip-rails" the power as often as a source can. A module of its own, so that the chip works without kjoule. The callbacks of
+ * the first two run in kjoule's tick: a few loads from the register page each.
  */
 
+#include <linux/bits.h>
 #include <linux/delay.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -14,7 +16,7 @@
 
 #include <linux/kjoule.h>
 
-#include "compat.h"
+#include "compat/compat.h"
 #include "source.h"
 #include "vchip.h"
 
@@ -114,9 +116,223 @@ static struct kjoule_source vchip_energy_source = {
 	},
 };
 
+enum { METER_POWER, METER_TEMPERATURE };
+
+static int vchip_read_meter(struct kjoule_source *src, unsigned int domain, s64 *raw)
+{
+	usleep_range(500, 600);
+	if (domain == METER_POWER)
+		*raw = READ_ONCE(source_chip->pkg->power_uw);
+	else
+		*raw = READ_ONCE(source_chip->pkg->temp_mc);
+	return 0;
+}
+
+static const struct kjoule_source_ops vchip_meter_ops = {
+	.read_value	= vchip_read_meter,
+};
+
+static struct kjoule_source vchip_meter_source = {
+	.name		= "vchip-meter",
+	.kind		= KJOULE_KIND_GAUGE,
+	.owner		= THIS_MODULE,
+	.ops		= &vchip_meter_ops,
+	.period_ns	= 20 * NSEC_PER_MSEC,
+	.n_domains	= 2,
+	.domains	= {
+		[METER_POWER] = {
+			.name		= "power",
+			.class		= KJOULE_DOMAIN_PACKAGE,
+			.quantity	= KJOULE_QUANTITY_POWER,
+			.unit_mult	= 1,
+			.parent		= -1,
+		},
+		[METER_TEMPERATURE] = {
+			.name		= "temperature",
+			.quantity	= KJOULE_QUANTITY_TEMPERATURE,
+			.unit_mult	= 1,
+			.parent		= -1,
+		},
+	},
+};
+
+/* For tests: as many values as a source can have, so that telling of it takes much room. */
+static int vchip_read_rail(struct kjoule_source *src, unsigned int domain, s64 *raw)
+{
+	*raw = READ_ONCE(source_chip->pkg->power_uw);
+	return 0;
+}
+
+static const struct kjoule_source_ops vchip_rails_ops = {
+	.read_value	= vchip_read_rail,
+};
+
+static struct kjoule_source vchip_rails_source = {
+	.name		= "vchip-rails",
+	.kind		= KJOULE_KIND_GAUGE,
+	.owner		= THIS_MODULE,
+	.ops		= &vchip_rails_ops,
+	.n_domains	= KJOULE_MAX_DOMAINS,
+};
+
+/* For tests: a device that does not answer any more. The tick pays nothing for it. */
+static int vchip_fail_energy(struct kjoule_source *src, unsigned int domain, u64 *raw)
+{
+	return -EIO;
+}
+
+static const struct kjoule_source_ops vchip_failing_ops = {
+	.read_energy	= vchip_fail_energy,
+	.package	= vchip_package,
+};
+
+static int set_failing(const char *text, const struct kernel_param *param)
+{
+	bool failing;
+	int ret = kstrtobool(text, &failing);
+
+	if (!ret)
+		WRITE_ONCE(vchip_energy_source.ops, failing ? &vchip_failing_ops : &vchip_energy_ops);
+	vchip_energy_source.still = 0;
+	return ret;
+}
+
+static const struct kernel_param_ops failing_ops = { .set = set_failing };
+module_param_cb(failing, &failing_ops, NULL, 0200);
+MODULE_PARM_DESC(failing, "1: reading energy fails from now on, 0: it works again");
+
+/* For tests: a source that does not know whether its counters move, and some do not. */
+static unsigned int frozen;
+
+static int vchip_read_frozen(struct kjoule_source *src, unsigned int domain, u64 *raw)
+{
+	*raw = READ_ONCE(frozen) & BIT(domain) ? 4711 : vchip_energy_raw(source_chip, domain);
+	return 0;
+}
+
+static const struct kjoule_source_ops vchip_frozen_ops = {
+	.read_energy	= vchip_read_frozen,
+	.package	= vchip_package,
+};
+
+static int set_frozen(const char *text, const struct kernel_param *param)
+{
+	int ret = kstrtouint(text, 0, &frozen);
+
+	if (!ret)
+		WRITE_ONCE(vchip_energy_source.ops, frozen ? &vchip_frozen_ops : &vchip_energy_ops);
+	vchip_energy_source.still = 0;
+	return ret;
+}
+
+static const struct kernel_param_ops frozen_ops = { .set = set_frozen };
+module_param_cb(frozen, &frozen_ops, NULL, 0200);
+MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 0: all move");
+
+/* For tests: a source that only one CPU can read, which changes. */
+static int owner = -1;
+
+static int vchip_owner(struct kjoule_source *src, unsigned int cpu)
+{
+	return READ_ONCE(owner);
+}
+
+static const struct kjoule_source_ops vchip_owned_ops = {
+	.read_energy	= vchip_read_energy,
+	.package	= vchip_package,
+	.owner		= vchip_owner,
+	.probe		= vchip_energy_probe,
+};
+
+static int set_owner(const char *text, const struct kernel_param *param)
+{
+	int cpu, ret = kstrtoint(text, 0, &cpu);
+
+	if (ret)
+		return ret;
+	WRITE_ONCE(owner, cpu);
+	WRITE_ONCE(vchip_energy_source.ops, cpu >= 0 ? &vchip_owned_ops : &vchip_energy_ops);
+	kjoule_source_moved();
+	return 0;
+}
+
+static const struct kernel_param_ops owner_ops = { .set = set_owner };
+module_param_cb(owner, &owner_ops, NULL, 0200);
+MODULE_PARM_DESC(owner, "the only CPU that can read energy from now on, -1: all can");
+
+/* For tests: more packages than one, as far as is known of CPUs that were not there yet. */
+static char packages[64];	/* a digit for each CPU; 0 for those beyond */
+
+static int vchip_told_package(struct kjoule_source *src, unsigned int cpu)
+{
+	return cpu < strlen(packages) ? packages[cpu] - '0' : 0;
+}
+
+static const struct kjoule_source_ops vchip_packages_ops = {
+	.read_energy	= vchip_read_energy,
+	.package	= vchip_told_package,
+	.probe		= vchip_energy_probe,
+};
+
+static int set_packages(const char *text, const struct kernel_param *param)
+{
+	size_t len = strspn(text, "0123456789");
+
+	if (len >= sizeof(packages))
+		return -EINVAL;
+	/* each CPU's by itself: ticks may look meanwhile */
+	memcpy(packages, text, len);
+	memset(packages + len, 0, sizeof(packages) - len);
+	WRITE_ONCE(vchip_energy_source.ops, len ? &vchip_packages_ops : &vchip_energy_ops);
+	return 0;
+}
+
+static const struct kernel_param_ops packages_ops = { .set = set_packages };
+module_param_cb(packages, &packages_ops, NULL, 0200);
+MODULE_PARM_DESC(packages, "a digit for each CPU: its package; nothing: one package");
+
+/* For tests: a device that was reset, whose counters begin at 0 again. */
+static u32 reset_at[VCHIP_DOMAINS];
+
+static int vchip_read_reset(struct kjoule_source *src, unsigned int domain, u64 *raw)
+{
+	*raw = (vchip_energy_raw(source_chip, domain) - reset_at[domain]) &
+	       GENMASK_ULL(src->domains[domain].width - 1, 0);
+	return 0;
+}
+
+static const struct kjoule_source_ops vchip_reset_ops = {
+	.read_energy	= vchip_read_reset,
+	.package	= vchip_package,
+};
+
+static int set_reset(const char *text, const struct kernel_param *param)
+{
+	unsigned int i;
+
+	for (i = 0; i < VCHIP_DOMAINS; i++)
+		reset_at[i] = vchip_energy_raw(source_chip, i);
+	WRITE_ONCE(vchip_energy_source.ops, &vchip_reset_ops);
+	return 0;
+}
+
+static const struct kernel_param_ops reset_ops = { .set = set_reset };
+module_param_cb(reset, &reset_ops, NULL, 0200);
+MODULE_PARM_DESC(reset, "anything: the energy counters begin at 0, as after a reset of the chip");
+
 static const struct kjoule_source_ops vchip_cycles_ops = {
 	.read_cycles	= vchip_read_cycles,
 	.precise_ip	= vchip_precise_ip,
+};
+
+/* For tests: the same for cycles. */
+static int vchip_fail_cycles(struct kjoule_source *src, struct kjoule_cycles *c)
+{
+	return -EIO;
+}
+
+static const struct kjoule_source_ops vchip_failing_cycles_ops = {
+	.read_cycles	= vchip_fail_cycles,
 };
 
 static struct kjoule_source vchip_cycles_source = {
@@ -127,6 +343,21 @@ static struct kjoule_source vchip_cycles_source = {
 	.rating		= VCHIP_RATING,
 	.reference_khz	= USEC_PER_SEC,		/* nanoseconds */
 };
+
+static int set_failing_cycles(const char *text, const struct kernel_param *param)
+{
+	bool failing;
+	int ret = kstrtobool(text, &failing);
+
+	if (!ret)
+		WRITE_ONCE(vchip_cycles_source.ops,
+			   failing ? &vchip_failing_cycles_ops : &vchip_cycles_ops);
+	return ret;
+}
+
+static const struct kernel_param_ops failing_cycles_ops = { .set = set_failing_cycles };
+module_param_cb(failing_cycles, &failing_cycles_ops, NULL, 0200);
+MODULE_PARM_DESC(failing_cycles, "1: reading cycles fails from now on, 0: it works again");
 
 static int __init vchip_source_init(void)
 {
@@ -149,18 +380,42 @@ static int __init vchip_source_init(void)
 		domain->update_period_ns = head->update_period_ns;
 		domain->max_power_uw = 2 * head->pl2_uw;
 	}
+	for (i = 0; i < KJOULE_MAX_DOMAINS; i++) {
+		struct kjoule_domain *domain = &vchip_rails_source.domains[i];
+
+		snprintf(domain->name, sizeof(domain->name), "rail%u", i);
+		domain->quantity = KJOULE_QUANTITY_POWER;
+		domain->unit_mult = 1;
+		domain->parent = -1;
+	}
 	ret = kjoule_source_register(&vchip_energy_source);
 	if (ret)
 		return ret;
 	ret = kjoule_source_register(&vchip_cycles_source);
 	if (ret)
-		kjoule_source_unregister(&vchip_energy_source);
+		goto err_energy;
+	ret = kjoule_source_register(&vchip_meter_source);
+	if (ret)
+		goto err_cycles;
+	ret = kjoule_source_register(&vchip_rails_source);
+	if (ret)
+		goto err_meter;
+	return 0;
+
+err_meter:
+	kjoule_source_unregister(&vchip_meter_source);
+err_cycles:
+	kjoule_source_unregister(&vchip_cycles_source);
+err_energy:
+	kjoule_source_unregister(&vchip_energy_source);
 	return ret;
 }
 module_init(vchip_source_init);
 
 static void __exit vchip_source_exit(void)
 {
+	kjoule_source_unregister(&vchip_rails_source);
+	kjoule_source_unregister(&vchip_meter_source);
 	kjoule_source_unregister(&vchip_cycles_source);
 	kjoule_source_unregister(&vchip_energy_source);
 }

@@ -11,21 +11,24 @@
 
 #include <stdio.h>
 
-#include "core.h"
+#include "profile.h"
 
 #define INT3		0xcc
 #define TIMES		300
 
 static qemu_plugin_id_t plugin;
 static void (*set_up)(qemu_plugin_id_t id);
+static uint32_t (*interrupts_of)(unsigned int vcpu);
 static struct {
 	uint64_t vaddr;
 	uint32_t irq_seq;
 	uint32_t times;
 } __attribute__((aligned(64))) last[VCHIP_MAX_CPUS];
 
-void heal_init(qemu_plugin_id_t id, void (*install)(qemu_plugin_id_t id))
+void heal_init(qemu_plugin_id_t id, void (*install)(qemu_plugin_id_t id),
+	       uint32_t (*interrupts)(unsigned int vcpu))
 {
+	interrupts_of = interrupts;
 	plugin = id;
 	set_up = install;
 }
@@ -33,7 +36,11 @@ void heal_init(qemu_plugin_id_t id, void (*install)(qemu_plugin_id_t id))
 static void on_breakpoint(unsigned int vcpu, void *data)
 {
 	uint64_t vaddr = (uint64_t)(uintptr_t)data;
-	uint32_t irq_seq = cores[vcpu].regs->irq_seq;
+	uint32_t irq_seq;
+
+	if (vcpu >= VCHIP_MAX_CPUS)
+		return;
+	irq_seq = interrupts_of ? interrupts_of(vcpu) : 0;
 
 	if (last[vcpu].vaddr != vaddr || last[vcpu].irq_seq != irq_seq) {
 		last[vcpu].vaddr = vaddr;
@@ -43,7 +50,7 @@ static void on_breakpoint(unsigned int vcpu, void *data)
 	if (++last[vcpu].times < TIMES)
 		return;
 	last[vcpu].times = 0;
-	fprintf(stderr, "vchip: CPU %u is stuck at a breakpoint that is gone (%llx): all blocks are translated anew\n",
+	fprintf(stderr, "heal: CPU %u is stuck at a breakpoint that is gone (%llx): all blocks are translated anew\n",
 		vcpu, (unsigned long long)vaddr);
 	qemu_plugin_reset(plugin, set_up);
 }

@@ -10,7 +10,7 @@
 
 #include "clock.h"
 
-#define ENTRIES	4096
+#define ENTRIES	65536
 
 struct grant {
 	unsigned int cpu;

@@ -196,6 +196,11 @@ static void keep(const char **text)
 		*text = strdup(*text);
 }
 
+static uint32_t interrupts(unsigned int vcpu)
+{
+	return cores[vcpu].regs->irq_seq;
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
 	char error[512];
@@ -237,7 +242,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		fprintf(stderr, "vchip: oracle %s: %s\n", options.oracle ? options.oracle : "(none)", strerror(-err));
 		return err;
 	}
-	heal_init(id, install);
+	heal_init(id, install, interrupts);
 	install(id);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Kernel differences, 6.1 to 6.12. The driver is written to the newest API; what
- * an older kernel lacks is made up here, and nothing else in this directory
- * knows a kernel version.
+ * an older kernel lacks is made up here, and nothing else of the driver knows of
+ * it. Each HAVE_ comes from compiling probe/<NAME>.c, as kmod/compat does it.
  */
 #ifndef VCHIP_COMPAT_H
 #define VCHIP_COMPAT_H
@@ -11,10 +11,9 @@
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/thermal.h>
-#include <linux/version.h>
 
 /* cpufreq: until 6.14 a driver has to ask for scaling_available_frequencies. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#ifdef HAVE_CPUFREQ_GENERIC_ATTR
 #define VCHIP_CPUFREQ_ATTR	cpufreq_generic_attr
 #else
 #define VCHIP_CPUFREQ_ATTR	NULL
@@ -24,7 +23,7 @@
  * thermal: a zone without trip points has a registration of its own from 6.9 on.
  * Before that the core fills in missing operations, so they must be writable.
  */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#ifndef HAVE_THERMAL_TRIPLESS_ZONE
 static inline struct thermal_zone_device *
 thermal_tripless_zone_device_register(const char *type, void *devdata,
 				      struct thermal_zone_device_ops *ops,
@@ -40,10 +39,10 @@ thermal_tripless_zone_device_register(const char *type, void *devdata,
  * pins the PMU meanwhile. Such a kernel gets a PMU that outlives the module: some
  * hundred bytes are left behind at each unload, instead of a dangling pointer.
  */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
-#define VCHIP_PMU_OUTLIVES_MODULE	1
-#else
+#ifdef HAVE_PERF_EVENT_PMU_CONTEXT
 #define VCHIP_PMU_OUTLIVES_MODULE	0
+#else
+#define VCHIP_PMU_OUTLIVES_MODULE	1
 #endif
 
 /* x86's user_mode() reads its argument only, but older kernels do not say so. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which sessions there are: found by id, walked by front ends, ended with their
+ * owner, told of CPUs that come and go and of the machine's sleep.
+ */
+#ifndef KJOULE_SESSION_LIST_H
+#define KJOULE_SESSION_LIST_H
+
+#include <linux/types.h>
+
+struct kjoule_session;
+
+int kjoule_sessions_init(void);
+void kjoule_sessions_exit(void);
+int kjoule_session_list(struct kjoule_session *s, const char **why);
+bool kjoule_session_unlist(struct kjoule_session *s);
+void kjoule_session_ended(struct kjoule_session *s);
+struct kjoule_session *kjoule_session_get(u32 id);
+struct kjoule_session *kjoule_session_get_next(u32 id);
+void kjoule_session_end_owned(u64 owner);
+unsigned int kjoule_session_count(void);
+bool kjoule_sessions_asleep(void);
+
+#endif /* KJOULE_SESSION_LIST_H */

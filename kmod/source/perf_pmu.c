@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sources that are a counter of a perf PMU, such as the kernel's own "power". User
+ * space tells the PMU's type and the counter; which CPUs share one is asked of perf,
+ * which moves a counter of a package to the CPU that reads it. The tick reads on that
+ * CPU only, for there perf's own handling of the counter can not come between.
+ *
+ * perf takes a counter away with its CPU, and it stays dead when the CPU is back; or the
+ * PMU moves it to another CPU; or it finds no room among others, and never again. A work
+ * item sees to that after each hotplug, and when readings fail, because making and
+ * releasing a counter may wait for hotplug to end.
+ */
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/workqueue.h>
+
+#include "../compat/perf.h"
+#include "../spec.h"
+
+/**
+ * struct slot - a counter, and the CPUs of the session that share it
+ * @cpus:	these CPUs
+ * @event:	the counter, NULL while there is none
+ * @owner:	the CPU that has to read it
+ * @base:	what the counters before this one have counted
+ */
+struct slot {
+	cpumask_var_t cpus;
+	struct perf_event *event;
+	int owner;
+	u64 base;
+};
+
+/**
+ * struct pmu_source - a source that is a counter of a perf PMU
+ * @src:	the source
+ * @spec:	as asked for
+ * @cpus:	of the session
+ * @lock:	held for changes of @slot
+ * @mend:	makes counters anew where they are gone
+ * @of_cpu:	the slot of each CPU of the session, NULL for others
+ * @n:		number of slots
+ * @slot:	one for each counter, at most one for each CPU of the session
+ */
+struct pmu_source {
+	struct kjoule_source src;
+	struct kjoule_spec spec;
+	cpumask_var_t cpus;
+	struct mutex lock;	/* see above */
+	struct work_struct mend;
+	struct slot **of_cpu;
+	unsigned int n;
+	struct slot slot[];
+};
+
+static struct pmu_source *pmu_source_of(struct kjoule_source *src)
+{
+	return container_of(src, struct pmu_source, src);
+}
+
+static struct slot *slot_of(struct pmu_source *p, unsigned int cpu)
+{
+	return p->of_cpu[cpu];
+}
+
+static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
+{
+	struct slot *slot = slot_of(pmu_source_of(src), smp_processor_id());
+	struct perf_event *event;
+
+	if (!slot)
+		return -ENXIO;
+	event = smp_load_acquire(&slot->event);		/* O, pairs with P in mend_slot() */
+	/* dead, squeezed out by other counters, or moved */
+	if (!event || READ_ONCE(event->state) != PERF_EVENT_STATE_ACTIVE ||
+	    READ_ONCE(event->oncpu) != smp_processor_id())
+		return -ENODEV;
+	event->pmu->read(event);
+	*raw = slot->base + local64_read(&event->count);
+	return 0;
+}
+
+static int pmu_package(struct kjoule_source *src, unsigned int cpu)
+{
+	struct pmu_source *p = pmu_source_of(src);
+
+	return slot_of(p, cpu) - p->slot;
+}
+
+static int pmu_owner(struct kjoule_source *src, unsigned int cpu)
+{
+	return READ_ONCE(slot_of(pmu_source_of(src), cpu)->owner);
+}
+
+static struct perf_event *make_event(const struct kjoule_spec *spec, unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = spec->perf_type,
+		.size = sizeof(attr),
+		.config = spec->perf_config,
+		.pinned = 1,	/* all of the time, or not at all: no scaling */
+	};
+
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
+
+static bool is_alive(const struct pmu_source *p, const struct perf_event *event)
+{
+	int cpu = READ_ONCE(event->cpu);
+
+	return READ_ONCE(event->state) >= PERF_EVENT_STATE_INACTIVE && cpu_online(cpu) &&
+	       cpumask_test_cpu(cpu, p->cpus);
+}
+
+/* Follow a counter that was moved, replace one that is dead. */
+static void mend_slot(struct pmu_source *p, struct slot *slot)
+{
+	struct perf_event *event = slot->event, *dead = event;
+	unsigned int cpu;
+
+	lockdep_assert_held(&p->lock);
+	if (event && is_alive(p, event)) {
+		WRITE_ONCE(slot->owner, event->cpu);
+		return;
+	}
+	WRITE_ONCE(slot->event, NULL);
+	if (dead) {
+		/* no tick that still has it is under way */
+		synchronize_rcu();
+		/* perf took in the last value when it took the counter from its CPU */
+		slot->base += local64_read(&dead->count);
+		perf_event_release_kernel(dead);
+	}
+	for_each_cpu_and(cpu, slot->cpus, cpu_online_mask) {
+		/* if nothing comes of it: who tries to read it counts the errors */
+		WRITE_ONCE(slot->owner, cpu);
+		event = make_event(&p->spec, cpu);
+		if (IS_ERR(event))
+			continue;
+		if (!cpumask_test_cpu(event->cpu, p->cpus)) {
+			perf_event_release_kernel(event);
+			continue;
+		}
+		WRITE_ONCE(slot->owner, event->cpu);
+		smp_store_release(&slot->event, event);	/* P, pairs with O: @base before */
+		return;
+	}
+}
+
+static void mend(struct work_struct *work)
+{
+	struct pmu_source *p = container_of(work, struct pmu_source, mend);
+	unsigned int i;
+
+	/* wait for the hotplug that has called for this; the next one calls again */
+	cpus_read_lock();
+	cpus_read_unlock();
+	mutex_lock(&p->lock);
+	for (i = 0; i < p->n; i++)
+		mend_slot(p, &p->slot[i]);
+	mutex_unlock(&p->lock);
+	kjoule_source_moved();
+}
+
+static void pmu_cpu_changes(struct kjoule_source *src, unsigned int cpu)
+{
+	queue_work(system_unbound_wq, &pmu_source_of(src)->mend);
+}
+
+/* One that found no room among other counters stays in error for ever: a new one may find it. */
+static void pmu_fails(struct kjoule_source *src)
+{
+	queue_work(system_unbound_wq, &pmu_source_of(src)->mend);
+}
+
+static u64 slot_value(struct pmu_source *p, struct slot *slot)
+{
+	u64 enabled, running, value = 0;
+
+	mutex_lock(&p->lock);
+	if (slot->event)
+		value = perf_event_read_value(slot->event, &enabled, &running);
+	mutex_unlock(&p->lock);
+	return value;
+}
+
+/* Energy has to move, on each CPU or package. */
+static int pmu_probe(struct kjoule_source *src, char *why, size_t len)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
+	struct pmu_source *p = pmu_source_of(src);
+	unsigned int i;
+
+	if (p->spec.quantity != KJOULE_QUANTITY_ENERGY)
+		return 0;
+	for (i = 0; i < p->n; i++) {
+		/* from 0, when it was made */
+		while (!slot_value(p, &p->slot[i])) {
+			if (time_after(jiffies, end) || fatal_signal_pending(current)) {
+				snprintf(why, len, "the PMU's counter stands still on CPU %d",
+					 p->slot[i].owner);
+				return -ENODEV;
+			}
+			usleep_range(2000, 2500);
+		}
+	}
+	return 0;
+}
+
+static void pmu_release(struct kjoule_source *src)
+{
+	struct pmu_source *p = pmu_source_of(src);
+	unsigned int i;
+
+	cancel_work_sync(&p->mend);
+	for (i = 0; i < p->n; i++) {
+		if (p->slot[i].event)
+			perf_event_release_kernel(p->slot[i].event);
+		free_cpumask_var(p->slot[i].cpus);
+	}
+	mutex_destroy(&p->lock);
+	kfree(p->of_cpu);
+	free_cpumask_var(p->cpus);
+	kfree(p);
+}
+
+static const struct kjoule_source_ops pmu_ops = {
+	.read_energy = pmu_read,
+	.package = pmu_package,
+	.owner = pmu_owner,
+	.cpu_comes = pmu_cpu_changes,
+	.cpu_goes = pmu_cpu_changes,
+	.fails = pmu_fails,
+	.probe = pmu_probe,
+	.release = pmu_release,
+};
+
+static void share_slot(struct pmu_source *p, struct slot *slot, unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, slot->cpus);
+	p->of_cpu[cpu] = slot;
+}
+
+/* The counter of a CPU: one that is there already, or a new one. */
+static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
+{
+	struct perf_event *event = make_event(&p->spec, cpu);
+	struct slot *slot;
+	unsigned int i;
+
+	if (IS_ERR(event)) {
+		snprintf(words, KJOULE_WORDS_LEN,
+			 "%s: perf type %u has no counter 0x%llx on CPU %u (error %ld)",
+			 p->src.name, p->spec.perf_type, p->spec.perf_config, cpu, -PTR_ERR(event));
+		return PTR_ERR(event);
+	}
+	for (i = 0; i < p->n; i++) {
+		if (p->slot[i].owner == event->cpu ||
+		    kjoule_pmu_shares(event, cpu, p->slot[i].owner)) {
+			perf_event_release_kernel(event);
+			share_slot(p, &p->slot[i], cpu);
+			return 0;
+		}
+	}
+	if (!cpumask_test_cpu(event->cpu, p->cpus)) {
+		snprintf(words, KJOULE_WORDS_LEN,
+			 "%s: read on CPU %d, which is not of the session; add it", p->src.name,
+			 event->cpu);
+		perf_event_release_kernel(event);
+		return -ENXIO;
+	}
+	slot = &p->slot[p->n];
+	if (!zalloc_cpumask_var(&slot->cpus, GFP_KERNEL_ACCOUNT)) {
+		perf_event_release_kernel(event);
+		return -ENOMEM;
+	}
+	share_slot(p, slot, cpu);
+	slot->owner = event->cpu;
+	slot->event = event;
+	p->n++;
+	return 0;
+}
+
+/**
+ * kjoule_perf_pmu_create() - make a source of a counter of a perf PMU
+ * @spec:	checked
+ * @cpus:	of the session
+ * @words:	set to the reason of a refusal
+ *
+ * perf asks what current may do, and asks again nobody when a counter is made anew. So it is
+ * asked here, in plain words.
+ *
+ * Context: process, sleeps.
+ * Return: the source or an ERR_PTR: -EPERM, -EINVAL for what is neither energy nor events, -ENXIO
+ * when it is read on a CPU that is not of the session, -ENOMEM, or what the PMU says.
+ */
+struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
+					     const struct cpumask *cpus, char *words)
+{
+	struct pmu_source *p;
+	unsigned int cpu;
+	int err = 0;
+
+	if (!perfmon_capable()) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: CAP_PERFMON is needed", spec->name);
+		return ERR_PTR(-EPERM);
+	}
+	if (spec->quantity != KJOULE_QUANTITY_ENERGY && spec->quantity != KJOULE_QUANTITY_COUNT) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: a PMU counts energy or events", spec->name);
+		return ERR_PTR(-EINVAL);
+	}
+	p = kzalloc(struct_size(p, slot, cpumask_weight(cpus)), GFP_KERNEL_ACCOUNT);
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	if (!alloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT)) {
+		kfree(p);
+		return ERR_PTR(-ENOMEM);
+	}
+	p->of_cpu = kcalloc(nr_cpu_ids, sizeof(*p->of_cpu), GFP_KERNEL_ACCOUNT);
+	if (!p->of_cpu) {
+		free_cpumask_var(p->cpus);
+		kfree(p);
+		return ERR_PTR(-ENOMEM);
+	}
+	cpumask_copy(p->cpus, cpus);
+	p->spec = *spec;
+	kjoule_spec_describe(&p->spec, &p->src);
+	p->src.ops = &pmu_ops;
+	mutex_init(&p->lock);
+	INIT_WORK(&p->mend, mend);
+	for_each_cpu(cpu, cpus) {
+		err = take_cpu(p, cpu, words);
+		if (err)
+			goto err_release;
+	}
+	return &p->src;
+
+err_release:
+	pmu_release(&p->src);
+	return ERR_PTR(err);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * In a session's folder one for each source that it uses, with what the session has read of it:
+ * source0, source1, ... by the numbers in its records, and frequency. Made and removed by
+ * stats_session.c with the session's folder; finds the session by its id, as that does.
+ */
+#include <linux/kobject.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "session.h"
+#include "session_list.h"
+#include "stats.h"
+
+/* The place of the frequency source among the folders of a session. */
+#define FREQUENCY	KJOULE_METERS_MAX
+
+/* How a session uses a source. */
+struct use {
+	struct kobject kobj;
+	u32 session;
+	unsigned int index;
+	bool slow;
+};
+
+/* What can be told of it. */
+struct facts {
+	char name[KJOULE_SOURCE_NAME_LEN];
+	u64 period_ns;
+	struct kjoule_poller_books books;
+};
+
+static struct use *to_use(struct kobject *kobj)
+{
+	return container_of(kobj, struct use, kobj);
+}
+
+static struct kjoule_source *used_source(const struct kjoule_session *s, unsigned int index)
+{
+	return index == FREQUENCY ? s->plan.frequency : s->source[index];
+}
+
+static int get_facts(struct kobject *kobj, struct facts *facts)
+{
+	const struct use *u = to_use(kobj);
+	struct kjoule_session *s;
+	int err = kjoule_stats_check();
+
+	if (err)
+		return err;
+	s = kjoule_session_get(u->session);
+	if (!s)
+		return -ENODEV;
+	memset(facts, 0, sizeof(*facts));
+	strscpy(facts->name, used_source(s, u->index)->name, sizeof(facts->name));
+	if (u->slow) {
+		facts->period_ns = s->poller[u->index]->period_ns;
+		kjoule_poller_get_books(s->poller[u->index], &facts->books);
+	} else {
+		facts->books.errors = atomic64_read(&s->notices.errors[u->index]);
+	}
+	kjoule_session_put(s);
+	return 0;
+}
+
+static ssize_t name_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", f.name);
+}
+
+static ssize_t period_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.period_ns);
+}
+
+static ssize_t reads_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.reads);
+}
+
+static ssize_t errors_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.errors);
+}
+
+static ssize_t overruns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.overruns);
+}
+
+static struct kobj_attribute name = __ATTR(name, 0400, name_show, NULL);
+static struct kobj_attribute errors = __ATTR(errors, 0400, errors_show, NULL);
+static struct kobj_attribute period_ns = __ATTR(period_ns, 0400, period_ns_show, NULL);
+static struct kobj_attribute reads = __ATTR(reads, 0400, reads_show, NULL);
+static struct kobj_attribute overruns = __ATTR(overruns, 0400, overruns_show, NULL);
+
+static struct attribute *use_attrs[] = {
+	&name.attr,
+	&errors.attr,
+	&period_ns.attr,
+	&reads.attr,
+	&overruns.attr,
+	NULL
+};
+
+/* What ticks read has no period, and is read too often to count. */
+static umode_t use_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	bool always = attr == &name.attr || attr == &errors.attr;
+
+	return always || to_use(kobj)->slow ? attr->mode : 0;
+}
+
+static const struct attribute_group use_group = {
+	.attrs = use_attrs,
+	.is_visible = use_visible,
+};
+
+static const struct attribute_group *use_groups[] = { &use_group, NULL };
+
+static void use_release(struct kobject *kobj)
+{
+	kfree(to_use(kobj));
+}
+
+static const struct kobj_type use_type = {
+	.release = use_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = use_groups,
+};
+
+static int add_use(struct kjoule_session *s, unsigned int index, struct kobject *folder,
+		   struct kobject **kobj)
+{
+	struct use *u = kzalloc(sizeof(*u), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!u)
+		return -ENOMEM;
+	u->session = s->id;
+	u->index = index;
+	u->slow = index != FREQUENCY && s->poller[index];
+	if (index == FREQUENCY)
+		err = kobject_init_and_add(&u->kobj, &use_type, folder, "frequency");
+	else
+		err = kobject_init_and_add(&u->kobj, &use_type, folder, "source%u", index);
+	if (err)
+		kobject_put(&u->kobj);
+	else
+		*kobj = &u->kobj;
+	return err;
+}
+
+/**
+ * kjoule_stats_use_add() - make the folders of a session's sources
+ * @s:		the session
+ * @folder:	its own
+ * @uses:	of KJOULE_STATS_USES, set to the folders that were made, the others to NULL
+ *
+ * Context: process, sleeps, without locks.
+ * Return: 0 or -errno; what was made is for kjoule_stats_use_remove() also then.
+ */
+int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses)
+{
+	unsigned int i;
+	int err = 0;
+
+	memset(uses, 0, KJOULE_STATS_USES * sizeof(*uses));
+	for (i = 0; i < s->n_sources && !err; i++)
+		err = add_use(s, i, folder, &uses[i]);
+	if (!err && s->plan.frequency)
+		err = add_use(s, FREQUENCY, folder, &uses[FREQUENCY]);
+	return err;
+}
+
+/**
+ * kjoule_stats_use_remove() - undo kjoule_stats_use_add(); waits for who reads right now
+ * @uses:	as set by that
+ *
+ * Context: process, sleeps, without locks.
+ */
+void kjoule_stats_use_remove(struct kobject **uses)
+{
+	unsigned int i;
+
+	for (i = 0; i < KJOULE_STATS_USES; i++) {
+		if (!uses[i])
+			continue;
+		kobject_del(uses[i]);
+		kobject_put(uses[i]);
+		uses[i] = NULL;
+	}
+}

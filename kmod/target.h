@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whom a session samples: everything, a process, with or without the children that
+ * it forks, a thread, or a cgroup. The session sets a target up, the tick asks
+ * whether the current task belongs to it.
+ */
+#ifndef KJOULE_TARGET_H
+#define KJOULE_TARGET_H
+
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+
+#include <linux/kjoule_netlink.h>
+
+struct cgroup;
+
+#define KJOULE_FAMILY_BITS	8
+
+/**
+ * struct kjoule_family - a process and what it has forked
+ * @node:	in the list of families that forks are looked up in
+ * @lock:	for changes of @members
+ * @members:	processes alive, by their signal_struct, which a process keeps through exec
+ * @count:	of @members
+ * @lost:	children that could not be added for want of memory
+ * @rcu:	frees it when no probe and no tick looks at it any more
+ */
+struct kjoule_family {
+	struct list_head node;
+	raw_spinlock_t lock;	/* see above */
+	DECLARE_HASHTABLE(members, KJOULE_FAMILY_BITS);
+	unsigned int count;
+	u64 lost;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct kjoule_whom - whom to sample
+ * @kind:	enum kjoule_target
+ * @pid:	of the process or thread
+ * @family:	the process with its children, or NULL for the process alone
+ * @cgroup:	for KJOULE_TARGET_CGROUP
+ */
+struct kjoule_whom {
+	u32 kind;
+	struct pid *pid;
+	struct kjoule_family *family;
+	struct cgroup *cgroup;
+};
+
+void kjoule_target_init(void);
+void kjoule_target_exit(void);
+int kjoule_whom_init(struct kjoule_whom *whom, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
+		     const char **why);
+void kjoule_whom_exit(struct kjoule_whom *whom);
+bool kjoule_whom_search(const struct kjoule_whom *whom);
+
+/**
+ * kjoule_whom_runs() - is the current task to be sampled?
+ * @whom:	who is
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+static __always_inline bool kjoule_whom_runs(const struct kjoule_whom *whom)
+{
+	if (whom->kind == KJOULE_TARGET_SYSTEM)
+		return true;
+	if (likely(whom->kind == KJOULE_TARGET_PROCESS && !whom->family))
+		return task_tgid(current) == whom->pid;
+	return kjoule_whom_search(whom);
+}
+
+#endif /* KJOULE_TARGET_H */

@@ -1,0 +1,36 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: host
+# timeout: 900
+# when: named it has not passed with the tests for loads and quotas yet, and takes three minutes
+"""The selftests travel: installed in a folder and copied away they run without this tree.
+
+In guests where the checkout is hidden, without the virtual chip: nothing fails, what is
+there is tested, and each skip says what to provide. On other machines: test_travel_all.py.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import travel  # noqa: E402
+from travel import ktap, Run, ALL, CLI, KMOD, NO_CHIP, NO_DEBUG, NO_MODULE, SILICON  # noqa: E402
+
+
+def main():
+    with travel.installed() as suite:
+        travel.check_list(suite)
+        # the tool's tests in Python take minutes: test_travel_all.py has them
+        r = Run(suite, "without a chip", ["--no-chip", "--cpus", "2"], options="-c kmod -c silicon -t cli:test_tool.sh",
+                prepare="export KJOULE_KO=/root/lab/kjoule.ko KJOULE_SOAK_S=5")
+        r.expect(0, KMOD | SILICON | CLI, NO_CHIP | NO_DEBUG, 900)
+        r.says("the summary says that there is no energy source", "silicon_summary", "no energy source can be used",
+               "RAPL", "is needed")
+        r.says("and no frequency", "silicon_summary", "APERF and MPERF")
+
+        r = Run(suite, "without the module", ["--no-chip", "--no-modules", "--cpus", "2"])
+        r.expect(0, SILICON, dict.fromkeys(ALL - SILICON, NO_MODULE) | NO_DEBUG, 1)
+        r.says("the summary tells the rest all the same", "silicon_summary", NO_MODULE)
+    ktap.end()
+
+
+main()

@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: host
+# timeout: 3600
+# when: named four guests one after another take ten minutes
+"""The selftests travel to machines that lack nearly everything, and to the virtual chip.
+
+What test_travel.py has for a machine without it.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import travel  # noqa: E402
+from travel import ktap, Run, kmod, ALL, CHIP, CLI, KMOD, NO_CHIP, NO_DEBUG, PYTHON, SILICON  # noqa: E402
+
+
+def main():
+    with travel.installed() as suite:
+        r = Run(suite, "the tool without a chip", ["--no-chip", "--cpus", "2"], options="-c cli")
+        r.expect(0, CLI | PYTHON, {}, 100)
+
+        lacking = NO_CHIP | NO_DEBUG
+        lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "soak"),
+                                      "one CPU only"))
+        lacking.update(dict.fromkeys(PYTHON, "/usr/bin/python3 is not there: install python3"))
+        r = Run(suite, "one CPU, no debugfs, no Python", ["--no-chip", "--cpus", "1"],
+                prepare="umount /sys/kernel/debug; mount --bind /dev/null /usr/bin/python3")
+        r.expect(0, ALL - set(lacking), lacking, 600)
+        r.says("debugfs is asked for where it is needed", "test_values", "debugfs is not mounted: mount -t debugfs")
+        r.says("and the module's file", "test_life", "install it for modprobe, or tell it in KJOULE_KO")
+        r.says("a second CPU where it is needed", "test_books", "one CPU only: bring another one online")
+
+        r = Run(suite, "without CAP_PERFMON", ["--no-chip", "--cpus", "2"], options="-c kmod",
+                wrap="setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-perfmon,-sys_admin")
+        r.expect(4, set(), dict.fromkeys(KMOD | CHIP, "no CAP_PERFMON: run as root") | NO_DEBUG, 0)
+
+        r = Run(suite, "on the virtual chip", ["--cpus", "2"], options="-c kmod -c silicon -t cli:test_tool.sh",
+                prepare="for p in /sys/devices/system/cpu/cpufreq/policy*; do echo performance >$p/scaling_governor; done")
+        gone = kmod("source_gone")
+        r.expect(0, (KMOD | CHIP | SILICON | CLI) - gone,
+                 dict.fromkeys(gone, "vchip_source.ko is not there to load it again") | NO_DEBUG, 800)
+        r.says("a module that is held by another is not unloaded", "test_life", "vchip_source uses the module: rmmod vchip_source")
+        for part in ("source vchip: energy, rating 300, available, the default", "nominal 10 ms",
+                     "source: 100000 kHz (vchip-cycles", "powercap package-0"):
+            r.check(f"the summary says \"{part}\"", part in r.out)
+    ktap.end()
+
+
+main()

@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --profile plain --cpus 2
+# timeout: 240
+# debug: no this kernel leaves a CPU of 100 MHz little idle time
+"""CPUs that are idle are left alone, counted as idle, and charged for no tick."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import ktap, kjoule, report, rows, script, path, hold_frequency  # noqa: E402
+
+
+def record(*options, **more):
+    return kjoule("record", "--no-calibrate", "-F", "500", *options, **more)
+
+
+def idle():
+    r = record("-a", "--duration", "5", "-o", path("idle"))
+    doc, _ = report(path("idle"))
+    if not ktap.check(r.code == 0 and doc, "an idle machine is recorded", r):
+        return
+    books, seconds = doc["books"], doc["duration_s"]
+    ktap.check(books["parked"] > 0.8 * books["due"], "it is left alone for most of the ticks", books)
+    ktap.check(books["due"] == books["produced"] + books["missed"] + books["parked"], "the books balance", books)
+    row = next((x for x in rows(doc, "process") if x["comm"] == "[idle]"), {})
+    ktap.check(0.8 * 2 * seconds < row.get("time_s", 0) <= 2 * seconds, "as much of its time is idle", row)
+    total = rows(doc, "total")[0]
+    ktap.near(sum(x["time_s"] for x in rows(doc, "process")), 2 * seconds, 0.01, "all times make up all of the time")
+    ktap.near(sum(x["energy_package_j"] for x in rows(doc, "process")), total["energy_package_j"], 0.001,
+              "and all energies all of the energy")
+    lines, _ = script(path("idle"))
+    energy = [line for line in lines if line["type"] == "energy"]
+    spent = (energy[-1]["energy_package_uj"] - energy[0]["energy_package_uj"]) * 1e-6
+    ktap.near(total["energy_package_j"], spent / (energy[-1]["time_ns"] - energy[0]["time_ns"]) * 1e9 * seconds, 0.03,
+              "which is what the counter says")
+    parked = [line for line in lines if line["type"] == "parked"]
+    ktap.check(sum(line["count"] for line in parked) == books["parked"], "script shows each parked tick")
+
+    r = record("-a", "--wake-idle", "--duration", "2", "-o", path("awake"))
+    doc, _ = report(path("awake"))
+    ktap.check(r.code == 0 and doc and doc["books"]["parked"] == 0 and doc["wake_idle"], "--wake-idle: none is parked",
+               doc and doc["books"])
+    row = next((x for x in rows(doc, "process") if x["comm"] == "[idle]"), {})
+    ktap.check(row.get("samples", 0) > 50, "and idle CPUs are sampled", row)
+
+
+def main():
+    hold_frequency()
+    idle()
+    ktap.end()
+
+
+main()

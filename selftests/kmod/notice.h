@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Notices for the module's selftests: join the multicast group or ask for them, and
+ * receive them one by one.
+ */
+#ifndef KJOULE_SELFTESTS_NOTICE_H
+#define KJOULE_SELFTESTS_NOTICE_H
+
+#include <stdint.h>
+
+#include "nl.h"
+
+struct notice {
+	uint32_t event;
+	uint64_t time_ns;
+	uint32_t session;
+	int cpu;		/* -1: none told */
+	char source[32];	/* "": none told */
+	uint64_t count;
+};
+
+/* All return 0 or -errno. */
+int notice_join(struct nl *nl);
+int notice_listen(struct nl *nl);
+
+/* Return: 1 with a notice, 0 when none came in time, or -errno. */
+int notice_wait(struct nl *nl, struct notice *n, unsigned int timeout_ms);
+
+#endif

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Memory may run out at any moment: in each operation on the module every allocation (and
+ * every copy from or to user space) fails once, one after another, as the kernel's fault
+ * injection counts them. The operation reports it or does without, nothing is left behind,
+ * and what follows works. What is allocated is not listed here: it is found by counting.
+ *
+ * where: guest
+ * vm: --no-chip --cpus 2
+ * boot: own
+ * debug: only
+ * timeout: 400
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../ktap.h"
+#include "books.h"
+#include "fail.h"
+#include "guest.h"
+#include "module.h"
+#include "nl.h"
+#include "ring.h"
+
+#define SYSFS	"/sys/class/misc/kjoule"
+#define DEBUGFS	"/sys/kernel/debug/kjoule"
+
+static const struct nl_config plain = { .interval_ns = 1000000, .ring_bytes = 1 << 16 };
+static struct nl_session info;
+static struct nl nl;
+static struct device dev;
+static void *image;
+static size_t image_bytes;
+static const char *file_name;
+static unsigned int commands_seen;
+
+/* Preparations; an operation has those of its own row and then is alone with the faults. */
+
+static bool loaded(void)
+{
+	return !access("/sys/module/kjoule", F_OK);
+}
+
+static bool have_socket(void)
+{
+	struct timeval patience = { .tv_sec = 20 };
+
+	/* an answer that never comes is a fault, not a reason to wait for ever */
+	return !nl_open(&nl) &&
+	       !setsockopt(mnl_socket_get_fd(nl.socket), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+}
+
+static bool have_session(void)
+{
+	return have_socket() && !nl_session_new(&nl, &plain, &info);
+}
+
+static bool have_running(void)
+{
+	return have_session() && !nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
+}
+
+static bool have_file(void)
+{
+	dev.fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	return have_session() && dev.fd >= 0;
+}
+
+static bool have_reader(void)
+{
+	return have_session() && !device_open(&dev, info.id);
+}
+
+static bool have_records(void)
+{
+	if (!have_reader() || nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info))
+		return false;
+	sleep_ms(20);
+	return true;
+}
+
+static bool have_nothing(void)
+{
+	return true;
+}
+
+/*
+ * Somebody else, with all the memory there is, who comes at the worst moment: he opens the device
+ * that is not ready yet and keeps it, and reads the files of a session that is not made yet.
+ */
+static pthread_t onlooker;
+static volatile bool looking;
+static volatile bool has_opened;
+
+static void read_session(const char *name)
+{
+	char path[300], text[64];
+	int fd;
+
+	snprintf(path, sizeof(path), SYSFS "/%s/state", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, text, sizeof(text)) < 0 && errno != ENODEV)
+		ktap_diag("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static void *look_at_files(void *unused)
+{
+	struct dirent *d;
+	DIR *dir;
+
+	while (looking) {
+		dir = opendir(SYSFS);
+		while (dir && (d = readdir(dir))) {
+			if (!strncmp(d->d_name, "session", 7) && strcmp(d->d_name, "sessions"))
+				read_session(d->d_name);
+		}
+		if (dir)
+			closedir(dir);
+	}
+	return unused;
+}
+
+static void *look_at_device(void *unused)
+{
+	int fd = -1;
+
+	while (looking) {
+		if (fd < 0)
+			fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC);
+		has_opened = fd >= 0;
+	}
+	close(fd);
+	return unused;
+}
+
+static bool have_onlooker(void *(*look)(void *))
+{
+	has_opened = false;
+	looking = true;
+	return !pthread_create(&onlooker, NULL, look, NULL);
+}
+
+static void send_away(void)
+{
+	if (looking) {
+		looking = false;
+		pthread_join(onlooker, NULL);
+	}
+}
+
+static bool have_opener(void)
+{
+	return have_onlooker(look_at_device);
+}
+
+static bool have_socket_and_reader(void)
+{
+	return have_socket() && have_onlooker(look_at_files);
+}
+
+/* Operations: 0 or -errno. What has been got is given back by tidy_up(). */
+
+static int do_load(void)
+{
+	int err = module_load_image(image, image_bytes);
+
+	if (err && has_opened)
+		ktap_not_ok("nobody has opened the device of a module that did not come up");
+	return err;
+}
+
+static int do_open(void)
+{
+	dev.fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC);
+	return dev.fd < 0 ? -errno : 0;
+}
+
+static int do_info(void)
+{
+	static struct kjoule_info answer;
+
+	answer = (struct kjoule_info){ .size = sizeof(answer) };
+	return ioctl(dev.fd, KJOULE_IOC_INFO, &answer) ? -errno : 0;
+}
+
+static int do_attach(void)
+{
+	return device_attach(dev.fd, info.id, NULL);
+}
+
+static int do_ring(void)
+{
+	static struct kjoule_ring answer;
+
+	answer = (struct kjoule_ring){ .size = sizeof(answer) };
+	return ioctl(dev.fd, KJOULE_IOC_RING, &answer) ? -errno : 0;
+}
+
+static int do_map(void)
+{
+	return device_map(&dev);
+}
+
+static int do_read(void)
+{
+	static uint8_t buffer[1 << 12];
+
+	return read(dev.fd, buffer, sizeof(buffer)) < 0 ? -errno : 0;
+}
+
+static int do_session_new(void)
+{
+	return nl_session_new(&nl, &plain, &info);
+}
+
+static int do_session_new_named(void)
+{
+	struct nl_config c = plain;
+
+	c.target = KJOULE_TARGET_PROCESS;
+	c.pid = getpid();
+	c.cpus = 1;
+	c.energy = "";
+	c.frequency = "";
+	return nl_session_new(&nl, &c, &info);
+}
+
+static int do_command(uint8_t cmd)
+{
+	return nl_session_do(&nl, cmd, info.id, cmd == KJOULE_CMD_SESSION_DEL ? NULL : &info);
+}
+
+static int do_start(void)
+{
+	return do_command(KJOULE_CMD_SESSION_START);
+}
+
+static int do_stop(void)
+{
+	return do_command(KJOULE_CMD_SESSION_STOP);
+}
+
+static int do_get(void)
+{
+	return do_command(KJOULE_CMD_SESSION_GET);
+}
+
+static int do_del(void)
+{
+	return do_command(KJOULE_CMD_SESSION_DEL);
+}
+
+static int do_close(void)
+{
+	nl_close(&nl);
+	return 0;
+}
+
+static int do_dump_sessions(void)
+{
+	static struct nl_session all[4];
+	int n = nl_session_dump(&nl, all, 4);
+
+	return n < 0 ? n : 0;
+}
+
+static int do_dump_stats(void)
+{
+	static struct nl_stats all[NL_MAX_CPUS];
+	int n = nl_stats(&nl, info.id, all, NL_MAX_CPUS);
+
+	return n < 0 ? n : 0;
+}
+
+static int do_dump_sources(void)
+{
+	static struct nl_source all[16];
+	int n = nl_source_dump(&nl, all, 16);
+
+	return n < 0 ? n : 0;
+}
+
+static int do_get_source(void)
+{
+	struct nlmsghdr *request = nl_request(&nl, KJOULE_CMD_SOURCE_GET, 0);
+
+	mnl_attr_put_u32(request, KJOULE_A_SOURCE_ID, 1);
+	return nl_talk(&nl, request, NULL, NULL);
+}
+
+static int do_drain(void)
+{
+	struct nlmsghdr *request = nl_request(&nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP);
+
+	mnl_attr_put_u32(request, KJOULE_A_RECORDS_SESSION, info.id);
+	return nl_talk(&nl, request, NULL, NULL);
+}
+
+static int do_listen(void)
+{
+	return nl_talk(&nl, nl_request(&nl, KJOULE_CMD_NOTICE_LISTEN, 0), NULL, NULL);
+}
+
+static int do_read_file(void)
+{
+	static char text[1 << 14];
+	int fd = open(file_name, O_RDONLY | O_CLOEXEC), err = 0;
+	ssize_t got;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		got = read(fd, text, sizeof(text));
+		if (got < 0)
+			err = -errno;
+	} while (got > 0);
+	close(fd);
+	return err;
+}
+
+static int do_unload(void)
+{
+	return module_unload();
+}
+
+struct operation {
+	const char *name;
+	bool (*before)(void);
+	int (*run)(void);
+	unsigned int command;	/* the netlink command that it is */
+	bool without;		/* the module is not loaded when it begins */
+	bool frugal;		/* may do without memory altogether */
+};
+
+static const struct operation operations[] = {
+	{ "loading the module", have_opener, .run = do_load, .without = true },
+	{ "opening the device", have_nothing, .run = do_open },
+	{ "asking for limits", have_file, .run = do_info },
+	{ "attaching", have_file, .run = do_attach },
+	{ "asking for a ring", have_reader, .run = do_ring },
+	{ "mapping the rings", have_reader, .run = do_map },
+	{ "reading", have_records, .run = do_read },
+	{ "listing sources", have_socket, .run = do_dump_sources, .command = KJOULE_CMD_SOURCE_GET },
+	{ "asking for a source", have_socket, .run = do_get_source, .command = KJOULE_CMD_SOURCE_GET },
+	{ "making a session", have_socket_and_reader, .run = do_session_new, .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session of one process on one CPU", have_socket, .run = do_session_new_named,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "starting a session", have_session, .run = do_start, .command = KJOULE_CMD_SESSION_START },
+	{ "stopping a session", have_running, .run = do_stop, .command = KJOULE_CMD_SESSION_STOP },
+	{ "asking for a session", have_running, .run = do_get, .command = KJOULE_CMD_SESSION_GET },
+	{ "listing sessions", have_running, .run = do_dump_sessions, .command = KJOULE_CMD_SESSION_GET },
+	{ "listing a session's books", have_running, .run = do_dump_stats, .command = KJOULE_CMD_STATS_GET },
+	{ "draining a session", have_running, .run = do_drain, .command = KJOULE_CMD_RECORDS_GET },
+	{ "asking for notices", have_socket, .run = do_listen, .command = KJOULE_CMD_NOTICE_LISTEN },
+	{ "ending a session", have_running, .run = do_del, .command = KJOULE_CMD_SESSION_DEL },
+	{ "closing the socket of a session", have_running, .run = do_close, .frugal = true },
+	{ "unloading the module", have_nothing, .run = do_unload, .frugal = true },
+};
+
+/* Back to where each operation begins. */
+static void tidy_up(void)
+{
+	send_away();
+	if (dev.fd >= 0)
+		device_close(&dev);
+	nl_close(&nl);
+	memset(&dev, 0, sizeof(dev));
+	dev.fd = -1;
+}
+
+static bool file_has(const char *path, const char *text)
+{
+	static char all[1 << 14];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, all, sizeof(all) - 1);
+
+	close(fd);
+	all[got < 0 ? 0 : got] = '\0';
+	return strstr(all, text);
+}
+
+/* What is there although it should not, or the other way round; NULL if all is well. */
+static const char *left_behind(bool module)
+{
+	struct nl probe;
+	int err;
+
+	if (loaded() != module)
+		return module ? "the module has gone" : "the module is in sysfs";
+	if (module)
+		return session_count() ? "a session is left" : NULL;
+	if (!access(KJOULE_DEVICE, F_OK) || !access(SYSFS, F_OK))
+		return "the device is left";
+	if (!access(DEBUGFS, F_OK))
+		return "the debugfs folder is left";
+	if (file_has("/sys/devices/system/cpu/hotplug/states", "kjoule"))
+		return "the CPU hotplug callback is left";
+	err = nl_open(&probe);
+	if (!err)
+		nl_close(&probe);
+	return err == -ENOENT ? NULL : "the netlink family is left";
+}
+
+/* The ways to say that there is no memory, or that a copy failed. */
+static bool is_excused(int err)
+{
+	return !err || err == -ENOMEM || err == -ENOBUFS || err == -EFAULT;
+}
+
+static bool with_module(bool wanted)
+{
+	if (loaded() == wanted)
+		return true;
+	return !(wanted ? module_load_image(image, image_bytes) : module_unload());
+}
+
+/* Once, with the fault at number @nth, if there are as many; 0 or -1 when there is a complaint. */
+static int attempt(const struct operation *op, unsigned int nth, bool *failed)
+{
+	const char *left;
+	int err;
+
+	*failed = false;
+	if (!with_module(!op->without) || !op->before()) {
+		ktap_diag("no preparations for number %u: %s", nth, strerror(errno));
+		return -1;
+	}
+	fail_nth(nth);
+	err = op->run();
+	*failed = fail_stop();
+	/* the socket of a request that was not answered says so when it is closed */
+	tidy_up();
+	if (*failed ? !is_excused(err) : err != 0) {
+		ktap_diag("number %u %s: %s", nth, *failed ? "failed" : "was not needed", strerrorname_np(-err));
+		return -1;
+	}
+	left = left_behind(op->run == do_unload ? err : op->without ? !err : true);
+	if (left) {
+		ktap_diag("number %u failed, the operation told %s: %s", nth, err ? strerrorname_np(-err) : "nothing",
+			  left);
+		return -1;
+	}
+	return 0;
+}
+
+static void try_operation(const struct operation *op, const char *name)
+{
+	uint64_t begin = now_ns();
+	unsigned int nth;
+	bool failed, good;
+
+	/* without a fault first: later nothing is new to the C library, nor to this process */
+	if (attempt(op, 0, &failed)) {
+		ktap_not_ok("%s: works while there is memory", name);
+		return;
+	}
+	for (nth = 1, failed = true, good = true; failed && good; nth++)
+		good = !attempt(op, nth, &failed);
+	ktap_check(good && (nth > 2 || op->frugal), "%s: told or done without, whatever fails", name);
+	ktap_diag("%u faults, %llu ms", nth - 2 + !good, (unsigned long long)(now_ns() - begin) / 1000000);
+	if (op->command)
+		commands_seen |= 1U << op->command;
+}
+
+/* All files of a folder, so that no new one is forgotten. */
+static void try_files(const char *folder)
+{
+	static const struct operation op = { "reading a file", have_running, .run = do_read_file };
+	char path[512], name[600];
+	struct dirent *d;
+	unsigned int n = 0;
+	struct stat st;
+	DIR *dir;
+
+	if (!with_module(true))
+		return;
+	dir = opendir(folder);
+	while (dir && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
+		if (lstat(path, &st) || !S_ISREG(st.st_mode) || !(st.st_mode & 0400))
+			continue;
+		file_name = path;
+		snprintf(name, sizeof(name), "reading %s", path);
+		try_operation(&op, name);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+	ktap_check(n, "%s has files", folder);
+}
+
+static void check_session_afterwards(void)
+{
+	struct walk walk[NL_MAX_CPUS];
+	unsigned int i;
+
+	if (!ktap_check(with_module(true) && !nl_open(&nl), "the module can be used afterwards") ||
+	    !session_begin(&nl, &plain, &info, &dev, walk))
+		return;
+	for (i = 0; i < 10; i++) {
+		sleep_ms(20);
+		drain_map(&dev, walk);
+	}
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain_map(&dev, walk);
+	check_books("a session afterwards", &nl, &info, &dev, walk);
+	tidy_up();
+}
+
+/* kmemleak tells of nothing that is younger than five seconds or changed between two scans. */
+static bool leaks(void)
+{
+	static const char path[] = "/sys/kernel/debug/kmemleak";
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	static char text[1 << 14];
+	char *line;
+	bool done;
+
+	done = fd >= 0 && write(fd, "scan", 4) == 4;
+	sleep_ms(5500);
+	done = done && write(fd, "scan", 4) == 4;
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	done = done && read(fd, text, sizeof(text) - 1) >= 0;
+	close(fd);
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		ktap_diag("%s", line);
+	return !done || text[0];
+}
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strstr(name, argv[i]))
+			return true;
+	}
+	return argc < 2;
+}
+
+/* With arguments only the operations that have one of them in their name. */
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	if (!fail_prepare())
+		ktap_skip_all("the kernel can not make allocations fail; see make check-debug");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* who asks for a family that is not there makes the kernel start modprobe */
+	fail_put("/proc/sys/kernel/modprobe", "\n");
+	image = module_image(&image_bytes);
+	dev.fd = -1;
+	if (!image || !with_module(true)) {
+		ktap_not_ok("the module, to load it");
+		return ktap_end();
+	}
+	fail_begin();
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		if (is_wanted(operations[i].name, argc, argv))
+			try_operation(&operations[i], operations[i].name);
+	}
+	if (argc < 2) {
+		try_files(SYSFS);
+		try_files(DEBUGFS);
+		/* but for the one that is only told */
+		ktap_check_equal((1 << (KJOULE_CMD_MAX + 1)) - 2 - (1 << KJOULE_CMD_NOTICE), commands_seen,
+				 "every netlink command was tried");
+	}
+	fail_end();
+	check_session_afterwards();
+	/* before its functions lose their names; the guest looks again after the module has gone */
+	ktap_check(!leaks(), "no memory was lost");
+	ktap_check(with_module(false) && !left_behind(false), "unloaded, it leaves nothing");
+	with_module(true);
+	return ktap_end();
+}

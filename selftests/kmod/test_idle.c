@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An idle CPU is left alone: with a session at 4 kHz it is woken no more often than without,
+ * its idle governor chooses as without, its power is the same, and its time is in the books.
+ * A session that asks for it wakes it all the same.
+ *
+ * where: guest
+ * vm: --profile plain --cpus 2
+ * timeout: 180
+ */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../ktap.h"
+#include "books.h"
+#include "chip.h"
+#include "guest.h"
+#include "need.h"
+#include "nl.h"
+#include "ring.h"
+
+#define INTERVAL_NS	250000
+#define PART_MS		3000
+#define ROUNDS		9	/* the guest has its own work now and then: medians */
+
+/* What the guest's own frameworks say of its idle CPUs between two looks. */
+struct idle {
+	double watt;
+	double deep;		/* part of the idle time in the deepest state */
+	double chosen;		/* part of the entries that were into it */
+	double entries;		/* into any state, per second: how often a CPU was woken */
+	double idle_s;		/* by the kernel's accounting */
+};
+
+struct look {
+	uint64_t ns, pj, us[2], usage[2], idle_ms;
+};
+
+static struct nl nl;
+static struct nl_session info;
+static struct device d;
+static struct walk walk[NL_MAX_CPUS];
+static uint64_t idle_samples;
+
+static uint64_t number_of(const char *path)
+{
+	int64_t value;
+
+	return chip_read(path, &value) ? value : 0;
+}
+
+/* Both are the chip's, however late this program is. */
+static void look_at_energy(struct look *l)
+{
+	l->ns = chip_register("pkg.chip_ns");
+	l->pj = chip_register("pkg.energy_pkg_pj");
+}
+
+static void look_at_cpus(struct look *l)
+{
+	unsigned long long idle, iowait;
+	unsigned int cpu, state;
+	char path[96];
+	FILE *f = fopen("/proc/stat", "r");
+
+	if (f && fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) == 2)
+		l->idle_ms = (idle + iowait) * 1000 / sysconf(_SC_CLK_TCK);
+	if (f)
+		fclose(f);
+	for (cpu = 0; cpu < cpu_count(); cpu++) {
+		for (state = 0; state < 2; state++) {
+			snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/time",
+				 cpu, state);
+			l->us[state] += number_of(path);
+			snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/usage",
+				 cpu, state);
+			l->usage[state] += number_of(path);
+		}
+	}
+}
+
+static struct idle watch(void)
+{
+	struct look a = { 0 }, b = { 0 };
+	uint64_t entries;
+	struct idle i;
+
+	/* reading the CPUs' files is work of its own, and not to be measured */
+	look_at_cpus(&a);
+	look_at_energy(&a);
+	sleep_ms(PART_MS);
+	look_at_energy(&b);
+	look_at_cpus(&b);
+	entries = b.usage[0] - a.usage[0] + b.usage[1] - a.usage[1];
+	i.watt = (b.pj - a.pj) / 1e3 / (b.ns - a.ns);
+	i.idle_s = (b.idle_ms - a.idle_ms) / 1e3;
+	i.deep = (double)(b.us[1] - a.us[1]) / (b.us[0] - a.us[0] + b.us[1] - a.us[1]);
+	i.chosen = (double)(b.usage[1] - a.usage[1]) / entries;
+	i.entries = entries * 1e9 / (b.ns - a.ns);
+	return i;
+}
+
+static void on_sample(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
+{
+	(void)w;
+	(void)tick;
+	idle_samples += !!(s->rec.flags & KJOULE_SAMPLE_IDLE);
+}
+
+static struct idle watch_with(uint64_t flags, const char *name)
+{
+	struct nl_stats stats[NL_MAX_CPUS];
+	uint64_t due = 0, parked = 0, missed = 0, idle_ns = 0, told_ns = 0;
+	struct idle i = { 0 };
+	int n, c;
+
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .flags = flags },
+			   &info, &d, walk))
+		return i;
+	for (c = 0; c < (int)d.n; c++)
+		walk[c].on_sample = on_sample;
+	idle_samples = 0;
+	i = watch();
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain_map(&d, walk);
+	check_books(name, &nl, &info, &d, walk);
+	n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
+	for (c = 0; c < n; c++) {
+		due += stats[c].due;
+		parked += stats[c].parked;
+		missed += stats[c].missed;
+		idle_ns += stats[c].idle_ns;
+		told_ns += walk[c].parked_ns;
+	}
+	ktap_diag("%s: %.4f W, %.1f entries a second, %.2f %% of them into the deep state, %.2f %% of %.2f s; of %"
+		  PRIu64 " ticks %.2f %% parked, %" PRIu64 " missed, %" PRIu64 " idle samples", name, i.watt, i.entries,
+		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * parked / due, missed, idle_samples);
+	if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
+		ktap_check_equal(0, idle_samples, "no tick on an idle CPU");
+		ktap_check(fabs((double)parked * INTERVAL_NS / idle_ns - 1) < 0.02,
+			   "the ticks of idle time are in the books, as parked (%.3f s of %.3f s)",
+			   parked * (INTERVAL_NS / 1e9), idle_ns / 1e9);
+		/* the session is there for a little longer than it is watched */
+		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * i.idle_s + 0.4,
+			   "idle time by the books is the kernel's (%.3f and %.3f s)", idle_ns / 1e9, i.idle_s);
+		ktap_check(told_ns <= idle_ns && told_ns > idle_ns * 9 / 10,
+			   "and is told in the records, but for what is shorter than a tick");
+	}
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	device_unmap(&d);
+	device_close(&d);
+	return i;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+static double median(double *x)
+{
+	qsort(x, ROUNDS, sizeof(*x), by_size);
+	return x[ROUNDS / 2];
+}
+
+/* What was found in each round, and the medians. */
+struct rounds {
+	double watt[ROUNDS], deep[ROUNDS], chosen[ROUNDS], entries[ROUNDS];
+};
+
+static void note(struct rounds *all, int r, const struct idle *i)
+{
+	all->watt[r] = i->watt;
+	all->deep[r] = i->deep;
+	all->chosen[r] = i->chosen;
+	all->entries[r] = i->entries;
+}
+
+static struct idle medians(struct rounds *all)
+{
+	return (struct idle){ .watt = median(all->watt), .deep = median(all->deep),
+			      .chosen = median(all->chosen), .entries = median(all->entries) };
+}
+
+static void look_without(struct rounds *all, int r)
+{
+	struct idle i = watch();
+
+	ktap_diag("without: %.4f W, %.1f entries a second, %.2f %% of them into the deep state, %.2f %% of the time",
+		  i.watt, i.entries, 100 * i.chosen, 100 * i.deep);
+	note(all, r, &i);
+}
+
+static void check_left_alone(void)
+{
+	static struct rounds all[2];
+	struct idle i, without, with;
+	int r;
+
+	for (r = 0; r < ROUNDS; r++) {
+		/* in turns first, so that what drifts is in both */
+		if (r % 2 == 0)
+			look_without(&all[0], r);
+		i = watch_with(0, "4 kHz, idle left alone");
+		note(&all[1], r, &i);
+		if (r % 2)
+			look_without(&all[0], r);
+	}
+	without = medians(&all[0]);
+	with = medians(&all[1]);
+	ktap_check(fabs(with.watt / without.watt - 1) < 0.01,
+		   "idle power is that without a session (%.4f and %.4f W)", with.watt, without.watt);
+	/* a timer of any rate that fires on idle CPUs adds its rate; the rest is chance */
+	ktap_check(with.entries < 1.25 * without.entries + 5,
+		   "idle CPUs are woken no more often (%.1f and %.1f times a second)", with.entries, without.entries);
+	ktap_check(fabs(with.deep - without.deep) < 0.01,
+		   "they are in the deep state for as long as without a session (%.2f and %.2f %% of the time)",
+		   100 * with.deep, 100 * without.deep);
+	ktap_check(fabs(with.chosen - without.chosen) < 0.1,
+		   "the idle governor chooses it as often (%.2f and %.2f %% of the entries)",
+		   100 * with.chosen, 100 * without.chosen);
+	i = watch_with(KJOULE_FLAG_WAKE_IDLE, "4 kHz, idle CPUs woken");
+	ktap_check(idle_samples > 1000, "asked for, idle CPUs tick (%" PRIu64 ")", idle_samples);
+	ktap_check(i.watt > without.watt * 1.01, "which costs what is saved otherwise (%.4f W)", i.watt);
+	ktap_check(i.entries > with.entries + 1000, "and is woken for it (%.1f times a second)", i.entries);
+}
+
+int main(void)
+{
+	unsigned int cpu;
+	char path[96];
+	FILE *f;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	need_module();
+	need_chip();
+	nl_open(&nl);
+	for (cpu = 0; cpu < cpu_count(); cpu++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", cpu);
+		f = fopen(path, "w");
+		if (f) {
+			fputs("performance", f);
+			fclose(f);
+		}
+	}
+	check_left_alone();
+	ktap_check_equal(0, session_count(), "no session is left");
+	return ktap_end();
+}

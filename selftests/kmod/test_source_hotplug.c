@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perf takes a counter away with its CPU, or the PMU moves it to another one: either way
+ * the source goes on when there is a CPU that can read it, and its totals never step back
+ * and never tell more than the chip has counted.
+ *
+ * where: guest
+ * vm: --profile plain --cpus 2 --append cpu0_hotplug
+ * timeout: 120
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <linux/perf_event.h>
+
+#include "../ktap.h"
+#include "books.h"
+#include "chip.h"
+#include "guest.h"
+#include "need.h"
+#include "nl.h"
+#include "ring.h"
+
+#define INTERVAL_NS	1000000
+
+enum { POWER, INSTRUCTIONS };
+
+static struct nl nl;
+static struct nl_session info;
+static struct device d;
+static struct walk walk[NL_MAX_CPUS];
+
+/* Totals by source and scope, and in whose ring they were told last. */
+static uint64_t total[2][2];
+static unsigned int told_by[2][2];
+static bool back;
+
+static void see(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
+{
+	unsigned int source = e->rec.flags & 1, scope = e->scope & 1;
+
+	(void)tick;
+	back |= e->energy_uj[0] < total[source][scope];
+	total[source][scope] = e->energy_uj[0];
+	told_by[source][scope] = w->cpu;
+}
+
+/* The rings one after the other: a CPU's last records come before the next CPU's first. */
+static void drain(unsigned int first)
+{
+	struct device one = d;
+
+	one.n = 1;
+	one.ring[0] = d.ring[first];
+	drain_map(&one, &walk[first]);
+	one.ring[0] = d.ring[1 - first];
+	drain_map(&one, &walk[1 - first]);
+}
+
+static uint64_t instructions(unsigned int cpu)
+{
+	char user[32], kernel[32];
+
+	snprintf(user, sizeof(user), "cpu%u.instr_user", cpu);
+	snprintf(kernel, sizeof(kernel), "cpu%u.instr_kernel", cpu);
+	return chip_register(user) + chip_register(kernel);
+}
+
+/* Do totals grow, told by this CPU? */
+static bool grows(unsigned int source, unsigned int scope, unsigned int cpu)
+{
+	uint64_t limit = now_ns() + 3000000000, before;
+
+	drain(1 - cpu);
+	before = total[source][scope];
+	while (now_ns() < limit) {
+		sleep_ms(20);
+		drain(1 - cpu);
+		if (total[source][scope] > before && told_by[source][scope] == cpu)
+			return true;
+	}
+	return false;
+}
+
+static void check_balance(const char *name)
+{
+	static struct nl_stats stats[NL_MAX_CPUS];
+
+	ktap_check(nl_stats(&nl, info.id, stats, NL_MAX_CPUS) == 2 &&
+		   books_balance(&stats[0]) & books_balance(&stats[1]), "%s: the books balance", name);
+}
+
+/* An idle CPU tells of its own events only where it is kept awake; the package's energy is read anyhow. */
+static bool awake;
+
+static void cycle(unsigned int cpu, unsigned int i)
+{
+	if (!cpu_online(cpu, false)) {
+		ktap_not_ok("CPU %u goes offline, time %u", cpu, i);
+		return;
+	}
+	check_balance("offline");
+	ktap_check(grows(POWER, 0, 1 - cpu), "CPU %u offline, time %u: the package's counter goes on", cpu, i);
+	ktap_check(!awake || grows(INSTRUCTIONS, 1 - cpu, 1 - cpu), "CPU %u offline, time %u: so does the other CPU's", cpu, i);
+	if (!cpu_online(cpu, true)) {
+		ktap_not_ok("CPU %u comes back, time %u", cpu, i);
+		return;
+	}
+	ktap_check(!awake || grows(INSTRUCTIONS, cpu, cpu), "CPU %u back, time %u: its own counter goes on", cpu, i);
+	drain(cpu);
+	ktap_check(grows(POWER, 0, told_by[POWER][0]), "CPU %u back, time %u: the package's counter goes on", cpu, i);
+	check_balance("back");
+}
+
+static void check_hotplug(uint64_t flags)
+{
+	const struct nl_spec specs[] = {
+		[POWER] = { .given = GIVE_PMU | GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT),
+			    .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power/energy-pkg/", .unit_mult = 1000000,
+			    .unit_shift = 32, .perf_type = pmu_type("power"), .perf_config = POWER_ENERGY_PKG },
+		[INSTRUCTIONS] = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "instructions",
+				   .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip"),
+				   .perf_config = VCHIP_INSTRUCTIONS },
+	};
+	uint64_t before[3], after[3], begun, ending;
+	int fd = chip_energy();
+	unsigned int i;
+
+	awake = flags & KJOULE_FLAG_WAKE_IDLE;
+	memset(total, 0, sizeof(total));
+	before[0] = chip_number(fd);
+	before[1] = instructions(0);
+	before[2] = instructions(1);
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs, .n_specs = 2,
+						     .flags = flags, .ring_bytes = 1 << 22 },
+			   &info, &d, walk)) {
+		ktap_not_ok("a session: %s", nl.why);
+		return;
+	}
+	begun = chip_number(fd);
+	walk[0].on_energy = walk[1].on_energy = see;
+	ktap_check(grows(POWER, 0, told_by[POWER][0]) &&
+		   (!awake || (grows(INSTRUCTIONS, 0, 0) && grows(INSTRUCTIONS, 1, 1))),
+		   "with both CPUs: one CPU tells the package's counter, each CPU its own");
+	for (i = 0; i < 3; i++)
+		cycle(1, i);
+	if (access("/sys/devices/system/cpu/cpu0/online", W_OK)) {
+		ktap_skip("the CPU that reads the package's counter goes offline", "CPU 0 can not");
+	} else {
+		for (i = 0; i < 3; i++)
+			cycle(0, i);
+	}
+	ending = chip_number(fd);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain(told_by[POWER][0] ? 0 : 1);
+	after[0] = chip_number(fd);
+	after[1] = instructions(0);
+	after[2] = instructions(1);
+	ktap_check(!back, "no total ever steps back");
+	ktap_check(total[POWER][0] <= after[0] - before[0] + 16 && total[INSTRUCTIONS][0] <= after[1] - before[1] &&
+		   total[INSTRUCTIONS][1] <= after[2] - before[2], "nothing is told that the chip has not counted");
+	/* what is lost: from when a CPU goes until the counter is there again */
+	if (!ktap_check(total[POWER][0] >= (ending - begun) / 10 * 9, "little is lost while counters are moved"))
+		ktap_diag("%" PRIu64 " of %" PRIu64 " uJ", total[POWER][0], ending - begun);
+	check_books("CPUs off and on", &nl, &info, &d, walk);
+	device_close(&d);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	close(fd);
+}
+
+#define FULL	"/sys/module/vchip/parameters/full"
+
+static void set_full(const char *text)
+{
+	int fd = open(FULL, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, 1) != 1)
+		ktap_not_ok("a PMU that has no room");
+	close(fd);
+}
+
+/* A counter that perf has squeezed out comes back when there is room again. */
+static void check_squeezed(void)
+{
+	const struct nl_spec spec = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "instructions",
+				      .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip"),
+				      .perf_config = VCHIP_INSTRUCTIONS };
+	struct perf_event_attr other = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(other),
+					 .config = PERF_COUNT_SW_CPU_CLOCK, .pinned = 1 };
+	unsigned int i;
+	int fd[2];
+
+	memset(total, 0, sizeof(total));
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1,
+						     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 1 << 22 },
+			   &info, &d, walk))
+		return;
+	walk[0].on_energy = walk[1].on_energy = see;
+	ktap_check(grows(0, 0, 0) && grows(0, 1, 1), "counters that have room go on");
+	set_full("1");
+	/* another pinned counter: perf arranges all of a CPU anew */
+	for (i = 0; i < 2; i++)
+		fd[i] = syscall(SYS_perf_event_open, &other, -1, i, -1, 0);
+	ktap_check(fd[0] >= 0 && fd[1] >= 0 && !grows(0, 0, 0) && !grows(0, 1, 1), "without room they stand");
+	set_full("0");
+	ktap_check(grows(0, 0, 0) && grows(0, 1, 1), "with room again they go on");
+	ktap_check(!back, "and their totals never step back");
+	close(fd[0]);
+	close(fd[1]);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain(0);
+	check_books("counters without room", &nl, &info, &d, walk);
+	device_close(&d);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+}
+
+#define OWNER	"/sys/module/vchip_source/parameters/owner"
+
+static void set_owner(const char *cpu)
+{
+	int fd = open(OWNER, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, cpu, strlen(cpu)) < 0)
+		ktap_not_ok("a source whose reader changes");
+	close(fd);
+}
+
+static unsigned int told[NL_MAX_CPUS];
+
+static void count(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
+{
+	(void)tick;
+	(void)e;
+	told[w->cpu % NL_MAX_CPUS]++;
+}
+
+/* Energy records of CPU 1, and its ticks, in the time that the chip's counter moves four times. */
+static void watch_second(unsigned int *records, uint64_t *ticks)
+{
+	static struct nl_stats stats[NL_MAX_CPUS];
+
+	drain_map(&d, walk);
+	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
+	*ticks = stats[1].produced;
+	told[1] = 0;
+	sleep_ms(40);
+	drain_map(&d, walk);
+	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
+	*ticks = stats[1].produced - *ticks;
+	*records = told[1];
+}
+
+/* Idle CPUs are left alone, but for the one on which the reading hangs, whichever it is at the time. */
+static void check_owner_moves(void)
+{
+	unsigned int records, i, reads = 0, alone = 0;
+	uint64_t ticks;
+
+	pin_to(0);
+	set_owner("0");
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = "vchip", .ring_bytes = 1 << 22 },
+			   &info, &d, walk))
+		return;
+	walk[0].on_energy = walk[1].on_energy = count;
+	for (i = 0; i < 20; i++) {
+		set_owner("1");
+		watch_second(&records, &ticks);
+		reads += records >= 2;
+		set_owner("0");
+		watch_second(&records, &ticks);
+		alone += !records && ticks < 10;
+	}
+	/* now and then it has something to do of its own */
+	if (!ktap_check(reads >= 18, "an idle CPU that has to read the package's counter does at once"))
+		ktap_diag("%u of %u times", reads, i);
+	if (!ktap_check(alone >= 16, "and is left alone as soon as it need not any more"))
+		ktap_diag("%u of %u times", alone, i);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain(0);
+	check_books("the reader changes", &nl, &info, &d, walk);
+	device_close(&d);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	set_owner("-1");
+}
+
+int main(void)
+{
+	need_module();
+	need_chip();
+	if (nl_open(&nl)) {
+		ktap_not_ok("the family");
+		return ktap_end();
+	}
+	check_hotplug(KJOULE_FLAG_WAKE_IDLE);
+	check_hotplug(0);
+	check_owner_moves();
+	check_squeezed();
+	nl_close(&nl);
+	ktap_check_equal(0, session_count(), "no session is left");
+	return ktap_end();
+}

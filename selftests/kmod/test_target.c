@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who is sampled is who was asked for: a process with its children, however short they
+ * live, or without them, a thread, a cgroup. What they ran is what the samples tell.
+ *
+ * where: guest
+ * vm: --no-chip --cpus 2
+ * timeout: 150
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../ktap.h"
+#include "books.h"
+#include "guest.h"
+#include "module.h"
+#include "need.h"
+#include "nl.h"
+#include "ring.h"
+
+#define INTERVAL_NS	250000
+#define CGROUP		"/run/kjoule-cgroup"
+#define ROUNDS		30
+
+static struct nl nl;
+static struct nl_session info;
+static struct device d;
+static struct walk walk[NL_MAX_CPUS];
+static pid_t asked;			/* process or thread whose samples are counted apart */
+static uint64_t samples, samples_of_asked, processes;
+
+static void on_sample(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
+{
+	static uint32_t last_tgid[NL_MAX_CPUS];
+
+	(void)tick;
+	(void)s;
+	samples++;
+	samples_of_asked += w->tgid == (uint32_t)asked || w->pid == (uint32_t)asked;
+	processes += w->tgid != last_tgid[w->cpu % NL_MAX_CPUS];
+	last_tgid[w->cpu % NL_MAX_CPUS] = w->tgid;
+}
+
+static bool begin(const struct nl_config *c)
+{
+	unsigned int i;
+
+	samples = samples_of_asked = processes = 0;
+	if (!session_begin(&nl, c, &info, &d, walk))
+		return false;
+	for (i = 0; i < d.n; i++)
+		walk[i].on_sample = on_sample;
+	sleep_ms(10);
+	return true;
+}
+
+static void end(const char *name)
+{
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain_map(&d, walk);
+	check_books(name, &nl, &info, &d, walk);
+}
+
+static void forget(void)
+{
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	device_unmap(&d);
+	device_close(&d);
+}
+
+static double cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* Compute for so much time of this process. */
+static void compute(double seconds)
+{
+	double until = cpu_s() + seconds;
+	volatile unsigned int i;
+
+	while (cpu_s() < until)
+		for (i = 0; i < 2000; i++)
+			;
+}
+
+/* What those whom this process waited for took, and whom they waited for. */
+static double children_s(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_CHILDREN, &r);
+	return r.ru_utime.tv_sec + r.ru_stime.tv_sec + (r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+}
+
+/*
+ * A process that waits for a byte, then forks @children one after another, each of which
+ * computes for @each_s, and says how much time it and they took. That of the children is
+ * what the scheduler has counted for them, from their first instruction to their end: far more
+ * than @each_s where that is short.
+ */
+struct parent {
+	pid_t pid;
+	int go, result;
+};
+
+static bool parent_start(struct parent *p, int children, double each_s, int depth)
+{
+	int go[2], result[2];
+
+	if (pipe(go) || pipe(result))
+		return false;
+	p->pid = fork();
+	if (!p->pid) {
+		double took[2] = { 0, 0 };
+		char byte;
+		int i;
+
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		for (i = 0; i < children; i++) {
+			pid_t child = fork();
+
+			if (!child) {
+				/* the last of a row of forks is the one that computes */
+				for (int below = 1; below < depth; below++) {
+					child = fork();
+					if (child) {
+						waitpid(child, NULL, 0);
+						_exit(0);
+					}
+				}
+				compute(each_s);
+				_exit(0);
+			}
+			waitpid(child, NULL, 0);
+		}
+		took[0] = cpu_s();
+		took[1] = children_s();
+		if (write(result[1], took, sizeof(took)) != sizeof(took))
+			_exit(1);
+		_exit(0);
+	}
+	close(go[0]);
+	close(result[1]);
+	p->go = go[1];
+	p->result = result[0];
+	return p->pid > 0;
+}
+
+/* Have it run and end; the time that its children and itself took. */
+static void parent_run(struct parent *p, double *theirs_s, double *own_s)
+{
+	double took[2] = { 0, 0 };
+
+	if (write(p->go, "", 1) != 1 || read(p->result, took, sizeof(took)) != sizeof(took))
+		ktap_not_ok("a parent and its children");
+	*own_s = took[0];
+	*theirs_s = took[1];
+	waitpid(p->pid, NULL, 0);
+	close(p->go);
+	close(p->result);
+}
+
+/* The same ticks again, of everything: which of them fell on processes that the parent forked. */
+struct witness {
+	struct nl nl;
+	struct nl_session info;
+	struct device d;
+	struct walk walk[NL_MAX_CPUS];
+	pid_t first, parent;
+	uint64_t samples;
+};
+
+static void on_witness(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
+{
+	struct witness *by = w->data;
+
+	(void)tick;
+	(void)s;
+	/* the guest is idle else, so whoever has a newer number is the parent's */
+	by->samples += (pid_t)w->tgid > by->parent;
+}
+
+static bool witness_begin(struct witness *w, pid_t parent)
+{
+	unsigned int i;
+
+	memset(w, 0, sizeof(*w));
+	w->parent = parent;
+	nl_open(&w->nl);
+	if (!session_begin(&w->nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .ring_bytes = 1 << 22 }, &w->info,
+			   &w->d, w->walk))
+		return false;
+	for (i = 0; i < w->d.n; i++) {
+		w->walk[i].on_sample = on_witness;
+		w->walk[i].data = w;
+	}
+	return true;
+}
+
+static void witness_end(struct witness *w)
+{
+	nl_session_do(&w->nl, KJOULE_CMD_SESSION_STOP, w->info.id, &w->info);
+	drain_map(&w->d, w->walk);
+	device_unmap(&w->d);
+	device_close(&w->d);
+	nl_close(&w->nl);
+}
+
+static void check_family(const char *name, int children, double each_s, int depth)
+{
+	static struct nl_stats stats[NL_MAX_CPUS];
+	static struct witness witness;
+	double theirs_s, own_s, ratio, told_s;
+	uint64_t produced = 0, missed = 0;
+	struct nl_session now;
+	struct parent p;
+	uint64_t seen;
+	int n;
+
+	if (!parent_start(&p, children, each_s, depth))
+		ktap_not_ok("%s: processes", name);
+	asked = p.pid;
+	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
+					.pid = p.pid, .flags = KJOULE_FLAG_INHERIT }) ||
+	    !witness_begin(&witness, p.pid))
+		return;
+	parent_run(&p, &theirs_s, &own_s);
+	witness_end(&witness);
+	sleep_ms(200);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &now);
+	end(name);
+	for (n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS); n-- > 0;) {
+		produced += stats[n].produced;
+		missed += stats[n].missed;
+	}
+	seen = samples - samples_of_asked;
+	ratio = (double)seen / witness.samples;
+	/* ticks that were missed belong to those beside them */
+	told_s = seen * (INTERVAL_NS / 1e9) * (produced + missed) / produced;
+	ktap_diag("%s: %d children took %.3f s; %" PRIu64 " samples of them, which is %.3f s with %.2f %% of the ticks missed, %"
+		  PRIu64 " in a session of everything; %" PRIu64 " changes of process seen", name, children, theirs_s, seen,
+		  told_s, 100.0 * missed / (produced + missed), witness.samples, processes);
+	ktap_check(theirs_s >= 0.9 * children * each_s && told_s > 0.9 * theirs_s && told_s < 1.1 * theirs_s,
+		   "%s: samples times the interval are the time that the scheduler has counted (%.3f)", name,
+		   told_s / theirs_s);
+	/* other phases of the same interval: they differ by chance, and by what either missed */
+	ktap_check(witness.samples > 200 && ratio > 0.9 && ratio < 1.1, "%s: what the children ran is in the samples (%.3f)",
+		   name, ratio);
+	if (each_s > 4 * INTERVAL_NS / 1e9)
+		ktap_check(processes >= (uint64_t)children, "%s: each of them is seen", name);
+	ktap_check_equal(0, now.children, "once they are gone none is followed");
+	ktap_check_equal(0, now.children_lost, "and none could not be followed");
+	forget();
+}
+
+static void check_alone(void)
+{
+	double theirs_s, own_s;
+	struct parent p;
+
+	if (!parent_start(&p, 50, 0.004, 1))
+		ktap_not_ok("processes");
+	asked = p.pid;
+	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
+					.pid = p.pid }))
+		return;
+	parent_run(&p, &theirs_s, &own_s);
+	end("without children");
+	ktap_check_equal(0, samples - samples_of_asked, "without inherit nothing of the children is sampled");
+	forget();
+}
+
+/* A process that another thread than the first one replaces keeps its identity. */
+static void check_exec(void)
+{
+	struct nl_session now;
+	uint64_t before;
+	struct busy b;
+
+	busy_start(&b, 2);
+	asked = b.pid;
+	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
+					.pid = b.pid, .flags = KJOULE_FLAG_INHERIT }))
+		return;
+	sleep_ms(100);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &now);
+	ktap_check_equal(1, now.children, "a process with threads is one process");
+	drain_map(&d, walk);
+	before = samples;
+	busy_exec(&b);
+	sleep_ms(300);
+	drain_map(&d, walk);
+	ktap_check(samples > before + 50, "after an exec by its second thread a process is still the target");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &now);
+	ktap_check_equal(1, now.children, "and still one process");
+	busy_stop(&b);
+	end("exec");
+	ktap_check_equal(samples, samples_of_asked, "all samples are of it");
+	forget();
+}
+
+static void check_thread(void)
+{
+	struct busy b;
+	unsigned int i, of_thread = 0;
+
+	busy_start(&b, 2);
+	asked = b.tid[1];
+	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_THREAD,
+					.pid = b.tid[1] }))
+		return;
+	sleep_ms(500);
+	end("a thread");
+	ktap_check(samples > 100 && samples == samples_of_asked, "a thread alone is sampled, not its process");
+	for (i = 0; i < d.n; i++)
+		of_thread += walk[i].tasks;
+	ktap_check(of_thread, "and its id is told");
+	forget();
+	busy_stop(&b);
+	ktap_check_equal(-ESRCH, nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+			 .target = KJOULE_TARGET_THREAD, .pid = b.tid[1] }, &info), "a thread that is gone is no target");
+}
+
+static bool cgroup_put_process(const char *path, pid_t pid)
+{
+	char file[128], text[16];
+	int fd, len;
+	bool done;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
+	fd = open(file, O_WRONLY);
+	len = snprintf(text, sizeof(text), "%d", pid);
+	done = fd >= 0 && write(fd, text, len) == len;
+	close(fd);
+	return done;
+}
+
+static void check_cgroup(void)
+{
+	struct busy in, below, out;
+	uint64_t of_below;
+	int fd;
+
+	mkdir(CGROUP, 0755);
+	if (mount("none", CGROUP, "cgroup2", 0, NULL)) {
+		ktap_skip("a cgroup is sampled", "no cgroup version 2 can be mounted");
+		return;
+	}
+	mkdir(CGROUP "/a", 0755);
+	mkdir(CGROUP "/a/b", 0755);
+	busy_start(&in, 1);
+	busy_start(&below, 1);
+	busy_start(&out, 1);
+	if (!cgroup_put_process(CGROUP "/a", in.pid) || !cgroup_put_process(CGROUP "/a/b", below.pid))
+		ktap_not_ok("processes in cgroups: %s", strerrorname_np(errno));
+	fd = open(CGROUP "/a", O_RDONLY | O_DIRECTORY);
+	asked = below.pid;
+	if (begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_CGROUP,
+				       .cgroup_fd = fd })) {
+		sleep_ms(600);
+		drain_map(&d, walk);
+		of_below = samples_of_asked;
+		ktap_check(of_below > 100 && samples > of_below + 100, "the processes of a cgroup and of those below it are sampled");
+		cgroup_put_process(CGROUP, below.pid);
+		drain_map(&d, walk);
+		sleep_ms(50);
+		drain_map(&d, walk);
+		samples = samples_of_asked = 0;
+		sleep_ms(300);
+		asked = in.pid;
+		drain_map(&d, walk);
+		end("a cgroup");
+		ktap_check(samples > 50 && samples == samples_of_asked, "who has left it is not, nor who never was in it");
+		forget();
+	}
+	close(fd);
+	fd = open("/tmp", O_RDONLY | O_DIRECTORY);
+	ktap_check_equal(-EBADF, nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+			 .target = KJOULE_TARGET_CGROUP, .cgroup_fd = fd }, &info), "another directory is no cgroup");
+	close(fd);
+	ktap_check_equal(-EBADF, nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS,
+			 .target = KJOULE_TARGET_CGROUP, .cgroup_fd = 999 }, &info), "a number without a file is refused");
+	busy_stop(&in);
+	busy_stop(&below);
+	busy_stop(&out);
+	rmdir(CGROUP "/a/b");
+	rmdir(CGROUP "/a");
+	umount(CGROUP);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && write(fd, text, strlen(text)) < 0)
+		ktap_diag("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+/*
+ * A process that ends while its session is made: either there is no session, or the process
+ * is not in it for ever. Its memory is used for another process's signals soon.
+ */
+static void check_reaped(void)
+{
+	unsigned int i, made = 0, refused = 0, left = 0;
+	void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+	pid_t pid;
+	int go[2], err;
+	char c;
+
+	if (lacks_unload()) {
+		ktap_skip("a process that is reaped while its session is made", lacks_unload());
+		return;
+	}
+	/* callbacks of RCU come soon */
+	write_file("/sys/module/rcutree/parameters/jiffies_till_first_fqs", "0");
+	write_file("/sys/module/rcutree/parameters/jiffies_till_next_fqs", "0");
+	for (i = 0; i < ROUNDS; i++) {
+		/* loaded again, its probes have to be attached again */
+		nl_close(&nl);
+		if (module_unload() || module_load() || nl_open(&nl) || pipe2(go, O_CLOEXEC))
+			break;
+		pid = fork();
+		if (!pid) {
+			close(go[1]);
+			if (read(go[0], &c, 1) == 1)
+				usleep(i * 300);
+			_exit(0);
+		}
+		if (write(go[1], "!", 1) != 1)
+			break;
+		err = nl_session_new(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
+							       .pid = pid, .flags = KJOULE_FLAG_INHERIT }, &info);
+		close(go[0]);
+		close(go[1]);
+		refused += err == -ESRCH;
+		if (err)
+			continue;
+		made++;
+		sleep_ms(100);
+		nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
+		left += info.children != 0;
+		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	}
+	signal(SIGCHLD, before);
+	ktap_diag("%u sessions made, %u refused, %u with a process that had ended", made, refused, left);
+	ktap_check(made && made + refused == ROUNDS && !left,
+		   "a process that ends while its session is made does not stay in it");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "compute"))
+		busy_forever();
+	need_module();
+	nl_open(&nl);
+	check_reaped();
+	/* two sessions at this rate are much for an emulated CPU, and what is left out is nobody's */
+	ticks_may_take("100");
+	check_family("200 children of 2 ms", 200, 0.002, 1);
+	check_family("800 children shorter than a tick", 800, 0.0001, 1);
+	check_family("grandchildren", 60, 0.004, 3);
+	ticks_may_take("40");
+	check_alone();
+	check_exec();
+	check_thread();
+	check_cgroup();
+	ktap_check_equal(0, session_count(), "no session is left");
+	(void)argv;
+	return ktap_end();
+}

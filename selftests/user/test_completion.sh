@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What bash offers after `kjoule`: every option that a verb has, and the sources and meters
+# that there are. The tool's list is made up here; its help is its own.
+# where: host
+# timeout: 60
+set -u
+cd "$(dirname "$(readlink -f "$0")")/../.." || exit
+. selftests/ktap.sh
+. user/completion/kjoule
+
+tool=${KJOULE:-build/user/kjoule}
+
+kjoule() {
+	[[ $* == 'list --csv' ]] || return 1
+	cat <<-END
+		source,kind,origin,meter,domain,class
+		vchip,energy,registered,,package,package
+		vchip-cycles,frequency,registered,,,
+		perf:power/energy-pkg/,energy,perf-pmu,perf:power,package,package
+		perf:power/energy-cores/,energy,perf-pmu,perf:power,core,core
+		powercap:intel-rapl:0,energy,value-file,powercap,package,package
+		hwmon:nvme/temp1,temperature,value-file,,Composite,other
+	END
+}
+
+# What is offered for the last of these words, on a line.
+offered() {
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	_kjoule
+	echo "${COMPREPLY[*]}"
+}
+
+options_of() { "$tool" "$1" --help | grep -oE '(^|[ ,])--[a-z][a-z-]+' | tr -d ' ,' | sort -u; }
+
+every_option() {
+	local option offers
+	offers=" $(offered kjoule "$1" --) "
+	for option in $(options_of "$1"); do
+		[[ $offers == *" $option "* ]] || { echo "$option is not offered: $offers"; return 1; }
+	done
+}
+
+ktap_plan 9
+for verb in list record report script; do
+	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
+done
+check_equal "--source: sources of energy, frequency and the like, and meters" \
+	"hwmon:nvme/temp1 perf:power perf:power/energy-cores/ perf:power/energy-pkg/ powercap powercap:intel-rapl:0 vchip \
+vchip-cycles" \
+	"$(offered kjoule record --source '')"
+check_equal "a meter by its beginning" "powercap powercap:intel-rapl:0" "$(offered kjoule record --source power)"
+check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rapl:0" \
+	"$(offered kjoule record --source vchip,power)"
+check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
+check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
+ktap_end

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What becomes of ticks without a sample; see fill.h. Called by blocks.c, which
+ * says what the conventions are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "fill.h"
+
+/*
+ * So many missed ticks in a row are given to the code beside them: interrupts were off.
+ * More are nobody's.
+ */
+#define MADE_UP_MOST	16
+
+int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : 4096;
+		void *ticks = realloc(l->ticks, room * sizeof(*l->ticks)), *f;
+
+		if (!ticks)
+			return -ENOMEM;
+		l->ticks = ticks;
+		f = realloc(l->freq, room * sizeof(*l->freq));
+		if (!f)
+			return -ENOMEM;
+		l->freq = f;
+		l->room = room;
+	}
+	l->ticks[l->n] = *tick;
+	l->freq[l->n++] = freq;
+	return 0;
+}
+
+int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick tick)
+{
+	int ret = 0;
+
+	while (from < to && !ret) {
+		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
+
+		tick.tick = from;
+		tick.more = n - 1;
+		ret = fill_put(l, &tick, 0);
+		from += n;
+	}
+	return ret;
+}
+
+/* Missed ticks [from, to): half of them to the sample @before, half to the one @after. */
+static int fill_gap(struct fill *f, struct fill_lane *l, const struct timeline_gap *g,
+		    uint64_t from, uint64_t to, uint32_t before, uint32_t after)
+{
+	struct cpm_tick tick = { .made_up = true };
+	uint64_t half = from + (to - from + f->later) / 2;
+	uint32_t nobody = g->suspended ? f->suspended : g->offline ? f->offline : f->missed;
+	int ret;
+
+	/* a CPU that was offline, a machine that slept or stood: nobody knows */
+	if (g->offline || g->suspended || g->count > MADE_UP_MOST) {
+		tick.block = f->system ? nobody : f->other;
+		return fill_run(l, from, to, tick);
+	}
+	f->later ^= (to - from) & 1;
+	if (f->system && before == UINT32_MAX)
+		before = f->idle;
+	if (f->system && after == UINT32_MAX)
+		after = before;
+	tick.block = before;
+	ret = before == UINT32_MAX ? 0 : fill_run(l, from, half, tick);
+	f->made_up += before == UINT32_MAX ? 0 : half - from;
+	tick.block = after;
+	if (!ret && after != UINT32_MAX)
+		ret = fill_run(l, half, to, tick);
+	f->made_up += after == UINT32_MAX ? 0 : to - half;
+	return ret;
+}
+
+/* Nothing tells of the ticks [from, to): @lost samples, then idle or not the target. */
+static int fill_silent(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to, uint64_t *lost)
+{
+	uint64_t n = *lost < to - from ? *lost : to - from;
+	int ret = fill_run(l, from, from + n, (struct cpm_tick){ .block = f->lost, .made_up = true });
+
+	*lost -= n;
+	if (!ret && f->system)
+		ret = fill_run(l, from + n, to,
+			      (struct cpm_tick){ .block = f->idle, .made_up = true });
+	return ret;
+}
+
+int fill_ticks(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to,
+		uint32_t before, uint32_t after)
+{
+	const struct timeline_cpu *cpu = f->cpu;
+	uint64_t lost = 0;
+	int ret = 0;
+
+	while (f->hole < cpu->n_holes && cpu->holes[f->hole].from < to) {
+		const struct timeline_hole *h = &cpu->holes[f->hole++];
+
+		f->lost_samples += h->samples;
+		f->lost_unknown |= !h->known;
+		lost += f->system && !h->known ? h->to - h->from : h->samples;
+	}
+	for (uint64_t tick = from; tick < to && !ret;) {
+		const struct timeline_gap *g = NULL;
+		const struct timeline_parked *p = NULL;
+		uint64_t end = to;
+
+		while (f->gap < cpu->n_gaps &&
+		       cpu->gaps[f->gap].first + cpu->gaps[f->gap].count <= tick)
+			f->gap++;
+		while (f->parked < cpu->n_parked &&
+		       cpu->parked[f->parked].first + cpu->parked[f->parked].count <= tick)
+			f->parked++;
+		if (f->gap < cpu->n_gaps)
+			g = &cpu->gaps[f->gap];
+		if (f->parked < cpu->n_parked)
+			p = &cpu->parked[f->parked];
+		if (g && g->first <= tick) {
+			end = g->first + g->count < to ? g->first + g->count : to;
+			ret = fill_gap(f, l, g, tick, end, tick == from ? before : UINT32_MAX,
+				       end == to ? after : UINT32_MAX);
+		} else if (p && p->first <= tick) {
+			end = p->first + p->count < to ? p->first + p->count : to;
+			ret = fill_run(l, tick, end, (struct cpm_tick){
+				.block = f->system ? f->idle : f->other, .parked = true });
+		} else {
+			if (g && g->first < end)
+				end = g->first;
+			if (p && p->first < end)
+				end = p->first;
+			ret = fill_silent(f, l, tick, end, &lost);
+		}
+		tick = end;
+	}
+	return ret;
+}

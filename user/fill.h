@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ticks of a CPU in order, those without a sample as well: missed, parked, lost or
+ * silent ones, as runs however many they are.
+ */
+#ifndef KJOULE_FILL_H
+#define KJOULE_FILL_H
+
+#include "cpm.h"
+#include "timeline.h"
+
+/* One CPU's ticks being written down. */
+struct fill_lane {
+	struct cpm_tick *ticks;
+	uint32_t *freq;
+	size_t n, room;
+};
+
+/**
+ * struct fill - how a CPU's ticks are filled up
+ * @cpu:	the CPU
+ * @gap,@parked,@hole: the next of each
+ * @system:	whatever runs is recorded: who says nothing is idle
+ * @idle,@other,@lost,@missed,@offline,@suspended: blocks that stand for no program
+ * @later:	which half of an odd gap is the larger one
+ * @made_up:	missed ticks that were given to a neighbour
+ * @lost_samples: samples that are known to be lost
+ * @lost_unknown: more are, and how many can not be told
+ */
+struct fill {
+	const struct timeline_cpu *cpu;
+	size_t gap, parked, hole;
+	bool system;
+	uint32_t idle, other, lost, missed, offline, suspended;
+	bool later;
+	uint64_t made_up, lost_samples;
+	bool lost_unknown;
+};
+
+/** fill_put() - one entry more. Return: 0 or -ENOMEM */
+int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq);
+/** fill_run() - ticks [from, to) without samples, however many: @tick says what is known of them */
+int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick tick);
+/**
+ * fill_ticks() - ticks [from, to) have no sample
+ * @before,@after: the blocks of the samples beside, UINT32_MAX where there is none
+ *
+ * Each is in a gap, parked, in a hole or silent; what is silent was idle or not the target.
+ * Return: 0 or -ENOMEM
+ */
+int fill_ticks(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to, uint32_t before,
+	       uint32_t after);
+
+#endif /* KJOULE_FILL_H */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fuzz target: symbols and build id of an ELF file of any content. The input is the file.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "buildid.h"
+#include "capture.h"
+#include "symbols.h"
+#include "target.h"
+
+static void look(const struct kjoule_elf *elf, uint64_t address)
+{
+	const struct kjoule_symbol *s = kjoule_elf_find(elf, address);
+
+	if (!s)
+		return;
+	must_hold(s->name && *s->name, "a symbol has a name");
+	must_hold(s->start <= address && address < s->end, "a symbol has the address");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	static int fd = -1;
+	static char path[64];
+	char hex[KJOULE_BUILD_ID_HEX];
+	struct kjoule_elf *elf;
+	uint64_t address;
+
+	must_end_soon();
+	if (fd < 0) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		unsetenv("DEBUGINFOD_URLS");
+	}
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, len, 0) != (ssize_t)len)
+		abort();
+	if (!kjoule_build_id(path, hex))
+		must_hold(strspn(hex, "0123456789abcdef") == strlen(hex), "a build id is hexadecimal");
+	if (kjoule_elf_open(path, hex, &elf))
+		return 0;
+	for (unsigned int i = 0; i < 200; i++) {
+		if (!kjoule_elf_address(elf, 32 * i, &address))
+			look(elf, address);
+		look(elf, 0x400000 + 32 * i);
+		if (i < len / 8) {
+			memcpy(&address, data + 8 * i, 8);
+			look(elf, address);
+		}
+	}
+	look(elf, 0);
+	look(elf, UINT64_MAX);
+	kjoule_elf_close(elf);
+	return 0;
+}

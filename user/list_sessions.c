@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule list --sessions: the sessions that there are, whoever made them, with
+ * their books. Called by cmd_list.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "cmd.h"
+#include "kjoule.h"
+#include "list.h"
+
+static const struct output_column columns[] = {
+	{ "session", "SESSION", false },
+	{ "state", "STATE", true },
+	{ "target", "TARGET", true },
+	{ "pid", "PID", false },
+	{ "cpus", "CPUS", true },
+	{ "interval_ns", NULL, false },
+	{ NULL, "INTERVAL ms", false },
+	{ "due", "DUE", false },
+	{ "produced", "PRODUCED", false },
+	{ "missed", "MISSED", false },
+	{ "parked", "PARKED", false },
+	{ "filtered", "FILTERED", false },
+	{ "samples", "SAMPLES", false },
+	{ "records", "RECORDS", false },
+	{ "consumed", "CONSUMED", false },
+	{ "lost", "LOST", false },
+	{ "waiting", "WAITING", false },
+	{ "tick_ns", NULL, false },
+	{ "late_max_ns", NULL, false },
+	{ "source_errors", NULL, false },
+	{ "idle_ns", NULL, false },
+};
+
+static const char *state_name(uint32_t state)
+{
+	static const char *const names[] = { "new", "running", "stopped" };
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}
+
+static const char *target_name(uint32_t target)
+{
+	static const char *const names[] = { "system", "process", "thread", "cgroup" };
+
+	return target < sizeof(names) / sizeof(names[0]) ? names[target] : "unknown";
+}
+
+static void row(struct output *out, const struct kjoule_session_info *s,
+		const struct kjoule_cpu_stats *b)
+{
+	char cpus[256];
+
+	output_u64(out, s->id);
+	output_str(out, state_name(s->state));
+	output_str(out, target_name(s->target));
+	if (s->pid)
+		output_u64(out, s->pid);
+	else
+		output_none(out, "the session is not of a task");
+	output_str(out, kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus)));
+	output_u64(out, s->interval_ns);
+	output_real(out, s->interval_ns / 1e6, 3);
+	output_u64(out, b->due);
+	output_u64(out, b->produced);
+	output_u64(out, b->missed);
+	output_u64(out, b->parked);
+	output_u64(out, b->filtered);
+	output_u64(out, b->samples);
+	output_u64(out, b->records);
+	output_u64(out, b->consumed);
+	output_u64(out, b->lost);
+	output_u64(out, b->waiting);
+	output_u64(out, b->tick_ns);
+	output_u64(out, b->late_max_ns);
+	output_u64(out, b->source_errors);
+	output_u64(out, b->idle_ns);
+	output_row(out);
+}
+
+static int list_all(struct kjoule_ctl *ctl, enum output_format format)
+{
+	struct kjoule_session_info *list;
+	struct kjoule_cpu_stats books;
+	struct kjoule_error err;
+	struct output *out;
+	size_t n;
+	int ret;
+
+	if (kjoule_sessions(ctl, &list, &n, &err))
+		return cmd_failed("%s", err.text);
+	out = output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
+	if (!out) {
+		free(list);
+		return cmd_failed("no memory");
+	}
+	for (size_t i = 0; i < n; i++) {
+		ret = kjoule_stats_total(ctl, list[i].id, &books, &err);
+		if (!ret)
+			row(out, &list[i], &books);
+		else if (ret != -ENOENT)	/* it has ended meanwhile */
+			cmd_warn("session %u: %s", list[i].id, err.text);
+	}
+	output_close(out, NULL, NULL);
+	free(list);
+	return EXIT_DONE;
+}
+
+int list_sessions(enum output_format format)
+{
+	struct kjoule_device *dev;
+	struct kjoule_error err;
+	struct kjoule_ctl *ctl;
+	int code;
+
+	/* The device knows the module's version; a foreign one would not understand us. */
+	if (kjoule_device_open(&dev, &err))
+		return cmd_failed("%s", err.text);
+	kjoule_device_close(dev);
+	if (kjoule_ctl_open(&ctl, &err))
+		return cmd_failed("%s", err.text);
+	code = list_all(ctl, format);
+	kjoule_ctl_close(ctl);
+	return code;
+}

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From series of readings to the packages of a profile; see meters.h. Called by
+ * blocks.c.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "grow.h"
+#include "meters.h"
+#include "sources.h"
+
+/* What 64 bits hold; files may say anything. */
+#define MOST_UJ	1.8e19
+
+static bool is_energy(const struct kjoule_source_info *src)
+{
+	for (uint32_t d = 0; d < src->n_domains; d++)
+		if (src->domains[d].quantity == KJOULE_QUANTITY_ENERGY ||
+		    src->domains[d].quantity == KJOULE_QUANTITY_POWER)
+			return src->kind != KJOULE_KIND_FREQUENCY;
+	return false;
+}
+
+/* "a, b": what there would have been to choose from */
+static const char *energy_names(const struct kjoule_session_info *s, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < s->n_sources && at < len; i++)
+		if (is_energy(&s->sources[i]))
+			at += snprintf(buf + at, len - at, "%s%s", at ? ", " : "",
+				       s->sources[i].name);
+	return buf[0] ? buf : "none of energy";
+}
+
+static int choose_one(const struct kjoule_session_info *s, const char *name, size_t len, bool *chosen,
+		      struct kjoule_error *err)
+{
+	bool found = false, energy = false;
+	char names[256];
+
+	for (uint32_t i = 0; i < s->n_sources; i++) {
+		const struct kjoule_source_info *src = &s->sources[i];
+
+		if ((strlen(src->name) != len || strncmp(src->name, name, len)) &&
+		    (strlen(src->meter) != len || strncmp(src->meter, name, len)))
+			continue;
+		found = true;
+		if (is_energy(src))
+			energy = chosen[i] = true;
+	}
+	if (!found)
+		return kjoule_fail(err, ENOENT, "--source %.*s: not in this recording; it has %s",
+				   (int)len, name, energy_names(s, names, sizeof(names)));
+	if (!energy)
+		return kjoule_fail(err, EINVAL, "--source %.*s: it tells of no energy; this recording has %s",
+				   (int)len, name, energy_names(s, names, sizeof(names)));
+	return 0;
+}
+
+int meters_choose(const struct view *v, const char *wanted, bool chosen[KJOULE_MAX_SOURCES],
+		  struct kjoule_error *err)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+	uint32_t first = 0;
+	int ret = 0;
+
+	memset(chosen, 0, KJOULE_MAX_SOURCES * sizeof(*chosen));
+	while (wanted && !ret) {
+		size_t len = kjoule_source_name_len(wanted);
+
+		ret = choose_one(s, wanted, len, chosen, err);
+		wanted = wanted[len] ? wanted + len + 1 : NULL;
+		if (!wanted)
+			return ret;
+	}
+	if (ret)
+		return ret;
+	while (first < s->n_sources && !is_energy(&s->sources[first]))
+		first++;
+	for (uint32_t i = first; i < s->n_sources; i++)
+		chosen[i] = i == first || (s->sources[first].meter[0] && is_energy(&s->sources[i]) &&
+					   !strcmp(s->sources[i].meter, s->sources[first].meter));
+	return 0;
+}
+
+/* The CPUs of a source without scopes: those of a package, or all. */
+static void cpus_of_package(const struct view *v, uint32_t scope, struct kjoule_cpus *cpus)
+{
+	const struct kjoule_cpus *all = &v->rec.meta.session.cpus;
+	uint32_t package = kjoule_recording_package(&v->rec, scope);
+
+	for (int cpu = kjoule_cpus_next(all, 0); cpu >= 0; cpu = kjoule_cpus_next(all, cpu + 1))
+		if (scope == TIMELINE_NO_SCOPE || kjoule_recording_package(&v->rec, cpu) == package)
+			kjoule_cpus_add(cpus, cpu);
+}
+
+void meters_cpus(const struct view *v, const struct timeline_series *s, struct kjoule_cpus *cpus)
+{
+	const struct kjoule_source_info *src = &v->rec.meta.session.sources[s->source];
+	const struct kjoule_cpus *all = &v->rec.meta.session.cpus;
+
+	memset(cpus, 0, sizeof(*cpus));
+	if (!src->scopes) {
+		cpus_of_package(v, s->scope, cpus);
+		return;
+	}
+	for (int cpu = kjoule_cpus_next(all, 0); cpu >= 0; cpu = kjoule_cpus_next(all, cpu + 1))
+		if (s->scope == TIMELINE_NO_SCOPE ? kjoule_scope(src, cpu) != KJOULE_NO_SCOPE :
+		    kjoule_scope(src, cpu) == s->scope)
+			kjoule_cpus_add(cpus, cpu);
+}
+
+/*
+ * Some drivers tell what a battery gives as negative, some as positive. A recording
+ * begins while it gives: the first reading tells which. The other sign is power
+ * that comes in, and none that is drawn.
+ */
+static int sign_of_power(const struct timeline_series *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->readings[i].value)
+			return s->readings[i].value < 0 ? -1 : 1;
+	return 1;
+}
+
+void meters_uj(const struct timeline_series *s, double *uj)
+{
+	int sign = sign_of_power(s);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct timeline_reading *r = &s->readings[i];
+
+		if (s->quantity != KJOULE_QUANTITY_POWER)
+			uj[i] = r->value;
+		else if (!i)
+			uj[i] = 0;
+		else
+			uj[i] = uj[i - 1] + fmax((double)r->value * sign, 0) * 1e-9 *
+				(r->time_ns - r[-1].time_ns);
+	}
+}
+
+static const struct kjoule_domain_info *domain_of(const struct kjoule_source_info *src, uint32_t index)
+{
+	for (uint32_t d = 0; d < src->n_domains; d++)
+		if (src->domains[d].index == index)
+			return &src->domains[d];
+	return NULL;
+}
+
+/* Of a column while it is made: the CPUs that are in it so far. */
+struct making {
+	const struct view *v;
+	struct meters *m;
+	struct kjoule_cpus covered[PROFILE_DOMAINS];
+};
+
+static bool overlap(const struct kjoule_cpus *a, const struct kjoule_cpus *b)
+{
+	for (size_t i = 0; i < sizeof(a->bits); i++)
+		if (a->bits[i] & b->bits[i])
+			return true;
+	return false;
+}
+
+static int column_named(const struct meters *m, const char *name)
+{
+	for (unsigned int d = 0; d < m->n; d++)
+		if (!strcmp(m->info[d].name, name))
+			return d;
+	return -1;
+}
+
+/* Has this domain a column already, for other CPUs or for a source of the same meter? */
+static int find_column(const struct making *mk, const struct timeline_series *s,
+		       const struct kjoule_domain_info *dom, const struct kjoule_cpus *cpus)
+{
+	const struct kjoule_source_info *sources = mk->v->rec.meta.session.sources;
+
+	for (unsigned int d = 0; d < mk->m->n; d++) {
+		const struct kjoule_source_info *first = &sources[mk->m->source[d]];
+		bool same = mk->m->source[d] == s->source && mk->m->info[d].index == s->domain;
+		bool alike = mk->m->source[d] != s->source && first->meter[0] &&
+			     !strcmp(first->meter, sources[s->source].meter) &&
+			     !strcmp(mk->m->info[d].name, dom->name);
+
+		if ((same || alike) && !overlap(&mk->covered[d], cpus))
+			return d;
+	}
+	return -1;
+}
+
+/* Its number in the calibration, -1: the power of a tick is not known for it. */
+static int calibrated(const struct view *v, uint32_t source, uint32_t domain)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+
+	for (uint32_t d = 0; d < cal->n_domains; d++)
+		if (cal->source[d] == source && cal->domain[d] == domain)
+			return d;
+	return -1;
+}
+
+/* Until all columns are there their info keeps the source's own index and parent. */
+static int new_column(struct making *mk, const struct timeline_series *s,
+		      const struct kjoule_domain_info *dom)
+{
+	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[s->source];
+	struct meters *m = mk->m;
+
+	_Static_assert(KJOULE_MAX_DOMAINS <= 16, "left_out has a bit for each");
+	if (m->n == PROFILE_DOMAINS) {
+		m->left_out[s->source] |= 1u << dom->index;
+		return -1;
+	}
+	m->info[m->n] = *dom;
+	if (column_named(m, dom->name) >= 0)
+		snprintf(m->info[m->n].name, sizeof(m->info[0].name), "%.40s %.20s", src->name,
+			 dom->name);
+	m->source[m->n] = s->source;
+	m->power[m->n] = dom->quantity == KJOULE_QUANTITY_POWER;
+	m->calibrated[m->n] = calibrated(mk->v, s->source, dom->index);
+	return m->n++;
+}
+
+/*
+ * Did the recorder draw on the counters of these CPUs? It is kept on one CPU mostly. If
+ * nobody has sampled that one, its package tells, unless the package has several counters.
+ */
+static bool has_recorder(const struct view *v, const struct kjoule_cpus *cpus)
+{
+	const struct kjoule_cpus *all = &v->rec.meta.session.cpus;
+	uint32_t cpu, package;
+	bool beside = false;
+
+	if (v->rec.meta.session.target == KJOULE_TARGET_SYSTEM || !v->rec.n_awake)
+		return false;
+	cpu = v->rec.awake[0].cpu;
+	if (kjoule_cpus_has(all, cpu))
+		return kjoule_cpus_has(cpus, cpu);
+	package = kjoule_recording_package(&v->rec, cpu);
+	for (int c = kjoule_cpus_next(all, 0); c >= 0; c = kjoule_cpus_next(all, c + 1)) {
+		if (kjoule_recording_package(&v->rec, c) != package)
+			continue;
+		if (!kjoule_cpus_has(cpus, c))
+			return false;
+		beside = true;
+	}
+	return beside;
+}
+
+/* The lanes of the CPUs, and of the recorder beside them; blocks.c has that one's behind the CPUs'. */
+static int lanes_of(const struct view *v, const struct kjoule_cpus *cpus, uint32_t **lanes, size_t *n)
+{
+	*lanes = calloc(v->tl.n_cpus + 2, sizeof(**lanes));
+	*n = 0;
+	if (!*lanes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->tl.n_cpus; i++)
+		if (kjoule_cpus_has(cpus, v->tl.cpus[i].cpu))
+			(*lanes)[(*n)++] = i;
+	if (has_recorder(v, cpus))
+		(*lanes)[(*n)++] = v->tl.n_cpus;
+	return 0;
+}
+
+static int find_package(struct making *mk, const struct kjoule_cpus *cpus, unsigned int column,
+			struct profile_package **out)
+{
+	struct meters *m = mk->m;
+	struct profile_package *p;
+	uint32_t *lanes;
+	size_t n;
+	int ret = lanes_of(mk->v, cpus, &lanes, &n);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < m->n_packages; i++) {
+		p = &m->packages[i];
+		if (p->n_lanes == n && !memcmp(p->lanes, lanes, n * sizeof(*lanes)) &&
+		    !p->readings[column]) {
+			free(lanes);
+			*out = p;
+			return 0;
+		}
+	}
+	p = kjoule_grow(&m->packages, &m->n_packages, sizeof(*p));
+	if (!p) {
+		free(lanes);
+		return -ENOMEM;
+	}
+	p->lanes = lanes;
+	p->n_lanes = n;
+	*out = p;
+	return 0;
+}
+
+static int add_readings(const struct timeline_series *s, struct profile_package *p, unsigned int column)
+{
+	struct cpm_reading *r = calloc(s->n + 1, sizeof(*r));
+	double *uj = calloc(s->n + 1, sizeof(*uj));
+	int ret = r && uj ? 0 : -ENOMEM;
+
+	if (ret) {
+		free(r);
+	} else {
+		meters_uj(s, uj);
+		for (size_t i = 0; i < s->n; i++)
+			r[i] = (struct cpm_reading){ s->readings[i].tick, fmin(fmax(uj[i], 0), MOST_UJ) };
+		p->readings[column] = r;
+		p->n_readings[column] = s->n;
+	}
+	free(uj);
+	return ret;
+}
+
+static int add_series(struct making *mk, const struct timeline_series *s)
+{
+	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[s->source];
+	const struct kjoule_domain_info *dom = domain_of(src, s->domain);
+	struct profile_package *p = NULL;
+	struct kjoule_cpus cpus;
+	int column, ret;
+
+	if (!dom || (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_POWER))
+		return 0;
+	meters_cpus(mk->v, s, &cpus);
+	column = find_column(mk, s, dom, &cpus);
+	if (column < 0)
+		column = new_column(mk, s, dom);
+	if (column < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(cpus.bits); i++)
+		mk->covered[column].bits[i] |= cpus.bits[i];
+	ret = find_package(mk, &cpus, column, &p);
+	return ret ? ret : add_readings(s, p, column);
+}
+
+/* A domain without a reading has a column all the same: it says that nothing is known. */
+static void add_silent(struct making *mk, uint32_t source)
+{
+	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[source];
+
+	for (uint32_t d = 0; d < src->n_domains; d++) {
+		struct timeline_series s = { .source = source, .domain = src->domains[d].index };
+		bool there = false;
+
+		if (src->domains[d].quantity != KJOULE_QUANTITY_ENERGY &&
+		    src->domains[d].quantity != KJOULE_QUANTITY_POWER)
+			continue;
+		for (unsigned int c = 0; c < mk->m->n; c++) {
+			const struct kjoule_source_info *of =
+				&mk->v->rec.meta.session.sources[mk->m->source[c]];
+
+			/* its own, or that of its meter */
+			there |= of == src ? mk->m->info[c].index == s.domain :
+				 src->meter[0] && !strcmp(of->meter, src->meter) &&
+				 !strcmp(mk->m->info[c].name, src->domains[d].name);
+		}
+		for (size_t i = 0; i < mk->v->tl.n_series; i++)
+			there |= mk->v->tl.series[i].source == source &&
+				 mk->v->tl.series[i].domain == s.domain;
+		if (!there)
+			new_column(mk, &s, &src->domains[d]);
+	}
+}
+
+/* Index and parent become numbers of columns. */
+static void number_columns(const struct view *v, struct meters *m)
+{
+	const struct kjoule_source_info *sources = v->rec.meta.session.sources;
+	int parents[PROFILE_DOMAINS];
+
+	for (unsigned int d = 0; d < m->n; d++) {
+		const struct kjoule_source_info *src = &sources[m->source[d]];
+
+		parents[d] = -1;
+		for (unsigned int p = 0; p < m->n; p++)
+			if ((m->source[p] == m->source[d] && m->info[d].parent >= 0 &&
+			     m->info[p].index == (uint32_t)m->info[d].parent) ||
+			    (src->inside[0] && !strcmp(sources[m->source[p]].name, src->inside)))
+				parents[d] = p;
+	}
+	for (unsigned int d = 0; d < m->n; d++) {
+		m->info[d].index = d;
+		m->info[d].parent = parents[d];
+	}
+}
+
+/* Columns in the order of the sources and their domains, whatever was read first. */
+static int add_source(struct making *mk, uint32_t source)
+{
+	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[source];
+	int ret = 0;
+
+	for (uint32_t d = 0; d < src->n_domains; d++)
+		for (size_t i = 0; i < mk->v->tl.n_series && !ret; i++)
+			if (mk->v->tl.series[i].source == source &&
+			    mk->v->tl.series[i].domain == src->domains[d].index)
+				ret = add_series(mk, &mk->v->tl.series[i]);
+	add_silent(mk, source);
+	return ret;
+}
+
+int meters_new(const struct view *v, struct meters *m)
+{
+	struct making *mk = calloc(1, sizeof(*mk));
+	bool chosen[KJOULE_MAX_SOURCES];
+	int ret = mk ? 0 : -ENOMEM;
+
+	memset(m, 0, sizeof(*m));
+	if (ret)
+		return ret;
+	mk->v = v;
+	mk->m = m;
+	meters_choose(v, v->source, chosen, NULL);
+	for (uint32_t i = 0; i < v->rec.meta.session.n_sources && !ret; i++)
+		if (chosen[i])
+			ret = add_source(mk, i);
+	free(mk);
+	number_columns(v, m);
+	/* vectors are made all the same, of everything */
+	if (!ret && !m->n_packages && !kjoule_grow(&m->packages, &m->n_packages, sizeof(*m->packages)))
+		ret = -ENOMEM;
+	if (ret)
+		meters_free(m);
+	return ret;
+}
+
+void meters_free(struct meters *m)
+{
+	for (size_t i = 0; i < m->n_packages; i++) {
+		free((void *)m->packages[i].lanes);
+		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
+			free((void *)m->packages[i].readings[d]);
+	}
+	free(m->packages);
+	memset(m, 0, sizeof(*m));
+}

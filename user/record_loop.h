@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the recording itself share: the beginning (record_prepare.c), the
+ * loop (record_loop.c) and the side band of CPUs that come and go (record_follow.c).
+ */
+#ifndef KJOULE_RECORD_LOOP_H
+#define KJOULE_RECORD_LOOP_H
+
+#include <poll.h>
+#include <sched.h>
+#include "record.h"
+#include "sideband.h"
+
+#define DRAIN_BYTES	(256u << 10)
+#define SECOND_NS	1000000000ull
+
+enum { FD_DEVICE, FD_SIGNAL, FD_PROCESS, FD_NOTICES, FD_SIDE_BAND };
+
+struct record_loop {
+	const struct record_options *opt;
+	struct kjoule_ctl *ctl;
+	struct kjoule_device *dev;
+	struct record_writer *w;
+	struct kjoule_sideband *sb;
+	struct kjoule_events *notices;	/* NULL: there are none to be had */
+	uint64_t side_band_anew;	/* times that a CPU had to be listened on again */
+	uint64_t looked_ns;		/* when the CPUs that are online were looked at */
+	uint32_t process;		/* that the side band is wanted of; 0: all */
+	struct record_child child;
+	struct kjoule_calibration cal;
+	struct kjoule_session_info session;
+	struct kjoule_cpu_stats *stats;
+	size_t n_stats;
+	struct pollfd *fds;
+	unsigned int n_fds;
+	uint8_t *buf;
+	bool made, started, command_gone;
+	bool again;			/* a ring had more than the buffer takes */
+	bool progress;
+	cpu_set_t allowed;		/* where we may run */
+	uint64_t begin_ns;		/* when the command was let go */
+	uint64_t start_ns;		/* when the ticks began */
+	uint64_t second_ns;		/* when the last flush was */
+	uint64_t awake_ns;		/* since when we run */
+	const char *reason;		/* why it ends, NULL: it goes on */
+	int signal;			/* that ended it */
+	struct kjoule_error err;
+};
+
+/** record_now_ns() - CLOCK_MONOTONIC */
+uint64_t record_now_ns(void);
+/** record_keep_away() - run on a CPU that is not in @busy if there is one */
+void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *busy);
+/**
+ * record_prepare() - everything up to the moment at which the command is let go
+ * @ends:	signals that end it
+ * Return: 0 or -errno with the reason in @l->err
+ */
+int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, const sigset_t *ends,
+		   const sigset_t *old);
+/** record_watch_side_band() - poll for as many CPUs as there are now. Return: 0 or -errno */
+int record_watch_side_band(struct record_loop *l);
+/** record_follow_cpus() - have the side band of CPUs that came back. Return: 0 or -errno */
+int record_follow_cpus(struct record_loop *l, uint64_t now);
+
+#endif /* KJOULE_RECORD_LOOP_H */

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a recording needs before its first tick: the calibration, the command that
+ * waits, the side band, the session; see record_loop.h. Called by record_loop.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include "cmd.h"
+#include "record_loop.h"
+
+/* The process of a thread; the thread itself if it is gone, which shows soon. */
+static uint32_t process_of(uint32_t tid)
+{
+	char path[64], line[128];
+	uint32_t pid = tid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %" SCNu32, &pid) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+/* With smaller rings than are wanted where the user may not have as much memory for them. */
+static int new_session(struct record_loop *l, struct kjoule_session_params *params)
+{
+	const struct kjoule_info *info = kjoule_device_info(l->dev);
+	uint32_t wanted = params->ring_bytes ? params->ring_bytes : info->default_ring_bytes, less;
+	struct kjoule_error first;
+	int ret = kjoule_session_new(l->ctl, params, &l->session, &l->err);
+
+	first = l->err;
+	while (ret == -EDQUOT && (less = record_smaller_ring(l->opt, info, params->ring_bytes))) {
+		params->ring_bytes = less;
+		ret = kjoule_session_new(l->ctl, params, &l->session, &l->err);
+	}
+	if (ret == -EDQUOT)
+		return kjoule_fail(&l->err, EDQUOT, "%.350s; name fewer CPUs (-C) or smaller rings (--ring-bytes), or run it with sudo",
+				   first.text);
+	if (!ret && params->ring_bytes && params->ring_bytes < wanted && !l->opt->quiet)
+		cmd_warn("a ring has %u KiB instead of %u KiB (%s); where records are lost, record fewer CPUs (-C) or run it with sudo",
+			 params->ring_bytes >> 10, wanted >> 10, first.text);
+	return ret;
+}
+
+int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, const sigset_t *ends,
+		   const sigset_t *old)
+{
+	const struct record_options *opt = l->opt;
+	struct kjoule_session_params params = {
+		.interval_ns = opt->interval_ns,
+		.jitter_ns = opt->jitter_ns,
+		.target = opt->system ? KJOULE_TARGET_SYSTEM : opt->cgroup ? KJOULE_TARGET_CGROUP :
+			  opt->thread ? KJOULE_TARGET_THREAD : KJOULE_TARGET_PROCESS,
+		.cgroup_fd = opt->cgroup_fd,
+		.flags = opt->flags,
+		.cpus = opt->cpus_given ? &opt->cpus : NULL,
+		.ring_bytes = opt->ring_bytes,
+		.energy_source = opt->sources->energy_source,
+		.frequency_source = opt->sources->frequency_source,
+		.specs = opt->sources->spec,
+		.n_specs = opt->sources->n,
+		.stack_bytes = opt->stack_bytes,
+	};
+	bool everybody = opt->system || opt->cgroup;
+	uint32_t process;
+	int ret;
+
+	if (opt->calibrate) {
+		int cpu = opt->cpus_given ? kjoule_cpus_next(&opt->cpus, 0) : sched_getcpu();
+
+		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, ends, &l->cal, &l->err);
+		if (ret == -EINTR)
+			return ret;
+		if (ret) {
+			cmd_warn("%s; the report will not know what a tick costs", l->err.text);
+			memset(&l->cal, 0, sizeof(l->cal));
+		}
+	}
+	if (opt->command) {
+		ret = record_child_start(&l->child, opt->command, old);
+		if (ret)
+			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
+	}
+	params.pid = opt->pid ? opt->pid : (uint32_t)l->child.pid;
+	process = opt->thread ? process_of(params.pid) : params.pid;
+	/* children are followed wherever they are */
+	l->process = everybody || (opt->flags & KJOULE_FLAG_INHERIT) ? 0 : process;
+	l->looked_ns = record_now_ns();
+	ret = kjoule_sideband_open(everybody || opt->pid ? 0 : params.pid, &l->sb, &l->err);
+	if (ret)
+		return ret;
+	ret = new_session(l, &params);
+	if (ret)
+		return ret;
+	l->made = true;
+	record_sources_describe(opt->sources, &l->session);
+	ret = kjoule_device_attach(l->dev, l->session.id, &l->err);
+	if (ret)
+		return ret;
+
+	l->buf = malloc(DRAIN_BYTES);
+	if (!l->buf)
+		return kjoule_fail(&l->err, ENOMEM, "no memory");
+	ret = record_watch_side_band(l);
+	if (ret)
+		return ret;
+	/* without them the CPUs are looked at all the same */
+	if (kjoule_events_open(&l->notices, NULL))
+		l->notices = NULL;
+	l->fds[FD_DEVICE] = (struct pollfd){ kjoule_device_fd(l->dev), POLLIN, 0 };
+	l->fds[FD_SIGNAL] = (struct pollfd){ signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK),
+					     POLLIN, 0 };
+	l->fds[FD_PROCESS] = (struct pollfd){ pidfd, POLLIN, 0 };
+	l->fds[FD_NOTICES] = (struct pollfd){ l->notices ? kjoule_events_fd(l->notices) : -1, POLLIN, 0 };
+	if (l->fds[FD_SIGNAL].fd < 0)
+		return kjoule_fail(&l->err, errno, "signalfd: %s", strerror(errno));
+
+	/* Also for a command: until it execs it is a copy of us. */
+	ret = kjoule_sideband_proc(everybody ? 0 : process, record_now_ns(), UINT64_MAX, record_writer_side_band,
+				   l->w);
+	if (ret == -ESRCH)
+		return kjoule_fail(&l->err, ESRCH, "process %u is gone", process);
+	if (ret)
+		return kjoule_fail(&l->err, -ret, "reading what processes have mapped: %s",
+				   strerror(-ret));
+	if (opt->cpus_given)
+		record_keep_away(l, &opt->cpus);
+	return 0;
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says before its figures: what the measurement cost, how well that is
+ * known, and what found no room.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "synthetic.h"
+#include "tool.h"
+
+#define MS	1000000ull
+#define T0	1000000000ull
+
+static struct json_object *report(const char *options, const char *name)
+{
+	struct json_object *doc;
+
+	assert_int_equal(kjoule("report --raw --json %s %s", options, temp_path(name)), 0);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	return doc;
+}
+
+/* A fifth of a second of a program at 1 W. */
+static void record_plain(const char *name)
+{
+	static struct kjoule_meta meta;
+	struct buffer b = { 0 };
+
+	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 200; k++) {
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, (uint64_t[]){ k * 1000, k * 500 });
+		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
+	}
+	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
+	free(b.data);
+}
+
+/* A tick's power is that of the source that the column is of; which are not calibrated is said. */
+static void each_source_has_its_own_cost_of_ticks(void **state)
+{
+	const struct kjoule_calibration cal = {
+		.ticks = 100, .tick_ns = 3000, .handler_ns = 2000, .entry_ns = 1000, .freq_khz = 1000000,
+		.n_domains = 3, .source = { 0, 0, 5 }, .domain = { 0, 1, 0 },
+		.irq_uw = { 2e6, NAN, 7e6 }, .idle_uj = { NAN, NAN, NAN } };
+	static struct kjoule_meta meta;
+	struct buffer b = { 0 };
+	struct json_object *doc, *w;
+
+	(void)state;
+	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
+	add_source(&meta, "hwmon:board/power1", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, "board");
+	for (int i = 0; i < 3; i++)
+		add_source(&meta, "thermal:thermal_zone0", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_TEMPERATURE, "x");
+	add_source(&meta, "perf:power/energy-pkg/", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "pmu");
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 1000; k++) {
+		if (k % 20 == 0) {
+			put_energy(&b, k, 3, (uint64_t[]){ k * 1000, k * 500 });
+			put_energy_of(&b, 5, 0, k, 0, 1, &(uint64_t){ k * 2000 });
+			put_value(&b, 1, T0 + k * MS, 5000000);
+		}
+		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
+	}
+	put_calibration(&cal);
+	write_recording(temp_path("costs"), &meta, &b, 1, "/nonexistent/program", 1000);
+	free(b.data);
+	assert_int_equal(kjoule("report --json --source perf:power/energy-pkg/,test,hwmon:board/power1 %s",
+				temp_path("costs")), 0);
+	doc = json_tokener_parse(out);
+	w = member(member(doc, "cost"), "interrupts_w");
+	assert_int_equal(json_object_array_length(w), 4);
+	assert_true(near(json_object_get_double(json_object_array_get_idx(w, 0)), 2, 1e-9));
+	assert_null(json_object_array_get_idx(w, 1));
+	assert_null(json_object_array_get_idx(w, 2));
+	assert_true(near(json_object_get_double(json_object_array_get_idx(w, 3)), 7, 1e-9));
+	assert_true(near(number(find_row(doc, "ticks", NULL), "power_pmu_w"), 7, 1e-6));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --source hwmon:board/power1,test %s", temp_path("costs")), 0);
+	assert_true(says(out, "# cost       power of a tick not known for core, board: taken to be that of"));
+	assert_int_equal(kjoule("report --source perf:power/energy-pkg/ %s", temp_path("costs")), 0);
+	assert_null(strstr(out, "power of a tick not known"));
+	assert_int_equal(kjoule("report --raw %s", temp_path("costs")), 0);
+	assert_null(strstr(out, "power of a tick not known"));
+}
+
+/* Whose intervals are wide because of the calibration is told so, and what to do. */
+static void a_noisy_calibration_is_told(void **state)
+{
+	static const char note[] = "the calibration was noisy: what ticks took is known to 40 % only";
+	struct kjoule_calibration cal = {
+		.ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_ns = 2000, .entry_ns = 1000,
+		.freq_khz = 1000000, .n_domains = 2, .source = { 0, 1 }, .irq_uw = { 2e6, 2e6 } };
+	struct json_object *doc;
+
+	(void)state;
+	for (int noisy = 0; noisy < 4; noisy++) {
+		/* quiet; in the column's domain; in another source's; in the time */
+		cal.irq_error_uw[0] = noisy == 1 ? 0.4e6 : 0.02e6;
+		cal.irq_error_uw[1] = noisy == 2 ? 0.4e6 : 0.02e6;
+		cal.tick_error_ns = noisy == 3 ? 600 : 30;
+		put_calibration(&cal);
+		record_plain("noise");
+		assert_int_equal(kjoule("report %s", temp_path("noise")), 0);
+		assert_int_equal(strstr(out, note) != NULL, noisy == 1 || noisy == 3);
+		assert_int_equal(kjoule("report --raw %s", temp_path("noise")), 0);
+		assert_null(strstr(out, "noisy"));
+		assert_int_equal(kjoule("report --json %s", temp_path("noise")), 0);
+		doc = json_tokener_parse(out);
+		assert_true(near(number(member(doc, "cost"), "calibration_error"),
+				 noisy == 1 || noisy == 3 ? 0.4 : 0.028, 0.003));
+		json_object_put(doc);
+	}
+}
+
+/* A report has eight columns of energy; what more there is does not vanish without a word. */
+static void domains_without_a_column_are_named(void **state)
+{
+	static struct kjoule_meta meta;
+	struct kjoule_source_info *src = &meta.session.sources[0];
+	struct buffer b = { 0 };
+	struct json_object *doc, *list;
+
+	(void)state;
+	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
+	src->n_domains = 9;
+	for (uint32_t d = 0; d < 9; d++) {
+		src->domains[d] = (struct kjoule_domain_info){ .index = d, .parent = -1 };
+		snprintf(src->domains[d].name, sizeof(src->domains[d].name), "rail%u", d);
+	}
+	add_source(&meta, "hwmon:board/power1", KJOULE_KIND_GAUGE, KJOULE_QUANTITY_POWER, "board");
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 200; k++) {
+		uint64_t uj[9];
+
+		for (int d = 0; d < 9; d++)
+			uj[d] = k * 1000;
+		if (k % 10 == 0)
+			put_energy(&b, k, 0x1ff, uj);
+		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
+	}
+	write_recording(temp_path("rails"), &meta, &b, 1, "/nonexistent/program", 200);
+	free(b.data);
+	/* one of nine, and one that was never read */
+	doc = report("--source test,hwmon:board/power1", "rails");
+	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "domains")), 8);
+	list = member(member(doc, "energy"), "left_out");
+	assert_int_equal(json_object_array_length(list), 2);
+	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 0), "name")), "rail8");
+	assert_string_equal(json_object_get_string(member(json_object_array_get_idx(list, 1), "source")),
+			    "hwmon:board/power1");
+	json_object_put(doc);
+	assert_int_equal(kjoule("report %s", temp_path("rails")), 0);
+	assert_true(says(out, "# left out   rail8 (test): a report has 8 columns of energy; choose others with --source"));
+	record_plain("plain");
+	doc = report("", "plain");
+	assert_int_equal(json_object_array_length(member(member(doc, "energy"), "left_out")), 0);
+	json_object_put(doc);
+}
+
+static int cleanup(void **state)
+{
+	(void)state;
+	free(out);
+	free(err);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
+		cmocka_unit_test(a_noisy_calibration_is_told),
+		cmocka_unit_test(domains_without_a_column_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, cleanup);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What record decides before anything is started.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "record.h"
+#include "synthetic.h"
+
+#define MIB	(1ull << 20)
+#define GIB	(1ull << 30)
+
+static void rings_of_stacks_have_a_limit_together(void **state)
+{
+	static const struct {
+		uint32_t stack;
+		unsigned int cpus;
+		uint64_t memory;
+		uint32_t wanted, ring;
+	} cases[] = {
+		{ 0, 2, 16 * GIB, 8 * MIB, 8 * MIB }, { 8192, 32, 64 * GIB, 8 * MIB, 8 * MIB },
+		{ 65384, 32, 64 * GIB, 32 * MIB, 32 * MIB }, { 65384, 33, 64 * GIB, 32 * MIB, 16 * MIB },
+		{ 8192, 129, 64 * GIB, 8 * MIB, 4 * MIB }, { 8192, 1024, 64 * GIB, 8 * MIB, 1 * MIB },
+		/* a small machine; and never less than a ring has without stacks */
+		{ 8192, 4, 256 * MIB, 8 * MIB, 4 * MIB }, { 8192, 1024, 1 * GIB, 8 * MIB, MIB / 2 },
+		{ 8192, 1024, 0, 8 * MIB, MIB / 2 }, { 64, 4, 16 * GIB, MIB / 2, MIB / 2 },
+	};
+	const struct kjoule_info info = { .default_ring_bytes = MIB / 2, .max_ring_bytes = 64 * MIB };
+	uint32_t wanted;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct record_options opt = { .stack_bytes = cases[i].stack };
+
+		assert_int_equal(record_stack_ring(&opt, &info, cases[i].cpus, cases[i].memory, &wanted),
+				 cases[i].ring);
+		assert_int_equal(wanted, cases[i].wanted);
+	}
+}
+
+static void refused_rings_are_halved_unless_they_were_asked_for(void **state)
+{
+	const struct kjoule_info info = { .default_ring_bytes = MIB / 2, .min_ring_bytes = MIB / 4 };
+	struct record_options opt = { .ring_bytes = 8 * MIB };
+
+	(void)state;
+	assert_int_equal(record_smaller_ring(&opt, &info, 8 * MIB), 4 * MIB);
+	assert_int_equal(record_smaller_ring(&opt, &info, 0), MIB / 4);
+	assert_int_equal(record_smaller_ring(&opt, &info, MIB / 4), 0);
+	opt.ring_given = true;
+	assert_int_equal(record_smaller_ring(&opt, &info, 8 * MIB), 0);
+}
+
+static void what_sources_could_not_tell_is_said(void **state)
+{
+	static struct kjoule_session_info session = { .n_sources = 3 };
+	char *text;
+
+	(void)state;
+	strcpy(session.sources[0].name, "good");
+	strcpy(session.sources[1].name, "broken");
+	strcpy(session.sources[2].name, "slow");
+	for (uint32_t i = 0; i < 3; i++) {
+		session.sources[i].reads = 40;
+		session.sources[i].period_ns = 20000000;
+	}
+	begin_to_hear();
+	record_sources_warn(&session, 0);
+	text = end_to_hear();
+	assert_string_equal(text, "");
+	free(text);
+	session.sources[1].errors = 79;
+	session.sources[2].overruns = 3;
+	begin_to_hear();
+	record_sources_warn(&session, 5);
+	text = end_to_hear();
+	assert_non_null(strstr(text, "kjoule: broken: 79 values not got in 40 readings"));
+	assert_non_null(strstr(text, "kjoule: slow: 3 of 40 readings took longer than the 20 ms between two"));
+	assert_non_null(strstr(text, "kjoule: 5 readings at ticks failed"));
+	assert_null(strstr(text, "good"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rings_of_stacks_have_a_limit_together),
+		cmocka_unit_test(refused_rings_are_halved_unless_they_were_asked_for),
+		cmocka_unit_test(what_sources_could_not_tell_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kjoule command as the tests run it. KJOULE in the environment names the binary;
+ * without it the one that was built with the test is taken.
+ */
+#ifndef KJOULE_TEST_TOOL_H
+#define KJOULE_TEST_TOOL_H
+
+#include <stdbool.h>
+
+struct json_object;
+
+/* What the last run said; the test's to free at the end. */
+extern char *out, *err;
+
+/* Run "kjoule" with these arguments. Return: exit code */
+int kjoule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool says(const char *text, const char *what);
+struct json_object *member(struct json_object *o, const char *key);
+/* The first row of a kind, and of an object if that is not NULL. */
+struct json_object *find_row(struct json_object *doc, const char *kind, const char *object);
+/* The row of a function. */
+struct json_object *find_named(struct json_object *doc, const char *function);
+/* NAN if it is not told. */
+double number(struct json_object *row, const char *key);
+bool near(double a, double b, double by);
+
+#endif /* KJOULE_TEST_TOOL_H */
