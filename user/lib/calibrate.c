@@ -3,9 +3,10 @@
  * What a tick takes from the code that it interrupts, entry and exit of the
  * interrupt included, which the tick itself can not see; and what power the CPU
  * draws meanwhile. A busy loop on the ticking CPU turns for a while without ticks,
- * with few and with many, round after round. By how much more ticks slow it down is
- * their cost in time: the loss of turns counts whatever the interrupts do to the code
- * around them. By how much they change the power is their cost in energy.
+ * with few and with many, round after round. By how much more ticks slow it down than
+ * they saw themselves is their cost in time: the loss of turns counts whatever the
+ * interrupts do to the code around them. By how much they change the power is their
+ * cost in energy.
  *
  * Slots of the quiet phases in which the loop turned less than usual had another
  * interrupt in them, the scheduler's tick above all: code that no sample can fall
@@ -56,46 +57,60 @@ static void turn_once(void)
 		__asm__ volatile("" : "+r" (i));
 }
 
-/*
- * Turn for a while and tell how fast, slot by slot on a grid. Slots are as many times as
- * long as @stretch says.
- */
-static int turn(unsigned int ms, unsigned int stretch, struct kjoule_phase *p)
+/* Ticks so far and the time that they saw, of this very CPU: no tick comes in between. */
+static void look(const struct kjoule_ring_head *head, uint64_t *ticks, uint64_t *seen_ns)
 {
-	uint64_t slot_ns = (uint64_t)CALIBRATE_SLOT_NS * stretch;
-	size_t slots = ms * 1000000ull / slot_ns;
-	uint64_t begin = now(), from = begin, t = begin;
+	*ticks = 0;
+	*seen_ns = 0;
+	if (!head)
+		return;
+	do {
+		*ticks = __atomic_load_n(&head->produced, __ATOMIC_ACQUIRE);
+		*seen_ns = __atomic_load_n(&head->tick_ns, __ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&head->produced, __ATOMIC_ACQUIRE) != *ticks);
+}
 
-	p->batch = CALIBRATE_BATCH / stretch;
-	if (p->batch < CALIBRATE_LEAST_BATCH)
-		p->batch = CALIBRATE_LEAST_BATCH;
-	p->rates = calloc(slots, sizeof(*p->rates));
-	if (!p->rates)
+/* Turn for a while and tell how fast, slot by slot. @head: of the ticks' ring, NULL: there are none. */
+static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjoule_phase *p)
+{
+	size_t most = ms * 1000000ull / CALIBRATE_SLOT_NS;
+	uint64_t from, ticks, seen_ns;
+
+	p->slots = calloc(most, sizeof(*p->slots));
+	if (!p->slots)
 		return -ENOMEM;
-	while (p->n < slots) {
-		uint64_t end = begin + (p->n + 1) * slot_ns, turns = 0;
+	look(head, &ticks, &seen_ns);
+	from = now();
+	for (uint64_t phase_end = from + ms * 1000000ull; p->n < most && from < phase_end;) {
+		uint64_t turns = 0, ticks_before = ticks, seen_before = seen_ns, t;
 
 		do {
 			turn_once();
 			turns++;
 			t = now();
-		} while (t < end);
-		p->rates[p->n++] = (double)turns / (t - from);
+		} while (t - from < CALIBRATE_SLOT_NS);
+		look(head, &ticks, &seen_ns);
+		p->slots[p->n++] = (struct kjoule_slot){
+			.ns = t - from,
+			.rate = (double)turns / (t - from),
+			.ticks = ticks - ticks_before,
+			.seen_ns = seen_ns - seen_before,
+		};
 		from = t;
 	}
 	return 0;
 }
 
 /* The same below @bytes of stack, which ticks copy. */
-static __attribute__((noinline)) int turn_below(size_t bytes, unsigned int ms, unsigned int stretch,
-						struct kjoule_phase *p)
+static __attribute__((noinline)) int turn_below(size_t bytes, unsigned int ms,
+						const struct kjoule_ring_head *head, struct kjoule_phase *p)
 {
 	char stack[bytes + 1];
 
 	/* in memory, as a stack in use is */
 	memset(stack, 1, sizeof(stack));
 	__asm__ volatile("" : : "r" (stack) : "memory");
-	return turn(ms, stretch, p);
+	return turn(ms, head, p);
 }
 
 /* What of a phase's ring is needed: the clock, and a line through the moves of each counter. */
@@ -196,9 +211,9 @@ static int start(struct kjoule_ctl *ctl, struct kjoule_session_info *info, struc
 	return kjoule_session_start(ctl, id, info, err);
 }
 
-/* A phase with ticks: turning, or asleep (@stretch 0). */
+/* A phase with ticks: turning, or asleep. */
 static int turn_with_ticks(const struct kjoule_session_params *params, unsigned int ms,
-			   unsigned int stretch, struct kjoule_phase *p, double *khz,
+			   bool asleep, struct kjoule_phase *p, double *khz,
 			   struct kjoule_error *err)
 {
 	struct kjoule_device *dev = NULL;
@@ -219,11 +234,11 @@ static int turn_with_ticks(const struct kjoule_session_params *params, unsigned 
 	if (ret)
 		goto out;
 	p->interval_ns = info.interval_ns;
-	if (stretch)
-		ret = turn_below(params->stack_bytes, ms, stretch, p);
-	else
+	if (asleep)
 		clock_nanosleep(CLOCK_MONOTONIC, 0,
 				&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
+	else
+		ret = turn_below(params->stack_bytes, ms, kjoule_device_ring(dev, 0)->head, p);
 	if (!ret)
 		ret = kjoule_session_stop(ctl, info.id, NULL, err);
 	if (ret)
@@ -264,7 +279,7 @@ static int turn_quietly(uint32_t cpu, struct kjoule_phase *p)
 	int known = kjoule_interrupts(cpu, &before), ret;
 
 	begin_ns = now();
-	ret = turn(QUIET_MS, 1, p);
+	ret = turn(QUIET_MS, NULL, p);
 	known = known ? known : kjoule_interrupts(cpu, &after);
 	p->irq_hz = known ? NAN : (after - before) * 1e9 / (now() - begin_ns);
 	return ret;
@@ -293,8 +308,8 @@ static int find_stretch(struct kjoule_session_params *params, unsigned int *stre
 		return 0;
 	params->interval_ns = SLOW_NS;
 	params->ring_bytes = RING_LEAST;
-	ret = turn_with_ticks(params, PROBE_MS, 1, &probe, &unused, err);
-	free(probe.rates);
+	ret = turn_with_ticks(params, PROBE_MS, false, &probe, &unused, err);
+	free(probe.slots);
 	do {
 		bytes = busy_ms(*stretch) * 1000000ull / (FAST_NS * *stretch) * record;
 		if (probe.handler_ns * TICK_PART <= FAST_NS * *stretch && bytes <= RING_MOST)
@@ -316,19 +331,19 @@ static int one_round(uint32_t cpu, struct kjoule_session_params *params, unsigne
 
 	params->interval_ns = (uint64_t)SLOW_NS * stretch;
 	if (!ret)
-		ret = turn_with_ticks(params, ms, stretch, &r->slow, khz, err);
+		ret = turn_with_ticks(params, ms, false, &r->slow, khz, err);
 	/* an idle CPU is left alone unless it is asked for */
 	params->flags |= KJOULE_FLAG_WAKE_IDLE;
 	params->interval_ns = SLOW_NS;
 	if (!ret && asleep)
-		ret = turn_with_ticks(params, ASLEEP_MS, 0, &r->doze, &unused, err);
+		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
 	params->interval_ns = FAST_NS;
 	if (!ret && asleep)
-		ret = turn_with_ticks(params, ASLEEP_MS, 0, &r->nap, &unused, err);
+		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
 	params->flags &= ~(uint64_t)KJOULE_FLAG_WAKE_IDLE;
 	params->interval_ns = (uint64_t)FAST_NS * stretch;
 	if (!ret)
-		ret = turn_with_ticks(params, ms, stretch, &r->fast, khz, err);
+		ret = turn_with_ticks(params, ms, false, &r->fast, khz, err);
 	return ret;
 }
 
@@ -456,9 +471,9 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	cal->freq_khz = khz;
 	name_domains(&rounds[0].fast, &chosen, cal);
 	while (n--) {
-		free(rounds[n].quiet.rates);
-		free(rounds[n].slow.rates);
-		free(rounds[n].fast.rates);
+		free(rounds[n].quiet.slots);
+		free(rounds[n].slow.slots);
+		free(rounds[n].fast.slots);
 	}
 	sched_setaffinity(0, sizeof(old), &old);
 	return ret;

@@ -10,16 +10,26 @@
 
 #define CALIBRATE_MOST_ROUNDS	12
 #define CALIBRATE_SLOT_NS	500000	/* short against the scheduler's tick of 1 to 10 ms */
-#define CALIBRATE_BATCH		40	/* slots, 20 ms: several of the scheduler's ticks in each */
-#define CALIBRATE_LEAST_BATCH	10	/* slots, when ticks take so long that slots are longer */
+
+/**
+ * struct kjoule_slot - what the loop saw in some half of a millisecond
+ * @ns:		how long it was; longer where something took the CPU at its end
+ * @rate:	how fast the loop turned, in turns a nanosecond
+ * @ticks:	ticks in it
+ * @seen_ns:	the time that they saw themselves
+ */
+struct kjoule_slot {
+	double ns;
+	double rate;
+	double ticks;
+	double seen_ns;
+};
 
 /**
  * struct kjoule_phase - what a busy loop saw for a while
  * @interval_ns: between ticks; 0: there were none
- * @rates:	how fast the loop turned, in turns a nanosecond, slot after slot; the loop
- *		of an idle phase does not turn
- * @n:		slots
- * @batch:	slots that have everything in them several times
+ * @slots:	one after the other; the loop of an idle phase does not turn
+ * @n:		how many
  * @irq_hz:	interrupts a second meanwhile, counted by the kernel; NAN: not known
  * @ticks:	ticks taken meanwhile
  * @handler_ns:	mean of the time that they saw themselves
@@ -29,9 +39,8 @@
  */
 struct kjoule_phase {
 	double interval_ns;
-	double *rates;
+	struct kjoule_slot *slots;
 	size_t n;
-	size_t batch;
 	double irq_hz;
 	uint64_t ticks;
 	double handler_ns;

@@ -2,8 +2,8 @@
 /*
  * The arithmetic of the calibration, see calibrate.h. Every round compares phases
  * that lie side by side, and the answer is the median of the rounds: what comes and
- * goes meanwhile, a drift of the clock or a neighbour on the host, spoils a round
- * and not the answer.
+ * goes meanwhile, a drift of the clock or a neighbour on the host, spoils slots, or a
+ * round, and not the answer.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,15 +11,25 @@
 #include <string.h>
 #include "calibrate.h"
 
-#define STALL		0.6		/* slots slower than this part of usual: the CPU was away */
-#define INTERRUPTED	0.97		/* slots slower than this part of usual had an interrupt */
+#define CLOSEST		3		/* values of which one lies close to others, at least */
+#define TOOK_LONG	2		/* times as long as usual */
+#define LEAST_PART	2		/* values that can lie close at all */
+#define REACH		3		/* from the middle of these, by their width: nearly all, if normal */
+#define INTERRUPTED	0.03		/* of a slot lost: there was an interrupt */
 #define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
+#define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
+#define LEAST_SLOPES	3
 #define TO_SIGMA	1.4826		/* a median of distances to a standard deviation, if normal */
 #define OF_MEDIAN	1.2533		/* a median's standard error over a mean's, likewise */
 
 /* A figure, NAN: not known at all, and its standard error. */
 struct estimate {
 	double value, error;
+};
+
+/* Of a round: how fast the loop turns where nothing interrupts it, and what a tick takes. */
+struct usual {
+	double rate, tick_ns;
 };
 
 static int by_double(const void *a, const void *b)
@@ -60,95 +70,217 @@ static struct estimate estimate(const double *values, size_t n)
 	return e;
 }
 
-/* The rate of the slot in the middle, by which the others are judged. */
-static double middle_rate(const struct kjoule_phase *p)
+/* The standard deviation of values; those that are NAN do not count. */
+static double spread(const double *values, size_t n)
 {
-	double *rates = calloc(p->n + 1, sizeof(*rates)), rate;
+	double sum = 0, squares = 0;
+	size_t m = 0;
 
-	if (!rates)
-		return NAN;
-	memcpy(rates, p->rates, p->n * sizeof(*rates));
-	rate = median(rates, p->n);
-	free(rates);
-	return rate;
-}
-
-/* Mean of the slots from @from to @to that are faster than @floor. */
-static double mean_above(const struct kjoule_phase *p, size_t from, size_t to, double floor)
-{
-	double sum = 0;
-	size_t n = 0;
-
-	for (size_t i = from; i < to; i++) {
-		if (p->rates[i] > floor) {
-			sum += p->rates[i];
-			n++;
-		}
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(values[i]))
+			continue;
+		sum += values[i];
+		squares += values[i] * values[i];
+		m++;
 	}
-	return n ? sum / n : NAN;
-}
-
-/* How fast the loop turned: the median of batches, each as long as to have everything in it. */
-static double usual_rate(const struct kjoule_phase *p)
-{
-	double *means = calloc(p->n / p->batch + 1, sizeof(*means));
-	double floor = STALL * middle_rate(p), rate;
-	size_t n = 0;
-
-	if (!means)
-		return NAN;
-	for (size_t i = 0; i + p->batch <= p->n; i += p->batch) {
-		means[n] = mean_above(p, i, i + p->batch, floor);
-		n += !isnan(means[n]);
-	}
-	rate = median(means, n);
-	free(means);
-	return rate;
-}
-
-/* The rate of a quiet phase's slots that had no interrupt in them. */
-static double clean_rate(const struct kjoule_phase *p)
-{
-	return mean_above(p, 0, p->n, INTERRUPTED * middle_rate(p));
+	return m ? sqrt(fmax(squares / m - sum / m * (sum / m), 0)) : NAN;
 }
 
 /*
- * The part of a quiet phase that interrupts took: how many there were, as counted by
- * the kernel, by what the slots that had one usually lost. What slots have lost in all
- * would be too much, where a host or firmware takes the CPU away.
+ * Where values lie closest together: the mean of those around the shortest stretch that holds
+ * @part of them, among the lowest @from. Sorts.
  */
-static double other_part(const struct kjoule_phase *p, double clean)
+static double densest(double *values, size_t n, size_t part, size_t from)
 {
-	double *lost = calloc(p->n + 1, sizeof(*lost)), usual;
+	double middle, reach, sum = 0;
+	size_t best = 0, m = 0;
+
+	if (part < LEAST_PART || part >= from)
+		return NAN;
+	qsort(values, n, sizeof(*values), by_double);
+	for (size_t i = 1; i + part < from; i++)
+		if (values[i + part] - values[i] < values[best + part] - values[best])
+			best = i;
+	middle = (values[best + part] + values[best]) / 2;
+	reach = REACH * (values[best + part] - values[best]);
+	for (size_t i = 0; i < n; i++) {
+		if (fabs(values[i] - middle) <= reach) {
+			sum += values[i];
+			m++;
+		}
+	}
+	return sum / m;
+}
+
+/*
+ * What is usual of values that other interrupts and hosts that take the CPU away make larger,
+ * never smaller; it would move a median.
+ */
+static double usually(double *values, size_t n, double unused)
+{
+	(void)unused;
+	return densest(values, n, n / CLOSEST, (n + 1) / 2);
+}
+
+static double mean(double *values, size_t n, double unused)
+{
+	double sum = 0;
+
+	(void)unused;
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	return n ? sum / n : NAN;
+}
+
+/*
+ * What @combine makes, by @count, of what @value makes, by @u, of the slots of a phase. Slots
+ * of which it makes NAN do not count.
+ */
+static double of_slots(const struct kjoule_phase *p,
+		       double (*combine)(double *values, size_t n, double count), double count,
+		       double (*value)(const struct kjoule_slot *s, const struct usual *u),
+		       const struct usual *u)
+{
+	double *values = calloc(p->n + 1, sizeof(*values)), result;
 	size_t n = 0;
 
-	if (!lost)
+	if (!values)
 		return NAN;
 	for (size_t i = 0; i < p->n; i++) {
-		lost[n] = 1 - p->rates[i] / clean;
-		n += lost[n] > 1 - INTERRUPTED && lost[n] < ALL;
+		values[n] = value(&p->slots[i], u);
+		n += !isnan(values[n]);
 	}
-	usual = n ? median(lost, n) : 0;
-	free(lost);
-	return usual * p->irq_hz * CALIBRATE_SLOT_NS * 1e-9;
+	result = combine(values, n, count);
+	free(values);
+	return result;
+}
+
+static double turn_ns(const struct kjoule_slot *s, const struct usual *u)
+{
+	(void)u;
+	return 1 / s->rate;
+}
+
+/* What each tick of a slot took, and what else there was. */
+static double whole_tick(const struct kjoule_slot *s, const struct usual *u)
+{
+	return s->ticks ? s->ns * (1 - s->rate / u->rate) / s->ticks : NAN;
+}
+
+/* What each tick of a slot saw itself, unless something took the CPU away from one for longer. */
+static double seen_by_tick(const struct kjoule_slot *s, const struct usual *u)
+{
+	return whole_tick(s, u) < TOOK_LONG * u->tick_ns ? s->seen_ns / s->ticks : NAN;
+}
+
+/* The time that other interrupts took of a slot, if there were any. */
+static double other(const struct kjoule_slot *s, const struct usual *u)
+{
+	double lost = 1 - s->rate / u->rate;
+
+	return lost > INTERRUPTED && lost < ALL ? s->ns * lost : NAN;
+}
+
+/* What @count interrupts usually took, where hosts took more or less in other slots. */
+static double usually_of(double *values, size_t n, double count)
+{
+	return densest(values, n, fmin(count, n) / 2, n);
+}
+
+/*
+ * The part of a quiet phase that other interrupts took: how many there were, as counted by
+ * the kernel, by what slots that had one usually lost. What slots have lost in all
+ * would be too much, where a host or firmware takes the CPU away.
+ */
+static double other_part(const struct kjoule_phase *p, const struct usual *u)
+{
+	double count = p->irq_hz * p->n * CALIBRATE_SLOT_NS * 1e-9, each_ns;
+
+	if (isnan(count))
+		return NAN;
+	each_ns = of_slots(p, usually_of, count, other, u);
+	return isnan(each_ns) ? 0 : each_ns * p->irq_hz * 1e-9;
+}
+
+/* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
+static double away_part(const struct kjoule_phase *p, const struct usual *u,
+			const struct kjoule_calibration *cal)
+{
+	double turns = 0, ns = 0, ticks = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		turns += p->slots[i].rate * p->slots[i].ns;
+		ns += p->slots[i].ns;
+		ticks += p->slots[i].ticks;
+	}
+	return 1 - turns / (u->rate * ns) - ticks * cal->tick_ns / ns - cal->other_part;
+}
+
+/* Powers of phases of one kind, and the part of them in which the CPU was away. */
+struct powers {
+	double uw[CALIBRATE_MOST_ROUNDS];
+	double away[CALIBRATE_MOST_ROUNDS];
+};
+
+/* The slopes between all phases of a kind that differ in how long the CPU was away. Return: how many */
+static size_t slopes(const struct powers *p, size_t n, double *slope)
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			double by = p->away[i] - p->away[j];
+
+			slope[m] = (p->uw[i] - p->uw[j]) / by;
+			m += fabs(by) > AWAY_DIFFERS && !isnan(slope[m]);
+		}
+	}
+	return m;
+}
+
+/*
+ * The powers as if the CPU had never been away, when it draws another: the median of all
+ * slopes (Sen, Estimates of the regression coefficient based on Kendall's tau, JASA 63, 1968).
+ */
+static void without_away(struct powers *slow, struct powers *fast, size_t n)
+{
+	double slope[CALIBRATE_MOST_ROUNDS * CALIBRATE_MOST_ROUNDS], by;
+	size_t m = slopes(slow, n, slope);
+
+	m += slopes(fast, n, slope + m);
+	if (m < LEAST_SLOPES)
+		return;
+	by = median(slope, m);
+	for (size_t r = 0; r < n; r++) {
+		slow->uw[r] -= by * slow->away[r];
+		fast->uw[r] -= by * fast->away[r];
+	}
 }
 
 /*
  * With L the loop's power, c a tick's time, e its energy: P = L (1 - c / T) + e / T for
  * a phase with ticks every T. Two of them give L and k = e - c L.
  */
-static void solve_power(const struct kjoule_round *rounds, size_t n, unsigned int d,
-			struct kjoule_calibration *cal)
+static void solve_power(const struct kjoule_round *rounds, size_t n, const struct usual *u,
+			unsigned int d, struct kjoule_calibration *cal)
 {
 	double k[CALIBRATE_MOST_ROUNDS], loop[CALIBRATE_MOST_ROUNDS], tick_s = cal->tick_ns * 1e-9;
+	struct powers slow, fast;
 	struct estimate more;
 
+	for (size_t r = 0; r < n; r++) {
+		slow.uw[r] = rounds[r].slow.uw[d];
+		slow.away[r] = away_part(&rounds[r].slow, &u[r], cal);
+		fast.uw[r] = rounds[r].fast.uw[d];
+		fast.away[r] = away_part(&rounds[r].fast, &u[r], cal);
+	}
+	without_away(&slow, &fast, n);
 	for (size_t r = 0; r < n; r++) {
 		double slow_hz = 1e9 / rounds[r].slow.interval_ns;
 		double fast_hz = 1e9 / rounds[r].fast.interval_ns;
 
-		k[r] = (rounds[r].fast.uw[d] - rounds[r].slow.uw[d]) / (fast_hz - slow_hz);
-		loop[r] = rounds[r].slow.uw[d] - slow_hz * k[r];
+		k[r] = (fast.uw[r] - slow.uw[r]) / (fast_hz - slow_hz);
+		loop[r] = slow.uw[r] - slow_hz * k[r];
 	}
 	more = estimate(k, n);
 	cal->loop_uw[d] = estimate(loop, n).value;
@@ -180,41 +312,41 @@ static double idle_energy(const struct kjoule_round *rounds, size_t n, unsigned 
 int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 			     struct kjoule_calibration *cal)
 {
-	double tick[CALIBRATE_MOST_ROUNDS], other[CALIBRATE_MOST_ROUNDS];
-	double handler_ns = 0, squares = 0;
-	struct estimate e;
+	double whole[CALIBRATE_MOST_ROUNDS], seen[CALIBRATE_MOST_ROUNDS];
+	double others[CALIBRATE_MOST_ROUNDS];
+	struct usual u[CALIBRATE_MOST_ROUNDS];
+	struct estimate tick, handler;
 	uint64_t ticks = 0;
 
 	if (!n || n > CALIBRATE_MOST_ROUNDS)
 		return -EAGAIN;
 	for (size_t r = 0; r < n; r++) {
-		const struct kjoule_phase *fast = &rounds[r].fast;
-		double quiet = usual_rate(&rounds[r].quiet), clean = clean_rate(&rounds[r].quiet);
+		const struct kjoule_phase *quiet = &rounds[r].quiet, *fast = &rounds[r].fast;
 
-		tick[r] = (quiet - usual_rate(fast)) / clean * fast->interval_ns;
-		other[r] = other_part(&rounds[r].quiet, clean);
+		u[r].rate = 1 / of_slots(quiet, usually, NAN, turn_ns, NULL);
+		u[r].tick_ns = of_slots(fast, usually, NAN, whole_tick, &u[r]);
+		whole[r] = u[r].tick_ns;
+		seen[r] = of_slots(fast, mean, NAN, seen_by_tick, &u[r]);
+		others[r] = other_part(quiet, &u[r]);
 		ticks += fast->ticks;
-		handler_ns += fast->handler_ns * fast->ticks;
-		squares += fast->handler_ns * fast->handler_ns * fast->ticks;
 	}
 	if (!ticks)
 		return -EAGAIN;
-	handler_ns /= ticks;
-	squares /= ticks;
-	e = estimate(tick, n);
+	tick = estimate(whole, n);
+	handler = estimate(seen, n);
 	/* what the tick sees itself is the least that it takes */
-	if (!(e.value >= handler_ns) || e.value > 0.9 * rounds[0].fast.interval_ns)
+	if (!(tick.value >= handler.value) || tick.value > 0.9 * rounds[0].fast.interval_ns)
 		return -EAGAIN;
-	cal->tick_ns = e.value;
-	cal->tick_error_ns = e.error;
+	cal->tick_ns = tick.value;
+	cal->tick_error_ns = tick.error;
 	cal->ticks = ticks;
-	cal->handler_ns = handler_ns;
-	cal->handler_spread_ns = sqrt(fmax(squares - handler_ns * handler_ns, 0));
-	cal->entry_ns = cal->tick_ns - cal->handler_ns;
-	cal->other_part = fmax(estimate(other, n).value, 0);
+	cal->handler_ns = handler.value;
+	cal->handler_spread_ns = spread(seen, n);
+	cal->entry_ns = tick.value - handler.value;
+	cal->other_part = fmax(estimate(others, n).value, 0);
 	cal->n_domains = rounds[0].fast.n_domains;
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
-		solve_power(rounds, n, d, cal);
+		solve_power(rounds, n, u, d, cal);
 		cal->idle_uj[d] = idle_energy(rounds, n, d);
 	}
 	return 0;
