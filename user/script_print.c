@@ -213,11 +213,13 @@ static void put_name(const char *name)
 static bool is_of_some(const struct script_printer *s, const struct kjoule_energy *e)
 {
 	const struct kjoule_session_info *session = &s->v->rec.meta.session;
-	const struct kjoule_source_info *src = &session->sources[e->rec.flags];
+	const struct kjoule_source_info *src = NULL;
 	int cpu = -1;
 
+	if (e->rec.flags < session->n_sources)
+		src = &session->sources[e->rec.flags];
 	/* not told: the lowest CPU mostly stands for all */
-	if (e->rec.flags >= session->n_sources || !src->scopes)
+	if (!src || !src->scopes)
 		return e->scope;
 	while ((cpu = kjoule_cpus_next(&session->cpus, cpu + 1)) >= 0)
 		if (kjoule_scope(src, cpu) != e->scope)

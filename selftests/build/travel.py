@@ -37,6 +37,7 @@ SILICON = {"silicon: silicon_summary"}
 ALL = KMOD | CHIP | DEBUG | CLI | PYTHON | SILICON
 
 NO_CHIP = {t: "this is not the laboratory's virtual chip" for t in CHIP}
+VIRTUAL = dict.fromkeys(kmod("load"), "a virtual machine, where an interrupt takes what the host makes of it")
 NO_DEBUG = {t: "make check-debug" for t in DEBUG}
 NO_MODULE = "the module is not loaded: modprobe kjoule"
 

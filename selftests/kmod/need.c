@@ -139,6 +139,28 @@ void need_chip(void)
 		ktap_skip_all("the virtual chip's registers can not be read: mount -t debugfs debugfs " DEBUGFS);
 }
 
+static bool is_virtual(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	bool found = false;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (f && !found && getline(&line, &size, f) > 0)
+		found = !strncmp(line, "flags", 5) && strstr(line, " hypervisor");
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+void need_machine(void)
+{
+	if (access("/sys/module/vchip_source", F_OK) && is_virtual())
+		ktap_skip_all("a virtual machine, where an interrupt takes what the host makes of it: "
+			      "run it on a machine, or in a guest of kjoule's tree, selftests/run.sh");
+}
+
 void need_root(void)
 {
 	if (geteuid())

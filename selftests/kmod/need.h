@@ -24,6 +24,12 @@ unsigned int need_hotplug(void);
  */
 void need_chip(void);
 
+/*
+ * A machine, or the virtual chip: for tests of what ticks leave to others. What an interrupt
+ * takes in another virtual machine is its host's, and the tick can not see it.
+ */
+void need_machine(void);
+
 /* Root, to become others and give up capabilities. */
 void need_root(void);
 

@@ -165,6 +165,7 @@ int main(void)
 
 	need_module();
 	second = need_second_cpu("one works and one reads");
+	need_machine();
 	work = mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = start(work_deep_down);
 	pin_to(cpu_first());
