@@ -256,11 +256,50 @@ static void run(struct program *p, struct record_writer *w, struct bytes *draine
 	drain_ring(&ring, MOST_ROOM, w, drained);
 }
 
+/* Copies of stacks that the loader leaves in the file, with their numbers in their places. */
+struct stacks {
+	const struct bytes *drained;
+	size_t at;
+	uint64_t n;
+};
+
+static bool is_left(const struct kjoule_record *rec)
+{
+	return rec->type == KJOULE_RECORD_STACK && rec->size >= sizeof(struct kjoule_stack) + 8;
+}
+
+static bool stands_for(const struct kjoule_record *rec, uint64_t number)
+{
+	const struct kjoule_stack *stack = (const struct kjoule_stack *)rec;
+
+	return rec->type == KJOULE_RECORD_STACK && rec->size == sizeof(*stack) + 8 &&
+	       rec->flags == KJOULE_STACK_IN_FILE && !memcmp(stack + 1, &number, 8);
+}
+
+static int is_next_stack(void *arg, uint32_t cpu, uint64_t number, const struct kjoule_stack *stack)
+{
+	const struct kjoule_record *rec;
+	struct stacks *s = arg;
+
+	while (kjoule_record_next(s->drained->data, s->drained->len, &s->at, &rec) > 0) {
+		if (!is_left(rec))
+			continue;
+		must_hold(cpu == 1 && number == s->n && rec->size == stack->rec.size &&
+			  !memcmp(rec, stack, rec->size), "the file has the stacks that were drained");
+		s->n++;
+		return 0;
+	}
+	must_hold(false, "the file has no stack that was not drained");
+	return 0;
+}
+
 /* A chunk begins with the task at hand: more tasks than were drained, and nothing else. */
 static void compare(const struct kjoule_recording *rec, const struct bytes *drained)
 {
 	const struct kjoule_record *a, *b, *task = NULL;
+	struct stacks stacks = { drained, 0, 0 };
 	size_t at = 0, from = 0;
+	uint64_t left = 0;
 
 	must_hold(rec->n_streams <= 1, "one CPU makes one stream");
 	while (rec->n_streams && kjoule_record_next(rec->streams[0].records, rec->streams[0].len,
@@ -268,8 +307,9 @@ static void compare(const struct kjoule_recording *rec, const struct bytes *drai
 		size_t next = from;
 
 		if (kjoule_record_next(drained->data, drained->len, &next, &b) > 0 &&
-		    a->size == b->size && !memcmp(a, b, a->size)) {
+		    (is_left(b) ? stands_for(a, left) : a->size == b->size && !memcmp(a, b, a->size))) {
 			from = next;
+			left += is_left(b);
 			if (b->type == KJOULE_RECORD_TASK)
 				task = b;
 			continue;
@@ -279,6 +319,8 @@ static void compare(const struct kjoule_recording *rec, const struct bytes *drai
 	}
 	must_hold(!rec->n_streams || at == rec->streams[0].len, "the file has whole records");
 	must_hold(from == drained->len, "the file has all that was drained");
+	must_hold(!kjoule_recording_stacks(rec, is_next_stack, &stacks) && stacks.n == left,
+		  "the file has all stacks that were drained");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
