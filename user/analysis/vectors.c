@@ -73,7 +73,8 @@ static int new_vector(struct table *t, const uint32_t *blocks, size_t n)
 			return -ENOMEM;
 		v->first = p;
 	}
-	while (t->n_members + n > t->room_members) {
+	/* the first one too makes room when it has no members: there is an array to point into */
+	while (!t->room_members || t->n_members + n > t->room_members) {
 		t->room_members = t->room_members ? 2 * t->room_members : 256;
 		p = realloc(v->members, t->room_members * sizeof(*v->members));
 		if (!p)

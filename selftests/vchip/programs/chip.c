@@ -140,12 +140,13 @@ static void verb_latency(char **arg)
 
 	pin(0);
 	for (uint64_t i = 0; i < number(arg[2]); i++) {
-		uint64_t cycles, ref, stall, start, granted, c1, r1;
+		uint64_t cycles, ref, stall, behind, start, granted, c1, r1;
 
 		set_frequency(0, from);
 		for (start = now_ns() + 300000; now_ns() < start;)
 			;
 		stall = regs->stall_ns;
+		behind = regs->behind_ns;
 		cycles = regs->cycles_user + regs->cycles_kernel;
 		ref = regs->ref_ns;
 		start = now_ns();
@@ -155,10 +156,11 @@ static void verb_latency(char **arg)
 			r1 = regs->ref_ns;
 		} while (regs->cur_khz == from);
 		granted = now_ns();
-		printf("grant seen_ns %llu register_ns %llu lag_ns %llu stall_ns %llu old_cycles %llu old_ref_ns %llu\n",
+		printf("grant seen_ns %llu register_ns %llu lag_ns %llu stall_ns %llu behind_ns %llu old_cycles %llu old_ref_ns %llu\n",
 		       (unsigned long long)(granted - start), (unsigned long long)regs->grant_latency_ns,
 		       (unsigned long long)regs->grant_lag_ns,
-		       (unsigned long long)(regs->stall_ns - stall), (unsigned long long)(c1 - cycles),
+		       (unsigned long long)(regs->stall_ns - stall),
+		       (unsigned long long)(regs->behind_ns - behind), (unsigned long long)(c1 - cycles),
 		       (unsigned long long)(r1 - ref));
 	}
 }
@@ -304,6 +306,16 @@ static void verb_idle(char **arg)
 	show("power_uw", pkg->power_uw);
 }
 
+/* How long the build machine has kept any CPU from going on. */
+static uint64_t away_ns(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int cpu = 0; cpu < VCHIP_MAX_CPUS; cpu++)
+		sum += registers_cpu(cpu)->stall_ns + registers_cpu(cpu)->behind_ns;
+	return sum;
+}
+
 /* edges COUNT: the raw counter at its updates, as it moves */
 static void verb_edges(char **arg)
 {
@@ -314,9 +326,10 @@ static void verb_edges(char **arg)
 
 		while (pkg->updates == updates)
 			;
-		printf("edge raw %u core_raw %u pj %llu chip_ns %llu\n", pkg->energy_pkg_raw,
-		       pkg->energy_core_raw, (unsigned long long)pkg->energy_pkg_pj,
-		       (unsigned long long)pkg->update_chip_ns);
+		printf("edge raw %u core_raw %u pj %llu chip_ns %llu updates %llu away_ns %llu\n",
+		       pkg->energy_pkg_raw, pkg->energy_core_raw,
+		       (unsigned long long)pkg->energy_pkg_pj, (unsigned long long)pkg->update_chip_ns,
+		       (unsigned long long)pkg->updates, (unsigned long long)away_ns());
 	}
 }
 
