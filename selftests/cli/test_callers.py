@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 900
+# timeout: 1200
 """A program's callers have the time and the energy of what they called, by frame pointers and by unwinding.
 
 The program's hot code belongs to one caller each, but for a part that both call: of that
@@ -20,8 +20,9 @@ import oracle  # noqa: E402
 SECONDS = 6
 ALLOWED = {"time": 0.015, "energy": 0.025}    # of a share, absolute
 NOISY = 0.2       # of a calibration, as the report has it
-STALLED = 0.01    # of the common code's time
-ATTEMPTS = 3
+STALLED = 0.01    # of the common code's time, more than that is recorded again
+MOST_STALLED = 0.03
+ATTEMPTS = 5
 FOLDER = os.path.join(TOP, "build/test-logs")
 PROGRAMS = os.path.join(TOP, "build/selftests")
 MODES = {"fp": ("callers_fp", "-g"), "dwarf": ("callers", "--call-graph dwarf,2048")}
@@ -40,13 +41,17 @@ def record(oracle_file):
 
 def report(mode, *options):
     r = run(KJOULE, "report", *options, "--json", f"{FOLDER}/callers-{mode}.data")
-    return json.loads(r.out) if r.code == 0 else {"rows": [], "cost": {"calibrated": False}}
+    if r.code:
+        ktap.diag(f"{mode}: no report: {r.err}")
+    return json.loads(r.out) if r.code == 0 else {"rows": []}
 
 
 def is_noisy(oracle_file):
     """Was the machine too noisy to find out what a tick costs, as a report says, or stopped the chip for long?"""
     for mode in MODES:
         doc = report(mode)
+        if not doc["rows"]:
+            return False
         cost = doc["cost"]
         if not cost["calibrated"] or cost["calibration_error"] > NOISY:
             ktap.diag(f"{mode}: the calibration was noisy, recording again: {cost}")
@@ -110,7 +115,9 @@ def check(mode, units, oracle_file):
     file, true_of = os.path.join(FOLDER, f"callers-{mode}.data"), true_rows(mode, doc, oracle_file)
     true = true_figures(true_of, units)
     # by how much the callers' parts of the time may differ from their parts of the work
-    allowed = {what: by + stalled(true_of) for what, by in ALLOWED.items()}
+    part = stalled(true_of)
+    ktap.check(part <= MOST_STALLED, f"{mode}: the build machine lets the chip run", f"it stopped it for {100 * part:.1f} %")
+    allowed = {what: by + min(part, MOST_STALLED) for what, by in ALLOWED.items()}
 
     whole = next(row for row in doc["rows"] if row["kind"] == "total")
     keys = {"time": ("children_time_s", "self_time_s", 1e9), "energy": ("children_energy_package_j", "self_energy_package_j", 1e6)}

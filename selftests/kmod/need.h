@@ -26,7 +26,8 @@ void need_chip(void);
 
 /*
  * A machine, or the virtual chip: for tests of what ticks leave to others. What an interrupt
- * takes in another virtual machine is its host's, and the tick can not see it.
+ * takes in another virtual machine is its host's, and the tick can not see it. Only x86 tells
+ * that it is one.
  */
 void need_machine(void);
 

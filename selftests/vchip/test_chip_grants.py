@@ -20,8 +20,23 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 import chip  # noqa: E402
 import ktap  # noqa: E402
 
-REPEATS = 15
-ENOUGH = 5      # of them without an interruption by the build machine: such a repeat says nothing
+REPEATS, ATTEMPTS = 15, 10
+ENOUGH = 5      # of them without an interruption by the build machine or the kernel: such a repeat says nothing
+
+
+def left_alone(rows, most_ns):
+    """By the chip's log, and by how far the program's looks were apart."""
+    return [r for r in rows if r["stall_ns"] == r["behind_ns"] == 0 and r["gap_ns"] <= most_ns]
+
+
+def grants(a, b, most_ns):
+    rows = []
+    for _ in range(ATTEMPTS):
+        rows += left_alone((dict(zip(w[1::2], map(int, w[2::2]))) for w in chip.lines(chip.start("latency", a, b, REPEATS))),
+                           most_ns)
+        if len(rows) >= ENOUGH:
+            break
+    return rows
 
 
 def latency_us(profile, khz, a, b):
@@ -29,43 +44,31 @@ def latency_us(profile, khz, a, b):
     return row[0] if len(row) == 1 else row[khz.index(b)]
 
 
-def left_alone(rows):
-    return [r for r in rows if r["stall_ns"] == r["behind_ns"] == 0]
-
-
-def grants(a, b):
-    rows = chip.undisturbed(
-        lambda: [dict(zip(w[1::2], map(int, w[2::2]))) for w in chip.lines(chip.start("latency", a, b, REPEATS))],
-        lambda rows: len(left_alone(rows)) >= ENOUGH)
-    return left_alone(rows) or rows
-
-
 def main():
     chip.hold_governors()
     profile, khz = chip.profile(), chip.frequencies()
     pairs = [(khz[0], khz[-1]), (khz[-1], khz[0]), (khz[0], khz[1]), (khz[-1], khz[-2]), (khz[2], khz[4])]
-    ktap.plan(3 * len(pairs))
     for a, b in pairs:
         want = latency_us(profile, khz, a, b) * 1000
         quantum = 1500 * 1e6 / a
         pause = int(profile.get("pause_ns", [0])[0])
-        rows = grants(a, b)
+        name = f"{a} to {b} kHz"
+        rows = grants(a, b, quantum + pause)
+        if not ktap.check(len(rows) >= ENOUGH, f"{name}: the build machine leaves it alone", len(rows)):
+            continue
         late = [r["register_ns"] - want for r in rows]
         lag = [r["lag_ns"] for r in rows]
         seen = [r["seen_ns"] - want - pause for r in rows]
         old = [r["old_cycles"] * 1e6 / r["old_ref_ns"] for r in rows]
-        name = f"{a} to {b} kHz"
         # never early by the wall, nor late by more than the CPU's own clock lags behind it
         ktap.check(all(-1000 <= x <= quantum + l for x, l in zip(late, lag)),
                    f"{name}: granted within one quantum after {want / 1000:g} us",
                    f"late by {[f'{x / 1000:.1f}' for x in late]} us, lag {[f'{l / 1000:.1f}' for l in lag]} us, "
                    f"a quantum is {quantum / 1000:.1f}")
-        # never early; what the build machine takes without a log entry makes it later, not the chip
-        ktap.check(min(seen) >= -1000 and sorted(seen)[len(seen) // 4] <= 2 * quantum,
-                   f"{name}: a program sees the same latency",
+        ktap.check(min(seen) >= -1000 and statistics.median(seen) <= 2 * quantum, f"{name}: a program sees the same latency",
                    f"late by {[f'{x / 1000:.1f}' for x in seen]} us")
         ktap.near(statistics.median(old), a, 0.02, f"{name}: the old frequency runs until it is granted")
-        ktap.diag(f"{len(rows)} of {REPEATS} repeats, register late by median {statistics.median(late) / 1000:.2f} us, "
+        ktap.diag(f"{len(rows)} repeats, register late by median {statistics.median(late) / 1000:.2f} us, "
                   f"largest {max(late) / 1000:.2f}, program {statistics.median(seen) / 1000:.2f}, "
                   f"lag up to {max(lag) / 1000:.2f} us")
     ktap.end()

@@ -32,7 +32,10 @@ def keeps_up(*results):
 
 
 def speed(*args):
-    """Whether the emulation can keep up is asked, not whether the build machine always lets it."""
+    """Whether the emulation can keep up is asked, not whether the build machine lets it each time.
+
+    An emulation that is too slow is too slow each time: the work is the same.
+    """
     return chip.undisturbed(lambda: chip.run("speed", *args), keeps_up)
 
 

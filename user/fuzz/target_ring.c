@@ -268,12 +268,20 @@ static bool is_left(const struct kjoule_record *rec)
 	return rec->type == KJOULE_RECORD_STACK && rec->size >= sizeof(struct kjoule_stack) + 8;
 }
 
-static bool stands_for(const struct kjoule_record *rec, uint64_t number)
+/* All that the record says, and where its stack is to be found. */
+static bool stands_for(const struct kjoule_record *rec, const struct kjoule_record *drained,
+		       uint64_t number)
 {
-	const struct kjoule_stack *stack = (const struct kjoule_stack *)rec;
+	struct {
+		struct kjoule_stack stack;
+		uint64_t number;
+	} stub = { .number = number };
 
-	return rec->type == KJOULE_RECORD_STACK && rec->size == sizeof(*stack) + 8 &&
-	       rec->flags == KJOULE_STACK_IN_FILE && !memcmp(stack + 1, &number, 8);
+	memcpy(&stub.stack, drained, sizeof(stub.stack));
+	stub.stack.rec.size = sizeof(stub);
+	stub.stack.rec.flags = KJOULE_STACK_IN_FILE;
+	stub.stack.bytes = sizeof(number);
+	return rec->size == sizeof(stub) && !memcmp(rec, &stub, sizeof(stub));
 }
 
 static int is_next_stack(void *arg, uint32_t cpu, uint64_t number, const struct kjoule_stack *stack)
@@ -307,7 +315,8 @@ static void compare(const struct kjoule_recording *rec, const struct bytes *drai
 		size_t next = from;
 
 		if (kjoule_record_next(drained->data, drained->len, &next, &b) > 0 &&
-		    (is_left(b) ? stands_for(a, left) : a->size == b->size && !memcmp(a, b, a->size))) {
+		    (is_left(b) ? stands_for(a, b, left) :
+		     a->size == b->size && !memcmp(a, b, a->size))) {
 			from = next;
 			left += is_left(b);
 			if (b->type == KJOULE_RECORD_TASK)

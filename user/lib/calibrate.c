@@ -3,10 +3,9 @@
  * What a tick takes from the code that it interrupts, entry and exit of the
  * interrupt included, which the tick itself can not see; and what power the CPU
  * draws meanwhile. A busy loop on the ticking CPU turns for a while without ticks,
- * with few and with many, round after round. By how much more ticks slow it down than
- * they saw themselves is their cost in time: the loss of turns counts whatever the
- * interrupts do to the code around them. By how much they change the power is their
- * cost in energy.
+ * with few and with many, round after round. By how much more ticks slow it down is
+ * their cost in time: the loss of turns counts whatever the interrupts do to the code
+ * around them. By how much they change the power is their cost in energy.
  *
  * Slots of the quiet phases in which the loop turned less than usual had another
  * interrupt in them, the scheduler's tick above all: code that no sample can fall
@@ -24,8 +23,8 @@
 #include "calibrate.h"
 #include "interrupts.h"
 
-#define SLOW_NS		1000000
-#define FAST_NS		250000
+#define SLOW_NS		1007874		/* 128/127 ms and a quarter: out of step with the scheduler's tick */
+#define FAST_NS		251969
 #define QUIET_MS	100		/* phases of a round */
 #define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
 #define PROBE_MS	20
@@ -70,7 +69,10 @@ static void look(const struct kjoule_ring_head *head, uint64_t *ticks, uint64_t 
 	} while (__atomic_load_n(&head->produced, __ATOMIC_ACQUIRE) != *ticks);
 }
 
-/* Turn for a while and tell how fast, slot by slot. @head: of the ticks' ring, NULL: there are none. */
+/*
+ * Turn for a while and tell how fast, slot by slot. @head is that of the ticks' ring, NULL:
+ * there are none.
+ */
 static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjoule_phase *p)
 {
 	size_t most = ms * 1000000ull / CALIBRATE_SLOT_NS;
@@ -103,7 +105,8 @@ static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjo
 
 /* The same below @bytes of stack, which ticks copy. */
 static __attribute__((noinline)) int turn_below(size_t bytes, unsigned int ms,
-						const struct kjoule_ring_head *head, struct kjoule_phase *p)
+						const struct kjoule_ring_head *head,
+						struct kjoule_phase *p)
 {
 	char stack[bytes + 1];
 
@@ -323,27 +326,35 @@ static int find_stretch(struct kjoule_session_params *params, unsigned int *stre
 }
 
 static int one_round(uint32_t cpu, struct kjoule_session_params *params, unsigned int stretch,
-		     bool asleep, struct kjoule_round *r, double *khz, struct kjoule_error *err)
+		     struct kjoule_round *r, double *khz, struct kjoule_error *err)
 {
 	unsigned int ms = busy_ms(stretch);
-	double unused;
 	int ret = turn_quietly(cpu, &r->quiet);
 
 	params->interval_ns = (uint64_t)SLOW_NS * stretch;
 	if (!ret)
 		ret = turn_with_ticks(params, ms, false, &r->slow, khz, err);
-	/* an idle CPU is left alone unless it is asked for */
-	params->flags |= KJOULE_FLAG_WAKE_IDLE;
-	params->interval_ns = SLOW_NS;
-	if (!ret && asleep)
-		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
-	params->interval_ns = FAST_NS;
-	if (!ret && asleep)
-		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
-	params->flags &= ~(uint64_t)KJOULE_FLAG_WAKE_IDLE;
 	params->interval_ns = (uint64_t)FAST_NS * stretch;
 	if (!ret)
 		ret = turn_with_ticks(params, ms, false, &r->fast, khz, err);
+	return ret;
+}
+
+/* The phases asleep, after the others: a CPU that has slept may run faster for a while. */
+static int sleep_round(struct kjoule_session_params *params, struct kjoule_round *r,
+		       struct kjoule_error *err)
+{
+	double unused;
+	int ret;
+
+	/* an idle CPU is left alone unless it is asked for */
+	params->flags |= KJOULE_FLAG_WAKE_IDLE;
+	params->interval_ns = SLOW_NS;
+	ret = turn_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
+	params->interval_ns = FAST_NS;
+	if (!ret)
+		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
+	params->flags &= ~(uint64_t)KJOULE_FLAG_WAKE_IDLE;
 	return ret;
 }
 
@@ -451,7 +462,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 		params.stack_bytes = STACK_DEFAULT;
 	ret = find_stretch(&params, &stretch, err);
 	while (!ret && n < CALIBRATE_MOST_ROUNDS) {
-		ret = one_round(cpu, &params, stretch, n < ASLEEP_ROUNDS, &rounds[n], &khz, err);
+		ret = one_round(cpu, &params, stretch, &rounds[n], &khz, err);
 		n++;
 		if (!ret && has_pending(stop_on))
 			ret = kjoule_fail(err, EINTR, "calibration: stopped by a signal");
@@ -460,6 +471,8 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 		if (!kjoule_calibration_solve(rounds, n, cal) && is_good(cal))
 			break;
 	}
+	for (size_t r = 0; r < ASLEEP_ROUNDS && !ret; r++)
+		ret = sleep_round(&params, &rounds[r], err);
 	if (ret == -ENOMEM) {
 		kjoule_fail(err, ENOMEM, "calibration: no memory");
 	} else if (!ret) {

@@ -13,7 +13,7 @@
 
 /**
  * struct kjoule_slot - what the loop saw in some half of a millisecond
- * @ns:		how long it was; longer where something took the CPU at its end
+ * @ns:		how long it was; longer where something took the CPU beyond its end
  * @rate:	how fast the loop turned, in turns a nanosecond
  * @ticks:	ticks in it
  * @seen_ns:	the time that they saw themselves
@@ -32,7 +32,7 @@ struct kjoule_slot {
  * @n:		how many
  * @irq_hz:	interrupts a second meanwhile, counted by the kernel; NAN: not known
  * @ticks:	ticks taken meanwhile
- * @handler_ns:	mean of the time that they saw themselves
+ * @handler_ns:	mean of the time that they saw themselves, with what a host took of it
  * @n_domains:	of all energy sources of the phase's session
  * @source,@domain: which these are, see struct kjoule_calibration
  * @uw:		mean power, NAN: not known

@@ -11,14 +11,12 @@
 #include <string.h>
 #include "calibrate.h"
 
-#define CLOSEST		3		/* values of which one lies close to others, at least */
-#define TOOK_LONG	2		/* times as long as usual */
+#define CLOSEST		3		/* the part of the slots that must lie close together: a third */
 #define LEAST_PART	2		/* values that can lie close at all */
 #define REACH		3		/* from the middle of these, by their width: nearly all, if normal */
-#define INTERRUPTED	0.03		/* of a slot lost: there was an interrupt */
+#define TOOK_LONG	2		/* times as long as usual: the CPU was away in a tick */
 #define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
 #define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
-#define LEAST_SLOPES	3
 #define TO_SIGMA	1.4826		/* a median of distances to a standard deviation, if normal */
 #define OF_MEDIAN	1.2533		/* a median's standard error over a mean's, likewise */
 
@@ -27,9 +25,14 @@ struct estimate {
 	double value, error;
 };
 
-/* Of a round: how fast the loop turns where nothing interrupts it, and what a tick takes. */
+/* Values that lie close together: their mean, and from there on others are none of them. */
+struct dense {
+	double value, reach;
+};
+
+/* Of a round: what a turn of the loop takes where nothing interrupts it, and what a tick takes. */
 struct usual {
-	double rate, tick_ns;
+	struct dense turn_ns, tick_ns;
 };
 
 static int by_double(const void *a, const void *b)
@@ -90,69 +93,75 @@ static double spread(const double *values, size_t n)
  * Where values lie closest together: the mean of those around the shortest stretch that holds
  * @part of them, among the lowest @from. Sorts.
  */
-static double densest(double *values, size_t n, size_t part, size_t from)
+static struct dense densest(double *values, size_t n, size_t part, size_t from)
 {
-	double middle, reach, sum = 0;
-	size_t best = 0, m = 0;
+	struct dense d = { NAN, NAN };
+	size_t best = 0, last = part - 1, m = 0;
+	double middle, sum = 0;
 
-	if (part < LEAST_PART || part >= from)
-		return NAN;
+	if (part < LEAST_PART || part > from)
+		return d;
 	qsort(values, n, sizeof(*values), by_double);
-	for (size_t i = 1; i + part < from; i++)
-		if (values[i + part] - values[i] < values[best + part] - values[best])
+	for (size_t i = 1; i + last < from; i++)
+		if (values[i + last] - values[i] < values[best + last] - values[best])
 			best = i;
-	middle = (values[best + part] + values[best]) / 2;
-	reach = REACH * (values[best + part] - values[best]);
+	middle = (values[best + last] + values[best]) / 2;
+	d.reach = REACH * (values[best + last] - values[best]);
 	for (size_t i = 0; i < n; i++) {
-		if (fabs(values[i] - middle) <= reach) {
+		if (fabs(values[i] - middle) <= d.reach) {
 			sum += values[i];
 			m++;
 		}
 	}
-	return sum / m;
+	d.value = sum / m;
+	return d;
 }
 
 /*
- * What is usual of values that other interrupts and hosts that take the CPU away make larger,
- * never smaller; it would move a median.
+ * What @value makes of the slots of a phase, by @u; slots of which it makes NAN do not count.
+ * Return: how many; @values is the caller's to free, NULL without memory.
  */
-static double usually(double *values, size_t n, double unused)
-{
-	(void)unused;
-	return densest(values, n, n / CLOSEST, (n + 1) / 2);
-}
-
-static double mean(double *values, size_t n, double unused)
-{
-	double sum = 0;
-
-	(void)unused;
-	for (size_t i = 0; i < n; i++)
-		sum += values[i];
-	return n ? sum / n : NAN;
-}
-
-/*
- * What @combine makes, by @count, of what @value makes, by @u, of the slots of a phase. Slots
- * of which it makes NAN do not count.
- */
-static double of_slots(const struct kjoule_phase *p,
-		       double (*combine)(double *values, size_t n, double count), double count,
+static size_t of_slots(const struct kjoule_phase *p, const struct usual *u,
 		       double (*value)(const struct kjoule_slot *s, const struct usual *u),
-		       const struct usual *u)
+		       double **values)
 {
-	double *values = calloc(p->n + 1, sizeof(*values)), result;
 	size_t n = 0;
 
-	if (!values)
-		return NAN;
-	for (size_t i = 0; i < p->n; i++) {
-		values[n] = value(&p->slots[i], u);
-		n += !isnan(values[n]);
+	*values = calloc(p->n + 1, sizeof(**values));
+	for (size_t i = 0; *values && i < p->n; i++) {
+		(*values)[n] = value(&p->slots[i], u);
+		n += !isnan((*values)[n]);
 	}
-	result = combine(values, n, count);
+	return n;
+}
+
+/*
+ * What is usual of what @value makes. Other interrupts and hosts that take the CPU away make
+ * it larger, never smaller: it is in the lower half, and a median would be moved.
+ */
+static struct dense usually(const struct kjoule_phase *p, const struct usual *u,
+			    double (*value)(const struct kjoule_slot *s, const struct usual *u))
+{
+	struct dense d = { NAN, NAN };
+	double *values;
+	size_t n = of_slots(p, u, value, &values);
+
+	if (values)
+		d = densest(values, n, n / CLOSEST, (n + 1) / 2);
 	free(values);
-	return result;
+	return d;
+}
+
+static double mean(const struct kjoule_phase *p, const struct usual *u,
+		   double (*value)(const struct kjoule_slot *s, const struct usual *u))
+{
+	double *values, sum = 0;
+	size_t n = of_slots(p, u, value, &values);
+
+	for (size_t i = 0; values && i < n; i++)
+		sum += values[i];
+	free(values);
+	return n ? sum / n : NAN;
 }
 
 static double turn_ns(const struct kjoule_slot *s, const struct usual *u)
@@ -161,66 +170,98 @@ static double turn_ns(const struct kjoule_slot *s, const struct usual *u)
 	return 1 / s->rate;
 }
 
+/* The part of a slot in which the loop did not turn. */
+static double lost(const struct kjoule_slot *s, const struct usual *u)
+{
+	return 1 - s->rate * u->turn_ns.value;
+}
+
 /* What each tick of a slot took, and what else there was. */
 static double whole_tick(const struct kjoule_slot *s, const struct usual *u)
 {
-	return s->ticks ? s->ns * (1 - s->rate / u->rate) / s->ticks : NAN;
+	return s->ticks ? s->ns * lost(s, u) / s->ticks : NAN;
 }
 
 /* What each tick of a slot saw itself, unless something took the CPU away from one for longer. */
-static double seen_by_tick(const struct kjoule_slot *s, const struct usual *u)
+static double seen(const struct kjoule_slot *s, const struct usual *u)
 {
-	return whole_tick(s, u) < TOOK_LONG * u->tick_ns ? s->seen_ns / s->ticks : NAN;
+	return whole_tick(s, u) < TOOK_LONG * u->tick_ns.value ? s->seen_ns / s->ticks : NAN;
 }
 
-/* The time that other interrupts took of a slot, if there were any. */
+/* The same of slots whose ticks took what they usually take. */
+static double seen_usually(const struct kjoule_slot *s, const struct usual *u)
+{
+	return fabs(whole_tick(s, u) - u->tick_ns.value) <= u->tick_ns.reach ?
+	       s->seen_ns / s->ticks : NAN;
+}
+
+/* The time that other interrupts took of a slot, if there were any: it is not a usual one. */
 static double other(const struct kjoule_slot *s, const struct usual *u)
 {
-	double lost = 1 - s->rate / u->rate;
+	double turn = 1 / s->rate, part = lost(s, u);
 
-	return lost > INTERRUPTED && lost < ALL ? s->ns * lost : NAN;
-}
-
-/* What @count interrupts usually took, where hosts took more or less in other slots. */
-static double usually_of(double *values, size_t n, double count)
-{
-	return densest(values, n, fmin(count, n) / 2, n);
+	return turn - u->turn_ns.value > u->turn_ns.reach && part < ALL ? s->ns * part : NAN;
 }
 
 /*
  * The part of a quiet phase that other interrupts took: how many there were, as counted by
  * the kernel, by what slots that had one usually lost. What slots have lost in all
- * would be too much, where a host or firmware takes the CPU away.
+ * would be too much, where a host or firmware takes the CPU away: that is another time
+ * whenever it happens. NAN where it can not be told from that.
  */
 static double other_part(const struct kjoule_phase *p, const struct usual *u)
 {
-	double count = p->irq_hz * p->n * CALIBRATE_SLOT_NS * 1e-9, each_ns;
+	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n;
+	struct dense d = { NAN, NAN };
+	double *values;
+	size_t n = of_slots(p, u, other, &values);
 
-	if (isnan(count))
-		return NAN;
-	each_ns = of_slots(p, usually_of, count, other, u);
-	return isnan(each_ns) ? 0 : each_ns * p->irq_hz * 1e-9;
+	if (values && n >= fmin(count, p->n) / 2)
+		d = densest(values, n, fmin(count, n) / CLOSEST, n);
+	free(values);
+	return d.reach < d.value ? d.value / fmax(each_slot, 1) * p->irq_hz * 1e-9 : NAN;
+}
+
+/* Of a phase's slots: ticks a second. */
+static double tick_hz(const struct kjoule_phase *p)
+{
+	double ticks = 0, ns = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		ticks += p->slots[i].ticks;
+		ns += p->slots[i].ns;
+	}
+	return 1e9 * ticks / ns;
 }
 
 /* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
 static double away_part(const struct kjoule_phase *p, const struct usual *u,
 			const struct kjoule_calibration *cal)
 {
-	double turns = 0, ns = 0, ticks = 0;
+	double turns_ns = 0, ns = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		turns += p->slots[i].rate * p->slots[i].ns;
+		turns_ns += p->slots[i].rate * p->slots[i].ns * u->turn_ns.value;
 		ns += p->slots[i].ns;
-		ticks += p->slots[i].ticks;
 	}
-	return 1 - turns / (u->rate * ns) - ticks * cal->tick_ns / ns - cal->other_part;
+	return 1 - turns_ns / ns - tick_hz(p) * cal->tick_ns * 1e-9 - cal->other_part;
 }
 
-/* Powers of phases of one kind, and the part of them in which the CPU was away. */
+/* Powers of phases of one kind, the part of them in which the CPU was away, and their ticks. */
 struct powers {
 	double uw[CALIBRATE_MOST_ROUNDS];
 	double away[CALIBRATE_MOST_ROUNDS];
+	double hz[CALIBRATE_MOST_ROUNDS];
 };
+
+static double mean_away(const struct powers *p, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += p->away[i] / n;
+	return sum;
+}
 
 /* The slopes between all phases of a kind that differ in how long the CPU was away. Return: how many */
 static size_t slopes(const struct powers *p, size_t n, double *slope)
@@ -241,51 +282,60 @@ static size_t slopes(const struct powers *p, size_t n, double *slope)
 /*
  * The powers as if the CPU had never been away, when it draws another: the median of all
  * slopes (Sen, Estimates of the regression coefficient based on Kendall's tau, JASA 63, 1968).
+ * Where one phase alone differs, which gives n - 1 slopes, there is nothing to be put right:
+ * the median of the rounds leaves it out.
+ * Return: the standard error of a difference between the two kinds that comes of it
  */
-static void without_away(struct powers *slow, struct powers *fast, size_t n)
+static double without_away(struct powers *slow, struct powers *fast, size_t n)
 {
 	double slope[CALIBRATE_MOST_ROUNDS * CALIBRATE_MOST_ROUNDS], by;
 	size_t m = slopes(slow, n, slope);
 
 	m += slopes(fast, n, slope + m);
-	if (m < LEAST_SLOPES)
-		return;
+	if (m < n)
+		return 0;
 	by = median(slope, m);
 	for (size_t r = 0; r < n; r++) {
 		slow->uw[r] -= by * slow->away[r];
 		fast->uw[r] -= by * fast->away[r];
 	}
+	for (size_t i = 0; i < m; i++)
+		slope[i] = fabs(slope[i] - by);
+	/* of so many slopes no more than there are rounds are independent */
+	return fabs(mean_away(fast, n) - mean_away(slow, n)) *
+	       OF_MEDIAN * TO_SIGMA * median(slope, m) / sqrt(n);
 }
 
 /*
- * With L the loop's power, c a tick's time, e its energy: P = L (1 - c / T) + e / T for
- * a phase with ticks every T. Two of them give L and k = e - c L.
+ * With L the loop's power, c a tick's time, e its energy: P = L (1 - c h) + e h for
+ * a phase with h ticks a second. Two of them give L and k = e - c L.
  */
 static void solve_power(const struct kjoule_round *rounds, size_t n, const struct usual *u,
 			unsigned int d, struct kjoule_calibration *cal)
 {
 	double k[CALIBRATE_MOST_ROUNDS], loop[CALIBRATE_MOST_ROUNDS], tick_s = cal->tick_ns * 1e-9;
+	double error, more_hz = 0;
 	struct powers slow, fast;
 	struct estimate more;
 
 	for (size_t r = 0; r < n; r++) {
 		slow.uw[r] = rounds[r].slow.uw[d];
 		slow.away[r] = away_part(&rounds[r].slow, &u[r], cal);
+		slow.hz[r] = tick_hz(&rounds[r].slow);
 		fast.uw[r] = rounds[r].fast.uw[d];
 		fast.away[r] = away_part(&rounds[r].fast, &u[r], cal);
+		fast.hz[r] = tick_hz(&rounds[r].fast);
 	}
-	without_away(&slow, &fast, n);
+	error = without_away(&slow, &fast, n);
 	for (size_t r = 0; r < n; r++) {
-		double slow_hz = 1e9 / rounds[r].slow.interval_ns;
-		double fast_hz = 1e9 / rounds[r].fast.interval_ns;
-
-		k[r] = (fast.uw[r] - slow.uw[r]) / (fast_hz - slow_hz);
-		loop[r] = slow.uw[r] - slow_hz * k[r];
+		k[r] = (fast.uw[r] - slow.uw[r]) / (fast.hz[r] - slow.hz[r]);
+		loop[r] = slow.uw[r] - slow.hz[r] * k[r];
+		more_hz += (fast.hz[r] - slow.hz[r]) / n;
 	}
 	more = estimate(k, n);
 	cal->loop_uw[d] = estimate(loop, n).value;
 	cal->irq_uw[d] = more.value / tick_s + cal->loop_uw[d];
-	cal->irq_error_uw[d] = more.error / tick_s;
+	cal->irq_error_uw[d] = hypot(more.error, error / more_hz) / tick_s;
 	/* an energy counter too coarse for this shows in what can not be */
 	if (!(cal->irq_uw[d] > 0) || cal->irq_uw[d] > 10 * cal->loop_uw[d])
 		cal->irq_uw[d] = NAN;
@@ -312,9 +362,9 @@ static double idle_energy(const struct kjoule_round *rounds, size_t n, unsigned 
 int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 			     struct kjoule_calibration *cal)
 {
-	double whole[CALIBRATE_MOST_ROUNDS], seen[CALIBRATE_MOST_ROUNDS];
-	double others[CALIBRATE_MOST_ROUNDS];
-	struct usual u[CALIBRATE_MOST_ROUNDS];
+	double ticks_ns[CALIBRATE_MOST_ROUNDS], handlers[CALIBRATE_MOST_ROUNDS];
+	double raw[CALIBRATE_MOST_ROUNDS], others[CALIBRATE_MOST_ROUNDS];
+	struct usual u[CALIBRATE_MOST_ROUNDS] = { 0 };
 	struct estimate tick, handler;
 	uint64_t ticks = 0;
 
@@ -323,17 +373,19 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	for (size_t r = 0; r < n; r++) {
 		const struct kjoule_phase *quiet = &rounds[r].quiet, *fast = &rounds[r].fast;
 
-		u[r].rate = 1 / of_slots(quiet, usually, NAN, turn_ns, NULL);
-		u[r].tick_ns = of_slots(fast, usually, NAN, whole_tick, &u[r]);
-		whole[r] = u[r].tick_ns;
-		seen[r] = of_slots(fast, mean, NAN, seen_by_tick, &u[r]);
+		u[r].turn_ns = usually(quiet, &u[r], turn_ns);
+		u[r].tick_ns = usually(fast, &u[r], whole_tick);
+		handlers[r] = mean(fast, &u[r], seen);
+		/* a few ticks take longer than usual, and see it themselves */
+		ticks_ns[r] = u[r].tick_ns.value + handlers[r] - mean(fast, &u[r], seen_usually);
 		others[r] = other_part(quiet, &u[r]);
+		raw[r] = fast->handler_ns;
 		ticks += fast->ticks;
 	}
 	if (!ticks)
 		return -EAGAIN;
-	tick = estimate(whole, n);
-	handler = estimate(seen, n);
+	tick = estimate(ticks_ns, n);
+	handler = estimate(handlers, n);
 	/* what the tick sees itself is the least that it takes */
 	if (!(tick.value >= handler.value) || tick.value > 0.9 * rounds[0].fast.interval_ns)
 		return -EAGAIN;
@@ -341,7 +393,8 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	cal->tick_error_ns = tick.error;
 	cal->ticks = ticks;
 	cal->handler_ns = handler.value;
-	cal->handler_spread_ns = spread(seen, n);
+	/* of all that they saw, as a recording's books have it */
+	cal->handler_spread_ns = spread(raw, n);
 	cal->entry_ns = tick.value - handler.value;
 	cal->other_part = fmax(estimate(others, n).value, 0);
 	cal->n_domains = rounds[0].fast.n_domains;

@@ -140,7 +140,7 @@ static void verb_latency(char **arg)
 
 	pin(0);
 	for (uint64_t i = 0; i < number(arg[2]); i++) {
-		uint64_t cycles, ref, stall, behind, start, granted, c1, r1;
+		uint64_t cycles, ref, stall, behind, start, granted, c1, r1, look, gap = 0;
 
 		set_frequency(0, from);
 		for (start = now_ns() + 300000; now_ns() < start;)
@@ -151,16 +151,23 @@ static void verb_latency(char **arg)
 		ref = regs->ref_ns;
 		start = now_ns();
 		regs->req_khz = to;
+		granted = start;
 		do {
 			c1 = regs->cycles_user + regs->cycles_kernel;
 			r1 = regs->ref_ns;
+			look = granted;
+			granted = now_ns();
+			gap = granted - look > gap ? granted - look : gap;
 		} while (regs->cur_khz == from);
+		look = granted;
 		granted = now_ns();
-		printf("grant seen_ns %llu register_ns %llu lag_ns %llu stall_ns %llu behind_ns %llu old_cycles %llu old_ref_ns %llu\n",
+		gap = granted - look > gap ? granted - look : gap;
+		printf("grant seen_ns %llu register_ns %llu lag_ns %llu stall_ns %llu behind_ns %llu gap_ns %llu old_cycles %llu old_ref_ns %llu\n",
 		       (unsigned long long)(granted - start), (unsigned long long)regs->grant_latency_ns,
 		       (unsigned long long)regs->grant_lag_ns,
 		       (unsigned long long)(regs->stall_ns - stall),
-		       (unsigned long long)(regs->behind_ns - behind), (unsigned long long)(c1 - cycles),
+		       (unsigned long long)(regs->behind_ns - behind), (unsigned long long)gap,
+		       (unsigned long long)(c1 - cycles),
 		       (unsigned long long)(r1 - ref));
 	}
 }
