@@ -28,8 +28,8 @@
 
 /* What is to be reached, and what is shown besides. */
 static const char *const aims[] = { "netlink.c", "chardev.c" };
-static const char *const besides[] = { "netlink_new.c", "netlink_spec.c", "netlink_msg.c", "netlink_records.c",
-				       "netlink_notice.c" };
+static const char *const besides[] = { "netlink_new.c", "netlink_spec.c", "netlink_msg.c", "netlink_port.c",
+				       "netlink_records.c", "netlink_notice.c" };
 
 static double percent(unsigned int part, unsigned int whole)
 {

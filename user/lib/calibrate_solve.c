@@ -14,6 +14,7 @@
 #define CLOSEST		3		/* the part of the slots that must lie close together: a third */
 #define LEAST_PART	2		/* values that can lie close at all */
 #define REACH		3		/* from the middle of these, by their width: nearly all, if normal */
+#define ROUNDING	1e-9		/* of a value: equal ones are none apart */
 #define TOOK_LONG	2		/* times as long as usual: the CPU was away in a tick */
 #define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
 #define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
@@ -106,7 +107,7 @@ static struct dense densest(double *values, size_t n, size_t part, size_t from)
 		if (values[i + last] - values[i] < values[best + last] - values[best])
 			best = i;
 	middle = (values[best + last] + values[best]) / 2;
-	d.reach = REACH * (values[best + last] - values[best]);
+	d.reach = REACH * (values[best + last] - values[best]) + ROUNDING * fabs(middle);
 	for (size_t i = 0; i < n; i++) {
 		if (fabs(values[i] - middle) <= d.reach) {
 			sum += values[i];

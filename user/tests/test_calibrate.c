@@ -186,6 +186,43 @@ static void a_busy_host_does_not_count(void **state)
 	}
 }
 
+/* Where time is counted, not measured, slots are all alike but for those with an interrupt. */
+static void slots_may_be_alike(void **state)
+{
+	const struct kjoule_slot quiet = { .ns = 500e3, .rate = 0.0041 };
+	const struct kjoule_slot fast = { .ns = 500e3, .rate = 0.0041 * (1 - 2 * 22e3 / 500e3),
+					  .ticks = 2, .seen_ns = 12e3 };
+	struct kjoule_calibration cal = { 0 };
+	struct kjoule_round r[4] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct kjoule_phase *phases[] = { &r[i].quiet, &r[i].fast };
+
+		for (int k = 0; k < 2; k++) {
+			struct kjoule_phase *p = phases[k];
+
+			p->n = 200;
+			p->irq_hz = 250;
+			p->slots = calloc(p->n, sizeof(*p->slots));
+			assert_non_null(p->slots);
+			for (size_t j = 0; j < p->n; j++) {
+				p->slots[j] = k ? fast : quiet;
+				if (j % 8 == 3)
+					p->slots[j].rate *= 1 - 40e3 / 500e3;
+				p->ticks += p->slots[j].ticks;
+			}
+			p->interval_ns = 250e3;
+			p->handler_ns = 6e3;
+		}
+	}
+	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
+	assert_true(fabs(cal.tick_ns - 22e3) < 1);
+	assert_true(fabs(cal.handler_ns - 6e3) < 1);
+	assert_true(fabs(cal.other_part - 0.01) < 1e-5);
+	rounds_free(r, 4);
+}
+
 static void a_spoilt_round_does_not_count(void **state)
 {
 	struct kjoule_calibration cal = { 0 };
@@ -259,6 +296,7 @@ int main(void)
 		cmocka_unit_test(ticks_of_an_idle_cpu_have_their_energy),
 		cmocka_unit_test(cost_of_a_tick_comes_from_rounds),
 		cmocka_unit_test(a_busy_host_does_not_count),
+		cmocka_unit_test(slots_may_be_alike),
 		cmocka_unit_test(a_spoilt_round_does_not_count),
 		cmocka_unit_test(what_makes_no_sense_is_no_calibration),
 	};
