@@ -17,6 +17,7 @@ OracleError = chip.OracleError
 
 MIX = os.path.join(bench.BUILD, "selftests/mix")
 UPDATE_PERIOD_MS = 10    # of the plain profile, which the calls' lengths are multiples of
+ATTEMPTS, FEW_STALLS = 5, 0.005    # of a recording, and of its time
 
 
 class Recording:
@@ -114,8 +115,7 @@ def _life_of(oracle_file, pid):
     return chip.Oracle(oracle_file, pid).span()
 
 
-def record_switching(seconds):
-    """Record a program that switches its CPU's frequency; return its measured and true mean in MHz."""
+def _record_switching(seconds):
     folder = os.path.join(bench.BUILD, "bench")
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "oracle.txt")
@@ -130,5 +130,22 @@ kjoule report --json /tmp/k.data
     row = _life_of(oracle_file, report["pid"]).functions(
         chip.Symbols(os.path.join(bench.BUILD, "selftests/switcher")), tgid=report["pid"])["work"]
     os.unlink(oracle_file)
-    # the chip's time with the build machine's interruptions left out: cycles over it is the clock
-    return work["freq_mhz"], row["cycles"] / (row["time_ns"] - row["stall_ns"]) * 1e3
+    return work["freq_mhz"], row
+
+
+def record_switching(seconds):
+    """Record a program that switches its CPU's frequency; return its measured and true mean in MHz, and the part stalled.
+
+    A stall counts for the mean frequency with all of its time, at whichever frequency it fell: a recording
+    with few of them is wanted, by the chip's own log.
+    """
+    best = None
+    for _ in range(ATTEMPTS):
+        measured, row = _record_switching(seconds)
+        stalled = row["stall_ns"] / row["time_ns"]
+        # the chip's time with the build machine's interruptions left out: cycles over it is the clock
+        if not best or stalled < best[2]:
+            best = measured, row["cycles"] / (row["time_ns"] - row["stall_ns"]) * 1e3, stalled
+        if stalled < FEW_STALLS:
+            break
+    return best

@@ -272,16 +272,14 @@ static bool is_left(const struct kjoule_record *rec)
 static bool stands_for(const struct kjoule_record *rec, const struct kjoule_record *drained,
 		       uint64_t number)
 {
-	struct {
-		struct kjoule_stack stack;
-		uint64_t number;
-	} stub = { .number = number };
+	struct kjoule_stack stack;
 
-	memcpy(&stub.stack, drained, sizeof(stub.stack));
-	stub.stack.rec.size = sizeof(stub);
-	stub.stack.rec.flags = KJOULE_STACK_IN_FILE;
-	stub.stack.bytes = sizeof(number);
-	return rec->size == sizeof(stub) && !memcmp(rec, &stub, sizeof(stub));
+	memcpy(&stack, drained, sizeof(stack));
+	stack.rec.size = sizeof(stack) + sizeof(number);
+	stack.rec.flags = KJOULE_STACK_IN_FILE;
+	stack.bytes = sizeof(number);
+	return rec->size == stack.rec.size && !memcmp(rec, &stack, sizeof(stack)) &&
+	       !memcmp((const uint8_t *)rec + sizeof(stack), &number, sizeof(number));
 }
 
 static int is_next_stack(void *arg, uint32_t cpu, uint64_t number, const struct kjoule_stack *stack)
