@@ -17,6 +17,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, "selftests"))
 import ktap  # noqa: E402
 
+# The kernel's test of suspend holds the machine for 5 s. How long that was, it takes from the
+# real-time clock, whose seconds are whole (one off at either end), and it forgives that clock
+# differences below 2 s. Where the clock goes on, it stands for some milliseconds.
+STOOD_S = 2
+
 
 def main():
     p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--bare", "--profile", "plain", "--cpus", "2", "--",
@@ -32,8 +37,9 @@ def main():
             ktap.diag(line[2:])
     for level in ("devices", "core"):
         ktap.check(f"down to {level}: the machine sleeps" in p.stdout, f"it went down to {level}")
-    ktap.check(re.search(r"down to core: .*which stood for ([4-9]|\d\d)\.", p.stdout), "where the clock stood for seconds",
-               p.stdout[-3000:])
+    stood = re.search(r"down to core: .*which stood for ([\d.]+) s", p.stdout)
+    ktap.check(stood and float(stood.group(1)) >= STOOD_S, f"where the clock stood for at least {STOOD_S} s",
+               stood.group(0) if stood else "not told")
     ktap.check(p.returncode == 0, "nothing of it failed, and the kernel has nothing to complain of",
                f"exit code {p.returncode}\n{p.stdout[-3000:]}")
     ktap.end()
