@@ -116,6 +116,8 @@ static inline void kjoule_ring_shrink(struct kjoule_ring_buffer *ring, struct kj
 {
 	ring->head -= rec->size - size;
 	rec->size = size;
+	/* a record that ended with the memory has let it be clear to the end of the next lap */
+	ring->clear_to = min(ring->clear_to, (ring->head | (ring->size - 1)) + 1);
 }
 
 #endif /* KJOULE_RING_H */
