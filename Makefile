@@ -140,7 +140,12 @@ install-user: user man
 
 DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="*\([^"]*\)"*/\1/p' kmod/dkms.conf)
 DKMS_SRC = $(DESTDIR)/usr/src/kjoule-$(DKMS_VERSION)
+# DKMS does not take a version that it has already.
+DKMS_REMOVE = if dkms status -m kjoule -v $(DKMS_VERSION) 2>/dev/null | grep -q .; then \
+	dkms remove -m kjoule -v $(DKMS_VERSION) --all; fi
 dkms:
+	$(if $(DESTDIR),,@command -v dkms >/dev/null || { echo 'make dkms: there is no dkms here: install it, or use make install' >&2; exit 1; })
+	$(if $(DESTDIR),,$(DKMS_REMOVE))
 	rm -rf $(DKMS_SRC)
 	mkdir -p $(DKMS_SRC)/include
 	cp -r kmod/. $(DKMS_SRC)/
@@ -151,6 +156,8 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/kjoule $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man[1-8]/kjoule*
 	rm -f $(DESTDIR)/lib/modules/$$(uname -r)/updates/kjoule.ko*
+	$(if $(DESTDIR),,$(DKMS_REMOVE))
+	rm -rf $(DKMS_SRC)
 	$(if $(DESTDIR),,depmod)
 
 clean:

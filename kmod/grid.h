@@ -89,6 +89,6 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer);
 u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took);
 void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags);
 void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now);
-void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns);
+void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch);
 
 #endif /* KJOULE_GRID_H */

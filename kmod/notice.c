@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
+#include "compat/compat.h"
 #include "notice.h"
 #include "session.h"
 #include "watch.h"
@@ -224,7 +225,7 @@ static void tell(struct work_struct *work)
 	next_ns = n->lost_ns ? n->lost_ns + LOST_NOTICE_NS : 0;
 	if (now < next_ns) {
 		/* the bit stays set: until then the ticks have nothing to mark */
-		queue_delayed_work(system_wq, &n->work, nsecs_to_jiffies(next_ns - now) + 1);
+		queue_delayed_work(system_percpu_wq, &n->work, nsecs_to_jiffies(next_ns - now) + 1);
 		return;
 	}
 	clear_bit(KJOULE_NOTICE_LOST, &n->pending);
@@ -252,7 +253,7 @@ void kjoule_notices_kick(struct kjoule_notices *n)
 {
 	/* what waits for its second to pass does not keep the rest waiting */
 	if (READ_ONCE(n->pending))
-		mod_delayed_work(system_wq, &n->work, 0);
+		mod_delayed_work(system_percpu_wq, &n->work, 0);
 }
 
 /**

@@ -55,7 +55,7 @@ static void park(struct kjoule_sampler *s, u64 now)
 	count = kjoule_grid_elapsed(s, now);
 	if (count)
 		kjoule_sampler_miss(s, count, 0);
-	kjoule_sampler_read_meters(s, now, worth_reading_ns(s));
+	kjoule_sampler_read_meters(s, now, worth_reading_ns(s), true);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	for (i = 0; i < s->n_meters; i++)
@@ -72,7 +72,7 @@ static void unpark(struct kjoule_sampler *s, u64 now)
 	kjoule_books_open(s->ring.page);
 	kjoule_sampler_book_parked(s, now);
 	s->parked = false;
-	kjoule_sampler_read_meters(s, now, worth_reading_ns(s));
+	kjoule_sampler_read_meters(s, now, worth_reading_ns(s), true);
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);

@@ -117,8 +117,9 @@ static int read_domain(struct kjoule_poller *p, unsigned int i)
 		return 0;
 	err = write_value(p, &reading);
 	if (!err) {
-		p->told[i] = reading.value;
-		p->told_once |= BIT(i);
+		WRITE_ONCE(p->told[i], reading.value);
+		/* T, pairs with U */
+		smp_store_release(&p->told_once, p->told_once | BIT(i));
 	}
 	/* what found no room is in the ring's books; a counter's next record tells the sum */
 	return err == -ENOSPC ? 0 : err;
@@ -334,6 +335,24 @@ void kjoule_poller_destroy(struct kjoule_poller *p)
 	put_task_struct(p->thread);
 	free_cpumask_var(p->cpus);
 	kfree(p);
+}
+
+/**
+ * kjoule_poller_get_value() - what the last record of a domain says
+ * @p:		the poller
+ * @domain:	below the source's n_domains
+ * @value:	set to it, in the unit of the domain's quantity; a counter's since its first reading
+ *
+ * Context: any.
+ * Return: 0, or -ENODATA while there is no record.
+ */
+int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value)
+{
+	/* U, pairs with T in read_domain() */
+	if (!(smp_load_acquire(&p->told_once) & BIT(domain)))
+		return -ENODATA;
+	*value = READ_ONCE(p->told[domain]);
+	return 0;
 }
 
 /**

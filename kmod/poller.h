@@ -82,6 +82,7 @@ void kjoule_poller_finish(struct kjoule_poller *p);
 bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until);
 void kjoule_poller_join(struct kjoule_poller *p);
 void kjoule_poller_destroy(struct kjoule_poller *p);
+int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value);
 void kjoule_poller_get_books(const struct kjoule_poller *p, struct kjoule_poller_books *books);
 
 #endif /* KJOULE_POLLER_H */

@@ -75,10 +75,11 @@ void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now)
  * @s:		the sampler; ticks due by @now have been booked
  * @now:	CLOCK_MONOTONIC
  * @older_ns:	only meters that were read at least so long ago
+ * @in_switch:	the scheduler may hold its lock: leave out what may not be read then
  *
  * Context: see grid.h, on the sampler's CPU; the books are open.
  */
-void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns)
+void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch)
 {
 	u64 due, last;
 	unsigned int i;
@@ -86,6 +87,8 @@ void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns)
 	for (i = 0; i < s->n_meters; i++) {
 		struct kjoule_meter *m = s->meter[i];
 
+		if (in_switch && m->src->ticks_only)
+			continue;
 		if (!kjoule_meter_is_mine(m, s->cpu, now) || now - m->read_ns < older_ns)
 			continue;
 		kjoule_sampler_read_meter(s, m, now);
@@ -224,7 +227,7 @@ static void pause_here(void *data)
 	kjoule_books_open(s->ring.page);
 	if (s->parked)
 		kjoule_sampler_book_parked(s, now);
-	kjoule_sampler_read_meters(s, now, 0);
+	kjoule_sampler_read_meters(s, now, 0, false);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	if (s->plan->parks)
@@ -372,7 +375,7 @@ static void sweep_here(void *data)
 	sweep->done = true;
 	kjoule_books_open(s->ring.page);
 	kjoule_sampler_book_parked(s, now);
-	kjoule_sampler_read_meters(s, now, 0);
+	kjoule_sampler_read_meters(s, now, 0, false);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	release_meters(s);

@@ -84,8 +84,14 @@ int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_
 		if (err)
 			return err;
 	}
-	if (src)
+	if (src) {
 		add_source(s, src, still);
+		err = kjoule_spec_watch(src, c->words);
+		if (err)
+			*why = c->words;
+		if (err)
+			return err;
+	}
 	err = take_specs(s, c, cpus, why);
 	if (err)
 		return err;
@@ -122,6 +128,12 @@ static bool is_within_reach(const struct kjoule_session *s, const struct kjoule_
 	return m->owner < 0;
 }
 
+/* Two readings must not be so far apart that a counter may have gone round unseen. */
+static bool is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
+{
+	return (s->plan.interval_ns + s->plan.jitter_ns) / 2 <= m->sweep_ns;
+}
+
 /* Have @sampler share the meter of its scope, a new one if it is the first of that. */
 static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sampler *sampler,
 		       char *words)
@@ -138,6 +150,12 @@ static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sample
 				 "%s: read on CPU %d, which is not of the session; add it",
 				 m->src->name, m->owner);
 			return -ENXIO;
+		}
+		if (!is_read_in_time(s, m)) {
+			snprintf(words, KJOULE_WORDS_LEN,
+				 "%s: may go round between two ticks; take an interval and jitter of %llu us at most",
+				 m->src->name, 2 * m->sweep_ns / NSEC_PER_USEC);
+			return -ERANGE;
 		}
 	}
 	m->cpus++;
@@ -156,7 +174,8 @@ static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sample
  * kjoule_session_place(). A PMU's counter can not be made for it.
  *
  * Context: process, sleeps.
- * Return: 0, -ENXIO if the only CPU that can read a counter is not of the session, -ENOMEM.
+ * Return: 0, -ENXIO if the only CPU that can read a counter is not of the session, -ERANGE if one
+ * may go round between two ticks, -ENOMEM.
  */
 int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_session_config *c,
 			       const struct cpumask *online, const char **why)
@@ -175,7 +194,7 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 			    !cpumask_test_cpu(s->sampler[j]->cpu, online))
 				continue;
 			err = share_meter(s, i, s->sampler[j], c->words);
-			if (err == -ENXIO)
+			if (err == -ENXIO || err == -ERANGE)
 				*why = c->words;
 			if (err)
 				return err;

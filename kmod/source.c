@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
+#include <linux/timekeeping.h>
 #include <linux/topology.h>
 
 #include "source.h"
@@ -116,8 +117,7 @@ void kjoule_source_unregister(struct kjoule_source *src)
 }
 EXPORT_SYMBOL_GPL(kjoule_source_unregister);
 
-/* Does it work here? 0 or -errno with the reason in @why; -EINTR: not known. One at a time. */
-static int source_probe(struct kjoule_source *src, char *why)
+static int ask(struct kjoule_source *src, char *why)
 {
 	why[0] = '\0';
 	if (src->ops->probe)
@@ -128,13 +128,35 @@ static int source_probe(struct kjoule_source *src, char *why)
 }
 
 /*
+ * Does it work here? 0 or -errno with the reason in its @why; -EINTR: not known. That may take some
+ * time, and one after another asks, so that who came to ask before the last one who did was
+ * served takes the same answer. @since: CLOCK_MONOTONIC at which the caller came.
+ */
+static int source_probe(struct kjoule_source *src, u64 since)
+{
+	char why[KJOULE_WHY_LEN];
+	u64 now = ktime_get_ns();
+	int err;
+
+	lockdep_assert_held(&sources_lock);
+	if (src->probed_ns && src->probed_ns >= since)
+		return src->probed;
+	err = ask(src, why);
+	if (err == -EINTR)
+		return err;
+	strscpy(src->why, why, sizeof(src->why));
+	src->probed = err;
+	src->probed_ns = now;
+	return err;
+}
+
+/*
  * The available source of @kind with the highest rating; a slow one only where it is named. NULL:
  * there is none; -EINTR: who asks is being killed.
  */
-static struct kjoule_source *source_default(enum kjoule_source_kind kind)
+static struct kjoule_source *source_default(enum kjoule_source_kind kind, u64 since)
 {
 	struct kjoule_source *src, *best = NULL;
-	char why[KJOULE_WHY_LEN];
 	int err;
 
 	lockdep_assert_held(&sources_lock);
@@ -142,7 +164,7 @@ static struct kjoule_source *source_default(enum kjoule_source_kind kind)
 		if (src->kind != kind || kjoule_source_is_slow(src) ||
 		    (best && src->rating <= best->rating))
 			continue;
-		err = source_probe(src, why);
+		err = source_probe(src, since);
 		if (err == -EINTR)
 			return ERR_PTR(err);
 		if (!err)
@@ -164,18 +186,19 @@ static struct kjoule_source *source_default(enum kjoule_source_kind kind)
  */
 struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still)
 {
+	u64 since = ktime_get_ns();
 	struct kjoule_source *src;
-	char why[KJOULE_WHY_LEN];
 	int err;
 
-	mutex_lock(&sources_lock);
-	src = name ? find_source(name) : source_default(kind);
+	if (mutex_lock_killable(&sources_lock))
+		return ERR_PTR(-EINTR);
+	src = name ? find_source(name) : source_default(kind, since);
 	if (IS_ERR_OR_NULL(src) || src->kind != kind) {
 		err = PTR_ERR_OR_ZERO(src) ?: -ENOENT;
 		goto out;
 	}
 	/* the default has been asked */
-	err = name ? source_probe(src, why) : 0;
+	err = name ? source_probe(src, since) : 0;
 	if (err && err != -EINTR)
 		err = -ENODEV;
 	if (!err && !try_module_get(src->owner))
@@ -266,10 +289,13 @@ bool kjoule_source_is_registered(const char *name)
  */
 int kjoule_source_probe(struct kjoule_source *src, char *why)
 {
+	u64 since = ktime_get_ns();
 	int err;
 
-	mutex_lock(&sources_lock);
-	err = source_probe(src, why);
+	if (mutex_lock_killable(&sources_lock))
+		return -EINTR;
+	err = source_probe(src, since);
+	strscpy(why, src->why, KJOULE_WHY_LEN);
 	mutex_unlock(&sources_lock);
 	return err;
 }
@@ -288,6 +314,22 @@ int kjoule_source_package(struct kjoule_source *src, unsigned int cpu)
 }
 
 /**
+ * kjoule_source_name_all() - go through the list, whether they work or not
+ * @see:	called for each; must not register or choose sources
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_source_name_all(void (*see)(struct kjoule_source *src))
+{
+	struct kjoule_source *src;
+
+	mutex_lock(&sources_lock);
+	list_for_each_entry(src, &sources, node)
+		see(src);
+	mutex_unlock(&sources_lock);
+}
+
+/**
  * kjoule_source_for_each() - go through the list
  * @visit:	called for each: the source, 0 or why it does not work here (-errno and words),
  *		whether a session that names none gets it, and @data; returns 0 to go on
@@ -301,17 +343,18 @@ int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailab
 			   void *data)
 {
 	struct kjoule_source *src, *best[2];
-	char why[KJOULE_WHY_LEN];
+	u64 since = ktime_get_ns();
 	int err = 0;
 
-	mutex_lock(&sources_lock);
-	best[0] = source_default(KJOULE_KIND_ENERGY);
-	best[1] = source_default(KJOULE_KIND_FREQUENCY);
+	if (mutex_lock_killable(&sources_lock))
+		return -EINTR;
+	best[0] = source_default(KJOULE_KIND_ENERGY, since);
+	best[1] = source_default(KJOULE_KIND_FREQUENCY, since);
 	list_for_each_entry(src, &sources, node) {
-		int unavailable = source_probe(src, why);
+		int unavailable = source_probe(src, since);
 
 		err = unavailable == -EINTR ? unavailable :
-		      visit(src, unavailable, why, src == best[0] || src == best[1], data);
+		      visit(src, unavailable, src->why, src == best[0] || src == best[1], data);
 		if (err)
 			break;
 	}

@@ -66,6 +66,8 @@ struct kjoule_cycles {
 
 struct kjoule_source;
 
+#define KJOULE_WHY_LEN	96
+
 /**
  * struct kjoule_source_ops - what a source can do
  * @read_energy:	raw value of a domain of the package that this CPU belongs to.
@@ -91,7 +93,9 @@ struct kjoule_source;
  *			listed, for what it has missed until then; @cpu may be any then
  * @cpu_goes:		optional, likewise: @cpu goes offline and ticks no more
  * @fails:		optional, process context: reading in the tick has failed many times in a
- *			row. Called again each second while it goes on to fail
+ *			row. Called again each second while it goes on to fail. Like @cpu_comes and
+ *			@cpu_goes it must not call or wait for kjoule_source_moved(), but may
+ *			leave that to a work item
  * @probe:		optional, process context: does the counter move, is the unit sane?
  *			Gives 0, or -errno with a reason in @why. Called when listed or chosen. The
  *			counters of a fast source without it are watched instead: see @still
@@ -120,6 +124,8 @@ struct kjoule_source_ops {
  * @ops:		callbacks
  * @rating:		the available source of a kind with the highest rating is the default
  * @requested_only:	a frequency source that tells the request, not what was granted
+ * @ticks_only:		not read when a CPU goes idle or comes back, where the scheduler holds its
+ *			lock: what @read_energy calls may wake something
  * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
  * @period_ns:		slow sources: between two readings unless the session says otherwise, 0
  *			for KJOULE_PERIOD_DEFAULT_NS
@@ -131,6 +137,9 @@ struct kjoule_source_ops {
  * @still:		fast energy sources: domains that were found to stand still when it was last
  *			listed or chosen; they are not there, until they are found to move. The
  *			registry's, or for @probe to set
+ * @probed_ns:		the registry's: CLOCK_MONOTONIC at which it was last asked whether it works
+ * @probed:		the registry's: 0 or -errno, the answer
+ * @why:		the registry's: the reason, "" if there is none
  * @node:		the registry's
  * @id:			the registry's: a number that is not given twice
  * @errors:		the registry's: values that sessions have not got
@@ -142,6 +151,7 @@ struct kjoule_source {
 	const struct kjoule_source_ops *ops;
 	int rating;
 	bool requested_only;
+	bool ticks_only;
 	enum kjoule_origin origin;
 	u64 period_ns;
 	unsigned int n_domains;
@@ -150,12 +160,13 @@ struct kjoule_source {
 	void *priv;
 
 	u32 still;
+	u64 probed_ns;
+	int probed;
+	char why[KJOULE_WHY_LEN];
 	struct list_head node;
 	u32 id;
 	atomic64_t errors;
 };
-
-#define KJOULE_WHY_LEN	96
 
 /* Of a slow source. */
 #define KJOULE_PERIOD_DEFAULT_NS	(100 * 1000 * 1000ULL)
@@ -175,6 +186,7 @@ bool kjoule_source_is_slow(const struct kjoule_source *src);
 bool kjoule_source_is_registered(const char *name);
 int kjoule_source_probe(struct kjoule_source *src, char *why);
 int kjoule_source_package(struct kjoule_source *src, unsigned int cpu);
+void kjoule_source_name_all(void (*see)(struct kjoule_source *src));
 int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailable,
 					const char *why, bool is_default, void *data),
 			   void *data);

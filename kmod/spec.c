@@ -163,6 +163,19 @@ static int probe(struct kjoule_source *src, char *words)
 	return err ?: watch(src, words);
 }
 
+/**
+ * kjoule_spec_watch() - does a registered source that a session is to use answer, and move?
+ * @src:	chosen by kjoule_source_get(), which has looked at those that ticks read
+ * @words:	set to the reason if not
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENODEV, or -EINTR if the caller is being killed.
+ */
+int kjoule_spec_watch(struct kjoule_source *src, char *words)
+{
+	return src->ops->probe ? 0 : watch(src, words);
+}
+
 static struct kjoule_source *take_registered(const struct kjoule_spec *spec, char *words,
 					     u32 *still)
 {
@@ -183,8 +196,8 @@ static struct kjoule_source *take_registered(const struct kjoule_spec *spec, cha
 		snprintf(words, KJOULE_WORDS_LEN, "%s: is read in the tick, it has no period",
 			 spec->name);
 		err = -EINVAL;
-	} else if (!src->ops->probe) {
-		err = watch(src, words);
+	} else {
+		err = kjoule_spec_watch(src, words);
 	}
 	if (err) {
 		kjoule_source_put(src);

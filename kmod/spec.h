@@ -49,6 +49,7 @@ struct kjoule_spec {
 
 struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const struct cpumask *cpus,
 				       char *words, u32 *still);
+int kjoule_spec_watch(struct kjoule_source *src, char *words);
 void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src);
 
 /* One for each origin that is not registered. All set @words when they give an error. */

@@ -46,6 +46,25 @@ static const struct attribute_group stats_group = { .attrs = stats_attrs };
 const struct attribute_group *kjoule_stats_groups[] = { &stats_group, NULL };
 
 /**
+ * kjoule_stats_unit() - the unit in which values of a kind are told
+ * @quantity:	the kind
+ *
+ * Context: any.
+ * Return: its name, a constant.
+ */
+const char *kjoule_stats_unit(enum kjoule_quantity quantity)
+{
+	static const char * const units[] = {
+		[KJOULE_QUANTITY_ENERGY] = "uJ",
+		[KJOULE_QUANTITY_POWER] = "uW",
+		[KJOULE_QUANTITY_TEMPERATURE] = "mC",
+		[KJOULE_QUANTITY_COUNT] = "events",
+	};
+
+	return units[quantity];
+}
+
+/**
  * kjoule_stats_check() - may the caller see energy, and who ran?
  *
  * Asked at each reading, so that an open file is not worth more than who holds it.

@@ -15,6 +15,7 @@ struct kobject;
 #define KJOULE_STATS_USES	(KJOULE_METERS_MAX + 1)
 
 int kjoule_stats_check(void);
+const char *kjoule_stats_unit(enum kjoule_quantity quantity);
 
 int kjoule_stats_source_init(struct kobject *parent);
 void kjoule_stats_source_exit(void);

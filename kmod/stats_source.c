@@ -176,17 +176,11 @@ static ssize_t errors_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 
 static ssize_t unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	static const char * const units[] = {
-		[KJOULE_QUANTITY_ENERGY] = "uJ",
-		[KJOULE_QUANTITY_POWER] = "uW",
-		[KJOULE_QUANTITY_TEMPERATURE] = "mC",
-		[KJOULE_QUANTITY_COUNT] = "events",
-	};
 	const struct folder *f = to_folder(kobj);
 
 	if (is_frequency(f->src))
 		return sysfs_emit(buf, "kHz\n");
-	return sysfs_emit(buf, "%s\n", units[f->src->domains[f->domain].quantity]);
+	return sysfs_emit(buf, "%s\n", kjoule_stats_unit(f->src->domains[f->domain].quantity));
 }
 
 /* mult / 2^shift as a decimal number, exactly. */
@@ -487,12 +481,10 @@ static int cpu_comes(unsigned int cpu)
 	return 0;
 }
 
-static int visit(struct kjoule_source *src, int unavailable, const char *why, bool is_default,
-		 void *data)
+static void see(struct kjoule_source *src)
 {
 	if (!add_files(src))
 		tell_failure(src, -ENOMEM);
-	return 0;
 }
 
 /**
@@ -507,7 +499,7 @@ int kjoule_stats_source_init(struct kobject *parent)
 	sources_kobj = kobject_create_and_add("sources", parent);
 	if (!sources_kobj)
 		return -ENOMEM;
-	kjoule_source_for_each(visit, NULL);
+	kjoule_source_name_all(see);
 	kjoule_watch_add(&watch);
 	/* called for each CPU that is online now as well */
 	hotplug_state = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "kjoule:files", cpu_comes, NULL);

@@ -21,6 +21,7 @@ struct use {
 	u32 session;
 	unsigned int index;
 	bool slow;
+	bool own;	/* made for the session, of one domain; others are below "sources" too */
 };
 
 /* What can be told of it. */
@@ -28,6 +29,9 @@ struct facts {
 	char name[KJOULE_SOURCE_NAME_LEN];
 	u64 period_ns;
 	struct kjoule_poller_books books;
+	enum kjoule_quantity quantity;
+	s64 value;
+	int no_value;		/* -errno if there is none */
 };
 
 static struct use *to_use(struct kobject *kobj)
@@ -43,6 +47,7 @@ static struct kjoule_source *used_source(const struct kjoule_session *s, unsigne
 static int get_facts(struct kobject *kobj, struct facts *facts)
 {
 	const struct use *u = to_use(kobj);
+	const struct kjoule_source *src;
 	struct kjoule_session *s;
 	int err = kjoule_stats_check();
 
@@ -52,8 +57,12 @@ static int get_facts(struct kobject *kobj, struct facts *facts)
 	if (!s)
 		return -ENODEV;
 	memset(facts, 0, sizeof(*facts));
-	strscpy(facts->name, used_source(s, u->index)->name, sizeof(facts->name));
+	src = used_source(s, u->index);
+	strscpy(facts->name, src->name, sizeof(facts->name));
+	if (u->own)
+		facts->quantity = src->domains[0].quantity;
 	if (u->slow) {
+		facts->no_value = kjoule_poller_get_value(s->poller[u->index], 0, &facts->value);
 		facts->period_ns = s->poller[u->index]->period_ns;
 		kjoule_poller_get_books(s->poller[u->index], &facts->books);
 	} else {
@@ -98,11 +107,28 @@ static ssize_t overruns_show(struct kobject *kobj, struct kobj_attribute *attr, 
 	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.books.overruns);
 }
 
+static ssize_t unit_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_stats_unit(f.quantity));
+}
+
+static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: f.no_value ?: sysfs_emit(buf, "%lld\n", f.value);
+}
+
 static struct kobj_attribute name = __ATTR(name, 0400, name_show, NULL);
 static struct kobj_attribute errors = __ATTR(errors, 0400, errors_show, NULL);
 static struct kobj_attribute period_ns = __ATTR(period_ns, 0400, period_ns_show, NULL);
 static struct kobj_attribute reads = __ATTR(reads, 0400, reads_show, NULL);
 static struct kobj_attribute overruns = __ATTR(overruns, 0400, overruns_show, NULL);
+
+static struct kobj_attribute unit = __ATTR(unit, 0400, unit_show, NULL);
+static struct kobj_attribute value = __ATTR(value, 0400, value_show, NULL);
 
 static struct attribute *use_attrs[] = {
 	&name.attr,
@@ -110,15 +136,24 @@ static struct attribute *use_attrs[] = {
 	&period_ns.attr,
 	&reads.attr,
 	&overruns.attr,
+	&unit.attr,
+	&value.attr,
 	NULL
 };
 
 /* What ticks read has no period, and is read too often to count. */
 static umode_t use_visible(struct kobject *kobj, struct attribute *attr, int n)
 {
-	bool always = attr == &name.attr || attr == &errors.attr;
+	const struct use *u = to_use(kobj);
+	bool seen = u->slow;
 
-	return always || to_use(kobj)->slow ? attr->mode : 0;
+	if (attr == &name.attr || attr == &errors.attr)
+		seen = true;
+	else if (attr == &unit.attr)
+		seen = u->own;
+	else if (attr == &value.attr)
+		seen = u->own && u->slow;
+	return seen ? attr->mode : 0;
 }
 
 static const struct attribute_group use_group = {
@@ -150,6 +185,7 @@ static int add_use(struct kjoule_session *s, unsigned int index, struct kobject 
 	u->session = s->id;
 	u->index = index;
 	u->slow = index != FREQUENCY && s->poller[index];
+	u->own = index != FREQUENCY && s->source[index]->origin != KJOULE_ORIGIN_REGISTERED;
 	if (index == FREQUENCY)
 		err = kobject_init_and_add(&u->kobj, &use_type, folder, "frequency");
 	else

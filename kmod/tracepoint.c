@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "compat/compat.h"
 #include "tracepoint.h"
 
 #define LINGER_S	10
@@ -119,6 +120,6 @@ void kjoule_probes_put(struct kjoule_probes *p)
 {
 	mutex_lock(&probes_lock);
 	if (!--p->users)
-		mod_delayed_work(system_wq, &p->linger, LINGER_S * HZ);
+		mod_delayed_work(system_percpu_wq, &p->linger, LINGER_S * HZ);
 	mutex_unlock(&probes_lock);
 }

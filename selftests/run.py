@@ -9,13 +9,13 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     boot: own                this one gets a guest for itself
     timeout: SECONDS         (120)
     when: named REASON       only when a NAME on the command line says so, else it is skipped
-    debug: only | no REASON  (guests run on the debug kernel too)
+    debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
 The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KERNEL.
 
-With --debug the tests of guests, and those alone, run on the debug kernel, and memory that
+With --debug the tests of guests, and few others, run on the debug kernel, and memory that
 a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
 """
 import argparse
@@ -54,7 +54,7 @@ class Test:
     def __init__(self, name, program, source=None):
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, 120.0
-        self.unit, self.debug, self.named = source is None, "", ""
+        self.unit, self.debug, self.named, self.kernel = source is None, "", "", ""
         self.log = log_path(name.replace("/", "-") + ".log")
         self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
         self.problems, self.lines, self.whole_skip, self.seconds = [], [], None, 0.0
@@ -80,8 +80,8 @@ class Test:
                     raise SystemExit(f"{source}: when: {value}: not named with a reason")
                 self.named = value.removeprefix("named ")
             elif key == "debug":
-                if value != "only" and not re.match(r"no \S", value):
-                    raise SystemExit(f"{source}: debug: {value}: neither only nor no with a reason")
+                if value not in ("only", "too") and not re.match(r"no \S", value):
+                    raise SystemExit(f"{source}: debug: {value}: neither only nor too nor no with a reason")
                 self.debug = value
             elif key == "boot":
                 self.own_boot = value == "own"
@@ -145,8 +145,11 @@ class Test:
 
     def on_debug_kernel(self):
         """Run it there, if it can; return whether it has a place there."""
+        if self.where == "host" and self.debug == "too":
+            self.kernel = "debug"
+            self.timeout *= DEBUG_SLOWER
         if self.where == "host":
-            return self.debug == "only"
+            return self.debug in ("only", "too")
         if self.debug.startswith("no "):
             self.skip(self.debug[3:])
         self.vm = "--kernel debug " + self.vm
@@ -230,6 +233,8 @@ def missing(t):
 
 def run_here(t):
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1")
+    if t.kernel:
+        env["KJOULE_KERNEL"] = t.kernel
     start = time.monotonic()
     with open(t.log, "wb") as log:
         p = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,

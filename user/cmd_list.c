@@ -85,8 +85,8 @@ static void text_or_none(struct output *out, const char *text, const char *why)
 
 static void unit_cells(struct output *out, const struct kjoule_domain_info *dom)
 {
-	static const char *const units[] = { "uJ", "uW", "mC", "" };
-	double unit = (double)dom->unit_mult / (double)(1ull << (dom->unit_shift & 63));
+	static const char *const units[] = { " uJ", " uW", " mC", "" };
+	double unit = ldexp((double)dom->unit_mult, -(int)dom->unit_shift);
 	char text[64];
 
 	output_real(out, unit, 3);
@@ -94,7 +94,7 @@ static void unit_cells(struct output *out, const struct kjoule_domain_info *dom)
 		output_real(out, unit, 3);
 	else
 		output_none(out, NULL);
-	snprintf(text, sizeof(text), "%.*f %s", unit == floor(unit) ? 0 : unit < 0.01 ? 6 : 3, unit,
+	snprintf(text, sizeof(text), "%.*f%s", unit == floor(unit) ? 0 : unit < 0.01 ? 6 : 3, unit,
 		 units[dom->quantity < 4 ? dom->quantity : 3]);
 	output_str(out, text);
 }

@@ -317,7 +317,7 @@ static void make_room_for_stacks(struct record_options *opt, const struct kjoule
 		return;
 	n = kjoule_cpus_count(opt->cpus_given || kjoule_cpus_online(&online) ? &opt->cpus : &online);
 	opt->ring_bytes = record_stack_ring(opt, info, n ? n : 1, memory, &wanted);
-	if (opt->ring_bytes < wanted && !opt->quiet)
+	if (opt->ring_bytes < wanted)
 		cmd_warn("a ring for stacks has %u KiB instead of %u KiB: there are %u CPUs, and all rings together take a part of the memory only; where records are lost, record fewer CPUs (-C) or give --ring-bytes",
 			 opt->ring_bytes >> 10, wanted >> 10, n);
 }

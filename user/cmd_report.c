@@ -24,7 +24,8 @@ static const char help[] =
 "      --folded            a line for each stack, for flame graphs: outer;...;inner WEIGHT\n"
 "      --weight KEY        of --folded: energy in microjoule (default), time in ns, samples\n"
 "      --sort KEY          energy (default), time, power, freq, samples, name\n"
-"      --percent-limit P   leave out functions below P % (default 0.1; 0 for JSON and CSV)\n"
+"      --percent-limit P   leave out functions below P % (default 0.1, for callers with -g 0.5;\n"
+	"                        0 for JSON and CSV)\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -92,6 +93,10 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 	opt->callers = how;
 	return 0;
 }
+
+/* Percent of everything: what is below is not shown to people unless they say so. */
+#define FUNCTIONS_LIMIT	0.1
+#define CALLERS_LIMIT	0.5
 
 static int parse_limit(const char *text, double *limit)
 {
@@ -175,7 +180,8 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	if (opt->callers == CALLERS_FOLDED && limit > 0)
 		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
 	opt->percent_limit = limit >= 0 ? limit :
-			     opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED ? 0.1 : 0;
+			     opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED ? FUNCTIONS_LIMIT : 0;
+	opt->callers_limit = limit >= 0 ? limit : opt->format == OUTPUT_TABLE ? CALLERS_LIMIT : 0;
 	return 0;
 }
 

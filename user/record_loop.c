@@ -337,6 +337,11 @@ static void summary(const struct record_loop *l)
 		l->progress ? "\r\033[K" : "", TOTAL(l, samples),
 		(l->session.stop_ns - l->session.t0_ns) / 1e9, l->opt->output,
 		record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
+}
+
+/* What the reader of a report should know, however quiet the recording was to be. */
+static void warn_at_end(const struct record_loop *l)
+{
 	if (!TOTAL(l, samples))
 		cmd_warn("there is no sample: the %s did not run at any tick; record for longer or faster (-F)",
 			 l->opt->system ? "machine" : l->opt->cgroup ? "cgroup" :
@@ -392,6 +397,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 		}
 		if (!opt->quiet)
 			summary(&l);
+		warn_at_end(&l);
 	} else if (!code) {
 		cmd_warn("nothing was recorded: it ended (%s) before the delay was over", l.reason);
 		code = EXIT_FAILED;

@@ -46,7 +46,7 @@ static int new_session(struct record_loop *l, struct kjoule_session_params *para
 	if (ret == -EDQUOT)
 		return kjoule_fail(&l->err, EDQUOT, "%.350s; name fewer CPUs (-C) or smaller rings (--ring-bytes), or run it with sudo",
 				   first.text);
-	if (!ret && params->ring_bytes && params->ring_bytes < wanted && !l->opt->quiet)
+	if (!ret && params->ring_bytes && params->ring_bytes < wanted)
 		cmd_warn("a ring has %u KiB instead of %u KiB (%s); where records are lost, record fewer CPUs (-C) or run it with sudo",
 			 params->ring_bytes >> 10, wanted >> 10, first.text);
 	return ret;

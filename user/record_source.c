@@ -132,10 +132,11 @@ static void drop_last(struct record_sources *s)
 static bool is_refused(const struct record_sources *s, const struct offer *o, const char *meter)
 {
 	struct kjoule_error err;
+	const char *name = s->info[s->n - 1].name;
 	char what[KJOULE_NAME_LEN + 16];
 	int ret;
 
-	snprintf(what, sizeof(what), "left out of %s", meter);
+	snprintf(what, sizeof(what), strcmp(name, meter) ? "left out of %s" : "left out", meter);
 	ret = o->from->try(&s->spec[s->n - 1], what, o->from->arg, &err);
 	if (!ret || ret == -ENOMEM || ret == -EDQUOT || ret == -EUSERS)
 		return false;
@@ -154,13 +155,13 @@ static size_t count_parts(const struct offer *o, const struct kjoule_found *with
 
 /*
  * All of a meter that can be used, packages first: machines with many of them have more zones
- * than a session takes. @with: an element of the meter. One that is alone is not tried: without it
- * there is no session anyway.
+ * than a session takes. @with: an element of the meter. @try: see for each whether the module takes it.
  */
-static int add_parts(struct record_sources *s, const struct offer *o, const struct kjoule_found *with,
-		     uint64_t period_ns)
+static int add_usable(struct record_sources *s, const struct offer *o, const struct kjoule_found *with,
+		      uint64_t period_ns, bool try)
 {
-	size_t left_out = 0, parts = count_parts(o, with), n = s->n;
+	const char *meter = with->info.meter[0] ? with->info.meter : with->info.name;
+	size_t left_out = 0;
 	int ret = 0;
 
 	if (s->n == SESSION_SOURCES)
@@ -177,13 +178,23 @@ static int add_parts(struct record_sources *s, const struct offer *o, const stru
 				continue;
 			}
 			ret = add_found(s, f, period_ns);
-			if (!ret && parts > 1 && is_refused(s, o, with->info.meter))
+			if (!ret && try && is_refused(s, o, meter))
 				drop_last(s);
 		}
 	}
 	if (left_out)
-		cmd_warn("%zu domains of %s are left out: a session takes %u sources", left_out,
-			 with->info.meter, SESSION_SOURCES);
+		cmd_warn("%zu domains of %s are left out: a session takes %u sources", left_out, meter,
+			 SESSION_SOURCES);
+	return ret;
+}
+
+/* Of a meter that was named. One part alone is not tried: without it there is no session anyway. */
+static int add_parts(struct record_sources *s, const struct offer *o, const struct kjoule_found *with,
+		     uint64_t period_ns)
+{
+	size_t n = s->n;
+	int ret = add_usable(s, o, with, period_ns, count_parts(o, with) > 1);
+
 	if (!ret && s->n == n)
 		return cmd_failed("%s: no part of it can be used; name another source, see `kjoule list`",
 				  with->info.meter);
@@ -292,23 +303,35 @@ static void warn_of_none(const struct offer *o)
 		cmd_warn("no energy source can be used (see `kjoule list`): recording time and frequency only");
 }
 
-/* Nothing was asked for: the kernel's default, or what is better of user space's. */
-static int add_default(struct record_sources *s, const struct offer *o)
+static void strike_out(struct offer *o, const struct kjoule_found *meter)
+{
+	for (size_t i = 0; i < o->n_found; i++)
+		if (kjoule_sources_goes_with(&o->found[i], meter))
+			o->found[i].info.available = false;
+}
+
+/* Nothing was asked for: the best that works of user space's, or the kernel's default if that is better. */
+static int add_default(struct record_sources *s, struct offer *o)
 {
 	const struct kjoule_found *best;
 	int32_t rating = INT32_MIN;
+	int ret = 0;
 
 	for (size_t i = 0; i < o->from->n_kernel; i++)
 		if (o->from->kernel[i].kind == KJOULE_KIND_ENERGY && o->from->kernel[i].available &&
 		    o->from->kernel[i].is_default)
 			rating = o->from->kernel[i].rating;
-	best = kjoule_sources_best(o->found, o->n_found, rating);
-	if (!best && rating == INT32_MIN)
+	while (!ret && !s->n && (best = kjoule_sources_best(o->found, o->n_found, rating))) {
+		ret = add_usable(s, o, best, 0, true);
+		if (!s->n)
+			strike_out(o, best);
+	}
+	if (!ret && !s->n && rating == INT32_MIN)
 		warn_of_none(o);
-	return best ? add_parts(s, o, best, 0) : 0;
+	return ret;
 }
 
-static int choose(struct record_sources *s, const struct offer *o, const char *wanted)
+static int choose(struct record_sources *s, struct offer *o, const char *wanted)
 {
 	int ret = 0;
 

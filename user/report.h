@@ -21,6 +21,7 @@ struct report_options {
 	enum output_format format;
 	enum report_sort sort;
 	double percent_limit;		/* of the energy, or of the time without any */
+	double callers_limit;		/* the same for the callers below a function */
 	bool raw;
 	uint32_t pid;			/* 0: all */
 	const char *comm;		/* NULL: all */

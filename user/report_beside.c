@@ -141,11 +141,10 @@ void report_beside_print(const struct view *v)
 	}
 }
 
-static struct json_object *one_json(const struct view *v, const struct beside *b)
+static struct json_object *one_json(const struct beside *b)
 {
 	struct json_object *o = json_object_new_object();
 
-	(void)v;
 	json_object_object_add(o, "source", output_json_str(b->source->name));
 	json_object_object_add(o, "domain", output_json_str(b->domain->name));
 	json_object_object_add(o, "quantity", json_object_new_string(
@@ -186,7 +185,7 @@ struct json_object *report_beside_json(const struct view *v)
 			if (is_attributed(v, chosen, i, d))
 				continue;
 			b = gather(v, i, d);
-			json_object_array_add(list, one_json(v, &b));
+			json_object_array_add(list, one_json(&b));
 		}
 	}
 	return list;

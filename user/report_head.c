@@ -205,6 +205,9 @@ static void print_books(const struct view *v, const struct blocks *b)
 	printf("\n");
 	if (s.source_errors)
 		printf("# sources    %" PRIu64 " readings failed\n", s.source_errors);
+	if (v->rec.meta.session.children_lost)
+		printf("# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
+		       v->rec.meta.session.children_lost);
 }
 
 /* Where the energy of ticks is taken out at the power of what they interrupt. */

@@ -13,9 +13,6 @@
 
 #define MAX_COLUMNS	(25 + 10 * PROFILE_DOMAINS)
 
-/* Percent of everything: callers below that are not shown to people. */
-#define CALLERS_LIMIT	0.5
-
 /* The columns are made up of the domains that there are. */
 struct columns {
 	struct output_column list[MAX_COLUMNS];
@@ -290,13 +287,11 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 		   const struct chains *c, const struct report_options *opt,
 		   const struct report_row *of, const struct style *style)
 {
-	double limit = opt->format == OUTPUT_TABLE ? fmax(opt->percent_limit, CALLERS_LIMIT) :
-		       opt->percent_limit;
 	struct report_row *rows;
 	size_t n;
 	int ret;
 
-	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * limit / 100,
+	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
 		row(out, b, &rows[i], style, true);

@@ -9,6 +9,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 
 /* 6.3 made vm_flags constant and gave it setters. */
@@ -22,6 +23,12 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 {
 	vma->vm_flags &= ~flags;
 }
+#endif
+
+/* 6.17 renamed the shared workqueues. */
+#ifndef HAVE_SYSTEM_DFL_WQ
+#define system_percpu_wq	system_wq
+#define system_dfl_wq		system_unbound_wq
 #endif
 
 /* 6.13 put the callback into the initialisation; 6.15 removed hrtimer_init(). */

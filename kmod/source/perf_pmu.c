@@ -18,8 +18,10 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "../compat/compat.h"
 #include "../compat/perf.h"
 #include "../spec.h"
 
@@ -170,13 +172,13 @@ static void mend(struct work_struct *work)
 
 static void pmu_cpu_changes(struct kjoule_source *src, unsigned int cpu)
 {
-	queue_work(system_unbound_wq, &pmu_source_of(src)->mend);
+	queue_work(system_dfl_wq, &pmu_source_of(src)->mend);
 }
 
 /* One that found no room among other counters stays in error for ever: a new one may find it. */
 static void pmu_fails(struct kjoule_source *src)
 {
-	queue_work(system_unbound_wq, &pmu_source_of(src)->mend);
+	queue_work(system_dfl_wq, &pmu_source_of(src)->mend);
 }
 
 static u64 slot_value(struct pmu_source *p, struct slot *slot)
@@ -287,6 +289,21 @@ static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 	return 0;
 }
 
+/*
+ * May it be read while the scheduler holds its lock, that is, when a CPU goes idle or comes back?
+ * perf does so with what it counts for tasks. Of the others some wake something up or take locks
+ * when they are read (graphics, controllers behind a mailbox); these only read a register.
+ */
+static bool reads_a_register(const struct pmu *pmu)
+{
+	static const char * const known[] = {
+		"power", "power_core", "cstate_core", "cstate_module", "cstate_pkg",
+	};
+
+	return pmu->task_ctx_nr != perf_invalid_context ||
+	       match_string(known, ARRAY_SIZE(known), pmu->name) >= 0;
+}
+
 /**
  * kjoule_perf_pmu_create() - make a source of a counter of a perf PMU
  * @spec:	checked
@@ -339,6 +356,7 @@ struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 		if (err)
 			goto err_release;
 	}
+	p->src.ticks_only = !reads_a_register(p->slot[0].event->pmu);
 	return &p->src;
 
 err_release:

@@ -170,9 +170,11 @@ def main():
         r = run(top)
         ktap.check(r.stdout.splitlines()[-1:] == ["4 passed, 0 failed, 1 skipped"] and "make check-debug" in r.stdout,
                    "what needs the debug kernel is skipped elsewhere", r.stdout)
+        add_test(top, "too", SHELL + "# debug: too\n",
+                 'echo 1..1; [ "$KJOULE_KERNEL" = debug ] || echo -n "not "; echo ok 1 - its guests have the kernel')
         r = run(top, "--debug")
-        ktap.check(r.stdout.splitlines()[-1:] == ["2 passed, 0 failed, 1 skipped"] and "it is about time" in r.stdout,
-                   "with --debug guests run, a host's test that is for that, and no other", r.stdout)
+        ktap.check(r.stdout.splitlines()[-1:] == ["3 passed, 0 failed, 1 skipped"] and "it is about time" in r.stdout,
+                   "with --debug guests run, the host's tests that are for that, and no other", r.stdout)
         with open(os.path.join(top, "arguments")) as f:
             ktap.check(f.read().startswith("--kernel debug "), "with the debug kernel")
         add_test(top, "slow", GUEST + "# debug: no\n", good)

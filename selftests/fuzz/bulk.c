@@ -175,12 +175,6 @@ void bulk_ioctl(struct world *w)
 	count(&w->tally->ioctl[d ? kind : IOCTL_OTHER][err ? REFUSED : ACCEPTED]);
 }
 
-static void forget_mapping(struct mapping *m)
-{
-	munmap(m->at, m->bytes);
-	m->at = NULL;
-}
-
 /* A ring as it should be, or anything. */
 void bulk_map(struct world *w)
 {
@@ -218,8 +212,9 @@ void bulk_map(struct world *w)
 	if (at == MAP_FAILED)
 		return;
 	if (m->at)
-		forget_mapping(m);
-	*m = (struct mapping){ at, bytes, prot };
+		world_forget_mapping(m);
+	/* whole pages are mapped, and only those of a whole number can be taken away again */
+	*m = (struct mapping){ at, (bytes + PAGE - 1) & ~(PAGE - 1), prot };
 }
 
 static struct mapping *pick_mapping(struct world *w)
@@ -258,12 +253,12 @@ void bulk_unmap(struct world *w)
 		break;
 	case 3:		/* a hole at its end */
 		if (m->bytes > PAGE) {
-			munmap((uint8_t *)m->at + m->bytes - PAGE, PAGE);
 			m->bytes -= PAGE;
+			world_unmap((uint8_t *)m->at + m->bytes, PAGE);
 		}
 		break;
 	default:
-		forget_mapping(m);
+		world_forget_mapping(m);
 		break;
 	}
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -146,6 +147,32 @@ static long number_in(const char *path)
 	return n;
 }
 
+/* What of the device this process still has, for whoever looks for what holds the module. */
+static void show_holders(void)
+{
+	char line[512], path[64];
+	unsigned int fd;
+	ssize_t n;
+	FILE *f;
+
+	for (fd = 0; fd < 1024; fd++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%u", fd);
+		n = readlink(path, line, sizeof(line) - 1);
+		if (n <= 0)
+			continue;
+		line[n] = 0;
+		if (strstr(line, "kjoule"))
+			printf("# open: %u is %s\n", fd, line);
+	}
+	f = fopen("/proc/self/maps", "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strstr(line, "/dev/kjoule"))
+			printf("# mapped: %s", line);
+	}
+	if (f)
+		fclose(f);
+}
+
 /* Nothing is left of a round: the module can go, and comes again. */
 static const char *reload(void)
 {
@@ -153,6 +180,8 @@ static const char *reload(void)
 	int err;
 
 	for (waited = 0; session_count() || number_in("/sys/module/kjoule/refcnt"); waited += 10) {
+		if (waited > PATIENCE_MS)
+			show_holders();
 		if (waited > PATIENCE_MS)
 			return session_count() ? "a session is left although all sockets are closed" :
 			       "the module is held although nothing of it is open";

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
+#include "../kmod/caps.h"
 #include "coverage.h"
 #include "fuzz.h"
 #include "world.h"
@@ -70,18 +70,6 @@ void other_child(struct world *w)
 		;
 }
 
-static bool set_rights(uint64_t effective)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	data[0].effective = effective & data[0].permitted;
-	data[1].effective = effective >> 32 & data[1].permitted;
-	return !syscall(SYS_capset, &header, data);
-}
-
 /* In this thread alone, which libc's own function does not do. */
 static bool become(uid_t user)
 {
@@ -91,15 +79,15 @@ static bool become(uid_t user)
 /* Some moves without rights, or with one of those that the module asks for, as another user at times. */
 void other_stripped(struct world *w)
 {
-	static const uint64_t rights[] = { 0, 0, 1ULL << CAP_PERFMON, 1ULL << CAP_SYS_ADMIN, 1ULL << CAP_SYSLOG,
-					   1ULL << CAP_SYS_ADMIN | 1ULL << CAP_SYSLOG };
+	static const uint64_t rights[] = { 0, 0, CAP(CAP_PERFMON), CAP(CAP_SYS_ADMIN), CAP(CAP_SYSLOG),
+					   CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) };
 	unsigned int moves = 1 + dice_below(&w->dice, 3);
 	uint64_t left = rights[dice_below(&w->dice, 6)], bits = dice_bits(&w->dice);
 	uid_t user = dice_one_in(&w->dice, 2) ? OTHER_USER : 0;
 
 	if (w->child || w->stripped)
 		return;
-	if (!become(user) || !set_rights(left))
+	if (!become(user) || !caps_use(left))
 		abort();
 	if (w->trace)
 		fprintf(w->trace, "rights %#llx, user %u\n", (unsigned long long)left, user);
@@ -111,7 +99,7 @@ void other_stripped(struct world *w)
 		fuzz_move(w);
 	}
 	w->stripped = false;
-	if (!become(0) || !set_rights(UINT64_MAX))
+	if (!become(0) || !caps_use(UINT64_MAX))
 		abort();
 	w->may_fail = fuzz_may_fail(w);
 }

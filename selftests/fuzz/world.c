@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -205,6 +206,20 @@ void world_close_sockets(struct world *w)
 	memset(w->session, 0, sizeof(w->session));
 }
 
+void world_unmap(void *at, size_t bytes)
+{
+	if (!munmap(at, bytes))
+		return;
+	perror("the fuzzer's own munmap");
+	abort();
+}
+
+void world_forget_mapping(struct mapping *m)
+{
+	world_unmap(m->at, m->bytes);
+	m->at = NULL;
+}
+
 void world_close(struct world *w)
 {
 	unsigned int i;
@@ -212,8 +227,7 @@ void world_close(struct world *w)
 	world_close_sockets(w);
 	for (i = 0; i < MAPPINGS; i++) {
 		if (w->mapping[i].at)
-			munmap(w->mapping[i].at, w->mapping[i].bytes);
-		w->mapping[i].at = NULL;
+			world_forget_mapping(&w->mapping[i]);
 	}
 	for (i = 0; i < DEVICES; i++) {
 		if (w->device[i].fd >= 0)

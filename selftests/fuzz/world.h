@@ -137,6 +137,9 @@ void world_end(struct world *w);
 bool world_open(struct world *w);
 void world_close(struct world *w);	/* all that holds the module */
 void world_close_sockets(struct world *w);
+/* What stays mapped holds the module, which would look like a fault of its: that ends the fuzzer. */
+void world_unmap(void *at, size_t bytes);
+void world_forget_mapping(struct mapping *m);
 
 /* Around a call: an allocation in it may fail; it is interrupted when it waits for long. */
 void world_arm(struct world *w);

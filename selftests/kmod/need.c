@@ -7,14 +7,13 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
 #include <linux/kjoule.h>
 
 #include "../ktap.h"
 #include "guest.h"
+#include "caps.h"
 #include "need.h"
 #include "nl.h"
 
@@ -39,14 +38,7 @@ static bool read_line(const char *path, char *line, int size)
 /* One of the two capabilities that the module asks for. */
 static bool may_measure(void)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-	uint64_t caps;
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	caps = data[0].effective | (uint64_t)data[1].effective << 32;
-	return caps & (1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN);
+	return caps_used() & (CAP(CAP_PERFMON) | CAP(CAP_SYS_ADMIN));
 }
 
 /* The device and netlink: either may refuse, for the same causes. */
@@ -130,13 +122,22 @@ unsigned int need_hotplug(void)
 	return second;
 }
 
-void need_chip(void)
+const char *lacks_chip(void)
 {
 	if (access("/sys/module/vchip_source", F_OK))
-		ktap_skip_all("this is not the laboratory's virtual chip, whose truth is known: "
-			      "run it in a guest of kjoule's tree, selftests/run.sh");
+		return "this is not the laboratory's virtual chip, whose truth is known: "
+		       "run it in a guest of kjoule's tree, selftests/run.sh";
 	if (access(DEBUGFS "/vchip/registers", R_OK))
-		ktap_skip_all("the virtual chip's registers can not be read: mount -t debugfs debugfs " DEBUGFS);
+		return "the virtual chip's registers can not be read: mount -t debugfs debugfs " DEBUGFS;
+	return NULL;
+}
+
+void need_chip(void)
+{
+	const char *why = lacks_chip();
+
+	if (why)
+		ktap_skip_all(why);
 }
 
 static bool is_virtual(void)

@@ -23,6 +23,7 @@ unsigned int need_hotplug(void);
  * known of it, or that make it say anything. No silicon has that.
  */
 void need_chip(void);
+const char *lacks_chip(void);		/* what it would say, NULL if nothing */
 
 /*
  * A machine, or the virtual chip: for tests of what ticks leave to others. What an interrupt

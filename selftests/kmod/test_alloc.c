@@ -22,10 +22,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../ktap.h"
+#include "any_source.h"
 #include "books.h"
+#include "caps.h"
 #include "fail.h"
 #include "guest.h"
 #include "module.h"
@@ -87,6 +90,61 @@ static bool have_records(void)
 		return false;
 	sleep_ms(20);
 	return true;
+}
+
+static int make_with_sources(void)
+{
+	const struct nl_spec specs[] = { any_counter(), any_file() };
+	struct nl_config c = plain;
+
+	c.specs = specs;
+	c.n_specs = 2;
+	return nl_session_new(&nl, &c, &info);
+}
+
+static bool have_sources(void)
+{
+	return have_socket() && !make_with_sources();
+}
+
+static struct nl listener;
+
+static bool have_listener(void)
+{
+	return !nl_open(&listener) &&
+	       !nl_talk(&listener, nl_request(&listener, KJOULE_CMD_NOTICE_LISTEN, 0), NULL, NULL);
+}
+
+static bool have_socket_and_listener(void)
+{
+	return have_socket() && have_listener();
+}
+
+static bool have_sources_and_listener(void)
+{
+	return have_sources() && have_listener();
+}
+
+static bool have_running_and_listener(void)
+{
+	return have_sources_and_listener() && !nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
+}
+
+static bool have_family(void)
+{
+	struct nl_config c = plain;
+
+	c.target = KJOULE_TARGET_PROCESS;
+	c.pid = getpid();
+	c.flags = KJOULE_FLAG_INHERIT;
+	return have_socket() && !nl_session_new(&nl, &c, &info) &&
+	       !nl_session_do(&nl, KJOULE_CMD_SESSION_START, info.id, &info);
+}
+
+/* Whose memory is charged. */
+static bool have_no_ipc_lock(void)
+{
+	return have_socket() && caps_use(CAP_ALL & ~CAP(CAP_IPC_LOCK));
 }
 
 static bool have_nothing(void)
@@ -236,6 +294,52 @@ static int do_session_new_named(void)
 	return nl_session_new(&nl, &c, &info);
 }
 
+static int do_session_new_family(void)
+{
+	struct nl_config c = plain;
+
+	c.target = KJOULE_TARGET_PROCESS;
+	c.pid = getpid();
+	c.flags = KJOULE_FLAG_INHERIT;
+	return nl_session_new(&nl, &c, &info);
+}
+
+static int do_session_new_cgroup(void)
+{
+	struct nl_config c = plain;
+	int err;
+
+	c.target = KJOULE_TARGET_CGROUP;
+	c.cgroup_fd = open("/sys/fs/cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c.cgroup_fd < 0)
+		return -errno;
+	err = nl_session_new(&nl, &c, &info);
+	close(c.cgroup_fd);
+	return err;
+}
+
+static int do_session_new_chains(void)
+{
+	struct nl_config c = plain;
+
+	c.flags = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
+	c.stack_bytes = 4096;
+	return nl_session_new(&nl, &c, &info);
+}
+
+/* A child that the session has to remember. */
+static int do_fork(void)
+{
+	pid_t pid = fork();
+	int err = pid < 0 ? errno : 0;
+
+	if (!pid)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
+	return err == EAGAIN ? -ENOMEM : -err;
+}
+
 static int do_command(uint8_t cmd)
 {
 	return nl_session_do(&nl, cmd, info.id, cmd == KJOULE_CMD_SESSION_DEL ? NULL : &info);
@@ -356,6 +460,22 @@ static const struct operation operations[] = {
 	{ "making a session", have_socket_and_reader, .run = do_session_new, .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session of one process on one CPU", have_socket, .run = do_session_new_named,
 	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session that reads a counter and a file", have_socket, .run = make_with_sources,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session of a process and its children", have_socket, .run = do_session_new_family,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session of a cgroup", have_socket, .run = do_session_new_cgroup, .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session with callers", have_socket, .run = do_session_new_chains,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session on an account", have_no_ipc_lock, .run = do_session_new,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session while somebody listens", have_socket_and_listener, .run = do_session_new,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "forking below a session", have_family, .run = do_fork, .frugal = true },
+	{ "starting a session with sources while somebody listens", have_sources_and_listener, .run = do_start,
+	  .command = KJOULE_CMD_SESSION_START },
+	{ "ending a session with sources while somebody listens", have_running_and_listener, .run = do_del,
+	  .command = KJOULE_CMD_SESSION_DEL },
 	{ "starting a session", have_session, .run = do_start, .command = KJOULE_CMD_SESSION_START },
 	{ "stopping a session", have_running, .run = do_stop, .command = KJOULE_CMD_SESSION_STOP },
 	{ "asking for a session", have_running, .run = do_get, .command = KJOULE_CMD_SESSION_GET },
@@ -371,7 +491,9 @@ static const struct operation operations[] = {
 /* Back to where each operation begins. */
 static void tidy_up(void)
 {
+	caps_use(CAP_ALL);
 	send_away();
+	nl_close(&listener);
 	if (dev.fd >= 0)
 		device_close(&dev);
 	nl_close(&nl);

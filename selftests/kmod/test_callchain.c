@@ -10,11 +10,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
 #include "caller_sample.h"
+#include "caps.h"
 
 /* Frames of the recursion: innermost first, without the sample's own address. */
 static unsigned int recursion(uint64_t *ip)
@@ -183,19 +182,6 @@ static void check_kernel(void)
  * Hidden addresses
  */
 
-static bool keep_caps(uint64_t caps)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = caps, .permitted = caps },
-		{ .effective = caps >> 32, .permitted = caps >> 32 },
-	};
-
-	return !syscall(SYS_capset, &header, data);
-}
-
-#define CAP(x)	(1ULL << (x))
-
 /* Without CAP_PERFMON and CAP_SYSLOG: whatever is in the mapped ring, no address of the kernel. */
 static int look_for_addresses(void)
 {
@@ -207,7 +193,7 @@ static int look_for_addresses(void)
 	struct device d;
 
 	config.pid = child_start(recurse_and_read, NULL);
-	if (!keep_caps(CAP(CAP_SYS_ADMIN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH) | CAP(CAP_KILL)) ||
+	if (!caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH) | CAP(CAP_KILL)) ||
 	    nl_open(&nl) || !session_begin(&nl, &config, &info, &d, walk)) {
 		child_end(config.pid);
 		return 1;

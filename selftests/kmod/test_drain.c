@@ -13,14 +13,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
 #include <linux/netlink.h>
 
 #include "../ktap.h"
 #include "books.h"
+#include "caps.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -231,10 +230,6 @@ static void check_readers(void)
 /* Whose capabilities were given up may not see what the session's maker might. */
 static void check_kernel_addresses(void)
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = 1U << CAP_SYS_ADMIN, .permitted = 1U << CAP_SYS_ADMIN },
-	};
 	int status = 1;
 	pid_t pid;
 
@@ -243,7 +238,7 @@ static void check_kernel_addresses(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid)
-		_exit(syscall(SYS_capset, &header, data) ? 2 : drain_dump(&nl, info.id, &d, walk, NULL) != -EPERM);
+		_exit(!caps_keep(CAP(CAP_SYS_ADMIN)) ? 2 : drain_dump(&nl, info.id, &d, walk, NULL) != -EPERM);
 	waitpid(pid, &status, 0);
 	ktap_check(!status, "kernel addresses are not dumped to who has neither CAP_PERFMON nor CAP_SYSLOG");
 	ktap_check(drain_dump(&nl, info.id, &d, walk, NULL) >= 0, "nor is that the end of the session");

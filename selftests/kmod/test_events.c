@@ -15,13 +15,12 @@
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
 #include "../ktap.h"
 #include "books.h"
+#include "caps.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -321,19 +320,6 @@ static void check_same_errors(const char *source, const struct nl_config *c, con
 
 /* Who may listen. Each in a child, with what is left to it. */
 
-#define CAP(x)	(1ULL << (x))
-
-static bool keep_caps(uint64_t caps)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = caps, .permitted = caps },
-		{ .effective = caps >> 32, .permitted = caps >> 32 },
-	};
-
-	return !syscall(SYS_capset, &header, data);
-}
-
 /* Bits of what a child could do. */
 enum { JOINED = 1, LISTENS = 2, HEARD = 4, TWICE = 8, BROKEN = 128 };
 
@@ -373,17 +359,17 @@ static int as_namespace_root(void)
 
 static int with_perfmon(void)
 {
-	return !keep_caps(CAP(CAP_PERFMON));
+	return !caps_keep(CAP(CAP_PERFMON));
 }
 
 static int with_net_admin(void)
 {
-	return !keep_caps(CAP(CAP_NET_ADMIN));
+	return !caps_keep(CAP(CAP_NET_ADMIN));
 }
 
 static int with_admin(void)
 {
-	return !keep_caps(CAP(CAP_SYS_ADMIN));
+	return !caps_keep(CAP(CAP_SYS_ADMIN));
 }
 
 static void check_listener(const char *who, int (*become)(void), int want, const char *promise)

@@ -288,12 +288,17 @@ def check_books(t, recorder):
 def check_uses(t, recorder):
     """What a session has read of each of its sources, and what all sessions have not got of it."""
     use = lambda name: value(f"{recorder.folder}/{name}")
-    t.check([use("source0/name"), use("source1/name"), use("frequency/name")] ==
-            ["vchip", "vchip-meter", "vchip-cycles"], "a session's sources have folders, by their numbers")
-    there = {name: sorted(os.listdir(f"{SYSFS}/{recorder.folder}/{name}")) for name in ("source0", "source1")}
-    t.check(there == {"source0": ["errors", "name"],
-                      "source1": ["errors", "name", "overruns", "period_ns", "reads"]},
-            "what the ticks read has no period", [there])
+    names = [use(f"source{i}/name") for i in range(4)] + [use("frequency/name")]
+    t.check(names == ["vchip", "vchip-meter", "hwmon:vchip/power1", "perf:vchip/instructions/", "vchip-cycles"],
+            "a session's sources have folders, by their numbers", [names])
+    there = [sorted(os.listdir(f"{SYSFS}/{recorder.folder}/source{i}")) for i in range(4)]
+    slow = ["errors", "name", "overruns", "period_ns", "reads"]
+    t.check(there == [["errors", "name"], slow, sorted(slow + ["unit", "value"]), ["errors", "name", "unit"]],
+            "what the ticks read has no period, what others tell is not told twice", [there])
+    t.check([use("source2/unit"), use("source3/unit")] == ["uW", "events"], "a source has its unit")
+    least, most = 0.3e6, 10e6    # of the chip, in microwatts, idle and with both CPUs at work
+    t.check(least < int(use("source2/value")) < most, "and the value that it had in its last record",
+            [use("source2/value"), chip_power()])
     reads = int(use("source1/reads"))
     time.sleep(1)
     more = int(use("source1/reads")) - reads
@@ -389,7 +394,7 @@ def check_ends(t):
 
 def main():
     t = ktap
-    recorder = Recorder("--source", "vchip,vchip-meter")
+    recorder = Recorder("--source", "vchip,vchip-meter,hwmon:vchip/power1,perf:vchip/instructions/")
     check_documented(t)
     check_lines(t)
     check_readers(t)

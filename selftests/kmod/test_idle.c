@@ -2,7 +2,7 @@
 /*
  * An idle CPU is left alone: with a session at 4 kHz it is woken no more often than without,
  * its idle governor chooses as without, its power is the same, and its time is in the books.
- * A session that asks for it wakes it all the same.
+ * A session that asks for it wakes it all the same. Without the chip: no tick on an idle CPU.
  *
  * where: guest
  * vm: --profile plain --cpus 2
@@ -50,9 +50,12 @@ static uint64_t number_of(const char *path)
 	return chip_read(path, &value) ? value : 0;
 }
 
-/* Both are the chip's, however late this program is. */
+/* Both are the chip's, however late this program is; of a machine there is only the time. */
 static void look_at_energy(struct look *l)
 {
+	l->ns = now_ns();
+	if (lacks_chip())
+		return;
 	l->ns = chip_register("pkg.chip_ns");
 	l->pj = chip_register("pkg.energy_pkg_pj");
 }
@@ -142,7 +145,7 @@ static struct idle watch_with(uint64_t flags, const char *name)
 			   "the ticks of idle time are in the books, as parked (%.3f s of %.3f s)",
 			   parked * (INTERVAL_NS / 1e9), idle_ns / 1e9);
 		/* the session is there for a little longer than it is watched */
-		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * i.idle_s + 0.4,
+		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * i.idle_s + 0.2 * d.n,
 			   "idle time by the books is the kernel's (%.3f and %.3f s)", idle_ns / 1e9, i.idle_s);
 		ktap_check(told_ns <= idle_ns && told_ns > idle_ns * 9 / 10,
 			   "and is told in the records, but for what is shorter than a tick");
@@ -226,6 +229,14 @@ static void check_left_alone(void)
 	ktap_check(i.entries > with.entries + 1000, "and is woken for it (%.1f times a second)", i.entries);
 }
 
+/* A machine that has work of its own is never as idle twice: only what the books say is judged. */
+static void check_parked(void)
+{
+	watch_with(0, "4 kHz, idle left alone");
+	ktap_skip("idle power, how often CPUs are woken and the choice of idle states are those without a session",
+		  lacks_chip());
+}
+
 int main(void)
 {
 	unsigned int cpu;
@@ -234,9 +245,8 @@ int main(void)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	need_module();
-	need_chip();
 	nl_open(&nl);
-	for (cpu = 0; cpu < cpu_count(); cpu++) {
+	for (cpu = 0; !lacks_chip() && cpu < cpu_count(); cpu++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", cpu);
 		f = fopen(path, "w");
 		if (f) {
@@ -244,7 +254,10 @@ int main(void)
 			fclose(f);
 		}
 	}
-	check_left_alone();
+	if (lacks_chip())
+		check_parked();
+	else
+		check_left_alone();
 	ktap_check_equal(0, session_count(), "no session is left");
 	return ktap_end();
 }

@@ -61,7 +61,7 @@ static void without_both(void)
 {
 	struct nl own;
 
-	if (!keep_caps(ALL & ~CAP(CAP_PERFMON) & ~CAP(CAP_SYS_ADMIN))) {
+	if (!caps_keep(CAP_ALL & ~CAP(CAP_PERFMON) & ~CAP(CAP_SYS_ADMIN))) {
 		ktap_not_ok("giving up capabilities");
 		return;
 	}
@@ -111,7 +111,7 @@ static void check_kernel_address(const char *who, uint64_t caps, bool shown)
 	unsigned int kernel, hidden;
 	struct nl own;
 
-	if (!keep_caps(caps) || nl_open(&own) || !sample_kernel(&own, &kernel, &hidden)) {
+	if (!caps_keep(caps) || nl_open(&own) || !sample_kernel(&own, &kernel, &hidden)) {
 		ktap_not_ok("%s: a session with samples of the kernel", who);
 		return;
 	}
@@ -125,7 +125,7 @@ static void with_perfmon(void)
 {
 	struct nl own;
 
-	if (!keep_caps(CAP(CAP_PERFMON) | FILES))
+	if (!caps_keep(CAP(CAP_PERFMON) | FILES))
 		return;
 	check_errno(0, nl_open(&own), "CAP_PERFMON alone", "the family can be found");
 	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_PERFMON alone", "session-new");
@@ -140,7 +140,7 @@ static void with_admin(void)
 {
 	struct nl own;
 
-	if (!keep_caps(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
+	if (!caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
 		return;
 	check_errno(0, nl_open(&own), "CAP_SYS_ADMIN", "the family can be found");
 	check_errno(0, try_command(&own, KJOULE_CMD_SESSION_NEW, 0), "CAP_SYS_ADMIN", "session-new");
@@ -223,9 +223,9 @@ static void as_other_admin(void)
 /* The session shows kernel addresses; who would read it may not see them. */
 static void without_addresses(void)
 {
-	if (keep_caps(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
+	if (caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_SYSLOG) | FILES))
 		check_errno(0, try_attach(), "root with CAP_SYSLOG", "attaching to a session with kernel addresses");
-	if (keep_caps(CAP(CAP_SYS_ADMIN) | FILES))
+	if (caps_keep(CAP(CAP_SYS_ADMIN) | FILES))
 		check_errno(EPERM, try_attach(), "root without CAP_PERFMON and CAP_SYSLOG",
 			    "attaching to a session with kernel addresses");
 	else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Everything at once and for long: a session at 4 kHz, a CPU that goes or comes every
- * second, sessions of all kinds made and destroyed throughout, processes forked and ended. The
- * kernel has nothing to complain of and every book balances. KJOULE_SOAK_S says for how many
+ * second, sessions of all kinds, with sources and callers, made and destroyed throughout, processes
+ * forked and ended. The kernel has nothing to complain of, every book balances, no total steps back. KJOULE_SOAK_S says for how many
  * seconds; the figure that is promised is for 300 (scripts/bench soak).
  *
  * where: guest
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../ktap.h"
+#include "any_source.h"
 #include "books.h"
 #include "guest.h"
 #include "need.h"
@@ -30,6 +31,8 @@ static struct nl_session info;
 static struct device d;
 static struct walk walk[NL_MAX_CPUS];
 static struct nl_stats stats[NL_MAX_CPUS];
+static uint64_t total[NL_MAX_CPUS];
+static unsigned int values, steps, steps_back;
 static uint64_t random_state = 0x9e3779b97f4a7c15ULL;
 
 static unsigned int random_below(unsigned int n)
@@ -57,6 +60,22 @@ static pid_t start_forks(void)
 	}
 }
 
+/* The counter of the session that is there all the time: each CPU has its own. */
+static void see_energy(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
+{
+	(void)tick;
+	steps++;
+	steps_back += e->energy_uj[0] < total[e->scope];
+	total[e->scope] = e->energy_uj[0];
+	steps_back += e->scope != w->cpu;
+}
+
+static void see_value(struct walk *w, const struct kjoule_value *v)
+{
+	(void)w;
+	values += v->value > 0;
+}
+
 struct others {
 	unsigned int made, refused, unbalanced, failed;
 };
@@ -71,10 +90,20 @@ static void one_other(struct others *o, pid_t forks)
 		.flags = random_below(2) ? KJOULE_FLAG_WAKE_IDLE : 0,
 		.ring_bytes = rings[random_below(3)],
 	};
+	const struct nl_spec specs[] = { any_file(), any_counter() };
 	struct nl_session s;
 	struct device other;
 	int err, n, i;
 
+	c.specs = specs;
+	c.n_specs = random_below(3);
+	/* the smallest ring has no room for what belongs to four samples */
+	if (c.ring_bytes > 4096 && random_below(2))
+		c.flags |= KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN;
+	if (c.ring_bytes > 4096 && !random_below(4)) {
+		c.flags |= KJOULE_FLAG_USER_STACK;
+		c.stack_bytes = 4096;
+	}
 	switch (random_below(3)) {
 	case 0:
 		c.target = KJOULE_TARGET_PROCESS;
@@ -121,9 +150,10 @@ static void one_other(struct others *o, pid_t forks)
 
 int main(void)
 {
+	const struct nl_spec specs[] = { any_counter(), any_file() };
 	const char *wanted = getenv("KJOULE_SOAK_S");
 	uint64_t until, next, begin_ns;
-	unsigned int flips = 0, moves_failed = 0, second;
+	unsigned int flips = 0, moves_failed = 0, second, i;
 	struct others o = { 0 };
 	struct busy b;
 	bool on = true;
@@ -136,8 +166,13 @@ int main(void)
 	nl_open(&nl_others);
 	busy_start(&b, 1);
 	forks = start_forks();
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = 250000, .ring_bytes = 1 << 22 }, &info, &d, walk))
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = 250000, .ring_bytes = 1 << 22, .specs = specs,
+						     .n_specs = 2 }, &info, &d, walk))
 		return ktap_end();
+	for (i = 0; i < d.n; i++) {
+		walk[i].on_energy = see_energy;
+		walk[i].on_value = see_value;
+	}
 	begin_ns = now_ns();
 	until = begin_ns + seconds * 1000000000ULL;
 	next = begin_ns + 1000000000ULL;
@@ -165,6 +200,8 @@ int main(void)
 	ktap_check(flips >= (unsigned int)seconds * 8 / 10 && !moves_failed, "a CPU went or came every second");
 	ktap_check(o.made > (unsigned int)seconds / 2, "sessions were made and destroyed throughout");
 	ktap_check_equal(0, o.failed, "none failed");
+	ktap_check(steps > 100 && !steps_back, "no total ever steps back");
+	ktap_check(values > (unsigned int)seconds / 2, "and a file, which each move of a CPU changes, is read");
 	ktap_check_equal(0, o.unbalanced, "the books of each balance");
 	sleep_ms(200);
 	ktap_check_equal(0, session_count(), "no session is left");

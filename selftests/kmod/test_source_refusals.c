@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A source that is not there, does not move or can not be read is refused by name when
- * the session is made, never shown as 0 W; so is a descriptor of anything but a file of
- * sysfs open for reading, and a specification that does not make sense. Nothing is
- * borrowed from whoever opened a socket. Who is killed while he looks has found nothing.
+ * the session is made, never shown as 0 W; so is a specification that does not make sense.
+ * Nothing is borrowed from whoever opened a socket. Who is killed while he looks has found
+ * nothing. Descriptors of other things: test_descriptors.c.
  *
  * where: guest
  * vm: --profile plain --cpus 2
@@ -14,16 +14,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
 #include "../ktap.h"
 #include "books.h"
+#include "caps.h"
 #include "chip.h"
 #include "guest.h"
 #include "need.h"
@@ -65,49 +61,6 @@ static void refuse(const char *what, struct nl_spec spec, int want)
 
 	check_outcome(what, want, try_specs(&nl, NULL, 0, &spec, 1), name);
 	check_outcome(what, want, try_specs(&nl, "vchip", 0, (struct nl_spec[]){ fine, spec }, 2), name);
-}
-
-static void refuse_fd(const char *what, int fd, int want)
-{
-	refuse(what, (struct nl_spec){ .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "file",
-				       .quantity = KJOULE_QUANTITY_COUNT, .fd = fd }, want);
-	if (fd >= 0)
-		close(fd);
-}
-
-static void check_descriptors(void)
-{
-	int tmp = memfd_create("value", MFD_CLOEXEC), closed = dup(1), fds[2];
-	FILE *f = tmpfile();
-
-	dprintf(tmp, "123\n");
-	refuse_fd("a file in memory", tmp, EINVAL);
-	if (f) {
-		fprintf(f, "123\n");
-		fflush(f);
-		refuse_fd("a file of another file system", dup(fileno(f)), EINVAL);
-		fclose(f);
-	}
-	refuse_fd("a file of debugfs", open("/sys/kernel/debug/vchip/behind_ns", O_RDONLY), EINVAL);
-	refuse_fd("a file of procfs", open("/proc/sys/kernel/pid_max", O_RDONLY), EINVAL);
-	refuse_fd("a file of tracefs", open("/sys/kernel/tracing/buffer_size_kb", O_RDONLY), EINVAL);
-	refuse_fd("a file of cgroup", open("/proc/self/cgroup", O_RDONLY), EINVAL);
-	refuse_fd("a device", open("/dev/zero", O_RDONLY), EINVAL);
-	refuse_fd("a socket", socket(AF_UNIX, SOCK_STREAM, 0), EINVAL);
-	refuse_fd("an eventfd", eventfd(1, 0), EINVAL);
-	if (!pipe(fds)) {
-		refuse_fd("a pipe", fds[0], EINVAL);
-		close(fds[1]);
-	}
-	refuse_fd("a directory of sysfs", open("/sys/class", O_RDONLY | O_DIRECTORY), EINVAL);
-	refuse_fd("a file of sysfs that is open for writing only",
-		  chip_open("/sys/bus/pci/drivers/vchip/*:*/test/value", O_WRONLY), EINVAL);
-	refuse_fd("a file of sysfs that is only located",
-		  chip_open("/sys/bus/pci/drivers/vchip/*:*/test/value", O_PATH), EBADF);
-	close(closed);
-	refuse_fd("a descriptor that is closed", closed, EBADF);
-	refuse_fd("descriptor -1", -1, EBADF);
-	refuse_fd("a file of sysfs with words", open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY), ENODEV);
 }
 
 static void refuse_text(const char *what, const char *text, uint32_t quantity, int want)
@@ -278,15 +231,6 @@ static void check_log(void)
 	close(log);
 }
 
-/* Drop what lets one look at energy. */
-static bool become_weak(void)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { { 0 } };
-
-	return !syscall(SYS_capset, &header, data);
-}
-
 /* Who may not look at energy does not get it through somebody else's socket, nor by a file. */
 static void check_borrowed(void)
 {
@@ -306,7 +250,7 @@ static void check_borrowed(void)
 		return;
 	pid = fork();
 	if (!pid) {
-		if (!become_weak() || nl_open(&own))
+		if (!caps_keep(0) || nl_open(&own))
 			_exit(1);
 		for (i = 0; i < 4; i++) {
 			refused[0] += try_specs(&nl, NULL, 0, &specs[i], 1) == -EPERM;
@@ -323,20 +267,6 @@ static void check_borrowed(void)
 	close(specs[1].fd);
 }
 
-/* Effective capabilities; the permitted ones stay. */
-static bool set_effective(bool all)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2];
-	unsigned int i;
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	for (i = 0; i < 2; i++)
-		data[i].effective = all ? data[i].permitted : 0;
-	return !syscall(SYS_capset, &header, data);
-}
-
 /* A file that asks who reads: its opener's rights count, not those of the thread that reads it. */
 static void check_opener(void)
 {
@@ -348,11 +278,12 @@ static void check_opener(void)
 	spec.fd = open(path, O_RDONLY);
 	check_outcome("a file that asks for CAP_PERFMON, opened with it", 0, try_specs(&nl, NULL, 0, &spec, 1), NULL);
 	close(spec.fd);
-	good = set_effective(false);
+	good = caps_use(0);
 	spec.fd = open(path, O_RDONLY);
-	good &= set_effective(true) && (int)spec.fd >= 0;
+	good &= caps_use(CAP_ALL) && (int)spec.fd >= 0;
 	ktap_check(good, "the same can be opened without");
-	refuse_fd("a file that asks for CAP_PERFMON, opened without", spec.fd, ENODEV);
+	refuse("a file that asks for CAP_PERFMON, opened without", spec, ENODEV);
+	close(spec.fd);
 }
 
 #define FROZEN	"/sys/module/vchip_source/parameters/frozen"
@@ -479,7 +410,6 @@ int main(void)
 		ktap_not_ok("the family");
 		return ktap_end();
 	}
-	check_descriptors();
 	check_values();
 	check_sense();
 	check_log();

@@ -11,12 +11,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <linux/capability.h>
 
 #include "../ktap.h"
+#include "caps.h"
 #include "nl.h"
 
 #define NOBODY	65534
@@ -37,26 +36,12 @@ static const char *const command_name[] = {
 	[KJOULE_CMD_NOTICE_LISTEN] = "notice-listen",
 };
 
-/* Keep only these capabilities, in all sets. */
-static inline bool keep_caps(uint64_t caps)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = {
-		{ .effective = caps, .permitted = caps, .inheritable = 0 },
-		{ .effective = caps >> 32, .permitted = caps >> 32, .inheritable = 0 },
-	};
-
-	return !syscall(SYS_capset, &header, data);
-}
-
-#define CAP(x)	(1ULL << (x))
-#define ALL	(CAP(CAP_LAST_CAP + 1) - 1)
 #define FILES	(CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH))
 
 /* Become another user who has these. */
 static inline bool become(uid_t uid, uint64_t caps)
 {
-	return !prctl(PR_SET_KEEPCAPS, 1) && !setresgid(uid, uid, uid) && !setresuid(uid, uid, uid) && keep_caps(caps);
+	return !prctl(PR_SET_KEEPCAPS, 1) && !setresgid(uid, uid, uid) && !setresuid(uid, uid, uid) && caps_keep(caps);
 }
 
 /* Send a valid command as @who; a dump if @flags say so. */

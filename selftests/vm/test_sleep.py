@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
+# debug: too
 # timeout: 300
 """The machine sleeps all the way down while a session runs: kmod/test_sleep in a bare guest.
 

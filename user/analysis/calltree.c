@@ -89,15 +89,6 @@ int calltree_child(struct calltree *t, uint32_t parent, uint32_t function, uint3
 	return 0;
 }
 
-unsigned int calltree_depth(const struct calltree *t, uint32_t node)
-{
-	unsigned int n = 0;
-
-	for (; node != CALLTREE_ROOT; node = t->nodes[node].parent)
-		n++;
-	return n;
-}
-
 int calltree_cumulate(const struct calltree *t, const double *weights, uint32_t n_functions,
 		      double *out)
 {

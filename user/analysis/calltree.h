@@ -32,8 +32,6 @@ int calltree_init(struct calltree *t);
 void calltree_free(struct calltree *t);
 /** calltree_child() - the node of @function called from @parent; made if there is none */
 int calltree_child(struct calltree *t, uint32_t parent, uint32_t function, uint32_t *node);
-/** calltree_depth() - frames from the outermost to this one */
-unsigned int calltree_depth(const struct calltree *t, uint32_t node);
 
 /**
  * calltree_cumulate() - weights by function, each with all that was called from it

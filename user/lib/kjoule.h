@@ -246,8 +246,6 @@ int kjoule_session_start(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_sess
 /** kjoule_session_stop() - stop its ticks; the rings stay readable. */
 int kjoule_session_stop(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
 			struct kjoule_error *err);
-int kjoule_session_get(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
-		       struct kjoule_error *err);
 int kjoule_session_del(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_error *err);
 /** kjoule_stats() - a session's books, an entry for each CPU. @list is the caller's to free. */
 int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **list, size_t *n,

@@ -415,12 +415,6 @@ int kjoule_session_stop(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_sessi
 	return session_call(ctl, KJOULE_CMD_SESSION_STOP, id, "stop the session", info, err);
 }
 
-int kjoule_session_get(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
-		       struct kjoule_error *err)
-{
-	return session_call(ctl, KJOULE_CMD_SESSION_GET, id, "ask for the session", info, err);
-}
-
 int kjoule_session_del(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_error *err)
 {
 	return session_call(ctl, KJOULE_CMD_SESSION_DEL, id, "end the session", NULL, err);

@@ -137,6 +137,35 @@ static void a_meter_of_which_no_part_works_is_refused(void **state)
 	assert_true(says("kjoule: powercap: no part of it can be used"));
 }
 
+/* Where nothing was asked for the next best one has its turn, and at last none. */
+static void by_default_what_does_not_work_gives_way_to_the_next_best(void **state)
+{
+	(void)state;
+	sysfs_put("24\n", "bus/event_source/devices/power/type");
+	sysfs_put("0\n", "bus/event_source/devices/power/cpumask");
+	sysfs_put("config:0-7\n", "bus/event_source/devices/power/format/event");
+	sysfs_put("event=0x02\n", "bus/event_source/devices/power/events/energy-pkg");
+	sysfs_put("Joules\n", "bus/event_source/devices/power/events/energy-pkg.unit");
+	sysfs_put("2.3283064365386962890625e-10\n", "bus/event_source/devices/power/events/energy-pkg.scale");
+	kernel[0].available = false;
+	assert_int_equal(choose(NULL), 0);
+	assert_string_equal(names(), "perf:power/energy-pkg/");
+	refused = "perf:power";
+	assert_int_equal(choose(NULL), 0);
+	assert_string_equal(names(), ZONE "0," ZONE "1," ZONE "0:0," ZONE "1:0");
+	assert_true(says("left out of perf:power: perf:power/energy-pkg/: the counter stands still\n"));
+	refused = "p";		/* all that sysfs has of the processor */
+	assert_int_equal(choose(NULL), 0);
+	assert_int_equal(chosen->n, 0);
+	assert_true(says("recording time and frequency only"));
+	/* a default of the kernel's that is worse than what does not work */
+	kernel[0].available = true;
+	kernel[0].rating = 1;
+	assert_int_equal(choose(NULL), 0);
+	assert_int_equal(chosen->n, 0);
+	assert_null(strstr(heard, "time and frequency only"));
+}
+
 /* What was asked for by its name is for the session to refuse. */
 static void what_is_named_itself_is_not_left_out(void **state)
 {
@@ -277,6 +306,7 @@ int main(void)
 		TEST(a_part_that_stands_still_is_left_out_of_its_meter),
 		TEST(a_meter_of_which_no_part_works_is_refused),
 		TEST(what_is_named_itself_is_not_left_out),
+		TEST(by_default_what_does_not_work_gives_way_to_the_next_best),
 		TEST(a_module_without_room_refuses_no_part),
 		TEST(a_frequency_source_is_chosen_beside_the_others),
 		TEST(slow_sources_are_read_as_often_as_is_said),
