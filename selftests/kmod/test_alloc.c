@@ -327,10 +327,10 @@ static int do_session_new_chains(void)
 	return nl_session_new(&nl, &c, &info);
 }
 
-/* A child that the session has to remember. */
+/* A child that the session has to remember. It shares this one's memory: none of that is to fail. */
 static int do_fork(void)
 {
-	pid_t pid = fork();
+	pid_t pid = vfork();
 	int err = pid < 0 ? errno : 0;
 
 	if (!pid)
