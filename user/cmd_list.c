@@ -60,13 +60,6 @@ struct sources {
 	size_t n_kernel, n_found;
 };
 
-static const char *class_name(uint32_t class)
-{
-	static const char *const names[] = { "other", "package", "core", "uncore", "dram", "psys" };
-
-	return class < sizeof(names) / sizeof(names[0]) ? names[class] : "unknown";
-}
-
 static const char *domain_name(const struct kjoule_source_info *src, int index)
 {
 	for (uint32_t i = 0; i < src->n_domains; i++)
@@ -110,7 +103,7 @@ static void domain_cells(struct output *out, const struct kjoule_source_info *sr
 		return;
 	}
 	output_str(out, dom->name);
-	output_str(out, class_name(dom->class));
+	output_str(out, kjoule_class_name(dom->class));
 	inside = dom->parent < 0 ? src->inside : domain_name(src, dom->parent);
 	text_or_none(out, inside, NULL);
 	text_or_none(out, src->same_as, NULL);

@@ -19,6 +19,7 @@
 
 /* The largest stack that fits into a record. */
 #define STACK_MAX	65384
+#define FRAMES_MAX	1024
 
 /* A ring that is to hold stacks: so many, but no more memory than this. */
 #define RING_STACKS	1024
@@ -55,6 +56,7 @@ static const char help[] =
 "  -g                    who called as well: the same as --call-graph fp\n"
 "      --call-graph HOW  fp: kernel and user frames, by frame pointers; dwarf[,BYTES]: kernel\n"
 "                        frames and BYTES of the user stack (default 8192), unwound later\n"
+"      --max-stack N     frames of the kernel and, with fp, of user space (default 127)\n"
 "      --source NAME[@PERIOD][,...]  sources, see `kjoule list`; energy is attributed by the first;\n"
 "                        a slow one is read each PERIOD\n"
 "      --no-calibrate    do not measure what a tick costs\n"
@@ -68,7 +70,7 @@ static const char help[] =
 "command line.\n";
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
-       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH };
+       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -87,6 +89,7 @@ static const struct option options[] = {
 	{ "jitter", required_argument, NULL, OPT_JITTER },
 	{ "ring-bytes", required_argument, NULL, OPT_RING },
 	{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
+	{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
 	{ "output", required_argument, NULL, 'o' },
@@ -199,6 +202,11 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		return parse_call_graph(opt, "fp");
 	case OPT_CALL_GRAPH:
 		return parse_call_graph(opt, arg);
+	case OPT_MAX_STACK:
+		ret = args_pid(arg, &opt->chain_depth);
+		if (!ret && opt->chain_depth > FRAMES_MAX)
+			ret = -ERANGE;
+		return bad_value(ret, "--max-stack", arg, "a number of frames, 1 to 1024");
 	case OPT_SOURCE:
 		opt->source = arg;
 		/* nothing at all is an answer: none */
@@ -247,6 +255,8 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		return cmd_usage("record", "--inherit and --no-inherit go with -p and with a command only");
 	if (!opt->inherit_given && opt->command && !opt->system && !opt->cgroup)
 		opt->flags |= KJOULE_FLAG_INHERIT;
+	if (opt->chain_depth && !(opt->flags & KJOULE_FLAG_KERNEL_CHAIN))
+		return cmd_usage("record", "--max-stack goes with -g or --call-graph");
 	if (opt->jitter_ns && opt->jitter_ns >= opt->interval_ns)
 		return cmd_usage("record", "--jitter must be less than the interval of %.3f us",
 				 opt->interval_ns / 1e3);

@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "kjoule.h"
 #include "list.h"
+#include "meta.h"
 
 static const struct output_column columns[] = {
 	{ "session", "SESSION", false },
@@ -41,13 +42,6 @@ static const char *state_name(uint32_t state)
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }
 
-static const char *target_name(uint32_t target)
-{
-	static const char *const names[] = { "system", "process", "thread", "cgroup" };
-
-	return target < sizeof(names) / sizeof(names[0]) ? names[target] : "unknown";
-}
-
 static void row(struct output *out, const struct kjoule_session_info *s,
 		const struct kjoule_cpu_stats *b)
 {
@@ -55,7 +49,7 @@ static void row(struct output *out, const struct kjoule_session_info *s,
 
 	output_u64(out, s->id);
 	output_str(out, state_name(s->state));
-	output_str(out, target_name(s->target));
+	output_str(out, kjoule_target_name(s->target));
 	if (s->pid)
 		output_u64(out, s->pid);
 	else

@@ -70,6 +70,7 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 		.specs = opt->sources->spec,
 		.n_specs = opt->sources->n,
 		.stack_bytes = opt->stack_bytes,
+		.chain_depth = opt->chain_depth,
 	};
 	bool everybody = opt->system || opt->cgroup;
 	uint32_t process;

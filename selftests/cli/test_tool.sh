@@ -62,5 +62,11 @@ for work in work_integer work_multiply work_load; do
 done
 "$tool" script "$dir/data" >"$dir/script" 2>/dev/null
 check "script tells the records one by one" test "$(wc -l <"$dir/script")" -gt 100
+check "callers are recorded, two of each kind at most" \
+	"$tool" record -q --no-calibrate -g --max-stack 2 -o "$dir/callers" -- "$mix" 1 1
+most=$("$tool" script --json "$dir/callers" | sed -n 's/.*"callers"//p' |
+	awk '{ user = gsub(/"mode": *"u"/, ""); kernel = gsub(/"mode": *"k"/, "")
+	       n = user > kernel ? user : kernel; if (n > most) most = n } END { print most + 0 }')
+check_equal "and two there are" 2 "$most"
 check_equal "no session is left" 0 "$(cat $sessions)"
 ktap_end

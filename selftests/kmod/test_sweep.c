@@ -7,6 +7,7 @@
  * vm: --profile narrow --cpus 2
  * timeout: 90
  */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -73,11 +74,23 @@ out:
 	device_close(&d);
 }
 
+/* Where ticks are so far apart that the counter may go round between two of them nothing can be told. */
+static void check_too_slow(void)
+{
+	const struct nl_config c = { .interval_ns = 4000000000, .energy = "vchip" };
+	int err = nl_session_new(&nl, &c, &info);
+
+	if (!ktap_check(err == -ERANGE && strstr(nl.why, "vchip"), "an interval in which the counter may go round is refused"))
+		ktap_diag("%d: %s", err, nl.why);
+	ktap_diag("%s", nl.why);
+}
+
 int main(void)
 {
 	need_module();
 	need_chip();
 	nl_open(&nl);
+	check_too_slow();
 	check_idle_package();
 	ktap_check_equal(0, session_count(), "no session is left");
 	return ktap_end();

@@ -37,7 +37,14 @@ static uint32_t get_name(struct json_object *o, const char *key, const char *con
 
 const char *kjoule_target_name(uint32_t target)
 {
-	return target_names[target < N_NAMES(target_names) ? target : 0];
+	return target < N_NAMES(target_names) ? target_names[target] : "unknown";
+}
+
+const char *kjoule_class_name(uint32_t class)
+{
+	static const char *const names[] = { "other", "package", "core", "uncore", "dram", "psys" };
+
+	return class < N_NAMES(names) ? names[class] : "unknown";
 }
 
 const char *kjoule_kind_name(uint32_t kind)

@@ -58,6 +58,7 @@ struct kjoule_end {
 
 /* Enumerators by name, as the files and the verbs call them; "unknown" for others. */
 const char *kjoule_target_name(uint32_t target);
+const char *kjoule_class_name(uint32_t class);	/* of a domain */
 const char *kjoule_kind_name(uint32_t kind);
 const char *kjoule_origin_name(uint32_t origin);
 const char *kjoule_quantity_name(uint32_t quantity);

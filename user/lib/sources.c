@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "grow.h"
+#include "meta.h"
 #include "sources_scan.h"
 
 int kjoule_sources_read(const char *path, char *buf, size_t len)
@@ -177,7 +178,6 @@ struct kjoule_found *kjoule_scan_find(const struct kjoule_scan *s, const char *n
 
 static int add_zone(struct kjoule_scan *s, const char *entry)
 {
-	static const char *const class_names[] = { NULL, "package", "core", "uncore", "dram", "psys" };
 	size_t type_len = strcspn(entry, ":");
 	char folder[300], zone[KJOULE_NAME_LEN], name[KJOULE_NAME_LEN];
 	struct kjoule_found *f;
@@ -190,7 +190,7 @@ static int add_zone(struct kjoule_scan *s, const char *entry)
 	if (kjoule_scan_read(folder, "name", zone, sizeof(zone)) <= 0)
 		snprintf(zone, sizeof(zone), "%.60s", entry);
 	class = zone_class(zone);
-	f = kjoule_scan_add(s, KJOULE_QUANTITY_ENERGY, KJOULE_RATING_POWERCAP, class ? class_names[class] : zone);
+	f = kjoule_scan_add(s, KJOULE_QUANTITY_ENERGY, KJOULE_RATING_POWERCAP, class ? kjoule_class_name(class) : zone);
 	if (!f)
 		return -ENOMEM;
 	snprintf(f->path, sizeof(f->path), "%.240s/energy_uj", folder);

@@ -33,6 +33,8 @@ static void wrong_command_lines_are_2(void **state)
 		"script a b", "script --xml", "record --call-graph lbr -- true",
 		"record --call-graph dwarf,0 -- true", "record --call-graph dwarf,100 -- true",
 		"record --call-graph dwarf,128K -- true", "record --call-graph dwarfs -- true",
+		"record --max-stack 5 -- true", "record -g --max-stack 0 -- true", "record -g --max-stack 1025 -- true",
+		"record -g --max-stack many -- true",
 		"report --folded --csv", "report --weight time", "report -g --folded",
 		"report --source ''", "report --source ,", "report --source test,",
 		"report --source test,,core", "report --source ,test", "record --source , -- true",
