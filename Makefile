@@ -140,9 +140,10 @@ install-user: user man
 
 DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="*\([^"]*\)"*/\1/p' kmod/dkms.conf)
 DKMS_SRC = $(DESTDIR)/usr/src/kjoule-$(DKMS_VERSION)
-# DKMS does not take a version that it has already.
-DKMS_REMOVE = if dkms status -m kjoule -v $(DKMS_VERSION) 2>/dev/null | grep -q .; then \
-	dkms remove -m kjoule -v $(DKMS_VERSION) --all; fi
+# DKMS does not take a version that it has already, and keeps older ones.
+DKMS_REMOVE = for d in /usr/src/kjoule-*/; do [ -d "$$d" ] || continue; v=$${d\#/usr/src/kjoule-}; v=$${v%/}; \
+	if dkms status -m kjoule -v "$$v" 2>/dev/null | grep -q .; then dkms remove -m kjoule -v "$$v" --all || exit 1; fi; \
+	rm -rf "$$d"; done
 dkms:
 	$(if $(DESTDIR),,@command -v dkms >/dev/null || { echo 'make dkms: there is no dkms here: install it, or use make install' >&2; exit 1; })
 	$(if $(DESTDIR),,$(DKMS_REMOVE))

@@ -26,13 +26,20 @@
 #define RESET_PERIODS		2
 #define RESET_PERIOD_NS		NSEC_PER_SEC
 
-/* A quarter of the time in which the counter can go round; U64_MAX if it never does. */
+/* The time in which the counter can go round; U64_MAX if it never does. */
+static u64 domain_wrap_ns(const struct kjoule_domain *d)
+{
+	return d->width >= 64 ? U64_MAX :
+	       kjoule_counter_wrap_ns(d->width, d->unit_mult, d->unit_shift,
+				      d->max_power_uw ?: POWER_MAX_UW);
+}
+
+/* A quarter of that. */
 static u64 domain_sweep_ns(const struct kjoule_domain *d)
 {
-	u64 ns = kjoule_counter_wrap_ns(d->width, d->unit_mult, d->unit_shift,
-					d->max_power_uw ?: POWER_MAX_UW);
+	u64 ns = domain_wrap_ns(d);
 
-	return d->width >= 64 ? U64_MAX : clamp_t(u64, ns / 4, SWEEP_MIN_NS, SWEEP_MAX_NS);
+	return ns == U64_MAX ? ns : clamp_t(u64, ns / 4, SWEEP_MIN_NS, SWEEP_MAX_NS);
 }
 
 /**
@@ -87,10 +94,14 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 	m->scope = scope;
 	kjoule_meter_ask_owner(m);
 	m->sweep_ns = U64_MAX;
+	m->wrap_ns = U64_MAX;
 	for (i = 0; i < src->n_domains; i++) {
 		if (still & BIT(i))
 			continue;
 		m->sweep_ns = min(m->sweep_ns, domain_sweep_ns(&src->domains[i]));
+		/* how fast events come nobody knows */
+		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
+			m->wrap_ns = min(m->wrap_ns, domain_wrap_ns(&src->domains[i]));
 		m->usual[i] = usual_counts(&src->domains[i]);
 	}
 	/* the first record tells all */

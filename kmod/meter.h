@@ -31,6 +31,7 @@
  * @cpus:	how many CPUs of the session share them
  * @owner:	the only CPU that can read them, or -1 for any of the scope
  * @sweep_ns:	they have to be read once in so long, or a wrap is lost; U64_MAX: never
+ * @wrap_ns:	a counter of energy can go round in so long; U64_MAX: never
  * @read_ns:	CLOCK_MONOTONIC of the last reading
  * @all:	all domains
  * @still:	domains that are not there
@@ -55,6 +56,7 @@ struct kjoule_meter {
 	u32 cpus;
 	int owner;
 	u64 sweep_ns;
+	u64 wrap_ns;
 	u64 read_ns;
 	u32 all;
 	u32 still;

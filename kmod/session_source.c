@@ -131,7 +131,7 @@ static bool is_within_reach(const struct kjoule_session *s, const struct kjoule_
 /* Two readings must not be so far apart that a counter may have gone round unseen. */
 static bool is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
 {
-	return (s->plan.interval_ns + s->plan.jitter_ns) / 2 <= m->sweep_ns;
+	return s->plan.interval_ns + s->plan.jitter_ns <= m->wrap_ns / 2;
 }
 
 /* Have @sampler share the meter of its scope, a new one if it is the first of that. */
@@ -154,7 +154,7 @@ static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sample
 		if (!is_read_in_time(s, m)) {
 			snprintf(words, KJOULE_WORDS_LEN,
 				 "%s: may go round between two ticks; take an interval and jitter of %llu us at most",
-				 m->src->name, 2 * m->sweep_ns / NSEC_PER_USEC);
+				 m->src->name, m->wrap_ns / 2 / NSEC_PER_USEC);
 			return -ERANGE;
 		}
 	}

@@ -128,7 +128,7 @@ static int watch_domain(struct kjoule_source *src, unsigned int domain, char *wo
 	if (err) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: can not be read (error %d)", src->name,
 			 -err);
-		return -ENODEV;
+		return err == -ENOMEM ? err : -ENODEV;
 	}
 	/* events may be rare; energy is spent all the time */
 	if (src->domains[domain].quantity != KJOULE_QUANTITY_ENERGY)
@@ -169,7 +169,7 @@ static int probe(struct kjoule_source *src, char *words)
  * @words:	set to the reason if not
  *
  * Context: process, sleeps.
- * Return: 0, -ENODEV, or -EINTR if the caller is being killed.
+ * Return: 0, -ENODEV (also if the caller is being killed while it looks) or -ENOMEM.
  */
 int kjoule_spec_watch(struct kjoule_source *src, char *words)
 {

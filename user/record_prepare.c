@@ -36,14 +36,17 @@ static int new_session(struct record_loop *l, struct kjoule_session_params *para
 	const struct kjoule_info *info = kjoule_device_info(l->dev);
 	uint32_t wanted = params->ring_bytes ? params->ring_bytes : info->default_ring_bytes, less;
 	struct kjoule_error first;
+	bool smaller = false;
 	int ret = kjoule_session_new(l->ctl, params, &l->session, &l->err);
 
 	first = l->err;
 	while (ret == -EDQUOT && (less = record_smaller_ring(l->opt, info, params->ring_bytes))) {
 		params->ring_bytes = less;
+		smaller = true;
 		ret = kjoule_session_new(l->ctl, params, &l->session, &l->err);
 	}
-	if (ret == -EDQUOT)
+	/* a ring that is too small for what belongs to a sample is no way out */
+	if (ret == -EDQUOT || (ret == -EINVAL && smaller))
 		return kjoule_fail(&l->err, EDQUOT, "%.350s; name fewer CPUs (-C) or smaller rings (--ring-bytes), or run it with sudo",
 				   first.text);
 	if (!ret && params->ring_bytes && params->ring_bytes < wanted)

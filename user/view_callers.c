@@ -10,7 +10,7 @@
 #include "grow.h"
 #include "view.h"
 
-/* Frames of a stack at most; the module's chains have as many. */
+/* Frames of a stack at most; the module's chains have as many if nothing else was asked for. */
 #define FRAMES_MOST	127
 
 /* What a stack came to. */

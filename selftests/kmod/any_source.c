@@ -18,10 +18,8 @@ struct nl_spec any_counter(void)
 
 struct nl_spec any_file(void)
 {
-	static int fd = -1;
+	int fd = open("/sys/kernel/uevent_seqnum", O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		fd = open("/sys/kernel/uevent_seqnum", O_RDONLY | O_CLOEXEC);
 	return (struct nl_spec){ .given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE,
 				 .name = "file", .quantity = KJOULE_QUANTITY_COUNT, .period_ns = PERIOD_NS, .fd = fd };
 }

@@ -12,7 +12,10 @@
 /* Of perf, read in the tick: the time of each CPU, as if it were its energy. */
 struct nl_spec any_counter(void);
 
-/* Of sysfs, read by a thread: a number that only grows. Its file stays open; -1 where there is none. */
+/*
+ * Of sysfs, read by a thread: a number that only grows. Its file is opened anew, and the
+ * caller's to close; -1 where there is none.
+ */
 struct nl_spec any_file(void);
 
 #endif

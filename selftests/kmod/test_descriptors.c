@@ -43,6 +43,7 @@ static int of_file(int fd)
 	struct nl_spec specs[] = { any_counter(), any_file() };
 	int alone, behind;
 
+	close(specs[1].fd);
 	specs[1].fd = fd;
 	specs[1].name = "mine";
 	alone = try_specs(&specs[1], 1);
@@ -64,13 +65,13 @@ static void refuse(const char *what, int fd, int want)
 		close(fd);
 }
 
-/* There has to be one to refuse. */
+/* Only a file system that is not mounted has none to refuse. */
 static void refuse_file(const char *what, const char *path, int flags, int want)
 {
 	char name[160];
 	int fd = open(path, flags | O_CLOEXEC);
 
-	if (fd >= 0) {
+	if (fd >= 0 || errno != ENOENT) {
 		refuse(what, fd, want);
 		return;
 	}
@@ -94,7 +95,7 @@ static void check_other_file_systems(void)
 	refuse_file("a file of debugfs", "/sys/kernel/debug/kjoule/books", O_RDONLY, EINVAL);
 	refuse_file("a file of procfs", "/proc/sys/kernel/pid_max", O_RDONLY, EINVAL);
 	refuse_file("a file of tracefs", "/sys/kernel/tracing/buffer_size_kb", O_RDONLY, EINVAL);
-	refuse_file("a file of cgroup", "/proc/self/cgroup", O_RDONLY, EINVAL);
+	refuse_file("a file of cgroup", "/sys/fs/cgroup/cgroup.controllers", O_RDONLY, EINVAL);
 	refuse_file("a device", "/dev/zero", O_RDONLY, EINVAL);
 	refuse_file("the module's own device", "/dev/kjoule", O_RDWR, EINVAL);
 	refuse("a socket", socket(AF_UNIX, SOCK_STREAM, 0), EINVAL);

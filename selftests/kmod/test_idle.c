@@ -139,15 +139,19 @@ static struct idle watch_with(uint64_t flags, const char *name)
 	ktap_diag("%s: %.4f W, %.1f entries a second, %.2f %% of them into the deep state, %.2f %% of %.2f s; of %"
 		  PRIu64 " ticks %.2f %% parked, %" PRIu64 " missed, %" PRIu64 " idle samples", name, i.watt, i.entries,
 		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * parked / due, missed, idle_samples);
-	if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
+	if (!(flags & KJOULE_FLAG_WAKE_IDLE))
 		ktap_check_equal(0, idle_samples, "no tick on an idle CPU");
+	if (!(flags & KJOULE_FLAG_WAKE_IDLE) && idle_ns < 1000000000) {
+		ktap_skip("idle time is in the books", "the CPUs were hardly ever idle: end what runs on this machine");
+	} else if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
 		ktap_check(fabs((double)parked * INTERVAL_NS / idle_ns - 1) < 0.02,
 			   "the ticks of idle time are in the books, as parked (%.3f s of %.3f s)",
 			   parked * (INTERVAL_NS / 1e9), idle_ns / 1e9);
 		/* the session is there for a little longer than it is watched */
 		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * i.idle_s + 0.2 * d.n,
 			   "idle time by the books is the kernel's (%.3f and %.3f s)", idle_ns / 1e9, i.idle_s);
-		ktap_check(told_ns <= idle_ns && told_ns > idle_ns * 9 / 10,
+		/* a machine with work of its own may have any number of such */
+		ktap_check(told_ns <= idle_ns && (lacks_chip() || told_ns > idle_ns * 9 / 10),
 			   "and is told in the records, but for what is shorter than a tick");
 	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);

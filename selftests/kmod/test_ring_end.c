@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 
 #define INTERVAL_NS	250000
 #define ROUNDS		60	/* how often the ring's memory is gone through, at least */
-#define PATIENCE_NS	10000000000ULL
+#define PATIENCE_NS	5000000000ULL
 
 static struct nl nl;
 static struct nl_session info;
@@ -44,6 +45,7 @@ static pid_t start_spinning(unsigned int cpu, unsigned int bytes)
 		return pid;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (at == MAP_FAILED || munmap(at + page, page) || sched_setaffinity(0, sizeof(set), &set))
 		_exit(1);

@@ -116,6 +116,7 @@ static void one_other(struct others *o, pid_t forks)
 		break;
 	}
 	err = nl_session_new(&nl_others, &c, &s);
+	close(specs[0].fd);
 	if (err) {
 		o->failed++;
 		ktap_diag("session-new: %s %s", strerrorname_np(-err), nl_others.why);

@@ -401,6 +401,47 @@ static void check_killed(void)
 	freeze("0");
 }
 
+#define ASKERS	16
+
+/* How long until all have their answer, or are killed after @ms. */
+static uint64_t ask_together(unsigned int ms)
+{
+	uint64_t begin = now_ns();
+	pid_t pid[ASKERS];
+	unsigned int i;
+
+	for (i = 0; i < ASKERS; i++) {
+		pid[i] = fork();
+		if (!pid[i])
+			_exit(can_read(VCHIP "available"));
+	}
+	sleep_ms(ms);
+	for (i = 0; i < ASKERS && ms; i++)
+		kill(pid[i], SIGKILL);
+	for (i = 0; i < ASKERS; i++)
+		waitpid(pid[i], NULL, 0);
+	return now_ns() - begin;
+}
+
+/* One at a time looks whether counters move; the others take what he finds, and can be killed. */
+static void check_together(void)
+{
+	uint64_t forks, alone, together, killed;
+
+	forks = ask_together(0);	/* counters that move are found to within no time */
+	freeze("3");
+	alone = now_ns();
+	can_read(VCHIP "available");
+	alone = now_ns() - alone;
+	together = ask_together(0);
+	killed = ask_together(10);
+	freeze("0");
+	ktap_diag("one has the answer after %.0f ms, %u at once after %.0f ms, killed soon %.0f ms; making them took %.0f ms",
+		  alone / 1e6, ASKERS, together / 1e6, killed / 1e6, forks / 1e6);
+	ktap_check(together < forks + ASKERS / 2 * alone, "who ask at once do not wait for each other");
+	ktap_check(killed < forks + ASKERS / 2 * alone, "and can be killed while they wait");
+}
+
 int main(void)
 {
 	need_module();
@@ -417,6 +458,7 @@ int main(void)
 	check_opener();
 	check_frozen();
 	check_killed();
+	check_together();
 	ktap_check_equal(0, session_count(), "what was refused left no session");
 	nl_close(&nl);
 	return ktap_end();

@@ -307,8 +307,10 @@ static void check_several(void)
 	check_gauge("registered meter's temperature", 7, 1, false, 1);
 	ktap_check(seen[2][0].n && !seen[2][0].value[0].value && !seen[4][0].value[0].value,
 		   "counters begin at 0 with the session");
-	ktap_check(info.use[3].reads == seen[3][0].n && !info.use[3].errors && !info.use[3].overruns,
-		   "a gauge tells each of its readings");
+	/* whether one took longer than its period is the build machine's affair: test_source_files.c */
+	if (!ktap_check(info.use[3].reads == seen[3][0].n && !info.use[3].errors, "a gauge tells each of its readings"))
+		ktap_diag("%" PRIu64 " readings, %u told, %" PRIu64 " errors", info.use[3].reads, seen[3][0].n,
+			  info.use[3].errors);
 	ktap_check(info.use[7].reads == seen[7][0].n && seen[7][0].n == seen[7][1].n,
 		   "a meter with two domains tells both in each of its readings");
 	close(specs[1].fd);
@@ -329,6 +331,9 @@ static void check_cell(void)
 	ktap_check(info.uses == 2 && !strcmp(info.use[0].name, "vchip-cell"),
 		   "who names a source does not get the default one besides");
 	run_for(600);
+	/* a busy build machine gets fewer done in that time */
+	for (n = 0; seen[0][0].n < 20 && n < 100; n++)
+		run_for(50);
 	now = chip_number(power_fd);
 	end("a battery");
 	n = seen[0][0].n;
@@ -381,6 +386,22 @@ static void check_per_cpu(void)
 	}
 	ktap_check(!energy_back, "no counter steps back");
 	ktap_check(energy[1][0] > 0, "a registered source that is specified is read in the tick");
+}
+
+/* One that minds where it is read has the kernel complain if that is not in a tick. */
+static void check_mailbox(void)
+{
+	const struct nl_spec spec = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "mailbox",
+				      .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip_mailbox"),
+				      .perf_config = VCHIP_INSTRUCTIONS };
+	static struct nl_stats stats;
+
+	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1 }))
+		return;
+	run_for(800);
+	nl_stats_total(&nl, info.id, &stats);
+	end("a PMU that is not read inside the scheduler");
+	ktap_check(stats.parked > 100 && energy[0][0] + energy[0][1] > 0, "it is read at ticks, while CPUs park and come back");
 }
 
 static void take_info(const struct nlmsghdr *message, void *id)
@@ -436,6 +457,7 @@ int main(void)
 	check_several();
 	check_cell();
 	check_per_cpu();
+	check_mailbox();
 	check_dump();
 	nl_close(&nl);
 	ktap_check_equal(0, session_count(), "no session is left");

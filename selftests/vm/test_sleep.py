@@ -25,7 +25,7 @@ STOOD_S = 2
 
 
 def main():
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--bare", "--profile", "plain", "--cpus", "2", "--",
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--bare", "--profile", "plain", "--cpus", "2", "--timeout", "1200", "--",
                         os.path.join(TOP, "build/selftests/kmod/test_sleep")], stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True, errors="replace")
     for line in p.stdout.splitlines():

@@ -24,7 +24,7 @@
 #define CONFIG_VALID		(EVENT_MASK | CONFIG_USER | CONFIG_KERNEL)
 
 static const struct vchip *pmu_chip;
-static struct pmu *vchip_pmu;
+static struct pmu *vchip_pmu, *mailbox_pmu;
 
 /* hw.config keeps only what is counted: the event, and which of the two modes. */
 static u64 event_config(const struct perf_event_attr *attr)
@@ -173,37 +173,73 @@ static const struct attribute_group *vchip_pmu_groups[] = {
 	NULL
 };
 
+/*
+ * Stands for the PMUs that wake something up, or take locks, when they are read: nobody may read it
+ * inside the scheduler, as where a CPU comes back from idle.
+ */
+static void mailbox_event_read(struct perf_event *event)
+{
+	WARN_ON_ONCE(is_idle_task(current) && !in_hardirq());
+	vchip_event_read(event);
+}
+
+static int mailbox_event_init(struct perf_event *event)
+{
+	return event->cpu < 0 ? -ENOENT : vchip_event_init(event);
+}
+
+static struct pmu *new_pmu(const char *name, bool of_tasks)
+{
+	struct pmu *pmu = kzalloc(sizeof(*pmu), GFP_KERNEL);
+
+	if (!pmu)
+		return NULL;
+	pmu->module		= THIS_MODULE;
+	pmu->task_ctx_nr	= of_tasks ? perf_sw_context : perf_invalid_context;
+	pmu->capabilities	= PERF_PMU_CAP_NO_INTERRUPT;
+	pmu->attr_groups	= of_tasks ? vchip_pmu_groups : NULL;
+	pmu->event_init		= of_tasks ? vchip_event_init : mailbox_event_init;
+	pmu->add		= vchip_event_add;
+	pmu->del		= vchip_event_del;
+	pmu->start		= vchip_event_start;
+	pmu->stop		= vchip_event_stop;
+	pmu->read		= of_tasks ? vchip_event_read : mailbox_event_read;
+	if (!perf_pmu_register(pmu, name, -1))
+		return pmu;
+	kfree(pmu);
+	return NULL;
+}
+
+static void drop_pmu(struct pmu *pmu)
+{
+	perf_pmu_unregister(pmu);
+	if (VCHIP_PMU_OUTLIVES_MODULE)
+		kmemleak_not_leak(pmu);
+	else
+		kfree(pmu);
+}
+
 /**
- * vchip_pmu_init() - register the PMU "vchip"
+ * vchip_pmu_init() - register the PMUs "vchip" and "vchip_mailbox"
  * @chip:	the chip
  *
- * Its events live in perf's software context, the only one that is both per task and
- * open to more than one PMU; nothing here can run out of counters.
+ * Events of the first live in perf's software context, the only one that is both per task and
+ * open to more than one PMU; nothing here can run out of counters. The second has the same, of CPUs
+ * only, and minds where it is read.
  *
- * Return: 0 or -errno.
+ * Return: 0 or -ENOMEM.
  */
 int vchip_pmu_init(struct vchip *chip)
 {
-	int ret;
-
 	pmu_chip = chip;
-	vchip_pmu = kzalloc(sizeof(*vchip_pmu), GFP_KERNEL);
+	vchip_pmu = new_pmu("vchip", true);
 	if (!vchip_pmu)
 		return -ENOMEM;
-	vchip_pmu->module	= THIS_MODULE;
-	vchip_pmu->task_ctx_nr	= perf_sw_context;
-	vchip_pmu->capabilities	= PERF_PMU_CAP_NO_INTERRUPT;
-	vchip_pmu->attr_groups	= vchip_pmu_groups;
-	vchip_pmu->event_init	= vchip_event_init;
-	vchip_pmu->add		= vchip_event_add;
-	vchip_pmu->del		= vchip_event_del;
-	vchip_pmu->start	= vchip_event_start;
-	vchip_pmu->stop		= vchip_event_stop;
-	vchip_pmu->read		= vchip_event_read;
-	ret = perf_pmu_register(vchip_pmu, "vchip", -1);
-	if (ret)
-		kfree(vchip_pmu);
-	return ret;
+	mailbox_pmu = new_pmu("vchip_mailbox", false);
+	if (mailbox_pmu)
+		return 0;
+	drop_pmu(vchip_pmu);
+	return -ENOMEM;
 }
 
 /**
@@ -212,10 +248,6 @@ int vchip_pmu_init(struct vchip *chip)
  */
 void vchip_pmu_exit(struct vchip *chip)
 {
-	perf_pmu_unregister(vchip_pmu);
-	if (VCHIP_PMU_OUTLIVES_MODULE)
-		kmemleak_not_leak(vchip_pmu);
-	else
-		kfree(vchip_pmu);
-	vchip_pmu = NULL;
+	drop_pmu(mailbox_pmu);
+	drop_pmu(vchip_pmu);
 }
