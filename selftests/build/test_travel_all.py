@@ -21,7 +21,7 @@ def main():
         r.expect(0, CLI | PYTHON, {}, 100)
 
         lacking = NO_CHIP | NO_DEBUG
-        lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "soak"),
+        lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "ring_end", "soak"),
                                       "one CPU only"))
         lacking.update(dict.fromkeys(PYTHON, "/usr/bin/python3 is not there: install python3"))
         r = Run(suite, "one CPU, no debugfs, no Python", ["--no-chip", "--cpus", "1"],

@@ -25,10 +25,10 @@ def kmod(*names):
 
 
 # What needs no more than a machine of two CPUs, and what needs the virtual chip.
-KMOD = kmod("books", "callchain", "callchain_hostile", "container", "device", "drain", "events", "hotplug", "jitter",
-            "life", "load", "netlink", "netlink_state", "overrun", "permission", "quota", "sleep", "soak", "target",
-            "values")
-CHIP = kmod("end", "ending", "idle", "reset", "source_files", "source_gone", "source_hotplug", "source_refusals", "source_scopes",
+KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors", "device", "drain", "events", "hotplug",
+            "idle", "jitter", "life", "load", "netlink", "netlink_state", "overrun", "permission", "quota", "ring_end",
+            "sleep", "soak", "target", "values")
+CHIP = kmod("end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_refusals", "source_scopes",
             "sources", "sweep")
 DEBUG = kmod("alloc", "coverage")
 CLI = {"cli: test_tool.sh"}

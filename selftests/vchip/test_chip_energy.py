@@ -22,6 +22,8 @@ LOOPS = 20000
 FAULTS = LOOPS // 10
 # The instructions of mix_classes' loop, in order.
 BODY = ("int", "mul", "load", "store", "int", "int", "int", "div", "fp", "nop", "atomic", "int", "branch")
+ATTEMPTS = 4
+RESIDUAL = 0.01     # of the time alone: what the oracle may not know where to put
 REPS = ((1000, 50), (0, 7), (1, 11), (256 * 4096, 2), (4 * 4096, 1))
 
 
@@ -50,12 +52,28 @@ def run_guest(path):
     return dict(line.split() for line in p.stdout.splitlines() if len(line.split()) == 2)
 
 
+def residual(span):
+    """Time alone by the wall clock that no counter has, and time alone."""
+    return abs(span.residual_ns), sum(ns for ns, _ in span.alone)
+
+
+def measure(path):
+    """Return the mix's process, the oracle and its span; again where the build machine kept the chip from running."""
+    for _ in range(ATTEMPTS):
+        pid = int(run_guest(path)["pid"])
+        o = oracle.Oracle(path)
+        span = o.span("mix-begin", "mix-end")
+        ns, alone_ns = residual(span)
+        if ns <= RESIDUAL * alone_ns:
+            break
+        ktap.diag(f"residual {ns} of {alone_ns} ns")
+    return pid, o, span
+
+
 def main():
     path = os.path.join(chip.TOP, "build/test-logs/chip-energy.oracle")
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    pid = int(run_guest(path)["pid"])
-    o = oracle.Oracle(path)
-    span = o.span("mix-begin", "mix-end")
+    pid, o, span = measure(path)
     symbols = oracle.Symbols(chip.PROGRAM)
     rows = span.functions(symbols, tgid=pid)
     expected = Expected()
@@ -117,8 +135,8 @@ def main():
                f"{parts} of {span.static_pj} pJ")
     vectors = sum(s + d for _, s, d in span.vectors.values())
     ktap.near(vectors, span.pkg_pj, 0.001, "the vectors' energy adds up to the package's")
-    alone_ns = sum(ns for ns, _ in span.alone)
-    ktap.check(abs(span.residual_ns) <= 0.01 * alone_ns, "time alone is the instructions' time alone",
+    ns, alone_ns = residual(span)
+    ktap.check(ns <= RESIDUAL * alone_ns, "time alone is the instructions' time alone",
                f"residual {span.residual_ns} of {alone_ns} ns")
     ktap.diag(f"residual {span.residual_ns} ns of {alone_ns}, {span.residual_pj} pJ")
     first, mark = o.mark("mix-begin"), o.mark("mix-end")
