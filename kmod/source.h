@@ -9,9 +9,10 @@
  * in hard interrupt context or, where a CPU falls idle or comes back, inside the scheduler with its
  * run queue locked. They must not sleep, take a contended lock, allocate or print, and must not
  * wake anything: no wake_up(), complete(), schedule_work() or queue_work(); an irq_work is
- * allowed. One that sets @ticks_only is read in hard interrupt context alone. A source with read_value is slow: it may sleep in there, and has none of the others.
- * It may be called by several at once, the threads of sessions and who reads the file in sysfs,
- * also for the same domain: what it shares it has to lock.
+ * allowed. One that sets @ticks_only is read in hard interrupt context alone. A source with
+ * read_value is slow: it may sleep in there, and has none of the others. It may be called by
+ * several at once, the threads of sessions and who reads the file in sysfs, also for the same
+ * domain: what it shares it has to lock.
  */
 #ifndef KJOULE_SOURCE_H
 #define KJOULE_SOURCE_H
