@@ -87,10 +87,10 @@ int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_
 	if (src) {
 		add_source(s, src, still);
 		err = kjoule_spec_watch(src, c->words);
-		if (err)
+		if (err) {
 			*why = c->words;
-		if (err)
 			return err;
+		}
 	}
 	err = take_specs(s, c, cpus, why);
 	if (err)

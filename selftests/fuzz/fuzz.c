@@ -180,11 +180,11 @@ static const char *reload(void)
 	int err;
 
 	for (waited = 0; session_count() || number_in("/sys/module/kjoule/refcnt"); waited += 10) {
-		if (waited > PATIENCE_MS)
+		if (waited > PATIENCE_MS) {
 			show_holders();
-		if (waited > PATIENCE_MS)
 			return session_count() ? "a session is left although all sockets are closed" :
 			       "the module is held although nothing of it is open";
+		}
 		sleep_ms(10);
 	}
 	err = module_unload();

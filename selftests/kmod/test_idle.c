@@ -141,7 +141,8 @@ static struct idle watch_with(uint64_t flags, const char *name)
 		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * parked / due, missed, idle_samples);
 	if (!(flags & KJOULE_FLAG_WAKE_IDLE))
 		ktap_check_equal(0, idle_samples, "no tick on an idle CPU");
-	if (!(flags & KJOULE_FLAG_WAKE_IDLE) && idle_ns < 1000000000) {
+	/* by the kernel's word, not by the books that are to be judged */
+	if (!(flags & KJOULE_FLAG_WAKE_IDLE) && lacks_chip() && i.idle_s < 1) {
 		ktap_skip("idle time is in the books", "the CPUs were hardly ever idle: end what runs on this machine");
 	} else if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
 		ktap_check(fabs((double)parked * INTERVAL_NS / idle_ns - 1) < 0.02,

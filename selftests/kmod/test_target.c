@@ -254,13 +254,9 @@ static void check_family(const char *name, int children, double each_s, int dept
 	ktap_diag("%s: %d children took %.3f s; %" PRIu64 " samples of them, which is %.3f s with %.2f %% of the ticks missed, %"
 		  PRIu64 " in a session of everything; %" PRIu64 " changes of process seen", name, children, theirs_s, seen,
 		  told_s, 100.0 * missed / (produced + missed), witness.samples, processes);
-	if (missed > produced)
-		ktap_skip("samples times the interval are the time that the scheduler has counted",
-			  "more than half of the ticks were missed: this machine has too much other work to tell");
-	else
-		ktap_check(theirs_s >= 0.9 * children * each_s && told_s > 0.9 * theirs_s && told_s < 1.1 * theirs_s,
-			   "%s: samples times the interval are the time that the scheduler has counted (%.3f)", name,
-			   told_s / theirs_s);
+	ktap_check(theirs_s >= 0.9 * children * each_s && told_s > 0.9 * theirs_s && told_s < 1.1 * theirs_s,
+		   "%s: samples times the interval are the time that the scheduler has counted (%.3f)", name,
+		   told_s / theirs_s);
 	/* other phases of the same interval: they differ by chance, and by what either missed */
 	ktap_check(witness.samples > 200 && ratio > 0.9 && ratio < 1.1, "%s: what the children ran is in the samples (%.3f)",
 		   name, ratio);
