@@ -22,6 +22,7 @@ import ktap  # noqa: E402
 # real-time clock, whose seconds are whole (one off at either end), and it forgives that clock
 # differences below 2 s. Where the clock goes on, it stands for some milliseconds.
 STOOD_S = 2
+HELD_S = 5
 
 
 def main():
@@ -39,6 +40,9 @@ def main():
     for level in ("devices", "core"):
         ktap.check(f"down to {level}: the machine sleeps" in p.stdout, f"it went down to {level}")
     stood = re.search(r"down to core: .*which stood for ([\d.]+) s", p.stdout)
+    went = re.search(r"down to core: ([\d.]+) s by the clock", p.stdout)
+    ktap.check(went and float(went.group(1)) < HELD_S, f"and went on for less than the {HELD_S} s that it was held",
+               went.group(0) if went else "not told")
     ktap.check(stood and float(stood.group(1)) >= STOOD_S, f"where the clock stood for at least {STOOD_S} s",
                stood.group(0) if stood else "not told")
     ktap.check(p.returncode == 0, "nothing of it failed, and the kernel has nothing to complain of",
