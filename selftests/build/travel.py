@@ -76,15 +76,22 @@ class Run:
                 self.passed.add(m.group(2))
         m = re.search(r"^# Results: pass:(\d+) fail:(\d+) skip:(\d+)$", self.out, re.M)
         self.results = [int(n) for n in m.groups()] if m else [0, 0, 0]
+        self.told = False
         self.lacks = re.findall(r"^#   (\S+: \S+: .*)$", self.out.partition("# what was skipped, and why:")[2], re.M)
 
     def check(self, description, kept):
         ktap.check(kept, f"{self.name}: {description}", self.story() if not kept else None)
 
     def story(self):
-        lines = self.out.splitlines()
-        bad = [line for line in lines if line.startswith("# not ok")]
-        return "\n".join([f"exit code {self.code}, failed {self.failed}, skipped {self.skipped}", *bad, *lines[-40:]])
+        """What there is to know of a failure, once; which results failed comes last, where the end of a log shows it."""
+        if self.told:
+            return None
+        self.told = True
+        lines, bad = self.out.splitlines(), []
+        for i, line in enumerate(lines):
+            if re.match(r"(# )*not ok ", line):
+                bad += lines[max(i - 4, 0):i + 1]
+        return "\n".join([*lines[-30:], f"exit code {self.code}, skipped {self.skipped}, failed {self.failed}", *bad[-20:]])
 
     def expect(self, code, passed, skipped, least):
         """Its end, which tests passed and which were skipped, and how many results there were at least."""

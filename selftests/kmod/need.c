@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "../ktap.h"
 #include "guest.h"
 #include "caps.h"
+#include "module.h"
 #include "need.h"
 #include "nl.h"
 
@@ -176,7 +178,7 @@ const char *lacks_debugfs(void)
 	return "debugfs is not mounted: mount -t debugfs debugfs " DEBUGFS;
 }
 
-const char *lacks_unload(void)
+const char *lacks_reload(void)
 {
 	DIR *holders = opendir(MODULE "/holders");
 	struct dirent *entry;
@@ -191,5 +193,9 @@ const char *lacks_unload(void)
 				 entry->d_name);
 	}
 	closedir(holders);
-	return held ? reason : NULL;
+	if (held)
+		return reason;
+	if (access(module_path(), R_OK) && system("modprobe -n -q kjoule 2>/dev/null"))
+		return "the module's file is not known: install it for modprobe, or tell it in KJOULE_KO";
+	return NULL;
 }

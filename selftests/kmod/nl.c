@@ -340,6 +340,17 @@ int nl_session_do(struct nl *nl, uint8_t cmd, uint32_t id, struct nl_session *se
 	return nl_talk(nl, request, session ? visit_session : NULL, session);
 }
 
+/* Make a session and end it at once; what came of making it. */
+int nl_session_try(struct nl *nl, const struct nl_config *config)
+{
+	struct nl_session session;
+	int err = nl_session_new(nl, config, &session);
+
+	if (!err)
+		nl_session_do(nl, KJOULE_CMD_SESSION_DEL, session.id, NULL);
+	return err;
+}
+
 struct list {
 	void *at;
 	unsigned int n, max;

@@ -140,6 +140,7 @@ int nl_talk(struct nl *nl, struct nlmsghdr *request, nl_visit *visit, void *data
 
 void nl_put_spec(struct nlmsghdr *request, const struct nl_spec *spec);
 int nl_session_new(struct nl *nl, const struct nl_config *config, struct nl_session *session);
+int nl_session_try(struct nl *nl, const struct nl_config *config);
 int nl_session_do(struct nl *nl, uint8_t cmd, uint32_t id, struct nl_session *session);
 int nl_session_dump(struct nl *nl, struct nl_session *sessions, unsigned int max);
 int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int max);

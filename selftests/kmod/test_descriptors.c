@@ -13,7 +13,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+#include <linux/magic.h>
 
 #include "../ktap.h"
 #include "any_source.h"
@@ -29,13 +31,7 @@ static struct nl nl;
 
 static int try_specs(const struct nl_spec *specs, unsigned int n)
 {
-	struct nl_session s;
-	int err = nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .energy = "", .specs = specs,
-							   .n_specs = n }, &s);
-
-	if (!err)
-		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
-	return err;
+	return nl_session_try(&nl, &(struct nl_config){ .interval_ns = 1000000, .energy = "", .specs = specs, .n_specs = n });
 }
 
 static int of_file(int fd)
@@ -65,18 +61,23 @@ static void refuse(const char *what, int fd, int want)
 		close(fd);
 }
 
-/* Only a file system that is not mounted has none to refuse. */
 static void refuse_file(const char *what, const char *path, int flags, int want)
 {
-	char name[160];
-	int fd = open(path, flags | O_CLOEXEC);
+	refuse(what, open(path, flags | O_CLOEXEC), want);
+}
 
-	if (fd >= 0 || errno != ENOENT) {
-		refuse(what, fd, want);
+/* Of a file system that need not be mounted at @root: only then there is nothing to refuse. */
+static void refuse_file_of(const char *what, const char *root, long magic, const char *path, int want)
+{
+	struct statfs fs;
+	char reason[160];
+
+	if (!statfs(root, &fs) && fs.f_type == magic) {
+		refuse_file(what, path, O_RDONLY, want);
 		return;
 	}
-	snprintf(name, sizeof(name), "%s: %s: %s", what, path, strerror(errno));
-	ktap_skip(what, name);
+	snprintf(reason, sizeof(reason), "nothing of that kind is mounted at %s: mount it", root);
+	ktap_skip(what, reason);
 }
 
 static void check_other_file_systems(void)
@@ -92,10 +93,12 @@ static void check_other_file_systems(void)
 		refuse("a file of another file system", dup(fileno(f)), EINVAL);
 		fclose(f);
 	}
-	refuse_file("a file of debugfs", "/sys/kernel/debug/kjoule/books", O_RDONLY, EINVAL);
+	refuse_file_of("a file of debugfs", "/sys/kernel/debug", DEBUGFS_MAGIC, "/sys/kernel/debug/kjoule/books", EINVAL);
 	refuse_file("a file of procfs", "/proc/sys/kernel/pid_max", O_RDONLY, EINVAL);
-	refuse_file("a file of tracefs", "/sys/kernel/tracing/buffer_size_kb", O_RDONLY, EINVAL);
-	refuse_file("a file of cgroup", "/sys/fs/cgroup/cgroup.controllers", O_RDONLY, EINVAL);
+	refuse_file_of("a file of tracefs", "/sys/kernel/tracing", TRACEFS_MAGIC, "/sys/kernel/tracing/buffer_size_kb",
+		       EINVAL);
+	refuse_file_of("a file of cgroup", "/sys/fs/cgroup", CGROUP2_SUPER_MAGIC, "/sys/fs/cgroup/cgroup.controllers",
+		       EINVAL);
 	refuse_file("a device", "/dev/zero", O_RDONLY, EINVAL);
 	refuse_file("the module's own device", "/dev/kjoule", O_RDWR, EINVAL);
 	refuse("a socket", socket(AF_UNIX, SOCK_STREAM, 0), EINVAL);

@@ -339,9 +339,7 @@ int main(void)
 	const char *lacks;
 
 	need_module();
-	lacks = lacks_unload();
-	if (!lacks && access(module_path(), R_OK) && system("modprobe -n kjoule 2>/dev/null"))
-		lacks = "the module's file is not known: install it for modprobe, or tell it in KJOULE_KO";
+	lacks = lacks_reload();
 	check_killed();
 	check_killed_anywhere();
 	check_reattach();

@@ -32,13 +32,8 @@ static struct nl nl;
 
 static int try_specs(struct nl *who, const char *energy, uint64_t cpus, const struct nl_spec *specs, unsigned int n)
 {
-	struct nl_session s;
-	int err = nl_session_new(who, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = energy, .cpus = cpus,
-							   .specs = specs, .n_specs = n }, &s);
-
-	if (!err)
-		nl_session_do(who, KJOULE_CMD_SESSION_DEL, s.id, NULL);
-	return err;
+	return nl_session_try(who, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = energy, .cpus = cpus,
+							.specs = specs, .n_specs = n });
 }
 
 static void check_outcome(const char *what, int want, int got, const char *named)

@@ -418,15 +418,17 @@ static void write_file(const char *path, const char *text)
 static void check_reaped(void)
 {
 	unsigned int i, made = 0, refused = 0, left = 0;
-	void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+	const char *lacks = lacks_reload();
+	void (*before)(int);
 	pid_t pid;
 	int go[2], err;
 	char c;
 
-	if (lacks_unload()) {
-		ktap_skip("a process that is reaped while its session is made", lacks_unload());
+	if (lacks) {
+		ktap_skip("a process that is reaped while its session is made", lacks);
 		return;
 	}
+	before = signal(SIGCHLD, SIG_IGN);
 	/* callbacks of RCU come soon */
 	write_file("/sys/module/rcutree/parameters/jiffies_till_first_fqs", "0");
 	write_file("/sys/module/rcutree/parameters/jiffies_till_next_fqs", "0");
@@ -470,6 +472,10 @@ int main(int argc, char **argv)
 	need_module();
 	nl_open(&nl);
 	check_reaped();
+	if (lacks_module()) {
+		ktap_not_ok("the module is there: %s", lacks_module());
+		return ktap_end();
+	}
 	/* two sessions at this rate are much for an emulated CPU, and what is left out is nobody's */
 	ticks_may_take("100");
 	check_family("200 children of 2 ms", 200, 0.002, 1);
