@@ -5,7 +5,7 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2
- * timeout: 150
+ * timeout: 240
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +30,8 @@
 #define INTERVAL_NS	250000
 #define CGROUP		"/run/kjoule-cgroup"
 #define ROUNDS		30
+#define MISSED_MANY	0.15	/* of the children's ticks: that was not the machine to judge on */
+#define TRIES		5
 
 static struct nl nl;
 static struct nl_session info;
@@ -174,24 +176,43 @@ static void parent_run(struct parent *p, double *theirs_s, double *own_s)
 	close(p->result);
 }
 
-/* The same ticks again, of everything: which of them fell on processes that the parent forked. */
+/*
+ * The same ticks again, of everything: which of them fell on processes that the parent forked, and
+ * which were missed between a sample of theirs and the next one on that CPU. Those are theirs, half
+ * of them where only one of the two samples is: a CPU that forks misses far more than an idle one.
+ */
 struct witness {
 	struct nl nl;
 	struct nl_session info;
 	struct device d;
 	struct walk walk[NL_MAX_CPUS];
-	pid_t first, parent;
+	pid_t parent;
 	uint64_t samples;
+	double missed;
+	uint64_t missed_before[NL_MAX_CPUS];	/* the last sample, by anybody */
+	bool theirs[NL_MAX_CPUS];		/* that was theirs */
 };
+
+/* A walk's gaps are those of parked ticks as well. */
+static uint64_t missed_by(const struct walk *w)
+{
+	return w->gap_ticks - w->parked_ticks;
+}
 
 static void on_witness(struct walk *w, uint64_t tick, const struct kjoule_sample *s)
 {
 	struct witness *by = w->data;
+	unsigned int i = w - by->walk;
+	/* the guest is idle else, so whoever has a newer number is the parent's */
+	bool theirs = (pid_t)w->tgid > by->parent;
+	uint64_t missed = missed_by(w);
 
 	(void)tick;
 	(void)s;
-	/* the guest is idle else, so whoever has a newer number is the parent's */
-	by->samples += (pid_t)w->tgid > by->parent;
+	by->samples += theirs;
+	by->missed += (theirs + by->theirs[i]) / 2.0 * (missed - by->missed_before[i]);
+	by->missed_before[i] = missed;
+	by->theirs[i] = theirs;
 }
 
 static bool witness_begin(struct witness *w, pid_t parent)
@@ -220,15 +241,22 @@ static void witness_end(struct witness *w)
 	nl_close(&w->nl);
 }
 
-static void check_family(const char *name, int children, double each_s, int depth)
+/* What one run of a family and of the witness came to. */
+struct family {
+	double theirs_s;		/* what the scheduler has counted for the children */
+	int64_t seen;			/* their samples in the session that asked for them, */
+	int64_t witnessed;		/* and in the one of everything; */
+	double missed;			/* ticks of theirs that this one missed, */
+	int64_t more_missed;		/* and that the first one missed more, of all */
+	struct nl_session after;
+};
+
+static bool run_family(const char *name, int children, double each_s, int depth, struct family *f)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
 	static struct witness witness;
-	double theirs_s, own_s, ratio, told_s;
-	uint64_t produced = 0, missed = 0;
-	struct nl_session now;
 	struct parent p;
-	uint64_t seen;
+	double own_s;
 	int n;
 
 	if (!parent_start(&p, children, each_s, depth))
@@ -237,34 +265,54 @@ static void check_family(const char *name, int children, double each_s, int dept
 	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS,
 					.pid = p.pid, .flags = KJOULE_FLAG_INHERIT }) ||
 	    !witness_begin(&witness, p.pid))
-		return;
-	parent_run(&p, &theirs_s, &own_s);
+		return false;
+	parent_run(&p, &f->theirs_s, &own_s);
 	witness_end(&witness);
 	sleep_ms(200);
-	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &now);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &f->after);
 	end(name);
-	for (n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS); n-- > 0;) {
-		produced += stats[n].produced;
-		missed += stats[n].missed;
-	}
-	seen = samples - samples_of_asked;
-	ratio = (double)seen / witness.samples;
-	/* ticks that were missed belong to those beside them */
-	told_s = seen * (INTERVAL_NS / 1e9) * (produced + missed) / produced;
-	ktap_diag("%s: %d children took %.3f s; %" PRIu64 " samples of them, which is %.3f s with %.2f %% of the ticks missed, %"
-		  PRIu64 " in a session of everything; %" PRIu64 " changes of process seen", name, children, theirs_s, seen,
-		  told_s, 100.0 * missed / (produced + missed), witness.samples, processes);
-	ktap_check(theirs_s >= 0.9 * children * each_s && told_s > 0.9 * theirs_s && told_s < 1.1 * theirs_s,
+	f->seen = samples - samples_of_asked;
+	f->witnessed = witness.samples;
+	f->missed = witness.missed;
+	f->more_missed = 0;
+	for (n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS); n-- > 0;)
+		f->more_missed += stats[n].missed;
+	for (n = witness.d.n; n-- > 0;)
+		f->more_missed -= missed_by(&witness.walk[n]);
+	forget();
+	return true;
+}
+
+static void check_family(const char *name, int children, double each_s, int depth)
+{
+	double told_s, missed;
+	int64_t more, less;
+	struct family f;
+	int tries = 0;
+
+	/* where the machine has other work, ticks are late, and whose time was missed is told badly */
+	do {
+		if (!run_family(name, children, each_s, depth, &f))
+			return;
+		missed = f.missed / (f.missed + f.witnessed);
+		told_s = (f.witnessed + f.missed) * (INTERVAL_NS / 1e9);
+		ktap_diag("%s: %d children took %.3f s; %" PRId64 " samples of them; in a session of everything %" PRId64
+			  ", which with %.2f %% of their ticks missed is %.3f s; %" PRId64 " ticks more were missed than there; %"
+			  PRIu64 " changes of process seen", name, children, f.theirs_s, f.seen, f.witnessed, 100 * missed,
+			  told_s, f.more_missed, processes);
+	} while (missed > MISSED_MANY && ++tries < TRIES);
+	ktap_check(f.theirs_s >= 0.9 * children * each_s && told_s > 0.9 * f.theirs_s && told_s < 1.1 * f.theirs_s,
 		   "%s: samples times the interval are the time that the scheduler has counted (%.3f)", name,
-		   told_s / theirs_s);
-	/* other phases of the same interval: they differ by chance, and by what either missed */
-	ktap_check(witness.samples > 200 && ratio > 0.9 && ratio < 1.1, "%s: what the children ran is in the samples (%.3f)",
-		   name, ratio);
+		   told_s / f.theirs_s);
+	/* other phases of the same interval: they differ by chance, and by what one missed more than the other */
+	more = f.more_missed > 0 ? f.more_missed : 0;
+	less = f.more_missed < 0 ? -f.more_missed : 0;
+	ktap_check(f.witnessed > 200 && f.seen + more > 0.9 * f.witnessed && f.seen - less < 1.1 * f.witnessed,
+		   "%s: what the children ran is in the samples (%.3f)", name, (double)f.seen / f.witnessed);
 	if (each_s > 4 * INTERVAL_NS / 1e9)
 		ktap_check(processes >= (uint64_t)children, "%s: each of them is seen", name);
-	ktap_check_equal(0, now.children, "once they are gone none is followed");
-	ktap_check_equal(0, now.children_lost, "and none could not be followed");
-	forget();
+	ktap_check_equal(0, f.after.children, "once they are gone none is followed");
+	ktap_check_equal(0, f.after.children_lost, "and none could not be followed");
 }
 
 static void check_alone(void)
