@@ -167,6 +167,7 @@ class Report:
     def __init__(self, count, verbose):
         self.number, self.verbose = 0, verbose
         self.passed = self.failed = self.skipped = 0
+        self.bad = []    # what failed, told again at the end
         print(f"KTAP version 1\n1..{count}", flush=True)
 
     def add(self, t):
@@ -188,6 +189,7 @@ class Report:
         if not t.good:
             for text in t.problems + t.failed:
                 print(f"# failed: {text}")
+                self.bad.append(f"{t.name}: {text}")
             if not self.verbose:
                 print(f"# end of {os.path.relpath(t.log)}:")
                 for line in t.lines[-TAIL_LINES:]:
@@ -197,10 +199,18 @@ class Report:
     def add_failure(self, text, lines):
         """Something that failed and belongs to no test."""
         self.failed += 1
+        self.bad.append(text)
         print(f"# failed: {text}")
         for line in lines[-TAIL_LINES:]:
             print("#   " + line)
         sys.stdout.flush()
+
+    def end(self):
+        """Print the last line, after all that failed: the rest may be hours above."""
+        if self.number > 1:
+            for text in self.bad:
+                print(f"# failed: {text}")
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
 
 
 def find_tests():
@@ -367,7 +377,7 @@ def main():
         while group:
             boot += 1
             group = run_guest(group, report, boot)
-    print(f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped")
+    report.end()
     return 1 if report.failed or not report.passed else 0
 
 

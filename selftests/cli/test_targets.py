@@ -41,8 +41,8 @@ def threads():
 def kernel_thread():
     with open("/proc/2/comm") as f:
         name = f.read().strip()
-    r = record("-p", "2", "--duration", "300ms", "-o", path("kthread"))
-    says(f"a kernel thread ({name}) that did not run: no sample, and said", r, 0, "there is no sample",
+    r = record("-q", "-p", "2", "--duration", "300ms", "-o", path("kthread"))
+    says(f"a kernel thread ({name}) that did not run: no sample, and said, however quiet it was to be", r, 0, "there is no sample",
          "record for longer or faster (-F)")
     doc, r = report(path("kthread"))
     ktap.check(doc and r.code == 0 and samples(doc) == 0, "its file is a valid one", r)
@@ -123,6 +123,18 @@ def cpus():
                "-C: samples of that CPU only", r)
 
 
+def frames():
+    """A read of /dev/zero by single bytes is mostly kernel code, five and more functions below the entry."""
+    deepest = []
+    for options in ((), ("--max-stack", "2")):
+        r = record("-g", *options, "-o", path("frames"), "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=400000")
+        chains = [[int(c["ip"], 0) >> 63 for c in line.get("callers", ())] for line in script(path("frames"))[0]
+                  if line["type"] == "sample"]
+        deepest.append([max((sum(kernel == k for k in c) for c in chains), default=0) for kernel in (1, 0)])
+    ktap.check(deepest[0][0] > 4, "-g: all frames of the kernel", deepest)
+    ktap.check(deepest[1][0] == 2 and deepest[1][1] <= 2, "--max-stack: not more of them, of either side", deepest)
+
+
 def main():
     need_root()
     if len(online()) < 2:
@@ -133,6 +145,7 @@ def main():
     no_energy()
     overrun()
     cpus()
+    frames()
     ktap.check(sessions() == 0, "no session is left")
     ktap.end()
 

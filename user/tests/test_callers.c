@@ -575,6 +575,21 @@ static void callers_are_below_each_function(void **state)
 	assert_non_null(strstr(output, "[there may be more]"));
 }
 
+/* Of work_shared's energy call_first has a quarter and call_second the rest. */
+static void a_limit_that_is_given_holds_for_callers(void **state)
+{
+	(void)state;
+	record("limits");
+	assert_int_equal(run("report -g --percent-limit 30", "limits"), 0);
+	assert_non_null(strstr(output, "\n  work_shared"));
+	assert_non_null(strstr(output, "+- call_second"));
+	assert_null(strstr(output, "+- call_first"));
+	assert_int_equal(run("report -g --percent-limit 20", "limits"), 0);
+	assert_non_null(strstr(output, "+- call_first"));
+	assert_int_equal(run("report -g", "limits"), 0);
+	assert_non_null(strstr(output, "+- call_first"));
+}
+
 static void without_callers_it_says_how_to_record_them(void **state)
 {
 	struct buffer b = { 0 };
@@ -618,6 +633,7 @@ int main(void)
 		cmocka_unit_test(folded_lines_add_up_to_the_total),
 		cmocka_unit_test(rounding_takes_nothing_from_the_total),
 		cmocka_unit_test(callers_are_below_each_function),
+		cmocka_unit_test(a_limit_that_is_given_holds_for_callers),
 		cmocka_unit_test(without_callers_it_says_how_to_record_them),
 	};
 

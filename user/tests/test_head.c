@@ -30,12 +30,13 @@ static struct json_object *report(const char *options, const char *name)
 }
 
 /* A fifth of a second of a program at 1 W. */
-static void record_plain(const char *name)
+static void record_without(const char *name, uint64_t children_lost)
 {
 	static struct kjoule_meta meta;
 	struct buffer b = { 0 };
 
 	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
+	meta.session.children_lost = children_lost;
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < 200; k++) {
 		if (k % 10 == 0)
@@ -44,6 +45,11 @@ static void record_plain(const char *name)
 	}
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
 	free(b.data);
+}
+
+static void record_plain(const char *name)
+{
+	record_without(name, 0);
 }
 
 /* A tick's power is that of the source that the column is of; which are not calibrated is said. */
@@ -176,12 +182,29 @@ static int cleanup(void **state)
 	return 0;
 }
 
+static void children_that_were_not_followed_are_told(void **state)
+{
+	struct json_object *doc;
+
+	(void)state;
+	for (int lost = 0; lost <= 7; lost += 7) {
+		record_without("orphans", lost);
+		assert_int_equal(kjoule("report %s", temp_path("orphans")), 0);
+		assert_int_equal(strstr(out, "\n# children   7 could not be followed for want of memory") != NULL, lost != 0);
+		assert_int_equal(strstr(out, "could not be followed") != NULL, lost != 0);
+		doc = report("", "orphans");
+		assert_true(near(number(member(doc, "session"), "children_lost"), lost, 0));
+		json_object_put(doc);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
 		cmocka_unit_test(a_noisy_calibration_is_told),
 		cmocka_unit_test(domains_without_a_column_are_named),
+		cmocka_unit_test(children_that_were_not_followed_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, cleanup);
