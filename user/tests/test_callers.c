@@ -575,19 +575,19 @@ static void callers_are_below_each_function(void **state)
 	assert_non_null(strstr(output, "[there may be more]"));
 }
 
-/* Of work_shared's energy call_first has a quarter and call_second the rest. */
+/* Of the energy call_first has a sixth and call_second a half. */
 static void a_limit_that_is_given_holds_for_callers(void **state)
 {
 	(void)state;
 	record("limits");
 	assert_int_equal(run("report -g --percent-limit 30", "limits"), 0);
 	assert_non_null(strstr(output, "\n  work_shared"));
-	assert_non_null(strstr(output, "+- call_second"));
-	assert_null(strstr(output, "+- call_first"));
-	assert_int_equal(run("report -g --percent-limit 20", "limits"), 0);
-	assert_non_null(strstr(output, "+- call_first"));
+	assert_non_null(strstr(output, "- call_second"));
+	assert_null(strstr(output, "- call_first"));
+	assert_int_equal(run("report -g --percent-limit 10", "limits"), 0);
+	assert_non_null(strstr(output, "- call_first"));
 	assert_int_equal(run("report -g", "limits"), 0);
-	assert_non_null(strstr(output, "+- call_first"));
+	assert_non_null(strstr(output, "- call_first"));
 }
 
 static void without_callers_it_says_how_to_record_them(void **state)
