@@ -628,32 +628,6 @@ static void try_files(const char *folder)
 	ktap_check(n, "%s has files", folder);
 }
 
-/* A child that there is no memory to remember is counted, once; and only such a one. */
-static void check_children_lost(void)
-{
-	uint64_t counted = 0, before = 0;
-	bool failed = true, good = true;
-	struct nl_session now;
-	unsigned int nth;
-
-	if (!with_module(true) || !have_family()) {
-		ktap_not_ok("a session of a process and its children");
-		return;
-	}
-	for (nth = 1; failed && good; nth++) {
-		fail_nth(nth);
-		do_fork();
-		failed = fail_stop();
-		good = !nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &now);
-		counted += now.children_lost - before;
-		good = good && now.children_lost - before <= failed;
-		before = now.children_lost;
-	}
-	ktap_check(good && counted, "a child that there is no memory to remember is counted, once");
-	ktap_diag("%" PRIu64 " of %u faults", counted, nth - 2);
-	tidy_up();
-}
-
 static void check_session_afterwards(void)
 {
 	struct walk walk[NL_MAX_CPUS];
@@ -725,8 +699,6 @@ int main(int argc, char **argv)
 		if (is_wanted(operations[i].name, argc, argv))
 			try_operation(&operations[i], operations[i].name);
 	}
-	if (is_wanted("children lost", argc, argv))
-		check_children_lost();
 	if (argc < 2) {
 		try_files(SYSFS);
 		try_files(DEBUGFS);
