@@ -519,7 +519,8 @@ static void check_reaped(void)
 		if (err)
 			continue;
 		made++;
-		sleep_ms(i ? 100 : 1100);
+		/* until it has ended, and what is left of it is freed */
+		sleep_ms((i ? 3 * took_ns / 1000000 : 1000) + 200);
 		nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
 		left += info.children != 0;
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
