@@ -16,6 +16,8 @@
 #include "guest.h"
 #include "ring.h"
 
+#define DRAIN_LONGEST_NS	10000000000
+
 int device_attach(int fd, uint32_t session, uint32_t *cpus)
 {
 	struct kjoule_attach attach = { .size = sizeof(attach), .session = session };
@@ -279,6 +281,8 @@ static void walk_parked(struct walk *w, const struct kjoule_parked *p)
 	w->parked_ns += p->end_ns - p->begin_ns;
 	w->gap_ticks += p->count;
 	w->next = tick + p->count;
+	if (w->on_parked)
+		w->on_parked(w, p);
 }
 
 static void walk_value(struct walk *w, const struct kjoule_value *v)
@@ -445,6 +449,19 @@ long drain_map(struct device *d, struct walk *walk)
 		not_in_future(&walk[i]);
 	}
 	return done;
+}
+
+bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted, uint64_t enough)
+{
+	uint64_t begin = now_ns();
+
+	sleep_ms(ms);
+	drain_map(d, walk);
+	while (*counted <= enough && now_ns() - begin < DRAIN_LONGEST_NS) {
+		sleep_ms(10);
+		drain_map(d, walk);
+	}
+	return *counted > enough;
 }
 
 long drain_read(struct device *d, struct walk *walk)

@@ -70,6 +70,7 @@ struct walk {
 	uint32_t pid, tgid;
 	void (*on_sample)(struct walk *w, uint64_t tick, const struct kjoule_sample *s);
 	void (*on_value)(struct walk *w, const struct kjoule_value *v);
+	void (*on_parked)(struct walk *w, const struct kjoule_parked *p);
 	void (*on_energy)(struct walk *w, uint64_t tick, const struct kjoule_energy *e);
 	uint64_t chains, stacks;
 	bool sample_before;	/* the record before was a sample, or what belongs to one */
@@ -87,6 +88,12 @@ uint64_t walk_due_ns(const struct nl_session *session, uint64_t tick);
 /* Read what there is; @walk: one for each ring, in their order. Bytes or -errno. */
 long drain_map(struct device *d, struct walk *walk);
 long drain_read(struct device *d, struct walk *walk);
+
+/*
+ * Read for so long, and longer until @counted (by the walks' callbacks) is more than @enough: how
+ * long that takes tells of the machine. What never comes is waited for for 10 s.
+ */
+bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted, uint64_t enough);
 
 /* The same by a dump of netlink. @messages, if not NULL, counts those with records. */
 long drain_dump(struct nl *nl, uint32_t session, struct device *d, struct walk *walk, unsigned int *messages);

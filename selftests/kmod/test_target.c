@@ -32,6 +32,8 @@
 #define ROUNDS		30
 #define MISSED_MANY	0.15	/* of the children's ticks: that was not the machine to judge on */
 #define TRIES		4
+#define STILL_NS	20000000	/* nobody computes, of those who always do: the machine was taken away */
+#define STRETCHES	256
 #define LONG_ENOUGH_NS	4000000000	/* of a family; longer than the rings have room for is too long */
 
 static struct nl nl;
@@ -184,11 +186,45 @@ static struct spent parent_run(struct parent *p)
 	return spent;
 }
 
+/* Stretches of time. */
+struct stretch {
+	unsigned int n;
+	uint64_t begin_ns[STRETCHES], end_ns[STRETCHES];
+};
+
+static void stretch_add(struct stretch *s, uint64_t begin_ns, uint64_t end_ns)
+{
+	if (end_ns < begin_ns + STILL_NS || s->n == STRETCHES)
+		return;
+	s->begin_ns[s->n] = begin_ns;
+	s->end_ns[s->n++] = end_ns;
+}
+
+/* Of @a what is in @b as well. */
+static void stretch_keep(struct stretch *a, const struct stretch *b)
+{
+	struct stretch both = { 0 };
+	unsigned int i, j;
+
+	for (i = 0; i < a->n; i++) {
+		for (j = 0; j < b->n; j++) {
+			uint64_t begin = a->begin_ns[i] > b->begin_ns[j] ? a->begin_ns[i] : b->begin_ns[j];
+			uint64_t end = a->end_ns[i] < b->end_ns[j] ? a->end_ns[i] : b->end_ns[j];
+
+			stretch_add(&both, begin, end);
+		}
+	}
+	*a = both;
+}
+
 /*
  * The same ticks again, of everything: which of them fell on processes that the parent forked, and
  * which were missed beside those on that CPU, who misses far more where it forks than where it is
  * idle. What was missed between two samples of theirs is theirs, and what was missed beside one of
- * theirs or of the parent's may be.
+ * theirs or of the parent's may be. So may be what was parked while all CPUs were, for long: one of
+ * them is always computing or about to, and who is about to when the machine is taken away has
+ * that time on the scheduler's account without having run (a remote wake-up sets the clock from
+ * which it is charged).
  */
 struct witness {
 	struct nl nl;
@@ -199,6 +235,7 @@ struct witness {
 	uint64_t samples;
 	uint64_t missed, missed_maybe;
 	uint64_t missed_before[NL_MAX_CPUS];	/* the last sample, by anybody */
+	struct stretch parked[NL_MAX_CPUS];	/* for long */
 	bool theirs[NL_MAX_CPUS];		/* that was theirs */
 	bool family[NL_MAX_CPUS];		/* or the parent's */
 };
@@ -227,6 +264,13 @@ static void on_witness(struct walk *w, uint64_t tick, const struct kjoule_sample
 	by->family[i] = family;
 }
 
+static void on_witness_parked(struct walk *w, const struct kjoule_parked *p)
+{
+	struct witness *by = w->data;
+
+	stretch_add(&by->parked[w - by->walk], p->begin_ns, p->end_ns);
+}
+
 static bool witness_begin(struct witness *w, pid_t parent)
 {
 	unsigned int i;
@@ -239,6 +283,7 @@ static bool witness_begin(struct witness *w, pid_t parent)
 		return false;
 	for (i = 0; i < w->d.n; i++) {
 		w->walk[i].on_sample = on_witness;
+		w->walk[i].on_parked = on_witness_parked;
 		w->walk[i].data = w;
 	}
 	return true;
@@ -246,8 +291,14 @@ static bool witness_begin(struct witness *w, pid_t parent)
 
 static void witness_end(struct witness *w)
 {
+	unsigned int i;
+
 	nl_session_do(&w->nl, KJOULE_CMD_SESSION_STOP, w->info.id, &w->info);
 	drain_map(&w->d, w->walk);
+	for (i = 1; i < w->d.n; i++)
+		stretch_keep(&w->parked[0], &w->parked[i]);
+	for (i = 0; i < w->parked[0].n; i++)
+		w->missed_maybe += (w->parked[0].end_ns[i] - w->parked[0].begin_ns[i]) / INTERVAL_NS;
 	device_unmap(&w->d);
 	device_close(&w->d);
 	nl_close(&w->nl);
@@ -362,9 +413,7 @@ static void check_exec(void)
 	drain_map(&d, walk);
 	before = samples;
 	busy_exec(&b);
-	sleep_ms(300);
-	drain_map(&d, walk);
-	ktap_check(samples > before + 50, "after an exec by its second thread a process is still the target");
+	ktap_check(drain_until(&d, walk, 300, &samples, before + 50), "after an exec by its second thread a process is still the target");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &now);
 	ktap_check_equal(1, now.children, "and still one process");
 	busy_stop(&b);
@@ -383,7 +432,7 @@ static void check_thread(void)
 	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_THREAD,
 					.pid = b.tid[1] }))
 		return;
-	sleep_ms(500);
+	drain_until(&d, walk, 500, &samples, 100);
 	end("a thread");
 	ktap_check(samples > 100 && samples == samples_of_asked, "a thread alone is sampled, not its process");
 	for (i = 0; i < d.n; i++)
@@ -431,8 +480,8 @@ static void check_cgroup(void)
 	asked = below.pid;
 	if (begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_CGROUP,
 				       .cgroup_fd = fd })) {
-		sleep_ms(600);
-		drain_map(&d, walk);
+		drain_until(&d, walk, 600, &samples_of_asked, 100);
+		drain_until(&d, walk, 0, &samples, samples_of_asked + 100);
 		of_below = samples_of_asked;
 		ktap_check(of_below > 100 && samples > of_below + 100, "the processes of a cgroup and of those below it are sampled");
 		cgroup_put_process(CGROUP, below.pid);
@@ -440,9 +489,8 @@ static void check_cgroup(void)
 		sleep_ms(50);
 		drain_map(&d, walk);
 		samples = samples_of_asked = 0;
-		sleep_ms(300);
 		asked = in.pid;
-		drain_map(&d, walk);
+		drain_until(&d, walk, 300, &samples, 50);
 		end("a cgroup");
 		ktap_check(samples > 50 && samples == samples_of_asked, "who has left it is not, nor who never was in it");
 		forget();
@@ -478,7 +526,7 @@ static void write_file(const char *path, const char *text)
 static void check_reaped(void)
 {
 	unsigned int i, made = 0, refused = 0, left = 0;
-	uint64_t begun, took_ns = 0;
+	uint64_t begun, until, took_ns = 0;
 	const char *lacks = lacks_reload();
 	void (*before)(int);
 	pid_t pid;
@@ -520,7 +568,9 @@ static void check_reaped(void)
 			continue;
 		made++;
 		/* until it has ended, and what is left of it is freed */
-		sleep_ms((i ? 3 * took_ns / 1000000 : 1000) + 200);
+		for (until = now_ns() + LONG_ENOUGH_NS; !kill(pid, 0) && now_ns() < until;)
+			sleep_ms(5);
+		sleep_ms(200);
 		nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
 		left += info.children != 0;
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
