@@ -10,6 +10,7 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     timeout: SECONDS         (120)
     when: named REASON       only when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
+    stalls: WHAT             what is judged by time here, which a host that takes the machine away falsifies
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
@@ -17,6 +18,10 @@ The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KER
 
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
 a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
+
+A test with "stalls:" that fails while a host took the machine away is no measurement: it is run
+again, twice at most, and both are told, there and at the end. Where no time was taken it has failed; so it
+has when it did not end, or the kernel complained.
 """
 import argparse
 import fnmatch
@@ -34,10 +39,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, "scripts", "lib"))
 import guest_boot  # noqa: E402
 import kernel_log  # noqa: E402
+import steal  # noqa: E402
 
 EXIT_SKIP, EXIT_TIMEOUT = 4, 124
 DEBUG_SLOWER, DEBUG_BOOT = 5, 300    # times, and seconds, of the debug kernel
 TAIL_LINES = 30
+TRIES, TAKEN_S = 3, 0.1    # of a test that judges by time; less that was taken does not falsify it
 RESULT = re.compile(r"(not )?ok (\d+)\b *(?:- *)?(.*)")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.I)
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)", re.I)
@@ -55,17 +62,22 @@ class Test:
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, 120.0
         self.unit, self.debug, self.named, self.kernel = source is None, "", "", ""
+        self.stalls, self.tries = "", 1
         self.log = log_path(name.replace("/", "-") + ".log")
-        self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
-        self.problems, self.lines, self.whole_skip, self.seconds = [], [], None, 0.0
+        self.forget()
         if source:
             self.read_header(source)
+
+    def forget(self):
+        """Nothing has come of it yet."""
+        self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
+        self.problems, self.lines, self.whole_skip, self.seconds, self.taken = [], [], None, 0.0, 0.0
 
     def read_header(self, source):
         with open(source, errors="replace") as f:
             head = f.read(4096).splitlines()[:40]
         for line in head:
-            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout|debug|when):\s*(.*?)\s*(\*/)?$", line)
+            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout|debug|when|stalls):\s*(.*?)\s*(\*/)?$", line)
             if not m:
                 continue
             key, value = m.group(1), m.group(2)
@@ -83,6 +95,8 @@ class Test:
                 if value not in ("only", "too") and not re.match(r"no \S", value):
                     raise SystemExit(f"{source}: debug: {value}: neither only nor too nor no with a reason")
                 self.debug = value
+            elif key == "stalls":
+                self.stalls = value
             elif key == "boot":
                 self.own_boot = value == "own"
             else:
@@ -160,6 +174,14 @@ class Test:
     def good(self):
         return not self.failed and not self.problems
 
+    def falsified(self):
+        """Whether what failed may be the host's doing, and it is to be run again; its log is kept."""
+        if not (self.stalls and self.failed and not self.problems and self.taken >= TAKEN_S and self.tries < TRIES):
+            return False
+        os.replace(self.log, f"{self.log}.{self.tries}")
+        self.tries += 1
+        return True
+
 
 class Report:
     """Prints KTAP as results come and keeps the count."""
@@ -167,7 +189,7 @@ class Report:
     def __init__(self, count, verbose):
         self.number, self.verbose = 0, verbose
         self.passed = self.failed = self.skipped = 0
-        self.bad = []    # what failed, told again at the end
+        self.bad, self.repeated = [], []    # what is told again at the end
         print(f"KTAP version 1\n1..{count}", flush=True)
 
     def add(self, t):
@@ -196,6 +218,13 @@ class Report:
                     print("#   " + line)
         sys.stdout.flush()
 
+    def add_try(self, t):
+        """One that will be run again."""
+        text = (f"{t.name}: the machine was taken away for {t.taken:.1f} s of {t.seconds:.1f} s, which falsifies "
+                f"{t.stalls}; failed then: {'; '.join(t.failed)}")
+        self.repeated.append(text)
+        print(f"# run again: {text}\n# its log: {os.path.relpath(t.log)}.{t.tries - 1}", flush=True)
+
     def add_failure(self, text, lines):
         """Something that failed and belongs to no test."""
         self.failed += 1
@@ -208,6 +237,8 @@ class Report:
     def end(self):
         """Print the last line, after all that failed: the rest may be hours above."""
         if self.number > 1:
+            for text in self.repeated:
+                print(f"# run again: {text}")
             for text in self.bad:
                 print(f"# failed: {text}")
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
@@ -245,7 +276,7 @@ def run_here(t):
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1")
     if t.kernel:
         env["KJOULE_KERNEL"] = t.kernel
-    start = time.monotonic()
+    start, stolen = time.monotonic(), steal.seconds()
     with open(t.log, "wb") as log:
         p = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              cwd=TOP, env=env, start_new_session=True)
@@ -260,7 +291,7 @@ def run_here(t):
                     p.wait(10 if sig == signal.SIGTERM else None)
                 except (ProcessLookupError, subprocess.TimeoutExpired):
                     pass
-    t.seconds = time.monotonic() - start
+    t.seconds, t.taken = time.monotonic() - start, steal.seconds() - stolen
     t.judge(code)
 
 
@@ -279,7 +310,7 @@ def kernel_part(console, name):
 
 
 def run_guest(tests, report, boot):
-    """Run tests that share a boot; return those that must be run again because the guest died."""
+    """Run tests that share a boot; return those to run in another: the guest died, or the host took its time."""
     listing, console, talk = (log_path(f"boot-{boot}.{kind}") for kind in ("list", "console", "err"))
     with open(listing, "w") as f:
         for t in tests:
@@ -288,21 +319,25 @@ def run_guest(tests, report, boot):
     total = sum(t.timeout + 10 for t in tests) + (DEBUG_BOOT if "--kernel debug" in tests[0].vm else 60)
     command = [os.path.join(TOP, "scripts/vm"), "--log", console, "--timeout", f"{total:g}", *shlex.split(tests[0].vm),
                "--", os.path.join(TOP, "selftests/vm/batch"), listing]
-    left, current, start, blamed = {t.name: t for t in tests}, None, 0.0, False
+    left, current, start, stolen, blamed, again = {t.name: t for t in tests}, None, 0.0, 0.0, False, []
     with open(talk, "w") as err:
         p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True)
         try:
             for line in p.stdout:
                 words = line.split()
                 if words[:1] == ["begin"] and words[1] in left:
-                    current, start = left.pop(words[1]), time.monotonic()
+                    current, start, stolen = left.pop(words[1]), time.monotonic(), steal.seconds()
                 elif words[:1] == ["end"] and current and words[1] == current.name:
-                    current.seconds = time.monotonic() - start
+                    current.seconds, current.taken = time.monotonic() - start, steal.seconds() - stolen
                     current.judge(int(words[2]))
                     bad = kernel_log.complaints(kernel_part(console, current.name))
                     blamed |= bool(bad)
                     current.problems += ["kernel: " + l for l in bad[:10]]
-                    report.add(current)
+                    if current.falsified():
+                        report.add_try(current)
+                        again.append(current)
+                    else:
+                        report.add(current)
                     current = None
             code = p.wait()
         finally:
@@ -321,10 +356,12 @@ def run_guest(tests, report, boot):
             t.problems.append(f"no guest to run in: {shlex.join(command[5:-2])} (scripts/vm: exit code {code})")
             t.lines = said
             report.add(t)
-        return []
+        left = {}
     elif code and not (code == 99 and blamed):
         report.add_failure(f"the guest of {', '.join(t.name for t in tests)} (scripts/vm: exit code {code})", said)
-    return list(left.values())
+    for t in again:
+        t.forget()
+    return list(left.values()) + again
 
 
 def main():
@@ -369,6 +406,10 @@ def main():
             report.add(t)
         elif t.where == "host":
             run_here(t)
+            while t.falsified():
+                report.add_try(t)
+                t.forget()
+                run_here(t)
             report.add(t)
         else:
             guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else ""), []).append(t)

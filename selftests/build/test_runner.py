@@ -6,6 +6,7 @@
 Its last line is exactly "N passed, N failed, N skipped", its exit code is 0 only when
 something passed and nothing failed, and a skip that names no reason is a failure.
 """
+import glob
 import os
 import shutil
 import subprocess
@@ -14,8 +15,9 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "selftests"))
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
 import ktap  # noqa: E402
+import steal  # noqa: E402
 
 SHELL, UNIT, GUEST = "#!/bin/sh\n", "unit", "#!/bin/sh\n# where: guest\n"
 
@@ -99,6 +101,24 @@ def kernel_find(wanted):
 """
 
 
+# What was taken is made up as well: what the tests write.
+STEAL = """
+import os
+def seconds():
+    return float(open("stolen").read()) if os.path.exists("stolen") else 0.0
+"""
+
+# Counts its runs, and is good in the last of them.
+STALLED = """echo run >>{folder}.runs
+n=$(wc -l <{folder}.runs)
+echo $((n * {taken})) >stolen
+echo 1..1
+[ $n -ge {good} ] || echo -n "not "
+echo "ok 1 - run $n"
+[ $n -ge {good} ]
+"""
+
+
 def make_tree(top):
     for name in ("selftests/run.py", "selftests/run.sh", "scripts/lib/kernel_log.py"):
         os.makedirs(os.path.dirname(os.path.join(top, name)), exist_ok=True)
@@ -107,6 +127,7 @@ def make_tree(top):
         write(os.path.join(top, "selftests/vm/batch"), f.read().replace(">/dev/kmsg", ">>console"))
     write(os.path.join(top, "scripts/vm"), VM)
     write(os.path.join(top, "scripts/lib/guest_boot.py"), GUEST_BOOT)
+    write(os.path.join(top, "scripts/lib/steal.py"), STEAL)
 
 
 def add_test(top, folder, head, text):
@@ -126,8 +147,65 @@ def run(top, *args):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
+def check_stalls(top):
+    """A host that takes the machine away: who judges by time is run again, others are not, and nobody for ever."""
+    stalls = "# stalls: its times\n"
+    told = "# run again: {}/it: the machine was taken away for 1.0 s"
+    for what, head, taken, good, runs, counts in (
+            ("a test that judges by time", SHELL + stalls, 1, 2, 2, (1, 0, 0)),
+            ("one in a guest", GUEST + stalls, 1, 2, 2, (1, 0, 0)),
+            ("one that never passes", SHELL + stalls, 1, 9, 3, (0, 1, 0)),
+            ("one in a guest that never passes", GUEST + stalls, 1, 9, 3, (0, 1, 0)),
+            ("one that fails while nothing was taken", SHELL + stalls, 0, 2, 1, (0, 1, 0)),
+            ("one that does not say that it judges by time", SHELL, 1, 2, 1, (0, 1, 0)),
+            ("a guest's that does not", GUEST, 1, 2, 1, (0, 1, 0))):
+        folder = "stalls"
+        add_test(top, folder, head, STALLED.format(folder=folder, taken=taken, good=good))
+        r = run(top, "-v", folder)
+        with open(os.path.join(top, folder + ".runs"), encoding="utf-8") as f:
+            ran = len(f.readlines())
+        logs = glob.glob(os.path.join(top, "build/test-logs", folder + "-it.log.*"))
+        want = "{} passed, {} failed, {} skipped".format(*counts)
+        ktap.check(ran == runs and r.stdout.splitlines()[-1:] == [want] and r.returncode == counts[1] and
+                   r.stdout.count(told.format(folder)) == runs - 1 == len(logs),
+                   f"{what} on a machine that is taken away: {runs} run{'s' * (runs > 1)}, {want}", r.stdout)
+        for path in (*logs, *(os.path.join(top, name) for name in (folder + ".runs", "stolen"))):
+            os.unlink(path)
+        shutil.rmtree(os.path.join(top, "selftests", folder))
+
+    # beside others: they are not run again, and all is told at the end
+    add_test(top, "beside", GUEST, CASES[0][2])
+    add_test(top, "stalls", GUEST + stalls, STALLED.format(folder="stalls", taken=1, good=2))
+    r = run(top, "beside", "stalls")
+    ktap.check(r.stdout.splitlines()[-2].startswith(told.format("stalls")) and r.stdout.count("beside/it #") == 1 and
+               r.stdout.splitlines()[-1] == "3 passed, 0 failed, 0 skipped",
+               "beside another test of its guest: only that one again, told in the end as well", r.stdout)
+    shutil.rmtree(os.path.join(top, "selftests/beside"))
+    shutil.rmtree(os.path.join(top, "selftests/stalls"))
+    os.unlink(os.path.join(top, "stolen"))
+    complains = STALLED.format(folder="stalls", taken=1, good=2) + "echo 'BUG: made up' >>console"
+    os.unlink(os.path.join(top, "stalls.runs"))
+    add_test(top, "stalls", GUEST + stalls, complains)
+    r = run(top, "stalls")
+    ktap.check("run again" not in r.stdout and r.stdout.splitlines()[-1] == "0 passed, 2 failed, 0 skipped",
+               "one whose kernel complained is not run again", r.stdout)
+    shutil.rmtree(os.path.join(top, "selftests/stalls"))
+    os.unlink(os.path.join(top, "stolen"))
+
+
+def check_steal(top):
+    """What the kernel says of it."""
+    stat, told = os.path.join(top, "stat"), []
+    for text in ("cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1 2 3 4 5 6 7 100 0 0\n", "cpu  1 2 3 4\n", ""):
+        write(stat, text)
+        told.append(steal.seconds(stat))
+    told.append(steal.seconds(stat + ".not-there"))
+    ktap.check(told == [250 / os.sysconf("SC_CLK_TCK"), 0, 0, 0], "the time that was taken is what the kernel counted, if it does",
+               told)
+
+
 def main():
-    ktap.plan(len(CASES) + 10)
+    ktap.plan(len(CASES) + 20)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):
@@ -161,8 +239,13 @@ def main():
         ktap.check([line.split()[0] for line in r.stdout.splitlines()] == ["one/it", "two/it"], "--list names them",
                    r.stdout)
 
-        # What runs where, of the tests of the host and of guests.
+        shutil.rmtree(os.path.join(top, "selftests/one"))
         shutil.rmtree(os.path.join(top, "selftests/two"))
+        check_stalls(top)
+        check_steal(top)
+
+        # What runs where, of the tests of the host and of guests.
+        add_test(top, "one", *CASES[0][1:3])
         good = "echo 1..1; echo ok 1 - a"
         add_test(top, "only", SHELL + "# debug: only\n", good)
         add_test(top, "guest", GUEST, good)

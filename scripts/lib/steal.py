@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a host took of this machine's time, as the kernel counts it (steal in /proc/stat).
+
+A kernel that is not told by its host counts nothing; then nothing was taken, as far as is known.
+"""
+import os
+
+
+def seconds(stat="/proc/stat"):
+    """Return the time of all CPUs, together, that was taken since boot."""
+    try:
+        with open(stat, encoding="ascii") as f:
+            words = f.readline().split()
+    except OSError:
+        return 0.0
+    if words[:1] != ["cpu"] or len(words) < 9:
+        return 0.0
+    return int(words[8]) / os.sysconf("SC_CLK_TCK")
