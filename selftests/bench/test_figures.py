@@ -8,6 +8,7 @@ chip (Documentation/accuracy.rst): scripts/bench tells it.
 """
 # where: host
 # timeout: 1500
+# stalls: the errors of a recording, and the ticks that it has
 import json
 import os
 import subprocess

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 900
+# stalls: what tests of the module judge by time there
 """The selftests travel: installed in a folder and copied away they run without this tree.
 
 In guests where the checkout is hidden, without the virtual chip: nothing fails, what is

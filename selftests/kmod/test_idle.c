@@ -7,6 +7,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 180
+ * stalls: what idle CPUs draw and which state they choose
  */
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 60
+ * stalls: when ticks come
  */
 #include <errno.h>
 #include <pthread.h>

@@ -8,6 +8,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 60
+ * stalls: the speed of work beside ticks
  * debug: no the checkers take more of a CPU than ticks do
  */
 #include <inttypes.h>

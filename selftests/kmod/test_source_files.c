@@ -8,6 +8,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 120
+ * stalls: when readings begin and how long they take
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -6,6 +6,7 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 240
+ * stalls: how much of the time of a process is in its samples
  */
 #include <errno.h>
 #include <fcntl.h>
