@@ -10,7 +10,7 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     timeout: SECONDS         (120), on a machine that is all ours
     when: named REASON       only when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
-    stalls: WHAT             what is judged by time here, which a host that takes the machine away falsifies
+    stalls: PATTERN          results that are judged by time: a host that takes the machine away falsifies them
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
@@ -19,9 +19,9 @@ The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KER
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
 a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
 
-A test with "stalls:" that fails while a host took the machine away is no measurement: it is run
-again, twice at most, and both are told, there and at the end. Where no time was taken it has failed; so it
-has when it did not end, or the kernel complained.
+A test of whose results only such with "stalls:" fail, while a host took the machine away, is no
+measurement: it is run again, twice at most, and each of them is told, there and at the end. Where hardly
+any time was taken it has failed; so it has when it did not end or crashed, or a kernel complained.
 """
 import argparse
 import fnmatch
@@ -45,7 +45,8 @@ EXIT_SKIP, EXIT_TIMEOUT = 4, 124
 SLOWER = 2    # than what tests say of their time: a host may take half of the machine's
 DEBUG_SLOWER, DEBUG_BOOT = 5, 300    # times, and seconds, of the debug kernel
 TAIL_LINES = 30
-TRIES, TAKEN_S = 3, 0.1    # of a test that judges by time; less that was taken does not falsify it
+TRIES = 3    # of a test that judges by time
+TAKEN, TAKEN_S = 0.01, 0.1    # less of the CPUs' time, or less in all, falsifies nothing
 RESULT = re.compile(r"(not )?ok (\d+)\b *(?:- *)?(.*)")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.I)
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)", re.I)
@@ -63,7 +64,7 @@ class Test:
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, SLOWER * 120.0
         self.unit, self.debug, self.named, self.kernel = source is None, "", "", ""
-        self.stalls, self.tries = "", 1
+        self.stalls, self.tries = None, 1
         self.log = log_path(name.replace("/", "-") + ".log")
         self.forget()
         if source:
@@ -73,6 +74,7 @@ class Test:
         """Nothing has come of it yet."""
         self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
         self.problems, self.lines, self.whole_skip, self.seconds, self.taken = [], [], None, 0.0, 0.0
+        self.code, self.bad_guests = None, False
 
     def read_header(self, source):
         with open(source, errors="replace") as f:
@@ -97,7 +99,9 @@ class Test:
                     raise SystemExit(f"{source}: debug: {value}: neither only nor too nor no with a reason")
                 self.debug = value
             elif key == "stalls":
-                self.stalls = value
+                if not value:
+                    raise SystemExit(f"{source}: stalls: no pattern of results")
+                self.stalls = re.compile(value)
             elif key == "boot":
                 self.own_boot = value == "own"
             else:
@@ -105,7 +109,7 @@ class Test:
 
     def judge(self, code):
         """Read the test's log and its exit code."""
-        planned, said = None, ""
+        planned, said, self.code = None, "", code
         with open(self.log, errors="replace") as f:
             self.lines = f.read().splitlines()
         for line in self.lines:
@@ -176,12 +180,27 @@ class Test:
         return not self.failed and not self.problems
 
     def falsified(self):
-        """Whether what failed may be the host's doing, and it is to be run again; its log is kept."""
-        if not (self.stalls and self.failed and not self.problems and self.taken >= TAKEN_S and self.tries < TRIES):
-            return False
-        os.replace(self.log, f"{self.log}.{self.tries}")
+        """Whether what failed may be the host's doing, so that it is to be run again."""
+        least = max(TAKEN_S, TAKEN * self.seconds * os.cpu_count())
+        return (self.stalls is not None and self.tries < TRIES and self.taken >= least and
+                bool(self.failed) and all(self.stalls.search(text) for text in self.failed) and
+                not self.problems and not self.bad_guests and self.code in (0, 1))
+
+    def again(self):
+        """Forget what came of it, but for its log."""
+        os.replace(self.log, self.log_of(self.tries))
         self.tries += 1
-        return True
+        self.forget()
+
+    def log_of(self, number):
+        """The log of a try that will not be the last."""
+        return f"{self.log}.{number}"
+
+    def begin(self):
+        """Nothing is left of another run of the tests."""
+        for number in range(1, TRIES):
+            if os.path.exists(self.log_of(number)):
+                os.unlink(self.log_of(number))
 
 
 class Report:
@@ -198,15 +217,14 @@ class Report:
         self.passed += t.passed
         self.failed += len(t.failed) + bool(t.problems)
         self.skipped += len(t.skipped)
-        if self.verbose:
-            for line in t.lines:
-                print("    " + line)
         word = "ok" if t.good else "not ok"
+        if self.verbose:
+            self.show(t)
         if t.whole_skip is not None and t.good:
             print(f"{word} {self.number} {t.name} # SKIP {t.whole_skip}", flush=True)
             return
         print(f"{word} {self.number} {t.name} # {t.passed} passed, {len(t.failed)} failed, "
-              f"{len(t.skipped)} skipped, {t.seconds:.1f} s")
+              f"{len(t.skipped)} skipped, {t.seconds:.1f} s" + (f", run {t.tries} of {TRIES}" if t.tries > 1 else ""))
         for description, reason in t.skipped:
             print(f"# skipped: {description}: {reason}")
         if not t.good:
@@ -214,17 +232,31 @@ class Report:
                 print(f"# failed: {text}")
                 self.bad.append(f"{t.name}: {text}")
             if not self.verbose:
-                print(f"# end of {os.path.relpath(t.log)}:")
-                for line in t.lines[-TAIL_LINES:]:
-                    print("#   " + line)
+                self.show_end(t, t.log)
         sys.stdout.flush()
 
     def add_try(self, t):
         """One that will be run again."""
-        text = (f"{t.name}: the machine was taken away for {t.taken:.1f} s of {t.seconds:.1f} s, which falsifies "
-                f"{t.stalls}; failed then: {'; '.join(t.failed)}")
+        text = (f"{t.name}: the host took {t.taken:.1f} s of the CPUs' time in {t.seconds:.1f} s; "
+                f"failed then: {'; '.join(t.failed)}")
         self.repeated.append(text)
-        print(f"# run again: {text}\n# its log: {os.path.relpath(t.log)}.{t.tries - 1}", flush=True)
+        if self.verbose:
+            self.show(t)
+        print(f"# run again: {text}")
+        if not self.verbose:
+            self.show_end(t, t.log_of(t.tries))
+        sys.stdout.flush()
+
+    @staticmethod
+    def show(t):
+        for line in t.lines:
+            print("    " + line)
+
+    @staticmethod
+    def show_end(t, log):
+        print(f"# end of {os.path.relpath(log)}:")
+        for line in t.lines[-TAIL_LINES:]:
+            print("#   " + line)
 
     def add_failure(self, text, lines):
         """Something that failed and belongs to no test."""
@@ -274,7 +306,10 @@ def missing(t):
 
 
 def run_here(t):
-    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1")
+    # where scripts/vm tells of guests that complained or did not end
+    guests = t.log + ".guests"
+    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
+               KJOULE_BAD_GUESTS=guests)
     if t.kernel:
         env["KJOULE_KERNEL"] = t.kernel
     start, stolen = time.monotonic(), steal.seconds()
@@ -293,6 +328,9 @@ def run_here(t):
                 except (ProcessLookupError, subprocess.TimeoutExpired):
                     pass
     t.seconds, t.taken = time.monotonic() - start, steal.seconds() - stolen
+    if os.path.exists(guests):
+        t.bad_guests = True
+        os.unlink(guests)
     t.judge(code)
 
 
@@ -336,6 +374,7 @@ def run_guest(tests, report, boot):
                     current.problems += ["kernel: " + l for l in bad[:10]]
                     if current.falsified():
                         report.add_try(current)
+                        current.again()
                         again.append(current)
                     else:
                         report.add(current)
@@ -360,8 +399,6 @@ def run_guest(tests, report, boot):
         left = {}
     elif code and not (code == 99 and blamed):
         report.add_failure(f"the guest of {', '.join(t.name for t in tests)} (scripts/vm: exit code {code})", said)
-    for t in again:
-        t.forget()
     return list(left.values()) + again
 
 
@@ -392,7 +429,7 @@ def main():
                 t.skip(f"only by its name: {t.named}")
     if a.list:
         for t in tests:
-            print(f"{t.name:40} {t.where:6} {t.timeout:5g} s  {t.vm}{'  (own boot)' if t.own_boot else ''}")
+            print(f"{t.name:40} {t.where:6} {t.timeout:5g} s at most  {t.vm}{'  (own boot)' if t.own_boot else ''}")
         return 0
     if a.names and not tests:
         print(f"run.sh: no test matches {' '.join(a.names)}; see selftests/run.sh --list", file=sys.stderr)
@@ -403,13 +440,14 @@ def main():
     report = Report(len(tests), a.verbose)
     guests = {}
     for t in tests:
+        t.begin()
         if t.whole_skip or missing(t):
             report.add(t)
         elif t.where == "host":
             run_here(t)
             while t.falsified():
                 report.add_try(t)
-                t.forget()
+                t.again()
                 run_here(t)
             report.add(t)
         else:

@@ -8,7 +8,7 @@ chip (Documentation/accuracy.rst): scripts/bench tells it.
 """
 # where: host
 # timeout: 1500
-# stalls: the errors of a recording, and the ticks that it has
+# stalls: ^(mean-frequency|max-rate|demo-error): 
 import json
 import os
 import subprocess

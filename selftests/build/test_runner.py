@@ -108,14 +108,16 @@ def seconds():
     return float(open("stolen").read()) if os.path.exists("stolen") else 0.0
 """
 
-# Counts its runs, and is good in the last of them.
+# Counts its runs, and is good from one of them on.
 STALLED = """echo run >>{folder}.runs
 n=$(wc -l <{folder}.runs)
-echo $((n * {taken})) >stolen
-echo 1..1
-[ $n -ge {good} ] || echo -n "not "
-echo "ok 1 - run $n"
-[ $n -ge {good} ]
+awk "BEGIN {{ print $n * {taken} }}" >stolen
+echo 1..2
+echo "ok 1 - in order"
+[ $n -ge {good} ] && echo "ok 2 - its time" && exit
+echo "not ok 2 - its time"
+{bad}
+exit 1
 """
 
 
@@ -147,50 +149,74 @@ def run(top, *args):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
+def stalled(top, head, taken, good, bad="", folder="stalls"):
+    add_test(top, folder, head, STALLED.format(folder=folder, taken=taken, good=good, bad=bad))
+
+
+def stalled_gone(top, folder="stalls"):
+    """Remove it, and return how many runs it had and the logs that were kept."""
+    logs = glob.glob(os.path.join(top, "build/test-logs", folder + "-it.log.*"))
+    with open(os.path.join(top, folder + ".runs"), encoding="utf-8") as f:
+        ran = len(f.readlines())
+    os.unlink(os.path.join(top, folder + ".runs"))
+    if os.path.exists(os.path.join(top, "stolen")):
+        os.unlink(os.path.join(top, "stolen"))
+    shutil.rmtree(os.path.join(top, "selftests", folder))
+    return ran, len(logs)
+
+
 def check_stalls(top):
-    """A host that takes the machine away: who judges by time is run again, others are not, and nobody for ever."""
-    stalls = "# stalls: its times\n"
-    told = "# run again: {}/it: the machine was taken away for 1.0 s"
-    for what, head, taken, good, runs, counts in (
-            ("a test that judges by time", SHELL + stalls, 1, 2, 2, (1, 0, 0)),
-            ("one in a guest", GUEST + stalls, 1, 2, 2, (1, 0, 0)),
-            ("one that never passes", SHELL + stalls, 1, 9, 3, (0, 1, 0)),
-            ("one in a guest that never passes", GUEST + stalls, 1, 9, 3, (0, 1, 0)),
-            ("one that fails while nothing was taken", SHELL + stalls, 0, 2, 1, (0, 1, 0)),
-            ("one that does not say that it judges by time", SHELL, 1, 2, 1, (0, 1, 0)),
-            ("a guest's that does not", GUEST, 1, 2, 1, (0, 1, 0))):
-        folder = "stalls"
-        add_test(top, folder, head, STALLED.format(folder=folder, taken=taken, good=good))
-        r = run(top, "-v", folder)
-        with open(os.path.join(top, folder + ".runs"), encoding="utf-8") as f:
-            ran = len(f.readlines())
-        logs = glob.glob(os.path.join(top, "build/test-logs", folder + "-it.log.*"))
+    """A host that takes the machine away: what is judged by time is run again, nothing else is, and nothing for ever."""
+    here, there = (head + "# stalls: its t[a-z]me$\n" for head in (SHELL, GUEST))
+    for what, head, taken, good, bad, runs, counts in (
+            ("what is judged by time", here, 1, 2, "", 2, (2, 0, 0)),
+            ("the same in a guest", there, 1, 2, "", 2, (2, 0, 0)),
+            ("what never passes", here, 1, 9, "", 3, (1, 1, 0)),
+            ("what never passes in a guest", there, 1, 9, "", 3, (1, 1, 0)),
+            ("what fails while nothing is taken", here, 0, 2, "", 1, (1, 1, 0)),
+            ("what fails while little is taken", here, 0.05, 2, "", 1, (1, 1, 0)),
+            ("what fails while little is taken for its length", here, 0.11, 2, "sleep 12", 1, (1, 1, 0)),
+            ("what does not say that it is judged by time", SHELL, 1, 2, "", 1, (1, 1, 0)),
+            ("a guest's that does not", GUEST, 1, 2, "", 1, (1, 1, 0)),
+            ("a result that is not judged by time", SHELL + "# stalls: order\n", 1, 2, "", 1, (1, 1, 0)),
+            ("what crashes", here, 1, 2, "kill -9 $$", 1, (1, 1, 0)),
+            ("what does not end", here + "# timeout: 1\n", 1, 2, "sleep 60", 1, (1, 2, 0)),
+            ("one whose kernel complains", there, 1, 2, "echo 'BUG: made up' >>console", 1, (1, 2, 0)),
+            ("one whose own guest complains", here, 1, 2, 'echo 99 >>"$KJOULE_BAD_GUESTS"', 1, (1, 1, 0))):
+        stalled(top, head, taken, good, bad)
+        r = run(top, "stalls")
+        ran, logs = stalled_gone(top)
         want = "{} passed, {} failed, {} skipped".format(*counts)
-        ktap.check(ran == runs and r.stdout.splitlines()[-1:] == [want] and r.returncode == counts[1] and
-                   r.stdout.count(told.format(folder)) == runs - 1 == len(logs),
-                   f"{what} on a machine that is taken away: {runs} run{'s' * (runs > 1)}, {want}", r.stdout)
-        for path in (*logs, *(os.path.join(top, name) for name in (folder + ".runs", "stolen"))):
-            os.unlink(path)
-        shutil.rmtree(os.path.join(top, "selftests", folder))
+        told = r.stdout.count("# run again: stalls/it: the host took 1.0 s of the CPUs' time in ")
+        said = f", run {ran} of 3" in r.stdout
+        ktap.check(ran == runs and r.stdout.splitlines()[-1:] == [want] and r.returncode == bool(counts[1]) and
+                   told == runs - 1 == logs and said == (runs > 1),
+                   f"on a machine that is taken away, {what}: {runs} run{'s' * (runs > 1)}, {want}", r.stdout)
 
     # beside others: they are not run again, and all is told at the end
     add_test(top, "beside", GUEST, CASES[0][2])
-    add_test(top, "stalls", GUEST + stalls, STALLED.format(folder="stalls", taken=1, good=2))
-    r = run(top, "beside", "stalls")
-    ktap.check(r.stdout.splitlines()[-2].startswith(told.format("stalls")) and r.stdout.count("beside/it #") == 1 and
-               r.stdout.splitlines()[-1] == "3 passed, 0 failed, 0 skipped",
+    stalled(top, there, 1, 2)
+    r = run(top, "-v", "beside", "stalls")
+    ktap.check(r.stdout.splitlines()[-2].startswith("# run again: stalls/it") and r.stdout.count("beside/it #") == 1 and
+               r.stdout.splitlines()[-1] == "4 passed, 0 failed, 0 skipped" and "    not ok 2 - its time" in r.stdout,
                "beside another test of its guest: only that one again, told in the end as well", r.stdout)
-    shutil.rmtree(os.path.join(top, "selftests/beside"))
+    stalled_gone(top)
+    stalled(top, there, 0, 1)
+    run(top, "stalls")
+    ktap.check(stalled_gone(top) == (1, 0), "the logs of what was run again do not outlive the next run")
+
+    # the guest dies after it: the rest, and what was falsified, in another one
+    add_test(top, "tdies", GUEST, "kill -9 $(cat vm.pid)")
+    add_test(top, "unharmed", GUEST, CASES[0][2])
+    stalled(top, there, 1, 2)
+    r = run(top, "stalls", "tdies", "unharmed")
+    ktap.check(r.stdout.splitlines()[-1] == "4 passed, 1 failed, 0 skipped" and stalled_gone(top)[0] == 2,
+               "where the guest of what was falsified dies: it and the rest are run in another", r.stdout)
+    for folder in ("beside", "tdies", "unharmed"):
+        shutil.rmtree(os.path.join(top, "selftests", folder))
+    stalled(top, SHELL + "# stalls:\n", 1, 2)
+    ktap.check(run(top, "stalls").returncode == 1, "to be judged by time, without saying what, is an error")
     shutil.rmtree(os.path.join(top, "selftests/stalls"))
-    os.unlink(os.path.join(top, "stolen"))
-    complains = STALLED.format(folder="stalls", taken=1, good=2) + "echo 'BUG: made up' >>console"
-    os.unlink(os.path.join(top, "stalls.runs"))
-    add_test(top, "stalls", GUEST + stalls, complains)
-    r = run(top, "stalls")
-    ktap.check("run again" not in r.stdout and r.stdout.splitlines()[-1] == "0 passed, 2 failed, 0 skipped",
-               "one whose kernel complained is not run again", r.stdout)
-    shutil.rmtree(os.path.join(top, "selftests/stalls"))
-    os.unlink(os.path.join(top, "stolen"))
 
 
 def check_steal(top):
@@ -205,7 +231,7 @@ def check_steal(top):
 
 
 def main():
-    ktap.plan(len(CASES) + 20)
+    ktap.plan(len(CASES) + 29)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):

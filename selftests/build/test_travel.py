@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 900
-# stalls: what tests of the module judge by time there
 """The selftests travel: installed in a folder and copied away they run without this tree.
 
 In guests where the checkout is hidden, without the virtual chip: nothing fails, what is
@@ -19,7 +18,7 @@ from travel import ktap, Run, ALL, CHIP, CLI, DEBUG, KMOD, LONG, NO_CHIP, NO_DEB
 def main():
     with travel.installed() as suite:
         travel.check_list(suite)
-        # the tool's tests in Python take minutes, too: test_travel_all.py has them
+        # the tool's tests in Python take minutes: test_travel_all.py has them, and the long ones
         short = (KMOD | CHIP | DEBUG) - LONG
         r = Run(suite, "without a chip", ["--no-chip", "--cpus", "2"],
                 options="-c silicon -t cli:test_tool.sh " + " ".join("-t " + t.replace(" ", "") for t in sorted(short)),

@@ -5,7 +5,7 @@
 # when: named five guests one after another take a quarter of an hour
 """The selftests travel to machines that lack nearly everything, and to the virtual chip.
 
-What test_travel.py has for a machine without it.
+test_travel.py has the rest: a machine without the chip, and one without the module.
 """
 import os
 import sys

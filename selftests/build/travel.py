@@ -31,7 +31,7 @@ KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors
 CHIP = kmod("end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_refusals", "source_scopes",
             "sources", "sweep")
 DEBUG = kmod("alloc", "coverage")
-LONG = kmod("events", "idle", "life", "sleep", "target")    # half of the time of all; test_travel_all.py has them
+LONG = kmod("events", "idle", "sleep", "target")    # nearly half of the time of all; test_travel_all.py has them
 CLI = {"cli: test_tool.sh"}
 PYTHON = {f"cli: test_{name}.py" for name in ("ends", "files", "interval", "output", "targets", "whom")}
 SILICON = {"silicon: silicon_summary"}

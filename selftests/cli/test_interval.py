@@ -3,7 +3,6 @@
 # where: guest
 # vm: --no-chip --cpus 2
 # timeout: 90
-# stalls: when ticks come
 """Ticks are due at the interval that was asked for, delayed by the jitter that was asked for and no more.
 
 A record's time less its lateness is when its tick was due: without jitter a multiple of

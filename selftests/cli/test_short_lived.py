@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 1200
-# stalls: times and energies of recorded processes
+# stalls: is the chip's|without a stall|that they spent
 """Processes that live for 5 to 20 ms are in the report by their names, with the time and the energy that they took.
 
 A program forks 240 of them, of three kinds that do different work. The truth is the chip's oracle.

@@ -3,7 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 300
-# stalls: energies of sources that are read one after another
+# stalls: the same power|becomes energy
 """Every source that the chip shows is found, can be recorded beside others, and tells the same energy.
 
 The chip has one counter a domain and shows it in many ways: registered, as a perf PMU, through

@@ -16,7 +16,7 @@
 #include "guest.h"
 #include "ring.h"
 
-#define DRAIN_LONGEST_NS	10000000000
+#define DRAIN_LONGER_NS	2000000000ULL
 
 int device_attach(int fd, uint32_t session, uint32_t *cpus)
 {
@@ -281,8 +281,6 @@ static void walk_parked(struct walk *w, const struct kjoule_parked *p)
 	w->parked_ns += p->end_ns - p->begin_ns;
 	w->gap_ticks += p->count;
 	w->next = tick + p->count;
-	if (w->on_parked)
-		w->on_parked(w, p);
 }
 
 static void walk_value(struct walk *w, const struct kjoule_value *v)
@@ -453,11 +451,12 @@ long drain_map(struct device *d, struct walk *walk)
 
 bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted, uint64_t enough)
 {
-	uint64_t begin = now_ns();
+	uint64_t until;
 
 	sleep_ms(ms);
+	until = now_ns() + DRAIN_LONGER_NS;
 	drain_map(d, walk);
-	while (*counted <= enough && now_ns() - begin < DRAIN_LONGEST_NS) {
+	while (*counted <= enough && now_ns() < until) {
 		sleep_ms(10);
 		drain_map(d, walk);
 	}

@@ -70,7 +70,6 @@ struct walk {
 	uint32_t pid, tgid;
 	void (*on_sample)(struct walk *w, uint64_t tick, const struct kjoule_sample *s);
 	void (*on_value)(struct walk *w, const struct kjoule_value *v);
-	void (*on_parked)(struct walk *w, const struct kjoule_parked *p);
 	void (*on_energy)(struct walk *w, uint64_t tick, const struct kjoule_energy *e);
 	uint64_t chains, stacks;
 	bool sample_before;	/* the record before was a sample, or what belongs to one */
@@ -90,8 +89,8 @@ long drain_map(struct device *d, struct walk *walk);
 long drain_read(struct device *d, struct walk *walk);
 
 /*
- * Read for so long, and longer until @counted (by the walks' callbacks) is more than @enough: how
- * long that takes tells of the machine. What never comes is waited for for 10 s.
+ * Read for so long, and up to 2 s longer until @counted (by the walks' callbacks) is more than
+ * @enough. False if it never is.
  */
 bool drain_until(struct device *d, struct walk *walk, unsigned int ms, const uint64_t *counted, uint64_t enough);
 

@@ -7,7 +7,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 180
- * stalls: what idle CPUs draw and which state they choose
+ * stalls: idle power|woken|deep state|governor|is the kernel
  */
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 60
- * stalls: when ticks come
+ * stalls: samples enough|delays all|as soon as|evenly|random phase
  */
 #include <errno.h>
 #include <pthread.h>

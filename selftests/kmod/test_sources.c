@@ -7,7 +7,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 120
- * stalls: which of the values that follow one another a reading meets
+ * stalls: agrees with the chip|that the chip showed
  */
 #include <errno.h>
 #include <fcntl.h>

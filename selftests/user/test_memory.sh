@@ -9,7 +9,7 @@ cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
 
 ktap_plan 2
 check "unit tests are clean under AddressSanitizer and UBSan" \
-	make -j"$(nproc)" --output-sync -C user BUILD="$PWD/build/user" check-asan
+	env -u MAKEFLAGS make -j"$(nproc)" --output-sync -C user BUILD="$PWD/build/user" check-asan
 check "unit tests are clean under valgrind" \
-	make -j"$(nproc)" --output-sync -C user BUILD="$PWD/build/user" check-valgrind
+	env -u MAKEFLAGS make -j"$(nproc)" --output-sync -C user BUILD="$PWD/build/user" check-valgrind
 ktap_end

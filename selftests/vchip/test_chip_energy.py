@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
 # timeout: 300
-# stalls: the energy of a second of the clock
+# stalls: ^time alone
 """The oracle is exact: executions, cycles and energy of a known mix of instructions.
 
 Blocks that fault in the middle, blocks whose successor faults, and reps (long, short,

@@ -3,7 +3,7 @@
 # where: guest
 # vm: --profile wrap --cpus 2 --append iomem=relaxed
 # timeout: 180
-# stalls: the energy of a second of the clock
+# stalls: leaves some|in an update period|nine of ten
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The package: its 32-bit counter wraps, moves only at update edges, and goes on when every CPU is halted."""
 import os

@@ -3,7 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 120
-# stalls: the speed of loops
+# stalls: keeps up
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """An interrupt's precise instruction pointer falls on code in proportion to its cycles.
 
