@@ -100,12 +100,17 @@ static const struct nl_use *use(unsigned int i)
 }
 
 /* Let the thread read at least twice more: the second of these began after the call. */
-static void let_read(unsigned int source)
+static void let_read_so_often(unsigned int source, unsigned int times)
 {
 	uint64_t reads = use(source)->reads, limit = now_ns() + 5000 * MS;
 
-	while (use(source)->reads < reads + 2 && now_ns() < limit)
+	while (use(source)->reads < reads + times && now_ns() < limit)
 		sleep_ms(2);
+}
+
+static void let_read(unsigned int source)
+{
+	let_read_so_often(source, 2);
 }
 
 static void say(const char *text)
@@ -309,14 +314,14 @@ static void check_offline(void)
 	test_file_says("5\n");
 	if (!begin(&spec, 1, 2))
 		return;
-	sleep_ms(200);
+	let_read_so_often(0, 20);
 	before = use(0)->reads;
 	ktap_check(before > 10 && !info.use[0].errors, "a session of CPU 1: the thread reads");
 	cpu_online(1, false);
 	let_read(0);
 	reads = use(0)->reads;
 	errors = info.use[0].errors;
-	sleep_ms(200);
+	let_read_so_often(0, 20);
 	reads = use(0)->reads - reads;
 	errors = info.use[0].errors - errors;
 	if (!ktap_check(reads > 10 && errors == reads, "while CPU 1 is offline each reading is counted as an error"))
@@ -324,7 +329,7 @@ static void check_offline(void)
 	cpu_online(1, true);
 	let_read(0);
 	errors = use(0)->errors;
-	sleep_ms(200);
+	let_read_so_often(0, 20);
 	ktap_check_equal(errors, use(0)->errors, "when it is back there are no more");
 	end("CPU 1 off and on");
 	ktap_check(cpu_of[0][1] == n[0] && n[0] == info.use[0].reads - info.use[0].errors,
