@@ -210,6 +210,7 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 	if (!ret && cpu->next_tick > next)
 		ret = fill_ticks(&f, l, next, cpu->next_tick, before, UINT32_MAX);
 	b->made_up += f.made_up;
+	b->nobodys += f.nobodys;
 	b->lost += f.lost_samples;
 	b->lost_unknown |= f.lost_unknown;
 	return ret;

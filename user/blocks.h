@@ -34,6 +34,7 @@ struct blocks {
 	uint64_t filled;		/* ticks without a sample that were written down */
 	uint64_t left_out;		/* more of these, that were too many to */
 	uint64_t made_up;		/* missed ticks that were given to a neighbour */
+	uint64_t nobodys;		/* more of them, in gaps that are too long for that */
 	uint64_t lost;			/* samples that are known to be lost */
 	bool lost_unknown;		/* more are, and how many can not be told */
 	struct profile_input input;	/* ready for profile_new() */

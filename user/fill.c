@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include "fill.h"
 
-/*
- * So many missed ticks in a row are given to the code beside them: interrupts were off.
- * More are nobody's.
- */
-#define MADE_UP_MOST	16
-
 int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq)
 {
 	if (l->n == l->room) {
@@ -58,7 +52,8 @@ static int fill_gap(struct fill *f, struct fill_lane *l, const struct timeline_g
 	int ret;
 
 	/* a CPU that was offline, a machine that slept or stood: nobody knows */
-	if (g->offline || g->suspended || g->count > MADE_UP_MOST) {
+	if (g->offline || g->suspended || g->count > FILL_MADE_UP_MOST) {
+		f->nobodys += g->offline || g->suspended ? 0 : to - from;
 		tick.block = f->system ? nobody : f->other;
 		return fill_run(l, from, to, tick);
 	}

@@ -9,6 +9,12 @@
 #include "cpm.h"
 #include "timeline.h"
 
+/*
+ * So many missed ticks in a row are given to the code beside them: interrupts were off.
+ * More are nobody's.
+ */
+#define FILL_MADE_UP_MOST	16
+
 /* One CPU's ticks being written down. */
 struct fill_lane {
 	struct cpm_tick *ticks;
@@ -24,6 +30,7 @@ struct fill_lane {
  * @idle,@other,@lost,@missed,@offline,@suspended: blocks that stand for no program
  * @later:	which half of an odd gap is the larger one
  * @made_up:	missed ticks that were given to a neighbour
+ * @nobodys:	missed ticks that were not: too many in a row
  * @lost_samples: samples that are known to be lost
  * @lost_unknown: more are, and how many can not be told
  */
@@ -33,7 +40,7 @@ struct fill {
 	bool system;
 	uint32_t idle, other, lost, missed, offline, suspended;
 	bool later;
-	uint64_t made_up, lost_samples;
+	uint64_t made_up, nobodys, lost_samples;
 	bool lost_unknown;
 };
 

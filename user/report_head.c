@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <json-c/json.h>
+#include "fill.h"
 #include "report.h"
 
 /* What ticks took is known to this part at least, or the reader is told why the intervals are wide. */
@@ -198,6 +199,11 @@ static void print_books(const struct view *v, const struct blocks *b)
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
 	       " missed ticks given to the code beside them\n", s.samples, s.lost, s.records,
 	       b->made_up);
+	/* where the whole system is recorded they have a row */
+	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
+		printf("# missed     %" PRIu64 " ticks (%.3f s) in gaps of more than %d are nobody's: what ran there, up to %.2g %% of all, is not in the figures\n",
+		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, FILL_MADE_UP_MOST,
+		       100.0 * b->nobodys / (s.samples + b->made_up + b->nobodys));
 	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
 	if (v->tl.skew_ticks)
 		printf("; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
@@ -513,6 +519,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
 	put(o, "books", books_json(v));
 	put(o, "missed_made_up", json_object_new_uint64(b->made_up));
+	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
 	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	put(o, "cost", cost_json(v, b));
 	put(o, "callers", c ? callers_json(v, c) : NULL);

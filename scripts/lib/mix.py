@@ -18,6 +18,7 @@ OracleError = chip.OracleError
 MIX = os.path.join(bench.BUILD, "selftests/mix")
 UPDATE_PERIOD_MS = 10    # of the plain profile, which the calls' lengths are multiples of
 ATTEMPTS, FEW_STALLS = 5, 0.005    # of a recording, and of its time
+MANY_STALLS = 0.02    # with more of them a recording tells of the build machine, not of kjoule
 
 
 class Recording:
@@ -49,6 +50,10 @@ class Recording:
         """The smallest part of the program's true time that a function has, in percent."""
         return 100 * min(true["time_s"] for _, _, true in self.functions) / self.whole["time_s"]
 
+    def stalled(self):
+        """The part of the program's time for which the build machine had taken the chip away, by the chip's log."""
+        return self.whole["stall_s"] / self.whole["time_s"]
+
     def conditions(self):
         """What the recording was corrected for, and what it missed."""
         cost, books = self.report["cost"], self.report["books"]
@@ -75,12 +80,16 @@ def print_beside(recording, out):
               f"{recording.whole_error():+8.2f}   {recording.total['time_s']:8.3f} {recording.whole['time_s']:8.3f} "
               f"{recording.off(recording.total['time_s'], recording.whole['time_s']):+8.2f}\n\n")
     out.write(f"worst error {recording.worst():.2f} %\n")
+    if recording.stalled() > MANY_STALLS:
+        out.write(f"The build machine took the chip away for {100 * recording.stalled():.1f} % of this time, which no "
+                  "measurement on it can see: try again when it is quieter.\n")
 
 
 def true_figures(row):
     """Package energy and time of code, from the vectors in which the other CPUs were idle."""
     t = chip.truth(row)
-    return {"energy_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0, "time_s": t["time_s"]}
+    return {"energy_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0, "time_s": t["time_s"],
+            "stall_s": t["stall_s"]}
 
 
 def record(runs, seconds, rate=500, where="bench", options=(), show=False):

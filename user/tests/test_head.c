@@ -174,6 +174,49 @@ static void domains_without_a_column_are_named(void **state)
 	json_object_put(doc);
 }
 
+/* Gaps that are too long to tell whose they were leave the figures too low: how far is said. */
+static void what_is_nobody_s_is_told(void **state)
+{
+	static const enum kjoule_target whom[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
+	struct kjoule_gap offline = { .rec = { KJOULE_RECORD_GAP, KJOULE_GAP_OFFLINE, sizeof(offline) },
+				      .tick = 300, .count = 40 };
+	static struct kjoule_meta meta;
+
+	(void)state;
+	for (int length = 16; length <= 50; length += 34) {
+		for (int i = 0; i < 2; i++) {
+			struct buffer b = { 0 };
+			struct json_object *doc;
+			bool nobody_s = length > 16;
+
+			make_meta(&meta, 1, MS, whom[i]);
+			put_task(&b, 100, 100);
+			for (uint32_t k = 0; k < 500; k++) {
+				if (k == 100) {
+					put_gap(&b, k, length);
+					k += length;
+				}
+				if (k == 300) {
+					put_bytes(&b, &offline, sizeof(offline));
+					k += 40;
+				}
+				put_sample(&b, k, 0x10001000, 0, 0, 0);
+			}
+			write_recording(temp_path("gap"), &meta, &b, 1, "/nonexistent/program", 500);
+			free(b.data);
+			doc = report("", "gap");
+			assert_true(near(number(doc, "missed_nobodys"), nobody_s ? length : 0, 0));
+			assert_true(near(number(doc, "missed_made_up"), nobody_s ? 0 : length, 0));
+			json_object_put(doc);
+			assert_int_equal(kjoule("report --raw %s", temp_path("gap")), 0);
+			/* 500 ticks less 40 and 50, and these */
+			assert_int_equal(nobody_s && !i, strstr(out,
+				"\n# missed     50 ticks (0.050 s) in gaps of more than 16 are nobody's: what ran there, up to 11 % of all, is not in the figures\n") != NULL);
+			assert_int_equal(nobody_s && !i, strstr(out, "\n# missed") != NULL);
+		}
+	}
+}
+
 static int cleanup(void **state)
 {
 	(void)state;
@@ -204,6 +247,7 @@ int main(void)
 		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
 		cmocka_unit_test(a_noisy_calibration_is_told),
 		cmocka_unit_test(domains_without_a_column_are_named),
+		cmocka_unit_test(what_is_nobody_s_is_told),
 		cmocka_unit_test(children_that_were_not_followed_are_told),
 	};
 
