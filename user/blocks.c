@@ -389,10 +389,14 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	return ret;
 }
 
-/* The part of the time that interrupts other than ours take, where no sample can fall. */
-static double other_part(const struct view *v)
+/*
+ * The part of the time that interrupts other than ours take, where no sample can fall, and how
+ * far off that may be: twice the standard error.
+ */
+static void other_interrupts(const struct view *v, double *part, double *error)
 {
-	double part = v->rec.cal.other_part, khz = 0;
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double khz = 0, slower = 1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->tl.n_cpus; i++) {
@@ -401,10 +405,16 @@ static double other_part(const struct view *v)
 		khz += k;
 		n += k > 0;
 	}
-	if (v->rec.cal.freq_khz > 0 && n)
-		part *= v->rec.cal.freq_khz / (khz / n);
+	if (cal->freq_khz > 0 && n)
+		slower = cal->freq_khz / (khz / n);
+	*part = cal->other_part * slower;
+	*error = 2 * cal->other_error * slower;
 	/* More than a fifth is no figure to correct with. */
-	return part < 0.2 ? part : 0;
+	if (!(*part < 0.2)) {
+		*error += *part;
+		*part = 0;
+	}
+	*error = fmin(*error, 1);
 }
 
 /* Twice the standard error of what a tick was calibrated to take, and to spend in these columns. */
@@ -460,7 +470,8 @@ int blocks_new(struct view *v, bool raw, struct blocks *b)
 	b->input.interval_ns = v->rec.meta.session.interval_ns;
 	b->input.jitter = (double)v->rec.meta.session.jitter_ns / v->rec.meta.session.interval_ns;
 	b->input.end_tick = v->tl.end_tick;
-	b->input.other = raw ? 0 : other_part(v);
+	if (!raw)
+		other_interrupts(v, &b->input.other, &b->input.other_error);
 	b->input.calibration_error = calibration_error(v, &b->meters);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		int index = b->meters.calibrated[d];

@@ -14,6 +14,7 @@
 
 /* What ticks took is known to this part at least, or the reader is told why the intervals are wide. */
 #define NOISY	0.2
+#define OTHER_NOISY	0.005		/* of all time */
 
 /* The books of all CPUs. */
 static struct kjoule_cpu_stats books(const struct view *v)
@@ -248,6 +249,8 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	       most / 1e3, cal->entry_ns / 1e3, 100 * most / v->rec.meta.session.interval_ns);
 	if (b->input.other > 0)
 		printf("; other interrupts %.2f %%", 100 * b->input.other);
+	else if (b->input.other_error > OTHER_NOISY)
+		printf("; other interrupts could not be told, at most %.1f %%", 100 * b->input.other_error);
 	if (b->n_domains && !isnan(b->input.irq_w[0]))
 		printf("; both at %.2f W %s", b->input.irq_w[0], b->domains[0]->name);
 	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
@@ -259,6 +262,9 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	if (most > 0 && b->input.calibration_error > NOISY)
 		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.calibration_error);
+	if (b->input.other_error > OTHER_NOISY)
+		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.other_error);
 }
 
 /* Who called is known of how many samples, and what became of the stacks. */
@@ -406,6 +412,7 @@ static struct json_object *cost_json(const struct view *v, const struct blocks *
 	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
 	put(o, "calibration_error", cal->ticks ? output_json_real(b->input.calibration_error) : NULL);
 	put(o, "other_interrupts_part", output_json_real(b->input.other));
+	put(o, "other_interrupts_error", output_json_real(b->input.other_error));
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		json_object_array_add(list, output_json_real(b->input.irq_w[d]));

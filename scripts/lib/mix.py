@@ -18,6 +18,7 @@ OracleError = chip.OracleError
 MIX = os.path.join(bench.BUILD, "selftests/mix")
 UPDATE_PERIOD_MS = 10    # of the plain profile, which the calls' lengths are multiples of
 ATTEMPTS, FEW_STALLS = 5, 0.005    # of a recording, and of its time
+NOISY, OTHER_NOISY = 0.2, 0.005    # calibrations of which the report says so
 MANY_STALLS = 0.02    # with more of them a recording tells of the build machine, not of kjoule
 
 
@@ -53,6 +54,11 @@ class Recording:
     def stalled(self):
         """The part of the program's time for which the build machine had taken the chip away, by the chip's log."""
         return self.whole["stall_s"] / self.whole["time_s"]
+
+    def noisy(self):
+        """Whether the report says that what interrupts took is hardly known, and to record again."""
+        cost = self.report["cost"]
+        return not cost["calibrated"] or cost["calibration_error"] > NOISY or cost["other_interrupts_error"] > OTHER_NOISY
 
     def conditions(self):
         """What the recording was corrected for, and what it missed."""

@@ -184,6 +184,17 @@ static struct value sampled_time(const struct profile_group *g)
 			       v + (g->time_s.hi - g->time_s.v) * left };
 }
 
+static double calibration_error(const struct profile_input *in)
+{
+	return fmax(in->calibration_error, CALIBRATION_ERROR);
+}
+
+/* How far off what interrupts took of a group may be. */
+static double time_error(const struct profile_input *in, const struct profile_group *g)
+{
+	return hypot(calibration_error(in) * (g->ticks_s + g->other_s), in->other_error * g->time_s.v);
+}
+
 /* A value that was corrected for interrupts is not surer than they are known. */
 static struct value uncertain(struct value v, double error)
 {
@@ -191,14 +202,9 @@ static struct value uncertain(struct value v, double error)
 			       v.v + hypot(v.hi - v.v, error) };
 }
 
-static double calibration_error(const struct profile_input *in)
-{
-	return fmax(in->calibration_error, CALIBRATION_ERROR);
-}
-
 static struct value net_time(const struct profile_input *in, const struct profile_group *g)
 {
-	return uncertain(sampled_time(g), calibration_error(in) * (g->ticks_s + g->other_s));
+	return uncertain(sampled_time(g), time_error(in, g));
 }
 
 /* Add up the packages of a domain. */
@@ -226,12 +232,12 @@ static void add_group(struct energy_sum *s, const struct cpm_group *g)
 
 /*
  * Energy and power without interrupts, with their intervals out of those of the time as
- * sampled, of the residuals and of the calibration. @irq_s,@irq_j: what interrupts took,
- * known to @error of it.
+ * sampled, of the residuals and of the calibration. @off_j,@off_w: how far off what
+ * interrupts spent may be, as energy, and as this group's mean power.
  * @left: what is left of the sum where it still has the interrupts in it
  */
-static void conclude_net(const struct energy_sum *s, const struct value *time, double error,
-			 double irq_s, double irq_j, double left, struct profile_energy *e)
+static void conclude_net(const struct energy_sum *s, const struct value *time, double off_j,
+			 double off_w, double left, struct profile_energy *e)
 {
 	double residual = 0, below, above, j = s->uj * 1e-6 * left, bias = s->bias * 1e-6 * left;
 
@@ -247,18 +253,17 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 	/* delta method: relative errors of time and power are added as squares */
 	below = hypot(j * (1 - time->lo / time->v), residual) + bias;
 	above = hypot(j * (time->hi / time->v - 1), residual) + bias;
-	e->net_j = uncertain((struct value){ j, j - below, j + above }, error * irq_j);
+	e->net_j = uncertain((struct value){ j, j - below, j + above }, off_j);
 	residual = (residual + bias) / time->v;
-	/* too much energy for interrupts is too much time for them as well */
 	e->net_w = uncertain((struct value){ e->net_w.v, e->net_w.v - residual, e->net_w.v + residual },
-			     error * (irq_j - e->net_w.v * irq_s) / time->v);
+			     off_w);
 }
 
 /* A group's energy in one domain: net, the interrupts' parts, and all together. */
 static void conclude(const struct energy_sum *s, const struct profile_input *in, unsigned int d,
 		     const struct profile_group *g, struct profile_energy *e)
 {
-	double irq_w = in->irq_w[d], idle_uj = in->idle_uj[d];
+	double irq_w = in->irq_w[d], idle_uj = in->idle_uj[d], irq_j, w;
 	double left = g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
 	struct value time = sampled_time(g);
 	bool known = !isnan(irq_w);
@@ -270,8 +275,12 @@ static void conclude(const struct energy_sum *s, const struct profile_input *in,
 	e->ticks_j = isnan(idle_uj) ? g->ticks_s * irq_w :
 		     (g->ticks_s - g->idle_ticks_s) * irq_w + g->idle_ticks * idle_uj * 1e-6;
 	e->other_j = g->other_s * irq_w;
-	conclude_net(s, &time, calibration_error(in), g->ticks_s + g->other_s,
-		     e->ticks_j + e->other_j, known ? 1 : left, e);
+	irq_j = e->ticks_j + e->other_j;
+	/* too much energy for interrupts is too much time for them as well */
+	w = time.v > 0 ? s->uj * 1e-6 * (known ? 1 : left) / time.v : 0;
+	conclude_net(s, &time, hypot(calibration_error(in) * irq_j, in->other_error * g->time_s.v * irq_w),
+		     hypot(calibration_error(in) * (irq_j - w * (g->ticks_s + g->other_s)),
+			   in->other_error * g->time_s.v * (irq_w - w)) / time.v, known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;

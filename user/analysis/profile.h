@@ -47,6 +47,7 @@ struct profile_package {
  * @jitter:	see interval_times()
  * @end_tick:	after the last tick
  * @other:	part of the time, 0 to 1, taken by interrupts that no sample can fall on
+ * @other_error: how far off that may be, as a part of the time as well
  * @calibration_error: how far off what interrupts took may be, as a part of it; at least 15 %
  *		are assumed
  * @irq_w:	power of each domain while a tick or another interrupt runs; NAN: not known, then
@@ -64,6 +65,7 @@ struct profile_input {
 	double jitter;
 	uint64_t end_tick;
 	double other;
+	double other_error;
 	double calibration_error;
 	double irq_w[PROFILE_DOMAINS];
 	double idle_uj[PROFILE_DOMAINS];

@@ -40,6 +40,7 @@
 #define TURN		64		/* additions between two looks at the clock, which costs more */
 #define LEAST_ROUNDS	4
 #define GOOD_ERROR	0.01		/* of what a tick takes, at which more rounds are of no use */
+#define GOOD_OTHER	0.001		/* the same of the time that other interrupts take, of all */
 
 static inline uint64_t now(void)
 {
@@ -360,7 +361,7 @@ static int sleep_round(struct kjoule_session_params *params, struct kjoule_round
 
 static bool is_good(const struct kjoule_calibration *cal)
 {
-	if (cal->tick_error_ns > GOOD_ERROR * cal->tick_ns)
+	if (cal->tick_error_ns > GOOD_ERROR * cal->tick_ns || cal->other_error > GOOD_OTHER)
 		return false;
 	for (unsigned int d = 0; d < cal->n_domains; d++)
 		if (!isnan(cal->irq_uw[d]) && cal->irq_error_uw[d] > GOOD_ERROR * cal->irq_uw[d])

@@ -208,19 +208,45 @@ static double other(const struct kjoule_slot *s, const struct usual *u)
  * The part of a quiet phase that other interrupts took: how many there were, as counted by
  * the kernel, by what slots that had one usually lost. What slots have lost in all
  * would be too much, where a host or firmware takes the CPU away: that is another time
- * whenever it happens. NAN where it can not be told from that.
+ * whenever it happens. NAN where it can not be told from that; @most is what it can be then:
+ * where too few slots stand out each lost less than that takes, else what all have lost.
  */
-static double other_part(const struct kjoule_phase *p, const struct usual *u)
+static double other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
 {
 	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n;
 	struct dense d = { NAN, NAN };
 	double *values;
 	size_t n = of_slots(p, u, other, &values);
 
-	if (values && n >= fmin(count, p->n) / 2)
+	*most = fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
+	if (values && n >= fmin(count, p->n) / 2) {
 		d = densest(values, n, fmin(count, n) / CLOSEST, n);
+		*most = fmax(*most, mean(p, u, lost));
+	}
 	free(values);
 	return d.reach < d.value ? d.value / fmax(each_slot, 1) * p->irq_hz * 1e-9 : NAN;
+}
+
+/*
+ * What other interrupts took. Where that can not be told in most rounds it is none that was
+ * seen, and what it can be at most is two standard errors then.
+ */
+static struct estimate other_interrupts(const struct kjoule_round *rounds, size_t n,
+					const struct usual *u)
+{
+	double told[CALIBRATE_MOST_ROUNDS], most[CALIBRATE_MOST_ROUNDS];
+	struct estimate e;
+
+	for (size_t r = 0; r < n; r++) {
+		told[r] = other_part(&rounds[r].quiet, &u[r], &most[r]);
+	}
+	e = estimate(told, n);
+	if (isnan(e.value))
+		return (struct estimate){ 0, fmax(estimate(most, n).value, 0) / 2 };
+	e.value = fmax(e.value, 0);
+	/* two rounds tell nothing of how far they are off */
+	e.error = isfinite(e.error) ? e.error : e.value;
+	return e;
 }
 
 /* Of a phase's slots: ticks a second. */
@@ -364,9 +390,9 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 			     struct kjoule_calibration *cal)
 {
 	double ticks_ns[CALIBRATE_MOST_ROUNDS], handlers[CALIBRATE_MOST_ROUNDS];
-	double raw[CALIBRATE_MOST_ROUNDS], others[CALIBRATE_MOST_ROUNDS];
+	double raw[CALIBRATE_MOST_ROUNDS];
 	struct usual u[CALIBRATE_MOST_ROUNDS] = { 0 };
-	struct estimate tick, handler;
+	struct estimate tick, handler, others;
 	uint64_t ticks = 0;
 
 	if (!n || n > CALIBRATE_MOST_ROUNDS)
@@ -379,7 +405,6 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 		handlers[r] = mean(fast, &u[r], seen);
 		/* a few ticks take longer than usual, and see it themselves */
 		ticks_ns[r] = u[r].tick_ns.value + handlers[r] - mean(fast, &u[r], seen_usually);
-		others[r] = other_part(quiet, &u[r]);
 		raw[r] = fast->handler_ns;
 		ticks += fast->ticks;
 	}
@@ -397,7 +422,9 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	/* of all that they saw, as a recording's books have it */
 	cal->handler_spread_ns = spread(raw, n);
 	cal->entry_ns = tick.value - handler.value;
-	cal->other_part = fmax(estimate(others, n).value, 0);
+	others = other_interrupts(rounds, n, u);
+	cal->other_part = others.value;
+	cal->other_error = others.error;
 	cal->n_domains = rounds[0].fast.n_domains;
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
 		solve_power(rounds, n, u, d, cal);

@@ -138,6 +138,7 @@ static void cost_of_a_tick_comes_from_rounds(void **state)
 		assert_true(fabs(cal.entry_ns - (cal.tick_ns - cal.handler_ns)) < 1e-6);
 		assert_in_range(cal.ticks, 5 * 470, 5 * 480);
 		assert_true(fabs(cal.other_part - 0.01) < 0.001);
+		assert_true(cal.other_error > 0 && cal.other_error < 0.001);
 		assert_int_equal(cal.n_domains, 2);
 		assert_true(fabs(cal.irq_uw[0] / TICK_UW - 1) < 0.03);
 		assert_true(fabs(cal.loop_uw[0] / LOOP_UW - 1) < 0.01);
@@ -179,10 +180,32 @@ static void a_busy_host_does_not_count(void **state)
 			assert_true(fabs(cal.handler_ns / handler - 1) < 0.05);
 			assert_true(cal.tick_error_ns > 0 && cal.tick_error_ns < 0.03 * tick);
 			assert_true(fabs(cal.other_part - others) < fmax(0.1 * others, 0.002));
+			assert_true(fabs(cal.other_part - others) < 4 * cal.other_error + 0.0005);
 			/* ticks so short that their power is lost in the noise say so */
 			assert_true(fabs(cal.irq_uw[0] - TICK_UW) < 0.06 * TICK_UW + 4 * cal.irq_error_uw[0]);
 			rounds_free(r, 8);
 		}
+	}
+}
+
+/* A loop whose speed varies by more than an interrupt takes: none is told, but how much they may be. */
+static void what_can_not_be_told_has_a_bound(void **state)
+{
+	static const struct made_up uneven = { 16e3, 6e3, 0, 250, 40e3, 10, 400e3, 0.15 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct kjoule_calibration cal = { 0 };
+		struct kjoule_round r[12];
+
+		rounds_new(r, 12, 0, &uneven, seed);
+		assert_int_equal(kjoule_calibration_solve(r, 12, &cal), 0);
+		assert_true(cal.other_part == 0);
+		assert_true(2 * cal.other_error >= 0.01 && 2 * cal.other_error < 0.1);
+		/* two of them do not make it surer than it is */
+		assert_int_equal(kjoule_calibration_solve(r, 2, &cal), 0);
+		assert_true(cal.other_part + 2 * cal.other_error >= 0.01);
+		rounds_free(r, 12);
 	}
 }
 
@@ -296,6 +319,7 @@ int main(void)
 		cmocka_unit_test(ticks_of_an_idle_cpu_have_their_energy),
 		cmocka_unit_test(cost_of_a_tick_comes_from_rounds),
 		cmocka_unit_test(a_busy_host_does_not_count),
+		cmocka_unit_test(what_can_not_be_told_has_a_bound),
 		cmocka_unit_test(slots_may_be_alike),
 		cmocka_unit_test(a_spoilt_round_does_not_count),
 		cmocka_unit_test(what_makes_no_sense_is_no_calibration),

@@ -129,6 +129,54 @@ static void a_noisy_calibration_is_told(void **state)
 	}
 }
 
+/* The same of other interrupts, and of what can not be told of them. */
+static void noisy_other_interrupts_are_told(void **state)
+{
+	static const struct {
+		double part, error;
+		const char *says;
+	} with[] = {
+		{ 0.015, 0.0004, "; other interrupts 1.50 %" },
+		{ 0.015, 0.004, "; other interrupts 1.50 %" },
+		{ 0, 0.02, "; other interrupts could not be told, at most 4.0 %" },
+		{ 0, 0.0004, NULL },
+	};
+	struct kjoule_calibration cal = {
+		.ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_ns = 2000, .entry_ns = 1000,
+		.freq_khz = 1000000, .n_domains = 2, .source = { 0, 1 }, .irq_uw = { 2e6, 2e6 } };
+	double width[4], joule[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct json_object *doc, *row;
+
+		cal.other_part = with[i].part;
+		cal.other_error = with[i].error;
+		put_calibration(&cal);
+		record_plain("others");
+		assert_int_equal(kjoule("report %s", temp_path("others")), 0);
+		if (with[i].says)
+			assert_non_null(strstr(out, with[i].says));
+		else
+			assert_null(strstr(out, "other interrupts"));
+		assert_int_equal(strstr(out, "the calibration was noisy: what other interrupts took is known to") != NULL,
+				 with[i].error > 0.0025);
+		assert_int_equal(kjoule("report --json %s", temp_path("others")), 0);
+		doc = json_tokener_parse(out);
+		assert_true(near(number(member(doc, "cost"), "other_interrupts_error"), 2 * with[i].error, 1e-9));
+		row = find_row(doc, "function", "/nonexistent/program");
+		width[i] = number(row, "time_hi_s") - number(row, "time_lo_s");
+		joule[i] = number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
+		json_object_put(doc);
+	}
+	/* at 2 W */
+	assert_true(joule[2] > 2 * 2 * 0.02 * 0.2 * 2 && joule[2] < joule[3] + 2.2 * 2 * 0.02 * 0.2 * 2);
+	/* two standard errors of a fifth of a second, both ways */
+	assert_true(width[1] > 2 * 2 * 0.004 * 0.2 && width[1] < 1.2 * width[0] + 2 * 2 * 0.004 * 0.2);
+	assert_true(width[2] > 2 * 2 * 0.02 * 0.2);
+	assert_true(width[3] < width[1]);
+}
+
 /* A report has eight columns of energy; what more there is does not vanish without a word. */
 static void domains_without_a_column_are_named(void **state)
 {
@@ -246,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
 		cmocka_unit_test(a_noisy_calibration_is_told),
+		cmocka_unit_test(noisy_other_interrupts_are_told),
 		cmocka_unit_test(domains_without_a_column_are_named),
 		cmocka_unit_test(what_is_nobody_s_is_told),
 		cmocka_unit_test(children_that_were_not_followed_are_told),
