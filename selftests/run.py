@@ -66,6 +66,7 @@ class Test:
         self.unit, self.debug, self.named, self.kernel = source is None, "", "", ""
         self.stalls, self.tries = None, 1
         self.log = log_path(name.replace("/", "-") + ".log")
+        self.guests = self.log + ".guests"    # where scripts/vm tells of guests that complained or did not end
         self.forget()
         if source:
             self.read_header(source)
@@ -201,6 +202,8 @@ class Test:
         for number in range(1, TRIES):
             if os.path.exists(self.log_of(number)):
                 os.unlink(self.log_of(number))
+        if os.path.exists(self.guests):
+            os.unlink(self.guests)
 
 
 class Report:
@@ -306,10 +309,8 @@ def missing(t):
 
 
 def run_here(t):
-    # where scripts/vm tells of guests that complained or did not end
-    guests = t.log + ".guests"
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
-               KJOULE_BAD_GUESTS=guests)
+               KJOULE_BAD_GUESTS=t.guests)
     if t.kernel:
         env["KJOULE_KERNEL"] = t.kernel
     start, stolen = time.monotonic(), steal.seconds()
@@ -328,9 +329,9 @@ def run_here(t):
                 except (ProcessLookupError, subprocess.TimeoutExpired):
                     pass
     t.seconds, t.taken = time.monotonic() - start, steal.seconds() - stolen
-    if os.path.exists(guests):
-        t.bad_guests = True
-        os.unlink(guests)
+    t.bad_guests = os.path.exists(t.guests)
+    if t.bad_guests:
+        os.unlink(t.guests)
     t.judge(code)
 
 

@@ -408,13 +408,13 @@ static void other_interrupts(const struct view *v, double *part, double *error)
 	if (cal->freq_khz > 0 && n)
 		slower = cal->freq_khz / (khz / n);
 	*part = cal->other_part * slower;
-	*error = 2 * cal->other_error * slower;
-	/* More than a fifth is no figure to correct with. */
-	if (!(*part < 0.2)) {
-		*error += *part;
+	*error = isnan(cal->other_error) ? 0 : 2 * cal->other_error * slower;
+	/* More than a fifth is no figure to correct with, nor is less than nothing. */
+	if (!(*part >= 0 && *part < 0.2)) {
+		*error += fabs(*part);
 		*part = 0;
 	}
-	*error = fmin(*error, 1);
+	*error = fmin(fmax(*error, 0), 1);
 }
 
 /* Twice the standard error of what a tick was calibrated to take, and to spend in these columns. */

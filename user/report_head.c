@@ -202,7 +202,7 @@ static void print_books(const struct view *v, const struct blocks *b)
 	       b->made_up);
 	/* where the whole system is recorded they have a row */
 	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
-		printf("# missed     %" PRIu64 " ticks (%.3f s) in gaps of more than %d are nobody's: what ran there, up to %.2g %% of all, is not in the figures\n",
+		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
 		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, FILL_MADE_UP_MOST,
 		       100.0 * b->nobodys / (s.samples + b->made_up + b->nobodys));
 	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
@@ -250,7 +250,7 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	if (b->input.other > 0)
 		printf("; other interrupts %.2f %%", 100 * b->input.other);
 	else if (b->input.other_error > OTHER_NOISY)
-		printf("; other interrupts could not be told, at most %.1f %%", 100 * b->input.other_error);
+		printf("; other interrupts could not be told, at most %.1f %%, and the intervals are as wide", 100 * b->input.other_error);
 	if (b->n_domains && !isnan(b->input.irq_w[0]))
 		printf("; both at %.2f W %s", b->input.irq_w[0], b->domains[0]->name);
 	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
@@ -262,7 +262,7 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	if (most > 0 && b->input.calibration_error > NOISY)
 		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.calibration_error);
-	if (b->input.other_error > OTHER_NOISY)
+	if (b->input.other > 0 && b->input.other_error > OTHER_NOISY)
 		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.other_error);
 }
@@ -412,7 +412,8 @@ static struct json_object *cost_json(const struct view *v, const struct blocks *
 	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
 	put(o, "calibration_error", cal->ticks ? output_json_real(b->input.calibration_error) : NULL);
 	put(o, "other_interrupts_part", output_json_real(b->input.other));
-	put(o, "other_interrupts_error", output_json_real(b->input.other_error));
+	put(o, "other_interrupts_error", cal->ticks && !isnan(cal->other_error) ?
+	    output_json_real(b->input.other_error) : NULL);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		json_object_array_add(list, output_json_real(b->input.irq_w[d]));

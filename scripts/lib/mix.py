@@ -58,7 +58,7 @@ class Recording:
     def noisy(self):
         """Whether the report says that what interrupts took is hardly known, and to record again."""
         cost = self.report["cost"]
-        return not cost["calibrated"] or cost["calibration_error"] > NOISY or cost["other_interrupts_error"] > OTHER_NOISY
+        return cost["calibration_error"] > NOISY or cost["other_interrupts_error"] > OTHER_NOISY
 
     def conditions(self):
         """What the recording was corrected for, and what it missed."""
@@ -87,8 +87,8 @@ def print_beside(recording, out):
               f"{recording.off(recording.total['time_s'], recording.whole['time_s']):+8.2f}\n\n")
     out.write(f"worst error {recording.worst():.2f} %\n")
     if recording.stalled() > MANY_STALLS:
-        out.write(f"The build machine took the chip away for {100 * recording.stalled():.1f} % of this time, which no "
-                  "measurement on it can see: try again when it is quieter.\n")
+        out.write(f"The build machine took the chip away for {100 * recording.stalled():.1f} % of this time: what ran "
+                  "then no sample tells. Try again when it is quieter.\n")
 
 
 def true_figures(row):

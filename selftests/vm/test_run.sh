@@ -9,7 +9,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit
 unset KJOULE_SLOWER KJOULE_BAD_GUESTS	# of the runner that runs this
 . selftests/ktap.sh
-ktap_plan 23
+ktap_plan 24
 
 vm() { scripts/vm --no-chip --no-modules --log "$dir/console" "$@"; }
 dir=build/test-logs/vm-run
@@ -63,7 +63,10 @@ check "KJOULE_VM tells a program that it is in a guest" grep -qx KJOULE_VM=1 $di
 check_exit 99 "a warning in the kernel log fails the run" \
 	vm -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at made/up.c:1" >/dev/kmsg'
 check_exit 99 "a panic fails the run" vm -- sh -c 'echo c >/proc/sysrq-trigger; sleep 60'
-check_exit 124 "a hung guest ends at the time-out" vm --timeout 8 -- sleep 1000
+export KJOULE_SLOWER=0.5 KJOULE_BAD_GUESTS=$dir/bad
+check_exit 124 "a hung guest ends at the time-out" vm --timeout 16 -- sleep 1000
+unset KJOULE_SLOWER KJOULE_BAD_GUESTS
+check_equal "and the runner's file tells of it" 124 "$(cat $dir/bad)"
 check_equal "which is said" 1 "$(grep -c '^vm: no end after 8 s; end of the kernel log' <<<"$ktap_output")"
 check "and the log shown" test "$(grep -c '^\[ *[0-9]*\.[0-9]*\] ' <<<"$ktap_output")" -gt 10
 check_exit 125 "a kernel that is not installed is an error" vm --kernel 9.9 -- true

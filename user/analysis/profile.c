@@ -168,9 +168,11 @@ static void irq_costs(const struct profile *p, const uint32_t *group_of,
 				out[group_of[t->block]].idle_ticks += t->more + 1;
 				out[group_of[t->block]].idle_ticks_s += n * tick_s;
 			}
-			if (!idle)
-				out[group_of[t->block]].other_s +=
+			if (idle)
+				continue;
+			out[group_of[t->block]].other_s +=
 				n * (interval_s - tick_s) * fmin(p->in->other * slower, 1);
+			out[group_of[t->block]].exposed_s += n * (interval_s - tick_s) * slower;
 		}
 	}
 }
@@ -192,7 +194,7 @@ static double calibration_error(const struct profile_input *in)
 /* How far off what interrupts took of a group may be. */
 static double time_error(const struct profile_input *in, const struct profile_group *g)
 {
-	return hypot(calibration_error(in) * (g->ticks_s + g->other_s), in->other_error * g->time_s.v);
+	return hypot(calibration_error(in) * (g->ticks_s + g->other_s), in->other_error * g->exposed_s);
 }
 
 /* A value that was corrected for interrupts is not surer than they are known. */
@@ -278,9 +280,9 @@ static void conclude(const struct energy_sum *s, const struct profile_input *in,
 	irq_j = e->ticks_j + e->other_j;
 	/* too much energy for interrupts is too much time for them as well */
 	w = time.v > 0 ? s->uj * 1e-6 * (known ? 1 : left) / time.v : 0;
-	conclude_net(s, &time, hypot(calibration_error(in) * irq_j, in->other_error * g->time_s.v * irq_w),
+	conclude_net(s, &time, hypot(calibration_error(in) * irq_j, in->other_error * g->exposed_s * irq_w),
 		     hypot(calibration_error(in) * (irq_j - w * (g->ticks_s + g->other_s)),
-			   in->other_error * g->time_s.v * (irq_w - w)) / time.v, known ? 1 : left, e);
+			   in->other_error * g->exposed_s * (irq_w - w)) / time.v, known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;

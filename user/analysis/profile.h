@@ -99,12 +99,13 @@ struct profile_energy {
  * @ticks_s:	part of @time_s that kjoule's ticks took
  * @idle_ticks_s: part of @ticks_s on idle CPUs
  * @other_s:	part of @time_s that other interrupts took
+ * @exposed_s:	part of @time_s of which they took their part
  * @khz:	mean frequency
  */
 struct profile_group {
 	uint64_t samples, idle_ticks;
 	struct value time_s, net_s;
-	double ticks_s, idle_ticks_s, other_s;
+	double ticks_s, idle_ticks_s, other_s, exposed_s;
 	struct value khz;
 	struct profile_energy energy[PROFILE_DOMAINS];
 };

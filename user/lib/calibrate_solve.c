@@ -177,6 +177,18 @@ static double lost(const struct kjoule_slot *s, const struct usual *u)
 	return 1 - s->rate * u->turn_ns.value;
 }
 
+/* The part of a phase in which it did not. */
+static double lost_part(const struct kjoule_phase *p, const struct usual *u)
+{
+	double turns_ns = 0, ns = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		turns_ns += p->slots[i].rate * p->slots[i].ns * u->turn_ns.value;
+		ns += p->slots[i].ns;
+	}
+	return 1 - turns_ns / ns;
+}
+
 /* What each tick of a slot took, and what else there was. */
 static double whole_tick(const struct kjoule_slot *s, const struct usual *u)
 {
@@ -209,7 +221,7 @@ static double other(const struct kjoule_slot *s, const struct usual *u)
  * the kernel, by what slots that had one usually lost. What slots have lost in all
  * would be too much, where a host or firmware takes the CPU away: that is another time
  * whenever it happens. NAN where it can not be told from that; @most is what it can be then:
- * where too few slots stand out each lost less than that takes, else what all have lost.
+ * all that slots have lost, and what an interrupt can take without being seen.
  */
 static double other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
 {
@@ -218,12 +230,10 @@ static double other_part(const struct kjoule_phase *p, const struct usual *u, do
 	double *values;
 	size_t n = of_slots(p, u, other, &values);
 
-	*most = fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
-	if (values && n >= fmin(count, p->n) / 2) {
+	if (values && n >= fmin(count, p->n) / 2)
 		d = densest(values, n, fmin(count, n) / CLOSEST, n);
-		*most = fmax(*most, mean(p, u, lost));
-	}
 	free(values);
+	*most = fmax(lost_part(p, u), 0) + fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
 	return d.reach < d.value ? d.value / fmax(each_slot, 1) * p->irq_hz * 1e-9 : NAN;
 }
 
@@ -265,13 +275,7 @@ static double tick_hz(const struct kjoule_phase *p)
 static double away_part(const struct kjoule_phase *p, const struct usual *u,
 			const struct kjoule_calibration *cal)
 {
-	double turns_ns = 0, ns = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		turns_ns += p->slots[i].rate * p->slots[i].ns * u->turn_ns.value;
-		ns += p->slots[i].ns;
-	}
-	return 1 - turns_ns / ns - tick_hz(p) * cal->tick_ns * 1e-9 - cal->other_part;
+	return lost_part(p, u) - tick_hz(p) * cal->tick_ns * 1e-9 - cal->other_part;
 }
 
 /* Powers of phases of one kind, the part of them in which the CPU was away, and their ticks. */

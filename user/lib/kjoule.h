@@ -379,7 +379,8 @@ uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
  * @entry_ns:	the rest
  * @freq_khz:	mean frequency of the CPU meanwhile, 0: not known
  * @other_part:	part of the time, 0 to 1, that other interrupts take; 0 where it could not be told
- * @other_error: its standard error, or half of what it can be at most where it could not be told
+ * @other_error: its standard error, or half of what it can be at most where it could not be told;
+ *		NAN in files of before
  * @n_domains:	how many of the following are set, one for each domain of energy that is read in
  *		the tick; what a thread reads is read too seldom to tell what a tick spends
  * @source,@domain: which it is: number of the session's source, index of the source's domain

@@ -149,9 +149,10 @@ static bool believable_calibration(const struct kjoule_calibration *cal)
 {
 	const double one[] = { cal->tick_ns, cal->tick_error_ns, cal->handler_ns,
 			       cal->handler_spread_ns, cal->entry_ns, cal->freq_khz,
-			       cal->other_part, cal->other_error };
+			       cal->other_part };
 
 	return believable(one, sizeof(one) / sizeof(one[0]), false) &&
+	       believable(&cal->other_error, 1, true) &&
 	       believable(cal->irq_uw, cal->n_domains, true) &&
 	       believable(cal->irq_error_uw, cal->n_domains, true) &&
 	       believable(cal->loop_uw, cal->n_domains, true) &&
@@ -166,6 +167,9 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	if (!o)
 		return -EBADMSG;
 	kjoule_json_get_members(o, calibration_members, N_MEMBERS(calibration_members), cal);
+	/* nor did they know this */
+	if (!json_object_object_get_ex(o, "other_error", NULL))
+		cal->other_error = NAN;
 	cal->n_domains = get_reals(o, "irq_uw", cal->irq_uw, KJOULE_MAX_DOMAINS);
 	get_numbers(o, "source", cal->source, cal->n_domains, false);
 	get_numbers(o, "domain", cal->domain, cal->n_domains, true);

@@ -169,6 +169,7 @@ static void a_busy_host_does_not_count(void **state)
 		const struct made_up *m = &busy[i];
 		double handler = m->seen_ns + m->long_ns / 8, tick = m->entry_ns + handler;
 		double others = m->irq_hz * m->irq_ns * 1e-9;
+		int inside = 0;
 
 		for (uint64_t seed = 1; seed <= 20; seed++) {
 			struct kjoule_calibration cal = { 0 };
@@ -180,11 +181,12 @@ static void a_busy_host_does_not_count(void **state)
 			assert_true(fabs(cal.handler_ns / handler - 1) < 0.05);
 			assert_true(cal.tick_error_ns > 0 && cal.tick_error_ns < 0.03 * tick);
 			assert_true(fabs(cal.other_part - others) < fmax(0.1 * others, 0.002));
-			assert_true(fabs(cal.other_part - others) < 4 * cal.other_error + 0.0005);
+			inside += fabs(cal.other_part - others) <= 2 * cal.other_error + 0.15 * others;
 			/* ticks so short that their power is lost in the noise say so */
 			assert_true(fabs(cal.irq_uw[0] - TICK_UW) < 0.06 * TICK_UW + 4 * cal.irq_error_uw[0]);
 			rounds_free(r, 8);
 		}
+		assert_in_range(inside, 19, 20);
 	}
 }
 
