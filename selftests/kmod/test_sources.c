@@ -30,7 +30,6 @@
 #define MAX_SOURCES	8
 #define MAX_POLLS	4000
 #define NEAR_NS		60000000
-#define LOOKS_NS	60000000
 
 static struct nl nl;
 static struct nl_session info;
@@ -162,13 +161,12 @@ static void end(const char *name)
 
 static void run_for(unsigned int ms)
 {
-	uint64_t stop = now_ns() + ms * 1000000ULL, until;
+	uint64_t stop = now_ns() + ms * 1000000ULL;
 
-	/* looks in a row, because a kernel full of checkers takes long to drain */
 	while (now_ns() < stop) {
-		for (until = now_ns() + LOOKS_NS; now_ns() < until; sleep_ms(2))
-			look();
+		look();
 		drain_map(&d, walk);
+		sleep_ms(2);
 	}
 }
 
