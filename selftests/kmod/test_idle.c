@@ -7,7 +7,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 180
- * stalls: idle power|woken|deep state|governor|is the kernel
+ * stalls: idle power is|woken no more|is woken for|deep state|governor|is the kernel
  */
 #include <math.h>
 #include <string.h>
