@@ -6,6 +6,8 @@
 """Processes that live for 5 to 20 ms are in the report by their names, with the time and the energy that they took.
 
 A program forks 240 of them, of three kinds that do different work. The truth is the chip's oracle.
+What is judged by ticks is judged by lives without a stall of the build machine; where one recording
+has too few of them, those of several are put together.
 """
 import json
 import math
@@ -18,9 +20,10 @@ from cli import ktap, run, TOP, KJOULE  # noqa: E402
 sys.path.insert(0, os.path.join(TOP, "selftests/vchip"))
 import oracle  # noqa: E402
 
-ATTEMPTS = 3
+RECORDINGS = 6
 EACH, INTERVAL_S, UPDATE_S = 80, 1e-3 * 128 / 127, 10e-3    # as -F 1000 has it, and the chip's profile
 WORK = {"kid-integer": "work_integer", "kid-store": "work_store", "kid-float": "work_float"}
+SUMS = ("time_s", "stall_s", "stall_j", "energy_package_j")
 FOLDER = os.path.join(TOP, "build/test-logs")
 FAMILY = os.path.join(TOP, "build/selftests/family")
 DATA, ORACLE = os.path.join(FOLDER, "short-lived.data"), os.path.join(FOLDER, "short-lived.oracle")
@@ -55,16 +58,17 @@ def truth(kids):
                 row[i] += v
     result = {}
     for key, values in sums.items():
-        t = oracle.truth(dict(zip(oracle.FIELDS, values)))
-        result[key] = {"time_s": t["time_s"], "stall_s": t["stall_s"],
+        row = dict(zip(oracle.FIELDS, values))
+        t = oracle.truth(row)
+        static_w = 1e-3 * row["alone_static_pj"] / row["alone_time_ns"] if row["alone_time_ns"] else 0
+        result[key] = {"time_s": t["time_s"], "stall_s": t["stall_s"], "stall_j": t["stall_s"] * static_w,
                        "energy_package_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0}
     return result
 
 
 def add(true, pids, part):
     """What several processes did."""
-    return {what: sum(true[pid, part][what] for pid in pids if (pid, part) in true)
-            for what in ("time_s", "stall_s", "energy_package_j")}
+    return {what: sum(true[pid, part][what] for pid in pids if (pid, part) in true) for what in SUMS}
 
 
 def lives_apart(lives):
@@ -93,59 +97,113 @@ def check_time(name, part, got, true, lives):
               f"{true['stall_s']:.4f} s of it stalls ({0.99 * low:.4f} to {1.01 * high:.4f})")
 
 
-def check_energy(name, got, true, others):
+def nobodys(true, nobodys_s):
+    """Which part of an energy the report may have given to nobody: what its stalls took, no more than as
+    long as it says.
+    """
+    return min(1, nobodys_s / true["stall_s"]) * true["stall_j"] / true["energy_package_j"] if nobodys_s else 0
+
+
+def check_energy(name, kind, others, nobodys_s):
     """Of whole processes: they are about as long as the counter's period.
 
     A window of the counter then belongs to two kinds; what the constant power model makes of that
     is off by the period over three lives' length of the difference in power, and the division
     by powers found takes an unknown part of that away (Documentation/accuracy.rst).
     """
-    life_s = true["time_s"] / EACH
+    got, true = kind.told, kind.true
+    life_s = true["time_s"] / kind.lives
     power, other = (t["energy_package_j"] / t["time_s"] for t in (true, others))
-    bound = 0.03 + lives_apart(EACH) / true["time_s"] + UPDATE_S / (3 * life_s) * abs(other / power - 1)
+    bound = 0.03 + lives_apart(kind.lives) / true["time_s"] + UPDATE_S / (3 * life_s) * abs(other / power - 1)
     off = got["energy_package_j"] / true["energy_package_j"] - 1
-    ktap.check(abs(off) <= bound, f"{name}: its energy is the chip's, as far as the counter's period allows", (got, true))
+    low = bound + nobodys(true, nobodys_s)
+    ktap.check(-low <= off <= bound, f"{name}: its energy is the chip's, as far as the counter's period allows", (got, true))
     ktap.diag(f"{name}: {got['energy_package_j']:.4f} J, true {true['energy_package_j']:.4f} J: {100 * off:+.2f} % "
-              f"(allowed {100 * bound:.2f})")
+              f"(allowed -{100 * low:.2f} to {100 * bound:.2f})")
 
 
 def total(rows):
     return {what: sum(row[what] or 0 for row in rows) for what in ("time_s", "energy_package_j")}
 
 
-def main():
-    for _ in range(ATTEMPTS):
-        kids = record()
-        true = truth(kids) if kids else {}
-        quiet = {name: calm(true, pids) for name, pids in kids.items()}
-        if kids and all(len(quiet[name]) >= EACH / 2 for name in kids):
-            break
-        ktap.diag(f"too few lives without a stall, recording again: { {n: len(p) for n, p in quiet.items()} }")
-    if not ktap.check(set(kids) == set(WORK) and all(len(pids) == EACH for pids in kids.values()),
-                      f"{EACH * len(WORK)} children are recorded", {n: len(p) for n, p in kids.items()}):
-        ktap.end()
-    r = run(KJOULE, "report", "--json", DATA)
-    doc = json.loads(r.out) if r.code == 0 else {"rows": []}
-    told = 0
-    for name, pids in kids.items():
-        ktap.check(len(quiet[name]) >= EACH / 2, f"{name}: half of them and more lived without a stall", len(quiet[name]))
-        processes = [row for row in doc["rows"] if row["kind"] == "process" and row["pid"] in pids]
-        named = [row for row in processes if row["comm"] == name]
-        ktap.check(len({row["pid"] for row in named}) >= 0.98 * EACH, f"{name}: each of them is in the report by its name",
-                   len({row["pid"] for row in named}))
-        strange = {row["comm"] for row in doc["rows"] if row["pid"] in pids} - {name, "family"}
-        ktap.check(not strange, f"{name}: and by no other than its own and its parent's", strange)
-        work = [row for row in doc["rows"] if row["kind"] == "function" and row["comm"] == name and
+def sums():
+    return dict.fromkeys(SUMS, 0)
+
+
+class Kind:
+    """What the recordings tell of one kind of children, and what is true."""
+
+    def __init__(self):
+        self.lives = self.quiet = self.named = 0
+        self.strange = set()
+        self.told, self.true = sums(), sums()
+        self.quiet_told = {"work": sums(), "whole": sums()}
+        self.quiet_true = {"work": sums(), "whole": sums()}
+
+    def learn(self, name, pids, rows, true):
+        """One recording more."""
+        quiet = calm(true, pids)
+        processes = [row for row in rows if row["kind"] == "process" and row["pid"] in pids]
+        work = [row for row in rows if row["kind"] == "function" and row["comm"] == name and
                 row["function"] == WORK[name]]
-        for part, rows in (("work", work), ("whole", processes)):
-            check_time(name, part, total(row for row in rows if row["pid"] in quiet[name]),
-                       add(true, quiet[name], part), len(quiet[name]))
-        others = add(true, {pid for n, p in kids.items() if n != name for pid in p}, "whole")
-        got = total(processes)
-        check_energy(name, got, add(true, pids, "whole"), others)
-        told += got["energy_package_j"]
-    ktap.near(told, add(true, {pid for pids in kids.values() for pid in pids}, "whole")["energy_package_j"], 0.03,
-              "together they have the energy that they spent")
+        self.lives += len(pids)
+        self.quiet += len(quiet)
+        self.named += len({row["pid"] for row in processes if row["comm"] == name} & quiet)
+        self.strange |= {row["comm"] for row in rows if row["pid"] in pids} - {name, "family"}
+        for sum_of, more in ((self.told, total(processes)), (self.true, add(true, pids, "whole"))):
+            accumulate(sum_of, more)
+        for part, found in (("work", work), ("whole", processes)):
+            accumulate(self.quiet_told[part], total(row for row in found if row["pid"] in quiet))
+            accumulate(self.quiet_true[part], add(true, quiet, part))
+
+
+def accumulate(sum_of, more):
+    for what, value in more.items():
+        sum_of[what] += value
+
+
+def learn_all():
+    """Record until there are enough lives without a stall; the kinds, the time of ticks missed in a stall
+    of many, which the report gives to nobody, and what was wrong."""
+    kinds, nobodys_s = {name: Kind() for name in WORK}, 0
+    for _ in range(RECORDINGS):
+        kids = record()
+        if set(kids) != set(WORK) or any(len(pids) != EACH for pids in kids.values()):
+            return kinds, nobodys_s, f"{ {n: len(p) for n, p in kids.items()} } children"
+        r = run(KJOULE, "report", "--json", DATA)
+        if r.code:
+            return kinds, nobodys_s, r
+        true, doc = truth(kids), json.loads(r.out)
+        nobodys_s += doc["missed_nobodys"] * INTERVAL_S
+        for name, pids in kids.items():
+            kinds[name].learn(name, pids, doc["rows"], true)
+        if all(kind.quiet >= EACH / 2 for kind in kinds.values()):
+            break
+        ktap.diag(f"too few lives without a stall, recording more: { {n: k.quiet for n, k in kinds.items()} }")
+    return kinds, nobodys_s, None
+
+
+def main():
+    kinds, nobodys_s, wrong = learn_all()
+    if not ktap.check(not wrong, f"{EACH * len(WORK)} children are recorded", wrong):
+        ktap.end()
+    for name, kind in kinds.items():
+        ktap.check(kind.quiet >= EACH / 2, f"{name}: enough of them lived without a stall", (kind.quiet, kind.lives))
+        ktap.check(kind.named >= 0.98 * kind.quiet, f"{name}: each of these is in the report by its name",
+                   (kind.named, kind.quiet))
+        ktap.check(not kind.strange, f"{name}: and all by no other name than their own and their parent's", kind.strange)
+        for part in ("work", "whole"):
+            check_time(name, part, kind.quiet_told[part], kind.quiet_true[part], kind.quiet)
+        others = sums()
+        for other in kinds.values():
+            if other is not kind:
+                accumulate(others, other.true)
+        check_energy(name, kind, others, nobodys_s)
+    told, true = ({what: sum(sums_of[what] for sums_of in rows) for what in sums()}
+                  for rows in zip(*((k.told, k.true) for k in kinds.values())))
+    off, low = told["energy_package_j"] / true["energy_package_j"] - 1, 0.03 + nobodys(true, nobodys_s)
+    ktap.check(-low <= off <= 0.03, "together they have the energy that they spent", (told, true))
+    ktap.diag(f"together {100 * off:+.2f} % (allowed -{100 * low:.2f} to 3)")
     ktap.end()
 
 
