@@ -25,6 +25,7 @@
 #include "ring.h"
 
 #define INTERVAL_NS	1000000
+#define UPDATE_NS	10000000		/* of the chip's power, as its profile has it */
 #define PERIOD_NS	20000000
 #define RANGE_UJ	262143328850ULL
 #define MAX_SOURCES	8
@@ -170,6 +171,38 @@ static void run_for(unsigned int ms)
 	}
 }
 
+/* Without draining: a kernel full of checkers takes so long for it that no look would be near a reading. */
+static void look_for(unsigned int ms)
+{
+	uint64_t stop = now_ns() + ms * 1000000ULL;
+
+	while (now_ns() < stop) {
+		look();
+		sleep_ms(2);
+	}
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The median time from look to look. */
+static uint64_t looks_apart_ns(void)
+{
+	static uint64_t apart[MAX_POLLS];
+	unsigned int i;
+
+	for (i = 1; i < n_polls; i++)
+		apart[i - 1] = polls[i].before_ns - polls[i - 1].before_ns;
+	if (n_polls < 2)
+		return UINT64_MAX;
+	qsort(apart, n_polls - 1, sizeof(*apart), by_length);
+	return apart[n_polls / 2];
+}
+
 static bool all_have_read(void)
 {
 	struct nl_session s;
@@ -213,7 +246,14 @@ static int was_there(const struct kjoule_value *v, int64_t value, bool power)
 static void check_gauge(const char *name, unsigned int source, unsigned int domain, bool power, int scale)
 {
 	unsigned int i, n = seen[source][domain].n, there = 0, tried = 0;
+	uint64_t apart_ns = looks_apart_ns();
 
+	/* a kernel full of checkers */
+	if (apart_ns > UPDATE_NS) {
+		ktap_skip(name, "the chip has to be looked at every 10 ms, as often as its values change");
+		ktap_diag("looks came %" PRIu64 " ms apart", apart_ns / 1000000);
+		return;
+	}
 	for (i = 0; i < n; i++) {
 		const struct kjoule_value *v = &seen[source][domain].value[i];
 		int where = was_there(v, v->value * scale, power);
@@ -302,10 +342,10 @@ static void check_several(void)
 	sleep_ms(10);
 	started = chip_number(energy_fd);
 	busy_start(&busy, 1);
-	run_for(1500);
+	look_for(1500);
 	busy_stop(&busy);
 	ending = chip_number(energy_fd);
-	run_for(20);
+	look_for(20);
 	end("eight sources");
 	after = chip_number(energy_fd);
 
