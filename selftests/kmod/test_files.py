@@ -30,6 +30,8 @@ SYSFS, DEBUGFS = "/sys/class/misc/kjoule", "/sys/kernel/debug/kjoule"
 PARAMETERS = "/sys/module/kjoule/parameters"
 OF_DEVICES = {"dev", "uevent", "power", "subsystem"}    # every device has these
 NOBODY = 65534
+# a kernel full of checkers has enough to do with a tenth of the ticks
+RATE = 100 if os.path.exists("/sys/kernel/debug/kmemleak") else 1000    # Hz, on each of two CPUs
 
 
 def chip_power():
@@ -92,8 +94,8 @@ class Recorder:
     """A session that runs, made by the tool."""
 
     def __init__(self, *args):
-        command = [f"{TOP}/build/user/kjoule", "record", "-q", "--no-calibrate", "-F", "1000", "-a",
-                   "--duration", "60", "-o", "/tmp/files.data", *args]
+        command = [f"{TOP}/build/user/kjoule", "record", "-q", "--no-calibrate", "-F", str(RATE), "-a",
+                   "--duration", "30min", "-o", "/tmp/files.data", *args]
         self.process = subprocess.Popen(command)
         for _ in range(600):    # the tool takes its time on the debug kernel
             found = [f for f in os.listdir(SYSFS) if f.startswith("session") and f != "sessions"]
@@ -268,7 +270,7 @@ def check_books(t, recorder):
         b.kill()
         b.wait()
     back = [f for f in first if f != "waiting" and second[f] < first[f]]
-    t.check(not back and second["due"] > first["due"] + 500 and second["samples"] > first["samples"],
+    t.check(not back and second["due"] > first["due"] + RATE / 2 and second["samples"] > first["samples"],
             "a session's numbers go on", [first, second])
     table = {}
     for line in read(f"{DEBUGFS}/lateness").splitlines()[1:]:
@@ -299,11 +301,13 @@ def check_uses(t, recorder):
     least, most = 0.3e6, 10e6    # of the chip, in microwatts, idle and with both CPUs at work
     t.check(least < int(use("source2/value")) < most, "and the value that it had in its last record",
             [use("source2/value"), chip_power()])
-    reads = int(use("source1/reads"))
+    before = [int(use(f"source1/{f}")) for f in ("reads", "overruns")]
     time.sleep(1)
-    more = int(use("source1/reads")) - reads
+    more, late = (int(use(f"source1/{f}")) - n for f, n in zip(("reads", "overruns"), before))
     period = int(use("source1/period_ns"))
-    t.check(0.5e9 <= more * period <= 1.5e9, "a slow source is read once in its period, roughly", [more, period])
+    # one that takes longer than its period has others left out
+    t.check((0.5e9 <= more * period or late > more // 2) and more * period <= 1.5e9,
+            "a slow source is read once in its period, roughly", [more, late, period])
     before = [int(use("source0/errors")), int(value("sources/vchip/errors"))]
     busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     with open("/sys/module/vchip_source/parameters/failing", "w") as f:
@@ -314,7 +318,7 @@ def check_uses(t, recorder):
     busy.kill()
     busy.wait()
     after = [int(use("source0/errors")), int(value("sources/vchip/errors"))]
-    t.check(before[0] == 0 and after[0] > 100 and after[1] - before[1] == after[0],
+    t.check(before[0] == 0 and after[0] > RATE / 10 and after[1] - before[1] == after[0],
             "what ticks did not get is told of the session's source and of the source", [before, after])
     t.check(use("source1/errors") == "0" and value("sources/vchip-meter/errors") == "0",
             "and not of another one")
@@ -341,7 +345,7 @@ def check_lateness(t):
         counted[cells[1]] = counted.get(cells[1], 0) + int(cells[4])
     recorder.end()
     # the histogram was read after the books: a few ticks more
-    good = produced.keys() == counted.keys() and all(0 <= counted[c] - produced[c] < 300 for c in produced)
+    good = produced.keys() == counted.keys() and all(0 <= counted[c] - produced[c] < 0.3 * RATE for c in produced)
     t.check(good, "every tick is in the histogram of lateness", [produced, counted])
 
 
