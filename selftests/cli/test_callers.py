@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 1200
-# stalls: share of|outermost frame
+# stalls: share of
 """A program's callers have the time and the energy of what they called, by frame pointers and by unwinding.
 
 The program's hot code belongs to one caller each, but for a part that both call: of that
@@ -104,7 +104,7 @@ def true_rows(mode, doc, oracle_file):
     return span.functions(oracle.Symbols(os.path.join(PROGRAMS, MODES[mode][0])), tgid=doc["pid"])
 
 
-def check(mode, units, oracle_file):
+def check(mode, units, oracle_file, noisy):
     doc = report(mode, "--children")
     # the recorder's child before it became the program has the same pid, and another name
     mine = [row for row in doc["rows"] if row["pid"] == doc.get("pid") and row["comm"].startswith("callers")]
@@ -145,7 +145,8 @@ def check(mode, units, oracle_file):
     deep = [(frames, w) for frames, w in spins if frames[-1] == "spin_heavy"]
     near(mode, "of the recursion's samples those with all of its frames",
          sum(w for frames, w in deep if frames.count("deep") == 6) / max(1, sum(w for _, w in deep)), 1, 0.02)
-    if mode == "dwarf":
+    # a stall while the program starts has many ticks fall where there is no stack yet
+    if mode == "dwarf" and not noisy:
         c = doc["callers"]
         stacks = sum(c[k] for k in c if k.startswith("stacks_"))
         near(mode, "stacks that were unwound to the outermost frame", c["stacks_whole"] / max(1, stacks), 1, 0.05)
@@ -156,11 +157,12 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     for _ in range(ATTEMPTS):
         units = record(oracle_file)
-        if not units or not is_noisy(oracle_file):
+        noisy = units and is_noisy(oracle_file)
+        if not noisy:
             break
     ktap.check(set(units) == set(MODES) and all(len(u) == 2 for u in units.values()), "both are recorded", units)
     for mode, u in units.items():
-        check(mode, u, oracle_file)
+        check(mode, u, oracle_file, noisy)
     ktap.end()
 
 

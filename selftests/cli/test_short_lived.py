@@ -98,10 +98,12 @@ def check_time(name, part, got, true, lives):
 
 
 def nobodys(true, nobodys_s):
-    """Which part of an energy the report may have given to nobody: what its stalls took, no more than as
-    long as it says.
+    """Which part of an energy the report may have given to nobody: that of the stalls, as far as they
+    last no longer than what it says was nobody's.
     """
-    return min(1, nobodys_s / true["stall_s"]) * true["stall_j"] / true["energy_package_j"] if nobodys_s else 0
+    if not nobodys_s or not true["stall_s"]:
+        return 0
+    return min(1, nobodys_s / true["stall_s"]) * true["stall_j"] / true["energy_package_j"]
 
 
 def check_energy(name, kind, others, nobodys_s):
@@ -153,7 +155,7 @@ class Kind:
         for sum_of, more in ((self.told, total(processes)), (self.true, add(true, pids, "whole"))):
             accumulate(sum_of, more)
         for part, found in (("work", work), ("whole", processes)):
-            accumulate(self.quiet_told[part], total(row for row in found if row["pid"] in quiet))
+            accumulate(self.quiet_told[part], total([row for row in found if row["pid"] in quiet]))
             accumulate(self.quiet_true[part], add(true, quiet, part))
 
 
@@ -163,13 +165,15 @@ def accumulate(sum_of, more):
 
 
 def learn_all():
-    """Record until there are enough lives without a stall; the kinds, the time of ticks missed in a stall
-    of many, which the report gives to nobody, and what was wrong."""
-    kinds, nobodys_s = {name: Kind() for name in WORK}, 0
+    """Record until there are enough lives without a stall; the kinds, the time that the report
+    gives to nobody (ticks missed in a long stall), and what was wrong."""
+    kinds, nobodys_s, wrong = {name: Kind() for name in WORK}, 0, "nothing is recorded"
     for _ in range(RECORDINGS):
         kids = record()
         if set(kids) != set(WORK) or any(len(pids) != EACH for pids in kids.values()):
-            return kinds, nobodys_s, f"{ {n: len(p) for n, p in kids.items()} } children"
+            wrong = f"{ {n: len(p) for n, p in kids.items()} } children"
+            ktap.diag(f"recording again: {wrong}")
+            continue
         r = run(KJOULE, "report", "--json", DATA)
         if r.code:
             return kinds, nobodys_s, r
@@ -177,10 +181,11 @@ def learn_all():
         nobodys_s += doc["missed_nobodys"] * INTERVAL_S
         for name, pids in kids.items():
             kinds[name].learn(name, pids, doc["rows"], true)
+        wrong = None
         if all(kind.quiet >= EACH / 2 for kind in kinds.values()):
             break
         ktap.diag(f"too few lives without a stall, recording more: { {n: k.quiet for n, k in kinds.items()} }")
-    return kinds, nobodys_s, None
+    return kinds, nobodys_s, wrong
 
 
 def main():

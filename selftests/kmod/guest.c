@@ -231,3 +231,8 @@ void ticks_may_take(const char *percent)
 	if (!f || fputs(percent, f) < 0 || fclose(f))
 		ktap_not_ok("ticks may take %s %%", percent);
 }
+
+bool kernel_full_of_checkers(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
+}

@@ -29,6 +29,9 @@ int cpu_second(void);
 unsigned int cpu_possible(void);
 uint64_t cpu_online_mask(void);
 bool cpu_online(unsigned int cpu, bool on);
+
+/* One such as the debug kernel, which takes ten times as long for everything. */
+bool kernel_full_of_checkers(void);
 void pin_to(unsigned int cpu);
 
 /* How much of a CPU; a result that is not ok if that can not be set. The module's default is 40 %. */

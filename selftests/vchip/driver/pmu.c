@@ -175,13 +175,13 @@ static const struct attribute_group *vchip_pmu_groups[] = {
 
 /*
  * Stands for the PMUs that wake something up, or take locks, when they are read: nobody may read it
- * inside the scheduler, as where a CPU comes back from idle. What other CPUs ask of one that polls
- * in idle runs in the idle task too, but with no more than idle's own count of preemption:
- * perf reads counters there as well.
+ * inside the scheduler, as where a CPU comes back from idle: preemption is off there for idle, for the
+ * run queue's lock and for the tracepoint. What other CPUs ask of one that polls in idle runs in the
+ * idle task too, but for idle alone, or for idle and a lock of perf, which reads counters there.
  */
 static void mailbox_event_read(struct perf_event *event)
 {
-	WARN_ON_ONCE(is_idle_task(current) && !in_hardirq() && preempt_count() > 1);
+	WARN_ON_ONCE(is_idle_task(current) && !in_hardirq() && preempt_count() > 2);
 	vchip_event_read(event);
 }
 
