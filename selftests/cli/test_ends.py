@@ -3,6 +3,7 @@
 # where: guest
 # vm: --no-chip --cpus 2
 # timeout: 150
+# stalls: --duration ends a|is not sampled any more|has the duration only|--delay leaves out the|of a process ends with it
 """However a recording ends, what was measured is in a whole file and the exit code is right.
 
 A recorder that is killed leaves no session behind; its command goes on.
@@ -121,9 +122,9 @@ def durations():
     whole(path("all"), "duration", "its file is whole")
     mark = path("longer")
     p = start(*command("-q", "--duration", "500ms", "-o", path("part"), "--", "sh", "-c",
-                       f"{MIX} 0.1; sleep 2; echo on >{mark}; exit 4"))
+                       f"{MIX} 0.1; sleep 6; echo on >{mark}; exit 4"))
     wait_until(lambda: sessions() == 1)
-    ended = wait_until(lambda: sessions() == 0, 1.5)
+    ended = wait_until(lambda: sessions() == 0, 5)
     ktap.check(ended and p.poll() is None and not os.path.exists(mark),
                "a command that goes on is not sampled any more, and waited for", (ended, p.poll()))
     r = finish(p)
