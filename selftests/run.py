@@ -41,7 +41,7 @@ import guest_boot  # noqa: E402
 import kernel_log  # noqa: E402
 import steal  # noqa: E402
 
-EXIT_SKIP, EXIT_TIMEOUT = 4, 124
+EXIT_SKIP, EXIT_EMULATOR, EXIT_TIMEOUT = 4, 98, 124
 SLOWER = 2    # than what tests say of their time: a host may take half of the machine's
 DEBUG_SLOWER, DEBUG_BOOT = 5, 300    # times, and seconds, of the debug kernel
 TAIL_LINES = 30
@@ -75,7 +75,7 @@ class Test:
         """Nothing has come of it yet."""
         self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
         self.problems, self.lines, self.whole_skip, self.seconds, self.taken = [], [], None, 0.0, 0.0
-        self.code, self.bad_guests = None, False
+        self.code, self.bad_guests, self.emulator = None, False, False
 
     def read_header(self, source):
         with open(source, errors="replace") as f:
@@ -181,7 +181,9 @@ class Test:
         return not self.failed and not self.problems
 
     def falsified(self):
-        """Whether what failed may be the host's doing, so that it is to be run again."""
+        """Whether what failed may be the host's doing, or is the emulator's, so that it is to be run again."""
+        if self.emulator:
+            return self.tries < TRIES and not self.good
         least = max(TAKEN_S, TAKEN * self.seconds * os.cpu_count())
         return (self.stalls is not None and self.tries < TRIES and self.taken >= least and
                 bool(self.failed) and all(self.stalls.search(text) for text in self.failed) and
@@ -240,8 +242,8 @@ class Report:
 
     def add_try(self, t):
         """One that will be run again."""
-        text = (f"{t.name}: the host took {t.taken:.1f} s of the CPUs' time in {t.seconds:.1f} s; "
-                f"failed then: {'; '.join(t.failed)}")
+        why = "QEMU ran a breakpoint that was gone" if t.emulator else f"the host took {t.taken:.1f} s of the CPUs' time"
+        text = f"{t.name}: {why} in {t.seconds:.1f} s; failed then: {'; '.join(t.failed or t.problems)}"
         self.repeated.append(text)
         if self.verbose:
             self.show(t)
@@ -331,6 +333,8 @@ def run_here(t):
     t.seconds, t.taken = time.monotonic() - start, steal.seconds() - stolen
     t.bad_guests = os.path.exists(t.guests)
     if t.bad_guests:
+        with open(t.guests, encoding="utf-8") as f:
+            t.emulator = {line.strip() for line in f} == {str(EXIT_EMULATOR)} and code in (0, 1)
         os.unlink(t.guests)
     t.judge(code)
 
@@ -391,7 +395,13 @@ def run_guest(tests, report, boot):
         current.judge(code)
         current.problems = [f"the guest ended during this test (scripts/vm: exit code {code})"]
         current.lines += said
-        report.add(current)
+        current.emulator = code == EXIT_EMULATOR
+        if current.falsified():
+            report.add_try(current)
+            current.again()
+            again.append(current)
+        else:
+            report.add(current)
     elif left:    # it never began
         for t in left.values():
             t.problems.append(f"no guest to run in: {shlex.join(command[5:-2])} (scripts/vm: exit code {code})")

@@ -17,6 +17,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
 import ktap  # noqa: E402
+import kernel_log  # noqa: E402
 import steal  # noqa: E402
 
 SHELL, UNIT, GUEST = "#!/bin/sh\n", "unit", "#!/bin/sh\n# where: guest\n"
@@ -64,8 +65,12 @@ while [ "$1" != -- ]; do
 done
 echo "$arguments" >arguments
 : >console
-echo $$ >vm.pid
-exec "$2" "$3"
+"$2" "$3" &
+echo $! >vm.pid
+wait $!
+code=$?
+[ -e emulator ] && rm emulator && exit 98
+exit $code
 """
 
 UNIT_SOURCE = """
@@ -219,6 +224,47 @@ def check_stalls(top):
     shutil.rmtree(os.path.join(top, "selftests/stalls"))
 
 
+# What dies of the emulator at first, in a guest and in one that it starts itself.
+STALE = """echo run >>stale.runs
+n=$(wc -l <stale.runs)
+[ $n -ge {good} ] && echo 1..1 && echo ok 1 - a && exit
+{die}
+"""
+DIES = {GUEST: ">emulator; kill -9 $(cat vm.pid)",
+        SHELL: "echo 98 >>$KJOULE_BAD_GUESTS; echo 1..1; echo not ok 1 - a; exit 1"}
+
+
+def check_emulator(top):
+    """A guest that the emulator has killed is no result, and another one is started; not for ever."""
+    for head, die in DIES.items():
+        for what, good, runs, counts in (("once", 2, 2, (1, 0, 0)), ("always", 9, 3, (0, 1, 0))):
+            where = "its guest" if head == GUEST else "a guest of its own"
+            add_test(top, "stale", head, STALE.format(good=good, die=die))
+            r = run(top, "stale")
+            with open(os.path.join(top, "stale.runs"), encoding="utf-8") as f:
+                ran = len(f.readlines())
+            os.unlink(os.path.join(top, "stale.runs"))
+            want = "{} passed, {} failed, {} skipped".format(*counts)
+            ktap.check(ran == runs and r.stdout.splitlines()[-1:] == [want] and
+                       r.stdout.count("# run again: stale/it: QEMU ran a breakpoint that was gone in") == runs - 1,
+                       f"the emulator ends {where} {what}: {runs} runs, {want}", r.stdout)
+    shutil.rmtree(os.path.join(top, "selftests/stale"))
+
+
+OOPS = ["[    1.0] fine", "[    2.0] Oops: int3: 0000 [#1] PREEMPT SMP NOPTI", "[    2.1] RIP: 0010:somewhere+0x68/0x2f0",
+        "[    2.2] Code: 44 00 00 {} <1f> 44 00 00", "[    2.3] Call Trace:"]
+
+
+def check_stale_breakpoint():
+    """What the kernel's log says of it: not with a breakpoint that is there, nor behind another complaint."""
+    oops = lambda byte, first="": [first] + [line.format(byte) for line in OOPS]
+    told = [kernel_log.stale_breakpoint(lines) for lines in (
+        oops("0f"), oops("cc"), oops("0f", "BUG: before that"), OOPS[:3], OOPS[:1],
+        [line.replace("int3", "general protection fault") for line in oops("0f")])]
+    ktap.check(told == [True, False, False, False, False, False],
+               "a breakpoint that was gone is known by the bytes that the kernel found", told)
+
+
 def check_steal(top):
     """What the kernel says of it."""
     stat, told = os.path.join(top, "stat"), []
@@ -268,7 +314,9 @@ def main():
         shutil.rmtree(os.path.join(top, "selftests/one"))
         shutil.rmtree(os.path.join(top, "selftests/two"))
         check_stalls(top)
+        check_emulator(top)
         check_steal(top)
+        check_stale_breakpoint()
 
         # What runs where, of the tests of the host and of guests.
         add_test(top, "one", *CASES[0][1:3])

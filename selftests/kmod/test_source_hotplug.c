@@ -188,8 +188,8 @@ static void check_squeezed(void)
 	const struct nl_spec spec = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "instructions",
 				      .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip"),
 				      .perf_config = VCHIP_INSTRUCTIONS };
-	struct perf_event_attr other = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(other),
-					 .config = PERF_COUNT_SW_CPU_CLOCK, .pinned = 1 };
+	struct perf_event_attr other = { .type = pmu_type("vchip"), .size = sizeof(other),
+					 .config = VCHIP_INSTRUCTIONS, .pinned = 1 };
 	unsigned int i;
 	int fd[2];
 
@@ -201,7 +201,7 @@ static void check_squeezed(void)
 	walk[0].on_energy = walk[1].on_energy = see;
 	ktap_check(grows(0, 0, 0) && grows(0, 1, 1), "counters that have room go on");
 	set_full("1");
-	/* another pinned counter: perf arranges all of a CPU anew */
+	/* another pinned counter: perf arranges all that a PMU has on a CPU anew */
 	for (i = 0; i < 2; i++)
 		fd[i] = syscall(SYS_perf_event_open, &other, -1, i, -1, 0);
 	ktap_check(fd[0] >= 0 && fd[1] >= 0 && !grows(0, 0, 0) && !grows(0, 1, 1), "without room they stand");
