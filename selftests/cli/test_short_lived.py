@@ -193,7 +193,8 @@ def main():
     if not ktap.check(not wrong, f"{EACH * len(WORK)} children are recorded", wrong):
         ktap.end()
     for name, kind in kinds.items():
-        ktap.check(kind.quiet >= EACH / 2, f"{name}: enough of them lived without a stall", (kind.quiet, kind.lives))
+        # what follows allows for as much as so few may be off by
+        ktap.check(kind.quiet >= EACH / 4, f"{name}: enough of them lived without a stall", (kind.quiet, kind.lives))
         ktap.check(kind.named >= 0.98 * kind.quiet, f"{name}: each of these is in the report by its name",
                    (kind.named, kind.quiet))
         ktap.check(not kind.strange, f"{name}: and all by no other name than their own and their parent's", kind.strange)
