@@ -62,7 +62,7 @@ const char *kjoule_quantity_name(uint32_t quantity)
 	return quantity < N_NAMES(quantity_names) ? quantity_names[quantity] : "unknown";
 }
 
-/* A list of CPUs for each scope, by its lowest one. */
+/* A list of CPUs for each scope, by its lowest one; NULL if none of the session's CPUs is in one. */
 static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 					  const struct kjoule_cpus *cpus)
 {
@@ -79,6 +79,10 @@ static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 				kjoule_cpus_add(&shared, c);
 		json_object_array_add(list, json_object_new_string(
 			kjoule_cpus_format(&shared, text, sizeof(text))));
+	}
+	if (!json_object_array_length(list)) {
+		json_object_put(list);
+		return NULL;
 	}
 	return list;
 }
@@ -107,6 +111,7 @@ static struct json_object *source_to_json(const struct kjoule_source_info *src,
 					  const struct kjoule_cpus *cpus)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+	struct json_object *scopes = scopes_to_json(src, cpus);
 
 	kjoule_json_put_str(o, "name", src->name);
 	put_name(o, "kind", kind_names, N_NAMES(kind_names), src->kind);
@@ -118,8 +123,8 @@ static struct json_object *source_to_json(const struct kjoule_source_info *src,
 	kjoule_json_put_str(o, "meter", src->meter);
 	kjoule_json_put_str(o, "inside", src->inside);
 	kjoule_json_put_str(o, "same_as", src->same_as);
-	if (src->scopes)
-		json_object_object_add(o, "scopes", scopes_to_json(src, cpus));
+	if (scopes)
+		json_object_object_add(o, "scopes", scopes);
 	json_object_object_add(o, "requested_only", json_object_new_boolean(src->requested_only));
 	kjoule_json_put_u64(o, "reference_khz", src->reference_khz);
 	for (uint32_t i = 0; i < src->n_domains; i++) {
