@@ -277,7 +277,7 @@ def check_steal(top):
 
 
 def main():
-    ktap.plan(len(CASES) + 29)
+    ktap.plan(len(CASES) + 34)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):
