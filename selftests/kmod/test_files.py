@@ -9,6 +9,7 @@ where: guest
 vm: --cpus 2
 boot: own
 timeout: 150
+stalls: once in its period, roughly|draws, roughly|powercap says, roughly|numbers go on|that it can have
 """
 import ctypes
 import errno
