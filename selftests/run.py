@@ -353,6 +353,16 @@ def kernel_part(console, name):
     return lines[begins[-1]:ends[-1] if ends else None] if begins else []
 
 
+def settle(t, report):
+    """Report what came of it; return what has to be run again."""
+    if not t.falsified():
+        report.add(t)
+        return []
+    report.add_try(t)
+    t.again()
+    return [t]
+
+
 def run_guest(tests, report, boot):
     """Run tests that share a boot; return those to run in another: the guest died, or the host took its time."""
     listing, console, talk = (log_path(f"boot-{boot}.{kind}") for kind in ("list", "console", "err"))
@@ -377,12 +387,7 @@ def run_guest(tests, report, boot):
                     bad = kernel_log.complaints(kernel_part(console, current.name))
                     blamed |= bool(bad)
                     current.problems += ["kernel: " + l for l in bad[:10]]
-                    if current.falsified():
-                        report.add_try(current)
-                        current.again()
-                        again.append(current)
-                    else:
-                        report.add(current)
+                    again += settle(current, report)
                     current = None
             code = p.wait()
         finally:
@@ -396,12 +401,7 @@ def run_guest(tests, report, boot):
         current.problems = [f"the guest ended during this test (scripts/vm: exit code {code})"]
         current.lines += said
         current.emulator = code == EXIT_EMULATOR
-        if current.falsified():
-            report.add_try(current)
-            current.again()
-            again.append(current)
-        else:
-            report.add(current)
+        again += settle(current, report)
     elif left:    # it never began
         for t in left.values():
             t.problems.append(f"no guest to run in: {shlex.join(command[5:-2])} (scripts/vm: exit code {code})")
@@ -456,11 +456,8 @@ def main():
             report.add(t)
         elif t.where == "host":
             run_here(t)
-            while t.falsified():
-                report.add_try(t)
-                t.again()
+            while settle(t, report):
                 run_here(t)
-            report.add(t)
         else:
             guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else ""), []).append(t)
     boot = 0
