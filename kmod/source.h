@@ -6,7 +6,7 @@
  * hardware and nothing else: not who reads it, how often, or what becomes of the value.
  *
  * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
- * in hard interrupt context, in the idle task where a CPU that polls there is asked to begin, or,
+ * in hard interrupt context, in the idle task where one that polls there begins or pauses, or,
  * where a CPU falls idle or comes back, inside the scheduler with its run queue locked. They must
  * not sleep, take a contended lock, allocate or print, and must not wake anything: no wake_up(),
  * complete(), schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only
