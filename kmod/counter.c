@@ -127,6 +127,22 @@ u64 kjoule_counter_mul_div(u64 a, u64 b, u64 divisor)
 }
 
 /**
+ * kjoule_counter_range_ns() - how long a counter takes to count so far
+ * @counts:	raw counts
+ * @mult:	numerator of its unit
+ * @shift:	the unit is @mult / 2^@shift microjoule, at most 64
+ * @power_uw:	at this power
+ *
+ * Context: any.
+ * Return: nanoseconds; U64_MAX for more than 64 bits hold.
+ */
+u64 kjoule_counter_range_ns(u64 counts, u64 mult, u32 shift, u64 power_uw)
+{
+	return kjoule_counter_mul_div(kjoule_counter_scale(counts, mult, shift), 1000000000,
+				      power_uw);
+}
+
+/**
  * kjoule_counter_wrap_ns() - how long a counter takes to go round
  * @width:	valid bits of it
  * @mult:	numerator of its unit
@@ -140,8 +156,7 @@ u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw)
 {
 	if (width >= 64)
 		return ~0ULL;
-	return kjoule_counter_mul_div(kjoule_counter_scale(1ULL << width, mult, shift),
-				      1000000000, power_uw);
+	return kjoule_counter_range_ns(1ULL << width, mult, shift, power_uw);
 }
 
 /**

@@ -32,6 +32,7 @@ u64 kjoule_counter_most(u64 mult, u32 shift, u64 power_uw, u64 time_ns);
 bool kjoule_counter_add_range(struct kjoule_counter *c, u64 raw, u64 range, u64 most);
 u64 kjoule_counter_scale(u64 counts, u64 mult, u32 shift);
 u64 kjoule_counter_mul_div(u64 a, u64 b, u64 divisor);
+u64 kjoule_counter_range_ns(u64 counts, u64 mult, u32 shift, u64 power_uw);
 u64 kjoule_counter_wrap_ns(u32 width, u64 mult, u32 shift, u64 power_uw);
 s64 kjoule_gauge_scale(s64 raw, u64 mult, u32 shift);
 

@@ -26,18 +26,27 @@
 #define RESET_PERIODS		2
 #define RESET_PERIOD_NS		NSEC_PER_SEC
 
-/* The time in which the counter can go round; U64_MAX if it never does. */
-static u64 domain_wrap_ns(const struct kjoule_domain *d)
+/**
+ * kjoule_meter_wrap_ns() - the time in which a counter can go round
+ * @d:	which, of energy
+ *
+ * Context: any.
+ * Return: nanoseconds; U64_MAX if it never does.
+ */
+u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d)
 {
+	u64 power_uw = d->max_power_uw ?: POWER_MAX_UW;
+
+	if (d->range)
+		return kjoule_counter_range_ns(d->range, d->unit_mult, d->unit_shift, power_uw);
 	return d->width >= 64 ? U64_MAX :
-	       kjoule_counter_wrap_ns(d->width, d->unit_mult, d->unit_shift,
-				      d->max_power_uw ?: POWER_MAX_UW);
+	       kjoule_counter_wrap_ns(d->width, d->unit_mult, d->unit_shift, power_uw);
 }
 
 /* A quarter of that. */
 static u64 domain_sweep_ns(const struct kjoule_domain *d)
 {
-	u64 ns = domain_wrap_ns(d);
+	u64 ns = kjoule_meter_wrap_ns(d);
 
 	return ns == U64_MAX ? ns : clamp_t(u64, ns / 4, SWEEP_MIN_NS, SWEEP_MAX_NS);
 }
@@ -92,6 +101,8 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 	m->src = src;
 	m->index = index;
 	m->scope = scope;
+	m->kept = src->ops->owner;
+	m->package = kjoule_source_package(src, scope);
 	kjoule_meter_ask_owner(m);
 	m->sweep_ns = U64_MAX;
 	m->wrap_ns = U64_MAX;
@@ -101,7 +112,8 @@ struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 
 		m->sweep_ns = min(m->sweep_ns, domain_sweep_ns(&src->domains[i]));
 		/* how fast events come nobody knows */
 		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
-			m->wrap_ns = min(m->wrap_ns, domain_wrap_ns(&src->domains[i]));
+			m->wrap_ns = min(m->wrap_ns,
+					 kjoule_meter_wrap_ns(&src->domains[i]));
 		m->usual[i] = usual_counts(&src->domains[i]);
 	}
 	/* the first record tells all */

@@ -21,15 +21,21 @@
 
 #define KJOULE_METER_FREE	(-1)	/* nobody reads it */
 
+struct kjoule_sampler;
+
 /**
  * struct kjoule_meter - counters of one scope of one source
  * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. Who takes it from FREE has it
  *		alone; the fields below are its
+ * @awake:	how many CPUs that share it are not idle, where such are parked; anybody's
  * @src:	where the values come from
  * @index:	the source's number in the session, for the records
  * @scope:	the lowest CPU of the session that shares the counters
+ * @package:	what the source said of that CPU when the meter was made
  * @cpus:	how many CPUs of the session share them
+ * @kept:	its source knows of CPUs that alone can read it: @awake and @keeper are of use
  * @owner:	the only CPU that can read them, or -1 for any of the scope
+ * @keeper:	its sampler, NULL if there is none in the session
  * @sweep_ns:	they have to be read once in so long, or a wrap is lost; U64_MAX: never
  * @wrap_ns:	a counter of energy can go round in so long; U64_MAX: never
  * @read_ns:	CLOCK_MONOTONIC of the last reading
@@ -50,11 +56,15 @@
  */
 struct kjoule_meter {
 	int reader;
+	atomic_t awake;
 	struct kjoule_source *src ____cacheline_aligned_in_smp;
 	u32 index;
 	u32 scope;
+	int package;
 	u32 cpus;
+	bool kept;
 	int owner;
+	struct kjoule_sampler *keeper;
 	u64 sweep_ns;
 	u64 wrap_ns;
 	u64 read_ns;
@@ -80,6 +90,7 @@ void kjoule_meter_free(struct kjoule_meter *m);
 bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now);
 u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 errors, u64 now);
 void kjoule_meter_take(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now);
+u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d);
 u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns);
 void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring, u32 tick,
 			u32 late_ns);

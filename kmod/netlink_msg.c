@@ -119,7 +119,7 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 {
 	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SOURCE_SCOPES, s->n * sizeof(u32));
-	unsigned int i, j;
+	unsigned int i, j, n;
 	u32 *scope;
 
 	if (!attr)
@@ -127,9 +127,13 @@ static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
 	scope = nla_data(attr);
 	for (i = 0; i < s->n; i++) {
 		scope[i] = s->sampler[i]->cpu;
-		for (j = 0; j < s->sampler[i]->n_meters; j++) {
-			if (s->sampler[i]->meter[j]->index == index)
-				scope[i] = s->sampler[i]->meter[j]->scope;
+		/* pairs with the release in join_here(): meters may be added meanwhile */
+		n = smp_load_acquire(&s->sampler[i]->n_meters);
+		for (j = 0; j < n; j++) {
+			const struct kjoule_meter *m = READ_ONCE(s->sampler[i]->meter[j]);
+
+			if (m->index == index)
+				scope[i] = m->scope;
 		}
 	}
 	return 0;

@@ -277,6 +277,27 @@ void kjoule_notices_out_of_reach(struct kjoule_session *s, struct kjoule_meter *
 }
 
 /**
+ * kjoule_notices_no_meter() - there is no memory for a counter of a CPU that has come
+ * @s:		the session
+ * @index:	the source's number in it
+ * @cpu:	the CPU
+ *
+ * The source is lost to the session there, and each of its counters is an error, each time that it
+ * was tried in vain.
+ *
+ * Context: process, sleeps; the session is locked.
+ */
+void kjoule_notices_no_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
+{
+	struct kjoule_source *src = s->source[index];
+
+	if (s->state == KJOULE_SESSION_STOPPED)
+		return;
+	count_errors(&s->notices, index, src, src->n_domains - hweight32(s->still[index]));
+	post(s, KJOULE_EVENT_SOURCE_LOST, cpu, src->name, 0);
+}
+
+/**
  * kjoule_notices_finish() - tell what is left, because the session stops
  * @s:	nothing ticks any more and nothing wakes
  *

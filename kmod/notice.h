@@ -46,6 +46,7 @@ void kjoule_notices_init(struct kjoule_session *s);
 void kjoule_notices_kick(struct kjoule_notices *n);
 void kjoule_notices_finish(struct kjoule_session *s);
 void kjoule_notices_out_of_reach(struct kjoule_session *s, struct kjoule_meter *m);
+void kjoule_notices_no_meter(struct kjoule_session *s, u32 index, unsigned int cpu);
 void kjoule_notice_post(struct kjoule_session *s, u32 event, int cpu);
 
 void kjoule_sampler_look(struct kjoule_sampler *s);

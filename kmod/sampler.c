@@ -134,6 +134,7 @@ int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan
 	s->cpu = cpu;
 	s->load = kjoule_load_of(cpu);
 	init_irq_work(&s->wake, wake_reader);
+	kjoule_park_prepare(s);
 	hrtimer_setup(&s->timer, kjoule_tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	return kjoule_ring_alloc(&s->ring, cpu, ring_bytes);
 }
@@ -323,6 +324,7 @@ void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 	s->running = false;
 	/* nothing ticks any more, whatever became of the CPU: from here on nothing wakes either */
 	hrtimer_cancel(&s->timer);
+	kjoule_park_finish(s);
 	irq_work_sync(&s->wake);
 	preempt_disable();	/* who reads the books spins while they are open */
 	kjoule_books_open(s->ring.page);
@@ -335,6 +337,52 @@ void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	preempt_enable();
+}
+
+struct join {
+	struct kjoule_sampler *sampler;
+	struct kjoule_meter *meter, *instead;
+};
+
+static void join_here(void *data)
+{
+	struct join *join = data;
+	struct kjoule_sampler *s = join->sampler;
+	unsigned int i;
+
+	if (s->awake && join->meter->kept)
+		atomic_inc(&join->meter->awake);
+	for (i = 0; i < s->n_meters; i++) {
+		if (s->meter[i] != join->instead)
+			continue;
+		kjoule_meter_release(join->instead, s->cpu);
+		if (s->awake && join->instead->kept)
+			atomic_dec(&join->instead->awake);
+		WRITE_ONCE(s->meter[i], join->meter);
+		return;
+	}
+	s->meter[i] = join->meter;
+	smp_store_release(&s->n_meters, i + 1);		/* who tells of them does not stop ticks */
+}
+
+/**
+ * kjoule_sampler_join() - there is one more meter that it may have to read
+ * @s:	the sampler, ticking or not
+ * @m:	the meter
+ * @instead: one of its own that @m takes the place of, or NULL
+ *
+ * Context: process, sleeps; the caller holds the session, so that the CPU does not go meanwhile.
+ */
+void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
+			 struct kjoule_meter *instead)
+{
+	struct join join = { .sampler = s, .meter = m, .instead = instead };
+
+	/* beside its ticks only where there are any */
+	if (s->running && !s->away)
+		smp_call_function_single(s->cpu, join_here, &join, 1);
+	else
+		join_here(&join);
 }
 
 static void recheck_here(void *data)

@@ -10,6 +10,7 @@
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/pid.h>
+#include <linux/smp.h>
 #include <linux/wait.h>
 
 #include "load.h"
@@ -106,6 +107,12 @@ struct kjoule_reading {
  * @parked_ns:	idle time is counted up to here
  * @told_ns:	parked ticks have been told up to here
  * @parking:	in park.c's list of this CPU
+ * @awake:	the CPU is not idle: counted in the @awake of its meters
+ * @asleep:	parked, or about to be: who wakes has it tick for what only it can read
+ * @held:	the CPU is idle but ticks for others
+ * @kicked:	@kick is on its way
+ * @looking:	@kick is being carried out
+ * @kick:	has its CPU look again whether it has to tick
  * @tick:	k of the next tick
  * @grid_ns:	when it is due, jitter left out
  * @due_ns:	when it is due
@@ -144,6 +151,12 @@ struct kjoule_sampler {
 	u64 parked_ns;
 	u64 told_ns;
 	struct hlist_node parking;
+	bool awake;
+	bool asleep;
+	bool held;
+	atomic_t kicked;
+	bool looking;
+	call_single_data_t kick;
 	u64 tick;
 	u64 grid_ns;
 	u64 due_ns;
@@ -181,6 +194,8 @@ void kjoule_sampler_leave(struct kjoule_sampler *s, u8 reason);
 void kjoule_sampler_return(struct kjoule_sampler *s, u8 reason);
 void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns);
 void kjoule_sampler_owner_moved(struct kjoule_sampler *s);
+void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
+			 struct kjoule_meter *instead);
 bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m);
 int kjoule_sampler_value(struct kjoule_sampler *s, u8 source, const struct kjoule_reading *reading);
 void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books);

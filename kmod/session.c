@@ -169,7 +169,10 @@ static unsigned long sweep_period(const struct kjoule_session *s)
 	return ns == U64_MAX ? 0 : nsecs_to_jiffies(ns) + 1;
 }
 
-/* Have one of the CPUs that share it read it; none is woken if another does already. */
+/*
+ * Have one of the CPUs that share it and can read it do so; none is woken if another does
+ * already.
+ */
 static void sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
 {
 	unsigned int i;
@@ -178,6 +181,8 @@ static void sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
 	    ktime_get_ns() - READ_ONCE(m->read_ns) < m->sweep_ns / 2)
 		return;
 	for (i = 0; i < s->n; i++) {
+		if (m->owner >= 0 && s->sampler[i] != m->keeper)
+			continue;
 		if (kjoule_sampler_shares(s->sampler[i], m) &&
 		    kjoule_sampler_sweep(s->sampler[i], m))
 			return;
@@ -254,18 +259,18 @@ static int take_park(struct kjoule_session *s, const struct kjoule_session_confi
 
 /* All that it needs; what has been got is kjoule_session_put()'s to give back. */
 static int equip(struct kjoule_session *s, const struct kjoule_session_config *c,
-		 const struct cpumask *cpus, const struct cpumask *online, const char **why)
+		 const struct cpumask *cpus, const char **why)
 {
 	unsigned int n = cpumask_weight(cpus);
 
 	return take_quota(s, c, n, why) ?:
-	       kjoule_session_choose_sources(s, c, online, why) ?:
+	       kjoule_session_choose_sources(s, c, cpus, why) ?:
 	       kjoule_whom_init(&s->plan.whom, c->target, c->pid, c->flags & KJOULE_FLAG_INHERIT,
 				c->cgroup_fd, why) ?:
 	       take_park(s, c, why) ?:
 	       make_samplers(s, cpus, n) ?:
-	       kjoule_session_make_meters(s, c, online, why) ?:
-	       kjoule_session_make_pollers(s, c) ?:
+	       kjoule_session_make_meters(s, c, why) ?:
+	       kjoule_session_make_pollers(s, c, why) ?:
 	       kjoule_session_list(s, why);
 }
 
@@ -286,7 +291,7 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 {
 	struct kjoule_session_config c = *config;
 	struct kjoule_session *s;
-	cpumask_var_t cpus, online;
+	cpumask_var_t cpus;
 	int err;
 
 	err = check_times(&c, why) ?: check_target(&c, why) ?: check_rings(&c, why);
@@ -294,16 +299,11 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 		return ERR_PTR(err);
 	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
 		return ERR_PTR(-ENOMEM);
-	if (!alloc_cpumask_var(&online, GFP_KERNEL)) {
-		free_cpumask_var(cpus);
-		return ERR_PTR(-ENOMEM);
-	}
 	/* not for longer: what follows takes its time. The start asks again who is online. */
 	cpus_read_lock();
 	err = check_cpus(&c, why);
 	/* all: also who may come later */
 	cpumask_copy(cpus, c.cpus ?: cpu_present_mask);
-	cpumask_and(online, cpus, cpu_online_mask);
 	cpus_read_unlock();
 	if (err)
 		goto out;
@@ -317,13 +317,12 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 		module_put(THIS_MODULE);
 		goto out;
 	}
-	err = equip(s, &c, cpus, online, why);
+	err = equip(s, &c, cpus, why);
 	if (err)
 		kjoule_session_put(s);
 	else
 		kjoule_session_recheck_sources(s);
 out:
-	free_cpumask_var(online);
 	free_cpumask_var(cpus);
 	return err ? ERR_PTR(err) : s;
 }

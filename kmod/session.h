@@ -149,10 +149,11 @@ void kjoule_session_end_exit(void);
 int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_session_config *c,
 				  const struct cpumask *cpus, const char **why);
 int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_session_config *c,
-			       const struct cpumask *online, const char **why);
+			       const char **why);
 void kjoule_session_ask_owners(struct kjoule_session *s);
 void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampler);
-int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c);
+int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c,
+				const char **why);
 void kjoule_session_recheck_sources(struct kjoule_session *s);
 void kjoule_session_start_pollers(struct kjoule_session *s);
 bool kjoule_session_is_slow(const struct kjoule_session *s);

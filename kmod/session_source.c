@@ -108,24 +108,47 @@ static struct kjoule_meter *find_meter(struct kjoule_session *s, u32 index, unsi
 	unsigned int i;
 
 	for (i = 0; i < s->n_meters; i++) {
-		if (s->meter[i]->index == index &&
-		    kjoule_source_package(src, s->meter[i]->scope) ==
-		    kjoule_source_package(src, cpu))
-			return s->meter[i];
+		struct kjoule_meter *m = s->meter[i];
+		int package = src->origin == KJOULE_ORIGIN_PERF_PMU ? m->package :
+			      kjoule_source_package(src, m->scope);
+
+		if (m->index == index && package == kjoule_source_package(src, cpu))
+			return m;
 	}
 	return NULL;
 }
 
-/* Is there a CPU in the session that can read it, as far as the source knows now? */
-static bool is_within_reach(const struct kjoule_session *s, const struct kjoule_meter *m)
+/* The sampler of the only CPU that can read it; NULL if there is none, or all can. */
+static struct kjoule_sampler *keeper_of(const struct kjoule_session *s,
+					const struct kjoule_meter *m)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->n && m->owner >= 0; i++) {
 		if (s->sampler[i]->cpu == m->owner)
-			return true;
+			return s->sampler[i];
 	}
-	return m->owner < 0;
+	return NULL;
+}
+
+static void find_keeper(const struct kjoule_session *s, struct kjoule_meter *m)
+{
+	WRITE_ONCE(m->keeper, keeper_of(s, m));
+}
+
+/* Is there a CPU in the session that can read it, as far as the source knows now? */
+static bool is_within_reach(const struct kjoule_session *s, const struct kjoule_meter *m)
+{
+	return m->owner < 0 || keeper_of(s, m);
+}
+
+/* A PMU's counter can not be made before its CPU is there, and not on every CPU. */
+static bool has_counter(const struct kjoule_session *s, u32 index, unsigned int cpu)
+{
+	struct kjoule_source *src = s->source[index];
+
+	return src->origin != KJOULE_ORIGIN_PERF_PMU ||
+	       kjoule_source_package(src, cpu) != KJOULE_PACKAGE_NONE;
 }
 
 /* Two readings must not be so far apart that a counter may have gone round unseen. */
@@ -144,6 +167,7 @@ static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sample
 		m = kjoule_meter_new(s->source[index], index, s->still[index], sampler->cpu);
 		if (!m)
 			return -ENOMEM;
+		find_keeper(s, m);
 		s->meter[s->n_meters++] = m;
 		if (!is_within_reach(s, m)) {
 			snprintf(words, KJOULE_WORDS_LEN,
@@ -167,18 +191,17 @@ static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sample
  * kjoule_session_make_meters() - the counters that each sampler may have to read
  * @s:		the session, with sources and samplers
  * @c:		what was asked for
- * @online:	CPUs that were online when its sources were made
  * @why:	set to the reason of a refusal, or left alone
  *
  * Where a CPU that is offline belongs may not be known before it comes: see
- * kjoule_session_place(). A PMU's counter can not be made for it.
+ * kjoule_session_place(). A PMU's counter can only be made then: see kjoule_session_ask_owners().
  *
  * Context: process, sleeps.
  * Return: 0, -ENXIO if the only CPU that can read a counter is not of the session, -ERANGE if one
  * may go round between two ticks, -ENOMEM.
  */
 int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_session_config *c,
-			       const struct cpumask *online, const char **why)
+			       const char **why)
 {
 	unsigned int i, j;
 	int err;
@@ -190,8 +213,7 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 		return -ENOMEM;
 	for (i = 0; i < s->n_sources; i++) {
 		for (j = 0; j < s->n && !kjoule_source_is_slow(s->source[i]); j++) {
-			if (s->source[i]->origin == KJOULE_ORIGIN_PERF_PMU &&
-			    !cpumask_test_cpu(s->sampler[j]->cpu, online))
+			if (!has_counter(s, i, s->sampler[j]->cpu))
 				continue;
 			err = share_meter(s, i, s->sampler[j], c->words);
 			if (err == -ENXIO || err == -ERANGE)
@@ -203,8 +225,72 @@ int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_ses
 	return 0;
 }
 
+/* One more for a source; NULL for want of memory, or of a place for it. */
+static struct kjoule_meter *add_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
+{
+	struct kjoule_meter *m = NULL;
+
+	if (s->n_meters < s->n_sources * s->n)
+		m = kjoule_meter_new(s->source[index], index, s->still[index], cpu);
+	if (!m)
+		return NULL;
+	find_keeper(s, m);
+	s->meter[s->n_meters] = m;
+	smp_store_release(&s->n_meters, s->n_meters + 1);	/* notices go through them */
+	if (!is_within_reach(s, m))
+		kjoule_notices_out_of_reach(s, m);
+	return m;
+}
+
+static struct kjoule_meter *meter_of(const struct kjoule_sampler *sampler, u32 index)
+{
+	unsigned int i;
+
+	for (i = 0; i < sampler->n_meters; i++) {
+		if (sampler->meter[i]->index == index)
+			return sampler->meter[i];
+	}
+	return NULL;
+}
+
+/* Is it the right one? A PMU may find later that CPUs share a counter. */
+static bool is_right(const struct kjoule_meter *m, unsigned int cpu)
+{
+	return m->src->origin != KJOULE_ORIGIN_PERF_PMU ||
+	       m->package == kjoule_source_package(m->src, cpu);
+}
+
+/*
+ * Give each CPU the meters that it has not: of a PMU that has found a counter for it since, or one
+ * for which there was no memory when the CPU came. What fails is told, and tried again next time.
+ */
+static bool add_missing(struct kjoule_session *s, u32 index)
+{
+	bool added = false;
+	unsigned int i;
+
+	for (i = 0; i < s->n; i++) {
+		struct kjoule_sampler *sampler = s->sampler[i];
+		struct kjoule_meter *m, *old = meter_of(sampler, index);
+
+		if (!has_counter(s, index, sampler->cpu) || (old && is_right(old, sampler->cpu)))
+			continue;
+		m = find_meter(s, index, sampler->cpu) ?: add_meter(s, index, sampler->cpu);
+		if (!m) {
+			kjoule_notices_no_meter(s, index, sampler->cpu);
+			continue;
+		}
+		if (old)
+			old->cpus--;
+		m->cpus++;
+		kjoule_sampler_join(sampler, m, old);
+		added = true;
+	}
+	return added;
+}
+
 /**
- * kjoule_session_ask_owners() - sources may be read on another CPU from now on
+ * kjoule_session_ask_owners() - sources may be read on other CPUs from now on
  * @s:	the session
  *
  * Nobody tries to read what only a CPU can that is not of the session, so that is told here. It
@@ -224,9 +310,14 @@ void kjoule_session_ask_owners(struct kjoule_session *s)
 
 		if (!kjoule_meter_ask_owner(m))
 			continue;
+		find_keeper(s, m);
 		moved = true;
 		if (before && m->cpus && !is_within_reach(s, m))
 			kjoule_notices_out_of_reach(s, m);
+	}
+	for (i = 0; i < s->n_sources && s->state != KJOULE_SESSION_STOPPED; i++) {
+		if (!kjoule_source_is_slow(s->source[i]))
+			moved |= add_missing(s, i);
 	}
 	/* the one that has to read now may be idle and parked, the other need not stay awake */
 	for (i = 0; i < s->n && moved && s->state == KJOULE_SESSION_RUNNING; i++)
@@ -262,6 +353,9 @@ static struct kjoule_meter *right_meter(struct kjoule_session *s, struct kjoule_
 	struct kjoule_meter *other;
 	unsigned int i;
 
+	/* a PMU says so when it has looked: see add_missing() */
+	if (src->origin == KJOULE_ORIGIN_PERF_PMU)
+		return m;
 	for (i = 0; i < s->n_meters; i++) {
 		other = s->meter[i];
 		if (other->index == m->index && is_read_in(s, other, package, cpu))
@@ -270,14 +364,7 @@ static struct kjoule_meter *right_meter(struct kjoule_session *s, struct kjoule_
 	if (m->scope == cpu || kjoule_source_package(src, m->scope) == package ||
 	    s->n_meters == s->n_sources * s->n)
 		return m;
-	other = kjoule_meter_new(src, m->index, m->still, cpu);
-	if (!other)
-		return NULL;
-	s->meter[s->n_meters] = other;
-	smp_store_release(&s->n_meters, s->n_meters + 1);	/* notices go through them */
-	if (!is_within_reach(s, other))
-		kjoule_notices_out_of_reach(s, other);
-	return other;
+	return add_meter(s, m->index, cpu);
 }
 
 /**
@@ -286,7 +373,8 @@ static struct kjoule_meter *right_meter(struct kjoule_session *s, struct kjoule_
  * @sampler:	of the CPU, not ticking
  *
  * While a CPU has never been online, the kernel may say anything about its package. Counters of
- * which nobody can keep books for want of memory are left out.
+ * which nobody can keep books for want of memory are left out, until
+ * kjoule_session_ask_owners() finds some.
  *
  * Context: process, sleeps; the caller holds the session and keeps the CPU from going.
  */
@@ -310,15 +398,35 @@ void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampl
 	sampler->placed = true;
 }
 
+/* As is_read_in_time(), of a slow source. How fast events come nobody knows. */
+static int check_period(const struct kjoule_source *src, u64 period_ns, char *words)
+{
+	u64 most_ns = U64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < src->n_domains; i++) {
+		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
+			most_ns = min(most_ns, kjoule_meter_wrap_ns(&src->domains[i]) / 2);
+	}
+	if (period_ns <= most_ns)
+		return 0;
+	snprintf(words, KJOULE_WORDS_LEN,
+		 "%s: may go round between two readings; take a period of %llu us at most",
+		 src->name, most_ns / NSEC_PER_USEC);
+	return -ERANGE;
+}
+
 /**
  * kjoule_session_make_pollers() - threads for the slow sources; they wait for the start
- * @s:	the session, with sources and samplers
- * @c:	what was asked for
+ * @s:		the session, with sources and samplers
+ * @c:		what was asked for
+ * @why:	set to the reason of a refusal, or left alone
  *
  * Context: process, sleeps.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ERANGE if a counter may go round between two readings, -ENOMEM.
  */
-int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c)
+int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c,
+				const char **why)
 {
 	/* the specified ones come last */
 	unsigned int first = s->n_sources - c->n_specs, i;
@@ -332,6 +440,10 @@ int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_se
 			continue;
 		period_ns = i >= first ? c->specs[i - first].period_ns : 0;
 		period_ns = period_ns ?: src->period_ns ?: KJOULE_PERIOD_DEFAULT_NS;
+		if (check_period(src, period_ns, c->words)) {
+			*why = c->words;
+			return -ERANGE;
+		}
 		p = kjoule_poller_create(src, i, period_ns, s->sampler, s->n);
 		if (IS_ERR(p))
 			return PTR_ERR(p);

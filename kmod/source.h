@@ -6,8 +6,9 @@
  * hardware and nothing else: not who reads it, how often, or what becomes of the value.
  *
  * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
- * in hard interrupt context, in the idle task where one that polls there begins or pauses, or,
- * where a CPU falls idle or comes back, inside the scheduler with its run queue locked. They must
+ * in hard interrupt context, in the idle task where one that polls there begins, pauses or is made
+ * to read, or, where a CPU falls idle or comes back, inside the scheduler with its run queue
+ * locked. They must
  * not sleep, take a contended lock, allocate or print, and must not wake anything: no wake_up(),
  * complete(), schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only
  * is not read inside the scheduler. A source with read_value is slow: it may sleep in there, and
@@ -68,6 +69,9 @@ struct kjoule_cycles {
 struct kjoule_source;
 
 #define KJOULE_WHY_LEN	96
+
+/* Of a CPU on which a PMU's counter was not made, or not yet. */
+#define KJOULE_PACKAGE_NONE	(-1)
 
 /**
  * struct kjoule_source_ops - what a source can do

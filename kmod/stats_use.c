@@ -44,6 +44,27 @@ static struct kjoule_source *used_source(const struct kjoule_session *s, unsigne
 	return index == FREQUENCY ? s->plan.frequency : s->source[index];
 }
 
+/* What ticks have read of a source of one domain, of all CPUs together. */
+static int get_sum(const struct kjoule_session *s, unsigned int index, s64 *sum)
+{
+	unsigned int i, n = smp_load_acquire(&s->n_meters);	/* pairs with that of a new one */
+	const struct kjoule_domain *d = &s->source[index]->domains[0];
+	int err = -ENODATA;
+	u64 value = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct kjoule_meter *m = s->meter[i];
+
+		if (m->index != index || !READ_ONCE(m->moved_ns[0]))
+			continue;
+		value += kjoule_counter_scale(READ_ONCE(m->counter[0].total), d->unit_mult,
+					      d->unit_shift);
+		err = 0;
+	}
+	*sum = min_t(u64, value, S64_MAX);
+	return err;
+}
+
 static int get_facts(struct kobject *kobj, struct facts *facts)
 {
 	const struct use *u = to_use(kobj);
@@ -67,6 +88,8 @@ static int get_facts(struct kobject *kobj, struct facts *facts)
 		kjoule_poller_get_books(s->poller[u->index], &facts->books);
 	} else {
 		facts->books.errors = atomic64_read(&s->notices.errors[u->index]);
+		if (u->own)
+			facts->no_value = get_sum(s, u->index, &facts->value);
 	}
 	kjoule_session_put(s);
 	return 0;
@@ -149,10 +172,8 @@ static umode_t use_visible(struct kobject *kobj, struct attribute *attr, int n)
 
 	if (attr == &name.attr || attr == &errors.attr)
 		seen = true;
-	else if (attr == &unit.attr)
+	else if (attr == &unit.attr || attr == &value.attr)
 		seen = u->own;
-	else if (attr == &value.attr)
-		seen = u->own && u->slow;
 	return seen ? attr->mode : 0;
 }
 

@@ -19,6 +19,7 @@
 #include "callchain.h"
 #include "grid.h"
 #include "meter.h"
+#include "park.h"
 #include "sampler.h"
 
 /**
@@ -192,7 +193,7 @@ noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
  * @timer:	of the CPU's sampler
  *
  * Context: hard interrupt on the sampler's CPU.
- * Return: HRTIMER_RESTART; the next tick is set.
+ * Return: HRTIMER_RESTART; the next tick is set. HRTIMER_NORESTART if the CPU is parked.
  */
 enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 {
@@ -221,6 +222,8 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	kjoule_sampler_publish(s);
 	kjoule_books_close(page);
 
+	if (unlikely(s->held) && kjoule_park_at_tick(s))
+		return HRTIMER_NORESTART;
 	hrtimer_set_expires(timer, ns_to_ktime(due));
 	return HRTIMER_RESTART;
 }

@@ -6,9 +6,9 @@
  * CPU only, for there perf's own handling of the counter can not come between.
  *
  * perf takes a counter away with its CPU, and it stays dead when the CPU is back; or the
- * PMU moves it to another CPU; or it finds no room among others, and never again. A work
- * item sees to that after each hotplug, and when readings fail, because making and
- * releasing a counter may wait for hotplug to end.
+ * PMU moves it to another CPU; or it finds no room among others, and never again. A CPU that
+ * was offline has a counter once it is there. A work item sees to that after each hotplug,
+ * and when readings fail, because making and releasing a counter may wait for hotplug to end.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -30,12 +30,14 @@
  * @cpus:	these CPUs
  * @event:	the counter, NULL while there is none
  * @owner:	the CPU that has to read it
+ * @joined:	the slot that these CPUs are about to share instead, or NULL
  * @base:	what the counters before this one have counted
  */
 struct slot {
 	cpumask_var_t cpus;
 	struct perf_event *event;
 	int owner;
+	struct slot *joined;
 	u64 base;
 };
 
@@ -43,10 +45,11 @@ struct slot {
  * struct pmu_source - a source that is a counter of a perf PMU
  * @src:	the source
  * @spec:	as asked for
- * @cpus:	of the session
- * @lock:	held for changes of @slot
- * @mend:	makes counters anew where they are gone
- * @of_cpu:	the slot of each CPU of the session, NULL for others
+ * @cpus:	of the session, whether they are online or not
+ * @lock:	held for changes of @slot and @of_cpu
+ * @mend:	makes counters anew where they are gone, and those of CPUs that have come
+ * @of_cpu:	the slot of each CPU of the session; NULL for others, for those that were not there
+ *		yet, and for those of which the PMU counts nothing
  * @n:		number of slots
  * @slot:	one for each counter, at most one for each CPU of the session
  */
@@ -68,7 +71,15 @@ static struct pmu_source *pmu_source_of(struct kjoule_source *src)
 
 static struct slot *slot_of(struct pmu_source *p, unsigned int cpu)
 {
-	return p->of_cpu[cpu];
+	return smp_load_acquire(&p->of_cpu[cpu]);	/* Q, pairs with R in share_slot() */
+}
+
+/* The slot whose counter counts for a CPU: what sessions are told, before reading follows. */
+static struct slot *counting_slot(struct pmu_source *p, unsigned int cpu)
+{
+	struct slot *slot = slot_of(p, cpu), *joined = slot ? READ_ONCE(slot->joined) : NULL;
+
+	return joined ?: slot;
 }
 
 static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
@@ -91,13 +102,39 @@ static int pmu_read(struct kjoule_source *src, unsigned int domain, u64 *raw)
 static int pmu_package(struct kjoule_source *src, unsigned int cpu)
 {
 	struct pmu_source *p = pmu_source_of(src);
+	struct slot *slot = counting_slot(p, cpu);
 
-	return slot_of(p, cpu) - p->slot;
+	return slot ? slot - p->slot : KJOULE_PACKAGE_NONE;
 }
 
 static int pmu_owner(struct kjoule_source *src, unsigned int cpu)
 {
-	return READ_ONCE(slot_of(pmu_source_of(src), cpu)->owner);
+	struct slot *slot = counting_slot(pmu_source_of(src), cpu);
+
+	return slot ? READ_ONCE(slot->owner) : -1;
+}
+
+/*
+ * While a CPU comes or goes a PMU may not know yet, or no more, on which CPU it reads for it
+ * (RAPL's asks perf for CPU -1 then), and a counter that perf is just moving is on neither. So
+ * hotplug is held off where counters are looked at and made. The kernel's own kinds of counters
+ * stay where they are, and making one may wait for hotplug by itself.
+ */
+static bool may_move(const struct pmu_source *p)
+{
+	return p->spec.perf_type >= PERF_TYPE_MAX;
+}
+
+static void hold_cpus(const struct pmu_source *p)
+{
+	if (may_move(p))
+		cpus_read_lock();
+}
+
+static void let_cpus_go(const struct pmu_source *p)
+{
+	if (may_move(p))
+		cpus_read_unlock();
 }
 
 static struct perf_event *make_event(const struct kjoule_spec *spec, unsigned int cpu)
@@ -112,6 +149,12 @@ static struct perf_event *make_event(const struct kjoule_spec *spec, unsigned in
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
+static void share_slot(struct pmu_source *p, struct slot *slot, unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, slot->cpus);
+	smp_store_release(&p->of_cpu[cpu], slot);	/* R, pairs with Q: the slot before */
+}
+
 static bool is_alive(const struct pmu_source *p, const struct perf_event *event)
 {
 	int cpu = READ_ONCE(event->cpu);
@@ -120,17 +163,144 @@ static bool is_alive(const struct pmu_source *p, const struct perf_event *event)
 	       cpumask_test_cpu(cpu, p->cpus);
 }
 
+/* Off while perf moves it to another CPU, in error while it has no room: there all the same. */
+static bool is_there(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) > PERF_EVENT_STATE_EXIT &&
+	       cpu_online(READ_ONCE(event->cpu));
+}
+
+/* The slot, other than @but, whose counter counts the same as one that was made for @cpu. */
+static struct slot *slot_read_with(struct pmu_source *p, const struct perf_event *event,
+				   unsigned int cpu, const struct slot *but)
+{
+	unsigned int i;
+	int reader;
+
+	for (i = 0; i < p->n; i++) {
+		struct slot *slot = &p->slot[i];
+
+		if (slot == but || !slot->event || !is_there(slot->event))
+			continue;
+		reader = READ_ONCE(slot->event->cpu);
+		if (reader == event->cpu || kjoule_pmu_shares(event, cpu, reader))
+			return slot;
+	}
+	return NULL;
+}
+
+/* A new counter for a CPU, where it is read, and the slot other than @but that has it already. */
+static struct perf_event *ask_for(struct pmu_source *p, unsigned int cpu, const struct slot *but,
+				  int *reader, struct slot **same)
+{
+	struct perf_event *event = ERR_PTR(-ENODEV);
+
+	hold_cpus(p);
+	if (cpu_online(cpu))
+		event = make_event(&p->spec, cpu);
+	*same = NULL;
+	if (!IS_ERR(event)) {
+		*reader = event->cpu;
+		*same = slot_read_with(p, event, cpu, but);
+	}
+	let_cpus_go(p);
+	return event;
+}
+
+/* The counter of a CPU: one that is there already, or a new one. */
+static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
+{
+	struct perf_event *event;
+	struct slot *slot;
+	int reader;
+
+	lockdep_assert_held(&p->lock);
+	event = ask_for(p, cpu, NULL, &reader, &slot);
+	if (IS_ERR(event)) {
+		snprintf(words, KJOULE_WORDS_LEN,
+			 "%s: perf type %u has no counter 0x%llx on CPU %u (error %ld)",
+			 p->src.name, p->spec.perf_type, p->spec.perf_config, cpu, -PTR_ERR(event));
+		return PTR_ERR(event);
+	}
+	if (slot) {
+		perf_event_release_kernel(event);
+		share_slot(p, slot, cpu);
+		return 0;
+	}
+	if (!cpumask_test_cpu(reader, p->cpus)) {
+		snprintf(words, KJOULE_WORDS_LEN,
+			 "%s: read on CPU %d, which is not of the session; add it", p->src.name,
+			 reader);
+		perf_event_release_kernel(event);
+		return -ENXIO;
+	}
+	slot = &p->slot[p->n];
+	if (!zalloc_cpumask_var(&slot->cpus, GFP_KERNEL_ACCOUNT)) {
+		perf_event_release_kernel(event);
+		return -ENOMEM;
+	}
+	slot->owner = reader;
+	slot->event = event;
+	p->n++;
+	share_slot(p, slot, cpu);
+	return 0;
+}
+
+/*
+ * All CPUs of a package were away, and when the first came that was not there before, nobody could
+ * know that it is the same package: what they share is counted once, where it is counted now.
+ * Sessions see by pmu_package() that these CPUs have another meter from now on; only when they do
+ * may the CPUs read it, or what it has counted would be taken in by the old meter once more.
+ */
+static void join_slots(struct pmu_source *p)
+{
+	unsigned int i, cpu;
+
+	lockdep_assert_held(&p->lock);
+	for (i = 0; i < p->n; i++) {
+		struct slot *slot = &p->slot[i];
+
+		if (!slot->joined)
+			continue;
+		for_each_cpu(cpu, slot->cpus)
+			share_slot(p, slot->joined, cpu);
+		cpumask_clear(slot->cpus);
+		slot->joined = NULL;
+	}
+}
+
+/* Has an earlier slot a counter of the same? Made at once, they did not know of each other. */
+static bool is_second(struct pmu_source *p, const struct slot *slot)
+{
+	const struct slot *other = slot_read_with(p, slot->event, slot->event->cpu, slot);
+
+	return other && other < slot;
+}
+
+/* Has it a counter that counts for it alone? Then it is followed to where it is read now. */
+static bool is_good(struct pmu_source *p, struct slot *slot)
+{
+	bool good;
+
+	hold_cpus(p);
+	good = slot->event && is_alive(p, slot->event) && !is_second(p, slot);
+	if (good)
+		WRITE_ONCE(slot->owner, slot->event->cpu);
+	let_cpus_go(p);
+	return good;
+}
+
 /* Follow a counter that was moved, replace one that is dead. */
 static void mend_slot(struct pmu_source *p, struct slot *slot)
 {
-	struct perf_event *event = slot->event, *dead = event;
+	struct perf_event *event, *dead = slot->event;
+	struct slot *other;
 	unsigned int cpu;
+	int reader;
 
 	lockdep_assert_held(&p->lock);
-	if (event && is_alive(p, event)) {
-		WRITE_ONCE(slot->owner, event->cpu);
+	if (is_good(p, slot))
 		return;
-	}
 	WRITE_ONCE(slot->event, NULL);
 	if (dead) {
 		/* no tick that still has it is under way */
@@ -142,14 +312,19 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 	for_each_cpu_and(cpu, slot->cpus, cpu_online_mask) {
 		/* if nothing comes of it: who tries to read it counts the errors */
 		WRITE_ONCE(slot->owner, cpu);
-		event = make_event(&p->spec, cpu);
+		event = ask_for(p, cpu, slot, &reader, &other);
 		if (IS_ERR(event))
 			continue;
-		if (!cpumask_test_cpu(event->cpu, p->cpus)) {
+		if (!cpumask_test_cpu(reader, p->cpus)) {
 			perf_event_release_kernel(event);
 			continue;
 		}
-		WRITE_ONCE(slot->owner, event->cpu);
+		if (other) {
+			perf_event_release_kernel(event);
+			WRITE_ONCE(slot->joined, other);
+			return;
+		}
+		WRITE_ONCE(slot->owner, reader);
 		smp_store_release(&slot->event, event);	/* P, pairs with O: @base before */
 		return;
 	}
@@ -158,7 +333,8 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 static void mend(struct work_struct *work)
 {
 	struct pmu_source *p = container_of(work, struct pmu_source, mend);
-	unsigned int i;
+	char words[KJOULE_WORDS_LEN];	/* for nobody: who can not be counted has no counter */
+	unsigned int i, cpu;
 
 	/* wait for the hotplug that has called for this; the next one calls again */
 	cpus_read_lock();
@@ -166,8 +342,15 @@ static void mend(struct work_struct *work)
 	mutex_lock(&p->lock);
 	for (i = 0; i < p->n; i++)
 		mend_slot(p, &p->slot[i]);
+	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
+		if (!slot_of(p, cpu))
+			take_cpu(p, cpu, words);
+	}
 	mutex_unlock(&p->lock);
 	kjoule_source_moved();
+	mutex_lock(&p->lock);
+	join_slots(p);
+	mutex_unlock(&p->lock);
 }
 
 static void pmu_cpu_changes(struct kjoule_source *src, unsigned int cpu)
@@ -243,52 +426,6 @@ static const struct kjoule_source_ops pmu_ops = {
 	.release = pmu_release,
 };
 
-static void share_slot(struct pmu_source *p, struct slot *slot, unsigned int cpu)
-{
-	cpumask_set_cpu(cpu, slot->cpus);
-	p->of_cpu[cpu] = slot;
-}
-
-/* The counter of a CPU: one that is there already, or a new one. */
-static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
-{
-	struct perf_event *event = make_event(&p->spec, cpu);
-	struct slot *slot;
-	unsigned int i;
-
-	if (IS_ERR(event)) {
-		snprintf(words, KJOULE_WORDS_LEN,
-			 "%s: perf type %u has no counter 0x%llx on CPU %u (error %ld)",
-			 p->src.name, p->spec.perf_type, p->spec.perf_config, cpu, -PTR_ERR(event));
-		return PTR_ERR(event);
-	}
-	for (i = 0; i < p->n; i++) {
-		if (p->slot[i].owner == event->cpu ||
-		    kjoule_pmu_shares(event, cpu, p->slot[i].owner)) {
-			perf_event_release_kernel(event);
-			share_slot(p, &p->slot[i], cpu);
-			return 0;
-		}
-	}
-	if (!cpumask_test_cpu(event->cpu, p->cpus)) {
-		snprintf(words, KJOULE_WORDS_LEN,
-			 "%s: read on CPU %d, which is not of the session; add it", p->src.name,
-			 event->cpu);
-		perf_event_release_kernel(event);
-		return -ENXIO;
-	}
-	slot = &p->slot[p->n];
-	if (!zalloc_cpumask_var(&slot->cpus, GFP_KERNEL_ACCOUNT)) {
-		perf_event_release_kernel(event);
-		return -ENOMEM;
-	}
-	share_slot(p, slot, cpu);
-	slot->owner = event->cpu;
-	slot->event = event;
-	p->n++;
-	return 0;
-}
-
 /*
  * May it be read while the scheduler holds its lock, that is, when a CPU goes idle or comes back?
  * perf does so with what it counts for tasks. Of the others some wake something up or take locks
@@ -304,10 +441,35 @@ static bool reads_a_register(const struct pmu *pmu)
 	       match_string(known, ARRAY_SIZE(known), pmu->name) >= 0;
 }
 
+/* Some PMUs count on the CPUs of one kind only, or are asked for on one CPU only. */
+static bool is_not_counted(int err)
+{
+	return err == -ENOENT || err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP;
+}
+
+/* Counters for as many CPUs as the PMU has some for. */
+static int take_cpus(struct pmu_source *p, char *words)
+{
+	unsigned int cpu;
+	int err = -ENODEV;
+
+	mutex_lock(&p->lock);
+	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
+		err = take_cpu(p, cpu, words);
+		if (err && !is_not_counted(err))
+			break;
+	}
+	mutex_unlock(&p->lock);
+	if (err && (!p->n || !is_not_counted(err)))
+		return err;
+	words[0] = '\0';
+	return 0;
+}
+
 /**
  * kjoule_perf_pmu_create() - make a source of a counter of a perf PMU
  * @spec:	checked
- * @cpus:	of the session
+ * @cpus:	of the session, whether they are online or not
  * @words:	set to the reason of a refusal
  *
  * perf asks what current may do, and asks again nobody when a counter is made anew. So it is
@@ -315,14 +477,14 @@ static bool reads_a_register(const struct pmu *pmu)
  *
  * Context: process, sleeps.
  * Return: the source or an ERR_PTR: -EPERM, -EINVAL for what is neither energy nor events, -ENXIO
- * when it is read on a CPU that is not of the session, -ENOMEM, or what the PMU says.
+ * when it is read on a CPU that is not of the session, -ENOMEM, or what the PMU says where it
+ * counts on no CPU that is online.
  */
 struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 					     const struct cpumask *cpus, char *words)
 {
 	struct pmu_source *p;
-	unsigned int cpu;
-	int err = 0;
+	int err;
 
 	if (!perfmon_capable()) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: CAP_PERFMON is needed", spec->name);
@@ -351,15 +513,11 @@ struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
 	p->src.ops = &pmu_ops;
 	mutex_init(&p->lock);
 	INIT_WORK(&p->mend, mend);
-	for_each_cpu(cpu, cpus) {
-		err = take_cpu(p, cpu, words);
-		if (err)
-			goto err_release;
+	err = take_cpus(p, words);
+	if (err) {
+		pmu_release(&p->src);
+		return ERR_PTR(err);
 	}
 	p->src.ticks_only = !reads_a_register(p->slot[0].event->pmu);
 	return &p->src;
-
-err_release:
-	pmu_release(&p->src);
-	return ERR_PTR(err);
 }
