@@ -2,10 +2,11 @@
 /*
  * Sources that are a file of sysfs with one number in it: powercap, hwmon, thermal
  * zones and whatever else. The file comes as a descriptor, so that its opener's
- * permission is what counts and no path is looked up in the kernel. What the number
- * means is told by who hands it over.
+ * permission is what counts and no path is looked up in the kernel; it is opened once more
+ * for the module alone. What the number means is told by who hands it over.
  */
 #include <linux/cred.h>
+#include <linux/err.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -21,7 +22,7 @@
  * struct value_file - a source that is a file
  * @src:	the source
  * @spec:	as asked for
- * @file:	the file
+ * @file:	the file, open for nobody else
  */
 struct value_file {
 	struct kjoule_source src;
@@ -92,6 +93,16 @@ static const char *unfit(struct file *file)
 	return NULL;
 }
 
+/*
+ * One of our own: whoever else has @given can hold its lock for as long as he likes, by reading
+ * into memory that is slow to come. What may be read was decided when it was opened, by its
+ * opener's rights. Nor is it waited for who has a lease on it, which he would have to give up.
+ */
+static struct file *open_again(const struct file *given)
+{
+	return dentry_open(&given->f_path, O_RDONLY | O_NONBLOCK, given->f_cred);
+}
+
 /**
  * kjoule_value_file_create() - make a source of a file
  * @spec:	checked; its descriptor is looked up among the caller's
@@ -99,24 +110,31 @@ static const char *unfit(struct file *file)
  *
  * Context: process, sleeps.
  * Return: the source or an ERR_PTR: -EBADF, -EINVAL for a file that is none of sysfs to be read,
- * -ENOMEM.
+ * -ENOMEM, or what opening it says.
  */
 struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, char *words)
 {
-	struct file *file = fget(spec->fd);
+	struct file *given = fget(spec->fd), *file;
 	struct value_file *vf;
 	const char *why;
 
-	if (!file) {
+	if (!given) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: there is no open file with descriptor %u",
 			 spec->name, spec->fd);
 		return ERR_PTR(-EBADF);
 	}
-	why = unfit(file);
+	why = unfit(given);
 	if (why) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: %s", spec->name, why);
-		fput(file);
+		fput(given);
 		return ERR_PTR(-EINVAL);
+	}
+	file = open_again(given);
+	fput(given);
+	if (IS_ERR(file)) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: can not be opened once more (error %ld)",
+			 spec->name, -PTR_ERR(file));
+		return ERR_CAST(file);
 	}
 	vf = kzalloc(sizeof(*vf), GFP_KERNEL_ACCOUNT);
 	if (!vf) {
