@@ -28,8 +28,8 @@ def kmod(*names):
 KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors", "device", "drain", "events", "hotplug",
             "idle", "jitter", "life", "load", "netlink", "netlink_state", "overrun", "permission", "quota", "ring_end",
             "sleep", "soak", "target", "values")
-CHIP = kmod("end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_refusals", "source_scopes",
-            "sources", "sweep")
+CHIP = kmod("end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
+            "source_scopes", "sources", "sweep")
 DEBUG = kmod("alloc", "coverage")
 LONG = kmod("events", "idle", "sleep", "target")    # nearly half of the time of all; test_travel_all.py has them
 CLI = {"cli: test_tool.sh"}

@@ -2,11 +2,13 @@
 /*
  * perf takes a counter away with its CPU, or the PMU moves it to another one: either way
  * the source goes on when there is a CPU that can read it, and its totals never step back
- * and never tell more than the chip has counted.
+ * and never tell more than the chip has counted. A CPU that was not there when the session was made
+ * takes part when it comes; a CPU of which the PMU counts nothing does not keep the others from it.
  *
  * where: guest
  * vm: --profile plain --cpus 2 --append cpu0_hotplug
  * timeout: 120
+ * stalls: does at once$|not any more$|are idle$|reads again$
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,10 +71,10 @@ static uint64_t instructions(unsigned int cpu)
 	return chip_register(user) + chip_register(kernel);
 }
 
-/* Do totals grow, told by this CPU? */
-static bool grows(unsigned int source, unsigned int scope, unsigned int cpu)
+/* Do totals grow in this time, told by this CPU? */
+static bool grows_in(uint64_t ns, unsigned int source, unsigned int scope, unsigned int cpu)
 {
-	uint64_t limit = now_ns() + 3000000000, before;
+	uint64_t limit = now_ns() + ns, before;
 
 	drain(1 - cpu);
 	before = total[source][scope];
@@ -83,6 +85,16 @@ static bool grows(unsigned int source, unsigned int scope, unsigned int cpu)
 			return true;
 	}
 	return false;
+}
+
+static bool grows(unsigned int source, unsigned int scope, unsigned int cpu)
+{
+	return grows_in(PATIENCE_NS, source, scope, cpu);
+}
+
+static bool stands(unsigned int source, unsigned int scope, unsigned int cpu)
+{
+	return !grows_in(3000000000, source, scope, cpu);
 }
 
 static void check_balance(const char *name)
@@ -115,16 +127,24 @@ static void cycle(unsigned int cpu, unsigned int i)
 	check_balance("back");
 }
 
+static struct nl_spec power(void)
+{
+	return (struct nl_spec){ .given = GIVE_PMU | GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT),
+				 .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power/energy-pkg/",
+				 .unit_mult = 1000000, .unit_shift = 32, .perf_type = pmu_type("power"),
+				 .perf_config = POWER_ENERGY_PKG };
+}
+
+static struct nl_spec instructions_counter(void)
+{
+	return (struct nl_spec){ .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "instructions",
+				 .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip"),
+				 .perf_config = VCHIP_INSTRUCTIONS };
+}
+
 static void check_hotplug(uint64_t flags)
 {
-	const struct nl_spec specs[] = {
-		[POWER] = { .given = GIVE_PMU | GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT),
-			    .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power/energy-pkg/", .unit_mult = 1000000,
-			    .unit_shift = 32, .perf_type = pmu_type("power"), .perf_config = POWER_ENERGY_PKG },
-		[INSTRUCTIONS] = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "instructions",
-				   .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip"),
-				   .perf_config = VCHIP_INSTRUCTIONS },
-	};
+	const struct nl_spec specs[] = { [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
 	uint64_t before[3], after[3], begun, ending;
 	int fd = chip_energy();
 	unsigned int i;
@@ -171,23 +191,78 @@ static void check_hotplug(uint64_t flags)
 	close(fd);
 }
 
-#define FULL	"/sys/module/vchip/parameters/full"
-
-static void set_full(const char *text)
+/* Which was made while CPU 0 was offline: when it is back it counts, and takes over from the other. */
+static void check_joiner(void)
 {
-	int fd = open(FULL, O_WRONLY | O_CLOEXEC);
+	const struct nl_spec specs[] = { [POWER] = power(), [INSTRUCTIONS] = instructions_counter() };
 
-	if (fd < 0 || write(fd, text, 1) != 1)
-		ktap_not_ok("a PMU that has no room");
-	close(fd);
+	if (access("/sys/devices/system/cpu/cpu0/online", W_OK)) {
+		ktap_skip("a CPU that was offline when the session was made", "CPU 0 can not");
+		return;
+	}
+	memset(total, 0, sizeof(total));
+	if (!cpu_online(0, false) ||
+	    !session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = specs, .n_specs = 2,
+						     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 1 << 22 },
+			   &info, &d, walk)) {
+		ktap_not_ok("a session while CPU 0 is offline: %s", nl.why);
+		return;
+	}
+	walk[0].on_energy = walk[1].on_energy = see;
+	ktap_check(grows(POWER, 1, 1) && grows(INSTRUCTIONS, 1, 1), "without CPU 0 the other tells both counters");
+	ktap_check(cpu_online(0, true) && grows(INSTRUCTIONS, 0, 0), "CPU 0 comes: its own counter is told");
+	ktap_check(cpu_online(1, false) && grows(POWER, 1, 0), "CPU 1 goes: CPU 0 tells the package's");
+	ktap_check(grows(INSTRUCTIONS, 0, 0), "and its own");
+	ktap_check(cpu_online(1, true) && grows(INSTRUCTIONS, 1, 1) && grows(POWER, 1, told_by[POWER][1]),
+		   "CPU 1 comes back: all go on");
+	ktap_check(!total[POWER][0], "the package has one counter all the time");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain(told_by[POWER][1] ? 0 : 1);
+	ktap_check(!back, "no total ever steps back");
+	ktap_check(info.use[POWER].scope[0] == 1 && info.use[POWER].scope[1] == 1 &&
+		   info.use[INSTRUCTIONS].scope[0] == 0 && info.use[INSTRUCTIONS].scope[1] == 1,
+		   "who shares which is told at the end");
+	check_books("a CPU that joins", &nl, &info, &d, walk);
+	device_close(&d);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+}
+
+/* As PMUs of one kind of CPU do, or those that are to be asked for on one CPU only. */
+static void check_refused(void)
+{
+	const struct nl_spec spec = instructions_counter();
+	uint64_t errors;
+
+	set_parameter("vchip", "not_on", "1");
+	memset(total, 0, sizeof(total));
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1,
+						     .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 1 << 22 },
+			   &info, &d, walk)) {
+		ktap_not_ok("a session with a PMU that counts nothing of CPU 1: %s", nl.why);
+		set_parameter("vchip", "not_on", "-1");
+		return;
+	}
+	walk[0].on_energy = walk[1].on_energy = see;
+	ktap_check(grows(0, 0, 0), "a PMU that counts nothing of CPU 1 counts on CPU 0");
+	drain(0);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain(0);
+	errors = info.use[0].errors;
+	ktap_check(!total[0][1] && !errors, "and CPU 1 has nothing to tell, which is no error");
+	check_books("a PMU of one CPU", &nl, &info, &d, walk);
+	device_close(&d);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	ktap_check_equal(-EINVAL, nl_session_try(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec,
+									  .n_specs = 1, .cpus = 2 }),
+			 "a session of CPU 1 alone is refused");
+	ktap_check(strstr(nl.why, "on CPU 1"), "the words name the CPU");
+	set_parameter("vchip", "not_on", "-1");
 }
 
 /* A counter that perf has squeezed out comes back when there is room again. */
 static void check_squeezed(void)
 {
-	const struct nl_spec spec = { .given = GIVE_PMU, .origin = KJOULE_ORIGIN_PERF_PMU, .name = "instructions",
-				      .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip"),
-				      .perf_config = VCHIP_INSTRUCTIONS };
+	const struct nl_spec spec = instructions_counter();
 	struct perf_event_attr other = { .type = pmu_type("vchip"), .size = sizeof(other),
 					 .config = VCHIP_INSTRUCTIONS, .pinned = 1 };
 	unsigned int i;
@@ -200,12 +275,12 @@ static void check_squeezed(void)
 		return;
 	walk[0].on_energy = walk[1].on_energy = see;
 	ktap_check(grows(0, 0, 0) && grows(0, 1, 1), "counters that have room go on");
-	set_full("1");
+	set_parameter("vchip", "full", "1");
 	/* another pinned counter: perf arranges all that a PMU has on a CPU anew */
 	for (i = 0; i < 2; i++)
 		fd[i] = syscall(SYS_perf_event_open, &other, -1, i, -1, 0);
-	ktap_check(fd[0] >= 0 && fd[1] >= 0 && !grows(0, 0, 0) && !grows(0, 1, 1), "without room they stand");
-	set_full("0");
+	ktap_check(fd[0] >= 0 && fd[1] >= 0 && stands(0, 0, 0) && stands(0, 1, 1), "without room they stand");
+	set_parameter("vchip", "full", "0");
 	ktap_check(grows(0, 0, 0) && grows(0, 1, 1), "with room again they go on");
 	ktap_check(!back, "and their totals never step back");
 	close(fd[0]);
@@ -215,17 +290,6 @@ static void check_squeezed(void)
 	check_books("counters without room", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
-}
-
-#define OWNER	"/sys/module/vchip_source/parameters/owner"
-
-static void set_owner(const char *cpu)
-{
-	int fd = open(OWNER, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || write(fd, cpu, strlen(cpu)) < 0)
-		ktap_not_ok("a source whose reader changes");
-	close(fd);
 }
 
 static unsigned int told[NL_MAX_CPUS];
@@ -241,13 +305,16 @@ static void count(struct walk *w, uint64_t tick, const struct kjoule_energy *e)
 static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
+	uint64_t end;
 
 	drain_map(&d, walk);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	*ticks = stats[1].produced;
 	*due = now_ns();
 	told[1] = 0;
-	sleep_ms(40);
+	end = now_ns() + 40000000;
+	while (now_ns() < end)
+		;	/* awake: while both are idle nobody has to read */
 	drain_map(&d, walk);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	*ticks = stats[1].produced - *ticks;
@@ -258,35 +325,50 @@ static void watch_second(unsigned int *records, uint64_t *ticks, uint64_t *due)
 /* Idle CPUs are left alone, but for the one on which the reading hangs, whichever it is at the time. */
 static void check_owner_moves(void)
 {
-	unsigned int records, i, reads = 0, alone = 0;
+	unsigned int records, i, reads = 0, alone = 0, asleep = 0, woken = 0;
 	uint64_t ticks, due;
 
 	pin_to(0);
-	set_owner("0");
+	set_parameter("vchip_source", "owner", "0");
 	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .energy = "vchip", .ring_bytes = 1 << 22 },
 			   &info, &d, walk))
 		return;
 	walk[0].on_energy = walk[1].on_energy = count;
 	for (i = 0; i < 20; i++) {
-		set_owner("1");
+		set_parameter("vchip_source", "owner", "1");
 		watch_second(&records, &ticks, &due);
 		reads += records >= 2;
-		set_owner("0");
+		set_parameter("vchip_source", "owner", "0");
 		watch_second(&records, &ticks, &due);
 		alone += !records && ticks < (kernel_full_of_checkers() ? due / 2 : 10);
 	}
 	/* now and then it has something to do of its own */
+	set_parameter("vchip_source", "owner", "1");
+	for (i = 0; i < 20; i++) {
+		drain_map(&d, walk);
+		told[1] = 0;
+		sleep_ms(40);
+		drain_map(&d, walk);
+		asleep += told[1] <= 2;
+		watch_second(&records, &ticks, &due);
+		woken += records >= 2;
+	}
 	if (!ktap_check(reads >= 18, "an idle CPU that has to read the package's counter does at once"))
 		ktap_diag("%u of %u times", reads, i);
 	if (!ktap_check(alone >= 16, "and is left alone as soon as it need not any more"))
 		ktap_diag("%u of %u times; in the last %u energy records, %" PRIu64 " of %" PRIu64 " ticks", alone, i,
 			  records, ticks, due);
+	/* a kernel full of checkers has work of its own more often */
+	if (!ktap_check(asleep >= (kernel_full_of_checkers() ? 5 : 16), "and while all others are idle"))
+		ktap_diag("%u of %u times", asleep, i);
+	if (!ktap_check(woken >= 18, "until one of them wakes: then it reads again"))
+		ktap_diag("%u of %u times", woken, i);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain(0);
 	check_books("the reader changes", &nl, &info, &d, walk);
 	device_close(&d);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
-	set_owner("-1");
+	set_parameter("vchip_source", "owner", "-1");
 }
 
 int main(void)
@@ -299,6 +381,8 @@ int main(void)
 	}
 	check_hotplug(KJOULE_FLAG_WAKE_IDLE);
 	check_hotplug(0);
+	check_joiner();
+	check_refused();
 	check_owner_moves();
 	check_squeezed();
 	nl_close(&nl);

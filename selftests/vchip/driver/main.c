@@ -36,6 +36,7 @@ static const struct vchip_part {
 	{ "cpuidle",	vchip_cpuidle_init,	vchip_cpuidle_exit },
 	{ "pmu",	vchip_pmu_init,		vchip_pmu_exit },
 	{ "power pmu",	vchip_power_pmu_init,	vchip_power_pmu_exit },
+	{ "pair pmu",	vchip_pair_pmu_init,	vchip_pair_pmu_exit },
 	{ "publish",	vchip_publish_init,	vchip_publish_exit },
 	{ "debugfs",	vchip_debugfs_init,	vchip_debugfs_exit },
 };

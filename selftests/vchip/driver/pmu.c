@@ -77,12 +77,42 @@ static void vchip_event_start(struct perf_event *event, int flags)
 	event->hw.state = 0;
 }
 
-static void vchip_event_stop(struct perf_event *event, int flags)
+/**
+ * vchip_counting_stop() - take in what was counted, and count no more
+ * @event:	of a PMU that reads a counter which nobody can stop
+ * @flags:	as perf has them
+ */
+void vchip_counting_stop(struct perf_event *event, int flags)
 {
 	if (event->hw.state & PERF_HES_STOPPED)
 		return;
-	vchip_event_read(event);
+	event->pmu->read(event);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+}
+
+/**
+ * vchip_counting_add() - there is always room for one more
+ * @event:	as above
+ * @flags:	as perf has them
+ *
+ * Return: 0.
+ */
+int vchip_counting_add(struct perf_event *event, int flags)
+{
+	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
+	if (flags & PERF_EF_START)
+		event->pmu->start(event, flags);
+	return 0;
+}
+
+/**
+ * vchip_counting_del() - take it from its CPU
+ * @event:	as above
+ * @flags:	as perf has them
+ */
+void vchip_counting_del(struct perf_event *event, int flags)
+{
+	event->pmu->stop(event, PERF_EF_UPDATE);
 }
 
 static bool full;
@@ -93,16 +123,12 @@ static int vchip_event_add(struct perf_event *event, int flags)
 {
 	if (READ_ONCE(full))
 		return -EAGAIN;
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (flags & PERF_EF_START)
-		vchip_event_start(event, flags);
-	return 0;
+	return vchip_counting_add(event, flags);
 }
 
-static void vchip_event_del(struct perf_event *event, int flags)
-{
-	vchip_event_stop(event, PERF_EF_UPDATE);
-}
+static int not_on = -1;
+module_param(not_on, int, 0600);
+MODULE_PARM_DESC(not_on, "for tests: a CPU of which the PMU counts nothing, -1: none");
 
 static int vchip_event_init(struct perf_event *event)
 {
@@ -110,6 +136,8 @@ static int vchip_event_init(struct perf_event *event)
 
 	if (attr->type != event->pmu->type)
 		return -ENOENT;
+	if (event->cpu >= 0 && event->cpu == READ_ONCE(not_on))
+		return -EINVAL;
 	if (attr->config & ~CONFIG_VALID || attr->config1 || attr->config2)
 		return -EINVAL;
 	if ((attr->config & EVENT_MASK) != EVENT_CYCLES &&
@@ -202,9 +230,9 @@ static struct pmu *new_pmu(const char *name, bool of_tasks)
 	pmu->attr_groups	= of_tasks ? vchip_pmu_groups : NULL;
 	pmu->event_init		= of_tasks ? vchip_event_init : mailbox_event_init;
 	pmu->add		= vchip_event_add;
-	pmu->del		= vchip_event_del;
+	pmu->del		= vchip_counting_del;
 	pmu->start		= vchip_event_start;
-	pmu->stop		= vchip_event_stop;
+	pmu->stop		= vchip_counting_stop;
 	pmu->read		= of_tasks ? vchip_event_read : mailbox_event_read;
 	if (!perf_pmu_register(pmu, name, -1))
 		return pmu;

@@ -47,27 +47,6 @@ static void power_event_start(struct perf_event *event, int flags)
 	event->hw.state = 0;
 }
 
-static void power_event_stop(struct perf_event *event, int flags)
-{
-	if (event->hw.state & PERF_HES_STOPPED)
-		return;
-	power_event_read(event);
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-}
-
-static int power_event_add(struct perf_event *event, int flags)
-{
-	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
-	if (flags & PERF_EF_START)
-		power_event_start(event, flags);
-	return 0;
-}
-
-static void power_event_del(struct perf_event *event, int flags)
-{
-	power_event_stop(event, PERF_EF_UPDATE);
-}
-
 static int power_event_init(struct perf_event *event)
 {
 	if (event->attr.type != event->pmu->type)
@@ -146,10 +125,10 @@ static struct pmu power_pmu = {
 	.capabilities	= PERF_PMU_CAP_NO_INTERRUPT | PERF_PMU_CAP_NO_EXCLUDE,
 	.attr_groups	= power_pmu_groups,
 	.event_init	= power_event_init,
-	.add		= power_event_add,
-	.del		= power_event_del,
+	.add		= vchip_counting_add,
+	.del		= vchip_counting_del,
 	.start		= power_event_start,
-	.stop		= power_event_stop,
+	.stop		= vchip_counting_stop,
 	.read		= power_event_read,
 };
 

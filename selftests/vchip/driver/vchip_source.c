@@ -3,8 +3,9 @@
  * The virtual chip as sources of kjoule: "vchip" reads the raw energy counters,
  * "vchip-cycles" the cycles that a CPU really ran and the instruction that time was
  * passing on, "vchip-meter" power and temperature, as if from a meter that takes its
- * time, "vchip-rails" the power as often as a source can. A module of its own, so that the chip works without kjoule. The callbacks of
- * the first two run in kjoule's tick: a few loads from the register page each.
+ * time, "vchip-rails" the power as often as a source can, "vchip-hub" the energy for a
+ * thread to read. A module of its own, so that the chip works without kjoule. The callbacks
+ * of the first two run in kjoule's tick: a few loads from the register page each.
  */
 
 #include <linux/bits.h>
@@ -94,6 +95,11 @@ static const struct kjoule_source_ops vchip_energy_ops = {
 	.package	= vchip_package,
 	.probe		= vchip_energy_probe,
 };
+
+/* For tests: domains that stand still; that of "vchip-hub" comes behind those of "vchip". */
+static unsigned int frozen;
+
+#define HUB_FROZEN	VCHIP_DOMAINS
 
 static struct kjoule_source vchip_energy_source = {
 	.name		= "vchip",
@@ -201,9 +207,35 @@ static const struct kernel_param_ops failing_ops = { .set = set_failing };
 module_param_cb(failing, &failing_ops, NULL, 0200);
 MODULE_PARM_DESC(failing, "1: reading energy fails from now on, 0: it works again");
 
-/* For tests: a source that does not know whether its counters move, and some do not. */
-static unsigned int frozen;
+/* For tests: energy that a thread reads, from a source that does not know whether it moves. */
+static int vchip_read_hub(struct kjoule_source *src, unsigned int domain, s64 *raw)
+{
+	*raw = READ_ONCE(frozen) & BIT(HUB_FROZEN) ? 4711 :
+	       vchip_energy_raw(source_chip, VCHIP_DOMAIN_PACKAGE);
+	return 0;
+}
 
+static const struct kjoule_source_ops vchip_hub_ops = {
+	.read_value	= vchip_read_hub,
+};
+
+static struct kjoule_source vchip_hub_source = {
+	.name		= "vchip-hub",
+	.kind		= KJOULE_KIND_ENERGY,
+	.owner		= THIS_MODULE,
+	.ops		= &vchip_hub_ops,
+	.period_ns	= 20 * NSEC_PER_MSEC,
+	.n_domains	= 1,
+	.domains	= {
+		{
+			.name	= "hub",
+			.class	= KJOULE_DOMAIN_PACKAGE,
+			.parent	= -1,
+		},
+	},
+};
+
+/* For tests: a source that does not know whether its counters move, and some do not. */
 static int vchip_read_frozen(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
 	*raw = READ_ONCE(frozen) & BIT(domain) ? 4711 : vchip_energy_raw(source_chip, domain);
@@ -227,13 +259,18 @@ static int set_frozen(const char *text, const struct kernel_param *param)
 
 static const struct kernel_param_ops frozen_ops = { .set = set_frozen };
 module_param_cb(frozen, &frozen_ops, NULL, 0200);
-MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 0: all move");
+MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 4: the hub, 0: all move");
 
 /* For tests: a source that only one CPU can read, which changes. */
 static int owner = -1;
 
+static uint owner_ms;
+module_param(owner_ms, uint, 0600);
+MODULE_PARM_DESC(owner_ms, "for tests: it takes so long to tell which CPU can read energy");
+
 static int vchip_owner(struct kjoule_source *src, unsigned int cpu)
 {
+	msleep(READ_ONCE(owner_ms));
 	return READ_ONCE(owner);
 }
 
@@ -380,6 +417,9 @@ static int __init vchip_source_init(void)
 		domain->update_period_ns = head->update_period_ns;
 		domain->max_power_uw = 2 * head->pl2_uw;
 	}
+	vchip_hub_source.domains[0].width = head->energy_bits;
+	vchip_hub_source.domains[0].unit_mult = USEC_PER_SEC;
+	vchip_hub_source.domains[0].unit_shift = head->esu;
 	for (i = 0; i < KJOULE_MAX_DOMAINS; i++) {
 		struct kjoule_domain *domain = &vchip_rails_source.domains[i];
 
@@ -400,8 +440,13 @@ static int __init vchip_source_init(void)
 	ret = kjoule_source_register(&vchip_rails_source);
 	if (ret)
 		goto err_meter;
+	ret = kjoule_source_register(&vchip_hub_source);
+	if (ret)
+		goto err_rails;
 	return 0;
 
+err_rails:
+	kjoule_source_unregister(&vchip_rails_source);
 err_meter:
 	kjoule_source_unregister(&vchip_meter_source);
 err_cycles:
@@ -414,6 +459,7 @@ module_init(vchip_source_init);
 
 static void __exit vchip_source_exit(void)
 {
+	kjoule_source_unregister(&vchip_hub_source);
 	kjoule_source_unregister(&vchip_rails_source);
 	kjoule_source_unregister(&vchip_meter_source);
 	kjoule_source_unregister(&vchip_cycles_source);
