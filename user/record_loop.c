@@ -339,8 +339,7 @@ static void summary(const struct record_loop *l)
 		record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
 }
 
-/* What the reader of a report should know, however quiet the recording was to be. */
-static void warn_at_end(const struct record_loop *l)
+void record_warn_at_end(const struct record_loop *l)
 {
 	if (!TOTAL(l, samples))
 		cmd_warn("there is no sample: the %s did not run at any tick; record for longer or faster (-F)",
@@ -397,7 +396,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 		}
 		if (!opt->quiet)
 			summary(&l);
-		warn_at_end(&l);
+		record_warn_at_end(&l);
 	} else if (!code) {
 		cmd_warn("nothing was recorded: it ended (%s) before the delay was over", l.reason);
 		code = EXIT_FAILED;

@@ -62,5 +62,7 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 int record_watch_side_band(struct record_loop *l);
 /** record_follow_cpus() - have the side band of CPUs that came back. Return: 0 or -errno */
 int record_follow_cpus(struct record_loop *l, uint64_t now);
+/** record_warn_at_end() - say what a report's reader should know, however quiet it was to be */
+void record_warn_at_end(const struct record_loop *l);
 
 #endif /* KJOULE_RECORD_LOOP_H */

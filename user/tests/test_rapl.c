@@ -315,6 +315,9 @@ static void time_to_a_wrap_ends_at_what_64_bits_hold(void **state)
 	/* 2^48 J at 1 kW and more than that */
 	assert_true(kjoule_counter_wrap_ns(48, 1000000, 0, 1000000000) >= 1ULL << 63);
 	assert_true(kjoule_counter_wrap_ns(64, 1, 64, ~0ULL) == ~0ULL);
+	/* powercap's range on a server, at 1 kW */
+	assert_true(kjoule_counter_range_ns(65532610987, 1, 0, 1000000000) == 65532610987);
+	assert_true(kjoule_counter_range_ns(~0ULL, ~0ULL, 0, 1) == ~0ULL);
 	for (u32 width = 1; width <= 64; width++) {
 		for (u32 shift = 0; shift <= 64; shift++)
 			assert_true(kjoule_counter_wrap_ns(width, ~0ULL, shift, 1) > 0);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "record.h"
+#include "record_loop.h"
 #include "synthetic.h"
 
 #define MIB	(1ull << 20)
@@ -87,12 +87,59 @@ static void what_sources_could_not_tell_is_said(void **state)
 	free(text);
 }
 
+static char *end_of(struct record_loop *l, uint64_t samples, uint64_t failed)
+{
+	struct kjoule_cpu_stats stats[2] = { { .samples = samples, .source_errors = failed } };
+
+	l->stats = stats;
+	l->n_stats = 2;
+	begin_to_hear();
+	record_warn_at_end(l);
+	l->stats = NULL;
+	return end_to_hear();
+}
+
+static void a_quiet_recording_says_what_is_missing_too(void **state)
+{
+	const struct record_options process = { .quiet = true }, thread = { .quiet = true, .thread = true },
+		system = { .quiet = true, .system = true }, cgroup = { .quiet = true, .cgroup = "a" };
+	static struct record_loop l;
+	char *text;
+
+	(void)state;
+	l.opt = &process;
+	text = end_of(&l, 1, 0);
+	assert_string_equal(text, "");
+	free(text);
+	l.session.children_lost = 3;
+	text = end_of(&l, 1, 4);
+	assert_non_null(strstr(text, "kjoule: 3 children could not be followed"));
+	assert_non_null(strstr(text, "kjoule: 4 readings at ticks failed"));
+	assert_null(strstr(text, "no sample"));
+	free(text);
+	l.session.children_lost = 0;
+#define SAYS(whom)	do {					\
+	l.opt = &whom;						\
+	text = end_of(&l, 0, 0);				\
+	assert_non_null(strstr(text, "no sample: the " #whom));	\
+	free(text);						\
+} while (0)
+	SAYS(process);
+	SAYS(thread);
+	SAYS(cgroup);
+	l.opt = &system;
+	text = end_of(&l, 0, 0);
+	assert_non_null(strstr(text, "no sample: the machine"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rings_of_stacks_have_a_limit_together),
 		cmocka_unit_test(refused_rings_are_halved_unless_they_were_asked_for),
 		cmocka_unit_test(what_sources_could_not_tell_is_said),
+		cmocka_unit_test(a_quiet_recording_says_what_is_missing_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
