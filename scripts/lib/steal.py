@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a host took of this machine's time, as the kernel counts it (steal in /proc/stat).
 
-A kernel that is not told by its host counts nothing; then nothing was taken, as far as is known.
+A kernel that is not told by its host counts nothing; then nothing was taken, as far as is known. Who
+looked for it by waking up now and then would take time away himself, which the chip logs as it does the host's.
 """
 import os
+
+TAKEN, TAKEN_S = 0.01, 0.1    # less of all CPUs' time, or less in all, falsifies nothing
 
 
 def seconds(stat="/proc/stat"):
@@ -16,3 +19,8 @@ def seconds(stat="/proc/stat"):
     if words[:1] != ["cpu"] or len(words) < 9:
         return 0.0
     return int(words[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def much(taken, seconds_long):
+    """Return whether so much may have falsified a measurement that took so long."""
+    return taken >= max(TAKEN_S, TAKEN * seconds_long * os.cpu_count())

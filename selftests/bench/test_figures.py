@@ -8,16 +8,17 @@ chip (Documentation/accuracy.rst): scripts/bench tells it.
 """
 # where: host
 # timeout: 1500
-# stalls: ^(mean-frequency|demo-error): .* is measured
 import json
 import os
 import subprocess
 import sys
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(TOP, "selftests"))
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts", "lib")]
 import ktap  # noqa: E402
+import steal  # noqa: E402
 
 # benchmark, its options, and the figures in it that have a bound
 BENCHES = [
@@ -29,21 +30,43 @@ BENCHES = [
 ]
 
 
+BY_TIME = {"mean-frequency", "demo-error"}    # where a host takes the machine away there is nothing to be measured
+NOT_MEASURED = "is measured and has a bound"
+TRIES = 3
+
+
+def measure(bench, options, names):
+    """Return what is to be said of each of the figures, and whether it is good."""
+    run = subprocess.run([os.path.join(TOP, "scripts/bench"), "--json", *options, bench],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    rows = {row["name"]: row for row in map(json.loads, run.stdout.splitlines())}
+    for line in run.stdout.splitlines() + run.stderr.splitlines():
+        print("# " + line, flush=True)
+    results = []
+    for name in names:
+        row = rows.get(name)
+        if row is None or row["must"] is None:
+            results.append((False, f"{bench}: {name} {NOT_MEASURED}"))
+            continue
+        held = row["value"] >= row["must"] if name == "least_share" else row["value"] <= row["must"]
+        results.append((held, f"{bench}: {name} is {row['value']:.4g} {row['unit']}, bound {row['must']}"))
+    return results
+
+
 def main():
     ktap.plan(sum(len(names) for _, _, names in BENCHES))
     for bench, options, names in BENCHES:
-        run = subprocess.run([os.path.join(TOP, "scripts/bench"), "--json", *options, bench],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-        rows = {row["name"]: row for row in map(json.loads, run.stdout.splitlines())}
-        for line in run.stdout.splitlines() + run.stderr.splitlines():
-            print("# " + line)
-        for name in names:
-            row = rows.get(name)
-            if row is None or row["must"] is None:
-                ktap.check(False, f"{bench}: {name} is measured and has a bound")
-                continue
-            held = row["value"] >= row["must"] if name == "least_share" else row["value"] <= row["must"]
-            ktap.check(held, f"{bench}: {name} is {row['value']:.4g} {row['unit']}, bound {row['must']}")
+        for tries in range(TRIES):
+            then, start = steal.seconds(), time.monotonic()
+            results = measure(bench, options, names)
+            taken = steal.much(steal.seconds() - then, time.monotonic() - start)
+            failed = [what for held, what in results if not held]
+            if (not failed or bench not in BY_TIME or not taken or tries == TRIES - 1 or
+                    not all(what.endswith(NOT_MEASURED) for what in failed)):
+                break
+            ktap.diag(f"{bench}: the host took the machine's time, run again: {results}")
+        for held, what in results:
+            ktap.check(held, what)
     ktap.end()
 
 

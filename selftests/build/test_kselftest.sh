@@ -15,7 +15,7 @@ cp "$here/run_kselftest.sh" "$dir/"
 mkdir "$dir/good" "$dir/bad"
 cd "$dir" || exit
 echo timeout=20 >good/settings
-printf '%s\n' timeout=1 timeout_slow_py=3 >bad/settings
+printf '%s\n' timeout=4 timeout_slow_py=20 >bad/settings
 
 made_up()		# COLLECTION:TEST TEXT, the first line names its interpreter
 {
@@ -46,7 +46,7 @@ exit 0"
 made_up bad:sleeps "$sh
 echo 1..1; sleep 60"
 made_up bad:slow.py "$sh
-echo 1..1; sleep 2; echo ok 1 - a"
+echo 1..1; sleep 6; echo ok 1 - a"
 made_up bad:gone "$sh"
 rm bad/gone
 
@@ -82,8 +82,8 @@ says "its standard error comes through as well" 1 '^# talk$' -t bad:fails
 says "a failure with exit code 0 is one" 1 '^not ok 1 selftests: bad: lies' -t bad:lies
 says "an exit code without a failure is one" 1 '^not ok 1 selftests: bad: code # exit=3$' -t bad:code
 says "no result is a failure" 1 '^not ok 1 selftests: bad: nothing # no results$' -t bad:nothing
-says "a test that does not end is ended" 1 '^not ok 1 selftests: bad: sleeps # TIMEOUT 1 seconds$' -t bad:sleeps
-says "one that says that it needs longer is not" 0 '^# timeout set to 3$' -t bad:slow.py
+says "a test that does not end is ended" 1 '^not ok 1 selftests: bad: sleeps # TIMEOUT 4 seconds$' -t bad:sleeps
+says "one that says that it needs longer is not" 0 '^# timeout set to 20$' -t bad:slow.py
 says "at the time that is given" 1 'TIMEOUT 2 seconds$' -o 2 -t bad:sleeps
 says "a test that is not there is a failure" 1 '^not ok 1 selftests: bad: gone # exit=126$' -t bad:gone
 says "all of them" 1 '^# Totals: pass:3 fail:6 xfail:0 xpass:0 skip:3 error:0$'

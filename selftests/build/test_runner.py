@@ -40,7 +40,7 @@ CASES = [
     ("an exit code without a failure", SHELL, "echo 1..1; echo ok 1 - a; exit 3", (1, 1, 0), 1,
      "# failed: exit code 3 although nothing failed"),
     ("no end", SHELL + "# timeout: 1\n", "echo 1..1; echo ok 1 - a; sleep 60", (1, 1, 0), 1,
-     "# failed: no end after 2 s"),
+     "# failed: no end after 5 s"),
     ("a unit test", UNIT, "", (1, 0, 0), 0, ""),
     ("a unit test that fails", UNIT, "fail();", (0, 1, 0), 1, "# failed: result"),
     ("a unit test's skip with its reason", UNIT, r'print_message("# SKIP no lamp\n"); skip();', (0, 0, 1), 1,
@@ -134,7 +134,8 @@ def make_tree(top):
         write(os.path.join(top, "selftests/vm/batch"), f.read().replace(">/dev/kmsg", ">>console"))
     write(os.path.join(top, "scripts/vm"), VM)
     write(os.path.join(top, "scripts/lib/guest_boot.py"), GUEST_BOOT)
-    write(os.path.join(top, "scripts/lib/steal.py"), STEAL)
+    with open(steal.__file__, encoding="utf-8") as f:
+        write(os.path.join(top, "scripts/lib/steal.py"), f.read() + STEAL)
 
 
 def add_test(top, folder, head, text):

@@ -84,7 +84,7 @@ def path(name):
 SLOWER = 5 if os.uname().release.endswith("-kjoule-debug") else 1
 
 
-def run(*command, timeout=60, **more):
+def run(*command, timeout=300, **more):
     """Run a command; its exit code is 128 + N when signal N ended it, as a shell has it."""
     p = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                        stderr=subprocess.PIPE, timeout=timeout * SLOWER, check=False, **more)
@@ -101,7 +101,7 @@ def start(*command, **more):
                             stderr=subprocess.PIPE, text=True, errors="replace", **more)
 
 
-def finish(p, timeout=60):
+def finish(p, timeout=300):
     out, err = p.communicate(timeout=timeout * SLOWER)
     return Result(128 - p.returncode if p.returncode < 0 else p.returncode, out, err)
 
@@ -112,7 +112,7 @@ def end(p):
     p.communicate()
 
 
-def wait_until(condition, seconds=10):
+def wait_until(condition, seconds=30):
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
         if condition():
@@ -128,6 +128,23 @@ def size(name):
 def sessions():
     with open(SESSIONS) as f:
         return int(f.read())
+
+
+def books_of_all(what):
+    """A number of the books of all sessions that there are, from sysfs."""
+    total = 0
+    for name in glob.glob(os.path.join(os.path.dirname(SESSIONS), "session*", what)):
+        try:
+            with open(name) as f:
+                total += int(f.read())
+        except OSError:    # it ends just now
+            pass
+    return total
+
+
+def sampling():
+    """Has a session taken samples? Then its recorder is ready for whatever comes."""
+    return books_of_all("samples") > 0
 
 
 def says(description, result, code, *parts, silent=True):

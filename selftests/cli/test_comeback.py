@@ -60,8 +60,10 @@ def of_the_session():
     """At once, and for a moment only: nothing of /sys would tell that it was away."""
     p = begin("session", "-a")
     for seconds in (0.5, 0):
+        before = size(path("session"))
         away(seconds)
         time.sleep(1)
+        wait_until(lambda: size(path("session")) > before)    # the recorder has looked since
     mix = start("taskset", "-c", "1", MIX, "2")
     finish(mix)
     r = run("sh", "-c", f"kill -INT {p.pid}")

@@ -16,11 +16,16 @@ sessions_of_nobody() {
 
 # the one session of a recorder, running and in balance
 sessions_of_recorder() {
-	$kjoule record -q --no-calibrate -i 1ms -a --duration 5 -o /tmp/list.data &
+	$kjoule record -q --no-calibrate -i 1ms -a -o /tmp/list.data &
 	recorder=$!
-	sleep 3
+	for _ in $(seq 300); do
+		due=$(cat /sys/class/misc/kjoule/session*/due 2>/dev/null)
+		[ "${due:-0}" -gt 4000 ] && break
+		sleep 0.1
+	done
 	$kjoule list --sessions
 	$kjoule list --sessions --json >/tmp/list.json
+	kill -INT $recorder
 	wait $recorder
 	python3 - <<-'END'
 		import json

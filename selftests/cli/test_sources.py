@@ -127,7 +127,7 @@ def as_is_said():
                f"{clocks[0][1]} tells the frequency", (clocks, r, used))
     for source, period_ms in ((ENERGY1, 20), (POWER1, 100), ("vchip-meter", 50)):
         s = used.get(source, {"period_ns": 0, "reads": 0, "overruns": 0})
-        ktap.check(s["period_ns"] == period_ms * 1e6 and 0 < s["reads"] <= 2100 / period_ms + 2,
+        ktap.check(s["period_ns"] == period_ms * 1e6 and 0 < s["reads"] <= doc["duration_s"] * 1000 / period_ms + 2,
                    f"{source} is read each {period_ms} ms", s)
     says("what is read in the tick has no period",
          kjoule("record", "--source", f"{VCHIP}@50ms", "-o", path("never"), "--", "true"), 1,
@@ -136,13 +136,13 @@ def as_is_said():
 
 def calibrated():
     """What a tick spends is known for every source that is read in the tick, not for the first one only."""
-    for _ in range(3):
+    for _ in range(10):
         r = run("taskset", "-c", "0", KJOULE, "record", "--source", f"{VCHIP},perf:power,{POWERCAP}", "-F", "500",
                 "-o", path("calibrated"), "--", MIX, "1")
         if "could not be told from noise" not in r.err:     # the build machine had other work
             break
     # the PMU is read on CPU 0
-    for _ in range(3):
+    for _ in range(10):
         other = run("taskset", "-c", "1", KJOULE, "record", "--source", "perf:power", "-F", "500",
                     "-o", path("elsewhere"), "--", MIX, "0.5")
         if "could not be told from noise" not in other.err:

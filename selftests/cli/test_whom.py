@@ -16,7 +16,7 @@ CGROUP = "/sys/fs/cgroup/kjoule-test"
 
 
 def children():
-    command = ("sh", "-c", f"{MIX} 1; {MIX} 1")
+    command = ("sh", "-c", f"{MIX} 3; {MIX} 3")
     record("-o", path("family"), "--", *command)
     doc, _ = report(path("family"))
     busy = [x for x in rows(doc, "process") if x["comm"] == "mix" and x["samples"] > 50]

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "../ktap.h"
 #include "books.h"
@@ -76,22 +77,43 @@ static inline void expect_bytes(struct walk *w, const struct kjoule_stack *s)
 		snprintf(e->odd, sizeof(e->odd), "%u bytes instead of %u", s->bytes, e->bytes);
 }
 
+/* Milliseconds for which a process has been running. */
+static inline uint64_t ran_ms(pid_t pid)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (!clock_getcpuclockid(pid, &clock))
+		clock_gettime(clock, &t);
+	return t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
+}
+
 static inline pid_t child_start(void (*body)(const void *arg), const void *arg)
 {
-	pid_t pid = fork();
 	volatile unsigned int sum = 0;
+	volatile bool *there;
 	unsigned long at;
+	uint64_t ran;
+	pid_t pid;
 
+	there = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pin_to(second);
 		/* only what a process has used of its memory can be read without waiting */
 		for (at = 0; at < 2 * PAGE; at += PAGE)
 			sum += pages[at] + low[0];
+		*there = true;
 		body(arg);
 		_exit(1);
 	}
-	sleep_ms(60);	/* it is where it will stay */
+	if (!await(*there))
+		ktap_not_ok("the child is on CPU %u", second);
+	ran = ran_ms(pid);
+	if (!await(ran_ms(pid) > ran + 10))	/* then it is where it will stay */
+		ktap_not_ok("the child runs");
+	munmap((void *)there, PAGE);
 	return pid;
 }
 
@@ -107,7 +129,7 @@ static inline bool sample_child(const char *name, void (*body)(const void *arg),
 			 void (*on_stack)(struct walk *, const struct kjoule_stack *), void *data)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
-	uint64_t until = now_ns() + 8000000000;
+	uint64_t until = now_ns() + PATIENCE_NS;
 	struct nl_session info;
 	struct device d;
 	bool good;

@@ -105,6 +105,14 @@ static void put(const char *pattern, const char *text)
 	close(fd);
 }
 
+void set_parameter(const char *module, const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s", module, name);
+	put(path, text);
+}
+
 void test_file_says(const char *text)
 {
 	put(CHIP "test/value", text);

@@ -34,6 +34,9 @@ int chip_temperature(void);	/* thousandths of a degree */
 uint64_t chip_register(const char *name);
 int pmu_type(const char *name);
 
+/* A parameter of one of the laboratory's modules; without it the test ends. */
+void set_parameter(const char *module, const char *name, const char *text);
+
 /* The file for tests; writes fail the program. */
 int test_file(void);
 void test_file_says(const char *text);

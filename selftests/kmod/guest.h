@@ -23,6 +23,17 @@ struct busy {
 
 uint64_t now_ns(void);
 void sleep_ms(unsigned int ms);
+
+/* Wait for it, as long as a machine that has other things to do may need; whether it came. */
+#define PATIENCE_NS	20000000000ULL
+#define await(what) ({							\
+	uint64_t until_ns = now_ns() + PATIENCE_NS;			\
+	bool is_so;							\
+									\
+	while (!(is_so = (what)) && now_ns() < until_ns)		\
+		sleep_ms(2);						\
+	is_so;								\
+})
 unsigned int cpu_count(void);
 unsigned int cpu_first(void);
 int cpu_second(void);

@@ -191,6 +191,8 @@ static void check_process(bool map, const char *name)
 	if (!busy_add_thread(&target))
 		ktap_not_ok("%s: one more thread", name);
 	bad += run_read(&r, 600);
+	for (i = 0; i < 200 && seen.threads != 7; i++)
+		bad += run_read(&r, 50);
 	run_end(&r, name);
 	for (i = 0; i < r.d.n; i++)
 		filtered += r.walk[i].filtered;

@@ -147,14 +147,17 @@ static void note_kernel(struct walk *w, const struct kjoule_chain *c)
 		      is_in(c->ip[c->kernel - 2], "do_syscall_64");
 }
 
-static void recurse_and_read(const void *unused)
-{
-	size_t size = 1 << 20;
-	void *buffer = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+#define BUFFER_BYTES	(1 << 20)
 
-	(void)unused;
-	enter(DEPTH, open("/dev/zero", O_RDONLY), buffer, size);
+/* Made before: it takes the kernel some time, which is not to be sampled. */
+static void *make_buffer(void)
+{
+	return mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
+static void recurse_and_read(const void *buffer)
+{
+	enter(DEPTH, open("/dev/zero", O_RDONLY), (void *)buffer, BUFFER_BYTES);
 }
 
 static void check_kernel(void)
@@ -166,7 +169,7 @@ static void check_kernel(void)
 		ktap_skip("a known path through the kernel", "/proc/kallsyms shows no addresses: sysctl kernel.kptr_restrict=1");
 		return;
 	}
-	good = sample_child("read", recurse_and_read, NULL, (struct nl_config){ .flags = CHAINS },
+	good = sample_child("read", recurse_and_read, make_buffer(), (struct nl_config){ .flags = CHAINS },
 			    note_kernel, NULL, &k);
 
 	ktap_check(good && k.seen >= ENOUGH / 2, "code of the kernel is sampled");
@@ -192,7 +195,7 @@ static int look_for_addresses(void)
 	struct nl_session info;
 	struct device d;
 
-	config.pid = child_start(recurse_and_read, NULL);
+	config.pid = child_start(recurse_and_read, make_buffer());
 	if (!caps_keep(CAP(CAP_SYS_ADMIN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH) | CAP(CAP_KILL)) ||
 	    nl_open(&nl) || !session_begin(&nl, &config, &info, &d, walk)) {
 		child_end(config.pid);
@@ -200,8 +203,7 @@ static int look_for_addresses(void)
 	}
 	walk->on_chain = note_kernel;
 	walk->data = &k;
-	sleep_ms(100);
-	drain_map(&d, walk);
+	await(drain_map(&d, walk) >= 0 && k.seen >= 20 && k.user);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
 	for (i = 0; i < d.ring[0].size; i += 8)

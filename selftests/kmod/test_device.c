@@ -460,10 +460,12 @@ static void check_partial_reads(void)
 	uint8_t some[512];
 	unsigned int i, idle = 0;
 
+	/* whoever keeps the reader from its CPU keeps the ticks from it too */
+	pin_to(cpu_first());
 	device_open(&d, s.id);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_START, s.id, &s);
 	for (i = 0; i < 60; i++) {
-		idle += poll_now(d.fd, 3000) != POLLIN;
+		idle += poll_now(d.fd, 20000) != POLLIN;
 		if (read(d.fd, some, sizeof(some)) <= 0)
 			break;
 	}
@@ -492,7 +494,7 @@ static void check_poll(void)
 	for (i = 0; i < d.n; i++)
 		walk_begin(&walk[i], &s, d.ring[i].cpu);
 	for (wakes = 0; wakes < 6; wakes++) {
-		events = poll_now(d.fd, 3000);
+		events = poll_now(d.fd, 20000);
 		if (events != POLLIN)
 			break;
 		early += fullest(&d) < mark;
@@ -506,8 +508,11 @@ static void check_poll(void)
 	/* on a shared machine the poll itself may be late at times */
 	if (!ktap_check(late <= 3, "and soon after, whatever was read before"))
 		ktap_diag("late %u times of 6", late);
-	drain_map(&d, walk);
-	ktap_check_equal(0, poll_now(d.fd, 0), "below the mark poll tells nothing");
+	do {
+		drain_map(&d, walk);
+		events = poll_now(d.fd, 0);
+	} while (events && fullest(&d) >= mark);
+	ktap_check_equal(0, events, "below the mark poll tells nothing");
 	sleep_ms(10);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, s.id, &s);
 	ktap_check_equal(POLLIN | POLLHUP, poll_now(d.fd, 0), "after the stop poll tells the end, and what is left");

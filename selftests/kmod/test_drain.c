@@ -55,6 +55,31 @@ static void end(void)
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 }
 
+static uint64_t total(size_t offset)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	nl_stats(&other, info.id, stats, NL_MAX_CPUS);
+	for (i = 0; i < d.n; i++)
+		sum += *(uint64_t *)((char *)&stats[i] + offset);
+	return sum;
+}
+
+#define TOTAL(field)	total(offsetof(struct nl_stats, field))
+
+/* Of the CPU that has the fewest. */
+static uint64_t least_waiting(void)
+{
+	uint64_t least = UINT64_MAX;
+	unsigned int i;
+
+	nl_stats(&other, info.id, stats, NL_MAX_CPUS);
+	for (i = 0; i < d.n; i++)
+		least = stats[i].waiting < least ? stats[i].waiting : least;
+	return least;
+}
+
 static void check_all(void)
 {
 	unsigned int messages = 0, i, bad = 0;
@@ -68,7 +93,7 @@ static void check_all(void)
 		bad += drain_dump(&nl, info.id, &d, walk, &messages) <= 0;
 	}
 	ktap_check_equal(0, bad, "each dump of a running session brings records");
-	sleep_ms(300);
+	await(least_waiting() >= 600);
 	messages = 0;
 	for (i = 0; i < d.n; i++)
 		records -= walk[i].records;
@@ -141,19 +166,6 @@ static int end_dump(struct nl *from)
 	}
 }
 
-static uint64_t total(size_t offset)
-{
-	uint64_t sum = 0;
-	unsigned int i;
-
-	nl_stats(&other, info.id, stats, NL_MAX_CPUS);
-	for (i = 0; i < d.n; i++)
-		sum += *(uint64_t *)((char *)&stats[i] + offset);
-	return sum;
-}
-
-#define TOTAL(field)	total(offsetof(struct nl_stats, field))
-
 static void check_bounded(void)
 {
 	uint64_t there, taken;
@@ -161,13 +173,13 @@ static void check_bounded(void)
 
 	if (!begin(&(struct nl_config){ .interval_ns = 100000, .flags = KJOULE_FLAG_WAKE_IDLE }))
 		return;
-	sleep_ms(100);
+	await(TOTAL(records) > 1000);
 	if (!begin_dump(&nl)) {
 		ktap_not_ok("a dump");
 		return;
 	}
 	there = TOTAL(records);
-	sleep_ms(300);
+	await(TOTAL(records) > there + 1000);
 	outcome = end_dump(&nl);
 	taken = TOTAL(consumed);
 	if (!ktap_check(!outcome && taken && taken <= there && TOTAL(records) > there + 1000,
@@ -187,7 +199,6 @@ static void check_readers(void)
 {
 	struct device dev;
 	struct nl maker = nl;
-	unsigned int i;
 
 	if (!begin(&(struct nl_config){ .interval_ns = 100000, .flags = KJOULE_FLAG_WAKE_IDLE }))
 		return;
@@ -199,7 +210,7 @@ static void check_readers(void)
 	ktap_check(!TOTAL(consumed), "it has taken nothing");
 	device_close(&dev);
 	check_refused(EPERM, drain_dump(&other, info.id, &d, walk, NULL), "a dump by another socket");
-	sleep_ms(300);
+	await(TOTAL(waiting) > 4000);
 	if (!begin_dump(&nl)) {
 		ktap_not_ok("a dump");
 		return;
@@ -207,9 +218,7 @@ static void check_readers(void)
 	ktap_check(TOTAL(waiting) > 500, "a dump that nobody reads waits");
 	check_refused(EBUSY, device_open(&dev, info.id), "the device beside a dump");
 	ktap_check(!end_dump(&nl), "the dump goes on to its end");
-	for (i = 0; i < 20 && device_open(&dev, info.id); i++)
-		sleep_ms(5);
-	ktap_check(i < 20, "afterwards the device may");
+	ktap_check(await(!device_open(&dev, info.id)), "afterwards the device may");
 	device_close(&dev);
 	sleep_ms(100);
 
@@ -219,8 +228,7 @@ static void check_readers(void)
 		return;
 	}
 	nl_close(&nl);
-	for (i = 0; i < 100 && session_count(); i++)
-		sleep_ms(10);
+	await(!session_count());
 	ktap_check_equal(0, session_count(), "a socket that is closed in the middle of a dump ends its session");
 	nl = maker;
 	if (nl_open(&nl))
@@ -253,7 +261,7 @@ static void check_whole(void)
 
 	if (!begin(&(struct nl_config){ .interval_ns = 250000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096 }))
 		return;
-	sleep_ms(200);
+	await(TOTAL(lost));
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
 	for (i = 0; i < d.n; i++) {

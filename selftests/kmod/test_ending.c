@@ -57,7 +57,8 @@ static void check_end(unsigned int second)
 		ktap_not_ok("a thread");
 		return;
 	}
-	sleep_ms(50);
+	while (produced(at) == first && !ended)
+		sleep_ms(2);
 	ktap_check(produced(at) > first, "while its end waits for a device it goes on");
 	ktap_check(cpu_online(second, false), "a CPU goes offline meanwhile");
 	gone = produced(at);

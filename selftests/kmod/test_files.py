@@ -46,6 +46,13 @@ def chip_power():
     raise OSError("no hwmon of the chip")
 
 
+def chip_instructions():
+    """How many all CPUs of the chip have carried out."""
+    with open("/sys/kernel/debug/vchip/registers") as f:
+        rows = [line.split() for line in f]
+    return sum(int(row[1]) for row in rows if len(row) == 2 and re.fullmatch(r"cpu\d+\.instr_(user|kernel)", row[0]))
+
+
 @functools.lru_cache
 def documented_sysfs(parameters=False):
     """{pattern: mode} from the tables; that of the parameters is the one whose heading says so."""
@@ -297,12 +304,16 @@ def check_uses(t, recorder):
             "a session's sources have folders, by their numbers", [names])
     there = [sorted(os.listdir(f"{SYSFS}/{recorder.folder}/source{i}")) for i in range(4)]
     slow = ["errors", "name", "overruns", "period_ns", "reads"]
-    t.check(there == [["errors", "name"], slow, sorted(slow + ["unit", "value"]), ["errors", "name", "unit"]],
+    t.check(there == [["errors", "name"], slow, sorted(slow + ["unit", "value"]), ["errors", "name", "unit", "value"]],
             "what the ticks read has no period, what others tell is not told twice", [there])
     t.check([use("source2/unit"), use("source3/unit")] == ["uW", "events"], "a source has its unit")
     least, most = 0.3e6, 10e6    # of the chip, in microwatts, idle and with both CPUs at work
     t.check(least < int(use("source2/value")) < most, "and the value that it had in its last record",
             [use("source2/value"), chip_power()])
+    counts = [int(use("source3/value"))]
+    time.sleep(0.5)
+    counts += [int(use("source3/value")), chip_instructions()]
+    t.check(0 < counts[0] < counts[1] <= counts[2], "a PMU's counter tells what it has counted, on all CPUs", [counts])
     before = [int(use(f"source1/{f}")) for f in ("reads", "overruns")]
     start = time.monotonic()
     time.sleep(1)
@@ -317,7 +328,9 @@ def check_uses(t, recorder):
     busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
     with open("/sys/module/vchip_source/parameters/failing", "w") as f:
         f.write("1")
-    time.sleep(0.5)
+    until = time.monotonic() + 20
+    while int(use("source0/errors")) <= RATE / 5 and time.monotonic() < until:
+        time.sleep(0.1)
     with open("/sys/module/vchip_source/parameters/failing", "w") as f:
         f.write("0")
     busy.kill()

@@ -2,7 +2,8 @@
 /*
  * An idle CPU is left alone: with a session at 4 kHz it is woken no more often than without,
  * its idle governor chooses as without, its power is the same, and its time is in the books.
- * A session that asks for it wakes it all the same. Without the chip: no tick on an idle CPU.
+ * A session that asks for it wakes it all the same. Where only one CPU can read the package's
+ * counter, it ticks while another is awake, and no longer. Without the chip: no tick on an idle CPU.
  *
  * where: guest
  * vm: --profile plain --cpus 2
@@ -24,6 +25,7 @@
 #define INTERVAL_NS	250000
 #define PART_MS		3000
 #define ROUNDS		9	/* the guest has its own work now and then: medians */
+#define PMU_ROUNDS	5
 
 /* What the guest's own frameworks say of its idle CPUs between two looks. */
 struct idle {
@@ -32,6 +34,7 @@ struct idle {
 	double chosen;		/* part of the entries that were into it */
 	double entries;		/* into any state, per second: how often a CPU was woken */
 	double idle_s;		/* by the kernel's accounting */
+	double read_for_others;	/* part of the ticks: on idle CPUs */
 };
 
 struct look {
@@ -112,14 +115,15 @@ static void on_sample(struct walk *w, uint64_t tick, const struct kjoule_sample 
 	idle_samples += !!(s->rec.flags & KJOULE_SAMPLE_IDLE);
 }
 
-static struct idle watch_with(uint64_t flags, const char *name)
+static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const char *name)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
 	uint64_t due = 0, parked = 0, missed = 0, idle_ns = 0, told_ns = 0;
 	struct idle i = { 0 };
 	int n, c;
 
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .flags = flags },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .flags = flags, .specs = pmu,
+						     .n_specs = !!pmu },
 			   &info, &d, walk))
 		return i;
 	for (c = 0; c < (int)d.n; c++)
@@ -140,7 +144,8 @@ static struct idle watch_with(uint64_t flags, const char *name)
 	ktap_diag("%s: %.4f W, %.1f entries a second, %.2f %% of them into the deep state, %.2f %% of %.2f s; of %"
 		  PRIu64 " ticks %.2f %% parked, %" PRIu64 " missed, %" PRIu64 " idle samples", name, i.watt, i.entries,
 		  100 * i.chosen, 100 * i.deep, i.idle_s, due, 100.0 * parked / due, missed, idle_samples);
-	if (!(flags & KJOULE_FLAG_WAKE_IDLE))
+	i.read_for_others = (double)idle_samples / due;
+	if (!pmu && !(flags & KJOULE_FLAG_WAKE_IDLE))
 		ktap_check_equal(0, idle_samples, "no tick on an idle CPU");
 	/* by the kernel's word, not by the books that are to be judged */
 	if (!(flags & KJOULE_FLAG_WAKE_IDLE) && lacks_chip() && i.idle_s < 1) {
@@ -167,15 +172,15 @@ static int by_size(const void *a, const void *b)
 	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-static double median(double *x)
+static double median(double *x, int n)
 {
-	qsort(x, ROUNDS, sizeof(*x), by_size);
-	return x[ROUNDS / 2];
+	qsort(x, n, sizeof(*x), by_size);
+	return x[n / 2];
 }
 
 /* What was found in each round, and the medians. */
 struct rounds {
-	double watt[ROUNDS], deep[ROUNDS], chosen[ROUNDS], entries[ROUNDS];
+	double watt[ROUNDS], deep[ROUNDS], chosen[ROUNDS], entries[ROUNDS], read_for_others[ROUNDS];
 };
 
 static void note(struct rounds *all, int r, const struct idle *i)
@@ -184,12 +189,14 @@ static void note(struct rounds *all, int r, const struct idle *i)
 	all->deep[r] = i->deep;
 	all->chosen[r] = i->chosen;
 	all->entries[r] = i->entries;
+	all->read_for_others[r] = i->read_for_others;
 }
 
-static struct idle medians(struct rounds *all)
+static struct idle medians(struct rounds *all, int n)
 {
-	return (struct idle){ .watt = median(all->watt), .deep = median(all->deep),
-			      .chosen = median(all->chosen), .entries = median(all->entries) };
+	return (struct idle){ .watt = median(all->watt, n), .deep = median(all->deep, n),
+			      .chosen = median(all->chosen, n), .entries = median(all->entries, n),
+			      .read_for_others = median(all->read_for_others, n) };
 }
 
 static void look_without(struct rounds *all, int r)
@@ -203,23 +210,38 @@ static void look_without(struct rounds *all, int r)
 
 static void check_left_alone(void)
 {
-	static struct rounds all[2];
-	struct idle i, without, with;
+	const struct nl_spec pmu = { .given = GIVE_PMU | GIVE(UNIT_MULT) | GIVE(UNIT_SHIFT),
+				     .origin = KJOULE_ORIGIN_PERF_PMU, .name = "power/energy-pkg/",
+				     .unit_mult = 1000000, .unit_shift = 32, .perf_type = pmu_type("power"),
+				     .perf_config = POWER_ENERGY_PKG };
+	static struct rounds all[3];
+	struct idle i, without, with, one;
 	int r;
 
 	for (r = 0; r < ROUNDS; r++) {
 		/* in turns first, so that what drifts is in both */
 		if (r % 2 == 0)
 			look_without(&all[0], r);
-		i = watch_with(0, "4 kHz, idle left alone");
+		i = watch_with(0, NULL, "4 kHz, idle left alone");
 		note(&all[1], r, &i);
+		if (r < PMU_ROUNDS) {
+			i = watch_with(0, &pmu, "4 kHz, one CPU reads");
+			note(&all[2], r, &i);
+		}
 		if (r % 2)
 			look_without(&all[0], r);
 	}
-	without = medians(&all[0]);
-	with = medians(&all[1]);
+	without = medians(&all[0], ROUNDS);
+	with = medians(&all[1], ROUNDS);
+	one = medians(&all[2], PMU_ROUNDS);
 	ktap_check(fabs(with.watt / without.watt - 1) < 0.01,
 		   "idle power is that without a session (%.4f and %.4f W)", with.watt, without.watt);
+	/* now and then a CPU has something to do of its own, and the other reads for it */
+	ktap_check(one.read_for_others < 0.01, "hardly a tick on an idle CPU, though only one can read (%.3f %%)",
+		   100 * one.read_for_others);
+	/* each time that one wakes for work of its own the other one does, to read */
+	ktap_check(fabs(one.watt / without.watt - 1) < 0.02,
+		   "so idle power is, nearly, where only one CPU can read (%.4f and %.4f W)", one.watt, without.watt);
 	/* a timer of any rate that fires on idle CPUs adds its rate; the rest is chance */
 	ktap_check(with.entries < 1.25 * without.entries + 5,
 		   "idle CPUs are woken no more often (%.1f and %.1f times a second)", with.entries, without.entries);
@@ -229,7 +251,7 @@ static void check_left_alone(void)
 	ktap_check(fabs(with.chosen - without.chosen) < 0.1,
 		   "the idle governor chooses it as often (%.2f and %.2f %% of the entries)",
 		   100 * with.chosen, 100 * without.chosen);
-	i = watch_with(KJOULE_FLAG_WAKE_IDLE, "4 kHz, idle CPUs woken");
+	i = watch_with(KJOULE_FLAG_WAKE_IDLE, NULL, "4 kHz, idle CPUs woken");
 	ktap_check(idle_samples > 1000, "asked for, idle CPUs tick (%" PRIu64 ")", idle_samples);
 	ktap_check(i.watt > without.watt * 1.01, "which costs what is saved otherwise (%.4f W)", i.watt);
 	ktap_check(i.entries > with.entries + 1000, "and is woken for it (%.1f times a second)", i.entries);
@@ -238,7 +260,7 @@ static void check_left_alone(void)
 /* A machine that has work of its own is never as idle twice: only what the books say is judged. */
 static void check_parked(void)
 {
-	watch_with(0, "4 kHz, idle left alone");
+	watch_with(0, NULL, "4 kHz, idle left alone");
 	ktap_skip("idle power, how often CPUs are woken and the choice of idle states are those without a session",
 		  lacks_chip());
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +299,8 @@ static void check_loads(void)
 /* Sessions are made and ended all the time while the module is told to go. */
 static void check_unload_race(void)
 {
-	unsigned int gone = 0, tries;
+	unsigned int gone = 0;
+	uint64_t since;
 	int err = 0;
 	pid_t pid;
 
@@ -318,9 +320,10 @@ static void check_unload_race(void)
 			nl_close(&nl);
 		}
 	}
-	for (tries = 0; tries < 100000 && gone < 10; tries++) {
+	for (since = now_ns(); now_ns() < since + PATIENCE_NS && gone < 10; sched_yield()) {
 		if (!module_unload()) {
 			gone++;
+			since = now_ns();
 			err = module_load();
 			if (err) {
 				ktap_diag("load %u: %s", gone, strerrorname_np(-err));

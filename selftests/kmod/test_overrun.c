@@ -47,7 +47,7 @@ static int get_stats(void)
 /* Until something more is lost on every CPU. */
 static bool wait_lost(void)
 {
-	uint64_t until = now_ns() + 3000000000, before[NL_MAX_CPUS];
+	uint64_t until = now_ns() + PATIENCE_NS, before[NL_MAX_CPUS];
 	unsigned int i, full;
 
 	get_stats();

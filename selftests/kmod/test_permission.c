@@ -84,7 +84,7 @@ static bool sample_kernel(struct nl *who, unsigned int *kernel, unsigned int *hi
 	if (nl_session_new(who, &(struct nl_config){ .interval_ns = 1000000 }, &s) || device_open(&d, s.id) ||
 	    device_map(&d) || nl_session_do(who, KJOULE_CMD_SESSION_START, s.id, &s))
 		return false;
-	while (*kernel < 20 && now_ns() < end) {
+	while (now_ns() < (*kernel ? end : end + PATIENCE_NS) && *kernel < 20) {
 		sleep_ms(20);	/* idle is kernel mode */
 		for (i = 0; i < d.n; i++) {
 			struct ring *r = &d.ring[i];

@@ -291,7 +291,7 @@ static void check_ends(void)
 	test_file_says("40\n");
 	if (!begin(&spec, 1, 0))
 		return;
-	sleep_ms(100);
+	await(use(0)->reads >= 1);
 	test_file_says("47\n");
 	begun = now_ns();
 	end("a period of an hour");

@@ -75,7 +75,8 @@ static void check_gone(void)
 		ktap_not_ok("a session: %s", nl.why);
 		return;
 	}
-	sleep_ms(100);
+	let_read(0);
+	let_read(1);
 	ktap_check(!use(0)->errors && !use(1)->errors && info.use[0].reads && info.use[1].reads,
 		   "a file and a power supply of a device are read");
 	if (system("rmmod vchip_source && rmmod vchip")) {
@@ -89,7 +90,8 @@ static void check_gone(void)
 		errors[i] = use(i)->errors;
 		reads[i] = info.use[i].reads;
 	}
-	sleep_ms(200);
+	await(use(0)->reads >= reads[0] + 10);
+	await(use(1)->reads >= reads[1] + 10);
 	for (i = 0; i < 2; i++)
 		ktap_check(use(i)->errors - errors[i] > 5 &&
 			   info.use[i].errors - errors[i] <= info.use[i].reads - reads[i] + 1,

@@ -8,6 +8,7 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 120
+ * stalls: every 150 ms: accepted$|be killed$|as before$|wait for each other$|while they wait$
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,17 +68,22 @@ static void refuse_text(const char *what, const char *text, uint32_t quantity, i
 
 static volatile bool counting;
 static volatile unsigned int counted;
+static volatile uint64_t paused_ns;	/* at most, between two */
 
 static void *count(void *slow)
 {
 	char text[24];
 	unsigned int i;
+	uint64_t last;
 
 	for (i = 0; counting; i++) {
+		last = now_ns();
 		snprintf(text, sizeof(text), "%u\n", i);
 		test_file_says(text);
 		counted = i;
 		sleep_ms(slow ? 150 : 5);
+		last = now_ns() - last;
+		paused_ns = last > paused_ns ? last : paused_ns;
 	}
 	return NULL;
 }
@@ -86,6 +92,7 @@ static void with_counter(const char *what, bool slow, int want)
 {
 	struct nl_spec spec = { .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "energy of a file",
 				.quantity = KJOULE_QUANTITY_ENERGY, .fd = test_file() };
+	int outcome, tries = 0;
 	pthread_t t;
 
 	counting = true;
@@ -93,7 +100,12 @@ static void with_counter(const char *what, bool slow, int want)
 	pthread_create(&t, NULL, count, slow ? &t : NULL);
 	while (counted < 3)
 		sleep_ms(5);
-	check_outcome(what, want, try_specs(&nl, NULL, 0, &spec, 1), NULL);
+	/* where the thread was held up the counter did stand still */
+	do {
+		paused_ns = 0;
+		outcome = try_specs(&nl, NULL, 0, &spec, 1);
+	} while (outcome == -ENODEV && paused_ns > 200000000 && ++tries < 5);
+	check_outcome(what, want, outcome, NULL);
 	counting = false;
 	pthread_join(t, NULL);
 	close(spec.fd);
@@ -359,6 +371,40 @@ static void check_frozen(void)
 	freeze("0");
 }
 
+/* At 1 kW a counter of 32 bits of 2^-16 J goes round in 65.5 s, one of 40 kJ in 40 s. */
+static void check_periods(void)
+{
+	struct nl_spec hub = { .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_REGISTERED,
+			       .name = "vchip-hub", .period_ns = 32000000000 };
+	struct nl_spec file = { .given = GIVE_FILE | GIVE(RANGE) | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE,
+				.name = "energy of a file", .range = 40000000000, .period_ns = 20000000000,
+				.fd = chip_energy() };
+
+	check_outcome("a counter that is read twice while it goes round", 0, try_specs(&nl, NULL, 0, &hub, 1), NULL);
+	hub.period_ns = 33000000000;
+	check_outcome("one that is not", ERANGE, try_specs(&nl, NULL, 0, &hub, 1), "vchip-hub");
+	check_outcome("a range that is read twice while it goes round", 0, try_specs(&nl, NULL, 0, &file, 1), NULL);
+	file.period_ns = 20001000000;
+	check_outcome("one that is not", ERANGE, try_specs(&nl, NULL, 0, &file, 1), "energy of a file");
+	file.quantity = KJOULE_QUANTITY_COUNT;
+	check_outcome("events, of which nobody knows", 0, try_specs(&nl, NULL, 0, &file, 1), NULL);
+	close(file.fd);
+}
+
+/* The same of one that a thread reads: it is looked at when it is chosen, whichever way. */
+static void check_frozen_slow(void)
+{
+	const struct nl_spec named = { .given = GIVE_NAMED, .origin = KJOULE_ORIGIN_REGISTERED, .name = "vchip-hub" };
+
+	check_outcome("energy for a thread to read", 0, try_specs(&nl, NULL, 0, &named, 1), NULL);
+	check_outcome("the same as a session's energy source", 0, try_specs(&nl, "vchip-hub", 0, NULL, 0), NULL);
+	freeze("4");
+	check_outcome("energy for a thread that stands still", ENODEV, try_specs(&nl, NULL, 0, &named, 1), "vchip-hub");
+	check_outcome("the same as a session's energy source", ENODEV, try_specs(&nl, "vchip-hub", 0, NULL, 0),
+		      "vchip-hub");
+	freeze("0");
+}
+
 #define VCHIP	"/sys/class/misc/kjoule/sources/vchip/"
 
 static bool can_read(const char *path)
@@ -371,26 +417,40 @@ static bool can_read(const char *path)
 	return can;
 }
 
-/* Who is killed while he waits for counters to move has not found that they stand still. */
+#define ANSWER_NS	200000000	/* so long the chip's counters are given to move */
+
+/*
+ * Who is killed while he waits for counters to move has not found that they stand still. Where the
+ * machine was taken away meanwhile he may have waited for long enough: that is tried again.
+ */
 static void check_killed(void)
 {
-	unsigned int i, killed = 0, there = 0;
+	unsigned int tries, i, killed = 0, there = 0;
+	uint64_t begin;
 	int status;
 	pid_t pid;
 
-	for (i = 0; i < 5; i++) {
+	for (i = tries = 0; i < 5 && tries < 50; tries++) {
 		freeze("3");
+		begin = now_ns();
 		pid = fork();
 		if (!pid)
 			_exit(can_read(VCHIP "available"));
 		sleep_ms(20 + 10 * i);
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
+		if (now_ns() - begin >= ANSWER_NS)
+			continue;
+		i++;
 		killed += WIFSIGNALED(status);
 		there += can_read(VCHIP "package-0/value") && can_read(VCHIP "core-0/value");
 	}
-	ktap_check_equal(5, killed, "who asks whether counters move can be killed");
-	ktap_check_equal(5, there, "and they are there for others as before");
+	if (!i && kernel_full_of_checkers()) {
+		ktap_skip("who asks whether counters move can be killed", "all takes longer here than they are given");
+	} else {
+		ktap_check_equal(kernel_full_of_checkers() ? i : 5, killed, "who asks whether counters move can be killed");
+		ktap_check_equal(killed, there, "and they are there for others as before");
+	}
 	ktap_check(can_read(VCHIP "available") && !can_read(VCHIP "package-0/value"),
 		   "who waits long enough finds that they stand still");
 	freeze("0");
@@ -452,6 +512,8 @@ int main(void)
 	check_borrowed();
 	check_opener();
 	check_frozen();
+	check_periods();
+	check_frozen_slow();
 	check_killed();
 	check_together();
 	ktap_check_equal(0, session_count(), "what was refused left no session");

@@ -6,7 +6,7 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 240
- * stalls: samples times the interval|is in the samples|is seen|still the target|is sampled$|are sampled$
+ * stalls: samples times the interval|is in the samples|is seen|still the target|a thread is sampled$|still in it is sampled$|are sampled$
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +34,7 @@
 #define MISSED_MANY	0.15	/* of the children's ticks: that was not the machine to judge on */
 #define TRIES		4
 #define ENDS_NS		10000000000	/* until a process has ended that is about to */
+#define FREED_NS	5000000000	/* and until RCU has freed it */
 #define LONG_ENOUGH_NS	4000000000	/* of a family; longer than the rings have room for is too long */
 
 static struct nl nl;
@@ -286,8 +287,7 @@ static bool run_family(const char *name, int children, double each_s, int depth,
 		return false;
 	f->spent = parent_run(&p);
 	witness_end(&witness);
-	sleep_ms(200);
-	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &f->after);
+	await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &f->after) && !f->after.children);
 	end(name);
 	f->seen = samples_of_others;
 	f->witnessed = witness.samples;
@@ -551,8 +551,12 @@ static void check_reaped(void)
 		for (until = now_ns() + 3 * took_ns + ENDS_NS; !kill(pid, 0) && now_ns() < until;)
 			sleep_ms(5);
 		stay += !kill(pid, 0);
-		sleep_ms(200);
-		nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
+		/* RCU frees it, when it comes to it; one that stays does so for ever */
+		until = now_ns() + FREED_NS;
+		do {
+			sleep_ms(20);
+			nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
+		} while (info.children && now_ns() < until);
 		left += info.children != 0;
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	}

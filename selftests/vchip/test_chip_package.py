@@ -44,7 +44,6 @@ def main():
     unit_pj = 1e12 / 2 ** esu
     idle_uw = int(p["base_uw"][0])
     leak_uw = int(p["leak_uw"][0])
-    ktap.plan(10)
 
     r = chip.run("idle", 1000)
     watt = r["energy_pj"] * 1e-12 / (r["chip_ns"] * 1e-9)
