@@ -317,7 +317,7 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 		.clock_scale = 1,
 		.esu = 16,
 		.quantum_cycles = 1000,
-		.debt_ns = 30000,
+		.debt_ns = 250000,
 		.thermal_tau_ns = 1000000000,
 		.tjmax_mc = 100000,
 		.ambient_mc = 35000,

@@ -53,4 +53,4 @@ pl2_uw = 10000000
 tau_us = 1000000
 
 quantum_cycles = 1000
-debt_us = 30
+debt_us = 250
