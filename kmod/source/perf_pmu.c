@@ -26,15 +26,13 @@
 #include "../spec.h"
 
 /**
- * struct slot - a counter, and the CPUs of the session that share it
- * @cpus:	these CPUs
+ * struct slot - a counter, of the CPUs of the session whose @of_cpu it is
  * @event:	the counter, NULL while there is none
  * @owner:	the CPU that has to read it
  * @joined:	the slot that these CPUs are about to share instead, or NULL
  * @base:	what the counters before this one have counted
  */
 struct slot {
-	cpumask_var_t cpus;
 	struct perf_event *event;
 	int owner;
 	struct slot *joined;
@@ -151,7 +149,6 @@ static struct perf_event *make_event(const struct kjoule_spec *spec, unsigned in
 
 static void share_slot(struct pmu_source *p, struct slot *slot, unsigned int cpu)
 {
-	cpumask_set_cpu(cpu, slot->cpus);
 	smp_store_release(&p->of_cpu[cpu], slot);	/* R, pairs with Q: the slot before */
 }
 
@@ -235,10 +232,6 @@ static int take_cpu(struct pmu_source *p, unsigned int cpu, char *words)
 		return -ENXIO;
 	}
 	slot = &p->slot[p->n];
-	if (!zalloc_cpumask_var(&slot->cpus, GFP_KERNEL_ACCOUNT)) {
-		perf_event_release_kernel(event);
-		return -ENOMEM;
-	}
 	slot->owner = reader;
 	slot->event = event;
 	p->n++;
@@ -262,9 +255,10 @@ static void join_slots(struct pmu_source *p)
 
 		if (!slot->joined)
 			continue;
-		for_each_cpu(cpu, slot->cpus)
-			share_slot(p, slot->joined, cpu);
-		cpumask_clear(slot->cpus);
+		for_each_cpu(cpu, p->cpus) {
+			if (slot_of(p, cpu) == slot)
+				share_slot(p, slot->joined, cpu);
+		}
 		slot->joined = NULL;
 	}
 }
@@ -309,7 +303,9 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 		slot->base += local64_read(&dead->count);
 		perf_event_release_kernel(dead);
 	}
-	for_each_cpu_and(cpu, slot->cpus, cpu_online_mask) {
+	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
+		if (slot_of(p, cpu) != slot)
+			continue;
 		/* if nothing comes of it: who tries to read it counts the errors */
 		WRITE_ONCE(slot->owner, cpu);
 		event = ask_for(p, cpu, slot, &reader, &other);
@@ -330,10 +326,32 @@ static void mend_slot(struct pmu_source *p, struct slot *slot)
 	}
 }
 
+/* Some PMUs count on the CPUs of one kind only, or are asked for on one CPU only. */
+static bool is_not_counted(int err)
+{
+	return err == -ENOENT || err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP;
+}
+
+/*
+ * A CPU has come. If the PMU counts there but there is no counter to be had, its slot stays without
+ * one: who tries to read it counts the errors, has the loss told, and calls for mending again.
+ */
+static void take_late(struct pmu_source *p, unsigned int cpu)
+{
+	char words[KJOULE_WORDS_LEN];	/* for nobody */
+	int err = take_cpu(p, cpu, words);
+	struct slot *slot;
+
+	if (!err || is_not_counted(err))
+		return;
+	slot = &p->slot[p->n++];
+	slot->owner = cpu;
+	share_slot(p, slot, cpu);
+}
+
 static void mend(struct work_struct *work)
 {
 	struct pmu_source *p = container_of(work, struct pmu_source, mend);
-	char words[KJOULE_WORDS_LEN];	/* for nobody: who can not be counted has no counter */
 	unsigned int i, cpu;
 
 	/* wait for the hotplug that has called for this; the next one calls again */
@@ -344,7 +362,7 @@ static void mend(struct work_struct *work)
 		mend_slot(p, &p->slot[i]);
 	for_each_cpu_and(cpu, p->cpus, cpu_online_mask) {
 		if (!slot_of(p, cpu))
-			take_cpu(p, cpu, words);
+			take_late(p, cpu);
 	}
 	mutex_unlock(&p->lock);
 	kjoule_source_moved();
@@ -407,7 +425,6 @@ static void pmu_release(struct kjoule_source *src)
 	for (i = 0; i < p->n; i++) {
 		if (p->slot[i].event)
 			perf_event_release_kernel(p->slot[i].event);
-		free_cpumask_var(p->slot[i].cpus);
 	}
 	mutex_destroy(&p->lock);
 	kfree(p->of_cpu);
@@ -439,12 +456,6 @@ static bool reads_a_register(const struct pmu *pmu)
 
 	return pmu->task_ctx_nr != perf_invalid_context ||
 	       match_string(known, ARRAY_SIZE(known), pmu->name) >= 0;
-}
-
-/* Some PMUs count on the CPUs of one kind only, or are asked for on one CPU only. */
-static bool is_not_counted(int err)
-{
-	return err == -ENOENT || err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP;
 }
 
 /* Counters for as many CPUs as the PMU has some for. */

@@ -18,6 +18,7 @@
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
+#include "notice.h"
 #include "ring.h"
 
 #define INTERVAL_NS	1000000
@@ -188,6 +189,34 @@ static void check_second(void)
 	set_parameter("vchip_source", "owner", "-1");
 }
 
+/* A CPU comes whose counter can not be made: that is told, and it is tried again until there is one. */
+static void check_full(void)
+{
+	const char *name = "a CPU comes while no counter is left";
+	struct notice n = { 0 };
+	struct nl listener;
+	uint64_t errors;
+
+	if (!begin(KJOULE_FLAG_WAKE_IDLE, NULL))
+		return;
+	nl_open(&listener);
+	notice_listen(&listener);
+	ktap_check(cpu_online(2, false), "%s: the other one of its package goes", name);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info);
+	errors = info.use[pairs].errors;
+	set_parameter("vchip", "full", "1");
+	ktap_check(cpu_online(3, true) && await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) &&
+						info.use[pairs].errors > errors), "%s: values that are not got are counted", name);
+	while (n.event != KJOULE_EVENT_SOURCE_LOST && notice_wait(&listener, &n, 20000) == 1)
+		;
+	ktap_check(n.event == KJOULE_EVENT_SOURCE_LOST && !strcmp(n.source, "pairs"), "%s: that the source is lost is told", name);
+	nl_close(&listener);
+	set_parameter("vchip", "full", "0");
+	ktap_check(grows(3, 3), "%s: it has one when there is one again", name);
+	ktap_check(cpu_online(2, true) && is_of_scope(2, info.use[pairs].scope[3]), "%s: which both CPUs share", name);
+	end(name);
+}
+
 static int64_t asked_in_vain(void)
 {
 	int64_t n = -1;
@@ -230,6 +259,7 @@ int main(void)
 	nl_open(&nl);
 	check_second();
 	check_in_vain();
+	check_full();
 	check_joined(KJOULE_FLAG_WAKE_IDLE, "the last one joins", "the other one joins");
 	if (kernel_full_of_checkers()) {
 		ktap_skip("the same beside busy threads", "a CPU takes half a minute to come and go then: another kernel");

@@ -29,6 +29,10 @@ static uint init_ms;
 module_param(init_ms, uint, 0600);
 MODULE_PARM_DESC(init_ms, "for tests: vchip_pairs takes so long to make a counter");
 
+static bool full;
+module_param(full, bool, 0600);
+MODULE_PARM_DESC(full, "for tests: vchip_pairs has no counter left");
+
 static int in_vain;
 module_param(in_vain, int, 0400);
 MODULE_PARM_DESC(in_vain, "how often vchip_pairs was asked while it had no CPU to read on, where RAPL's PMU fails badly");
@@ -66,6 +70,8 @@ static int pair_event_init(struct perf_event *event)
 		in_vain++;
 		return -ENODEV;
 	}
+	if (READ_ONCE(full))
+		return -EBUSY;
 	if (!READ_ONCE(apart))
 		event->cpu = reader;
 	return 0;
