@@ -27,7 +27,6 @@ struct kjoule_sampler;
  * struct kjoule_meter - counters of one scope of one source
  * @reader:	CPU whose tick reads it, KJOULE_METER_FREE: none. Who takes it from FREE has it
  *		alone; the fields below are its
- * @awake:	how many CPUs that share it are not idle, where such are parked; anybody's
  * @src:	where the values come from
  * @index:	the source's number in the session, for the records
  * @scope:	the lowest CPU of the session that shares the counters
@@ -53,10 +52,10 @@ struct kjoule_sampler;
  * @fails_untold: the source is to be told of them
  * @fails_ns:	CLOCK_MONOTONIC when it was to be told last
  * @counter:	since the session's start
+ * @awake:	how many CPUs that share it are not idle, where such are parked; anybody's
  */
 struct kjoule_meter {
 	int reader;
-	atomic_t awake;
 	struct kjoule_source *src ____cacheline_aligned_in_smp;
 	u32 index;
 	u32 scope;
@@ -82,6 +81,7 @@ struct kjoule_meter {
 	bool fails_untold;
 	u64 fails_ns;
 	struct kjoule_counter counter[KJOULE_MAX_DOMAINS];
+	atomic_t awake ____cacheline_aligned_in_smp;
 };
 
 struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 still,

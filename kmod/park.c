@@ -198,8 +198,13 @@ void kjoule_park_recheck(struct kjoule_sampler *s)
  */
 bool kjoule_park_at_tick(struct kjoule_sampler *s)
 {
-	if (!is_needed(s))
-		park(s, ktime_get_ns(), false);
+	u64 now;
+
+	if (is_needed(s))
+		return false;
+	now = ktime_get_ns();
+	park(s, now, false);
+	kjoule_load_take(s->load, ktime_get_ns() - now);
 	return s->parked;
 }
 

@@ -137,9 +137,9 @@ static void find_keeper(const struct kjoule_session *s, struct kjoule_meter *m)
 }
 
 /* Is there a CPU in the session that can read it, as far as the source knows now? */
-static bool is_within_reach(const struct kjoule_session *s, const struct kjoule_meter *m)
+static bool is_within_reach(const struct kjoule_meter *m)
 {
-	return m->owner < 0 || keeper_of(s, m);
+	return m->owner < 0 || m->keeper;
 }
 
 /* A PMU's counter can not be made before its CPU is there, and not on every CPU. */
@@ -169,7 +169,7 @@ static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sample
 			return -ENOMEM;
 		find_keeper(s, m);
 		s->meter[s->n_meters++] = m;
-		if (!is_within_reach(s, m)) {
+		if (!is_within_reach(m)) {
 			snprintf(words, KJOULE_WORDS_LEN,
 				 "%s: read on CPU %d, which is not of the session; add it",
 				 m->src->name, m->owner);
@@ -237,7 +237,7 @@ static struct kjoule_meter *add_meter(struct kjoule_session *s, u32 index, unsig
 	find_keeper(s, m);
 	s->meter[s->n_meters] = m;
 	smp_store_release(&s->n_meters, s->n_meters + 1);	/* notices go through them */
-	if (!is_within_reach(s, m))
+	if (!is_within_reach(m))
 		kjoule_notices_out_of_reach(s, m);
 	return m;
 }
@@ -306,13 +306,13 @@ void kjoule_session_ask_owners(struct kjoule_session *s)
 	lockdep_assert_held(&s->lock);
 	for (i = 0; i < s->n_meters; i++) {
 		struct kjoule_meter *m = s->meter[i];
-		bool before = is_within_reach(s, m);
+		bool before = is_within_reach(m);
 
 		if (!kjoule_meter_ask_owner(m))
 			continue;
 		find_keeper(s, m);
 		moved = true;
-		if (before && m->cpus && !is_within_reach(s, m))
+		if (before && m->cpus && !is_within_reach(m))
 			kjoule_notices_out_of_reach(s, m);
 	}
 	for (i = 0; i < s->n_sources && s->state != KJOULE_SESSION_STOPPED; i++) {
