@@ -28,6 +28,7 @@ struct use {
 struct facts {
 	char name[KJOULE_SOURCE_NAME_LEN];
 	u64 period_ns;
+	u64 update_ns;		/* between two moves of what is read, 0 if not known */
 	struct kjoule_poller_books books;
 	enum kjoule_quantity quantity;
 	s64 value;
@@ -80,8 +81,10 @@ static int get_facts(struct kobject *kobj, struct facts *facts)
 	memset(facts, 0, sizeof(*facts));
 	src = used_source(s, u->index);
 	strscpy(facts->name, src->name, sizeof(facts->name));
-	if (u->own)
+	if (u->own) {
 		facts->quantity = src->domains[0].quantity;
+		facts->update_ns = src->domains[0].update_period_ns;
+	}
 	if (u->slow) {
 		facts->no_value = kjoule_poller_get_value(s->poller[u->index], 0, &facts->value);
 		facts->period_ns = s->poller[u->index]->period_ns;
@@ -137,6 +140,21 @@ static ssize_t unit_show(struct kobject *kobj, struct kobj_attribute *attr, char
 	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%s\n", kjoule_stats_unit(f.quantity));
 }
 
+/* One count of "value" in that unit; a registered source has raw counts, and more to say. */
+static ssize_t scale_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "1\n");
+}
+
+static ssize_t update_period_ns_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct facts f;
+
+	return get_facts(kobj, &f) ?: sysfs_emit(buf, "%llu\n", f.update_ns);
+}
+
 static ssize_t value_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct facts f;
@@ -151,6 +169,9 @@ static struct kobj_attribute reads = __ATTR(reads, 0400, reads_show, NULL);
 static struct kobj_attribute overruns = __ATTR(overruns, 0400, overruns_show, NULL);
 
 static struct kobj_attribute unit = __ATTR(unit, 0400, unit_show, NULL);
+static struct kobj_attribute scale = __ATTR(scale, 0400, scale_show, NULL);
+static struct kobj_attribute update_period_ns =
+	__ATTR(update_period_ns, 0400, update_period_ns_show, NULL);
 static struct kobj_attribute value = __ATTR(value, 0400, value_show, NULL);
 
 static struct attribute *use_attrs[] = {
@@ -160,6 +181,8 @@ static struct attribute *use_attrs[] = {
 	&reads.attr,
 	&overruns.attr,
 	&unit.attr,
+	&scale.attr,
+	&update_period_ns.attr,
 	&value.attr,
 	NULL
 };
@@ -172,7 +195,8 @@ static umode_t use_visible(struct kobject *kobj, struct attribute *attr, int n)
 
 	if (attr == &name.attr || attr == &errors.attr)
 		seen = true;
-	else if (attr == &unit.attr || attr == &value.attr)
+	else if (attr == &unit.attr || attr == &value.attr || attr == &scale.attr ||
+		 attr == &update_period_ns.attr)
 		seen = u->own;
 	return seen ? attr->mode : 0;
 }
