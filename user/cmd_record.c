@@ -370,7 +370,7 @@ static int open_cgroup(struct record_options *opt)
 				  strerror(errno));
 	snprintf(controllers, sizeof(controllers), "%s/cgroup.procs", path);
 	if (access(controllers, F_OK))
-		return cmd_failed("--cgroup %s: %s is no cgroup", opt->cgroup, path);
+		return cmd_failed("--cgroup %s: %s is no cgroup of version 2; see `ls " CGROUP_ROOT "`", opt->cgroup, path);
 	return 0;
 }
 

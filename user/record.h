@@ -163,6 +163,8 @@ int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
 			 uint64_t side_band_anew, uint64_t ring_damaged, struct kjoule_error *err);
+/** record_writer_kernel_hidden() - the kernel was sampled, but we may not know its functions' names */
+bool record_writer_kernel_hidden(const struct record_writer *w);
 /** record_writer_samples() - samples of a CPU since the last call */
 uint64_t record_writer_samples(struct record_writer *w, unsigned int cpu);
 uint64_t record_writer_bytes(const struct record_writer *w);

@@ -147,6 +147,13 @@ static int write_start(struct record_loop *l)
 	return record_writer_start(l->w, l->opt, &l->session, &l->cal, &l->err);
 }
 
+/* What came first counts, of what was noticed at once too: a signal takes the command with it. */
+static void ends(struct record_loop *l, const char *reason)
+{
+	if (!l->reason)
+		l->reason = reason;
+}
+
 static void on_signal(struct record_loop *l)
 {
 	struct signalfd_siginfo si;
@@ -154,7 +161,7 @@ static void on_signal(struct record_loop *l)
 	while (read(l->fds[FD_SIGNAL].fd, &si, sizeof(si)) == sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD)
 			continue;
-		l->reason = "signal";
+		ends(l, "signal");
 		l->signal = si.ssi_signo;
 		/* A key on the terminal reaches the command as well, kill(1) only us. */
 		if (l->child.running && si.ssi_code <= 0)
@@ -181,19 +188,19 @@ static int sleep_ms(const struct record_loop *l, uint64_t now)
 	return (ns + 999999) / 1000000;
 }
 
-static void check_ends(struct record_loop *l, uint64_t now)
+void record_check_ends(struct record_loop *l, uint64_t now)
 {
 	if (l->fds[FD_SIGNAL].revents)
 		on_signal(l);
 	if (l->child.pid && !l->command_gone && record_child_reap(&l->child, false)) {
 		l->command_gone = true;
-		l->reason = "command ended";
+		ends(l, "command ended");
 	}
 	if (l->fds[FD_PROCESS].revents ||
 	    (l->opt->pid && l->fds[FD_PROCESS].fd < 0 && kill(l->opt->pid, 0) && errno == ESRCH))
-		l->reason = "process ended";
+		ends(l, "process ended");
 	if (l->started && l->opt->duration_ns && now - l->start_ns >= l->opt->duration_ns)
-		l->reason = "duration";
+		ends(l, "duration");
 }
 
 /* What runs beside the target costs energy: note when it was us. */
@@ -235,7 +242,7 @@ static int loop(struct record_loop *l)
 			ret = record_follow_cpus(l, now);
 		if (!ret && l->started)
 			ret = every_second(l, now);
-		check_ends(l, now);
+		record_check_ends(l, now);
 	}
 	return ret;
 }
@@ -270,7 +277,8 @@ static int finish(struct record_loop *l)
 		damaged += kjoule_device_ring(l->dev, i)->damaged;
 	if (!ret)
 		ret = record_writer_finish(l->w, &l->session, l->reason,
-					   l->child.reaped ? record_child_code(&l->child) : -1,
+					   record_child_reap(&l->child, false) ?
+					   record_child_code(&l->child) : -1,
 					   kjoule_sideband_lost(l->sb), l->side_band_anew, damaged,
 					   &l->err);
 	return ret;
@@ -349,6 +357,9 @@ void record_warn_at_end(const struct record_loop *l)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
 	record_sources_warn(&l->session, TOTAL(l, source_errors));
+	if (record_writer_kernel_hidden(l->w))
+		cmd_warn("the kernel's functions will be [unknown]: /proc/kallsyms hides their addresses from you; give "
+			 "the tool CAP_SYSLOG as well, or set kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");
 }
 
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
@@ -394,9 +405,11 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 			cmd_warn("%s%s", l.progress ? "\r\033[K" : "", l.err.text);
 			code = EXIT_FAILED;
 		}
-		if (!opt->quiet)
+		/* of a session that could not be stopped there is nothing to sum up */
+		if (!opt->quiet && l.session.stop_ns)
 			summary(&l);
-		record_warn_at_end(&l);
+		if (l.session.stop_ns)
+			record_warn_at_end(&l);
 	} else if (!code) {
 		cmd_warn("nothing was recorded: it ended (%s) before the delay was over", l.reason);
 		code = EXIT_FAILED;

@@ -62,6 +62,13 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 int record_watch_side_band(struct record_loop *l);
 /** record_follow_cpus() - have the side band of CPUs that came back. Return: 0 or -errno */
 int record_follow_cpus(struct record_loop *l, uint64_t now);
+/**
+ * record_check_ends() - set @l->reason if the recording ends now
+ *
+ * The first of: a signal, which is passed on to the command; the command's end, the process's;
+ * the duration.
+ */
+void record_check_ends(struct record_loop *l, uint64_t now);
 /** record_warn_at_end() - say what a report's reader should know, however quiet it was to be */
 void record_warn_at_end(const struct record_loop *l);
 

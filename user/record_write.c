@@ -45,6 +45,7 @@ struct record_writer {
 	struct buffer side_band, awake;
 	struct kjoule_build_ids *build_ids;
 	struct ip_set ips;
+	bool kernel_hidden;		/* these have addresses, but no names for us */
 	struct kjoule_error err;	/* of a write out of a sink */
 };
 
@@ -297,8 +298,12 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 	size_t n = 0, len;
 	int ret;
 
-	if (!w->ips.n || kjoule_kallsyms_read(&all))
-		return 0;	/* not readable: the report will say [unknown] */
+	if (!w->ips.n)
+		return 0;
+	if (kjoule_kallsyms_read(&all)) {
+		w->kernel_hidden = true;
+		return 0;
+	}
 	ips = calloc(w->ips.n, sizeof(*ips));
 	if (!ips) {
 		kjoule_kallsyms_free(all);
@@ -314,6 +319,11 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 	free(ips);
 	kjoule_kallsyms_free(all);
 	return ret;
+}
+
+bool record_writer_kernel_hidden(const struct record_writer *w)
+{
+	return w && w->kernel_hidden;
 }
 
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "record_loop.h"
 #include "synthetic.h"
 
@@ -133,6 +137,42 @@ static void a_quiet_recording_says_what_is_missing_too(void **state)
 	free(text);
 }
 
+/* Ctrl-C reaches the command too, which is dead before anybody has looked. */
+static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
+{
+	const struct record_options command = { .duration_ns = 1 };
+	struct pollfd fds[FD_PROCESS + 1] = { [FD_DEVICE] = { .fd = -1 }, [FD_PROCESS] = { .fd = -1 } };
+	struct record_loop l = { .opt = &command, .fds = fds, .n_fds = FD_PROCESS + 1, .started = true };
+	sigset_t set, old;
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	for (int with = 0; with < 2; with++) {
+		siginfo_t info;
+
+		l.reason = NULL;
+		l.command_gone = false;
+		l.child = (struct record_child){ .pid = fork(), .running = true };
+		if (!l.child.pid)
+			_exit(3);
+		assert_true(l.child.pid > 0);
+		assert_int_equal(waitid(P_PID, l.child.pid, &info, WEXITED | WNOWAIT), 0);
+		fds[FD_SIGNAL] = (struct pollfd){ .fd = signalfd(-1, &set, SFD_NONBLOCK) };
+		if (with) {
+			kill(getpid(), SIGINT);
+			fds[FD_SIGNAL].revents = POLLIN;
+		}
+		record_check_ends(&l, 1);
+		assert_string_equal(l.reason, with ? "signal" : "command ended");
+		assert_true(l.child.reaped);
+		assert_int_equal(l.signal, with ? SIGINT : 0);
+		close(fds[FD_SIGNAL].fd);
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +180,7 @@ int main(void)
 		cmocka_unit_test(refused_rings_are_halved_unless_they_were_asked_for),
 		cmocka_unit_test(what_sources_could_not_tell_is_said),
 		cmocka_unit_test(a_quiet_recording_says_what_is_missing_too),
+		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
