@@ -30,5 +30,5 @@ pause_ns = 323000
 update_period_us = 34000
 update_jitter_us = 100
 
-# Single loops are timed here: a hole is to be one, and not made up for by fast ones after it.
+# Single loops are timed here, as on the sharp chip.
 debt_us = 30
