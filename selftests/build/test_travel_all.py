@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import travel  # noqa: E402
-from travel import ktap, Run, kmod, ALL, CHIP, CLI, KMOD, NO_CHIP, NO_DEBUG, PYTHON, SILICON, VIRTUAL  # noqa: E402
+from travel import ktap, Run, kmod, ALL, CHIP, CLI, KMOD, NO_CHIP, NO_LABORATORY, PYTHON, SILICON, VIRTUAL  # noqa: E402
 
 
 def main():
@@ -22,9 +22,9 @@ def main():
 
         r = Run(suite, "the module's without a chip", ["--no-chip", "--cpus", "2"], options="-c kmod",
                 prepare="export KJOULE_KO=/root/lab/kjoule.ko")
-        r.expect(0, KMOD - set(VIRTUAL), NO_CHIP | NO_DEBUG | VIRTUAL, 900)
+        r.expect(0, KMOD - set(VIRTUAL), NO_CHIP | NO_LABORATORY | VIRTUAL, 900)
 
-        lacking = NO_CHIP | NO_DEBUG
+        lacking = NO_CHIP | NO_LABORATORY
         lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "ring_end", "soak"),
                                       "one CPU only"))
         lacking.update(dict.fromkeys(PYTHON, "/usr/bin/python3 is not there: install python3"))
@@ -37,14 +37,14 @@ def main():
 
         r = Run(suite, "without CAP_PERFMON", ["--no-chip", "--cpus", "2"], options="-c kmod",
                 wrap="setpriv --bounding-set=-perfmon,-sys_admin --inh-caps=-perfmon,-sys_admin")
-        r.expect(4, set(), dict.fromkeys(KMOD | CHIP, "no CAP_PERFMON: run as root") | NO_DEBUG, 0)
+        r.expect(4, set(), dict.fromkeys(KMOD | CHIP, "no CAP_PERFMON: run as root") | NO_LABORATORY, 0)
 
         r = Run(suite, "on the virtual chip", ["--cpus", "2"], options="-c kmod -c silicon -t cli:test_tool.sh",
                 prepare="for p in /sys/devices/system/cpu/cpufreq/policy*; do echo performance >$p/scaling_governor; done")
         gone, joined = kmod("source_gone"), kmod("source_joined")
         r.expect(0, (KMOD | CHIP | SILICON | CLI) - gone - joined,
                  dict.fromkeys(gone, "vchip_source.ko is not there to load it again") |
-                 dict.fromkeys(joined, "four CPUs are needed") | NO_DEBUG, 800)
+                 dict.fromkeys(joined, "four CPUs are needed") | NO_LABORATORY, 800)
         r.says("a module that is held by another is not unloaded", "test_life", "vchip_source uses the module: rmmod vchip_source")
         for part in ("source vchip: energy, rating 300, available, the default", "nominal 10 ms",
                      "source: 100000 kHz (vchip-cycles", "powercap package-0"):

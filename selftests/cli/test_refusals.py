@@ -9,13 +9,14 @@ Each promise takes otherwise valid input, wants the exit code, and wants a messa
 says what was asked, what was found and what to do. A command that was to be recorded
 must not have run.
 """
+import json
 import os
 import shutil
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, says, path, start, end, KJOULE, MODULES  # noqa: E402
+from cli import ktap, kjoule, run, says, path, start, end, rows, KJOULE, MODULES  # noqa: E402
 
 RAN = path("ran")
 COMMAND = ("--", "touch", RAN)
@@ -160,6 +161,42 @@ def the_permission():
             f.write(before)
 
 
+def the_group():
+    """As the manual says: no root, but a group that the device is open to, and CAP_PERFMON."""
+    device = os.stat("/dev/kjoule")
+    binary = path("kjoule")
+
+    def member(caps, *command):
+        return run("setpriv", "--reuid=65534", "--regid=65533", "--clear-groups", "--inh-caps=-all" + caps,
+                   "--ambient-caps=-all" + caps, binary, *command)
+
+    with open(PARANOID) as f:
+        before = f.read()
+    try:
+        with open(PARANOID, "w") as f:
+            f.write("2")
+        os.chmod("/dev/kjoule", 0o660)
+        says("who is not of the device's group is told", member(",+perfmon", "list"), 1, "/dev/kjoule: Permission denied")
+        os.chown("/dev/kjoule", -1, 65533)
+        ktap.check(member(",+perfmon", "list").code == 0, "who is may look at the sources")
+        whole = ("record", "--no-calibrate", "-q", "-a", "-F", "1000", "-o", path("group.data"), "--", "dd", "if=/dev/zero",
+                 "of=/dev/null", "bs=1M", "count=300")
+        for caps, named in ((",+perfmon", False), (",+perfmon,+syslog", True)):
+            r = member(caps, *whole)
+            # read by who may not see the running kernel's names either
+            told = member("", "report", "--json", path("group.data"))
+            doc = json.loads(told.out) if told.code == 0 else {"rows": []}
+            names = {row["function"] for row in rows(doc, "function") if row["object"] == "[kernel]"}
+            ktap.check(r.code == 0 and names and ("[unknown]" not in names) == named,
+                       f"{caps[1:]} records all, {'with' if named else 'without'} the kernel's names", (r, sorted(names)[:9]))
+            ktap.check(("CAP_SYSLOG" in r.err) != named, "and says what is missing, if it is", r.err)
+    finally:
+        os.chown("/dev/kjoule", device.st_uid, device.st_gid)
+        os.chmod("/dev/kjoule", device.st_mode & 0o7777)
+        with open(PARANOID, "w") as f:
+            f.write(before)
+
+
 def the_quota():
     """Rings that a user may not have are made smaller, but not those that he has asked for."""
     parameter = "/sys/module/kjoule/parameters/ring_kib_per_cpu"
@@ -217,6 +254,7 @@ def main():
     the_target()
     the_output()
     the_permission()
+    the_group()
     the_quota()
     the_version()
     the_module()

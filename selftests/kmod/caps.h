@@ -15,6 +15,11 @@
 #define CAP(x)		(1ULL << (x))
 #define CAP_ALL		(CAP(CAP_LAST_CAP + 1) - 1)
 
+/* Why there is none of one's own. */
+#define NO_USER_NAMESPACE	"none can be made here: it takes CONFIG_USER_NS, user.max_user_namespaces above 0 and " \
+				"kernel.unprivileged_userns_clone=1 where there is such"
+#define NO_NET_NAMESPACE	"none can be made here: it takes CONFIG_NET_NS and CAP_SYS_ADMIN"
+
 /* Keep only these, in all sets; they do not come back. */
 static inline bool caps_keep(uint64_t caps)
 {

@@ -20,7 +20,6 @@
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
-#include "notice.h"
 #include "ring.h"
 #include "who.h"
 
@@ -35,7 +34,6 @@ static unsigned int n_opened;
 
 static char due[64];		/* the session's ticks, in sysfs */
 static const char *no_debugfs;	/* why there are no tables to open */
-static bool has_group;
 static int device = -1;		/* opened by root */
 
 /* As an administrator might: more bits for everybody. */
@@ -59,19 +57,6 @@ static void close_again(void)
 		chmod(opened[n_opened].path, opened[n_opened].mode);
 }
 
-static int try_read(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-	char text[64];
-
-	if (fd < 0)
-		return -errno;
-	if (read(fd, text, sizeof(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static void check_files(const char *who)
 {
 	struct kjoule_info info = { .size = sizeof(info) };
@@ -89,20 +74,12 @@ static void check_files(const char *who)
 	check_errno(EACCES, device_attach(device, theirs, NULL), who, "attaching root's open device");
 }
 
-static void check_join(struct nl *with, const char *who)
-{
-	if (has_group)
-		check_errno(EPERM, notice_join(with), who, "joining the group of notices");
-	else
-		ktap_skip("joining the group of notices", "this kernel can not guard it: there is none");
-}
-
 static void in_user_namespace(void)
 {
 	struct nl own;
 
 	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) || unshare(CLONE_NEWUSER)) {
-		ktap_skip("root of a user namespace", "user namespaces are not allowed here");
+		ktap_skip("root of a user namespace", NO_USER_NAMESPACE);
 		return;
 	}
 	check_errno(0, nl_open(&own), "root of a user namespace", "the family can be found");
@@ -119,7 +96,7 @@ static void in_container(void)
 
 	if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) ||
 	    unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
-		ktap_skip("a container", "user and network namespaces are not allowed here");
+		ktap_skip("a container", NO_USER_NAMESPACE ", and CONFIG_NET_NS");
 		return;
 	}
 	check_errno(ENOENT, nl_open(&own), "root of a container", "the family is not there");
@@ -146,7 +123,6 @@ static void with_net_admin(void)
 int main(void)
 {
 	struct nl_session s;
-	struct nl probe;
 
 	need_module();
 	need_root();
@@ -157,8 +133,7 @@ int main(void)
 		return ktap_end();
 	}
 	theirs = s.id;
-	has_group = !nl_open(&probe) && !notice_join(&probe);
-	nl_close(&probe);
+	has_group = find_group();
 	snprintf(due, sizeof(due), "/sys/class/misc/kjoule/session%u/due", theirs);
 	open_to_all(KJOULE_DEVICE, 0666);
 	open_to_all(due, 0444);

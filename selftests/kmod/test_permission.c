@@ -53,7 +53,7 @@ static void as_nobody(void)
 		nl_open(&inside);
 		check_commands(&inside, "root of a user namespace");
 	} else {
-		ktap_skip("root of a user namespace", "user namespaces are not allowed here");
+		ktap_skip("root of a user namespace", NO_USER_NAMESPACE);
 	}
 }
 
@@ -170,7 +170,7 @@ static void in_net_namespace(void)
 	struct nl own;
 
 	if (unshare(CLONE_NEWNET)) {
-		ktap_skip("another network namespace", "can not be made here");
+		ktap_skip("another network namespace", NO_NET_NAMESPACE);
 		return;
 	}
 	check_errno(ENOENT, nl_open(&own), "another network namespace", "the family is not there");

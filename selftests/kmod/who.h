@@ -17,12 +17,14 @@
 #include "../ktap.h"
 #include "caps.h"
 #include "nl.h"
+#include "notice.h"
 
 #define NOBODY	65534
 #define BOOKS	"/sys/kernel/debug/kjoule/books"
 
 static struct nl nl;		/* of the privileged parent, shared with the children */
 static uint32_t theirs;		/* a session of it */
+static bool has_group;		/* of notices: where the kernel can guard it */
 
 static const char *const command_name[] = {
 	[KJOULE_CMD_SOURCE_GET] = "source-get",
@@ -35,6 +37,8 @@ static const char *const command_name[] = {
 	[KJOULE_CMD_RECORDS_GET] = "records-get",
 	[KJOULE_CMD_NOTICE_LISTEN] = "notice-listen",
 };
+
+#define NO_GROUP	"this kernel can not guard it, so there is none: it takes 6.1.68, 6.7 or newer"
 
 #define FILES	(CAP(CAP_DAC_OVERRIDE) | CAP(CAP_DAC_READ_SEARCH))
 
@@ -74,8 +78,12 @@ static inline void check_commands(struct nl *who, const char *name)
 	uint8_t cmd;
 
 	for (cmd = KJOULE_CMD_SOURCE_GET; cmd <= KJOULE_CMD_MAX; cmd++) {
-		if (!command_name[cmd])
+		if (cmd == KJOULE_CMD_NOTICE)
 			continue;	/* only told */
+		if (!command_name[cmd]) {
+			ktap_not_ok("command %u has a name here, to be tried", cmd);
+			continue;
+		}
 		if (cmd != KJOULE_CMD_RECORDS_GET)
 			check_errno(EPERM, try_command(who, cmd, 0), name, command_name[cmd]);
 		if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_SESSION_GET && cmd != KJOULE_CMD_STATS_GET &&
@@ -94,6 +102,36 @@ static inline int try_open(const char *path, int flags)
 		return -errno;
 	close(fd);
 	return 0;
+}
+
+static inline int try_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	char text[64];
+
+	if (fd < 0)
+		return -errno;
+	if (read(fd, text, sizeof(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static inline bool find_group(void)
+{
+	struct nl probe;
+	bool found = !nl_open(&probe) && !notice_join(&probe);
+
+	nl_close(&probe);
+	return found;
+}
+
+static inline void check_join(struct nl *with, const char *who)
+{
+	if (has_group)
+		check_errno(EPERM, notice_join(with), who, "joining the group of notices");
+	else
+		ktap_skip("joining the group of notices", NO_GROUP);
 }
 
 /* Run in a child, so that what it gives up comes back; results are counted here. */
