@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See any_source.h. */
 #include <fcntl.h>
+#include <unistd.h>
 #include <linux/perf_event.h>
 
 #include "any_source.h"
@@ -22,4 +23,11 @@ struct nl_spec any_file(void)
 
 	return (struct nl_spec){ .given = GIVE_FILE | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_VALUE_FILE,
 				 .name = "file", .quantity = KJOULE_QUANTITY_COUNT, .period_ns = PERIOD_NS, .fd = fd };
+}
+
+bool any_supply(struct nl_spec *spec)
+{
+	*spec = (struct nl_spec){ .given = GIVE_NAMED | GIVE(PERIOD_NS), .origin = KJOULE_ORIGIN_POWER_SUPPLY,
+				  .name = "test_battery", .period_ns = PERIOD_NS };
+	return !access("/sys/class/power_supply/test_battery", F_OK);
 }

@@ -7,6 +7,8 @@
 #ifndef KJOULE_SELFTESTS_ANY_SOURCE_H
 #define KJOULE_SELFTESTS_ANY_SOURCE_H
 
+#include <stdbool.h>
+
 #include "nl.h"
 
 /* Of perf, read in the tick: the time of each CPU, as if it were its energy. */
@@ -17,5 +19,8 @@ struct nl_spec any_counter(void);
  * caller's to close; -1 where there is none.
  */
 struct nl_spec any_file(void);
+
+/* The power supply that CONFIG_TEST_POWER makes up; whether there is one. */
+bool any_supply(struct nl_spec *spec);
 
 #endif
