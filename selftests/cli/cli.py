@@ -27,6 +27,7 @@ INSTALLED = not os.path.exists(os.path.join(HERE, "../run.py"))
 MODULES = os.path.join(TOP, f"build/kmod-{os.uname().release}")
 SESSIONS = "/sys/class/misc/kjoule/sessions"
 NO_SYMBOLS = "no symbols"
+HEADER_BYTES = 24    # of a recording's file
 
 Result = collections.namedtuple("Result", "code out err")
 if INSTALLED:
@@ -123,6 +124,11 @@ def wait_until(condition, seconds=30):
 
 def size(name):
     return os.path.getsize(name) if os.path.exists(name) else 0
+
+
+def begun(name):
+    """Whether a recording's file has more than its header, which is there before anything is started."""
+    return size(name) > HEADER_BYTES
 
 
 def sessions():

@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, kjoule, run, start, finish, end, wait_until, size, report, rows, script, path, KJOULE, MIX  # noqa: E402
+from cli import ktap, kjoule, run, start, finish, end, wait_until, size, begun, report, rows, script, path, KJOULE, MIX  # noqa: E402
 
 ONLINE = "/sys/devices/system/cpu/cpu1/online"
 
@@ -31,7 +31,7 @@ def away(seconds):
 
 def begin(name, *options):
     p = start(KJOULE, "record", "--no-calibrate", "-F", "500", "-o", path(name), *options)
-    ktap.check(wait_until(lambda: size(path(name)) > 0), "a recording begins")
+    ktap.check(wait_until(lambda: begun(path(name))), "a recording begins")
     time.sleep(1)
     return p
 
@@ -60,8 +60,8 @@ def of_the_session():
     """At once, and for a moment only: nothing of /sys would tell that it was away."""
     p = begin("session", "-a")
     for seconds in (0.5, 0):
-        before = size(path("session"))
         away(seconds)
+        before = size(path("session"))
         time.sleep(1)
         wait_until(lambda: size(path("session")) > before)    # the recorder has looked since
     mix = start("taskset", "-c", "1", MIX, "2")

@@ -282,8 +282,8 @@ static void check_full(void)
 	struct nl_config config = { .interval_ns = 500000, .ring_bytes = 32768,
 				    .cpus = 1ULL << cpu_first() | 1ULL << second,
 				    .flags = CHAINS | STACK, .stack_bytes = 2048 };
-	uint64_t until = now_ns() + 5000000000;
 	pid_t pid = child_start(recurse_and_spin, NULL);
+	uint64_t until = now_ns() + PATIENCE_NS;
 	struct nl_session info;
 	struct device d;
 	uint64_t lost = 0;

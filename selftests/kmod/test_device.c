@@ -524,7 +524,7 @@ static void check_poll(void)
 	s = new_session(&(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_WAKE_IDLE, .ring_bytes = 4096, .wakeup_bytes = 4096 });
 	device_open(&d, s.id);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_START, s.id, &s);
-	ktap_check_equal(POLLIN, poll_now(d.fd, 3000), "a mark at the very end of the ring is reached");
+	ktap_check_equal(POLLIN, poll_now(d.fd, 20000), "a mark at the very end of the ring is reached");
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
 	ktap_check_equal(POLLHUP, poll_now(d.fd, 0) & POLLHUP, "poll tells that the session was deleted");
 	device_close(&d);

@@ -102,7 +102,7 @@ static const struct nl_use *use(unsigned int i)
 /* Let the thread read at least twice more: the second of these began after the call. */
 static bool let_read_so_often(unsigned int source, unsigned int times)
 {
-	uint64_t reads = use(source)->reads, limit = now_ns() + 5000 * MS;
+	uint64_t reads = use(source)->reads, limit = now_ns() + PATIENCE_NS;
 
 	while (use(source)->reads < reads + times && now_ns() < limit)
 		sleep_ms(2);

@@ -41,7 +41,7 @@ static const struct nl_use *use(unsigned int i)
 /* Let the thread read at least twice more: the second of these began after the call. */
 static void let_read(unsigned int source)
 {
-	uint64_t reads = use(source)->reads, limit = now_ns() + 5000000000;
+	uint64_t reads = use(source)->reads, limit = now_ns() + PATIENCE_NS;
 
 	while (use(source)->reads < reads + 2 && now_ns() < limit)
 		sleep_ms(2);

@@ -447,7 +447,7 @@ static void check_cgroup(void)
 
 	mkdir(CGROUP, 0755);
 	if (mount("none", CGROUP, "cgroup2", 0, NULL)) {
-		ktap_skip("a cgroup is sampled", "no cgroup version 2 can be mounted");
+		ktap_skip("a cgroup is sampled", "no cgroup version 2 can be mounted: it takes CONFIG_CGROUPS, and root");
 		return;
 	}
 	mkdir(CGROUP "/a", 0755);
