@@ -303,8 +303,10 @@ def check_uses(t, recorder):
     t.check(names == ["vchip", "vchip-meter", "hwmon:vchip/power1", "perf:vchip/instructions/", "vchip-cycles"],
             "a session's sources have folders, by their numbers", [names])
     there = [sorted(os.listdir(f"{SYSFS}/{recorder.folder}/source{i}")) for i in range(4)]
-    slow = ["errors", "name", "overruns", "period_ns", "reads"]
-    t.check(there == [["errors", "name"], slow, sorted(slow + ["unit", "value"]), ["errors", "name", "unit", "value"]],
+    slow, own = ["errors", "name", "overruns", "period_ns", "reads"], ["scale", "unit", "update_period_ns", "value"]
+    t.check([use(f"source2/{f}") for f in ("scale", "update_period_ns")] == ["1", "0"], "and its scale",
+            [use(f"source2/{f}") for f in ("scale", "update_period_ns")])
+    t.check(there == [["errors", "name"], slow, sorted(slow + own), sorted(["errors", "name"] + own)],
             "what the ticks read has no period, what others tell is not told twice", [there])
     t.check([use("source2/unit"), use("source3/unit")] == ["uW", "events"], "a source has its unit")
     least, most = 0.3e6, 10e6    # of the chip, in microwatts, idle and with both CPUs at work

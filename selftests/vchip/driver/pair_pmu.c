@@ -29,9 +29,9 @@ static uint init_ms;
 module_param(init_ms, uint, 0600);
 MODULE_PARM_DESC(init_ms, "for tests: vchip_pairs takes so long to make a counter");
 
-static bool full;
-module_param(full, bool, 0600);
-MODULE_PARM_DESC(full, "for tests: vchip_pairs has no counter left");
+static bool no_pair;
+module_param(no_pair, bool, 0600);
+MODULE_PARM_DESC(no_pair, "for tests: vchip_pairs has no counter left");
 
 static int in_vain;
 module_param(in_vain, int, 0400);
@@ -70,7 +70,7 @@ static int pair_event_init(struct perf_event *event)
 		in_vain++;
 		return -ENODEV;
 	}
-	if (READ_ONCE(full))
+	if (READ_ONCE(no_pair))
 		return -EBUSY;
 	if (!READ_ONCE(apart))
 		event->cpu = reader;
