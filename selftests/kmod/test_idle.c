@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 180
- * debug: no what a session books as idle is held to what the kernel does while it is watched, of which it takes half again as long there
  * stalls: idle power is|woken no more|more than twice|is woken for|deep state|governor|is the kernel
  */
 #include <math.h>
