@@ -23,6 +23,8 @@
 #include "ring.h"
 
 #define INTERVAL_NS	250000
+/* A tick takes a kernel full of checkers longer than 1 ms; no multiple of what its own timers wake at. */
+#define SLOW_NS		9700000
 #define PART_MS		3000
 #define ROUNDS		9	/* the guest has its own work now and then: medians */
 #define PMU_ROUNDS	5
@@ -40,6 +42,7 @@ struct look {
 	uint64_t ns, pj, us[2], usage[2], idle_ms;
 };
 
+static uint64_t interval_ns;
 static struct nl nl;
 static struct nl_session info;
 static struct device d;
@@ -63,17 +66,25 @@ static void look_at_energy(struct look *l)
 	l->pj = chip_register("pkg.energy_pkg_pj");
 }
 
-static void look_at_cpus(struct look *l)
+static uint64_t kernel_idle_ms(void)
 {
-	unsigned long long idle, iowait;
-	unsigned int cpu, state;
-	char path[96];
+	unsigned long long idle = 0, iowait = 0;
 	FILE *f = fopen("/proc/stat", "r");
 
-	if (f && fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) == 2)
-		l->idle_ms = (idle + iowait) * 1000 / sysconf(_SC_CLK_TCK);
-	if (f)
+	if (f) {
+		if (fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
+			ktap_not_ok("idle time in /proc/stat");
 		fclose(f);
+	}
+	return (idle + iowait) * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+static void look_at_cpus(struct look *l)
+{
+	unsigned int cpu, state;
+	char path[96];
+
+	l->idle_ms = kernel_idle_ms();
 	for (cpu = 0; cpu < cpu_count(); cpu++) {
 		for (state = 0; state < 2; state++) {
 			snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/time",
@@ -137,11 +148,12 @@ static void check_ticks_for_others(const struct nl_stats *stats, int n, double w
 static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const char *name)
 {
 	struct nl_stats stats[NL_MAX_CPUS];
-	uint64_t due = 0, parked = 0, missed = 0, idle_ns = 0, told_ns = 0;
+	uint64_t due = 0, parked = 0, missed = 0, idle_ns = 0, told_ns = 0, begun_ms = kernel_idle_ms();
 	struct idle i = { 0 };
+	double around_s;
 	int n, c;
 
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .flags = flags, .specs = pmu,
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = interval_ns, .flags = flags, .specs = pmu,
 						     .n_specs = !!pmu },
 			   &info, &d, walk))
 		return i;
@@ -151,6 +163,7 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	memset(idle_samples_of, 0, sizeof(idle_samples_of));
 	i = watch();
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	around_s = (kernel_idle_ms() - begun_ms) / 1e3;
 	drain_map(&d, walk);
 	check_books(name, &nl, &info, &d, walk);
 	n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
@@ -175,12 +188,15 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	if (!(flags & KJOULE_FLAG_WAKE_IDLE) && lacks_chip() && i.idle_s < 1) {
 		ktap_skip("idle time is in the books", "the CPUs were hardly ever idle: end what runs on this machine");
 	} else if (!(flags & KJOULE_FLAG_WAKE_IDLE)) {
-		ktap_check(fabs((double)parked * INTERVAL_NS / idle_ns - 1) < 0.02,
+		/* each spell has a tick more or less than its length */
+		ktap_check(fabs((double)parked * interval_ns - idle_ns) <
+			   0.02 * idle_ns + 2 * sqrt(i.entries * PART_MS / 1e3) * interval_ns,
 			   "the ticks of idle time are in the books, as parked (%.3f s of %.3f s)",
-			   parked * (INTERVAL_NS / 1e9), idle_ns / 1e9);
-		/* the session is there for a little longer than it is watched */
-		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * i.idle_s + 0.2 * d.n,
-			   "idle time by the books is the kernel's (%.3f and %.3f s)", idle_ns / 1e9, i.idle_s);
+			   parked * (interval_ns / 1e9), idle_ns / 1e9);
+		/* the session begins before it is watched and ends after, and the kernel counts both ways around */
+		ktap_check(idle_ns / 1e9 > 0.95 * i.idle_s - 0.05 && idle_ns / 1e9 < 1.05 * around_s + 0.05,
+			   "idle time by the books is the kernel's (%.3f s; %.3f s watched, %.3f s around)",
+			   idle_ns / 1e9, i.idle_s, around_s);
 		/* a machine with work of its own may have any number of such */
 		ktap_check(told_ns <= idle_ns && (lacks_chip() || told_ns > idle_ns * 9 / 10),
 			   "and is told in the records, but for what is shorter than a tick");
@@ -237,6 +253,9 @@ static void check_left_alone(void)
 				     .unit_mult = 1000000, .unit_shift = 32, .perf_type = pmu_type("power"),
 				     .perf_config = POWER_ENERGY_PKG };
 	static struct rounds all[3];
+	/* where a wake-up and a read take that much longer, so does what follows from them */
+	const bool checkers = kernel_full_of_checkers();
+	const double ticks_at_least = 1e9 / interval_ns / 4;	/* a second: of what all CPUs have an eighth */
 	struct idle i, without, with, one;
 	int r;
 
@@ -244,10 +263,10 @@ static void check_left_alone(void)
 		/* in turns first, so that what drifts is in both */
 		if (r % 2 == 0)
 			look_without(&all[0], r);
-		i = watch_with(0, NULL, "4 kHz, idle left alone");
+		i = watch_with(0, NULL, "idle left alone");
 		note(&all[1], r, &i);
 		if (r < PMU_ROUNDS) {
-			i = watch_with(0, &pmu, "4 kHz, one CPU reads");
+			i = watch_with(0, &pmu, "one CPU reads");
 			note(&all[2], r, &i);
 		}
 		if (r % 2)
@@ -256,10 +275,10 @@ static void check_left_alone(void)
 	without = medians(&all[0], ROUNDS);
 	with = medians(&all[1], ROUNDS);
 	one = medians(&all[2], PMU_ROUNDS);
-	ktap_check(fabs(with.watt / without.watt - 1) < 0.01,
+	ktap_check(fabs(with.watt / without.watt - 1) < (checkers ? 0.05 : 0.01),
 		   "idle power is that without a session (%.4f and %.4f W)", with.watt, without.watt);
 	/* each time that one wakes for work of its own the other one does, to read */
-	ktap_check(fabs(one.watt / without.watt - 1) < 0.02,
+	ktap_check(fabs(one.watt / without.watt - 1) < (checkers ? 0.1 : 0.02),
 		   "so idle power is, nearly, where only one CPU can read (%.4f and %.4f W)", one.watt, without.watt);
 	/* a timer of any rate that fires on idle CPUs adds its rate; the rest is chance */
 	ktap_check(with.entries < 1.25 * without.entries + 5,
@@ -273,16 +292,16 @@ static void check_left_alone(void)
 	ktap_check(fabs(with.chosen - without.chosen) < 0.1,
 		   "the idle governor chooses it as often (%.2f and %.2f %% of the entries)",
 		   100 * with.chosen, 100 * without.chosen);
-	i = watch_with(KJOULE_FLAG_WAKE_IDLE, NULL, "4 kHz, idle CPUs woken");
-	ktap_check(idle_samples > 1000, "asked for, idle CPUs tick (%" PRIu64 ")", idle_samples);
-	ktap_check(i.watt > without.watt * 1.01, "which costs what is saved otherwise (%.4f W)", i.watt);
-	ktap_check(i.entries > with.entries + 1000, "and is woken for it (%.1f times a second)", i.entries);
+	i = watch_with(KJOULE_FLAG_WAKE_IDLE, NULL, "idle CPUs woken");
+	ktap_check(idle_samples > ticks_at_least * PART_MS / 1e3, "asked for, idle CPUs tick (%" PRIu64 ")", idle_samples);
+	ktap_check(i.watt > without.watt * (checkers ? 1.05 : 1.01), "which costs what is saved otherwise (%.4f W)", i.watt);
+	ktap_check(i.entries > with.entries + ticks_at_least, "and is woken for it (%.1f times a second)", i.entries);
 }
 
 /* A machine that has work of its own is never as idle twice: only what the books say is judged. */
 static void check_parked(void)
 {
-	watch_with(0, NULL, "4 kHz, idle left alone");
+	watch_with(0, NULL, "idle left alone");
 	ktap_skip("idle power, how often CPUs are woken and the choice of idle states are those without a session",
 		  lacks_chip());
 }
@@ -296,6 +315,8 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	need_module();
 	nl_open(&nl);
+	interval_ns = kernel_full_of_checkers() ? SLOW_NS : INTERVAL_NS;
+	ktap_diag("a tick each %" PRIu64 " us", interval_ns / 1000);
 	for (cpu = 0; !lacks_chip() && cpu < cpu_count(); cpu++) {
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", cpu);
 		f = fopen(path, "w");
