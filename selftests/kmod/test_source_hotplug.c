@@ -340,11 +340,11 @@ static bool is_left_alone_asleep(void)
 	static struct nl_stats before[NL_MAX_CPUS], after[NL_MAX_CPUS];
 	uint64_t parked;
 
-	count_from_now();
 	nl_stats(&nl, info.id, before, NL_MAX_CPUS);
+	count_from_now();
 	sleep_ms(40);
-	nl_stats(&nl, info.id, after, NL_MAX_CPUS);
 	counted.until_ns = now_ns();
+	nl_stats(&nl, info.id, after, NL_MAX_CPUS);
 	drain_map(&d, walk);
 	parked = after[1].parked - before[1].parked;
 	if (parked < 20 || counted.told[1] > 2)
