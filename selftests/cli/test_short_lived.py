@@ -5,10 +5,11 @@
 # stalls: is the chip's|without a stall|that they spent
 """Processes that live for 5 to 20 ms are in the report by their names, with the time and the energy that they took.
 
-A program forks 240 of them, of three kinds that do different work. The truth is the chip's oracle.
-What is judged by ticks is judged by lives without a stall of the build machine; where one recording
-has too few of them, those of several are put together.
+A program forks 240 of them, of three kinds that do different work. The truth is the chip's
+oracle. What is judged by ticks is judged by lives without a long stall of the build machine; where
+one recording has too few of them, those of several are put together.
 """
+import collections
 import json
 import math
 import os
@@ -22,6 +23,7 @@ import oracle  # noqa: E402
 
 RECORDINGS = 6
 EACH, INTERVAL_S, UPDATE_S = 80, 1e-3 * 128 / 127, 10e-3    # as -F 1000 has it, and the chip's profile
+PROFILE = "plain"
 WORK = {"kid-integer": "work_integer", "kid-store": "work_store", "kid-float": "work_float"}
 SUMS = ("time_s", "stall_s", "stall_j", "energy_package_j")
 FOLDER = os.path.join(TOP, "build/test-logs")
@@ -35,7 +37,7 @@ INSIDE = (f"echo performance >/sys/devices/system/cpu/cpu0/cpufreq/scaling_gover
 def record():
     """Record them; who was of which kind."""
     os.makedirs(FOLDER, exist_ok=True)
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", "plain", "--cpus", "1", "--oracle", ORACLE,
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", PROFILE, "--cpus", "1", "--oracle", ORACLE,
                         "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
     kids = dict.fromkeys(WORK)
     for name in kids:
@@ -45,10 +47,13 @@ def record():
 
 def truth(kids):
     """By process: time and energy of its work and of all that it did, by the chip."""
-    symbols = oracle.Symbols(FAMILY)
+    symbols, chip = oracle.Symbols(FAMILY), oracle.Oracle(ORACLE)
     kind_of = {pid: name for name, pids in kids.items() for pid in pids}
+    longest_s = collections.defaultdict(float)
+    for stall in chip.stalls:
+        longest_s[stall.tgid] = max(longest_s[stall.tgid], 1e-9 * stall.ns)
     sums = {}
-    for (_, tgid, address), values in oracle.Oracle(ORACLE).span().insns().items():
+    for (_, tgid, address), values in chip.span().insns().items():
         if tgid not in kind_of:
             continue
         parts = ["whole"] + (["work"] if symbols.find(address)[1] == WORK[kind_of[tgid]] else [])
@@ -61,7 +66,7 @@ def truth(kids):
         row = dict(zip(oracle.FIELDS, values))
         t = oracle.truth(row)
         static_w = 1e-3 * row["alone_static_pj"] / row["alone_time_ns"] if row["alone_time_ns"] else 0
-        result[key] = {"time_s": t["time_s"], "stall_s": t["stall_s"], "stall_j": t["stall_s"] * static_w,
+        result[key] = {"time_s": t["time_s"], "longest_s": longest_s[key[0]], "stall_s": t["stall_s"], "stall_j": t["stall_s"] * static_w,
                        "energy_package_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0}
     return result
 
@@ -79,19 +84,28 @@ def lives_apart(lives):
     return 4 * INTERVAL_S * math.sqrt(lives / 6)
 
 
+def debt_s():
+    """What the chip works off later, at most: it lags behind the guest's clock by up to that.
+
+    A fork and an exit are slow to emulate. The time of what comes after them is too short by the
+    guest's clock, by which the ticks come, for as much as they left to be worked off.
+    """
+    with open(os.path.join(TOP, "selftests/vchip/profiles", PROFILE + ".profile"), encoding="utf-8") as f:
+        return 1e-6 * next(float(line.split("=")[1]) for line in f if line.startswith("debt_us"))
+
+
 def calm(true, pids):
-    """Those of them whom the build machine did not stop for long.
+    """Those of them whom the build machine did not stop for long at a time.
 
     A tick that comes too late for a stall falls on whatever runs then, with all the time of the stall.
     """
-    return {pid for pid in pids if (pid, "whole") in true and true[pid, "whole"]["stall_s"] < 2 * INTERVAL_S}
+    return {pid for pid in pids if (pid, "whole") in true and true[pid, "whole"]["longest_s"] < INTERVAL_S / 2}
 
 
 def check_time(name, part, got, true, lives):
-    """Of its work, and of all that it did, where the build machine's stalls may be anybody's."""
-    low, high = true["time_s"] - lives_apart(lives), true["time_s"] + lives_apart(lives)
-    if part == "whole":
-        low -= true["stall_s"]
+    """Of its work, and of all that it did."""
+    apart = lives_apart(lives) + lives * debt_s()
+    low, high = true["time_s"] - apart, true["time_s"] + apart
     ktap.check(0.99 * low <= got["time_s"] <= 1.01 * high, f"{name}: the time of its {part} is the chip's", (got, true))
     ktap.diag(f"{name}: {part} of {lives} lives: {got['time_s']:.4f} s, true {true['time_s']:.4f} s, "
               f"{true['stall_s']:.4f} s of it stalls ({0.99 * low:.4f} to {1.01 * high:.4f})")
