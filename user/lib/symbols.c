@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include "buildid.h"
+#include "dwfl.h"
 #include "symbols.h"
 
 struct segment {
@@ -29,24 +29,6 @@ struct kjoule_elf {
 	struct segment *segments;
 	size_t n;
 	struct entry *entries;	/* functions and labels, by start */
-};
-
-static char *debug_path;
-
-/* The name of a debug file is the ELF file's own word: it is a name, not a way to any file. */
-static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
-			  const char *file, const char *debuglink, GElf_Word crc, char **found)
-{
-	if (debuglink && strchr(debuglink, '/'))
-		return -1;
-	return dwfl_standard_find_debuginfo(mod, userdata, name, base, file, debuglink, crc, found);
-}
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debug_path,
 };
 
 static int read_segments(struct kjoule_elf *elf, Elf *e)
@@ -164,20 +146,14 @@ static void tidy(struct kjoule_elf *elf)
 
 static int read_all(struct kjoule_elf *elf, const char *path)
 {
-	Dwfl *dwfl = dwfl_begin(&callbacks);
 	Dwfl_Module *mod;
 	GElf_Addr bias;
-	Elf *e;
-	int ret = -ENOEXEC;
+	Dwfl *dwfl;
+	int ret = kjoule_dwfl_open(path, &dwfl, &mod);
 
-	if (!dwfl)
-		return -ENOMEM;
-	dwfl_report_begin(dwfl);
-	mod = dwfl_report_elf(dwfl, path, path, -1, 0, false);
-	dwfl_report_end(dwfl, NULL, NULL);
-	e = mod ? dwfl_module_getelf(mod, &bias) : NULL;
-	if (e)
-		ret = read_segments(elf, e);
+	if (ret)
+		return ret;
+	ret = read_segments(elf, dwfl_module_getelf(mod, &bias));
 	if (!ret)
 		ret = read_symbols(elf, mod);
 	dwfl_end(dwfl);
