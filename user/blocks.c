@@ -43,6 +43,7 @@ struct blocks_index {
 		uint32_t tgid;
 		uint32_t process;
 		uint32_t function;
+		struct named_part *part;
 		bool kernel, used;
 	} cache[4096];
 };
@@ -125,7 +126,7 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 	f = kjoule_grow(&b->functions, &b->n_functions, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct blocks_function){ process, symbol, object, kernel, 0 };
+	*f = (struct blocks_function){ .process = process, .symbol = symbol, .object = object, .kernel = kernel };
 	*out = b->n_functions - 1;
 	b->index->slots[at] = b->n_functions;
 	return 0;
@@ -140,11 +141,32 @@ static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, u
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
 
+/* The block of an address of a process. */
+static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process,
+		    uint32_t *out, struct named_part **part)
+{
+	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
+	const struct grain_unit *unit;
+	struct view_place place;
+	int ret;
+
+	*part = NULL;
+	view_resolve(v, s, &place);
+	if (!b->grain)
+		return blocks_function(b, process, place.symbol, place.object, kernel, out);
+	ret = grain_find(b->grain, &place, kernel, &unit, part);
+	if (!ret)
+		ret = blocks_function(b, process, unit->name, unit->object, kernel, out);
+	if (!ret)
+		b->functions[*out].unit = unit;
+	return ret;
+}
+
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
 		    uint32_t *out)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
-	struct view_place place;
+	struct named_part *part;
 	const char *comm;
 	uint32_t process, slot;
 	enum cpm_kind kind;
@@ -162,17 +184,20 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
 	    s->ip) {
 		*out = b->index->cache[slot].function;
+		part = b->index->cache[slot].part;
 	} else {
-		view_resolve(v, s, &place);
-		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
+		ret = block_at(b, v, s, process, out, &part);
 		if (ret)
 			return ret;
+		b->index->cache[slot].part = part;
 		b->index->cache[slot].used = true;
 		b->index->cache[slot].ip = s->ip;
 		b->index->cache[slot].process = process;
 		b->index->cache[slot].kernel = kernel;
 		b->index->cache[slot].function = *out;
 	}
+	if (part)
+		part->samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
 	return 0;
 }
@@ -447,12 +472,13 @@ int blocks_seal(struct blocks *b)
 	return 0;
 }
 
-int blocks_new(struct view *v, bool raw, struct blocks *b)
+int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 {
 	int ret = -ENOMEM;
 
 	memset(b, 0, sizeof(*b));
 	b->recorder = UINT32_MAX;
+	b->grain = grain;
 	b->index = calloc(1, sizeof(*b->index));
 	if (b->index)
 		ret = make_lanes(b, v, raw);

@@ -19,6 +19,10 @@ static const char help[] =
 "recording (default kjoule.data), each with its 95 % interval, and what the\n"
 "measurement itself took.\n"
 "\n"
+"      --by GRAIN          tell apart: process, object, function (default), line, loop, block\n"
+"      --block NAME=PART[,PART]...\n"
+"                          count these parts as one block, whatever --by says; a PART is a function,\n"
+"                          FILE:FROM-TO in lines or OBJECT:0xFROM-0xTO in addresses of the ELF file\n"
 "  -g, --call-graph        below each function who called it\n"
 "      --children          each function with all that it called, itself beside it\n"
 "      --folded            a line for each stack, for flame graphs: outer;...;inner WEIGHT\n"
@@ -37,9 +41,11 @@ static const char help[] =
 "The exit code is 1 if parts of the file are damaged; what is good is reported all the same.\n";
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
-       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT };
+       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK };
 
 static const struct option options[] = {
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "block", required_argument, NULL, OPT_BLOCK },
 	{ "call-graph", no_argument, NULL, 'g' },
 	{ "children", no_argument, NULL, OPT_CHILDREN },
 	{ "folded", no_argument, NULL, OPT_FOLDED },
@@ -86,6 +92,33 @@ static int parse_weight(const char *text, enum report_weight *weight)
 	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
 }
 
+static int parse_grain(const char *text, struct report_options *opt)
+{
+	static const char *const keys[] = { [GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object",
+					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
+
+	opt->processes = !strcmp(text, "process");
+	opt->grain = GRAIN_FUNCTION;
+	if (opt->processes)
+		return 0;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!strcmp(text, keys[i])) {
+			opt->grain = i;
+			return 0;
+		}
+	}
+	return cmd_usage("report", "--by %s: no such grain; there are process, object, function, line, loop, block",
+			 text);
+}
+
+static int parse_block(const char *text, struct report_options *opt)
+{
+	const char *why;
+	int ret = named_add(&opt->named, text, &why);
+
+	return ret ? cmd_usage("report", "--block %s: %s", text, ret == -EINVAL ? why : strerror(-ret)) : 0;
+}
+
 static int show_callers(struct report_options *opt, enum report_callers how)
 {
 	if (opt->callers && opt->callers != how)
@@ -119,6 +152,12 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	opterr = 0;
 	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
 		switch (c) {
+		case OPT_BY:
+			ret = parse_grain(optarg, opt);
+			break;
+		case OPT_BLOCK:
+			ret = parse_block(optarg, opt);
+			break;
 		case 'g':
 			ret = show_callers(opt, CALLERS_GRAPH);
 			break;
@@ -169,6 +208,9 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	}
 	if (ret)
 		return ret;
+	opt->units = opt->grain != GRAIN_FUNCTION || opt->named.n;
+	if (opt->callers && (opt->units || opt->processes))
+		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
 	if (weighed && opt->callers != CALLERS_FOLDED)
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
@@ -225,17 +267,24 @@ static int nobody(const struct blocks *b, const struct profile *p, const char *p
 	return -ESRCH;
 }
 
-static int run(struct view *v, const char *path, const struct report_options *opt)
+static int run(struct view *v, const char *path, struct report_options *opt)
 {
 	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct json_object *head = NULL;
 	struct profile *p = NULL;
 	struct report r = { 0 };
+	struct grain *grain = NULL;
 	struct blocks b;
-	int ret = blocks_new(v, opt->raw, &b);
+	int ret = 0;
 
-	if (ret)
+	if (opt->units)
+		ret = grain_new(opt->grain, &opt->named, &grain);
+	if (!ret)
+		ret = blocks_new(v, grain, opt->raw, &b);
+	if (ret) {
+		grain_free(grain);
 		return ret;
+	}
 	if (c)
 		ret = chains_new(v, &b, c);
 	if (!ret)
@@ -259,40 +308,74 @@ static int run(struct view *v, const char *path, const struct report_options *op
 	report_free(&r);
 	profile_free(p);
 	blocks_free(&b);
+	grain_free(grain);
 	return ret;
 }
 
-int cmd_report(int argc, char **argv)
+/* What the user has named and nothing ran of is no block without energy: it was not measured. */
+static bool all_sampled(const struct named *named)
 {
-	struct report_options opt = { .format = OUTPUT_TABLE };
+	bool all = true;
+
+	for (size_t i = 0; i < named->n; i++) {
+		const struct named_block *block = &named->blocks[i];
+		uint64_t samples = 0;
+
+		for (size_t k = 0; k < block->n; k++)
+			samples += block->parts[k].samples;
+		for (size_t k = 0; k < block->n; k++) {
+			const struct named_part *p = &block->parts[k];
+
+			if (p->samples)
+				continue;
+			all &= samples > 0;
+			cmd_warn("--block %s: no sample fell into %s%s", block->name, p->where,
+				 p->kind == NAMED_LINES ? ", these lines of it" :
+				 p->kind == NAMED_ADDRESSES ? ", these addresses of it" : "");
+		}
+	}
+	return all;
+}
+
+static int report(int argc, char **argv, struct report_options *opt)
+{
 	const char *path = "kjoule.data";
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
 	struct view v;
 	int code;
 
-	code = parse(argc, argv, &opt, &path);
+	code = parse(argc, argv, opt, &path);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
-	if (opt.callers && !view_has_callers(&v)) {
+	if (opt->callers && !view_has_callers(&v)) {
 		view_close(&v);
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
-	v.source = opt.source;
-	if (meters_choose(&v, opt.source, chosen, &err)) {
+	v.source = opt->source;
+	if (meters_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}
-	code = run(&v, path, &opt);
+	code = run(&v, path, opt);
 	if (code == -ENODATA)
 		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
 				  path);
 	else if (code && code != -ESRCH)
 		code = cmd_failed("%s: %s", path, strerror(-code));
 	else
-		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
+		code = view_complain(&v, path) || code || !all_sampled(&opt->named) ? EXIT_FAILED : EXIT_DONE;
 	view_close(&v);
+	return code;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options opt = { .format = OUTPUT_TABLE };
+	int code = report(argc, argv, &opt);
+
+	named_free(&opt.named);
 	return code;
 }

@@ -28,6 +28,10 @@ struct report_options {
 	const char *source;		/* NULL: the first of the recording */
 	enum report_callers callers;
 	enum report_weight weight;	/* of CALLERS_FOLDED */
+	bool units;			/* something else than functions is told apart */
+	bool processes;			/* and nothing finer than processes */
+	enum grain_kind grain;
+	struct named named;
 };
 
 enum report_kind {

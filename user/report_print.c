@@ -11,7 +11,7 @@
 #include <string.h>
 #include "report.h"
 
-#define MAX_COLUMNS	(25 + 10 * PROFILE_DOMAINS)
+#define MAX_COLUMNS	(31 + 10 * PROFILE_DOMAINS)
 
 /* The columns are made up of the domains that there are. */
 struct columns {
@@ -51,7 +51,7 @@ static const char *title_of(struct columns *c, const char *domain, const char *u
 	return report_column_title(c->text[c->n_text++], domain, unit);
 }
 
-static void make_columns(struct columns *c, const struct blocks *b, bool callers)
+static void make_columns(struct columns *c, const struct blocks *b, bool callers, bool units)
 {
 	memset(c, 0, sizeof(*c));
 	add(c, "kind", NULL, true);
@@ -87,6 +87,14 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	add(c, "readings", NULL, false);
 	add(c, "purity", NULL, false);
 	add(c, "precise_percent", NULL, false);
+	if (units) {
+		add(c, "in_function", NULL, true);
+		add(c, "source_file", NULL, true);
+		add(c, "source_line", NULL, false);
+		add(c, "start", NULL, false);
+		add(c, "end", NULL, false);
+		add(c, "loop_depth", NULL, false);
+	}
 	add(c, NULL, "", true);
 }
 
@@ -127,10 +135,13 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 	const struct blocks_function *f = &b->functions[r->function];
 	static const char *const kinds[] = { "total", "process", "function", "ticks",
 					    "interrupts", "caller" };
+	static const char *const units[] = {
+		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
+		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named" };
 	const char *base;
 	char text[64];
 
-	output_str(out, kinds[r->kind]);
+	output_str(out, r->kind == ROW_FUNCTION && f->unit ? units[f->unit->kind] : kinds[r->kind]);
 	if (r->kind == ROW_TOTAL) {
 		output_none(out, NULL);
 		output_none(out, NULL);
@@ -185,12 +196,52 @@ static const char no_freq[] = "no frequency source, or too few samples; see `kjo
 static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
 
+/* Where a unit of code is, for programs. */
+static void unit(struct output *out, const struct grain_unit *u)
+{
+	static const struct grain_unit none;
+
+	u = u ? u : &none;
+	if (u->function && u->function[0])
+		output_str(out, u->function);
+	else
+		output_none(out, NULL);
+	if (u->file)
+		output_str(out, u->file);
+	else
+		output_none(out, NULL);
+	if (u->line)
+		output_u64(out, u->line);
+	else
+		output_none(out, NULL);
+	if (u->end) {
+		output_u64(out, u->start);
+		output_u64(out, u->end);
+	} else {
+		output_none(out, NULL);
+		output_none(out, NULL);
+	}
+	if (u->depth)
+		output_u64(out, u->depth);
+	else
+		output_none(out, NULL);
+}
+
+/* Finer than a function, and not all samples tell the very instruction: they may be of what ran before. */
+static bool is_vague(const struct blocks *b, const struct report_row *r)
+{
+	const struct blocks_function *f = &b->functions[r->function];
+
+	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->precise < r->g.samples;
+}
+
 static void row(struct output *out, const struct blocks *b, const struct report_row *r,
-		const struct style *s, bool depth)
+		const struct style *s, bool depth, bool units)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
 	const char *vague = caller ? NULL : no_interval;
+	char marks[4];
 
 	report_names(out, b, r);
 	if (depth && caller)
@@ -228,7 +279,10 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_real(out, 100.0 * b->functions[r->function].precise / g->samples, 1);
 	else
 		output_none(out, NULL);
-	output_str(out, mixed ? "~" : "");
+	if (units)
+		unit(out, function ? b->functions[r->function].unit : NULL);
+	snprintf(marks, sizeof(marks), "%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "");
+	output_str(out, marks);
 	output_row(out);
 }
 
@@ -260,16 +314,25 @@ void report_hidden_print(const struct report *r, size_t functions)
 		printf("\nfunctions below the limit, not shown: %zu (--percent-limit)\n", functions);
 }
 
+static const char *const misses[] = {
+	[GRAIN_NO_FILE] = "the kernel's, made at run time, or of files that are not there",
+	[GRAIN_NO_LINES] = "there is no debug information",
+	[GRAIN_NO_SYMBOL] = "no function is known around them",
+	[GRAIN_NO_CODE] = "their code can not be decoded",
+};
+
 static void footnotes(const struct report *r, const struct blocks *b,
 		      const struct report_options *opt)
 {
 	size_t hidden = 0;
-	bool mixed = false;
+	bool mixed = false, vague = false;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
 		hidden += p->hidden;
+		for (size_t k = 0; k < p->n_rows; k++)
+			vague |= is_vague(b, &p->rows[k]);
 		for (size_t k = 0; k < p->n_rows; k++)
 			for (unsigned int d = 0; d < b->n_domains; d++)
 				mixed |= p->rows[k].kind == ROW_FUNCTION &&
@@ -279,6 +342,12 @@ static void footnotes(const struct report *r, const struct blocks *b,
 	}
 	if (mixed)
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+	if (vague)
+		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
+	for (int i = GRAIN_HIT + 1; b->grain && i < GRAIN_MISSES; i++)
+		if (grain_missed(b->grain, i))
+			printf("\n%" PRIu64 " addresses are counted as their function: %s\n", grain_missed(b->grain, i),
+			       misses[i]);
 	report_hidden_print(r, hidden);
 }
 
@@ -294,7 +363,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, b, &rows[i], style, true);
+		row(out, b, &rows[i], style, true, false);
 	free(rows);
 	return ret;
 }
@@ -309,7 +378,7 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 
 	if (!columns)
 		return -ENOMEM;
-	make_columns(columns, b, c);
+	make_columns(columns, b, c, opt->units);
 	make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {
@@ -319,17 +388,17 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, b, &p->total, &style, c);
+		row(out, b, &p->total, &style, c, opt->units);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			if (says_nothing(b, &p->rows[k], opt))
 				continue;
-			row(out, b, &p->rows[k], &style, c);
+			row(out, b, &p->rows[k], &style, c, opt->units);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
 				ret = callers(out, r, b, c, opt, &p->rows[k], &style);
 		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style, c);
+	row(out, b, &r->total, &style, c, opt->units);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
 		footnotes(r, b, opt);

@@ -112,6 +112,8 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 		struct report_row row = p->rows[i];
 
 		profile_net(&row.g, b->n_domains);
+		if (opt->processes)
+			continue;
 		if (report_weight_of(&row, b) < limit) {
 			p->hidden++;
 			continue;
@@ -123,9 +125,9 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 	if (!rows)
 		return -ENOMEM;
 	p->rows = rows;
-	if (ticks.g.time_s.v > 0 && report_weight_of(&ticks, b) >= limit)
+	if (ticks.g.time_s.v > 0 && !opt->processes && report_weight_of(&ticks, b) >= limit)
 		p->rows[p->n_rows++] = ticks;
-	if (other.g.time_s.v > 0 && report_weight_of(&other, b) >= limit)
+	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, b) >= limit)
 		p->rows[p->n_rows++] = other;
 	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
 	return 0;

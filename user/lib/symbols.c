@@ -4,14 +4,19 @@
  * see symbols.h. The table is copied and sorted once, because looking one address
  * up through the library walks over all symbols.
  */
+#include <elfutils/libdw.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <gelf.h>
 #include "buildid.h"
 #include "dwfl.h"
+#include "grow.h"
 #include "symbols.h"
 
 struct segment {
@@ -144,20 +149,207 @@ static void tidy(struct kjoule_elf *elf)
 	}
 }
 
+const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address)
+{
+	const struct kjoule_symbol *label = NULL;
+	size_t lo = 0, hi = elf->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (elf->entries[mid].symbol.start <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* A label inside a function must not hide it: look a few symbols back. */
+	for (size_t i = lo, seen = 0; i-- > 0 && seen < 64; seen++) {
+		const struct entry *e = &elf->entries[i];
+
+		if (address >= e->symbol.end)
+			continue;
+		if (e->function)
+			return &e->symbol;
+		if (!label)
+			label = &e->symbol;
+	}
+	return label;
+}
+
+/*
+ * Functions without a name: where the file's unwinding table has one and the symbols have none. That is what a
+ * stripped file still tells.
+ */
+static const Elf_Data *unwinding_table(Elf *e, uint64_t *address)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(e, &names))
+		return NULL;
+	while ((scn = elf_nextscn(e, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh))
+			continue;
+		name = elf_strptr(e, names, sh.sh_name);
+		if (!name || strcmp(name, ".eh_frame_hdr"))
+			continue;
+		*address = sh.sh_addr;
+		return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+/* The name of the section around an address if that is not where programs are, such as ".plt". */
+static char *name_of(Elf *e, uint64_t address)
+{
+	Elf_Scn *scn = NULL;
+	char *text = NULL;
+	size_t names;
+
+	while (!elf_getshdrstrndx(e, &names) && (scn = elf_nextscn(e, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) || address - sh.sh_addr >= sh.sh_size)
+			continue;
+		name = elf_strptr(e, names, sh.sh_name);
+		if (name && !strncmp(name, ".plt", 4))
+			return asprintf(&text, "[%s]", name) < 0 ? NULL : text;
+	}
+	return asprintf(&text, "0x%" PRIx64, address) < 0 ? NULL : text;
+}
+
+static bool is_function(const struct kjoule_symbol *s)
+{
+	return ((const struct entry *)((const char *)s - offsetof(struct entry, symbol)))->function;
+}
+
+/* How far the code goes that is unwound as one with @address, but not past @most. */
+static uint64_t end_of_frames(Dwarf_CFI *cfi, uint64_t address, uint64_t most)
+{
+	Dwarf_Addr start, end = address;
+	Dwarf_Frame *frame;
+	bool signal;
+
+	while (address < most && !dwarf_cfi_addrframe(cfi, address, &frame)) {
+		int ret = dwarf_frame_info(frame, &start, &end, &signal);
+
+		free(frame);
+		if (ret < 0 || end <= address)
+			break;
+		address = end;
+	}
+	return address < most ? address : most;
+}
+
+static int add_function(struct entry **list, size_t *n, Elf *e, uint64_t start, uint64_t end)
+{
+	struct entry *entry;
+	char *name = name_of(e, start);
+
+	if (!name)
+		return -ENOMEM;
+	entry = kjoule_grow(list, n, sizeof(*entry));
+	if (!entry) {
+		free(name);
+		return -ENOMEM;
+	}
+	*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX, .function = true };
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Where functions begin by the unwinding table: version 1, and the only encodings that linkers write, 4 bytes
+ * each and two of these for each function.
+ */
+static uint64_t *read_starts(Elf *e, size_t *n)
+{
+	static const uint8_t usual[] = { 1, 0x1b, 0x03, 0x3b };
+	const Elf_Data *table;
+	uint64_t at, *starts;
+
+	*n = 0;
+	table = unwinding_table(e, &at);
+	if (!table || !table->d_buf || table->d_size < 12 || memcmp(table->d_buf, usual, sizeof(usual)))
+		return NULL;
+	starts = calloc(table->d_size / 8, sizeof(*starts));
+	for (size_t i = 12; starts && i + 8 <= table->d_size; i += 8) {
+		int32_t offset;
+
+		memcpy(&offset, (const char *)table->d_buf + i, sizeof(offset));
+		starts[(*n)++] = at + offset;
+	}
+	if (starts)
+		qsort(starts, *n, sizeof(*starts), by_address);
+	return starts;
+}
+
+static int add_unnamed(struct kjoule_elf *elf, Dwfl_Module *mod, Elf *e)
+{
+	struct entry *unnamed = NULL, *all;
+	size_t n, n_unnamed = 0;
+	uint64_t *starts = read_starts(e, &n);
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi = starts ? dwfl_module_eh_cfi(mod, &bias) : NULL;
+	int ret = 0;
+
+	for (size_t i = 0; cfi && i < n && !ret; i++) {
+		const struct kjoule_symbol *known = kjoule_elf_find(elf, starts[i]);
+		uint64_t end;
+
+		if (known && (known->start == starts[i] || is_function(known)))
+			continue;
+		end = end_of_frames(cfi, starts[i], i + 1 < n ? starts[i + 1] : UINT64_MAX);
+		if (end > starts[i])
+			ret = add_function(&unnamed, &n_unnamed, e, starts[i], end);
+	}
+	free(starts);
+	all = realloc(elf->entries, (elf->n + n_unnamed + 1) * sizeof(*all));
+	if (all)
+		elf->entries = all;
+	else
+		ret = -ENOMEM;
+	for (size_t i = 0; i < n_unnamed; i++) {
+		if (ret)
+			free(unnamed[i].symbol.name);
+		else
+			elf->entries[elf->n++] = unnamed[i];
+	}
+	free(unnamed);
+	return ret;
+}
+
 static int read_all(struct kjoule_elf *elf, const char *path)
 {
 	Dwfl_Module *mod;
 	GElf_Addr bias;
 	Dwfl *dwfl;
+	Elf *e;
 	int ret = kjoule_dwfl_open(path, &dwfl, &mod);
 
 	if (ret)
 		return ret;
-	ret = read_segments(elf, dwfl_module_getelf(mod, &bias));
+	e = dwfl_module_getelf(mod, &bias);
+	ret = read_segments(elf, e);
 	if (!ret)
 		ret = read_symbols(elf, mod);
+	if (!ret || ret == -ENODATA) {
+		tidy(elf);
+		ret = add_unnamed(elf, mod, e);
+		qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
+	}
 	dwfl_end(dwfl);
-	return ret;
+	return ret ? ret : elf->n ? 0 : -ENODATA;
 }
 
 int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **out)
@@ -181,8 +373,6 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 	if (!elf)
 		return -ENOMEM;
 	ret = read_all(elf, path);
-	if (!ret)
-		tidy(elf);
 	if (ret) {
 		kjoule_elf_close(elf);
 		return ret;
@@ -213,31 +403,4 @@ int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *
 		}
 	}
 	return -ENOENT;
-}
-
-const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address)
-{
-	const struct kjoule_symbol *label = NULL;
-	size_t lo = 0, hi = elf->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (elf->entries[mid].symbol.start <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* A label inside a function must not hide it: look a few symbols back. */
-	for (size_t i = lo, seen = 0; i-- > 0 && seen < 64; seen++) {
-		const struct entry *e = &elf->entries[i];
-
-		if (address >= e->symbol.end)
-			continue;
-		if (e->function)
-			return &e->symbol;
-		if (!label)
-			label = &e->symbol;
-	}
-	return label;
 }

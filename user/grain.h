@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How finely code is told apart: which unit an address belongs to, a function, an object, a
+ * line of source, a loop, a basic block, or a block that the user has named.
+ */
+#ifndef KJOULE_GRAIN_H
+#define KJOULE_GRAIN_H
+
+#include "named.h"
+#include "view.h"
+
+enum grain_kind { GRAIN_FUNCTION, GRAIN_OBJECT, GRAIN_LINE, GRAIN_LOOP, GRAIN_BLOCK, GRAIN_NAMED };
+
+/* Why an address is counted as its function, though something finer was asked for. */
+enum grain_miss {
+	GRAIN_HIT,
+	GRAIN_NO_FILE,		/* the kernel's, code made at run time, a file that is missing or another one */
+	GRAIN_NO_LINES,		/* without debug information */
+	GRAIN_NO_SYMBOL,	/* nobody knows which function it is in */
+	GRAIN_NO_CODE,		/* cannot be decoded: not this machine's, or too much of it */
+	GRAIN_MISSES
+};
+
+/**
+ * struct grain_unit - code that is counted as one
+ * @kind:	what it is; GRAIN_FUNCTION where nothing finer can be told
+ * @name:	for people; no other unit of the object has it
+ * @function:	that it is in; "" for an object
+ * @file,@line:	where it begins; NULL, 0: not known
+ * @start,@end:	addresses as the object's file counts them; 0, 0: not known, or several
+ * @depth:	of a loop: 1 is in no other
+ */
+struct grain_unit {
+	enum grain_kind kind;
+	const char *name, *object, *function, *file;
+	unsigned int line, depth;
+	uint64_t start, end;
+};
+
+struct grain;
+
+/**
+ * grain_new() - decide how finely
+ * @named:	blocks of the user's, which come first; must stay. NULL: none
+ * Return: 0 or -ENOMEM
+ */
+int grain_new(enum grain_kind kind, struct named *named, struct grain **g);
+void grain_free(struct grain *g);
+/**
+ * grain_find() - the unit of an address that view_resolve_at() has looked up
+ * @unit:	out: lives as long as the grain
+ * @part:	out: of a named block, NULL otherwise
+ * Return: 0 or -ENOMEM
+ */
+int grain_find(struct grain *g, const struct view_place *place, bool kernel, const struct grain_unit **unit,
+	       struct named_part **part);
+/** grain_kind() - the one that was asked for */
+enum grain_kind grain_kind(const struct grain *g);
+/** grain_missed() - addresses that are counted as their function for this reason */
+uint64_t grain_missed(const struct grain *g, enum grain_miss why);
+
+#endif /* KJOULE_GRAIN_H */
