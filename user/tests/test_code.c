@@ -17,18 +17,18 @@
 #include "code.h"
 #include "symbols.h"
 
-int around_it(int x);
+unsigned int around_it(unsigned int x);
 
 static int first_line, last_line;
 
-static inline __attribute__((always_inline)) int put_inside(int x)
+static inline __attribute__((always_inline)) unsigned int put_inside(unsigned int x)
 {
-	for (int i = 0; i < x; i++)
+	for (unsigned int i = 0; i < x; i++)
 		x ^= x << 3 ^ i;
 	return x;
 }
 
-__attribute__((noinline)) int around_it(int x)
+__attribute__((noinline)) unsigned int around_it(unsigned int x)
 {
 	first_line = __LINE__ - 2;
 	x = put_inside(x + 1);
