@@ -127,6 +127,14 @@ int args_pid(const char *text, uint32_t *pid)
 	return 0;
 }
 
+int args_percent(const char *text, double *percent)
+{
+	char *end;
+
+	*percent = strtod(text, &end);
+	return end == text || *end || !(*percent >= 0 && *percent <= 100) ? -EINVAL : 0;
+}
+
 int args_sources(const char *text)
 {
 	for (;;) {

@@ -131,17 +131,6 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 #define FUNCTIONS_LIMIT	0.1
 #define CALLERS_LIMIT	0.5
 
-static int parse_limit(const char *text, double *limit)
-{
-	char *end;
-
-	*limit = strtod(text, &end);
-	if (end == text || *end || !(*limit >= 0 && *limit <= 100))
-		return cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100",
-				 text);
-	return 0;
-}
-
 static int parse(int argc, char **argv, struct report_options *opt, const char **path)
 {
 	bool weighed = false;
@@ -175,7 +164,8 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			ret = parse_sort(optarg, &opt->sort);
 			break;
 		case OPT_LIMIT:
-			ret = parse_limit(optarg, &limit);
+			if (args_percent(optarg, &limit))
+				ret = cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100", optarg);
 			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))

@@ -25,6 +25,8 @@ struct address {
 
 struct function {
 	uint64_t start, end;
+	struct kjoule_insn *insns;
+	size_t n_insns;
 	struct flow flow;		/* without blocks: it could not be decoded */
 };
 
@@ -125,7 +127,8 @@ static char *format(const char *fmt, ...)
 static int whole_function(struct lookup *l, enum grain_miss why, struct grain_unit **unit)
 {
 	struct grain_unit like = { .kind = GRAIN_FUNCTION, .object = l->place->object,
-				   .function = l->place->symbol, .start = l->place->start, .end = l->place->end };
+				   .function = l->place->symbol, .start = l->place->start, .end = l->place->end,
+				   .around = l->place->start, .around_end = l->place->end };
 
 	if (why != GRAIN_HIT)
 		l->g->missed[why]++;
@@ -142,7 +145,8 @@ static int object_unit(struct lookup *l, struct grain_unit **unit)
 /* "a.c:12 inner <- a.c:30 outer": what was inlined, and where it was called. */
 static int line_unit(struct lookup *l, struct grain_unit **unit)
 {
-	struct grain_unit like = { .kind = GRAIN_LINE, .object = l->place->object, .function = l->place->symbol };
+	struct grain_unit like = { .kind = GRAIN_LINE, .object = l->place->object, .function = l->place->symbol,
+				   .around = l->place->start, .around_end = l->place->end };
 	char *text = NULL;
 	size_t len;
 	FILE *f;
@@ -151,6 +155,8 @@ static int line_unit(struct lookup *l, struct grain_unit **unit)
 		return whole_function(l, GRAIN_NO_LINES, unit);
 	like.file = l->lines[0].file;
 	like.line = l->lines[0].line;
+	like.outer_file = l->lines[l->n_lines - 1].file;
+	like.outer_line = l->lines[l->n_lines - 1].line;
 	f = open_memstream(&text, &len);
 	if (!f)
 		return -ENOMEM;
@@ -172,9 +178,8 @@ static int line_unit(struct lookup *l, struct grain_unit **unit)
 
 static int decode(struct object *o, struct function *f)
 {
-	struct kjoule_insn *insns;
 	const void *bytes;
-	size_t len, n;
+	size_t len;
 	int ret;
 
 	bytes = kjoule_code_bytes(o->code, f->start, &len);
@@ -182,25 +187,23 @@ static int decode(struct object *o, struct function *f)
 		return 0;
 	if (len > f->end - f->start)
 		len = f->end - f->start;
-	ret = kjoule_decode(bytes, len, kjoule_code_machine(o->code), f->start, &insns, &n);
+	ret = kjoule_decode(bytes, len, kjoule_code_machine(o->code), f->start, &f->insns,
+			    &f->n_insns);
 	if (ret)
 		return ret == -EOPNOTSUPP ? 0 : ret;
-	ret = flow_new(insns, n, &f->flow);
-	free(insns);
-	return ret;
+	return flow_new(f->insns, f->n_insns, &f->flow);
 }
 
-static int function_of(struct lookup *l, struct function **out)
+static int function_of(struct object *o, uint64_t start, uint64_t end, struct function **out)
 {
-	struct object *o = l->o;
-	uint64_t hash = kjoule_index_hash(l->place->start, "");
+	uint64_t hash = kjoule_index_hash(start, "");
 	struct function *f;
 	size_t probe = 0;
 	uint32_t i;
 
 	while ((i = kjoule_index_next(&o->by_start, hash, &probe)) != KJOULE_INDEX_NONE) {
 		*out = &o->functions[i];
-		if ((*out)->start == l->place->start && (*out)->end == l->place->end)
+		if ((*out)->start == start && (*out)->end == end)
 			return 0;
 	}
 	if (kjoule_index_add(&o->by_start, hash, o->n_functions))
@@ -208,8 +211,8 @@ static int function_of(struct lookup *l, struct function **out)
 	f = kjoule_grow(&o->functions, &o->n_functions, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	f->start = l->place->start;
-	f->end = l->place->end;
+	f->start = start;
+	f->end = end;
 	*out = f;
 	return decode(o, f);
 }
@@ -228,7 +231,8 @@ static char *line_at(struct lookup *l, uint64_t address, struct grain_unit *like
 
 static int flow_unit(struct lookup *l, struct grain_unit **unit)
 {
-	struct grain_unit like = { .kind = l->g->kind, .object = l->place->object, .function = l->place->symbol };
+	struct grain_unit like = { .kind = l->g->kind, .object = l->place->object, .function = l->place->symbol,
+				   .around = l->place->start, .around_end = l->place->end };
 	const struct view_place *p = l->place;
 	const struct flow_loop *loop = NULL;
 	struct function *f;
@@ -238,7 +242,7 @@ static int flow_unit(struct lookup *l, struct grain_unit **unit)
 
 	if (!p->start)
 		return whole_function(l, GRAIN_NO_SYMBOL, unit);
-	ret = function_of(l, &f);
+	ret = function_of(l->o, p->start, p->end, &f);
 	if (ret)
 		return ret;
 	block = flow_block_at(&f->flow, p->address);
@@ -290,21 +294,43 @@ static int find_unit(struct lookup *l, struct address *a)
 	return g->kind == GRAIN_LINE ? line_unit(l, &a->unit) : flow_unit(l, &a->unit);
 }
 
-static int object_of(struct grain *g, const struct view_place *place, bool kernel, struct object **out)
+static struct object *find_object(struct grain *g, const char *name, bool kernel)
 {
-	uint64_t hash = kjoule_index_hash(kernel, place->object);
-	struct object *o;
+	uint64_t hash = kjoule_index_hash(kernel, name);
 	size_t probe = 0;
 	uint32_t i;
+
+	while ((i = kjoule_index_next(&g->by_path, hash, &probe)) != KJOULE_INDEX_NONE)
+		if (!strcmp(g->objects[i].path, name))
+			return &g->objects[i];
+	return NULL;
+}
+
+int grain_code(struct grain *g, const char *object, uint64_t start, uint64_t end, struct grain_code *code)
+{
+	struct object *o = find_object(g, object, false);
+	struct function *f;
+	int ret;
+
+	if (!o || !o->code || !start)
+		return -ENODATA;
+	ret = function_of(o, start, end, &f);
+	if (ret)
+		return ret;
+	*code = (struct grain_code){ o->code, f->insns, f->n_insns, &f->flow };
+	return f->flow.n_blocks ? 0 : -ENODATA;
+}
+
+static int object_of(struct grain *g, const struct view_place *place, bool kernel, struct object **out)
+{
+	struct object *o;
 	char *path;
 
-	while ((i = kjoule_index_next(&g->by_path, hash, &probe)) != KJOULE_INDEX_NONE) {
-		*out = &g->objects[i];
-		if (!strcmp((*out)->path, place->object))
-			return 0;
-	}
+	*out = find_object(g, place->object, kernel);
+	if (*out)
+		return 0;
 	path = strdup(place->object);
-	if (!path || kjoule_index_add(&g->by_path, hash, g->n_objects)) {
+	if (!path || kjoule_index_add(&g->by_path, kjoule_index_hash(kernel, place->object), g->n_objects)) {
 		free(path);
 		return -ENOMEM;
 	}
@@ -377,8 +403,10 @@ void grain_free(struct grain *g)
 	for (size_t i = 0; i < g->n_objects; i++) {
 		struct object *o = &g->objects[i];
 
-		for (size_t k = 0; k < o->n_functions; k++)
+		for (size_t k = 0; k < o->n_functions; k++) {
 			flow_free(&o->functions[k].flow);
+			free(o->functions[k].insns);
+		}
 		kjoule_index_free(&o->by_address);
 		kjoule_index_free(&o->by_start);
 		kjoule_code_close(o->code);

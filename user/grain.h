@@ -6,6 +6,7 @@
 #ifndef KJOULE_GRAIN_H
 #define KJOULE_GRAIN_H
 
+#include "flow.h"
 #include "named.h"
 #include "view.h"
 
@@ -29,12 +30,25 @@ enum grain_miss {
  * @file,@line:	where it begins; NULL, 0: not known
  * @start,@end:	addresses as the object's file counts them; 0, 0: not known, or several
  * @depth:	of a loop: 1 is in no other
+ * @outer_file,@outer_line: of a line: the call in the function itself of what was inlined, else the line
+ * @around,@around_end: addresses of the function; 0: not known
  */
 struct grain_unit {
 	enum grain_kind kind;
 	const char *name, *object, *function, *file;
 	unsigned int line, depth;
 	uint64_t start, end;
+	uint64_t around, around_end;
+	const char *outer_file;
+	unsigned int outer_line;
+};
+
+/* A function's code. */
+struct grain_code {
+	struct kjoule_code *file;
+	const struct kjoule_insn *insns;
+	size_t n_insns;
+	const struct flow *flow;
 };
 
 struct grain;
@@ -54,6 +68,11 @@ void grain_free(struct grain *g);
  */
 int grain_find(struct grain *g, const struct view_place *place, bool kernel, const struct grain_unit **unit,
 	       struct named_part **part);
+/**
+ * grain_code() - the code of a function that grain_find() has come across
+ * Return: 0; -ENODATA there is none to look at; -ENOMEM
+ */
+int grain_code(struct grain *g, const char *object, uint64_t start, uint64_t end, struct grain_code *code);
 /** grain_kind() - the one that was asked for */
 enum grain_kind grain_kind(const struct grain *g);
 /** grain_missed() - addresses that are counted as their function for this reason */

@@ -220,6 +220,12 @@ void output_none(struct output *out, const char *why)
 		cell(out, "-", "", NULL);
 }
 
+void output_emphasis(struct output *out, enum output_emphasis how)
+{
+	if (out->format == OUTPUT_TABLE)
+		table_emphasis(out->table, how);
+}
+
 void output_row(struct output *out)
 {
 	while (out->at < out->n)

@@ -55,6 +55,10 @@ void output_real(struct output *out, double value, int digits);
 void output_none(struct output *out, const char *why);
 /** output_json() - a value that is no plain one: @value (taken over) in JSON, @text elsewhere */
 void output_json(struct output *out, const char *text, struct json_object *value);
+enum output_emphasis { OUTPUT_PLAIN, OUTPUT_WARM, OUTPUT_HOT };
+
+/** output_emphasis() - how the row that is being written stands out: by colour, on a terminal only */
+void output_emphasis(struct output *out, enum output_emphasis how);
 void output_row(struct output *out);
 /** output_rule() - an empty line in a table, nothing elsewhere */
 void output_rule(struct output *out);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Code told apart by line, loop, block and by blocks of the user's: recordings whose samples lie in
- * a function of this very program, and how the names of blocks are read.
+ * the function of looped.c, and how the names of blocks are read.
  */
 #include <errno.h>
-#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,125 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
-#include "code.h"
+#include "looped.h"
 #include "named.h"
-#include "symbols.h"
 #include "synthetic.h"
 #include "tool.h"
-
-int a_loop_and_more(volatile int *p, int n);
-
-static int loop_line, after_line;
-
-__attribute__((noinline)) int a_loop_and_more(volatile int *p, int n)
-{
-	loop_line = __LINE__ + 2;
-	for (int i = 0; i < n; i++)
-		p[i & 3] += i ^ n;
-	after_line = __LINE__ + 1;
-	return p[0] * 3;
-}
-
-/* An instruction of a line, and where it is in the file. */
-struct place {
-	uint64_t address, offset;
-};
-
-struct finding {
-	uintptr_t base;
-	uint64_t to_offset;		/* of code: added to an address */
-};
-
-static int look_at_program(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct finding *f = arg;
-
-	(void)size;
-	f->base = info->dlpi_addr;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t function = (uintptr_t)a_loop_and_more - f->base;
-
-		if (ph->p_type == PT_LOAD && function - ph->p_vaddr < ph->p_memsz)
-			f->to_offset = ph->p_offset - ph->p_vaddr;
-	}
-	return 1;	/* the program itself is the first */
-}
-
-static struct place find_line(unsigned int line)
-{
-	struct kjoule_line lines[KJOULE_LINES_MOST];
-	const struct kjoule_symbol *s;
-	struct kjoule_code *code;
-	struct place p = { 0 };
-	struct kjoule_elf *elf;
-	struct finding f;
-
-	dl_iterate_phdr(look_at_program, &f);
-	assert_int_equal(kjoule_elf_open("/proc/self/exe", NULL, &elf), 0);
-	assert_int_equal(kjoule_code_open("/proc/self/exe", &code), 0);
-	s = kjoule_elf_find(elf, (uintptr_t)a_loop_and_more - f.base);
-	for (uint64_t a = s->start; a < s->end && !p.address; a++)
-		if (kjoule_code_lines(code, a, lines) && lines[0].line == line)
-			p = (struct place){ a, a + f.to_offset };
-	kjoule_code_close(code);
-	kjoule_elf_close(elf);
-	assert_true(p.address);
-	return p;
-}
-
-static const char *own_path(void)
-{
-	static char path[512];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	assert_true(n > 0);
-	path[n] = 0;
-	return path;
-}
-
-static struct place loop, after;
-
-/* 100 ticks of the loop at 1 W, 100 of what comes after at 2 W, 100 in the kernel at 1 W, and so on; 9 s at 1 kHz. */
-static void record(const char *name, const char *exe, uint32_t flags)
-{
-	struct buffer b = { 0 };
-	struct kjoule_meta meta;
-	uint64_t uj[2] = { 0, 0 };
-
-	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
-	put_task(&b, 100, 100);
-	for (uint32_t k = 0; k < 9000; k++) {
-		unsigned int which = k / 100 % 3;
-
-		if (k % 10 == 0)
-			put_energy(&b, k, 3, uj);
-		if (which == 2)
-			put_sample(&b, k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
-		else
-			put_sample(&b, k, 0x10000000 + (which ? after.offset : loop.offset), flags, 1000000, 100);
-		uj[0] += which == 1 ? 2000 : 1000;
-		uj[1] += 500;
-	}
-	write_recording(temp_path(name), &meta, &b, 1, exe, 9000);
-	free(b.data);
-}
-
-static int make_recordings(void **state)
-{
-	volatile int some[4] = { 0 };
-
-	(void)state;
-	a_loop_and_more(some, 3);
-	loop = find_line(loop_line);
-	after = find_line(after_line);
-	record("usual", own_path(), 0);
-	record("precise", own_path(), KJOULE_SAMPLE_PRECISE);
-	return 0;
-}
 
 static struct json_object *report(const char *how, const char *name)
 {
@@ -169,12 +55,12 @@ static void lines_are_told_apart(void **state)
 	struct json_object *doc = report("--by line", "usual"), *row;
 
 	(void)state;
-	row = unit(doc, "line", "source_line", loop_line);
+	row = unit(doc, "line", "source_line", looped.loop_line);
 	is_3_s_at(row, 1);
-	assert_non_null(strstr(json_object_get_string(member(row, "source_file")), "test_grain.c"));
+	assert_non_null(strstr(json_object_get_string(member(row, "source_file")), "looped.c"));
 	assert_string_equal(json_object_get_string(member(row, "in_function")), "a_loop_and_more");
-	assert_non_null(strstr(json_object_get_string(member(row, "function")), "test_grain.c:"));
-	is_3_s_at(unit(doc, "line", "source_line", after_line), 2);
+	assert_non_null(strstr(json_object_get_string(member(row, "function")), "looped.c:"));
+	is_3_s_at(unit(doc, "line", "source_line", looped.after_line), 2);
 	/* the kernel's code has no lines here: it stays what it is */
 	assert_non_null(find_row(doc, "function", "[kernel]"));
 	json_object_put(doc);
@@ -192,21 +78,21 @@ static void loops_and_blocks_are_told_apart(void **state)
 	(void)state;
 	row = unit(doc, "loop", "loop_depth", 1);
 	is_3_s_at(row, 1);
-	assert_true(number(row, "start") <= loop.address && loop.address < number(row, "end"));
-	assert_true(after.address >= number(row, "end") || after.address < number(row, "start"));
+	assert_true(number(row, "start") <= looped.loop && looped.loop < number(row, "end"));
+	assert_true(looped.after >= number(row, "end") || looped.after < number(row, "start"));
 	assert_int_equal(number(row, "precise_percent"), 100);
 	json_object_put(doc);
 	assert_true(says(out, "a_loop_and_more, outside of loops"));
 	doc = report("--by block", "precise");
 	for (int i = 0; i < 2; i++) {
 		struct json_object *rows = member(doc, "rows");
-		const struct place *p = i ? &after : &loop;
+		uint64_t at = i ? looped.after : looped.loop;
 		unsigned int found = 0;
 
 		for (size_t k = 0; k < json_object_array_length(rows); k++) {
 			row = json_object_array_get_idx(rows, k);
 			if (strcmp(json_object_get_string(member(row, "kind")), "block") ||
-			    p->address < number(row, "start") || p->address >= number(row, "end"))
+			    at < number(row, "start") || at >= number(row, "end"))
 				continue;
 			found++;
 			is_3_s_at(row, i ? 2 : 1);
@@ -221,7 +107,7 @@ static void objects_and_processes_are_sums(void **state)
 	struct json_object *doc = report("--by object", "usual"), *row;
 
 	(void)state;
-	row = find_row(doc, "object", own_path());
+	row = find_row(doc, "object", looped_path());
 	assert_non_null(row);
 	assert_int_equal(number(row, "samples"), 6000);
 	row = find_row(doc, "object", "[kernel]");
@@ -242,29 +128,29 @@ static void the_user_s_blocks_come_first(void **state)
 	char how[512];
 
 	(void)state;
-	snprintf(how, sizeof(how), "--block hot=test_grain.c:%d", loop_line);
+	snprintf(how, sizeof(how), "--block hot=looped.c:%d", looped.loop_line);
 	doc = report(how, "usual");
 	is_3_s_at(find_row(doc, "named", NULL), 1);
 	/* what is left of the function stays the function */
-	is_3_s_at(find_row(doc, "function", own_path()), 2);
+	is_3_s_at(find_row(doc, "function", looped_path()), 2);
 	json_object_put(doc);
 	/* merged, by lines and by addresses */
-	snprintf(how, sizeof(how), "--by block --block both=tests/test_grain.c:%d-%d --block both=test_grain:0x%lx-0x%lx",
-		 loop_line, loop_line, (unsigned long)after.address, (unsigned long)after.address + 1);
+	snprintf(how, sizeof(how), "--by block --block both=tests/looped.c:%d-%d --block both=test_grain:0x%lx-0x%lx",
+		 looped.loop_line, looped.loop_line, (unsigned long)looped.after, (unsigned long)looped.after + 1);
 	doc = report(how, "usual");
 	assert_int_equal(number(find_row(doc, "named", NULL), "samples"), 6000);
 	json_object_put(doc);
 	doc = report("--block all=a_loop_and_more", "usual");
 	assert_int_equal(number(find_row(doc, "named", NULL), "samples"), 6000);
-	assert_null(find_row(doc, "function", own_path()));
+	assert_null(find_row(doc, "function", looped_path()));
 	json_object_put(doc);
 }
 
 static void what_was_not_sampled_has_no_number(void **state)
 {
 	(void)state;
-	assert_int_equal(kjoule("report --block cold=test_grain.c:1-2 %s", temp_path("usual")), 1);
-	assert_true(says(err, "--block cold: no sample fell into test_grain.c, these lines of it"));
+	assert_int_equal(kjoule("report --block cold=looped.c:1-2 %s", temp_path("usual")), 1);
+	assert_true(says(err, "--block cold: no sample fell into looped.c, these lines of it"));
 	assert_null(strstr(out, "cold"));
 	/* a part of it is enough to be measured, but the other one is told */
 	assert_int_equal(kjoule("report --block hot=nosuchfunction,a_loop_and_more %s", temp_path("usual")), 0);
@@ -335,7 +221,7 @@ int main(void)
 		cmocka_unit_test(names_are_read),
 		cmocka_unit_test(wrong_command_lines_are_2),
 	};
-	int failed = cmocka_run_group_tests(tests, make_recordings, NULL);
+	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
 
 	free(out);
 	free(err);
