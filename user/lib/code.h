@@ -12,7 +12,7 @@ struct kjoule_code;
 
 /* A line of source. Strings live as long as the code. */
 struct kjoule_line {
-	const char *file;	/* as the compiler was told; NULL: not known */
+	const char *file;	/* its path where it was compiled; NULL: not known */
 	unsigned int line;	/* from 1; 0: the compiler made this for no line in particular */
 	const char *function;	/* that the line is in, inlined or not; NULL: not known */
 };

@@ -85,6 +85,7 @@ static void lines_tell_what_was_inlined(void **state)
 
 		assert_true(n >= 1 && n <= KJOULE_LINES_MOST);
 		assert_non_null(strstr(lines[0].file, "test_code.c"));
+		assert_int_equal(lines[0].file[0], '/');
 		if (!lines[0].function)
 			continue;
 		if (!strcmp(lines[0].function, "put_inside")) {
