@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,8 @@ static char *text_of(const struct output *out, const struct annotate_function *f
 		text = strdup("  block:");
 	else if (r->kind == ANNOTATE_SOURCE)
 		ret = asprintf(&text, "    %s:%u  %s", base_of(r->file), r->line, r->text);
+	else if (r->kind == ANNOTATE_LINE && !r->line)
+		ret = asprintf(&text, "        %s", r->text);
 	else if (r->kind == ANNOTATE_LINE)
 		ret = asprintf(&text, "%6u  %s", r->line, r->text);
 	else
@@ -201,6 +204,15 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	return 0;
 }
 
+/* Names are the files' own, and this is no table. */
+static void say_of(const char *name, const char *what)
+{
+	char *clean = output_clean(name);
+
+	printf("%s: %s\n", clean ? clean : "?", what);
+	free(clean);
+}
+
 static void footnotes(const struct annotate *a, const struct annotate_options *opt)
 {
 	bool vague = false;
@@ -210,12 +222,12 @@ static void footnotes(const struct annotate *a, const struct annotate_options *o
 
 		vague |= f->precise < f->samples;
 		if (f->miss == ANNOTATE_NO_CODE)
-			printf("%s: its code is not to be seen: no file, none of this machine's, or too much of it\n", f->name);
+			say_of(f->name, "its code is not to be seen: no file, none of this machine's, or too much of it");
 		if (f->miss == ANNOTATE_NO_LINES)
-			printf("%s: there is no debug information of it: leave out --by line\n", f->name);
+			say_of(f->name, "there is no debug information of it: leave out --by line");
 	}
 	for (size_t i = 0; i < a->n_missing; i++)
-		printf("%s: can not be read: without its text\n", a->missing[i]);
+		say_of(a->missing[i], "can not be read: without its text");
 	printf("> : at least %d %% of the function, >> : %d %%", WARM, HOT);
 	printf("%s\n", opt->lines ? "" : "; of single instructions there are samples only");
 	if (vague)
@@ -232,8 +244,10 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 	struct output *out;
 	int ret = 0;
 
-	if (!columns)
+	if (!columns) {
+		json_object_put(head);
 		return -ENOMEM;
+	}
 	make_columns(columns, b);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		s.energy[d] = report_digits(a->total.energy[d].j.v);
@@ -241,6 +255,7 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 	}
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {
+		json_object_put(head);
 		free(columns);
 		return -ENOMEM;
 	}

@@ -10,20 +10,23 @@
 #include "grow.h"
 #include "source_text.h"
 
+/* More lines in a row that no code was made from are left out. */
+#define GAP_MOST	40
+
 /* A unit of a function that was sampled; units of several processes may be one. */
 struct piece {
 	uint32_t function;		/* index into found */
 	uint64_t start;			/* of a block */
 	const char *file;		/* of a line */
-	unsigned int line;
-	bool whole;			/* nothing finer is known */
+	unsigned int line;		/* neither: of the function, but nobody knows where */
 };
 
 struct found {
 	const char *name, *object;
 	uint64_t start, end;
 	bool wanted;
-	uint64_t *samples;		/* by byte of the function; NULL: not wanted */
+	struct grain_code code;
+	uint64_t *samples;		/* by byte of the function; NULL: there is no code to be shown */
 	uint64_t precise;
 };
 
@@ -49,19 +52,32 @@ static bool is_wanted(const struct making *m, uint32_t block)
 	return (!m->opt->pid || p->pid == m->opt->pid) && (!m->opt->comm || !strcmp(p->comm, m->opt->comm));
 }
 
+/* UINT32_MAX: there is none such. */
+static uint32_t function_at(const struct making *m, uint64_t start, const char *object, const char *name)
+{
+	uint64_t hash = kjoule_index_hash(kjoule_index_hash(start, object), name);
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&m->by_name, hash, &probe)) != KJOULE_INDEX_NONE) {
+		const struct found *f = &m->found[i];
+
+		if (f->start == start && !strcmp(f->name, name) && !strcmp(f->object, object))
+			return i;
+	}
+	return UINT32_MAX;
+}
+
 static int find_function(struct making *m, const struct grain_unit *u, uint32_t *out)
 {
-	uint64_t hash = kjoule_index_hash(kjoule_index_hash(u->around, u->object), u->function);
 	struct found *f;
-	size_t probe = 0;
 
-	while ((*out = kjoule_index_next(&m->by_name, hash, &probe)) != KJOULE_INDEX_NONE) {
-		f = &m->found[*out];
-		if (f->start == u->around && !strcmp(f->name, u->function) && !strcmp(f->object, u->object))
-			return 0;
-	}
+	*out = function_at(m, u->around, u->object, u->function);
+	if (*out != UINT32_MAX)
+		return 0;
 	*out = m->n_found;
-	if (kjoule_index_add(&m->by_name, hash, m->n_found))
+	if (kjoule_index_add(&m->by_name, kjoule_index_hash(kjoule_index_hash(u->around, u->object), u->function),
+			     m->n_found))
 		return -ENOMEM;
 	f = kjoule_grow(&m->found, &m->n_found, sizeof(*f));
 	if (!f)
@@ -70,23 +86,39 @@ static int find_function(struct making *m, const struct grain_unit *u, uint32_t 
 	return 0;
 }
 
+static uint64_t hash_of(uint32_t function, uint64_t start, const char *file, unsigned int line)
+{
+	return kjoule_index_hash((uint64_t)function << 32 ^ start ^ (uint64_t)line << 20, file);
+}
+
+/* UINT32_MAX: it was not sampled. */
+static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t start, const char *file, unsigned int line)
+{
+	uint64_t hash = hash_of(function, start, file, line);
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&m->by_piece, hash, &probe)) != KJOULE_INDEX_NONE) {
+		const struct piece *p = &m->pieces[i];
+
+		if (p->function == function && p->start == start && p->line == line && !strcmp(p->file, file))
+			return i;
+	}
+	return UINT32_MAX;
+}
+
 static int find_piece(struct making *m, const struct grain_unit *u, uint32_t function, uint32_t *out)
 {
+	bool line = u->kind == GRAIN_LINE && u->outer_file && u->outer_line;
 	struct piece like = { .function = function, .start = u->kind == GRAIN_BLOCK ? u->start : 0,
-			      .file = u->outer_file, .line = u->outer_line, .whole = u->kind == GRAIN_FUNCTION };
-	uint64_t hash = kjoule_index_hash((uint64_t)function << 32 ^ like.start ^ (uint64_t)like.line << 20,
-					  like.file ? like.file : "");
+			      .file = line ? u->outer_file : "", .line = line ? u->outer_line : 0 };
 	struct piece *p;
-	size_t probe = 0;
 
-	while ((*out = kjoule_index_next(&m->by_piece, hash, &probe)) != KJOULE_INDEX_NONE) {
-		p = &m->pieces[*out];
-		if (p->function == function && p->start == like.start && p->line == like.line && p->whole == like.whole &&
-		    !strcmp(p->file ? p->file : "", like.file ? like.file : ""))
-			return 0;
-	}
+	*out = piece_at(m, function, like.start, like.file, like.line);
+	if (*out != UINT32_MAX)
+		return 0;
 	*out = m->n_pieces;
-	if (kjoule_index_add(&m->by_piece, hash, m->n_pieces))
+	if (kjoule_index_add(&m->by_piece, hash_of(function, like.start, like.file, like.line), m->n_pieces))
 		return -ENOMEM;
 	p = kjoule_grow(&m->pieces, &m->n_pieces, sizeof(*p));
 	if (!p)
@@ -147,12 +179,13 @@ static double weight(const struct blocks *b, const struct profile_group *g)
 	return b->n_domains && g->energy[0].j.v == g->energy[0].j.v ? g->energy[0].j.v : g->time_s.v;
 }
 
-/* Which functions are shown, and room to count their samples in. */
+/* Which functions are shown, and room to count their samples in where there is code to be shown. */
 static int choose(struct making *m)
 {
 	double limit = weight(m->b, &m->a->total) * m->opt->percent_limit / 100;
+	int ret = 0;
 
-	for (size_t i = 0; i < m->n_found; i++) {
+	for (size_t i = 0; i < m->n_found && !ret; i++) {
 		struct found *f = &m->found[i];
 
 		/* the kernel's code is shown where it is asked for, to say that there is none */
@@ -162,11 +195,40 @@ static int choose(struct making *m)
 			continue;
 		}
 		f->wanted = true;
-		f->samples = calloc(f->end - f->start + 1, sizeof(*f->samples));
+		ret = grain_code(m->b->grain, f->object, f->start, f->end, &f->code);
+		if (ret == -ENODATA) {
+			ret = 0;
+			continue;
+		}
+		if (!ret)
+			f->samples = calloc(f->end - f->start + 1, sizeof(*f->samples));
 		if (!f->samples)
-			return -ENOMEM;
+			ret = -ENOMEM;
 	}
-	return 0;
+	return ret;
+}
+
+static bool is_asked_for(const struct making *m, const struct timeline_sample *s)
+{
+	if (m->opt->pid && s->tgid != m->opt->pid)
+		return false;
+	return !m->opt->comm ||
+	       !strcmp(view_comm(m->v, s->tgid, s->tgid, view_time(m->v, s->tick, s->late_ns)), m->opt->comm);
+}
+
+/* Of the instruction that was sampled; NULL: it is in none of the functions. */
+static uint64_t *counter_of(struct making *m, const struct timeline_sample *s)
+{
+	struct view_place place;
+	struct found *f;
+	uint32_t i;
+
+	view_resolve(m->v, s, &place);
+	i = place.start ? function_at(m, place.start, place.object, place.symbol) : UINT32_MAX;
+	if (i == UINT32_MAX)
+		return NULL;
+	f = &m->found[i];
+	return f->samples && place.address < f->end ? &f->samples[place.address - f->start] : NULL;
 }
 
 /* Samples by instruction. What an address belongs to is remembered: most samples hit few of them. */
@@ -174,42 +236,30 @@ static int count_samples(struct making *m)
 {
 	enum { SLOTS = 4096 };
 	struct { uint64_t ip; uint32_t pid; bool used; uint64_t *counter; } *seen = calloc(SLOTS, sizeof(*seen));
+	uint64_t nobody = 0;
 
 	if (!seen)
 		return -ENOMEM;
 	for (size_t c = 0; c < m->v->tl.n_cpus; c++) {
 		const struct timeline_cpu *cpu = &m->v->tl.cpus[c];
+		uint64_t next = 0;
 
 		for (size_t i = 0; i < cpu->n_samples; i++) {
 			const struct timeline_sample *s = &cpu->samples[i];
 			size_t slot = (s->ip ^ s->ip >> 12 ^ s->tgid) % SLOTS;
-			struct view_place place;
-			const char *comm;
 
-			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE))
+			if (s->tick < next)
+				continue;	/* a tick has one sample */
+			next = s->tick + 1;
+			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) || !is_asked_for(m, s))
 				continue;
-			if (seen[slot].used && seen[slot].ip == s->ip && seen[slot].pid == s->tgid) {
-				if (seen[slot].counter)
-					++*seen[slot].counter;
-				continue;
+			if (!seen[slot].used || seen[slot].ip != s->ip || seen[slot].pid != s->tgid) {
+				seen[slot].used = true;
+				seen[slot].ip = s->ip;
+				seen[slot].pid = s->tgid;
+				seen[slot].counter = counter_of(m, s);
 			}
-			seen[slot].used = true;
-			seen[slot].ip = s->ip;
-			seen[slot].pid = s->tgid;
-			seen[slot].counter = NULL;
-			comm = view_comm(m->v, s->tgid, s->tgid, view_time(m->v, s->tick, s->late_ns));
-			if ((m->opt->pid && s->tgid != m->opt->pid) || (m->opt->comm && strcmp(comm, m->opt->comm)))
-				continue;
-			view_resolve(m->v, s, &place);
-			for (size_t k = 0; k < m->n_found && place.start; k++) {
-				struct found *f = &m->found[k];
-
-				if (!f->wanted || f->start != place.start || strcmp(f->object, place.object) ||
-				    place.address >= f->end)
-					continue;
-				seen[slot].counter = &f->samples[place.address - f->start];
-				++*seen[slot].counter;
-			}
+			++*(seen[slot].counter ? seen[slot].counter : &nobody);
 		}
 	}
 	free(seen);
@@ -262,24 +312,12 @@ static int add_line(struct making *m, struct annotate_function *f, enum annotate
 	return source->lines ? 0 : missing_source(m->a, file);
 }
 
-static const struct profile_group *piece_at(const struct making *m, uint32_t function, uint64_t start, const char *file,
-					    unsigned int line)
+static void set_figures(const struct making *m, struct annotate_row *row, uint32_t piece)
 {
-	for (size_t i = 0; i < m->n_pieces; i++) {
-		const struct piece *p = &m->pieces[i];
-
-		if (p->function == function && !p->whole && p->start == start && p->line == line &&
-		    !strcmp(p->file ? p->file : "", file ? file : ""))
-			return &m->figures[i];
-	}
-	return NULL;
-}
-
-static void set_figures(struct annotate_row *row, const struct profile_group *g)
-{
-	row->has = g && g->samples;
-	if (g)
-		row->g = *g;
+	if (piece == UINT32_MAX)
+		return;
+	row->has = m->figures[piece].samples;
+	row->g = m->figures[piece];
 }
 
 static int add_instruction(const struct making *m, struct annotate_function *f, const struct grain_code *code,
@@ -313,8 +351,8 @@ static int by_block(struct making *m, struct annotate_function *f, uint32_t func
 	for (size_t i = 0; i < code->n_insns && !ret; i++) {
 		const struct kjoule_insn *insn = &code->insns[i];
 		uint32_t at = flow_block_at(code->flow, insn->address);
-		struct kjoule_line lines[KJOULE_LINES_MOST];
 		struct annotate_row *row;
+		struct kjoule_line in_source;
 
 		if (at != block) {
 			const struct flow_block *in = &code->flow->blocks[at];
@@ -325,12 +363,12 @@ static int by_block(struct making *m, struct annotate_function *f, uint32_t func
 				return -ENOMEM;
 			row->address = in->start;
 			row->depth = in->loop == FLOW_NONE ? 0 : code->flow->loops[in->loop].depth;
-			set_figures(row, piece_at(m, function, in->start, NULL, 0));
+			set_figures(m, row, piece_at(m, function, in->start, "", 0));
 		}
-		if (m->opt->source && kjoule_code_lines(code->file, insn->address, lines) && lines[0].file &&
-		    lines[0].line && (lines[0].line != line || lines[0].file != file)) {
-			file = lines[0].file;
-			line = lines[0].line;
+		if (m->opt->source && kjoule_code_line(code->file, insn->address, &in_source) && in_source.file &&
+		    in_source.line && (in_source.line != line || in_source.file != file)) {
+			file = in_source.file;
+			line = in_source.line;
 			ret = add_line(m, f, ANNOTATE_SOURCE, file, line, &row);
 		}
 		if (!ret)
@@ -352,10 +390,14 @@ static int by_place(const void *a, const void *b)
 	return c ? c : (x->line > y->line) - (x->line < y->line);
 }
 
-/* Most of a function is in one file: all lines from its first to its last; of others those that were sampled. */
+/*
+ * Lines that code was made from, and those between where there is a text and no large gap. What was sampled and
+ * has no line comes last: figures of the lines are to add up to the function's.
+ */
 static int by_line(struct making *m, struct annotate_function *f, uint32_t function, const struct grain_code *code)
 {
 	struct outer *lines = NULL, *slot;
+	uint32_t rest;
 	size_t n = 0;
 	int ret = 0;
 
@@ -384,14 +426,25 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 			struct annotate_row *row;
 
 			/* what no code was made from is shown where there is a text to be shown */
-			if (line > lines[i].line && (next - lines[i].line > 40 || !source || !source->lines))
+			if (line > lines[i].line && (next - lines[i].line > GAP_MOST || !source || !source->lines))
 				break;
 			ret = add_line(m, f, ANNOTATE_LINE, lines[i].file, line, &row);
 			if (!ret)
-				set_figures(row, piece_at(m, function, 0, lines[i].file, line));
+				set_figures(m, row, piece_at(m, function, 0, lines[i].file, line));
 		}
 	}
 	free(lines);
+	rest = piece_at(m, function, 0, "", 0);
+	if (!ret && !f->miss && rest != UINT32_MAX && m->figures[rest].samples) {
+		struct annotate_row *row = add_row(f, ANNOTATE_LINE);
+
+		if (!row)
+			return -ENOMEM;
+		row->text = strdup("(no line)");
+		if (!row->text)
+			return -ENOMEM;
+		set_figures(m, row, rest);
+	}
 	return ret;
 }
 
@@ -399,20 +452,17 @@ static int make_function(struct making *m, uint32_t i)
 {
 	struct annotate_function *f = kjoule_grow(&m->a->functions, &m->a->n, sizeof(*f));
 	const struct found *from = &m->found[i];
-	struct grain_code code;
-	int ret;
 
 	if (!f)
 		return -ENOMEM;
 	*f = (struct annotate_function){ .name = from->name, .object = from->object, .start = from->start,
 					 .end = from->end, .g = m->functions[i], .precise = from->precise };
 	f->samples = f->g.samples;
-	ret = grain_code(m->b->grain, from->object, from->start, from->end, &code);
-	if (ret == -ENODATA)
+	if (!from->samples) {
 		f->miss = ANNOTATE_NO_CODE;
-	if (ret)
-		return ret == -ENODATA ? 0 : ret;
-	return m->opt->lines ? by_line(m, f, i, &code) : by_block(m, f, i, &code);
+		return 0;
+	}
+	return m->opt->lines ? by_line(m, f, i, &from->code) : by_block(m, f, i, &from->code);
 }
 
 static const struct blocks *sort_by;
@@ -421,8 +471,12 @@ static int by_weight(const void *a, const void *b)
 {
 	double x = weight(sort_by, &((const struct annotate_function *)a)->g);
 	double y = weight(sort_by, &((const struct annotate_function *)b)->g);
+	const struct annotate_function *f = a, *g = b;
+	int c = strcmp(f->name, g->name);
 
-	return (x < y) - (x > y);
+	if (x != y)
+		return x < y ? 1 : -1;
+	return c ? c : (f->start > g->start) - (f->start < g->start);
 }
 
 int annotate_new(struct view *v, struct blocks *b, const struct profile *p, const struct annotate_options *opt,
@@ -445,8 +499,10 @@ int annotate_new(struct view *v, struct blocks *b, const struct profile *p, cons
 	sort_by = b;
 	if (a->n)
 		qsort(a->functions, a->n, sizeof(*a->functions), by_weight);
-	for (size_t i = 0; i < m.n_found; i++)
+	for (size_t i = 0; i < m.n_found; i++) {
 		free(m.found[i].samples);
+		free(m.found[i].code.insns);
+	}
 	free(m.found);
 	free(m.pieces);
 	free(m.function_of);

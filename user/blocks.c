@@ -73,9 +73,10 @@ static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum c
 	return 0;
 }
 
-static uint64_t hash(uint32_t process, const char *symbol, const char *object)
+static uint64_t hash(uint32_t process, const char *symbol, const char *object,
+		     const struct grain_unit *unit)
 {
-	uint64_t h = process + 0x9e3779b97f4a7c15ull;
+	uint64_t h = (process ^ (uintptr_t)unit >> 4) + 0x9e3779b97f4a7c15ull;
 
 	for (; *symbol; symbol++)
 		h = (h ^ (unsigned char)*symbol) * 0x100000001b3ull;
@@ -93,7 +94,7 @@ static int rehash(struct blocks *b)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->n_functions; i++) {
 		const struct blocks_function *f = &b->functions[i];
-		uint64_t at = hash(f->process, f->symbol, f->object) & (room - 1);
+		uint64_t at = hash(f->process, f->symbol, f->object, f->unit) & (room - 1);
 
 		while (slots[at])
 			at = (at + 1) & (room - 1);
@@ -105,19 +106,18 @@ static int rehash(struct blocks *b)
 	return 0;
 }
 
-int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
-		    bool kernel, uint32_t *out)
+static int find_function(struct blocks *b, const struct blocks_function *like, uint32_t *out)
 {
 	struct blocks_function *f;
 	uint64_t at;
 
 	if (2 * (b->n_functions + 1) > b->index->room && rehash(b))
 		return -ENOMEM;
-	at = hash(process, symbol, object) & (b->index->room - 1);
+	at = hash(like->process, like->symbol, like->object, like->unit) & (b->index->room - 1);
 	while (b->index->slots[at]) {
 		f = &b->functions[b->index->slots[at] - 1];
-		if (f->process == process && !strcmp(f->symbol, symbol) &&
-		    !strcmp(f->object, object)) {
+		if (f->process == like->process && f->unit == like->unit && !strcmp(f->symbol, like->symbol) &&
+		    !strcmp(f->object, like->object)) {
 			*out = b->index->slots[at] - 1;
 			return 0;
 		}
@@ -126,10 +126,17 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 	f = kjoule_grow(&b->functions, &b->n_functions, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct blocks_function){ .process = process, .symbol = symbol, .object = object, .kernel = kernel };
+	*f = *like;
 	*out = b->n_functions - 1;
 	b->index->slots[at] = b->n_functions;
 	return 0;
+}
+
+int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
+		    bool kernel, uint32_t *out)
+{
+	return find_function(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
+							   .kernel = kernel }, out);
 }
 
 /* A line that stands for something that is no program. */
@@ -155,11 +162,9 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	if (!b->grain)
 		return blocks_function(b, process, place.symbol, place.object, kernel, out);
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
-	if (!ret)
-		ret = blocks_function(b, process, unit->name, unit->object, kernel, out);
-	if (!ret)
-		b->functions[*out].unit = unit;
-	return ret;
+	return ret ? ret : find_function(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+								       .object = unit->object, .kernel = kernel,
+								       .unit = unit }, out);
 }
 
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
@@ -198,6 +203,7 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 	}
 	if (part)
 		part->samples++;
+	b->functions[*out].samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
 	return 0;
 }

@@ -23,6 +23,7 @@ struct blocks_function {
 	uint32_t process;		/* index */
 	const char *symbol, *object;
 	bool kernel;
+	uint64_t samples;		/* of the recording, whatever becomes of them */
 	uint64_t precise;		/* samples whose address is the precise one */
 	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
 };

@@ -151,7 +151,7 @@ int cmd_annotate(int argc, char **argv)
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
 	struct view v;
-	int code;
+	int code, ret;
 
 	code = parse(argc, argv, &opt, &path);
 	if (code)
@@ -163,16 +163,16 @@ int cmd_annotate(int argc, char **argv)
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}
-	code = run(&v, path, &opt);
-	if (code == -ESRCH && opt.function)
-		code = cmd_failed("%s: no sample fell into a function %s of what was asked for; kjoule report tells which functions there are",
+	ret = run(&v, path, &opt);
+	code = view_complain(&v, path) ? EXIT_FAILED : EXIT_DONE;
+	if (ret == -ESRCH && opt.function)
+		code = cmd_failed("%s: no sample fell into a function %s of what was asked for; kjoule report tells which there are",
 				  path, opt.function);
-	else if (code == -ESRCH)
-		code = cmd_failed("%s: no function of what was asked for has %g %% of the energy", path, opt.percent_limit);
-	else if (code)
-		code = cmd_failed("%s: %s", path, strerror(-code));
-	else
-		code = view_complain(&v, path) ? EXIT_FAILED : EXIT_DONE;
+	else if (ret == -ESRCH)
+		code = cmd_failed("%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
+				  path, opt.percent_limit);
+	else if (ret)
+		code = cmd_failed("%s: %s", path, strerror(-ret));
 	view_close(&v);
 	return code;
 }

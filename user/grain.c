@@ -13,8 +13,9 @@
 #include "grain.h"
 #include "grow.h"
 
-/* A function of more is no function, and not worth decoding. */
-#define DECODE_MOST	(1u << 20)
+/* A function of more bytes is no function; and so many of all functions together are decoded. */
+#define DECODE_MOST	(1u << 18)
+#define DECODE_MOST_ALL	(64u << 20)
 
 struct address {
 	uint64_t address;
@@ -25,8 +26,6 @@ struct address {
 
 struct function {
 	uint64_t start, end;
-	struct kjoule_insn *insns;
-	size_t n_insns;
 	struct flow flow;		/* without blocks: it could not be decoded */
 };
 
@@ -35,7 +34,7 @@ struct object {
 	struct kjoule_code *code;	/* NULL: there is no file to look into */
 	size_t n_addresses, n_functions;
 	struct address *addresses;
-	struct function *functions;
+	struct function **functions;	/* each by itself: their flow is handed out */
 	struct kjoule_index by_address, by_start;
 };
 
@@ -47,7 +46,7 @@ struct grain {
 	struct object *objects;
 	struct grain_unit **units;
 	struct kjoule_index by_path, by_name;
-	uint64_t missed[GRAIN_MISSES];
+	uint64_t decoded;
 };
 
 /* What is being looked up. */
@@ -73,7 +72,20 @@ static const char *source_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Units are made once for each name in an object; @name is taken over. */
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Code of the same name may be at several places: static functions, clones, files of one name. */
+static bool same_place(const struct grain_unit *a, const struct grain_unit *b)
+{
+	return a->start == b->start && a->end == b->end && a->around == b->around && a->line == b->line &&
+	       a->outer_line == b->outer_line && a->miss == b->miss && same_text(a->file, b->file) &&
+	       same_text(a->outer_file, b->outer_file);
+}
+
+/* Units are made once for each name and place in an object; @name is taken over. */
 static int unit_named(struct grain *g, char *name, const struct grain_unit *like, struct grain_unit **out)
 {
 	uint64_t hash = kjoule_index_hash(kjoule_index_hash(like->kind, like->object), name ? name : "");
@@ -85,7 +97,8 @@ static int unit_named(struct grain *g, char *name, const struct grain_unit *like
 		return -ENOMEM;
 	while ((i = kjoule_index_next(&g->by_name, hash, &probe)) != KJOULE_INDEX_NONE) {
 		unit = g->units[i];
-		if (unit->kind == like->kind && !strcmp(unit->name, name) && !strcmp(unit->object, like->object)) {
+		if (unit->kind == like->kind && !strcmp(unit->name, name) &&
+		    !strcmp(unit->object, like->object) && same_place(unit, like)) {
 			free(name);
 			*out = unit;
 			return 0;
@@ -128,10 +141,8 @@ static int whole_function(struct lookup *l, enum grain_miss why, struct grain_un
 {
 	struct grain_unit like = { .kind = GRAIN_FUNCTION, .object = l->place->object,
 				   .function = l->place->symbol, .start = l->place->start, .end = l->place->end,
-				   .around = l->place->start, .around_end = l->place->end };
+				   .around = l->place->start, .around_end = l->place->end, .miss = why };
 
-	if (why != GRAIN_HIT)
-		l->g->missed[why]++;
 	return unit_named(l->g, strdup(l->place->symbol), &like, unit);
 }
 
@@ -176,57 +187,70 @@ static int line_unit(struct lookup *l, struct grain_unit **unit)
 	return unit_named(l->g, text, &like, unit);
 }
 
-static int decode(struct object *o, struct function *f)
+/* The instructions of a function; the caller's to free. None, and no error, where they can not be had. */
+static int decode(struct object *o, uint64_t start, uint64_t end, struct kjoule_insn **insns, size_t *n)
 {
 	const void *bytes;
 	size_t len;
 	int ret;
 
-	bytes = kjoule_code_bytes(o->code, f->start, &len);
-	if (!bytes || f->end - f->start > DECODE_MOST)
+	*insns = NULL;
+	*n = 0;
+	bytes = kjoule_code_bytes(o->code, start, &len);
+	if (!bytes || end - start > DECODE_MOST)
 		return 0;
-	if (len > f->end - f->start)
-		len = f->end - f->start;
-	ret = kjoule_decode(bytes, len, kjoule_code_machine(o->code), f->start, &f->insns,
-			    &f->n_insns);
-	if (ret)
-		return ret == -EOPNOTSUPP ? 0 : ret;
-	return flow_new(f->insns, f->n_insns, &f->flow);
+	if (len > end - start)
+		len = end - start;
+	ret = kjoule_decode(bytes, len, kjoule_code_machine(o->code), start, insns, n);
+	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
-static int function_of(struct object *o, uint64_t start, uint64_t end, struct function **out)
+static int function_of(struct grain *g, struct object *o, uint64_t start, uint64_t end, struct function **out)
 {
 	uint64_t hash = kjoule_index_hash(start, "");
-	struct function *f;
-	size_t probe = 0;
+	struct kjoule_insn *insns;
+	struct function *f, **slot;
+	size_t probe = 0, n;
 	uint32_t i;
+	int ret;
 
 	while ((i = kjoule_index_next(&o->by_start, hash, &probe)) != KJOULE_INDEX_NONE) {
-		*out = &o->functions[i];
+		*out = o->functions[i];
 		if ((*out)->start == start && (*out)->end == end)
 			return 0;
 	}
 	if (kjoule_index_add(&o->by_start, hash, o->n_functions))
 		return -ENOMEM;
-	f = kjoule_grow(&o->functions, &o->n_functions, sizeof(*f));
-	if (!f)
+	f = calloc(1, sizeof(*f));
+	slot = f ? kjoule_grow(&o->functions, &o->n_functions, sizeof(*slot)) : NULL;
+	if (!slot) {
+		free(f);
 		return -ENOMEM;
+	}
+	*slot = f;
 	f->start = start;
 	f->end = end;
 	*out = f;
-	return decode(o, f);
+	if (end - start > DECODE_MOST || end - start > DECODE_MOST_ALL - g->decoded)
+		return 0;
+	g->decoded += end - start;
+	ret = decode(o, start, end, &insns, &n);
+	if (!ret)
+		ret = flow_new(insns, n, &f->flow);
+	free(insns);
+	return ret;
 }
 
 /* " a.c:12", or nothing: where an address comes from. */
 static char *line_at(struct lookup *l, uint64_t address, struct grain_unit *like)
 {
-	struct kjoule_line lines[KJOULE_LINES_MOST];
+	struct kjoule_line line;
 
-	if (!kjoule_code_lines(l->o->code, address, lines) || !lines[0].file)
+	if (!kjoule_code_line(l->o->code, address, &line) || !line.file)
 		return strdup("");
-	like->file = lines[0].file;
-	like->line = lines[0].line;
-	return format(" %s:%u", source_name(lines[0].file), lines[0].line);
+	like->file = line.file;
+	like->line = line.line;
+	return format(" %s:%u", source_name(line.file), line.line);
 }
 
 static int flow_unit(struct lookup *l, struct grain_unit **unit)
@@ -242,7 +266,7 @@ static int flow_unit(struct lookup *l, struct grain_unit **unit)
 
 	if (!p->start)
 		return whole_function(l, GRAIN_NO_SYMBOL, unit);
-	ret = function_of(l->o, p->start, p->end, &f);
+	ret = function_of(l->g, l->o, p->start, p->end, &f);
 	if (ret)
 		return ret;
 	block = flow_block_at(&f->flow, p->address);
@@ -314,11 +338,12 @@ int grain_code(struct grain *g, const char *object, uint64_t start, uint64_t end
 
 	if (!o || !o->code || !start)
 		return -ENODATA;
-	ret = function_of(o, start, end, &f);
-	if (ret)
-		return ret;
-	*code = (struct grain_code){ o->code, f->insns, f->n_insns, &f->flow };
-	return f->flow.n_blocks ? 0 : -ENODATA;
+	*code = (struct grain_code){ .file = o->code };
+	ret = function_of(g, o, start, end, &f);
+	if (!ret && f->flow.n_blocks)
+		ret = decode(o, start, end, &code->insns, &code->n_insns);
+	code->flow = ret ? NULL : &f->flow;
+	return ret ? ret : code->n_insns ? 0 : -ENODATA;
 }
 
 static int object_of(struct grain *g, const struct view_place *place, bool kernel, struct object **out)
@@ -404,8 +429,8 @@ void grain_free(struct grain *g)
 		struct object *o = &g->objects[i];
 
 		for (size_t k = 0; k < o->n_functions; k++) {
-			flow_free(&o->functions[k].flow);
-			free(o->functions[k].insns);
+			flow_free(&o->functions[k]->flow);
+			free(o->functions[k]);
 		}
 		kjoule_index_free(&o->by_address);
 		kjoule_index_free(&o->by_start);
@@ -423,14 +448,4 @@ void grain_free(struct grain *g)
 	free(g->objects);
 	free(g->units);
 	free(g);
-}
-
-enum grain_kind grain_kind(const struct grain *g)
-{
-	return g->kind;
-}
-
-uint64_t grain_missed(const struct grain *g, enum grain_miss why)
-{
-	return g->missed[why];
 }

@@ -12,7 +12,7 @@
 
 enum grain_kind { GRAIN_FUNCTION, GRAIN_OBJECT, GRAIN_LINE, GRAIN_LOOP, GRAIN_BLOCK, GRAIN_NAMED };
 
-/* Why an address is counted as its function, though something finer was asked for. */
+/* Why code is counted as its function, though something finer was asked for. */
 enum grain_miss {
 	GRAIN_HIT,
 	GRAIN_NO_FILE,		/* the kernel's, code made at run time, a file that is missing or another one */
@@ -25,12 +25,13 @@ enum grain_miss {
 /**
  * struct grain_unit - code that is counted as one
  * @kind:	what it is; GRAIN_FUNCTION where nothing finer can be told
- * @name:	for people; no other unit of the object has it
+ * @name:	for people; units at other places may have the same
  * @function:	that it is in; "" for an object
  * @file,@line:	where it begins; NULL, 0: not known
  * @start,@end:	addresses as the object's file counts them; 0, 0: not known, or several
  * @depth:	of a loop: 1 is in no other
  * @outer_file,@outer_line: of a line: the call in the function itself of what was inlined, else the line
+ * @miss:	why it is but a function
  * @around,@around_end: addresses of the function; 0: not known
  */
 struct grain_unit {
@@ -41,12 +42,13 @@ struct grain_unit {
 	uint64_t around, around_end;
 	const char *outer_file;
 	unsigned int outer_line;
+	enum grain_miss miss;
 };
 
 /* A function's code. */
 struct grain_code {
 	struct kjoule_code *file;
-	const struct kjoule_insn *insns;
+	struct kjoule_insn *insns;	/* the caller's to free */
 	size_t n_insns;
 	const struct flow *flow;
 };
@@ -73,9 +75,5 @@ int grain_find(struct grain *g, const struct view_place *place, bool kernel, con
  * Return: 0; -ENODATA there is none to look at; -ENOMEM
  */
 int grain_code(struct grain *g, const char *object, uint64_t start, uint64_t end, struct grain_code *code);
-/** grain_kind() - the one that was asked for */
-enum grain_kind grain_kind(const struct grain *g);
-/** grain_missed() - addresses that are counted as their function for this reason */
-uint64_t grain_missed(const struct grain *g, enum grain_miss why);
 
 #endif /* KJOULE_GRAIN_H */

@@ -45,7 +45,7 @@ static int parse_part(const char *text, struct named_part *part, const char **wh
 	}
 	part->kind = !strncmp(range, "0x", 2) ? NAMED_ADDRESSES : NAMED_LINES;
 	if (parse_range(range, part->kind == NAMED_LINES ? 10 : 16, &part->from, &part->to)) {
-		*why = "expected FILE:FROM-TO in lines, OBJECT:0xFROM-0xTO in addresses or a function";
+		*why = "expected FILE:FROM-TO (lines), OBJECT:0xFROM-0xTO (addresses) or a function";
 		return -EINVAL;
 	}
 	if (part->kind == NAMED_ADDRESSES ? part->from >= part->to : !part->from || part->from > part->to) {
@@ -147,7 +147,8 @@ static bool has(const struct named_part *part, const struct named_code *code)
 				return true;
 		return false;
 	case NAMED_ADDRESSES:
-		return code->address >= part->from && code->address < part->to && ends_in(code->object, part->where);
+		return code->address && code->address >= part->from && code->address < part->to &&
+		       ends_in(code->object, part->where);
 	}
 	return false;
 }

@@ -301,6 +301,7 @@ static bool says_nothing(const struct blocks *b, const struct report_row *r,
 			 const struct report_options *opt)
 {
 	return opt->format == OUTPUT_TABLE && r->kind == ROW_FUNCTION &&
+	       !b->functions[r->function].unit &&
 	       !b->processes[r->process].pid && !b->functions[r->function].object[0] &&
 	       b->processes[r->process].kind != CPM_IDLE;
 }
@@ -320,6 +321,19 @@ static const char *const misses[] = {
 	[GRAIN_NO_SYMBOL] = "no function is known around them",
 	[GRAIN_NO_CODE] = "their code can not be decoded",
 };
+
+/* What could not be told as finely as it was asked for. */
+static void misses_print(const struct blocks *b)
+{
+	uint64_t samples[GRAIN_MISSES] = { 0 };
+
+	for (size_t i = 0; i < b->n_functions; i++)
+		if (b->functions[i].unit)
+			samples[b->functions[i].unit->miss] += b->functions[i].samples;
+	for (int i = GRAIN_HIT + 1; i < GRAIN_MISSES; i++)
+		if (samples[i])
+			printf("\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
+}
 
 static void footnotes(const struct report *r, const struct blocks *b,
 		      const struct report_options *opt)
@@ -344,10 +358,7 @@ static void footnotes(const struct report *r, const struct blocks *b,
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
 	if (vague)
 		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
-	for (int i = GRAIN_HIT + 1; b->grain && i < GRAIN_MISSES; i++)
-		if (grain_missed(b->grain, i))
-			printf("\n%" PRIu64 " addresses are counted as their function: %s\n", grain_missed(b->grain, i),
-			       misses[i]);
+	misses_print(b);
 	report_hidden_print(r, hidden);
 }
 

@@ -99,6 +99,13 @@ double report_weight_of(const struct report_row *r, const struct blocks *b)
 	return b->n_domains && !isnan(r->g.energy[0].j.v) ? r->g.energy[0].j.v : r->g.time_s.v;
 }
 
+static bool is_named(const struct blocks *b, const struct report_row *r)
+{
+	const struct grain_unit *unit = b->functions[r->function].unit;
+
+	return unit && unit->kind == GRAIN_NAMED;
+}
+
 static int finish_process(struct report_process *p, const struct report *r, const struct blocks *b,
 			  const struct report_options *opt)
 {
@@ -114,7 +121,8 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 		profile_net(&row.g, b->n_domains);
 		if (opt->processes)
 			continue;
-		if (report_weight_of(&row, b) < limit) {
+		/* what the user has named is asked for */
+		if (report_weight_of(&row, b) < limit && !is_named(b, &row)) {
 			p->hidden++;
 			continue;
 		}
@@ -133,6 +141,14 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 	return 0;
 }
 
+static bool has_named(const struct blocks *b, const struct report_process *p)
+{
+	for (size_t i = 0; i < p->n_rows; i++)
+		if (p->rows[i].kind == ROW_FUNCTION && is_named(b, &p->rows[i]))
+			return true;
+	return false;
+}
+
 /* Processes below the limit, unless someone has asked for them. */
 static void hide_processes(struct report *r, const struct blocks *b,
 			   const struct report_options *opt)
@@ -141,7 +157,8 @@ static void hide_processes(struct report *r, const struct blocks *b,
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm) {
+		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm &&
+		    !has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
 			free(r->processes[i].rows);
 		} else {

@@ -4,7 +4,6 @@
  * and no more of them than anybody writes.
  */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,33 +11,44 @@
 #include "grow.h"
 #include "source_text.h"
 
-#define BYTES_MOST	(64l << 20)
+#define BYTES_MOST	(16l << 20)
 
-static FILE *open_plain(const char *path, struct stat *st)
+/* No more than what the file's size says: some that the kernel makes have no end, and none that it makes has a size. */
+static char *read_plain(const char *path, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	FILE *f = NULL;
+	char *text = NULL;
+	struct stat st;
+	ssize_t n = 1;
 
-	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) && st->st_size <= BYTES_MOST)
-		f = fdopen(fd, "r");
-	if (!f && fd >= 0)
-		close(fd);
-	return f;
+	*len = 0;
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= BYTES_MOST)
+		text = malloc(st.st_size);
+	while (text && *len < (size_t)st.st_size && (n = read(fd, text + *len, st.st_size - *len)) > 0)
+		*len += n;
+	close(fd);
+	return text;
 }
 
-/* A line as it is shown: tabs as eight columns, and nothing that a terminal takes for a command. */
-static char *plain(const char *text)
+/* Tabs as eight columns; what else is to be done for a terminal does the table. */
+static char *expand(const char *text, size_t n)
 {
-	size_t n = strcspn(text, "\r\n"), at = 0;
-	char *out = malloc(8 * n + 1);
+	size_t tabs = 0, at = 0;
+	char *out;
 
-	for (size_t i = 0; out && i < n; i++) {
-		if (text[i] == '\t')
-			do
-				out[at++] = ' ';
-			while (at % 8);
-		else
-			out[at++] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
+	for (size_t i = 0; i < n; i++)
+		tabs += text[i] == '\t';
+	out = malloc(n + 7 * tabs + 1);
+	for (size_t i = 0; out && i < n && text[i]; i++) {
+		if (text[i] != '\t') {
+			out[at++] = text[i];
+			continue;
+		}
+		do
+			out[at++] = ' ';
+		while (at % 8);
 	}
 	if (out)
 		out[at] = 0;
@@ -47,23 +57,20 @@ static char *plain(const char *text)
 
 static void read_lines(struct source_file *file)
 {
-	struct stat st;
-	FILE *f = open_plain(file->path, &st);
-	char *line = NULL;
-	size_t room = 0;
+	size_t len;
+	char *text = read_plain(file->path, &len);
 
-	if (!f)
-		return;
-	file->changed = st.st_mtime;
-	while (getline(&line, &room, f) >= 0) {
+	for (size_t at = 0; text && at < len;) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t n = end ? (size_t)(end - text) - at : len - at;
 		char **slot = kjoule_grow(&file->lines, &file->n, sizeof(*slot));
 
 		if (!slot)
 			break;
-		*slot = plain(line);
+		*slot = expand(text + at, n && text[at + n - 1] == '\r' ? n - 1 : n);
+		at += n + 1;
 	}
-	free(line);
-	fclose(f);
+	free(text);
 }
 
 const struct source_file *source_text_file(struct source_text *s, const char *path)

@@ -6,13 +6,11 @@
 #define KJOULE_SOURCE_TEXT_H
 
 #include <stddef.h>
-#include <time.h>
 
 struct source_file {
 	char *path;
 	size_t n;
 	char **lines;			/* NULL: the file can not be read */
-	time_t changed;
 };
 
 /* Zeroed at first. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Control flow; see flow.h. Dominators as in Georgiadis, Tarjan and Werneck, "Finding Dominators
- * in Practice", JGAA 10(1), 2006 (the algorithm that they call SNCA); loops are collapsed from the innermost
- * outwards (Tarjan, "Testing Flow Graph Reducibility", JCSS 9(3), 1974), so that code of any size
- * and shape takes but little longer than its length.
+ * in Practice", JGAA 10(1), 2006 (the algorithm that they call SNCA, fast on what compilers make, quadratic
+ * on what is made to be); loops are collapsed from the innermost outwards (Tarjan, "Testing Flow Graph
+ * Reducibility", JCSS 9(3), 1974).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ struct kjoule_code {
 	Elf *elf;
 	GElf_Addr bias;			/* of elfutils' addresses against the file's own */
 	unsigned int machine;
+	bool has_function;		/* the one that was found last: addresses come in lots */
+	Dwarf_Die function, cu;
 	size_t n_paths;
 	char **paths;			/* of source files that are told without their directory */
 	struct kjoule_index by_path;
@@ -145,50 +148,134 @@ static unsigned int call_line(Dwarf_Die *inlined)
 	return dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attr), &line) || line > UINT32_MAX ? 0 : line;
 }
 
-/* From the innermost function outwards: each call's line follows the function that was inlined there. */
-static size_t add_functions(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Die *scopes, int n_scopes, struct kjoule_line *lines)
+/* Namespaces and types in each other, and blocks in blocks: nobody nests more of them. */
+#define NESTED_MOST	64
+
+/* A file may say that one thing follows the other in a circle: so many are looked at for an address. */
+#define LOOKS_MOST	(1u << 22)
+
+/* What may have functions in it though no code is said to be its own. */
+static bool holds_functions(Dwarf_Die *die)
 {
+	switch (dwarf_tag(die)) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The function around an address. The tree is gone through without recursion: a file nests as deep as it likes. */
+static bool find_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
+{
+	Dwarf_Die at[NESTED_MOST];
+	unsigned int depth = 0, looks = 0;
+
+	if (code->has_function && code->cu.addr == cu->addr && dwarf_haspc(&code->function, pc) == 1)
+		return true;
+	code->has_function = false;
+	if (dwarf_child(cu, &at[0]))
+		return false;
+	while (looks++ < LOOKS_MOST) {
+		if (dwarf_tag(&at[depth]) == DW_TAG_subprogram && dwarf_haspc(&at[depth], pc) == 1) {
+			code->cu = *cu;
+			code->function = at[depth];
+			code->has_function = true;
+			return true;
+		}
+		if (holds_functions(&at[depth]) && depth + 1 < NESTED_MOST && !dwarf_child(&at[depth], &at[depth + 1])) {
+			depth++;
+			continue;
+		}
+		while (dwarf_siblingof(&at[depth], &at[depth]))
+			if (!depth--)
+				return false;
+	}
+	return false;
+}
+
+/* The part of @die that has the address: a call that was inlined there, or a block of the source. */
+static bool find_inside(Dwarf_Die *die, Dwarf_Addr pc, Dwarf_Die *inside)
+{
+	unsigned int looks = 0;
+
+	if (dwarf_child(die, inside))
+		return false;
+	do {
+		int tag = dwarf_tag(inside);
+
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) && dwarf_haspc(inside, pc) == 1)
+			return true;
+	} while (looks++ < LOOKS_MOST && !dwarf_siblingof(inside, inside));
+	return false;
+}
+
+/*
+ * From the function inwards. Found in that order, they are told from the innermost outwards: the line itself,
+ * then each call's in the function around it. Of too many, calls in the middle are left out.
+ */
+static size_t find_calls(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, struct kjoule_line *lines)
+{
+	struct { struct kjoule_line call; const char *function; } found[KJOULE_LINES_MOST];
+	Dwarf_Die die = code->function, inside;
+	struct kjoule_line line = lines[0];
 	size_t n = 1;
 
-	for (int i = 0; i < n_scopes; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+	found[0].function = dwarf_diename(&die);
+	for (unsigned int depth = 0; depth < NESTED_MOST && find_inside(&die, pc, &inside); depth++) {
+		die = inside;
+		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
 			continue;
-		lines[n - 1].function = dwarf_diename(&scopes[i]);
-		if (tag == DW_TAG_subprogram || n == KJOULE_LINES_MOST)
-			break;
-		lines[n++] = (struct kjoule_line){ call_file(code, cu, &scopes[i]), call_line(&scopes[i]),
-						     NULL };
+		if (n == KJOULE_LINES_MOST)
+			n--;
+		found[n].call = (struct kjoule_line){ call_file(code, cu, &die), call_line(&die), NULL };
+		found[n++].function = dwarf_diename(&die);
+	}
+	for (size_t i = 0; i < n; i++) {
+		lines[i] = i ? found[n - i].call : line;
+		lines[i].function = found[n - 1 - i].function;
 	}
 	return n;
 }
 
+/* The line itself, and the compilation unit. */
+static bool find_line(struct kjoule_code *code, uint64_t address, struct kjoule_line *out, Dwarf_Die **cu,
+		      Dwarf_Addr *bias)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(code->mod, address + code->bias);
+	int number = 0;
+
+	*out = (struct kjoule_line){ 0 };
+	if (!line)
+		return false;
+	out->file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	out->line = number > 0 ? number : 0;
+	*cu = dwfl_module_addrdie(code->mod, address + code->bias, bias);
+	if (*cu)
+		out->file = whole_path(code, *cu, out->file);
+	return true;
+}
+
+bool kjoule_code_line(struct kjoule_code *code, uint64_t address, struct kjoule_line *line)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *cu;
+
+	return find_line(code, address, line, &cu, &bias);
+}
+
 size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjoule_line *lines)
 {
-	Dwarf_Die *cu, *scopes = NULL, *around = NULL;
-	Dwfl_Line *line = dwfl_module_getsrc(code->mod, address + code->bias);
 	Dwarf_Addr bias;
-	int n, number = 0;
-	size_t found = 1;
+	Dwarf_Die *cu;
 
-	if (!line)
+	if (!find_line(code, address, &lines[0], &cu, &bias))
 		return 0;
-	lines[0] = (struct kjoule_line){ 0 };
-	lines[0].file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-	lines[0].line = number > 0 ? number : 0;
-	cu = dwfl_module_addrdie(code->mod, address + code->bias, &bias);
-	if (!cu)
-		return found;
-	lines[0].file = whole_path(code, cu, lines[0].file);
-	n = dwarf_getscopes(cu, address + code->bias - bias, &scopes);
-	if (n > 0) {
-		/* outwards by what is around in the machine's code, not in the source */
-		n = dwarf_getscopes_die(&scopes[0], &around);
-		if (n > 0)
-			found = add_functions(code, cu, around, n, lines);
-	}
-	free(around);
-	free(scopes);
-	return found;
+	if (!cu || !find_function(code, cu, address + code->bias - bias))
+		return 1;
+	return find_calls(code, cu, address + code->bias - bias, lines);
 }

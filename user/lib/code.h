@@ -5,6 +5,7 @@
 #ifndef KJOULE_CODE_H
 #define KJOULE_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,10 +33,12 @@ unsigned int kjoule_code_machine(const struct kjoule_code *code);
  * Return: the bytes, NULL where there are none
  */
 const void *kjoule_code_bytes(struct kjoule_code *code, uint64_t address, size_t *len);
+/** kjoule_code_line() - the line of an instruction, without its function. Return: false if it is not known */
+bool kjoule_code_line(struct kjoule_code *code, uint64_t address, struct kjoule_line *line);
 /**
  * kjoule_code_lines() - where an instruction comes from
  * @lines:	out: room for KJOULE_LINES_MOST; first the line itself, then, for what was inlined, the line
- *		of each call, outwards
+ *		of each call, outwards; the last one is in the function itself
  * Return: how many; 0 where there is no debug information
  */
 size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjoule_line *lines);

@@ -4,7 +4,6 @@
  * see symbols.h. The table is copied and sorted once, because looking one address
  * up through the library walks over all symbols.
  */
-#include <elfutils/libdw.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -122,12 +121,13 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->symbol.name, y->symbol.name);
 }
 
-/* One symbol an address; those without a size reach to the next one. */
+/* One symbol an address. */
 static void tidy(struct kjoule_elf *elf)
 {
 	size_t out = 0;
 
-	qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
+	if (elf->n)
+		qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
 	for (size_t i = 0; i < elf->n; i++) {
 		struct entry *e = &elf->entries[i];
 
@@ -140,12 +140,16 @@ static void tidy(struct kjoule_elf *elf)
 		elf->entries[out++] = *e;
 	}
 	elf->n = out;
+}
+
+/* What has no size reaches to the next one. */
+static void stretch(struct kjoule_elf *elf)
+{
 	for (size_t i = 0; i < elf->n; i++) {
 		struct kjoule_symbol *s = &elf->entries[i].symbol;
 
-		if (s->end > s->start)
-			continue;
-		s->end = i + 1 < elf->n ? elf->entries[i + 1].symbol.start : s->start + 4096;
+		if (s->end <= s->start)
+			s->end = i + 1 < elf->n ? elf->entries[i + 1].symbol.start : s->start + 4096;
 	}
 }
 
@@ -180,7 +184,12 @@ const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64
  * Functions without a name: where the file's unwinding table has one and the symbols have none. That is what a
  * stripped file still tells.
  */
-static const Elf_Data *unwinding_table(Elf *e, uint64_t *address)
+struct unwinding {
+	uint64_t table_at, frames_at;	/* addresses of .eh_frame_hdr and .eh_frame */
+	const Elf_Data *table, *frames;
+};
+
+static const Elf_Data *section(Elf *e, const char *wanted, uint64_t *address)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
@@ -191,10 +200,10 @@ static const Elf_Data *unwinding_table(Elf *e, uint64_t *address)
 		GElf_Shdr sh;
 		const char *name;
 
-		if (!gelf_getshdr(scn, &sh))
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(e, names, sh.sh_name);
-		if (!name || strcmp(name, ".eh_frame_hdr"))
+		if (!name || strcmp(name, wanted))
 			continue;
 		*address = sh.sh_addr;
 		return elf_rawdata(scn, NULL);
@@ -202,14 +211,17 @@ static const Elf_Data *unwinding_table(Elf *e, uint64_t *address)
 	return NULL;
 }
 
+#define SECTIONS_MOST	256
+
 /* The name of the section around an address if that is not where programs are, such as ".plt". */
 static char *name_of(Elf *e, uint64_t address)
 {
 	Elf_Scn *scn = NULL;
 	char *text = NULL;
-	size_t names;
+	size_t names, n;
+	bool look = !elf_getshdrnum(e, &n) && n <= SECTIONS_MOST && !elf_getshdrstrndx(e, &names);
 
-	while (!elf_getshdrstrndx(e, &names) && (scn = elf_nextscn(e, scn))) {
+	while (look && (scn = elf_nextscn(e, scn))) {
 		GElf_Shdr sh;
 		const char *name;
 
@@ -222,104 +234,81 @@ static char *name_of(Elf *e, uint64_t address)
 	return asprintf(&text, "0x%" PRIx64, address) < 0 ? NULL : text;
 }
 
+static uint32_t word_at(const Elf_Data *data, uint64_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, (const char *)data->d_buf + offset, sizeof(word));
+	return word;
+}
+
+/*
+ * The table's entry @i: where a function begins, and where what is known of it says that it ends. Both are
+ * 4 bytes in the only encodings that linkers write, relative to where they are; what says another beginning
+ * than the table is in another one. Return: false if it makes no sense
+ */
+static bool unwound(const struct unwinding *u, uint64_t i, uint64_t *start, uint64_t *end)
+{
+	uint64_t at = u->table_at + (int32_t)word_at(u->table, 16 + 8 * i) - u->frames_at;
+
+	*start = u->table_at + (int32_t)word_at(u->table, 12 + 8 * i);
+	if (u->frames->d_size < 16 || at > u->frames->d_size - 16 || word_at(u->frames, at) == UINT32_MAX ||
+	    u->frames_at + at + 8 + (int32_t)word_at(u->frames, at + 8) != *start)
+		return false;
+	*end = *start + word_at(u->frames, at + 12);
+	return *end > *start;
+}
+
+/* Version 1, and the encodings of a binary search table as linkers write it. */
+static bool find_unwinding(Elf *e, struct unwinding *u)
+{
+	static const uint8_t usual[] = { 1, 0x1b, 0x03, 0x3b };
+
+	u->table = section(e, ".eh_frame_hdr", &u->table_at);
+	u->frames = section(e, ".eh_frame", &u->frames_at);
+	return u->table && u->frames && u->table->d_buf && u->frames->d_buf && u->table->d_size >= 12 &&
+	       !memcmp(u->table->d_buf, usual, sizeof(usual));
+}
+
 static bool is_function(const struct kjoule_symbol *s)
 {
 	return ((const struct entry *)((const char *)s - offsetof(struct entry, symbol)))->function;
 }
 
-/* How far the code goes that is unwound as one with @address, but not past @most. */
-static uint64_t end_of_frames(Dwarf_CFI *cfi, uint64_t address, uint64_t most)
-{
-	Dwarf_Addr start, end = address;
-	Dwarf_Frame *frame;
-	bool signal;
-
-	while (address < most && !dwarf_cfi_addrframe(cfi, address, &frame)) {
-		int ret = dwarf_frame_info(frame, &start, &end, &signal);
-
-		free(frame);
-		if (ret < 0 || end <= address)
-			break;
-		address = end;
-	}
-	return address < most ? address : most;
-}
-
-static int add_function(struct entry **list, size_t *n, Elf *e, uint64_t start, uint64_t end)
-{
-	struct entry *entry;
-	char *name = name_of(e, start);
-
-	if (!name)
-		return -ENOMEM;
-	entry = kjoule_grow(list, n, sizeof(*entry));
-	if (!entry) {
-		free(name);
-		return -ENOMEM;
-	}
-	*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX, .function = true };
-	return 0;
-}
-
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * Where functions begin by the unwinding table: version 1, and the only encodings that linkers write, 4 bytes
- * each and two of these for each function.
- */
-static uint64_t *read_starts(Elf *e, size_t *n)
-{
-	static const uint8_t usual[] = { 1, 0x1b, 0x03, 0x3b };
-	const Elf_Data *table;
-	uint64_t at, *starts;
-
-	*n = 0;
-	table = unwinding_table(e, &at);
-	if (!table || !table->d_buf || table->d_size < 12 || memcmp(table->d_buf, usual, sizeof(usual)))
-		return NULL;
-	starts = calloc(table->d_size / 8, sizeof(*starts));
-	for (size_t i = 12; starts && i + 8 <= table->d_size; i += 8) {
-		int32_t offset;
-
-		memcpy(&offset, (const char *)table->d_buf + i, sizeof(offset));
-		starts[(*n)++] = at + offset;
-	}
-	if (starts)
-		qsort(starts, *n, sizeof(*starts), by_address);
-	return starts;
-}
-
-static int add_unnamed(struct kjoule_elf *elf, Dwfl_Module *mod, Elf *e)
+static int add_unnamed(struct kjoule_elf *elf, Elf *e)
 {
 	struct entry *unnamed = NULL, *all;
-	size_t n, n_unnamed = 0;
-	uint64_t *starts = read_starts(e, &n);
-	Dwarf_Addr bias;
-	Dwarf_CFI *cfi = starts ? dwfl_module_eh_cfi(mod, &bias) : NULL;
+	struct unwinding u;
+	size_t n = 0;
 	int ret = 0;
 
-	for (size_t i = 0; cfi && i < n && !ret; i++) {
-		const struct kjoule_symbol *known = kjoule_elf_find(elf, starts[i]);
-		uint64_t end;
+	if (!find_unwinding(e, &u))
+		return 0;
+	for (uint64_t i = 0; i < (u.table->d_size - 12) / 8 && !ret; i++) {
+		const struct kjoule_symbol *known;
+		struct entry *entry;
+		uint64_t start, end;
+		char *name;
 
-		if (known && (known->start == starts[i] || is_function(known)))
+		if (!unwound(&u, i, &start, &end))
 			continue;
-		end = end_of_frames(cfi, starts[i], i + 1 < n ? starts[i + 1] : UINT64_MAX);
-		if (end > starts[i])
-			ret = add_function(&unnamed, &n_unnamed, e, starts[i], end);
+		known = kjoule_elf_find(elf, start);
+		if (known && is_function(known))
+			continue;
+		name = name_of(e, start);
+		entry = name ? kjoule_grow(&unnamed, &n, sizeof(*entry)) : NULL;
+		if (entry)
+			*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX };
+		else
+			free(name);
+		ret = entry ? 0 : -ENOMEM;
 	}
-	free(starts);
-	all = realloc(elf->entries, (elf->n + n_unnamed + 1) * sizeof(*all));
+	all = realloc(elf->entries, (elf->n + n + 1) * sizeof(*all));
 	if (all)
 		elf->entries = all;
 	else
 		ret = -ENOMEM;
-	for (size_t i = 0; i < n_unnamed; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (ret)
 			free(unnamed[i].symbol.name);
 		else
@@ -345,8 +334,9 @@ static int read_all(struct kjoule_elf *elf, const char *path)
 		ret = read_symbols(elf, mod);
 	if (!ret || ret == -ENODATA) {
 		tidy(elf);
-		ret = add_unnamed(elf, mod, e);
-		qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
+		ret = add_unnamed(elf, e);
+		tidy(elf);
+		stretch(elf);
 	}
 	dwfl_end(dwfl);
 	return ret ? ret : elf->n ? 0 : -ENODATA;

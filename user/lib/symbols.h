@@ -10,7 +10,10 @@
 
 struct kjoule_elf;
 
-/* A function; what only the unwinding table knows is called by its address. @start and @end are addresses as the file itself counts them. */
+/*
+ * A function; what only the unwinding table knows is called by its address. @start and @end are
+ * addresses as the file itself counts them.
+ */
 struct kjoule_symbol {
 	uint64_t start, end;
 	char *name;

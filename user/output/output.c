@@ -281,3 +281,16 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 	table_free(out->table);
 	free(out);
 }
+
+char *output_clean(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (unsigned char *p = (unsigned char *)copy; p && *p; p++) {
+		if (*p < ' ' || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+			p[0] = p[1] = '?';
+	}
+	return copy;
+}

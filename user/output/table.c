@@ -48,16 +48,10 @@ static void push(struct table *t, char *text)
 
 void table_cell(struct table *t, const char *text)
 {
-	char *p, *copy;
-
 	if (t->at == t->n_columns)
 		return;
-	copy = strdup(text);
 	/* A name with a line break or an escape sequence must not break the table. */
-	for (p = copy; p && *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	push(t, copy);
+	push(t, output_clean(text));
 	t->at++;
 }
 

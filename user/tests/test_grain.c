@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <json-c/json.h>
+#include "grain.h"
 #include "looped.h"
 #include "named.h"
 #include "synthetic.h"
@@ -65,7 +66,7 @@ static void lines_are_told_apart(void **state)
 	assert_non_null(find_row(doc, "function", "[kernel]"));
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --by line %s", temp_path("usual")), 0);
-	assert_true(says(out, "\n1 addresses are counted as their function: the kernel's"));
+	assert_true(says(out, "\n3000 samples of the recording are counted by function: the kernel's"));
 	assert_true(says(out, "* : not all samples tell the very instruction"));
 	assert_int_equal(kjoule("report --by line %s", temp_path("precise")), 0);
 	assert_null(strstr(out, "very instruction"));
@@ -150,12 +151,44 @@ static void what_was_not_sampled_has_no_number(void **state)
 {
 	(void)state;
 	assert_int_equal(kjoule("report --block cold=looped.c:1-2 %s", temp_path("usual")), 1);
-	assert_true(says(err, "--block cold: no sample fell into looped.c, these lines of it"));
+	assert_true(says(err, "--block cold: no sample of what was asked for fell into it"));
 	assert_null(strstr(out, "cold"));
+	assert_int_equal(kjoule("report --comm others --block hot=a_loop_and_more %s", temp_path("usual")), 1);
 	/* a part of it is enough to be measured, but the other one is told */
 	assert_int_equal(kjoule("report --block hot=nosuchfunction,a_loop_and_more %s", temp_path("usual")), 0);
 	assert_true(says(err, "--block hot: no sample fell into nosuchfunction"));
 	assert_true(says(out, "hot"));
+}
+
+/* Static functions and clones have one name at several places: whose code it is must not depend on who came first. */
+static void functions_of_one_name_are_two(void **state)
+{
+	struct view_place places[2] = {
+		{ .symbol = "helper", .object = looped_path(), .known = true, .address = looped.loop, .start = looped.loop,
+		  .end = looped.loop + 32 },
+		{ .symbol = "helper", .object = looped_path(), .known = true, .address = looped.after,
+		  .start = looped.after, .end = looped.after + 8 },
+	};
+	static const enum grain_kind kinds[] = { GRAIN_LOOP, GRAIN_BLOCK, GRAIN_LINE, GRAIN_OBJECT };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		const struct grain_unit *unit[2];
+		struct named_part *part;
+		struct grain *g;
+
+		assert_int_equal(grain_new(kinds[k], NULL, &g), 0);
+		for (unsigned int i = 0; i < 2; i++)
+			assert_int_equal(grain_find(g, &places[i], false, &unit[i], &part), 0);
+		if (kinds[k] == GRAIN_OBJECT) {
+			assert_ptr_equal(unit[0], unit[1]);
+		} else {
+			assert_ptr_not_equal(unit[0], unit[1]);
+			assert_int_equal(unit[0]->around, looped.loop);
+			assert_int_equal(unit[1]->around, looped.after);
+		}
+		grain_free(g);
+	}
 }
 
 static void names_are_read(void **state)
@@ -201,6 +234,7 @@ static void wrong_command_lines_are_2(void **state)
 	static const char *const lines[] = {
 		"report --by word", "report --by", "report --block", "report --block hot", "report --block hot=a.c:9-1",
 		"report -g --by line", "report --folded --block x=f", "report --children --by object",
+		"report --by process --block x=f",
 	};
 
 	(void)state;
@@ -218,6 +252,7 @@ int main(void)
 		cmocka_unit_test(objects_and_processes_are_sums),
 		cmocka_unit_test(the_user_s_blocks_come_first),
 		cmocka_unit_test(what_was_not_sampled_has_no_number),
+		cmocka_unit_test(functions_of_one_name_are_two),
 		cmocka_unit_test(names_are_read),
 		cmocka_unit_test(wrong_command_lines_are_2),
 	};
