@@ -30,6 +30,7 @@ static const char help[] =
 "      --sort KEY          energy (default), time, power, freq, samples, name\n"
 "      --percent-limit P   leave out functions below P % (default 0.1, for callers with -g 0.5;\n"
 	"                        0 for JSON and CSV)\n"
+"      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -42,7 +43,8 @@ static const char help[] =
 "is reported all the same.\n";
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
-       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK };
+       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
+       OPT_BUDGET };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -53,6 +55,7 @@ static const struct option options[] = {
 	{ "weight", required_argument, NULL, OPT_WEIGHT },
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
+	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -168,6 +171,10 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			if (args_percent(optarg, &limit))
 				ret = cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100", optarg);
 			break;
+		case OPT_BUDGET:
+			if (args_power(optarg, &opt->budget_w))
+				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
+			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
 				ret = cmd_usage("report", "--pid %s: expected a process id", optarg);
@@ -204,6 +211,8 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
 	if (opt->processes && opt->named.n)
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
+	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
+		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
 	if (weighed && opt->callers != CALLERS_FOLDED)
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)

@@ -28,6 +28,7 @@ struct report_options {
 	const char *source;		/* NULL: the first of the recording */
 	enum report_callers callers;
 	enum report_weight weight;	/* of CALLERS_FOLDED */
+	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */
 	enum grain_kind grain;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "report.h"
 
-#define MAX_COLUMNS	(31 + 10 * PROFILE_DOMAINS)
+#define MAX_COLUMNS	(32 + 10 * PROFILE_DOMAINS)
 
 /* The columns are made up of the domains that there are. */
 struct columns {
@@ -51,7 +51,7 @@ static const char *title_of(struct columns *c, const char *domain, const char *u
 	return report_column_title(c->text[c->n_text++], domain, unit);
 }
 
-static void make_columns(struct columns *c, const struct blocks *b, bool callers, bool units)
+static void make_columns(struct columns *c, const struct blocks *b, bool callers, const struct report_options *opt)
 {
 	memset(c, 0, sizeof(*c));
 	add(c, "kind", NULL, true);
@@ -87,7 +87,9 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	add(c, "readings", NULL, false);
 	add(c, "purity", NULL, false);
 	add(c, "precise_percent", NULL, false);
-	if (units) {
+	if (opt->budget_w)
+		add(c, "over_budget", NULL, true);
+	if (opt->units) {
 		add(c, "in_function", NULL, true);
 		add(c, "source_file", NULL, true);
 		add(c, "source_line", NULL, false);
@@ -227,6 +229,20 @@ static void unit(struct output *out, const struct grain_unit *u)
 		output_none(out, NULL);
 }
 
+enum over { WITHIN, PERHAPS_OVER, OVER };
+
+/* Does a block draw more than the budget of power (ALEA, section 7.1)? Its interval decides. */
+static enum over is_over(const struct blocks *b, const struct report_row *r, double budget_w)
+{
+	const struct value *w = &r->g.energy[0].w;
+
+	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains || isnan(w->v))
+		return WITHIN;
+	if (isnan(w->lo))
+		return w->v > budget_w ? PERHAPS_OVER : WITHIN;
+	return w->lo > budget_w ? OVER : w->hi > budget_w ? PERHAPS_OVER : WITHIN;
+}
+
 /* Finer than a function, and not all samples tell the very instruction: they may be of what ran before. */
 static bool is_vague(const struct blocks *b, const struct report_row *r)
 {
@@ -236,11 +252,13 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 }
 
 static void row(struct output *out, const struct blocks *b, const struct report_row *r,
-		const struct style *s, bool depth, bool units)
+		const struct style *s, bool depth, const struct report_options *opt)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
 	const char *vague = caller ? NULL : no_interval;
+	static const char *const overs[] = { [WITHIN] = "no", [PERHAPS_OVER] = "perhaps", [OVER] = "yes" };
+	enum over over = is_over(b, r, opt->budget_w);
 	char marks[4];
 
 	report_names(out, b, r);
@@ -279,9 +297,16 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_real(out, 100.0 * b->functions[r->function].precise / g->samples, 1);
 	else
 		output_none(out, NULL);
-	if (units)
+	if (opt->budget_w && function && b->n_domains && !isnan(g->energy[0].w.v))
+		output_str(out, overs[is_over(b, r, opt->budget_w)]);
+	else if (opt->budget_w)
+		output_none(out, NULL);
+	if (opt->units)
 		unit(out, function ? b->functions[r->function].unit : NULL);
-	snprintf(marks, sizeof(marks), "%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "");
+	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "",
+		 over == OVER ? "!" : over == PERHAPS_OVER ? "?" : "");
+	if (over == OVER)
+		output_emphasis(out, OUTPUT_HOT);
 	output_str(out, marks);
 	output_row(out);
 }
@@ -322,6 +347,28 @@ static const char *const misses[] = {
 	[GRAIN_NO_CODE] = "their code can not be decoded",
 };
 
+/* What breaks the budget, and what it would be without. */
+static void budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt)
+{
+	double time[OVER + 1] = { 0 };
+	size_t n[OVER + 1] = { 0 };
+
+	for (size_t i = 0; i < r->n_processes && opt->budget_w; i++) {
+		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
+			const struct report_row *row = &r->processes[i].rows[k];
+			enum over over = is_over(b, row, opt->budget_w);
+
+			n[over] += row->kind == ROW_FUNCTION;
+			time[over] += row->kind == ROW_FUNCTION ? row->g.time_s.v : 0;
+		}
+	}
+	if (opt->budget_w && !b->n_domains)
+		printf("\nwithout energy there is no power to hold against a budget\n");
+	else if (opt->budget_w)
+		printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both: %zu, for %.4g s\n",
+		       b->domains[0]->name, opt->budget_w, n[OVER], time[OVER], n[PERHAPS_OVER], time[PERHAPS_OVER]);
+}
+
 /* What could not be told as finely as it was asked for. */
 static void misses_print(const struct blocks *b)
 {
@@ -358,6 +405,7 @@ static void footnotes(const struct report *r, const struct blocks *b,
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
 	if (vague)
 		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
+	budget_print(r, b, opt);
 	misses_print(b);
 	report_hidden_print(r, hidden);
 }
@@ -374,7 +422,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, b, &rows[i], style, true, false);
+		row(out, b, &rows[i], style, true, opt);
 	free(rows);
 	return ret;
 }
@@ -389,7 +437,7 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 
 	if (!columns)
 		return -ENOMEM;
-	make_columns(columns, b, c, opt->units);
+	make_columns(columns, b, c, opt);
 	make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {
@@ -399,17 +447,17 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, b, &p->total, &style, c, opt->units);
+		row(out, b, &p->total, &style, c, opt);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			if (says_nothing(b, &p->rows[k], opt))
 				continue;
-			row(out, b, &p->rows[k], &style, c, opt->units);
+			row(out, b, &p->rows[k], &style, c, opt);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
 				ret = callers(out, r, b, c, opt, &p->rows[k], &style);
 		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style, c, opt->units);
+	row(out, b, &r->total, &style, c, opt);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
 		footnotes(r, b, opt);

@@ -92,7 +92,7 @@ void looped_record(const char *name, const char *exe, uint32_t flags)
 {
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
-	uint64_t uj[2] = { 0, 0 };
+	uint64_t uj[2] = { 0, 0 }, noise = 1;
 
 	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
 	put_task(&b, 100, 100);
@@ -105,7 +105,7 @@ void looped_record(const char *name, const char *exe, uint32_t flags)
 			put_sample(&b, k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
 		else
 			put_sample(&b, k, 0x10000000 + (which ? after.offset : loop.offset), flags, 1000000, 100);
-		uj[0] += which == 1 ? 2000 : 1000;
+		uj[0] += (which == 1 ? 2000 : 1000) + (int64_t)(200 * rnd_unit(&noise)) - 100;
 		uj[1] += 500;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, exe, 9000);

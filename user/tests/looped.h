@@ -20,7 +20,7 @@ extern struct looped looped;
 const char *looped_path(void);
 /**
  * looped_record() - 9 s at 1 kHz: 100 ticks of the loop at 1 W, 100 of what comes after at 2 W, 100 in the
- *		     kernel at 1 W, and so on
+ *		     kernel at 1 W, and so on; with some noise
  * @exe:	the file that is said to be mapped
  * @flags:	of the samples in the function
  */

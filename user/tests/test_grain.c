@@ -160,6 +160,30 @@ static void what_was_not_sampled_has_no_number(void **state)
 	assert_true(says(out, "hot"));
 }
 
+static void a_budget_names_who_breaks_it(void **state)
+{
+	struct json_object *doc = report("--by line --power-budget 1.5W", "usual"), *row;
+	char how[64];
+
+	(void)state;
+	row = unit(doc, "line", "source_line", looped.loop_line);
+	assert_string_equal(json_object_get_string(member(row, "over_budget")), "no");
+	row = unit(doc, "line", "source_line", looped.after_line);
+	assert_string_equal(json_object_get_string(member(row, "over_budget")), "yes");
+	assert_null(member(find_row(doc, "process", NULL), "over_budget"));
+	/* the very power that was found for the loop is inside of its interval */
+	row = unit(doc, "line", "source_line", looped.loop_line);
+	assert_true(number(row, "power_lo_package_w") < number(row, "power_hi_package_w"));
+	snprintf(how, sizeof(how), "--by line --power-budget %.9gmW", 1000 * number(row, "power_package_w"));
+	json_object_put(doc);
+	doc = report(how, "usual");
+	row = unit(doc, "line", "source_line", looped.loop_line);
+	assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5 %s", temp_path("usual")), 0);
+	assert_true(says(out, "! : draws more package power than the budget of 1.5 W: 1, for 2.99"));
+}
+
 /* Static functions and clones have one name at several places: whose code it is must not depend on who came first. */
 static void functions_of_one_name_are_two(void **state)
 {
@@ -235,6 +259,8 @@ static void wrong_command_lines_are_2(void **state)
 		"report --by word", "report --by", "report --block", "report --block hot", "report --block hot=a.c:9-1",
 		"report -g --by line", "report --folded --block x=f", "report --children --by object",
 		"report --by process --block x=f",
+		"report --power-budget 0", "report --power-budget -1", "report --power-budget 2V",
+		"report --power-budget 2W --children",
 	};
 
 	(void)state;
@@ -252,6 +278,7 @@ int main(void)
 		cmocka_unit_test(objects_and_processes_are_sums),
 		cmocka_unit_test(the_user_s_blocks_come_first),
 		cmocka_unit_test(what_was_not_sampled_has_no_number),
+		cmocka_unit_test(a_budget_names_who_breaks_it),
 		cmocka_unit_test(functions_of_one_name_are_two),
 		cmocka_unit_test(names_are_read),
 		cmocka_unit_test(wrong_command_lines_are_2),
