@@ -30,6 +30,7 @@ static const char help[] =
 "      --sort KEY          energy (default), time, power, freq, samples, name\n"
 "      --percent-limit P   leave out functions below P % (default 0.1, for callers with -g 0.5;\n"
 	"                        0 for JSON and CSV)\n"
+"      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
 "      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
@@ -44,7 +45,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET };
+       OPT_BUDGET, OPT_VECTORS };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -56,6 +57,7 @@ static const struct option options[] = {
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
+	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -171,6 +173,9 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			if (args_percent(optarg, &limit))
 				ret = cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100", optarg);
 			break;
+		case OPT_VECTORS:
+			opt->vectors = true;
+			break;
 		case OPT_BUDGET:
 			if (args_power(optarg, &opt->budget_w))
 				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
@@ -211,6 +216,8 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
 	if (opt->processes && opt->named.n)
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
+	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
+		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
 	if (weighed && opt->callers != CALLERS_FOLDED)
@@ -343,7 +350,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 			report_head_print(v, &b, p, &r, c, path);
 		if (opt->format == OUTPUT_JSON)
 			head = report_head_json(v, &b, p, c, path);
-		ret = opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
+		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
+		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
 		      report_print(&r, &b, c, opt, head);
 		if (!ret)
@@ -375,6 +383,7 @@ static int report(int argc, char **argv, struct report_options *opt)
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
 	v.source = opt->source;
+	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
 	if (meters_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
- * callers (report_callers.c), stacks for flame graphs (report_folded.c), what is
+ * callers (report_callers.c), stacks for flame graphs (report_folded.c), vectors (report_vectors.c), what is
  * printed before (report_head.c, report_beside.c), and the command line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
@@ -29,6 +29,8 @@ struct report_options {
 	enum report_callers callers;
 	enum report_weight weight;	/* of CALLERS_FOLDED */
 	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
+	bool system;			/* the whole machine was recorded */
+	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */
 	enum grain_kind grain;
@@ -92,6 +94,9 @@ int report_children(const struct report *r, const struct blocks *b, const struct
  */
 int report_folded(const struct report *r, const struct blocks *b, const struct chains *c,
 		  const struct report_options *opt);
+/** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
+int report_vectors(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+		   struct json_object *head);
 /** report_weight_of() - what limits and orders rows: energy, or time without any */
 double report_weight_of(const struct report_row *r, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
