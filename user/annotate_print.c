@@ -10,91 +10,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include "annotate.h"
-#include "report.h"
+#include "columns.h"
 
 /* Percent of the function from which on code is marked as warm, and as hot. */
 #define WARM	5
 #define HOT	20
 
-#define COLUMNS	(16 + 8 * PROFILE_DOMAINS)
-
-struct columns {
-	struct output_column list[COLUMNS];
-	size_t n;
-	char text[8 * PROFILE_DOMAINS][REPORT_COLUMN_LEN];
-	size_t n_text;
-};
-
-static void add(struct columns *c, const char *name, const char *title, bool left)
-{
-	c->list[c->n++] = (struct output_column){ name, title, left };
-}
-
-static const char *name_of(struct columns *c, const char *what, const char *domain, const char *unit)
-{
-	return report_column_name(c->text[c->n_text++], what, domain, unit);
-}
-
 static void make_columns(struct columns *c, const struct blocks *b)
 {
-	memset(c, 0, sizeof(*c));
-	add(c, "kind", NULL, true);
-	add(c, "function", NULL, true);
-	add(c, "object", NULL, true);
-	add(c, "samples", "SAMPLES", false);
-	add(c, "time_s", "TIME s", false);
-	add(c, NULL, "\xc2\xb1", false);
-	add(c, "time_lo_s", NULL, false);
-	add(c, "time_hi_s", NULL, false);
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "function", NULL, true);
+	columns_add(c, "object", NULL, true);
+	columns_add(c, "samples", "SAMPLES", false);
+	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
-		add(c, name_of(c, "energy", name, "j"), report_column_title(c->text[c->n_text++], name, "J"), false);
-		add(c, NULL, d ? NULL : "\xc2\xb1", false);
-		add(c, name_of(c, "energy_lo", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_hi", name, "j"), NULL, false);
-		add(c, name_of(c, "power", name, "w"), "W", false);
+		columns_add_energy(c, name);
+		columns_add(c, columns_name(c, "power", name, "w"), "W", false);
 	}
-	add(c, "percent", "%", false);
-	add(c, "freq_mhz", "MHz", false);
-	add(c, NULL, "", true);
-	add(c, "address", "ADDRESS", false);
-	add(c, "source_file", NULL, true);
-	add(c, "source_line", NULL, false);
-	add(c, "loop_depth", NULL, false);
-	add(c, "text", "CODE", true);
+	columns_add(c, "percent", "%", false);
+	columns_add(c, "freq_mhz", "MHz", false);
+	columns_add(c, NULL, "", true);
+	columns_add(c, "address", "ADDRESS", false);
+	columns_add(c, "source_file", NULL, true);
+	columns_add(c, "source_line", NULL, false);
+	columns_add(c, "loop_depth", NULL, false);
+	columns_add(c, "text", "CODE", true);
 }
 
 struct style {
 	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
 
-static void none(struct output *out, unsigned int n)
-{
-	while (n--)
-		output_none(out, NULL);
-}
-
 static void blank(struct output *out, unsigned int n)
 {
 	while (n--)
 		output_is_table(out) ? output_str(out, "") : output_none(out, NULL);
-}
-
-static void value(struct output *out, const struct value *v, int digits)
-{
-	if (isnan(v->v)) {
-		none(out, 4);
-		return;
-	}
-	output_real(out, v->v, digits);
-	if (isnan(v->lo)) {
-		none(out, 3);
-		return;
-	}
-	output_real(out, (v->hi - v->lo) / 2, digits);
-	output_real(out, v->lo, digits);
-	output_real(out, v->hi, digits);
 }
 
 static double weight(const struct profile_group *g, unsigned int n_domains)
@@ -106,17 +58,17 @@ static void figures(struct output *out, const struct profile_group *g, const str
 		    double percent)
 {
 	output_u64(out, g->samples);
-	value(out, &g->time_s, s->time);
+	columns_value(out, &g->time_s, 1, s->time, NULL, NULL);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		value(out, &g->energy[d].j, s->energy[d]);
+		columns_value(out, &g->energy[d].j, 1, s->energy[d], NULL, NULL);
 		if (isnan(g->energy[d].w.v))
-			none(out, 1);
+			columns_none(out, 1);
 		else
 			output_real(out, g->energy[d].w.v, s->power[d]);
 	}
 	output_real(out, percent, 1);
 	if (isnan(g->khz.v))
-		none(out, 1);
+		columns_none(out, 1);
 	else
 		output_real(out, g->khz.v * 1e-3, 1);
 }
@@ -190,12 +142,12 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 		output_str(out, r->file);
 		output_u64(out, r->line);
 	} else {
-		none(out, 2);
+		columns_none(out, 2);
 	}
 	if (r && r->kind == ANNOTATE_BLOCK)
 		output_u64(out, r->depth);
 	else
-		none(out, 1);
+		columns_none(out, 1);
 	output_str(out, text);
 	if (r && percent >= WARM)
 		output_emphasis(out, percent < HOT ? OUTPUT_WARM : OUTPUT_HOT);
@@ -239,8 +191,8 @@ static void footnotes(const struct annotate *a, const struct annotate_options *o
 int annotate_print(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt,
 		   struct json_object *head)
 {
-	struct columns *columns = malloc(sizeof(*columns));
-	struct style s = { .time = report_digits(a->total.time_s.v) };
+	struct columns *columns = columns_new();
+	struct style s = { .time = columns_digits(a->total.time_s.v) };
 	struct output *out;
 	int ret = 0;
 
@@ -250,8 +202,8 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 	}
 	make_columns(columns, b);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		s.energy[d] = report_digits(a->total.energy[d].j.v);
-		s.power[d] = report_digits(a->total.energy[d].w.v);
+		s.energy[d] = columns_digits(a->total.energy[d].j.v);
+		s.power[d] = columns_digits(a->total.energy[d].w.v);
 	}
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {

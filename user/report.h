@@ -101,17 +101,8 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 double report_weight_of(const struct report_row *r, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r);
-/* of a column's name or title, domain included */
-#define REPORT_COLUMN_LEN	96
-
-/** report_column_name() - for programs: what, of which domain, in which unit. Return: @text */
-const char *report_column_name(char *text, const char *what, const char *domain, const char *unit);
-/** report_column_title() - the same for people, shorter. Return: @text */
-const char *report_column_title(char *text, const char *domain, const char *unit);
 /** report_hidden_print() - below a table: how many processes and functions are not in it */
 void report_hidden_print(const struct report *r, size_t functions);
-/** report_digits() - after the point, to show five significant ones of the largest figure */
-int report_digits(double largest);
 /** report_head_print() - what was recorded and how, as lines beginning with # */
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
 		       const struct report *r, const struct chains *c, const char *path);

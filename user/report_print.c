@@ -9,126 +9,46 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "report.h"
-
-#define MAX_COLUMNS	(32 + 10 * PROFILE_DOMAINS)
-
-/* The columns are made up of the domains that there are. */
-struct columns {
-	struct output_column list[MAX_COLUMNS];
-	size_t n;
-	char text[10 * PROFILE_DOMAINS][REPORT_COLUMN_LEN];
-	size_t n_text;
-};
-
-static void add(struct columns *c, const char *name, const char *title, bool left)
-{
-	c->list[c->n++] = (struct output_column){ name, title, left };
-}
-
-/* "energy_" + domain + "_j": characters that no program has to quote. */
-const char *report_column_name(char *text, const char *what, const char *domain, const char *unit)
-{
-	snprintf(text, REPORT_COLUMN_LEN, "%s_%.64s_%s", what, domain, unit);
-	output_identifier(text);
-	return text;
-}
-
-const char *report_column_title(char *text, const char *domain, const char *unit)
-{
-	snprintf(text, REPORT_COLUMN_LEN, "%.32s %s", domain, unit);
-	return text;
-}
-
-static const char *name_of(struct columns *c, const char *what, const char *domain,
-			   const char *unit)
-{
-	return report_column_name(c->text[c->n_text++], what, domain, unit);
-}
-
-static const char *title_of(struct columns *c, const char *domain, const char *unit)
-{
-	return report_column_title(c->text[c->n_text++], domain, unit);
-}
 
 static void make_columns(struct columns *c, const struct blocks *b, bool callers, const struct report_options *opt)
 {
-	memset(c, 0, sizeof(*c));
-	add(c, "kind", NULL, true);
-	add(c, "pid", NULL, false);
-	add(c, "comm", NULL, true);
-	add(c, "function", "FUNCTION", true);
-	add(c, "object", "OBJECT", true);
-	add(c, "mode", NULL, true);
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "pid", NULL, false);
+	columns_add(c, "comm", NULL, true);
+	columns_add(c, "function", "FUNCTION", true);
+	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, "mode", NULL, true);
 	if (callers)
-		add(c, "depth", NULL, false);
-	add(c, "samples", "SAMPLES", false);
-	add(c, "time_s", "TIME s", false);
-	add(c, NULL, "\xc2\xb1", false);
-	add(c, "time_lo_s", NULL, false);
-	add(c, "time_hi_s", NULL, false);
+		columns_add(c, "depth", NULL, false);
+	columns_add(c, "samples", "SAMPLES", false);
+	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
-		add(c, name_of(c, "energy", name, "j"), title_of(c, name, "J"), false);
-		add(c, NULL, "\xc2\xb1", false);
-		add(c, name_of(c, "energy_lo", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_hi", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
-		add(c, name_of(c, "power", name, "w"), "W", false);
-		add(c, NULL, "\xc2\xb1", false);
-		add(c, name_of(c, "power_lo", name, "w"), NULL, false);
-		add(c, name_of(c, "power_hi", name, "w"), NULL, false);
+		columns_add_energy(c, name);
+		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
+		columns_add_power(c, name);
 	}
-	add(c, "freq_mhz", "MHz", false);
-	add(c, NULL, "\xc2\xb1", false);
-	add(c, "freq_lo_mhz", NULL, false);
-	add(c, "freq_hi_mhz", NULL, false);
-	add(c, "readings", NULL, false);
-	add(c, "purity", NULL, false);
-	add(c, "precise_percent", NULL, false);
+	columns_add(c, "freq_mhz", "MHz", false);
+	columns_add(c, NULL, "\xc2\xb1", false);
+	columns_add(c, "freq_lo_mhz", NULL, false);
+	columns_add(c, "freq_hi_mhz", NULL, false);
+	columns_add(c, "readings", NULL, false);
+	columns_add(c, "purity", NULL, false);
+	columns_add(c, "precise_percent", NULL, false);
 	if (opt->budget_w)
-		add(c, "over_budget", NULL, true);
+		columns_add(c, "over_budget", NULL, true);
 	if (opt->units) {
-		add(c, "in_function", NULL, true);
-		add(c, "source_file", NULL, true);
-		add(c, "source_line", NULL, false);
-		add(c, "start", NULL, false);
-		add(c, "end", NULL, false);
-		add(c, "loop_depth", NULL, false);
+		columns_add(c, "in_function", NULL, true);
+		columns_add(c, "source_file", NULL, true);
+		columns_add(c, "source_line", NULL, false);
+		columns_add(c, "start", NULL, false);
+		columns_add(c, "end", NULL, false);
+		columns_add(c, "loop_depth", NULL, false);
 	}
-	add(c, NULL, "", true);
-}
-
-/* Digits after the point that show five significant ones of the largest figure. */
-int report_digits(double largest)
-{
-	int d;
-
-	if (!(largest > 0) || !isfinite(largest))
-		return 3;
-	d = 4 - (int)floor(log10(largest));
-	return d < 0 ? 0 : d > 9 ? 9 : d;
-}
-
-static void value(struct output *out, const struct value *v, double scale, int d, const char *why,
-		  const char *why_no_interval)
-{
-	if (isnan(v->v)) {
-		for (int i = 0; i < 4; i++)
-			output_none(out, i == 1 ? NULL : why);
-		return;
-	}
-	output_real(out, v->v * scale, d);
-	if (isnan(v->lo)) {
-		output_none(out, why_no_interval);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		return;
-	}
-	output_real(out, (v->hi - v->lo) / 2 * scale, d);
-	output_real(out, v->lo * scale, d);
-	output_real(out, v->hi * scale, d);
+	columns_add(c, NULL, "", true);
 }
 
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r)
@@ -270,22 +190,22 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_none(out, NULL);
 	else
 		output_u64(out, g->samples);
-	value(out, &g->time_s, 1, s->time, NULL, vague);
+	columns_value(out, &g->time_s, 1, s->time, NULL, vague);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
-		value(out, &e->j, 1, s->energy[d], no_domain, vague);
+		columns_value(out, &e->j, 1, s->energy[d], no_domain, vague);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
-		value(out, &e->w, 1, s->power[d], no_domain, vague);
+		columns_value(out, &e->w, 1, s->power[d], no_domain, vague);
 		mixed |= function && !isnan(e->j.v) && e->purity < REPORT_PURE;
 	}
 	if (!g->samples || caller)
-		value(out, &g->khz, 1e-3, 1, NULL, NULL);
+		columns_value(out, &g->khz, 1e-3, 1, NULL, NULL);
 	else
-		value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
+		columns_value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
 	if (b->n_domains && !caller) {
 		output_u64(out, g->energy[0].readings);
 		output_real(out, g->energy[0].purity, 3);
@@ -313,11 +233,11 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 
 static void make_style(struct style *s, const struct report *r, const struct blocks *b)
 {
-	s->time = report_digits(r->total.g.time_s.v);
+	s->time = columns_digits(r->total.g.time_s.v);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		s->total_j[d] = r->total.g.energy[d].j.v;
-		s->energy[d] = report_digits(r->total.g.energy[d].j.v);
-		s->power[d] = report_digits(r->total.g.energy[d].w.v);
+		s->energy[d] = columns_digits(r->total.g.energy[d].j.v);
+		s->power[d] = columns_digits(r->total.g.energy[d].w.v);
 	}
 }
 
@@ -430,7 +350,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, struct json_object *head)
 {
-	struct columns *columns = malloc(sizeof(*columns));
+	struct columns *columns = columns_new();
 	struct output *out;
 	struct style style;
 	int ret = 0;

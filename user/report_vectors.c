@@ -7,73 +7,31 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "report.h"
 #include "together.h"
 
 /* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
 #define MOST	4096
 
-#define COLUMNS	(14 + 10 * PROFILE_DOMAINS)
-
-struct columns {
-	struct output_column list[COLUMNS];
-	size_t n;
-	char text[8 * PROFILE_DOMAINS][REPORT_COLUMN_LEN];
-	size_t n_text;
-};
-
-static void add(struct columns *c, const char *name, const char *title, bool left)
-{
-	c->list[c->n++] = (struct output_column){ name, title, left };
-}
-
-static const char *name_of(struct columns *c, const char *what, const char *domain, const char *unit)
-{
-	return report_column_name(c->text[c->n_text++], what, domain, unit);
-}
-
 static void make_columns(struct columns *c, const struct blocks *b, bool system)
 {
-	memset(c, 0, sizeof(*c));
-	add(c, "kind", NULL, true);
-	add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
-	add(c, "ticks", "TICKS", false);
-	add(c, "time_s", "TIME s", false);
-	add(c, NULL, "\xc2\xb1", false);
-	add(c, "time_lo_s", NULL, false);
-	add(c, "time_hi_s", NULL, false);
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
+	columns_add(c, "ticks", "TICKS", false);
+	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
-		add(c, name_of(c, "energy", name, "j"), report_column_title(c->text[c->n_text++], name, "J"), false);
-		add(c, NULL, "\xc2\xb1", false);
-		add(c, name_of(c, "energy_lo", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_hi", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
-		add(c, name_of(c, "power", name, "w"), "W", false);
-		add(c, NULL, "\xc2\xb1", false);
-		add(c, name_of(c, "power_lo", name, "w"), NULL, false);
-		add(c, name_of(c, "power_hi", name, "w"), NULL, false);
+		columns_add_energy(c, name);
+		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
+		columns_add_power(c, name);
 	}
-	add(c, "purity", NULL, false);
-	add(c, "idle_cpus", system ? "IDLE" : NULL, false);
-	add(c, "vectors", NULL, false);
-	add(c, "together", "TOGETHER", true);
-	add(c, NULL, "", true);
-}
-
-static void value(struct output *out, const struct value *v, int digits, const char *why)
-{
-	output_real(out, v->v, digits);
-	if (isnan(v->v) || isnan(v->lo)) {
-		output_none(out, isnan(v->v) ? NULL : why);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		return;
-	}
-	output_real(out, (v->hi - v->lo) / 2, digits);
-	output_real(out, v->lo, digits);
-	output_real(out, v->hi, digits);
+	columns_add(c, "purity", NULL, false);
+	columns_add(c, "idle_cpus", system ? "IDLE" : NULL, false);
+	columns_add(c, "vectors", NULL, false);
+	columns_add(c, "together", "TOGETHER", true);
+	columns_add(c, NULL, "", true);
 }
 
 /* "work_load (mix) | work_store (mix)", and as an array. Return: 0 or -ENOMEM */
@@ -133,11 +91,11 @@ static int row(struct output *out, const struct blocks *b, const struct together
 	output_str(out, "vector");
 	output_u64(out, v->package);
 	output_u64(out, v->ticks);
-	value(out, &v->time_s, s->time, NULL);
+	columns_value(out, &v->time_s, 1, s->time, NULL, NULL);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		value(out, &v->energy[d].j, s->energy[d], no_interval);
+		columns_value(out, &v->energy[d].j, 1, s->energy[d], NULL, no_interval);
 		output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
-		value(out, &v->energy[d].w, s->power[d], no_interval);
+		columns_value(out, &v->energy[d].w, 1, s->power[d], NULL, no_interval);
 	}
 	output_real(out, b->n_domains ? v->energy[0].purity : NAN, 3);
 	/* of CPUs that ran something else nobody knows what */
@@ -181,7 +139,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	bool mixed = false;
 	int ret;
 
-	columns = malloc(sizeof(*columns));
+	columns = columns_new();
 	ret = columns ? together_new(p, &b->input, MOST, &t) : -ENOMEM;
 	if (!ret) {
 		make_columns(columns, b, opt->system);
@@ -192,10 +150,10 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		all += weight(b, &t.vectors[i]);
 		time += t.vectors[i].time_s.v;
 	}
-	s.time = report_digits(time);
+	s.time = columns_digits(time);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		s.energy[d] = report_digits(t.total_j[d].v);
-		s.power[d] = report_digits(t.total_j[d].v / time);
+		s.energy[d] = columns_digits(t.total_j[d].v);
+		s.power[d] = columns_digits(t.total_j[d].v / time);
 	}
 	sort_by = b;
 	if (t.n)
