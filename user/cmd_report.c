@@ -35,6 +35,7 @@ static const char help[] =
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
+"      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
@@ -45,7 +46,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -58,6 +59,7 @@ static const struct option options[] = {
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
+	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -173,6 +175,11 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			if (args_percent(optarg, &limit))
 				ret = cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100", optarg);
 			break;
+		case OPT_INTERVAL:
+			opt->worst_case = !strcmp(optarg, "worst-case");
+			if (!opt->worst_case && strcmp(optarg, "combined"))
+				ret = cmd_usage("report", "--interval %s: no such kind; there are combined, worst-case", optarg);
+			break;
 		case OPT_VECTORS:
 			opt->vectors = true;
 			break;
@@ -218,6 +225,8 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
 	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
+	if (opt->vectors && opt->worst_case)
+		return cmd_usage("report", "--interval is not for --vectors");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
 	if (weighed && opt->callers != CALLERS_FOLDED)

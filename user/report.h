@@ -30,6 +30,7 @@ struct report_options {
 	enum report_weight weight;	/* of CALLERS_FOLDED */
 	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
 	bool system;			/* the whole machine was recorded */
+	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */

@@ -221,6 +221,17 @@ static int sort_functions(struct report *r, const struct blocks *b,
 	return ret;
 }
 
+/* Last of all: what is hidden and in which order does not depend on intervals. */
+static void widen(struct report *r, unsigned int n_domains)
+{
+	profile_worst_case(&r->total.g, n_domains);
+	for (size_t i = 0; i < r->n_processes; i++) {
+		profile_worst_case(&r->processes[i].total.g, n_domains);
+		for (size_t k = 0; k < r->processes[i].n_rows; k++)
+			profile_worst_case(&r->processes[i].rows[k].g, n_domains);
+	}
+}
+
 int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
 	       struct report *r)
 {
@@ -254,6 +265,8 @@ int report_new(const struct blocks *b, const struct profile *p, const struct rep
 		hide_processes(r, b, opt);
 	if (!ret)
 		qsort(r->processes, r->n_processes, sizeof(*r->processes), by_process);
+	if (!ret && opt->worst_case)
+		widen(r, b->n_domains);
 out:
 	free(total);
 	free(processes);

@@ -184,6 +184,28 @@ static void a_budget_names_who_breaks_it(void **state)
 	assert_true(says(out, "! : draws more package power than the budget of 1.5 W: 1, for 2.99"));
 }
 
+static void the_worst_case_is_wider(void **state)
+{
+	struct json_object *docs[2] = { report("--interval combined", "usual"), report("--interval worst-case", "usual") };
+	double width[2];
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct json_object *row = find_row(docs[i], "function", looped_path());
+
+		width[i] = number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
+		assert_true(number(row, "energy_lo_package_j") < number(row, "energy_package_j"));
+		if (i) {
+			assert_true(near(number(row, "energy_lo_package_j"),
+					 number(row, "time_lo_s") * number(row, "power_lo_package_w"), 1e-6));
+			assert_true(near(number(row, "energy_hi_package_j"),
+					 number(row, "time_hi_s") * number(row, "power_hi_package_w"), 1e-6));
+		}
+		json_object_put(docs[i]);
+	}
+	assert_true(width[1] > width[0]);
+}
+
 /* Static functions and clones have one name at several places: whose code it is must not depend on who came first. */
 static void functions_of_one_name_are_two(void **state)
 {
@@ -261,6 +283,7 @@ static void wrong_command_lines_are_2(void **state)
 		"report --by process --block x=f",
 		"report --power-budget 0", "report --power-budget -1", "report --power-budget 2V",
 		"report --power-budget 2W --children",
+		"report --interval wide", "report --interval worst-case --vectors",
 	};
 
 	(void)state;
@@ -279,6 +302,7 @@ int main(void)
 		cmocka_unit_test(the_user_s_blocks_come_first),
 		cmocka_unit_test(what_was_not_sampled_has_no_number),
 		cmocka_unit_test(a_budget_names_who_breaks_it),
+		cmocka_unit_test(the_worst_case_is_wider),
 		cmocka_unit_test(functions_of_one_name_are_two),
 		cmocka_unit_test(names_are_read),
 		cmocka_unit_test(wrong_command_lines_are_2),
