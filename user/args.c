@@ -132,8 +132,9 @@ int args_power(const char *text, double *watt)
 	static const struct unit units[] = { { "w", 1 }, { "mw", 1e-3 }, { "kw", 1e3 } };
 	int ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, watt);
 
-	if (ret)
-		return ret;
+	/* units are told without regard to case, but a megawatt is no milliwatt */
+	if (ret || strchr(text, 'M'))
+		return ret ? ret : -EINVAL;
 	return *watt > 0 && *watt <= 1e6 ? 0 : -ERANGE;
 }
 

@@ -225,8 +225,10 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
 	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
-	if (opt->vectors && opt->worst_case)
-		return cmd_usage("report", "--interval is not for --vectors");
+	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
+		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
+	if (opt->processes && opt->budget_w)
+		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
 	if (weighed && opt->callers != CALLERS_FOLDED)

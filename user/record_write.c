@@ -327,27 +327,38 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 	return ret;
 }
 
+/* The text of a process's map, NULL: it has none, or it is left out. */
+static char *read_jitmap(struct record_writer *w, uint32_t pid)
+{
+	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
+	int ret = maps ? kjoule_jitmaps_read(maps, pid) : -ENOMEM;
+	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, pid);
+
+	kjoule_jitmaps_free(maps);
+	if (ret == -ENOENT || (text && text[0]))
+		return text;
+	w->jit_left_out += ret || !text;
+	free(text);
+	return NULL;
+}
+
 /* The names of code that programs have made at run time, if they tell them. */
 static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 {
-	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
 	size_t total = 0;
-	int ret = maps ? 0 : kjoule_fail(err, ENOMEM, "no memory");
+	int ret = 0;
 
 	for (size_t i = 0; i < w->jit_pids.room && !ret; i++) {
-		uint32_t pid = w->jit_pids.slots[i];
-		int found = pid ? kjoule_jitmaps_read(maps, pid) : -ENOENT;
-		char *text = found ? NULL : kjoule_jitmaps_encode(maps, pid);
+		char *text = w->jit_pids.slots[i] ? read_jitmap(w, w->jit_pids.slots[i]) : NULL;
 
-		if (text && text[0] && total + strlen(text) <= KJOULE_JITMAPS_MAX) {
+		if (text && total + strlen(text) > KJOULE_JITMAPS_MAX) {
+			w->jit_left_out++;
+		} else if (text) {
 			total += strlen(text);
 			ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_JITMAP, 0, text, strlen(text), err);
-		} else if (text ? text[0] != 0 : found != -ENOENT) {
-			w->jit_left_out++;
 		}
 		free(text);
 	}
-	kjoule_jitmaps_free(maps);
 	return ret;
 }
 

@@ -77,6 +77,7 @@ static int members(struct output *out, const struct blocks *b, const struct toge
 	return 0;
 }
 
+static const char no_domain[] = "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
 static const char no_interval[] = "no interval: fewer than two distinct readings";
 
 struct style {
@@ -93,9 +94,12 @@ static int row(struct output *out, const struct blocks *b, const struct together
 	output_u64(out, v->ticks);
 	columns_value(out, &v->time_s, 1, s->time, NULL, NULL);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		columns_value(out, &v->energy[d].j, 1, s->energy[d], NULL, no_interval);
-		output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
-		columns_value(out, &v->energy[d].w, 1, s->power[d], NULL, no_interval);
+		columns_value(out, &v->energy[d].j, 1, s->energy[d], no_domain, no_interval);
+		if (isnan(v->energy[d].j.v))
+			output_none(out, NULL);
+		else
+			output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
+		columns_value(out, &v->energy[d].w, 1, s->power[d], no_domain, no_interval);
 	}
 	output_real(out, b->n_domains ? v->energy[0].purity : NAN, 3);
 	/* of CPUs that ran something else nobody knows what */
@@ -105,21 +109,22 @@ static int row(struct output *out, const struct blocks *b, const struct together
 		output_u64(out, v->idle);
 	output_u64(out, v->others ? v->others : 1);
 	ret = members(out, b, v, system);
-	output_str(out, b->n_domains && v->n && v->energy[0].purity < REPORT_PURE ? "~" : "");
+	output_str(out, b->n_domains && v->energy[0].purity < REPORT_PURE ? "~" : "");
 	output_row(out);
 	return ret;
 }
 
-static double weight(const struct blocks *b, const struct together_vector *v)
-{
-	return b->n_domains && !isnan(v->energy[0].j.v) ? v->energy[0].j.v : v->time_s.v;
-}
+/* Energy where that of all is known, else time: they are to be held against each other. */
+static bool by_energy;
 
-static const struct blocks *sort_by;
+static double weight(const struct together_vector *v)
+{
+	return by_energy ? v->energy[0].j.v : v->time_s.v;
+}
 
 static int by_weight(const void *a, const void *b)
 {
-	double x = weight(sort_by, a), y = weight(sort_by, b);
+	double x = weight(a), y = weight(b);
 	const struct together_vector *v = a, *w = b;
 
 	if (x != y)
@@ -146,8 +151,11 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		out = output_open(stdout, opt->format, columns->list, columns->n);
 		ret = out ? 0 : -ENOMEM;
 	}
+	by_energy = b->n_domains;
+	for (size_t i = 0; i < t.n && by_energy; i++)
+		by_energy = !isnan(t.vectors[i].energy[0].j.v);
 	for (size_t i = 0; i < t.n; i++) {
-		all += weight(b, &t.vectors[i]);
+		all += weight(&t.vectors[i]);
 		time += t.vectors[i].time_s.v;
 	}
 	s.time = columns_digits(time);
@@ -155,15 +163,14 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		s.energy[d] = columns_digits(t.total_j[d].v);
 		s.power[d] = columns_digits(t.total_j[d].v / time);
 	}
-	sort_by = b;
 	if (t.n)
 		qsort(t.vectors, t.n, sizeof(*t.vectors), by_weight);
 	for (size_t i = 0; i < t.n && !ret; i++) {
-		if (weight(b, &t.vectors[i]) < all * opt->percent_limit / 100) {
+		if (weight(&t.vectors[i]) < all * opt->percent_limit / 100) {
 			hidden++;
 			continue;
 		}
-		mixed |= b->n_domains && t.vectors[i].n && t.vectors[i].energy[0].purity < REPORT_PURE;
+		mixed |= b->n_domains && t.vectors[i].energy[0].purity < REPORT_PURE;
 		ret = row(out, b, &t, &t.vectors[i], &s, opt->system);
 	}
 	if (out)

@@ -137,15 +137,16 @@ static void resolve_kernel(const struct view *v, uint64_t ip, struct view_place 
 }
 
 /* Code that was made at run time; its maker has told its name, perhaps. */
-static void resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct view_place *place)
+static bool resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct view_place *place)
 {
 	const struct kjoule_jit_symbol *s = kjoule_jitmaps_find(v->rec.jitmaps, pid, ip);
 
 	if (!s)
-		return;
+		return false;
 	place->symbol = s->name;
 	place->offset = ip - s->start;
 	place->known = true;
+	return true;
 }
 
 void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
@@ -166,10 +167,9 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 		return;
 	place->object = map->path;
 	place->offset = ip - map->start + map->offset;
-	if (kjoule_jitmaps_maybe(map->path)) {
-		resolve_jit(v, pid, ip, place);
+	/* what is called like a file may be one */
+	if (kjoule_jitmaps_maybe(map->path) && resolve_jit(v, pid, ip, place))
 		return;
-	}
 	o = object(v, map->path);
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;

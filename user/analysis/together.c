@@ -58,7 +58,7 @@ static void name_vectors(const struct work *w, const struct profile *p, struct t
 	const struct cpm_vectors *v = w->v;
 
 	for (uint32_t g = 0; g < w->n_groups; g++) {
-		uint32_t vector = w->counts[g].vector, busy = 0;
+		uint32_t vector = w->counts[g].vector;
 
 		out[g].package = w->package;
 		out[g].ticks = w->counts[g].ticks;
@@ -71,9 +71,7 @@ static void name_vectors(const struct work *w, const struct profile *p, struct t
 		}
 		out[g].members = v->members + v->first[vector];
 		out[g].n = v->first[vector + 1] - v->first[vector];
-		for (uint32_t m = 0; m < out[g].n; m++)
-			busy += v->kinds[out[g].members[m]] == CPM_BUSY;
-		out[g].idle = profile_cpus(p, w->package) > busy ? profile_cpus(p, w->package) - busy : 0;
+		out[g].idle = profile_cpus(p, w->package) > out[g].n ? profile_cpus(p, w->package) - out[g].n : 0;
 	}
 }
 

@@ -23,6 +23,7 @@ struct kjoule_code {
 	unsigned int machine;
 	bool has_function;		/* the one that was found last: addresses come in lots */
 	Dwarf_Die function, cu;
+	uint32_t looks;			/* at its debug information */
 	size_t n_paths;
 	char **paths;			/* of source files that are told without their directory */
 	struct kjoule_index by_path;
@@ -151,11 +152,11 @@ static unsigned int call_line(Dwarf_Die *inlined)
 /* Namespaces and types in each other, and blocks in blocks: nobody nests more of them. */
 #define NESTED_MOST	64
 
-/* A file may say that one thing follows the other in a circle: so many are looked at for an address. */
-#define LOOKS_MOST	(1u << 22)
+/* A file may say that one thing follows the other in a circle: so many are looked at altogether. */
+#define LOOKS_MOST	(1u << 28)
 
-/* What may have functions in it though no code is said to be its own. */
-static bool holds_functions(Dwarf_Die *die)
+/* What may have functions in it though no code is said to be its own; @deep: some languages nest them. */
+static bool holds_functions(Dwarf_Die *die, bool deep)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_namespace:
@@ -164,30 +165,31 @@ static bool holds_functions(Dwarf_Die *die)
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 		return true;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+		return deep;
 	default:
 		return false;
 	}
 }
 
 /* The function around an address. The tree is gone through without recursion: a file nests as deep as it likes. */
-static bool find_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
+static bool look_for_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, bool deep)
 {
 	Dwarf_Die at[NESTED_MOST];
-	unsigned int depth = 0, looks = 0;
+	unsigned int depth = 0;
 
-	if (code->has_function && code->cu.addr == cu->addr && dwarf_haspc(&code->function, pc) == 1)
-		return true;
-	code->has_function = false;
 	if (dwarf_child(cu, &at[0]))
 		return false;
-	while (looks++ < LOOKS_MOST) {
+	while (code->looks++ < LOOKS_MOST) {
 		if (dwarf_tag(&at[depth]) == DW_TAG_subprogram && dwarf_haspc(&at[depth], pc) == 1) {
 			code->cu = *cu;
 			code->function = at[depth];
 			code->has_function = true;
 			return true;
 		}
-		if (holds_functions(&at[depth]) && depth + 1 < NESTED_MOST && !dwarf_child(&at[depth], &at[depth + 1])) {
+		if (holds_functions(&at[depth], deep) && depth + 1 < NESTED_MOST &&
+		    !dwarf_child(&at[depth], &at[depth + 1])) {
 			depth++;
 			continue;
 		}
@@ -195,22 +197,33 @@ static bool find_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc
 			if (!depth--)
 				return false;
 	}
+	code->looks = LOOKS_MOST;
 	return false;
 }
 
-/* The part of @die that has the address: a call that was inlined there, or a block of the source. */
-static bool find_inside(Dwarf_Die *die, Dwarf_Addr pc, Dwarf_Die *inside)
+/* Functions in functions are looked for only if there is no other: that takes a look at everything. */
+static bool find_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
 {
-	unsigned int looks = 0;
+	if (code->has_function && code->cu.addr == cu->addr && dwarf_haspc(&code->function, pc) == 1)
+		return true;
+	code->has_function = false;
+	return look_for_function(code, cu, pc, false) || look_for_function(code, cu, pc, true);
+}
 
+/* The part of @die that has the address: a call that was inlined there, or a block of the source. */
+static bool find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr pc, Dwarf_Die *inside)
+{
 	if (dwarf_child(die, inside))
 		return false;
-	do {
+	while (code->looks++ < LOOKS_MOST) {
 		int tag = dwarf_tag(inside);
 
 		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) && dwarf_haspc(inside, pc) == 1)
 			return true;
-	} while (looks++ < LOOKS_MOST && !dwarf_siblingof(inside, inside));
+		if (dwarf_siblingof(inside, inside))
+			return false;
+	}
+	code->looks = LOOKS_MOST;
 	return false;
 }
 
@@ -226,7 +239,7 @@ static size_t find_calls(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc,
 	size_t n = 1;
 
 	found[0].function = dwarf_diename(&die);
-	for (unsigned int depth = 0; depth < NESTED_MOST && find_inside(&die, pc, &inside); depth++) {
+	for (unsigned int depth = 0; depth < NESTED_MOST && find_inside(code, &die, pc, &inside); depth++) {
 		die = inside;
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
 			continue;

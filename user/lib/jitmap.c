@@ -151,6 +151,16 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
 	return 0;
 }
 
+/* Whoever may write in /tmp could name other people's code: the file is root's, ours or the process's own. */
+static bool is_trusted(uint32_t pid, const struct stat *st)
+{
+	struct stat process;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
+	return !st->st_uid || st->st_uid == geteuid() || (!stat(path, &process) && process.st_uid == st->st_uid);
+}
+
 static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -160,10 +170,12 @@ static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const char *path
 	ssize_t n = 1;
 	int ret;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > KJOULE_JITMAPS_MAX) {
-		ret = fd >= 0 && st.st_size > KJOULE_JITMAPS_MAX ? -EFBIG : -ENOENT;
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	ret = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) || !is_trusted(pid, &st) ? -EPERM :
+	      st.st_size > KJOULE_JITMAPS_MAX ? -EFBIG : 0;
+	if (ret) {
+		close(fd);
 		return ret;
 	}
 	text = malloc(st.st_size + 1);
@@ -205,7 +217,8 @@ int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map", pid, own_pid(pid));
 	ret = read_file(maps, pid, path);
-	if (ret != -ENOENT)
+	/* whose own files we may not even look for may have none */
+	if (ret != -ENOENT && ret != -EACCES)
 		return ret;
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
 	return read_file(maps, pid, path);

@@ -36,7 +36,8 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
  * kjoule_jitmaps_read() - the same from the process's own file
  * It is looked for in the process's own /tmp, by the number that it has there, while there is such
  * a process, and in ours.
- * Return: 0; -ENOENT it has written none; -EFBIG; -ENOMEM
+ * Only what is root's, ours or the process's own is read.
+ * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP it is not to be trusted; -EFBIG; -errno
  */
 int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid);
 /** kjoule_jitmaps_find() - the function around an address, or NULL */

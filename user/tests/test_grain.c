@@ -283,7 +283,8 @@ static void wrong_command_lines_are_2(void **state)
 		"report --by process --block x=f",
 		"report --power-budget 0", "report --power-budget -1", "report --power-budget 2V",
 		"report --power-budget 2W --children",
-		"report --interval wide", "report --interval worst-case --vectors",
+		"report --interval wide", "report --vectors --sort time",
+		"report --by process --power-budget 2W", "report --power-budget 2MW", "report --interval worst-case --vectors",
 	};
 
 	(void)state;
