@@ -127,6 +127,25 @@ int args_pid(const char *text, uint32_t *pid)
 	return 0;
 }
 
+int args_power(const char *text, double *watt)
+{
+	static const struct unit units[] = { { "w", 1 }, { "mw", 1e-3 }, { "kw", 1e3 } };
+	int ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, watt);
+
+	/* units are told without regard to case, but a megawatt is no milliwatt */
+	if (ret || strchr(text, 'M'))
+		return ret ? ret : -EINVAL;
+	return *watt > 0 && *watt <= 1e6 ? 0 : -ERANGE;
+}
+
+int args_percent(const char *text, double *percent)
+{
+	char *end;
+
+	*percent = strtod(text, &end);
+	return end == text || *end || !(*percent >= 0 && *percent <= 100) ? -EINVAL : 0;
+}
+
 int args_sources(const char *text)
 {
 	for (;;) {

@@ -43,6 +43,7 @@ struct blocks_index {
 		uint32_t tgid;
 		uint32_t process;
 		uint32_t function;
+		struct named_part *part;
 		bool kernel, used;
 	} cache[4096];
 };
@@ -72,9 +73,10 @@ static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum c
 	return 0;
 }
 
-static uint64_t hash(uint32_t process, const char *symbol, const char *object)
+static uint64_t hash(uint32_t process, const char *symbol, const char *object,
+		     const struct grain_unit *unit)
 {
-	uint64_t h = process + 0x9e3779b97f4a7c15ull;
+	uint64_t h = (process ^ (uintptr_t)unit >> 4) + 0x9e3779b97f4a7c15ull;
 
 	for (; *symbol; symbol++)
 		h = (h ^ (unsigned char)*symbol) * 0x100000001b3ull;
@@ -92,7 +94,7 @@ static int rehash(struct blocks *b)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < b->n_functions; i++) {
 		const struct blocks_function *f = &b->functions[i];
-		uint64_t at = hash(f->process, f->symbol, f->object) & (room - 1);
+		uint64_t at = hash(f->process, f->symbol, f->object, f->unit) & (room - 1);
 
 		while (slots[at])
 			at = (at + 1) & (room - 1);
@@ -104,19 +106,18 @@ static int rehash(struct blocks *b)
 	return 0;
 }
 
-int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
-		    bool kernel, uint32_t *out)
+static int find_function(struct blocks *b, const struct blocks_function *like, uint32_t *out)
 {
 	struct blocks_function *f;
 	uint64_t at;
 
 	if (2 * (b->n_functions + 1) > b->index->room && rehash(b))
 		return -ENOMEM;
-	at = hash(process, symbol, object) & (b->index->room - 1);
+	at = hash(like->process, like->symbol, like->object, like->unit) & (b->index->room - 1);
 	while (b->index->slots[at]) {
 		f = &b->functions[b->index->slots[at] - 1];
-		if (f->process == process && !strcmp(f->symbol, symbol) &&
-		    !strcmp(f->object, object)) {
+		if (f->process == like->process && f->unit == like->unit && !strcmp(f->symbol, like->symbol) &&
+		    !strcmp(f->object, like->object)) {
 			*out = b->index->slots[at] - 1;
 			return 0;
 		}
@@ -125,10 +126,17 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 	f = kjoule_grow(&b->functions, &b->n_functions, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
-	*f = (struct blocks_function){ process, symbol, object, kernel, 0 };
+	*f = *like;
 	*out = b->n_functions - 1;
 	b->index->slots[at] = b->n_functions;
 	return 0;
+}
+
+int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
+		    bool kernel, uint32_t *out)
+{
+	return find_function(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
+							   .kernel = kernel }, out);
 }
 
 /* A line that stands for something that is no program. */
@@ -140,11 +148,30 @@ static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, u
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
 
+/* The block of an address of a process. */
+static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process,
+		    uint32_t *out, struct named_part **part)
+{
+	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
+	const struct grain_unit *unit;
+	struct view_place place;
+	int ret;
+
+	*part = NULL;
+	view_resolve(v, s, &place);
+	if (!b->grain)
+		return blocks_function(b, process, place.symbol, place.object, kernel, out);
+	ret = grain_find(b->grain, &place, kernel, &unit, part);
+	return ret ? ret : find_function(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+								       .object = unit->object, .kernel = kernel,
+								       .unit = unit }, out);
+}
+
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
 		    uint32_t *out)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
-	struct view_place place;
+	struct named_part *part;
 	const char *comm;
 	uint32_t process, slot;
 	enum cpm_kind kind;
@@ -162,17 +189,21 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
 	    s->ip) {
 		*out = b->index->cache[slot].function;
+		part = b->index->cache[slot].part;
 	} else {
-		view_resolve(v, s, &place);
-		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
+		ret = block_at(b, v, s, process, out, &part);
 		if (ret)
 			return ret;
+		b->index->cache[slot].part = part;
 		b->index->cache[slot].used = true;
 		b->index->cache[slot].ip = s->ip;
 		b->index->cache[slot].process = process;
 		b->index->cache[slot].kernel = kernel;
 		b->index->cache[slot].function = *out;
 	}
+	if (part)
+		part->samples++;
+	b->functions[*out].samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
 	return 0;
 }
@@ -447,12 +478,13 @@ int blocks_seal(struct blocks *b)
 	return 0;
 }
 
-int blocks_new(struct view *v, bool raw, struct blocks *b)
+int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 {
 	int ret = -ENOMEM;
 
 	memset(b, 0, sizeof(*b));
 	b->recorder = UINT32_MAX;
+	b->grain = grain;
 	b->index = calloc(1, sizeof(*b->index));
 	if (b->index)
 		ret = make_lanes(b, v, raw);

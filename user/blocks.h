@@ -7,6 +7,7 @@
 #ifndef KJOULE_BLOCKS_H
 #define KJOULE_BLOCKS_H
 
+#include "grain.h"
 #include "meters.h"
 #include "profile.h"
 #include "view.h"
@@ -17,12 +18,14 @@ struct blocks_process {
 	uint8_t kind;			/* enum cpm_kind */
 };
 
-/* A block: a function of a process. */
+/* A block: a function of a process, or what else the grain tells apart. */
 struct blocks_function {
 	uint32_t process;		/* index */
 	const char *symbol, *object;
 	bool kernel;
+	uint64_t samples;		/* of the recording, whatever becomes of them */
 	uint64_t precise;		/* samples whose address is the precise one */
+	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
 };
 
 struct blocks {
@@ -46,14 +49,16 @@ struct blocks {
 	struct profile_lane *lanes;
 	struct meters meters;
 	struct blocks_index *index;
+	struct grain *grain;		/* the caller's; NULL: functions */
 };
 
 /**
  * blocks_new() - sort all samples into processes and functions
+ * @grain:	what else is told apart than functions; must stay. NULL: nothing
  * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
  * Return: 0 or -ENOMEM
  */
-int blocks_new(struct view *v, bool raw, struct blocks *b);
+int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
 /**
  * blocks_function() - the number of a function of a process; made if there is none
  * After the last one blocks_seal() has to be called, before profile_new().

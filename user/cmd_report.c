@@ -19,6 +19,10 @@ static const char help[] =
 "recording (default kjoule.data), each with its 95 % interval, and what the\n"
 "measurement itself took.\n"
 "\n"
+"      --by GRAIN          tell apart: process, object, function (default), line, loop, block\n"
+"      --block NAME=PART[,PART]...\n"
+"                          count these parts as one block, whatever --by says; a PART is a function,\n"
+"                          FILE:FROM-TO in lines or OBJECT:0xFROM-0xTO in addresses of the ELF file\n"
 "  -g, --call-graph        below each function who called it\n"
 "      --children          each function with all that it called, itself beside it\n"
 "      --folded            a line for each stack, for flame graphs: outer;...;inner WEIGHT\n"
@@ -26,26 +30,36 @@ static const char help[] =
 "      --sort KEY          energy (default), time, power, freq, samples, name\n"
 "      --percent-limit P   leave out functions below P % (default 0.1, for callers with -g 0.5;\n"
 	"                        0 for JSON and CSV)\n"
+"      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
+"      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
+"      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
 "  -h, --help\n"
 "\n"
-"The exit code is 1 if parts of the file are damaged; what is good is reported all the same.\n";
+"The exit code is 1 if parts of the file are damaged, or if no sample fell into a --block; what is good\n"
+"is reported all the same.\n";
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
-       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT };
+       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL };
 
 static const struct option options[] = {
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "block", required_argument, NULL, OPT_BLOCK },
 	{ "call-graph", no_argument, NULL, 'g' },
 	{ "children", no_argument, NULL, OPT_CHILDREN },
 	{ "folded", no_argument, NULL, OPT_FOLDED },
 	{ "weight", required_argument, NULL, OPT_WEIGHT },
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
+	{ "power-budget", required_argument, NULL, OPT_BUDGET },
+	{ "vectors", no_argument, NULL, OPT_VECTORS },
+	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -86,6 +100,33 @@ static int parse_weight(const char *text, enum report_weight *weight)
 	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
 }
 
+static int parse_grain(const char *text, struct report_options *opt)
+{
+	static const char *const keys[] = { [GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object",
+					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
+
+	opt->processes = !strcmp(text, "process");
+	opt->grain = GRAIN_FUNCTION;
+	if (opt->processes)
+		return 0;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!strcmp(text, keys[i])) {
+			opt->grain = i;
+			return 0;
+		}
+	}
+	return cmd_usage("report", "--by %s: no such grain; there are process, object, function, line, loop, block",
+			 text);
+}
+
+static int parse_block(const char *text, struct report_options *opt)
+{
+	const char *why;
+	int ret = named_add(&opt->named, text, &why);
+
+	return ret ? cmd_usage("report", "--block %s: %s", text, ret == -EINVAL ? why : strerror(-ret)) : 0;
+}
+
 static int show_callers(struct report_options *opt, enum report_callers how)
 {
 	if (opt->callers && opt->callers != how)
@@ -98,17 +139,6 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 #define FUNCTIONS_LIMIT	0.1
 #define CALLERS_LIMIT	0.5
 
-static int parse_limit(const char *text, double *limit)
-{
-	char *end;
-
-	*limit = strtod(text, &end);
-	if (end == text || *end || !(*limit >= 0 && *limit <= 100))
-		return cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100",
-				 text);
-	return 0;
-}
-
 static int parse(int argc, char **argv, struct report_options *opt, const char **path)
 {
 	bool weighed = false;
@@ -119,6 +149,12 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	opterr = 0;
 	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
 		switch (c) {
+		case OPT_BY:
+			ret = parse_grain(optarg, opt);
+			break;
+		case OPT_BLOCK:
+			ret = parse_block(optarg, opt);
+			break;
 		case 'g':
 			ret = show_callers(opt, CALLERS_GRAPH);
 			break;
@@ -136,7 +172,20 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			ret = parse_sort(optarg, &opt->sort);
 			break;
 		case OPT_LIMIT:
-			ret = parse_limit(optarg, &limit);
+			if (args_percent(optarg, &limit))
+				ret = cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100", optarg);
+			break;
+		case OPT_INTERVAL:
+			opt->worst_case = !strcmp(optarg, "worst-case");
+			if (!opt->worst_case && strcmp(optarg, "combined"))
+				ret = cmd_usage("report", "--interval %s: no such kind; there are combined, worst-case", optarg);
+			break;
+		case OPT_VECTORS:
+			opt->vectors = true;
+			break;
+		case OPT_BUDGET:
+			if (args_power(optarg, &opt->budget_w))
+				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
 			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
@@ -169,6 +218,19 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	}
 	if (ret)
 		return ret;
+	opt->units = opt->grain != GRAIN_FUNCTION || opt->named.n;
+	if (opt->callers && (opt->units || opt->processes))
+		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
+	if (opt->processes && opt->named.n)
+		return cmd_usage("report", "--by process has no place for --block: take --by object");
+	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
+		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
+	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
+		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
+	if (opt->processes && opt->budget_w)
+		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
+	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
+		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
 	if (weighed && opt->callers != CALLERS_FOLDED)
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
@@ -225,17 +287,65 @@ static int nobody(const struct blocks *b, const struct profile *p, const char *p
 	return -ESRCH;
 }
 
-static int run(struct view *v, const char *path, const struct report_options *opt)
+static bool has_row(const struct report *r, const struct blocks *b, const char *name)
+{
+	for (size_t i = 0; i < r->n_processes; i++) {
+		const struct report_process *p = &r->processes[i];
+
+		for (size_t k = 0; k < p->n_rows; k++) {
+			const struct blocks_function *f = &b->functions[p->rows[k].function];
+
+			if (p->rows[k].kind == ROW_FUNCTION && f->unit && f->unit->kind == GRAIN_NAMED &&
+			    !strcmp(f->symbol, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
+static int all_sampled(const struct report *r, const struct blocks *b, const struct named *named)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < named->n; i++) {
+		const struct named_block *block = &named->blocks[i];
+
+		if (!has_row(r, b, block->name)) {
+			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
+			ret = -ENOENT;
+			continue;
+		}
+		for (size_t k = 0; k < block->n; k++) {
+			const struct named_part *p = &block->parts[k];
+
+			if (!p->samples)
+				cmd_warn("--block %s: no sample fell into %s%s", block->name, p->where,
+					 p->kind == NAMED_LINES ? ", these lines of it" :
+					 p->kind == NAMED_ADDRESSES ? ", these addresses of it" : "");
+		}
+	}
+	return ret;
+}
+
+static int run(struct view *v, const char *path, struct report_options *opt)
 {
 	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct json_object *head = NULL;
 	struct profile *p = NULL;
 	struct report r = { 0 };
+	struct grain *grain = NULL;
 	struct blocks b;
-	int ret = blocks_new(v, opt->raw, &b);
+	int ret = 0;
 
-	if (ret)
+	if (opt->units)
+		ret = grain_new(opt->grain, &opt->named, &grain);
+	if (!ret)
+		ret = blocks_new(v, grain, opt->raw, &b);
+	if (ret) {
+		grain_free(grain);
 		return ret;
+	}
 	if (c)
 		ret = chains_new(v, &b, c);
 	if (!ret)
@@ -251,48 +361,61 @@ static int run(struct view *v, const char *path, const struct report_options *op
 			report_head_print(v, &b, p, &r, c, path);
 		if (opt->format == OUTPUT_JSON)
 			head = report_head_json(v, &b, p, c, path);
-		ret = opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
+		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
+		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
 		      report_print(&r, &b, c, opt, head);
+		if (!ret)
+			ret = all_sampled(&r, &b, &opt->named);
 	}
 	chains_free(&chains);
 	report_free(&r);
 	profile_free(p);
 	blocks_free(&b);
+	grain_free(grain);
 	return ret;
 }
 
-int cmd_report(int argc, char **argv)
+static int report(int argc, char **argv, struct report_options *opt)
 {
-	struct report_options opt = { .format = OUTPUT_TABLE };
 	const char *path = "kjoule.data";
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
 	struct view v;
 	int code;
 
-	code = parse(argc, argv, &opt, &path);
+	code = parse(argc, argv, opt, &path);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
-	if (opt.callers && !view_has_callers(&v)) {
+	if (opt->callers && !view_has_callers(&v)) {
 		view_close(&v);
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
-	v.source = opt.source;
-	if (meters_choose(&v, opt.source, chosen, &err)) {
+	v.source = opt->source;
+	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
+	if (meters_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}
-	code = run(&v, path, &opt);
+	code = run(&v, path, opt);
 	if (code == -ENODATA)
 		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
 				  path);
-	else if (code && code != -ESRCH)
+	else if (code && code != -ESRCH && code != -ENOENT)
 		code = cmd_failed("%s: %s", path, strerror(-code));
 	else
 		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
 	view_close(&v);
+	return code;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options opt = { .format = OUTPUT_TABLE };
+	int code = report(argc, argv, &opt);
+
+	named_free(&opt.named);
 	return code;
 }

@@ -13,6 +13,7 @@ static const struct verb {
 	int (*run)(int argc, char **argv);
 	const char *what;
 } verbs[] = {
+	{ "annotate", cmd_annotate, "which blocks and lines of a function spent its energy" },
 	{ "list", cmd_list, "sources of energy and frequency, and which would be used" },
 	{ "record", cmd_record, "record what runs, what it costs and how fast it is clocked" },
 	{ "report", cmd_report, "which functions spent the energy of a recording" },

@@ -165,6 +165,8 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 			 uint64_t side_band_anew, uint64_t ring_damaged, struct kjoule_error *err);
 /** record_writer_kernel_hidden() - the kernel was sampled, but we may not know its functions' names */
 bool record_writer_kernel_hidden(const struct record_writer *w);
+/** record_writer_jit_left_out() - processes whose names of code made at run time are not in the file */
+unsigned int record_writer_jit_left_out(const struct record_writer *w);
 /** record_writer_samples() - samples of a CPU since the last call */
 uint64_t record_writer_samples(struct record_writer *w, unsigned int cpu);
 uint64_t record_writer_bytes(const struct record_writer *w);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "jitmap.h"
 #include "record_loop.h"
 
 #define SLEEP_MS	200
@@ -357,6 +358,9 @@ void record_warn_at_end(const struct record_loop *l)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
 	record_sources_warn(&l->session, TOTAL(l, source_errors));
+	if (record_writer_jit_left_out(l->w))
+		cmd_warn("of %u processes the names of code made at run time are left out: all maps together have more than %u MiB, or can not be read",
+			 record_writer_jit_left_out(l->w), KJOULE_JITMAPS_MAX >> 20);
 	if (record_writer_kernel_hidden(l->w))
 		cmd_warn("the kernel's functions will be [unknown]: /proc/kallsyms hides their addresses from you; give "
 			 "the tool CAP_SYSLOG as well, or set kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");

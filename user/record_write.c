@@ -10,6 +10,7 @@
 #include <string.h>
 #include "buildid.h"
 #include "datafile.h"
+#include "jitmap.h"
 #include "kallsyms.h"
 #include "meta.h"
 #include "pack.h"
@@ -30,7 +31,7 @@ struct cpu_stream {
 	uint64_t samples;
 };
 
-/* Kernel addresses that were seen: their functions go into the file. */
+/* Numbers that were seen: kernel addresses, whose functions go into the file, and processes. */
 struct ip_set {
 	uint64_t *slots;
 	size_t n, room;
@@ -44,7 +45,8 @@ struct record_writer {
 	struct cpu_stream *cpus;
 	struct buffer side_band, awake;
 	struct kjoule_build_ids *build_ids;
-	struct ip_set ips;
+	struct ip_set ips, jit_pids;	/* processes that may have made code at run time */
+	unsigned int jit_left_out;	/* of these, whose names found no room */
 	bool kernel_hidden;		/* these have addresses, but no names for us */
 	struct kjoule_error err;	/* of a write out of a sink */
 };
@@ -254,9 +256,13 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	size_t off = 0;
 	int ret = append(&w->side_band, records, len);
 
-	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0)
-		if (ev.type == KJOULE_EVENT_MAP)
-			ret = kjoule_build_ids_add(w->build_ids, ev.text, NULL);
+	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
+		if (ev.type != KJOULE_EVENT_MAP)
+			continue;
+		ret = kjoule_build_ids_add(w->build_ids, ev.text, NULL);
+		if (kjoule_jitmaps_maybe(ev.text))
+			ip_set_add(&w->jit_pids, ev.pid);
+	}
 	/* Not before the file says who is recorded: until then the one of before stays. */
 	if (!ret && w->start_ns && w->side_band.len >= CHUNK_BYTES)
 		ret = flush_side_band(w, &w->err);
@@ -321,6 +327,46 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 	return ret;
 }
 
+/* The text of a process's map, NULL: it has none, or it is left out. */
+static char *read_jitmap(struct record_writer *w, uint32_t pid)
+{
+	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
+	int ret = maps ? kjoule_jitmaps_read(maps, pid) : -ENOMEM;
+	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, pid);
+
+	kjoule_jitmaps_free(maps);
+	if (ret == -ENOENT || (text && text[0]))
+		return text;
+	w->jit_left_out += ret || !text;
+	free(text);
+	return NULL;
+}
+
+/* The names of code that programs have made at run time, if they tell them. */
+static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
+{
+	size_t total = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < w->jit_pids.room && !ret; i++) {
+		char *text = w->jit_pids.slots[i] ? read_jitmap(w, w->jit_pids.slots[i]) : NULL;
+
+		if (text && total + strlen(text) > KJOULE_JITMAPS_MAX) {
+			w->jit_left_out++;
+		} else if (text) {
+			total += strlen(text);
+			ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_JITMAP, 0, text, strlen(text), err);
+		}
+		free(text);
+	}
+	return ret;
+}
+
+unsigned int record_writer_jit_left_out(const struct record_writer *w)
+{
+	return w ? w->jit_left_out : 0;
+}
+
 bool record_writer_kernel_hidden(const struct record_writer *w)
 {
 	return w && w->kernel_hidden;
@@ -347,6 +393,8 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 	ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids), err);
 	if (!ret)
 		ret = write_kernel_symbols(w, err);
+	if (!ret)
+		ret = write_jitmaps(w, err);
 	/* Once more, for readers of a file whose beginning is damaged. */
 	w->meta.session.state = session->state;
 	w->meta.session.stop_ns = session->stop_ns;
@@ -388,6 +436,7 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err)
 	free(w->side_band.data);
 	free(w->awake.data);
 	free(w->ips.slots);
+	free(w->jit_pids.slots);
 	kjoule_build_ids_free(w->build_ids);
 	w->meta.session.n_sources = 0;	/* their scopes are the recorder's */
 	kjoule_meta_free(&w->meta);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
- * callers (report_callers.c), stacks for flame graphs (report_folded.c), what is
+ * callers (report_callers.c), stacks for flame graphs (report_folded.c), vectors (report_vectors.c), what is
  * printed before (report_head.c, report_beside.c), and the command line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
@@ -28,6 +28,14 @@ struct report_options {
 	const char *source;		/* NULL: the first of the recording */
 	enum report_callers callers;
 	enum report_weight weight;	/* of CALLERS_FOLDED */
+	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
+	bool system;			/* the whole machine was recorded */
+	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
+	bool vectors;			/* what ran together, instead of blocks */
+	bool units;			/* something else than functions is told apart */
+	bool processes;			/* and nothing finer than processes */
+	enum grain_kind grain;
+	struct named named;
 };
 
 enum report_kind {
@@ -87,21 +95,15 @@ int report_children(const struct report *r, const struct blocks *b, const struct
  */
 int report_folded(const struct report *r, const struct blocks *b, const struct chains *c,
 		  const struct report_options *opt);
+/** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
+int report_vectors(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+		   struct json_object *head);
 /** report_weight_of() - what limits and orders rows: energy, or time without any */
 double report_weight_of(const struct report_row *r, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r);
-/* of a column's name or title, domain included */
-#define REPORT_COLUMN_LEN	96
-
-/** report_column_name() - for programs: what, of which domain, in which unit. Return: @text */
-const char *report_column_name(char *text, const char *what, const char *domain, const char *unit);
-/** report_column_title() - the same for people, shorter. Return: @text */
-const char *report_column_title(char *text, const char *domain, const char *unit);
 /** report_hidden_print() - below a table: how many processes and functions are not in it */
 void report_hidden_print(const struct report *r, size_t functions);
-/** report_digits() - after the point, to show five significant ones of the largest figure */
-int report_digits(double largest);
 /** report_head_print() - what was recorded and how, as lines beginning with # */
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
 		       const struct report *r, const struct chains *c, const char *path);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "report.h"
 
 /* Callers of a function are followed so far out. */
@@ -247,45 +248,26 @@ static int add_up(const struct chains *c, uint32_t n, struct figures *self, stru
 	return ret;
 }
 
-struct columns {
-	struct output_column list[16 + 8 * PROFILE_DOMAINS];
-	size_t n;
-	char text[6 * PROFILE_DOMAINS][REPORT_COLUMN_LEN];
-	size_t n_text;
-};
-
-static void column(struct columns *c, const char *name, const char *title, bool left)
-{
-	c->list[c->n++] = (struct output_column){ name, title, left };
-}
-
 static void energy_columns(struct columns *c, const char *domain, bool first)
 {
-	char (*text)[REPORT_COLUMN_LEN] = &c->text[c->n_text];
-
-	c->n_text += 5;
-	column(c, report_column_name(text[0], "children_energy", domain, "j"),
-	       report_column_title(text[1], domain, "J"), false);
-	column(c, report_column_name(text[2], "children_energy", domain, "percent"), first ? "%" : NULL,
-	       false);
-	column(c, report_column_name(text[3], "self_energy", domain, "j"), "SELF", false);
-	column(c, report_column_name(text[4], "self_energy", domain, "percent"), first ? "%" : NULL,
-	       false);
+	columns_add(c, columns_name(c, "children_energy", domain, "j"), columns_title(c, domain, "J"), false);
+	columns_add(c, columns_name(c, "children_energy", domain, "percent"), first ? "%" : NULL, false);
+	columns_add(c, columns_name(c, "self_energy", domain, "j"), "SELF", false);
+	columns_add(c, columns_name(c, "self_energy", domain, "percent"), first ? "%" : NULL, false);
 }
 
 static void make_columns(struct columns *c, const struct blocks *b)
 {
-	memset(c, 0, sizeof(*c));
-	column(c, "kind", NULL, true);
-	column(c, "pid", NULL, false);
-	column(c, "comm", NULL, true);
-	column(c, "function", "FUNCTION", true);
-	column(c, "object", "OBJECT", true);
-	column(c, "mode", NULL, true);
-	column(c, "children_samples", "SAMPLES", false);
-	column(c, "self_samples", "SELF", false);
-	column(c, "children_time_s", "TIME s", false);
-	column(c, "self_time_s", "SELF", false);
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "pid", NULL, false);
+	columns_add(c, "comm", NULL, true);
+	columns_add(c, "function", "FUNCTION", true);
+	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, "mode", NULL, true);
+	columns_add(c, "children_samples", "SAMPLES", false);
+	columns_add(c, "self_samples", "SELF", false);
+	columns_add(c, "children_time_s", "TIME s", false);
+	columns_add(c, "self_time_s", "SELF", false);
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		energy_columns(c, b->domains[d]->name, !d);
 }
@@ -376,9 +358,9 @@ static int print_process(struct output *out, const struct report_process *p,
 int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
 		    const struct report_options *opt, struct json_object *head)
 {
-	struct columns *columns = malloc(sizeof(*columns));
+	struct columns *columns = columns_new();
 	struct pair total = { r->total, r->total };
-	struct style style = { .time = report_digits(r->total.g.time_s.v) };
+	struct style style = { .time = columns_digits(r->total.g.time_s.v) };
 	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
 	struct figures self, all;
 	struct output *out;
@@ -389,7 +371,7 @@ int report_children(const struct report *r, const struct blocks *b, const struct
 		goto out_free;
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		style.total_j[d] = r->total.g.energy[d].j.v;
-		style.energy[d] = report_digits(r->total.g.energy[d].j.v);
+		style.energy[d] = columns_digits(r->total.g.energy[d].j.v);
 	}
 	make_columns(columns, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);

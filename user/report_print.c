@@ -9,116 +9,46 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "columns.h"
 #include "report.h"
 
-#define MAX_COLUMNS	(25 + 10 * PROFILE_DOMAINS)
-
-/* The columns are made up of the domains that there are. */
-struct columns {
-	struct output_column list[MAX_COLUMNS];
-	size_t n;
-	char text[10 * PROFILE_DOMAINS][REPORT_COLUMN_LEN];
-	size_t n_text;
-};
-
-static void add(struct columns *c, const char *name, const char *title, bool left)
+static void make_columns(struct columns *c, const struct blocks *b, bool callers, const struct report_options *opt)
 {
-	c->list[c->n++] = (struct output_column){ name, title, left };
-}
-
-/* "energy_" + domain + "_j": characters that no program has to quote. */
-const char *report_column_name(char *text, const char *what, const char *domain, const char *unit)
-{
-	snprintf(text, REPORT_COLUMN_LEN, "%s_%.64s_%s", what, domain, unit);
-	output_identifier(text);
-	return text;
-}
-
-const char *report_column_title(char *text, const char *domain, const char *unit)
-{
-	snprintf(text, REPORT_COLUMN_LEN, "%.32s %s", domain, unit);
-	return text;
-}
-
-static const char *name_of(struct columns *c, const char *what, const char *domain,
-			   const char *unit)
-{
-	return report_column_name(c->text[c->n_text++], what, domain, unit);
-}
-
-static const char *title_of(struct columns *c, const char *domain, const char *unit)
-{
-	return report_column_title(c->text[c->n_text++], domain, unit);
-}
-
-static void make_columns(struct columns *c, const struct blocks *b, bool callers)
-{
-	memset(c, 0, sizeof(*c));
-	add(c, "kind", NULL, true);
-	add(c, "pid", NULL, false);
-	add(c, "comm", NULL, true);
-	add(c, "function", "FUNCTION", true);
-	add(c, "object", "OBJECT", true);
-	add(c, "mode", NULL, true);
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "pid", NULL, false);
+	columns_add(c, "comm", NULL, true);
+	columns_add(c, "function", "FUNCTION", true);
+	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, "mode", NULL, true);
 	if (callers)
-		add(c, "depth", NULL, false);
-	add(c, "samples", "SAMPLES", false);
-	add(c, "time_s", "TIME s", false);
-	add(c, NULL, "\xc2\xb1", false);
-	add(c, "time_lo_s", NULL, false);
-	add(c, "time_hi_s", NULL, false);
+		columns_add(c, "depth", NULL, false);
+	columns_add(c, "samples", "SAMPLES", false);
+	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
-		add(c, name_of(c, "energy", name, "j"), title_of(c, name, "J"), false);
-		add(c, NULL, "\xc2\xb1", false);
-		add(c, name_of(c, "energy_lo", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_hi", name, "j"), NULL, false);
-		add(c, name_of(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
-		add(c, name_of(c, "power", name, "w"), "W", false);
-		add(c, NULL, "\xc2\xb1", false);
-		add(c, name_of(c, "power_lo", name, "w"), NULL, false);
-		add(c, name_of(c, "power_hi", name, "w"), NULL, false);
+		columns_add_energy(c, name);
+		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
+		columns_add_power(c, name);
 	}
-	add(c, "freq_mhz", "MHz", false);
-	add(c, NULL, "\xc2\xb1", false);
-	add(c, "freq_lo_mhz", NULL, false);
-	add(c, "freq_hi_mhz", NULL, false);
-	add(c, "readings", NULL, false);
-	add(c, "purity", NULL, false);
-	add(c, "precise_percent", NULL, false);
-	add(c, NULL, "", true);
-}
-
-/* Digits after the point that show five significant ones of the largest figure. */
-int report_digits(double largest)
-{
-	int d;
-
-	if (!(largest > 0) || !isfinite(largest))
-		return 3;
-	d = 4 - (int)floor(log10(largest));
-	return d < 0 ? 0 : d > 9 ? 9 : d;
-}
-
-static void value(struct output *out, const struct value *v, double scale, int d, const char *why,
-		  const char *why_no_interval)
-{
-	if (isnan(v->v)) {
-		for (int i = 0; i < 4; i++)
-			output_none(out, i == 1 ? NULL : why);
-		return;
+	columns_add(c, "freq_mhz", "MHz", false);
+	columns_add(c, NULL, "\xc2\xb1", false);
+	columns_add(c, "freq_lo_mhz", NULL, false);
+	columns_add(c, "freq_hi_mhz", NULL, false);
+	columns_add(c, "readings", NULL, false);
+	columns_add(c, "purity", NULL, false);
+	columns_add(c, "precise_percent", NULL, false);
+	if (opt->budget_w)
+		columns_add(c, "over_budget", NULL, true);
+	if (opt->units) {
+		columns_add(c, "in_function", NULL, true);
+		columns_add(c, "source_file", NULL, true);
+		columns_add(c, "source_line", NULL, false);
+		columns_add(c, "start", NULL, false);
+		columns_add(c, "end", NULL, false);
+		columns_add(c, "loop_depth", NULL, false);
 	}
-	output_real(out, v->v * scale, d);
-	if (isnan(v->lo)) {
-		output_none(out, why_no_interval);
-		output_none(out, NULL);
-		output_none(out, NULL);
-		return;
-	}
-	output_real(out, (v->hi - v->lo) / 2 * scale, d);
-	output_real(out, v->lo * scale, d);
-	output_real(out, v->hi * scale, d);
+	columns_add(c, NULL, "", true);
 }
 
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r)
@@ -127,10 +57,13 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 	const struct blocks_function *f = &b->functions[r->function];
 	static const char *const kinds[] = { "total", "process", "function", "ticks",
 					    "interrupts", "caller" };
+	static const char *const units[] = {
+		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
+		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named" };
 	const char *base;
 	char text[64];
 
-	output_str(out, kinds[r->kind]);
+	output_str(out, r->kind == ROW_FUNCTION && f->unit ? units[f->unit->kind] : kinds[r->kind]);
 	if (r->kind == ROW_TOTAL) {
 		output_none(out, NULL);
 		output_none(out, NULL);
@@ -185,12 +118,68 @@ static const char no_freq[] = "no frequency source, or too few samples; see `kjo
 static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
 
+/* Where a unit of code is, for programs. */
+static void unit(struct output *out, const struct grain_unit *u)
+{
+	static const struct grain_unit none;
+
+	u = u ? u : &none;
+	if (u->function && u->function[0])
+		output_str(out, u->function);
+	else
+		output_none(out, NULL);
+	if (u->file)
+		output_str(out, u->file);
+	else
+		output_none(out, NULL);
+	if (u->line)
+		output_u64(out, u->line);
+	else
+		output_none(out, NULL);
+	if (u->end) {
+		output_u64(out, u->start);
+		output_u64(out, u->end);
+	} else {
+		output_none(out, NULL);
+		output_none(out, NULL);
+	}
+	if (u->depth)
+		output_u64(out, u->depth);
+	else
+		output_none(out, NULL);
+}
+
+enum over { WITHIN, PERHAPS_OVER, OVER };
+
+/* Does a block draw more than the budget of power (ALEA, section 7.1)? Its interval decides. */
+static enum over is_over(const struct blocks *b, const struct report_row *r, double budget_w)
+{
+	const struct value *w = &r->g.energy[0].w;
+
+	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains || isnan(w->v))
+		return WITHIN;
+	if (isnan(w->lo))
+		return w->v > budget_w ? PERHAPS_OVER : WITHIN;
+	return w->lo > budget_w ? OVER : w->hi > budget_w ? PERHAPS_OVER : WITHIN;
+}
+
+/* Finer than a function, and not all samples tell the very instruction: they may be of what ran before. */
+static bool is_vague(const struct blocks *b, const struct report_row *r)
+{
+	const struct blocks_function *f = &b->functions[r->function];
+
+	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->precise < r->g.samples;
+}
+
 static void row(struct output *out, const struct blocks *b, const struct report_row *r,
-		const struct style *s, bool depth)
+		const struct style *s, bool depth, const struct report_options *opt)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
 	const char *vague = caller ? NULL : no_interval;
+	static const char *const overs[] = { [WITHIN] = "no", [PERHAPS_OVER] = "perhaps", [OVER] = "yes" };
+	enum over over = is_over(b, r, opt->budget_w);
+	char marks[4];
 
 	report_names(out, b, r);
 	if (depth && caller)
@@ -201,22 +190,22 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_none(out, NULL);
 	else
 		output_u64(out, g->samples);
-	value(out, &g->time_s, 1, s->time, NULL, vague);
+	columns_value(out, &g->time_s, 1, s->time, NULL, vague);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
-		value(out, &e->j, 1, s->energy[d], no_domain, vague);
+		columns_value(out, &e->j, 1, s->energy[d], no_domain, vague);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
-		value(out, &e->w, 1, s->power[d], no_domain, vague);
+		columns_value(out, &e->w, 1, s->power[d], no_domain, vague);
 		mixed |= function && !isnan(e->j.v) && e->purity < REPORT_PURE;
 	}
 	if (!g->samples || caller)
-		value(out, &g->khz, 1e-3, 1, NULL, NULL);
+		columns_value(out, &g->khz, 1e-3, 1, NULL, NULL);
 	else
-		value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
+		columns_value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
 	if (b->n_domains && !caller) {
 		output_u64(out, g->energy[0].readings);
 		output_real(out, g->energy[0].purity, 3);
@@ -228,17 +217,27 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_real(out, 100.0 * b->functions[r->function].precise / g->samples, 1);
 	else
 		output_none(out, NULL);
-	output_str(out, mixed ? "~" : "");
+	if (opt->budget_w && function && b->n_domains && !isnan(g->energy[0].w.v))
+		output_str(out, overs[is_over(b, r, opt->budget_w)]);
+	else if (opt->budget_w)
+		output_none(out, NULL);
+	if (opt->units)
+		unit(out, function ? b->functions[r->function].unit : NULL);
+	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "",
+		 over == OVER ? "!" : over == PERHAPS_OVER ? "?" : "");
+	if (over == OVER)
+		output_emphasis(out, OUTPUT_HOT);
+	output_str(out, marks);
 	output_row(out);
 }
 
 static void make_style(struct style *s, const struct report *r, const struct blocks *b)
 {
-	s->time = report_digits(r->total.g.time_s.v);
+	s->time = columns_digits(r->total.g.time_s.v);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		s->total_j[d] = r->total.g.energy[d].j.v;
-		s->energy[d] = report_digits(r->total.g.energy[d].j.v);
-		s->power[d] = report_digits(r->total.g.energy[d].w.v);
+		s->energy[d] = columns_digits(r->total.g.energy[d].j.v);
+		s->power[d] = columns_digits(r->total.g.energy[d].w.v);
 	}
 }
 
@@ -247,6 +246,7 @@ static bool says_nothing(const struct blocks *b, const struct report_row *r,
 			 const struct report_options *opt)
 {
 	return opt->format == OUTPUT_TABLE && r->kind == ROW_FUNCTION &&
+	       !b->functions[r->function].unit &&
 	       !b->processes[r->process].pid && !b->functions[r->function].object[0] &&
 	       b->processes[r->process].kind != CPM_IDLE;
 }
@@ -260,16 +260,60 @@ void report_hidden_print(const struct report *r, size_t functions)
 		printf("\nfunctions below the limit, not shown: %zu (--percent-limit)\n", functions);
 }
 
+static const char *const misses[] = {
+	[GRAIN_NO_FILE] = "the kernel's, made at run time, or of files that are not there",
+	[GRAIN_NO_LINES] = "there is no debug information",
+	[GRAIN_NO_SYMBOL] = "no function is known around them",
+	[GRAIN_NO_CODE] = "their code can not be decoded",
+};
+
+/* What breaks the budget, and what it would be without. */
+static void budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt)
+{
+	double time[OVER + 1] = { 0 };
+	size_t n[OVER + 1] = { 0 };
+
+	for (size_t i = 0; i < r->n_processes && opt->budget_w; i++) {
+		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
+			const struct report_row *row = &r->processes[i].rows[k];
+			enum over over = is_over(b, row, opt->budget_w);
+
+			n[over] += row->kind == ROW_FUNCTION;
+			time[over] += row->kind == ROW_FUNCTION ? row->g.time_s.v : 0;
+		}
+	}
+	if (opt->budget_w && !b->n_domains)
+		printf("\nwithout energy there is no power to hold against a budget\n");
+	else if (opt->budget_w)
+		printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both: %zu, for %.4g s\n",
+		       b->domains[0]->name, opt->budget_w, n[OVER], time[OVER], n[PERHAPS_OVER], time[PERHAPS_OVER]);
+}
+
+/* What could not be told as finely as it was asked for. */
+static void misses_print(const struct blocks *b)
+{
+	uint64_t samples[GRAIN_MISSES] = { 0 };
+
+	for (size_t i = 0; i < b->n_functions; i++)
+		if (b->functions[i].unit)
+			samples[b->functions[i].unit->miss] += b->functions[i].samples;
+	for (int i = GRAIN_HIT + 1; i < GRAIN_MISSES; i++)
+		if (samples[i])
+			printf("\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
+}
+
 static void footnotes(const struct report *r, const struct blocks *b,
 		      const struct report_options *opt)
 {
 	size_t hidden = 0;
-	bool mixed = false;
+	bool mixed = false, vague = false;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
 		hidden += p->hidden;
+		for (size_t k = 0; k < p->n_rows; k++)
+			vague |= is_vague(b, &p->rows[k]);
 		for (size_t k = 0; k < p->n_rows; k++)
 			for (unsigned int d = 0; d < b->n_domains; d++)
 				mixed |= p->rows[k].kind == ROW_FUNCTION &&
@@ -279,6 +323,10 @@ static void footnotes(const struct report *r, const struct blocks *b,
 	}
 	if (mixed)
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+	if (vague)
+		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
+	budget_print(r, b, opt);
+	misses_print(b);
 	report_hidden_print(r, hidden);
 }
 
@@ -294,7 +342,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, b, &rows[i], style, true);
+		row(out, b, &rows[i], style, true, opt);
 	free(rows);
 	return ret;
 }
@@ -302,14 +350,14 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, struct json_object *head)
 {
-	struct columns *columns = malloc(sizeof(*columns));
+	struct columns *columns = columns_new();
 	struct output *out;
 	struct style style;
 	int ret = 0;
 
 	if (!columns)
 		return -ENOMEM;
-	make_columns(columns, b, c);
+	make_columns(columns, b, c, opt);
 	make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
 	if (!out) {
@@ -319,17 +367,17 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, b, &p->total, &style, c);
+		row(out, b, &p->total, &style, c, opt);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			if (says_nothing(b, &p->rows[k], opt))
 				continue;
-			row(out, b, &p->rows[k], &style, c);
+			row(out, b, &p->rows[k], &style, c, opt);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
 				ret = callers(out, r, b, c, opt, &p->rows[k], &style);
 		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style, c);
+	row(out, b, &r->total, &style, c, opt);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
 		footnotes(r, b, opt);

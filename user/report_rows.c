@@ -99,6 +99,13 @@ double report_weight_of(const struct report_row *r, const struct blocks *b)
 	return b->n_domains && !isnan(r->g.energy[0].j.v) ? r->g.energy[0].j.v : r->g.time_s.v;
 }
 
+static bool is_named(const struct blocks *b, const struct report_row *r)
+{
+	const struct grain_unit *unit = b->functions[r->function].unit;
+
+	return unit && unit->kind == GRAIN_NAMED;
+}
+
 static int finish_process(struct report_process *p, const struct report *r, const struct blocks *b,
 			  const struct report_options *opt)
 {
@@ -112,7 +119,10 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 		struct report_row row = p->rows[i];
 
 		profile_net(&row.g, b->n_domains);
-		if (report_weight_of(&row, b) < limit) {
+		if (opt->processes)
+			continue;
+		/* what the user has named is asked for */
+		if (report_weight_of(&row, b) < limit && !is_named(b, &row)) {
 			p->hidden++;
 			continue;
 		}
@@ -123,12 +133,20 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 	if (!rows)
 		return -ENOMEM;
 	p->rows = rows;
-	if (ticks.g.time_s.v > 0 && report_weight_of(&ticks, b) >= limit)
+	if (ticks.g.time_s.v > 0 && !opt->processes && report_weight_of(&ticks, b) >= limit)
 		p->rows[p->n_rows++] = ticks;
-	if (other.g.time_s.v > 0 && report_weight_of(&other, b) >= limit)
+	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, b) >= limit)
 		p->rows[p->n_rows++] = other;
 	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
 	return 0;
+}
+
+static bool has_named(const struct blocks *b, const struct report_process *p)
+{
+	for (size_t i = 0; i < p->n_rows; i++)
+		if (p->rows[i].kind == ROW_FUNCTION && is_named(b, &p->rows[i]))
+			return true;
+	return false;
 }
 
 /* Processes below the limit, unless someone has asked for them. */
@@ -139,7 +157,8 @@ static void hide_processes(struct report *r, const struct blocks *b,
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm) {
+		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm &&
+		    !has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
 			free(r->processes[i].rows);
 		} else {
@@ -202,6 +221,17 @@ static int sort_functions(struct report *r, const struct blocks *b,
 	return ret;
 }
 
+/* Last of all: what is hidden and in which order does not depend on intervals. */
+static void widen(struct report *r, unsigned int n_domains)
+{
+	profile_worst_case(&r->total.g, n_domains);
+	for (size_t i = 0; i < r->n_processes; i++) {
+		profile_worst_case(&r->processes[i].total.g, n_domains);
+		for (size_t k = 0; k < r->processes[i].n_rows; k++)
+			profile_worst_case(&r->processes[i].rows[k].g, n_domains);
+	}
+}
+
 int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
 	       struct report *r)
 {
@@ -235,6 +265,8 @@ int report_new(const struct blocks *b, const struct profile *p, const struct rep
 		hide_processes(r, b, opt);
 	if (!ret)
 		qsort(r->processes, r->n_processes, sizeof(*r->processes), by_process);
+	if (!ret && opt->worst_case)
+		widen(r, b->n_domains);
 out:
 	free(total);
 	free(processes);

@@ -136,6 +136,19 @@ static void resolve_kernel(const struct view *v, uint64_t ip, struct view_place 
 	place->known = true;
 }
 
+/* Code that was made at run time; its maker has told its name, perhaps. */
+static bool resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct view_place *place)
+{
+	const struct kjoule_jit_symbol *s = kjoule_jitmaps_find(v->rec.jitmaps, pid, ip);
+
+	if (!s)
+		return false;
+	place->symbol = s->name;
+	place->offset = ip - s->start;
+	place->known = true;
+	return true;
+}
+
 void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
 		     struct view_place *place)
 {
@@ -144,7 +157,7 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	struct view_object *o;
 	uint64_t address;
 
-	*place = (struct view_place){ unknown, unknown, ip, false };
+	*place = (struct view_place){ .symbol = unknown, .object = unknown, .offset = ip };
 	if (kernel) {
 		resolve_kernel(v, ip, place);
 		return;
@@ -154,12 +167,18 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 		return;
 	place->object = map->path;
 	place->offset = ip - map->start + map->offset;
+	/* what is called like a file may be one */
+	if (kjoule_jitmaps_maybe(map->path) && resolve_jit(v, pid, ip, place))
+		return;
 	o = object(v, map->path);
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;
+	place->address = address;
 	symbol = kjoule_elf_find(o->elf, address);
 	if (!symbol)
 		return;
+	place->start = symbol->start;
+	place->end = symbol->end;
 	place->symbol = symbol->name;
 	place->offset = address - symbol->start;
 	place->known = true;
@@ -168,7 +187,7 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place)
 {
 	if (s->flags & KJOULE_SAMPLE_IP_HIDDEN) {
-		*place = (struct view_place){ "[hidden]", "[kernel]", s->ip, false };
+		*place = (struct view_place){ .symbol = "[hidden]", .object = "[kernel]", .offset = s->ip };
 		return;
 	}
 	view_resolve_at(v, s->tgid, view_time(v, s->tick, s->late_ns), s->ip,

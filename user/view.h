@@ -47,6 +47,8 @@ struct view_place {
 	const char *object;		/* file, "[kernel]", "[module]", "[unknown]" */
 	uint64_t offset;		/* inside the symbol or the object */
 	bool known;
+	/* as the object's file counts, 0 where there is no file or no symbol */
+	uint64_t address, start, end;
 };
 
 /** view_open() - Return: 0 or -errno with the reason in @err */

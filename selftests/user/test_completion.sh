@@ -41,8 +41,8 @@ every_option() {
 	done
 }
 
-ktap_plan 9
-for verb in list record report script; do
+ktap_plan 10
+for verb in annotate list record report script; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
 check_equal "--source: sources of energy, frequency and the like, and meters" \

@@ -372,6 +372,7 @@ struct adding {
 	const struct cpm_domain *d;
 	const uint32_t *group_of;
 	uint32_t silent_group;
+	bool whole;		/* groups are of vectors, not of blocks */
 	struct sums *sums;
 	uint32_t *touched;
 	size_t n_touched;
@@ -471,7 +472,10 @@ static void divide(struct adding *a, size_t w)
 		for (unsigned int i = 0; i < d->steps; i++)
 			uj[i] = win->known ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
 		residual = win->known ? uj[d->steps - 1] - expected : 0;
-		divide_vector(a, v, uj, count, residual);
+		if (a->whole)
+			touch(a, a->group_of[v], 1, uj, count, residual);
+		else
+			divide_vector(a, v, uj, count, residual);
 	}
 }
 
@@ -532,25 +536,39 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		g->bias_uj = g->uj;
 }
 
+static int add_up(struct adding *a, uint32_t n_groups, struct cpm_group *out)
+{
+	int ret = -ENOMEM;
+
+	a->sums = calloc(n_groups + 1, sizeof(*a->sums));
+	a->touched = calloc(n_groups + 1, sizeof(*a->touched));
+	if (!a->sums || !a->touched)
+		goto out;
+	for (size_t w = 0; w < a->d->n_windows; w++)
+		add_window(a, w, false);
+	for (size_t w = 0; w < a->d->n_windows; w++)
+		add_window(a, w, true);
+	for (uint32_t g = 0; g < n_groups; g++)
+		conclude(&a->sums[g], a->d->steps, &out[g]);
+	ret = 0;
+out:
+	free(a->sums);
+	free(a->touched);
+	return ret;
+}
+
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
 {
 	struct adding a = { .v = v, .d = d, .group_of = group_of, .silent_group = silent_group };
-	int ret = -ENOMEM;
 
-	a.sums = calloc(n_groups + 1, sizeof(*a.sums));
-	a.touched = calloc(n_groups + 1, sizeof(*a.touched));
-	if (!a.sums || !a.touched)
-		goto out;
-	for (size_t w = 0; w < d->n_windows; w++)
-		add_window(&a, w, false);
-	for (size_t w = 0; w < d->n_windows; w++)
-		add_window(&a, w, true);
-	for (uint32_t g = 0; g < n_groups; g++)
-		conclude(&a.sums[g], d->steps, &out[g]);
-	ret = 0;
-out:
-	free(a.sums);
-	free(a.touched);
-	return ret;
+	return add_up(&a, n_groups, out);
+}
+
+int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+		      uint32_t n_groups, struct cpm_group *out)
+{
+	struct adding a = { .v = v, .d = d, .group_of = group_of, .whole = true };
+
+	return add_up(&a, n_groups, out);
 }

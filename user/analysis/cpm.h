@@ -182,6 +182,15 @@ struct cpm_group {
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out);
 
+/**
+ * cpm_vector_groups() - add up vectors: all that was spent while their blocks ran together, nothing is shared out
+ * @group_of:	group of each vector, CPM_SILENT included
+ * @out:	@n_groups of them
+ * Return: 0 or -ENOMEM
+ */
+int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+		      uint32_t n_groups, struct cpm_group *out);
+
 /* A lane, each of its entries with a label. */
 struct cpm_labelled {
 	struct cpm_lane lane;

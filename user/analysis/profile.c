@@ -400,6 +400,31 @@ void profile_net(struct profile_group *g, unsigned int n_domains)
 	g->other_s = 0;
 }
 
+void profile_worst_case(struct profile_group *g, unsigned int n_domains)
+{
+	for (unsigned int d = 0; d < n_domains; d++) {
+		struct profile_energy *e = &g->energy[d];
+
+		/* NAN stays NAN: where one of the two can not be told, neither can this be */
+		e->j.lo = g->time_s.lo * e->w.lo;
+		e->j.hi = g->time_s.hi * e->w.hi;
+	}
+}
+
+const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package)
+{
+	return &p->packages[package].vectors;
+}
+
+unsigned int profile_cpus(const struct profile *p, size_t package)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < lanes_of(p->in, package); i++)
+		n += !lane_of(p->in, package, i)->shadow;
+	return n;
+}
+
 uint64_t profile_readings(const struct profile *p, unsigned int domain)
 {
 	uint64_t n = 0;

@@ -126,8 +126,17 @@ int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n
  */
 int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
 		   uint32_t silent_label, uint32_t n_labels, double *uj);
+/** profile_vectors() - what ran together on the CPUs of a package; lives as long as the profile */
+const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package);
+/** profile_cpus() - of a package */
+unsigned int profile_cpus(const struct profile *p, size_t package);
 /** profile_net() - a group less what ticks and other interrupts took of it */
 void profile_net(struct profile_group *g, unsigned int n_domains);
+/**
+ * profile_worst_case() - energies between the product of the lower ends of time and power and that of the
+ * upper ends (ALEA, equation 10), as if both were as far off as can be in the same direction
+ */
+void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 /** profile_readings() - distinct readings of a domain, all packages */
 uint64_t profile_readings(const struct profile *p, unsigned int domain);
 /** profile_parallel() - part of the busy ticks at which several CPUs of a package were busy */

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: symbols and build id of an ELF file of any content. The input is the file.
+ * Fuzz target: symbols, build id, lines and control flow of an ELF file of any content. The input is the file.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "buildid.h"
 #include "capture.h"
+#include "code.h"
+#include "flow.h"
 #include "symbols.h"
 #include "target.h"
 
@@ -19,6 +22,37 @@ static void look(const struct kjoule_elf *elf, uint64_t address)
 		return;
 	must_hold(s->name && *s->name, "a symbol has a name");
 	must_hold(s->start <= address && address < s->end, "a symbol has the address");
+}
+
+/* Lines and control flow of what the file says is its code. */
+static void look_at_code(const char *path, const struct kjoule_elf *elf)
+{
+	struct kjoule_line lines[KJOULE_LINES_MOST];
+	struct kjoule_code *code;
+
+	if (kjoule_code_open(path, &code))
+		return;
+	for (unsigned int i = 0; i < 64; i++) {
+		struct kjoule_insn *insns;
+		uint64_t address;
+		const void *bytes;
+		size_t len, n;
+		struct flow f;
+
+		if (kjoule_elf_address(elf, 64 * i, &address))
+			continue;
+		must_hold(kjoule_code_lines(code, address, lines) <= KJOULE_LINES_MOST, "lines have room");
+		bytes = kjoule_code_bytes(code, address, &len);
+		if (!bytes || kjoule_decode(bytes, len < 4096 ? len : 4096, kjoule_code_machine(code), address, &insns, &n))
+			continue;
+		if (!flow_new(insns, n, &f)) {
+			for (size_t b = 0; b < f.n_blocks; b++)
+				must_hold(f.blocks[b].start < f.blocks[b].end || f.blocks[b].end == 0, "a block is not empty");
+			flow_free(&f);
+		}
+		free(insns);
+	}
+	kjoule_code_close(code);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -52,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	look(elf, 0);
 	look(elf, UINT64_MAX);
+	look_at_code(path, elf);
 	kjoule_elf_close(elf);
 	return 0;
 }

@@ -47,6 +47,7 @@ enum kjoule_chunk_type {
 	KJOULE_CHUNK_BUILD_IDS = 7,	/* JSON */
 	KJOULE_CHUNK_AWAKE = 9,		/* struct kjoule_awake: when the recorder ran */
 	KJOULE_CHUNK_END = 8,		/* JSON: how it ended */
+	KJOULE_CHUNK_JITMAP = 10,	/* text: a process's code made at run time, see jitmap.h */
 };
 
 struct kjoule_file_header {

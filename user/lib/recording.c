@@ -199,6 +199,11 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 		else if (!rec->kallsyms)
 			ret = kjoule_kallsyms_parse(c->data, c->len, &rec->kallsyms);
 		break;
+	case KJOULE_CHUNK_JITMAP:
+		rec->jitmaps_len += c->len;
+		ret = rec->jitmaps_len > KJOULE_JITMAPS_MAX ? -EBADMSG :
+		      kjoule_jitmaps_decode(c->data, c->len, rec->jitmaps);
+		break;
 	case KJOULE_CHUNK_BUILD_IDS:
 		ret = kjoule_build_ids_decode(c->data, c->len, rec->build_ids);
 		break;
@@ -222,7 +227,8 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 
 	rec->file_bytes = kjoule_reader_bytes(r);
 	rec->build_ids = kjoule_build_ids_new();
-	if (!rec->build_ids)
+	rec->jitmaps = kjoule_jitmaps_new();
+	if (!rec->build_ids || !rec->jitmaps)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	while ((ret = kjoule_reader_next(r, &chunk)) > 0) {
 		const struct kjoule_damage *damage = kjoule_reader_damage(r);
@@ -341,6 +347,7 @@ void kjoule_recording_free(struct kjoule_recording *rec)
 	free(rec->side_band);
 	kjoule_kallsyms_free(rec->kallsyms);
 	kjoule_build_ids_free(rec->build_ids);
+	kjoule_jitmaps_free(rec->jitmaps);
 	kjoule_meta_free(&rec->meta);
 	memset(rec, 0, sizeof(*rec));
 }

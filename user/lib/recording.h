@@ -8,6 +8,7 @@
 
 #include "buildid.h"
 #include "datafile.h"
+#include "jitmap.h"
 #include "kallsyms.h"
 #include "meta.h"
 
@@ -47,6 +48,8 @@ struct kjoule_recording {
 	uint8_t *side_band;
 	size_t side_band_len;
 	struct kjoule_kallsyms *kallsyms;	/* NULL: not in the file */
+	struct kjoule_jitmaps *jitmaps;
+	size_t jitmaps_len;			/* of their text */
 	struct kjoule_build_ids *build_ids;
 	uint64_t file_bytes;
 	uint64_t records_len;		/* of all streams */

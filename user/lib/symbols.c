@@ -5,13 +5,17 @@
  * up through the library walks over all symbols.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include "buildid.h"
+#include "dwfl.h"
+#include "grow.h"
 #include "symbols.h"
 
 struct segment {
@@ -29,24 +33,6 @@ struct kjoule_elf {
 	struct segment *segments;
 	size_t n;
 	struct entry *entries;	/* functions and labels, by start */
-};
-
-static char *debug_path;
-
-/* The name of a debug file is the ELF file's own word: it is a name, not a way to any file. */
-static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
-			  const char *file, const char *debuglink, GElf_Word crc, char **found)
-{
-	if (debuglink && strchr(debuglink, '/'))
-		return -1;
-	return dwfl_standard_find_debuginfo(mod, userdata, name, base, file, debuglink, crc, found);
-}
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debug_path,
 };
 
 static int read_segments(struct kjoule_elf *elf, Elf *e)
@@ -135,12 +121,13 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->symbol.name, y->symbol.name);
 }
 
-/* One symbol an address; those without a size reach to the next one. */
+/* One symbol an address. */
 static void tidy(struct kjoule_elf *elf)
 {
 	size_t out = 0;
 
-	qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
+	if (elf->n)
+		qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
 	for (size_t i = 0; i < elf->n; i++) {
 		struct entry *e = &elf->entries[i];
 
@@ -153,35 +140,206 @@ static void tidy(struct kjoule_elf *elf)
 		elf->entries[out++] = *e;
 	}
 	elf->n = out;
+}
+
+/* What has no size reaches to the next one. */
+static void stretch(struct kjoule_elf *elf)
+{
 	for (size_t i = 0; i < elf->n; i++) {
 		struct kjoule_symbol *s = &elf->entries[i].symbol;
 
-		if (s->end > s->start)
-			continue;
-		s->end = i + 1 < elf->n ? elf->entries[i + 1].symbol.start : s->start + 4096;
+		if (s->end <= s->start)
+			s->end = i + 1 < elf->n ? elf->entries[i + 1].symbol.start : s->start + 4096;
 	}
+}
+
+const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address)
+{
+	const struct kjoule_symbol *label = NULL;
+	size_t lo = 0, hi = elf->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (elf->entries[mid].symbol.start <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* A label inside a function must not hide it: look a few symbols back. */
+	for (size_t i = lo, seen = 0; i-- > 0 && seen < 64; seen++) {
+		const struct entry *e = &elf->entries[i];
+
+		if (address >= e->symbol.end)
+			continue;
+		if (e->function)
+			return &e->symbol;
+		if (!label)
+			label = &e->symbol;
+	}
+	return label;
+}
+
+/*
+ * Functions without a name: where the file's unwinding table has one and the symbols have none. That is what a
+ * stripped file still tells.
+ */
+struct unwinding {
+	uint64_t table_at, frames_at;	/* addresses of .eh_frame_hdr and .eh_frame */
+	const Elf_Data *table, *frames;
+};
+
+static const Elf_Data *section(Elf *e, const char *wanted, uint64_t *address)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(e, &names))
+		return NULL;
+	while ((scn = elf_nextscn(e, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(e, names, sh.sh_name);
+		if (!name || strcmp(name, wanted))
+			continue;
+		*address = sh.sh_addr;
+		return elf_rawdata(scn, NULL);
+	}
+	return NULL;
+}
+
+#define SECTIONS_MOST	256
+
+/* The name of the section around an address if that is not where programs are, such as ".plt". */
+static char *name_of(Elf *e, uint64_t address)
+{
+	Elf_Scn *scn = NULL;
+	char *text = NULL;
+	size_t names, n;
+	bool look = !elf_getshdrnum(e, &n) && n <= SECTIONS_MOST && !elf_getshdrstrndx(e, &names);
+
+	while (look && (scn = elf_nextscn(e, scn))) {
+		GElf_Shdr sh;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) || address - sh.sh_addr >= sh.sh_size)
+			continue;
+		name = elf_strptr(e, names, sh.sh_name);
+		if (name && !strncmp(name, ".plt", 4))
+			return asprintf(&text, "[%s]", name) < 0 ? NULL : text;
+	}
+	return asprintf(&text, "0x%" PRIx64, address) < 0 ? NULL : text;
+}
+
+static uint32_t word_at(const Elf_Data *data, uint64_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, (const char *)data->d_buf + offset, sizeof(word));
+	return word;
+}
+
+/*
+ * The table's entry @i: where a function begins, and where what is known of it says that it ends. Both are
+ * 4 bytes in the only encodings that linkers write, relative to where they are; what says another beginning
+ * than the table is in another one. Return: false if it makes no sense
+ */
+static bool unwound(const struct unwinding *u, uint64_t i, uint64_t *start, uint64_t *end)
+{
+	uint64_t at = u->table_at + (int32_t)word_at(u->table, 16 + 8 * i) - u->frames_at;
+
+	*start = u->table_at + (int32_t)word_at(u->table, 12 + 8 * i);
+	if (u->frames->d_size < 16 || at > u->frames->d_size - 16 || word_at(u->frames, at) == UINT32_MAX ||
+	    u->frames_at + at + 8 + (int32_t)word_at(u->frames, at + 8) != *start)
+		return false;
+	*end = *start + word_at(u->frames, at + 12);
+	return *end > *start;
+}
+
+/* Version 1, and the encodings of a binary search table as linkers write it. */
+static bool find_unwinding(Elf *e, struct unwinding *u)
+{
+	static const uint8_t usual[] = { 1, 0x1b, 0x03, 0x3b };
+
+	u->table = section(e, ".eh_frame_hdr", &u->table_at);
+	u->frames = section(e, ".eh_frame", &u->frames_at);
+	return u->table && u->frames && u->table->d_buf && u->frames->d_buf && u->table->d_size >= 12 &&
+	       !memcmp(u->table->d_buf, usual, sizeof(usual));
+}
+
+static bool is_function(const struct kjoule_symbol *s)
+{
+	return ((const struct entry *)((const char *)s - offsetof(struct entry, symbol)))->function;
+}
+
+static int add_unnamed(struct kjoule_elf *elf, Elf *e)
+{
+	struct entry *unnamed = NULL, *all;
+	struct unwinding u;
+	size_t n = 0;
+	int ret = 0;
+
+	if (!find_unwinding(e, &u))
+		return 0;
+	for (uint64_t i = 0; i < (u.table->d_size - 12) / 8 && !ret; i++) {
+		const struct kjoule_symbol *known;
+		struct entry *entry;
+		uint64_t start, end;
+		char *name;
+
+		if (!unwound(&u, i, &start, &end))
+			continue;
+		known = kjoule_elf_find(elf, start);
+		if (known && is_function(known))
+			continue;
+		name = name_of(e, start);
+		entry = name ? kjoule_grow(&unnamed, &n, sizeof(*entry)) : NULL;
+		if (entry)
+			*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX };
+		else
+			free(name);
+		ret = entry ? 0 : -ENOMEM;
+	}
+	all = realloc(elf->entries, (elf->n + n + 1) * sizeof(*all));
+	if (all)
+		elf->entries = all;
+	else
+		ret = -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		if (ret)
+			free(unnamed[i].symbol.name);
+		else
+			elf->entries[elf->n++] = unnamed[i];
+	}
+	free(unnamed);
+	return ret;
 }
 
 static int read_all(struct kjoule_elf *elf, const char *path)
 {
-	Dwfl *dwfl = dwfl_begin(&callbacks);
 	Dwfl_Module *mod;
 	GElf_Addr bias;
+	Dwfl *dwfl;
 	Elf *e;
-	int ret = -ENOEXEC;
+	int ret = kjoule_dwfl_open(path, &dwfl, &mod);
 
-	if (!dwfl)
-		return -ENOMEM;
-	dwfl_report_begin(dwfl);
-	mod = dwfl_report_elf(dwfl, path, path, -1, 0, false);
-	dwfl_report_end(dwfl, NULL, NULL);
-	e = mod ? dwfl_module_getelf(mod, &bias) : NULL;
-	if (e)
-		ret = read_segments(elf, e);
+	if (ret)
+		return ret;
+	e = dwfl_module_getelf(mod, &bias);
+	ret = read_segments(elf, e);
 	if (!ret)
 		ret = read_symbols(elf, mod);
+	if (!ret || ret == -ENODATA) {
+		tidy(elf);
+		ret = add_unnamed(elf, e);
+		tidy(elf);
+		stretch(elf);
+	}
 	dwfl_end(dwfl);
-	return ret;
+	return ret ? ret : elf->n ? 0 : -ENODATA;
 }
 
 int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **out)
@@ -205,8 +363,6 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 	if (!elf)
 		return -ENOMEM;
 	ret = read_all(elf, path);
-	if (!ret)
-		tidy(elf);
 	if (ret) {
 		kjoule_elf_close(elf);
 		return ret;
@@ -237,31 +393,4 @@ int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *
 		}
 	}
 	return -ENOENT;
-}
-
-const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address)
-{
-	const struct kjoule_symbol *label = NULL;
-	size_t lo = 0, hi = elf->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (elf->entries[mid].symbol.start <= address)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	/* A label inside a function must not hide it: look a few symbols back. */
-	for (size_t i = lo, seen = 0; i-- > 0 && seen < 64; seen++) {
-		const struct entry *e = &elf->entries[i];
-
-		if (address >= e->symbol.end)
-			continue;
-		if (e->function)
-			return &e->symbol;
-		if (!label)
-			label = &e->symbol;
-	}
-	return label;
 }

@@ -10,7 +10,10 @@
 
 struct kjoule_elf;
 
-/* A function; @start and @end are addresses as the file itself counts them. */
+/*
+ * A function; what only the unwinding table knows is called by its address. @start and @end are
+ * addresses as the file itself counts them.
+ */
 struct kjoule_symbol {
 	uint64_t start, end;
 	char *name;
@@ -20,7 +23,7 @@ struct kjoule_symbol {
  * kjoule_elf_open() - read a file's symbol table, and that of its separate debug file
  *		       where one is installed
  * @build_id:	in hex; a file with another one is refused. NULL: any
- * Return: 0; -ESTALE it is another file by now; -ENODATA it has no symbols;
+ * Return: 0; -ESTALE it is another file by now; -ENODATA it has no functions at all;
  * -ENOEXEC it is no ELF file; -errno
  */
 int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **elf);

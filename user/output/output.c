@@ -220,6 +220,12 @@ void output_none(struct output *out, const char *why)
 		cell(out, "-", "", NULL);
 }
 
+void output_emphasis(struct output *out, enum output_emphasis how)
+{
+	if (out->format == OUTPUT_TABLE)
+		table_emphasis(out->table, how);
+}
+
 void output_row(struct output *out)
 {
 	while (out->at < out->n)
@@ -274,4 +280,17 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 	json_object_put(head);
 	table_free(out->table);
 	free(out);
+}
+
+char *output_clean(const char *text)
+{
+	char *copy = strdup(text);
+
+	for (unsigned char *p = (unsigned char *)copy; p && *p; p++) {
+		if (*p < ' ' || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+			p[0] = p[1] = '?';
+	}
+	return copy;
 }

@@ -31,6 +31,8 @@ struct output_column {
 	bool left;
 };
 
+enum output_emphasis { OUTPUT_PLAIN, OUTPUT_WARM, OUTPUT_HOT };
+
 struct output;
 
 /**
@@ -55,6 +57,8 @@ void output_real(struct output *out, double value, int digits);
 void output_none(struct output *out, const char *why);
 /** output_json() - a value that is no plain one: @value (taken over) in JSON, @text elsewhere */
 void output_json(struct output *out, const char *text, struct json_object *value);
+/** output_emphasis() - how the row that is being written stands out: by colour, on a terminal only */
+void output_emphasis(struct output *out, enum output_emphasis how);
 void output_row(struct output *out);
 /** output_rule() - an empty line in a table, nothing elsewhere */
 void output_rule(struct output *out);
@@ -67,6 +71,11 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 
 /** output_identifier() - make a column's name of @text: letters, digits, underscores */
 void output_identifier(char *text);
+/**
+ * output_clean() - a copy without what a terminal takes for a command: control characters, of one byte or of
+ *		    two in UTF-8, become question marks. The caller's to free; NULL: no memory
+ */
+char *output_clean(const char *text);
 /** output_csv_cell() - one cell, quoted where RFC 4180 asks for it */
 void output_csv_cell(FILE *file, const char *text);
 /** output_json_str() - a string, in which bytes that are no UTF-8 are replaced by question marks */

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "table.h"
 
 struct table {
@@ -12,6 +13,8 @@ struct table {
 	char **cells;		/* rows * n_columns; a rule is a row of NULLs */
 	size_t n_cells, room;
 	size_t at;		/* cells in the unfinished row */
+	uint8_t *emphasis;	/* of each row that has any, up to @n_emphasis */
+	size_t n_emphasis;
 	char **reasons;
 	size_t n_reasons;
 };
@@ -45,16 +48,10 @@ static void push(struct table *t, char *text)
 
 void table_cell(struct table *t, const char *text)
 {
-	char *p, *copy;
-
 	if (t->at == t->n_columns)
 		return;
-	copy = strdup(text);
 	/* A name with a line break or an escape sequence must not break the table. */
-	for (p = copy; p && *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	push(t, copy);
+	push(t, output_clean(text));
 	t->at++;
 }
 
@@ -63,6 +60,20 @@ void table_row(struct table *t)
 	while (t->at < t->n_columns)
 		table_cell(t, "");
 	t->at = 0;
+}
+
+void table_emphasis(struct table *t, enum output_emphasis how)
+{
+	size_t row = (t->n_cells - t->at) / t->n_columns;
+	uint8_t *more = realloc(t->emphasis, row + 1);
+
+	if (!more)
+		return;
+	t->emphasis = more;
+	while (t->n_emphasis < row)
+		t->emphasis[t->n_emphasis++] = OUTPUT_PLAIN;
+	t->emphasis[row] = how;
+	t->n_emphasis = row + 1;
 }
 
 void table_rule(struct table *t)
@@ -97,10 +108,14 @@ static int width(const char *text)
 	return n;
 }
 
-static void print_row(struct table *t, FILE *file, char *const *cells, const int *widths)
+static void print_row(struct table *t, FILE *file, char *const *cells, const int *widths,
+		      enum output_emphasis how)
 {
+	static const char *const colours[] = { [OUTPUT_WARM] = "33", [OUTPUT_HOT] = "1;31" };
 	int pending = 0;
 
+	if (how != OUTPUT_PLAIN)
+		fprintf(file, "\033[%sm", colours[how]);
 	for (size_t c = 0; c < t->n_columns; c++) {
 		const char *text = cells ? cells[c] : t->columns[c].title;
 		int pad;
@@ -119,13 +134,14 @@ static void print_row(struct table *t, FILE *file, char *const *cells, const int
 			pending = 2;
 		}
 	}
-	fputc('\n', file);
+	fputs(how != OUTPUT_PLAIN ? "\033[0m\n" : "\n", file);
 }
 
 void table_print(struct table *t, FILE *file)
 {
 	int *widths = calloc(t->n_columns, sizeof(*widths));
 	size_t rows = t->n_cells / t->n_columns;
+	bool colour = isatty(fileno(file)) && !getenv("NO_COLOR");
 
 	if (!widths)
 		return;
@@ -140,12 +156,13 @@ void table_print(struct table *t, FILE *file)
 				widths[c] = width(text);
 		}
 	}
-	print_row(t, file, NULL, widths);
+	print_row(t, file, NULL, widths, OUTPUT_PLAIN);
 	for (size_t r = 0; r < rows; r++) {
 		char **row = t->cells + r * t->n_columns;
 
 		if (row[0])
-			print_row(t, file, row, widths);
+			print_row(t, file, row, widths,
+				  colour && r < t->n_emphasis ? t->emphasis[r] : OUTPUT_PLAIN);
 		else
 			fputc('\n', file);
 	}
@@ -164,5 +181,6 @@ void table_free(struct table *t)
 		free(t->reasons[i]);
 	free(t->cells);
 	free(t->reasons);
+	free(t->emphasis);
 	free(t);
 }

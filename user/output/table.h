@@ -12,6 +12,8 @@ struct table;
 
 struct table *table_new(const struct output_column *columns, size_t n);
 void table_cell(struct table *t, const char *text);
+/** table_emphasis() - of the row that is being written */
+void table_emphasis(struct table *t, enum output_emphasis how);
 void table_row(struct table *t);
 void table_rule(struct table *t);
 /** table_reason() - why some cell is "-": told once below the table */

@@ -3,6 +3,7 @@
  * Tables, CSV and JSON: what is escaped, what "can not be told" looks like.
  */
 #include <math.h>
+#include <pty.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "output.h"
@@ -115,6 +117,47 @@ static void surplus_cells_are_dropped(void **state)
 	free(text);
 }
 
+/* What a terminal gets to see of three rows, the second of which stands out. */
+static void show(char *text, size_t room)
+{
+	int master, slave;
+	struct output *out;
+	ssize_t n;
+	FILE *f;
+
+	assert_int_equal(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	f = fdopen(slave, "w");
+	out = output_open(f, OUTPUT_TABLE, columns, 4);
+	output_str(out, "plain");
+	output_row(out);
+	output_rule(out);
+	output_str(out, "hot\033[2J\xc2\x9b");
+	output_emphasis(out, OUTPUT_HOT);
+	output_row(out);
+	output_str(out, "cold");
+	output_row(out);
+	output_close(out, NULL, NULL);
+	fflush(f);
+	n = read(master, text, room - 1);
+	assert_true(n > 0);
+	text[n] = 0;
+	fclose(f);
+	close(master);
+}
+
+static void a_terminal_shows_what_stands_out(void **state)
+{
+	char text[512];
+
+	(void)state;
+	unsetenv("NO_COLOR");
+	show(text, sizeof(text));
+	assert_non_null(strstr(text, "plain\r\n\r\n\033[1;31mhot?[2J??\033[0m\r\ncold\r\n"));
+	setenv("NO_COLOR", "1", 1);
+	show(text, sizeof(text));
+	assert_non_null(strstr(text, "plain\r\n\r\nhot?[2J??\r\ncold\r\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +165,7 @@ int main(void)
 		cmocka_unit_test(json_can_be_read_again),
 		cmocka_unit_test(tables_align_and_tell_why),
 		cmocka_unit_test(surplus_cells_are_dropped),
+		cmocka_unit_test(a_terminal_shows_what_stands_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -596,6 +596,41 @@ static void build_ids_go_both_ways(void **state)
 	kjoule_build_ids_free(b);
 }
 
+/* Without its symbols a file still has a table for unwinding. */
+static void functions_of_stripped_files_have_addresses(void **state)
+{
+	const struct kjoule_symbol *symbol;
+	struct kjoule_elf *whole, *stripped;
+	uint64_t start = 0, end = 0;
+	char command[800], name[32], own[512] = "";
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+	snprintf(command, sizeof(command), "objcopy --strip-all '%s' %s 2>/dev/null", own, temp_path("stripped"));
+	if (system(command)) {
+		print_message("# SKIP there is no objcopy\n");
+		skip();
+	}
+	assert_int_equal(kjoule_elf_open("/proc/self/exe", NULL, &whole), 0);
+	for (uint64_t a = 0x1000; a < 0x1000000 && !start; a += 16) {
+		symbol = kjoule_elf_find(whole, a);
+		if (symbol && !strcmp(symbol->name, "a_function_to_be_found")) {
+			start = symbol->start;
+			end = symbol->end;
+		}
+	}
+	assert_true(start);
+	assert_int_equal(kjoule_elf_open(temp_path("stripped"), NULL, &stripped), 0);
+	symbol = kjoule_elf_find(stripped, start + 4);
+	assert_non_null(symbol);
+	snprintf(name, sizeof(name), "0x%llx", (unsigned long long)start);
+	assert_string_equal(symbol->name, name);
+	assert_int_equal(symbol->start, start);
+	assert_true(symbol->end >= end && symbol->end < end + 16);
+	kjoule_elf_close(stripped);
+	kjoule_elf_close(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +647,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_that_came_back_is_listened_on_again),
 		cmocka_unit_test(what_began_unheard_is_known_from_its_beginning),
 		cmocka_unit_test(build_ids_go_both_ways),
+		cmocka_unit_test(functions_of_stripped_files_have_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Vectors and their figures; see together.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "together.h"
+
+struct count {
+	uint64_t ticks;
+	uint32_t vector;
+};
+
+/* A package at work. */
+struct work {
+	const struct cpm_vectors *v;
+	const struct profile_input *in;
+	size_t package;
+	struct count *counts;
+	uint32_t *group_of;		/* of each vector */
+	uint32_t n_groups;
+	bool rest;			/* the last group is of many */
+};
+
+static int by_ticks(const void *a, const void *b)
+{
+	const struct count *x = a, *y = b;
+
+	if (x->ticks != y->ticks)
+		return x->ticks < y->ticks ? 1 : -1;
+	return (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* Vectors that never ran are there for the model only. */
+static void choose(struct work *w, uint32_t most)
+{
+	const struct cpm_vectors *v = w->v;
+	uint64_t silent = w->in->end_tick - (v->ticks < w->in->end_tick ? v->ticks : w->in->end_tick);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_vectors; i++)
+		w->counts[i] = (struct count){ i == CPM_SILENT ? silent : 0, i };
+	for (size_t i = 0; i < v->n_events; i++)
+		w->counts[v->events[i].vector].ticks += v->events[i].more + 1ull;
+	qsort(w->counts, v->n_vectors, sizeof(*w->counts), by_ticks);
+	while (n < v->n_vectors && w->counts[n].ticks)
+		n++;
+	w->rest = n > most;
+	w->n_groups = w->rest ? most : n;
+	for (uint32_t i = 0; i < v->n_vectors; i++)
+		w->group_of[w->counts[i].vector] = i < w->n_groups ? i : w->n_groups ? w->n_groups - 1 : 0;
+}
+
+static void name_vectors(const struct work *w, const struct profile *p, struct together_vector *out)
+{
+	const struct cpm_vectors *v = w->v;
+
+	for (uint32_t g = 0; g < w->n_groups; g++) {
+		uint32_t vector = w->counts[g].vector;
+
+		out[g].package = w->package;
+		out[g].ticks = w->counts[g].ticks;
+		if (w->rest && g == w->n_groups - 1) {
+			for (uint32_t i = g; i < v->n_vectors && w->counts[i].ticks; i++) {
+				out[g].others++;
+				out[g].ticks += i > g ? w->counts[i].ticks : 0;
+			}
+			continue;
+		}
+		out[g].members = v->members + v->first[vector];
+		out[g].n = v->first[vector + 1] - v->first[vector];
+		out[g].idle = profile_cpus(p, w->package) > out[g].n ? profile_cpus(p, w->package) - out[g].n : 0;
+	}
+}
+
+/* The ticks of all vectors in a row, the silent ones as well, as if they were blocks of one CPU. */
+static int times(const struct work *w, struct together_vector *out)
+{
+	const struct cpm_vectors *v = w->v;
+	struct cpm_tick *ticks = calloc(2 * v->n_events + 1, sizeof(*ticks));
+	struct time_sum *sums = calloc(w->n_groups + 1, sizeof(*sums));
+	uint64_t next = 0;
+	struct cpm_lane lane = { .ticks = ticks };
+	int ret = ticks && sums ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i <= v->n_events && !ret; i++) {
+		uint64_t from = i < v->n_events ? v->events[i].tick : w->in->end_tick;
+
+		/* a gap longer than an entry can be is of a recording of days: its time is right all the same */
+		if (from > next)
+			ticks[lane.n++] = (struct cpm_tick){ .tick = next, .block = CPM_SILENT,
+				.more = from - next > CPM_MORE_MOST ? CPM_MORE_MOST : from - next - 1 };
+		if (i == v->n_events)
+			break;
+		ticks[lane.n++] = (struct cpm_tick){ .tick = from, .block = v->events[i].vector,
+						     .more = v->events[i].more & CPM_MORE_MOST };
+		next = from + v->events[i].more + 1;
+	}
+	if (!ret)
+		ret = interval_times(&lane, 1, w->in->end_tick, w->in->jitter, w->group_of, w->n_groups, sums);
+	for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
+		struct value t = interval_time(&sums[g]);
+		double s = w->in->interval_ns * 1e-9;
+
+		out[g].time_s = (struct value){ out[g].ticks * s, out[g].ticks * s - (t.v - t.lo) * s,
+						out[g].ticks * s + (t.hi - t.v) * s };
+	}
+	free(sums);
+	free(ticks);
+	return ret;
+}
+
+/* Relative errors of time and power are added as squares, as for blocks. */
+static void conclude(const struct cpm_group *g, const struct value *time, struct profile_energy *e)
+{
+	double j = g->uj * 1e-6, residual, bias = g->bias_uj * 1e-6;
+
+	e->readings = g->readings;
+	e->purity = g->purity;
+	e->j = (struct value){ j, NAN, NAN };
+	e->w = (struct value){ time->v > 0 ? j / time->v : NAN, NAN, NAN };
+	if (!(g->dof > 0) || !(time->v > 0))
+		return;
+	residual = interval_t(g->dof) * sqrt(g->variance) * 1e-6;
+	e->j.lo = fmax(j - hypot(j * (1 - time->lo / time->v), residual) - bias, 0);
+	e->j.hi = j + hypot(j * (time->hi / time->v - 1), residual) + bias;
+	e->w.lo = fmax(e->w.v - (residual + bias) / time->v, 0);
+	e->w.hi = e->w.v + (residual + bias) / time->v;
+}
+
+static const struct profile_energy not_known = {
+	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN } };
+
+/* Solved anew without anything taken out of the windows. */
+static int energies(const struct work *w, struct together *t, struct together_vector *out)
+{
+	const struct profile_package *package = &w->in->packages[w->package];
+	struct cpm_group *groups = calloc(w->n_groups + 1, sizeof(*groups));
+	int ret = groups ? 0 : -ENOMEM;
+
+	for (unsigned int d = 0; d < w->in->n_domains && !ret; d++) {
+		struct cpm_domain domain;
+
+		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
+				NULL, &domain);
+		if (ret == -ENODATA) {
+			for (uint32_t g = 0; g < w->n_groups; g++)
+				out[g].energy[d] = not_known;
+			ret = 0;
+			continue;
+		}
+		if (!ret) {
+			ret = cpm_vector_groups(w->v, &domain, w->group_of, w->n_groups, groups);
+			cpm_domain_free(&domain);
+		}
+		for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
+			conclude(&groups[g], &out[g].time_s, &out[g].energy[d]);
+			t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) + groups[g].uj * 1e-6;
+		}
+	}
+	free(groups);
+	return ret;
+}
+
+static int add_package(struct together *t, const struct profile *p, const struct profile_input *in, size_t package,
+		       uint32_t most)
+{
+	struct work w = { .v = profile_vectors(p, package), .in = in, .package = package };
+	struct together_vector *more, *out;
+	int ret = -ENOMEM;
+
+	w.counts = calloc(w.v->n_vectors + 1, sizeof(*w.counts));
+	w.group_of = calloc(w.v->n_vectors + 1, sizeof(*w.group_of));
+	if (!w.counts || !w.group_of)
+		goto out;
+	choose(&w, most);
+	more = realloc(t->vectors, (t->n + w.n_groups + 1) * sizeof(*more));
+	if (!more)
+		goto out;
+	t->vectors = more;
+	out = more + t->n;
+	memset(out, 0, w.n_groups * sizeof(*out));
+	name_vectors(&w, p, out);
+	ret = times(&w, out);
+	if (!ret)
+		ret = energies(&w, t, out);
+	t->n += w.n_groups;
+out:
+	free(w.counts);
+	free(w.group_of);
+	return ret;
+}
+
+int together_new(const struct profile *p, const struct profile_input *in, uint32_t most, struct together *t)
+{
+	int ret = 0;
+
+	memset(t, 0, sizeof(*t));
+	for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
+		t->total_j[d] = (struct value){ NAN, NAN, NAN };
+	for (size_t i = 0; i < in->n_packages && !ret; i++)
+		ret = add_package(t, p, in, i, most ? most : 1);
+	if (ret)
+		together_free(t);
+	return ret;
+}
+
+void together_free(struct together *t)
+{
+	free(t->vectors);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule annotate: which lines, blocks and instructions of a function spent its time and its energy.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "annotate.h"
+#include "args.h"
+#include "cmd.h"
+#include "report.h"
+
+static const char help[] =
+"Usage: kjoule annotate [OPTION]... [FILE]\n"
+"\n"
+"The code of the functions that spent most in a recording (default kjoule.data),\n"
+"with time, energy, power and frequency of each basic block, or line of source.\n"
+"\n"
+"  -f, --function NAME     only functions of this name\n"
+"      --by GRAIN          block (default), line\n"
+"      --no-source         leave out the source among instructions\n"
+"      --percent-limit P   leave out functions below P % (default 5; 0 with --function)\n"
+"      --pid PID           only what this process did\n"
+"      --comm NAME         only what processes of this name did\n"
+"      --source NAME[,...] attribute the energy of these sources of the recording\n"
+"      --json              as one JSON document\n"
+"      --csv               as CSV\n"
+"  -h, --help\n"
+"\n"
+"The exit code is 1 if parts of the file are damaged, or if there is no such function.\n";
+
+enum { OPT_BY = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_SOURCE, OPT_NO_SOURCE, OPT_JSON, OPT_CSV };
+
+static const struct option options[] = {
+	{ "function", required_argument, NULL, 'f' },
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
+	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
+	{ "pid", required_argument, NULL, OPT_PID },
+	{ "comm", required_argument, NULL, OPT_COMM },
+	{ "source", required_argument, NULL, OPT_SOURCE },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 }
+};
+
+#define FUNCTIONS_LIMIT	5
+
+static int parse(int argc, char **argv, struct annotate_options *opt, const char **path)
+{
+	double limit = -1;
+	int c, ret = 0;
+
+	optind = 0;
+	opterr = 0;
+	while (!ret && (c = getopt_long(argc, argv, ":f:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'f':
+			opt->function = optarg;
+			break;
+		case OPT_BY:
+			opt->lines = !strcmp(optarg, "line");
+			if (!opt->lines && strcmp(optarg, "block"))
+				ret = cmd_usage("annotate", "--by %s: no such grain; there are block, line", optarg);
+			break;
+		case OPT_NO_SOURCE:
+			opt->source = false;
+			break;
+		case OPT_LIMIT:
+			if (args_percent(optarg, &limit))
+				ret = cmd_usage("annotate", "--percent-limit %s: expected a number from 0 to 100", optarg);
+			break;
+		case OPT_PID:
+			if (args_pid(optarg, &opt->pid))
+				ret = cmd_usage("annotate", "--pid %s: expected a process id", optarg);
+			break;
+		case OPT_COMM:
+			opt->comm = optarg;
+			break;
+		case OPT_SOURCE:
+			opt->energy = optarg;
+			if (args_sources(optarg))
+				ret = cmd_usage("annotate", "--source '%s': expected names with commas between, none of them empty",
+						optarg);
+			break;
+		case OPT_JSON:
+			opt->format = OUTPUT_JSON;
+			break;
+		case OPT_CSV:
+			opt->format = OUTPUT_CSV;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return -1;
+		default:
+			return cmd_getopt_error("annotate", c, optopt, argv[optind - 1]);
+		}
+	}
+	if (ret)
+		return ret;
+	if (opt->lines && !opt->source)
+		return cmd_usage("annotate", "--no-source leaves nothing of --by line");
+	if (argc - optind > 1)
+		return cmd_usage("annotate", "one file, please; found %s as well", argv[optind + 1]);
+	if (optind < argc)
+		*path = argv[optind];
+	opt->percent_limit = limit >= 0 ? limit : opt->function ? 0 : FUNCTIONS_LIMIT;
+	return 0;
+}
+
+static int run(struct view *v, const char *path, const struct annotate_options *opt)
+{
+	struct grain *grain = NULL;
+	struct profile *p = NULL;
+	struct annotate a;
+	struct blocks b;
+	int ret;
+
+	ret = grain_new(opt->lines ? GRAIN_LINE : GRAIN_BLOCK, NULL, &grain);
+	if (ret)
+		return ret;
+	ret = blocks_new(v, grain, false, &b);
+	if (ret) {
+		grain_free(grain);
+		return ret;
+	}
+	ret = profile_new(&b.input, &p);
+	if (!ret)
+		ret = annotate_new(v, &b, p, opt, &a);
+	if (!ret) {
+		if (a.n)
+			ret = annotate_print(&a, &b, opt,
+					     opt->format == OUTPUT_JSON ? report_head_json(v, &b, p, NULL, path) : NULL);
+		else
+			ret = -ESRCH;
+		annotate_free(&a);
+	}
+	profile_free(p);
+	blocks_free(&b);
+	grain_free(grain);
+	return ret;
+}
+
+int cmd_annotate(int argc, char **argv)
+{
+	struct annotate_options opt = { .format = OUTPUT_TABLE, .source = true };
+	const char *path = "kjoule.data";
+	bool chosen[KJOULE_MAX_SOURCES];
+	struct kjoule_error err;
+	struct view v;
+	int code, ret;
+
+	code = parse(argc, argv, &opt, &path);
+	if (code)
+		return code < 0 ? EXIT_DONE : code;
+	if (view_open(path, &v, &err))
+		return cmd_failed("%s", err.text);
+	v.source = opt.energy;
+	if (meters_choose(&v, opt.energy, chosen, &err)) {
+		view_close(&v);
+		return cmd_failed("%s: %s", path, err.text);
+	}
+	ret = run(&v, path, &opt);
+	code = view_complain(&v, path) ? EXIT_FAILED : EXIT_DONE;
+	if (ret == -ESRCH && opt.function)
+		code = cmd_failed("%s: no sample fell into a function %s of what was asked for; kjoule report tells which there are",
+				  path, opt.function);
+	else if (ret == -ESRCH)
+		code = cmd_failed("%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
+				  path, opt.percent_limit);
+	else if (ret)
+		code = cmd_failed("%s: %s", path, strerror(-ret));
+	view_close(&v);
+	return code;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is at an address of an ELF file: the code itself, and the lines of source that it was made from.
+ */
+#ifndef KJOULE_CODE_H
+#define KJOULE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kjoule_code;
+
+/* A line of source. Strings live as long as the code. */
+struct kjoule_line {
+	const char *file;	/* its path where it was compiled; NULL: not known */
+	unsigned int line;	/* from 1; 0: the compiler made this for no line in particular */
+	const char *function;	/* that the line is in, inlined or not; NULL: not known */
+};
+
+/* Functions inlined into each other that are told apart at most. */
+#define KJOULE_LINES_MOST	16
+
+/** kjoule_code_open() - a file that kjoule_elf_open() has taken. Return: 0, -ENOEXEC, -ENOMEM */
+int kjoule_code_open(const char *path, struct kjoule_code **code);
+void kjoule_code_close(struct kjoule_code *code);
+/** kjoule_code_machine() - ELF's e_machine */
+unsigned int kjoule_code_machine(const struct kjoule_code *code);
+/**
+ * kjoule_code_bytes() - the code itself
+ * @address:	the file's own
+ * @len:	out: how many bytes follow in the same section
+ * Return: the bytes, NULL where there are none
+ */
+const void *kjoule_code_bytes(struct kjoule_code *code, uint64_t address, size_t *len);
+/** kjoule_code_line() - the line of an instruction, without its function. Return: false if it is not known */
+bool kjoule_code_line(struct kjoule_code *code, uint64_t address, struct kjoule_line *line);
+/**
+ * kjoule_code_lines() - where an instruction comes from
+ * @lines:	out: room for KJOULE_LINES_MOST; first the line itself, then, for what was inlined, the line
+ *		of each call, outwards; the last one is in the function itself
+ * Return: how many; 0 where there is no debug information
+ */
+size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjoule_line *lines);
+
+#endif /* KJOULE_CODE_H */

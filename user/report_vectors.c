@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * report --vectors: what ran together, and what was spent meanwhile; see report.h and together.h.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "columns.h"
+#include "report.h"
+#include "together.h"
+
+/* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
+#define MOST	4096
+
+static void make_columns(struct columns *c, const struct blocks *b, bool system)
+{
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
+	columns_add(c, "ticks", "TICKS", false);
+	columns_add_time(c);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		const char *name = b->domains[d]->name;
+
+		columns_add_energy(c, name);
+		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
+		columns_add_power(c, name);
+	}
+	columns_add(c, "purity", NULL, false);
+	columns_add(c, "idle_cpus", system ? "IDLE" : NULL, false);
+	columns_add(c, "vectors", NULL, false);
+	columns_add(c, "together", "TOGETHER", true);
+	columns_add(c, NULL, "", true);
+}
+
+/* "work_load (mix) | work_store (mix)", and as an array. Return: 0 or -ENOMEM */
+static int members(struct output *out, const struct blocks *b, const struct together_vector *v, bool system)
+{
+	struct json_object *list = json_object_new_array();
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!list || !f) {
+		json_object_put(list);
+		if (f)
+			fclose(f);
+		free(text);
+		return -ENOMEM;
+	}
+	if (v->others)
+		fprintf(f, "[%u others]", v->others);
+	else if (!v->n)
+		fputs(system ? "[idle]" : "[nothing of it]", f);
+	for (uint32_t m = 0; m < v->n; m++) {
+		const struct blocks_function *function = &b->functions[v->members[m]];
+		const struct blocks_process *process = &b->processes[function->process];
+		struct json_object *one = json_object_new_object();
+
+		fprintf(f, "%s%s", m ? " | " : "", function->symbol);
+		if (process->pid)
+			fprintf(f, " (%s)", process->comm);
+		json_object_object_add(one, "function", output_json_str(function->symbol));
+		json_object_object_add(one, "object", output_json_str(function->object));
+		json_object_object_add(one, "comm", output_json_str(process->comm));
+		json_object_object_add(one, "pid", process->pid ? json_object_new_int64(process->pid) : NULL);
+		json_object_array_add(list, one);
+	}
+	if (fclose(f)) {
+		json_object_put(list);
+		free(text);
+		return -ENOMEM;
+	}
+	output_json(out, text, list);
+	free(text);
+	return 0;
+}
+
+static const char no_domain[] = "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+static const char no_interval[] = "no interval: fewer than two distinct readings";
+
+struct style {
+	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
+};
+
+static int row(struct output *out, const struct blocks *b, const struct together *t, const struct together_vector *v,
+	       const struct style *s, bool system)
+{
+	int ret;
+
+	output_str(out, "vector");
+	output_u64(out, v->package);
+	output_u64(out, v->ticks);
+	columns_value(out, &v->time_s, 1, s->time, NULL, NULL);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		columns_value(out, &v->energy[d].j, 1, s->energy[d], no_domain, no_interval);
+		if (isnan(v->energy[d].j.v))
+			output_none(out, NULL);
+		else
+			output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
+		columns_value(out, &v->energy[d].w, 1, s->power[d], no_domain, no_interval);
+	}
+	output_real(out, b->n_domains ? v->energy[0].purity : NAN, 3);
+	/* of CPUs that ran something else nobody knows what */
+	if (v->others || !system)
+		output_none(out, NULL);
+	else
+		output_u64(out, v->idle);
+	output_u64(out, v->others ? v->others : 1);
+	ret = members(out, b, v, system);
+	output_str(out, b->n_domains && v->energy[0].purity < REPORT_PURE ? "~" : "");
+	output_row(out);
+	return ret;
+}
+
+/* Energy where that of all is known, else time: they are to be held against each other. */
+static bool by_energy;
+
+static double weight(const struct together_vector *v)
+{
+	return by_energy ? v->energy[0].j.v : v->time_s.v;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	double x = weight(a), y = weight(b);
+	const struct together_vector *v = a, *w = b;
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return (v->ticks < w->ticks) - (v->ticks > w->ticks);
+}
+
+int report_vectors(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+		   struct json_object *head)
+{
+	double all = 0, time = 0;
+	struct columns *columns;
+	struct output *out = NULL;
+	struct together t = { 0 };
+	struct style s;
+	size_t hidden = 0;
+	bool mixed = false;
+	int ret;
+
+	columns = columns_new();
+	ret = columns ? together_new(p, &b->input, MOST, &t) : -ENOMEM;
+	if (!ret) {
+		make_columns(columns, b, opt->system);
+		out = output_open(stdout, opt->format, columns->list, columns->n);
+		ret = out ? 0 : -ENOMEM;
+	}
+	by_energy = b->n_domains;
+	for (size_t i = 0; i < t.n && by_energy; i++)
+		by_energy = !isnan(t.vectors[i].energy[0].j.v);
+	for (size_t i = 0; i < t.n; i++) {
+		all += weight(&t.vectors[i]);
+		time += t.vectors[i].time_s.v;
+	}
+	s.time = columns_digits(time);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		s.energy[d] = columns_digits(t.total_j[d].v);
+		s.power[d] = columns_digits(t.total_j[d].v / time);
+	}
+	if (t.n)
+		qsort(t.vectors, t.n, sizeof(*t.vectors), by_weight);
+	for (size_t i = 0; i < t.n && !ret; i++) {
+		if (weight(&t.vectors[i]) < all * opt->percent_limit / 100) {
+			hidden++;
+			continue;
+		}
+		mixed |= b->n_domains && t.vectors[i].energy[0].purity < REPORT_PURE;
+		ret = row(out, b, &t, &t.vectors[i], &s, opt->system);
+	}
+	if (out)
+		output_close(out, head, "rows");
+	else
+		json_object_put(head);
+	if (!ret && opt->format == OUTPUT_TABLE) {
+		if (mixed)
+			printf("\n~ : for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+		printf("\nwhat interrupts took is in these figures: nothing is taken out, and nothing is shared out\n");
+		if (hidden)
+			printf("\nvectors below the limit, not shown: %zu (--percent-limit)\n", hidden);
+	}
+	together_free(&t);
+	free(columns);
+	return ret;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lines of source files, as far as they are there.
+ */
+#ifndef KJOULE_SOURCE_TEXT_H
+#define KJOULE_SOURCE_TEXT_H
+
+#include <stddef.h>
+
+struct source_file {
+	char *path;
+	size_t n;
+	char **lines;			/* NULL: the file can not be read */
+};
+
+/* Zeroed at first. */
+struct source_text {
+	size_t n;
+	struct source_file *files;
+};
+
+/** source_text_file() - a file, read once. Return: NULL without memory */
+const struct source_file *source_text_file(struct source_text *s, const char *path);
+/** source_text_line() - a line from 1 on; NULL: not there */
+const char *source_text_line(const struct source_file *f, unsigned int line);
+void source_text_free(struct source_text *s);
+
+#endif /* KJOULE_SOURCE_TEXT_H */

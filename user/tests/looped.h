@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A function of the test itself with a loop in it, and recordings whose samples lie there: for
+ * tests of what is finer than a function.
+ */
+#ifndef KJOULE_TEST_LOOPED_H
+#define KJOULE_TEST_LOOPED_H
+
+#include <stdint.h>
+
+/* Lines of the loop and of what comes after, in looped.c, and an instruction of each as the file counts. */
+struct looped {
+	int loop_line, after_line;
+	uint64_t loop, after;
+};
+
+extern struct looped looped;
+
+/** looped_path() - of the test's own file */
+const char *looped_path(void);
+/**
+ * looped_record() - 9 s at 1 kHz: 100 ticks of the loop at 1 W, 100 of what comes after at 2 W, 100 in the
+ *		     kernel at 1 W, and so on; with some noise
+ * @exe:	the file that is said to be mapped
+ * @flags:	of the samples in the function
+ */
+void looped_record(const char *name, const char *exe, uint32_t flags);
+/** looped_setup() - for cmocka: recordings "usual" and "precise" */
+int looped_setup(void **state);
+
+#endif /* KJOULE_TEST_LOOPED_H */

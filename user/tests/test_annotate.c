@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule annotate: blocks, lines and instructions of the function of looped.c, and what there is to be said
+ * where there is no code, no source and no sample.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "looped.h"
+#include "synthetic.h"
+#include "tool.h"
+
+static struct json_object *annotate(const char *how, const char *name)
+{
+	struct json_object *doc;
+
+	assert_int_equal(kjoule("annotate --json %s %s", how, temp_path(name)), 0);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	return doc;
+}
+
+static const char *word(struct json_object *row, const char *key)
+{
+	return json_object_get_string(member(row, key));
+}
+
+/* Rows of a kind, one after the other; @i is 0 at first. */
+static struct json_object *next(struct json_object *doc, const char *kind, size_t *i)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	while (*i < json_object_array_length(rows)) {
+		struct json_object *row = json_object_array_get_idx(rows, (*i)++);
+
+		if (!strcmp(word(row, "kind"), kind))
+			return row;
+	}
+	return NULL;
+}
+
+static void blocks_have_their_figures(void **state)
+{
+	struct json_object *doc = annotate("", "precise"), *row;
+	unsigned int sampled = 0, looping = 0;
+	size_t i = 0;
+
+	(void)state;
+	row = next(doc, "function", &i);
+	assert_string_equal(word(row, "function"), "a_loop_and_more");
+	assert_int_equal(number(row, "samples"), 6000);
+	assert_true(near(number(row, "energy_package_j"), 9, 0.05));
+	assert_null(next(doc, "function", &i));		/* the kernel's has no code to show */
+	for (i = 0; (row = next(doc, "block", &i));) {
+		looping += number(row, "loop_depth") == 1;
+		if (!member(row, "samples"))
+			continue;
+		sampled++;
+		assert_int_equal(number(row, "samples"), 3000);
+		assert_true(near(number(row, "power_package_w"), number(row, "loop_depth") ? 1 : 2, 0.01));
+		assert_true(near(number(row, "percent"), number(row, "loop_depth") ? 33.3 : 66.7, 0.5));
+	}
+	assert_int_equal(sampled, 2);
+	assert_true(looping >= 1);
+	json_object_put(doc);
+}
+
+static void instructions_have_their_samples(void **state)
+{
+	struct json_object *doc = annotate("", "usual"), *row;
+	uint64_t last = 0, samples = 0;
+	bool loop = false, after = false, ret = false;
+	size_t i = 0;
+
+	(void)state;
+	while ((row = next(doc, "instruction", &i))) {
+		uint64_t at = number(row, "address");
+
+		assert_true(at > last);
+		last = at;
+		samples += number(row, "samples");
+		loop |= at == looped.loop && number(row, "samples") == 3000;
+		after |= at == looped.after && number(row, "samples") == 3000;
+		ret |= !strncmp(word(row, "text"), "ret", 3);
+	}
+	assert_true(loop && after && ret);
+	assert_int_equal(samples, 6000);
+	json_object_put(doc);
+}
+
+static void lines_have_their_text(void **state)
+{
+	struct json_object *doc = annotate("--by line", "usual"), *row;
+	unsigned int found = 0;
+	size_t i = 0;
+
+	(void)state;
+	while ((row = next(doc, "line", &i))) {
+		int line = number(row, "source_line");
+
+		assert_non_null(strstr(word(row, "source_file"), "looped.c"));
+		/* where the test was built the file is there */
+		if (line == looped.loop_line && !access(word(row, "source_file"), R_OK))
+			assert_non_null(strstr(word(row, "text"), "p[i & 3] += i ^ n;"));
+		else if (line == looped.loop_line)
+			assert_string_equal(word(row, "text"), "");
+		if (line != looped.loop_line && line != looped.after_line) {
+			assert_null(member(row, "samples"));
+			continue;
+		}
+		found++;
+		assert_int_equal(number(row, "samples"), 3000);
+		assert_true(near(number(row, "power_package_w"), line == looped.loop_line ? 1 : 2, 0.01));
+	}
+	assert_int_equal(found, 2);
+	json_object_put(doc);
+}
+
+static void hot_code_is_marked(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("annotate %s", temp_path("precise")), 0);
+	assert_true(says(out, ">>"));
+	assert_true(says(out, "a_loop_and_more (test_annotate)"));
+	assert_true(says(out, "in a loop of depth 1:"));
+	assert_true(says(out, "looped.c:"));
+	assert_null(strchr(out, '\033'));	/* no colour in a pipe */
+	assert_null(strstr(out, "very instruction"));
+	assert_int_equal(kjoule("annotate --no-source %s", temp_path("usual")), 0);
+	assert_null(strstr(out, "looped.c"));
+	assert_true(says(out, "not all samples tell the very instruction"));
+}
+
+static void what_is_not_there_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("annotate -f nothing %s", temp_path("usual")), 1);
+	assert_true(says(err, "no sample fell into a function nothing"));
+	assert_string_equal(out, "");
+	assert_int_equal(kjoule("annotate --pid 4711 %s", temp_path("usual")), 1);
+	assert_int_equal(kjoule("annotate --percent-limit 90 %s", temp_path("usual")), 1);
+	assert_true(says(err, "no function of what was asked for, and whose code can be seen, has 90 % of the whole"));
+	looped_record("gone", "/nonexistent/program", 0);
+	assert_int_equal(kjoule("annotate %s", temp_path("gone")), 1);
+	assert_int_equal(kjoule("annotate -f '[unknown]' %s", temp_path("gone")), 0);
+	assert_true(says(out, "its code is not to be seen"));
+	assert_true(says(err, "/nonexistent/program: no symbols"));
+}
+
+static void wrong_command_lines_are_2(void **state)
+{
+	static const char *const lines[] = {
+		"annotate --by loop", "annotate --by line --no-source", "annotate a b", "annotate --percent-limit 101",
+		"annotate --pid x", "annotate --source ''", "annotate --nonsense", "annotate -f",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(kjoule("%s", lines[i]), 2);
+		assert_string_equal(out, "");
+	}
+	assert_int_equal(kjoule("annotate --help"), 0);
+	assert_true(says(out, "kjoule annotate"));
+	assert_int_equal(kjoule("annotate /nonexistent/file"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_have_their_figures),
+		cmocka_unit_test(instructions_have_their_samples),
+		cmocka_unit_test(lines_have_their_text),
+		cmocka_unit_test(hot_code_is_marked),
+		cmocka_unit_test(what_is_not_there_is_told),
+		cmocka_unit_test(wrong_command_lines_are_2),
+	};
+	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
+
+	free(out);
+	free(err);
+	return failed;
+}

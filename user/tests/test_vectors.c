@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What ran together: two CPUs whose turns are known, alone, together and not at all.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "synthetic.h"
+#include "tool.h"
+
+/* Of 100 ticks each: one CPU at 1 W, both at 3 W, the other at 1.5 W, none at 0.5 W. 8 s, 12 J. */
+static const unsigned int power_mw[] = { 1000, 3000, 1500, 500 };
+
+static void record(const char *name, uint32_t target)
+{
+	struct buffer b[2] = { { 0 } };
+	struct kjoule_meta meta;
+	uint64_t uj[2] = { 0, 0 };
+
+	make_meta(&meta, 2, 1000000, target);
+	put_task(&b[0], 100, 100);
+	put_task(&b[1], 100, 100);
+	for (uint32_t k = 0; k < 8000; k++) {
+		unsigned int turn = (k / 100 + 3) % 4;	/* the end of a silence is not told */
+
+		if (k % 10 == 0)
+			put_energy(&b[0], k, 3, uj);
+		/* in the kernel, so that there are two functions without any file */
+		if (turn < 2)
+			put_sample(&b[0], k, 0x10001000, 0, 1000000, 100);
+		if (turn == 1 || turn == 2)
+			put_sample(&b[1], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
+		uj[0] += power_mw[turn];
+		uj[1] += 500;
+	}
+	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 8000);
+	free(b[0].data);
+	free(b[1].data);
+}
+
+static struct json_object *find(struct json_object *doc, unsigned int members, const char *object)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i), *together = member(row, "together");
+
+		if (json_object_array_length(together) == members &&
+		    (!object || !strcmp(json_object_get_string(member(json_object_array_get_idx(together, 0), "object")), object)))
+			return row;
+	}
+	print_message("no vector of %u\n%s\n", members, out);
+	return NULL;
+}
+
+static void is_2_s_at(struct json_object *row, double w)
+{
+	assert_non_null(row);
+	assert_int_equal(number(row, "ticks"), 2000);
+	assert_true(near(number(row, "time_s"), 2, 1e-9));
+	assert_true(near(number(row, "power_package_w"), w, 0.01));
+	assert_true(near(number(row, "energy_package_j"), 2 * w, 0.02));
+	assert_true(number(row, "time_lo_s") < 2 && number(row, "time_hi_s") > 2);
+	assert_true(near(number(row, "energy_percent_package_percent"), 100 * 2 * w / 12, 0.2));
+}
+
+static void vectors_have_what_was_spent_meanwhile(void **state)
+{
+	struct json_object *doc, *rows;
+	double total = 0;
+
+	(void)state;
+	record("process", KJOULE_TARGET_PROCESS);
+	assert_int_equal(kjoule("report --vectors --json %s", temp_path("process")), 0);
+	doc = json_tokener_parse(out);
+	is_2_s_at(find(doc, 1, "/nonexistent/program"), 1);
+	is_2_s_at(find(doc, 2, NULL), 3);
+	is_2_s_at(find(doc, 1, "[kernel]"), 1.5);
+	is_2_s_at(find(doc, 0, NULL), 0.5);
+	rows = member(doc, "rows");
+	for (size_t i = 0; i < json_object_array_length(rows); i++)
+		total += number(json_object_array_get_idx(rows, i), "energy_package_j");
+	assert_true(near(total, 12, 0.02));
+	assert_null(member(find(doc, 1, "[kernel]"), "idle_cpus"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --vectors %s", temp_path("process")), 0);
+	assert_true(says(out, "[unknown] (program) | [unknown] (program)"));
+	assert_true(says(out, "[nothing of it]"));
+}
+
+static void of_a_machine_idle_cpus_are_told(void **state)
+{
+	struct json_object *doc;
+
+	(void)state;
+	record("machine", KJOULE_TARGET_SYSTEM);
+	assert_int_equal(kjoule("report --vectors --json %s", temp_path("machine")), 0);
+	doc = json_tokener_parse(out);
+	assert_int_equal(number(find(doc, 0, NULL), "idle_cpus"), 2);
+	assert_int_equal(number(find(doc, 2, NULL), "idle_cpus"), 0);
+	assert_int_equal(number(find(doc, 1, "[kernel]"), "idle_cpus"), 1);
+	is_2_s_at(find(doc, 0, NULL), 0.5);
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --vectors %s", temp_path("machine")), 0);
+	assert_true(says(out, "IDLE"));
+	assert_true(says(out, "[idle]"));
+}
+
+static void it_goes_with_what_is_of_all_that_ran(void **state)
+{
+	static const char *const lines[] = {
+		"report --vectors -g", "report --vectors --pid 1", "report --vectors --comm x",
+		"report --vectors --block x=f", "report --vectors --by process", "report --vectors --power-budget 2W",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		assert_int_equal(kjoule("%s", lines[i]), 2);
+		assert_string_equal(out, "");
+	}
+	assert_int_equal(kjoule("report --vectors --by object %s", temp_path("process")), 0);
+	assert_true(says(out, "program (program)"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vectors_have_what_was_spent_meanwhile),
+		cmocka_unit_test(of_a_machine_idle_cpus_are_told),
+		cmocka_unit_test(it_goes_with_what_is_of_all_that_ran),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	free(out);
+	free(err);
+	return failed;
+}
