@@ -7,7 +7,8 @@
  * A window w, all times CLOCK_MONOTONIC:
  *
  *	a	the leader sees the counter move; the CPUs run
- *	b	each CPU's timer expires, as agreed: it spins with interrupts off
+ *	b	each CPU's timer expires, as agreed: it spins with interrupts off, in an interrupt
+ *		of its own, so that other timers are not held up by this one
  *	c	the leader sees the counter move again, and lets all go
  *
  * c is the a of the next window, unless the CPUs may be held for a smaller part of the time than
@@ -35,6 +36,7 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/math64.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
@@ -73,6 +75,7 @@ struct outcome {
 /**
  * struct edge_cpu - a CPU that takes part
  * @timer:	expires when it is to be held; the leader's also when it looks for the edge before
+ * @work:	that is done then, right after
  * @edge:	of its package
  * @sampler:	writes what it has to tell
  * @number:	the window that it takes part in next
@@ -84,6 +87,7 @@ struct outcome {
  */
 struct edge_cpu {
 	struct hrtimer timer;
+	struct irq_work work;
 	struct kjoule_edge *edge;
 	struct kjoule_sampler *sampler;
 	u32 number;
@@ -211,18 +215,22 @@ static u64 random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 limit)
 }
 
 /* Where it is held: written before the hold, so that the books are not open while it lasts. */
-static void arrive(struct edge_cpu *c, u64 now)
+static void find_place(struct edge_cpu *c)
 {
 	struct kjoule_ring_head *page = c->sampler->ring.page;
 	int flags;
 
-	c->b_ns = now;
 	kjoule_books_open(page);
 	flags = kjoule_sampler_place(c->sampler);
 	kjoule_sampler_publish(c->sampler);
 	kjoule_books_close(page);
 	c->ip = c->sampler->ip;
 	c->flags = flags < 0 ? 0 : flags;
+}
+
+static void arrive(struct edge_cpu *c, u64 now)
+{
+	c->b_ns = now;
 	smp_store_release(&c->arrived, c->number);	/* U, pairs with V */
 }
 
@@ -284,14 +292,25 @@ static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 
 	write_window(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN);
 }
 
-static enum hrtimer_restart again_at(struct edge_cpu *c, u64 ns)
+static enum hrtimer_restart expire(struct hrtimer *timer)
 {
-	hrtimer_set_expires(&c->timer, ns_to_ktime(ns));
-	return HRTIMER_RESTART;
+	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
+
+	if (!READ_ONCE(c->edge->stopping)) {
+		find_place(c);
+		irq_work_queue(&c->work);
+	}
+	return HRTIMER_NORESTART;
+}
+
+static void again_at(struct edge_cpu *c, u64 ns)
+{
+	if (!READ_ONCE(c->edge->stopping))
+		hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
 /* The next window that it can take part in, and when it is to be held there. */
-static enum hrtimer_restart join_next(struct edge_cpu *c)
+static void join_next(struct edge_cpu *c)
 {
 	struct kjoule_edge *e = c->edge;
 	u32 released;
@@ -303,7 +322,7 @@ static enum hrtimer_restart join_next(struct edge_cpu *c)
 		smp_rmb();
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
-	return again_at(c, hold);
+	again_at(c, hold);
 }
 
 /* Be held until the window is over. Return: true if @o is what has become of it. */
@@ -323,28 +342,25 @@ static bool be_held(struct edge_cpu *c, u64 until, struct outcome *o)
 	return released == c->number;
 }
 
-static enum hrtimer_restart held_cpu(struct hrtimer *timer)
+static void held_cpu(struct irq_work *work)
 {
-	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
+	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
 	u64 now = ktime_get_ns();
 	struct outcome o;
 
-	if (READ_ONCE(e->stopping))
-		return HRTIMER_NORESTART;
-	/* too late for it */
-	if ((s32)(smp_load_acquire(&e->released) - c->number) >= 0)	/* X, pairs with W */
-		return join_next(c);
-	arrive(c, now);
-	if (be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
-		write_outcome(c, &o, 0, 0);
-	if (READ_ONCE(e->stopping))
-		return HRTIMER_NORESTART;
+	/* it may be too late for it */
+	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
+		arrive(c, now);
+		if (be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
+			write_outcome(c, &o, 0, 0);
+	}
 	c->from_ns = ktime_get_ns();
+	/* where the leader is nowhere to be seen, look again later */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
-		/* the leader is nowhere to be seen: look again later */
-		return again_at(c, c->from_ns + HOLD_PERIODS * patience_ns(e));
-	return join_next(c);
+		again_at(c, c->from_ns + HOLD_PERIODS * patience_ns(e));
+	else
+		join_next(c);
 }
 
 /* Has everybody been held in the present window? */
@@ -404,7 +420,7 @@ static void release(struct kjoule_edge *e, const struct outcome *o, u64 edge_ns,
 }
 
 /* Begin anew: no edge is known. */
-static enum hrtimer_restart begin_anew(struct kjoule_edge *e, struct outcome *o)
+static void begin_anew(struct kjoule_edge *e, struct outcome *o)
 {
 	u64 now = ktime_get_ns();
 
@@ -414,11 +430,11 @@ static enum hrtimer_restart begin_anew(struct kjoule_edge *e, struct outcome *o)
 	e->seeking = true;
 	e->leader->from_ns = now;
 	/* somewhere in the period before there will be one */
-	return again_at(e->leader, now + (LEAD_PERIODS - 1) * e->period_ns);
+	again_at(e->leader, now + (LEAD_PERIODS - 1) * e->period_ns);
 }
 
 /* Look for the edge that the window begins with. */
-static enum hrtimer_restart seek(struct kjoule_edge *e)
+static void seek(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
 	u64 hold = e->hold_ns[c->number & 1], begin = ktime_get_ns();
@@ -430,11 +446,9 @@ static enum hrtimer_restart seek(struct kjoule_edge *e)
 		e->a_ns = 0;
 	c->from_ns = ktime_get_ns();
 	e->seeking = false;
-	if (READ_ONCE(e->stopping))
-		return HRTIMER_NORESTART;
 	e->a_total = e->counter.total;
 	/* without an edge it is held all the same, like the others, to find the next one */
-	return again_at(c, max(hold, c->from_ns));
+	again_at(c, max(hold, c->from_ns));
 }
 
 /* Of the periods seen; those of a window that has one more edge in it are not counted. */
@@ -467,7 +481,7 @@ static u64 spin(struct kjoule_edge *e, u64 a_ns)
 }
 
 /* The leader holds the others and itself until the counter moves. */
-static enum hrtimer_restart hold(struct kjoule_edge *e)
+static void hold(struct kjoule_edge *e)
 {
 	struct edge_cpu *c = e->leader;
 	u64 begin = ktime_get_ns(), a_total = e->a_total, edge;
@@ -475,13 +489,16 @@ static enum hrtimer_restart hold(struct kjoule_edge *e)
 	u32 gap;
 
 	arrive(c, begin);
+	/* an edge that came before the hold came at an unknown time: the next one ends the window */
+	has_moved(e);
 	o.c_ns = wait_edge(e, begin + patience_ns(e));
 	if (READ_ONCE(e->stopping))
-		return HRTIMER_NORESTART;
+		return;
 	if (!o.c_ns) {
 		o.c_ns = ktime_get_ns();
 		book_hold(e, begin, o.c_ns);
-		return begin_anew(e, &o);
+		begin_anew(e, &o);
+		return;
 	}
 	o.failed = !o.a_ns || !all_arrived(e);
 	if (o.failed)
@@ -494,10 +511,10 @@ static enum hrtimer_restart hold(struct kjoule_edge *e)
 
 	edge = c->number % SPIN_EVERY ? o.c_ns : spin(e, o.c_ns);
 	book_hold(e, begin, ktime_get_ns());
-	if (READ_ONCE(e->stopping))
-		return HRTIMER_NORESTART;
-	if (!edge)
-		return begin_anew(e, &o);
+	if (!edge) {
+		begin_anew(e, &o);
+		return;
+	}
 	gap = gap_periods(e, c->number);
 	release(e, &o, edge, gap);
 	c->from_ns = ktime_get_ns();
@@ -505,18 +522,20 @@ static enum hrtimer_restart hold(struct kjoule_edge *e)
 	e->a_total = e->counter.total;
 	e->seeking = gap;
 	if (gap)
-		return again_at(c, max(c->from_ns, edge + gap * e->period_ns - margin_ns(e, gap)));
-	return again_at(c, max(c->from_ns, e->hold_ns[c->number & 1]));
+		again_at(c, edge + gap * e->period_ns - margin_ns(e, gap));
+	else
+		again_at(c, e->hold_ns[c->number & 1]);
 }
 
-static enum hrtimer_restart leading_cpu(struct hrtimer *timer)
+static void leading_cpu(struct irq_work *work)
 {
-	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
+	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
 
-	if (READ_ONCE(e->stopping))
-		return HRTIMER_NORESTART;
-	return e->seeking ? seek(e) : hold(e);
+	if (e->seeking)
+		seek(e);
+	else
+		hold(e);
 }
 
 /* Its energy is the package's where there is such a domain. */
@@ -715,8 +734,8 @@ static void start_cpu(void *data)
 	c->number = e->released + 1;
 	c->arrived = e->released;
 	c->from_ns = ktime_get_ns();
-	hrtimer_setup(&c->timer, leads ? leading_cpu : held_cpu, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_ABS_PINNED_HARD);
+	c->work = IRQ_WORK_INIT_HARD(leads ? leading_cpu : held_cpu);
+	hrtimer_setup(&c->timer, expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
 	if (leads) {
 		has_moved(e);
 		kjoule_counter_start(&e->counter, e->raw);
@@ -777,9 +796,15 @@ void kjoule_edges_halt(struct kjoule_edges *edges)
 	for (i = 0; i < edges->n; i++)
 		WRITE_ONCE(edges->edge[i].stopping, true);
 	for (i = 0; i < edges->n; i++) {
-		if (edges->cpu[i].edge)
-			hrtimer_cancel(&edges->cpu[i].timer);
-		edges->cpu[i].edge = NULL;
+		struct edge_cpu *c = &edges->cpu[i];
+
+		if (!c->edge)
+			continue;
+		hrtimer_cancel(&c->timer);
+		irq_work_sync(&c->work);
+		/* the work may have set it, not having seen that it is to stop */
+		hrtimer_cancel(&c->timer);
+		c->edge = NULL;
 	}
 	edges->running = false;
 }

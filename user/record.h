@@ -28,6 +28,7 @@ struct record_options {
 	uint64_t flags;			/* enum kjoule_session_flag */
 	bool inherit_given;
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
+	uint32_t edge_duty;		/* thousandths of the time, 0: no edge windows */
 	uint32_t chain_depth;		/* frames of each kind, 0: the default */
 	const char *output;
 	bool quiet;

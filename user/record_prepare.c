@@ -73,6 +73,7 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 		.specs = opt->sources->spec,
 		.n_specs = opt->sources->n,
 		.stack_bytes = opt->stack_bytes,
+		.edge_duty = opt->edge_duty,
 		.chain_depth = opt->chain_depth,
 	};
 	bool everybody = opt->system || opt->cgroup;

@@ -324,12 +324,23 @@ static void sample(struct script_printer *s, const struct script_cursor *c, stru
 	}
 }
 
+static void describe_window(const struct kjoule_window *w, char *text, size_t len)
+{
+	int n = snprintf(text, len, "%u%s, ran %.3f ms, held %.3f ms", w->number,
+			 w->rec.flags & KJOULE_WINDOW_FAILED ? " failed" : "",
+			 (int64_t)(w->b_ns - w->from_ns) * 1e-6, (int64_t)(w->c_ns - w->b_ns) * 1e-6);
+
+	if (w->rec.flags & KJOULE_WINDOW_LEADER)
+		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->c_uj - w->a_uj));
+}
+
 void script_print_record(struct script_printer *s, const struct script_cursor *c)
 {
 	struct line l = { .time_ns = c->time_ns, .cpu = c->stream->cpu };
 	const struct kjoule_parked *parked;
 	const struct kjoule_lost *lost;
-	char text[64];
+	const struct kjoule_window *window;
+	char text[128];
 
 	switch (c->rec->type) {
 	case KJOULE_RECORD_SAMPLE:
@@ -361,6 +372,13 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		l.type = "value";
 		l.value = (const struct kjoule_value *)c->rec;
 		l.duration_ns = l.value->took_ns;
+		break;
+	case KJOULE_RECORD_WINDOW:
+		window = (const struct kjoule_window *)c->rec;
+		l.type = "window";
+		l.duration_ns = window->c_ns - window->a_ns;
+		describe_window(window, text, sizeof(text));
+		l.text = text;
 		break;
 	case KJOULE_RECORD_LOST:
 		lost = (const struct kjoule_lost *)c->rec;

@@ -57,6 +57,9 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 				   ((const struct kjoule_parked *)c->rec)->count - 1;
 			c->time_ns = ((const struct kjoule_parked *)c->rec)->begin_ns;
 			return;
+		case KJOULE_RECORD_WINDOW:
+			c->time_ns = ((const struct kjoule_window *)c->rec)->a_ns;
+			return;
 		case KJOULE_RECORD_VALUE:
 			/* a time of its own, and no tick that others go on from */
 			c->time_ns = ((const struct kjoule_value *)c->rec)->time_ns;

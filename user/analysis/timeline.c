@@ -276,6 +276,28 @@ static int add_callers(struct walk *w, const struct kjoule_record *rec)
 	return 0;
 }
 
+/* What makes no sense as a window is left out. Its tick is that of the next sample: none of its own. */
+static int add_window(struct walk *w, const struct kjoule_window *rec)
+{
+	struct timeline_window *t;
+
+	if (rec->a_ns > rec->from_ns || rec->from_ns > rec->b_ns || rec->b_ns > rec->c_ns ||
+	    rec->a_uj > rec->c_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
+		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
+		return 0;
+	}
+	t = kjoule_grow(&w->cpu->windows, &w->cpu->n_windows, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	*t = (struct timeline_window){
+		.number = rec->number, .scope = rec->scope, .domain = rec->domain,
+		.a_ns = rec->a_ns, .from_ns = rec->from_ns, .b_ns = rec->b_ns, .c_ns = rec->c_ns,
+		.a_uj = rec->a_uj, .c_uj = rec->c_uj, .ip = rec->ip,
+		.pid = w->pid, .tgid = w->tgid, .flags = rec->rec.flags,
+	};
+	return 0;
+}
+
 static int add_record(struct walk *w, const struct kjoule_record *rec)
 {
 	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK)
@@ -300,6 +322,8 @@ static int add_record(struct walk *w, const struct kjoule_record *rec)
 		return add_parked(w, (const struct kjoule_parked *)rec);
 	case KJOULE_RECORD_VALUE:
 		return add_value(w, (const struct kjoule_value *)rec);
+	case KJOULE_RECORD_WINDOW:
+		return add_window(w, (const struct kjoule_window *)rec);
 	}
 	return 0;
 }
@@ -461,6 +485,7 @@ void timeline_free(struct timeline *tl)
 		free(tl->cpus[i].parked);
 		free(tl->cpus[i].holes);
 		free(tl->cpus[i].callers);
+		free(tl->cpus[i].windows);
 	}
 	for (size_t i = 0; i < tl->n_series; i++)
 		free(tl->series[i].readings);

@@ -72,14 +72,29 @@ struct timeline_series {
 	struct timeline_reading *readings;
 };
 
+/*
+ * A CPU's part in a window from edge to edge, see struct kjoule_window. It ran from @from_ns to
+ * @b_ns and was held then, at @ip, until @c_ns. Energies are the leader's only.
+ */
+struct timeline_window {
+	uint32_t number;
+	uint16_t scope, domain;
+	uint64_t a_ns, from_ns, b_ns, c_ns;
+	uint64_t a_uj, c_uj;
+	uint64_t ip;
+	uint32_t pid, tgid;
+	uint8_t flags;		/* KJOULE_SAMPLE_*, KJOULE_WINDOW_* */
+};
+
 struct timeline_cpu {
 	uint32_t cpu, package;
-	size_t n_samples, n_gaps, n_parked, n_holes, n_callers;
+	size_t n_samples, n_gaps, n_parked, n_holes, n_callers, n_windows;
 	struct timeline_sample *samples;
 	struct timeline_gap *gaps;
 	struct timeline_parked *parked;
 	struct timeline_hole *holes;
 	struct timeline_callers *callers;
+	struct timeline_window *windows;
 	uint64_t next_tick;	/* after the last that was seen */
 };
 
