@@ -324,11 +324,14 @@ static void sample(struct script_printer *s, const struct script_cursor *c, stru
 	}
 }
 
+/* Times after the edge that it begins with. */
 static void describe_window(const struct kjoule_window *w, char *text, size_t len)
 {
-	int n = snprintf(text, len, "%u%s, ran %.3f ms, held %.3f ms", w->number,
-			 w->rec.flags & KJOULE_WINDOW_FAILED ? " failed" : "",
-			 (int64_t)(w->b_ns - w->from_ns) * 1e-6, (int64_t)(w->c_ns - w->b_ns) * 1e-6);
+	int n = snprintf(text, len, "%u%s%s, ran from %.3f us, held from %.3f to %.3f us", w->number,
+			 w->rec.flags & KJOULE_WINDOW_SPIN ? " (spin)" : "",
+			 w->rec.flags & KJOULE_WINDOW_FAILED ? " (failed)" : "",
+			 (int64_t)(w->from_ns - w->a_ns) * 1e-3, (int64_t)(w->b_ns - w->a_ns) * 1e-3,
+			 (int64_t)(w->c_ns - w->a_ns) * 1e-3);
 
 	if (w->rec.flags & KJOULE_WINDOW_LEADER)
 		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->c_uj - w->a_uj));

@@ -65,8 +65,7 @@ static int add_sample(struct walk *w, const struct kjoule_sample *rec)
 	return 0;
 }
 
-/* Where tick k is on the clock. */
-static uint64_t due_ns(const struct kjoule_session_info *s, uint64_t tick)
+uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick)
 {
 	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns);
 }
@@ -80,7 +79,7 @@ static uint64_t tick_after(const struct kjoule_session_info *s, uint64_t time_ns
 		return 0;
 	tick = (time_ns - s->t0_ns + s->interval_ns - 1) / s->interval_ns;
 	/* jitter may have put the one before it behind */
-	return tick && due_ns(s, tick - 1) >= time_ns ? tick - 1 : tick;
+	return tick && timeline_due(s, tick - 1) >= time_ns ? tick - 1 : tick;
 }
 
 /* Return: enum kjoule_quantity, or -1 if the session has no such source */
@@ -165,7 +164,7 @@ static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 	if (!between && rec->late_ns > w->tl->max_late_ns)
 		w->tl->max_late_ns = rec->late_ns;
 	r.tick = w->tick + between;
-	r.time_ns = s ? due_ns(s, w->tick) + rec->late_ns : 0;
+	r.time_ns = s ? timeline_due(s, w->tick) + rec->late_ns : 0;
 	for (uint32_t domains = rec->domains; domains && !ret; domains &= domains - 1) {
 		r.value = *uj++;
 		ret = add_reading(w, rec->rec.flags, __builtin_ctz(domains), rec->scope, &r);
