@@ -106,7 +106,7 @@ static int rehash(struct blocks *b)
 	return 0;
 }
 
-static int find_function(struct blocks *b, const struct blocks_function *like, uint32_t *out)
+int blocks_like(struct blocks *b, const struct blocks_function *like, uint32_t *out)
 {
 	struct blocks_function *f;
 	uint64_t at;
@@ -135,8 +135,13 @@ static int find_function(struct blocks *b, const struct blocks_function *like, u
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *out)
 {
-	return find_function(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
+	return blocks_like(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
 							   .kernel = kernel }, out);
+}
+
+int blocks_process(struct blocks *b, const char *name, uint32_t *process)
+{
+	return find_process(b, 0, name, CPM_BUSY, process);
 }
 
 /* A line that stands for something that is no program. */
@@ -162,7 +167,7 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	if (!b->grain)
 		return blocks_function(b, process, place.symbol, place.object, kernel, out);
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
-	return ret ? ret : find_function(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+	return ret ? ret : blocks_like(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 								       .object = unit->object, .kernel = kernel,
 								       .unit = unit }, out);
 }
@@ -371,6 +376,46 @@ static double tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 	return fmin(cal->tick_ns * scale + more, v->rec.meta.session.interval_ns);
 }
 
+static int by_begin(const void *a, const void *b)
+{
+	const struct mixture_range *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Ticks of which it is not known what ran, though something stands for them. Idle CPUs that say nothing are idle. */
+static int find_unknown(struct blocks *b, bool system, uint32_t idle)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; l < b->input.n_lanes; l++) {
+		for (size_t i = 0; i < b->lanes[l].lane.n; i++) {
+			const struct cpm_tick *t = &b->ticks[l][i];
+			struct mixture_range *u;
+
+			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
+				continue;
+			u = kjoule_grow(&b->unknown, &n, sizeof(*u));
+			if (!u)
+				return -ENOMEM;
+			*u = (struct mixture_range){ t->tick, t->tick + t->more + 1 };
+		}
+	}
+	b->input.n_unknown = 0;
+	if (n)
+		qsort(b->unknown, n, sizeof(*b->unknown), by_begin);
+	for (size_t i = 0; i < n; i++) {
+		struct mixture_range *last = b->input.n_unknown ? &b->unknown[b->input.n_unknown - 1] : NULL;
+
+		if (last && b->unknown[i].from <= last->to)
+			last->to = b->unknown[i].to > last->to ? b->unknown[i].to : last->to;
+		else
+			b->unknown[b->input.n_unknown++] = b->unknown[i];
+	}
+	b->input.unknown = b->unknown;
+	return 0;
+}
+
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
 	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
@@ -417,7 +462,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	b->input.silent_block = who.system ? who.idle : b->other;
 	b->input.others_busy = !who.system &&
 			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
-	return ret;
+	return ret ? ret : find_unknown(b, who.system, who.idle);
 }
 
 /*
@@ -533,6 +578,11 @@ void blocks_free(struct blocks *b)
 	free(b->kinds);
 	free(b->functions);
 	free(b->processes);
+	for (size_t i = 0; i < b->n_names; i++)
+		free(b->names[i]);
+	free(b->names);
+	free(b->loose);
+	free(b->unknown);
 	if (b->index) {
 		kjoule_index_free(&b->index->processes);
 		free(b->index->slots);

@@ -50,6 +50,10 @@ struct blocks {
 	struct meters meters;
 	struct blocks_index *index;
 	struct grain *grain;		/* the caller's; NULL: functions */
+	size_t n_names;			/* of blocks_units.c, like what follows */
+	char **names;
+	bool *loose;
+	struct mixture_range *unknown;	/* ticks of which nobody knows what ran */
 };
 
 /**
@@ -66,6 +70,10 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
  */
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *function);
+/** blocks_like() - the block that is like this one; made if there is none. Return: 0 or -ENOMEM */
+int blocks_like(struct blocks *b, const struct blocks_function *like, uint32_t *function);
+/** blocks_process() - the number of what is no process, but stands like one. Return: 0 or -ENOMEM */
+int blocks_process(struct blocks *b, const char *name, uint32_t *process);
 /** blocks_seal() - all functions are there. Return: 0 or -ENOMEM */
 int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);

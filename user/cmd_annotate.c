@@ -113,6 +113,7 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 
 static int run(struct view *v, const char *path, const struct annotate_options *opt)
 {
+	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
 	struct grain *grain = NULL;
 	struct profile *p = NULL;
 	struct annotate a;
@@ -133,7 +134,7 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 	if (!ret) {
 		if (a.n)
 			ret = annotate_print(&a, &b, opt,
-					     opt->format == OUTPUT_JSON ? report_head_json(v, &b, p, NULL, path) : NULL);
+					     opt->format == OUTPUT_JSON ? report_head_json(v, &b, p, NULL, &model, path) : NULL);
 		else
 			ret = -ESRCH;
 		annotate_free(&a);

@@ -35,6 +35,8 @@ static const char help[] =
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
+"      --model MODEL       how energy becomes that of blocks: cpm (constant power, the default), mixture (blocks\n"
+"                          shorter than the counter's period, by many ticks in each), auto (whichever fits)\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
@@ -46,7 +48,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_MODEL };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -59,6 +61,7 @@ static const struct option options[] = {
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
+	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
@@ -180,6 +183,10 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			if (!opt->worst_case && strcmp(optarg, "combined"))
 				ret = cmd_usage("report", "--interval %s: no such kind; there are combined, worst-case", optarg);
 			break;
+		case OPT_MODEL:
+			if (report_model_parse(optarg, &opt->model))
+				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, auto", optarg);
+			break;
 		case OPT_VECTORS:
 			opt->vectors = true;
 			break;
@@ -227,6 +234,10 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
+	if (opt->model == REPORT_MIXTURE && (opt->vectors || opt->raw))
+		return cmd_usage("report", "--model mixture does not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
+	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw))
+		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
@@ -287,7 +298,20 @@ static int nobody(const struct blocks *b, const struct profile *p, const char *p
 	return -ESRCH;
 }
 
-static bool has_row(const struct report *r, const struct blocks *b, const char *name)
+/* Is a block of this name a part of the one that the row shows? */
+static bool is_part(const struct blocks *b, const struct report_model *m, uint32_t row, const char *name)
+{
+	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (m->united[i] == row && f->unit && f->unit->kind == GRAIN_NAMED && f->samples &&
+		    !strcmp(f->symbol, name))
+			return true;
+	}
+	return false;
+}
+
+static bool has_row(const struct report *r, const struct blocks *b, const struct report_model *m, const char *name)
 {
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
@@ -295,8 +319,11 @@ static bool has_row(const struct report *r, const struct blocks *b, const char *
 		for (size_t k = 0; k < p->n_rows; k++) {
 			const struct blocks_function *f = &b->functions[p->rows[k].function];
 
-			if (p->rows[k].kind == ROW_FUNCTION && f->unit && f->unit->kind == GRAIN_NAMED &&
-			    !strcmp(f->symbol, name))
+			if (p->rows[k].kind != ROW_FUNCTION)
+				continue;
+			if (f->unit && f->unit->kind == GRAIN_NAMED && !strcmp(f->symbol, name))
+				return true;
+			if (is_part(b, m, p->rows[k].function, name))
 				return true;
 		}
 	}
@@ -304,14 +331,15 @@ static bool has_row(const struct report *r, const struct blocks *b, const char *
 }
 
 /* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
-static int all_sampled(const struct report *r, const struct blocks *b, const struct named *named)
+static int all_sampled(const struct report *r, const struct blocks *b, const struct report_model *m,
+		       const struct named *named)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < named->n; i++) {
 		const struct named_block *block = &named->blocks[i];
 
-		if (!has_row(r, b, block->name)) {
+		if (!has_row(r, b, m, block->name)) {
 			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
 			ret = -ENOENT;
 			continue;
@@ -332,6 +360,7 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 {
 	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct json_object *head = NULL;
+	struct report_model model = { 0 };
 	struct profile *p = NULL;
 	struct report r = { 0 };
 	struct grain *grain = NULL;
@@ -346,7 +375,12 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		grain_free(grain);
 		return ret;
 	}
-	if (c)
+	ret = report_model_new(&b, opt, &model);
+	if (ret == -ENODATA) {
+		cmd_warn("%s: --model mixture: %s", path, model.reason);
+		ret = -EDOM;
+	}
+	if (!ret && c)
 		ret = chains_new(v, &b, c);
 	if (!ret)
 		ret = profile_new(&b.input, &p);
@@ -358,18 +392,19 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		ret = chains_solve(c, &b, p);
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
-			report_head_print(v, &b, p, &r, c, path);
+			report_head_print(v, &b, p, &r, c, &model, path);
 		if (opt->format == OUTPUT_JSON)
-			head = report_head_json(v, &b, p, c, path);
+			head = report_head_json(v, &b, p, c, &model, path);
 		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
-		      report_print(&r, &b, c, opt, head);
+		      report_print(&r, &b, c, opt, &model, head);
 		if (!ret)
-			ret = all_sampled(&r, &b, &opt->named);
+			ret = all_sampled(&r, &b, &model, &opt->named);
 	}
 	chains_free(&chains);
 	report_free(&r);
+	report_model_free(&model);
 	profile_free(p);
 	blocks_free(&b);
 	grain_free(grain);
@@ -403,7 +438,7 @@ static int report(int argc, char **argv, struct report_options *opt)
 	if (code == -ENODATA)
 		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
 				  path);
-	else if (code && code != -ESRCH && code != -ENOENT)
+	else if (code && code != -ESRCH && code != -ENOENT && code != -EDOM)
 		code = cmd_failed("%s: %s", path, strerror(-code));
 	else
 		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;

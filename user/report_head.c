@@ -300,7 +300,8 @@ static const char *freq_witness(const struct view *v, const char **name)
 }
 
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       const struct report *r, const struct chains *c, const char *path)
+		       const struct report *r, const struct chains *c, const struct report_model *m,
+		       const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -321,6 +322,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	       v->rec.end.reason);
 	print_energy(v, b, p);
 	print_left_out(v, b);
+	report_model_print(m);
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
 	if (witness)
@@ -482,7 +484,7 @@ static struct json_object *callers_json(const struct view *v, const struct chain
 
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
-				     const char *path)
+				     const struct report_model *m, const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -520,6 +522,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "children_lost", json_object_new_uint64(s->children_lost));
 	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	put(o, "energy", energy_json(v, b, p));
+	put(o, "model", report_model_json(m));
 	put(o, "beside", report_beside_json(v));
 	put(o, "sources", report_sources_json(v));
 	witness = freq_witness(v, &name);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fit.h"
 #include "profile.h"
 
 /*
@@ -25,6 +26,8 @@ struct solved {
 	struct cpm_vectors vectors;
 	bool known[PROFILE_DOMAINS];
 	struct cpm_domain domain[PROFILE_DOMAINS];
+	bool fitted[PROFILE_DOMAINS];
+	struct fit fit[PROFILE_DOMAINS];
 };
 
 struct profile {
@@ -71,6 +74,35 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 	return irq;
 }
 
+/* Several counters of a domain would need the same block's power in each. */
+static bool is_only(const struct profile_input *in, size_t package, unsigned int domain)
+{
+	for (size_t i = 0; i < in->n_packages; i++)
+		if (i != package && in->packages[i].n_readings[domain])
+			return false;
+	return true;
+}
+
+/* The mixture model, on windows that cpm_solve() has made. What it can not solve is not known. */
+static int fit_domain(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
+{
+	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
+				 .jitter = in->jitter, .unknown = in->unknown, .n_unknown = in->n_unknown };
+	int ret;
+
+	s->known[domain] = is_only(in, package, domain);
+	if (!s->known[domain])
+		return 0;
+	ret = fit_new(&fit, &s->fit[domain]);
+	if (ret)
+		return ret;
+	s->fitted[domain] = true;
+	s->known[domain] = s->fit[domain].m.why == MIXTURE_SOLVED;
+	if (s->known[domain])
+		fit_apply(&s->fit[domain], &s->vectors, &s->domain[domain]);
+	return 0;
+}
+
 static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
 {
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
@@ -91,6 +123,8 @@ static int solve_package(const struct profile_input *in, size_t p, struct solved
 		s->known[d] = !ret;
 		if (ret == -ENODATA)
 			ret = 0;
+		if (s->known[d] && in->model == PROFILE_MIXTURE)
+			ret = fit_domain(in, p, d, s);
 	}
 	return ret;
 }
@@ -129,8 +163,11 @@ void profile_free(struct profile *p)
 		return;
 	for (size_t i = 0; p->packages && i < p->in->n_packages; i++) {
 		cpm_vectors_free(&p->packages[i].vectors);
-		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
+		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++) {
 			cpm_domain_free(&p->packages[i].domain[d]);
+			if (p->packages[i].fitted[d])
+				fit_free(&p->packages[i].fit[d]);
+		}
 	}
 	free(p->packages);
 	free(p->freq);
@@ -310,6 +347,9 @@ static int energies(const struct profile *p, unsigned int d, const uint32_t *gro
 			continue;
 		ret = cpm_groups(&p->packages[i].vectors, &p->packages[i].domain[d], within,
 				 within[in->silent_block], n_groups + 1, groups);
+		if (!ret && p->packages[i].fitted[d])
+			ret = fit_groups(&p->packages[i].fit[d], &p->packages[i].vectors, &p->packages[i].domain[d],
+					 within, within[in->silent_block], n_groups + 1, groups);
 		for (uint32_t g = 0; g < n_groups && !ret; g++)
 			add_group(&sums[g], &groups[g]);
 	}
@@ -414,6 +454,16 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains)
 const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package)
 {
 	return &p->packages[package].vectors;
+}
+
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain)
+{
+	return p->packages[package].known[domain] ? &p->packages[package].domain[domain] : NULL;
+}
+
+const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain)
+{
+	return p->packages[package].fitted[domain] ? &p->packages[package].fit[domain].m : NULL;
 }
 
 unsigned int profile_cpus(const struct profile *p, size_t package)

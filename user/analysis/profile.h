@@ -7,6 +7,13 @@
 #define KJOULE_PROFILE_H
 
 #include "interval.h"
+#include "mixture.h"
+
+/* How the energy of windows is made powers of blocks. */
+enum profile_model {
+	PROFILE_CPM,		/* constant power: shares of each window, see cpm.h */
+	PROFILE_MIXTURE,	/* fitted to all windows, see mixture.h */
+};
 
 #define PROFILE_DOMAINS		8	/* energy domains told side by side */
 
@@ -59,6 +66,9 @@ struct profile_package {
  *		take none
  * @silent_block: the block that ticks at which nothing else ran count for
  * @steps:	see cpm_solve()
+ * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separate.h
+ * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
+ * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input
  */
 struct profile_input {
 	double interval_ns;
@@ -79,6 +89,10 @@ struct profile_input {
 	uint32_t silent_block;
 	bool others_busy;
 	unsigned int steps;
+	enum profile_model model;
+	const bool *loose;
+	const struct mixture_range *unknown;
+	size_t n_unknown;
 };
 
 /* The energy of a group in one domain, with and (net) without what interrupts spent. */
@@ -87,7 +101,7 @@ struct profile_energy {
 	struct value w, net_w;	/* watts */
 	double ticks_j, other_j;/* parts of @j that kjoule's ticks and other interrupts spent */
 	uint64_t readings;	/* distinct ones */
-	double purity;		/* see struct cpm_group */
+	double purity;		/* see struct cpm_group; NAN: it is no matter with this model */
 };
 
 /**
@@ -128,6 +142,10 @@ int profile_labels(const struct profile *p, unsigned int domain, const uint32_t 
 		   uint32_t silent_label, uint32_t n_labels, double *uj);
 /** profile_vectors() - what ran together on the CPUs of a package; lives as long as the profile */
 const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package);
+/** profile_domain() - a counter's windows; NULL if they are not known, or its model could not be solved */
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain);
+/** profile_mixture() - how the mixture model was solved; NULL if it was not */
+const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
 /** profile_net() - a group less what ticks and other interrupts took of it */
