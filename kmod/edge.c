@@ -27,7 +27,7 @@
  *  write outcome of w, plan of w + 1
  *  store-release released = w	(W)		read released	(X)
  *						read outcome and plan
- *						read released again
+ *						read released again	(Y)
  *
  * U pairs with V: who was seen to take part was held before the edge. W pairs with X. Outcome and
  * plan have two places each, by the lowest bit of w; who is late by a window and more sees that
@@ -53,7 +53,7 @@
 #define EDGE_PERIODS	2	/* the leader waits so long for an edge */
 #define HOLD_PERIODS	6	/* nobody is held for longer, whatever becomes of the leader */
 #define SPIN_EVERY	16	/* windows */
-#define GAP_MAX		64	/* periods between two windows: what is expected is not off by much */
+#define GAP_MAX		64	/* periods between two windows; the next edge is not far off then */
 
 /* Of the period: the shortest and the longest time in which a window's program runs. */
 #define RUN_MIN_256TH	26
@@ -112,6 +112,7 @@ struct edge_cpu {
  * @raw:	the counter, as read last
  * @counter:	the same, widened
  * @period_ns:	from edge to edge, as measured
+ * @seek_ns:	the leader has looked for its edge from then on, 0: it is that of the window before
  * @a_ns:	the present window began
  * @a_total:	with that in @counter
  * @seeking:	the edge that it begins with is to be found
@@ -130,6 +131,7 @@ struct kjoule_edge {
 	u64 raw;
 	struct kjoule_counter counter;
 	u64 period_ns;
+	u64 seek_ns;
 	u64 a_ns;
 	u64 a_total;
 	bool seeking;
@@ -262,6 +264,7 @@ static void write_outcome(struct edge_cpu *c, const struct outcome *o, u64 a_tot
 	bool leads = c == c->edge->leader;
 	struct kjoule_window w = {
 		.number = c->number,
+		.seek_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : o->a_ns,
 		.a_ns = o->a_ns,
 		.from_ns = max(c->from_ns, o->a_ns),
 		.b_ns = c->b_ns,
@@ -281,6 +284,7 @@ static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 
 	const struct kjoule_edges *edges = c->edge->edges;
 	struct kjoule_window w = {
 		.number = c->number,
+		.seek_ns = a_ns,
 		.a_ns = a_ns,
 		.from_ns = a_ns,
 		.b_ns = a_ns,
@@ -319,7 +323,7 @@ static void join_next(struct edge_cpu *c)
 	do {
 		released = smp_load_acquire(&e->released);	/* X, pairs with W */
 		hold = READ_ONCE(e->hold_ns[(released + 1) & 1]);
-		smp_rmb();
+		smp_rmb();	/* Y: the second look comes after the reading */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
 	again_at(c, hold);
@@ -337,7 +341,7 @@ static bool be_held(struct edge_cpu *c, u64 until, struct outcome *o)
 		cpu_relax();
 	}
 	*o = e->outcome[c->number & 1];
-	smp_rmb();
+	smp_rmb();	/* Y */
 	released = READ_ONCE(e->released);
 	return released == c->number;
 }
@@ -433,6 +437,13 @@ static void begin_anew(struct kjoule_edge *e, struct outcome *o)
 	again_at(e->leader, now + (LEAD_PERIODS - 1) * e->period_ns);
 }
 
+static void book_hold(struct kjoule_edge *e, u64 begin, u64 end)
+{
+	e->books.held_ns += end - begin;
+	if (end - begin > e->books.longest_ns)
+		e->books.longest_ns = end - begin;
+}
+
 /* Look for the edge that the window begins with. */
 static void seek(struct kjoule_edge *e)
 {
@@ -445,7 +456,9 @@ static void seek(struct kjoule_edge *e)
 	if (e->a_ns >= hold)
 		e->a_ns = 0;
 	c->from_ns = ktime_get_ns();
+	book_hold(e, begin, c->from_ns);
 	e->seeking = false;
+	e->seek_ns = begin;
 	e->a_total = e->counter.total;
 	/* without an edge it is held all the same, like the others, to find the next one */
 	again_at(c, max(hold, c->from_ns));
@@ -458,13 +471,6 @@ static void learn_period(struct kjoule_edge *e, u64 ns)
 
 	if (ns > nominal / 2 && ns < nominal + nominal / 2)
 		e->period_ns += (s64)(ns - e->period_ns) / 16;
-}
-
-static void book_hold(struct kjoule_edge *e, u64 begin, u64 end)
-{
-	e->books.held_ns += end - begin;
-	if (end - begin > e->books.longest_ns)
-		e->books.longest_ns = end - begin;
 }
 
 /* All are held for one period more. Return: the edge at its end, 0 if there was none. */
@@ -489,7 +495,7 @@ static void hold(struct kjoule_edge *e)
 	u32 gap;
 
 	arrive(c, begin);
-	/* an edge that came before the hold came at an unknown time: the next one ends the window */
+	/* an edge before the hold came at an unknown time: the next one ends the window */
 	has_moved(e);
 	o.c_ns = wait_edge(e, begin + patience_ns(e));
 	if (READ_ONCE(e->stopping))
@@ -518,6 +524,7 @@ static void hold(struct kjoule_edge *e)
 	gap = gap_periods(e, c->number);
 	release(e, &o, edge, gap);
 	c->from_ns = ktime_get_ns();
+	e->seek_ns = 0;
 	e->a_ns = edge;
 	e->a_total = e->counter.total;
 	e->seeking = gap;

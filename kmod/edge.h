@@ -26,7 +26,7 @@ struct kjoule_source;
  * @windows:	that were measured, those of held CPUs alone left out
  * @spins:	in which all CPUs were held from edge to edge
  * @failed:	in which no edge came in time, or a CPU did not
- * @held_ns:	all CPUs were held for so long, from the first to come
+ * @held_ns:	CPUs were held for so long, those that look for edges with them
  * @longest_ns:	and so long at a time
  */
 struct kjoule_edge_books {

@@ -229,6 +229,7 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 	int ret = 0;
 
 	f.cpu = cpu;
+	f.holds = windows_of(&b->windows, cpu);
 	for (size_t i = 0; i < cpu->n_samples && !ret; i++) {
 		const struct timeline_sample *s = &cpu->samples[i];
 
@@ -237,6 +238,12 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 		ret = block_of(b, v, s, &block);
 		if (!ret && s->tick > next)
 			ret = fill_ticks(&f, l, next, s->tick, before, block);
+		/* taken when it was let go */
+		if (!ret && fill_held(&f, s->tick)) {
+			next = s->tick + 1;
+			ret = fill_held_run(&f, l, s->tick, next);
+			continue;
+		}
 		if (!ret)
 			ret = fill_put(l, &(struct cpm_tick){ .tick = s->tick, .block = block },
 				  s->freq_khz);
@@ -438,7 +445,13 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 		ret = find_pseudo(b, "[offline]", CPM_IDLE, &who.offline);
 	if (!ret)
 		ret = find_pseudo(b, "[suspended]", CPM_IDLE, &who.suspended);
+	if (!ret)
+		ret = find_pseudo(b, "[held]", CPM_BUSY, &b->held);
+	if (!ret)
+		ret = windows_new(&v->tl, &b->windows);
 	who.other = b->other;
+	who.held = b->held;
+	who.session = &v->rec.meta.session;
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
 		struct fill_lane l = { 0 };
@@ -508,6 +521,39 @@ static double calibration_error(const struct view *v, const struct meters *m)
 	return 2 * hypot(time, energy);
 }
 
+/* The column of a domain of the session's first source; -1 if the report has none. */
+static int column_of(const struct view *v, const struct meters *m, uint32_t domain)
+{
+	const struct kjoule_source_info *src = &v->rec.meta.session.sources[0];
+
+	for (uint32_t i = 0; i < src->n_domains && v->rec.meta.session.n_sources; i++)
+		for (unsigned int c = 0; c < m->n; c++)
+			if (src->domains[i].index == domain && !m->source[c] &&
+			    !strcmp(src->domains[i].name, m->info[c].name))
+				return c;
+	return -1;
+}
+
+/* Give each package the edge windows of its CPUs. */
+static void place_windows(struct blocks *b, const struct view *v)
+{
+	for (size_t i = 0; i < b->meters.n_packages; i++) {
+		struct profile_package *p = &b->meters.packages[i];
+
+		for (size_t l = 0; l < p->n_lanes && !p->windows; l++) {
+			const struct windows_scope *s = p->lanes[l] < v->tl.n_cpus ?
+				windows_of(&b->windows, &v->tl.cpus[p->lanes[l]]) : NULL;
+			int column = s ? column_of(v, &b->meters, s->domain) : -1;
+
+			if (column < 0)
+				continue;
+			p->windows = s->windows;
+			p->n_windows = s->n;
+			p->window_domain = column;
+		}
+	}
+}
+
 int blocks_seal(struct blocks *b)
 {
 	uint8_t *kinds = calloc(b->n_functions + 1, sizeof(*kinds));
@@ -541,6 +587,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		blocks_free(b);
 		return ret;
 	}
+	place_windows(b, v);
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		b->domains[d] = &b->meters.info[d];
@@ -557,6 +604,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
 	}
+	b->input.session = &v->rec.meta.session;
+	b->input.held = b->held;
 	b->input.lanes = b->lanes;
 	b->input.n_packages = b->meters.n_packages;
 	b->input.packages = b->meters.packages;
@@ -575,6 +624,7 @@ void blocks_free(struct blocks *b)
 	free(b->freq);
 	free(b->lanes);
 	meters_free(&b->meters);
+	windows_free(&b->windows);
 	free(b->kinds);
 	free(b->functions);
 	free(b->processes);

@@ -11,6 +11,7 @@
 #include "meters.h"
 #include "profile.h"
 #include "view.h"
+#include "windows.h"
 
 struct blocks_process {
 	uint32_t pid;
@@ -33,6 +34,7 @@ struct blocks {
 	struct blocks_process *processes;
 	struct blocks_function *functions;
 	uint32_t other;			/* the function that stands for what was not asked for */
+	uint32_t held;			/* ticks at which the CPUs were held by edge windows */
 	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
 	uint64_t filled;		/* ticks without a sample that were written down */
 	uint64_t left_out;		/* more of these, that were too many to */
@@ -47,6 +49,7 @@ struct blocks {
 	struct cpm_tick **ticks;	/* of each lane */
 	uint32_t **freq;
 	struct profile_lane *lanes;
+	struct windows windows;
 	struct meters meters;
 	struct blocks_index *index;
 	struct grain *grain;		/* the caller's; NULL: functions */

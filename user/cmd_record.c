@@ -35,6 +35,9 @@
 /* Of edge windows, in thousandths of the time: nearly as many as there can be. */
 #define EDGE_DUTY	400
 
+/* Part of the interval by which their ticks are jittered. */
+#define EDGE_JITTER	0.6
+
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 
 static const char help[] =
@@ -209,6 +212,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 			ret = -ERANGE;
 		return bad_value(ret, "--duration", arg, time_like);
 	case OPT_JITTER:
+		opt->jitter_given = true;
 		return bad_value(args_duration(arg, 1000000000, &opt->jitter_ns), "--jitter", arg,
 				 time_like);
 	case OPT_RING:
@@ -280,6 +284,9 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		opt->flags |= KJOULE_FLAG_INHERIT;
 	if (opt->chain_depth && !(opt->flags & KJOULE_FLAG_KERNEL_CHAIN))
 		return cmd_usage("record", "--max-stack goes with -g or --call-graph");
+	/* blocks that keep step with the ticks would look longer or shorter than they are (analysis/edge.h) */
+	if (opt->edge_duty && !opt->jitter_given)
+		opt->jitter_ns = opt->interval_ns * EDGE_JITTER;
 	if (opt->jitter_ns && opt->jitter_ns >= opt->interval_ns)
 		return cmd_usage("record", "--jitter must be less than the interval of %.3f us",
 				 opt->interval_ns / 1e3);

@@ -36,7 +36,8 @@ static const char help[] =
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
 "      --model MODEL       how energy becomes that of blocks: cpm (constant power, the default), mixture (blocks\n"
-"                          shorter than the counter's period, by many ticks in each), auto (whichever fits)\n"
+"                          shorter than the counter's period, by many ticks in each), edge (the same, of a\n"
+"                          recording with --edge), auto (whichever fits)\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
@@ -184,8 +185,9 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 				ret = cmd_usage("report", "--interval %s: no such kind; there are combined, worst-case", optarg);
 			break;
 		case OPT_MODEL:
+			opt->model_given = true;
 			if (report_model_parse(optarg, &opt->model))
-				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, auto", optarg);
+				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, edge, auto", optarg);
 			break;
 		case OPT_VECTORS:
 			opt->vectors = true;
@@ -234,8 +236,8 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
-	if (opt->model == REPORT_MIXTURE && (opt->vectors || opt->raw))
-		return cmd_usage("report", "--model mixture does not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
+	if ((opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE) && (opt->vectors || opt->raw))
+		return cmd_usage("report", "--model mixture and edge do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
 	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw))
 		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)
@@ -375,9 +377,12 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		grain_free(grain);
 		return ret;
 	}
+	/* who has held the program for it wants that */
+	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw)
+		opt->model = REPORT_AUTO;
 	ret = report_model_new(&b, opt, &model);
 	if (ret == -ENODATA) {
-		cmd_warn("%s: --model mixture: %s", path, model.reason);
+		cmd_warn("%s: --model %s: %s", path, report_model_asked(&model), model.reason);
 		ret = -EDOM;
 	}
 	if (!ret && c)

@@ -17,6 +17,7 @@ struct record_options {
 	uint64_t interval_ns;
 	bool interval_given, interval_exact;
 	uint64_t jitter_ns;
+	bool jitter_given;
 	uint64_t delay_ns;
 	uint64_t duration_ns;		/* 0: as long as it takes */
 	struct kjoule_cpus cpus;

@@ -16,7 +16,7 @@ enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, 
 enum report_callers { CALLERS_NONE, CALLERS_GRAPH, CALLERS_CHILDREN, CALLERS_FOLDED };
 
 /* How energy is divided among blocks. */
-enum report_model_kind { REPORT_CPM, REPORT_MIXTURE, REPORT_AUTO };
+enum report_model_kind { REPORT_CPM, REPORT_EDGE, REPORT_MIXTURE, REPORT_AUTO };
 
 enum report_weight { WEIGHT_ENERGY, WEIGHT_TIME, WEIGHT_SAMPLES };
 
@@ -34,6 +34,7 @@ struct report_options {
 	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
 	bool system;			/* the whole machine was recorded */
 	enum report_model_kind model;
+	bool model_given;
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
@@ -113,11 +114,12 @@ int report_model_parse(const char *text, enum report_model_kind *model);
 int report_model_new(struct blocks *b, const struct report_options *opt, struct report_model *m);
 void report_model_free(struct report_model *m);
 const char *report_model_name(const struct report_model *m);
+const char *report_model_asked(const struct report_model *m);
 /** report_model_note() - what is to be said of a block, NULL if nothing is */
 const char *report_model_note(const struct report_model *m, uint32_t function);
 /** report_model_print() - of the header; the default is not told */
-void report_model_print(const struct report_model *m);
-struct json_object *report_model_json(const struct report_model *m);
+void report_model_print(const struct report_model *m, const struct blocks *b, const struct profile *p);
+struct json_object *report_model_json(const struct report_model *m, const struct blocks *b, const struct profile *p);
 /** report_model_footnotes() - below the table */
 void report_model_footnotes(const struct report *r, const struct report_model *m);
 /**

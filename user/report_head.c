@@ -322,7 +322,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	       v->rec.end.reason);
 	print_energy(v, b, p);
 	print_left_out(v, b);
-	report_model_print(m);
+	report_model_print(m, b, p);
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
 	if (witness)
@@ -522,7 +522,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "children_lost", json_object_new_uint64(s->children_lost));
 	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	put(o, "energy", energy_json(v, b, p));
-	put(o, "model", report_model_json(m));
+	put(o, "model", report_model_json(m, b, p));
 	put(o, "beside", report_beside_json(v));
 	put(o, "sources", report_sources_json(v));
 	witness = freq_witness(v, &name);

@@ -16,11 +16,16 @@
 /* Ticks that are delayed by less than this part of the interval may keep step with a program. */
 #define FREE_OF_STEP	0.5
 
-static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_MIXTURE] = "mixture", [REPORT_AUTO] = "auto" };
+static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_EDGE] = "edge", [REPORT_MIXTURE] = "mixture", [REPORT_AUTO] = "auto" };
 
 const char *report_model_name(const struct report_model *m)
 {
 	return names[m->used];
+}
+
+const char *report_model_asked(const struct report_model *m)
+{
+	return names[m->asked];
 }
 
 int report_model_parse(const char *text, enum report_model_kind *model)
@@ -114,6 +119,24 @@ static int put_notes(const struct blocks *b, const struct separation *s, struct 
 	return 0;
 }
 
+static int use_edges(struct blocks *b, struct report_model *m)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < b->input.n_packages; i++)
+		found |= b->input.packages[i].n_windows;
+	if (!found) {
+		snprintf(m->reason, sizeof(m->reason), "%s", b->windows.n ?
+			 "the windows are of the recording's first source, and another one was asked for" :
+			 "it needs a recording with edge windows: `kjoule record --edge`");
+		return -ENODATA;
+	}
+	snprintf(m->reason, sizeof(m->reason), "the recording has edge windows");
+	m->used = REPORT_EDGE;
+	b->input.model = PROFILE_EDGE;
+	return 0;
+}
+
 int report_model_new(struct blocks *b, const struct report_options *opt, struct report_model *m)
 {
 	struct model_choice choice = { .model = PROFILE_MIXTURE };
@@ -127,6 +150,8 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	m->used = REPORT_CPM;
 	if (opt->model == REPORT_CPM)
 		return 0;
+	if (opt->model == REPORT_EDGE || (opt->model == REPORT_AUTO && b->windows.n))
+		return use_edges(b, m);
 	ret = profile_new(&b->input, &p);
 	if (!ret && opt->model == REPORT_AUTO) {
 		ret = model_choose(p, &b->input, &choice);
@@ -178,12 +203,26 @@ const char *report_model_note(const struct report_model *m, uint32_t function)
 	return m->fate && function < m->n_fates && m->fate[function] ? notes[m->fate[function]] : NULL;
 }
 
-void report_model_print(const struct report_model *m)
+/* What the windows of a package came to; NULL: nothing could be told from them. */
+static void print_edges(const struct profile_package *package, const struct edge_result *e)
+{
+	if (!e) {
+		printf("# windows    %zu, too few of a kind to tell powers from; record for longer\n", package->n_windows);
+		return;
+	}
+	printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
+	       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
+}
+
+void report_model_print(const struct report_model *m, const struct blocks *b, const struct profile *p)
 {
 	if (m->asked == REPORT_CPM)
 		return;
 	printf("# model      %s%s%s%s\n", report_model_name(m), m->asked == REPORT_AUTO ? ", chosen" : "",
 	       m->reason[0] ? ": " : "", m->reason);
+	for (size_t i = 0; m->used == REPORT_EDGE && i < b->input.n_packages; i++)
+		if (b->input.packages[i].n_windows)
+			print_edges(&b->input.packages[i], profile_edge(p, i));
 	if (m->used != REPORT_MIXTURE)
 		return;
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
@@ -192,7 +231,22 @@ void report_model_print(const struct report_model *m)
 		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of the interval\n");
 }
 
-struct json_object *report_model_json(const struct report_model *m)
+static struct json_object *edge_json(const struct profile_package *package, const struct edge_result *e)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "recorded", json_object_new_uint64(package->n_windows));
+	json_object_object_add(o, "used", json_object_new_uint64(e ? e->windows : 0));
+	json_object_object_add(o, "spins", json_object_new_uint64(e ? e->spins : 0));
+	json_object_object_add(o, "spin_w", output_json_real(e ? e->spin_w.v : NAN));
+	json_object_object_add(o, "spin_w_lo", output_json_real(e ? e->spin_w.lo : NAN));
+	json_object_object_add(o, "spin_w_hi", output_json_real(e ? e->spin_w.hi : NAN));
+	json_object_object_add(o, "residual_uj", output_json_real(e ? e->residual_uj : NAN));
+	json_object_object_add(o, "extra_uj", output_json_real(e ? e->extra_uj : NAN));
+	return o;
+}
+
+struct json_object *report_model_json(const struct report_model *m, const struct blocks *b, const struct profile *p)
 {
 	struct json_object *o = json_object_new_object();
 	bool fitted = m->used == REPORT_MIXTURE;
@@ -206,6 +260,14 @@ struct json_object *report_model_json(const struct report_model *m)
 	json_object_object_add(o, "reliability", fitted ? output_json_real(m->reliability) : NULL);
 	json_object_object_add(o, "even_grid", fitted ? json_object_new_boolean(m->in_step) : NULL);
 	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->not_told) : NULL);
+	if (m->used == REPORT_EDGE) {
+		struct json_object *list = json_object_new_array();
+
+		for (size_t i = 0; i < b->input.n_packages; i++)
+			if (b->input.packages[i].n_windows)
+				json_object_array_add(list, edge_json(&b->input.packages[i], profile_edge(p, i)));
+		json_object_object_add(o, "edge_windows", list);
+	}
 	return o;
 }
 

@@ -178,8 +178,8 @@ static int level(const struct blocks *b, const struct profile *p, enum report_ki
 	*out = calloc(n_groups + 1, sizeof(**out));
 	if (group_of && *out) {
 		for (uint32_t i = 0; i < b->n_functions; i++) {
-			/* what was not asked for, and in the total not the recorder beside it */
-			if (i == b->other || (kind == ROW_TOTAL && i == b->recorder))
+			/* what was not asked for, and in the total neither the recorder beside it nor what held it */
+			if (i == b->other || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
 				group_of[i] = UINT32_MAX;
 			else
 				group_of[i] = kind == ROW_TOTAL ? 0 :

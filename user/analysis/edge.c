@@ -103,6 +103,13 @@ static int tell_story(const struct edge_input *in, struct story *st)
 		const struct edge_window *w = &in->windows[j];
 		uint64_t due;
 
+		/* up to the search for the edge, and after it */
+		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
+			ret = see(st, (double)(due - in->windows[0].from_ns - held),
+				  vector_at(in->vectors, &event, tick), &room);
+		while (timeline_due(s, tick) < w->from_ns)
+			tick++;
+		held += j ? w->from_ns - w->seek_ns : 0;
 		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - held);
 		for (; (due = timeline_due(s, tick)) < w->b_ns && !ret; tick++)
 			ret = see(st, (double)(due - in->windows[0].from_ns - held),
@@ -334,7 +341,7 @@ struct row {
 	double uj;
 };
 
-static double irq_part(const struct edge_input *in)
+double edge_irq_part(const struct edge_input *in)
 {
 	return isnan(in->irq_w) ? 0 : in->tick + in->other * (1 - in->tick);
 }
@@ -346,7 +353,7 @@ static void row_part(void *to, uint32_t vector, double ns)
 	uint32_t column = r->v[vector].column;
 
 	v = r->in->vectors;
-	r->t[column == NONE ? r->n - 2 : column] += ns * 1e-9 * (1 - irq_part(r->in));
+	r->t[column == NONE ? r->n - 2 : column] += ns * 1e-9 * (1 - edge_irq_part(r->in));
 	/* each busy CPU has interrupts of its own */
 	for (uint32_t k = v->first[vector]; k < v->first[vector + 1]; k++)
 		if (v->kinds[v->members[k]] != CPM_IDLE)
@@ -382,7 +389,7 @@ static void blur_all(const struct edge_input *in, const struct story *st, const 
 	for (size_t j = 0; j < in->n_windows; j++)
 		if (is_used(&in->windows[j]))
 			add_blur(st, v, st->from[j], st->from[j] + (in->windows[j].b_ns - in->windows[j].from_ns),
-				 1e-9 * (1 - irq_part(in)), &k, s);
+				 1e-9 * (1 - edge_irq_part(in)), &k, s);
 }
 
 /* Have @each see the rows of all windows that are of use. */
@@ -399,9 +406,9 @@ static void for_each_row(const struct edge_input *in, const struct story *st, co
 			continue;
 		for_window(in, st, v, &k, j, row_part, &r);
 		r.t[s->n - 1] = 1;
-		r.uj = w->uj - spin_w * 1e-3 * w->held_ns;
-		if (irq_part(in) > 0)
-			r.uj -= in->irq_w * 1e6 * irq_part(in) * r.busy_s;
+		r.uj = w->uj - spin_w * 1e-3 * (w->held_ns + w->before_ns);
+		if (edge_irq_part(in) > 0)
+			r.uj -= in->irq_w * 1e6 * edge_irq_part(in) * r.busy_s;
 		each(s, &r);
 	}
 }
@@ -513,7 +520,7 @@ static double pull_of(const struct system *s, const gsl_matrix *inverse, size_t 
 static struct value power_of(const struct edge_input *in, const struct edge_result *r, double uw,
 			     double variance, double pull, double dof)
 {
-	double part = irq_part(in), w = uw * 1e-6;
+	double part = edge_irq_part(in), w = uw * 1e-6;
 	double off = interval_t(dof) * hypot(sqrt(variance), pull / sqrt(3)) * 1e-6;
 	double irq = part < 1 && part > 0 ? in->irq_error * part / (1 - part) * fabs(in->irq_w - w) : 0;
 
@@ -540,6 +547,7 @@ static void conclude(const struct edge_input *in, const struct vector *v, const 
 			r->w[i] = power_of(in, r, gsl_vector_get(s->x, a), variance, pull_of(s, inverse, a),
 					   dof);
 	}
+	r->rest_w = 1e-6 * gsl_vector_get(s->x, s->n - 2);
 	r->extra_uj = gsl_vector_get(s->x, s->n - 1);
 }
 

@@ -14,14 +14,16 @@ struct kjoule_session_info;
 
 /**
  * struct edge_window - from a move of the counter to a later one
- * @from_ns,@b_ns: when the CPUs ran, CLOCK_MONOTONIC
- * @held_ns:	how long they were held
+ * @seek_ns:	CLOCK_MONOTONIC from which on the CPU that leads looked for the first move; @from_ns if it did not
+ * @from_ns,@b_ns: when the CPUs ran
+ * @held_ns:	how long they were held from then on
+ * @before_ns:	and before, from the counter's move until they ran
  * @uj:		what the counter says of all of it
  * @spin:	they were held all the time
  * @failed:	of no use, but the CPUs were held
  */
 struct edge_window {
-	uint64_t from_ns, b_ns, held_ns;
+	uint64_t seek_ns, from_ns, b_ns, held_ns, before_ns;
 	double uj;
 	bool spin, failed;
 };
@@ -62,6 +64,7 @@ enum edge_why {
  * struct edge_result - what the windows tell
  * @spin_w:	power while all CPUs are held
  * @windows,@spins: of each kind that were of use
+ * @rest_w:	power of all vectors that have none of their own, together
  * @extra_uj:	what a window has besides: its own interrupts
  * @residual_uj: standard deviation of the windows from the model
  * @n_vectors:	as in the vectors
@@ -72,7 +75,7 @@ enum edge_why {
 struct edge_result {
 	struct value spin_w;
 	size_t windows, spins;
-	double extra_uj, residual_uj;
+	double rest_w, extra_uj, residual_uj;
 	uint32_t n_vectors;
 	struct value *w;
 	uint8_t *why;
@@ -92,5 +95,7 @@ struct edge_result {
  */
 int edge_solve(const struct edge_input *in, struct edge_result *r);
 void edge_free(struct edge_result *r);
+/** edge_irq_part() - part of a busy CPU's time that interrupts take, 0 where their power is not known */
+double edge_irq_part(const struct edge_input *in);
 
 #endif /* KJOULE_EDGE_H */

@@ -7,11 +7,13 @@
 #define KJOULE_PROFILE_H
 
 #include "interval.h"
+#include "edge.h"
 #include "mixture.h"
 
 /* How the energy of windows is made powers of blocks. */
 enum profile_model {
 	PROFILE_CPM,		/* constant power: shares of each window, see cpm.h */
+	PROFILE_EDGE,		/* from edge windows, see edge.h */
 	PROFILE_MIXTURE,	/* fitted to all windows, see mixture.h */
 };
 
@@ -40,12 +42,16 @@ struct profile_lane {
  * @n_lanes:	of these
  * @readings,@n_readings: of each domain; domains whose counters cover other CPUs are in another
  *		one. Packages of one domain have no lane in common
+ * @windows,@n_windows: for PROFILE_EDGE, of the domain @window_domain; the others are not known then
  */
 struct profile_package {
 	const uint32_t *lanes;
 	size_t n_lanes;
 	const struct cpm_reading *readings[PROFILE_DOMAINS];
 	size_t n_readings[PROFILE_DOMAINS];
+	const struct edge_window *windows;
+	size_t n_windows;
+	unsigned int window_domain;
 };
 
 /**
@@ -69,6 +75,7 @@ struct profile_package {
  * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separate.h
  * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
  * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input
+ * @session,@held: for PROFILE_EDGE: when which tick was due, and the block of those of held CPUs
  */
 struct profile_input {
 	double interval_ns;
@@ -93,6 +100,8 @@ struct profile_input {
 	const bool *loose;
 	const struct mixture_range *unknown;
 	size_t n_unknown;
+	const struct kjoule_session_info *session;
+	uint32_t held;
 };
 
 /* The energy of a group in one domain, with and (net) without what interrupts spent. */
@@ -146,6 +155,8 @@ const struct cpm_vectors *profile_vectors(const struct profile *p, size_t packag
 const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain);
 /** profile_mixture() - how the mixture model was solved; NULL if it was not */
 const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain);
+/** profile_edge() - what the windows of a package say; NULL if nothing */
+const struct edge_result *profile_edge(const struct profile *p, size_t package);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
 /** profile_net() - a group less what ticks and other interrupts took of it */

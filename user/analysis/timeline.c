@@ -280,7 +280,7 @@ static int add_window(struct walk *w, const struct kjoule_window *rec)
 {
 	struct timeline_window *t;
 
-	if (rec->a_ns > rec->from_ns || rec->from_ns > rec->b_ns || rec->b_ns > rec->c_ns ||
+	if (rec->seek_ns > rec->a_ns || rec->a_ns > rec->from_ns || rec->from_ns > rec->b_ns || rec->b_ns > rec->c_ns ||
 	    rec->a_uj > rec->c_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
 		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
 		return 0;
@@ -290,7 +290,7 @@ static int add_window(struct walk *w, const struct kjoule_window *rec)
 		return -ENOMEM;
 	*t = (struct timeline_window){
 		.number = rec->number, .scope = rec->scope, .domain = rec->domain,
-		.a_ns = rec->a_ns, .from_ns = rec->from_ns, .b_ns = rec->b_ns, .c_ns = rec->c_ns,
+		.seek_ns = rec->seek_ns, .a_ns = rec->a_ns, .from_ns = rec->from_ns, .b_ns = rec->b_ns, .c_ns = rec->c_ns,
 		.a_uj = rec->a_uj, .c_uj = rec->c_uj, .ip = rec->ip,
 		.pid = w->pid, .tgid = w->tgid, .flags = rec->rec.flags,
 	};

@@ -73,13 +73,13 @@ struct timeline_series {
 };
 
 /*
- * A CPU's part in a window from edge to edge, see struct kjoule_window. It ran from @from_ns to
- * @b_ns and was held then, at @ip, until @c_ns. Energies are the leader's only.
+ * A CPU's part in a window from edge to edge, see struct kjoule_window. It looked for the edge from
+ * @seek_ns on, ran from @from_ns to @b_ns and was held then, at @ip, until @c_ns. Energies are the leader's only.
  */
 struct timeline_window {
 	uint32_t number;
 	uint16_t scope, domain;
-	uint64_t a_ns, from_ns, b_ns, c_ns;
+	uint64_t seek_ns, a_ns, from_ns, b_ns, c_ns;
 	uint64_t a_uj, c_uj;
 	uint64_t ip;
 	uint32_t pid, tgid;

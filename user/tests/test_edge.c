@@ -102,7 +102,7 @@ static void simulate(struct run *r, uint64_t seed)
 		e += 1e6 * r->spin_w * (c - until);
 		now = floor(e / QUANTUM) * QUANTUM;
 		r->windows[j] = (struct edge_window){
-			.from_ns = t * 1e9, .b_ns = until * 1e9, .held_ns = (c - until) * 1e9,
+			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9, .held_ns = (c - until) * 1e9,
 			.uj = now - shown, .spin = spin };
 		shown = now;
 		t = c;

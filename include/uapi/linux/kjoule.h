@@ -259,11 +259,13 @@ struct kjoule_stack {
  * @number:	which window: all CPUs of a package write one with the same number
  * @scope:	the lowest CPU of the session among those that share the counter
  * @domain:	whose counter, of the session's first source
- * @a_ns:	CLOCK_MONOTONIC when the counter was first seen to have moved
+ * @seek_ns:	CLOCK_MONOTONIC from which on this CPU looked for the move, and ran nothing else;
+ *		@a_ns where another one did, or the window before had told
+ * @a_ns:	when the counter was first seen to have moved
  * @from_ns:	from when on this CPU ran, @a_ns or later
  * @b_ns:	from when on this CPU was held
  * @c_ns:	when the counter was seen to have moved again: the CPUs were let go
- * @a_uj:	the counter's energy at @a_ns, of use against @c_uj only; 0 unless it is the leader's
+ * @a_uj:	energy at @a_ns, of use against @c_uj only; 0 unless it is the leader's
  * @c_uj:	the same at @c_ns
  * @ip:		where the CPU was held, 0 if hidden or not the target
  *
@@ -276,6 +278,7 @@ struct kjoule_window {
 	__u32 number;
 	__u16 scope;
 	__u16 domain;
+	__u64 seek_ns;
 	__u64 a_ns;
 	__u64 from_ns;
 	__u64 b_ns;
@@ -440,7 +443,7 @@ _Static_assert(sizeof(struct kjoule_parked) == 32, "parked");
 _Static_assert(sizeof(struct kjoule_value) == 32, "value");
 _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
-_Static_assert(sizeof(struct kjoule_window) == 72, "window");
+_Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");
