@@ -19,7 +19,7 @@ uint32_t *blocks_pools(const struct blocks *b)
 	uint32_t *pools = calloc(b->n_functions + 1, sizeof(*pools));
 
 	for (uint32_t i = 0; pools && i < b->n_functions; i++)
-		pools[i] = b->functions[i].process;
+		pools[i] = b->processes[b->functions[i].process].pid ? b->functions[i].process : UINT32_MAX;
 	return pools;
 }
 

@@ -424,11 +424,9 @@ static void tell_runs(const struct solving *s, struct mixture *m)
 		m->ticks[c] = s->all.w[c];
 		m->run_ticks[c] = l->all_mean;
 		m->brief[c] = l->all_mean < BRIEF_TICKS || (l->single > BRIEF_SINGLE && l->variance > BRIEF_VARIANCE);
-		m->beside[c] = c;
 		/* an edge makes what is on one side longer by as much as the other one shorter */
 		for (uint32_t k = 0; k < s->n; k++)
-			if (k != c && with[k] < 0 && (m->beside[c] == c || with[k] < with[m->beside[c]]))
-				m->beside[c] = k;
+			m->border[(size_t)c * s->n + k] = k == c ? 0 : fmax(-with[k], 0);
 	}
 }
 
@@ -448,10 +446,10 @@ int mixture_solve(const struct mixture_input *in, struct mixture *m)
 	m->ticks = calloc(n + 1, sizeof(double));
 	m->run_ticks = calloc(n + 1, sizeof(double));
 	m->brief = calloc(n + 1, sizeof(bool));
-	m->beside = calloc(n + 1, sizeof(*m->beside));
+	m->border = calloc(n * n + 1, sizeof(double));
 	m->used = calloc(in->domain->n_windows + 1, sizeof(bool));
 	ret = m->uj_per_tick && m->covariance && m->bias && m->direction && m->ticks && m->run_ticks && m->brief &&
-	      m->beside && m->used ? mixture_runs_new(in, &s.runs) : -ENOMEM;
+	      m->border && m->used ? mixture_runs_new(in, &s.runs) : -ENOMEM;
 	if (!ret)
 		ret = sums_new(&s.all, s.n);
 	for (int i = 0; i < MIXTURE_BATCHES && !ret; i++)
@@ -485,7 +483,7 @@ void mixture_free(struct mixture *m)
 	free(m->ticks);
 	free(m->run_ticks);
 	free(m->brief);
-	free(m->beside);
+	free(m->border);
 	free(m->used);
 	memset(m, 0, sizeof(*m));
 }

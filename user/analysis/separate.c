@@ -78,21 +78,28 @@ static uint32_t partner(const struct fit *f, uint32_t a, const double *worth, bo
 	return best;
 }
 
-/* Return: 1 if something was merged, 0, -ENODATA if there is nothing to merge with */
+/* What is as brief is the better company, if it is there half as often. */
+#define BRIEF_COUNTS	2
+
+/* Return: 1 if something was merged, 0, -ENODATA if there is nothing to merge with, -ENOMEM */
 static int merge_brief(struct work *w, const struct cpm_vectors *v, const struct fit *f)
 {
-	bool left = false;
+	uint32_t n = f->m.n_classes;
+	double *worth = calloc(n + 1ul, sizeof(*worth));
+	int ret = worth ? 0 : -ENOMEM;
 
-	for (uint32_t c = 0; c < f->m.n_classes; c++) {
-		uint32_t beside = f->m.beside[c];
+	for (uint32_t c = 0; c < n && worth && ret != 1; c++) {
+		uint32_t with;
 
 		if (!f->m.brief[c] || f->loose[c])
 			continue;
-		if (beside != c && merge_classes(w, v, f, c, beside, SEPARATE_BRIEF))
-			return 1;
-		left = true;
+		for (uint32_t k = 0; k < n; k++)
+			worth[k] = f->m.border[(size_t)c * n + k] * (f->m.brief[k] ? BRIEF_COUNTS : 1);
+		with = partner(f, c, worth, false);
+		ret = with != MIXTURE_NONE && merge_classes(w, v, f, c, with, SEPARATE_BRIEF) ? 1 : -ENODATA;
 	}
-	return left ? -ENODATA : 0;
+	free(worth);
+	return ret;
 }
 
 /* The direction's two largest parts with different signs. Return: as merge_brief(), -ENOMEM */

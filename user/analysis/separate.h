@@ -53,7 +53,8 @@ struct separation {
 /**
  * separate_new() - find out
  * @p:		of @in, by whatever model
- * @pool_of:	of each block, below the number of blocks: those of little time are put together by these
+ * @pool_of:	of each block: those of little time are put together by these; not below the number of blocks:
+ *		it is left alone
  * Return: 0 or -ENOMEM
  */
 int separate_new(const struct profile *p, const struct profile_input *in, const uint32_t *pool_of,
