@@ -46,11 +46,12 @@
 
 /*
  * Runs that are as short as that, in ticks, are not seen often enough for their occupancies to be corrected; nor those
- * of lengths that vary, if this part of the runs that are seen is of one tick.
+ * of which this part is seen at one tick only, of a length that is always the same (squared ticks), or that varies.
  */
 #define BRIEF_TICKS	1.4
-#define BRIEF_SINGLE	0.35
-#define BRIEF_VARIANCE	0.1
+#define BRIEF_SINGLE	0.6
+#define BRIEF_VARIANCE	0.05
+#define BRIEF_VARYING	0.35
 
 /* Sums over windows. @raw: W W', @errors, @we: W E, @w: W, and @e: E. */
 struct sums {
@@ -423,7 +424,8 @@ static void tell_runs(const struct solving *s, struct mixture *m)
 
 		m->ticks[c] = s->all.w[c];
 		m->run_ticks[c] = l->all_mean;
-		m->brief[c] = l->all_mean < BRIEF_TICKS || (l->single > BRIEF_SINGLE && l->variance > BRIEF_VARIANCE);
+		m->brief[c] = l->all_mean < BRIEF_TICKS || l->single > BRIEF_SINGLE ||
+			      (l->single > BRIEF_VARYING && l->variance > BRIEF_VARIANCE);
 		/* an edge makes what is on one side longer by as much as the other one shorter */
 		for (uint32_t k = 0; k < s->n; k++)
 			m->border[(size_t)c * s->n + k] = k == c ? 0 : fmax(-with[k], 0);

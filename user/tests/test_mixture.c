@@ -166,8 +166,13 @@ static void energies_add_up_to_what_was_measured(void **state)
 		struct alternating a = program(i, 10, 0, 10);
 		struct profile_group g[2][ALTERNATING_BLOCKS + 1];
 		double sum[2] = { 0 }, half = 0;
+		struct alternating_input in;
+		unsigned int one;
+		struct profile *p;
 
 		alternating_run(&a, i);
+		alternating_input(&a, PROFILE_MIXTURE, &in);
+		assert_int_equal(profile_new(&in.in, &p), 0);
 		alternating_solve(&a, PROFILE_CPM, g[0]);
 		alternating_solve(&a, PROFILE_MIXTURE, g[1]);
 		for (unsigned int b = 0; b < a.n_blocks; b++) {
@@ -175,7 +180,15 @@ static void energies_add_up_to_what_was_measured(void **state)
 			sum[1] += g[1][b].energy[0].j.v;
 			half += g[1][b].energy[0].j.hi - g[1][b].energy[0].j.v;
 			assert_true(isnan(g[1][b].energy[0].purity));
+			/* and a block's is its power times its time */
+			one = 0;
+			for (uint32_t c = 0; c < profile_mixture(p, 0, 0)->n_classes; c++)
+				one += fabs(profile_mixture(p, 0, 0)->uj_per_tick[c] * 1e-6 / a.interval_s /
+					    g[1][b].energy[0].w.v - 1) < 1e-6;
+			assert_int_equal(one, 1);
 		}
+		profile_free(p);
+		free((void *)in.lane.freq_khz);
 		/* but for the first and the last window, which are not known */
 		assert_true(fabs(sum[1] / sum[0] - 1) < 0.002);
 		assert_true(half > 0);
@@ -268,6 +281,28 @@ static void what_is_too_short_for_the_ticks_is_one_by_name(void **state)
 	assert_true(s.unit_of[2] == 2 && s.fate[2] == SEPARATE_ALONE);
 	separate_free(&s);
 	alternating_free(&a);
+}
+
+/* Blocks of one tick, delayed at random: what is seen of them is no more than dice, and never believed. */
+static void runs_of_one_tick_are_never_told_apart(void **state)
+{
+	static const double lengths[] = { 0.05, 0.08, 0.1, 0.12 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		for (uint64_t seed = 1; seed <= 5; seed++) {
+			struct alternating a = { .n_blocks = 2, .length = { lengths[i], lengths[i] }, .varies = 0.02,
+						 .power_w = { 1.68, 2.54 }, .period_s = 10e-3, .ticks = 10, .jitter = 1,
+						 .total_s = 30 };
+			struct separation s;
+
+			alternating_run(&a, seed);
+			s = separate(&a);
+			assert_true(s.why || s.unit_of[0] == s.unit_of[1]);
+			separate_free(&s);
+			alternating_free(&a);
+		}
+	}
 }
 
 /* The pattern comes ten times in each window: each holds as much of both, and their powers can not be told. */
@@ -564,6 +599,7 @@ int main(void)
 		cmocka_unit_test(errors_of_edges_have_the_covariance_that_is_told),
 		cmocka_unit_test(blocks_that_can_be_told_apart_are),
 		cmocka_unit_test(what_is_too_short_for_the_ticks_is_one_by_name),
+		cmocka_unit_test(runs_of_one_tick_are_never_told_apart),
 		cmocka_unit_test(what_windows_always_hold_alike_is_one_by_name),
 		cmocka_unit_test(blocks_of_little_time_are_others),
 		cmocka_unit_test(what_can_not_be_used_is_told),
