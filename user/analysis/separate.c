@@ -96,6 +96,8 @@ static int merge_brief(struct work *w, const struct cpm_vectors *v, const struct
 		for (uint32_t k = 0; k < n; k++)
 			worth[k] = f->m.border[(size_t)c * n + k] * (f->m.brief[k] ? BRIEF_COUNTS : 1);
 		with = partner(f, c, worth, false);
+		if (with == MIXTURE_NONE)
+			with = partner(f, c, worth, true);
 		ret = with != MIXTURE_NONE && merge_classes(w, v, f, c, with, SEPARATE_BRIEF) ? 1 : -ENODATA;
 	}
 	free(worth);
