@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * See fit.h. A vector's class is the units of its blocks, idle CPUs and marginal blocks left out. Those of little time
- * are pooled: their windows are left out of the fit, and what the powers of the others leave of these windows' energy is
- * theirs. Where that would leave out most windows the pool is a class instead.
+ * are pooled: their windows are left out of the fit, and what the powers of the others leave of these windows' energy
+ * is theirs. Where that would leave out most windows the pool is a class instead.
  */
 #include <errno.h>
 #include <math.h>
@@ -47,7 +47,7 @@ static uint32_t *units_of(const struct fit_input *in)
 	return units;
 }
 
-/* Ticks of each vector in the windows of which all is known; those with marginal blocks count for the vector without. */
+/* Ticks of each vector in the windows of which all is known. With marginal blocks they count for the vector without. */
 static double *ticks_of(const struct fit_input *in, double *all)
 {
 	const struct cpm_domain *d = in->domain;

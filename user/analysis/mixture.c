@@ -110,8 +110,8 @@ static double corrected(const struct sums *b, uint32_t n, uint32_t i, uint32_t k
 	return b->raw[at] - b->errors.own[at] - b->errors.shared[at] - b->errors.unseen[at];
 }
 
-static void add_window(struct sums *b, uint32_t n, double weight, const double *ticks, const struct mixture_errors *errors,
-		       double uj)
+static void add_window(struct sums *b, uint32_t n, double weight, const double *ticks,
+		       const struct mixture_errors *errors, double uj)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < n; k++) {
@@ -231,7 +231,7 @@ static int powers(const struct sums *b, uint32_t n, double *p, double *inverse)
 	return ret;
 }
 
-/* Directions that change no energy: an orthonormal basis of what is at right angles to @w, in the columns, n x (n - 1). */
+/* Directions that change no energy: an orthonormal basis of what is at right angles to @w, in n - 1 columns. */
 static gsl_matrix *directions(const double *w, uint32_t n)
 {
 	gsl_matrix *basis = gsl_matrix_calloc(n, n - 1);

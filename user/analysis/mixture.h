@@ -20,7 +20,7 @@ struct mixture_range {
 	uint64_t from, to;
 };
 
-#define MIXTURE_NONE	UINT32_MAX	/* class of vectors that are not looked at, nor are the windows that have them */
+#define MIXTURE_NONE	UINT32_MAX	/* class of vectors that are not looked at, nor are their windows */
 
 /**
  * struct mixture_input - a counter's windows, and what is told apart in them

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See separate.h. Begins with every block that has enough time by itself, solves the model, and makes one of two that it
- * can not tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
+ * See separate.h. Begins with every block that has enough time by itself, solves the model, and makes one of two that
+ * it can not tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
  * the windows do not tell apart, then those whose intervals are wider than what they could tell. All domains have to.
  */
 #include <errno.h>
@@ -73,7 +73,8 @@ static uint32_t partner(const struct fit *f, uint32_t a, const double *worth, bo
 	uint32_t best = MIXTURE_NONE;
 
 	for (uint32_t c = 0; c < f->m.n_classes; c++)
-		if (c != a && (loose || !f->loose[c]) && worth[c] > 0 && (best == MIXTURE_NONE || worth[c] > worth[best]))
+		if (c != a && (loose || !f->loose[c]) && worth[c] > 0 &&
+		    (best == MIXTURE_NONE || worth[c] > worth[best]))
 			best = c;
 	return best;
 }
@@ -179,8 +180,8 @@ static int look(struct work *w, unsigned int domain, bool first)
 		w->s->windows = f.m.windows;
 		w->s->left_out = f.m.left_out;
 		w->s->window_ticks = f.m.window_ticks;
-		w->s->why = f.m.why == MIXTURE_FEW_WINDOWS ? SEPARATE_FEW : f.m.why == MIXTURE_COARSE ? SEPARATE_COARSE :
-			    SEPARATE_DONE;
+		w->s->why = f.m.why == MIXTURE_FEW_WINDOWS ? SEPARATE_FEW :
+			    f.m.why == MIXTURE_COARSE ? SEPARATE_COARSE : SEPARATE_DONE;
 	}
 	if (f.m.why == MIXTURE_SOLVED || f.m.why == MIXTURE_ALIKE) {
 		w->s->reliability = fmin(w->s->reliability, f.m.reliability);
@@ -223,7 +224,8 @@ static int pool(struct work *w, const uint32_t *pool_of)
 		first[i] = UINT32_MAX;
 	}
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++)
-		if (ticks[i] > 0 && ticks[i] < FIT_LEAST_PART * all && w->in->kinds[i] == CPM_BUSY && pool_of[i] < s->n_blocks)
+		if (ticks[i] > 0 && ticks[i] < FIT_LEAST_PART * all && w->in->kinds[i] == CPM_BUSY &&
+		    pool_of[i] < s->n_blocks)
 			pools[pool_of[i]] += ticks[i];
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
 		uint32_t *to;

@@ -26,7 +26,7 @@ enum separate_why {
 	SEPARATE_PACKAGES,	/* several counters: not supported */
 	SEPARATE_FEW,		/* windows */
 	SEPARATE_COARSE,	/* ticks */
-	SEPARATE_NOTHING,	/* what ran can not be told from the times in which nothing, or only little of others, did */
+	SEPARATE_NOTHING,	/* what ran can not be told from the times in which it did not */
 };
 
 /**

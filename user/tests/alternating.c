@@ -37,7 +37,8 @@ static unsigned int next_block(const struct alternating *a, unsigned int block, 
 
 void alternating_run(struct alternating *a, uint64_t seed)
 {
-	double now = 0, end = 0, e = 0, interval = a->period_s / a->ticks * (1 + 1 / 127.), phase, move, tick, shown = 0;
+	double interval = a->period_s / a->ticks * (1 + 1 / 127.);
+	double now = 0, end = 0, e = 0, phase, move, tick, shown = 0;
 	size_t room = a->total_s / interval + 100;
 	unsigned int block = a->n_blocks - 1;
 	uint64_t k = 0;

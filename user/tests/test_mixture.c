@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The mixture model on made-up runs whose truth is known. With KJOULE_MIXTURE_TABLE=RUNS in the environment the table of
- * Documentation/accuracy.rst is printed instead, of so many runs for each line.
+ * The mixture model on made-up runs whose truth is known. With KJOULE_MIXTURE_TABLE=RUNS in the environment the table
+ * of Documentation/accuracy.rst is printed instead, of so many runs for each line.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -128,7 +128,7 @@ static void sampling_does_not_pull_powers_together(void **state)
 	assert_true(worst < 0.008);
 }
 
-/* 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against how far off energies are. */
+/* 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against the spread of energies. */
 static void intervals_hold_and_are_not_too_wide(void **state)
 {
 	unsigned int n = 0, inside = 0, recordings = 0, runs = quick() ? 1 : 84;
@@ -137,8 +137,8 @@ static void intervals_hold_and_are_not_too_wide(void **state)
 	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		for (int k = 0; k < 4; k++) {
-			struct errors e = runs_of(program(i, k & 1 ? 20 : 10, k / 2, 30), runs, 100000 + 1000 * (4 * i + k),
-						  false);
+			struct errors e = runs_of(program(i, k & 1 ? 20 : 10, k / 2, 30), runs,
+						  100000 + 1000 * (4 * i + k), false);
 			double ratio = e.half / e.n / (1.96 * sqrt(e.squares / e.n));
 
 			n += e.n;

@@ -272,8 +272,8 @@ static int make_recordings(void **state)
 	alternating_run(&a, 1);
 	record("even", &a, UINT64_MAX);
 	alternating_free(&a);
-	a = (struct alternating){ .n_blocks = 2, .length = { 15, 20 }, .varies = 0.3, .power_w = { 1, 3 }, .period_s = 10e-3,
-				  .ticks = 10, .total_s = 20 };
+	a = (struct alternating){ .n_blocks = 2, .length = { 15, 20 }, .varies = 0.3, .power_w = { 1, 3 },
+				  .period_s = 10e-3, .ticks = 10, .total_s = 20 };
 	alternating_run(&a, 1);
 	record("coarse", &a, UINT64_MAX);
 	alternating_free(&a);
