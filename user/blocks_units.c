@@ -19,7 +19,7 @@ uint32_t *blocks_pools(const struct blocks *b)
 	uint32_t *pools = calloc(b->n_functions + 1, sizeof(*pools));
 
 	for (uint32_t i = 0; pools && i < b->n_functions; i++)
-		pools[i] = b->functions[i].process;
+		pools[i] = b->processes[b->functions[i].process].pid ? b->functions[i].process : UINT32_MAX;
 	return pools;
 }
 
@@ -41,11 +41,12 @@ static const struct blocks *sorted;
 
 static int by_samples(const void *a, const void *b)
 {
-	uint64_t x = sorted->functions[*(const uint32_t *)a].samples, y = sorted->functions[*(const uint32_t *)b].samples;
+	const struct blocks_function *x = &sorted->functions[*(const uint32_t *)a];
+	const struct blocks_function *y = &sorted->functions[*(const uint32_t *)b];
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	return strcmp(sorted->functions[*(const uint32_t *)a].symbol, sorted->functions[*(const uint32_t *)b].symbol);
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(x->symbol, y->symbol);
 }
 
 /* "a + b + c (not separable)", most samples first, with whose they are if they are of several processes. */

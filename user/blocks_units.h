@@ -16,7 +16,10 @@
  * Return: 0 or -ENOMEM
  */
 int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **to);
-/** blocks_pools() - the process of each block, for separate_new(); the caller's to free. Return: NULL without memory */
+/**
+ * blocks_pools() - the process of each block, for separate_new(), UINT32_MAX for what is none
+ * Return: the caller's to free; NULL without memory
+ */
 uint32_t *blocks_pools(const struct blocks *b);
 
 #endif /* KJOULE_BLOCKS_UNITS_H */

@@ -133,8 +133,8 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 		ret = annotate_new(v, &b, p, opt, &a);
 	if (!ret) {
 		if (a.n)
-			ret = annotate_print(&a, &b, opt,
-					     opt->format == OUTPUT_JSON ? report_head_json(v, &b, p, NULL, &model, path) : NULL);
+			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
+					     report_head_json(v, &b, p, NULL, &model, path) : NULL);
 		else
 			ret = -ESRCH;
 		annotate_free(&a);

@@ -228,7 +228,7 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
 	       m->windows, m->window_ticks, m->left_out, 100 * fmax(m->reliability, 0));
 	if (m->in_step)
-		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of the interval\n");
+		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
 }
 
 static struct json_object *edge_json(const struct profile_package *package, const struct edge_result *e)

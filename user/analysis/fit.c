@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * See fit.h. A vector's class is the units of its blocks, idle CPUs and marginal blocks left out. Those of little time
- * are pooled: their windows are left out of the fit, and what the powers of the others leave of these windows' energy is
- * theirs. Where that would leave out most windows the pool is a class instead.
+ * are pooled: their windows are left out of the fit, and what the powers of the others leave of these windows' energy
+ * is theirs. Where that would leave out most windows the pool is a class instead.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,11 @@
 
 /* The pool is a class where windows without it are less than this part. */
 #define LEAST_WINDOWS	0.4
+
+static size_t parts_end(const struct cpm_domain *d, size_t window)
+{
+	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
+}
 
 static uint32_t unit(const struct fit_input *in, uint32_t block)
 {
@@ -42,16 +47,23 @@ static uint32_t *units_of(const struct fit_input *in)
 	return units;
 }
 
-/* Ticks of each vector in all windows; those with marginal blocks count for the vector without. */
+/* Ticks of each vector in the windows of which all is known. With marginal blocks they count for the vector without. */
 static double *ticks_of(const struct fit_input *in, double *all)
 {
 	const struct cpm_domain *d = in->domain;
 	double *ticks = calloc(in->vectors->n_vectors + 1ul, sizeof(*ticks));
+	size_t u = 0;
 
 	*all = 0;
-	for (size_t p = 0; ticks && p < d->n_parts; p++) {
-		ticks[in->vectors->base[d->parts[p].vector]] += d->parts[p].count;
-		*all += d->parts[p].count;
+	for (size_t w = 0; ticks && w < d->n_windows; w++) {
+		while (u < in->n_unknown && in->unknown[u].to <= d->windows[w].from)
+			u++;
+		if (!d->windows[w].known || (u < in->n_unknown && in->unknown[u].from < d->windows[w].to))
+			continue;
+		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
+			ticks[in->vectors->base[d->parts[p].vector]] += d->parts[p].count;
+			*all += d->parts[p].count;
+		}
 	}
 	return ticks;
 }
@@ -116,7 +128,8 @@ static int number(const struct fit_input *in, struct entry *entries, size_t n, d
 	qsort(heads, n_heads, sizeof(*heads), by_ticks);
 	for (uint32_t v = 0; v < f->n_vectors; v++)
 		f->class_of[v] = MIXTURE_NONE;
-	while (kept < n_heads && kept < FIT_CLASSES && heads[kept]->ticks >= FIT_LEAST_PART * all) {
+	while (kept < n_heads && kept < FIT_CLASSES && heads[kept]->ticks > 0 &&
+	       heads[kept]->ticks >= FIT_LEAST_PART * all) {
 		f->loose[kept] = is_loose(in, heads[kept]);
 		f->vector[kept] = heads[kept]->vector;
 		f->class_of[heads[kept]->vector] = kept;
@@ -168,11 +181,6 @@ static double power_of(const struct fit *f, const struct cpm_vectors *v, uint32_
 	double uj = class == MIXTURE_NONE ? f->pool_uj : f->m.uj_per_tick[class];
 
 	return base == vector ? uj : uj + f->marginal_uj;
-}
-
-static size_t parts_end(const struct cpm_domain *d, size_t window)
-{
-	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
 }
 
 /* What windows that were left out spent beyond what the classes in them draw, by who else was there. */

@@ -48,11 +48,14 @@ struct fit_input {
 int fit_new(const struct fit_input *in, struct fit *f);
 void fit_free(struct fit *f);
 /**
- * fit_apply() - powers instead of shares: windows that were fitted have the energy that the powers say, which adds up to
- * what was measured in all of them; others are divided in proportion to the powers
+ * fit_apply() - powers instead of shares: windows that were fitted have the energy that the powers say, which adds up
+ * to what was measured in all of them; others are divided in proportion to the powers
  */
 void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_domain *d);
-/** fit_groups() - what not knowing the powers better adds to the variances and biases of cpm_groups(). Return: 0 or -ENOMEM */
+/**
+ * fit_groups() - what not knowing the powers better adds to the variances and biases of cpm_groups()
+ * Return: 0 or -ENOMEM
+ */
 int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *groups);
 

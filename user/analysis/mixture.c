@@ -46,11 +46,12 @@
 
 /*
  * Runs that are as short as that, in ticks, are not seen often enough for their occupancies to be corrected; nor those
- * of lengths that vary, if this part of the runs that are seen is of one tick.
+ * of which this part is seen at one tick only, of a length that is always the same (squared ticks), or that varies.
  */
 #define BRIEF_TICKS	1.4
-#define BRIEF_SINGLE	0.35
-#define BRIEF_VARIANCE	0.1
+#define BRIEF_SINGLE	0.6
+#define BRIEF_VARIANCE	0.05
+#define BRIEF_VARYING	0.35
 
 /* Sums over windows. @raw: W W', @errors, @we: W E, @w: W, and @e: E. */
 struct sums {
@@ -109,8 +110,8 @@ static double corrected(const struct sums *b, uint32_t n, uint32_t i, uint32_t k
 	return b->raw[at] - b->errors.own[at] - b->errors.shared[at] - b->errors.unseen[at];
 }
 
-static void add_window(struct sums *b, uint32_t n, double weight, const double *ticks, const struct mixture_errors *errors,
-		       double uj)
+static void add_window(struct sums *b, uint32_t n, double weight, const double *ticks,
+		       const struct mixture_errors *errors, double uj)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < n; k++) {
@@ -230,7 +231,7 @@ static int powers(const struct sums *b, uint32_t n, double *p, double *inverse)
 	return ret;
 }
 
-/* Directions that change no energy: an orthonormal basis of what is at right angles to @w, in the columns, n x (n - 1). */
+/* Directions that change no energy: an orthonormal basis of what is at right angles to @w, in n - 1 columns. */
 static gsl_matrix *directions(const double *w, uint32_t n)
 {
 	gsl_matrix *basis = gsl_matrix_calloc(n, n - 1);
@@ -423,12 +424,11 @@ static void tell_runs(const struct solving *s, struct mixture *m)
 
 		m->ticks[c] = s->all.w[c];
 		m->run_ticks[c] = l->all_mean;
-		m->brief[c] = l->all_mean < BRIEF_TICKS || (l->single > BRIEF_SINGLE && l->variance > BRIEF_VARIANCE);
-		m->beside[c] = c;
+		m->brief[c] = l->all_mean < BRIEF_TICKS || l->single > BRIEF_SINGLE ||
+			      (l->single > BRIEF_VARYING && l->variance > BRIEF_VARIANCE);
 		/* an edge makes what is on one side longer by as much as the other one shorter */
 		for (uint32_t k = 0; k < s->n; k++)
-			if (k != c && with[k] < 0 && (m->beside[c] == c || with[k] < with[m->beside[c]]))
-				m->beside[c] = k;
+			m->border[(size_t)c * s->n + k] = k == c ? 0 : fmax(-with[k], 0);
 	}
 }
 
@@ -448,10 +448,10 @@ int mixture_solve(const struct mixture_input *in, struct mixture *m)
 	m->ticks = calloc(n + 1, sizeof(double));
 	m->run_ticks = calloc(n + 1, sizeof(double));
 	m->brief = calloc(n + 1, sizeof(bool));
-	m->beside = calloc(n + 1, sizeof(*m->beside));
+	m->border = calloc(n * n + 1, sizeof(double));
 	m->used = calloc(in->domain->n_windows + 1, sizeof(bool));
 	ret = m->uj_per_tick && m->covariance && m->bias && m->direction && m->ticks && m->run_ticks && m->brief &&
-	      m->beside && m->used ? mixture_runs_new(in, &s.runs) : -ENOMEM;
+	      m->border && m->used ? mixture_runs_new(in, &s.runs) : -ENOMEM;
 	if (!ret)
 		ret = sums_new(&s.all, s.n);
 	for (int i = 0; i < MIXTURE_BATCHES && !ret; i++)
@@ -485,7 +485,7 @@ void mixture_free(struct mixture *m)
 	free(m->ticks);
 	free(m->run_ticks);
 	free(m->brief);
-	free(m->beside);
+	free(m->border);
 	free(m->used);
 	memset(m, 0, sizeof(*m));
 }

@@ -20,7 +20,7 @@ struct mixture_range {
 	uint64_t from, to;
 };
 
-#define MIXTURE_NONE	UINT32_MAX	/* class of vectors that are not looked at, nor are the windows that have them */
+#define MIXTURE_NONE	UINT32_MAX	/* class of vectors that are not looked at, nor are their windows */
 
 /**
  * struct mixture_input - a counter's windows, and what is told apart in them
@@ -70,7 +70,7 @@ enum mixture_why {
  * @ticks:	of each class, in the windows that were used
  * @run_ticks:	of each class, mean length of its runs; NAN: it has none that is whole
  * @brief:	of each class: many of its runs fall between two ticks
- * @beside:	of each class, the one that its runs border on most; itself if on none
+ * @border:	how often the runs of two classes border on each other, in proportion; n_classes^2
  * @window_ticks: mean of the windows that were used
  */
 struct mixture {
@@ -80,8 +80,7 @@ struct mixture {
 	double reliability, *direction;
 	uint64_t windows, left_out;
 	bool *used, *brief;
-	double *ticks, *run_ticks;
-	uint32_t *beside;
+	double *ticks, *run_ticks, *border;
 	double window_ticks;
 };
 

@@ -21,9 +21,9 @@
 
 /*
  * Of runs that are shorter than an interval some are not seen at all. If lengths are spread evenly over the first two
- * intervals, what that leaves out is 1/12 for each run that is seen once: L (1 - L) of the variance of a run of length L
- * less than 1, against 1/6 for those, L of all, that are seen. Where a good part of the runs is that short more than one
- * is missed at a time; simulated ones lacked 1.4 to 3 times as much.
+ * intervals, what that leaves out is 1/12 for each run that is seen once: a run of length L less than 1 varies by
+ * L (1 - L), and 1/6 is counted for those, L of all, that are seen. Where a good part of the runs is that short more
+ * than one is missed at a time; simulated ones lacked 1.4 to 3 times as much.
  */
 #define UNSEEN		(1.5 / 12)
 
@@ -246,9 +246,9 @@ struct bound {
 };
 
 /*
- * A bound of the window may fall between the same two ticks as an edge. Either may have been first; half the time the edge
- * is inside, though no tick shows it. On average over all distances of the two the covariance of their errors is that of
- * jitter alone, J^2/12 of the probability (1 + J^2/6, in intervals) of falling between the same ticks.
+ * A bound of the window may fall between the same two ticks as an edge. Either may have been first; half the time the
+ * edge is inside, though no tick shows it. On average over all distances of the two the covariance of their errors is
+ * that of jitter alone, J^2/12 of the probability (1 + J^2/6, in intervals) of falling between the same ticks.
  */
 static void add_bound(const struct mixture_runs *r, const struct bound *b, double *s)
 {

@@ -14,7 +14,14 @@ struct mixture_run {
 	uint32_t class;
 };
 
-/* How long runs of a class are, in ticks. @mean is that of the usual ones, @all_mean that of all whole ones, @single the part that is one tick long. */
+/**
+ * struct mixture_length - how long runs of a class are, in ticks
+ * @mean:	of the usual ones
+ * @variance:	of their true length
+ * @all_mean:	of all whole ones
+ * @single:	the part of these that is seen at one tick
+ * @n:		of these
+ */
 struct mixture_length {
 	double mean, variance, all_mean, single;
 	uint64_t n;
@@ -30,7 +37,7 @@ struct mixture_runs {
 };
 
 /**
- * struct mixture_errors - covariance of what ticks get wrong of a window's occupancies, n_classes^2 each, in squared ticks
+ * struct mixture_errors - covariance of what ticks get wrong of a window's occupancies, squared ticks, n_classes^2 each
  * @own:	of each edge with itself
  * @shared:	of edges with each other, because they stand on the same grid
  * @unseen:	of runs that fell between two ticks, about

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See separate.h. Begins with every block that has enough time by itself, solves the model, and makes one of two that it
- * can not tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
+ * See separate.h. Begins with every block that has enough time by itself, solves the model, and makes one of two that
+ * it can not tell apart, until it can tell all of them: first those with runs too short to be sampled, then those that
  * the windows do not tell apart, then those whose intervals are wider than what they could tell. All domains have to.
  */
 #include <errno.h>
@@ -73,26 +73,36 @@ static uint32_t partner(const struct fit *f, uint32_t a, const double *worth, bo
 	uint32_t best = MIXTURE_NONE;
 
 	for (uint32_t c = 0; c < f->m.n_classes; c++)
-		if (c != a && (loose || !f->loose[c]) && worth[c] > 0 && (best == MIXTURE_NONE || worth[c] > worth[best]))
+		if (c != a && (loose || !f->loose[c]) && worth[c] > 0 &&
+		    (best == MIXTURE_NONE || worth[c] > worth[best]))
 			best = c;
 	return best;
 }
 
-/* Return: 1 if something was merged, 0, -ENODATA if there is nothing to merge with */
+/* What is as brief is the better company, if it is there half as often. */
+#define BRIEF_COUNTS	2
+
+/* Return: 1 if something was merged, 0, -ENODATA if there is nothing to merge with, -ENOMEM */
 static int merge_brief(struct work *w, const struct cpm_vectors *v, const struct fit *f)
 {
-	bool left = false;
+	uint32_t n = f->m.n_classes;
+	double *worth = calloc(n + 1ul, sizeof(*worth));
+	int ret = worth ? 0 : -ENOMEM;
 
-	for (uint32_t c = 0; c < f->m.n_classes; c++) {
-		uint32_t beside = f->m.beside[c];
+	for (uint32_t c = 0; c < n && worth && ret != 1; c++) {
+		uint32_t with;
 
 		if (!f->m.brief[c] || f->loose[c])
 			continue;
-		if (beside != c && merge_classes(w, v, f, c, beside, SEPARATE_BRIEF))
-			return 1;
-		left = true;
+		for (uint32_t k = 0; k < n; k++)
+			worth[k] = f->m.border[(size_t)c * n + k] * (f->m.brief[k] ? BRIEF_COUNTS : 1);
+		with = partner(f, c, worth, false);
+		if (with == MIXTURE_NONE)
+			with = partner(f, c, worth, true);
+		ret = with != MIXTURE_NONE && merge_classes(w, v, f, c, with, SEPARATE_BRIEF) ? 1 : -ENODATA;
 	}
-	return left ? -ENODATA : 0;
+	free(worth);
+	return ret;
 }
 
 /* The direction's two largest parts with different signs. Return: as merge_brief(), -ENOMEM */
@@ -170,8 +180,8 @@ static int look(struct work *w, unsigned int domain, bool first)
 		w->s->windows = f.m.windows;
 		w->s->left_out = f.m.left_out;
 		w->s->window_ticks = f.m.window_ticks;
-		w->s->why = f.m.why == MIXTURE_FEW_WINDOWS ? SEPARATE_FEW : f.m.why == MIXTURE_COARSE ? SEPARATE_COARSE :
-			    SEPARATE_DONE;
+		w->s->why = f.m.why == MIXTURE_FEW_WINDOWS ? SEPARATE_FEW :
+			    f.m.why == MIXTURE_COARSE ? SEPARATE_COARSE : SEPARATE_DONE;
 	}
 	if (f.m.why == MIXTURE_SOLVED || f.m.why == MIXTURE_ALIKE) {
 		w->s->reliability = fmin(w->s->reliability, f.m.reliability);
@@ -214,7 +224,8 @@ static int pool(struct work *w, const uint32_t *pool_of)
 		first[i] = UINT32_MAX;
 	}
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++)
-		if (ticks[i] > 0 && ticks[i] < FIT_LEAST_PART * all && w->in->kinds[i] == CPM_BUSY && pool_of[i] < s->n_blocks)
+		if (ticks[i] > 0 && ticks[i] < FIT_LEAST_PART * all && w->in->kinds[i] == CPM_BUSY &&
+		    pool_of[i] < s->n_blocks)
 			pools[pool_of[i]] += ticks[i];
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
 		uint32_t *to;

@@ -26,7 +26,7 @@ enum separate_why {
 	SEPARATE_PACKAGES,	/* several counters: not supported */
 	SEPARATE_FEW,		/* windows */
 	SEPARATE_COARSE,	/* ticks */
-	SEPARATE_NOTHING,	/* what ran can not be told from the times in which nothing, or only little of others, did */
+	SEPARATE_NOTHING,	/* what ran can not be told from the times in which it did not */
 };
 
 /**
@@ -53,7 +53,8 @@ struct separation {
 /**
  * separate_new() - find out
  * @p:		of @in, by whatever model
- * @pool_of:	of each block, below the number of blocks: those of little time are put together by these
+ * @pool_of:	of each block: those of little time are put together by these; not below the number of blocks:
+ *		it is left alone
  * Return: 0 or -ENOMEM
  */
 int separate_new(const struct profile *p, const struct profile_input *in, const uint32_t *pool_of,
