@@ -125,40 +125,6 @@ done
     return result, shown
 
 
-def record_alternating(lengths, runs, seconds, ticks):
-    """Record alternate @runs times in one guest of one CPU, at so many ticks to the counter's update period.
-
-    Return for each the errors of its functions' energies in percent, by the mixture model and by constant power, and
-    whether all were told apart.
-    """
-    folder = os.path.join(bench.BUILD, "bench")
-    os.makedirs(folder, exist_ok=True)
-    oracle_file = os.path.join(folder, "oracle.txt")
-    interval_us = 1000 * UPDATE_PERIOD_MS * 128 // (127 * ticks)
-    bench.guest(f"""
-cpupower -c all frequency-set -g performance >/dev/null
-for i in $(seq {runs}); do
-	kjoule record -q -i {interval_us}us --jitter {interval_us - 1}us -o /tmp/$i.data -- \\
-		$T/alternate {seconds} {UPDATE_PERIOD_MS} {' '.join(map(str, lengths))}
-	cp /tmp/$i.data {folder}/alternate-$i.data
-done
-""", "--cpus", "1", "--oracle", oracle_file, timeout=120 + runs * (seconds + 40))
-    symbols = chip.Symbols(os.path.join(bench.BUILD, "selftests/alternate"))
-    result = []
-    for i in range(1, runs + 1):
-        errors = {}
-        for model in ("mixture", "cpm"):
-            report = json.loads(bench.report(f"{folder}/alternate-{i}.data", "--model", model, "--json"))
-            truth = {n: true_figures(r) for n, r in
-                     _life_of(oracle_file, report["pid"]).functions(symbols, tgid=report["pid"]).items()}
-            errors[model] = {row["function"]: Recording.off(row["energy_package_j"], truth[row["function"]]["energy_j"])
-                             for row in report["rows"] if row["kind"] == "function" and row["function"] in truth and
-                             row["function"].startswith("work_")}
-        result.append((errors["mixture"], errors["cpm"], len(errors["mixture"]) == len(lengths)))
-    os.unlink(oracle_file)
-    return result
-
-
 def _life_of(oracle_file, pid):
     """All that the chip knows of a process, from nothing to the last mark."""
     return chip.Oracle(oracle_file, pid).span()
