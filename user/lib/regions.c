@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See regions.h. Three steps: units of each ring become marks of threads, these and the side band's
+ * events are put into the order of time, and walked through with the state of each thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "grow.h"
+#include "index.h"
+#include "region_area.h"
+#include "regions.h"
+#include "sideband.h"
+
+#define NODES		512	/* of a ring, as region.c has them */
+#define NAME_MAX	63
+#define DEPTH_MAX	32
+#define NO_NODE		UINT32_MAX
+
+/* Beyond the kinds of marks: what the side band tells. */
+enum { FORK = 100, THREAD, EXEC, EXIT };
+
+struct mark {
+	uint64_t time_ns;
+	uint32_t pid, tid;
+	uint32_t order;			/* of those at the same time */
+	uint32_t path;			/* of FORK: the thread that forked */
+	uint8_t kind;
+};
+
+/* From a moment on. */
+struct since {
+	uint64_t time_ns;
+	uint32_t path;
+};
+
+struct thread {
+	uint32_t tid, pid;
+	uint32_t path;			/* where it is */
+	unsigned int own;		/* regions around it that it has begun itself */
+	bool marked;			/* it marks itself */
+	uint64_t since_ns;
+	size_t n;
+	struct since *line;		/* in order of time */
+};
+
+struct kjoule_regions_index {
+	struct kjoule_index paths, counts, threads;
+	size_t n_threads;
+	struct thread *list;
+};
+
+struct ring {
+	bool known;			/* @pid and @tid, and what is defined */
+	uint32_t pid, tid;
+	uint64_t next;			/* unit that comes next */
+	uint64_t lost, explained;	/* as the ring says, and as its marks have said */
+	uint64_t last_ns;
+	uint64_t left_out;
+	uint32_t paths[NODES];		/* of nodes; NO_NODE */
+};
+
+struct making {
+	struct kjoule_regions *r;
+	struct ring *rings;		/* KJOULE_REGION_RINGS of them */
+	size_t n_marks;
+	struct mark *marks;
+	uint64_t begin_ns, end_ns;
+};
+
+/*
+ * Paths
+ */
+
+static int path_find(struct kjoule_regions *r, uint32_t parent, const char *name, uint32_t *out)
+{
+	uint64_t hash = kjoule_index_hash(parent, name);
+	struct kjoule_regions_path *p;
+	const char *around = parent == KJOULE_REGIONS_OUTSIDE ? "" : r->paths[parent].text;
+	size_t probe = 0, len = strlen(around) + strlen(name) + 2;
+	char *text;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&r->index->paths, hash, &probe)) != KJOULE_INDEX_NONE) {
+		*out = i;
+		if (r->paths[i].parent == parent && !strcmp(r->paths[i].name, name))
+			return 0;
+	}
+	*out = KJOULE_REGIONS_UNKNOWN;
+	if (r->n_paths == KJOULE_REGIONS_MOST || r->paths[parent].depth == DEPTH_MAX) {
+		r->left_out++;
+		return 0;
+	}
+	text = malloc(len);
+	if (!text || kjoule_index_add(&r->index->paths, hash, r->n_paths)) {
+		free(text);
+		return -ENOMEM;
+	}
+	p = kjoule_grow(&r->paths, &r->n_paths, sizeof(*p));
+	if (!p) {
+		free(text);
+		return -ENOMEM;
+	}
+	strcpy(text, around);
+	if (around[0])
+		strcat(text, "/");
+	p->name = text + strlen(text);
+	strcat(text, name);
+	p->text = text;
+	p->parent = parent;
+	p->depth = r->paths[parent].depth + 1;
+	*out = r->n_paths - 1;
+	return 0;
+}
+
+bool kjoule_regions_inside(const struct kjoule_regions *r, uint32_t path, const char *name)
+{
+	const char *text = r->paths[path].text, *at = text;
+	size_t len = strlen(name);
+
+	if (path == KJOULE_REGIONS_OUTSIDE || path == KJOULE_REGIONS_UNKNOWN || !len)
+		return false;
+	while ((at = strstr(at, name))) {
+		if ((at == text || at[-1] == '/') && (!at[len] || at[len] == '/'))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/*
+ * From units to marks
+ */
+
+static int add_mark(struct making *m, const struct mark *mark)
+{
+	struct mark *slot = kjoule_grow(&m->marks, &m->n_marks, sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *mark;
+	slot->order = m->n_marks;
+	return 0;
+}
+
+/* From a time on nobody knows where the ring's thread is. */
+static int lose(struct making *m, struct ring *ring, uint64_t time_ns)
+{
+	return add_mark(m, &(struct mark){ .time_ns = time_ns, .pid = ring->pid, .tid = ring->tid,
+					   .path = KJOULE_REGIONS_UNKNOWN, .kind = KJOULE_REGION_LOST });
+}
+
+static void forget(struct ring *ring)
+{
+	for (size_t i = 0; i < NODES; i++)
+		ring->paths[i] = NO_NODE;
+	ring->paths[0] = KJOULE_REGIONS_OUTSIDE;
+}
+
+static int define(struct making *m, struct ring *ring, const struct kjoule_region_unit *u)
+{
+	char name[8 * sizeof(*u)] = "";
+	size_t len = (u->units - 1u) * sizeof(*u);
+	uint32_t parent = u->parent < NODES ? ring->paths[u->parent] : NO_NODE;
+
+	if (len > sizeof(name) - 1)
+		len = sizeof(name) - 1;
+	memcpy(name, u + 1, len);
+	name[NAME_MAX] = 0;
+	if (!u->node || u->node >= NODES || parent == NO_NODE || !name[0]) {
+		m->r->damaged++;
+		return 0;
+	}
+	/* inside of one that could not be told is as unknown */
+	if (parent == KJOULE_REGIONS_UNKNOWN) {
+		ring->paths[u->node] = KJOULE_REGIONS_UNKNOWN;
+		return 0;
+	}
+	return path_find(m->r, parent, name, &ring->paths[u->node]);
+}
+
+static int start(struct making *m, struct ring *ring, const struct kjoule_region_unit *u)
+{
+	struct kjoule_region_who who;
+
+	if (u->units != 2) {
+		m->r->damaged++;
+		return 0;
+	}
+	memcpy(&who, u + 1, sizeof(who));
+	forget(ring);
+	ring->known = true;
+	ring->pid = who.pid;
+	ring->tid = who.tid;
+	ring->last_ns = u->time_ns;
+	return add_mark(m, &(struct mark){ .time_ns = u->time_ns, .pid = who.pid, .tid = who.tid,
+					   .kind = KJOULE_REGION_START });
+}
+
+static int take_unit(struct making *m, struct ring *ring, const struct kjoule_region_unit *u)
+{
+	struct mark mark = { .time_ns = u->time_ns, .pid = ring->pid, .tid = ring->tid, .kind = u->kind };
+
+	if (u->kind == KJOULE_REGION_START)
+		return start(m, ring, u);
+	if (!ring->known) {
+		m->r->lost++;		/* what came before was in a chunk that is gone */
+		return 0;
+	}
+	if (u->kind == KJOULE_REGION_DEFINE)
+		return define(m, ring, u);
+	/* where a handler came in between, by so little that it does not matter */
+	if (mark.time_ns < ring->last_ns)
+		mark.time_ns = ring->last_ns;
+	ring->last_ns = mark.time_ns;
+	if (u->kind == KJOULE_REGION_LOST) {
+		ring->explained += u->node;
+		return lose(m, ring, mark.time_ns);
+	}
+	if (u->kind < KJOULE_REGION_BEGIN || u->kind > KJOULE_REGION_CLOSE || u->node >= NODES) {
+		m->r->damaged++;
+		return 0;
+	}
+	m->r->marks++;
+	mark.path = ring->paths[u->node];
+	if (mark.path == NO_NODE) {
+		m->r->damaged++;
+		mark.path = KJOULE_REGIONS_UNKNOWN;
+	}
+	return add_mark(m, &mark);
+}
+
+static int take_batch(struct making *m, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units)
+{
+	struct ring *ring = &m->rings[batch->ring];
+	int ret = 0;
+
+	if (batch->first != ring->next) {
+		/* a chunk is gone, or the recorder has given up on what a program made of its ring */
+		if (ring->known)
+			ret = lose(m, ring, ring->last_ns);
+		ring->known = false;
+		forget(ring);
+	}
+	ring->next = batch->first + batch->units;
+	ring->lost = batch->lost;
+	ring->left_out = batch->left_out;
+	for (uint32_t i = 0, n; i < batch->units && !ret; i += n) {
+		n = units[i].units;
+		if (!n || n > batch->units - i) {
+			m->r->damaged++;
+			break;
+		}
+		ret = take_unit(m, ring, &units[i]);
+	}
+	return ret;
+}
+
+static int take_batches(struct making *m, const uint8_t *data, size_t len)
+{
+	struct kjoule_region_batch batch;
+	struct kjoule_region_unit *units = NULL;
+	size_t at = 0, bytes;
+	int ret = 0;
+
+	while (len - at >= sizeof(batch) && !ret) {
+		memcpy(&batch, data + at, sizeof(batch));
+		at += sizeof(batch);
+		bytes = (size_t)batch.units * sizeof(*units);
+		if (batch.ring >= KJOULE_REGION_RINGS || batch.units > KJOULE_REGION_UNITS || bytes > len - at)
+			break;
+		if (!units)
+			units = malloc(KJOULE_REGION_UNITS * sizeof(*units));
+		if (!units)
+			return -ENOMEM;
+		memcpy(units, data + at, bytes);
+		ret = take_batch(m, &batch, units);
+		at += bytes;
+	}
+	free(units);
+	m->r->damaged += at < len;
+	for (size_t i = 0; i < KJOULE_REGION_RINGS && !ret; i++) {
+		struct ring *ring = &m->rings[i];
+
+		m->r->lost += ring->lost;
+		m->r->left_out += ring->left_out;
+		/* there was no room any more to tell since when */
+		if (ring->known && ring->lost > ring->explained)
+			ret = lose(m, ring, ring->last_ns);
+	}
+	return ret;
+}
+
+static int take_events(struct making *m, const void *records, size_t len)
+{
+	struct kjoule_event ev;
+	size_t off = 0;
+	int ret = 0;
+
+	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
+		struct mark mark = { .time_ns = ev.time_ns, .pid = ev.pid, .tid = ev.tid, .path = ev.ptid };
+
+		if (ev.type == KJOULE_EVENT_FORK)
+			mark.kind = ev.pid == ev.ppid ? THREAD : FORK;
+		else if (ev.type == KJOULE_EVENT_COMM && ev.exec)
+			mark.kind = EXEC;
+		else if (ev.type == KJOULE_EVENT_EXIT)
+			mark.kind = EXIT;
+		else
+			continue;
+		/* what is executed goes on as the process's first thread */
+		if (mark.kind == EXEC)
+			mark.tid = ev.pid;
+		ret = add_mark(m, &mark);
+	}
+	return ret;
+}
+
+/*
+ * From marks to threads
+ */
+
+static struct thread *thread_find(const struct kjoule_regions *r, uint32_t tid)
+{
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&r->index->threads, kjoule_index_hash(tid, ""), &probe)) != KJOULE_INDEX_NONE)
+		if (r->index->list[i].tid == tid)
+			return &r->index->list[i];
+	return NULL;
+}
+
+static struct thread *thread_get(struct kjoule_regions *r, uint32_t tid)
+{
+	struct thread *t = thread_find(r, tid);
+
+	if (t)
+		return t;
+	if (kjoule_index_add(&r->index->threads, kjoule_index_hash(tid, ""), r->index->n_threads))
+		return NULL;
+	t = kjoule_grow(&r->index->list, &r->index->n_threads, sizeof(*t));
+	if (t)
+		t->tid = tid;
+	return t;
+}
+
+static struct kjoule_regions_count *count_find(const struct kjoule_regions *r, uint32_t pid, uint32_t path)
+{
+	uint64_t hash = kjoule_index_hash((uint64_t)pid << 32 | path, "");
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&r->index->counts, hash, &probe)) != KJOULE_INDEX_NONE)
+		if (r->counts[i].pid == pid && r->counts[i].path == path)
+			return &r->counts[i];
+	return NULL;
+}
+
+const struct kjoule_regions_count *kjoule_regions_count(const struct kjoule_regions *r, uint32_t pid, uint32_t path)
+{
+	return count_find(r, pid, path);
+}
+
+static struct kjoule_regions_count *count_get(struct kjoule_regions *r, uint32_t pid, uint32_t path)
+{
+	struct kjoule_regions_count *c = count_find(r, pid, path);
+
+	if (c)
+		return c;
+	if (kjoule_index_add(&r->index->counts, kjoule_index_hash((uint64_t)pid << 32 | path, ""), r->n_counts))
+		return NULL;
+	c = kjoule_grow(&r->counts, &r->n_counts, sizeof(*c));
+	if (c) {
+		c->pid = pid;
+		c->path = path;
+	}
+	return c;
+}
+
+/* Its time in the region until now, as far as it was recorded. */
+static int account(struct making *m, struct thread *t, uint64_t until_ns)
+{
+	uint64_t from = t->since_ns > m->begin_ns ? t->since_ns : m->begin_ns;
+	struct kjoule_regions_count *c;
+
+	if (until_ns > m->end_ns)
+		until_ns = m->end_ns;
+	if (t->path == KJOULE_REGIONS_OUTSIDE || until_ns <= from)
+		return 0;
+	c = count_get(m->r, t->pid, t->path);
+	if (!c)
+		return -ENOMEM;
+	c->marked_ns += until_ns - from;
+	return 0;
+}
+
+/* From now on the thread is there. */
+static int move(struct making *m, struct thread *t, uint32_t path, uint64_t time_ns)
+{
+	struct since *s;
+	int ret = account(m, t, time_ns);
+
+	t->since_ns = time_ns;
+	if (ret || t->path == path)
+		return ret;
+	t->path = path;
+	s = kjoule_grow(&t->line, &t->n, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	*s = (struct since){ time_ns, path };
+	return 0;
+}
+
+/* The thread, or the program that it ran, is at its end: what it has begun is not ended. */
+static int stop(struct making *m, struct thread *t, uint64_t time_ns)
+{
+	uint32_t path = t->path;
+	int ret;
+
+	for (; t->own && path > KJOULE_REGIONS_UNKNOWN; path = m->r->paths[path].parent, t->own--) {
+		struct kjoule_regions_count *c = count_get(m->r, t->pid, path);
+
+		if (!c)
+			return -ENOMEM;
+		c->unended++;
+		m->r->unended++;
+	}
+	t->own = 0;
+	ret = move(m, t, KJOULE_REGIONS_OUTSIDE, time_ns);
+	t->marked = false;
+	return ret;
+}
+
+/* A mark of the thread's own. */
+static int apply_mark(struct making *m, struct thread *t, const struct mark *mark)
+{
+	struct kjoule_regions_count *c;
+
+	switch (mark->kind) {
+	case KJOULE_REGION_BEGIN:
+		t->own++;
+		m->r->entered++;
+		c = count_get(m->r, mark->pid, mark->path);
+		if (!c)
+			return -ENOMEM;
+		c->entered++;
+		break;
+	case KJOULE_REGION_END:
+		t->own -= t->own > 0;
+		break;
+	case KJOULE_REGION_UNBEGUN:
+		m->r->unbegun++;
+		break;
+	case KJOULE_REGION_CLOSE:
+		return stop(m, t, mark->time_ns);
+	}
+	/* what was begun while marks were lost is of the thread's own, as far as anybody knows */
+	if (t->path == KJOULE_REGIONS_UNKNOWN)
+		t->own = m->r->paths[mark->path].depth;
+	return move(m, t, mark->path, mark->time_ns);
+}
+
+static int apply(struct making *m, const struct mark *mark)
+{
+	struct thread *t, *from;
+	uint32_t path = KJOULE_REGIONS_OUTSIDE;
+	int ret;
+
+	/* who has never marked anything is nobody's child of any interest */
+	if (mark->kind >= FORK && mark->kind != FORK && !thread_find(m->r, mark->tid))
+		return 0;
+	if (mark->kind == FORK) {
+		from = thread_find(m->r, mark->path);
+		if (from)
+			path = from->path;
+		if (path == KJOULE_REGIONS_OUTSIDE && !thread_find(m->r, mark->tid))
+			return 0;
+	}
+	t = thread_get(m->r, mark->tid);
+	if (!t)
+		return -ENOMEM;
+	if (mark->kind >= FORK || mark->kind == KJOULE_REGION_START) {
+		/* a ring that is had anew, after a fork, tells at the same moment what goes on */
+		ret = stop(m, t, mark->time_ns);
+		t->pid = mark->pid;
+		if (mark->kind == KJOULE_REGION_START) {
+			m->r->threads += !t->marked;
+			t->marked = true;
+		}
+		return ret ? ret : move(m, t, path, mark->time_ns);
+	}
+	t->pid = mark->pid;
+	return apply_mark(m, t, mark);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct mark *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int walk(struct making *m)
+{
+	struct kjoule_regions *r = m->r;
+	int ret = 0;
+
+	if (m->n_marks)
+		qsort(m->marks, m->n_marks, sizeof(*m->marks), by_time);
+	for (size_t i = 0; i < m->n_marks && !ret; i++)
+		ret = apply(m, &m->marks[i]);
+	for (size_t i = 0; i < r->index->n_threads && !ret; i++)
+		ret = stop(m, &r->index->list[i], m->end_ns > r->index->list[i].since_ns ? m->end_ns :
+			   r->index->list[i].since_ns);
+	return ret;
+}
+
+static int make_rings(struct making *m)
+{
+	m->rings = calloc(KJOULE_REGION_RINGS, sizeof(*m->rings));
+	for (size_t i = 0; m->rings && i < KJOULE_REGION_RINGS; i++)
+		forget(&m->rings[i]);
+	return m->rings ? 0 : -ENOMEM;
+}
+
+/* The two paths that are no region's. */
+static int make_paths(struct kjoule_regions *r)
+{
+	for (int i = 0; i < 2; i++) {
+		struct kjoule_regions_path *p = kjoule_grow(&r->paths, &r->n_paths, sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		p->name = p->text = i ? "[marks lost]" : "[outside of regions]";
+	}
+	return 0;
+}
+
+int kjoule_regions_new(const void *batches, size_t len, const void *side_band, size_t side_band_len,
+		       uint64_t begin_ns, uint64_t end_ns, struct kjoule_regions **out)
+{
+	struct making m = { .begin_ns = begin_ns, .end_ns = end_ns };
+	int ret = -ENOMEM;
+
+	*out = NULL;
+	m.r = calloc(1, sizeof(*m.r));
+	if (m.r)
+		m.r->index = calloc(1, sizeof(*m.r->index));
+	if (m.r && m.r->index)
+		ret = make_paths(m.r);
+	if (!ret && len) {
+		ret = make_rings(&m);
+		if (!ret)
+			ret = take_batches(&m, batches, len);
+		if (!ret && m.n_marks)
+			ret = take_events(&m, side_band, side_band_len);
+		if (!ret)
+			ret = walk(&m);
+	}
+	free(m.rings);
+	free(m.marks);
+	if (ret)
+		kjoule_regions_free(m.r);
+	else
+		*out = m.r;
+	return ret;
+}
+
+uint32_t kjoule_regions_find(const struct kjoule_regions *r, uint32_t tid, uint64_t time_ns)
+{
+	const struct thread *t = thread_find(r, tid);
+	size_t lo = 0, hi = t ? t->n : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->line[mid].time_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? t->line[lo - 1].path : KJOULE_REGIONS_OUTSIDE;
+}
+
+void kjoule_regions_free(struct kjoule_regions *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 2; i < r->n_paths; i++)
+		free((char *)r->paths[i].text);
+	free(r->paths);
+	free(r->counts);
+	if (r->index) {
+		for (size_t i = 0; i < r->index->n_threads; i++)
+			free(r->index->list[i].line);
+		free(r->index->list);
+		kjoule_index_free(&r->index->paths);
+		kjoule_index_free(&r->index->counts);
+		kjoule_index_free(&r->index->threads);
+	}
+	free(r->index);
+	free(r);
+}
