@@ -58,6 +58,10 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps,
 				      &v->side_band_skipped);
 	}
+	if (!ret)
+		ret = kjoule_regions_new(v->rec.regions, v->rec.regions_len, v->rec.side_band, v->rec.side_band_len,
+					 s->t0_ns, v->rec.ended && v->rec.end.stop_ns > s->t0_ns ? v->rec.end.stop_ns :
+					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
 		return kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
@@ -77,6 +81,7 @@ void view_close(struct view *v)
 	kjoule_index_free(&v->by_path);
 	kjoule_kallsyms_free(v->live);
 	kjoule_maps_free(v->maps);
+	kjoule_regions_free(v->regions);
 	timeline_free(&v->tl);
 	kjoule_recording_free(&v->rec);
 	memset(v, 0, sizeof(*v));
