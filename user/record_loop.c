@@ -20,8 +20,8 @@
 #include "record_loop.h"
 
 #define SLEEP_MS	200
-#define SLEEP_LESS_MS	20	/* while programs mark regions so fast that their rings fill up */
-#define REGIONS_FULL	0.4	/* of a ring */
+#define SLEEP_LEAST_MS	5	/* while programs mark regions so fast that their rings fill up */
+#define REGIONS_FULL	0.4	/* of a ring: there is room for what comes faster all of a sudden */
 #define LAST_DRAINS	16	/* after the end: all that may wait, but no more of who goes on marking */
 #define RECORDER_NICE	(-10)	/* nine tenths of a CPU that all want */
 
@@ -61,15 +61,25 @@ static void follow_target(struct record_loop *l)
 		record_keep_away(l, &busy);
 }
 
+/* As fast as rings have filled up since the last time they may be full again before we would come by ourselves. */
+static unsigned int regions_sleep(double fullest, uint64_t ns)
+{
+	double ms = fullest > 0 ? REGIONS_FULL / fullest * ns / 1e6 : SLEEP_MS;
+
+	return ms >= SLEEP_MS ? 0 : ms < SLEEP_LEAST_MS ? SLEEP_LEAST_MS : ms;
+}
+
 static int drain_regions(struct record_loop *l)
 {
+	uint64_t now = record_now_ns();
 	double fullest;
 	int ret;
 
 	if (!l->regions)
 		return 0;
 	ret = kjoule_region_area_drain(l->regions, record_writer_regions, l->w, &fullest);
-	l->regions_fill = fullest > REGIONS_FULL;
+	l->regions_ms = regions_sleep(fullest, now - l->regions_ns);
+	l->regions_ns = now;
 	if (ret > 0 && (!l->session.stop_ns || l->last_drains++ < LAST_DRAINS))
 		l->again = true;
 	return ret < 0 ? kjoule_fail(&l->err, -ret, "%s: keeping regions: %s", l->opt->output, strerror(-ret)) : 0;
@@ -191,7 +201,7 @@ static void on_signal(struct record_loop *l)
 
 static int sleep_ms(const struct record_loop *l, uint64_t now)
 {
-	uint64_t ns = (l->regions_fill ? SLEEP_LESS_MS : SLEEP_MS) * 1000000ull, until;
+	uint64_t ns = (l->regions_ms ? l->regions_ms : SLEEP_MS) * 1000000ull, until;
 
 	if (l->again)
 		return 0;

@@ -27,7 +27,8 @@ struct record_loop {
 	uint64_t looked_ns;		/* when the CPUs that are online were looked at */
 	uint32_t process;		/* that the side band is wanted of; 0: all */
 	struct kjoule_region_area *regions;	/* NULL: there is no command that could mark any */
-	bool regions_fill;		/* a good part of a ring is full: come again soon */
+	uint64_t regions_ns;		/* when they were taken last */
+	unsigned int regions_ms;	/* come again so soon, 0: whenever */
 	unsigned int last_drains;	/* of regions, since the session was stopped */
 	struct record_child child;
 	struct kjoule_calibration cal;

@@ -141,6 +141,8 @@ static void print_missing(const struct view *v)
 	if (b->foreign)
 		printf("# regions    %u programs could mark none: they are in another namespace of processes or of time\n",
 		       b->foreign);
+	if (b->unmapped)
+		printf("# regions    %u programs could mark none: they may not have so much address space\n", b->unmapped);
 	if (r->damaged || b->damaged)
 		printf("# regions    %" PRIu64 " times what programs wrote made no sense\n", r->damaged + b->damaged);
 }
@@ -161,7 +163,7 @@ struct json_object *report_regions_json(const struct view *v)
 	const struct kjoule_regions *r = v->regions;
 	struct json_object *o, *list;
 
-	if (!r->marks && !r->lost && !b->refused && !b->foreign)
+	if (!r->marks && !r->lost && !b->refused && !b->foreign && !b->unmapped)
 		return NULL;
 	o = json_object_new_object();
 	list = json_object_new_array();
@@ -174,6 +176,7 @@ struct json_object *report_regions_json(const struct view *v)
 	json_object_object_add(o, "left_out", json_object_new_uint64(r->left_out));
 	json_object_object_add(o, "threads_refused", json_object_new_uint64(b->refused));
 	json_object_object_add(o, "programs_foreign", json_object_new_uint64(b->foreign));
+	json_object_object_add(o, "programs_without_room", json_object_new_uint64(b->unmapped));
 	json_object_object_add(o, "damaged", json_object_new_uint64(r->damaged + b->damaged));
 	for (size_t i = 0; i < r->n_counts; i++) {
 		const struct kjoule_regions_count *c = &r->counts[i];

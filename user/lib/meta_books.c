@@ -36,7 +36,7 @@ static const struct kjoule_json_member end_members[] = {
 #define REGIONS(name, type) \
 	{ "regions_" #name, offsetof(struct kjoule_end, regions.name), KJOULE_JSON_ ## type }
 	REGIONS(lost, U64), REGIONS(left_out, U64), REGIONS(unfinished, U64), REGIONS(damaged, U64),
-	REGIONS(foreign, U32), REGIONS(refused, U32),
+	REGIONS(foreign, U32), REGIONS(refused, U32), REGIONS(unmapped, U32),
 #undef REGIONS
 };
 

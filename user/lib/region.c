@@ -100,8 +100,16 @@ static struct kjoule_region_head *map_area(int fd)
 	void *p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	struct kjoule_region_head *head = p;
 
-	if (p == MAP_FAILED)
+	if (p == MAP_FAILED) {
+		/* its first page, to have it told */
+		p = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (p == MAP_FAILED)
+			return NULL;
+		head = p;
+		__atomic_fetch_add(&head->unmapped, 1, __ATOMIC_RELAXED);
+		munmap(p, sysconf(_SC_PAGESIZE));
 		return NULL;
+	}
 	if (head->magic == KJOULE_REGION_MAGIC && head->head_bytes == sizeof(*head) &&
 	    !__atomic_load_n(&head->over, __ATOMIC_RELAXED))
 		return head;

@@ -209,6 +209,7 @@ void kjoule_region_area_books(const struct kjoule_region_area *a, struct kjoule_
 	*books = (struct kjoule_region_books){
 		.foreign = __atomic_load_n(&a->head->foreign, __ATOMIC_RELAXED),
 		.refused = __atomic_load_n(&a->head->refused, __ATOMIC_RELAXED),
+		.unmapped = __atomic_load_n(&a->head->unmapped, __ATOMIC_RELAXED),
 		.damaged = a->damaged,
 	};
 	for (uint32_t i = 0; i < KJOULE_REGION_RINGS; i++) {

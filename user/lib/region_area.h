@@ -38,7 +38,7 @@
 #define KJOULE_REGION_ENV	"KJOULE_REGIONS"
 #define KJOULE_REGION_MAGIC	0x31736e6f69676572ull	/* "regions1" in little endian */
 #define KJOULE_REGION_RINGS	512
-#define KJOULE_REGION_UNITS	8192			/* of a ring; a power of two */
+#define KJOULE_REGION_UNITS	16384			/* of a ring; a power of two */
 #define KJOULE_REGION_SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 enum kjoule_region_kind {
@@ -86,7 +86,9 @@ struct kjoule_region_head {
 	uint64_t time_namespace;
 	uint32_t foreign;		/* programs that are in others */
 	uint32_t refused;		/* threads that found no ring */
-	uint64_t reserved[507];
+	uint32_t unmapped;		/* programs that had no room for it */
+	uint32_t reserved0;
+	uint64_t reserved[506];
 	uint64_t owners[KJOULE_REGION_RINGS];	/* process << 32 | thread; 0: free */
 	struct kjoule_region_ring rings[KJOULE_REGION_RINGS];
 };
@@ -120,6 +122,7 @@ struct kjoule_region_books {
 	uint64_t damaged;		/* times that a ring's books made no sense */
 	uint32_t foreign;		/* programs in other namespaces, whose threads are called otherwise here */
 	uint32_t refused;		/* threads that found no ring */
+	uint32_t unmapped;		/* programs that had no room for the memory in their address space */
 };
 
 struct kjoule_region_area;

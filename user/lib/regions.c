@@ -217,7 +217,8 @@ static int take_unit(struct making *m, struct ring *ring, const struct kjoule_re
 		ring->explained += u->node;
 		return lose(m, ring, mark.time_ns);
 	}
-	if (u->kind < KJOULE_REGION_BEGIN || u->kind > KJOULE_REGION_CLOSE || u->node >= NODES) {
+	if (u->kind < KJOULE_REGION_BEGIN || u->kind > KJOULE_REGION_CLOSE || u->node >= NODES ||
+	    (u->kind == KJOULE_REGION_BEGIN && !u->node)) {
 		m->r->damaged++;
 		return 0;
 	}

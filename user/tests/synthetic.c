@@ -292,7 +292,8 @@ static struct buffer regions, more_side;
 
 void put_regions(const struct buffer *batches, const struct buffer *more_side_band)
 {
-	put_bytes(&regions, batches->data, batches->len);
+	if (batches->len)
+		put_bytes(&regions, batches->data, batches->len);
 	if (more_side_band)
 		put_bytes(&more_side, more_side_band->data, more_side_band->len);
 }

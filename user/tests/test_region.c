@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -280,6 +281,17 @@ static int forever(void)
 	return 0;
 }
 
+/* So little address space that the memory does not fit. */
+static int cramped(void)
+{
+	struct rlimit limit = { 64 << 20, 64 << 20 };
+
+	if (setrlimit(RLIMIT_AS, &limit))
+		return 1;
+	execl("/proc/self/exe", "test_region", "recorded", NULL);
+	return 1;
+}
+
 static int says_whether_recorded(void)
 {
 	kjoule_region_begin("x");
@@ -293,7 +305,7 @@ static const struct {
 } programs[] = {
 	{ "nested", nested }, { "threads", threads }, { "many", many_threads }, { "forks", forks },
 	{ "exec", one_then_exec }, { "killed", killed_in_a_region }, { "signals", signals }, { "too-much", too_much },
-	{ "too-deep", too_deep }, { "long", long_name }, { "forever", forever }, { "recorded", says_whether_recorded },
+	{ "too-deep", too_deep }, { "long", long_name }, { "forever", forever }, { "recorded", says_whether_recorded }, { "cramped", cramped },
 };
 
 /*
@@ -670,6 +682,26 @@ static void without_a_session_nothing_happens(void **state)
 	kjoule_region_area_free(area);
 }
 
+static void a_program_without_room_is_counted(void **state)
+{
+	struct kjoule_region_area *area;
+	int status;
+
+	(void)state;
+	/* under a sanitizer or valgrind no program can be so small */
+#ifdef __SANITIZE_ADDRESS__
+	skip();
+#endif
+	if (getenv("KJOULE_TEST_QUICK"))
+		skip();
+	assert_int_equal(kjoule_region_area_new(&area), 0);
+	waitpid(start(area, "cramped", 0, 1), &status, 0);
+	assert_int_equal(WEXITSTATUS(status), 6);
+	kjoule_region_area_books(area, &books);
+	assert_int_equal(books.unmapped, 1);
+	kjoule_region_area_free(area);
+}
+
 /* The descriptor that a child of this process has been handed. */
 static struct kjoule_region_head *their_area(const struct kjoule_region_area *area, int *fd)
 {
@@ -852,6 +884,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_finds_no_room_is_told_and_nothing_else_suffers),
 		cmocka_unit_test(what_is_too_much_stays_with_the_region_around),
 		cmocka_unit_test(a_long_name_is_cut_between_characters),
+		cmocka_unit_test(a_program_without_room_is_counted),
 		cmocka_unit_test(a_program_of_another_namespace_is_counted),
 		cmocka_unit_test(rings_of_the_dead_are_given_to_others),
 		cmocka_unit_test(full_tables_are_told),
