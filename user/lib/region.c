@@ -201,6 +201,14 @@ static void __attribute__((constructor)) begin_process(void)
 	errno = error;
 }
 
+/* Where this was a part of a shared object that goes: what is called when a thread ends goes with it. */
+static void __attribute__((destructor)) end_process(void)
+{
+	if (has_key)
+		pthread_key_delete(key);
+	has_key = false;
+}
+
 int kjoule_region_recorded(void)
 {
 	if (!__atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED))

@@ -240,6 +240,9 @@ static int take_batch(struct making *m, const struct kjoule_region_batch *batch,
 		/* a chunk is gone, or the recorder has given up on what a program made of its ring */
 		if (ring->known)
 			ret = lose(m, ring, ring->last_ns);
+		/* a mark takes a unit */
+		if (batch->first > ring->next)
+			m->r->lost += batch->first - ring->next;
 		ring->known = false;
 		forget(ring);
 	}
