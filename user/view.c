@@ -18,6 +18,9 @@ struct view_object {
 
 static const char unknown[] = "[unknown]";
 
+/* No recording has more ticks: a century at ten kilohertz has not. */
+#define TICKS_MOST	(1ull << 45)
+
 /* Addresses of the running kernel help if it is the very one that was recorded. */
 static void use_live_kernel(struct view *v)
 {
@@ -47,6 +50,8 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		max_tick = (INT64_MAX - s->t0_ns) / s->interval_ns;
 	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
 		max_tick = (v->rec.end.stop_ns - s->t0_ns) / s->interval_ns + 2;
+	if (max_tick > TICKS_MOST)
+		max_tick = TICKS_MOST;
 	for (size_t i = 0; i < v->rec.n_streams && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
 
