@@ -131,7 +131,7 @@ static void make_regions(struct buffer *b)
 		put_region_batch(b, tid - 100, 0, &u, 3);
 		u.len = 0;
 		put_region_mark(&u, KJOULE_REGION_UNBEGUN, 1070000000, 0);
-		put_region_mark(&u, KJOULE_REGION_INHERIT, 1080000000, 2);
+		put_region_mark(&u, KJOULE_REGION_BEGIN, 1080000000, 2);
 		put_region_mark(&u, KJOULE_REGION_CLOSE, 1090000000, 0);
 		put_region_batch(b, tid - 100, 2 + 2 + 2 + 5, &u, 5);
 	}

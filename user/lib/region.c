@@ -321,12 +321,11 @@ static bool tell(struct thread *t, uint32_t node)
 }
 
 /* The ring has to know whose it is, and what was lost, before anything else. */
-static bool get_ready(struct thread *t, uint64_t time_ns, uint32_t current)
+static bool get_ready(struct thread *t, uint64_t time_ns)
 {
 	if (!t->started) {
 		t->started = true;
-		t->started = put_start(t, time_ns) &&
-			     (!current || (tell(t, current) && put(t, KJOULE_REGION_INHERIT, time_ns, current)));
+		t->started = put_start(t, time_ns);
 	}
 	if (t->started && t->lost_ns && put(t, KJOULE_REGION_LOST, t->lost_ns, t->lost)) {
 		t->lost_ns = 0;
@@ -345,12 +344,12 @@ static void lose(struct thread *t, uint64_t time_ns)
 		__atomic_store_n(&kjoule_region_wanted, 0, __ATOMIC_RELAXED);
 }
 
-/* @before: where it was; @node: what the mark is of */
-static void mark(struct thread *t, enum kjoule_region_kind kind, uint32_t before, uint32_t node)
+/* From now on the thread is in @node. */
+static void mark(struct thread *t, enum kjoule_region_kind kind, uint32_t node)
 {
 	uint64_t time_ns = now_ns();
 
-	if (__builtin_expect((!t->started || t->lost_ns) && !get_ready(t, time_ns, before), 0)) {
+	if (__builtin_expect((!t->started || t->lost_ns) && !get_ready(t, time_ns), 0)) {
 		lose(t, time_ns);
 		return;
 	}
@@ -406,7 +405,7 @@ static void give_back(void *arg)
 	struct thread *t = arg;
 
 	if (generation && t->generation == *generation && t->ring) {
-		mark(t, KJOULE_REGION_CLOSE, t->current, 0);
+		mark(t, KJOULE_REGION_CLOSE, 0);
 		__atomic_store_n(t->owner, 0, __ATOMIC_RELEASE);
 	}
 	self = NULL;
@@ -514,7 +513,7 @@ static uint32_t find(struct thread *t, uint32_t parent, const char *name)
 void kjoule_region_do_begin(const char *name)
 {
 	struct thread *t = thread();
-	uint32_t node, before;
+	uint32_t node;
 
 	if (!t)
 		return;
@@ -524,17 +523,15 @@ void kjoule_region_do_begin(const char *name)
 		__atomic_store_n(&t->ring->left_out, t->ring->left_out + 1, __ATOMIC_RELAXED);
 		return;
 	}
-	before = t->current;
 	/* before the mark: a handler that comes in between finds itself inside of it, and goes back into it */
 	t->current = node;
 	barrier();
-	mark(t, KJOULE_REGION_BEGIN, before, node);
+	mark(t, KJOULE_REGION_BEGIN, node);
 }
 
 void kjoule_region_do_end(void)
 {
 	struct thread *t = thread();
-	uint32_t before;
 
 	if (!t)
 		return;
@@ -542,12 +539,11 @@ void kjoule_region_do_end(void)
 		t->skipped--;
 		return;
 	}
-	before = t->current;
-	if (!before) {
-		mark(t, KJOULE_REGION_UNBEGUN, 0, 0);
+	if (!t->current) {
+		mark(t, KJOULE_REGION_UNBEGUN, 0);
 		return;
 	}
-	t->current = t->nodes[before].parent;
+	t->current = t->nodes[t->current].parent;
 	barrier();
-	mark(t, KJOULE_REGION_END, before, t->current);
+	mark(t, KJOULE_REGION_END, t->current);
 }

@@ -47,7 +47,6 @@ enum kjoule_region_kind {
 	KJOULE_REGION_BEGIN,		/* @node was begun */
 	KJOULE_REGION_END,		/* back in @node */
 	KJOULE_REGION_UNBEGUN,		/* an end without a begin */
-	KJOULE_REGION_INHERIT,		/* in @node, which was begun before a fork */
 	KJOULE_REGION_LOST,		/* from @time_ns on @node marks were lost */
 	KJOULE_REGION_CLOSE,		/* the thread ends */
 };

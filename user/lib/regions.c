@@ -485,7 +485,7 @@ static int apply(struct making *m, const struct mark *mark)
 	if (!t)
 		return -ENOMEM;
 	if (mark->kind >= FORK || mark->kind == KJOULE_REGION_START) {
-		/* a ring that is had anew, after a fork, tells at the same moment what goes on */
+		/* a ring begins with a mark of the same moment, which says where its thread is */
 		ret = stop(m, t, mark->time_ns);
 		t->pid = mark->pid;
 		if (mark->kind == KJOULE_REGION_START) {

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -161,6 +162,9 @@ static int killed_in_a_region(void)
 	return 1;
 }
 
+#define STEPS	620	/* a begin and an end, about */
+#define STEPS_FIRST	55	/* those of raise() */
+
 static volatile uint64_t handled;
 static volatile sig_atomic_t working;
 
@@ -216,6 +220,39 @@ static int signals(void)
 	    write(STDOUT_FILENO, (const void *)&handled, sizeof(handled)) != sizeof(handled))
 		return 1;
 	return 0;
+}
+
+static void stepped_handler(int sig)
+{
+	handler(sig);
+	/* to be looked at while the thread is where it was interrupted */
+	raise(SIGUSR1);
+}
+
+/* Signals after each instruction of the marks, one after the other: the test steps through them. */
+static int stepped(void)
+{
+	kjoule_region_begin("a");
+	kjoule_region_begin("handler");
+	kjoule_region_end();
+	kjoule_region_end();
+	kjoule_region_begin("handler");
+	kjoule_region_end();
+	working = 1;
+	signal(SIGALRM, stepped_handler);
+	signal(SIGUSR1, SIG_IGN);
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+		_exit(2);
+	for (int i = 0; i < STEPS; i++) {
+		raise(SIGSTOP);
+		kjoule_region_begin("a");
+		kjoule_region_end();
+		/* as many instructions as it takes to have all of them interrupted */
+		kjoule_region_end();
+		kjoule_region_begin("a");
+		kjoule_region_end();
+	}
+	_exit(handled == STEPS ? 0 : 3);
 }
 
 /* More than a ring takes, and nobody reads meanwhile. */
@@ -304,7 +341,7 @@ static const struct {
 	int (*run)(void);
 } programs[] = {
 	{ "nested", nested }, { "threads", threads }, { "many", many_threads }, { "forks", forks },
-	{ "exec", one_then_exec }, { "killed", killed_in_a_region }, { "signals", signals }, { "too-much", too_much },
+	{ "exec", one_then_exec }, { "killed", killed_in_a_region }, { "signals", signals }, { "stepped", stepped }, { "too-much", too_much },
 	{ "too-deep", too_deep }, { "long", long_name }, { "forever", forever }, { "recorded", says_whether_recorded }, { "cramped", cramped },
 };
 
@@ -598,6 +635,52 @@ static void read_when_told(struct kjoule_region_area *area, int stdin_fd, size_t
 	done = true;
 }
 
+/* Have the program go @n instructions on. */
+static void step(pid_t pid, int n)
+{
+	int status;
+
+	while (n--) {
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, 0, 0), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+	}
+}
+
+static void handlers_may_mark_between_any_two_instructions(void **state)
+{
+	struct kjoule_region_area *area;
+	int status, n = STEPS_FIRST, looked = 0;
+	pid_t pid;
+
+	(void)state;
+	/* valgrind has an idea of its own of what an instruction is */
+	if (getenv("KJOULE_TEST_QUICK"))
+		skip();
+	batches.len = 0;
+	assert_int_equal(kjoule_region_area_new(&area), 0);
+	pid = start(area, "stepped", 0, 1);
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+		if (WSTOPSIG(status) == SIGSTOP) {
+			step(pid, n++);
+			assert_int_equal(ptrace(PTRACE_CONT, pid, 0, SIGALRM), 0);
+			continue;
+		}
+		looked += WSTOPSIG(status) == SIGUSR1;
+		drain(area);
+		assert_int_equal(ptrace(PTRACE_CONT, pid, 0, 0), 0);
+	}
+	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : 99, 0);
+	assert_int_equal(looked, STEPS);
+	take(area, NULL, 0);
+	nothing_is_lost();
+	assert_int_equal(regions->left_out, 0);
+	assert_int_equal(regions->entered, 3 + (2 + 1) * STEPS);
+	assert_int_equal(regions->unbegun, STEPS);
+	assert_int_equal(regions->unended, 0);
+	kjoule_region_area_free(area);
+}
+
 static void what_finds_no_room_is_told_and_nothing_else_suffers(void **state)
 {
 	const struct kjoule_regions_count *c;
@@ -881,6 +964,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_program_that_is_executed_is_in_no_region),
 		cmocka_unit_test(a_killed_program_leaves_what_it_has_marked),
 		cmocka_unit_test(handlers_may_mark_at_any_moment),
+		cmocka_unit_test(handlers_may_mark_between_any_two_instructions),
 		cmocka_unit_test(what_finds_no_room_is_told_and_nothing_else_suffers),
 		cmocka_unit_test(what_is_too_much_stays_with_the_region_around),
 		cmocka_unit_test(a_long_name_is_cut_between_characters),

@@ -85,6 +85,12 @@ static void times_are_those_of_the_recording(void **state)
 	assert_string_equal(at(10, 5000), "a");
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->marked_ns, END - 1000);
 	assert_int_equal(kjoule_regions_count(regions, 10, 2)->unended, 1);
+	/* nor is what comes behind it a part of it */
+	put_region_mark(&u, KJOULE_REGION_END, END + 5000, 0);
+	put_region_batch(&b, 0, 0, &u, 0);
+	make(&b, &side);
+	assert_int_equal(kjoule_regions_count(regions, 10, 2)->marked_ns, END - 1000);
+	assert_int_equal(kjoule_regions_count(regions, 10, 2)->unended, 0);
 	free(u.data);
 }
 
@@ -103,7 +109,18 @@ static void forks_go_on_and_threads_and_programs_begin_anew(void **state)
 	put_exit_event(&side, 7000, 10, 10);
 	/* the number comes back */
 	put_fork_event(&side, 8000, 1, 1, 20, 20);
+	/* the first child begins and ends something itself */
+	u.len = 0;
+	put_region_start(&u, 4100, 20, 20);
+	put_region_define(&u, 1, 0, "a");
+	put_region_define(&u, 2, 1, "b");
+	put_region_define(&u, 3, 2, "c");
+	put_region_mark(&u, KJOULE_REGION_BEGIN, 4100, 3);
+	put_region_mark(&u, KJOULE_REGION_END, 4200, 2);
+	put_region_batch(&b, 1, 0, &u, 0);
 	make(&b, &side);
+	assert_string_equal(at(20, 4099), "a/b");
+	assert_string_equal(at(20, 4100), "a/b/c");
 	assert_string_equal(at(20, 3499), "[outside of regions]");
 	assert_string_equal(at(20, 5000), "a/b");
 	assert_string_equal(at(20, 6001), "[outside of regions]");
@@ -114,8 +131,8 @@ static void forks_go_on_and_threads_and_programs_begin_anew(void **state)
 	assert_string_equal(at(10, 7000), "[outside of regions]");
 	/* what a child has not ended it had not begun */
 	assert_int_equal(regions->unended, 1);
-	assert_int_equal(regions->entered, 2);
-	assert_int_equal(kjoule_regions_count(regions, 20, 3)->marked_ns, 2500);
+	assert_int_equal(regions->entered, 3);
+	assert_int_equal(kjoule_regions_count(regions, 20, 3)->marked_ns, 2500 - 100);
 	free(u.data);
 }
 
@@ -302,6 +319,8 @@ static void record(const char *name, bool marked)
 		put_marks(&batches);
 	put_regions(&batches, &side);
 	put_calibration(&free_of_cost);
+	/* the recorder, which is no program of anybody's, while there was no region */
+	put_awake(1, before_tick(7500), before_tick(7501));
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 8000);
 	free(b.data);
 	free(batches.data);
@@ -399,7 +418,10 @@ static void any_grain_is_cut_to_a_region(void **state)
 	has(find_row(doc, "object", NULL), 2, 7);
 	has(find_row(doc, "process", NULL), 2, 7);
 	has(find_row(doc, "total", NULL), 8, 19);
+	assert_null(strstr(out, "[kjoule record]"));
 	json_object_put(doc);
+	assert_int_equal(kjoule("report --by object --percent-limit 0 %s", temp_path("regions")), 0);
+	assert_true(says(out, "[kjoule record]"));
 	assert_int_equal(kjoule("report --region inner --json %s", temp_path("regions")), 0);
 	doc = json_tokener_parse(out);
 	has(find_row(doc, "process", NULL), 0.5, 2.5);
