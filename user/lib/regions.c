@@ -6,15 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <kjoule/region.h>
 #include "grow.h"
 #include "index.h"
 #include "region_area.h"
 #include "regions.h"
 #include "sideband.h"
 
-#define NODES		512	/* of a ring, as region.c has them */
-#define NAME_MAX	63
-#define DEPTH_MAX	32
+#define NODES		(KJOULE_REGION_PATHS_MAX + 1)
 #define NO_NODE		UINT32_MAX
 
 /* Beyond the kinds of marks: what the side band tells. */
@@ -28,12 +27,6 @@ struct mark {
 	uint8_t kind;
 };
 
-/* From a moment on. */
-struct since {
-	uint64_t time_ns;
-	uint32_t path;
-};
-
 struct thread {
 	uint32_t tid, pid;
 	uint32_t path;			/* where it is */
@@ -41,7 +34,7 @@ struct thread {
 	bool marked;			/* it marks itself */
 	uint64_t since_ns;
 	size_t n;
-	struct since *line;		/* in order of time */
+	struct kjoule_regions_since *line;	/* in order of time */
 };
 
 struct kjoule_regions_index {
@@ -87,7 +80,7 @@ static int path_find(struct kjoule_regions *r, uint32_t parent, const char *name
 			return 0;
 	}
 	*out = KJOULE_REGIONS_UNKNOWN;
-	if (r->n_paths == KJOULE_REGIONS_MOST || r->paths[parent].depth == DEPTH_MAX) {
+	if (r->n_paths == KJOULE_REGIONS_MOST || r->paths[parent].depth == KJOULE_REGION_DEPTH_MAX) {
 		r->left_out++;
 		return 0;
 	}
@@ -166,7 +159,7 @@ static int define(struct making *m, struct ring *ring, const struct kjoule_regio
 	if (len > sizeof(name) - 1)
 		len = sizeof(name) - 1;
 	memcpy(name, u + 1, len);
-	name[NAME_MAX] = 0;
+	name[KJOULE_REGION_NAME_MAX] = 0;
 	if (!u->node || u->node >= NODES || parent == NO_NODE || !name[0]) {
 		m->r->damaged++;
 		return 0;
@@ -402,7 +395,7 @@ static int account(struct making *m, struct thread *t, uint64_t until_ns)
 /* From now on the thread is there. */
 static int move(struct making *m, struct thread *t, uint32_t path, uint64_t time_ns)
 {
-	struct since *s;
+	struct kjoule_regions_since *s;
 	int ret = account(m, t, time_ns);
 
 	t->since_ns = time_ns;
@@ -412,7 +405,7 @@ static int move(struct making *m, struct thread *t, uint32_t path, uint64_t time
 	s = kjoule_grow(&t->line, &t->n, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	*s = (struct since){ time_ns, path };
+	*s = (struct kjoule_regions_since){ time_ns, path, t->pid };
 	return 0;
 }
 
@@ -571,6 +564,17 @@ int kjoule_regions_new(const void *batches, size_t len, const void *side_band, s
 	else
 		*out = m.r;
 	return ret;
+}
+
+size_t kjoule_regions_line(const struct kjoule_regions *r, size_t i, uint32_t *tid,
+			   const struct kjoule_regions_since **line)
+{
+	static const struct kjoule_regions_since nowhere;
+	const struct thread *t = i < r->index->n_threads ? &r->index->list[i] : NULL;
+
+	*line = t ? t->n ? t->line : &nowhere : NULL;
+	*tid = t ? t->tid : 0;
+	return t ? t->n : 0;
 }
 
 uint32_t kjoule_regions_find(const struct kjoule_regions *r, uint32_t tid, uint64_t time_ns)

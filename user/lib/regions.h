@@ -45,6 +45,12 @@ struct kjoule_regions_count {
 	uint64_t entered, unended, marked_ns;
 };
 
+/* From a moment on a thread of a process is there. */
+struct kjoule_regions_since {
+	uint64_t time_ns;
+	uint32_t path, pid;
+};
+
 struct kjoule_regions {
 	size_t n_paths;
 	struct kjoule_regions_path *paths;	/* OUTSIDE and UNKNOWN are there */
@@ -70,6 +76,14 @@ int kjoule_regions_new(const void *batches, size_t len, const void *side_band, s
 		       uint64_t begin_ns, uint64_t end_ns, struct kjoule_regions **regions);
 /** kjoule_regions_find() - the path of a thread at a time */
 uint32_t kjoule_regions_find(const struct kjoule_regions *r, uint32_t tid, uint64_t time_ns);
+/**
+ * kjoule_regions_line() - where a thread was, in the order of time
+ * @i:		0, 1, 2, ... of all threads
+ * @tid:	out: its number; threads that had the same one after another are one
+ * Return: how many; @line is NULL where there are no more threads
+ */
+size_t kjoule_regions_line(const struct kjoule_regions *r, size_t i, uint32_t *tid,
+			   const struct kjoule_regions_since **line);
 /**
  * kjoule_regions_inside() - is a path that of a region, or of one inside of it?
  * @name:	a region's, or those of several that are in each other directly: "outer/inner"

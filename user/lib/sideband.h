@@ -62,6 +62,7 @@ enum kjoule_event_type {
 	KJOULE_EVENT_EXIT,
 	KJOULE_EVENT_LOST,	/* @lost records */
 	KJOULE_EVENT_OTHER,
+	KJOULE_EVENT_REGION,	/* not perf's: @text is the region that @tid is in from now on */
 };
 
 /* One record, decoded; @text points into it. */

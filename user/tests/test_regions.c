@@ -463,6 +463,26 @@ static void what_is_not_there_is_said(void **state)
 		assert_int_equal(kjoule("%s", wrong[i]), 2);
 }
 
+static void script_has_them_among_the_records(void **state)
+{
+	const char *load, *inner, *sample;
+
+	(void)state;
+	assert_int_equal(kjoule("script %s", temp_path("regions")), 0);
+	load = strstr(out, "     1.999500000 [---] region  program 100/100 load\n");
+	assert_non_null(load);
+	sample = strstr(load, " 2.000000100 [000] sample");
+	assert_non_null(sample);
+	inner = strstr(sample, "     2.499500000 [---] region  program 100/100 load/inner\n");
+	assert_non_null(inner);
+	assert_true(says(inner, "     3.999500000 [---] region  program 100/100 [outside of regions]"));
+	assert_true(says(inner, "     5.499500000 [---] region  program 100/101 solve"));
+	assert_int_equal(kjoule("script --json %s", temp_path("regions")), 0);
+	assert_true(says(out, "\"type\":\"region\",\"pid\":100,\"tid\":100,\"comm\":\"program\""));
+	assert_int_equal(kjoule("script --csv %s", temp_path("regions")), 0);
+	assert_true(says(out, "2499500000,region,,100,100,program,"));
+}
+
 static void marks_go_into_the_file_and_out_of_it(void **state)
 {
 	struct kjoule_recording rec;
@@ -495,6 +515,7 @@ int main(void)
 		cmocka_unit_test(the_table_says_what_is_not_in_it),
 		cmocka_unit_test(any_grain_is_cut_to_a_region),
 		cmocka_unit_test(what_is_not_there_is_said),
+		cmocka_unit_test(script_has_them_among_the_records),
 		cmocka_unit_test(marks_go_into_the_file_and_out_of_it),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
