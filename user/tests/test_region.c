@@ -162,7 +162,7 @@ static int killed_in_a_region(void)
 	return 1;
 }
 
-#define STEPS	620	/* a begin and an end, about */
+#define STEPS	700	/* a begin, a look at the clock and an end, about */
 #define STEPS_FIRST	55	/* those of raise() */
 
 static volatile uint64_t handled;
@@ -232,6 +232,8 @@ static void stepped_handler(int sig)
 /* Signals after each instruction of the marks, one after the other: the test steps through them. */
 static int stepped(void)
 {
+	static uint64_t inside[STEPS];
+
 	kjoule_region_begin("a");
 	kjoule_region_begin("handler");
 	kjoule_region_end();
@@ -246,13 +248,13 @@ static int stepped(void)
 	for (int i = 0; i < STEPS; i++) {
 		raise(SIGSTOP);
 		kjoule_region_begin("a");
+		inside[i] = now_ns();
 		kjoule_region_end();
 		/* as many instructions as it takes to have all of them interrupted */
-		kjoule_region_end();
-		kjoule_region_begin("a");
-		kjoule_region_end();
+		for (volatile int k = 0; k < STEPS; k++)
+			;
 	}
-	_exit(handled == STEPS ? 0 : 3);
+	_exit(handled == STEPS && write(STDOUT_FILENO, inside, sizeof(inside)) == sizeof(inside) ? 0 : 3);
 }
 
 /* More than a ring takes, and nobody reads meanwhile. */
@@ -635,6 +637,19 @@ static void read_when_told(struct kjoule_region_area *area, int stdin_fd, size_t
 	done = true;
 }
 
+/* The descriptor that a child of this process has been handed. */
+static struct kjoule_region_head *their_area(const struct kjoule_region_area *area, int *fd)
+{
+	void *p;
+
+	assert_int_equal(kjoule_region_area_hand_over(area), 0);
+	assert_int_equal(sscanf(getenv(KJOULE_REGION_ENV), "%d:", fd), 1);
+	unsetenv(KJOULE_REGION_ENV);
+	p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	assert_true(p != MAP_FAILED);
+	return p;
+}
+
 /* Have the program go @n instructions on. */
 static void step(pid_t pid, int n)
 {
@@ -647,10 +662,28 @@ static void step(pid_t pid, int n)
 	}
 }
 
+/* What a reader would find there now is whole. */
+static void looks_whole(const struct kjoule_region_head *head, pid_t pid)
+{
+	const struct kjoule_region_unit *units = (const struct kjoule_region_unit *)(head + 1), *u;
+	int i = 0;
+
+	while (i < KJOULE_REGION_RINGS && head->owners[i] >> 32 != (uint64_t)pid)
+		i++;
+	assert_true(i < KJOULE_REGION_RINGS);
+	for (uint64_t at = head->rings[i].tail; (int64_t)(head->rings[i].head - at) > 0; at += u->units) {
+		u = units + (size_t)i * KJOULE_REGION_UNITS + at % KJOULE_REGION_UNITS;
+		assert_in_range(u->kind, KJOULE_REGION_START, KJOULE_REGION_CLOSE);
+		assert_true(u->units > 0);
+	}
+}
+
 static void handlers_may_mark_between_any_two_instructions(void **state)
 {
+	static uint64_t between[STEPS], inside[STEPS];
+	int status, n = STEPS_FIRST, looked = 0, fd, out[2];
+	struct kjoule_region_head *head;
 	struct kjoule_region_area *area;
-	int status, n = STEPS_FIRST, looked = 0;
 	pid_t pid;
 
 	(void)state;
@@ -659,15 +692,24 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 		skip();
 	batches.len = 0;
 	assert_int_equal(kjoule_region_area_new(&area), 0);
-	pid = start(area, "stepped", 0, 1);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	head = their_area(area, &fd);
+	pid = start(area, "stepped", 0, out[1]);
 	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
 		if (WSTOPSIG(status) == SIGSTOP) {
+			/* it goes with the test, whatever becomes of that */
+			assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL), 0);
+			/* all that it has marked so far can be read, and it is in no region */
+			drain(area);
+			kjoule_region_area_books(area, &books);
+			assert_int_equal(books.unfinished, 0);
+			between[n - STEPS_FIRST] = now_ns();
 			step(pid, n++);
 			assert_int_equal(ptrace(PTRACE_CONT, pid, 0, SIGALRM), 0);
 			continue;
 		}
 		looked += WSTOPSIG(status) == SIGUSR1;
-		drain(area);
+		looks_whole(head, pid);
 		assert_int_equal(ptrace(PTRACE_CONT, pid, 0, 0), 0);
 	}
 	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : 99, 0);
@@ -675,8 +717,17 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 	take(area, NULL, 0);
 	nothing_is_lost();
 	assert_int_equal(regions->left_out, 0);
-	assert_int_equal(regions->entered, 3 + (2 + 1) * STEPS);
-	assert_int_equal(regions->unbegun, STEPS);
+	assert_int_equal(regions->entered, 3 + (1 + 1) * STEPS);
+	assert_int_equal(regions->unbegun, 0);
+	assert_int_equal(read(out[0], inside, sizeof(inside)), sizeof(inside));
+	for (int i = 0; i < STEPS; i++) {
+		assert_int_equal(kjoule_regions_find(regions, pid, between[i]), KJOULE_REGIONS_OUTSIDE);
+		assert_int_equal(kjoule_regions_find(regions, pid, inside[i]), path_of("a"));
+	}
+	close(out[0]);
+	close(out[1]);
+	munmap(head, KJOULE_REGION_BYTES);
+	close(fd);
 	assert_int_equal(regions->unended, 0);
 	kjoule_region_area_free(area);
 }
@@ -783,19 +834,6 @@ static void a_program_without_room_is_counted(void **state)
 	kjoule_region_area_books(area, &books);
 	assert_int_equal(books.unmapped, 1);
 	kjoule_region_area_free(area);
-}
-
-/* The descriptor that a child of this process has been handed. */
-static struct kjoule_region_head *their_area(const struct kjoule_region_area *area, int *fd)
-{
-	void *p;
-
-	assert_int_equal(kjoule_region_area_hand_over(area), 0);
-	assert_int_equal(sscanf(getenv(KJOULE_REGION_ENV), "%d:", fd), 1);
-	unsetenv(KJOULE_REGION_ENV);
-	p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-	assert_true(p != MAP_FAILED);
-	return p;
 }
 
 static void a_program_of_another_namespace_is_counted(void **state)

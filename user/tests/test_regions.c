@@ -149,13 +149,23 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 	u.len = 0;
 	put_a_and_b(&u, 10, 11);
 	put_region_batch(&b, 1, 0, &u, 3);
+	/* of this one the begin, of another region inside of it as well */
+	u.len = 0;
+	put_region_start(&u, 1500, 20, 20);
+	put_region_define(&u, 1, 0, "a");
+	put_region_mark(&u, KJOULE_REGION_LOST, 2000, 2);
+	put_region_mark(&u, KJOULE_REGION_END, 3000, 1);
+	put_region_batch(&b, 2, 0, &u, 2);
 	make(&b, &side);
 	assert_string_equal(at(10, 5999), "a");
 	assert_string_equal(at(10, 6000), "[marks lost]");
 	assert_string_equal(at(10, 7000), "a/b");
 	assert_string_equal(at(11, 3500), "a/b");
 	assert_string_equal(at(11, 4001), "[marks lost]");
-	assert_int_equal(regions->lost, 8);
+	assert_int_equal(regions->lost, 10);
+	assert_string_equal(at(20, 2500), "[marks lost]");
+	assert_string_equal(at(20, 3000), "a");
+	assert_int_equal(kjoule_regions_count(regions, 20, 2)->unended, 1);
 	/* a chunk is gone: its marks, and what was defined in it */
 	u.len = 0;
 	put_a_and_b(&u, 10, 10);
