@@ -156,7 +156,8 @@ static void load_both_ways(const char *path, const uint8_t *data, size_t len)
 	if (a)
 		return;
 	must_hold(file.n_streams == memory.n_streams && file.records_len == memory.records_len &&
-		  file.side_band_len == memory.side_band_len && file.regions_len == memory.regions_len && file.ended == memory.ended &&
+		  file.side_band_len == memory.side_band_len &&
+		  file.regions_len == memory.regions_len && file.ended == memory.ended &&
 		  file.damage.chunks == memory.damage.chunks &&
 		  file.damage.truncated == memory.damage.truncated &&
 		  file.unpackable == memory.unpackable, "a file and a buffer are read alike");

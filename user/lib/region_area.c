@@ -21,6 +21,11 @@
 /* The command has it under a number that neither shells nor their scripts use. */
 #define FD_FROM		230
 
+/* Nobody will execute anything from there. Newer than the C library's headers, perhaps, and than the kernel. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL	0x0008u
+#endif
+
 /* What is known of a ring here. */
 struct side {
 	uint64_t tail;
@@ -59,7 +64,9 @@ int kjoule_region_area_new(struct kjoule_region_area **out)
 		return -ENOMEM;
 	a->pid = getpid();
 	a->copy = malloc(KJOULE_REGION_UNITS * sizeof(*a->copy));
-	a->fd = memfd_create("kjoule-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	a->fd = memfd_create("kjoule-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	if (a->fd < 0 && errno == EINVAL)
+		a->fd = memfd_create("kjoule-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (!a->copy || a->fd < 0) {
 		ret = a->copy ? -errno : -ENOMEM;
 		goto err_free;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See regions.h. Three steps: units of each ring become marks of threads, these and the side band's
- * events are put into the order of time, and walked through with the state of each thread.
+ * See regions.h. The marks of programs (regions_marks.c) and the side band's events are put into the order
+ * of time, and walked through with the state of each thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,23 +9,8 @@
 #include <kjoule/region.h>
 #include "grow.h"
 #include "index.h"
-#include "region_area.h"
-#include "regions.h"
+#include "regions_marks.h"
 #include "sideband.h"
-
-#define NODES		(KJOULE_REGION_PATHS_MAX + 1)
-#define NO_NODE		UINT32_MAX
-
-/* Beyond the kinds of marks: what the side band tells. */
-enum { FORK = 100, THREAD, EXEC, EXIT };
-
-struct mark {
-	uint64_t time_ns;
-	uint32_t pid, tid;
-	uint32_t order;			/* of those at the same time */
-	uint32_t path;			/* of FORK: the thread that forked */
-	uint8_t kind;
-};
 
 struct thread {
 	uint32_t tid, pid;
@@ -43,21 +28,9 @@ struct kjoule_regions_index {
 	struct thread *list;
 };
 
-struct ring {
-	bool known;			/* @pid and @tid, and what is defined */
-	uint32_t pid, tid;
-	uint64_t next;			/* unit that comes next */
-	uint64_t lost, explained;	/* as the ring says, and as its marks have said */
-	uint64_t last_ns;
-	uint64_t left_out;
-	uint32_t paths[NODES];		/* of nodes; NO_NODE */
-};
-
 struct making {
 	struct kjoule_regions *r;
-	struct ring *rings;		/* KJOULE_REGION_RINGS of them */
-	size_t n_marks;
-	struct mark *marks;
+	struct kjoule_marks marks;
 	uint64_t begin_ns, end_ns;
 };
 
@@ -65,7 +38,7 @@ struct making {
  * Paths
  */
 
-static int path_find(struct kjoule_regions *r, uint32_t parent, const char *name, uint32_t *out)
+int kjoule_regions_path(struct kjoule_regions *r, uint32_t parent, const char *name, uint32_t *out)
 {
 	uint64_t hash = kjoule_index_hash(parent, name);
 	struct kjoule_regions_path *p;
@@ -122,171 +95,8 @@ bool kjoule_regions_inside(const struct kjoule_regions *r, uint32_t path, const 
 }
 
 /*
- * From units to marks
+ * From marks to threads
  */
-
-static int add_mark(struct making *m, const struct mark *mark)
-{
-	struct mark *slot = kjoule_grow(&m->marks, &m->n_marks, sizeof(*slot));
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = *mark;
-	slot->order = m->n_marks;
-	return 0;
-}
-
-/* From a time on nobody knows where the ring's thread is. */
-static int lose(struct making *m, struct ring *ring, uint64_t time_ns)
-{
-	return add_mark(m, &(struct mark){ .time_ns = time_ns, .pid = ring->pid, .tid = ring->tid,
-					   .path = KJOULE_REGIONS_UNKNOWN, .kind = KJOULE_REGION_LOST });
-}
-
-static void forget(struct ring *ring)
-{
-	for (size_t i = 0; i < NODES; i++)
-		ring->paths[i] = NO_NODE;
-	ring->paths[0] = KJOULE_REGIONS_OUTSIDE;
-}
-
-static int define(struct making *m, struct ring *ring, const struct kjoule_region_unit *u)
-{
-	char name[8 * sizeof(*u)] = "";
-	size_t len = (u->units - 1u) * sizeof(*u);
-	uint32_t parent = u->parent < NODES ? ring->paths[u->parent] : NO_NODE;
-
-	if (len > sizeof(name) - 1)
-		len = sizeof(name) - 1;
-	memcpy(name, u + 1, len);
-	name[KJOULE_REGION_NAME_MAX] = 0;
-	if (!u->node || u->node >= NODES || parent == NO_NODE || !name[0]) {
-		m->r->damaged++;
-		return 0;
-	}
-	/* inside of one that could not be told is as unknown */
-	if (parent == KJOULE_REGIONS_UNKNOWN) {
-		ring->paths[u->node] = KJOULE_REGIONS_UNKNOWN;
-		return 0;
-	}
-	return path_find(m->r, parent, name, &ring->paths[u->node]);
-}
-
-static int start(struct making *m, struct ring *ring, const struct kjoule_region_unit *u)
-{
-	struct kjoule_region_who who;
-
-	if (u->units != 2) {
-		m->r->damaged++;
-		return 0;
-	}
-	memcpy(&who, u + 1, sizeof(who));
-	forget(ring);
-	ring->known = true;
-	ring->pid = who.pid;
-	ring->tid = who.tid;
-	ring->last_ns = u->time_ns;
-	return add_mark(m, &(struct mark){ .time_ns = u->time_ns, .pid = who.pid, .tid = who.tid,
-					   .kind = KJOULE_REGION_START });
-}
-
-static int take_unit(struct making *m, struct ring *ring, const struct kjoule_region_unit *u)
-{
-	struct mark mark = { .time_ns = u->time_ns, .pid = ring->pid, .tid = ring->tid, .kind = u->kind };
-
-	if (u->kind == KJOULE_REGION_START)
-		return start(m, ring, u);
-	if (!ring->known) {
-		m->r->lost++;		/* what came before was in a chunk that is gone */
-		return 0;
-	}
-	if (u->kind == KJOULE_REGION_DEFINE)
-		return define(m, ring, u);
-	/* where a handler came in between, by so little that it does not matter */
-	if (mark.time_ns < ring->last_ns)
-		mark.time_ns = ring->last_ns;
-	ring->last_ns = mark.time_ns;
-	if (u->kind == KJOULE_REGION_LOST) {
-		ring->explained += u->node;
-		return lose(m, ring, mark.time_ns);
-	}
-	if (u->kind < KJOULE_REGION_BEGIN || u->kind > KJOULE_REGION_CLOSE || u->node >= NODES ||
-	    (u->kind == KJOULE_REGION_BEGIN && !u->node)) {
-		m->r->damaged++;
-		return 0;
-	}
-	m->r->marks++;
-	mark.path = ring->paths[u->node];
-	if (mark.path == NO_NODE) {
-		m->r->damaged++;
-		mark.path = KJOULE_REGIONS_UNKNOWN;
-	}
-	return add_mark(m, &mark);
-}
-
-static int take_batch(struct making *m, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units)
-{
-	struct ring *ring = &m->rings[batch->ring];
-	int ret = 0;
-
-	if (batch->first != ring->next) {
-		/* a chunk is gone, or the recorder has given up on what a program made of its ring */
-		if (ring->known)
-			ret = lose(m, ring, ring->last_ns);
-		/* a mark takes a unit */
-		if (batch->first > ring->next)
-			m->r->lost += batch->first - ring->next;
-		ring->known = false;
-		forget(ring);
-	}
-	ring->next = batch->first + batch->units;
-	ring->lost = batch->lost;
-	ring->left_out = batch->left_out;
-	for (uint32_t i = 0, n; i < batch->units && !ret; i += n) {
-		n = units[i].units;
-		if (!n || n > batch->units - i) {
-			m->r->damaged++;
-			break;
-		}
-		ret = take_unit(m, ring, &units[i]);
-	}
-	return ret;
-}
-
-static int take_batches(struct making *m, const uint8_t *data, size_t len)
-{
-	struct kjoule_region_batch batch;
-	struct kjoule_region_unit *units = NULL;
-	size_t at = 0, bytes;
-	int ret = 0;
-
-	while (len - at >= sizeof(batch) && !ret) {
-		memcpy(&batch, data + at, sizeof(batch));
-		at += sizeof(batch);
-		bytes = (size_t)batch.units * sizeof(*units);
-		if (batch.ring >= KJOULE_REGION_RINGS || batch.units > KJOULE_REGION_UNITS || bytes > len - at)
-			break;
-		if (!units)
-			units = malloc(KJOULE_REGION_UNITS * sizeof(*units));
-		if (!units)
-			return -ENOMEM;
-		memcpy(units, data + at, bytes);
-		ret = take_batch(m, &batch, units);
-		at += bytes;
-	}
-	free(units);
-	m->r->damaged += at < len;
-	for (size_t i = 0; i < KJOULE_REGION_RINGS && !ret; i++) {
-		struct ring *ring = &m->rings[i];
-
-		m->r->lost += ring->lost;
-		m->r->left_out += ring->left_out;
-		/* there was no room any more to tell since when */
-		if (ring->known && ring->lost > ring->explained)
-			ret = lose(m, ring, ring->last_ns);
-	}
-	return ret;
-}
 
 static int take_events(struct making *m, const void *records, size_t len)
 {
@@ -295,27 +105,23 @@ static int take_events(struct making *m, const void *records, size_t len)
 	int ret = 0;
 
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
-		struct mark mark = { .time_ns = ev.time_ns, .pid = ev.pid, .tid = ev.tid, .path = ev.ptid };
+		struct kjoule_mark mark = { .time_ns = ev.time_ns, .pid = ev.pid, .tid = ev.tid, .path = ev.ptid };
 
 		if (ev.type == KJOULE_EVENT_FORK)
-			mark.kind = ev.pid == ev.ppid ? THREAD : FORK;
+			mark.kind = ev.pid == ev.ppid ? KJOULE_MARK_THREAD : KJOULE_MARK_FORK;
 		else if (ev.type == KJOULE_EVENT_COMM && ev.exec)
-			mark.kind = EXEC;
+			mark.kind = KJOULE_MARK_EXEC;
 		else if (ev.type == KJOULE_EVENT_EXIT)
-			mark.kind = EXIT;
+			mark.kind = KJOULE_MARK_EXIT;
 		else
 			continue;
 		/* what is executed goes on as the process's first thread */
-		if (mark.kind == EXEC)
+		if (mark.kind == KJOULE_MARK_EXEC)
 			mark.tid = ev.pid;
-		ret = add_mark(m, &mark);
+		ret = kjoule_marks_add(&m->marks, &mark);
 	}
 	return ret;
 }
-
-/*
- * From marks to threads
- */
 
 static struct thread *thread_find(const struct kjoule_regions *r, uint32_t tid)
 {
@@ -430,7 +236,7 @@ static int stop(struct making *m, struct thread *t, uint64_t time_ns)
 }
 
 /* A mark of the thread's own. */
-static int apply_mark(struct making *m, struct thread *t, const struct mark *mark)
+static int apply_mark(struct making *m, struct thread *t, const struct kjoule_mark *mark)
 {
 	struct kjoule_regions_count *c;
 
@@ -458,16 +264,16 @@ static int apply_mark(struct making *m, struct thread *t, const struct mark *mar
 	return move(m, t, mark->path, mark->time_ns);
 }
 
-static int apply(struct making *m, const struct mark *mark)
+static int apply(struct making *m, const struct kjoule_mark *mark)
 {
 	struct thread *t, *from;
 	uint32_t path = KJOULE_REGIONS_OUTSIDE;
 	int ret;
 
 	/* who has never marked anything is nobody's child of any interest */
-	if (mark->kind >= FORK && mark->kind != FORK && !thread_find(m->r, mark->tid))
+	if (mark->kind >= KJOULE_MARK_FORK && mark->kind != KJOULE_MARK_FORK && !thread_find(m->r, mark->tid))
 		return 0;
-	if (mark->kind == FORK) {
+	if (mark->kind == KJOULE_MARK_FORK) {
 		from = thread_find(m->r, mark->path);
 		if (from)
 			path = from->path;
@@ -477,7 +283,7 @@ static int apply(struct making *m, const struct mark *mark)
 	t = thread_get(m->r, mark->tid);
 	if (!t)
 		return -ENOMEM;
-	if (mark->kind >= FORK || mark->kind == KJOULE_REGION_START) {
+	if (mark->kind >= KJOULE_MARK_FORK || mark->kind == KJOULE_REGION_START) {
 		/* a ring begins with a mark of the same moment, which says where its thread is */
 		ret = stop(m, t, mark->time_ns);
 		t->pid = mark->pid;
@@ -493,7 +299,7 @@ static int apply(struct making *m, const struct mark *mark)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct mark *x = a, *y = b;
+	const struct kjoule_mark *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
@@ -505,22 +311,14 @@ static int walk(struct making *m)
 	struct kjoule_regions *r = m->r;
 	int ret = 0;
 
-	if (m->n_marks)
-		qsort(m->marks, m->n_marks, sizeof(*m->marks), by_time);
-	for (size_t i = 0; i < m->n_marks && !ret; i++)
-		ret = apply(m, &m->marks[i]);
+	if (m->marks.n)
+		qsort(m->marks.list, m->marks.n, sizeof(*m->marks.list), by_time);
+	for (size_t i = 0; i < m->marks.n && !ret; i++)
+		ret = apply(m, &m->marks.list[i]);
 	for (size_t i = 0; i < r->index->n_threads && !ret; i++)
 		ret = stop(m, &r->index->list[i], m->end_ns > r->index->list[i].since_ns ? m->end_ns :
 			   r->index->list[i].since_ns);
 	return ret;
-}
-
-static int make_rings(struct making *m)
-{
-	m->rings = calloc(KJOULE_REGION_RINGS, sizeof(*m->rings));
-	for (size_t i = 0; m->rings && i < KJOULE_REGION_RINGS; i++)
-		forget(&m->rings[i]);
-	return m->rings ? 0 : -ENOMEM;
 }
 
 /* The two paths that are no region's. */
@@ -549,16 +347,13 @@ int kjoule_regions_new(const void *batches, size_t len, const void *side_band, s
 	if (m.r && m.r->index)
 		ret = make_paths(m.r);
 	if (!ret && len) {
-		ret = make_rings(&m);
-		if (!ret)
-			ret = take_batches(&m, batches, len);
-		if (!ret && m.n_marks)
+		ret = kjoule_marks_read(&m.marks, m.r, batches, len);
+		if (!ret && m.marks.n)
 			ret = take_events(&m, side_band, side_band_len);
 		if (!ret)
 			ret = walk(&m);
 	}
-	free(m.rings);
-	free(m.marks);
+	free(m.marks.list);
 	if (ret)
 		kjoule_regions_free(m.r);
 	else

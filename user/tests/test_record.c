@@ -222,7 +222,8 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 {
 	static const struct kjoule_region_unit units[2] = {
 		{ 1000, 0, KJOULE_REGION_START, 2, 0 }, { 5 | 7ull << 32, 0, 0, 0, 0 } };
-	const struct kjoule_region_batch before = { .ring = 3, .units = 2 }, after = { .ring = 3, .units = 1, .first = 2 + MANY * KJOULE_REGION_UNITS };
+	const struct kjoule_region_batch before = { .ring = 3, .units = 2 };
+	const struct kjoule_region_batch after = { .ring = 3, .units = 1, .first = 2 + MANY * KJOULE_REGION_UNITS };
 	const struct kjoule_region_unit end = { 200000, 0, KJOULE_REGION_UNBEGUN, 1, 0 };
 	const struct kjoule_region_books books = { .lost = 6, .unmapped = 1 };
 	const struct record_options opt = { .output = temp_path("marks") };

@@ -9,22 +9,19 @@
 #include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <kjoule/region.h>
+#include "marking.h"
 #include "region_area.h"
 #include "regions.h"
 #include "synthetic.h"
@@ -36,324 +33,6 @@ static uint64_t now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
-
-/*
- * What the programs do. They tell moments by writing them to standard output, which is a pipe.
- */
-
-static void tell_now(void)
-{
-	uint64_t times[2] = { now_ns(), syscall(SYS_gettid) };
-
-	if (write(STDOUT_FILENO, times, sizeof(times)) != sizeof(times))
-		_exit(9);
-}
-
-static int nested(void)
-{
-	char name[16] = "outer";
-
-	errno = 77;
-	tell_now();
-	kjoule_region_begin(name);
-	tell_now();
-	strcpy(name, "inner");		/* names are copied */
-	kjoule_region_begin(name);
-	tell_now();
-	kjoule_region_end();
-	tell_now();
-	kjoule_region_end();
-	tell_now();
-	kjoule_region_begin("outer");
-	kjoule_region_begin("other");
-	tell_now();
-	kjoule_region_end();
-	kjoule_region_end();
-	kjoule_region_end();		/* one too many */
-	kjoule_region_begin(NULL);
-	tell_now();
-	return errno == 77 && kjoule_region_recorded() == 1 ? 0 : 1;
-}
-
-static void *in_thread(void *name)
-{
-	kjoule_region_begin(name);
-	for (int i = 0; i < 1000; i++) {
-		kjoule_region_begin("again");
-		kjoule_region_end();
-	}
-	tell_now();
-	return NULL;
-}
-
-static int threads(void)
-{
-	static char names[8][2];
-	pthread_t t[8];
-
-	kjoule_region_begin("main");
-	for (int i = 0; i < 8; i++) {
-		names[i][0] = 'a' + i;
-		if (pthread_create(&t[i], NULL, in_thread, names[i]))
-			return 1;
-	}
-	for (int i = 0; i < 8; i++)
-		pthread_join(t[i], NULL);
-	tell_now();
-	return 0;
-}
-
-/* More threads, one after another, than there are rings. */
-static int many_threads(void)
-{
-	static char name[] = "short";
-	pthread_t t;
-
-	for (int i = 0; i < KJOULE_REGION_RINGS + 300; i++) {
-		if (pthread_create(&t, NULL, in_thread, name))
-			return 1;
-		pthread_join(t, NULL);
-	}
-	return 0;
-}
-
-static int forks(void)
-{
-	int status;
-	pid_t pid;
-
-	kjoule_region_begin("outer");
-	kjoule_region_begin("inner");
-	pid = fork();
-	if (!pid) {
-		kjoule_region_begin("child's");
-		tell_now();
-		kjoule_region_end();
-		kjoule_region_end();
-		tell_now();
-		_exit(0);
-	}
-	waitpid(pid, &status, 0);
-	tell_now();
-	/* by the system call, past whatever the C library does */
-	pid = syscall(SYS_fork);
-	if (!pid) {
-		kjoule_region_end();
-		tell_now();
-		_exit(0);
-	}
-	waitpid(pid, &status, 0);
-	tell_now();
-	return status;
-}
-
-static int one_then_exec(void)
-{
-	kjoule_region_begin("before");
-	execl("/proc/self/exe", "test_region", "nested", NULL);
-	return 1;
-}
-
-static int killed_in_a_region(void)
-{
-	kjoule_region_begin("killed");
-	tell_now();
-	raise(SIGKILL);
-	return 1;
-}
-
-#define STEPS	700	/* a begin, a look at the clock and an end, about */
-#define STEPS_FIRST	55	/* those of raise() */
-
-static volatile uint64_t handled;
-static volatile sig_atomic_t working;
-
-static void handler(int sig)
-{
-	(void)sig;
-	if (!working)
-		return;
-	kjoule_region_begin("handler");
-	handled++;
-	kjoule_region_end();
-}
-
-/* Signals at any instruction of the marks. */
-static int signals(void)
-{
-	struct itimerspec often = { { 0, 20000 }, { 0, 20000 } };
-	struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
-	uint64_t end = now_ns() + 300000000;
-	uint64_t rounds = 0, from;
-	timer_t timer;
-	char byte = 0;
-
-	kjoule_region_begin("warm");
-	kjoule_region_begin("handler");
-	kjoule_region_end();
-	kjoule_region_end();
-	signal(SIGALRM, handler);
-	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) || timer_settime(timer, 0, &often, NULL))
-		return 1;
-	while (now_ns() < end) {
-		/* never more than the reader can take: a millisecond's worth, and wait until it has */
-		working = 1;
-		for (from = now_ns(); now_ns() < from + 1000000 && rounds % 512 != 511; rounds++) {
-			kjoule_region_begin("a");
-			kjoule_region_begin("b");
-			kjoule_region_end();
-			kjoule_region_end();
-		}
-		rounds++;
-		kjoule_region_begin("a");
-		kjoule_region_begin("b");
-		kjoule_region_end();
-		kjoule_region_end();
-		working = 0;
-		if (write(STDOUT_FILENO, &byte, 1) != 1)
-			return 1;
-		while (read(STDIN_FILENO, &byte, 1) != 1)
-			;
-	}
-	timer_delete(timer);
-	if (write(STDOUT_FILENO, &rounds, sizeof(rounds)) != sizeof(rounds) ||
-	    write(STDOUT_FILENO, (const void *)&handled, sizeof(handled)) != sizeof(handled))
-		return 1;
-	return 0;
-}
-
-static void stepped_handler(int sig)
-{
-	handler(sig);
-	/* to be looked at while the thread is where it was interrupted */
-	raise(SIGUSR1);
-}
-
-/* Signals after each instruction of the marks, one after the other: the test steps through them. */
-static int stepped(void)
-{
-	static uint64_t inside[STEPS];
-
-	kjoule_region_begin("a");
-	kjoule_region_begin("handler");
-	kjoule_region_end();
-	kjoule_region_end();
-	kjoule_region_begin("handler");
-	kjoule_region_end();
-	working = 1;
-	signal(SIGALRM, stepped_handler);
-	signal(SIGUSR1, SIG_IGN);
-	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
-		_exit(2);
-	for (int i = 0; i < STEPS; i++) {
-		raise(SIGSTOP);
-		kjoule_region_begin("a");
-		inside[i] = now_ns();
-		kjoule_region_end();
-		/* as many instructions as it takes to have all of them interrupted */
-		for (volatile int k = 0; k < STEPS; k++)
-			;
-	}
-	_exit(handled == STEPS && write(STDOUT_FILENO, inside, sizeof(inside)) == sizeof(inside) ? 0 : 3);
-}
-
-/* More than a ring takes, and nobody reads meanwhile. */
-static int too_much(void)
-{
-	kjoule_region_begin("whole");
-	for (int i = 0; i < KJOULE_REGION_UNITS; i++) {
-		kjoule_region_begin("part");
-		kjoule_region_end();
-	}
-	tell_now();
-	/* the test has read it now */
-	if (getchar() != 'x')
-		return 1;
-	kjoule_region_begin("late");
-	tell_now();
-	kjoule_region_end();
-	kjoule_region_end();
-	tell_now();
-	return 0;
-}
-
-static int too_deep(void)
-{
-	char name[200];
-
-	for (int i = 0; i < KJOULE_REGION_DEPTH_MAX + 8; i++)
-		kjoule_region_begin("deep");
-	tell_now();
-	for (int i = 0; i < KJOULE_REGION_DEPTH_MAX + 8; i++)
-		kjoule_region_end();
-	tell_now();
-	for (int i = 0; i < KJOULE_REGION_PATHS_MAX; i++) {
-		snprintf(name, sizeof(name), "region %d", i);
-		kjoule_region_begin(name);
-		kjoule_region_end();
-	}
-	return 0;
-}
-
-static int long_name(void)
-{
-	char name[200];
-
-	memset(name, 'x', sizeof(name));
-	/* a character of two bytes that would be cut in two */
-	memcpy(name + KJOULE_REGION_NAME_MAX - 1, "\303\244", 2);
-	name[199] = 0;
-	kjoule_region_begin(name);
-	tell_now();
-	return 0;
-}
-
-/* Marks until it is killed, wherever it is then. */
-static int forever(void)
-{
-	for (;;) {
-		kjoule_region_begin("one");
-		kjoule_region_begin("another");
-		kjoule_region_end();
-		kjoule_region_end();
-	}
-	return 0;
-}
-
-/* So little address space that the memory does not fit. */
-static int cramped(void)
-{
-	struct rlimit limit = { 64 << 20, 64 << 20 };
-
-	if (setrlimit(RLIMIT_AS, &limit))
-		return 1;
-	execl("/proc/self/exe", "test_region", "recorded", NULL);
-	return 1;
-}
-
-static int says_whether_recorded(void)
-{
-	kjoule_region_begin("x");
-	kjoule_region_end();
-	return kjoule_region_recorded() ? 5 : 6;
-}
-
-static const struct {
-	const char *name;
-	int (*run)(void);
-} programs[] = {
-	{ "nested", nested }, { "threads", threads }, { "many", many_threads }, { "forks", forks },
-	{ "exec", one_then_exec }, { "killed", killed_in_a_region }, { "signals", signals }, { "stepped", stepped }, { "too-much", too_much },
-	{ "too-deep", too_deep }, { "long", long_name }, { "forever", forever }, { "recorded", says_whether_recorded }, { "cramped", cramped },
-};
-
-/*
- * The reader
- */
-
-struct told {
-	uint64_t time_ns, tid;
-};
 
 static struct buffer batches;
 static struct kjoule_regions *regions;
@@ -680,8 +359,8 @@ static void looks_whole(const struct kjoule_region_head *head, pid_t pid)
 
 static void handlers_may_mark_between_any_two_instructions(void **state)
 {
-	static uint64_t between[STEPS], inside[STEPS];
-	int status, n = STEPS_FIRST, looked = 0, fd, out[2];
+	static uint64_t between[MARKING_STEPS], inside[MARKING_STEPS];
+	int status, n = MARKING_STEPS_FIRST, looked = 0, fd, out[2];
 	struct kjoule_region_head *head;
 	struct kjoule_region_area *area;
 	pid_t pid;
@@ -703,7 +382,7 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 			drain(area);
 			kjoule_region_area_books(area, &books);
 			assert_int_equal(books.unfinished, 0);
-			between[n - STEPS_FIRST] = now_ns();
+			between[n - MARKING_STEPS_FIRST] = now_ns();
 			step(pid, n++);
 			assert_int_equal(ptrace(PTRACE_CONT, pid, 0, SIGALRM), 0);
 			continue;
@@ -713,14 +392,14 @@ static void handlers_may_mark_between_any_two_instructions(void **state)
 		assert_int_equal(ptrace(PTRACE_CONT, pid, 0, 0), 0);
 	}
 	assert_int_equal(WIFEXITED(status) ? WEXITSTATUS(status) : 99, 0);
-	assert_int_equal(looked, STEPS);
+	assert_int_equal(looked, MARKING_STEPS);
 	take(area, NULL, 0);
 	nothing_is_lost();
 	assert_int_equal(regions->left_out, 0);
-	assert_int_equal(regions->entered, 3 + (1 + 1) * STEPS);
+	assert_int_equal(regions->entered, 3 + (1 + 1) * MARKING_STEPS);
 	assert_int_equal(regions->unbegun, 0);
 	assert_int_equal(read(out[0], inside, sizeof(inside)), sizeof(inside));
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < MARKING_STEPS; i++) {
 		assert_int_equal(kjoule_regions_find(regions, pid, between[i]), KJOULE_REGIONS_OUTSIDE);
 		assert_int_equal(kjoule_regions_find(regions, pid, inside[i]), path_of("a"));
 	}
@@ -1014,9 +693,8 @@ int main(int argc, char **argv)
 	};
 	int failed;
 
-	for (size_t i = 0; argc > 1 && i < sizeof(programs) / sizeof(programs[0]); i++)
-		if (!strcmp(argv[1], programs[i].name))
-			return programs[i].run();
+	if (argc > 1)
+		return marking_run(argv[1]);
 	signal(SIGPIPE, SIG_IGN);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	kjoule_regions_free(regions);

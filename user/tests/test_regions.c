@@ -190,7 +190,8 @@ static void lost_marks_are_a_gap_and_no_guess(void **state)
 static void rubbish_is_counted_and_left_out(void **state)
 {
 	static const struct kjoule_region_unit bad[] = {
-		{ 2000, 600, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 1, 77, 1, 0 }, { 2000, 0, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 0, KJOULE_REGION_DEFINE, 1, 0 },
+		{ 2000, 600, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 1, 77, 1, 0 }, { 2000, 0, KJOULE_REGION_BEGIN, 1, 0 },
+		{ 2000, 0, KJOULE_REGION_DEFINE, 1, 0 },
 		{ 2000, 5, KJOULE_REGION_DEFINE, 1, 0 }, { 2000, 5, KJOULE_REGION_DEFINE, 1, 400 },
 		{ 2000, 7, KJOULE_REGION_BEGIN, 1, 0 }, { 2000, 0, KJOULE_REGION_START, 1, 0 },
 		{ 2000, 0, KJOULE_REGION_BEGIN, 0, 0 }, { 2000, 0, KJOULE_REGION_DEFINE, 200, 0 },
