@@ -8,6 +8,8 @@
  * - Lost samples have a line of their own; nothing is invented for them.
  * - The recorder pays for what is more because of it, and nobody else does: it is
  *   part of what the measurement costs.
+ * - What a thread did outside of the region that is looked at is another process's, so that all of it
+ *   still has its part of the energy.
  * - When the whole machine is recorded, ticks that were left out because the CPU
  *   was idle are the idle process's, and those of a CPU that was offline have a line
  *   of their own.
@@ -48,7 +50,7 @@ struct blocks_index {
 	} cache[4096];
 };
 
-static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind,
+static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind, bool outside,
 			uint32_t *out)
 {
 	uint64_t hash = kjoule_index_hash(pid, comm);
@@ -58,7 +60,7 @@ static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum c
 
 	while ((i = kjoule_index_next(&b->index->processes, hash, &probe)) != KJOULE_INDEX_NONE) {
 		p = &b->processes[i];
-		if (p->pid == pid && p->kind == kind && !strcmp(p->comm, comm)) {
+		if (p->pid == pid && p->kind == kind && p->outside == outside && !strcmp(p->comm, comm)) {
 			*out = i;
 			return 0;
 		}
@@ -68,7 +70,7 @@ static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum c
 	p = kjoule_grow(&b->processes, &b->n_processes, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	*p = (struct blocks_process){ pid, comm, kind };
+	*p = (struct blocks_process){ pid, comm, kind, outside };
 	*out = b->n_processes - 1;
 	return 0;
 }
@@ -141,14 +143,14 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 
 int blocks_process(struct blocks *b, const char *name, uint32_t *process)
 {
-	return find_process(b, 0, name, CPM_BUSY, process);
+	return find_process(b, 0, name, CPM_BUSY, false, process);
 }
 
 /* A line that stands for something that is no program. */
 static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *out)
 {
 	uint32_t process;
-	int ret = find_process(b, 0, name, kind, &process);
+	int ret = find_process(b, 0, name, kind, false, &process);
 
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
@@ -172,10 +174,40 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 								       .unit = unit }, out);
 }
 
+/* The units of regions, one for each path. */
+static int make_regions(struct blocks *b, const struct view *v)
+{
+	const struct kjoule_regions *r = v->regions;
+
+	b->regions = calloc(r->n_paths, sizeof(*b->regions));
+	if (!b->regions)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_paths; i++)
+		b->regions[i] = (struct grain_unit){ .kind = GRAIN_REGION, .name = r->paths[i].text, .object = "",
+						     .function = "", .depth = r->paths[i].depth };
+	return 0;
+}
+
+static int block_of_region(struct blocks *b, const struct timeline_sample *s, uint32_t process, uint32_t region,
+			   uint32_t *out)
+{
+	const struct grain_unit *unit = &b->regions[region];
+	int ret = blocks_like(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+							      .object = "", .unit = unit, .region = region }, out);
+
+	if (ret)
+		return ret;
+	b->functions[*out].samples++;
+	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
+	return 0;
+}
+
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
 		    uint32_t *out)
 {
-	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
+	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL, outside = false;
+	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
+	uint32_t region = KJOULE_REGIONS_OUTSIDE;
 	struct named_part *part;
 	const char *comm;
 	uint32_t process, slot;
@@ -184,11 +216,17 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 
 	if (s->flags & KJOULE_SAMPLE_IDLE)
 		return find_pseudo(b, "[idle]", CPM_IDLE, out);
-	comm = view_comm(v, s->tgid, s->tgid, view_time(v, s->tick, s->late_ns));
+	comm = view_comm(v, s->tgid, s->tgid, time_ns);
 	kind = s->tgid && s->tgid == v->rec.meta.recorder_pid ? CPM_MARGINAL : CPM_BUSY;
-	ret = find_process(b, s->tgid, comm, kind, &process);
+	if (v->region || b->regions)
+		region = kjoule_regions_find(v->regions, s->pid, time_ns);
+	if (v->region)
+		outside = !kjoule_regions_inside(v->regions, region, v->region);
+	ret = find_process(b, s->tgid, comm, kind, outside, &process);
 	if (ret)
 		return ret;
+	if (b->regions)
+		return block_of_region(b, s, process, region, out);
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
 	if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
@@ -206,7 +244,7 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		b->index->cache[slot].kernel = kernel;
 		b->index->cache[slot].function = *out;
 	}
-	if (part)
+	if (part && !outside)
 		part->samples++;
 	b->functions[*out].samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
@@ -578,6 +616,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	b->grain = grain;
 	b->index = calloc(1, sizeof(*b->index));
 	if (b->index)
+		ret = v->by_region ? make_regions(b, v) : 0;
+	if (!ret)
 		ret = make_lanes(b, v, raw);
 	if (!ret)
 		ret = meters_new(v, &b->meters);
@@ -627,6 +667,7 @@ void blocks_free(struct blocks *b)
 	windows_free(&b->windows);
 	free(b->kinds);
 	free(b->functions);
+	free(b->regions);
 	free(b->processes);
 	for (size_t i = 0; i < b->n_names; i++)
 		free(b->names[i]);

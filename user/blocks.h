@@ -17,6 +17,7 @@ struct blocks_process {
 	uint32_t pid;
 	const char *comm;
 	uint8_t kind;			/* enum cpm_kind */
+	bool outside;			/* what it did outside of the region that is looked at */
 };
 
 /* A block: a function of a process, or what else the grain tells apart. */
@@ -27,6 +28,7 @@ struct blocks_function {
 	uint64_t samples;		/* of the recording, whatever becomes of them */
 	uint64_t precise;		/* samples whose address is the precise one */
 	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
+	uint32_t region;		/* path, of a unit of GRAIN_REGION */
 };
 
 struct blocks {
@@ -57,10 +59,12 @@ struct blocks {
 	char **names;
 	bool *loose;
 	struct mixture_range *unknown;	/* ticks of which nobody knows what ran */
+	struct grain_unit *regions;	/* by path; NULL: it is not regions that are told apart */
 };
 
 /**
  * blocks_new() - sort all samples into processes and functions
+ * @v:		says with @region and @by_region what of them, and whether into regions instead
  * @grain:	what else is told apart than functions; must stay. NULL: nothing
  * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
  * Return: 0 or -ENOMEM

@@ -22,6 +22,7 @@ static const char help[] =
 "      --by GRAIN          block (default), line\n"
 "      --no-source         leave out the source among instructions\n"
 "      --percent-limit P   leave out functions below P % (default 5; 0 with --function)\n"
+"      --region NAME       only what ran inside of this region, see kjoule_region(3)\n"
 "      --pid PID           only what this process did\n"
 "      --comm NAME         only what processes of this name did\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -31,13 +32,14 @@ static const char help[] =
 "\n"
 "The exit code is 1 if parts of the file are damaged, or if there is no such function.\n";
 
-enum { OPT_BY = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_SOURCE, OPT_NO_SOURCE, OPT_JSON, OPT_CSV };
+enum { OPT_BY = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_SOURCE, OPT_NO_SOURCE, OPT_JSON, OPT_CSV, OPT_REGION };
 
 static const struct option options[] = {
 	{ "function", required_argument, NULL, 'f' },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
+	{ "region", required_argument, NULL, OPT_REGION },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -72,6 +74,11 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 		case OPT_LIMIT:
 			if (args_percent(optarg, &limit))
 				ret = cmd_usage("annotate", "--percent-limit %s: expected a number from 0 to 100", optarg);
+			break;
+		case OPT_REGION:
+			opt->region = optarg;
+			if (!optarg[0])
+				ret = cmd_usage("annotate", "--region '': expected a region's name");
 			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
@@ -160,6 +167,12 @@ int cmd_annotate(int argc, char **argv)
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	v.source = opt.energy;
+	v.region = opt.region;
+	if (report_regions_check(&v, path)) {
+		view_complain(&v, path);
+		view_close(&v);
+		return EXIT_FAILED;
+	}
 	if (meters_choose(&v, opt.energy, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);

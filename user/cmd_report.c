@@ -19,7 +19,8 @@ static const char help[] =
 "recording (default kjoule.data), each with its 95 % interval, and what the\n"
 "measurement itself took.\n"
 "\n"
-"      --by GRAIN          tell apart: process, object, function (default), line, loop, block\n"
+"      --by GRAIN          tell apart: process, object, function (default), line, loop, block, and\n"
+"                          region: what the program says it is at, see kjoule_region(3)\n"
 "      --block NAME=PART[,PART]...\n"
 "                          count these parts as one block, whatever --by says; a PART is a function,\n"
 "                          FILE:FROM-TO in lines or OBJECT:0xFROM-0xTO in addresses of the ELF file\n"
@@ -32,6 +33,7 @@ static const char help[] =
 	"                        0 for JSON and CSV)\n"
 "      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
 "      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
+"      --region NAME       only what ran inside of this region, or of outer/inner\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -49,7 +51,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_MODEL };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_MODEL, OPT_REGION };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -64,6 +66,7 @@ static const struct option options[] = {
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "region", required_argument, NULL, OPT_REGION },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -110,8 +113,9 @@ static int parse_grain(const char *text, struct report_options *opt)
 					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
 
 	opt->processes = !strcmp(text, "process");
+	opt->by_region = !strcmp(text, "region");
 	opt->grain = GRAIN_FUNCTION;
-	if (opt->processes)
+	if (opt->processes || opt->by_region)
 		return 0;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!strcmp(text, keys[i])) {
@@ -119,7 +123,7 @@ static int parse_grain(const char *text, struct report_options *opt)
 			return 0;
 		}
 	}
-	return cmd_usage("report", "--by %s: no such grain; there are process, object, function, line, loop, block",
+	return cmd_usage("report", "--by %s: no such grain; there are process, object, function, line, loop, block, region",
 			 text);
 }
 
@@ -196,6 +200,11 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 			if (args_power(optarg, &opt->budget_w))
 				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
 			break;
+		case OPT_REGION:
+			opt->region = optarg;
+			if (!optarg[0])
+				ret = cmd_usage("report", "--region '': expected a region's name");
+			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
 				ret = cmd_usage("report", "--pid %s: expected a process id", optarg);
@@ -228,10 +237,14 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	if (ret)
 		return ret;
 	opt->units = opt->grain != GRAIN_FUNCTION || opt->named.n;
-	if (opt->callers && (opt->units || opt->processes))
+	if (opt->callers && (opt->units || opt->processes || opt->by_region))
 		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
 	if (opt->processes && opt->named.n)
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
+	if (opt->by_region && opt->named.n)
+		return cmd_usage("report", "--by region has no place for --block: take --region NAME --block");
+	if (opt->vectors && opt->region)
+		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
 	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
@@ -391,7 +404,9 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = report_new(&b, p, opt, &r);
-	if (!ret && !r.n_processes && (opt->pid || opt->comm))
+	if (!ret && !r.n_processes && opt->region)
+		ret = report_regions_nobody(v, path);
+	else if (!ret && !r.n_processes && (opt->pid || opt->comm))
 		ret = nobody(&b, p, path, opt);
 	if (!ret && c)
 		ret = chains_solve(c, &b, p);
@@ -403,7 +418,7 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
-		      report_print(&r, &b, c, opt, &model, head);
+		      report_print(v, &r, &b, c, opt, &model, head);
 		if (!ret)
 			ret = all_sampled(&r, &b, &model, &opt->named);
 	}
@@ -434,6 +449,13 @@ static int report(int argc, char **argv, struct report_options *opt)
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
 	v.source = opt->source;
+	v.region = opt->region;
+	v.by_region = opt->by_region;
+	if (report_regions_check(&v, path)) {
+		view_complain(&v, path);
+		view_close(&v);
+		return EXIT_FAILED;
+	}
 	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
 	if (meters_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);

@@ -92,7 +92,10 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 		}
 	}
 	if (opt->command) {
-		ret = record_child_start(&l->child, opt->command, old);
+		ret = kjoule_region_area_new(&l->regions);
+		if (ret)
+			cmd_warn("no memory to mark regions in (%s): the report will have none", strerror(-ret));
+		ret = record_child_start(&l->child, opt->command, old, l->regions);
 		if (ret)
 			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
 	}

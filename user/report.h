@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
- * callers (report_callers.c), the model (report_model.c), stacks for flame graphs (report_folded.c),
- * vectors (report_vectors.c), what is printed before (report_head.c, report_beside.c), and the command line (cmd_report.c).
+ * callers (report_callers.c), the model (report_model.c), stacks for flame graphs (report_folded.c), vectors
+ * (report_vectors.c), regions (report_regions.c), what is printed before (report_head.c, report_beside.c), and the command
+ * line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
 #define KJOULE_REPORT_H
 
 #include "chains.h"
+#include "columns.h"
 #include "output.h"
 
 enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, SORT_NAME };
@@ -39,6 +41,8 @@ struct report_options {
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */
+	bool by_region;			/* regions are told apart */
+	const char *region;		/* only what ran inside of it; NULL: all */
 	enum grain_kind grain;
 	struct named named;
 };
@@ -103,7 +107,7 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
  * report_print() - the rows; @head becomes the JSON document
  * @c:		callers to be shown below each function, or NULL
  */
-int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_print(const struct view *v, const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, const struct report_model *m, struct json_object *head);
 /** report_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
 int report_model_parse(const char *text, enum report_model_kind *model);
@@ -141,6 +145,23 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 /** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
 int report_vectors(const struct blocks *b, const struct profile *p, const struct report_options *opt,
 		   struct json_object *head);
+/**
+ * report_regions_check() - are there the regions that the view is asked for?
+ * Return: 0; -ENOENT after saying what there is instead
+ */
+int report_regions_check(const struct view *v, const char *path);
+/** report_regions_nobody() - say that the region was entered and not sampled. Return: -ENOENT */
+int report_regions_nobody(const struct view *v, const char *path);
+/** report_regions_print() - how many there are and what is missing, as lines beginning with # */
+void report_regions_print(const struct view *v);
+/** report_regions_json() - the same, and each of them; NULL: none were marked */
+struct json_object *report_regions_json(const struct view *v);
+/** report_regions_columns() - how often a region was entered, and for how long */
+void report_regions_columns(struct columns *c);
+void report_regions_cells(struct output *out, const struct view *v, const struct blocks *b,
+			  const struct report_row *row, int digits);
+/** report_regions_footnote() - regions that were entered and have no row, because no sample fell into them */
+void report_regions_footnote(const struct view *v, const struct blocks *b);
 /** report_weight_of() - what limits and orders rows: energy, or time without any */
 double report_weight_of(const struct report_row *r, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */

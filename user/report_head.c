@@ -333,6 +333,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf("# frequency  none: no source was used\n");
 	print_books(v, b);
 	print_cost(v, b);
+	report_regions_print(v);
 	if (c)
 		print_callers(v, c);
 	if (profile_parallel(p) > 0.0005)
@@ -533,6 +534,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
 	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	put(o, "cost", cost_json(v, b));
+	put(o, "regions", report_regions_json(v));
 	put(o, "callers", c ? callers_json(v, c) : NULL);
 	put(o, "parallel_part", output_json_real(profile_parallel(p)));
 	return o;

@@ -17,11 +17,13 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "pid", NULL, false);
 	columns_add(c, "comm", NULL, true);
-	columns_add(c, "function", "FUNCTION", true);
-	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, opt->by_region ? "region" : "function", opt->by_region ? "REGION" : "FUNCTION", true);
+	columns_add(c, "object", opt->by_region ? NULL : "OBJECT", true);
 	columns_add(c, "mode", NULL, true);
 	if (callers)
 		columns_add(c, "depth", NULL, false);
+	if (opt->by_region)
+		report_regions_columns(c);
 	columns_add(c, "samples", "SAMPLES", false);
 	columns_add_time(c);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
@@ -61,7 +63,8 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 					    "interrupts", "caller" };
 	static const char *const units[] = {
 		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
-		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named" };
+		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named",
+		[GRAIN_REGION] = "region" };
 	const char *base;
 	char text[64];
 
@@ -99,7 +102,11 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 		output_str(out, output_is_table(out) ? indented : f->symbol);
 		output_str(out, output_is_table(out) && base && f->object[0] == '/' ? base + 1 :
 			   f->object);
-		output_str(out, f->kernel ? "kernel" : "user");
+		/* a region is what a program is at, in the kernel or not */
+		if (f->unit && f->unit->kind == GRAIN_REGION)
+			output_none(out, NULL);
+		else
+			output_str(out, f->kernel ? "kernel" : "user");
 	} else {
 		snprintf(text, sizeof(text), "%s%s", output_is_table(out) ? "  " : "",
 			 r->kind == ROW_TICKS ? "[kjoule ticks]" : "[interrupts]");
@@ -172,10 +179,11 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 {
 	const struct blocks_function *f = &b->functions[r->function];
 
-	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->precise < r->g.samples;
+	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->unit->kind != GRAIN_REGION &&
+	       f->precise < r->g.samples;
 }
 
-static void row(struct output *out, const struct blocks *b, const struct report_row *r,
+static void row(struct output *out, const struct view *v, const struct blocks *b, const struct report_row *r,
 		const struct style *s, bool depth, const struct report_options *opt, const struct report_model *m)
 {
 	const struct profile_group *g = &r->g;
@@ -190,6 +198,8 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_u64(out, r->depth);
 	else if (depth)
 		output_none(out, NULL);
+	if (opt->by_region)
+		report_regions_cells(out, v, b, r, s->time);
 	if (r->kind == ROW_TICKS || r->kind == ROW_INTERRUPTS)
 		output_none(out, NULL);
 	else
@@ -316,7 +326,7 @@ static void misses_print(const struct blocks *b)
 			printf("\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
 
-static void footnotes(const struct report *r, const struct blocks *b,
+static void footnotes(const struct view *v, const struct report *r, const struct blocks *b,
 		      const struct report_options *opt)
 {
 	size_t hidden = 0;
@@ -341,11 +351,13 @@ static void footnotes(const struct report *r, const struct blocks *b,
 		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
 	budget_print(r, b, opt);
 	misses_print(b);
+	if (opt->by_region)
+		report_regions_footnote(v, b);
 	report_hidden_print(r, hidden);
 }
 
 /* Who called a function, below its row. */
-static int callers(struct output *out, const struct report *r, const struct blocks *b,
+static int callers(struct output *out, const struct view *v, const struct report *r, const struct blocks *b,
 		   const struct chains *c, const struct report_options *opt,
 		   const struct report_model *m, const struct report_row *of, const struct style *style)
 {
@@ -356,12 +368,12 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, b, &rows[i], style, true, opt, m);
+		row(out, v, b, &rows[i], style, true, opt, m);
 	free(rows);
 	return ret;
 }
 
-int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_print(const struct view *v, const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, const struct report_model *m, struct json_object *head)
 {
 	struct columns *columns = columns_new();
@@ -381,20 +393,20 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, b, &p->total, &style, c, opt, m);
+		row(out, v, b, &p->total, &style, c, opt, m);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			if (says_nothing(b, &p->rows[k], opt))
 				continue;
-			row(out, b, &p->rows[k], &style, c, opt, m);
+			row(out, v, b, &p->rows[k], &style, c, opt, m);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
-				ret = callers(out, r, b, c, opt, m, &p->rows[k], &style);
+				ret = callers(out, v, r, b, c, opt, m, &p->rows[k], &style);
 		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style, c, opt, m);
+	row(out, v, b, &r->total, &style, c, opt, m);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE) {
-		footnotes(r, b, opt);
+		footnotes(v, r, b, opt);
 		report_model_footnotes(r, m);
 	}
 	free(columns);

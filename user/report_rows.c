@@ -63,6 +63,9 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
 {
 	if (opt->pid && p->pid != opt->pid)
 		return false;
+	/* what is no process has no regions */
+	if (opt->region && (p->outside || !p->pid))
+		return false;
 	return !opt->comm || !strcmp(p->comm, opt->comm);
 }
 
@@ -157,7 +160,7 @@ static void hide_processes(struct report *r, const struct blocks *b,
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm &&
+		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
 		    !has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
 			free(r->processes[i].rows);

@@ -149,7 +149,10 @@ static void print_cells(struct script_printer *s, const struct line *l)
 
 	output_u64(out, l->time_ns);
 	output_str(out, l->type);
-	output_u64(out, l->cpu);
+	if (l->cpu == SCRIPT_NO_CPU)
+		output_none(out, NULL);
+	else
+		output_u64(out, l->cpu);
 	if (l->comm) {
 		output_u64(out, l->pid);
 		output_u64(out, l->tid);
@@ -252,8 +255,11 @@ static void print_values(struct script_printer *s, const struct line *l)
 
 static void print_plain(struct script_printer *s, const struct line *l)
 {
-	printf("%6" PRIu64 ".%09" PRIu64 " [%03" PRIu32 "] %-7s", l->time_ns / 1000000000,
-	       l->time_ns % 1000000000, l->cpu, l->type);
+	char cpu[16] = "---";
+
+	if (l->cpu != SCRIPT_NO_CPU)
+		snprintf(cpu, sizeof(cpu), "%03" PRIu32, l->cpu);
+	printf("%6" PRIu64 ".%09" PRIu64 " [%s] %-7s", l->time_ns / 1000000000, l->time_ns % 1000000000, cpu, l->type);
 	if (l->comm) {
 		putchar(' ');
 		put_name(l->comm);
@@ -426,6 +432,10 @@ void script_print_event(struct script_printer *s, const struct kjoule_event *ev)
 		break;
 	case KJOULE_EVENT_EXIT:
 		l.type = "exit";
+		break;
+	case KJOULE_EVENT_REGION:
+		l.type = "region";
+		l.text = ev->text;
 		break;
 	case KJOULE_EVENT_LOST:
 		l.type = "lost";
