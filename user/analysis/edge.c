@@ -11,7 +11,7 @@
 #include <string.h>
 #include "edge.h"
 #include "kjoule.h"
-#include "runs.h"
+#include "changes.h"
 #include "timeline.h"
 
 /* As many vectors have a power of their own; the rest, which is rare, has one in common. */
@@ -47,7 +47,7 @@ struct seen {
 struct story {
 	struct seen *seen;
 	size_t n_seen;
-	struct runs_change *changes;	/* of the vectors that ticks follow */
+	struct change *changes;	/* of the vectors that ticks follow */
 	size_t n_changes;
 	uint32_t first;		/* the vector before the first change */
 	double *from;		/* of each window: where it begins */
@@ -149,11 +149,11 @@ static int find_changes(struct story *st, const struct vector *v, uint32_t n_vec
 		if (!before)
 			st->first = now->vector;
 		else if (before->vector != now->vector)
-			st->changes[st->n_changes++] = (struct runs_change){
+			st->changes[st->n_changes++] = (struct change){
 				.after = now->vector, .from = before->at, .to = now->at };
 		before = now;
 	}
-	return runs_smooth(st->changes, st->n_changes, n_vectors);
+	return changes_smooth(st->changes, st->n_changes, n_vectors);
 }
 
 /* Goes through a story window by window. */

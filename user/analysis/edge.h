@@ -86,7 +86,7 @@ struct edge_result {
  * edge_solve() - power of the vectors by least squares over the windows
  *
  * For window j: E_j - P_spin held_j = sum_v P_v t_jv + extra. The times t_jv come from the ticks, and
- * from how long each vector lasts (runs.h): on a clock that stands while the CPUs are held, the program
+ * from how long each vector lasts (changes.h): on a clock that stands while the CPUs are held, the program
  * goes on from one window into the next. Sessions with windows jitter their ticks by half of the
  * interval and more, so that ticks and blocks do not keep step. The intervals are of the sandwich
  * kind, and have in them what is not known of the spinning and of the interrupts.

@@ -3,22 +3,22 @@
  * When one block followed another, better than the ticks alone tell: what lasts equally long each time
  * has edges that are known from one another. Pure.
  */
-#ifndef KJOULE_RUNS_H
-#define KJOULE_RUNS_H
+#ifndef KJOULE_CHANGES_H
+#define KJOULE_CHANGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A change from one kind to another, between two ticks. */
-struct runs_change {
+struct change {
 	uint32_t after;		/* what runs from here on */
 	double from, to;	/* the last tick of what was before, the first of what is after */
 	double at, variance;	/* out: where it was, most likely, and how sure that is */
 };
 
 /**
- * runs_smooth() - place the changes
+ * changes_smooth() - place the changes
  * @kinds:	how many kinds there are
  *
  * A change is somewhere between two ticks that are T apart, on the average in the middle with a
@@ -30,6 +30,6 @@ struct runs_change {
  *
  * Return: 0 or -ENOMEM
  */
-int runs_smooth(struct runs_change *changes, size_t n, uint32_t kinds);
+int changes_smooth(struct change *changes, size_t n, uint32_t kinds);
 
-#endif /* KJOULE_RUNS_H */
+#endif /* KJOULE_CHANGES_H */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Smoothing of run lengths; see runs.h.
+ * Smoothing of run lengths; see changes.h.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include "runs.h"
+#include "changes.h"
 
 /* A kind of fewer runs has no length that could be learnt. */
-#define RUNS_LEAST	10
+#define LENGTHS_LEAST	10
 
 /* How long runs of a kind last. */
 struct length {
@@ -23,17 +23,17 @@ struct state {
 	double mean, variance;
 };
 
-static double middle(const struct runs_change *c)
+static double middle(const struct change *c)
 {
 	return (c->from + c->to) / 2;
 }
 
-static double blur(const struct runs_change *c)
+static double blur(const struct change *c)
 {
 	return (c->to - c->from) * (c->to - c->from) / 12;
 }
 
-static void learn(const struct runs_change *changes, size_t n, struct length *lengths, uint32_t kinds)
+static void learn(const struct change *changes, size_t n, struct length *lengths, uint32_t kinds)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
 		struct length *l = &lengths[changes[i].after];
@@ -48,7 +48,7 @@ static void learn(const struct runs_change *changes, size_t n, struct length *le
 		struct length *l = &lengths[k];
 
 		l->variance = -1;
-		if (l->n < RUNS_LEAST)
+		if (l->n < LENGTHS_LEAST)
 			continue;
 		l->mean = l->sum / l->n;
 		l->variance = (l->squares - l->sum * l->mean) / (l->n - 1) - l->blur / l->n;
@@ -58,7 +58,7 @@ static void learn(const struct runs_change *changes, size_t n, struct length *le
 }
 
 /* The place of each change, by those before it and what the ticks say. */
-static void filter(const struct runs_change *changes, size_t n, const struct length *lengths,
+static void filter(const struct change *changes, size_t n, const struct length *lengths,
 		   struct state *states)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ static void filter(const struct runs_change *changes, size_t n, const struct len
 	}
 }
 
-int runs_smooth(struct runs_change *changes, size_t n, uint32_t kinds)
+int changes_smooth(struct change *changes, size_t n, uint32_t kinds)
 {
 	struct length *lengths = calloc(kinds + 1, sizeof(*lengths));
 	struct state *states = calloc(n + 1, sizeof(*states));
