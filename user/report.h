@@ -2,7 +2,8 @@
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
  * callers (report_callers.c), the model (report_model.c), stacks for flame graphs (report_folded.c),
- * vectors (report_vectors.c), what is printed before (report_head.c, report_beside.c), and the command line (cmd_report.c).
+ * vectors (report_vectors.c), what is printed before (report_head.c, report_beside.c), and the command
+ * line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
 #define KJOULE_REPORT_H

@@ -46,7 +46,8 @@
 
 /*
  * Where a larger part of the runs than this is seen at one tick only, runs are too short to be seen often enough for
- * their occupancies to be corrected: simulated ones of 1.4 to 1.6 ticks were off by 6 to 12 %. It is so below 1.65 ticks.
+ * their occupancies to be corrected: simulated ones of 1.4 to 1.6 ticks were off by 6 to 12 %. It is so below
+ * 1.65 ticks.
  */
 #define BRIEF_SINGLE	0.35
 

@@ -128,7 +128,7 @@ static void sampling_does_not_pull_powers_together(void **state)
 	assert_true(worst < 0.008);
 }
 
-/* 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against the spread of energies. */
+/* 2,016 recordings of 30 s: how often the truth lies inside, and how wide intervals are against energies' spread. */
 static void intervals_hold_and_are_not_too_wide(void **state)
 {
 	unsigned int n = 0, inside = 0, recordings = 0, runs = quick() ? 1 : 84;
