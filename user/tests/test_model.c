@@ -25,6 +25,8 @@ static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
 	static const uint32_t flags[] = { 0, KJOULE_SAMPLE_KERNEL, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IP_HIDDEN };
 
 	put_sample(b, tick, ip[block], flags[block], 1000000, 100);
+	if (block == 0)
+		put_chain(b, 0, 0, 2, (uint64_t[]){ ip[0], 0x10002000 });
 }
 
 /* @lost_at: from this tick on some samples are lost; @core: the second domain moves as well */
@@ -272,6 +274,21 @@ static void callers_and_processes_go_with_it(void **state)
 	assert_non_null(row);
 	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
 	json_object_put(doc);
+	/* callers have the block's energy between them */
+	for (int i = 0; i < 2; i++) {
+		double sum = 0, whole = 0;
+
+		doc = report(i ? "--model mixture -g" : "-g", "fine");
+		for (size_t k = 0; k < json_object_array_length(member(doc, "rows")); k++) {
+			row = json_object_array_get_idx(member(doc, "rows"), k);
+			if (!strcmp(text(row, "kind"), "caller") && number(row, "depth") == 1)
+				sum += number(row, "energy_package_j");
+			else if (!strcmp(text(row, "object"), PROGRAM) && !strcmp(text(row, "kind"), "function"))
+				whole = number(row, "energy_package_j");
+		}
+		assert_true(near(sum, whole, 1e-6) && whole > 1);
+		json_object_put(doc);
+	}
 	/* blocks that the user has named are there, one with others or not */
 	doc = report("--model mixture --block x=program:0x1000-0x2000", "short");
 	json_object_put(doc);
