@@ -112,6 +112,7 @@ struct edge_cpu {
  * @raw:	the counter, as read last
  * @counter:	the same, widened
  * @period_ns:	from edge to edge, as measured
+ * @margin_ns:	the leader begins to look for an edge so long before it is expected
  * @seek_ns:	the leader has looked for its edge from then on, 0: it is that of the window before
  * @a_ns:	the present window began
  * @a_total:	with that in @counter
@@ -131,6 +132,7 @@ struct kjoule_edge {
 	u64 raw;
 	struct kjoule_counter counter;
 	u64 period_ns;
+	u64 margin_ns;
 	u64 seek_ns;
 	u64 a_ns;
 	u64 a_total;
@@ -402,10 +404,20 @@ static u32 gap_periods(struct kjoule_edge *e, u32 number)
 	return min_t(u64, GAP_MAX, (gap + random_below(e, number, 2, 256)) / 256);
 }
 
-/* Before the edge is expected, the leader begins to look for it. */
+/* So long before the edge is expected the leader begins to look for it. */
 static u64 margin_ns(const struct kjoule_edge *e, u32 gap)
 {
-	return e->period_ns / 16 + gap * e->period_ns / 256;
+	return e->margin_ns + gap * e->period_ns / 256;
+}
+
+/* A slow CPU comes late to it, or the counter moves when it likes: then it begins earlier. */
+static void learn_margin(struct kjoule_edge *e, bool found)
+{
+	if (found)
+		e->margin_ns -= e->margin_ns / 64;
+	else
+		e->margin_ns *= 2;
+	e->margin_ns = clamp(e->margin_ns, e->period_ns / 16, e->period_ns / 2);
 }
 
 /*
@@ -455,6 +467,7 @@ static void seek(struct kjoule_edge *e)
 	/* the others are held already */
 	if (e->a_ns >= hold)
 		e->a_ns = 0;
+	learn_margin(e, e->a_ns);
 	c->from_ns = ktime_get_ns();
 	book_hold(e, begin, c->from_ns);
 	e->seeking = false;
@@ -651,6 +664,7 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	for (i = 0; i < n; i++) {
 		es->edge[i].edges = es;
 		es->edge[i].period_ns = src->domains[domain].update_period_ns;
+		es->edge[i].margin_ns = es->edge[i].period_ns / 16;
 		es->cpu[i].sampler = sampler[i];
 	}
 	*edges = es;

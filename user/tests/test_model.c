@@ -25,6 +25,8 @@ static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
 	static const uint32_t flags[] = { 0, KJOULE_SAMPLE_KERNEL, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IP_HIDDEN };
 
 	put_sample(b, tick, ip[block], flags[block], 1000000, 100);
+	if (block == 0)
+		put_chain(b, 0, 0, 2, (uint64_t[]){ ip[0], 0x10002000 });
 }
 
 /* @lost_at: from this tick on some samples are lost; @core: the second domain moves as well */
@@ -184,6 +186,36 @@ static void what_can_not_be_told_apart_has_one_line(void **state)
 	assert_true(says(out, "together they are right"));
 }
 
+/* What alternates with another process within a tick is neither's; what has little time is others'. */
+static void what_several_processes_share_stands_beside_them(void **state)
+{
+	struct json_object *doc = report("--model mixture", "shared"), *row;
+	double seconds = 0;
+
+	(void)state;
+	row = find_named(doc, "[unknown] of [unknown] + [unknown] of program (not separable)");
+	if (!row)
+		row = find_named(doc, "[unknown] of program + [unknown] of [unknown] (not separable)");
+	assert_non_null(row);
+	assert_string_equal(text(row, "comm"), "[not separable]");
+	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
+	assert_true(fabs(number(row, "power_package_w") / 2.565 - 1) < 0.05);
+	row = find_named(doc, "[others]");
+	assert_non_null(row);
+	assert_string_equal(text(row, "model_note"), "too little time for a power of its own");
+	for (size_t i = 0; i < json_object_array_length(member(doc, "rows")); i++) {
+		row = json_object_array_get_idx(member(doc, "rows"), i);
+		if (!strcmp(text(row, "kind"), "process"))
+			seconds += number(row, "time_s");
+		if (!strcmp(text(row, "kind"), "total"))
+			assert_true(near(number(row, "time_s"), seconds, 1e-6));
+	}
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --model mixture --percent-limit 0 %s", temp_path("shared")), 0);
+	assert_true(says(out, "\n[not separable] "));
+	assert_true(says(out, "[others] : blocks of less than 1 %"));
+}
+
 static void no_number_where_there_is_no_answer(void **state)
 {
 	(void)state;
@@ -242,9 +274,51 @@ static void callers_and_processes_go_with_it(void **state)
 	assert_non_null(row);
 	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
 	json_object_put(doc);
+	/* callers have the block's energy between them */
+	for (int i = 0; i < 2; i++) {
+		double sum = 0, whole = 0;
+
+		doc = report(i ? "--model mixture -g" : "-g", "fine");
+		for (size_t k = 0; k < json_object_array_length(member(doc, "rows")); k++) {
+			row = json_object_array_get_idx(member(doc, "rows"), k);
+			if (!strcmp(text(row, "kind"), "caller") && number(row, "depth") == 1)
+				sum += number(row, "energy_package_j");
+			else if (!strcmp(text(row, "object"), PROGRAM) && !strcmp(text(row, "kind"), "function"))
+				whole = number(row, "energy_package_j");
+		}
+		assert_true(near(sum, whole, 1e-6) && whole > 1);
+		json_object_put(doc);
+	}
 	/* blocks that the user has named are there, one with others or not */
 	doc = report("--model mixture --block x=program:0x1000-0x2000", "short");
 	json_object_put(doc);
+}
+
+/* Blocks 0 and 1 are two processes', and one tick in 250 is the kernel's. */
+static void record_shared(const char *name, const struct alternating *a)
+{
+	struct kjoule_meta meta;
+	struct buffer b = { 0 };
+	uint32_t pid = 0;
+	size_t r = 0;
+
+	make_meta(&meta, 1, a->interval_s * 1e9, KJOULE_TARGET_SYSTEM);
+	meta.session.jitter_ns = a->jitter * a->interval_s * 1e9;
+	for (size_t i = 0; i < a->n_ticks; i++) {
+		uint32_t block = a->lane[i].block, whose = block == 1 ? 200 : 100;
+
+		for (; r < a->n_readings && a->readings[r].tick == i; r++)
+			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
+		if (whose != pid)
+			put_task(&b, whose, whose);
+		pid = whose;
+		if (i % 250 == 100)
+			put_block(&b, i, 1);
+		else
+			put_block(&b, i, block == 1 ? 0 : block);
+	}
+	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, a->n_ticks);
+	free(b.data);
 }
 
 static int make_recordings(void **state)
@@ -281,6 +355,7 @@ static int make_recordings(void **state)
 				  .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
 	alternating_run(&a, 1);
 	record("short", &a, UINT64_MAX);
+	record_shared("shared", &a);
 	alternating_free(&a);
 	return 0;
 }
@@ -291,6 +366,7 @@ int main(void)
 		cmocka_unit_test(mixture_tells_blocks_apart_that_cpm_does_not),
 		cmocka_unit_test(auto_says_which_it_took_and_why),
 		cmocka_unit_test(what_can_not_be_told_apart_has_one_line),
+		cmocka_unit_test(what_several_processes_share_stands_beside_them),
 		cmocka_unit_test(no_number_where_there_is_no_answer),
 		cmocka_unit_test(lost_samples_are_left_out),
 		cmocka_unit_test(an_even_grid_is_told),
