@@ -39,7 +39,7 @@ static const char help[] =
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
 "      --model MODEL       how energy becomes that of blocks: cpm (constant power, the default), mixture (blocks\n"
 "                          shorter than the counter's period, by many ticks in each), edge (the same, of a\n"
-"                          recording with --edge), auto (whichever fits)\n"
+"                          recording made for it), auto (whichever fits)\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"

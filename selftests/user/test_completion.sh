@@ -53,6 +53,6 @@ check_equal "a meter by its beginning" "powercap powercap:intel-rapl:0" "$(offer
 check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rapl:0" \
 	"$(offered kjoule record --source vchip,power)"
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
-check_equal "report --model: the models that there are" "cpm mixture auto" "$(offered kjoule report --model '')"
+check_equal "report --model: the models that there are" "cpm mixture edge auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
 ktap_end
