@@ -378,7 +378,7 @@ static bool all_arrived(const struct kjoule_edge *e)
 	for (i = 0; i < edges->n; i++) {
 		const struct edge_cpu *c = &edges->cpu[i];
 
-		if (c->edge == e && smp_load_acquire(&c->arrived) != e->leader->number)	/* V */
+		if (READ_ONCE(c->edge) == e && smp_load_acquire(&c->arrived) != e->leader->number)	/* V */
 			return false;
 	}
 	return true;
@@ -794,9 +794,11 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 		e->hold_ns[(e->released + 1) & 1] = now + LEAD_PERIODS * e->period_ns;
 	}
 	for (i = 0; i < edges->n; i++) {
-		if (edges->cpu[i].edge)
-			smp_call_function_single(edges->cpu[i].sampler->cpu, start_cpu,
-						 &edges->cpu[i], 1);
+		struct edge_cpu *c = &edges->cpu[i];
+
+		/* one that has gone meanwhile is missed by its leader, or leads nobody */
+		if (c->edge && smp_call_function_single(c->sampler->cpu, start_cpu, c, 1))
+			WRITE_ONCE(c->edge, NULL);
 	}
 }
 
