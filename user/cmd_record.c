@@ -66,7 +66,7 @@ static const char help[] =
 "      --source NAME[@PERIOD][,...]  sources, see `kjoule list`; energy is attributed by the first;\n"
 "                        a slow one is read each PERIOD\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
-"                        much of the time (1 to 50, default 40): for report --model edge\n"
+"                        much of the time (1 to 50, default 40), for the model edge of report\n"
 "      --no-calibrate    do not measure what a tick costs\n"
 "  -o, --output FILE     where to (default kjoule.data)\n"
 "  -q, --quiet           no progress, no summary\n"
