@@ -232,9 +232,8 @@ static void find_place(struct edge_cpu *c)
 	c->flags = flags < 0 ? 0 : flags;
 }
 
-static void arrive(struct edge_cpu *c, u64 now)
+static void arrive(struct edge_cpu *c)
 {
-	c->b_ns = now;
 	smp_store_release(&c->arrived, c->number);	/* U, pairs with V */
 }
 
@@ -302,6 +301,8 @@ static enum hrtimer_restart expire(struct hrtimer *timer)
 {
 	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
 
+	/* what ran until now runs no more until it is let go */
+	c->b_ns = ktime_get_ns();
 	if (!READ_ONCE(c->edge->stopping)) {
 		find_place(c);
 		irq_work_queue(&c->work);
@@ -357,16 +358,16 @@ static void held_cpu(struct irq_work *work)
 
 	/* it may be too late for it */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
-		arrive(c, now);
+		arrive(c);
 		if (be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
 			write_outcome(c, &o, 0, 0);
 	}
-	c->from_ns = ktime_get_ns();
 	/* where the leader is nowhere to be seen, look again later */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
-		again_at(c, c->from_ns + HOLD_PERIODS * patience_ns(e));
+		again_at(c, now + 2 * HOLD_PERIODS * patience_ns(e));
 	else
 		join_next(c);
+	c->from_ns = ktime_get_ns();
 }
 
 /* Has everybody been held in the present window? */
@@ -475,6 +476,7 @@ static void seek(struct kjoule_edge *e)
 	e->a_total = e->counter.total;
 	/* without an edge it is held all the same, like the others, to find the next one */
 	again_at(c, max(hold, c->from_ns));
+	c->from_ns = ktime_get_ns();
 }
 
 /* Of the periods seen; those of a window that has one more edge in it are not counted. */
@@ -507,7 +509,7 @@ static void hold(struct kjoule_edge *e)
 	struct outcome o = { .a_ns = e->a_ns };
 	u32 gap;
 
-	arrive(c, begin);
+	arrive(c);
 	/* an edge before the hold came at an unknown time: the next one ends the window */
 	has_moved(e);
 	o.c_ns = wait_edge(e, begin + patience_ns(e));
@@ -536,7 +538,6 @@ static void hold(struct kjoule_edge *e)
 	}
 	gap = gap_periods(e, c->number);
 	release(e, &o, edge, gap);
-	c->from_ns = ktime_get_ns();
 	e->seek_ns = 0;
 	e->a_ns = edge;
 	e->a_total = e->counter.total;
@@ -545,6 +546,7 @@ static void hold(struct kjoule_edge *e)
 		again_at(c, edge + gap * e->period_ns - margin_ns(e, gap));
 	else
 		again_at(c, e->hold_ns[c->number & 1]);
+	c->from_ns = ktime_get_ns();
 }
 
 static void leading_cpu(struct irq_work *work)

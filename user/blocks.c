@@ -461,6 +461,14 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	return 0;
 }
 
+/* What entry and exit of an interrupt take together, 0: not known. */
+static uint64_t entry_cost(const struct view *v)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+
+	return cal->ticks && cal->tick_ns > cal->handler_ns ? fmin(cal->tick_ns - cal->handler_ns, 1e9) : 0;
+}
+
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
 	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
@@ -486,7 +494,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	if (!ret)
 		ret = find_pseudo(b, "[held]", CPM_BUSY, &b->held);
 	if (!ret)
-		ret = windows_new(&v->tl, &b->windows);
+		ret = windows_new(&v->tl, raw ? 0 : entry_cost(v), &b->windows);
 	who.other = b->other;
 	who.held = b->held;
 	who.session = &v->rec.meta.session;

@@ -28,12 +28,13 @@ static int by_time(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-int windows_new(const struct timeline *tl, struct windows *w)
+int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w)
 {
 	memset(w, 0, sizeof(*w));
 	for (size_t i = 0; i < tl->n_cpus; i++) {
 		for (size_t k = 0; k < tl->cpus[i].n_windows; k++) {
 			const struct timeline_window *t = &tl->cpus[i].windows[k];
+			uint64_t half = t->flags & KJOULE_WINDOW_SPIN ? 0 : entry_ns / 2;
 			struct edge_window *e;
 			struct windows_scope *s;
 
@@ -45,10 +46,13 @@ int windows_new(const struct timeline *tl, struct windows *w)
 				windows_free(w);
 				return -ENOMEM;
 			}
+			/* too short to have run at all */
+			if (t->b_ns - t->from_ns < 2 * half)
+				half = (t->b_ns - t->from_ns) / 2;
 			*e = (struct edge_window){
-				.seek_ns = t->seek_ns, .from_ns = t->from_ns, .b_ns = t->b_ns,
+				.seek_ns = t->seek_ns, .from_ns = t->from_ns + half, .b_ns = t->b_ns - half,
 				/* the rest of it: from the edge until it ran, and from the hold to the edge */
-				.held_ns = t->c_ns - t->b_ns, .before_ns = t->from_ns - t->a_ns,
+				.held_ns = t->c_ns - t->b_ns + half, .before_ns = t->from_ns + half - t->a_ns,
 				.uj = t->c_uj - t->a_uj,
 				.spin = t->flags & KJOULE_WINDOW_SPIN,
 				.failed = t->flags & KJOULE_WINDOW_FAILED };

@@ -21,8 +21,13 @@ struct windows {
 	struct windows_scope *scopes;
 };
 
-/** windows_new() - Return: 0 or -ENOMEM; none is no error */
-int windows_new(const struct timeline *tl, struct windows *w);
+/**
+ * windows_new() - put the windows of each counter together
+ * @entry_ns:	what entry and exit of an interrupt take together: half of it passes after the last look at the clock
+ *		until the program goes on, half before the first one when it is held again
+ * Return: 0 or -ENOMEM; none is no error
+ */
+int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w);
 void windows_free(struct windows *w);
 /** windows_of() - those that a CPU took part in, NULL if it did not */
 const struct windows_scope *windows_of(const struct windows *w, const struct timeline_cpu *cpu);
