@@ -48,8 +48,7 @@ struct blocks_index {
 	} cache[4096];
 };
 
-static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind,
-			uint32_t *out)
+int blocks_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind, uint32_t *out)
 {
 	uint64_t hash = kjoule_index_hash(pid, comm);
 	struct blocks_process *p;
@@ -106,7 +105,7 @@ static int rehash(struct blocks *b)
 	return 0;
 }
 
-static int find_function(struct blocks *b, const struct blocks_function *like, uint32_t *out)
+int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *out)
 {
 	struct blocks_function *f;
 	uint64_t at;
@@ -135,7 +134,7 @@ static int find_function(struct blocks *b, const struct blocks_function *like, u
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *out)
 {
-	return find_function(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
+	return blocks_find(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
 							   .kernel = kernel }, out);
 }
 
@@ -143,7 +142,7 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *out)
 {
 	uint32_t process;
-	int ret = find_process(b, 0, name, kind, &process);
+	int ret = blocks_process(b, 0, name, kind, &process);
 
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
@@ -162,7 +161,7 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	if (!b->grain)
 		return blocks_function(b, process, place.symbol, place.object, kernel, out);
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
-	return ret ? ret : find_function(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+	return ret ? ret : blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 								       .object = unit->object, .kernel = kernel,
 								       .unit = unit }, out);
 }
@@ -181,7 +180,7 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		return find_pseudo(b, "[idle]", CPM_IDLE, out);
 	comm = view_comm(v, s->tgid, s->tgid, view_time(v, s->tick, s->late_ns));
 	kind = s->tgid && s->tgid == v->rec.meta.recorder_pid ? CPM_MARGINAL : CPM_BUSY;
-	ret = find_process(b, s->tgid, comm, kind, &process);
+	ret = blocks_process(b, s->tgid, comm, kind, &process);
 	if (ret)
 		return ret;
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
@@ -476,6 +475,14 @@ int blocks_seal(struct blocks *b)
 	b->input.kinds = kinds;
 	b->input.n_blocks = b->n_functions;
 	return 0;
+}
+
+int blocks_names_new(struct blocks *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->other = b->recorder = UINT32_MAX;
+	b->index = calloc(1, sizeof(*b->index));
+	return b->index ? 0 : -ENOMEM;
 }
 
 int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)

@@ -60,6 +60,15 @@ struct blocks {
  */
 int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
 /**
+ * blocks_names_new() - nothing but names, to be added: what several recordings have in common (merge.h)
+ * Return: 0 or -ENOMEM
+ */
+int blocks_names_new(struct blocks *b);
+/** blocks_process() - the number of a process; made if there is none. @comm must stay. Return: 0 or -ENOMEM */
+int blocks_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind, uint32_t *process);
+/** blocks_find() - blocks_function() for any block: @like without its samples. Return: 0 or -ENOMEM */
+int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *function);
+/**
  * blocks_function() - the number of a function of a process; made if there is none
  * After the last one blocks_seal() has to be called, before profile_new().
  * Return: 0 or -ENOMEM

@@ -10,14 +10,17 @@
 #include <string.h>
 #include "args.h"
 #include "cmd.h"
+#include "merge.h"
 #include "report.h"
+#include "report_runs.h"
 
 static const char help[] =
-"Usage: kjoule report [OPTION]... [FILE]\n"
+"Usage: kjoule report [OPTION]... [FILE]...\n"
 "\n"
 "Time, energy, mean power and mean frequency of each process and function in a\n"
 "recording (default kjoule.data), each with its 95 % interval, and what the\n"
-"measurement itself took.\n"
+"measurement itself took. Several recordings of one program are shown as an average run,\n"
+"and those that differ too much from the rest are named.\n"
 "\n"
 "      --by GRAIN          tell apart: process, object, function (default), line, loop, block\n"
 "      --block NAME=PART[,PART]...\n"
@@ -36,6 +39,7 @@ static const char help[] =
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
+"      --without-outliers  of several recordings: leave out those that differ too much, or are no whole runs\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
@@ -46,7 +50,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -60,6 +64,7 @@ static const struct option options[] = {
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -135,11 +140,34 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 	return 0;
 }
 
+/* What is to be reported. */
+struct report_files {
+	size_t n;
+	const char **paths;
+	bool without_outliers;
+};
+
 /* Percent of everything: what is below is not shown to people unless they say so. */
 #define FUNCTIONS_LIMIT	0.1
 #define CALLERS_LIMIT	0.5
 
-static int parse(int argc, char **argv, struct report_options *opt, const char **path)
+/* What knows of one recording only. */
+static int parse_several(const struct report_options *opt, bool without_outliers, size_t files)
+{
+	if (files < 2 && without_outliers)
+		return cmd_usage("report", "--without-outliers is of several recordings; there is one");
+	if (files < 2)
+		return 0;
+	if (opt->callers)
+		return cmd_usage("report", "-g, --children and --folded are of one recording; there are %zu", files);
+	if (opt->vectors)
+		return cmd_usage("report", "--vectors is of one recording; there are %zu", files);
+	if (opt->pid)
+		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct report_options *opt, struct report_files *files)
 {
 	bool weighed = false;
 	double limit = -1;
@@ -200,6 +228,9 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 				ret = cmd_usage("report", "--source '%s': expected names with commas between, none of them empty",
 						optarg);
 			break;
+		case OPT_WITHOUT_OUTLIERS:
+			files->without_outliers = true;
+			break;
 		case OPT_RAW:
 			opt->raw = true;
 			break;
@@ -235,10 +266,13 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
 		return cmd_usage("report", "--folded is a format of its own: leave out --json and --csv");
-	if (argc - optind > 1)
-		return cmd_usage("report", "one file, please; found %s as well", argv[optind + 1]);
-	if (optind < argc)
-		*path = argv[optind];
+	if (optind < argc) {
+		files->n = argc - optind;
+		files->paths = (const char **)argv + optind;
+	}
+	ret = parse_several(opt, files->without_outliers, files->n);
+	if (ret)
+		return ret;
 	if (opt->callers == CALLERS_FOLDED && limit > 0)
 		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
 	opt->percent_limit = limit >= 0 ? limit :
@@ -250,7 +284,7 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 #define TOLD	6	/* processes that an error names */
 
 /* Nobody is who was asked for: who is there? */
-static int nobody(const struct blocks *b, const struct profile *p, const char *path,
+static int nobody(const struct blocks *b, const struct report_groups *g, const char *path,
 		  const struct report_options *opt)
 {
 	struct report_options everybody = { .sort = opt->sort };
@@ -258,7 +292,7 @@ static int nobody(const struct blocks *b, const struct profile *p, const char *p
 	struct report all;
 	size_t len;
 	FILE *f;
-	int ret = report_new(b, p, &everybody, &all);
+	int ret = report_new(b, g, &everybody, &all);
 
 	if (ret)
 		return ret;
@@ -331,6 +365,7 @@ static int all_sampled(const struct report *r, const struct blocks *b, const str
 static int run(struct view *v, const char *path, struct report_options *opt)
 {
 	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
+	struct report_groups groups = { 0 };
 	struct json_object *head = NULL;
 	struct profile *p = NULL;
 	struct report r = { 0 };
@@ -351,9 +386,11 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	if (!ret)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
-		ret = report_new(&b, p, opt, &r);
+		ret = report_groups_new(&b, p, NULL, &groups);
+	if (!ret)
+		ret = report_new(&b, &groups, opt, &r);
 	if (!ret && !r.n_processes && (opt->pid || opt->comm))
-		ret = nobody(&b, p, path, opt);
+		ret = nobody(&b, &groups, path, opt);
 	if (!ret && c)
 		ret = chains_solve(c, &b, p);
 	if (!ret) {
@@ -370,23 +407,20 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	}
 	chains_free(&chains);
 	report_free(&r);
+	report_groups_free(&groups);
 	profile_free(p);
 	blocks_free(&b);
 	grain_free(grain);
 	return ret;
 }
 
-static int report(int argc, char **argv, struct report_options *opt)
+static int report_one(const char *path, struct report_options *opt)
 {
-	const char *path = "kjoule.data";
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
 	struct view v;
 	int code;
 
-	code = parse(argc, argv, opt, &path);
-	if (code)
-		return code < 0 ? EXIT_DONE : code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	if (opt->callers && !view_has_callers(&v)) {
@@ -409,6 +443,82 @@ static int report(int argc, char **argv, struct report_options *opt)
 		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
 	view_close(&v);
 	return code;
+}
+
+/* The rows of an average run. */
+static int show_average(struct merge *m, struct report_options *opt)
+{
+	struct blocks *b = &m->names->b;
+	struct json_object *head = NULL;
+	struct report r = { 0 };
+	int ret;
+
+	b->n_domains = m->n_domains;
+	for (unsigned int d = 0; d < m->n_domains; d++)
+		b->domains[d] = &m->domains[d];
+	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
+	opt->runs = m->kept;
+	ret = report_new(b, &m->groups, opt, &r);
+	if (!ret && !r.n_processes && opt->comm)
+		ret = nobody(b, &m->groups, m->runs[0].path, opt);
+	if (!ret) {
+		if (opt->format == OUTPUT_TABLE) {
+			report_runs_print(m, NULL);
+			printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
+		} else {
+			report_runs_warn(m);
+		}
+		if (opt->format == OUTPUT_JSON)
+			head = report_runs_json(m);
+		ret = report_print(&r, b, NULL, opt, head);
+	}
+	if (!ret)
+		ret = all_sampled(&r, b, &opt->named);
+	report_free(&r);
+	return ret;
+}
+
+static int report_several(const struct report_files *files, struct report_options *opt)
+{
+	struct merge_names names;
+	struct kjoule_error err = { 0 };
+	int ret, code = EXIT_DONE;
+	struct merge m;
+
+	ret = merge_names_new(MERGE_SAME, &names);
+	merge_new(&m, &names, opt);
+	for (size_t i = 0; i < files->n && !ret; i++)
+		ret = merge_add(&m, files->paths[i], &err);
+	if (ret) {
+		code = cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
+		goto out;
+	}
+	ret = merge_outliers(&m, files->without_outliers);
+	if (!ret)
+		ret = merge_average(&m, m.n, &m.groups);
+	if (ret == -ENODATA)
+		code = cmd_failed("no recording is left: none of them is a whole run");
+	else if (!ret)
+		ret = show_average(&m, opt);
+	if (ret && ret != -ENODATA && ret != -ESRCH && ret != -ENOENT)
+		cmd_warn("%s", strerror(-ret));
+	if (ret || m.damaged)
+		code = EXIT_FAILED;
+out:
+	merge_free(&m);
+	merge_names_free(&names);
+	return code;
+}
+
+static int report(int argc, char **argv, struct report_options *opt)
+{
+	const char *usual = "kjoule.data";
+	struct report_files files = { 1, &usual, false };
+	int code = parse(argc, argv, opt, &files);
+
+	if (code)
+		return code < 0 ? EXIT_DONE : code;
+	return files.n > 1 ? report_several(&files, opt) : report_one(files.paths[0], opt);
 }
 
 int cmd_report(int argc, char **argv)

@@ -9,6 +9,7 @@
 
 #include "chains.h"
 #include "output.h"
+#include "runs.h"
 
 enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, SORT_NAME };
 
@@ -30,6 +31,7 @@ struct report_options {
 	enum report_weight weight;	/* of CALLERS_FOLDED */
 	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
 	bool system;			/* the whole machine was recorded */
+	size_t runs;			/* recordings that are one report; 0: it is of one */
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
@@ -46,6 +48,7 @@ struct report_row {
 	enum report_kind kind;
 	uint32_t process, function;	/* indices into blocks */
 	struct profile_group g;
+	const struct runs_between *between;	/* of several recordings; NULL: of one */
 	/* of a caller */
 	unsigned int depth;		/* how far out, from 1 */
 	unsigned int indent;		/* branches that it is behind */
@@ -67,8 +70,31 @@ struct report {
 	size_t hidden_processes;
 };
 
-/** report_new() - add up, sort and filter. Return: 0 or -ENOMEM */
-int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+/**
+ * struct report_places - where the processes and functions of one recording are among those of several
+ * @process_of,@function_of: NULL: where they are in the recording
+ */
+struct report_places {
+	uint32_t n_processes, n_functions;
+	const uint32_t *process_of, *function_of;
+};
+
+/*
+ * The figures of all, of each process and of each function. Of several recordings: those of an average run,
+ * and how much runs differ; NULL where there is but one.
+ */
+struct report_groups {
+	uint32_t n_processes, n_functions;
+	struct profile_group *total, *processes, *functions;
+	struct runs_between *total_between, *processes_between, *functions_between;
+};
+
+/** report_groups_new() - add up; @at NULL: each for itself. Return: 0 or -ENOMEM */
+int report_groups_new(const struct blocks *b, const struct profile *p, const struct report_places *at,
+		      struct report_groups *g);
+void report_groups_free(struct report_groups *g);
+/** report_new() - choose, sort and filter. Return: 0 or -ENOMEM */
+int report_new(const struct blocks *b, const struct report_groups *g, const struct report_options *opt,
 	       struct report *r);
 void report_free(struct report *r);
 /** report_wanted() - is the process one of those asked for? */
@@ -111,6 +137,9 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
 				     const char *path);
+
+/** report_command_line() - as it could be typed again, more or less; the caller's to free, NULL without memory */
+char *report_command_line(const struct kjoule_meta *meta);
 
 /** report_beside_print() - what sources told that no code is charged by, as lines beginning with # */
 void report_beside_print(const struct view *v);

@@ -23,11 +23,17 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	if (callers)
 		columns_add(c, "depth", NULL, false);
 	columns_add(c, "samples", "SAMPLES", false);
+	if (opt->runs)
+		columns_add(c, "runs", "RUNS", false);
 	columns_add_time(c);
+	if (opt->runs)
+		columns_add(c, "time_between_s", NULL, false);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
 		columns_add_energy(c, name);
+		if (opt->runs)
+			columns_add(c, columns_name(c, "energy_between", name, "j"), NULL, false);
 		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
 		columns_add_power(c, name);
 	}
@@ -171,6 +177,15 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->precise < r->g.samples;
 }
 
+/* How much runs differ, beyond what sampling makes of it. */
+static void between(struct output *out, double deviation, int digits)
+{
+	if (isnan(deviation))
+		output_none(out, NULL);
+	else
+		output_real(out, deviation, digits);
+}
+
 static void row(struct output *out, const struct blocks *b, const struct report_row *r,
 		const struct style *s, bool depth, const struct report_options *opt)
 {
@@ -190,11 +205,19 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_none(out, NULL);
 	else
 		output_u64(out, g->samples);
+	if (opt->runs && r->between)
+		output_u64(out, r->between->seen);
+	else if (opt->runs)
+		output_none(out, NULL);
 	columns_value(out, &g->time_s, 1, s->time, NULL, vague);
+	if (opt->runs)
+		between(out, r->between ? r->between->time_s : NAN, s->time);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
 		columns_value(out, &e->j, 1, s->energy[d], no_domain, vague);
+		if (opt->runs)
+			between(out, r->between ? r->between->j[d] : NAN, s->energy[d]);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else

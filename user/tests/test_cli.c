@@ -28,7 +28,7 @@ static void wrong_command_lines_are_2(void **state)
 		"record -F 10 -i 1ms -- true", "record -C x -- true", "record -C 1-0 -- true",
 		"record -p 0", "record -p 1 -a", "record -p 1 -- true", "record --duration 0 -a",
 		"record --duration 1parsec -a", "record --ring-bytes 1000 -a",
-		"record --jitter 1ms -F 1000 -a", "report --sort colour", "report a b",
+		"record --jitter 1ms -F 1000 -a", "report --sort colour", "report -g a b",
 		"report --percent-limit 101", "report --percent-limit x", "report --pid x",
 		"script a b", "script --xml", "record --call-graph lbr -- true",
 		"record --call-graph dwarf,0 -- true", "record --call-graph dwarf,100 -- true",
