@@ -105,33 +105,6 @@ static int parse_weight(const char *text, enum report_weight *weight)
 	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
 }
 
-static int parse_grain(const char *text, struct report_options *opt)
-{
-	static const char *const keys[] = { [GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object",
-					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
-
-	opt->processes = !strcmp(text, "process");
-	opt->grain = GRAIN_FUNCTION;
-	if (opt->processes)
-		return 0;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!strcmp(text, keys[i])) {
-			opt->grain = i;
-			return 0;
-		}
-	}
-	return cmd_usage("report", "--by %s: no such grain; there are process, object, function, line, loop, block",
-			 text);
-}
-
-static int parse_block(const char *text, struct report_options *opt)
-{
-	const char *why;
-	int ret = named_add(&opt->named, text, &why);
-
-	return ret ? cmd_usage("report", "--block %s: %s", text, ret == -EINVAL ? why : strerror(-ret)) : 0;
-}
-
 static int show_callers(struct report_options *opt, enum report_callers how)
 {
 	if (opt->callers && opt->callers != how)
@@ -178,10 +151,10 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_BY:
-			ret = parse_grain(optarg, opt);
+			ret = report_parse_grain("report", optarg, opt);
 			break;
 		case OPT_BLOCK:
-			ret = parse_block(optarg, opt);
+			ret = report_parse_block("report", optarg, opt);
 			break;
 		case 'g':
 			ret = show_callers(opt, CALLERS_GRAPH);

@@ -34,17 +34,23 @@ void merge_free(struct merge *m)
 {
 	for (size_t i = 0; i < m->n; i++)
 		run_free(&m->runs[i]);
-	for (size_t i = 0; i < m->n_notes; i++)
-		free(m->notes[i]);
 	free(m->runs);
-	free(m->notes);
+	merge_notes_free(&m->notes);
 	report_groups_free(&m->groups);
 	memset(m, 0, sizeof(*m));
 }
 
-int merge_note(struct merge *m, const char *fmt, ...)
+void merge_notes_free(struct merge_notes *notes)
 {
-	char **slot = kjoule_grow(&m->notes, &m->n_notes, sizeof(*slot));
+	for (size_t i = 0; i < notes->n; i++)
+		free(notes->list[i]);
+	free(notes->list);
+	memset(notes, 0, sizeof(*notes));
+}
+
+int merge_note(struct merge_notes *notes, const char *fmt, ...)
+{
+	char **slot = kjoule_grow(&notes->list, &notes->n, sizeof(*slot));
 	va_list ap;
 	int len;
 
@@ -55,7 +61,8 @@ int merge_note(struct merge *m, const char *fmt, ...)
 	va_end(ap);
 	if (len >= 0)
 		return 0;
-	m->n_notes--;
+	*slot = NULL;
+	notes->n--;
 	return -ENOMEM;
 }
 
@@ -114,8 +121,7 @@ static bool same_program(const struct merge_run *a, const struct merge_run *b)
 	return true;	/* nobody knows: the commands are compared */
 }
 
-/* The very same: the file, or a copy of it. */
-static bool same_recording(const struct merge_run *a, const struct merge_run *b)
+bool merge_same(const struct merge_run *a, const struct merge_run *b)
 {
 	return (a->inode && a->device == b->device && a->inode == b->inode) ||
 	       (a->seed && a->seed == b->seed && a->t0_ns == b->t0_ns);
@@ -126,21 +132,6 @@ static bool same_cpus(const struct kjoule_cpus *a, const struct kjoule_cpus *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* A difference for which it is no longer one measurement: refused, or noted where that is wanted. */
-static int refuse(struct merge *m, struct kjoule_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int refuse(struct merge *m, struct kjoule_error *err, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return m->force ? merge_note(m, "%s", text) : kjoule_fail(err, EXDEV, "%.440s", text);
-}
-
 /* May it be one with those that are there, and what should be known about it? */
 static int compare(struct merge *m, const struct merge_run *r, struct kjoule_error *err)
 {
@@ -149,41 +140,41 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 	int ret = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		if (same_recording(&m->runs[i], r))
+		if (merge_same(&m->runs[i], r))
 			return kjoule_fail(err, EXDEV, "%.200s is the same recording as %.200s: its samples would count twice", r->path,
 					   m->runs[i].path);
 	if (!same_program(f, r))
-		ret = refuse(m, err, "%s is a recording of %s%s%.12s, %s of %s%s%.12s: different programs are no one average; see `kjoule diff`",
+		ret = kjoule_fail(err, EXDEV, "%s is a recording of %s%s%.12s, %s of %s%s%.12s: different programs are no one average; see `kjoule diff`",
 			     r->path, r->program ? r->program : "?", r->build_id ? ", build id " : "", r->build_id ? r->build_id : "",
 			     f->path, f->program ? f->program : "?", f->build_id ? ", build id " : "", f->build_id ? f->build_id : "");
 	else if (!f->program && !r->program && strcmp(f->command, r->command) && f->command[0] && r->command[0])
-		ret = refuse(m, err, "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
+		ret = kjoule_fail(err, EXDEV, "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
 			     r->path, r->command, f->path, f->command);
 	else if (strcmp(f->command, r->command))
-		ret = merge_note(m, "%s was run as `%s`, %s as `%s`", r->path, r->command, f->path, f->command);
+		ret = merge_note(&m->notes, "%s was run as `%s`, %s as `%s`", r->path, r->command, f->path, f->command);
 	if (!ret && f->target != r->target)
-		ret = refuse(m, err, "%s is a recording of a %s, %s of a %s: they do not tell of the same", r->path,
+		ret = kjoule_fail(err, EXDEV, "%s is a recording of a %s, %s of a %s: they do not tell of the same", r->path,
 			     kjoule_target_name(r->target), f->path, kjoule_target_name(f->target));
 	if (!ret && f->interval_ns != r->interval_ns)
-		ret = merge_note(m, "%s was recorded at %.6g Hz, %s at %.6g Hz: samples do not weigh the same", r->path,
+		ret = merge_note(&m->notes, "%s was recorded at %.6g Hz, %s at %.6g Hz: samples do not weigh the same", r->path,
 				 1e9 / r->interval_ns, f->path, 1e9 / f->interval_ns);
 	if (!ret && !same_cpus(&f->cpus, &r->cpus))
-		ret = merge_note(m, "%s was recorded on CPUs %s, %s on CPUs %s", r->path,
+		ret = merge_note(&m->notes, "%s was recorded on CPUs %s, %s on CPUs %s", r->path,
 				 kjoule_cpus_format(&r->cpus, cpus[0], sizeof(cpus[0])), f->path,
 				 kjoule_cpus_format(&f->cpus, cpus[1], sizeof(cpus[1])));
 	if (!ret && strcmp(f->host, r->host))
-		ret = merge_note(m, "%s was recorded on %s, %s on %s", r->path, r->host, f->path, f->host);
+		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->host, f->path, f->host);
 	else if (!ret && strcmp(f->kernel, r->kernel))
-		ret = merge_note(m, "%s was recorded on %s, %s on %s", r->path, r->kernel, f->path, f->kernel);
+		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->kernel, f->path, f->kernel);
 	if (!ret && strcmp(f->frequency ? f->frequency : "none", r->frequency ? r->frequency : "none"))
-		ret = merge_note(m, "%s has its frequency from %s, %s from %s", r->path, r->frequency ? r->frequency : "none",
+		ret = merge_note(&m->notes, "%s has its frequency from %s, %s from %s", r->path, r->frequency ? r->frequency : "none",
 				 f->path, f->frequency ? f->frequency : "none");
 	if (!ret && f->calibrated != r->calibrated)
-		ret = merge_note(m, "of %s and %s only one knows what a tick costs", r->path, f->path);
+		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs", r->path, f->path);
 	if (!ret && r->exit_code != f->exit_code && r->exit_code >= 0)
-		ret = merge_note(m, "the command of %s ended with exit code %d", r->path, r->exit_code);
+		ret = merge_note(&m->notes, "the command of %s ended with exit code %d", r->path, r->exit_code);
 	if (!ret && r->partial)
-		ret = merge_note(m, "%s is not a whole run: %s", r->path, r->partial);
+		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	return ret;
 }
 
@@ -295,7 +286,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	if (!ret && m->n)
 		ret = compare(m, r, err);
 	if (!ret && !m->n && r->partial)
-		ret = merge_note(m, "%s is not a whole run: %s", r->path, r->partial);
+		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	if (!ret)
 		ret = meters_choose(v, opt->source, chosen, err);
 	if (!ret && opt->units)

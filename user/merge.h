@@ -62,18 +62,22 @@ struct merge_run {
 	bool differs, left_out;
 };
 
+/* Remarks for the report. */
+struct merge_notes {
+	size_t n;
+	char **list;
+};
+
 struct merge {
 	struct merge_names *names;
 	const struct report_options *opt;
-	bool force;			/* take what is refused otherwise, and note it */
 	size_t n, kept;
 	struct merge_run *runs;
 	unsigned int n_domains;
 	struct kjoule_domain_info domains[PROFILE_DOMAINS];
 	char sources[PROFILE_DOMAINS][KJOULE_NAME_LEN];
 	double median[MERGE_FIGURES];
-	size_t n_notes;
-	char **notes;			/* how recordings differ in what they are */
+	struct merge_notes notes;	/* how recordings differ in what they are */
 	bool damaged;			/* parts of a file were */
 	bool has_outliers;
 	struct report_groups groups;	/* of an average run, after merge_average() */
@@ -95,9 +99,13 @@ int merge_add(struct merge *m, const char *path, struct kjoule_error *err);
  * Return: 0; -ENODATA if none is left; -ENOMEM
  */
 int merge_outliers(struct merge *m, bool leave_out);
+/** merge_same() - are they the very same: the file, or a copy of it? */
+bool merge_same(const struct merge_run *a, const struct merge_run *b);
 /** merge_average() - of the first @n runs that are not left out. Return: 0, -ENODATA, -ENOMEM */
 int merge_average(struct merge *m, size_t n, struct report_groups *out);
-/** merge_note() - keep a remark for the report. Return: 0 or -ENOMEM */
-int merge_note(struct merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** merge_note() - keep one more. Return: 0 or -ENOMEM */
+int merge_note(struct merge_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+void merge_notes_free(struct merge_notes *notes);
 
 #endif /* KJOULE_MERGE_H */

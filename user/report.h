@@ -40,6 +40,11 @@ struct report_options {
 	struct named named;
 };
 
+/** report_parse_grain() - the value of --by. Return: 0, or the exit code after saying why not */
+int report_parse_grain(const char *verb, const char *text, struct report_options *opt);
+/** report_parse_block() - the value of --block. Return: the same */
+int report_parse_block(const char *verb, const char *text, struct report_options *opt);
+
 enum report_kind {
 	ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION, ROW_TICKS, ROW_INTERRUPTS, ROW_CALLER
 };

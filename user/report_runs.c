@@ -184,15 +184,15 @@ void report_runs_print(const struct merge *m, const char *side)
 	print_runs(m);
 	print_books(m);
 	print_differs(m);
-	for (size_t i = 0; i < m->n_notes; i++)
-		printf("# note       %s\n", m->notes[i]);
+	for (size_t i = 0; i < m->notes.n; i++)
+		printf("# note       %s\n", m->notes.list[i]);
 	print_what_is_shown(m);
 }
 
 void report_runs_warn(const struct merge *m)
 {
-	for (size_t i = 0; i < m->n_notes; i++)
-		cmd_warn("%s", m->notes[i]);
+	for (size_t i = 0; i < m->notes.n; i++)
+		cmd_warn("%s", m->notes.list[i]);
 	for (size_t i = 0; i < m->n; i++) {
 		char *text = NULL;
 		size_t len;
@@ -292,8 +292,8 @@ struct json_object *report_runs_json(const struct merge *m)
 		json_object_array_add(list, run_json(m, &m->runs[i]));
 	put(o, "runs", list);
 	list = json_object_new_array();
-	for (size_t i = 0; i < m->n_notes; i++)
-		json_object_array_add(list, output_json_str(m->notes[i]));
+	for (size_t i = 0; i < m->notes.n; i++)
+		json_object_array_add(list, output_json_str(m->notes.list[i]));
 	put(o, "notes", list);
 	return o;
 }

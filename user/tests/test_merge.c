@@ -13,56 +13,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
-#include "runs.h"
+#include "looped.h"
+#include "series.h"
 #include "synthetic.h"
 #include "tool.h"
-
-#define OBJECT	"/nonexistent/program"
-
-/*
- * A run: blocks of 100 ticks by turns, user code at 1 W and the kernel at 2 W with a little noise, for @ticks. A counter that
- * moves every 10 ticks, beginning at @phase. Where the program is loaded is another place in each run.
- */
-struct run {
-	const char *name;
-	uint32_t ticks, phase;
-	double watt;			/* of the user code */
-	const char *exe;
-	uint32_t pid, cpus;
-	bool no_energy;
-	int exit_code;
-	const char *argument;
-	uint64_t interval_ns;
-};
-
-static uint64_t state = 1;
-
-static const char *record(const struct run *r)
-{
-	static char path[300];
-	char *argv[] = { (char *)"./program", (char *)(r->argument ? r->argument : "an argument"), NULL };
-	uint32_t n_cpus = r->cpus ? r->cpus : 1;
-	struct buffer b[2] = { { 0 } };
-	struct kjoule_meta meta;
-	double uj = 0;
-
-	make_meta(&meta, n_cpus, r->interval_ns ? r->interval_ns : 1000000, KJOULE_TARGET_PROCESS);
-	meta.argv = argv;
-	put_task(&b[0], 100, 100);
-	for (uint32_t k = 0; k < r->ticks; k++) {
-		bool second = (k + r->phase) / 100 % 2;
-
-		if ((k + r->phase) % 10 == 0 && !r->no_energy)
-			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
-		put_sample(&b[0], k, second ? 0xffffffff81000000 : 0x10001000 + (rnd(&state) % 64) * 4,
-			   second ? KJOULE_SAMPLE_KERNEL : 0, 1000000, 100);
-		uj += 1000 * (second ? 2 : r->watt) * (0.9 + 0.2 * rnd_unit(&state));
-	}
-	snprintf(path, sizeof(path), "%s", temp_path(r->name));
-	write_recording(path, &meta, b, n_cpus, r->exe ? r->exe : OBJECT, r->ticks);
-	free(b[0].data);
-	return path;
-}
 
 static struct json_object *report(const char *args)
 {
@@ -74,28 +28,13 @@ static struct json_object *report(const char *args)
 	return json_tokener_parse(out);
 }
 
-/* temp_path() of names, "%s" at a time. */
-static const char *files(const char *first, size_t n)
-{
-	static char text[4096];
-	size_t at = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		char name[64];
-
-		snprintf(name, sizeof(name), "%s.%zu", first, i + 1);
-		at += snprintf(text + at, sizeof(text) - at, "%s%s", i ? " " : "", temp_path(name));
-	}
-	return text;
-}
-
 static void series(const char *name, const uint32_t *ticks, const double *watt, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char one[64];
 
 		snprintf(one, sizeof(one), "%s.%zu", name, i + 1);
-		record(&(struct run){ .name = one, .ticks = ticks[i], .watt = watt[i], .phase = 7 * i });
+		series_record(&(struct series_run){ .name = one, .ticks = ticks[i], .watt = watt[i], .phase = 7 * i });
 	}
 }
 
@@ -118,7 +57,7 @@ static void several_runs_are_an_average_run(void **unused)
 
 	(void)unused;
 	series("avg", ticks, watt, 3);
-	doc = report(files("avg", 3));
+	doc = report(series_files("avg", 3));
 	assert_int_equal(number(doc, "average_of"), 3);
 	runs = member(doc, "runs");
 	assert_int_equal(json_object_array_length(runs), 3);
@@ -130,7 +69,7 @@ static void several_runs_are_an_average_run(void **unused)
 	assert_true(near(number(row, "power_package_w") * number(row, "time_s"), number(row, "energy_package_j"), 1e-6));
 	/* 0.2 s is what the times differ by, and that is known to a tick */
 	assert_true(near(number(row, "time_between_s"), 0.2, 0.002));
-	row = find_row(doc, "function", OBJECT);
+	row = find_row(doc, "function", SERIES_OBJECT);
 	assert_true(near(number(row, "power_package_w"), 1, 0.005));
 	assert_true(near(number(row, "time_s"), 5 * (1 - 0.003), 0.02));
 	row = find_row(doc, "function", "[kernel]");
@@ -140,12 +79,12 @@ static void several_runs_are_an_average_run(void **unused)
 	row = find_row(doc, "process", NULL);
 	assert_null(member(row, "pid"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", files("avg", 3)), 0);
+	assert_int_equal(kjoule("report %s", series_files("avg", 3)), 0);
 	assert_true(says(out, "an average run: times and energies are means over 3 runs"));
 	assert_true(says(out, "counts how much runs differ"));
 	assert_true(says(out, "\nprogram "));
 	assert_null(strstr(out, "pid 100"));
-	assert_int_equal(kjoule("report --csv %s", files("avg", 3)), 0);
+	assert_int_equal(kjoule("report --csv %s", series_files("avg", 3)), 0);
 	assert_true(says(out, ",runs,time_s,"));
 }
 
@@ -160,12 +99,12 @@ static void more_runs_are_narrower(void **unused)
 		char name[16];
 
 		snprintf(name, sizeof(name), "more.%zu", i + 1);
-		record(&(struct run){ .name = name, .ticks = 10000, .watt = 1, .phase = 11 * i });
+		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1, .phase = 11 * i });
 	}
-	doc = report(files("more", 1));
+	doc = report(series_files("more", 1));
 	one = half(find_row(doc, "total", NULL), "energy");
 	json_object_put(doc);
-	doc = report(files("more", 9));
+	doc = report(series_files("more", 9));
 	nine = half(find_row(doc, "total", NULL), "energy");
 	json_object_put(doc);
 	print_message("half of the interval of 1 run: %.4f J, of 9: %.4f J\n", one, nine);
@@ -181,23 +120,23 @@ static void the_spread_between_runs_is_in_the_interval(void **unused)
 
 	(void)unused;
 	series("spread", ticks, watt, 5);
-	doc = report(files("spread", 1));
+	doc = report(series_files("spread", 1));
 	assert_true(half(find_row(doc, "total", NULL), "time") < 0.01);
 	json_object_put(doc);
-	doc = report(files("spread", 5));
+	doc = report(series_files("spread", 5));
 	row = find_row(doc, "total", NULL);
 	/* t(4) * S / sqrt(5), S = 0.4123 */
 	assert_true(near(half(row, "time"), 2.776 * 0.4123 / sqrt(5), 0.003));
 	assert_true(near(half(row, "energy"), 2.776 * 0.4123 / sqrt(5) * 1.5, 0.05));
 	json_object_put(doc);
 	/* of two it can not be told, and that is said */
-	doc = report(files("spread", 2));
+	doc = report(series_files("spread", 2));
 	row = find_row(doc, "total", NULL);
 	assert_true(half(row, "time") < 0.01);
 	assert_null(member(row, "time_between_s"));
 	assert_false(json_object_get_boolean(member(doc, "spread_known")));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", files("spread", 2)), 0);
+	assert_int_equal(kjoule("report %s", series_files("spread", 2)), 0);
 	assert_true(says(out, "not how much runs differ: that takes 3"));
 }
 
@@ -209,7 +148,7 @@ static void a_run_that_differs_is_named_and_left_out_when_asked(void **unused)
 
 	(void)unused;
 	series("odd", ticks, watt, 6);
-	doc = report(files("odd", 6));
+	doc = report(series_files("odd", 6));
 	runs = member(doc, "runs");
 	for (size_t i = 0; i < 6; i++) {
 		struct json_object *run = json_object_array_get_idx(runs, i);
@@ -222,13 +161,13 @@ static void a_run_that_differs_is_named_and_left_out_when_asked(void **unused)
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 10.5, 1e-9));
 	assert_true(says(err, "odd.6 differs from the other runs: time 13 s is +30 % off the median"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report --without-outliers --json %s", files("odd", 6)), 0);
+	assert_int_equal(kjoule("report --without-outliers --json %s", series_files("odd", 6)), 0);
 	doc = json_tokener_parse(out);
 	assert_int_equal(number(doc, "average_of"), 4);
 	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 9.99875, 1e-9));
 	assert_int_equal(number(find_row(doc, "total", NULL), "samples"), 39995);
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", files("odd", 6)), 0);
+	assert_int_equal(kjoule("report %s", series_files("odd", 6)), 0);
 	assert_true(says(out, "# differs    "));
 	assert_true(says(out, "--without-outliers leaves it out"));
 }
@@ -239,11 +178,11 @@ static void what_a_run_has_not_met_is_nothing_there(void **unused)
 	struct json_object *doc, *row;
 
 	(void)unused;
-	record(&(struct run){ .name = "met.1", .ticks = 10000, .watt = 1 });
-	record(&(struct run){ .name = "met.2", .ticks = 100, .watt = 1 });
-	record(&(struct run){ .name = "met.3", .ticks = 100, .watt = 1 });
-	record(&(struct run){ .name = "met.4", .ticks = 100, .watt = 1 });
-	doc = report(files("met", 4));
+	series_record(&(struct series_run){ .name = "met.1", .ticks = 10000, .watt = 1 });
+	series_record(&(struct series_run){ .name = "met.2", .ticks = 100, .watt = 1 });
+	series_record(&(struct series_run){ .name = "met.3", .ticks = 100, .watt = 1 });
+	series_record(&(struct series_run){ .name = "met.4", .ticks = 100, .watt = 1 });
+	doc = report(series_files("met", 4));
 	row = find_row(doc, "function", "[kernel]");
 	assert_int_equal(number(row, "runs"), 1);
 	assert_true(near(number(row, "time_s"), 5 * (1 - 0.003) / 4, 0.003));
@@ -260,8 +199,8 @@ static void what_is_no_one_measurement_is_refused(void **unused)
 	char a[300], link[320];
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", record(&(struct run){ .name = "a", .ticks = 1000, .watt = 1 }));
-	record(&(struct run){ .name = "other", .ticks = 1000, .watt = 1, .exe = "/nonexistent/another" });
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "a", .ticks = 1000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "other", .ticks = 1000, .watt = 1, .exe = "/nonexistent/another" });
 	assert_int_equal(kjoule("report %s /nonexistent/x", a), 1);
 	assert_true(says(err, "/nonexistent/x: No such file"));
 	assert_int_equal(kjoule("report %s /etc/passwd", a), 1);
@@ -282,15 +221,15 @@ static void differences_that_may_be_are_said(void **unused)
 	char a[300];
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", record(&(struct run){ .name = "note.1", .ticks = 1000, .watt = 1 }));
-	record(&(struct run){ .name = "note.2", .ticks = 1000, .watt = 1, .argument = "another" });
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "note.1", .ticks = 1000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1, .argument = "another" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("note.2")), 0);
 	assert_true(says(out, "# note "));
 	assert_true(says(out, "was run as `./program another`"));
-	record(&(struct run){ .name = "note.2", .ticks = 500, .watt = 1, .interval_ns = 2000000 });
+	series_record(&(struct series_run){ .name = "note.2", .ticks = 500, .watt = 1, .interval_ns = 2000000 });
 	assert_int_equal(kjoule("report --csv %s %s", a, temp_path("note.2")), 0);
 	assert_true(says(err, "was recorded at 500 Hz"));
-	record(&(struct run){ .name = "note.2", .ticks = 1000, .watt = 1, .cpus = 2 });
+	series_record(&(struct series_run){ .name = "note.2", .ticks = 1000, .watt = 1, .cpus = 2 });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("note.2")), 0);
 	assert_true(says(out, "was recorded on CPUs 0-1"));
 }
@@ -301,17 +240,17 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	struct json_object *doc, *row;
 
 	(void)unused;
-	record(&(struct run){ .name = "dark.1", .ticks = 10000, .watt = 1 });
-	record(&(struct run){ .name = "dark.2", .ticks = 10000, .watt = 1 });
-	record(&(struct run){ .name = "dark.3", .ticks = 10000, .watt = 1, .no_energy = true });
-	doc = report(files("dark", 3));
+	series_record(&(struct series_run){ .name = "dark.1", .ticks = 10000, .watt = 1 });
+	series_record(&(struct series_run){ .name = "dark.2", .ticks = 10000, .watt = 1 });
+	series_record(&(struct series_run){ .name = "dark.3", .ticks = 10000, .watt = 1, .no_energy = true });
+	doc = report(series_files("dark", 3));
 	row = find_row(doc, "total", NULL);
 	assert_true(near(number(row, "time_s"), 10, 1e-9));
 	assert_true(near(number(row, "energy_package_j"), 15, 0.05));
 	assert_true(near(number(row, "power_package_w"), 1.5, 0.005));
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 2), "energy_j"));
 	json_object_put(doc);
-	assert_int_equal(kjoule("report %s", files("dark", 3)), 0);
+	assert_int_equal(kjoule("report %s", series_files("dark", 3)), 0);
 	assert_true(says(out, "energy not known"));
 }
 
@@ -336,8 +275,8 @@ static void damaged_and_cut_files_are_told(void **unused)
 	size_t len;
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", record(&(struct run){ .name = "whole", .ticks = 20000, .watt = 1 }));
-	record(&(struct run){ .name = "cut", .ticks = 20000, .watt = 1 });
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "whole", .ticks = 20000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "cut", .ticks = 20000, .watt = 1 });
 	data = read_file(temp_path("cut"), &len);
 	write_file(temp_path("cut"), data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s %s", a, temp_path("cut")), 0);
@@ -354,6 +293,53 @@ static void damaged_and_cut_files_are_told(void **unused)
 	free(data);
 }
 
+/* The same instruction, loaded at another place in each run, at every grain. */
+static void code_is_joined_wherever_it_was_loaded(void **unused)
+{
+	static const char *const grains[] = { "object", "function", "line", "loop", "block" };
+	static const char *const kinds[] = { "object", "function", "line", "loop", "block" };
+
+	(void)unused;
+	for (size_t i = 0; i < 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "aslr.%zu", i + 1);
+		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1, .exe = looped_path(),
+						    .start = 0x550000000000ull + i * 0x1000000, .offset = looped.loop_offset });
+	}
+	for (size_t g = 0; g < 5; g++) {
+		char args[4200];
+		struct json_object *doc, *rows;
+		size_t units = 0;
+
+		snprintf(args, sizeof(args), "--by %s %s", grains[g], series_files("aslr", 3));
+		doc = report(args);
+		rows = member(doc, "rows");
+		for (size_t i = 0; i < json_object_array_length(rows); i++) {
+			struct json_object *row = json_object_array_get_idx(rows, i);
+
+			if (strcmp(json_object_get_string(member(row, "kind")), kinds[g]) ||
+			    strcmp(json_object_get_string(member(row, "object")), looped_path()))
+				continue;
+			units++;
+			assert_int_equal(number(row, "runs"), 3);
+			assert_true(near(number(row, "samples"), 15000, 300));
+		}
+		assert_int_equal(units, 1);
+		json_object_put(doc);
+	}
+	/* what the user has named, too */
+	{
+		char args[4200];
+		struct json_object *doc;
+
+		snprintf(args, sizeof(args), "--block hot=looped.c:%d %s", looped.loop_line, series_files("aslr", 3));
+		doc = report(args);
+		assert_int_equal(number(find_row(doc, "named", NULL), "runs"), 3);
+		json_object_put(doc);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,8 +353,9 @@ int main(void)
 		cmocka_unit_test(a_run_without_energy_takes_none_from_the_others),
 		cmocka_unit_test(what_is_of_one_recording_stays_so),
 		cmocka_unit_test(damaged_and_cut_files_are_told),
+		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
 
 	free(out);
 	free(err);

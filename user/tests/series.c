@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See series.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "series.h"
+#include "synthetic.h"
+
+static uint64_t state = 1;
+
+const char *series_record(const struct series_run *r)
+{
+	static char path[300];
+	char *argv[] = { (char *)"./program", (char *)(r->argument ? r->argument : "an argument"), NULL };
+	uint32_t n_cpus = r->cpus ? r->cpus : 1;
+	uint64_t start = r->start ? r->start : 0x10000000;
+	struct buffer b[2] = { { 0 } };
+	struct kjoule_meta meta;
+	double uj = 0;
+
+	make_meta(&meta, n_cpus, r->interval_ns ? r->interval_ns : 1000000,
+		  r->system ? KJOULE_TARGET_SYSTEM : KJOULE_TARGET_PROCESS);
+	meta.argv = argv;
+	put_task(&b[0], 100, 100);
+	for (uint32_t k = 0; k < r->ticks; k++) {
+		bool second = (k + r->phase) / 100 % 2 || r->kernel_only;
+		uint64_t at = r->offset ? r->offset : 0x1000 + (rnd(&state) % 64) * 4;
+
+		if ((k + r->phase) % 10 == 0 && !r->no_energy)
+			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
+		put_sample(&b[0], k, second ? 0xffffffff81000000 : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
+			   1000000, 100);
+		uj += 1000 * (second ? 2 : r->watt) * (0.9 + 0.2 * rnd_unit(&state));
+	}
+	snprintf(path, sizeof(path), "%s", temp_path(r->name));
+	put_program(start, r->build_id);
+	write_recording(path, &meta, b, n_cpus, r->exe ? r->exe : SERIES_OBJECT, r->ticks);
+	free(b[0].data);
+	return path;
+}
+
+const char *series_files(const char *first, size_t n)
+{
+	static char text[4096];
+	size_t at = 0;
+
+	for (size_t i = 0; i < n && at < sizeof(text); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s.%zu", first, i + 1);
+		at += snprintf(text + at, sizeof(text) - at, "%s%s", i ? " " : "", temp_path(name));
+	}
+	return text;
+}
