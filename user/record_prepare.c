@@ -79,7 +79,9 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 	uint32_t process;
 	int ret;
 
-	if (opt->calibrate) {
+	if (opt->cal) {
+		l->cal = *opt->cal;
+	} else if (opt->calibrate) {
 		int cpu = opt->cpus_given ? kjoule_cpus_next(&opt->cpus, 0) : sched_getcpu();
 
 		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, ends, &l->cal, &l->err);

@@ -35,6 +35,8 @@ static void wrong_command_lines_are_2(void **state)
 		"record --call-graph dwarf,128K -- true", "record --call-graph dwarfs -- true",
 		"record --max-stack 5 -- true", "record -g --max-stack 0 -- true", "record -g --max-stack 1025 -- true",
 		"record -g --max-stack many -- true",
+		"record --runs 3 -a", "record --runs 3 -p 1", "record --runs 0 -- true", "record --runs 10000 -- true",
+		"record --runs -1 -- true", "record --runs some -- true",
 		"report --folded --csv", "report --weight time", "report -g --folded",
 		"report --source ''", "report --source ,", "report --source test,",
 		"report --source test,,core", "report --source ,test", "record --source , -- true",
