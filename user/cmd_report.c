@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule report: which processes and functions spent the time and the energy of
- * a recording.
+ * a recording, or of several runs. What was asked; it is done by report_run.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -10,9 +10,8 @@
 #include <string.h>
 #include "args.h"
 #include "cmd.h"
-#include "merge.h"
+#include "plot.h"
 #include "report.h"
-#include "report_runs.h"
 
 static const char help[] =
 "Usage: kjoule report [OPTION]... [FILE]...\n"
@@ -39,6 +38,8 @@ static const char help[] =
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
+"      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
+"                          its data beside (.csv), and as rows\n"
 "      --without-outliers  of several recordings: leave out those that differ too much, or are no whole runs\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
@@ -50,7 +51,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -64,6 +65,7 @@ static const struct option options[] = {
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
@@ -112,13 +114,6 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 	opt->callers = how;
 	return 0;
 }
-
-/* What is to be reported. */
-struct report_files {
-	size_t n;
-	const char **paths;
-	bool without_outliers;
-};
 
 /* Percent of everything: what is below is not shown to people unless they say so. */
 #define FUNCTIONS_LIMIT	0.1
@@ -201,6 +196,11 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 				ret = cmd_usage("report", "--source '%s': expected names with commas between, none of them empty",
 						optarg);
 			break;
+		case OPT_CONVERGENCE:
+			opt->convergence = optarg;
+			if (!plot_kind(optarg))
+				ret = cmd_usage("report", "--convergence %s: expected a file that ends in .svg or .png", optarg);
+			break;
 		case OPT_WITHOUT_OUTLIERS:
 			files->without_outliers = true;
 			break;
@@ -235,6 +235,9 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
+	if (opt->convergence && (opt->callers || opt->vectors || opt->processes || opt->budget_w || opt->pid || opt->comm ||
+				 opt->worst_case || opt->sort != SORT_ENERGY || limit >= 0))
+		return cmd_usage("report", "--convergence follows the blocks of the most energy: of what chooses or orders rows it goes with --by, --block and --source only");
 	if (weighed && opt->callers != CALLERS_FOLDED)
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
@@ -252,235 +255,6 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			     opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED ? FUNCTIONS_LIMIT : 0;
 	opt->callers_limit = limit >= 0 ? limit : opt->format == OUTPUT_TABLE ? CALLERS_LIMIT : 0;
 	return 0;
-}
-
-#define TOLD	6	/* processes that an error names */
-
-/* Nobody is who was asked for: who is there? */
-static int nobody(const struct blocks *b, const struct report_groups *g, const char *path,
-		  const struct report_options *opt)
-{
-	struct report_options everybody = { .sort = opt->sort };
-	char asked[128], *there = NULL;
-	struct report all;
-	size_t len;
-	FILE *f;
-	int ret = report_new(b, g, &everybody, &all);
-
-	if (ret)
-		return ret;
-	f = open_memstream(&there, &len);
-	for (size_t i = 0; f && i < all.n_processes && i < TOLD; i++) {
-		const struct blocks_process *of = &b->processes[all.processes[i].total.process];
-
-		fprintf(f, "%s%s", i ? ", " : "", of->comm);
-		if (of->pid)
-			fprintf(f, " (pid %u)", of->pid);
-	}
-	if (f && all.n_processes > TOLD)
-		fprintf(f, " and %zu more", all.n_processes - TOLD);
-	if (f && fclose(f)) {
-		free(there);
-		there = NULL;
-	}
-	snprintf(asked, sizeof(asked), "%s%.64s%s", opt->comm ? "--comm " : "", opt->comm ? opt->comm : "",
-		 opt->comm && opt->pid ? " " : "");
-	if (opt->pid)
-		snprintf(asked + strlen(asked), sizeof(asked) - strlen(asked), "--pid %u", opt->pid);
-	cmd_warn("%s: %s: no such process in this recording; it has %s", path, asked,
-		 !all.n_processes ? "none" : there ? there : "others");
-	free(there);
-	report_free(&all);
-	return -ESRCH;
-}
-
-static bool has_row(const struct report *r, const struct blocks *b, const char *name)
-{
-	for (size_t i = 0; i < r->n_processes; i++) {
-		const struct report_process *p = &r->processes[i];
-
-		for (size_t k = 0; k < p->n_rows; k++) {
-			const struct blocks_function *f = &b->functions[p->rows[k].function];
-
-			if (p->rows[k].kind == ROW_FUNCTION && f->unit && f->unit->kind == GRAIN_NAMED &&
-			    !strcmp(f->symbol, name))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
-static int all_sampled(const struct report *r, const struct blocks *b, const struct named *named)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < named->n; i++) {
-		const struct named_block *block = &named->blocks[i];
-
-		if (!has_row(r, b, block->name)) {
-			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
-			ret = -ENOENT;
-			continue;
-		}
-		for (size_t k = 0; k < block->n; k++) {
-			const struct named_part *p = &block->parts[k];
-
-			if (!p->samples)
-				cmd_warn("--block %s: no sample fell into %s%s", block->name, p->where,
-					 p->kind == NAMED_LINES ? ", these lines of it" :
-					 p->kind == NAMED_ADDRESSES ? ", these addresses of it" : "");
-		}
-	}
-	return ret;
-}
-
-static int run(struct view *v, const char *path, struct report_options *opt)
-{
-	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
-	struct report_groups groups = { 0 };
-	struct json_object *head = NULL;
-	struct profile *p = NULL;
-	struct report r = { 0 };
-	struct grain *grain = NULL;
-	struct blocks b;
-	int ret = 0;
-
-	if (opt->units)
-		ret = grain_new(opt->grain, &opt->named, &grain);
-	if (!ret)
-		ret = blocks_new(v, grain, opt->raw, &b);
-	if (ret) {
-		grain_free(grain);
-		return ret;
-	}
-	if (c)
-		ret = chains_new(v, &b, c);
-	if (!ret)
-		ret = profile_new(&b.input, &p);
-	if (!ret)
-		ret = report_groups_new(&b, p, NULL, &groups);
-	if (!ret)
-		ret = report_new(&b, &groups, opt, &r);
-	if (!ret && !r.n_processes && (opt->pid || opt->comm))
-		ret = nobody(&b, &groups, path, opt);
-	if (!ret && c)
-		ret = chains_solve(c, &b, p);
-	if (!ret) {
-		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
-			report_head_print(v, &b, p, &r, c, path);
-		if (opt->format == OUTPUT_JSON)
-			head = report_head_json(v, &b, p, c, path);
-		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
-		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
-		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
-		      report_print(&r, &b, c, opt, head);
-		if (!ret)
-			ret = all_sampled(&r, &b, &opt->named);
-	}
-	chains_free(&chains);
-	report_free(&r);
-	report_groups_free(&groups);
-	profile_free(p);
-	blocks_free(&b);
-	grain_free(grain);
-	return ret;
-}
-
-static int report_one(const char *path, struct report_options *opt)
-{
-	bool chosen[KJOULE_MAX_SOURCES];
-	struct kjoule_error err;
-	struct view v;
-	int code;
-
-	if (view_open(path, &v, &err))
-		return cmd_failed("%s", err.text);
-	if (opt->callers && !view_has_callers(&v)) {
-		view_close(&v);
-		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
-	}
-	v.source = opt->source;
-	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
-	if (meters_choose(&v, opt->source, chosen, &err)) {
-		view_close(&v);
-		return cmd_failed("%s: %s", path, err.text);
-	}
-	code = run(&v, path, opt);
-	if (code == -ENODATA)
-		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
-				  path);
-	else if (code && code != -ESRCH && code != -ENOENT)
-		code = cmd_failed("%s: %s", path, strerror(-code));
-	else
-		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
-	view_close(&v);
-	return code;
-}
-
-/* The rows of an average run. */
-static int show_average(struct merge *m, struct report_options *opt)
-{
-	struct blocks *b = &m->names->b;
-	struct json_object *head = NULL;
-	struct report r = { 0 };
-	int ret;
-
-	b->n_domains = m->n_domains;
-	for (unsigned int d = 0; d < m->n_domains; d++)
-		b->domains[d] = &m->domains[d];
-	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
-	opt->runs = m->kept;
-	ret = report_new(b, &m->groups, opt, &r);
-	if (!ret && !r.n_processes && opt->comm)
-		ret = nobody(b, &m->groups, m->runs[0].path, opt);
-	if (!ret) {
-		if (opt->format == OUTPUT_TABLE) {
-			report_runs_print(m, NULL);
-			printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
-		} else {
-			report_runs_warn(m);
-		}
-		if (opt->format == OUTPUT_JSON)
-			head = report_runs_json(m);
-		ret = report_print(&r, b, NULL, opt, head);
-	}
-	if (!ret)
-		ret = all_sampled(&r, b, &opt->named);
-	report_free(&r);
-	return ret;
-}
-
-static int report_several(const struct report_files *files, struct report_options *opt)
-{
-	struct merge_names names;
-	struct kjoule_error err = { 0 };
-	int ret, code = EXIT_DONE;
-	struct merge m;
-
-	ret = merge_names_new(MERGE_SAME, &names);
-	merge_new(&m, &names, opt);
-	for (size_t i = 0; i < files->n && !ret; i++)
-		ret = merge_add(&m, files->paths[i], &err);
-	if (ret) {
-		code = cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
-		goto out;
-	}
-	ret = merge_outliers(&m, files->without_outliers);
-	if (!ret)
-		ret = merge_average(&m, m.n, &m.groups);
-	if (ret == -ENODATA)
-		code = cmd_failed("no recording is left: none of them is a whole run");
-	else if (!ret)
-		ret = show_average(&m, opt);
-	if (ret && ret != -ENODATA && ret != -ESRCH && ret != -ENOENT)
-		cmd_warn("%s", strerror(-ret));
-	if (ret || m.damaged)
-		code = EXIT_FAILED;
-out:
-	merge_free(&m);
-	merge_names_free(&names);
-	return code;
 }
 
 static int report(int argc, char **argv, struct report_options *opt)

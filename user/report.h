@@ -32,6 +32,7 @@ struct report_options {
 	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
 	bool system;			/* the whole machine was recorded */
 	size_t runs;			/* recordings that are one report; 0: it is of one */
+	const char *convergence;	/* picture of how sure figures become with more samples; NULL: none */
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
@@ -40,6 +41,17 @@ struct report_options {
 	struct named named;
 };
 
+/* What is to be reported. */
+struct report_files {
+	size_t n;
+	const char **paths;
+	bool without_outliers;
+};
+
+/** report_one() - of a recording. Return: an exit code */
+int report_one(const char *path, struct report_options *opt);
+/** report_several() - of an average run. Return: an exit code */
+int report_several(const struct report_files *files, struct report_options *opt);
 /** report_parse_grain() - the value of --by. Return: 0, or the exit code after saying why not */
 int report_parse_grain(const char *verb, const char *text, struct report_options *opt);
 /** report_parse_block() - the value of --block. Return: the same */
