@@ -41,8 +41,8 @@ every_option() {
 	done
 }
 
-ktap_plan 10
-for verb in annotate list record report script; do
+ktap_plan 13
+for verb in annotate diff list record report script; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
 check_equal "--source: sources of energy, frequency and the like, and meters" \
@@ -53,5 +53,7 @@ check_equal "a meter by its beginning" "powercap powercap:intel-rapl:0" "$(offer
 check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rapl:0" \
 	"$(offered kjoule record --source vchip,power)"
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
+check_equal "diff has keys of its own to sort by" "energy time power name" "$(offered kjoule diff --sort '')"
+check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
 ktap_end
