@@ -85,6 +85,22 @@ static void intervals_have_the_truth_whatever_runs_differ_by(void **state)
 	}
 }
 
+/* What two runs know of themselves is not what a third would do: the report says so. */
+static void of_two_runs_that_differ_the_interval_is_too_narrow(void **state)
+{
+	double covered[3], width;
+
+	(void)state;
+	coverage(2, 0, covered, &width);
+	assert_in_range(1000 * covered[0], 935, 970);
+	coverage(2, 1, covered, &width);
+	print_message("2 runs that differ by 1: time %.3f covered\n", covered[0]);
+	assert_in_range(1000 * covered[0], 810, 870);
+	coverage(2, 3, covered, &width);
+	print_message("2 runs that differ by 3: time %.3f covered\n", covered[0]);
+	assert_in_range(1000 * covered[0], 430, 500);
+}
+
 /* Two runs say nothing of what lies between runs; each is as sure as it is. */
 static void of_two_runs_only_the_sampling_counts(void **state)
 {
@@ -193,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_have_the_truth_whatever_runs_differ_by),
+		cmocka_unit_test(of_two_runs_that_differ_the_interval_is_too_narrow),
 		cmocka_unit_test(of_two_runs_only_the_sampling_counts),
 		cmocka_unit_test(an_average_of_one_is_the_run_itself),
 		cmocka_unit_test(what_no_run_can_tell_the_runs_do),
