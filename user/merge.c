@@ -121,6 +121,14 @@ static bool same_program(const struct merge_run *a, const struct merge_run *b)
 	return true;	/* nobody knows: the commands are compared */
 }
 
+/* Of commands the program, where there is one. */
+static bool same_word(const char *a, const char *b)
+{
+	size_t len = strcspn(a, " ");
+
+	return !*a || !*b || (len == strcspn(b, " ") && !strncmp(a, b, len));
+}
+
 bool merge_same(const struct merge_run *a, const struct merge_run *b)
 {
 	return (a->inode && a->device == b->device && a->inode == b->inode) ||
@@ -147,7 +155,7 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 		ret = kjoule_fail(err, EXDEV, "%s is a recording of %s%s%.12s, %s of %s%s%.12s: different programs are no one average; see `kjoule diff`",
 			     r->path, r->program ? r->program : "?", r->build_id ? ", build id " : "", r->build_id ? r->build_id : "",
 			     f->path, f->program ? f->program : "?", f->build_id ? ", build id " : "", f->build_id ? f->build_id : "");
-	else if (!f->program && !r->program && strcmp(f->command, r->command) && f->command[0] && r->command[0])
+	else if (!f->program && !r->program && !same_word(f->command, r->command))
 		ret = kjoule_fail(err, EXDEV, "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
 			     r->path, r->command, f->path, f->command);
 	else if (strcmp(f->command, r->command))
@@ -302,7 +310,6 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 		r->made_up = b.made_up;
 		r->nobodys = b.nobodys;
 		r->calibration_error = b.input.calibration_error;
-		m->names->b.made_up += b.made_up;
 		blocks_free(&b);
 	}
 	grain_free(grain);

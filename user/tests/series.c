@@ -22,12 +22,18 @@ const char *series_record(const struct series_run *r)
 	make_meta(&meta, n_cpus, r->interval_ns ? r->interval_ns : 1000000,
 		  r->system ? KJOULE_TARGET_SYSTEM : KJOULE_TARGET_PROCESS);
 	meta.argv = argv;
+	if (r->system && r->argument)
+		meta.argc = 2;
+	if (r->no_source) {
+		meta.session.sources[0] = meta.session.sources[1];
+		meta.session.n_sources = 1;
+	}
 	put_task(&b[0], 100, 100);
 	for (uint32_t k = 0; k < r->ticks; k++) {
 		bool second = (k + r->phase) / 100 % 2 || r->kernel_only;
 		uint64_t at = r->offset ? r->offset : 0x1000 + (rnd(&state) % 64) * 4;
 
-		if ((k + r->phase) % 10 == 0 && !r->no_energy)
+		if ((k + r->phase) % 10 == 0 && !r->no_energy && !r->no_source)
 			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
 		put_sample(&b[0], k, second ? 0xffffffff81000000 : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
 			   1000000, 100);

@@ -254,6 +254,47 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	assert_true(says(out, "energy not known"));
 }
 
+/* No source at all: times, and nothing that looks like an energy. With and without one are no one measurement. */
+static void without_a_source_there_is_time(void **unused)
+{
+	char a[300], b[300];
+	struct json_object *doc, *row;
+
+	(void)unused;
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000, .no_source = true }));
+	snprintf(b, sizeof(b), "%s", series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000, .no_source = true }));
+	assert_int_equal(kjoule("report --json %s %s", a, b), 0);
+	doc = json_tokener_parse(out);
+	row = find_row(doc, "total", NULL);
+	assert_true(near(number(row, "time_s"), 2, 1e-9));
+	assert_null(member(row, "energy_package_j"));
+	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 0), "energy_j"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report %s %s", a, b), 0);
+	assert_true(says(out, "# energy     none"));
+	series_record(&(struct series_run){ .name = "with", .ticks = 1000, .watt = 1 });
+	assert_int_equal(kjoule("report %s %s", a, temp_path("with")), 1);
+	assert_true(says(err, "no average can be made of other sources"));
+	assert_string_equal(out, "");
+}
+
+/* Where the whole machine is recorded only the command tells of a program. */
+static void of_the_machine_the_commands_are_compared(void **unused)
+{
+	char a[300];
+
+	(void)unused;
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1, .system = true,
+									 .argument = "1" }));
+	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1, .system = true, .argument = "2" });
+	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 0);
+	assert_true(says(out, "was run as `./program 2`"));
+	/* and a process is no machine */
+	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1, .argument = "1" });
+	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 1);
+	assert_true(says(err, "they do not tell of the same"));
+}
+
 static void what_is_of_one_recording_stays_so(void **unused)
 {
 	static const char *const lines[] = {
@@ -351,6 +392,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_one_measurement_is_refused),
 		cmocka_unit_test(differences_that_may_be_are_said),
 		cmocka_unit_test(a_run_without_energy_takes_none_from_the_others),
+		cmocka_unit_test(without_a_source_there_is_time),
+		cmocka_unit_test(of_the_machine_the_commands_are_compared),
 		cmocka_unit_test(what_is_of_one_recording_stays_so),
 		cmocka_unit_test(damaged_and_cut_files_are_told),
 		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
