@@ -250,6 +250,15 @@ static void a_run_without_energy_takes_none_from_the_others(void **unused)
 	assert_true(near(number(row, "power_package_w"), 1.5, 0.005));
 	assert_null(member(json_object_array_get_idx(member(doc, "runs"), 2), "energy_j"));
 	json_object_put(doc);
+	/* nor does one that has not met the code at all, and was there before the others */
+	series_record(&(struct series_run){ .name = "dim.1", .ticks = 10000, .no_energy = true, .kernel_only = true });
+	series_record(&(struct series_run){ .name = "dim.2", .ticks = 10000, .watt = 1 });
+	series_record(&(struct series_run){ .name = "dim.3", .ticks = 10000, .watt = 1 });
+	doc = report(series_files("dim", 3));
+	row = find_row(doc, "function", SERIES_OBJECT);
+	assert_true(near(number(row, "energy_package_j"), 5 * (1 - 0.003), 0.05));
+	assert_true(near(number(row, "time_s"), 10.0 / 3 * (1 - 0.003), 0.02));
+	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", series_files("dark", 3)), 0);
 	assert_true(says(out, "energy not known"));
 }
