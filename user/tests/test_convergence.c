@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
@@ -169,15 +170,26 @@ static void more_runs_come_nearer(void **state)
 
 static void without_gnuplot_there_are_the_data(void **state)
 {
-	char *before = strdup(getenv("PATH")), svg[300];
+	static const char nothing[] = "#!/bin/sh\nexit 127\n";
+	char *before = strdup(getenv("PATH")), svg[300], path[4096], why[100];
+	int code, drawn;
 
 	(void)state;
 	series_record(&(struct series_run){ .name = "plain", .ticks = 4000, .watt = 1 });
 	snprintf(svg, sizeof(svg), "%s", temp_path("none.svg"));
+	/* as a shell tells of a command that there is not: the tool itself may need the rest of the path */
+	write_file(temp_path("gnuplot"), nothing, strlen(nothing));
+	assert_int_equal(chmod(temp_path("gnuplot"), 0755), 0);
+	snprintf(path, sizeof(path), "%s:%s", temp_path(""), before);
+	setenv("PATH", path, 1);
+	code = kjoule("report --csv --convergence %s %s", svg, temp_path("plain"));
+	/* and as the system does */
 	setenv("PATH", "/nonexistent", 1);
-	assert_int_equal(kjoule("report --csv --convergence %s %s", svg, temp_path("plain")), 1);
+	drawn = plot_draw("\n", 1, why, sizeof(why));
 	setenv("PATH", before, 1);
 	free(before);
+	assert_int_equal(code, 1);
+	assert_int_equal(drawn, -ENOENT);
 	assert_true(says(err, "there is no gnuplot to draw it; install gnuplot-nox; the data are in "));
 	assert_true(is_file_with("none.csv", "block,"));
 	assert_true(!strncmp(out, "block,", 6));
