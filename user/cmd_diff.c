@@ -104,7 +104,8 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 	case OPT_SOURCE:
 		opt->source = arg;
 		return args_sources(arg) ?
-		       cmd_usage("diff", "--source '%s': expected names with commas between, none of them empty", arg) : 0;
+		       cmd_usage("diff", "--source '%s': expected names with commas between, none of them empty",
+				 arg) : 0;
 	case OPT_INTERVAL:
 		opt->worst_case = !strcmp(arg, "worst-case");
 		return opt->worst_case || !strcmp(arg, "combined") ? 0 :
@@ -145,7 +146,8 @@ static int parse_sides(int argc, char **argv, int first, int dashes, struct aske
 	if (several && (!a->n[0] || !a->n[1]))
 		return cmd_usage("diff", "there is no recording %s --", a->n[0] ? "behind" : "before");
 	if (!several && a->n[1] != 1)
-		return cmd_usage("diff", "two recordings, please, or -- between those of one side and of the other; found %zu",
+		return cmd_usage("diff",
+				 "two recordings, please, or -- between those of one side and of the other; found %zu",
 				 a->n[0]);
 	if (a->without_outliers && a->n[0] == 1 && a->n[1] == 1)
 		return cmd_usage("diff", "--without-outliers is of several recordings on a side; there is one on each");
@@ -210,19 +212,24 @@ static int compare_sides(struct diff *d, bool force, struct kjoule_error *err)
 	program_of(b, names[1], sizeof(names[1]));
 	if (strcmp(base_name(names[0]), base_name(names[1]))) {
 		if (!force)
-			ret = kjoule_fail(err, EXDEV, "%.120s is a recording of %.80s, %.120s of %.80s: to compare different programs give --force",
+			ret = kjoule_fail(err, EXDEV,
+					  "%.120s is a recording of %.80s, %.120s of %.80s: to compare different programs give --force",
 					  a->path, or_none(names[0]), b->path, or_none(names[1]));
 		else
-			ret = merge_note(&d->notes, "these are different programs: A is %s, B is %s", or_none(names[0]), or_none(names[1]));
+			ret = merge_note(&d->notes, "these are different programs: A is %s, B is %s", or_none(names[0]),
+					 or_none(names[1]));
 	} else if (a->build_id && b->build_id && strcmp(a->build_id, b->build_id)) {
-		ret = merge_note(&d->notes, "A and B are different builds of %s (build ids %.12s and %.12s): code is joined by its names",
+		ret = merge_note(&d->notes,
+				 "A and B are different builds of %s (build ids %.12s and %.12s): code is joined by its names",
 				 base_name(names[0]), a->build_id, b->build_id);
 	} else if (a->program && b->program && !(a->build_id && b->build_id) && strcmp(a->program, b->program)) {
-		ret = merge_note(&d->notes, "whether %s and %s are the same build is not known: code is joined by its names", a->program,
+		ret = merge_note(&d->notes,
+				 "whether %s and %s are the same build is not known: code is joined by its names", a->program,
 				 b->program);
 	}
 	if (!ret && a->target != b->target && !force)
-		ret = kjoule_fail(err, EXDEV, "%.150s is a recording of a %s, %.150s of a %s: to compare them all the same give --force",
+		ret = kjoule_fail(err, EXDEV,
+				  "%.150s is a recording of a %s, %.150s of a %s: to compare them all the same give --force",
 				  a->path, kjoule_target_name(a->target), b->path, kjoule_target_name(b->target));
 	else if (!ret && a->target != b->target)
 		ret = merge_note(&d->notes, "A is a recording of a %s, B of a %s: they do not tell of the same",
@@ -234,13 +241,15 @@ static int compare_sides(struct diff *d, bool force, struct kjoule_error *err)
 	else if (!ret && strcmp(a->kernel, b->kernel))
 		ret = merge_note(&d->notes, "A was recorded on %s, B on %s", a->kernel, b->kernel);
 	if (!ret && a->interval_ns != b->interval_ns)
-		ret = merge_note(&d->notes, "A was recorded at %.6g Hz, B at %.6g Hz", 1e9 / a->interval_ns, 1e9 / b->interval_ns);
+		ret = merge_note(&d->notes, "A was recorded at %.6g Hz, B at %.6g Hz", 1e9 / a->interval_ns,
+				 1e9 / b->interval_ns);
 	if (!ret && memcmp(&a->cpus, &b->cpus, sizeof(a->cpus)))
 		ret = merge_note(&d->notes, "A was recorded on CPUs %s, B on CPUs %s",
 				 kjoule_cpus_format(&a->cpus, cpus[0], sizeof(cpus[0])),
 				 kjoule_cpus_format(&b->cpus, cpus[1], sizeof(cpus[1])));
 	if (!ret && a->calibrated != b->calibrated)
-		ret = merge_note(&d->notes, "only %s knows what a tick costs: the other's figures have that cost in them",
+		ret = merge_note(&d->notes,
+				 "only %s knows what a tick costs: the other's figures have that cost in them",
 				 a->calibrated ? "A" : "B");
 	return ret;
 }
@@ -263,11 +272,14 @@ static int compare_domains(struct diff *d)
 
 		for (unsigned int i = 0; i < m->n_domains && !ret; i++) {
 			if (!in_side(other, m->domains[i].name))
-				ret = merge_note(&d->notes, "only %s tells of %s (%s): it is not compared", side ? "B" : "A",
+				ret = merge_note(&d->notes, "only %s tells of %s (%s): it is not compared",
+						 side ? "B" : "A",
 						 m->domains[i].name, m->sources[i]);
 			for (unsigned int k = 0; k < other->n_domains && !side && !ret; k++)
-				if (!strcmp(m->domains[i].name, other->domains[k].name) && strcmp(m->sources[i], other->sources[k]))
-					ret = merge_note(&d->notes, "A has its %s from %s, B from %s", m->domains[i].name, m->sources[i],
+				if (!strcmp(m->domains[i].name, other->domains[k].name) &&
+				    strcmp(m->sources[i], other->sources[k]))
+					ret = merge_note(&d->notes, "A has its %s from %s, B from %s",
+							 m->domains[i].name, m->sources[i],
 							 other->sources[k]);
 		}
 	}
@@ -279,7 +291,8 @@ static int on_both_sides(const struct diff *d, struct kjoule_error *err)
 	for (size_t i = 0; i < d->sides[0].n; i++)
 		for (size_t k = 0; k < d->sides[1].n; k++)
 			if (merge_same(&d->sides[0].runs[i], &d->sides[1].runs[k]))
-				return kjoule_fail(err, EXDEV, "%.200s and %.200s are the same recording, on both sides",
+				return kjoule_fail(err, EXDEV,
+						   "%.200s and %.200s are the same recording, on both sides",
 						   d->sides[0].runs[i].path, d->sides[1].runs[k].path);
 	return 0;
 }
@@ -295,7 +308,8 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 		if (!ret)
 			ret = merge_outliers(&d->sides[side], a->without_outliers);
 		if (ret == -ENODATA)
-			kjoule_fail(err, ENODATA, "no recording is left of side %s: none of them is a whole run", side ? "B" : "A");
+			kjoule_fail(err, ENODATA, "no recording is left of side %s: none of them is a whole run",
+				    side ? "B" : "A");
 	}
 	if (!ret)
 		ret = on_both_sides(d, err);

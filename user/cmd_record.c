@@ -436,9 +436,7 @@ static int choose_sources(const struct record_options *opt, const struct kjoule_
 	return code;
 }
 
-/* Whom -p and --cgroup name is looked for once; what a session needs is opened for each recording. */
-static int pidfd = -1;
-
+/* What a session needs is opened for each recording. */
 static int once(const struct record_options *asked, struct record_result *result)
 {
 	struct record_options opt = *asked;
@@ -467,7 +465,7 @@ static int once(const struct record_options *asked, struct record_result *result
 		code = cmd_failed("%s", err.text);
 		goto out;
 	}
-	code = record_run(&opt, ctl, dev, w, pidfd, result);
+	code = record_run(&opt, ctl, dev, w, result);
 	if (record_writer_close(w, &err) && !code)
 		code = cmd_failed("%s", err.text);
 out:
@@ -480,7 +478,7 @@ out:
 int cmd_record(int argc, char **argv)
 {
 	struct record_options opt = {
-		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1 };
+		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	struct record_result result = { 0 };
 	struct kjoule_error err;
 	int code;
@@ -496,7 +494,7 @@ int cmd_record(int argc, char **argv)
 		}
 	}
 	if (opt.pid) {
-		code = opt.thread ? check_thread(opt.pid) : watch_process(opt.pid, &pidfd);
+		code = opt.thread ? check_thread(opt.pid) : watch_process(opt.pid, &opt.pidfd);
 		if (code)
 			return code;
 	}
@@ -504,8 +502,8 @@ int cmd_record(int argc, char **argv)
 		code = open_cgroup(&opt);
 	if (!code)
 		code = opt.runs ? record_runs(&opt, once) : once(&opt, &result);
-	if (pidfd >= 0)
-		close(pidfd);
+	if (opt.pidfd >= 0)
+		close(opt.pidfd);
 	if (opt.cgroup_fd >= 0)
 		close(opt.cgroup_fd);
 	return code;

@@ -42,7 +42,10 @@ struct convergence {
 	struct profile_group *at;
 };
 
-/** convergence_of_one() - of a recording, whose figures with all samples are @g. Return: 0, -ENODATA too few samples, -ENOMEM */
+/**
+ * convergence_of_one() - of a recording, whose figures with all samples are @g
+ * Return: 0, -ENODATA with too few samples, -ENOMEM
+ */
 int convergence_of_one(const struct blocks *b, const struct report_groups *g, struct convergence *c);
 /** convergence_of_several() - of recordings whose average is there. Return: 0 or -ENOMEM */
 int convergence_of_several(struct merge *m, struct convergence *c);

@@ -25,7 +25,8 @@ static void title_of(const struct convergence *c, size_t block, char *buf, size_
 	if (f == UINT32_MAX)
 		snprintf(buf, len, "all");
 	else
-		snprintf(buf, len, "%.60s (%.20s)", name_of(c, block), c->names->processes[c->names->functions[f].process].comm);
+		snprintf(buf, len, "%.60s (%.20s)", name_of(c, block),
+			 c->names->processes[c->names->functions[f].process].comm);
 }
 
 /* Half of the interval, of the figure. */
@@ -73,10 +74,12 @@ static void figure(struct output *out, const struct convergence *c, const struct
 
 int convergence_write(const struct convergence *c, FILE *file, enum output_format format, struct json_object *head)
 {
-	static const char *const time[] = { "time_s", "time_lo_s", "time_hi_s", "time_half_percent", "time_off_percent" };
+	static const char *const time[] = { "time_s", "time_lo_s", "time_hi_s", "time_half_percent",
+					    "time_off_percent" };
 	static const char *const energy[] = { "energy_j", "energy_lo_j", "energy_hi_j", "energy_half_percent",
 					      "energy_off_percent" };
-	static const char *const power[] = { "power_w", "power_lo_w", "power_hi_w", "power_half_percent", "power_off_percent" };
+	static const char *const power[] = { "power_w", "power_lo_w", "power_hi_w", "power_half_percent",
+					     "power_off_percent" };
 	const char *off = c->several ? "OFF %" : NULL;
 	struct columns *cols = columns_new();
 	struct output *out;
@@ -157,21 +160,24 @@ static void panel(FILE *s, const struct convergence *c, const char *data, const 
 	char name[128];
 
 	if (!drawable(c, what)) {
-		fprintf(s, "set title '%s: no interval above 0'\nunset key\nplot 1 with dots lc rgb 'white' notitle\n", title);
+		fprintf(s, "set title '%s: no interval above 0'\nunset key\nplot 1 with dots lc rgb 'white' notitle\n",
+			title);
 		return;
 	}
 	fprintf(s, "set title '%s'\n%s\nplot ", title, key ? "set key outside below left Left reverse" : "unset key");
 	for (size_t i = 0; i < c->n_blocks; i++) {
 		title_of(c, i, name, sizeof(name));
 		plot_string(s, data);
-		fprintf(s, " using (column('block') == %zu ? column('samples') : NaN):(column('%s_half_percent')) with lines lw 2 lc %zu title ",
+		fprintf(s,
+			" using (column('block') == %zu ? column('samples') : NaN):(column('%s_half_percent')) with lines lw 2 lc %zu title ",
 			i, what, i + 1);
 		plot_string(s, name);
 		fprintf(s, ", ");
 		if (!c->several)
 			continue;
 		plot_string(s, data);
-		fprintf(s, " using (column('block') == %zu && abs(column('%s_off_percent')) > 0 ? column('samples') : NaN):(abs(column('%s_off_percent'))) with points pt 7 ps 0.5 lc %zu notitle, ",
+		fprintf(s,
+			" using (column('block') == %zu && abs(column('%s_off_percent')) > 0 ? column('samples') : NaN):(abs(column('%s_off_percent'))) with points pt 7 ps 0.5 lc %zu notitle, ",
 			i, what, what, i + 1);
 	}
 	fputs("\n", s);
@@ -222,9 +228,11 @@ int convergence_draw(const struct convergence *c, const char *path, struct kjoul
 		write_script(s, c, path, data);
 		ret = fclose(s) ? -ENOMEM : plot_draw(script, len, why, sizeof(why));
 		if (ret == -ENOENT)
-			kjoule_fail(err, ENOENT, "%s: there is no gnuplot to draw it; install gnuplot-nox; the data are in %s", path, data);
+			kjoule_fail(err, ENOENT,
+				    "%s: there is no gnuplot to draw it; install gnuplot-nox; the data are in %s", path, data);
 		else if (ret)
-			kjoule_fail(err, -ret, "%s: gnuplot failed: %s; the data are in %s", path, ret == -EIO ? why : strerror(-ret), data);
+			kjoule_fail(err, -ret, "%s: gnuplot failed: %s; the data are in %s", path,
+				    ret == -EIO ? why : strerror(-ret), data);
 	}
 	if (ret == -ENOMEM)
 		kjoule_fail(err, ENOMEM, "%s: %s", path, strerror(ENOMEM));

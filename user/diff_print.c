@@ -54,11 +54,15 @@ static void add_columns(struct columns *c, const struct figure *f)
 	columns_add(c, NULL, half, false);
 	columns_add(c, name(c, f, "difference_lo"), NULL, false);
 	columns_add(c, name(c, f, "difference_hi"), NULL, false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio" }, ""), NULL, false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_lo" }, ""), NULL, false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_hi" }, ""), NULL, false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio" }, ""), NULL,
+		    false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_lo" }, ""), NULL,
+		    false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_hi" }, ""), NULL,
+		    false);
 	columns_add(c, NULL, f->shown ? delta : NULL, false);
-	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "differs" }, ""), NULL, true);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "differs" }, ""), NULL,
+		    true);
 	columns_add(c, NULL, "", true);
 }
 

@@ -168,7 +168,8 @@ static void finish_part(const struct diff *d, struct diff_row *r)
 {
 	for (int side = 0; side < 2; side++)
 		for (unsigned int i = 0; i < d->n_domains; i++)
-			r->w[i][side] = (struct value){ r->time_s[side].v > 0 ? r->j[i][side].v / r->time_s[side].v : NAN,
+			r->w[i][side] = (struct value){
+							r->time_s[side].v > 0 ? r->j[i][side].v / r->time_s[side].v : NAN,
 							NAN, NAN };
 }
 
@@ -211,7 +212,8 @@ static void add_blocks(struct diff *d, const struct report_options *opt, struct 
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t process = opt->processes ? i : d->names.b.functions[i].process;
-		struct diff_row r = { .kind = DIFF_BLOCK, .process = process, .function = opt->processes ? UINT32_MAX : i };
+		struct diff_row r = { .kind = DIFF_BLOCK, .process = process,
+				      .function = opt->processes ? UINT32_MAX : i };
 		struct profile_group at[2];
 
 		if (!wanted(d, process, opt))

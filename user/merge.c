@@ -149,22 +149,29 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 
 	for (size_t i = 0; i < m->n; i++)
 		if (merge_same(&m->runs[i], r))
-			return kjoule_fail(err, EXDEV, "%.200s is the same recording as %.200s: its samples would count twice", r->path,
+			return kjoule_fail(err, EXDEV,
+					   "%.200s is the same recording as %.200s: its samples would count twice", r->path,
 					   m->runs[i].path);
 	if (!same_program(f, r))
-		ret = kjoule_fail(err, EXDEV, "%s is a recording of %s%s%.12s, %s of %s%s%.12s: different programs are no one average; see `kjoule diff`",
-			     r->path, r->program ? r->program : "?", r->build_id ? ", build id " : "", r->build_id ? r->build_id : "",
-			     f->path, f->program ? f->program : "?", f->build_id ? ", build id " : "", f->build_id ? f->build_id : "");
+		ret = kjoule_fail(err, EXDEV,
+				  "%s is a recording of %s%s%.12s, %s of %s%s%.12s: different programs are no one average; see `kjoule diff`",
+			     r->path, r->program ? r->program : "?", r->build_id ? ", build id " : "",
+			     r->build_id ? r->build_id : "",
+			     f->path, f->program ? f->program : "?", f->build_id ? ", build id " : "",
+			     f->build_id ? f->build_id : "");
 	else if (!f->program && !r->program && !same_word(f->command, r->command))
-		ret = kjoule_fail(err, EXDEV, "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
+		ret = kjoule_fail(err, EXDEV,
+				  "%s is a recording of `%s`, %s of `%s`: different programs are no one average; see `kjoule diff`",
 			     r->path, r->command, f->path, f->command);
 	else if (strcmp(f->command, r->command))
 		ret = merge_note(&m->notes, "%s was run as `%s`, %s as `%s`", r->path, r->command, f->path, f->command);
 	if (!ret && f->target != r->target)
-		ret = kjoule_fail(err, EXDEV, "%s is a recording of a %s, %s of a %s: they do not tell of the same", r->path,
+		ret = kjoule_fail(err, EXDEV, "%s is a recording of a %s, %s of a %s: they do not tell of the same",
+				  r->path,
 			     kjoule_target_name(r->target), f->path, kjoule_target_name(f->target));
 	if (!ret && f->interval_ns != r->interval_ns)
-		ret = merge_note(&m->notes, "%s was recorded at %.6g Hz, %s at %.6g Hz: samples do not weigh the same", r->path,
+		ret = merge_note(&m->notes, "%s was recorded at %.6g Hz, %s at %.6g Hz: samples do not weigh the same",
+				 r->path,
 				 1e9 / r->interval_ns, f->path, 1e9 / f->interval_ns);
 	if (!ret && !same_cpus(&f->cpus, &r->cpus))
 		ret = merge_note(&m->notes, "%s was recorded on CPUs %s, %s on CPUs %s", r->path,
@@ -175,7 +182,8 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 	else if (!ret && strcmp(f->kernel, r->kernel))
 		ret = merge_note(&m->notes, "%s was recorded on %s, %s on %s", r->path, r->kernel, f->path, f->kernel);
 	if (!ret && strcmp(f->frequency ? f->frequency : "none", r->frequency ? r->frequency : "none"))
-		ret = merge_note(&m->notes, "%s has its frequency from %s, %s from %s", r->path, r->frequency ? r->frequency : "none",
+		ret = merge_note(&m->notes, "%s has its frequency from %s, %s from %s", r->path,
+				 r->frequency ? r->frequency : "none",
 				 f->path, f->frequency ? f->frequency : "none");
 	if (!ret && f->calibrated != r->calibrated)
 		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs", r->path, f->path);
@@ -187,7 +195,8 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 }
 
 /* "package (rapl), core (rapl)" */
-static const char *domain_names(const struct kjoule_domain_info *const *info, const char *const *sources, unsigned int n,
+static const char *domain_names(const struct kjoule_domain_info *const *info, const char *const *sources,
+				unsigned int n,
 				char *buf, size_t len)
 {
 	size_t at = 0;
@@ -222,7 +231,8 @@ static int compare_domains(struct merge *m, const struct view *v, const struct b
 	}
 	if (same)
 		return 0;
-	return kjoule_fail(err, EXDEV, "%s tells of %s, %s of %s: no average can be made of other sources; choose one that both have with --source",
+	return kjoule_fail(err, EXDEV,
+			   "%s tells of %s, %s of %s: no average can be made of other sources; choose one that both have with --source",
 			   path, domain_names(b->domains, theirs, b->n_domains, there, sizeof(there)), m->runs[0].path,
 			   domain_names(mine, sources, m->n_domains, before, sizeof(before)));
 }

@@ -34,6 +34,7 @@ struct record_options {
 	bool calibrate;
 	bool system;			/* -a */
 	uint32_t pid;			/* -p, -t */
+	int pidfd;			/* of -p; -1: none */
 	bool thread;			/* -t */
 	const char *cgroup;		/* --cgroup */
 	int cgroup_fd;
@@ -194,12 +195,11 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err);
 
 /**
  * record_run() - record as asked; everything was checked and opened before
- * @pidfd:	of the process that is watched, -1: none
  * @result:	out
  * Return: an exit code
  */
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
-	       struct record_writer *w, int pidfd, struct record_result *result);
+	       struct record_writer *w, struct record_result *result);
 
 /*
  * Many runs (record_runs.c)

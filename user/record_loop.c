@@ -376,7 +376,7 @@ void record_warn_at_end(const struct record_loop *l)
 }
 
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
-	       struct record_writer *w, int pidfd, struct record_result *result)
+	       struct record_writer *w, struct record_result *result)
 {
 	struct record_loop l = { .opt = opt, .ctl = ctl, .dev = dev, .w = w };
 	int ret, code = EXIT_DONE, nice = getpriority(PRIO_PROCESS, 0);
@@ -395,7 +395,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	if (sched_getaffinity(0, sizeof(l.allowed), &l.allowed))
 		CPU_ZERO(&l.allowed);
 
-	ret = record_prepare(&l, pidfd, &signals, &ends, mask);
+	ret = record_prepare(&l, &signals, &ends, mask);
 	if (!ret || ret == -EINTR)
 		ret = give_up_on_signal(&l, &ends, ret);
 	go_before_others();

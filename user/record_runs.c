@@ -47,7 +47,8 @@ char *record_runs_path(const char *output, unsigned int run, unsigned int runs)
 }
 
 /* The number in a name of the series' kind, and how many digits it has; 0: it is of no such kind. */
-static unsigned long number_in(const char *name, const char *stem, size_t stem_length, const char *ending, int *n_digits)
+static unsigned long number_in(const char *name, const char *stem, size_t stem_length, const char *ending,
+			       int *n_digits)
 {
 	const char *number = name + stem_length + 1;
 	size_t len;
@@ -102,12 +103,14 @@ static void summary(const struct record_options *opt, unsigned int whole)
 	char *all = record_runs_path(opt->output, 0, opt->runs);
 
 	if (!opt->quiet && whole)
-		fprintf(stderr, "kjoule: %u of %u runs recorded; see `kjoule report %s`\n", whole, opt->runs, all ? all : "");
+		fprintf(stderr, "kjoule: %u of %u runs recorded; see `kjoule report %s`\n", whole, opt->runs,
+			all ? all : "");
 	free(all);
 }
 
 /* How it ended before all runs were made. @path: NULL if nothing was recorded */
-static void warn_of_end(const struct record_options *opt, const struct record_result *result, unsigned int run, int code,
+static void warn_of_end(const struct record_options *opt, const struct record_result *result, unsigned int run,
+			int code,
 			const char *path)
 {
 	if (result->signal && path)

@@ -27,10 +27,12 @@ static void tell_difference(FILE *out, const struct merge *m, const struct merge
 
 		if (!o->differs)
 			continue;
-		fprintf(out, "%s%s %.5g %s is %+.2g %% off the median of %.5g %s", between, figure_names[f], r->figures[f],
+		fprintf(out, "%s%s %.5g %s is %+.2g %% off the median of %.5g %s", between, figure_names[f],
+			r->figures[f],
 			figure_units[f], 100 * o->difference / m->median[f], m->median[f], figure_units[f]);
 		if (isfinite(o->score))
-			fprintf(out, " (%.3g times what runs usually differ by, bound %.3g)", o->score, outliers_bound(m->n));
+			fprintf(out, " (%.3g times what runs usually differ by, bound %.3g)", o->score,
+				outliers_bound(m->n));
 		else
 			fprintf(out, " (the others do not differ)");
 		between = "; ";
@@ -71,7 +73,8 @@ static void print_differs(const struct merge *m)
 	if (m->has_outliers && m->kept == m->n)
 		printf("#            what differs is in the average all the same; --without-outliers leaves it out\n");
 	if (m->n > 1 && m->n < OUTLIERS_LEAST)
-		printf("# differs    whether a run differs from the rest can be told from %d runs on\n", OUTLIERS_LEAST);
+		printf("# differs    whether a run differs from the rest can be told from %d runs on\n",
+		       OUTLIERS_LEAST);
 }
 
 static void print_energy(const struct merge *m)
@@ -168,7 +171,8 @@ void report_runs_print(const struct merge *m, const char *side)
 		longest = fmax(longest, r->duration_s);
 		sum += r->duration_s;
 	}
-	printf("# %-11s%zu recording%s on %s, %.60s\n", side ? side : "files", m->n, m->n > 1 ? "s" : "", first->host, first->kernel);
+	printf("# %-11s%zu recording%s on %s, %.60s\n", side ? side : "files", m->n, m->n > 1 ? "s" : "", first->host,
+	       first->kernel);
 	if (first->command[0])
 		printf("# command    %s\n", first->command);
 	printf("# recorded   %.3f s", sum / m->kept);
@@ -177,7 +181,8 @@ void report_runs_print(const struct merge *m, const char *side)
 	printf(" at %.6g Hz", 1e9 / first->interval_ns);
 	if (first->jitter_ns)
 		printf(" with %.1f us of jitter", first->jitter_ns / 1e3);
-	printf(": %s, CPUs %s\n", first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
+	printf(": %s, CPUs %s\n",
+	       first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
 	       kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus)));
 	print_energy(m);
 	printf("# frequency  %s\n", first->frequency ? first->frequency : "none: no source was used");
@@ -205,7 +210,8 @@ void report_runs_warn(const struct merge *m)
 			continue;
 		tell_difference(f, m, &m->runs[i]);
 		fclose(f);
-		cmd_warn("%s differs from the other runs%s: %s", m->runs[i].path, m->runs[i].left_out ? " and is left out" : "",
+		cmd_warn("%s differs from the other runs%s: %s", m->runs[i].path,
+			 m->runs[i].left_out ? " and is left out" : "",
 			 text ? text : "");
 		free(text);
 	}

@@ -11,7 +11,8 @@
 
 /**
  * enum difference_sure - can the two be told apart?
- * DIFFERENCE_YES: the difference's 95 % interval does not contain 0; of many comparisons one in twenty says so by chance
+ * DIFFERENCE_YES: the difference's 95 % interval does not contain 0; of many comparisons one in twenty says so by
+ *		chance
  * DIFFERENCE_SURELY: the interval that holds for all comparisons together (Bonferroni) does not either
  */
 enum difference_sure { DIFFERENCE_UNKNOWN, DIFFERENCE_NO, DIFFERENCE_YES, DIFFERENCE_SURELY };

@@ -2,10 +2,10 @@
 /*
  * Which of several measurements of the same thing differ too much from the rest. Pure functions.
  *
- * The modified z-score (Iglewicz and Hoaglin, How to Detect and Handle Outliers, ASQC, 1993): how far a value is from the
- * median, in units of 1.4826 times the median of all such distances, which a few wild values do not move. Their bound
- * of 3.5 is for many values; of five that are normal and good it would name one in every fifth set. So the bound depends on
- * how many there are: it names a good one in 1.7 % of all sets, 5 % for three figures together. With three
+ * The modified z-score (Iglewicz and Hoaglin, How to Detect and Handle Outliers, ASQC, 1993): how far a value is from
+ * the median, in units of 1.4826 times the median of all such distances, which a few wild values do not move. Their
+ * bound of 3.5 is for many values; of five that are normal and good it would name one in every fifth set. So the bound
+ * depends on how many there are: it names a good one in 1.7 % of all sets, 5 % for three figures together. With three
  * values only the wildest can be told.
  *
  * And the value must be off by more than it may be anyway: where measurements agree better by chance than they

@@ -75,7 +75,8 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 	for (size_t i = 0; i < in->n_packages && !ret; i++) {
 		p->packages[i] = in->packages[i];
 		for (unsigned int d = 0; d < in->n_domains; d++)
-			p->packages[i].n_readings[d] = readings(in->packages[i].readings[d], in->packages[i].n_readings[d],
+			p->packages[i].n_readings[d] = readings(in->packages[i].readings[d],
+								in->packages[i].n_readings[d],
 								end_tick);
 	}
 	p->in.lanes = p->lanes;

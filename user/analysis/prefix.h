@@ -24,7 +24,8 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 void prefix_free(struct prefix *p);
 /**
  * prefix_tick() - where so many samples have been taken
- * Return: the tick after the last of the first @samples samples of all CPUs; the end of the recording if there are fewer
+ * Return: the tick after the last of the first @samples samples of all CPUs; the end of the recording if there are
+ * fewer
  */
 uint64_t prefix_tick(const struct profile_input *in, uint64_t samples);
 /** prefix_samples() - real ones before a tick */

@@ -46,7 +46,8 @@ void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int
 {
 	const char *kind = plot_kind(path);
 
-	fprintf(script, "set terminal %s noenhanced size %u,%u\n", !strcmp(kind, "png") ? "pngcairo" : "svg", width, height);
+	fprintf(script, "set terminal %s noenhanced size %u,%u\n", !strcmp(kind, "png") ? "pngcairo" : "svg", width,
+		height);
 	fputs("set output ", script);
 	plot_string(script, path);
 	fputs("\nset datafile separator ','\nset datafile missing NaN\n", script);

@@ -23,13 +23,15 @@
 
 static void a_beginning_has_what_was_before_its_end(void **state)
 {
-	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 }, { .tick = 5, .block = 1 },
+	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 },
+						{ .tick = 5, .block = 1 },
 						{ .tick = 9, .block = 0 } };
 	static const struct cpm_tick idle[] = { { .tick = 0, .block = 2, .parked = 1, .more = 9 } };
 	static const struct cpm_reading readings[] = { { 0, 10 }, { 4, 20 }, { 6, 30 }, { 10, 40 } };
 	const struct profile_lane lanes[] = { { .lane = { busy, 4 } }, { .lane = { idle, 1 } } };
 	const struct profile_package package = { .readings = { readings }, .n_readings = { 4 } };
-	const struct profile_input in = { .end_tick = 10, .n_lanes = 2, .lanes = lanes, .n_packages = 1, .packages = &package,
+	const struct profile_input in = { .end_tick = 10, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
+					  .packages = &package,
 					  .n_domains = 1 };
 	struct prefix p;
 
@@ -118,7 +120,8 @@ static void more_samples_are_surer(void **state)
 	(void)state;
 	if (no_gnuplot())
 		skip();
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "long", .ticks = 40000, .watt = 1 }));
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "long", .ticks = 40000,
+									       .watt = 1 }));
 	doc = convergence("long.svg", file);
 	last = at(doc, "total", 0);
 	assert_int_equal(number(last, "samples"), 40000);
@@ -131,7 +134,8 @@ static void more_samples_are_surer(void **state)
 	assert_true(near(number(quarter, "energy_half_percent") / number(last, "energy_half_percent"),
 			 sqrt(40000 / number(quarter, "samples")), 0.5));
 	assert_true(near(number(last, "energy_half_percent"),
-			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) / number(last, "energy_j"), 1e-6));
+			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) / number(last, "energy_j"),
+			 1e-6));
 	/* a beginning is not the whole: off what it is can not be told */
 	assert_null(member(quarter, "energy_off_percent"));
 	json_object_put(doc);
@@ -153,7 +157,8 @@ static void more_runs_come_nearer(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "many.%zu", i + 1);
-		series_record(&(struct series_run){ .name = name, .ticks = 4000 + 100 * (i % 2), .watt = 1, .phase = 19 * i });
+		series_record(&(struct series_run){ .name = name, .ticks = 4000 + 100 * (i % 2), .watt = 1,
+						    .phase = 19 * i });
 	}
 	doc = convergence("it's.svg", series_files("many", 8));
 	assert_int_equal(number(at(doc, "total", 0), "runs"), 8);
@@ -162,7 +167,8 @@ static void more_runs_come_nearer(void **state)
 	assert_int_equal(number(at(doc, "total", 7), "samples"), 4000);
 	assert_true(near(number(at(doc, "total", 7), "time_off_percent"), 100 * (4.0 / 4.05 - 1), 1e-6));
 	assert_true(fabs(number(at(doc, "total", 1), "time_off_percent")) < 0.2);
-	assert_true(number(at(doc, "total", 0), "time_half_percent") < number(at(doc, "total", 5), "time_half_percent") / 1.5);
+	assert_true(number(at(doc, "total", 0), "time_half_percent") < number(at(doc, "total", 5),
+									      "time_half_percent") / 1.5);
 	json_object_put(doc);
 	/* a quote in a name ends no string */
 	assert_true(is_file_with("it's.svg", "<?xml"));
@@ -209,14 +215,17 @@ static void what_can_not_be_drawn_is_said(void **state)
 		assert_int_equal(kjoule("%s", wrong[i]), 2);
 		assert_string_equal(out, "");
 	}
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "short", .ticks = 10, .watt = 1 }));
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "short", .ticks = 10,
+									       .watt = 1 }));
 	assert_int_equal(kjoule("report --convergence /nonexistent/x.svg %s", file), 1);
 	assert_true(says(err, "too few samples"));
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "enough", .ticks = 1000, .watt = 1 }));
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "enough", .ticks = 1000,
+									       .watt = 1 }));
 	assert_int_equal(kjoule("report --convergence /nonexistent/x.svg %s", file), 1);
 	assert_true(says(err, "/nonexistent/x.csv: No such file"));
 	/* without energy there is still time */
-	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "dark", .ticks = 1000, .watt = 1, .no_energy = true }));
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "dark", .ticks = 1000, .watt = 1,
+									       .no_energy = true }));
 	if (no_gnuplot())
 		return;
 	assert_int_equal(kjoule("report --convergence %s %s", temp_path("dark.svg"), file), 0);

@@ -68,7 +68,8 @@ static void differences_are_what_they_are(void **state)
 	doc = diff("@a @b");
 	row = row_of(doc, "function", "program");
 	assert_true(near(number(row, "energy_difference_package_j"), 1.5, 0.03));
-	assert_true(number(row, "energy_difference_lo_package_j") < 1.5 && number(row, "energy_difference_hi_package_j") > 1.5);
+	assert_true(number(row, "energy_difference_lo_package_j") < 1.5 &&
+		    number(row, "energy_difference_hi_package_j") > 1.5);
 	assert_true(near(number(row, "power_difference_package_w"), 0.3, 0.005));
 	assert_true(near(number(row, "energy_package_ratio"), 1.3, 0.01));
 	assert_true(number(row, "energy_package_ratio_lo") < 1.3 && number(row, "energy_package_ratio_hi") > 1.3);
@@ -78,7 +79,8 @@ static void differences_are_what_they_are(void **state)
 	assert_true(near(number(row, "time_difference_s"), 0, 0.1));
 	row = row_of(doc, "function", "[kernel]");
 	assert_string_equal(word(row, "power_package_differs"), "no");
-	assert_true(number(row, "power_difference_lo_package_w") < 0 && number(row, "power_difference_hi_package_w") > 0);
+	assert_true(number(row, "power_difference_lo_package_w") < 0 &&
+		    number(row, "power_difference_hi_package_w") > 0);
 	/* the largest difference of energy comes first */
 	row = json_object_array_get_idx(member(doc, "rows"), 0);
 	assert_string_equal(word(row, "object"), "program");
@@ -212,7 +214,8 @@ static void builds_are_joined_by_names(void **state)
 	/* as a report they are two programs */
 	assert_int_equal(kjoule("report %s", with_paths("@old @new")), 1);
 	assert_true(says(err, "different programs are no one average"));
-	series_record(&(struct series_run){ .name = "named", .ticks = 4000, .watt = 1, .exe = "/nonexistent/new/prog2" });
+	series_record(&(struct series_run){ .name = "named", .ticks = 4000, .watt = 1,
+					    .exe = "/nonexistent/new/prog2" });
 	assert_int_equal(kjoule("diff %s", with_paths("@old @named")), 1);
 	assert_string_equal(out, "");
 	assert_true(says(err, "to compare different programs give --force"));
@@ -221,8 +224,10 @@ static void builds_are_joined_by_names(void **state)
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
 	json_object_put(doc);
 	/* any other file, too: where the machine is recorded nobody knows which is the program */
-	series_record(&(struct series_run){ .name = "os", .ticks = 4000, .watt = 1, .exe = "/nonexistent/old/prog", .system = true });
-	series_record(&(struct series_run){ .name = "ns", .ticks = 4000, .watt = 1, .exe = "/nonexistent/new/prog", .system = true });
+	series_record(&(struct series_run){ .name = "os", .ticks = 4000, .watt = 1, .exe = "/nonexistent/old/prog",
+					    .system = true });
+	series_record(&(struct series_run){ .name = "ns", .ticks = 4000, .watt = 1, .exe = "/nonexistent/new/prog",
+					    .system = true });
 	doc = diff("@os @ns");
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
 	json_object_put(doc);

@@ -66,7 +66,8 @@ static void several_runs_are_an_average_run(void **unused)
 	assert_int_equal(number(row, "runs"), 3);
 	assert_true(near(number(row, "time_s"), 10, 1e-9));
 	assert_true(near(number(row, "energy_package_j"), 15, 0.05));
-	assert_true(near(number(row, "power_package_w") * number(row, "time_s"), number(row, "energy_package_j"), 1e-6));
+	assert_true(near(number(row, "power_package_w") * number(row, "time_s"), number(row, "energy_package_j"),
+			 1e-6));
 	/* 0.2 s is what the times differ by, and that is known to a tick */
 	assert_true(near(number(row, "time_between_s"), 0.2, 0.002));
 	row = find_row(doc, "function", SERIES_OBJECT);
@@ -270,8 +271,10 @@ static void without_a_source_there_is_time(void **unused)
 	struct json_object *doc, *row;
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000, .no_source = true }));
-	snprintf(b, sizeof(b), "%s", series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000, .no_source = true }));
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "bare.1", .ticks = 1000,
+									 .no_source = true }));
+	snprintf(b, sizeof(b), "%s", series_record(&(struct series_run){ .name = "bare.2", .ticks = 3000,
+									 .no_source = true }));
 	assert_int_equal(kjoule("report --json %s %s", a, b), 0);
 	doc = json_tokener_parse(out);
 	row = find_row(doc, "total", NULL);
@@ -293,9 +296,11 @@ static void of_the_machine_the_commands_are_compared(void **unused)
 	char a[300];
 
 	(void)unused;
-	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1, .system = true,
+	snprintf(a, sizeof(a), "%s", series_record(&(struct series_run){ .name = "sys.1", .ticks = 1000, .watt = 1,
+									 .system = true,
 									 .argument = "1" }));
-	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1, .system = true, .argument = "2" });
+	series_record(&(struct series_run){ .name = "sys.2", .ticks = 1000, .watt = 1, .system = true,
+					    .argument = "2" });
 	assert_int_equal(kjoule("report %s %s", a, temp_path("sys.2")), 0);
 	assert_true(says(out, "was run as `./program 2`"));
 	/* and a process is no machine */
@@ -355,7 +360,8 @@ static void code_is_joined_wherever_it_was_loaded(void **unused)
 
 		snprintf(name, sizeof(name), "aslr.%zu", i + 1);
 		series_record(&(struct series_run){ .name = name, .ticks = 10000, .watt = 1, .exe = looped_path(),
-						    .start = 0x550000000000ull + i * 0x1000000, .offset = looped.loop_offset });
+						    .start = 0x550000000000ull + i * 0x1000000,
+						    .offset = looped.loop_offset });
 	}
 	for (size_t g = 0; g < 5; g++) {
 		char args[4200];

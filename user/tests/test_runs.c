@@ -23,7 +23,8 @@ static void make(struct profile_group *g, double time_s, double energy_j, double
 {
 	memset(g, 0, sizeof(*g));
 	g->samples = 1000;
-	g->count = (struct time_sum){ .ticks = 1000 * time_s, .real = 1000, .coarse = 100, .variance = pow(1000 * within_s, 2) };
+	g->count = (struct time_sum){ .ticks = 1000 * time_s, .real = 1000, .coarse = 100,
+				      .variance = pow(1000 * within_s, 2) };
 	g->time_s = g->net_s = (struct value){ time_s, time_s - 1.96 * within_s, time_s + 1.96 * within_s };
 	g->khz = (struct value){ 1e6, 1e6, 1e6 };
 	g->energy[0].j = g->energy[0].net_j = (struct value){ energy_j, NAN, NAN };
