@@ -50,20 +50,25 @@ void merge_notes_free(struct merge_notes *notes)
 
 int merge_note(struct merge_notes *notes, const char *fmt, ...)
 {
-	char **slot = kjoule_grow(&notes->list, &notes->n, sizeof(*slot));
+	char *text = NULL, *clean = NULL, **slot;
 	va_list ap;
 	int len;
 
-	if (!slot)
-		return -ENOMEM;
 	va_start(ap, fmt);
-	len = vasprintf(slot, fmt, ap);
+	len = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	if (len >= 0)
-		return 0;
-	*slot = NULL;
-	notes->n--;
-	return -ENOMEM;
+	if (len < 0)
+		return -ENOMEM;
+	/* names out of files, which must not steer the terminal */
+	clean = output_clean(text);
+	free(text);
+	slot = clean ? kjoule_grow(&notes->list, &notes->n, sizeof(*slot)) : NULL;
+	if (!slot) {
+		free(clean);
+		return -ENOMEM;
+	}
+	*slot = clean;
+	return 0;
 }
 
 /* Why it is not a whole run. */

@@ -231,6 +231,11 @@ static void builds_are_joined_by_names(void **state)
 	doc = diff("@os @ns");
 	assert_string_equal(word(row_of(doc, "function", "prog"), "in"), "both");
 	json_object_put(doc);
+	/* a name that would steer the terminal is shown without that */
+	series_record(&(struct series_run){ .name = "evil", .ticks = 4000, .watt = 1, .exe = "/nonexistent/e\033[31m/prog" });
+	assert_int_equal(kjoule("diff %s", with_paths("@old @evil")), 0);
+	assert_true(says(out, "/nonexistent/e?[31m/prog"));
+	assert_null(strchr(out, '\033'));
 	/* one build, copied: nothing to be said */
 	series_record(&(struct series_run){ .name = "copied", .ticks = 4000, .watt = 1, .exe = "/nonexistent/copy/prog",
 					    .build_id = "1111111111111111" });
