@@ -29,7 +29,7 @@ help:
 	@echo 'make check-debug  run the tests of the modules on a kernel full of checkers, built once'
 	@echo 'make            build all: kmod, user, vchip, selftests'
 	@echo 'make kmod       the kernel modules, for KVER=$(KVER)'
-	@echo 'make user       libkjoule and the command-line tool'
+	@echo 'make user       libkjoule, what programs mark regions with, and the command-line tool'
 	@echo 'make vchip      the virtual chip'
 	@echo 'make selftests  the test programs'
 	@echo 'make install    module for the running kernel, tool, manual pages (PREFIX=$(PREFIX))'
@@ -135,6 +135,8 @@ install-user: user man
 	install -D -m 755 build/user/kjoule $(DESTDIR)$(PREFIX)/bin/kjoule
 	@for page in $(MAN); do \
 		install -v -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
+	install -D -m 644 include/kjoule/region.h $(DESTDIR)$(PREFIX)/include/kjoule/region.h
+	install -D -m 644 build/user/libkjoule-region.a $(DESTDIR)$(PREFIX)/lib/libkjoule-region.a
 	@for file in $(wildcard user/completion/kjoule); do \
 		install -v -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule || exit 1; done
 
@@ -155,7 +157,8 @@ dkms:
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/kjoule $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man[1-8]/kjoule*
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man[1-8]/kjoule* $(DESTDIR)$(PREFIX)/lib/libkjoule-region.a
+	rm -f $(DESTDIR)$(PREFIX)/include/kjoule/region.h && rmdir $(DESTDIR)$(PREFIX)/include/kjoule 2>/dev/null || true
 	rm -f $(DESTDIR)/lib/modules/$$(uname -r)/updates/kjoule.ko*
 	$(if $(DESTDIR),,$(DKMS_REMOVE))
 	rm -rf $(DKMS_SRC)

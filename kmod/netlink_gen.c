@@ -22,7 +22,7 @@ static const struct nla_policy kjoule_source_get_policy[KJOULE_A_SOURCE_ID + 1] 
 	[KJOULE_A_SOURCE_ID] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_STACK_BYTES + 1] = {
+static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_EDGE_DUTY + 1] = {
 	[KJOULE_A_SESSION_ID] = { .type = NLA_REJECT },
 	[KJOULE_A_SESSION_INTERVAL_NS] = { .type = NLA_U64 },
 	[KJOULE_A_SESSION_JITTER_NS] = { .type = NLA_U64 },
@@ -43,6 +43,9 @@ static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_STACK_
 	[KJOULE_A_SESSION_SOURCE] = NLA_POLICY_NESTED(kjoule_source_spec_policy),
 	[KJOULE_A_SESSION_CHAIN_DEPTH] = { .type = NLA_U32 },
 	[KJOULE_A_SESSION_STACK_BYTES] = { .type = NLA_U32 },
+	[KJOULE_A_SESSION_CHILDREN] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CHILDREN_LOST] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_DUTY] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy kjoule_session_start_policy[KJOULE_A_SESSION_ID + 1] = {
@@ -81,7 +84,7 @@ const struct genl_ops kjoule_ops[9] = {
 	{
 		.cmd = KJOULE_CMD_SESSION_NEW,
 		.policy = kjoule_session_new_policy,
-		.maxattr = KJOULE_A_SESSION_STACK_BYTES,
+		.maxattr = KJOULE_A_SESSION_EDGE_DUTY,
 		.doit = kjoule_session_new_doit,
 	},
 	{

@@ -217,6 +217,19 @@ size_t kjoule_msg_session_size(const struct kjoule_session *s)
 	return size;
 }
 
+static int put_edges(struct sk_buff *skb, struct kjoule_session *s)
+{
+	struct kjoule_edge_books b;
+
+	kjoule_edges_books(s->edges, &b);
+	return nla_put_u32(skb, KJOULE_A_SESSION_EDGE_DUTY, s->config.edge_duty) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_WINDOWS, b.windows, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_SPINS, b.spins, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_FAILED, b.failed, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_HELD_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0);
+}
+
 /**
  * kjoule_msg_session() - a session's message
  * @skb:	the answer
@@ -252,6 +265,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u32(skb, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
 	    put_sources(skb, s) ||
+	    (s->edges && put_edges(skb, s)) ||
 	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
 			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
 					  READ_ONCE(family->lost), 0)))) {

@@ -73,6 +73,8 @@ static void take_numbers(struct kjoule_session_config *c, struct nlattr **attrs)
 		.flags = get_u64(attrs, KJOULE_A_SESSION_FLAGS),
 		.chain_depth = get_u32(attrs, KJOULE_A_SESSION_CHAIN_DEPTH),
 		.stack_bytes = get_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
+		.edges = attrs[KJOULE_A_SESSION_EDGE_DUTY],
+		.edge_duty = get_u32(attrs, KJOULE_A_SESSION_EDGE_DUTY),
 		.ring_bytes = get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
 		.wakeup_bytes = get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
 		.energy = get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
@@ -89,6 +91,7 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 		return refuse(info, "interval is missing");
 	take_numbers(&r->config, attrs);
 	r->config.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG);
+	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);
 	r->config.any_memory = netlink_capable(skb, CAP_IPC_LOCK);
 	r->config.words = r->words;
 	n = kjoule_msg_get_specs(info, r->specs, KJOULE_METERS_MAX);

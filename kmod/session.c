@@ -29,6 +29,7 @@ static void session_free(struct kref *ref)
 
 	cancel_delayed_work_sync(&s->sweep);
 	cancel_delayed_work_sync(&s->notices.work);
+	kjoule_edges_free(s->edges);
 	for (i = 0; i < s->n; i++) {
 		kjoule_sampler_exit(s->sampler[i]);
 		kfree(s->sampler[i]);
@@ -257,6 +258,24 @@ static int take_park(struct kjoule_session *s, const struct kjoule_session_confi
 	return err;
 }
 
+static int make_edges(struct kjoule_session *s, const struct kjoule_session_config *c,
+		      const char **why)
+{
+	int err;
+
+	if (!c->edges)
+		return 0;
+	if (!c->may_hold) {
+		*why = "edge windows hold CPUs: CAP_SYS_NICE is needed";
+		return -EPERM;
+	}
+	cpus_read_lock();
+	err = kjoule_edges_new(&s->edges, s->n_sources ? s->source[0] : NULL, s->still[0],
+			       c->edge_duty, s->sampler, s->n, why);
+	cpus_read_unlock();
+	return err;
+}
+
 /* All that it needs; what has been got is kjoule_session_put()'s to give back. */
 static int equip(struct kjoule_session *s, const struct kjoule_session_config *c,
 		 const struct cpumask *cpus, const char **why)
@@ -270,6 +289,7 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
 	       take_park(s, c, why) ?:
 	       make_samplers(s, cpus, n) ?:
 	       kjoule_session_make_meters(s, c, why) ?:
+	       make_edges(s, c, why) ?:
 	       kjoule_session_make_pollers(s, c, why) ?:
 	       kjoule_session_list(s, why);
 }
@@ -284,7 +304,8 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
  * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
  * not online, or a source is read on one that is not of the session), -ESRCH (no such process),
  * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
- * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() says.
+ * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() and
+ * kjoule_edges_new() say; -EPERM (edge windows without may_hold).
  */
 struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
 					     const char **why)
@@ -350,6 +371,7 @@ void kjoule_session_halt(struct kjoule_session *s)
 	lockdep_assert_held(&s->lock);
 	if (s->state != KJOULE_SESSION_RUNNING)
 		return;
+	kjoule_edges_halt(s->edges);
 	/* all timers first: no tick is due after the stop, and all CPUs end with the same one */
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_pause(s->sampler[i]);
@@ -415,6 +437,7 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 	if (sweep_period(s))
 		schedule_delayed_work(&s->sweep, sweep_period(s));
 	kjoule_session_start_pollers(s);
+	kjoule_edges_run(s->edges);
 out:
 	mutex_unlock(&s->lock);
 	cpus_read_unlock();

@@ -15,6 +15,7 @@
 
 #include <linux/kjoule_netlink.h>
 
+#include "edge.h"
 #include "poller.h"
 #include "sampler.h"
 #include "spec.h"
@@ -43,6 +44,9 @@
  * @any_memory:		rings may be as large as there is memory
  * @chain_depth:	frames of each kind, 0 for the default
  * @stack_bytes:	of the user stack, 0 for the default
+ * @edges:		edge windows are asked for
+ * @edge_duty:		see kjoule_edges_new()
+ * @may_hold:		this caller may have CPUs held
  */
 struct kjoule_session_config {
 	u64 interval_ns;
@@ -64,6 +68,9 @@ struct kjoule_session_config {
 	bool any_memory;
 	u32 chain_depth;
 	u32 stack_bytes;
+	bool edges;
+	u32 edge_duty;
+	bool may_hold;
 };
 
 /**
@@ -89,6 +96,7 @@ struct kjoule_session_config {
  * @poller:	of those that are slow, NULL for the others
  * @n_meters:	how many scopes their counters have, together
  * @meter:	these
+ * @edges:	its edge windows, or NULL
  * @sweep:	reads the meters of packages that are idle for long
  * @notices:	what is to be told of it
  * @reader:	where the reader waits
@@ -119,6 +127,7 @@ struct kjoule_session {
 	struct kjoule_poller *poller[KJOULE_METERS_MAX];
 	unsigned int n_meters;
 	struct kjoule_meter **meter;
+	struct kjoule_edges *edges;
 	struct delayed_work sweep;
 	struct kjoule_notices notices;
 	wait_queue_head_t reader;

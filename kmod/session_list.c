@@ -227,10 +227,25 @@ static void ask_owners(struct kjoule_session *s, int cpu)
 	kjoule_session_ask_owners(s);
 }
 
+/* Edge windows go on with the CPUs that there are, while it runs. */
+static void go_on(struct kjoule_session *s)
+{
+	if (s->state == KJOULE_SESSION_RUNNING)
+		kjoule_edges_run(s->edges);
+}
+
+static void owners_moved(struct kjoule_session *s, int cpu)
+{
+	kjoule_edges_halt(s->edges);
+	ask_owners(s, cpu);
+	go_on(s);
+}
+
 static void cpu_came(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
+	kjoule_edges_halt(s->edges);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->cpu_comes)
 			s->source[i]->ops->cpu_comes(s->source[i], cpu);
@@ -241,6 +256,7 @@ static void cpu_came(struct kjoule_session *s, int cpu)
 	}
 	ask_owners(s, cpu);
 	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
+	go_on(s);
 	post_cpu(s, cpu, KJOULE_EVENT_CPU_BACK);
 }
 
@@ -248,17 +264,20 @@ static void cpu_leaves(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
+	kjoule_edges_halt(s->edges);
 	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_OFFLINE);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->cpu_goes)
 			s->source[i]->ops->cpu_goes(s->source[i], cpu);
 	}
 	ask_owners(s, cpu);
+	go_on(s);
 	post_cpu(s, cpu, KJOULE_EVENT_CPU_GONE);
 }
 
 static void fall_asleep(struct kjoule_session *s, int cpu)
 {
+	kjoule_edges_halt(s->edges);
 	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_SUSPENDED);
 }
 
@@ -266,14 +285,16 @@ static void wake_up_again(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
+	kjoule_edges_halt(s->edges);
 	for (i = 0; i < s->n_meters; i++)
 		kjoule_meter_restart(s->meter[i]);
 	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_SUSPENDED);
+	go_on(s);
 }
 
 static void source_moved(void)
 {
-	walk(ask_owners, ALL_CPUS);
+	walk(owners_moved, ALL_CPUS);
 }
 
 static int cpu_comes(unsigned int cpu)

@@ -84,26 +84,20 @@ static __always_inline bool write_task(struct kjoule_sampler *s, const struct ta
 	return true;
 }
 
-static __always_inline void write_sample(struct kjoule_sampler *s, const struct kjoule_plan *plan,
-					 u32 tick, u32 late_ns)
+/* Where the interrupted code was: @s->ip and KJOULE_SAMPLE_*. */
+static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjoule_plan *plan)
 {
-	const struct task_struct *task = current;
 	struct kjoule_source *freq = plan->frequency;
 	struct pt_regs *regs = get_irq_regs();
-	struct kjoule_sample *rec;
 	u8 flags = 0;
 
-	if (!write_task(s, task)) {
-		kjoule_ring_lose(&s->ring, KJOULE_RECORD_SAMPLE, tick);
-		return;
-	}
 	s->ip = 0;
 	if (likely(regs)) {
 		s->ip = instruction_pointer(regs);
 		if (!user_mode(regs))
 			flags |= KJOULE_SAMPLE_KERNEL;
 	}
-	if (is_idle_task(task))
+	if (is_idle_task(current))
 		flags |= KJOULE_SAMPLE_IDLE;
 	if (freq) {
 		if (freq->requested_only)
@@ -117,7 +111,37 @@ static __always_inline void write_sample(struct kjoule_sampler *s, const struct 
 		flags |= KJOULE_SAMPLE_IP_HIDDEN;
 		s->ip = 0;
 	}
+	return flags;
+}
 
+/**
+ * kjoule_sampler_place() - who was interrupted, and where
+ * @s:	the sampler; @ip is set, 0 if hidden or not the target
+ *
+ * Who is told by a record if it is another than before.
+ *
+ * Context: hard interrupt of a timer on the sampler's CPU; the books are open.
+ * Return: KJOULE_SAMPLE_*, or -ENOENT if the target does not run.
+ */
+int kjoule_sampler_place(struct kjoule_sampler *s)
+{
+	if (kjoule_whom_runs(&s->plan->whom) && write_task(s, current))
+		return find_place(s, s->plan);
+	s->ip = 0;
+	return -ENOENT;
+}
+
+static __always_inline void write_sample(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+					 u32 tick, u32 late_ns)
+{
+	struct kjoule_sample *rec;
+	u8 flags;
+
+	if (!write_task(s, current)) {
+		kjoule_ring_lose(&s->ring, KJOULE_RECORD_SAMPLE, tick);
+		return;
+	}
+	flags = find_place(s, plan);
 	rec = kjoule_ring_reserve_quickly(&s->ring, KJOULE_RECORD_SAMPLE, flags, sizeof(*rec),
 					  tick);
 	if (!rec)

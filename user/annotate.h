@@ -17,6 +17,7 @@ struct annotate_options {
 	const char *function;		/* only these; NULL: all */
 	uint32_t pid;			/* 0: all */
 	const char *comm;		/* NULL: all */
+	const char *region;		/* only what ran inside of it; NULL: all */
 	const char *energy;		/* source of energy; NULL: the first of the recording */
 };
 

@@ -49,7 +49,7 @@ static bool is_wanted(const struct making *m, uint32_t block)
 {
 	const struct blocks_process *p = &m->b->processes[m->b->functions[block].process];
 
-	return (!m->opt->pid || p->pid == m->opt->pid) && (!m->opt->comm || !strcmp(p->comm, m->opt->comm));
+	return !p->outside && (!m->opt->pid || p->pid == m->opt->pid) && (!m->opt->comm || !strcmp(p->comm, m->opt->comm));
 }
 
 /* UINT32_MAX: there is none such. */
@@ -211,6 +211,9 @@ static int choose(struct making *m)
 static bool is_asked_for(const struct making *m, const struct timeline_sample *s)
 {
 	if (m->opt->pid && s->tgid != m->opt->pid)
+		return false;
+	if (m->v->region && !kjoule_regions_inside(m->v->regions, kjoule_regions_find(m->v->regions, s->pid,
+						   view_time(m->v, s->tick, s->late_ns)), m->v->region))
 		return false;
 	return !m->opt->comm ||
 	       !strcmp(view_comm(m->v, s->tgid, s->tgid, view_time(m->v, s->tick, s->late_ns)), m->opt->comm);

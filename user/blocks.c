@@ -8,6 +8,8 @@
  * - Lost samples have a line of their own; nothing is invented for them.
  * - The recorder pays for what is more because of it, and nobody else does: it is
  *   part of what the measurement costs.
+ * - What a thread did outside of the region that is looked at is another process's, so that all of it
+ *   still has its part of the energy.
  * - When the whole machine is recorded, ticks that were left out because the CPU
  *   was idle are the idle process's, and those of a CPU that was offline have a line
  *   of their own.
@@ -48,16 +50,17 @@ struct blocks_index {
 	} cache[4096];
 };
 
-int blocks_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind, uint32_t *out)
+int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *out)
 {
-	uint64_t hash = kjoule_index_hash(pid, comm);
+	uint64_t hash = kjoule_index_hash(like->pid, like->comm);
 	struct blocks_process *p;
 	size_t probe = 0;
 	uint32_t i;
 
 	while ((i = kjoule_index_next(&b->index->processes, hash, &probe)) != KJOULE_INDEX_NONE) {
 		p = &b->processes[i];
-		if (p->pid == pid && p->kind == kind && !strcmp(p->comm, comm)) {
+		if (p->pid == like->pid && p->kind == like->kind && p->outside == like->outside &&
+		    !strcmp(p->comm, like->comm)) {
 			*out = i;
 			return 0;
 		}
@@ -67,7 +70,7 @@ int blocks_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_ki
 	p = kjoule_grow(&b->processes, &b->n_processes, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	*p = (struct blocks_process){ pid, comm, kind };
+	*p = *like;
 	*out = b->n_processes - 1;
 	return 0;
 }
@@ -138,11 +141,12 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 							   .kernel = kernel }, out);
 }
 
-/* A line that stands for something that is no program. */
+/* A line that stands for something that is no program, and so is in no region. */
 static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *out)
 {
+	struct blocks_process like = { .comm = name, .kind = kind, .outside = true };
 	uint32_t process;
-	int ret = blocks_process(b, 0, name, kind, &process);
+	int ret = blocks_process(b, &like, &process);
 
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
@@ -166,10 +170,50 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 								       .unit = unit }, out);
 }
 
+/* The units of regions, one for each path. */
+static int make_regions(struct blocks *b, const struct view *v)
+{
+	const struct kjoule_regions *r = v->regions;
+
+	b->regions = calloc(r->n_paths, sizeof(*b->regions));
+	if (!b->regions)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_paths; i++)
+		b->regions[i] = (struct grain_unit){ .kind = GRAIN_REGION, .name = r->paths[i].text, .object = "",
+						     .function = "", .depth = r->paths[i].depth };
+	return 0;
+}
+
+static int block_of_region(struct blocks *b, const struct timeline_sample *s, uint32_t process, uint32_t region,
+			   uint32_t *out)
+{
+	const struct grain_unit *unit = &b->regions[region];
+	int ret = blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+							      .object = "", .unit = unit, .region = region }, out);
+
+	if (ret)
+		return ret;
+	b->functions[*out].samples++;
+	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
+	return 0;
+}
+
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
+						uint32_t function)
+{
+	const struct blocks_function *f = &b->functions[function];
+
+	if (!f->unit || f->unit->kind != GRAIN_REGION || f->region <= KJOULE_REGIONS_UNKNOWN)
+		return NULL;
+	return kjoule_regions_count(r, b->processes[f->process].pid, f->region);
+}
+
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
 		    uint32_t *out)
 {
-	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
+	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL, outside = false;
+	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
+	uint32_t region = KJOULE_REGIONS_OUTSIDE;
 	struct named_part *part;
 	const char *comm;
 	uint32_t process, slot;
@@ -178,11 +222,17 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 
 	if (s->flags & KJOULE_SAMPLE_IDLE)
 		return find_pseudo(b, "[idle]", CPM_IDLE, out);
-	comm = view_comm(v, s->tgid, s->tgid, view_time(v, s->tick, s->late_ns));
+	comm = view_comm(v, s->tgid, s->tgid, time_ns);
 	kind = s->tgid && s->tgid == v->rec.meta.recorder_pid ? CPM_MARGINAL : CPM_BUSY;
-	ret = blocks_process(b, s->tgid, comm, kind, &process);
+	if (v->region || b->regions)
+		region = kjoule_regions_find(v->regions, s->pid, time_ns);
+	if (v->region)
+		outside = !kjoule_regions_inside(v->regions, region, v->region);
+	ret = blocks_process(b, &(struct blocks_process){ s->tgid, comm, kind, outside }, &process);
 	if (ret)
 		return ret;
+	if (b->regions)
+		return block_of_region(b, s, process, region, out);
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
 	if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
@@ -200,7 +250,7 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		b->index->cache[slot].kernel = kernel;
 		b->index->cache[slot].function = *out;
 	}
-	if (part)
+	if (part && !outside)
 		part->samples++;
 	b->functions[*out].samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
@@ -223,6 +273,7 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 	int ret = 0;
 
 	f.cpu = cpu;
+	f.holds = windows_of(&b->windows, cpu);
 	for (size_t i = 0; i < cpu->n_samples && !ret; i++) {
 		const struct timeline_sample *s = &cpu->samples[i];
 
@@ -231,6 +282,12 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 		ret = block_of(b, v, s, &block);
 		if (!ret && s->tick > next)
 			ret = fill_ticks(&f, l, next, s->tick, before, block);
+		/* taken when it was let go */
+		if (!ret && fill_held(&f, s->tick)) {
+			next = s->tick + 1;
+			ret = fill_held_run(&f, l, s->tick, next);
+			continue;
+		}
 		if (!ret)
 			ret = fill_put(l, &(struct cpm_tick){ .tick = s->tick, .block = block },
 				  s->freq_khz);
@@ -370,6 +427,46 @@ static double tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 	return fmin(cal->tick_ns * scale + more, v->rec.meta.session.interval_ns);
 }
 
+static int by_begin(const void *a, const void *b)
+{
+	const struct mixture_range *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Ticks of which it is not known what ran, though something stands for them. Idle CPUs that say nothing are idle. */
+static int find_unknown(struct blocks *b, bool system, uint32_t idle)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; l < b->input.n_lanes; l++) {
+		for (size_t i = 0; i < b->lanes[l].lane.n; i++) {
+			const struct cpm_tick *t = &b->ticks[l][i];
+			struct mixture_range *u;
+
+			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
+				continue;
+			u = kjoule_grow(&b->unknown, &n, sizeof(*u));
+			if (!u)
+				return -ENOMEM;
+			*u = (struct mixture_range){ t->tick, t->tick + t->more + 1 };
+		}
+	}
+	b->input.n_unknown = 0;
+	if (n)
+		qsort(b->unknown, n, sizeof(*b->unknown), by_begin);
+	for (size_t i = 0; i < n; i++) {
+		struct mixture_range *last = b->input.n_unknown ? &b->unknown[b->input.n_unknown - 1] : NULL;
+
+		if (last && b->unknown[i].from <= last->to)
+			last->to = b->unknown[i].to > last->to ? b->unknown[i].to : last->to;
+		else
+			b->unknown[b->input.n_unknown++] = b->unknown[i];
+	}
+	b->input.unknown = b->unknown;
+	return 0;
+}
+
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
 	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
@@ -392,7 +489,13 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 		ret = find_pseudo(b, "[offline]", CPM_IDLE, &who.offline);
 	if (!ret)
 		ret = find_pseudo(b, "[suspended]", CPM_IDLE, &who.suspended);
+	if (!ret)
+		ret = find_pseudo(b, "[held]", CPM_BUSY, &b->held);
+	if (!ret)
+		ret = windows_new(&v->tl, &b->windows);
 	who.other = b->other;
+	who.held = b->held;
+	who.session = &v->rec.meta.session;
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
 		struct fill_lane l = { 0 };
@@ -416,7 +519,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	b->input.silent_block = who.system ? who.idle : b->other;
 	b->input.others_busy = !who.system &&
 			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
-	return ret;
+	return ret ? ret : find_unknown(b, who.system, who.idle);
 }
 
 /*
@@ -462,6 +565,39 @@ static double calibration_error(const struct view *v, const struct meters *m)
 	return 2 * hypot(time, energy);
 }
 
+/* The column of a domain of the session's first source; -1 if the report has none. */
+static int column_of(const struct view *v, const struct meters *m, uint32_t domain)
+{
+	const struct kjoule_source_info *src = &v->rec.meta.session.sources[0];
+
+	for (uint32_t i = 0; i < src->n_domains && v->rec.meta.session.n_sources; i++)
+		for (unsigned int c = 0; c < m->n; c++)
+			if (src->domains[i].index == domain && !m->source[c] &&
+			    !strcmp(src->domains[i].name, m->info[c].name))
+				return c;
+	return -1;
+}
+
+/* Give each package the edge windows of its CPUs. */
+static void place_windows(struct blocks *b, const struct view *v)
+{
+	for (size_t i = 0; i < b->meters.n_packages; i++) {
+		struct profile_package *p = &b->meters.packages[i];
+
+		for (size_t l = 0; l < p->n_lanes && !p->windows; l++) {
+			const struct windows_scope *s = p->lanes[l] < v->tl.n_cpus ?
+				windows_of(&b->windows, &v->tl.cpus[p->lanes[l]]) : NULL;
+			int column = s ? column_of(v, &b->meters, s->domain) : -1;
+
+			if (column < 0)
+				continue;
+			p->windows = s->windows;
+			p->n_windows = s->n;
+			p->window_domain = column;
+		}
+	}
+}
+
 int blocks_seal(struct blocks *b)
 {
 	uint8_t *kinds = calloc(b->n_functions + 1, sizeof(*kinds));
@@ -480,7 +616,7 @@ int blocks_seal(struct blocks *b)
 int blocks_names_new(struct blocks *b)
 {
 	memset(b, 0, sizeof(*b));
-	b->other = b->recorder = UINT32_MAX;
+	b->other = b->recorder = b->held = UINT32_MAX;
 	b->index = calloc(1, sizeof(*b->index));
 	return b->index ? 0 : -ENOMEM;
 }
@@ -494,6 +630,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	b->grain = grain;
 	b->index = calloc(1, sizeof(*b->index));
 	if (b->index)
+		ret = v->by_region ? make_regions(b, v) : 0;
+	if (!ret)
 		ret = make_lanes(b, v, raw);
 	if (!ret)
 		ret = meters_new(v, &b->meters);
@@ -503,6 +641,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		blocks_free(b);
 		return ret;
 	}
+	place_windows(b, v);
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		b->domains[d] = &b->meters.info[d];
@@ -519,6 +658,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
 	}
+	b->input.session = &v->rec.meta.session;
+	b->input.held = b->held;
 	b->input.lanes = b->lanes;
 	b->input.n_packages = b->meters.n_packages;
 	b->input.packages = b->meters.packages;
@@ -537,9 +678,16 @@ void blocks_free(struct blocks *b)
 	free(b->freq);
 	free(b->lanes);
 	meters_free(&b->meters);
+	windows_free(&b->windows);
 	free(b->kinds);
 	free(b->functions);
+	free(b->regions);
 	free(b->processes);
+	for (size_t i = 0; i < b->n_names; i++)
+		free(b->names[i]);
+	free(b->names);
+	free(b->loose);
+	free(b->unknown);
 	if (b->index) {
 		kjoule_index_free(&b->index->processes);
 		free(b->index->slots);

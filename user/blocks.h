@@ -11,11 +11,13 @@
 #include "meters.h"
 #include "profile.h"
 #include "view.h"
+#include "windows.h"
 
 struct blocks_process {
 	uint32_t pid;
 	const char *comm;
 	uint8_t kind;			/* enum cpm_kind */
+	bool outside;			/* what it did outside of the region that is looked at, or no process at all */
 };
 
 /* A block: a function of a process, or what else the grain tells apart. */
@@ -26,6 +28,7 @@ struct blocks_function {
 	uint64_t samples;		/* of the recording, whatever becomes of them */
 	uint64_t precise;		/* samples whose address is the precise one */
 	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
+	uint32_t region;		/* path, of a unit of GRAIN_REGION */
 };
 
 struct blocks {
@@ -33,6 +36,7 @@ struct blocks {
 	struct blocks_process *processes;
 	struct blocks_function *functions;
 	uint32_t other;			/* the function that stands for what was not asked for */
+	uint32_t held;			/* ticks at which the CPUs were held by edge windows */
 	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
 	uint64_t filled;		/* ticks without a sample that were written down */
 	uint64_t left_out;		/* more of these, that were too many to */
@@ -47,13 +51,20 @@ struct blocks {
 	struct cpm_tick **ticks;	/* of each lane */
 	uint32_t **freq;
 	struct profile_lane *lanes;
+	struct windows windows;
 	struct meters meters;
 	struct blocks_index *index;
 	struct grain *grain;		/* the caller's; NULL: functions */
+	size_t n_names;			/* of blocks_units.c, like what follows */
+	char **names;
+	bool *loose;
+	struct mixture_range *unknown;	/* ticks of which nobody knows what ran */
+	struct grain_unit *regions;	/* by path; NULL: it is not regions that are told apart */
 };
 
 /**
  * blocks_new() - sort all samples into processes and functions
+ * @v:		says with @region and @by_region what of them, and whether into regions instead
  * @grain:	what else is told apart than functions; must stay. NULL: nothing
  * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
  * Return: 0 or -ENOMEM
@@ -64,8 +75,11 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
  * Return: 0 or -ENOMEM
  */
 int blocks_names_new(struct blocks *b);
-/** blocks_process() - the number of a process; made if there is none. @comm must stay. Return: 0 or -ENOMEM */
-int blocks_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind, uint32_t *process);
+/**
+ * blocks_process() - the number of the process that is like this one; made if there is none. Its name must stay
+ * Return: 0 or -ENOMEM
+ */
+int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *process);
 /** blocks_find() - blocks_function() for any block: @like without its samples. Return: 0 or -ENOMEM */
 int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *function);
 /**
@@ -75,6 +89,9 @@ int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *
  */
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *function);
+/** blocks_marks() - how the region that a block is was marked; NULL: it is none, or nobody knows */
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
+						uint32_t function);
 /** blocks_seal() - all functions are there. Return: 0 or -ENOMEM */
 int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);

@@ -22,6 +22,7 @@ static const char help[] =
 "      --by GRAIN          block (default), line\n"
 "      --no-source         leave out the source among instructions\n"
 "      --percent-limit P   leave out functions below P % (default 5; 0 with --function)\n"
+"      --region NAME       only what ran inside of this region, see kjoule_region(3)\n"
 "      --pid PID           only what this process did\n"
 "      --comm NAME         only what processes of this name did\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -31,13 +32,14 @@ static const char help[] =
 "\n"
 "The exit code is 1 if parts of the file are damaged, or if there is no such function.\n";
 
-enum { OPT_BY = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_SOURCE, OPT_NO_SOURCE, OPT_JSON, OPT_CSV };
+enum { OPT_BY = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_SOURCE, OPT_NO_SOURCE, OPT_JSON, OPT_CSV, OPT_REGION };
 
 static const struct option options[] = {
 	{ "function", required_argument, NULL, 'f' },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
+	{ "region", required_argument, NULL, OPT_REGION },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -72,6 +74,11 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 		case OPT_LIMIT:
 			if (args_percent(optarg, &limit))
 				ret = cmd_usage("annotate", "--percent-limit %s: expected a number from 0 to 100", optarg);
+			break;
+		case OPT_REGION:
+			opt->region = optarg;
+			if (!optarg[0])
+				ret = cmd_usage("annotate", "--region '': expected a region's name");
 			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
@@ -113,6 +120,7 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 
 static int run(struct view *v, const char *path, const struct annotate_options *opt)
 {
+	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
 	struct grain *grain = NULL;
 	struct profile *p = NULL;
 	struct annotate a;
@@ -132,8 +140,8 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 		ret = annotate_new(v, &b, p, opt, &a);
 	if (!ret) {
 		if (a.n)
-			ret = annotate_print(&a, &b, opt,
-					     opt->format == OUTPUT_JSON ? report_head_json(v, &b, p, NULL, path) : NULL);
+			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
+					     report_head_json(v, &b, p, NULL, &model, path) : NULL);
 		else
 			ret = -ESRCH;
 		annotate_free(&a);
@@ -159,6 +167,13 @@ int cmd_annotate(int argc, char **argv)
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	v.source = opt.energy;
+	v.region = opt.region;
+	if (report_regions_check(&v, path, &err)) {
+		cmd_warn("%s", err.text);
+		view_complain(&v, path);
+		view_close(&v);
+		return EXIT_FAILED;
+	}
 	if (meters_choose(&v, opt.energy, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);

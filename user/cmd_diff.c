@@ -19,7 +19,7 @@ static const char help[] =
 "difference with its 95 % interval, and whether there is one at all. With several recordings on a\n"
 "side their average run is compared, and from three on the intervals have what runs differ by.\n"
 "\n"
-"      --by GRAIN          tell apart: process, object, function (default), line, loop, block\n"
+"      --by GRAIN          tell apart: process, object, function (default), line, loop, block, region\n"
 "      --block NAME=PART[,PART]...\n"
 "                          count these parts as one block, see `kjoule report --help`\n"
 "      --sort KEY          by the difference of: energy (default), time, power; or by name\n"
@@ -34,8 +34,9 @@ static const char help[] =
 "      --csv               as CSV\n"
 "  -h, --help\n"
 "\n"
-"Builds of one program are compared by the names of their functions. The exit code does not tell whether\n"
-"there is a difference; it is 1 if parts of a file are damaged.\n";
+"Builds of one program are compared by the names of their functions, always by the constant power model\n"
+"(report's --model cpm). The exit code does not tell whether there is a difference; it is 1 if parts of\n"
+"a file are damaged.\n";
 
 enum { OPT_BY = 256, OPT_BLOCK, OPT_SORT, OPT_LIMIT, OPT_COMM, OPT_SOURCE, OPT_INTERVAL, OPT_RAW, OPT_WITHOUT_OUTLIERS,
        OPT_FORCE, OPT_JSON, OPT_CSV };
@@ -175,6 +176,8 @@ static int parse(int argc, char **argv, struct asked *a)
 	if (ret)
 		return ret;
 	a->opt.units = a->opt.grain != GRAIN_FUNCTION || a->opt.named.n;
+	if (a->opt.by_region && a->opt.named.n)
+		return cmd_usage("diff", "--by region has no place for --block");
 	if (a->opt.processes && a->opt.named.n)
 		return cmd_usage("diff", "--by process has no place for --block: take --by object");
 	a->opt.percent_limit = limit >= 0 ? limit : a->opt.format == OUTPUT_TABLE ? LIMIT : 0;
@@ -247,6 +250,10 @@ static int compare_sides(struct diff *d, bool force, struct kjoule_error *err)
 		ret = merge_note(&d->notes, "A was recorded on CPUs %s, B on CPUs %s",
 				 kjoule_cpus_format(&a->cpus, cpus[0], sizeof(cpus[0])),
 				 kjoule_cpus_format(&b->cpus, cpus[1], sizeof(cpus[1])));
+	if (!ret && a->held != b->held)
+		ret = merge_note(&d->notes,
+				 "only %s was recorded with --edge: its CPUs were held again and again, which the other's were not",
+				 a->held ? "A" : "B");
 	if (!ret && a->calibrated != b->calibrated)
 		ret = merge_note(&d->notes,
 				 "only %s knows what a tick costs: the other's figures have that cost in them",

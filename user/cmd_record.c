@@ -32,6 +32,12 @@
 /* One in so many parts: a prime, so that few periods are a multiple of the ticks'. */
 #define OUT_OF_STEP	127
 
+/* Of edge windows, in thousandths of the time: nearly as many as there can be. */
+#define EDGE_DUTY	400
+
+/* Part of the interval by which their ticks are jittered. */
+#define EDGE_JITTER	0.6
+
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 
 static const char help[] =
@@ -59,6 +65,9 @@ static const char help[] =
 "      --max-stack N     frames of the kernel and, with fp, of user space (default 127)\n"
 "      --source NAME[@PERIOD][,...]  sources, see `kjoule list`; energy is attributed by the first;\n"
 "                        a slow one is read each PERIOD\n"
+"      --runs N          the COMMAND so many times, each run into a file of its own\n"
+"      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
+"                        much of the time (1 to 50, default 40): for report --model edge\n"
 "      --no-calibrate    do not measure what a tick costs\n"
 "  -o, --output FILE     where to (default kjoule.data)\n"
 "  -q, --quiet           no progress, no summary\n"
@@ -70,7 +79,7 @@ static const char help[] =
 "command line.\n";
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
-       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS };
+       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -92,6 +101,7 @@ static const struct option options[] = {
 	{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "edge", optional_argument, NULL, OPT_EDGE },
 	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -134,6 +144,19 @@ static int parse_call_graph(struct record_options *opt, const char *arg)
 	}
 	return bad_value(ret, "--call-graph", arg,
 			 "fp, dwarf, or dwarf,BYTES with a multiple of 8 up to 65384");
+}
+
+/* Percent of the time, as thousandths. */
+static int parse_duty(const char *arg, uint32_t *duty)
+{
+	double percent;
+	int ret = args_percent(arg, &percent);
+
+	if (!ret && (percent < 1 || percent > 50))
+		ret = -ERANGE;
+	if (!ret)
+		*duty = percent * 10 + 0.5;
+	return ret;
 }
 
 static int parse_one(struct record_options *opt, int c, const char *arg)
@@ -191,6 +214,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 			ret = -ERANGE;
 		return bad_value(ret, "--duration", arg, time_like);
 	case OPT_JITTER:
+		opt->jitter_given = true;
 		return bad_value(args_duration(arg, 1000000000, &opt->jitter_ns), "--jitter", arg,
 				 time_like);
 	case OPT_RING:
@@ -218,6 +242,10 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		if (!ret && opt->runs > RECORD_RUNS_MOST)
 			ret = -ERANGE;
 		return bad_value(ret, "--runs", arg, "a number of runs, 1 to 9999");
+	case OPT_EDGE:
+		opt->edge_duty = EDGE_DUTY;
+		return arg ? bad_value(parse_duty(arg, &opt->edge_duty), "--edge", arg,
+				       "a percentage of the time, 1 to 50") : 0;
 	case OPT_NO_CALIBRATE:
 		opt->calibrate = false;
 		return 0;
@@ -265,6 +293,9 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		opt->flags |= KJOULE_FLAG_INHERIT;
 	if (opt->chain_depth && !(opt->flags & KJOULE_FLAG_KERNEL_CHAIN))
 		return cmd_usage("record", "--max-stack goes with -g or --call-graph");
+	/* blocks that keep step with the ticks would look longer or shorter than they are (analysis/edge.h) */
+	if (opt->edge_duty && !opt->jitter_given)
+		opt->jitter_ns = opt->interval_ns * EDGE_JITTER;
 	if (opt->jitter_ns && opt->jitter_ns >= opt->interval_ns)
 		return cmd_usage("record", "--jitter must be less than the interval of %.3f us",
 				 opt->interval_ns / 1e3);

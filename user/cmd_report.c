@@ -21,7 +21,8 @@ static const char help[] =
 "measurement itself took. Several recordings of one program are shown as an average run,\n"
 "and those that differ too much from the rest are named.\n"
 "\n"
-"      --by GRAIN          tell apart: process, object, function (default), line, loop, block\n"
+"      --by GRAIN          tell apart: process, object, function (default), line, loop, block, and\n"
+"                          region: what the program says it is at, see kjoule_region(3)\n"
 "      --block NAME=PART[,PART]...\n"
 "                          count these parts as one block, whatever --by says; a PART is a function,\n"
 "                          FILE:FROM-TO in lines or OBJECT:0xFROM-0xTO in addresses of the ELF file\n"
@@ -34,9 +35,13 @@ static const char help[] =
 	"                        0 for JSON and CSV)\n"
 "      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
 "      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
+"      --region NAME       only what ran inside of this region, or of outer/inner\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
+"      --model MODEL       how energy becomes that of blocks: cpm (constant power, the default), mixture (blocks\n"
+"                          shorter than the counter's period, by many ticks in each), edge (the same, of a\n"
+"                          recording with --edge), auto (whichever fits)\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
 "                          its data beside (.csv), and as rows\n"
@@ -51,7 +56,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_REGION };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -64,9 +69,11 @@ static const struct option options[] = {
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
+	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
 	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
+	{ "region", required_argument, NULL, OPT_REGION },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -119,6 +126,12 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 #define FUNCTIONS_LIMIT	0.1
 #define CALLERS_LIMIT	0.5
 
+/* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
+static bool is_fitted(const struct report_options *opt)
+{
+	return opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE;
+}
+
 /* What knows of one recording only. */
 static int parse_several(const struct report_options *opt, bool without_outliers, size_t files)
 {
@@ -130,6 +143,9 @@ static int parse_several(const struct report_options *opt, bool without_outliers
 		return cmd_usage("report", "-g, --children and --folded are of one recording; there are %zu", files);
 	if (opt->vectors)
 		return cmd_usage("report", "--vectors is of one recording; there are %zu", files);
+	if (is_fitted(opt))
+		return cmd_usage("report", "--model mixture and edge are for one recording; there are %zu: report each by itself, or take cpm",
+				 files);
 	if (opt->pid)
 		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
 	return 0;
@@ -176,12 +192,22 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			if (!opt->worst_case && strcmp(optarg, "combined"))
 				ret = cmd_usage("report", "--interval %s: no such kind; there are combined, worst-case", optarg);
 			break;
+		case OPT_MODEL:
+			opt->model_given = true;
+			if (report_model_parse(optarg, &opt->model))
+				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, edge, auto", optarg);
+			break;
 		case OPT_VECTORS:
 			opt->vectors = true;
 			break;
 		case OPT_BUDGET:
 			if (args_power(optarg, &opt->budget_w))
 				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
+			break;
+		case OPT_REGION:
+			opt->region = optarg;
+			if (!optarg[0])
+				ret = cmd_usage("report", "--region '': expected a region's name");
 			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
@@ -223,19 +249,29 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 	if (ret)
 		return ret;
 	opt->units = opt->grain != GRAIN_FUNCTION || opt->named.n;
-	if (opt->callers && (opt->units || opt->processes))
+	if (opt->callers && (opt->units || opt->processes || opt->by_region))
 		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
 	if (opt->processes && opt->named.n)
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
+	if (opt->by_region && opt->named.n)
+		return cmd_usage("report", "--by region has no place for --block: take --region NAME --block");
+	if (opt->vectors && opt->region)
+		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
 	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
+	if (is_fitted(opt) && (opt->vectors || opt->raw))
+		return cmd_usage("report", "--model mixture and edge do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
+	if (is_fitted(opt) && opt->convergence)
+		return cmd_usage("report", "--convergence goes with --model cpm only: mixture and edge need all of a recording");
+	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw || opt->convergence))
+		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
-	if (opt->convergence && (opt->callers || opt->vectors || opt->processes || opt->budget_w || opt->pid || opt->comm ||
+	if (opt->convergence && (opt->callers || opt->vectors || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->region ||
 				 opt->worst_case || opt->sort != SORT_ENERGY || limit >= 0))
 		return cmd_usage("report", "--convergence follows the blocks of the most energy: of what chooses or orders rows it goes with --by, --block and --source only");
 	if (weighed && opt->callers != CALLERS_FOLDED)

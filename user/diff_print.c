@@ -108,7 +108,8 @@ static void names(struct output *out, const struct diff *d, const struct diff_ro
 	static const char *const titles[] = { "", "[kjoule ticks]", "[interrupts]", "total" };
 	static const char *const units[] = {
 		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
-		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named" };
+		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named",
+		[GRAIN_REGION] = "region" };
 	const struct blocks_function *f;
 
 	if (r->kind != DIFF_BLOCK) {
@@ -129,7 +130,11 @@ static void names(struct output *out, const struct diff *d, const struct diff_ro
 		output_str(out, d->names.b.processes[r->process].comm);
 		output_str(out, f->symbol);
 		output_str(out, f->object);
-		output_str(out, f->kernel ? "kernel" : "user");
+		/* a region is what a program is at, in the kernel or not */
+		if (f->unit && f->unit->kind == GRAIN_REGION)
+			output_none(out, NULL);
+		else
+			output_str(out, f->kernel ? "kernel" : "user");
 	}
 	if (comms && r->kind == DIFF_BLOCK)
 		output_str(out, d->names.b.processes[r->process].comm);

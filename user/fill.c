@@ -42,6 +42,28 @@ int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick ti
 	return ret;
 }
 
+bool fill_held(struct fill *f, uint64_t tick)
+{
+	return f->holds && windows_held(f->holds, timeline_due(f->session, tick), &f->hold);
+}
+
+/*
+ * Was the CPU held at some of these ticks? Then the others were missed for the same reason: the
+ * interrupts around it.
+ */
+static bool held_in(struct fill *f, uint64_t from, uint64_t to)
+{
+	while (from < to && !fill_held(f, from))
+		from++;
+	return from < to;
+}
+
+int fill_held_run(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to)
+{
+	f->let_go = to;
+	return fill_run(l, from, to, (struct cpm_tick){ .block = f->held, .made_up = true });
+}
+
 /* Missed ticks [from, to): half of them to the sample @before, half to the one @after. */
 static int fill_gap(struct fill *f, struct fill_lane *l, const struct timeline_gap *g,
 		    uint64_t from, uint64_t to, uint32_t before, uint32_t after)
@@ -116,8 +138,11 @@ int fill_ticks(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to,
 			p = &cpu->parked[f->parked];
 		if (g && g->first <= tick) {
 			end = g->first + g->count < to ? g->first + g->count : to;
-			ret = fill_gap(f, l, g, tick, end, tick == from ? before : UINT32_MAX,
-				       end == to ? after : UINT32_MAX);
+			if (f->holds && (tick == f->let_go || held_in(f, tick, end)))
+				ret = fill_held_run(f, l, tick, end);
+			else
+				ret = fill_gap(f, l, g, tick, end, tick == from ? before : UINT32_MAX,
+					       end == to ? after : UINT32_MAX);
 		} else if (p && p->first <= tick) {
 			end = p->first + p->count < to ? p->first + p->count : to;
 			ret = fill_run(l, tick, end, (struct cpm_tick){

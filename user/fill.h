@@ -8,6 +8,7 @@
 
 #include "cpm.h"
 #include "timeline.h"
+#include "windows.h"
 
 /*
  * So many missed ticks in a row are given to the code beside them: interrupts were off.
@@ -28,6 +29,11 @@ struct fill_lane {
  * @gap,@parked,@hole: the next of each
  * @system:	whatever runs is recorded: who says nothing is idle
  * @idle,@other,@lost,@missed,@offline,@suspended: blocks that stand for no program
+ * @holds:	when the CPU was held, NULL: never
+ * @session:	when which tick was due
+ * @held:	the block of ticks that were due then
+ * @hold:	the next of @holds
+ * @let_go:	the tick after the last at which it was held
  * @later:	which half of an odd gap is the larger one
  * @made_up:	missed ticks that were given to a neighbour
  * @nobodys:	missed ticks that were not: too many in a row
@@ -39,6 +45,11 @@ struct fill {
 	size_t gap, parked, hole;
 	bool system;
 	uint32_t idle, other, lost, missed, offline, suspended;
+	const struct windows_scope *holds;
+	const struct kjoule_session_info *session;
+	uint32_t held;
+	size_t hold;
+	uint64_t let_go;
 	bool later;
 	uint64_t made_up, nobodys, lost_samples;
 	bool lost_unknown;
@@ -57,5 +68,10 @@ int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick ti
  */
 int fill_ticks(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to, uint32_t before,
 	       uint32_t after);
+
+/** fill_held_run() - ticks [from, to) at which the CPU was held, or busy with what that leaves to be done. Return: 0 or -ENOMEM */
+int fill_held_run(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to);
+/** fill_held() - was the CPU held when a tick was due? Ticks are asked for in their order */
+bool fill_held(struct fill *f, uint64_t tick);
 
 #endif /* KJOULE_FILL_H */

@@ -242,6 +242,45 @@ static int compare_domains(struct merge *m, const struct view *v, const struct b
 			   domain_names(mine, sources, m->n_domains, before, sizeof(before)));
 }
 
+/*
+ * Where the regions of a recording are among all, also those into which no sample fell, because one of another run may
+ * have; and how they were marked.
+ * @process_of,@function_of: see merge_places()
+ * @marks:	by these places; NULL: only make them
+ */
+static int add_marks(struct merge *m, const struct view *v, const struct blocks *b, const uint32_t *process_of,
+		     const uint32_t *function_of, struct report_marks *marks)
+{
+	const struct kjoule_regions *r = v->regions;
+	bool *met = calloc(r->n_counts + 1, sizeof(*met));
+	int ret = met ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++) {
+		const struct kjoule_regions_count *c = blocks_marks(b, r, i);
+
+		if (c)
+			met[c - r->counts] = true;
+		if (marks)
+			report_marks_add(&marks[function_of[i]], c);
+	}
+	for (size_t i = 0; i < r->n_counts && !ret; i++) {
+		const struct kjoule_regions_count *c = &r->counts[i];
+
+		for (size_t k = 0; k < b->n_processes && !ret && !met[i] && c->path > KJOULE_REGIONS_UNKNOWN; k++) {
+			uint32_t place;
+
+			if (b->processes[k].pid != c->pid ||
+			    b->processes[k].outside != (v->region && !kjoule_regions_inside(r, c->path, v->region)))
+				continue;
+			ret = merge_region_place(m->names, &b->regions[c->path], process_of[k], &place);
+			if (!ret && marks)
+				report_marks_add(&marks[place], c);
+		}
+	}
+	free(met);
+	return ret;
+}
+
 /* The figures of a run, by the numbers that all runs have in common. */
 static int add_up(struct merge *m, struct view *v, const struct blocks *b, struct merge_run *r)
 {
@@ -264,11 +303,17 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 	}
 	if (!ret)
 		ret = merge_places(m->names, &alias, b, process_of, function_of);
+	if (!ret && b->regions)
+		ret = add_marks(m, v, b, process_of, function_of, NULL);
 	if (!ret)
 		ret = profile_new(&b->input, &p);
 	if (!ret)
 		ret = report_groups_new(b, p, &(struct report_places){
 			m->names->b.n_processes, m->names->b.n_functions, process_of, function_of }, &r->groups);
+	if (!ret && b->regions) {
+		r->groups.marks = calloc(r->groups.n_functions + 1, sizeof(*r->groups.marks));
+		ret = r->groups.marks ? add_marks(m, v, b, process_of, function_of, r->groups.marks) : -ENOMEM;
+	}
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++)
 		r->readings[d] = profile_readings(p, d);
 	r->parallel = ret ? 0 : profile_parallel(p);
@@ -295,6 +340,39 @@ static void complain_objects(struct merge *m, const struct view *v)
 	}
 }
 
+/* A region that this run was never in takes no time of it; one that marks nothing at all tells of no regions. */
+static int look_for_regions(struct merge *m, const struct view *v, const char *path, struct kjoule_error *err)
+{
+	char *missing, *rest, *line;
+	int ret = report_regions_check(v, path, err);
+
+	if (ret == -ESRCH) {
+		ret = merge_note(&m->notes, "%s", err->text);
+		err->text[0] = '\0';
+	}
+	if (ret || (!v->region && !v->by_region))
+		return ret;
+	missing = rest = report_regions_missing(v);
+	while (!ret && (line = strsep(&rest, "\n")))
+		if (line[0])
+			ret = merge_note(&m->notes, "%s: of regions, %s", path, line);
+	free(missing);
+	return ret;
+}
+
+/* Windows are a matter of one recording's model. */
+static int compare_windows(struct merge *m, const struct merge_run *r)
+{
+	const char *first = m->n ? m->runs[0].path : NULL;
+
+	if (m->n && m->runs[0].held != r->held)
+		return merge_note(&m->notes, "%s was recorded with --edge, %s without: only the one's CPUs were held again and again, and it took longer",
+				  r->held ? r->path : first, r->held ? first : r->path);
+	return m->n || !r->held ? 0 :
+	       merge_note(&m->notes, "%s was recorded with --edge: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it",
+			  r->path);
+}
+
 static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct kjoule_error *err)
 {
 	const struct report_options *opt = m->opt;
@@ -305,11 +383,15 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	int ret;
 
 	v->source = opt->source;
+	v->region = opt->region;
+	v->by_region = opt->by_region;
 	ret = describe(r, v);
 	if (!ret && m->n)
 		ret = compare(m, r, err);
 	if (!ret && !m->n && r->partial)
 		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
+	if (!ret)
+		ret = look_for_regions(m, v, r->path, err);
 	if (!ret)
 		ret = meters_choose(v, opt->source, chosen, err);
 	if (!ret && opt->units)
@@ -317,7 +399,10 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	if (!ret)
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (!ret) {
+		r->held = b.windows.n;
 		ret = compare_domains(m, v, &b, r->path, err);
+		if (!ret)
+			ret = compare_windows(m, r);
 		if (!ret)
 			ret = add_up(m, v, &b, r);
 		r->lost = b.lost;
@@ -457,6 +542,25 @@ static int average(const struct merge *m, size_t n, enum merge_level level, uint
 	return ret;
 }
 
+/* How often regions were entered in all runs together, and the mean time in them. */
+static int add_up_marks(const struct merge *m, size_t n, size_t kept, struct report_groups *out)
+{
+	out->marks = calloc(out->n_functions + 1, sizeof(*out->marks));
+	if (!out->marks)
+		return -ENOMEM;
+	for (size_t k = 0; k < n; k++) {
+		const struct report_groups *g = &m->runs[k].groups;
+
+		for (uint32_t i = 0; i < g->n_functions && !m->runs[k].left_out; i++) {
+			out->marks[i].known |= g->marks[i].known;
+			out->marks[i].entered += g->marks[i].entered;
+			out->marks[i].unended += g->marks[i].unended;
+			out->marks[i].marked_s += g->marks[i].marked_s / kept;
+		}
+	}
+	return 0;
+}
+
 int merge_average(struct merge *m, size_t n, struct report_groups *out)
 {
 	struct profile_group *absent = calloc(n + 1, sizeof(*absent));
@@ -478,6 +582,8 @@ int merge_average(struct merge *m, size_t n, struct report_groups *out)
 		ret = average(m, n, PROCESSES, out->n_processes, absent, &out->processes, &out->processes_between);
 	if (!ret)
 		ret = average(m, n, FUNCTIONS, out->n_functions, absent, &out->functions, &out->functions_between);
+	if (!ret && m->opt->by_region)
+		ret = add_up_marks(m, n, kept, out);
 	if (ret)
 		report_groups_free(out);
 	free(absent);

@@ -53,6 +53,7 @@ struct merge_run {
 	struct kjoule_cpu_stats books;
 	uint64_t lost, made_up, nobodys, readings[PROFILE_DOMAINS];
 	bool lost_unknown, calibrated;
+	bool held;			/* it has edge windows */
 	double calibration_error, parallel;
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;

@@ -138,9 +138,10 @@ static int process_place(struct merge_names *names, const struct merge_alias *al
 			 uint32_t *out)
 {
 	bool program = names->join == MERGE_NAMES && alias->comm && p->pid && !strcmp(p->comm, alias->comm);
-	const char *comm = merge_text(names, program ? names->comm : p->comm);
+	struct blocks_process like = { .comm = merge_text(names, program ? names->comm : p->comm), .kind = p->kind,
+				       .outside = p->outside };
 
-	return comm ? blocks_process(&names->b, 0, comm, p->kind, out) : -ENOMEM;
+	return like.comm ? blocks_process(&names->b, &like, out) : -ENOMEM;
 }
 
 static int function_place(struct merge_names *names, const struct merge_alias *alias,
@@ -162,6 +163,14 @@ static int function_place(struct merge_names *names, const struct merge_alias *a
 	names->b.functions[*out].samples += f->samples;
 	names->b.functions[*out].precise += f->precise;
 	return 0;
+}
+
+int merge_region_place(struct merge_names *names, const struct grain_unit *region, uint32_t process, uint32_t *out)
+{
+	const struct merge_alias none = { NULL, NULL };
+	const struct blocks_function like = { .symbol = region->name, .object = region->object, .unit = region };
+
+	return function_place(names, &none, &like, process, out);
 }
 
 int merge_places(struct merge_names *names, const struct merge_alias *alias, const struct blocks *b,

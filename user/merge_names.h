@@ -22,4 +22,11 @@ const char *merge_text(struct merge_names *names, const char *text);
 int merge_places(struct merge_names *names, const struct merge_alias *alias, const struct blocks *b,
 		 uint32_t *process_of, uint32_t *function_of);
 
+/**
+ * merge_region_place() - the number of a region of a process among all, sampled or not; added if it is new
+ * @process:	its number among all
+ * Return: 0 or -ENOMEM
+ */
+int merge_region_place(struct merge_names *names, const struct grain_unit *region, uint32_t process, uint32_t *out);
+
 #endif /* KJOULE_MERGE_NAMES_H */

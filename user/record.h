@@ -12,11 +12,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "kjoule.h"
+#include "region_area.h"
 
 struct record_options {
 	uint64_t interval_ns;
 	bool interval_given, interval_exact;
 	uint64_t jitter_ns;
+	bool jitter_given;
 	uint64_t delay_ns;
 	uint64_t duration_ns;		/* 0: as long as it takes */
 	struct kjoule_cpus cpus;
@@ -28,6 +30,7 @@ struct record_options {
 	uint64_t flags;			/* enum kjoule_session_flag */
 	bool inherit_given;
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
+	uint32_t edge_duty;		/* thousandths of the time, 0: no edge windows */
 	uint32_t chain_depth;		/* frames of each kind, 0: the default */
 	const char *output;
 	bool quiet;
@@ -142,8 +145,13 @@ struct record_child {
  * Return: 0, or 127 (no such command), 126 (not executable), with the reason in @err
  */
 int record_child_find(const char *name, struct kjoule_error *err);
-/** record_child_start() - fork; the child waits, then execs with @mask blocked. Return: 0 or -errno */
-int record_child_start(struct record_child *child, char **command, const sigset_t *mask);
+/**
+ * record_child_start() - fork; the child waits, then execs with @mask blocked
+ * @regions:	where it is to mark its regions; NULL: nowhere
+ * Return: 0 or -errno
+ */
+int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
+		       const struct kjoule_region_area *regions);
 /** record_child_go() - let it exec. Return: 0, or -errno of the exec */
 int record_child_go(struct record_child *child);
 /** record_child_reap() - has it ended? Waits for it if @block. Return: true if it has */
@@ -169,6 +177,8 @@ int record_writer_ring(struct record_writer *w, unsigned int cpu, const void *re
 		       struct kjoule_error *err);
 /** record_writer_side_band() - a kjoule_sideband_sink; @arg is the writer */
 int record_writer_side_band(void *arg, const void *records, size_t len);
+/** record_writer_regions() - a kjoule_region_sink; @arg is the writer */
+int record_writer_regions(void *arg, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units);
 /** record_writer_awake() - note when we ran ourselves, and where */
 int record_writer_awake(struct record_writer *w, unsigned int cpu, uint64_t begin_ns,
 			uint64_t end_ns);
@@ -176,10 +186,14 @@ int record_writer_awake(struct record_writer *w, unsigned int cpu, uint64_t begi
 int record_writer_flush(struct record_writer *w, struct kjoule_error *err);
 int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *stats, size_t n,
 			struct kjoule_error *err);
-/** record_writer_finish() - build ids, kernel symbols, how it ended */
+/**
+ * record_writer_finish() - build ids, kernel symbols, how it ended
+ * @regions:	what programs could not tell of theirs; NULL: nobody was asked
+ */
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t side_band_anew, uint64_t ring_damaged, struct kjoule_error *err);
+			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_books *regions,
+			 struct kjoule_error *err);
 /** record_writer_kernel_hidden() - the kernel was sampled, but we may not know its functions' names */
 bool record_writer_kernel_hidden(const struct record_writer *w);
 /** record_writer_jit_left_out() - processes whose names of code made at run time are not in the file */

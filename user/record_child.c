@@ -64,7 +64,8 @@ int record_child_find(const char *name, struct kjoule_error *err)
 	return 0;
 }
 
-static _Noreturn void be_command(char **command, const sigset_t *mask, int go, int failed)
+static _Noreturn void be_command(char **command, const sigset_t *mask, const struct kjoule_region_area *regions, int go,
+				 int failed)
 {
 	ssize_t n;
 	char byte;
@@ -76,6 +77,9 @@ static _Noreturn void be_command(char **command, const sigset_t *mask, int go, i
 	if (n != 1)
 		_exit(127);	/* the recorder gave up */
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* nor is that of another recorder, around this one, for it */
+	if (!regions || kjoule_region_area_hand_over(regions))
+		unsetenv(KJOULE_REGION_ENV);
 	execvp(command[0], command);
 	code = errno;
 	if (write(failed, &code, sizeof(code)) < 0)
@@ -83,7 +87,8 @@ static _Noreturn void be_command(char **command, const sigset_t *mask, int go, i
 	_exit(code == ENOENT ? 127 : 126);
 }
 
-int record_child_start(struct record_child *child, char **command, const sigset_t *mask)
+int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
+		       const struct kjoule_region_area *regions)
 {
 	int go[2], failed[2];
 
@@ -101,7 +106,7 @@ int record_child_start(struct record_child *child, char **command, const sigset_
 	if (!child->pid) {
 		close(go[1]);
 		close(failed[0]);
-		be_command(command, mask, go[0], failed[1]);
+		be_command(command, mask, regions, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

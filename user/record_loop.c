@@ -20,6 +20,9 @@
 #include "record_loop.h"
 
 #define SLEEP_MS	200
+#define SLEEP_LEAST_MS	5	/* while programs mark regions so fast that their rings fill up */
+#define REGIONS_FULL	0.4	/* of a ring: there is room for what comes faster all of a sudden */
+#define LAST_DRAINS	16	/* after the end: all that may wait, but no more of who goes on marking */
 #define RECORDER_NICE	(-10)	/* nine tenths of a CPU that all want */
 
 uint64_t record_now_ns(void)
@@ -58,6 +61,30 @@ static void follow_target(struct record_loop *l)
 		record_keep_away(l, &busy);
 }
 
+/* As fast as rings have filled up since the last time they may be full again before we would come by ourselves. */
+static unsigned int regions_sleep(double fullest, uint64_t ns)
+{
+	double ms = fullest > 0 ? REGIONS_FULL / fullest * ns / 1e6 : SLEEP_MS;
+
+	return ms >= SLEEP_MS ? 0 : ms < SLEEP_LEAST_MS ? SLEEP_LEAST_MS : ms;
+}
+
+static int drain_regions(struct record_loop *l)
+{
+	uint64_t now = record_now_ns();
+	double fullest;
+	int ret;
+
+	if (!l->regions)
+		return 0;
+	ret = kjoule_region_area_drain(l->regions, record_writer_regions, l->w, &fullest);
+	l->regions_ms = regions_sleep(fullest, now - l->regions_ns);
+	l->regions_ns = now;
+	if (ret > 0 && (!l->session.stop_ns || l->last_drains++ < LAST_DRAINS))
+		l->again = true;
+	return ret < 0 ? kjoule_fail(&l->err, -ret, "%s: keeping regions: %s", l->opt->output, strerror(-ret)) : 0;
+}
+
 static int drain(struct record_loop *l)
 {
 	int ret = 0;
@@ -79,7 +106,7 @@ static int drain(struct record_loop *l)
 			kjoule_fail(&l->err, -ret, "%s: writing the side band: %s", l->opt->output,
 				    strerror(-ret));
 	}
-	return ret;
+	return ret ? ret : drain_regions(l);
 }
 
 static int read_stats(struct record_loop *l)
@@ -119,6 +146,8 @@ static int every_second(struct record_loop *l, uint64_t now)
 		ret = read_stats(l);
 	if (!ret)
 		follow_target(l);
+	if (!ret && l->regions)
+		kjoule_region_area_reap(l->regions);
 	if (!ret && l->progress && l->opt->runs)
 		fprintf(stderr, "\rkjoule: run %u of %u", l->opt->run, l->opt->runs);
 	if (!ret && l->progress)
@@ -174,7 +203,7 @@ static void on_signal(struct record_loop *l)
 
 static int sleep_ms(const struct record_loop *l, uint64_t now)
 {
-	uint64_t ns = SLEEP_MS * 1000000ull, until;
+	uint64_t ns = (l->regions_ms ? l->regions_ms : SLEEP_MS) * 1000000ull, until;
 
 	if (l->again)
 		return 0;
@@ -183,7 +212,7 @@ static int sleep_ms(const struct record_loop *l, uint64_t now)
 	else if (l->opt->duration_ns)
 		until = l->start_ns + l->opt->duration_ns;
 	else
-		return SLEEP_MS;
+		return ns / 1000000;
 	if (until <= now)
 		return 0;
 	if (until - now < ns)
@@ -252,6 +281,7 @@ static int loop(struct record_loop *l)
 
 static int finish(struct record_loop *l)
 {
+	struct kjoule_region_books regions;
 	struct kjoule_session_info info;
 	uint64_t damaged = 0;
 	int ret = kjoule_session_stop(l->ctl, l->session.id, &info, &l->err);
@@ -278,12 +308,16 @@ static int finish(struct record_loop *l)
 		ret = read_stats(l);
 	for (unsigned int i = 0; i < kjoule_device_rings(l->dev); i++)
 		damaged += kjoule_device_ring(l->dev, i)->damaged;
+	if (l->regions) {
+		kjoule_region_area_end(l->regions);
+		kjoule_region_area_books(l->regions, &regions);
+	}
 	if (!ret)
 		ret = record_writer_finish(l->w, &l->session, l->reason,
 					   record_child_reap(&l->child, false) ?
 					   record_child_code(&l->child) : -1,
 					   kjoule_sideband_lost(l->sb), l->side_band_anew, damaged,
-					   &l->err);
+					   l->regions ? &regions : NULL, &l->err);
 	return ret;
 }
 
@@ -446,6 +480,7 @@ out:
 	kjoule_session_info_clear(&l.session);
 	kjoule_events_close(l.notices);
 	kjoule_sideband_close(l.sb);
+	kjoule_region_area_free(l.regions);
 	free(l.fds);
 	free(l.buf);
 	free(l.stats);

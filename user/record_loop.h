@@ -26,6 +26,10 @@ struct record_loop {
 	uint64_t side_band_anew;	/* times that a CPU had to be listened on again */
 	uint64_t looked_ns;		/* when the CPUs that are online were looked at */
 	uint32_t process;		/* that the side band is wanted of; 0: all */
+	struct kjoule_region_area *regions;	/* NULL: there is no command that could mark any */
+	uint64_t regions_ns;		/* when they were taken last */
+	unsigned int regions_ms;	/* come again so soon, 0: whenever */
+	unsigned int last_drains;	/* of regions, since the session was stopped */
 	struct record_child child;
 	struct kjoule_calibration cal;
 	struct kjoule_session_info session;

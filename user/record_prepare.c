@@ -72,6 +72,7 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		.specs = opt->sources->spec,
 		.n_specs = opt->sources->n,
 		.stack_bytes = opt->stack_bytes,
+		.edge_duty = opt->edge_duty,
 		.chain_depth = opt->chain_depth,
 	};
 	bool everybody = opt->system || opt->cgroup;
@@ -92,7 +93,10 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		}
 	}
 	if (opt->command) {
-		ret = record_child_start(&l->child, opt->command, old);
+		ret = kjoule_region_area_new(&l->regions);
+		if (ret)
+			cmd_warn("no memory to mark regions in (%s): the report will have none", strerror(-ret));
+		ret = record_child_start(&l->child, opt->command, old, l->regions);
 		if (ret)
 			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
 	}

@@ -19,6 +19,9 @@
 
 #define CHUNK_BYTES	(1u << 20)
 
+/* Marks of regions that are kept before the recording begins, at most: a command can make any number. */
+#define REGIONS_BEFORE	(32u << 20)
+
 struct buffer {
 	uint8_t *data;
 	size_t len, room;
@@ -43,7 +46,7 @@ struct record_writer {
 	uint64_t start_ns;
 	unsigned int n_cpus;
 	struct cpu_stream *cpus;
-	struct buffer side_band, awake;
+	struct buffer side_band, awake, regions;
 	struct kjoule_build_ids *build_ids;
 	struct ip_set ips, jit_pids;	/* processes that may have made code at run time */
 	unsigned int jit_left_out;	/* of these, whose names found no room */
@@ -269,6 +272,32 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	return ret;
 }
 
+static int flush_regions(struct record_writer *w, struct kjoule_error *err)
+{
+	int ret = w->regions.len ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_REGIONS, 0, w->regions.data, w->regions.len,
+						       err) : 0;
+
+	w->regions.len = 0;
+	return ret;
+}
+
+int record_writer_regions(void *arg, const struct kjoule_region_batch *batch, const struct kjoule_region_unit *units)
+{
+	struct record_writer *w = arg;
+	size_t len = batch->units * sizeof(*units);
+	int ret;
+
+	/* the reader sees by the numbers of the units that some are gone */
+	if (!w->start_ns && w->regions.len + len > REGIONS_BEFORE)
+		return 0;
+	ret = append(&w->regions, batch, sizeof(*batch));
+	if (!ret && len)
+		ret = append(&w->regions, units, len);
+	if (!ret && w->start_ns && w->regions.len >= CHUNK_BYTES)
+		ret = flush_regions(w, &w->err);
+	return ret;
+}
+
 int record_writer_awake(struct record_writer *w, unsigned int cpu, uint64_t begin_ns,
 			uint64_t end_ns)
 {
@@ -281,6 +310,8 @@ int record_writer_flush(struct record_writer *w, struct kjoule_error *err)
 {
 	int ret = flush_side_band(w, err);
 
+	if (!ret)
+		ret = flush_regions(w, err);
 	if (!ret && w->awake.len)
 		ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_AWAKE, 0, w->awake.data,
 					  w->awake.len, err);
@@ -374,7 +405,8 @@ bool record_writer_kernel_hidden(const struct record_writer *w)
 
 int record_writer_finish(struct record_writer *w, const struct kjoule_session_info *session,
 			 const char *reason, int exit_code, uint64_t side_band_lost,
-			 uint64_t side_band_anew, uint64_t ring_damaged, struct kjoule_error *err)
+			 uint64_t side_band_anew, uint64_t ring_damaged, const struct kjoule_region_books *regions,
+			 struct kjoule_error *err)
 {
 	struct kjoule_end end = {
 		.start_ns = w->start_ns,
@@ -387,6 +419,8 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 	int ret = record_writer_flush(w, err);
 
 	strncpy(end.reason, reason, sizeof(end.reason) - 1);
+	if (regions)
+		end.regions = *regions;
 	if (ret)
 		return ret;
 	kjoule_build_ids_read(w->build_ids);
@@ -435,6 +469,7 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err)
 	free(w->cpus);
 	free(w->side_band.data);
 	free(w->awake.data);
+	free(w->regions.data);
 	free(w->ips.slots);
 	free(w->jit_pids.slots);
 	kjoule_build_ids_free(w->build_ids);

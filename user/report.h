@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
- * callers (report_callers.c), stacks for flame graphs (report_folded.c), vectors (report_vectors.c), what is
- * printed before (report_head.c, report_beside.c), and the command line (cmd_report.c).
+ * callers (report_callers.c), the model (report_model.c), stacks for flame graphs (report_folded.c), vectors
+ * (report_vectors.c), regions (report_regions.c), what is printed before (report_head.c, report_beside.c), and the command
+ * line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
 #define KJOULE_REPORT_H
 
 #include "chains.h"
+#include "columns.h"
 #include "output.h"
 #include "runs.h"
 
@@ -15,6 +17,9 @@ enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, 
 
 /* What is shown of callers. */
 enum report_callers { CALLERS_NONE, CALLERS_GRAPH, CALLERS_CHILDREN, CALLERS_FOLDED };
+
+/* How energy is divided among blocks. */
+enum report_model_kind { REPORT_CPM, REPORT_EDGE, REPORT_MIXTURE, REPORT_AUTO };
 
 enum report_weight { WEIGHT_ENERGY, WEIGHT_TIME, WEIGHT_SAMPLES };
 
@@ -33,10 +38,14 @@ struct report_options {
 	bool system;			/* the whole machine was recorded */
 	size_t runs;			/* recordings that are one report; 0: it is of one */
 	const char *convergence;	/* picture of how sure figures become with more samples; NULL: none */
+	enum report_model_kind model;
+	bool model_given;
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */
+	bool by_region;			/* regions are told apart */
+	const char *region;		/* only what ran inside of it; NULL: all */
 	enum grain_kind grain;
 	struct named named;
 };
@@ -57,6 +66,27 @@ int report_parse_grain(const char *verb, const char *text, struct report_options
 /** report_parse_block() - the value of --block. Return: the same */
 int report_parse_block(const char *verb, const char *text, struct report_options *opt);
 
+/**
+ * struct report_model - the model of a report
+ * @asked,@used: @used is never REPORT_AUTO
+ * @reason:	why it was chosen, or why there is none; for people
+ * @windows,@left_out,@window_ticks,@reliability: of REPORT_MIXTURE, see struct separation
+ * @in_step:	ticks were on an even grid
+ * @united:	of each block there was, the one that it is a part of; NULL: none was made one with another
+ * @fate:	enum separate_fate of each block that others were made one with
+ * @not_told:	blocks that could not be told apart
+ */
+struct report_model {
+	enum report_model_kind asked, used;
+	char reason[400];
+	uint64_t windows, left_out;
+	double window_ticks, reliability;
+	bool in_step;
+	uint32_t *united;
+	uint8_t *fate;
+	size_t n_united, n_fates, not_told;
+};
+
 enum report_kind {
 	ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION, ROW_TICKS, ROW_INTERRUPTS, ROW_CALLER
 };
@@ -66,6 +96,7 @@ struct report_row {
 	uint32_t process, function;	/* indices into blocks */
 	struct profile_group g;
 	const struct runs_between *between;	/* of several recordings; NULL: of one */
+	const struct report_marks *marks;	/* of a region; NULL: it is none */
 	/* of a caller */
 	unsigned int depth;		/* how far out, from 1 */
 	unsigned int indent;		/* branches that it is behind */
@@ -96,13 +127,22 @@ struct report_places {
 	const uint32_t *process_of, *function_of;
 };
 
+/* How a region was marked: of several recordings, how often in all of them, and for how long in a run. */
+struct report_marks {
+	bool known;			/* it was entered */
+	uint64_t entered, unended;
+	double marked_s;
+};
+
 /*
- * The figures of all, of each process and of each function. Of several recordings: those of an average run,
+ * The figures of all, of each process and of each function, and the marks of functions that are regions; NULL
+ * where these were not asked for. Of several recordings: those of an average run,
  * and how much runs differ; NULL where there is but one.
  */
 struct report_groups {
 	uint32_t n_processes, n_functions;
 	struct profile_group *total, *processes, *functions;
+	struct report_marks *marks;
 	struct runs_between *total_between, *processes_between, *functions_between;
 };
 
@@ -121,7 +161,24 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
  * @c:		callers to be shown below each function, or NULL
  */
 int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
-		 const struct report_options *opt, struct json_object *head);
+		 const struct report_options *opt, const struct report_model *m, struct json_object *head);
+/** report_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
+int report_model_parse(const char *text, enum report_model_kind *model);
+/**
+ * report_model_new() - choose, and make one of blocks that can not be told apart; before chains_new()
+ * Return: 0; -ENODATA: the one that was asked for can not be used, see @reason; -ENOMEM
+ */
+int report_model_new(struct blocks *b, const struct report_options *opt, struct report_model *m);
+void report_model_free(struct report_model *m);
+const char *report_model_name(const struct report_model *m);
+const char *report_model_asked(const struct report_model *m);
+/** report_model_note() - what is to be said of a block, NULL if nothing is */
+const char *report_model_note(const struct report_model *m, uint32_t function);
+/** report_model_print() - of the header; the default is not told */
+void report_model_print(const struct report_model *m, const struct blocks *b, const struct profile *p);
+struct json_object *report_model_json(const struct report_model *m, const struct blocks *b, const struct profile *p);
+/** report_model_footnotes() - below the table */
+void report_model_footnotes(const struct report *r, const struct report_model *m);
 /**
  * report_callers() - the rows of a function's callers, in the order in which they are shown
  * @limit:	leave out callers of less weight (see report_weight_of())
@@ -141,6 +198,30 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 /** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
 int report_vectors(const struct blocks *b, const struct profile *p, const struct report_options *opt,
 		   struct json_object *head);
+/**
+ * report_regions_check() - are there the regions that the view is asked for?
+ * Return: 0; -ENOENT: nothing was marked; -ESRCH: that one was never entered; with the reason, and what there is
+ * instead, in @err
+ */
+int report_regions_check(const struct view *v, const char *path, struct kjoule_error *err);
+/** report_regions_nobody() - say that the region was entered and not sampled. Return: -ENOENT */
+int report_regions_nobody(const struct view *v, const char *path);
+/** report_regions_print() - how many there are and what is missing, as lines beginning with # */
+void report_regions_print(const struct view *v);
+/** report_regions_json() - the same, and each of them; NULL: none were marked */
+struct json_object *report_regions_json(const struct view *v);
+/** report_regions_columns() - how often a region was entered, and for how long */
+void report_regions_columns(struct columns *c);
+void report_regions_cells(struct output *out, const struct report_row *row, int digits);
+/** report_regions_marks() - of the groups of one recording. Return: 0 or -ENOMEM */
+int report_regions_marks(const struct view *v, const struct blocks *b, struct report_groups *g);
+/** report_marks_add() - those of one process more; @c NULL: none */
+void report_marks_add(struct report_marks *m, const struct kjoule_regions_count *c);
+/** report_regions_missing() - of a recording's regions, a line each; the caller's to free, NULL: nothing is */
+char *report_regions_missing(const struct view *v);
+/** report_regions_footnote() - regions that were entered and have no row, because no sample fell into them */
+void report_regions_footnote(const struct view *v, const struct blocks *b);
+void report_regions_footnote_of_several(const struct blocks *b, const struct report_groups *g);
 /** report_weight_of() - what limits and orders rows: energy, or time without any */
 double report_weight_of(const struct report_row *r, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
@@ -149,11 +230,12 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 void report_hidden_print(const struct report *r, size_t functions);
 /** report_head_print() - what was recorded and how, as lines beginning with # */
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       const struct report *r, const struct chains *c, const char *path);
+		       const struct report *r, const struct chains *c, const struct report_model *m,
+		       const char *path);
 /** report_head_json() - the same for programs */
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
-				     const char *path);
+				     const struct report_model *m, const char *path);
 
 /** report_command_line() - as it could be typed again, more or less; the caller's to free, NULL without memory */
 char *report_command_line(const struct kjoule_meta *meta);

@@ -266,7 +266,8 @@ static const char *freq_witness(const struct view *v, const char **name)
 }
 
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       const struct report *r, const struct chains *c, const char *path)
+		       const struct report *r, const struct chains *c, const struct report_model *m,
+		       const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -287,6 +288,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	       v->rec.end.reason);
 	print_energy(v, b, p);
 	print_left_out(v, b);
+	report_model_print(m, b, p);
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
 	if (witness)
@@ -297,6 +299,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf("# frequency  none: no source was used\n");
 	print_books(v, b);
 	print_cost(v, b);
+	report_regions_print(v);
 	if (c)
 		print_callers(v, c);
 	if (profile_parallel(p) > 0.0005)
@@ -448,7 +451,7 @@ static struct json_object *callers_json(const struct view *v, const struct chain
 
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
-				     const char *path)
+				     const struct report_model *m, const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -486,6 +489,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "children_lost", json_object_new_uint64(s->children_lost));
 	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	put(o, "energy", energy_json(v, b, p));
+	put(o, "model", report_model_json(m, b, p));
 	put(o, "beside", report_beside_json(v));
 	put(o, "sources", report_sources_json(v));
 	witness = freq_witness(v, &name);
@@ -496,6 +500,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
 	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	put(o, "cost", cost_json(v, b));
+	put(o, "regions", report_regions_json(v));
 	put(o, "callers", c ? callers_json(v, c) : NULL);
 	put(o, "parallel_part", output_json_real(profile_parallel(p)));
 	return o;

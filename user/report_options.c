@@ -13,8 +13,9 @@ int report_parse_grain(const char *verb, const char *text, struct report_options
 					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
 
 	opt->processes = !strcmp(text, "process");
+	opt->by_region = !strcmp(text, "region");
 	opt->grain = GRAIN_FUNCTION;
-	if (opt->processes)
+	if (opt->processes || opt->by_region)
 		return 0;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (!strcmp(text, keys[i])) {
@@ -22,8 +23,7 @@ int report_parse_grain(const char *verb, const char *text, struct report_options
 			return 0;
 		}
 	}
-	return cmd_usage(verb, "--by %s: no such grain; there are process, object, function, line, loop, block",
-			 text);
+	return cmd_usage(verb, "--by %s: no such grain; there are process, object, function, line, loop, block, region", text);
 }
 
 int report_parse_block(const char *verb, const char *text, struct report_options *opt)

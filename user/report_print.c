@@ -17,11 +17,13 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "pid", NULL, false);
 	columns_add(c, "comm", NULL, true);
-	columns_add(c, "function", "FUNCTION", true);
-	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, opt->by_region ? "region" : "function", opt->by_region ? "REGION" : "FUNCTION", true);
+	columns_add(c, "object", opt->by_region ? NULL : "OBJECT", true);
 	columns_add(c, "mode", NULL, true);
 	if (callers)
 		columns_add(c, "depth", NULL, false);
+	if (opt->by_region)
+		report_regions_columns(c);
 	columns_add(c, "samples", "SAMPLES", false);
 	if (opt->runs)
 		columns_add(c, "runs", "RUNS", false);
@@ -54,6 +56,8 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 		columns_add(c, "end", NULL, false);
 		columns_add(c, "loop_depth", NULL, false);
 	}
+	columns_add(c, "model", NULL, true);
+	columns_add(c, "model_note", NULL, true);
 	columns_add(c, NULL, "", true);
 }
 
@@ -65,7 +69,8 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 					    "interrupts", "caller" };
 	static const char *const units[] = {
 		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
-		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named" };
+		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named",
+		[GRAIN_REGION] = "region" };
 	const char *base;
 	char text[64];
 
@@ -103,7 +108,11 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 		output_str(out, output_is_table(out) ? indented : f->symbol);
 		output_str(out, output_is_table(out) && base && f->object[0] == '/' ? base + 1 :
 			   f->object);
-		output_str(out, f->kernel ? "kernel" : "user");
+		/* a region is what a program is at, in the kernel or not */
+		if (f->unit && f->unit->kind == GRAIN_REGION)
+			output_none(out, NULL);
+		else
+			output_str(out, f->kernel ? "kernel" : "user");
 	} else {
 		snprintf(text, sizeof(text), "%s%s", output_is_table(out) ? "  " : "",
 			 r->kind == ROW_TICKS ? "[kjoule ticks]" : "[interrupts]");
@@ -120,6 +129,8 @@ struct style {
 
 static const char no_domain[] =
 	"the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+static const char no_fit[] =
+	"this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
 static const char no_freq[] = "no frequency source, or too few samples; see `kjoule list`";
 static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
@@ -174,7 +185,8 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 {
 	const struct blocks_function *f = &b->functions[r->function];
 
-	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->precise < r->g.samples;
+	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->unit->kind != GRAIN_REGION &&
+	       f->precise < r->g.samples;
 }
 
 /* How much runs differ, beyond what sampling makes of it. */
@@ -186,8 +198,8 @@ static void between(struct output *out, double deviation, int digits)
 		output_real(out, deviation, digits);
 }
 
-static void row(struct output *out, const struct blocks *b, const struct report_row *r,
-		const struct style *s, bool depth, const struct report_options *opt)
+static void row(struct output *out, const struct blocks *b, const struct report_row *r, const struct style *s, bool depth,
+		const struct report_options *opt, const struct report_model *m)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
@@ -201,6 +213,8 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_u64(out, r->depth);
 	else if (depth)
 		output_none(out, NULL);
+	if (opt->by_region)
+		report_regions_cells(out, r, s->time);
 	if (r->kind == ROW_TICKS || r->kind == ROW_INTERRUPTS)
 		output_none(out, NULL);
 	else
@@ -215,14 +229,16 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
-		columns_value(out, &e->j, 1, s->energy[d], no_domain, vague);
+		const char *no_energy = b->input.model == PROFILE_CPM ? no_domain : no_fit;
+
+		columns_value(out, &e->j, 1, s->energy[d], no_energy, vague);
 		if (opt->runs)
 			between(out, r->between ? r->between->j[d] : NAN, s->energy[d]);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
-		columns_value(out, &e->w, 1, s->power[d], no_domain, vague);
+		columns_value(out, &e->w, 1, s->power[d], no_energy, vague);
 		mixed |= function && !isnan(e->j.v) && e->purity < REPORT_PURE;
 	}
 	if (!g->samples || caller)
@@ -231,7 +247,10 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		columns_value(out, &g->khz, 1e-3, 1, no_freq, no_interval);
 	if (b->n_domains && !caller) {
 		output_u64(out, g->energy[0].readings);
-		output_real(out, g->energy[0].purity, 3);
+		if (isnan(g->energy[0].purity))
+			output_none(out, NULL);
+		else
+			output_real(out, g->energy[0].purity, 3);
 	} else {
 		output_none(out, NULL);
 		output_none(out, NULL);
@@ -246,6 +265,11 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_none(out, NULL);
 	if (opt->units)
 		unit(out, function ? b->functions[r->function].unit : NULL);
+	output_str(out, report_model_name(m));
+	if (function && report_model_note(m, r->function))
+		output_str(out, report_model_note(m, r->function));
+	else
+		output_none(out, NULL);
 	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "",
 		 over == OVER ? "!" : over == PERHAPS_OVER ? "?" : "");
 	if (over == OVER)
@@ -325,8 +349,7 @@ static void misses_print(const struct blocks *b)
 			printf("\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
 
-static void footnotes(const struct report *r, const struct blocks *b,
-		      const struct report_options *opt)
+static void footnotes(const struct report *r, const struct blocks *b, const struct report_options *opt)
 {
 	size_t hidden = 0;
 	bool mixed = false, vague = false;
@@ -356,7 +379,7 @@ static void footnotes(const struct report *r, const struct blocks *b,
 /* Who called a function, below its row. */
 static int callers(struct output *out, const struct report *r, const struct blocks *b,
 		   const struct chains *c, const struct report_options *opt,
-		   const struct report_row *of, const struct style *style)
+		   const struct report_model *m, const struct report_row *of, const struct style *style)
 {
 	struct report_row *rows;
 	size_t n;
@@ -365,13 +388,13 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, b, &rows[i], style, true, opt);
+		row(out, b, &rows[i], style, true, opt, m);
 	free(rows);
 	return ret;
 }
 
 int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
-		 const struct report_options *opt, struct json_object *head)
+		 const struct report_options *opt, const struct report_model *m, struct json_object *head)
 {
 	struct columns *columns = columns_new();
 	struct output *out;
@@ -390,20 +413,22 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, b, &p->total, &style, c, opt);
+		row(out, b, &p->total, &style, c, opt, m);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			if (says_nothing(b, &p->rows[k], opt))
 				continue;
-			row(out, b, &p->rows[k], &style, c, opt);
+			row(out, b, &p->rows[k], &style, c, opt, m);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
-				ret = callers(out, r, b, c, opt, &p->rows[k], &style);
+				ret = callers(out, r, b, c, opt, m, &p->rows[k], &style);
 		}
 		output_rule(out);
 	}
-	row(out, b, &r->total, &style, c, opt);
+	row(out, b, &r->total, &style, c, opt, m);
 	output_close(out, head, "rows");
-	if (opt->format == OUTPUT_TABLE)
+	if (opt->format == OUTPUT_TABLE) {
 		footnotes(r, b, opt);
+		report_model_footnotes(r, m);
+	}
 	free(columns);
 	return ret;
 }

@@ -63,6 +63,8 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
 {
 	if (opt->pid && p->pid != opt->pid)
 		return false;
+	if (opt->region && p->outside)
+		return false;
 	return !opt->comm || !strcmp(p->comm, opt->comm);
 }
 
@@ -157,7 +159,7 @@ static void hide_processes(struct report *r, const struct blocks *b,
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm &&
+		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
 		    !has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
 			free(r->processes[i].rows);
@@ -181,8 +183,8 @@ static int level(const struct blocks *b, const struct profile *p, enum report_ki
 		for (uint32_t i = 0; i < b->n_functions; i++) {
 			uint32_t process = b->functions[i].process;
 
-			/* what was not asked for, and in the total not the recorder beside it */
-			if (i == b->other || (kind == ROW_TOTAL && i == b->recorder))
+			/* what was not asked for, and in the total neither the recorder beside it nor what held it */
+			if (i == b->other || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
 				group_of[i] = UINT32_MAX;
 			else if (kind == ROW_TOTAL)
 				group_of[i] = 0;
@@ -222,6 +224,7 @@ void report_groups_free(struct report_groups *g)
 	free(g->total);
 	free(g->processes);
 	free(g->functions);
+	free(g->marks);
 	free(g->total_between);
 	free(g->processes_between);
 	free(g->functions_between);
@@ -252,7 +255,8 @@ static int sort_functions(struct report *r, const struct blocks *b, const struct
 			p->rows[p->n_rows++] = (struct report_row){
 				.kind = ROW_FUNCTION, .process = p->total.process, .function = f,
 				.g = g->functions[f],
-				.between = g->functions_between ? &g->functions_between[f] : NULL };
+				.between = g->functions_between ? &g->functions_between[f] : NULL,
+				.marks = g->marks ? &g->marks[f] : NULL };
 	}
 	free(of);
 	return ret;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <json-c/json.h>
 #include "cmd.h"
 #include "convergence.h"
 #include "merge.h"
@@ -52,7 +53,20 @@ static int nobody(const struct blocks *b, const struct report_groups *g, const c
 	return -ESRCH;
 }
 
-static bool has_row(const struct report *r, const struct blocks *b, const char *name)
+/* Is a block of this name a part of the one that the row shows? */
+static bool is_part(const struct blocks *b, const struct report_model *m, uint32_t row, const char *name)
+{
+	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (m->united[i] == row && f->unit && f->unit->kind == GRAIN_NAMED && f->samples &&
+		    !strcmp(f->symbol, name))
+			return true;
+	}
+	return false;
+}
+
+static bool has_row(const struct report *r, const struct blocks *b, const struct report_model *m, const char *name)
 {
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
@@ -60,8 +74,11 @@ static bool has_row(const struct report *r, const struct blocks *b, const char *
 		for (size_t k = 0; k < p->n_rows; k++) {
 			const struct blocks_function *f = &b->functions[p->rows[k].function];
 
-			if (p->rows[k].kind == ROW_FUNCTION && f->unit && f->unit->kind == GRAIN_NAMED &&
-			    !strcmp(f->symbol, name))
+			if (p->rows[k].kind != ROW_FUNCTION)
+				continue;
+			if (f->unit && f->unit->kind == GRAIN_NAMED && !strcmp(f->symbol, name))
+				return true;
+			if (is_part(b, m, p->rows[k].function, name))
 				return true;
 		}
 	}
@@ -69,14 +86,15 @@ static bool has_row(const struct report *r, const struct blocks *b, const char *
 }
 
 /* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
-static int all_sampled(const struct report *r, const struct blocks *b, const struct named *named)
+static int all_sampled(const struct report *r, const struct blocks *b, const struct report_model *m,
+		       const struct named *named)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < named->n; i++) {
 		const struct named_block *block = &named->blocks[i];
 
-		if (!has_row(r, b, block->name)) {
+		if (!has_row(r, b, m, block->name)) {
 			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
 			ret = -ENOENT;
 			continue;
@@ -113,6 +131,7 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct report_groups groups = { 0 };
 	struct json_object *head = NULL;
+	struct report_model model = { 0 };
 	struct profile *p = NULL;
 	struct report r = { 0 };
 	struct grain *grain = NULL;
@@ -127,12 +146,24 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		grain_free(grain);
 		return ret;
 	}
-	if (c)
+	/* who has held the program for it wants that */
+	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw && !opt->convergence)
+		opt->model = REPORT_AUTO;
+	if (b.windows.n && opt->convergence)
+		cmd_warn("%s: was recorded with --edge, but --convergence follows the figures of --model cpm", path);
+	ret = report_model_new(&b, opt, &model);
+	if (ret == -ENODATA) {
+		cmd_warn("%s: --model %s: %s", path, report_model_asked(&model), model.reason);
+		ret = -EDOM;
+	}
+	if (!ret && c)
 		ret = chains_new(v, &b, c);
 	if (!ret)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = report_groups_new(&b, p, NULL, &groups);
+	if (!ret && opt->by_region)
+		ret = report_regions_marks(v, &b, &groups);
 	if (!ret)
 		ret = report_new(&b, &groups, opt, &r);
 	if (!ret && opt->convergence) {
@@ -143,30 +174,35 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 			cmd_warn("%s: too few samples: there is nothing that could become surer", path);
 		else if (!ret)
 			ret = show_convergence(&convergence, opt, opt->format == OUTPUT_JSON ?
-					       report_head_json(v, &b, p, c, path) : NULL) ? -ENOENT : 0;
+					       report_head_json(v, &b, p, c, &model, path) : NULL) ? -ENOENT : 0;
 		convergence_free(&convergence);
 		ret = ret == -ENODATA ? -ENOENT : ret;
 		goto out;
 	}
-	if (!ret && !r.n_processes && (opt->pid || opt->comm))
+	if (!ret && !r.n_processes && opt->region)
+		ret = report_regions_nobody(v, path);
+	else if (!ret && !r.n_processes && (opt->pid || opt->comm))
 		ret = nobody(&b, &groups, path, opt);
 	if (!ret && c)
 		ret = chains_solve(c, &b, p);
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
-			report_head_print(v, &b, p, &r, c, path);
+			report_head_print(v, &b, p, &r, c, &model, path);
 		if (opt->format == OUTPUT_JSON)
-			head = report_head_json(v, &b, p, c, path);
+			head = report_head_json(v, &b, p, c, &model, path);
 		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
-		      report_print(&r, &b, c, opt, head);
+		      report_print(&r, &b, c, opt, &model, head);
+		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE)
+			report_regions_footnote(v, &b);
 		if (!ret)
-			ret = all_sampled(&r, &b, &opt->named);
+			ret = all_sampled(&r, &b, &model, &opt->named);
 	}
 out:
 	chains_free(&chains);
 	report_free(&r);
+	report_model_free(&model);
 	report_groups_free(&groups);
 	profile_free(p);
 	blocks_free(&b);
@@ -188,6 +224,14 @@ int report_one(const char *path, struct report_options *opt)
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
 	v.source = opt->source;
+	v.region = opt->region;
+	v.by_region = opt->by_region;
+	if (report_regions_check(&v, path, &err)) {
+		cmd_warn("%s", err.text);
+		view_complain(&v, path);
+		view_close(&v);
+		return EXIT_FAILED;
+	}
 	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
 	if (meters_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);
@@ -197,7 +241,7 @@ int report_one(const char *path, struct report_options *opt)
 	if (code == -ENODATA)
 		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
 				  path);
-	else if (code && code != -ESRCH && code != -ENOENT)
+	else if (code && code != -ESRCH && code != -ENOENT && code != -EDOM)
 		code = cmd_failed("%s: %s", path, strerror(-code));
 	else
 		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
@@ -208,6 +252,8 @@ int report_one(const char *path, struct report_options *opt)
 /* The rows of an average run. */
 static int show_average(struct merge *m, struct report_options *opt)
 {
+	struct report_model model = { .asked = opt->model, .used = REPORT_CPM,
+				      .reason = "of several recordings it is the only one" };
 	struct blocks *b = &m->names->b;
 	struct json_object *head = NULL;
 	struct report r = { 0 };
@@ -219,21 +265,32 @@ static int show_average(struct merge *m, struct report_options *opt)
 	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
 	opt->runs = m->kept;
 	ret = report_new(b, &m->groups, opt, &r);
-	if (!ret && !r.n_processes && opt->comm)
+	if (!ret && !r.n_processes && opt->region) {
+		report_runs_warn(m);
+		cmd_warn("--region %s: no sample of what was asked for fell into it in any of these %zu recordings: record for longer, or faster (-F)",
+			 opt->region, m->kept);
+		ret = -ENOENT;
+	} else if (!ret && !r.n_processes && opt->comm) {
 		ret = nobody(b, &m->groups, m->runs[0].path, opt);
+	}
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE) {
 			report_runs_print(m, NULL);
+			report_model_print(&model, b, NULL);
 			printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
 		} else {
 			report_runs_warn(m);
 		}
 		if (opt->format == OUTPUT_JSON)
 			head = report_runs_json(m);
-		ret = report_print(&r, b, NULL, opt, head);
+		if (head)
+			json_object_object_add(head, "model", report_model_json(&model, b, NULL));
+		ret = report_print(&r, b, NULL, opt, &model, head);
+		if (!ret && opt->by_region && opt->format == OUTPUT_TABLE)
+			report_regions_footnote_of_several(b, &m->groups);
 	}
 	if (!ret)
-		ret = all_sampled(&r, b, &opt->named);
+		ret = all_sampled(&r, b, &model, &opt->named);
 	report_free(&r);
 	return ret;
 }

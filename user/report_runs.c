@@ -148,7 +148,8 @@ static void print_what_is_shown(const struct merge *m)
 	if (m->kept == 1)
 		return;
 	printf("# shown      an average run: times and energies are means over %zu runs, powers are those of all their samples;\n"
-	       "#            SAMPLES are of all runs", m->kept);
+	       "#            SAMPLES%s are of all runs", m->kept,
+	       m->opt->by_region ? " and ENTERED" : "");
 	if (m->kept >= RUNS_SPREAD)
 		printf(", and \xc2\xb1 counts how much runs differ\n");
 	else

@@ -15,6 +15,8 @@
  * Reading
  */
 
+#define SCRIPT_NO_CPU	UINT32_MAX	/* of an event that does not say where it was */
+
 /* What is next of one CPU. */
 struct script_cursor {
 	const struct kjoule_stream *stream;

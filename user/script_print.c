@@ -149,7 +149,10 @@ static void print_cells(struct script_printer *s, const struct line *l)
 
 	output_u64(out, l->time_ns);
 	output_str(out, l->type);
-	output_u64(out, l->cpu);
+	if (l->cpu == SCRIPT_NO_CPU)
+		output_none(out, NULL);
+	else
+		output_u64(out, l->cpu);
 	if (l->comm) {
 		output_u64(out, l->pid);
 		output_u64(out, l->tid);
@@ -252,8 +255,11 @@ static void print_values(struct script_printer *s, const struct line *l)
 
 static void print_plain(struct script_printer *s, const struct line *l)
 {
-	printf("%6" PRIu64 ".%09" PRIu64 " [%03" PRIu32 "] %-7s", l->time_ns / 1000000000,
-	       l->time_ns % 1000000000, l->cpu, l->type);
+	char cpu[16] = "---";
+
+	if (l->cpu != SCRIPT_NO_CPU)
+		snprintf(cpu, sizeof(cpu), "%03" PRIu32, l->cpu);
+	printf("%6" PRIu64 ".%09" PRIu64 " [%s] %-7s", l->time_ns / 1000000000, l->time_ns % 1000000000, cpu, l->type);
 	if (l->comm) {
 		putchar(' ');
 		put_name(l->comm);
@@ -324,12 +330,26 @@ static void sample(struct script_printer *s, const struct script_cursor *c, stru
 	}
 }
 
+/* Times after the edge that it begins with. */
+static void describe_window(const struct kjoule_window *w, char *text, size_t len)
+{
+	int n = snprintf(text, len, "%u%s%s, ran from %.3f us, held from %.3f to %.3f us", w->number,
+			 w->rec.flags & KJOULE_WINDOW_SPIN ? " (spin)" : "",
+			 w->rec.flags & KJOULE_WINDOW_FAILED ? " (failed)" : "",
+			 (int64_t)(w->from_ns - w->a_ns) * 1e-3, (int64_t)(w->b_ns - w->a_ns) * 1e-3,
+			 (int64_t)(w->c_ns - w->a_ns) * 1e-3);
+
+	if (w->rec.flags & KJOULE_WINDOW_LEADER)
+		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->c_uj - w->a_uj));
+}
+
 void script_print_record(struct script_printer *s, const struct script_cursor *c)
 {
 	struct line l = { .time_ns = c->time_ns, .cpu = c->stream->cpu };
 	const struct kjoule_parked *parked;
 	const struct kjoule_lost *lost;
-	char text[64];
+	const struct kjoule_window *window;
+	char text[128];
 
 	switch (c->rec->type) {
 	case KJOULE_RECORD_SAMPLE:
@@ -361,6 +381,13 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		l.type = "value";
 		l.value = (const struct kjoule_value *)c->rec;
 		l.duration_ns = l.value->took_ns;
+		break;
+	case KJOULE_RECORD_WINDOW:
+		window = (const struct kjoule_window *)c->rec;
+		l.type = "window";
+		l.duration_ns = window->c_ns - window->a_ns;
+		describe_window(window, text, sizeof(text));
+		l.text = text;
 		break;
 	case KJOULE_RECORD_LOST:
 		lost = (const struct kjoule_lost *)c->rec;
@@ -405,6 +432,10 @@ void script_print_event(struct script_printer *s, const struct kjoule_event *ev)
 		break;
 	case KJOULE_EVENT_EXIT:
 		l.type = "exit";
+		break;
+	case KJOULE_EVENT_REGION:
+		l.type = "region";
+		l.text = ev->text;
 		break;
 	case KJOULE_EVENT_LOST:
 		l.type = "lost";

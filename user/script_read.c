@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grow.h"
 #include "script.h"
 
 static uint32_t u32_at(const struct kjoule_record *rec, size_t off)
@@ -57,6 +58,9 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 				   ((const struct kjoule_parked *)c->rec)->count - 1;
 			c->time_ns = ((const struct kjoule_parked *)c->rec)->begin_ns;
 			return;
+		case KJOULE_RECORD_WINDOW:
+			c->time_ns = ((const struct kjoule_window *)c->rec)->a_ns;
+			return;
 		case KJOULE_RECORD_VALUE:
 			/* a time of its own, and no tick that others go on from */
 			c->time_ns = ((const struct kjoule_value *)c->rec)->time_ns;
@@ -87,22 +91,47 @@ static int by_time(const void *a, const void *b)
 	return (x->text > y->text) - (x->text < y->text);
 }
 
+static int add_event(struct script_reader *r, const struct kjoule_event *ev)
+{
+	struct kjoule_event *slot = kjoule_grow(&r->events, &r->n_events, sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *ev;
+	return 0;
+}
+
+static int read_regions(struct script_reader *r)
+{
+	const struct kjoule_regions_since *line;
+	uint32_t tid;
+	size_t n;
+	int ret = 0;
+
+	for (size_t i = 0; !ret; i++) {
+		n = kjoule_regions_line(r->v->regions, i, &tid, &line);
+		if (!line)
+			break;
+		for (size_t k = 0; k < n && !ret; k++)
+			ret = add_event(r, &(struct kjoule_event){ .type = KJOULE_EVENT_REGION, .pid = line[k].pid,
+				.tid = tid, .cpu = SCRIPT_NO_CPU, .time_ns = line[k].time_ns,
+				.text = r->v->regions->paths[line[k].path].text });
+	}
+	return ret;
+}
+
 static int read_events(struct script_reader *r)
 {
 	struct kjoule_event ev;
-	size_t off = 0, room = 0;
+	size_t off = 0;
+	int ret = 0;
 
-	while (kjoule_event_next(r->v->rec.side_band, r->v->rec.side_band_len, &off, &ev) > 0) {
-		if (r->n_events == room) {
-			void *p = realloc(r->events, (room ? 2 * room : 256) * sizeof(*r->events));
-
-			if (!p)
-				return -ENOMEM;
-			r->events = p;
-			room = room ? 2 * room : 256;
-		}
-		r->events[r->n_events++] = ev;
-	}
+	while (!ret && kjoule_event_next(r->v->rec.side_band, r->v->rec.side_band_len, &off, &ev) > 0)
+		ret = add_event(r, &ev);
+	if (!ret)
+		ret = read_regions(r);
+	if (ret)
+		return ret;
 	if (r->n_events)
 		qsort(r->events, r->n_events, sizeof(*r->events), by_time);
 	return 0;

@@ -18,6 +18,9 @@ struct view_object {
 
 static const char unknown[] = "[unknown]";
 
+/* No recording has more ticks: a century at ten kilohertz has not. */
+#define TICKS_MOST	(1ull << 45)
+
 /* Addresses of the running kernel help if it is the very one that was recorded. */
 static void use_live_kernel(struct view *v)
 {
@@ -47,6 +50,8 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		max_tick = (INT64_MAX - s->t0_ns) / s->interval_ns;
 	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
 		max_tick = (v->rec.end.stop_ns - s->t0_ns) / s->interval_ns + 2;
+	if (max_tick > TICKS_MOST)
+		max_tick = TICKS_MOST;
 	for (size_t i = 0; i < v->rec.n_streams && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
 
@@ -58,6 +63,10 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps,
 				      &v->side_band_skipped);
 	}
+	if (!ret)
+		ret = kjoule_regions_new(v->rec.regions, v->rec.regions_len, v->rec.side_band, v->rec.side_band_len,
+					 s->t0_ns, v->rec.ended && v->rec.end.stop_ns > s->t0_ns ? v->rec.end.stop_ns :
+					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
 		return kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
@@ -77,6 +86,7 @@ void view_close(struct view *v)
 	kjoule_index_free(&v->by_path);
 	kjoule_kallsyms_free(v->live);
 	kjoule_maps_free(v->maps);
+	kjoule_regions_free(v->regions);
 	timeline_free(&v->tl);
 	kjoule_recording_free(&v->rec);
 	memset(v, 0, sizeof(*v));

@@ -9,6 +9,7 @@
 #include "index.h"
 #include "maps.h"
 #include "recording.h"
+#include "regions.h"
 #include "symbols.h"
 #include "timeline.h"
 #include "unwind.h"
@@ -16,12 +17,18 @@
 struct view_object;
 struct view_stacks;
 
-/* @source: what energy is attributed by, for meters_choose(); the caller's, NULL: the first */
+/*
+ * @source: what energy is attributed by, for meters_choose(); the caller's, NULL: the first
+ * @region: only what ran inside of it is looked at, for blocks_new(); the caller's, NULL: everything
+ * @by_region: what is told apart are regions; the caller's as well
+ */
 struct view {
-	const char *source;
+	const char *source, *region;
+	bool by_region;
 	struct kjoule_recording rec;
 	struct timeline tl;
 	struct kjoule_maps *maps;
+	struct kjoule_regions *regions;
 	size_t side_band_skipped;	/* bytes that could not be read */
 	struct kjoule_kallsyms *live;	/* of this machine, if it is the same boot */
 	size_t n_objects;

@@ -15,7 +15,8 @@ sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")
 import bench  # noqa: E402
 import ktap  # noqa: E402
 
-NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak"}
+NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
+         "attribution", "mixture-simulated"}
 
 
 def figure(*args, as_json=True, **more):

@@ -27,11 +27,30 @@ pages_are_there() {
 	done
 }
 
+# A program in C and one in C++ find what they need where it was put.
+programs_are_built() {
+	local prefix=$dest/usr/local
+	cat >"$dir/marks.c" <<-END
+		#include <kjoule/region.h>
+		int main(void) { kjoule_region_begin("x"); kjoule_region_end(); return kjoule_region_recorded(); }
+	END
+	cat >"$dir/marks.cc" <<-END
+		#include <kjoule/region.h>
+		int main() { kjoule::region all("all"); return kjoule_region_recorded(); }
+	END
+	gcc -std=c11 -pedantic -Wall -Wextra -Werror -I"$prefix/include" -o "$dir/marks" "$dir/marks.c" -L"$prefix/lib" -lkjoule-region &&
+		"$dir/marks" || return
+	command -v g++ >/dev/null || return 0
+	g++ -std=c++11 -pedantic -Wall -Wextra -Werror -I"$prefix/include" -o "$dir/marks" "$dir/marks.cc" -L"$prefix/lib" -lkjoule-region &&
+		"$dir/marks"
+}
+
 left() { (cd "$dest" && find . -type f | sort); }
 
 check "make install-user" make -s install-user DESTDIR="$dest"
 check "the installed binary runs" binary_runs
 check "every manual page is there" pages_are_there
+check "programs in C and C++ can mark regions with what was installed" programs_are_built
 check "so is the completion" cmp user/completion/kjoule "$dest/usr/local/share/bash-completion/completions/kjoule"
 check "make install-user with a PREFIX" make -s install-user DESTDIR="$dest" PREFIX=/opt/k
 check "puts all of it there" diff -r "$dest/usr/local" "$dest/opt/k"

@@ -28,7 +28,7 @@ def kmod(*names):
 KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors", "device", "drain", "events", "hotplug",
             "idle", "jitter", "life", "load", "netlink", "netlink_state", "overrun", "permission", "quota", "ring_end",
             "sleep", "soak", "target", "values")
-CHIP = kmod("end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
+CHIP = kmod("edge", "end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
             "source_scopes", "sources", "sweep")
 LABORATORY = kmod("alloc", "alloc_threads", "coverage", "lockdown")    # it, or a machine that was prepared
 LONG = kmod("events", "idle", "sleep", "target")    # nearly half of the time of all; test_travel_all.py has them

@@ -248,6 +248,24 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_STACK_BYTES:
 			s->stack_bytes = mnl_attr_get_u32(attr);
 			break;
+		case KJOULE_A_SESSION_EDGE_DUTY:
+			s->edge_duty = mnl_attr_get_u32(attr);
+			break;
+		case KJOULE_A_SESSION_EDGE_WINDOWS:
+			s->edge_windows = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_EDGE_SPINS:
+			s->edge_spins = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_EDGE_FAILED:
+			s->edge_failed = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_EDGE_HELD_NS:
+			s->edge_held_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
+			s->edge_longest_ns = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_SESSION_CHILDREN:
 			s->children = mnl_attr_get_u32(attr);
 			break;
@@ -328,6 +346,8 @@ int nl_session_new(struct nl *nl, const struct nl_config *c, struct nl_session *
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth);
 	if (c->stack_bytes)
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes);
+	if (c->edges)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_EDGE_DUTY, c->edge_duty);
 	return nl_talk(nl, request, visit_session, session);
 }
 

@@ -60,6 +60,8 @@ struct nl_config {
 	unsigned int n_specs;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
+	bool edges;			/* edge_duty is said, whatever it is */
+	uint32_t edge_duty;
 };
 
 /* What the kernel tells about a source that is in use. */
@@ -97,6 +99,9 @@ struct nl_session {
 	uint64_t flags;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
+	uint32_t edge_duty;
+	uint64_t edge_windows, edge_spins, edge_failed;
+	uint64_t edge_held_ns, edge_longest_ns;
 	uint64_t children_lost;
 	uint32_t children;
 	unsigned int uses;

@@ -364,6 +364,7 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		[KJOULE_RECORD_LOST] = sizeof(struct kjoule_lost),
 		[KJOULE_RECORD_PARKED] = sizeof(struct kjoule_parked),
 		[KJOULE_RECORD_VALUE] = sizeof(struct kjoule_value),
+		[KJOULE_RECORD_WINDOW] = sizeof(struct kjoule_window),
 	};
 
 	w->bytes += rec->size;
@@ -392,6 +393,10 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		break;
 	case KJOULE_RECORD_VALUE:
 		walk_value(w, (const struct kjoule_value *)rec);
+		break;
+	case KJOULE_RECORD_WINDOW:
+		if (w->on_window)
+			w->on_window(w, (const struct kjoule_window *)rec);
 		break;
 	case KJOULE_RECORD_LOST:
 		/* the sample's chain may be what was lost, and its stack follow */

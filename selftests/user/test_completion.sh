@@ -31,7 +31,8 @@ offered() {
 	echo "${COMPREPLY[*]}"
 }
 
-options_of() { "$tool" "$1" --help | grep -oE '(^|[ ,])--[a-z][a-z-]+' | tr -d ' ,' | sort -u; }
+# Those that lines of the help begin with; what is explained may name another verb's.
+options_of() { "$tool" "$1" --help | sed -nE 's/^ {2,6}(-.*)$/\1/p' | sed 's/   *.*//' | grep -oE -- '--[a-z][a-z-]+' | sort -u; }
 
 every_option() {
 	local option offers
@@ -41,7 +42,7 @@ every_option() {
 	done
 }
 
-ktap_plan 13
+ktap_plan 14
 for verb in annotate diff list record report script; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
@@ -55,5 +56,6 @@ check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rap
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
 check_equal "diff has keys of its own to sort by" "energy time power name" "$(offered kjoule diff --sort '')"
 check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
+check_equal "report --model: the models that there are" "cpm mixture edge auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
 ktap_end

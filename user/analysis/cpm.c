@@ -47,14 +47,14 @@ static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_t
 	size_t out = 0, last = 0, kept = 0;
 
 	if (r[0].tick)
-		w[out++] = (struct cpm_window){ 0, r[0].tick, 0, false, 0 };
+		w[out++] = (struct cpm_window){ 0, r[0].tick, 0, false, false, 0 };
 	while (last + 1 < n && r[last + 1].tick == r[last].tick)
 		last++;
 	for (size_t i = last + 1; i < n; i++) {
 		if (i + 1 < n && r[i + 1].tick == r[i].tick)
 			continue;
 		w[out++] = (struct cpm_window){ r[last].tick, r[i].tick,
-						(double)(r[i].uj - r[last].uj), true, 0 };
+						(double)(r[i].uj - r[last].uj), true, false, 0 };
 		last = i;
 		kept++;
 	}
@@ -69,7 +69,7 @@ static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_t
 		}
 	}
 	if (end_tick > r[n - 1].tick)
-		w[out++] = (struct cpm_window){ r[n - 1].tick, end_tick, 0, false, 0 };
+		w[out++] = (struct cpm_window){ r[n - 1].tick, end_tick, 0, false, false, 0 };
 	return out;
 }
 
@@ -460,6 +460,7 @@ static void divide(struct adding *a, size_t w)
 	const struct cpm_domain *d = a->d;
 	const struct cpm_window *win = &d->windows[w];
 	struct cpm_division div[CPM_STEPS];
+	bool by_shares = win->known && !win->fitted;
 
 	a->n_touched = 0;
 	for (unsigned int i = 0; i < d->steps; i++)
@@ -470,8 +471,8 @@ static void divide(struct adding *a, size_t w)
 		double expected = count * d->uj_per_tick[v];
 
 		for (unsigned int i = 0; i < d->steps; i++)
-			uj[i] = win->known ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
-		residual = win->known ? uj[d->steps - 1] - expected : 0;
+			uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
+		residual = by_shares ? uj[d->steps - 1] - expected : 0;
 		if (a->whole)
 			touch(a, a->group_of[v], 1, uj, count, residual);
 		else

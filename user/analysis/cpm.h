@@ -95,6 +95,7 @@ struct cpm_window {
 	uint64_t from, to;	/* ticks [from, to) */
 	double uj;
 	bool known;		/* false: the counter did not tell this one's energy whole */
+	bool fitted;		/* the powers were fitted to it: it has what they say, see fit.h */
 	size_t first_part;	/* its parts are [first_part, the next window's first_part) */
 };
 

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "edge_groups.h"
+#include "fit.h"
 #include "profile.h"
 
 /*
@@ -25,6 +27,11 @@ struct solved {
 	struct cpm_vectors vectors;
 	bool known[PROFILE_DOMAINS];
 	struct cpm_domain domain[PROFILE_DOMAINS];
+	bool fitted[PROFILE_DOMAINS];
+	struct fit fit[PROFILE_DOMAINS];
+	bool edged;		/* @edge of @edge_input was solved */
+	struct edge_input edge_input;
+	struct edge_result edge;
 };
 
 struct profile {
@@ -33,6 +40,11 @@ struct profile {
 	const uint32_t **freq;
 	struct solved *packages;
 };
+
+static double calibration_error(const struct profile_input *in)
+{
+	return fmax(in->calibration_error, CALIBRATION_ERROR);
+}
 
 static size_t lanes_of(const struct profile_input *in, size_t p)
 {
@@ -71,6 +83,65 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 	return irq;
 }
 
+/* Several counters of a domain would need the same block's power in each. */
+static bool is_only(const struct profile_input *in, size_t package, unsigned int domain)
+{
+	for (size_t i = 0; i < in->n_packages; i++)
+		if (i != package && in->packages[i].n_readings[domain])
+			return false;
+	return true;
+}
+
+/* The mixture model, on windows that cpm_solve() has made. What it can not solve is not known. */
+static int fit_domain(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
+{
+	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
+				 .jitter = in->jitter, .unknown = in->unknown, .n_unknown = in->n_unknown };
+	int ret;
+
+	s->known[domain] = is_only(in, package, domain);
+	if (!s->known[domain])
+		return 0;
+	ret = fit_new(&fit, &s->fit[domain]);
+	if (ret)
+		return ret;
+	s->fitted[domain] = true;
+	s->known[domain] = s->fit[domain].m.why == MIXTURE_SOLVED;
+	if (s->known[domain])
+		fit_apply(&s->fit[domain], &s->vectors, &s->domain[domain]);
+	return 0;
+}
+
+/* The edge-synchronised model. What it can not solve is not known. */
+static int solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
+{
+	const struct profile_package *package = &in->packages[p];
+	struct edge_input *e = &s->edge_input;
+	size_t n = 0;
+	int ret;
+
+	s->known[domain] = false;
+	if (domain != package->window_domain || !package->n_windows)
+		return 0;
+	*e = (struct edge_input){ .session = in->session, .vectors = &s->vectors, .windows = package->windows,
+				  .n_windows = package->n_windows, .other = in->other, .irq_w = in->irq_w[domain],
+				  .irq_error = calibration_error(in) };
+	for (size_t i = 0; i < lanes_of(in, p); i++) {
+		if (lane_of(in, p, i)->shadow)
+			continue;
+		e->tick += lane_of(in, p, i)->tick_ns / in->interval_ns;
+		n++;
+	}
+	e->tick /= n ? n : 1;
+	ret = edge_solve(e, &s->edge);
+	if (ret)
+		return ret == -ENODATA ? 0 : ret;
+	s->edged = true;
+	s->known[domain] = true;
+	edge_apply(e, &s->edge, in->held, &s->domain[domain]);
+	return 0;
+}
+
 static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
 {
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
@@ -91,6 +162,10 @@ static int solve_package(const struct profile_input *in, size_t p, struct solved
 		s->known[d] = !ret;
 		if (ret == -ENODATA)
 			ret = 0;
+		if (s->known[d] && in->model == PROFILE_MIXTURE)
+			ret = fit_domain(in, p, d, s);
+		if (s->known[d] && in->model == PROFILE_EDGE)
+			ret = solve_edges(in, p, d, s);
 	}
 	return ret;
 }
@@ -129,8 +204,12 @@ void profile_free(struct profile *p)
 		return;
 	for (size_t i = 0; p->packages && i < p->in->n_packages; i++) {
 		cpm_vectors_free(&p->packages[i].vectors);
-		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
+		edge_free(&p->packages[i].edge);
+		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++) {
 			cpm_domain_free(&p->packages[i].domain[d]);
+			if (p->packages[i].fitted[d])
+				fit_free(&p->packages[i].fit[d]);
+		}
 	}
 	free(p->packages);
 	free(p->freq);
@@ -184,11 +263,6 @@ static struct value sampled_time(const struct profile_group *g)
 
 	return (struct value){ v, v - (g->time_s.v - g->time_s.lo) * left,
 			       v + (g->time_s.hi - g->time_s.v) * left };
-}
-
-static double calibration_error(const struct profile_input *in)
-{
-	return fmax(in->calibration_error, CALIBRATION_ERROR);
 }
 
 /* How far off what interrupts took of a group may be. */
@@ -316,6 +390,12 @@ static int energies(const struct profile *p, unsigned int d, const uint32_t *gro
 			continue;
 		ret = cpm_groups(&p->packages[i].vectors, &p->packages[i].domain[d], within,
 				 within[in->silent_block], n_groups + 1, groups);
+		if (!ret && p->packages[i].fitted[d])
+			ret = fit_groups(&p->packages[i].fit[d], &p->packages[i].vectors, &p->packages[i].domain[d],
+					 within, within[in->silent_block], n_groups + 1, groups);
+		if (!ret && p->packages[i].edged)
+			ret = edge_groups(&p->packages[i].edge_input, &p->packages[i].edge, &p->packages[i].domain[d],
+					  within, within[in->silent_block], in->held, n_groups + 1, groups);
 		for (uint32_t g = 0; g < n_groups && !ret; g++)
 			add_group(&sums[g], &groups[g]);
 	}
@@ -422,6 +502,21 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains)
 const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package)
 {
 	return &p->packages[package].vectors;
+}
+
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain)
+{
+	return p->packages[package].known[domain] ? &p->packages[package].domain[domain] : NULL;
+}
+
+const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain)
+{
+	return p->packages[package].fitted[domain] ? &p->packages[package].fit[domain].m : NULL;
+}
+
+const struct edge_result *profile_edge(const struct profile *p, size_t package)
+{
+	return p->packages[package].edged ? &p->packages[package].edge : NULL;
 }
 
 unsigned int profile_cpus(const struct profile *p, size_t package)

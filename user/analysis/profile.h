@@ -7,6 +7,15 @@
 #define KJOULE_PROFILE_H
 
 #include "interval.h"
+#include "edge.h"
+#include "mixture.h"
+
+/* How the energy of windows is made powers of blocks. */
+enum profile_model {
+	PROFILE_CPM,		/* constant power: shares of each window, see cpm.h */
+	PROFILE_EDGE,		/* from edge windows, see edge.h */
+	PROFILE_MIXTURE,	/* fitted to all windows, see mixture.h */
+};
 
 #define PROFILE_DOMAINS		8	/* energy domains told side by side */
 
@@ -33,12 +42,16 @@ struct profile_lane {
  * @n_lanes:	of these
  * @readings,@n_readings: of each domain; domains whose counters cover other CPUs are in another
  *		one. Packages of one domain have no lane in common
+ * @windows,@n_windows: for PROFILE_EDGE, of the domain @window_domain; the others are not known then
  */
 struct profile_package {
 	const uint32_t *lanes;
 	size_t n_lanes;
 	const struct cpm_reading *readings[PROFILE_DOMAINS];
 	size_t n_readings[PROFILE_DOMAINS];
+	const struct edge_window *windows;
+	size_t n_windows;
+	unsigned int window_domain;
 };
 
 /**
@@ -59,6 +72,10 @@ struct profile_package {
  *		take none
  * @silent_block: the block that ticks at which nothing else ran count for
  * @steps:	see cpm_solve()
+ * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separate.h
+ * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
+ * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input
+ * @session,@held: for PROFILE_EDGE: when which tick was due, and the block of those of held CPUs
  */
 struct profile_input {
 	double interval_ns;
@@ -79,6 +96,12 @@ struct profile_input {
 	uint32_t silent_block;
 	bool others_busy;
 	unsigned int steps;
+	enum profile_model model;
+	const bool *loose;
+	const struct mixture_range *unknown;
+	size_t n_unknown;
+	const struct kjoule_session_info *session;
+	uint32_t held;
 };
 
 /**
@@ -87,7 +110,7 @@ struct profile_input {
  * @w,@net_w:	watts
  * @ticks_j,@other_j: parts of @j that kjoule's ticks and other interrupts spent
  * @readings:	distinct ones
- * @purity:	see struct cpm_group
+ * @purity:	see struct cpm_group; NAN: it is no matter with this model
  *
  * What the intervals are made of besides the time's, for whoever puts recordings together (runs.h):
  *
@@ -148,6 +171,12 @@ int profile_labels(const struct profile *p, unsigned int domain, const uint32_t 
 		   uint32_t silent_label, uint32_t n_labels, double *uj);
 /** profile_vectors() - what ran together on the CPUs of a package; lives as long as the profile */
 const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package);
+/** profile_domain() - a counter's windows; NULL if they are not known, or its model could not be solved */
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain);
+/** profile_mixture() - how the mixture model was solved; NULL if it was not */
+const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain);
+/** profile_edge() - what the windows of a package say; NULL if nothing */
+const struct edge_result *profile_edge(const struct profile *p, size_t package);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
 /** profile_unknown() - an energy of which nothing is known: no figure of it is a number */

@@ -65,8 +65,7 @@ static int add_sample(struct walk *w, const struct kjoule_sample *rec)
 	return 0;
 }
 
-/* Where tick k is on the clock. */
-static uint64_t due_ns(const struct kjoule_session_info *s, uint64_t tick)
+uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick)
 {
 	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns);
 }
@@ -80,7 +79,7 @@ static uint64_t tick_after(const struct kjoule_session_info *s, uint64_t time_ns
 		return 0;
 	tick = (time_ns - s->t0_ns + s->interval_ns - 1) / s->interval_ns;
 	/* jitter may have put the one before it behind */
-	return tick && due_ns(s, tick - 1) >= time_ns ? tick - 1 : tick;
+	return tick && timeline_due(s, tick - 1) >= time_ns ? tick - 1 : tick;
 }
 
 /* Return: enum kjoule_quantity, or -1 if the session has no such source */
@@ -165,7 +164,7 @@ static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 	if (!between && rec->late_ns > w->tl->max_late_ns)
 		w->tl->max_late_ns = rec->late_ns;
 	r.tick = w->tick + between;
-	r.time_ns = s ? due_ns(s, w->tick) + rec->late_ns : 0;
+	r.time_ns = s ? timeline_due(s, w->tick) + rec->late_ns : 0;
 	for (uint32_t domains = rec->domains; domains && !ret; domains &= domains - 1) {
 		r.value = *uj++;
 		ret = add_reading(w, rec->rec.flags, __builtin_ctz(domains), rec->scope, &r);
@@ -276,6 +275,28 @@ static int add_callers(struct walk *w, const struct kjoule_record *rec)
 	return 0;
 }
 
+/* What makes no sense as a window is left out. Its tick is that of the next sample: none of its own. */
+static int add_window(struct walk *w, const struct kjoule_window *rec)
+{
+	struct timeline_window *t;
+
+	if (rec->seek_ns > rec->a_ns || rec->a_ns > rec->from_ns || rec->from_ns > rec->b_ns || rec->b_ns > rec->c_ns ||
+	    rec->a_uj > rec->c_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
+		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
+		return 0;
+	}
+	t = kjoule_grow(&w->cpu->windows, &w->cpu->n_windows, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	*t = (struct timeline_window){
+		.number = rec->number, .scope = rec->scope, .domain = rec->domain,
+		.seek_ns = rec->seek_ns, .a_ns = rec->a_ns, .from_ns = rec->from_ns, .b_ns = rec->b_ns, .c_ns = rec->c_ns,
+		.a_uj = rec->a_uj, .c_uj = rec->c_uj, .ip = rec->ip,
+		.pid = w->pid, .tgid = w->tgid, .flags = rec->rec.flags,
+	};
+	return 0;
+}
+
 static int add_record(struct walk *w, const struct kjoule_record *rec)
 {
 	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK)
@@ -300,6 +321,8 @@ static int add_record(struct walk *w, const struct kjoule_record *rec)
 		return add_parked(w, (const struct kjoule_parked *)rec);
 	case KJOULE_RECORD_VALUE:
 		return add_value(w, (const struct kjoule_value *)rec);
+	case KJOULE_RECORD_WINDOW:
+		return add_window(w, (const struct kjoule_window *)rec);
 	}
 	return 0;
 }
@@ -461,6 +484,7 @@ void timeline_free(struct timeline *tl)
 		free(tl->cpus[i].parked);
 		free(tl->cpus[i].holes);
 		free(tl->cpus[i].callers);
+		free(tl->cpus[i].windows);
 	}
 	for (size_t i = 0; i < tl->n_series; i++)
 		free(tl->series[i].readings);

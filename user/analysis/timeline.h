@@ -72,14 +72,29 @@ struct timeline_series {
 	struct timeline_reading *readings;
 };
 
+/*
+ * A CPU's part in a window from edge to edge, see struct kjoule_window. It looked for the edge from
+ * @seek_ns on, ran from @from_ns to @b_ns and was held then, at @ip, until @c_ns. Energies are the leader's only.
+ */
+struct timeline_window {
+	uint32_t number;
+	uint16_t scope, domain;
+	uint64_t seek_ns, a_ns, from_ns, b_ns, c_ns;
+	uint64_t a_uj, c_uj;
+	uint64_t ip;
+	uint32_t pid, tgid;
+	uint8_t flags;		/* KJOULE_SAMPLE_*, KJOULE_WINDOW_* */
+};
+
 struct timeline_cpu {
 	uint32_t cpu, package;
-	size_t n_samples, n_gaps, n_parked, n_holes, n_callers;
+	size_t n_samples, n_gaps, n_parked, n_holes, n_callers, n_windows;
 	struct timeline_sample *samples;
 	struct timeline_gap *gaps;
 	struct timeline_parked *parked;
 	struct timeline_hole *holes;
 	struct timeline_callers *callers;
+	struct timeline_window *windows;
 	uint64_t next_tick;	/* after the last that was seen */
 };
 
@@ -106,6 +121,8 @@ struct timeline {
  */
 int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package, const void *records,
 		 size_t len, uint64_t max_tick);
+/** timeline_due() - CLOCK_MONOTONIC at which tick @tick of a session is due, jitter included */
+uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);
 /** timeline_finish() - after the last CPU: order readings, find the skew */
 void timeline_finish(struct timeline *tl);
 /** timeline_away() - ticks of a CPU that did not happen because it was offline, or all slept */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "chunks.h"
 #include "pack.h"
+#include "region_area.h"
 #include "target.h"
 
 #define TYPES		16	/* record types that are tried: those there are, and some to come */
@@ -109,6 +110,12 @@ static size_t awake_size(const uint8_t *rec)
 {
 	(void)rec;
 	return sizeof(struct kjoule_awake);
+}
+
+static size_t unit_size(const uint8_t *rec)
+{
+	(void)rec;
+	return sizeof(struct kjoule_region_unit);
 }
 
 /* Some record. Return: its size, 0 if there is none */
@@ -250,6 +257,39 @@ static void mutate_ring(struct bytes *b)
 	free(raw.data);
 }
 
+/* The units of some batch of marks, which keeps saying how many there are; or that changes. */
+static void mutate_regions(struct bytes *b)
+{
+	struct kjoule_region_batch batch, found;
+	struct bytes units = { 0 };
+	size_t at = 0, off = 0, n = 0, len;
+
+	for (; b->len - off >= sizeof(batch); off += sizeof(batch) + len) {
+		memcpy(&batch, b->data + off, sizeof(batch));
+		len = batch.units * sizeof(struct kjoule_region_unit);
+		if (len > b->len - off - sizeof(batch))
+			break;
+		if (!below(++n)) {
+			at = off;
+			found = batch;
+		}
+	}
+	if (!n)
+		return;
+	if (!below(4)) {
+		change_field(b->data + at, sizeof(batch));
+		return;
+	}
+	len = found.units * sizeof(struct kjoule_region_unit);
+	splice(&units, 0, 0, b->data + at + sizeof(batch), len);
+	for (n = 1 + below(4); n; n--)
+		mutate_records(&units, unit_size);
+	found.units = units.len / sizeof(struct kjoule_region_unit);
+	memcpy(b->data + at, &found, sizeof(found));
+	splice(b, at + sizeof(batch), len, units.data, units.len);
+	free(units.data);
+}
+
 /* A number in a text becomes another. */
 static void mutate_number(struct bytes *b)
 {
@@ -302,6 +342,9 @@ static void mutate_content(struct chunk *c)
 		break;
 	case KJOULE_CHUNK_SIDE_BAND:
 		below(8) ? mutate_records(&b, perf_size) : mutate_bytes(&b);
+		break;
+	case KJOULE_CHUNK_REGIONS:
+		below(8) ? mutate_regions(&b) : mutate_bytes(&b);
 		break;
 	case KJOULE_CHUNK_AWAKE:
 		below(4) ? mutate_records(&b, awake_size) : mutate_bytes(&b);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include "chunks.h"
 #include "meta.h"
+#include "region_area.h"
 #include "../tests/synthetic.h"
 
 static const char *top;
@@ -112,6 +113,31 @@ static void make_stream(struct buffer *b, uint32_t cpu, uint32_t ticks, bool ric
 	}
 }
 
+/* Marks of two threads: regions in each other, and what may go wrong. */
+static void make_regions(struct buffer *b)
+{
+	struct buffer u = { 0 };
+
+	for (uint32_t tid = 100; tid < 102; tid++) {
+		u.len = 0;
+		put_region_start(&u, 1000000000, 100, tid);
+		put_region_define(&u, 1, 0, "load");
+		put_region_define(&u, 2, 1, "inner");
+		put_region_mark(&u, KJOULE_REGION_BEGIN, 1010000000, 1);
+		put_region_mark(&u, KJOULE_REGION_BEGIN, 1020000000, 2);
+		put_region_mark(&u, KJOULE_REGION_END, 1040000000, 1);
+		put_region_mark(&u, KJOULE_REGION_LOST, 1050000000, 3);
+		put_region_mark(&u, KJOULE_REGION_END, 1060000000, 0);
+		put_region_batch(b, tid - 100, 0, &u, 3);
+		u.len = 0;
+		put_region_mark(&u, KJOULE_REGION_UNBEGUN, 1070000000, 0);
+		put_region_mark(&u, KJOULE_REGION_BEGIN, 1080000000, 2);
+		put_region_mark(&u, KJOULE_REGION_CLOSE, 1090000000, 0);
+		put_region_batch(b, tid - 100, 2 + 2 + 2 + 5, &u, 5);
+	}
+	free(u.data);
+}
+
 static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t target,
 		     const char *boot_id, bool rich)
 {
@@ -123,7 +149,7 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 } };
 	struct kjoule_awake awake[2] = { { 1000100000, 1003000000, 0, 0 },
 					 { 1010000000, 1012000000, 1, 0 } };
-	struct buffer streams[4] = { { 0 } };
+	struct buffer streams[4] = { { 0 } }, regions = { 0 };
 	struct kjoule_meta meta;
 	struct chunks c;
 	uint8_t *data, *out = malloc(1 << 20);
@@ -153,6 +179,9 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_BUILD_IDS, 0, build_ids,
 			      sizeof(build_ids) - 1);
 		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_AWAKE, 0, awake, sizeof(awake));
+		make_regions(&regions);
+		chunks_insert(&c, c.n - 1, KJOULE_CHUNK_REGIONS, 0, regions.data, regions.len);
+		free(regions.data);
 	} else {
 		chunks_remove(&c, c.n - 1);	/* no end */
 	}
@@ -253,6 +282,26 @@ static void text(void)
 	write_file(name("text", "cpus"), "0-3,5,7-9,4095", 14);
 }
 
+/* Marks, and a family that forks, executes and ends among them. */
+static void regions(void)
+{
+	struct buffer b = { 0 };
+	uint8_t side;
+
+	put_fork_event(&b, 1030000000, 100, 100, 200, 200);
+	put_exec_event(&b, 1045000000, 200, 200);
+	put_exit_event(&b, 1085000000, 100, 100);
+	side = b.len / 8;
+	b.len = 0;
+	put_bytes(&b, &side, 1);
+	put_fork_event(&b, 1030000000, 100, 100, 200, 200);
+	put_exec_event(&b, 1045000000, 200, 200);
+	put_exit_event(&b, 1085000000, 100, 100);
+	make_regions(&b);
+	write_file(name("regions", "family"), b.data, b.len);
+	free(b.data);
+}
+
 /* The side band of the rich file, and a family: fork, exec, exit, lost. */
 static void side_band(void)
 {
@@ -305,5 +354,6 @@ int main(int argc, char **argv)
 	ring("perf", 3, true);
 	text();
 	side_band();
+	regions();
 	return 0;
 }

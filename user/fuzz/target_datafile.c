@@ -93,15 +93,21 @@ static const struct {
 	{ cmd_report, CAPTURE_TEXT, { "report", "--sort", "name", "--comm", "program" } },
 	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--sort", "samples", "--pid", "100" } },
 	{ cmd_report, CAPTURE_JSON, { "report", "--json", "--raw", "--sort", "time" } },
+	{ cmd_report, CAPTURE_TEXT, { "report", "--by", "region" } },
+	{ cmd_report, CAPTURE_JSON, { "report", "--json", "--by", "region" } },
+	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--region", "load" } },
 	/* from here on a copy of the file comes after it */
 	{ cmd_report, CAPTURE_TEXT, { "report" } },
 	{ cmd_report, CAPTURE_JSON, { "report", "--json", "--by", "object", "--without-outliers" } },
+	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--by", "region" } },
+	{ cmd_report, CAPTURE_TEXT, { "report", "--region", "load", "--model", "auto" } },
 	{ cmd_diff, CAPTURE_TEXT, { "diff", "--sort", "power" } },
+	{ cmd_diff, CAPTURE_JSON, { "diff", "--json", "--by", "region" } },
 	{ cmd_diff, CAPTURE_CSV, { "diff", "--csv", "--force", "--raw" } },
 };
 
 #define N_RUNS	(sizeof(runs) / sizeof(runs[0]))
-#define TWICE	10		/* the first of those with a copy */
+#define TWICE	13		/* the first of those with a copy */
 
 static int copy_fd = -1;
 static char copy_path[64];
@@ -145,7 +151,8 @@ static void there_and_back(const struct kjoule_recording *rec)
 	free(text);
 	text = kjoule_end_encode(&rec->end);
 	must_hold(!kjoule_end_decode(text, strlen(text), &end) && !strcmp(end.reason, rec->end.reason) &&
-		  end.stop_ns == rec->end.stop_ns, "the end goes there and back");
+		  end.stop_ns == rec->end.stop_ns &&
+		  !memcmp(&end.regions, &rec->end.regions, sizeof(end.regions)), "the end goes there and back");
 	free(text);
 }
 
@@ -163,7 +170,8 @@ static void load_both_ways(const char *path, const uint8_t *data, size_t len)
 	if (a)
 		return;
 	must_hold(file.n_streams == memory.n_streams && file.records_len == memory.records_len &&
-		  file.side_band_len == memory.side_band_len && file.ended == memory.ended &&
+		  file.side_band_len == memory.side_band_len &&
+		  file.regions_len == memory.regions_len && file.ended == memory.ended &&
 		  file.damage.chunks == memory.damage.chunks &&
 		  file.damage.truncated == memory.damage.truncated &&
 		  file.unpackable == memory.unpackable, "a file and a buffer are read alike");

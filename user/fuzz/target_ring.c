@@ -355,7 +355,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	run(&p, w, &drained);
 	record_writer_awake(w, 1, 5, 6);
 	must_hold(!record_writer_stats(w, &stats, 1, &err), "the books can be written");
-	must_hold(!record_writer_finish(w, &session, "fuzz", -1, 0, 0, 0, &err), "the end can be written");
+	must_hold(!record_writer_finish(w, &session, "fuzz", -1, 0, 0, 0, NULL, &err), "the end can be written");
 	record_writer_close(w, &err);
 
 	must_hold(!kjoule_recording_load(path, &rec, &err), "what record writes can be loaded");

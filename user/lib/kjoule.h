@@ -160,6 +160,8 @@ struct kjoule_source_spec {
  * @specs,@n_specs:	sources besides or, without @energy_source, instead of it
  * @chain_depth:	frames of each kind, with a chain's flag; 0 for the default
  * @stack_bytes:	with KJOULE_FLAG_USER_STACK, a multiple of 8; 0 for the default
+ * @edge_duty:		edge windows that hold the CPUs for so many thousandths of the time, 10 to 500;
+ *			0: none
  */
 struct kjoule_session_params {
 	uint64_t interval_ns;
@@ -177,6 +179,7 @@ struct kjoule_session_params {
 	size_t n_specs;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
+	uint32_t edge_duty;
 };
 
 /* What the module says of a session. */
@@ -194,6 +197,9 @@ struct kjoule_session_info {
 	uint64_t children_lost;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
+	uint32_t edge_duty;		/* 0: no edge windows */
+	uint64_t edge_windows, edge_spins, edge_failed;
+	uint64_t edge_held_ns, edge_longest_ns;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;
 	uint64_t seed;

@@ -205,6 +205,7 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	kjoule_json_put_u64(o, "children_lost", s->children_lost);
 	kjoule_json_put_u64(o, "chain_depth", s->chain_depth);
 	kjoule_json_put_u64(o, "stack_bytes", s->stack_bytes);
+	kjoule_json_put_u64(o, "edge_duty", s->edge_duty);
 	kjoule_json_put_u64(o, "t0_ns", s->t0_ns);
 	kjoule_json_put_u64(o, "seed", s->seed);
 	kjoule_json_put_u64(o, "stop_ns", s->stop_ns);
@@ -235,6 +236,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->children_lost = kjoule_json_get_u64(o, "children_lost");
 	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
 	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
+	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
 	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");
 	s->seed = kjoule_json_get_u64(o, "seed");
 	s->stop_ns = kjoule_json_get_u64(o, "stop_ns");

@@ -8,6 +8,7 @@
 #define KJOULE_META_H
 
 #include "kjoule.h"
+#include "region_area.h"
 
 struct kjoule_cpu_place {
 	uint32_t cpu;
@@ -46,6 +47,7 @@ struct kjoule_meta {
  * @side_band_lost: perf records that were lost
  * @side_band_anew: times that perf's side band of a CPU was made anew, because that came back
  * @ring_damaged: times that a ring's content made no sense
+ * @regions:	what programs could not tell of their regions
  */
 struct kjoule_end {
 	char reason[64];
@@ -54,6 +56,7 @@ struct kjoule_end {
 	uint64_t side_band_lost;
 	uint64_t side_band_anew;
 	uint64_t ring_damaged;
+	struct kjoule_region_books regions;
 };
 
 /* Enumerators by name, as the files and the verbs call them; "unknown" for others. */

@@ -33,6 +33,11 @@ static const struct kjoule_json_member end_members[] = {
 #define U64(name) MEMBER(kjoule_end, name, U64)
 	U64(start_ns), U64(stop_ns), U64(side_band_lost), U64(side_band_anew), U64(ring_damaged),
 #undef U64
+#define REGIONS(name, type) \
+	{ "regions_" #name, offsetof(struct kjoule_end, regions.name), KJOULE_JSON_ ## type }
+	REGIONS(lost, U64), REGIONS(left_out, U64), REGIONS(unfinished, U64), REGIONS(damaged, U64),
+	REGIONS(foreign, U32), REGIONS(refused, U32), REGIONS(unmapped, U32),
+#undef REGIONS
 };
 
 #define N_MEMBERS(list) (sizeof(list) / sizeof((list)[0]))

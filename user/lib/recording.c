@@ -177,7 +177,12 @@ static int add_awake(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	return 0;
 }
 
-static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c, size_t *side_room)
+/* What grows by chunks of any number. */
+struct rooms {
+	size_t side, regions;
+};
+
+static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c, struct rooms *rooms)
 {
 	int ret = 0;
 
@@ -187,7 +192,9 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 	case KJOULE_CHUNK_RING:
 		return add_ring(rec, c);
 	case KJOULE_CHUNK_SIDE_BAND:
-		return append(&rec->side_band, &rec->side_band_len, side_room, c->data, c->len);
+		return append(&rec->side_band, &rec->side_band_len, &rooms->side, c->data, c->len);
+	case KJOULE_CHUNK_REGIONS:
+		return append(&rec->regions, &rec->regions_len, &rooms->regions, c->data, c->len);
 	case KJOULE_CHUNK_STATS:
 		return add_stats(rec, c);
 	case KJOULE_CHUNK_CALIBRATION:
@@ -221,7 +228,7 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 		struct kjoule_error *err)
 {
 	struct kjoule_chunk chunk;
-	size_t side_room = 0;
+	struct rooms rooms = { 0 };
 	unsigned int missing = 0;
 	int ret;
 
@@ -240,7 +247,7 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 			ret = 0;
 		}
 		if (!ret)
-			ret = add_chunk(rec, &chunk, &side_room);
+			ret = add_chunk(rec, &chunk, &rooms);
 		if (ret == -EBADMSG)
 			rec->unpackable++;
 		else if (ret && ret != -EPERM)	/* addresses were hidden from the recorder */
@@ -345,6 +352,7 @@ void kjoule_recording_free(struct kjoule_recording *rec)
 	free(rec->stats);
 	free(rec->awake);
 	free(rec->side_band);
+	free(rec->regions);
 	kjoule_kallsyms_free(rec->kallsyms);
 	kjoule_build_ids_free(rec->build_ids);
 	kjoule_jitmaps_free(rec->jitmaps);

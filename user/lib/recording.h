@@ -47,6 +47,8 @@ struct kjoule_recording {
 	struct kjoule_awake *awake;
 	uint8_t *side_band;
 	size_t side_band_len;
+	uint8_t *regions;		/* for kjoule_regions_new() */
+	size_t regions_len;
 	struct kjoule_kallsyms *kallsyms;	/* NULL: not in the file */
 	struct kjoule_jitmaps *jitmaps;
 	size_t jitmaps_len;			/* of their text */

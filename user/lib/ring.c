@@ -32,6 +32,8 @@ static size_t least_size(unsigned int type)
 		return sizeof(struct kjoule_chain);
 	case KJOULE_RECORD_STACK:
 		return sizeof(struct kjoule_stack);
+	case KJOULE_RECORD_WINDOW:
+		return sizeof(struct kjoule_window);
 	default:
 		return 8;
 	}

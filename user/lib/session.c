@@ -334,6 +334,8 @@ static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 		ret = nla_put_u32(msg, KJOULE_A_SESSION_CHAIN_DEPTH, p->chain_depth);
 	if (!ret && p->stack_bytes)
 		ret = nla_put_u32(msg, KJOULE_A_SESSION_STACK_BYTES, p->stack_bytes);
+	if (!ret && p->edge_duty)
+		ret = nla_put_u32(msg, KJOULE_A_SESSION_EDGE_DUTY, p->edge_duty);
 	for (size_t i = 0; i < p->n_specs && !ret; i++)
 		ret = put_spec(msg, &p->specs[i]);
 	return ret;

@@ -58,17 +58,18 @@ int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
 enum kjoule_event_type {
 	KJOULE_EVENT_COMM,	/* @text is the name; @exec after an exec */
 	KJOULE_EVENT_MAP,	/* @text is the file */
-	KJOULE_EVENT_FORK,	/* @pid, @tid out of @ppid */
+	KJOULE_EVENT_FORK,	/* @pid, @tid out of @ppid, @ptid */
 	KJOULE_EVENT_EXIT,
 	KJOULE_EVENT_LOST,	/* @lost records */
 	KJOULE_EVENT_OTHER,
+	KJOULE_EVENT_REGION,	/* not perf's: @text is the region that @tid is in from now on */
 };
 
 /* One record, decoded; @text points into it. */
 struct kjoule_event {
 	enum kjoule_event_type type;
 	uint32_t perf_type;
-	uint32_t pid, tid, ppid;
+	uint32_t pid, tid, ppid, ptid;
 	uint32_t cpu;
 	uint64_t time_ns;
 	bool exec;

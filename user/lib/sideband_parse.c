@@ -75,6 +75,7 @@ static int parse_body(const struct perf_event_header *h, const uint8_t *r, size_
 		e->pid = u32_at(r, 8);
 		e->ppid = u32_at(r, 12);
 		e->tid = u32_at(r, 16);
+		e->ptid = u32_at(r, 20);
 		return 0;
 	case PERF_RECORD_LOST:
 		if (body < 24)

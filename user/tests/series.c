@@ -9,6 +9,17 @@
 
 static uint64_t state = 1;
 
+/* It ran from tick @k - 10 on, and was held from just before @k - 4 to just before @k. */
+static void put_window(struct buffer *b, uint32_t k, uint64_t uj)
+{
+	uint64_t now = 1000000000ull + k * 1000000ull - 500000;
+	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER, sizeof(w) }, .tick = k,
+				   .number = k / 100, .seek_ns = now - 10000000, .a_ns = now - 10000000,
+				   .from_ns = now - 10000000, .b_ns = now - 4000000, .c_ns = now, .c_uj = uj };
+
+	put_bytes(b, &w, sizeof(w));
+}
+
 const char *series_record(const struct series_run *r)
 {
 	static char path[300];
@@ -35,6 +46,8 @@ const char *series_record(const struct series_run *r)
 
 		if ((k + r->phase) % 10 == 0 && !r->no_energy && !r->no_source)
 			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
+		if (r->held && k % 100 == 50)
+			put_window(&b[0], k, uj);
 		put_sample(&b[0], k, second ? 0xffffffff81000000 : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
 			   1000000, 100);
 		uj += 1000 * (second ? 2 : r->watt) * (0.9 + 0.2 * rnd_unit(&state));

@@ -12,6 +12,7 @@
 #include "buildid.h"
 #include "datafile.h"
 #include "pack.h"
+#include "region_area.h"
 #include "synthetic.h"
 
 void put_bytes(struct buffer *b, const void *data, size_t len)
@@ -202,8 +203,31 @@ void put_program(uint64_t start, const char *build_id)
 	program.build_id = build_id;
 }
 
-/* a comm and an mmap2 of @exe, of process 100 */
-static void side_band(struct buffer *b, const char *exe)
+static void put_task_event(struct buffer *b, uint16_t type, uint64_t time_ns, uint32_t pid, uint32_t ppid, uint32_t tid,
+			   uint32_t ptid)
+{
+	struct {
+		struct perf_event_header h;
+		uint32_t pid, ppid, tid, ptid;
+		uint64_t time;
+		struct sample_id id;
+	} r = { .h = { type, 0, sizeof(r) }, .pid = pid, .ppid = ppid, .tid = tid, .ptid = ptid, .time = time_ns,
+		.id = { ppid, ptid, time_ns, 0, 0 } };
+
+	put_bytes(b, &r, sizeof(r));
+}
+
+void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid)
+{
+	put_task_event(b, PERF_RECORD_FORK, time_ns, pid, ppid, tid, ptid);
+}
+
+void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	put_task_event(b, PERF_RECORD_EXIT, time_ns, pid, pid, tid, tid);
+}
+
+static void put_comm(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
 	struct {
 		struct perf_event_header h;
@@ -211,9 +235,54 @@ static void side_band(struct buffer *b, const char *exe)
 		char comm[16];
 		struct sample_id id;
 	} comm = { .h = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) },
-		   .pid = 100, .tid = 100, .comm = "program", .id = { 100, 100, 900000000, 0, 0 } };
+		   .pid = pid, .tid = tid, .comm = "program", .id = { pid, tid, time_ns, 0, 0 } };
 
 	put_bytes(b, &comm, sizeof(comm));
+}
+
+void put_exec_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	put_comm(b, time_ns, pid, tid);
+}
+
+void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	struct kjoule_region_unit u = { time_ns, 0, KJOULE_REGION_START, 2, 0 };
+	struct kjoule_region_who who = { pid, tid, 0 };
+
+	put_bytes(b, &u, sizeof(u));
+	put_bytes(b, &who, sizeof(who));
+}
+
+void put_region_define(struct buffer *b, uint32_t node, uint32_t parent, const char *name)
+{
+	struct kjoule_region_unit u = { 0, node, KJOULE_REGION_DEFINE, 2 + strlen(name) / sizeof(u), parent };
+	char text[16 * 16] = "";
+
+	snprintf(text, sizeof(text), "%s", name);
+	put_bytes(b, &u, sizeof(u));
+	put_bytes(b, text, (u.units - 1) * sizeof(u));
+}
+
+void put_region_mark(struct buffer *b, unsigned int kind, uint64_t time_ns, uint32_t node)
+{
+	put_bytes(b, &(struct kjoule_region_unit){ time_ns, node, kind, 1, 0 }, sizeof(struct kjoule_region_unit));
+}
+
+void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const struct buffer *units, uint64_t lost)
+{
+	struct kjoule_region_batch batch = { .ring = ring, .units = units->len / sizeof(struct kjoule_region_unit),
+					     .first = first, .lost = lost };
+
+	put_bytes(b, &batch, sizeof(batch));
+	if (units->len)
+		put_bytes(b, units->data, units->len);
+}
+
+/* a comm and an mmap2 of @exe, of process 100 */
+static void side_band(struct buffer *b, const char *exe)
+{
+	put_comm(b, 900000000, 100, 100);
 	put_map(b, 100, 900000001, program.start ? program.start : 0x10000000, 0x10000000, 0, exe);
 }
 
@@ -229,6 +298,16 @@ void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns)
 {
 	put_bytes(&awake, &(struct kjoule_awake){ begin_ns, end_ns, cpu, 0 },
 		  sizeof(struct kjoule_awake));
+}
+
+static struct buffer regions, more_side;
+
+void put_regions(const struct buffer *batches, const struct buffer *more_side_band)
+{
+	if (batches->len)
+		put_bytes(&regions, batches->data, batches->len);
+	if (more_side_band)
+		put_bytes(&more_side, more_side_band->data, more_side_band->len);
 }
 
 static struct kjoule_calibration calibration;
@@ -254,6 +333,10 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 	text_chunk(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(calibration.ticks ? &calibration : &usual));
 	memset(&calibration, 0, sizeof(calibration));
 	side_band(&side, exe);
+	if (more_side.len)
+		put_bytes(&side, more_side.data, more_side.len);
+	free(more_side.data);
+	memset(&more_side, 0, sizeof(more_side));
 	assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data, side.len, NULL));
 	free(side.data);
 	if (program.build_id) {
@@ -268,6 +351,10 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_AWAKE, 0, awake.data, awake.len, NULL));
 	free(awake.data);
 	memset(&awake, 0, sizeof(awake));
+	if (regions.len)
+		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_REGIONS, 0, regions.data, regions.len, NULL));
+	free(regions.data);
+	memset(&regions, 0, sizeof(regions));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct kjoule_record *rec;
 		struct kjoule_packer packer = { 0 };

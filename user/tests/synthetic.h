@@ -37,6 +37,17 @@ void put_chain(struct buffer *b, uint32_t flags, unsigned int kernel, unsigned i
 void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
 	     uint64_t offset, const char *path);
 
+/* the same: the thread @tid of @pid was forked by @ptid of @ppid, or ended, or executed a program */
+void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid);
+void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
+void put_exec_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
+
+/* units of a program that marks regions, enum kjoule_region_kind; put_region_batch() makes a batch of them */
+void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
+void put_region_define(struct buffer *b, uint32_t node, uint32_t parent, const char *name);
+void put_region_mark(struct buffer *b, unsigned int kind, uint64_t time_ns, uint32_t node);
+void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const struct buffer *units, uint64_t lost);
+
 /* A meta of @n_cpus CPUs in one package, an energy source "test" with package and core. */
 void make_meta(struct kjoule_meta *meta, uint32_t n_cpus, uint64_t interval_ns, uint32_t target);
 
@@ -46,6 +57,9 @@ struct kjoule_source_info *add_source(struct kjoule_meta *meta, const char *name
 
 /* In the next file that is written: the recorder was awake. */
 void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
+
+/* In the next file that is written: marks of regions, and more side band. */
+void put_regions(const struct buffer *batches, const struct buffer *more_side_band);
 
 /* In the next file that is written: another calibration than the usual one. */
 void put_calibration(const struct kjoule_calibration *cal);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "looped.h"
+#include "region_area.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -69,6 +70,38 @@ static void blocks_have_their_figures(void **state)
 	}
 	assert_int_equal(sampled, 2);
 	assert_true(looping >= 1);
+	json_object_put(doc);
+}
+
+/* The first of three seconds is a region of the program. */
+static void a_region_cuts_figures_and_samples(void **state)
+{
+	struct buffer units = { 0 }, batches = { 0 };
+	struct json_object *doc, *row;
+	double samples = 0;
+	size_t i = 0;
+
+	(void)state;
+	put_region_start(&units, 999000000, 100, 100);
+	put_region_define(&units, 1, 0, "first");
+	put_region_mark(&units, KJOULE_REGION_BEGIN, 999500000, 1);
+	put_region_mark(&units, KJOULE_REGION_END, 3999500000, 0);
+	put_region_batch(&batches, 0, 0, &units, 0);
+	put_regions(&batches, NULL);
+	free(units.data);
+	free(batches.data);
+	looped_record("region", looped_path(), KJOULE_SAMPLE_PRECISE);
+	doc = annotate("--region first", "region");
+	row = next(doc, "function", &i);
+	assert_int_equal(number(row, "samples"), 2000);
+	assert_true(near(number(row, "energy_package_j"), 3, 0.05));
+	for (i = 0; (row = next(doc, "instruction", &i));)
+		samples += member(row, "samples") ? number(row, "samples") : 0;
+	assert_int_equal(samples, 2000);
+	json_object_put(doc);
+	doc = annotate("", "region");
+	i = 0;
+	assert_int_equal(number(next(doc, "function", &i), "samples"), 6000);
 	json_object_put(doc);
 }
 
@@ -176,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_have_their_figures),
 		cmocka_unit_test(instructions_have_their_samples),
+		cmocka_unit_test(a_region_cuts_figures_and_samples),
 		cmocka_unit_test(lines_have_their_text),
 		cmocka_unit_test(hot_code_is_marked),
 		cmocka_unit_test(what_is_not_there_is_told),

@@ -100,6 +100,12 @@ static void side_bands_that_once_broke_the_maps(void **state)
 	regressions("sideband");
 }
 
+static void marks_that_once_broke_the_regions(void **state)
+{
+	(void)state;
+	regressions("regions");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +114,7 @@ int main(void)
 		cmocka_unit_test(elf_files_that_once_broke_symbols),
 		cmocka_unit_test(texts_that_once_broke_a_parser),
 		cmocka_unit_test(side_bands_that_once_broke_the_maps),
+		cmocka_unit_test(marks_that_once_broke_the_regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

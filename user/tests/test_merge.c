@@ -348,6 +348,54 @@ static void damaged_and_cut_files_are_told(void **unused)
 	free(data);
 }
 
+/* Models that take the windows of one recording are of one; what was held for them is told. */
+static void models_of_one_recording_stay_so(void **unused)
+{
+	static const char *const models[] = { "mixture", "edge" };
+	char plain[300], held[300], text[1000];
+	struct json_object *doc, *model;
+
+	(void)unused;
+	snprintf(plain, sizeof(plain), "%s", series_record(&(struct series_run){ .name = "model.1", .ticks = 20000, .watt = 1 }));
+	series_record(&(struct series_run){ .name = "model.2", .ticks = 20000, .watt = 1 });
+	snprintf(held, sizeof(held), "%s", series_record(&(struct series_run){ .name = "model.held", .ticks = 20000, .watt = 1,
+									       .held = true }));
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(kjoule("report --model %s %s", models[i], series_files("model", 2)), 2);
+		assert_true(says(err, "--model mixture and edge are for one recording; there are 2"));
+		assert_int_equal(kjoule("report --model %s --convergence x.svg %s", models[i], plain), 2);
+		assert_true(says(err, "--convergence goes with --model cpm only"));
+	}
+	assert_int_equal(kjoule("report --model auto %s", series_files("model", 2)), 0);
+	assert_true(says(out, "# model      cpm, chosen: of several recordings it is the only one"));
+	assert_null(strstr(out, "--edge"));
+	snprintf(text, sizeof(text), "--model auto %s", series_files("model", 2));
+	doc = report(text);
+	model = member(doc, "model");
+	assert_string_equal(json_object_get_string(member(model, "name")), "cpm");
+	assert_string_equal(json_object_get_string(member(model, "asked")), "auto");
+	assert_string_equal(json_object_get_string(member(find_row(doc, "total", NULL), "model")), "cpm");
+	json_object_put(doc);
+
+	assert_int_equal(kjoule("report %s %s", plain, held), 0);
+	assert_true(says(out, "model.held was recorded with --edge, "));
+	assert_true(says(out, "model.1 without: only the one's CPUs were held again and again, and it took longer"));
+	snprintf(text, sizeof(text), "%s %s", plain, held);
+	doc = report(text);
+	assert_true(says(err, "model.held was recorded with --edge"));
+	/* 4 % of the one */
+	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), 20 * 0.98, 0.1));
+	json_object_put(doc);
+	series_record(&(struct series_run){ .name = "model.3", .ticks = 20000, .watt = 1, .held = true });
+	assert_int_equal(kjoule("report %s %s", held, temp_path("model.3")), 0);
+	assert_true(says(out, "model.held was recorded with --edge: its CPUs were held again and again"));
+	assert_true(says(out, "figures are those of the constant power model"));
+	assert_null(strstr(out, "model.3 was recorded"));
+	assert_int_equal(kjoule("diff %s %s", plain, held), 0);
+	assert_true(says(out, "only B was recorded with --edge: its CPUs were held again and again"));
+	assert_int_equal(kjoule("diff --model cpm %s %s", plain, held), 2);
+}
+
 /* The same instruction, loaded at another place in each run, at every grain. */
 static void code_is_joined_wherever_it_was_loaded(void **unused)
 {
@@ -410,6 +458,7 @@ int main(void)
 		cmocka_unit_test(without_a_source_there_is_time),
 		cmocka_unit_test(of_the_machine_the_commands_are_compared),
 		cmocka_unit_test(what_is_of_one_recording_stays_so),
+		cmocka_unit_test(models_of_one_recording_stay_so),
 		cmocka_unit_test(damaged_and_cut_files_are_told),
 		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
 	};

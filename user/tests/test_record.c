@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "record_loop.h"
+#include "recording.h"
+#include "regions.h"
 #include "synthetic.h"
 
 #define MIB	(1ull << 20)
@@ -173,6 +175,93 @@ static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
+/* What a command's environment says of regions; the caller's to free. */
+static char *told_to_a_command(const struct kjoule_region_area *area)
+{
+	char *command[] = { "sh", "-c", "printf %s \"$KJOULE_REGIONS\" >$OUT; [ -z \"$KJOULE_REGIONS\" ] ||"
+			    " readlink /proc/self/fd/${KJOULE_REGIONS%%:*} >>$OUT", NULL };
+	struct record_child child;
+	sigset_t none;
+	size_t len;
+	char *text;
+
+	sigemptyset(&none);
+	setenv("OUT", temp_path("told"), 1);
+	assert_int_equal(record_child_start(&child, command, &none, area), 0);
+	assert_int_equal(record_child_go(&child), 0);
+	assert_true(record_child_reap(&child, true));
+	text = (char *)read_file(temp_path("told"), &len);
+	text[len] = 0;
+	return text;
+}
+
+static void the_command_is_told_where_to_mark_regions(void **state)
+{
+	struct kjoule_region_area *area;
+	char *text;
+
+	(void)state;
+	assert_int_equal(kjoule_region_area_new(&area), 0);
+	text = told_to_a_command(area);
+	assert_in_range(atoi(text), 230, 300);
+	assert_non_null(strstr(text, "/memfd:kjoule-regions"));
+	free(text);
+	assert_null(getenv(KJOULE_REGION_ENV));
+	kjoule_region_area_free(area);
+	/* another recorder's, around this one, is not for it */
+	setenv(KJOULE_REGION_ENV, "4:5:6:7", 1);
+	text = told_to_a_command(NULL);
+	assert_string_equal(text, "");
+	free(text);
+	unsetenv(KJOULE_REGION_ENV);
+}
+
+#define MANY	6	/* full rings: more than one chunk */
+
+static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
+{
+	static const struct kjoule_region_unit units[2] = {
+		{ 1000, 0, KJOULE_REGION_START, 2, 0 }, { 5 | 7ull << 32, 0, 0, 0, 0 } };
+	const struct kjoule_region_batch before = { .ring = 3, .units = 2 };
+	const struct kjoule_region_batch after = { .ring = 3, .units = 1, .first = 2 + MANY * KJOULE_REGION_UNITS };
+	const struct kjoule_region_unit end = { 200000, 0, KJOULE_REGION_UNBEGUN, 1, 0 };
+	const struct kjoule_region_books books = { .lost = 6, .unmapped = 1 };
+	const struct record_options opt = { .output = temp_path("marks") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	struct kjoule_recording rec;
+	struct kjoule_regions *r;
+	struct record_writer *w;
+
+	static struct kjoule_region_unit many[KJOULE_REGION_UNITS];
+	uint64_t empty;
+
+	(void)state;
+	assert_int_equal(record_writer_open(temp_path("marks"), &w, NULL), 0);
+	empty = record_writer_bytes(w);
+	assert_int_equal(record_writer_regions(w, &before, units), 0);
+	for (uint32_t i = 0; i < KJOULE_REGION_UNITS; i++)
+		many[i] = (struct kjoule_region_unit){ 1000 + i, 0, KJOULE_REGION_UNBEGUN, 1, 0 };
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_int_equal(record_writer_regions(w, &(struct kjoule_region_batch){
+			.ring = 3, .units = KJOULE_REGION_UNITS, .first = 2 + i * KJOULE_REGION_UNITS }, many), 0);
+	/* until the recording begins what was in the file before stays */
+	assert_int_equal(record_writer_bytes(w), empty);
+	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+	assert_int_equal(record_writer_flush(w, NULL), 0);
+	assert_int_equal(record_writer_regions(w, &after, &end), 0);
+	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, &books, NULL), 0);
+	assert_int_equal(record_writer_close(w, NULL), 0);
+	assert_int_equal(kjoule_recording_load(temp_path("marks"), &rec, NULL), 0);
+	assert_int_equal(rec.regions_len, (2 + MANY) * sizeof(before) + sizeof(units) + sizeof(end) + MANY * sizeof(many));
+	assert_memory_equal(&rec.end.regions, &books, sizeof(books));
+	assert_int_equal(kjoule_regions_new(rec.regions, rec.regions_len, NULL, 0, 0, 5000, &r), 0);
+	assert_int_equal(r->unbegun, 1 + MANY * KJOULE_REGION_UNITS);
+	assert_int_equal(r->lost + r->damaged, 0);
+	kjoule_regions_free(r);
+	kjoule_recording_free(&rec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +270,8 @@ int main(void)
 		cmocka_unit_test(what_sources_could_not_tell_is_said),
 		cmocka_unit_test(a_quiet_recording_says_what_is_missing_too),
 		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
+		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
+		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

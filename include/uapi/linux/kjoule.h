@@ -54,6 +54,7 @@ enum kjoule_record_type {
 	KJOULE_RECORD_VALUE = 8,	/* struct kjoule_value: what a slow source said */
 	KJOULE_RECORD_CHAIN = 9,	/* struct kjoule_chain: callers, of the sample before it */
 	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: of the sample before it */
+	KJOULE_RECORD_WINDOW = 11,	/* struct kjoule_window: from edge to edge of a counter */
 };
 
 /**
@@ -246,6 +247,47 @@ struct kjoule_stack {
 	__u8 data[];
 };
 
+/* kjoule_window flags, besides KJOULE_SAMPLE_* of where the CPU was held */
+#define KJOULE_WINDOW_LEADER	(1 << 5)	/* of the CPU that reads the counter */
+#define KJOULE_WINDOW_SPIN	(1 << 6)	/* all CPUs were held from edge to edge */
+#define KJOULE_WINDOW_FAILED	(1 << 7)	/* no edge in time, or a CPU that was not held */
+
+/**
+ * struct kjoule_window - from a move of an energy counter to a later one
+ * @rec:	type KJOULE_RECORD_WINDOW; flags KJOULE_WINDOW_*, and KJOULE_SAMPLE_* for @ip
+ * @tick:	low 32 bits of the next tick of the CPU
+ * @number:	which window: all CPUs of a package write one with the same number
+ * @scope:	the lowest CPU of the session among those that share the counter
+ * @domain:	whose counter, of the session's first source
+ * @seek_ns:	CLOCK_MONOTONIC from which on this CPU looked for the move, and ran nothing else;
+ *		@a_ns where another one did, or the window before had told
+ * @a_ns:	when the counter was first seen to have moved
+ * @from_ns:	from when on this CPU ran, @a_ns or later
+ * @b_ns:	from when on this CPU was held
+ * @c_ns:	when the counter was seen to have moved again: the CPUs were let go
+ * @a_uj:	energy at @a_ns, of use against @c_uj only; 0 unless it is the leader's
+ * @c_uj:	the same at @c_ns
+ * @ip:		where the CPU was held, 0 if hidden or not the target
+ *
+ * Where the target was held a KJOULE_RECORD_TASK says who it is, as with samples. Others than the
+ * leader write none of KJOULE_WINDOW_SPIN.
+ */
+struct kjoule_window {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u32 number;
+	__u16 scope;
+	__u16 domain;
+	__u64 seek_ns;
+	__u64 a_ns;
+	__u64 from_ns;
+	__u64 b_ns;
+	__u64 c_ns;
+	__u64 a_uj;
+	__u64 c_uj;
+	__u64 ip;
+};
+
 /*
  * The ring
  *
@@ -401,6 +443,7 @@ _Static_assert(sizeof(struct kjoule_parked) == 32, "parked");
 _Static_assert(sizeof(struct kjoule_value) == 32, "value");
 _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
+_Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");

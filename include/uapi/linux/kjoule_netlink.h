@@ -205,6 +205,18 @@ enum {
 	KJOULE_A_SESSION_CHILDREN,	/* u32 */
 	/* Children that could not be followed for want of memory. */
 	KJOULE_A_SESSION_CHILDREN_LOST,	/* u64 */
+	/* Measure in edge windows: hold the CPUs for so many thousandths of the time. */
+	KJOULE_A_SESSION_EDGE_DUTY,	/* u32 */
+	/* So many were measured. */
+	KJOULE_A_SESSION_EDGE_WINDOWS,	/* u64 */
+	/* And so many in which the CPUs were held from edge to edge. */
+	KJOULE_A_SESSION_EDGE_SPINS,	/* u64 */
+	/* In so many no edge came in time, or a CPU did not. */
+	KJOULE_A_SESSION_EDGE_FAILED,	/* u64 */
+	/* For so long all CPUs were held. */
+	KJOULE_A_SESSION_EDGE_HELD_NS,	/* u64 */
+	/* At most so long at a time. */
+	KJOULE_A_SESSION_EDGE_LONGEST_NS,	/* u64 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)

@@ -1,0 +1,842 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Edge windows; see edge.h. The CPUs of a package take part each with a timer of its own.
+ * One of them leads: it looks for the edges, says when the next window's hold begins, and
+ * lets the others go.
+ *
+ * A window w, all times CLOCK_MONOTONIC:
+ *
+ *	a	the leader sees the counter move; the CPUs run
+ *	b	each CPU's timer expires, as agreed: it spins with interrupts off, in an interrupt
+ *		of its own, so that other timers are not held up by this one
+ *	c	the leader sees the counter move again, and lets all go
+ *
+ * c is the a of the next window, unless the CPUs may be held for a smaller part of the time than
+ * that takes: then they run for some periods, and the leader alone looks for the next a, a
+ * little before it is expected. Every SPIN_EVERY-th time all are held for one period more: a
+ * window in which nothing but spinning is.
+ *
+ * Every wait is bounded. Who is held goes on by itself after HOLD_PERIODS, the leader gives up
+ * an edge after EDGE_PERIODS. A window that went wrong is written as failed, counted, and the
+ * next one begins.
+ *
+ *  leader					held CPU
+ *  ------					--------
+ *						take part in w	(U)
+ *  see who takes part in w	(V)
+ *  write outcome of w, plan of w + 1
+ *  store-release released = w	(W)		read released	(X)
+ *						read outcome and plan
+ *						read released again	(Y)
+ *
+ * U pairs with V: who was seen to take part was held before the edge. W pairs with X. Outcome and
+ * plan have two places each, by the lowest bit of w; who is late by a window and more sees that
+ * from the second look, and takes part in the next one.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/math64.h>
+#include <linux/overflow.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "compat/compat.h"
+#include "counter.h"
+#include "edge.h"
+#include "grid.h"
+#include "sampler.h"
+
+#define EDGE_PERIODS	2	/* the leader waits so long for an edge */
+#define HOLD_PERIODS	6	/* nobody is held for longer, whatever becomes of the leader */
+#define SPIN_EVERY	16	/* windows */
+#define GAP_MAX		64	/* periods between two windows; the next edge is not far off then */
+
+/* Of the period: the shortest and the longest time in which a window's program runs. */
+#define RUN_MIN_256TH	26
+#define RUN_MAX_256TH	243
+
+/* Until all CPUs know of the first window, and after one that failed. */
+#define LEAD_PERIODS	3
+
+/* Two that hold the same CPUs would wait for one another. */
+static atomic_t taken;
+
+/* What is known of a window when it is over. */
+struct outcome {
+	u64 a_ns;
+	u64 c_ns;
+	bool failed;
+};
+
+/**
+ * struct edge_cpu - a CPU that takes part
+ * @timer:	expires when it is to be held; the leader's also when it looks for the edge before
+ * @work:	that is done then, right after
+ * @edge:	of its package
+ * @sampler:	writes what it has to tell
+ * @number:	the window that it takes part in next
+ * @from_ns:	it has run since
+ * @b_ns:	it was held from then on
+ * @ip:		there
+ * @flags:	of @ip
+ * @arrived:	the last window in which it was held; the leader looks
+ */
+struct edge_cpu {
+	struct hrtimer timer;
+	struct irq_work work;
+	struct kjoule_edge *edge;
+	struct kjoule_sampler *sampler;
+	u32 number;
+	u64 from_ns;
+	u64 b_ns;
+	u64 ip;
+	u8 flags;
+	u32 arrived;
+};
+
+/**
+ * struct kjoule_edge - the windows of one package
+ * @edges:	of the session
+ * @package:	which, as the source numbers them
+ * @scope:	its lowest CPU in the session
+ * @n:		how many CPUs take part
+ * @leader:	one of them
+ * @stopping:	nobody is to wait any more
+ * @released:	the last window that is over
+ * @outcome:	of the last two
+ * @hold_ns:	when the CPUs are to be held, of this window and the next
+ * @raw:	the counter, as read last
+ * @counter:	the same, widened
+ * @period_ns:	from edge to edge, as measured
+ * @seek_ns:	the leader has looked for its edge from then on, 0: it is that of the window before
+ * @a_ns:	the present window began
+ * @a_total:	with that in @counter
+ * @seeking:	the edge that it begins with is to be found
+ * @books:	for the session's; the leader's
+ */
+struct kjoule_edge {
+	struct kjoule_edges *edges;
+	int package;
+	unsigned int scope;
+	unsigned int n;
+	struct edge_cpu *leader;
+	bool stopping;
+	u32 released;
+	struct outcome outcome[2];
+	u64 hold_ns[2];
+	u64 raw;
+	struct kjoule_counter counter;
+	u64 period_ns;
+	u64 seek_ns;
+	u64 a_ns;
+	u64 a_total;
+	bool seeking;
+	struct kjoule_edge_books books;
+};
+
+/**
+ * struct kjoule_edges - the windows of a session
+ * @src:	whose counter
+ * @domain:	which of its counters
+ * @duty:	thousandths of the time in which CPUs are held
+ * @seed:	of what is random
+ * @running:	timers may be set
+ * @n:		samplers of the session
+ * @sampler:	these
+ * @edge:	a package each, as many as there are samplers; those with @n of 0 are of no use
+ * @cpu:	one for each sampler
+ */
+struct kjoule_edges {
+	struct kjoule_source *src;
+	unsigned int domain;
+	u32 duty;
+	u64 seed;
+	bool running;
+	unsigned int n;
+	struct kjoule_sampler **sampler;
+	struct kjoule_edge *edge;
+	struct edge_cpu cpu[];
+};
+
+static const struct kjoule_domain *domain_of(const struct kjoule_edges *edges)
+{
+	return &edges->src->domains[edges->domain];
+}
+
+static u64 energy_uj(const struct kjoule_edges *edges, u64 total)
+{
+	const struct kjoule_domain *d = domain_of(edges);
+
+	return kjoule_counter_scale(total, d->unit_mult, d->unit_shift);
+}
+
+/* Read the counter. Return: true if it has moved since the reading before. */
+static bool has_moved(struct kjoule_edge *e)
+{
+	const struct kjoule_edges *edges = e->edges;
+	u64 counts;
+
+	if (edges->src->ops->read_energy(edges->src, edges->domain, &e->raw))
+		return false;
+	counts = kjoule_counter_since(&e->counter, e->raw, domain_of(edges)->width);
+	if (!counts)
+		return false;
+	kjoule_counter_add(&e->counter, e->raw, counts);
+	return true;
+}
+
+/* Spin until the counter moves. Return: when that was, 0 if not until @until. */
+static u64 wait_edge(struct kjoule_edge *e, u64 until)
+{
+	u64 now;
+	bool moved;
+
+	do {
+		moved = has_moved(e);
+		now = ktime_get_ns();
+		if (moved)
+			return now;
+		cpu_relax();
+	} while (now < until && !READ_ONCE(e->stopping));
+	return 0;
+}
+
+static u64 patience_ns(const struct kjoule_edge *e)
+{
+	return EDGE_PERIODS * domain_of(e->edges)->update_period_ns;
+}
+
+static u64 random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 limit)
+{
+	return kjoule_jitter(e->edges->seed + salt * 0x100000001ULL + e->scope, number,
+			     min_t(u64, limit, U32_MAX));
+}
+
+/* Where it is held: written before the hold, so that the books are not open while it lasts. */
+static void find_place(struct edge_cpu *c)
+{
+	struct kjoule_ring_head *page = c->sampler->ring.page;
+	int flags;
+
+	kjoule_books_open(page);
+	flags = kjoule_sampler_place(c->sampler);
+	kjoule_sampler_publish(c->sampler);
+	kjoule_books_close(page);
+	c->ip = c->sampler->ip;
+	c->flags = flags < 0 ? 0 : flags;
+}
+
+static void arrive(struct edge_cpu *c, u64 now)
+{
+	c->b_ns = now;
+	smp_store_release(&c->arrived, c->number);	/* U, pairs with V */
+}
+
+static void write_window(struct edge_cpu *c, const struct kjoule_window *w, u8 flags)
+{
+	struct kjoule_sampler *s = c->sampler;
+	struct kjoule_window *rec;
+
+	kjoule_books_open(s->ring.page);
+	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_WINDOW, flags, sizeof(*rec), s->tick);
+	if (rec) {
+		struct kjoule_record head = rec->rec;
+
+		*rec = *w;
+		rec->rec = head;
+		rec->tick = s->tick;
+		rec->scope = c->edge->scope;
+		rec->domain = c->edge->edges->domain;
+	}
+	kjoule_sampler_wake_reader(s);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+}
+
+/* What a CPU knows of a window that is over. */
+static void write_outcome(struct edge_cpu *c, const struct outcome *o, u64 a_total, u64 c_total)
+{
+	const struct kjoule_edges *edges = c->edge->edges;
+	bool leads = c == c->edge->leader;
+	struct kjoule_window w = {
+		.number = c->number,
+		.seek_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : o->a_ns,
+		.a_ns = o->a_ns,
+		.from_ns = max(c->from_ns, o->a_ns),
+		.b_ns = c->b_ns,
+		.c_ns = o->c_ns,
+		.a_uj = leads ? energy_uj(edges, a_total) : 0,
+		.c_uj = leads ? energy_uj(edges, c_total) : 0,
+		.ip = c->ip,
+	};
+
+	write_window(c, &w, c->flags | (leads ? KJOULE_WINDOW_LEADER : 0) |
+		     (o->failed ? KJOULE_WINDOW_FAILED : 0));
+}
+
+/* Nothing but spinning from @a_ns on, for the leader alone to tell. */
+static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total)
+{
+	const struct kjoule_edges *edges = c->edge->edges;
+	struct kjoule_window w = {
+		.number = c->number,
+		.seek_ns = a_ns,
+		.a_ns = a_ns,
+		.from_ns = a_ns,
+		.b_ns = a_ns,
+		.c_ns = c_ns,
+		.a_uj = energy_uj(edges, a_total),
+		.c_uj = energy_uj(edges, c_total),
+	};
+
+	write_window(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN);
+}
+
+static enum hrtimer_restart expire(struct hrtimer *timer)
+{
+	struct edge_cpu *c = container_of(timer, struct edge_cpu, timer);
+
+	if (!READ_ONCE(c->edge->stopping)) {
+		find_place(c);
+		irq_work_queue(&c->work);
+	}
+	return HRTIMER_NORESTART;
+}
+
+static void again_at(struct edge_cpu *c, u64 ns)
+{
+	if (!READ_ONCE(c->edge->stopping))
+		hrtimer_start(&c->timer, ns_to_ktime(ns), HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+/* The next window that it can take part in, and when it is to be held there. */
+static void join_next(struct edge_cpu *c)
+{
+	struct kjoule_edge *e = c->edge;
+	u32 released;
+	u64 hold;
+
+	do {
+		released = smp_load_acquire(&e->released);	/* X, pairs with W */
+		hold = READ_ONCE(e->hold_ns[(released + 1) & 1]);
+		smp_rmb();	/* Y: the second look comes after the reading */
+	} while (READ_ONCE(e->released) != released);
+	c->number = released + 1;
+	again_at(c, hold);
+}
+
+/* Be held until the window is over. Return: true if @o is what has become of it. */
+static bool be_held(struct edge_cpu *c, u64 until, struct outcome *o)
+{
+	struct kjoule_edge *e = c->edge;
+	u32 released;
+
+	while ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
+		if (READ_ONCE(e->stopping) || ktime_get_ns() > until)
+			return false;
+		cpu_relax();
+	}
+	*o = e->outcome[c->number & 1];
+	smp_rmb();	/* Y */
+	released = READ_ONCE(e->released);
+	return released == c->number;
+}
+
+static void held_cpu(struct irq_work *work)
+{
+	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
+	struct kjoule_edge *e = c->edge;
+	u64 now = ktime_get_ns();
+	struct outcome o;
+
+	/* it may be too late for it */
+	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
+		arrive(c, now);
+		if (be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
+			write_outcome(c, &o, 0, 0);
+	}
+	c->from_ns = ktime_get_ns();
+	/* where the leader is nowhere to be seen, look again later */
+	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
+		again_at(c, c->from_ns + HOLD_PERIODS * patience_ns(e));
+	else
+		join_next(c);
+}
+
+/* Has everybody been held in the present window? */
+static bool all_arrived(const struct kjoule_edge *e)
+{
+	const struct kjoule_edges *edges = e->edges;
+	unsigned int i;
+
+	for (i = 0; i < edges->n; i++) {
+		const struct edge_cpu *c = &edges->cpu[i];
+
+		if (c->edge == e && smp_load_acquire(&c->arrived) != e->leader->number)	/* V */
+			return false;
+	}
+	return true;
+}
+
+/* So long the program runs in a window, from its edge on. */
+static u64 run_ns(struct kjoule_edge *e, u32 number)
+{
+	u64 shortest = e->period_ns * RUN_MIN_256TH / 256;
+	u64 longest = e->period_ns * RUN_MAX_256TH / 256;
+
+	return shortest + random_below(e, number, 1, longest - shortest);
+}
+
+/* Periods in which nothing is held, so that the time held is what it may be on the average. */
+static u32 gap_periods(struct kjoule_edge *e, u32 number)
+{
+	/* of a period, in 256ths: the hold of a window, and its part of those with nothing else */
+	u64 held = 256 - (RUN_MIN_256TH + RUN_MAX_256TH) / 2 + 256 / SPIN_EVERY;
+	u64 every = held * 1000 / e->edges->duty;	/* may be held so much in so long */
+	u64 gap = every > 256 + 256 / SPIN_EVERY ? every - 256 - 256 / SPIN_EVERY : 0;
+
+	return min_t(u64, GAP_MAX, (gap + random_below(e, number, 2, 256)) / 256);
+}
+
+/* Before the edge is expected, the leader begins to look for it. */
+static u64 margin_ns(const struct kjoule_edge *e, u32 gap)
+{
+	return e->period_ns / 16 + gap * e->period_ns / 256;
+}
+
+/*
+ * The present window is over, and the next one agreed on: @gap periods after @edge_ns, the last
+ * edge. The leader's own timer is set by the caller.
+ */
+static void release(struct kjoule_edge *e, const struct outcome *o, u64 edge_ns, u32 gap)
+{
+	u32 number = e->leader->number;
+
+	e->outcome[number & 1] = *o;
+	WRITE_ONCE(e->hold_ns[(number + 1) & 1],
+		   edge_ns + gap * e->period_ns + run_ns(e, number + 1));
+	smp_store_release(&e->released, number);	/* W, pairs with X */
+	e->leader->number = number + 1;
+}
+
+/* Begin anew: no edge is known. */
+static void begin_anew(struct kjoule_edge *e, struct outcome *o)
+{
+	u64 now = ktime_get_ns();
+
+	o->failed = true;
+	e->books.failed++;
+	release(e, o, now, LEAD_PERIODS);
+	e->seeking = true;
+	e->leader->from_ns = now;
+	/* somewhere in the period before there will be one */
+	again_at(e->leader, now + (LEAD_PERIODS - 1) * e->period_ns);
+}
+
+static void book_hold(struct kjoule_edge *e, u64 begin, u64 end)
+{
+	e->books.held_ns += end - begin;
+	if (end - begin > e->books.longest_ns)
+		e->books.longest_ns = end - begin;
+}
+
+/* Look for the edge that the window begins with. */
+static void seek(struct kjoule_edge *e)
+{
+	struct edge_cpu *c = e->leader;
+	u64 hold = e->hold_ns[c->number & 1], begin = ktime_get_ns();
+
+	has_moved(e);
+	e->a_ns = wait_edge(e, max(hold, begin + e->period_ns + e->period_ns / 8));
+	/* the others are held already */
+	if (e->a_ns >= hold)
+		e->a_ns = 0;
+	c->from_ns = ktime_get_ns();
+	book_hold(e, begin, c->from_ns);
+	e->seeking = false;
+	e->seek_ns = begin;
+	e->a_total = e->counter.total;
+	/* without an edge it is held all the same, like the others, to find the next one */
+	again_at(c, max(hold, c->from_ns));
+}
+
+/* Of the periods seen; those of a window that has one more edge in it are not counted. */
+static void learn_period(struct kjoule_edge *e, u64 ns)
+{
+	u64 nominal = domain_of(e->edges)->update_period_ns;
+
+	if (ns > nominal / 2 && ns < nominal + nominal / 2)
+		e->period_ns += (s64)(ns - e->period_ns) / 16;
+}
+
+/* All are held for one period more. Return: the edge at its end, 0 if there was none. */
+static u64 spin(struct kjoule_edge *e, u64 a_ns)
+{
+	u64 a_total = e->counter.total, c_ns = wait_edge(e, a_ns + patience_ns(e));
+
+	if (!c_ns)
+		return 0;
+	write_spin(e->leader, a_ns, c_ns, a_total, e->counter.total);
+	learn_period(e, c_ns - a_ns);
+	e->books.spins++;
+	return c_ns;
+}
+
+/* The leader holds the others and itself until the counter moves. */
+static void hold(struct kjoule_edge *e)
+{
+	struct edge_cpu *c = e->leader;
+	u64 begin = ktime_get_ns(), a_total = e->a_total, edge;
+	struct outcome o = { .a_ns = e->a_ns };
+	u32 gap;
+
+	arrive(c, begin);
+	/* an edge before the hold came at an unknown time: the next one ends the window */
+	has_moved(e);
+	o.c_ns = wait_edge(e, begin + patience_ns(e));
+	if (READ_ONCE(e->stopping))
+		return;
+	if (!o.c_ns) {
+		o.c_ns = ktime_get_ns();
+		book_hold(e, begin, o.c_ns);
+		begin_anew(e, &o);
+		return;
+	}
+	o.failed = !o.a_ns || !all_arrived(e);
+	if (o.failed)
+		e->books.failed++;
+	else
+		e->books.windows++;
+	write_outcome(c, &o, a_total, e->counter.total);
+	if (!o.failed)
+		learn_period(e, o.c_ns - o.a_ns);
+
+	edge = c->number % SPIN_EVERY ? o.c_ns : spin(e, o.c_ns);
+	book_hold(e, begin, ktime_get_ns());
+	if (!edge) {
+		begin_anew(e, &o);
+		return;
+	}
+	gap = gap_periods(e, c->number);
+	release(e, &o, edge, gap);
+	c->from_ns = ktime_get_ns();
+	e->seek_ns = 0;
+	e->a_ns = edge;
+	e->a_total = e->counter.total;
+	e->seeking = gap;
+	if (gap)
+		again_at(c, edge + gap * e->period_ns - margin_ns(e, gap));
+	else
+		again_at(c, e->hold_ns[c->number & 1]);
+}
+
+static void leading_cpu(struct irq_work *work)
+{
+	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
+	struct kjoule_edge *e = c->edge;
+
+	if (e->seeking)
+		seek(e);
+	else
+		hold(e);
+}
+
+/* Its energy is the package's where there is such a domain. */
+static unsigned int choose_domain(const struct kjoule_source *src, u32 still)
+{
+	unsigned int i, first = src->n_domains;
+
+	for (i = 0; i < src->n_domains; i++) {
+		const struct kjoule_domain *d = &src->domains[i];
+
+		if (still & BIT(i) || d->quantity != KJOULE_QUANTITY_ENERGY || !d->update_period_ns)
+			continue;
+		if (d->class == KJOULE_DOMAIN_PACKAGE)
+			return i;
+		first = min(first, i);
+	}
+	return first;
+}
+
+static bool is_of_session(struct kjoule_sampler **sampler, unsigned int n, unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (sampler[i]->cpu == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* Who is not held would spend energy that is taken for that of who is. */
+static bool holds_all(struct kjoule_source *src, struct kjoule_sampler **sampler, unsigned int n)
+{
+	unsigned int cpu, i;
+
+	for_each_online_cpu(cpu) {
+		if (is_of_session(sampler, n, cpu))
+			continue;
+		for (i = 0; i < n; i++) {
+			if (kjoule_source_package(src, cpu) ==
+			    kjoule_source_package(src, sampler[i]->cpu))
+				return false;
+		}
+	}
+	return true;
+}
+
+/**
+ * kjoule_edges_new() - make edge windows ready
+ * @edges:	set to what is made
+ * @src:	the session's first source, or NULL; stays
+ * @still:	its domains that are not there
+ * @duty:	thousandths of the time in which the CPUs may be held, %KJOULE_EDGE_DUTY_MIN to
+ *		%KJOULE_EDGE_DUTY_MAX
+ * @sampler:	the session's samplers; they and the array stay
+ * @n:		how many
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps; the caller holds off CPU hotplug.
+ * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that is read in the tick, or one that moves
+ * less often than each 20 ms, or at unknown times), -EINVAL (a CPU of a package is not of the
+ * session), -EBUSY (another session has them), -ENOMEM.
+ */
+int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
+		     struct kjoule_sampler **sampler, unsigned int n, const char **why)
+{
+	struct kjoule_edges *es;
+	unsigned int domain, i;
+
+	if (duty < KJOULE_EDGE_DUTY_MIN || duty > KJOULE_EDGE_DUTY_MAX) {
+		*why = "edge windows may hold the CPUs for 10 to 500 thousandths of the time";
+		return -ERANGE;
+	}
+	if (!src || src->kind != KJOULE_KIND_ENERGY || kjoule_source_is_slow(src)) {
+		*why = "edge windows need an energy counter that ticks read, as the first source";
+		return -EOPNOTSUPP;
+	}
+	domain = choose_domain(src, still);
+	if (domain == src->n_domains ||
+	    src->domains[domain].update_period_ns > KJOULE_EDGE_PERIOD_MAX_NS) {
+		*why = "edge windows need an energy counter that moves at least each 20 ms";
+		return -EOPNOTSUPP;
+	}
+	if (!holds_all(src, sampler, n)) {
+		*why = "edge windows hold all CPUs of a package: have all of them in the session";
+		return -EINVAL;
+	}
+	if (atomic_cmpxchg(&taken, 0, 1)) {
+		*why = "another session has edge windows; there can be only one";
+		return -EBUSY;
+	}
+	es = kzalloc(struct_size(es, cpu, n), GFP_KERNEL_ACCOUNT);
+	if (es)
+		es->edge = kcalloc(n, sizeof(*es->edge), GFP_KERNEL_ACCOUNT);
+	if (!es || !es->edge) {
+		kfree(es);
+		atomic_set(&taken, 0);
+		return -ENOMEM;
+	}
+	es->src = src;
+	es->domain = domain;
+	es->duty = duty;
+	es->seed = get_random_u64();
+	es->n = n;
+	es->sampler = sampler;
+	for (i = 0; i < n; i++) {
+		es->edge[i].edges = es;
+		es->edge[i].period_ns = src->domains[domain].update_period_ns;
+		es->cpu[i].sampler = sampler[i];
+	}
+	*edges = es;
+	return 0;
+}
+
+/**
+ * kjoule_edges_free() - undo kjoule_edges_new()
+ * @edges:	halted, or NULL
+ *
+ * Context: process.
+ */
+void kjoule_edges_free(struct kjoule_edges *edges)
+{
+	if (!edges)
+		return;
+	kfree(edges->edge);
+	kfree(edges);
+	atomic_set(&taken, 0);
+}
+
+/* As the session's own records of the first source have it. */
+static unsigned int scope_of(const struct kjoule_sampler *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		if (!s->meter[i]->index)
+			return s->meter[i]->scope;
+	}
+	return s->cpu;
+}
+
+static bool takes_part(const struct kjoule_sampler *s)
+{
+	return s->running && !s->away;
+}
+
+/* The package's place; a new one if this is its first CPU. */
+static struct kjoule_edge *edge_of(struct kjoule_edges *edges, const struct kjoule_sampler *s)
+{
+	int package = kjoule_source_package(edges->src, s->cpu);
+	unsigned int i;
+
+	for (i = 0; i < edges->n && edges->edge[i].n; i++) {
+		if (edges->edge[i].package == package)
+			break;
+	}
+	if (i == edges->n)
+		return NULL;
+	if (!edges->edge[i].n) {
+		edges->edge[i].package = package;
+		edges->edge[i].scope = scope_of(s);
+	}
+	return &edges->edge[i];
+}
+
+/* Who takes part, and who leads. */
+static void gather(struct kjoule_edges *edges)
+{
+	const struct kjoule_source_ops *ops = edges->src->ops;
+	unsigned int i;
+
+	for (i = 0; i < edges->n; i++)
+		edges->edge[i].n = 0;
+	for (i = 0; i < edges->n; i++) {
+		struct edge_cpu *c = &edges->cpu[i];
+		unsigned int cpu = c->sampler->cpu;
+		struct kjoule_edge *e;
+		int owner;
+
+		c->edge = takes_part(c->sampler) ? edge_of(edges, c->sampler) : NULL;
+		e = c->edge;
+		if (!e)
+			continue;
+		owner = ops->owner ? ops->owner(edges->src, cpu) : -1;
+		if (!e->n++ || owner == cpu)
+			e->leader = c;
+	}
+}
+
+static void start_cpu(void *data)
+{
+	struct edge_cpu *c = data;
+	struct kjoule_edge *e = c->edge;
+	bool leads = c == e->leader;
+
+	c->number = e->released + 1;
+	c->arrived = e->released;
+	c->from_ns = ktime_get_ns();
+	c->work = IRQ_WORK_INIT_HARD(leads ? leading_cpu : held_cpu);
+	hrtimer_setup(&c->timer, expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	if (leads) {
+		has_moved(e);
+		kjoule_counter_start(&e->counter, e->raw);
+		e->counter.total = 0;
+		e->seeking = true;
+	}
+	hrtimer_start(&c->timer,
+		      ns_to_ktime(e->hold_ns[c->number & 1] - (leads ? e->period_ns : 0)),
+		      HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+/**
+ * kjoule_edges_run() - let the windows begin, or go on with the CPUs that there are now
+ * @edges:	halted, or NULL
+ *
+ * There are none while a CPU is online that shares the counter and is not of the session.
+ *
+ * Context: process, sleeps; the caller keeps CPUs from coming and going.
+ */
+void kjoule_edges_run(struct kjoule_edges *edges)
+{
+	unsigned int i;
+	u64 now;
+
+	/* a CPU that is not of the session may have come */
+	if (!edges || edges->running || !holds_all(edges->src, edges->sampler, edges->n))
+		return;
+	edges->running = true;
+	gather(edges);
+	now = ktime_get_ns();
+	for (i = 0; i < edges->n; i++) {
+		struct kjoule_edge *e = &edges->edge[i];
+
+		e->stopping = false;
+		e->hold_ns[(e->released + 1) & 1] = now + LEAD_PERIODS * e->period_ns;
+	}
+	for (i = 0; i < edges->n; i++) {
+		if (edges->cpu[i].edge)
+			smp_call_function_single(edges->cpu[i].sampler->cpu, start_cpu,
+						 &edges->cpu[i], 1);
+	}
+}
+
+/**
+ * kjoule_edges_halt() - let nobody be held any more
+ * @edges:	running or not, or NULL
+ *
+ * Who is held is let go. The window that this falls into is not written.
+ *
+ * Context: process, sleeps; the caller keeps CPUs from coming and going.
+ */
+void kjoule_edges_halt(struct kjoule_edges *edges)
+{
+	unsigned int i;
+
+	if (!edges || !edges->running)
+		return;
+	for (i = 0; i < edges->n; i++)
+		WRITE_ONCE(edges->edge[i].stopping, true);
+	for (i = 0; i < edges->n; i++) {
+		struct edge_cpu *c = &edges->cpu[i];
+
+		if (!c->edge)
+			continue;
+		hrtimer_cancel(&c->timer);
+		irq_work_sync(&c->work);
+		/* the work may have set it, not having seen that it is to stop */
+		hrtimer_cancel(&c->timer);
+		c->edge = NULL;
+	}
+	edges->running = false;
+}
+
+/**
+ * kjoule_edges_books() - what has become of the windows so far
+ * @edges:	any
+ * @books:	to be filled
+ *
+ * Each number is right by itself; they may be of moments that are a window apart.
+ *
+ * Context: any.
+ */
+void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *books)
+{
+	unsigned int i;
+
+	memset(books, 0, sizeof(*books));
+	for (i = 0; i < edges->n; i++) {
+		const struct kjoule_edge_books *b = &edges->edge[i].books;
+
+		books->windows += READ_ONCE(b->windows);
+		books->spins += READ_ONCE(b->spins);
+		books->failed += READ_ONCE(b->failed);
+		books->held_ns += READ_ONCE(b->held_ns);
+		books->longest_ns = max(books->longest_ns, READ_ONCE(b->longest_ns));
+	}
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Edge windows: each begins at a move of the energy counter, lets the program run for a
+ * random part of the time to the next move, and holds all CPUs of the package until that
+ * comes. So the energy of a window is that of what ran and of a known rest, however short
+ * the blocks are that ran. A session asks for it; the samplers tick on meanwhile.
+ */
+#ifndef KJOULE_EDGE_H
+#define KJOULE_EDGE_H
+
+#include <linux/types.h>
+
+struct kjoule_edges;
+struct kjoule_sampler;
+struct kjoule_source;
+
+/* A counter that moves less often would have CPUs held for too long. */
+#define KJOULE_EDGE_PERIOD_MAX_NS	(20 * 1000 * 1000ULL)
+
+/* Thousandths of the time in which the CPUs may be held: at most, and if nothing is said. */
+#define KJOULE_EDGE_DUTY_MAX		500
+#define KJOULE_EDGE_DUTY_MIN		10
+
+/**
+ * struct kjoule_edge_books - what has become of the windows of a session
+ * @windows:	that were measured, those of held CPUs alone left out
+ * @spins:	in which all CPUs were held from edge to edge
+ * @failed:	in which no edge came in time, or a CPU did not
+ * @held_ns:	CPUs were held for so long, those that look for edges with them
+ * @longest_ns:	and so long at a time
+ */
+struct kjoule_edge_books {
+	u64 windows;
+	u64 spins;
+	u64 failed;
+	u64 held_ns;
+	u64 longest_ns;
+};
+
+int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
+		     struct kjoule_sampler **sampler, unsigned int n, const char **why);
+void kjoule_edges_free(struct kjoule_edges *edges);
+void kjoule_edges_run(struct kjoule_edges *edges);
+void kjoule_edges_halt(struct kjoule_edges *edges);
+void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *books);
+
+#endif /* KJOULE_EDGE_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Edge windows: from a move of the energy counter to a later one, CPUs held in between for no
+ * longer than was asked for, all of a package at the same time; who may have them; and what becomes
+ * of them when a CPU goes and comes.
+ *
+ * where: guest
+ * vm: --cpus 2
+ * timeout: 120
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "../ktap.h"
+#include "books.h"
+#include "caps.h"
+#include "guest.h"
+#include "need.h"
+#include "nl.h"
+#include "ring.h"
+
+#define INTERVAL_NS	1000000
+#define PERIOD_NS	10000000.0	/* of the plain chip's counter */
+#define DUTY		250
+
+static struct nl nl;
+static struct nl_session info;
+static struct device d;
+static struct walk walk[NL_MAX_CPUS];
+
+/* What the records of a CPU told. */
+struct seen {
+	uint32_t number;
+	uint64_t windows, spins, failed, leads;
+	uint64_t c_ns, held_ns, longest_ns;
+	uint64_t uj;
+	char fault[120];
+};
+
+#define FAULT(s, ...) ((s)->fault[0] ? (void)0 : (void)snprintf((s)->fault, sizeof((s)->fault), __VA_ARGS__))
+
+/* Windows by their number, as their leader and the other CPU have told them. */
+#define MANY	8192
+static struct kjoule_window told[2][MANY];
+static struct seen seen[2];
+
+static void see_window(struct walk *w, const struct kjoule_window *v)
+{
+	struct seen *s = w->data;
+	unsigned int i = s - seen;
+	bool spin = v->rec.flags & KJOULE_WINDOW_SPIN, leads = v->rec.flags & KJOULE_WINDOW_LEADER;
+
+	if (v->rec.flags & KJOULE_WINDOW_FAILED) {
+		s->failed++;
+		s->number = v->number;
+		return;
+	}
+	if (v->seek_ns > v->a_ns || v->a_ns > v->from_ns || v->from_ns > v->b_ns || v->b_ns > v->c_ns)
+		FAULT(s, "window %u: times are not in order", v->number);
+	if (v->a_ns < s->c_ns)
+		FAULT(s, "window %u begins before the one before has ended", v->number);
+	if (!spin && s->number && (int32_t)(v->number - s->number) <= 0)
+		FAULT(s, "window %u after %u", v->number, s->number);
+	if (leads && v->c_uj <= v->a_uj)
+		FAULT(s, "window %u spent nothing", v->number);
+	if (!leads && (v->a_uj || v->c_uj || spin))
+		FAULT(s, "window %u tells what only the leader may", v->number);
+	s->number = v->number;
+	s->c_ns = v->c_ns;
+	s->held_ns += v->c_ns - v->b_ns + (v->from_ns - v->seek_ns);
+	s->leads += leads;
+	s->uj += v->c_uj - v->a_uj;
+	if (v->c_ns - v->b_ns > s->longest_ns)
+		s->longest_ns = v->c_ns - v->b_ns;
+	if (spin)
+		s->spins++;
+	else if (s->windows++ < MANY)
+		told[i][s->windows - 1] = *v;
+}
+
+static bool begin(uint32_t duty)
+{
+	unsigned int i;
+
+	memset(seen, 0, sizeof(seen));
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .edges = true, .edge_duty = duty },
+			   &info, &d, walk))
+		return false;
+	for (i = 0; i < d.n && i < 2; i++) {
+		walk[i].on_window = see_window;
+		walk[i].data = &seen[i];
+	}
+	return true;
+}
+
+static void end(const char *name)
+{
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain_map(&d, walk);
+	check_books(name, &nl, &info, &d, walk);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	device_close(&d);
+}
+
+/* Both CPUs have held the same windows, at about the same time. */
+static void check_together(void)
+{
+	uint64_t both = 0, apart = 0, i, k = 0;
+
+	for (i = 0; i < seen[0].windows && i < MANY; i++) {
+		const struct kjoule_window *a = &told[0][i], *b;
+
+		while (k < seen[1].windows && (int32_t)(told[1][k].number - a->number) < 0)
+			k++;
+		b = &told[1][k];
+		if (k == seen[1].windows || b->number != a->number)
+			continue;
+		both++;
+		/* held from the same instant on, as far as their timers go, and until the same edge */
+		apart += b->c_ns != a->c_ns || b->a_ns != a->a_ns ||
+			 (b->b_ns > a->b_ns ? b->b_ns - a->b_ns : a->b_ns - b->b_ns) > PERIOD_NS / 10;
+	}
+	ktap_diag("%llu windows of both CPUs, %llu of them not together", (unsigned long long)both,
+		  (unsigned long long)apart);
+	ktap_check(both >= 0.95 * seen[0].windows && both >= 0.95 * seen[1].windows, "each window has both CPUs");
+	ktap_check(apart <= both / 20, "and holds them at the same time");
+}
+
+static void check_windows(void)
+{
+	struct nl_session after;
+	uint64_t began, lasted;
+	struct busy busy;
+	double part;
+
+	busy_start(&busy, 1);
+	if (!begin(DUTY))
+		return;
+	began = now_ns();
+	drain_until(&d, walk, 8000, &seen[0].windows, 150);
+	lasted = now_ns() - began;
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &after);
+	busy_stop(&busy);
+	end("edge windows");
+	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "the windows are in order");
+	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
+	ktap_diag("%llu windows, %llu spins, %llu failed, held %.3f of %.3f s, %.3f ms at most",
+		  (unsigned long long)seen[0].windows, (unsigned long long)(seen[0].spins + seen[1].spins),
+		  (unsigned long long)seen[0].failed, seen[0].held_ns * 1e-9, lasted * 1e-9, after.edge_longest_ns * 1e-6);
+	ktap_check(seen[0].windows > 150, "there are windows");
+	ktap_check(seen[0].spins + seen[1].spins >= seen[0].windows / 20, "and some in which nothing ran");
+	ktap_check(seen[0].failed + seen[1].failed <= seen[0].windows / 10 + 2, "few fail");
+	ktap_check(!seen[0].leads != !seen[1].leads, "one CPU leads");
+	check_together();
+	part = (double)(seen[0].held_ns > seen[1].held_ns ? seen[0].held_ns : seen[1].held_ns) / lasted;
+	ktap_diag("held %.1f %% of the time, asked for %.1f %%", 100 * part, DUTY / 10.0);
+	ktap_check(part < 1.25 * DUTY / 1000 && part > 0.5 * DUTY / 1000, "the CPUs are held for as long as was asked for");
+	ktap_check(after.edge_longest_ns > 0 && after.edge_longest_ns < 4.5 * PERIOD_NS, "and never for long");
+	ktap_check(after.edge_duty == DUTY && after.edge_windows > 0 && after.edge_windows + after.edge_failed >= seen[0].windows / 2,
+		   "the session tells of them");
+}
+
+static void check_hotplug(void)
+{
+	uint64_t before;
+	int second = cpu_second();
+
+	if (second < 0) {
+		ktap_skip("windows go on while a CPU goes and comes", "there is no second CPU");
+		return;
+	}
+	if (!begin(400))
+		return;
+	drain_until(&d, walk, 300, &seen[0].windows, 10);
+	ktap_check(cpu_online(second, false), "the second CPU goes");
+	drain_map(&d, walk);
+	before = seen[0].windows;
+	ktap_check(drain_until(&d, walk, 300, &seen[0].windows, before + 10), "the other one has windows of its own");
+	ktap_check(cpu_online(second, true), "the second CPU comes");
+	drain_map(&d, walk);
+	before = seen[1].windows;
+	ktap_check(drain_until(&d, walk, 300, &seen[1].windows, before + 10), "and takes part again");
+	end("a CPU goes and comes");
+	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "the windows stay in order");
+	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
+}
+
+static void check_refused(const char *name, const struct nl_config *c, int want)
+{
+	struct nl_session s;
+	int err = nl_session_new(&nl, c, &s);
+
+	if (!ktap_check(err == want && (err == -EPERM || nl.why[0]), "refused: %s", name))
+		ktap_diag("%d: %s", err, nl.why);
+	if (!err)
+		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
+}
+
+static void check_refusals(void)
+{
+	struct nl_config c = { .interval_ns = INTERVAL_NS, .edges = true, .edge_duty = DUTY };
+	struct nl_config other = c;
+	pid_t pid;
+	int status;
+
+	other.edge_duty = 0;
+	check_refused("no time at all", &other, -ERANGE);
+	other.edge_duty = 9;
+	check_refused("too little", &other, -ERANGE);
+	other.edge_duty = 501;
+	check_refused("more than half", &other, -ERANGE);
+	other.edge_duty = UINT32_MAX;
+	check_refused("far too much", &other, -ERANGE);
+	other = c;
+	other.energy = "";
+	check_refused("no energy", &other, -EOPNOTSUPP);
+	if (cpu_second() >= 0) {
+		other = c;
+		other.cpus = 1ULL << cpu_first();
+		check_refused("a part of a package", &other, -EINVAL);
+	}
+	/* who may have sessions, but not keep CPUs */
+	pid = fork();
+	if (!pid) {
+		struct nl_session s;
+
+		caps_keep(CAP(CAP_PERFMON));
+		nl_open(&nl);
+		_exit(nl_session_new(&nl, &c, &s) == -EPERM && strstr(nl.why, "CAP_SYS_NICE") ? 0 : 1);
+	}
+	ktap_check(waitpid(pid, &status, 0) == pid && status == 0, "refused: without CAP_SYS_NICE");
+	/* two would wait for one another */
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session with windows"))
+		return;
+	check_refused("a second one", &c, -EBUSY);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	ktap_check(!nl_session_new(&nl, &c, &info), "not when the first has ended");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+}
+
+int main(void)
+{
+	need_module();
+	need_chip();
+	nl_open(&nl);
+	check_refusals();
+	check_windows();
+	check_hotplug();
+	ktap_check(!session_count(), "no session is left");
+	return ktap_end();
+}

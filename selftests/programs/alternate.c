@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A program whose blocks of different power are each shorter than the energy counter's update
+ * period: two or three loops of given lengths, in random order, each once in a round. On the
+ * virtual chip they draw about as much as the loops of the ALEA paper's section 5.2.1. The order
+ * is not told to who measures it. Used by scripts/bench and selftests/cli.
+ *
+ * usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED]]
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define KINDS 3
+#define SPREAD 0.02	/* of the lengths, up and down */
+
+static uint64_t buffer[256];
+
+#define NOINLINE __attribute__((noinline, noclone))
+#define INT4 "add %%rcx, %%rax; xor %%rax, %%rdx; lea 3(%%rdx), %%rcx; sub $7, %%rax;"
+#define LOAD "mov (%0), %%rax;"
+#define LOAD4 LOAD LOAD LOAD LOAD
+
+static NOINLINE void block_low(uint64_t n)
+{
+	for (; n; n--)
+		asm volatile(INT4 INT4 INT4 LOAD LOAD :: "r"(buffer) : "rax", "rcx", "rdx", "cc");
+}
+
+static NOINLINE void block_high(uint64_t n)
+{
+	for (; n; n--)
+		asm volatile(INT4 "xor %%eax, %%edx;" LOAD4 LOAD4 LOAD4 LOAD4 LOAD
+			     :: "r"(buffer) : "rax", "rcx", "rdx", "cc");
+}
+
+static NOINLINE void block_middle(uint64_t n)
+{
+	for (; n; n--)
+		asm volatile(INT4 INT4 INT4 "xor %%eax, %%edx;" LOAD4 LOAD LOAD
+			     :: "r"(buffer) : "rax", "rcx", "rdx", "cc");
+}
+
+static void (*const block[KINDS])(uint64_t n) = { block_low, block_high, block_middle };
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+static double uniform(void)
+{
+	return rand() / (RAND_MAX + 1.0);
+}
+
+/* What a pass takes here and now: the shortest of some attempts. */
+static double pass_seconds(unsigned int kind)
+{
+	double best = 1;
+
+	for (int i = 0; i < 9; i++) {
+		double begin = now();
+
+		block[kind](5000);
+		begin = (now() - begin) / 5000;
+		if (begin < best)
+			best = begin;
+	}
+	return best;
+}
+
+int main(int argc, char **argv)
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 0, pass[KINDS], length[KINDS], end;
+	unsigned int kinds = argc > 4 && atof(argv[4]) > 0 ? 3 : 2;
+
+	if (argc < 4 || seconds <= 0) {
+		fprintf(stderr, "usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED]]\n");
+		return 2;
+	}
+	srand(argc > 5 ? strtoul(argv[5], NULL, 0) : (unsigned int)time(NULL));
+	for (unsigned int k = 0; k < kinds; k++) {
+		pass[k] = pass_seconds(k);
+		length[k] = atof(argv[2 + k]) * 1e-6;
+	}
+	for (end = now() + seconds; now() < end;) {
+		/* many rounds between two looks at the clock, which would be a block of its own */
+		for (int round = 0; round < 50; round++) {
+			unsigned int first = kinds * uniform(), step = 1 + (kinds - 1) * uniform();
+
+			for (unsigned int i = 0; i < kinds; i++) {
+				unsigned int k = (first + i * step) % kinds;
+
+				block[k](length[k] * (1 + SPREAD * (2 * uniform() - 1)) / pass[k] + 0.5);
+			}
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From powers of vectors to energies of blocks; see edge_groups.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "cpm_divide.h"
+#include "edge_groups.h"
+#include "kjoule.h"
+
+static bool is_held(const struct cpm_vectors *v, uint32_t vector, uint32_t held)
+{
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		if (v->members[m] == held)
+			return true;
+	return false;
+}
+
+/* Seconds of a tick that are not interrupts'. */
+static double tick_s(const struct edge_input *in)
+{
+	return 1e-9 * in->session->interval_ns * (1 - edge_irq_part(in));
+}
+
+void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t held, struct cpm_domain *d)
+{
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		if (is_held(in->vectors, i, held))
+			d->uj_per_tick[i] = 1e-3 * r->spin_w.v * in->session->interval_ns;
+		else
+			d->uj_per_tick[i] = 1e6 * fmax(isnan(r->w[i].v) ? r->rest_w : r->w[i].v, 0) * tick_s(in);
+		for (unsigned int s = 0; s < d->steps; s++)
+			d->weights[s][i] = d->uj_per_tick[i];
+	}
+	for (size_t w = 0; w < d->n_windows; w++)
+		d->windows[w].fitted = true;
+}
+
+/* What a group has of one vector. */
+struct part {
+	uint32_t group;
+	double ticks;
+};
+
+static void add_part(const struct edge_input *in, const struct edge_result *r, uint32_t vector, uint32_t held,
+		     const struct part *part, double *unknown, double *unknown_all, double *all, struct cpm_group *groups)
+{
+	double off;
+
+	all[part->group] += part->ticks;
+	if (is_held(in->vectors, vector, held)) {
+		off = r->spin_w.hi - r->spin_w.v;
+	} else {
+		off = r->w[vector].hi - r->w[vector].v;
+		if (r->why[vector] != EDGE_KNOWN) {
+			unknown[part->group] += part->ticks;
+			*unknown_all += part->ticks;
+		}
+	}
+	/* half of a 95 % interval is two standard deviations, nearly */
+	if (!isnan(off))
+		groups[part->group].variance += pow(part->ticks * 1e6 * tick_s(in) * off / 1.96, 2);
+}
+
+int edge_groups(const struct edge_input *in, const struct edge_result *r, const struct cpm_domain *d,
+		const uint32_t *group_of, uint32_t silent_group, uint32_t held, uint32_t n_groups,
+		struct cpm_group *groups)
+{
+	const struct cpm_vectors *v = in->vectors;
+	double *count = calloc(v->n_vectors + 1ul, sizeof(*count));
+	double *unknown = calloc(n_groups + 1ul, sizeof(*unknown));
+	double *all = calloc(n_groups + 1ul, sizeof(*all)), unknown_all = 0;
+	int ret = count && unknown && all ? 0 : -ENOMEM;
+
+	for (size_t p = 0; p < d->n_parts && !ret; p++)
+		count[d->parts[p].vector] += d->parts[p].count;
+	for (uint32_t g = 0; g < n_groups && !ret; g++) {
+		groups[g].variance = 0;
+		groups[g].bias_uj = 0;
+		groups[g].purity = NAN;
+		groups[g].readings = r->windows;
+		groups[g].dof = r->windows;
+	}
+	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
+		struct cpm_sharing s = cpm_share(v, d, i, d->uj_per_tick[i]);
+
+		if (!s.n)
+			add_part(in, r, i, held, &(struct part){ silent_group, count[i] }, unknown, &unknown_all, all,
+				 groups);
+		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
+			add_part(in, r, i, held,
+				 &(struct part){ group_of[v->members[m]], count[i] * cpm_share_of(v, d, &s, v->members[m]) },
+				 unknown, &unknown_all, all, groups);
+	}
+	for (uint32_t g = 0; g < n_groups && !ret; g++)
+		/* of all of them together the power is known */
+		if (unknown[g] > EDGE_UNKNOWN_MOST * all[g] && unknown[g] < unknown_all / 2)
+			groups[g].uj = NAN;
+	free(count);
+	free(unknown);
+	free(all);
+	return ret;
+}

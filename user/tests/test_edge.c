@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The edge-synchronised model on made-up windows whose truth is known.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "edge.h"
+#include "kjoule.h"
+#include "synthetic.h"
+#include "timeline.h"
+
+#define BLOCKS	3
+#define UPDATE	1e-3
+#define QUANTUM	15.3		/* microjoule */
+
+/*
+ * A program of blocks of @length seconds each, in random order, under a counter that moves each
+ * UPDATE. It runs for a random part of each window and is held then. With @cost, each tick takes so
+ * much of it, at @irq_w.
+ */
+struct run {
+	unsigned int n_blocks;
+	double length[BLOCKS], power[BLOCKS];
+	double T, jitter, spin_w, cost, irq_w;
+	size_t n_windows;
+	/* what became of it */
+	struct edge_window *windows;
+	struct cpm_tick *ticks;
+	size_t n_ticks;
+	struct kjoule_session_info session;
+};
+
+/* The program's state, which being held does not touch. */
+struct program {
+	unsigned int now;
+	double left;
+	uint64_t seed;
+};
+
+/* Let it run for so long. Return: microjoule */
+static double advance(const struct run *r, struct program *p, double seconds)
+{
+	double uj = 0;
+
+	while (seconds > 0) {
+		double dt = fmin(seconds, p->left);
+
+		uj += 1e6 * r->power[p->now] * dt;
+		seconds -= dt;
+		p->left -= dt;
+		if (p->left <= 1e-12) {
+			p->now = (p->now + 1 + (rnd_unit(&p->seed) < 0.5 && r->n_blocks > 2)) % r->n_blocks;
+			p->left = r->length[p->now] * (1 + 0.02 * (2 * rnd_unit(&p->seed) - 1));
+		}
+	}
+	return uj;
+}
+
+static void simulate(struct run *r, uint64_t seed)
+{
+	struct program p = { .left = r->length[0], .seed = seed };
+	double t = r->T * rnd_unit(&p.seed), shown = 0, e = 0;
+	uint64_t tick = 0;
+
+	r->session = (struct kjoule_session_info){ .interval_ns = r->T * 1e9, .seed = seed,
+						   .jitter_ns = r->jitter * r->T * 1e9 };
+
+	r->windows = calloc(r->n_windows, sizeof(*r->windows));
+	r->ticks = calloc(r->n_windows * UPDATE / r->T * 1.1 + 10, sizeof(*r->ticks));
+	r->n_ticks = 0;
+	for (size_t j = 0; j < r->n_windows; j++) {
+		bool spin = j % 16 == 15;
+		double update = UPDATE * (1 + 0.005 * (2 * rnd_unit(&p.seed) - 1));
+		double until = spin ? t : t + UPDATE * (0.1 + 0.85 * rnd_unit(&p.seed));
+		double at = t, c = t + update, now;
+
+		while (at < until) {
+			double due = 1e-9 * timeline_due(&r->session, tick), dt = fmin(due, until) - at;
+
+			if (dt > 0) {
+				e += advance(r, &p, dt);
+				at += dt;
+			}
+			if (due < until) {
+				r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = tick, .block = p.now };
+				tick++;
+				dt = fmin(r->cost, until - at);
+				e += 1e6 * r->irq_w * dt;
+				at += dt;
+			}
+		}
+		while (1e-9 * timeline_due(&r->session, tick) < c)
+			tick++;
+		e += 1e6 * r->spin_w * (c - until);
+		now = floor(e / QUANTUM) * QUANTUM;
+		r->windows[j] = (struct edge_window){
+			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9, .held_ns = (c - until) * 1e9,
+			.uj = now - shown, .spin = spin };
+		shown = now;
+		t = c;
+	}
+}
+
+static const uint8_t kinds[BLOCKS];
+
+static int solve(struct run *r, struct cpm_vectors *v, struct edge_result *result)
+{
+	struct cpm_lane lane = { r->ticks, r->n_ticks };
+	struct edge_input in = { .vectors = v, .windows = r->windows, .n_windows = r->n_windows,
+				 .session = &r->session, .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN };
+
+	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, v), 0);
+	return edge_solve(&in, result);
+}
+
+/* The vector of a block that runs alone. */
+static uint32_t vector_of(const struct cpm_vectors *v, uint32_t block)
+{
+	for (uint32_t i = 1; i < v->n_vectors; i++)
+		if (v->first[i + 1] - v->first[i] == 1 && v->members[v->first[i]] == block)
+			return i;
+	fail_msg("block %u never ran", block);
+	return 0;
+}
+
+static void run_free(struct run *r)
+{
+	free(r->windows);
+	free(r->ticks);
+}
+
+/* Error of each block's power over @runs recordings: rms, and how many of the intervals hold the truth. */
+static void repeat(struct run r, unsigned int runs, double *rms, unsigned int *inside, double *width)
+{
+	*inside = 0;
+	*width = 0;
+	memset(rms, 0, BLOCKS * sizeof(*rms));
+	for (unsigned int i = 0; i < runs; i++) {
+		struct edge_result result;
+		struct cpm_vectors v;
+
+		simulate(&r, 1000 + i);
+		assert_int_equal(solve(&r, &v, &result), 0);
+		for (unsigned int b = 0; b < r.n_blocks; b++) {
+			struct value w = result.w[vector_of(&v, b)];
+			double off = w.v / r.power[b] - 1;
+
+			rms[b] += off * off / runs;
+			*inside += w.lo <= r.power[b] && r.power[b] <= w.hi;
+			*width += (w.hi - w.lo) / 2 / r.power[b] / runs / r.n_blocks;
+		}
+		edge_free(&result);
+		cpm_vectors_free(&v);
+		run_free(&r);
+	}
+	for (unsigned int b = 0; b < r.n_blocks; b++)
+		rms[b] = sqrt(rms[b]);
+}
+
+#define RUNS 60
+
+/* @most: rms; @wider: the intervals against what is seen, at most */
+static void check(const char *name, struct run r, double most, double wider)
+{
+	double rms[BLOCKS], width, worst = 0;
+	unsigned int inside;
+
+	repeat(r, RUNS, rms, &inside, &width);
+	for (unsigned int b = 0; b < r.n_blocks; b++)
+		worst = fmax(worst, rms[b]);
+	print_message("%s: rms %.2f %%, half width %.2f %%, %u of %u inside\n", name, 100 * worst, 100 * width,
+		      inside, RUNS * r.n_blocks);
+	if (worst > most)
+		fail_msg("%s: off by %.2f %%, allowed %.2f %%", name, 100 * worst, 100 * most);
+	/* 95 % of 120 and more, less three standard errors */
+	assert_true(inside >= 0.89 * RUNS * r.n_blocks);
+	/* and not because they say nothing */
+	assert_true(width < 1.96 * wider * worst);
+}
+
+/* The paper's loops, 1.68 and 2.54 W, at parts of the update period. */
+static const struct run alternating = {
+	.n_blocks = 2, .power = { 1.68, 2.54 }, .T = UPDATE / 50, .jitter = 0.6,
+	.spin_w = 1.2, .n_windows = 3000 };
+
+static struct run of_lengths(struct run r, double a, double b, double c)
+{
+	r.length[0] = a * UPDATE;
+	r.length[1] = b * UPDATE;
+	r.length[2] = c * UPDATE;
+	return r;
+}
+
+static void alternating_blocks(void **state)
+{
+	(void)state;
+	check("0.4", of_lengths(alternating, 0.4, 0.4, 0), 0.002, 1.5);
+	check("0.2", of_lengths(alternating, 0.2, 0.2, 0), 0.003, 1.5);
+	check("0.1", of_lengths(alternating, 0.1, 0.1, 0), 0.005, 1.5);
+}
+
+static void unequal_blocks(void **state)
+{
+	struct run r = alternating;
+
+	(void)state;
+	r.n_blocks = 3;
+	r.power[2] = 2.0;
+	check("0.15, 0.3, 0.45", of_lengths(r, 0.15, 0.3, 0.45), 0.002, 1.5);
+	check("0.4, 0.2, 0.1", of_lengths(r, 0.4, 0.2, 0.1), 0.002, 1.5);
+}
+
+/* Ticks that take a sixth of the time, at another power than the blocks. */
+static void costly_ticks(void **state)
+{
+	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
+
+	(void)state;
+	r.cost = r.T / 6;
+	r.irq_w = 3;
+	check("costly ticks", r, 0.002, 1.5);
+}
+
+/* By the middles between ticks this is off by 10 %, and its interval says that it is hard. */
+static void coarse_ticks(void **state)
+{
+	struct run r = of_lengths(alternating, 0.2, 0.2, 0);
+
+	(void)state;
+	r.T = UPDATE / 18;
+	check("3.6 ticks a block", r, 0.005, 6);
+}
+
+static void short_blocks_are_refused(void **state)
+{
+	struct run r = of_lengths(alternating, 0.1, 0.1, 0);
+	struct edge_result result;
+	struct cpm_vectors v;
+
+	(void)state;
+	r.T = UPDATE / 15;
+	simulate(&r, 5);
+	assert_int_equal(solve(&r, &v, &result), 0);
+	for (uint32_t b = 0; b < 2; b++) {
+		assert_int_equal(result.why[vector_of(&v, b)], EDGE_SHORT);
+		assert_true(isnan(result.w[vector_of(&v, b)].v));
+	}
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	run_free(&r);
+}
+
+static void too_few_windows(void **state)
+{
+	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
+	struct edge_result result;
+	struct cpm_vectors v;
+
+	(void)state;
+	r.n_windows = 24;
+	simulate(&r, 5);
+	assert_int_equal(solve(&r, &v, &result), -ENODATA);
+	cpm_vectors_free(&v);
+	run_free(&r);
+	/* and none in which all are held */
+	r.n_windows = 300;
+	simulate(&r, 5);
+	for (size_t i = 0; i < r.n_windows; i++)
+		r.windows[i].spin = false;
+	assert_int_equal(solve(&r, &v, &result), -ENODATA);
+	cpm_vectors_free(&v);
+	run_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alternating_blocks),
+		cmocka_unit_test(unequal_blocks),
+		cmocka_unit_test(costly_ticks),
+		cmocka_unit_test(coarse_ticks),
+		cmocka_unit_test(short_blocks_are_refused),
+		cmocka_unit_test(too_few_windows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The models of power as the report has them: recordings of blocks shorter than the counter's period, and of long ones.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "alternating.h"
+#include "synthetic.h"
+#include "tool.h"
+
+#define PROGRAM	"/nonexistent/program"
+
+/* Three places that samples may be at: of the program, of the kernel, and one that is not told. */
+static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
+{
+	static const uint64_t ip[] = { 0x10001000, 0xffffffff81000000, 0 };
+	static const uint32_t flags[] = { 0, KJOULE_SAMPLE_KERNEL, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IP_HIDDEN };
+
+	put_sample(b, tick, ip[block], flags[block], 1000000, 100);
+}
+
+/* @lost_at: from this tick on some samples are lost; @core: the second domain moves as well */
+static void record(const char *name, const struct alternating *a, uint64_t lost_at)
+{
+	struct kjoule_meta meta;
+	struct buffer b = { 0 };
+	size_t r = 0;
+
+	make_meta(&meta, 1, a->interval_s * 1e9, KJOULE_TARGET_PROCESS);
+	meta.session.jitter_ns = a->jitter * a->interval_s * 1e9;
+	put_task(&b, 100, 100);
+	for (size_t i = 0; i < a->n_ticks; i++) {
+		if (i >= lost_at && i < lost_at + 5000) {
+			if (i == lost_at)
+				put_lost(&b, i, 5000, 5000);
+			while (r < a->n_readings && a->readings[r].tick == i)
+				r++;
+			continue;
+		}
+		for (; r < a->n_readings && a->readings[r].tick == i; r++)
+			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
+		put_block(&b, i, a->lane[i].block);
+	}
+	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, a->n_ticks);
+	free(b.data);
+}
+
+/* Alternating blocks of 0.3, 0.4 and 0.5 of the period: 20 ticks to it, 40 s. */
+static struct alternating fine = { .n_blocks = 3, .length = { 0.3, 0.4, 0.5 }, .varies = 0.05, .power_w = { 1, 3, 2 },
+				   .period_s = 10e-3, .ticks = 20, .jitter = 1, .total_s = 40 };
+
+static struct json_object *report(const char *how, const char *name)
+{
+	struct json_object *doc;
+
+	if (kjoule("report --json %s %s", how, temp_path(name)))
+		print_message("%s\n", err);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	return doc;
+}
+
+static const char *text(struct json_object *o, const char *key)
+{
+	return json_object_get_string(member(o, key)) ? json_object_get_string(member(o, key)) : "";
+}
+
+/* The row of a block; two of them have no name. */
+static struct json_object *row_of(struct json_object *doc, unsigned int block)
+{
+	static const char *const names[] = { "[unknown]", "[unknown]", "[hidden]" };
+	static const char *const objects[] = { PROGRAM, "[kernel]", "[kernel]" };
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (!strcmp(text(row, "kind"), "function") && !strcmp(text(row, "function"), names[block]) &&
+		    !strcmp(text(row, "object"), objects[block]))
+			return row;
+	}
+	print_message("no row of block %u\n%s\n", block, out);
+	return NULL;
+}
+
+static void mixture_tells_blocks_apart_that_cpm_does_not(void **state)
+{
+	struct json_object *doc = report("--model mixture", "fine"), *cpm = report("", "fine");
+	double sum = 0, sums[2] = { 0 };
+
+	(void)state;
+	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
+	assert_string_equal(text(member(cpm, "model"), "name"), "cpm");
+	assert_int_equal(number(member(doc, "model"), "not_separable"), 0);
+	assert_true(number(member(doc, "model"), "windows") > 3900);
+	for (unsigned int b = 0; b < 3; b++) {
+		struct json_object *row = row_of(doc, b), *other = row_of(cpm, b);
+
+		assert_string_equal(text(row, "model"), "mixture");
+		assert_null(member(row, "model_note"));
+		assert_null(member(row, "purity"));
+		assert_true(fabs(number(row, "power_package_w") / fine.power_w[b] - 1) < 0.03);
+		assert_true(fabs(number(row, "power_core_w") / fine.power_w[b] * 2 - 1) < 0.03);
+		assert_true(number(row, "power_lo_package_w") < fine.power_w[b] * 1.01);
+		assert_true(number(row, "power_hi_package_w") > fine.power_w[b] * 0.99);
+		if (b != 2)
+			assert_true(fabs(number(other, "power_package_w") / fine.power_w[b] - 1) > 0.1);
+	}
+	for (int i = 0; i < 2; i++) {
+		struct json_object *rows = member(i ? cpm : doc, "rows");
+
+		for (size_t k = 0; k < json_object_array_length(rows); k++) {
+			struct json_object *row = json_object_array_get_idx(rows, k);
+
+			if (!strcmp(text(row, "kind"), "total"))
+				sums[i] = number(row, "energy_package_j");
+			else if (!i && strcmp(text(row, "kind"), "process"))
+				sum += number(row, "energy_package_j");
+		}
+	}
+	assert_true(near(sum, sums[0], 1e-3) && near(sums[0], sums[1], 0.1));
+	json_object_put(doc);
+	json_object_put(cpm);
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("fine")), 0);
+	assert_true(says(out, "# model      mixture\n# fit "));
+	assert_null(strstr(out, "even grid"));
+	assert_null(strstr(out, "~"));
+	assert_int_equal(kjoule("report --model mixture --csv %s", temp_path("fine")), 0);
+	assert_true(says(out, "model,model_note"));
+	assert_true(says(out, ",mixture,"));
+}
+
+static void auto_says_which_it_took_and_why(void **state)
+{
+	struct json_object *doc = report("--model auto", "fine");
+
+	(void)state;
+	assert_string_equal(text(member(doc, "model"), "name"), "mixture");
+	assert_string_equal(text(member(doc, "model"), "asked"), "auto");
+	assert_non_null(strstr(text(member(doc, "model"), "reason"), "ticks at a time"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --model auto %s", temp_path("fine")), 0);
+	assert_true(says(out, "# model      mixture, chosen: [unknown] runs for 5.9 ticks at a time, and the counter moves every 20"));
+	doc = report("--model auto", "coarse");
+	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
+	assert_non_null(strstr(text(member(doc, "model"), "reason"), "8 update periods"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --model auto %s", temp_path("coarse")), 0);
+	assert_true(says(out, "# model      cpm, chosen: "));
+	/* what runs together is shared out by no model */
+	assert_int_equal(kjoule("report --model auto --vectors %s", temp_path("fine")), 0);
+	doc = report("--model auto", "standing");
+	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
+	assert_non_null(strstr(text(member(doc, "model"), "reason"), "no energy"));
+	json_object_put(doc);
+}
+
+static void what_can_not_be_told_apart_has_one_line(void **state)
+{
+	struct json_object *doc = report("--model mixture", "short"), *row;
+
+	(void)state;
+	row = find_named(doc, "[unknown] + [unknown] (not separable)");
+	assert_non_null(row);
+	assert_string_equal(text(row, "model_note"), "runs too short for the rate");
+	assert_int_equal(number(member(doc, "model"), "not_separable"), 2);
+	/* the third is long, and told */
+	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
+	assert_true(fabs(number(row, "power_package_w") / 2.565 - 1) < 0.05);
+	row = row_of(doc, 2);
+	assert_non_null(row);
+	assert_true(fabs(number(row, "power_package_w") / 2 - 1) < 0.03);
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("short")), 0);
+	assert_true(says(out, "[unknown] + [unknown] (not separable)"));
+	assert_true(says(out, "together they are right"));
+}
+
+static void no_number_where_there_is_no_answer(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("standing")), 1);
+	assert_string_equal(out, "");
+	assert_true(says(err, "--model mixture: the energy counter was not seen to move twice"));
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("brief")), 1);
+	assert_string_equal(out, "");
+	assert_true(says(err, "it needs 200 windows"));
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("slow")), 1);
+	assert_string_equal(out, "");
+	assert_true(says(err, "ticks between two moves of the counter"));
+	assert_int_equal(kjoule("report --model other %s", temp_path("fine")), 2);
+	assert_true(says(err, "there are cpm, mixture, edge, auto"));
+	assert_int_equal(kjoule("report --model mixture --raw %s", temp_path("fine")), 2);
+	assert_int_equal(kjoule("report --model mixture --vectors %s", temp_path("fine")), 2);
+}
+
+/* Five thousand samples in the middle are lost: the windows around are left out, the powers as right as before. */
+static void lost_samples_are_left_out(void **state)
+{
+	struct json_object *doc = report("--model mixture", "holed"), *row;
+
+	(void)state;
+	row = row_of(doc, 0);
+	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
+	assert_true(number(member(doc, "model"), "windows_left_out") >= 1);
+	row = row_of(doc, 2);
+	assert_true(fabs(number(row, "power_package_w") / 2 - 1) < 0.03);
+	json_object_put(doc);
+}
+
+static void an_even_grid_is_told(void **state)
+{
+	struct json_object *doc = report("--model mixture", "even");
+
+	(void)state;
+	assert_true(json_object_get_boolean(member(member(doc, "model"), "even_grid")));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("even")), 0);
+	assert_true(says(out, "record with --jitter"));
+}
+
+static void callers_and_processes_go_with_it(void **state)
+{
+	struct json_object *doc = report("--model mixture --by process", "fine"), *row;
+
+	(void)state;
+	row = find_row(doc, "process", NULL);
+	assert_non_null(row);
+	assert_true(fabs(number(row, "energy_package_j") / (fine.true_j[0] + fine.true_j[1] + fine.true_j[2]) - 1) < 0.01);
+	assert_null(find_row(doc, "function", NULL));
+	json_object_put(doc);
+	doc = report("--model mixture --by object", "fine");
+	row = find_row(doc, "object", PROGRAM);
+	assert_non_null(row);
+	assert_true(fabs(number(row, "power_package_w") - 1) < 0.03);
+	json_object_put(doc);
+	/* blocks that the user has named are there, one with others or not */
+	doc = report("--model mixture --block x=program:0x1000-0x2000", "short");
+	json_object_put(doc);
+}
+
+static int make_recordings(void **state)
+{
+	struct alternating a = fine;
+
+	(void)state;
+	alternating_run(&fine, 1);
+	record("fine", &fine, UINT64_MAX);
+	record("holed", &fine, 30000);
+	fine.n_readings = 1;
+	record("standing", &fine, UINT64_MAX);
+	alternating_free(&fine);
+	a.total_s = 1;
+	alternating_run(&a, 1);
+	record("brief", &a, UINT64_MAX);
+	alternating_free(&a);
+	a.total_s = 20;
+	a.ticks = 2;
+	alternating_run(&a, 1);
+	record("slow", &a, UINT64_MAX);
+	alternating_free(&a);
+	a.ticks = 10;
+	a.jitter = 0;
+	alternating_run(&a, 1);
+	record("even", &a, UINT64_MAX);
+	alternating_free(&a);
+	a = (struct alternating){ .n_blocks = 2, .length = { 15, 20 }, .varies = 0.3, .power_w = { 1, 3 },
+				  .period_s = 10e-3, .ticks = 10, .total_s = 20 };
+	alternating_run(&a, 1);
+	record("coarse", &a, UINT64_MAX);
+	alternating_free(&a);
+	a = (struct alternating){ .n_blocks = 3, .length = { 0.11, 0.12, 0.6 }, .varies = 0.3, .power_w = { 1, 4, 2 },
+				  .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
+	alternating_run(&a, 1);
+	record("short", &a, UINT64_MAX);
+	alternating_free(&a);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mixture_tells_blocks_apart_that_cpm_does_not),
+		cmocka_unit_test(auto_says_which_it_took_and_why),
+		cmocka_unit_test(what_can_not_be_told_apart_has_one_line),
+		cmocka_unit_test(no_number_where_there_is_no_answer),
+		cmocka_unit_test(lost_samples_are_left_out),
+		cmocka_unit_test(an_even_grid_is_told),
+		cmocka_unit_test(callers_and_processes_go_with_it),
+	};
+	int failed = cmocka_run_group_tests(tests, make_recordings, NULL);
+
+	free(out);
+	free(err);
+	return failed;
+}
