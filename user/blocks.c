@@ -50,17 +50,17 @@ struct blocks_index {
 	} cache[4096];
 };
 
-static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum cpm_kind kind, bool outside,
-			uint32_t *out)
+int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *out)
 {
-	uint64_t hash = kjoule_index_hash(pid, comm);
+	uint64_t hash = kjoule_index_hash(like->pid, like->comm);
 	struct blocks_process *p;
 	size_t probe = 0;
 	uint32_t i;
 
 	while ((i = kjoule_index_next(&b->index->processes, hash, &probe)) != KJOULE_INDEX_NONE) {
 		p = &b->processes[i];
-		if (p->pid == pid && p->kind == kind && p->outside == outside && !strcmp(p->comm, comm)) {
+		if (p->pid == like->pid && p->kind == like->kind && p->outside == like->outside &&
+		    !strcmp(p->comm, like->comm)) {
 			*out = i;
 			return 0;
 		}
@@ -70,7 +70,7 @@ static int find_process(struct blocks *b, uint32_t pid, const char *comm, enum c
 	p = kjoule_grow(&b->processes, &b->n_processes, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	*p = (struct blocks_process){ pid, comm, kind, outside };
+	*p = *like;
 	*out = b->n_processes - 1;
 	return 0;
 }
@@ -108,7 +108,7 @@ static int rehash(struct blocks *b)
 	return 0;
 }
 
-int blocks_like(struct blocks *b, const struct blocks_function *like, uint32_t *out)
+int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *out)
 {
 	struct blocks_function *f;
 	uint64_t at;
@@ -137,20 +137,16 @@ int blocks_like(struct blocks *b, const struct blocks_function *like, uint32_t *
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *out)
 {
-	return blocks_like(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
+	return blocks_find(b, &(struct blocks_function){ .process = process, .symbol = symbol, .object = object,
 							   .kernel = kernel }, out);
 }
 
-int blocks_process(struct blocks *b, const char *name, uint32_t *process)
-{
-	return find_process(b, 0, name, CPM_BUSY, false, process);
-}
-
-/* A line that stands for something that is no program. */
+/* A line that stands for something that is no program, and so is in no region. */
 static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *out)
 {
+	struct blocks_process like = { .comm = name, .kind = kind, .outside = true };
 	uint32_t process;
-	int ret = find_process(b, 0, name, kind, false, &process);
+	int ret = blocks_process(b, &like, &process);
 
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
@@ -169,7 +165,7 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	if (!b->grain)
 		return blocks_function(b, process, place.symbol, place.object, kernel, out);
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
-	return ret ? ret : blocks_like(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+	return ret ? ret : blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 								       .object = unit->object, .kernel = kernel,
 								       .unit = unit }, out);
 }
@@ -192,7 +188,7 @@ static int block_of_region(struct blocks *b, const struct timeline_sample *s, ui
 			   uint32_t *out)
 {
 	const struct grain_unit *unit = &b->regions[region];
-	int ret = blocks_like(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
+	int ret = blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 							      .object = "", .unit = unit, .region = region }, out);
 
 	if (ret)
@@ -200,6 +196,16 @@ static int block_of_region(struct blocks *b, const struct timeline_sample *s, ui
 	b->functions[*out].samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
 	return 0;
+}
+
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
+						uint32_t function)
+{
+	const struct blocks_function *f = &b->functions[function];
+
+	if (!f->unit || f->unit->kind != GRAIN_REGION || f->region <= KJOULE_REGIONS_UNKNOWN)
+		return NULL;
+	return kjoule_regions_count(r, b->processes[f->process].pid, f->region);
 }
 
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
@@ -222,7 +228,7 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		region = kjoule_regions_find(v->regions, s->pid, time_ns);
 	if (v->region)
 		outside = !kjoule_regions_inside(v->regions, region, v->region);
-	ret = find_process(b, s->tgid, comm, kind, outside, &process);
+	ret = blocks_process(b, &(struct blocks_process){ s->tgid, comm, kind, outside }, &process);
 	if (ret)
 		return ret;
 	if (b->regions)
@@ -613,6 +619,14 @@ int blocks_seal(struct blocks *b)
 	b->input.kinds = kinds;
 	b->input.n_blocks = b->n_functions;
 	return 0;
+}
+
+int blocks_names_new(struct blocks *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->other = b->recorder = b->held = UINT32_MAX;
+	b->index = calloc(1, sizeof(*b->index));
+	return b->index ? 0 : -ENOMEM;
 }
 
 int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)

@@ -17,7 +17,7 @@ struct blocks_process {
 	uint32_t pid;
 	const char *comm;
 	uint8_t kind;			/* enum cpm_kind */
-	bool outside;			/* what it did outside of the region that is looked at */
+	bool outside;			/* what it did outside of the region that is looked at, or no process at all */
 };
 
 /* A block: a function of a process, or what else the grain tells apart. */
@@ -71,16 +71,27 @@ struct blocks {
  */
 int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
 /**
+ * blocks_names_new() - nothing but names, to be added: what several recordings have in common (merge.h)
+ * Return: 0 or -ENOMEM
+ */
+int blocks_names_new(struct blocks *b);
+/**
+ * blocks_process() - the number of the process that is like this one; made if there is none. Its name must stay
+ * Return: 0 or -ENOMEM
+ */
+int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *process);
+/** blocks_find() - blocks_function() for any block: @like without its samples. Return: 0 or -ENOMEM */
+int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *function);
+/**
  * blocks_function() - the number of a function of a process; made if there is none
  * After the last one blocks_seal() has to be called, before profile_new().
  * Return: 0 or -ENOMEM
  */
 int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
 		    bool kernel, uint32_t *function);
-/** blocks_like() - the block that is like this one; made if there is none. Return: 0 or -ENOMEM */
-int blocks_like(struct blocks *b, const struct blocks_function *like, uint32_t *function);
-/** blocks_process() - the number of what is no process, but stands like one. Return: 0 or -ENOMEM */
-int blocks_process(struct blocks *b, const char *name, uint32_t *process);
+/** blocks_marks() - how the region that a block is was marked; NULL: it is none, or nobody knows */
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
+						uint32_t function);
 /** blocks_seal() - all functions are there. Return: 0 or -ENOMEM */
 int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);

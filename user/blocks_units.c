@@ -116,6 +116,7 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 	int ret = 0;
 
 	one.samples = one.precise = 0;
+	one.region = KJOULE_REGIONS_OUTSIDE;	/* several were marked */
 	one.symbol = little ? others : name_of(b, s, unit);
 	if (!one.symbol)
 		return -ENOMEM;
@@ -129,12 +130,13 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 			one.object = "";
 	}
 	if (s->pool[unit] == UINT32_MAX)
-		ret = blocks_process(b, little ? others : "[not separable]", &one.process);
+		ret = blocks_process(b, &(struct blocks_process){ .comm = little ? others : "[not separable]",
+								  .kind = CPM_BUSY, .outside = true }, &one.process);
 	if (!ret && one.unit) {
 		one.unit = unit_of(b, one.unit, one.symbol, one.object);
 		ret = one.unit ? 0 : -ENOMEM;
 	}
-	return ret ? ret : blocks_like(b, &one, out);
+	return ret ? ret : blocks_find(b, &one, out);
 }
 
 int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **out)

@@ -168,7 +168,8 @@ int cmd_annotate(int argc, char **argv)
 		return cmd_failed("%s", err.text);
 	v.source = opt.energy;
 	v.region = opt.region;
-	if (report_regions_check(&v, path)) {
+	if (report_regions_check(&v, path, &err)) {
+		cmd_warn("%s", err.text);
 		view_complain(&v, path);
 		view_close(&v);
 		return EXIT_FAILED;

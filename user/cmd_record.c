@@ -65,6 +65,7 @@ static const char help[] =
 "      --max-stack N     frames of the kernel and, with fp, of user space (default 127)\n"
 "      --source NAME[@PERIOD][,...]  sources, see `kjoule list`; energy is attributed by the first;\n"
 "                        a slow one is read each PERIOD\n"
+"      --runs N          the COMMAND so many times, each run into a file of its own\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
 "                        much of the time (1 to 50, default 40), for the model edge of report\n"
 "      --no-calibrate    do not measure what a tick costs\n"
@@ -78,7 +79,7 @@ static const char help[] =
 "command line.\n";
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
-       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_EDGE };
+       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -99,6 +100,7 @@ static const struct option options[] = {
 	{ "call-graph", required_argument, NULL, OPT_CALL_GRAPH },
 	{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
 	{ "source", required_argument, NULL, OPT_SOURCE },
+	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "edge", optional_argument, NULL, OPT_EDGE },
 	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
 	{ "output", required_argument, NULL, 'o' },
@@ -235,6 +237,11 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		/* nothing at all is an answer: none */
 		return bad_value(arg[0] ? args_sources(arg) : 0, "--source", arg,
 				 "names with commas between, or \"\" for no source");
+	case OPT_RUNS:
+		ret = args_pid(arg, &opt->runs);
+		if (!ret && opt->runs > RECORD_RUNS_MOST)
+			ret = -ERANGE;
+		return bad_value(ret, "--runs", arg, "a number of runs, 1 to 9999");
 	case OPT_EDGE:
 		opt->edge_duty = EDGE_DUTY;
 		return arg ? bad_value(parse_duty(arg, &opt->edge_duty), "--edge", arg,
@@ -278,6 +285,8 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		return cmd_usage("record", "--cgroup does not go with -a");
 	if (!opt->pid && !opt->system && !opt->command && !opt->cgroup)
 		return cmd_usage("record", "record whom? Give -a, -p PID, -t TID, --cgroup PATH or -- COMMAND");
+	if (opt->runs && !opt->command)
+		return cmd_usage("record", "--runs is of a command that is run again: give one after --");
 	if (opt->inherit_given && (opt->thread || opt->system || opt->cgroup))
 		return cmd_usage("record", "--inherit and --no-inherit go with -p and with a command only");
 	if (!opt->inherit_given && opt->command && !opt->system && !opt->cgroup)
@@ -458,38 +467,17 @@ static int choose_sources(const struct record_options *opt, const struct kjoule_
 	return code;
 }
 
-int cmd_record(int argc, char **argv)
+/* What a session needs is opened for each recording. */
+static int once(const struct record_options *asked, struct record_result *result)
 {
-	struct record_options opt = {
-		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1 };
+	struct record_options opt = *asked;
 	struct record_sources *sources = NULL;
 	struct record_writer *w = NULL;
 	struct kjoule_device *dev = NULL;
 	struct kjoule_ctl *ctl = NULL;
 	struct kjoule_error err;
-	int code, pidfd = -1;
+	int code = EXIT_FAILED;
 
-	code = parse(argc, argv, &opt);
-	if (code)
-		return code < 0 ? EXIT_DONE : code;
-	if (opt.command) {
-		code = record_child_find(opt.command[0], &err);
-		if (code) {
-			cmd_warn("%s", err.text);
-			return code;
-		}
-	}
-	if (opt.pid) {
-		code = opt.thread ? check_thread(opt.pid) : watch_process(opt.pid, &pidfd);
-		if (code)
-			return code;
-	}
-	if (opt.cgroup) {
-		code = open_cgroup(&opt);
-		if (code)
-			goto out;
-	}
-	code = EXIT_FAILED;
 	if (kjoule_device_open(&dev, &err) || kjoule_ctl_open(&ctl, &err)) {
 		cmd_warn("%s", err.text);
 		goto out;
@@ -508,16 +496,46 @@ int cmd_record(int argc, char **argv)
 		code = cmd_failed("%s", err.text);
 		goto out;
 	}
-	code = record_run(&opt, ctl, dev, w, pidfd);
+	code = record_run(&opt, ctl, dev, w, result);
 	if (record_writer_close(w, &err) && !code)
 		code = cmd_failed("%s", err.text);
 out:
-	if (pidfd >= 0)
-		close(pidfd);
-	if (opt.cgroup_fd >= 0)
-		close(opt.cgroup_fd);
 	record_sources_free(sources);
 	kjoule_device_close(dev);
 	kjoule_ctl_close(ctl);
+	return code;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_options opt = {
+		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
+	struct record_result result = { 0 };
+	struct kjoule_error err;
+	int code;
+
+	code = parse(argc, argv, &opt);
+	if (code)
+		return code < 0 ? EXIT_DONE : code;
+	if (opt.command) {
+		code = record_child_find(opt.command[0], &err);
+		if (code) {
+			cmd_warn("%s", err.text);
+			return code;
+		}
+	}
+	if (opt.pid) {
+		code = opt.thread ? check_thread(opt.pid) : watch_process(opt.pid, &opt.pidfd);
+		if (code)
+			return code;
+	}
+	if (opt.cgroup)
+		code = open_cgroup(&opt);
+	if (!code)
+		code = opt.runs ? record_runs(&opt, once) : once(&opt, &result);
+	if (opt.pidfd >= 0)
+		close(opt.pidfd);
+	if (opt.cgroup_fd >= 0)
+		close(opt.cgroup_fd);
 	return code;
 }

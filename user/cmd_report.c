@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule report: which processes and functions spent the time and the energy of
- * a recording.
+ * a recording, or of several runs. What was asked; it is done by report_run.c.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -10,14 +10,16 @@
 #include <string.h>
 #include "args.h"
 #include "cmd.h"
+#include "plot.h"
 #include "report.h"
 
 static const char help[] =
-"Usage: kjoule report [OPTION]... [FILE]\n"
+"Usage: kjoule report [OPTION]... [FILE]...\n"
 "\n"
 "Time, energy, mean power and mean frequency of each process and function in a\n"
 "recording (default kjoule.data), each with its 95 % interval, and what the\n"
-"measurement itself took.\n"
+"measurement itself took. Several recordings of one program are shown as an average run,\n"
+"and those that differ too much from the rest are named.\n"
 "\n"
 "      --by GRAIN          tell apart: process, object, function (default), line, loop, block, and\n"
 "                          region: what the program says it is at, see kjoule_region(3)\n"
@@ -41,6 +43,9 @@ static const char help[] =
 "                          shorter than the counter's period, by many ticks in each), edge (the same, of a\n"
 "                          recording made for it), auto (whichever fits)\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
+"      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
+"                          its data beside (.csv), and as rows\n"
+"      --without-outliers  of several recordings: leave out those that differ too much, or are no whole runs\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
@@ -51,7 +56,7 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_MODEL, OPT_REGION };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_REGION };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -66,6 +71,8 @@ static const struct option options[] = {
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
+	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "region", required_argument, NULL, OPT_REGION },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
@@ -107,34 +114,6 @@ static int parse_weight(const char *text, enum report_weight *weight)
 	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
 }
 
-static int parse_grain(const char *text, struct report_options *opt)
-{
-	static const char *const keys[] = { [GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object",
-					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
-
-	opt->processes = !strcmp(text, "process");
-	opt->by_region = !strcmp(text, "region");
-	opt->grain = GRAIN_FUNCTION;
-	if (opt->processes || opt->by_region)
-		return 0;
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!strcmp(text, keys[i])) {
-			opt->grain = i;
-			return 0;
-		}
-	}
-	return cmd_usage("report", "--by %s: no such grain; there are process, object, function, line, loop, block, region",
-			 text);
-}
-
-static int parse_block(const char *text, struct report_options *opt)
-{
-	const char *why;
-	int ret = named_add(&opt->named, text, &why);
-
-	return ret ? cmd_usage("report", "--block %s: %s", text, ret == -EINVAL ? why : strerror(-ret)) : 0;
-}
-
 static int show_callers(struct report_options *opt, enum report_callers how)
 {
 	if (opt->callers && opt->callers != how)
@@ -147,7 +126,32 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 #define FUNCTIONS_LIMIT	0.1
 #define CALLERS_LIMIT	0.5
 
-static int parse(int argc, char **argv, struct report_options *opt, const char **path)
+/* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
+static bool is_fitted(const struct report_options *opt)
+{
+	return opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE;
+}
+
+/* What knows of one recording only. */
+static int parse_several(const struct report_options *opt, bool without_outliers, size_t files)
+{
+	if (files < 2 && without_outliers)
+		return cmd_usage("report", "--without-outliers is of several recordings; there is one");
+	if (files < 2)
+		return 0;
+	if (opt->callers)
+		return cmd_usage("report", "-g, --children and --folded are of one recording; there are %zu", files);
+	if (opt->vectors)
+		return cmd_usage("report", "--vectors is of one recording; there are %zu", files);
+	if (is_fitted(opt))
+		return cmd_usage("report", "--model mixture and edge are for one recording; there are %zu: report each by itself, or take cpm",
+				 files);
+	if (opt->pid)
+		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct report_options *opt, struct report_files *files)
 {
 	bool weighed = false;
 	double limit = -1;
@@ -158,10 +162,10 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_BY:
-			ret = parse_grain(optarg, opt);
+			ret = report_parse_grain("report", optarg, opt);
 			break;
 		case OPT_BLOCK:
-			ret = parse_block(optarg, opt);
+			ret = report_parse_block("report", optarg, opt);
 			break;
 		case 'g':
 			ret = show_callers(opt, CALLERS_GRAPH);
@@ -218,6 +222,14 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 				ret = cmd_usage("report", "--source '%s': expected names with commas between, none of them empty",
 						optarg);
 			break;
+		case OPT_CONVERGENCE:
+			opt->convergence = optarg;
+			if (!plot_kind(optarg))
+				ret = cmd_usage("report", "--convergence %s: expected a file that ends in .svg or .png", optarg);
+			break;
+		case OPT_WITHOUT_OUTLIERS:
+			files->without_outliers = true;
+			break;
 		case OPT_RAW:
 			opt->raw = true;
 			break;
@@ -249,22 +261,30 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
-	if ((opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE) && (opt->vectors || opt->raw))
+	if (is_fitted(opt) && (opt->vectors || opt->raw))
 		return cmd_usage("report", "--model mixture and edge do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
-	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw))
+	if (is_fitted(opt) && opt->convergence)
+		return cmd_usage("report", "--convergence goes with --model cpm only: mixture and edge need all of a recording");
+	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw || opt->convergence))
 		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");
+	if (opt->convergence && (opt->callers || opt->vectors || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->region ||
+				 opt->worst_case || opt->sort != SORT_ENERGY || limit >= 0))
+		return cmd_usage("report", "--convergence follows the blocks of the most energy: of what chooses or orders rows it goes with --by, --block and --source only");
 	if (weighed && opt->callers != CALLERS_FOLDED)
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)
 		return cmd_usage("report", "--folded is a format of its own: leave out --json and --csv");
-	if (argc - optind > 1)
-		return cmd_usage("report", "one file, please; found %s as well", argv[optind + 1]);
-	if (optind < argc)
-		*path = argv[optind];
+	if (optind < argc) {
+		files->n = argc - optind;
+		files->paths = (const char **)argv + optind;
+	}
+	ret = parse_several(opt, files->without_outliers, files->n);
+	if (ret)
+		return ret;
 	if (opt->callers == CALLERS_FOLDED && limit > 0)
 		return cmd_usage("report", "--percent-limit does not go with --folded: its lines add up to the total");
 	opt->percent_limit = limit >= 0 ? limit :
@@ -273,204 +293,15 @@ static int parse(int argc, char **argv, struct report_options *opt, const char *
 	return 0;
 }
 
-#define TOLD	6	/* processes that an error names */
-
-/* Nobody is who was asked for: who is there? */
-static int nobody(const struct blocks *b, const struct profile *p, const char *path,
-		  const struct report_options *opt)
-{
-	struct report_options everybody = { .sort = opt->sort };
-	char asked[128], *there = NULL;
-	struct report all;
-	size_t len;
-	FILE *f;
-	int ret = report_new(b, p, &everybody, &all);
-
-	if (ret)
-		return ret;
-	f = open_memstream(&there, &len);
-	for (size_t i = 0; f && i < all.n_processes && i < TOLD; i++) {
-		const struct blocks_process *of = &b->processes[all.processes[i].total.process];
-
-		fprintf(f, "%s%s", i ? ", " : "", of->comm);
-		if (of->pid)
-			fprintf(f, " (pid %u)", of->pid);
-	}
-	if (f && all.n_processes > TOLD)
-		fprintf(f, " and %zu more", all.n_processes - TOLD);
-	if (f && fclose(f)) {
-		free(there);
-		there = NULL;
-	}
-	snprintf(asked, sizeof(asked), "%s%.64s%s", opt->comm ? "--comm " : "", opt->comm ? opt->comm : "",
-		 opt->comm && opt->pid ? " " : "");
-	if (opt->pid)
-		snprintf(asked + strlen(asked), sizeof(asked) - strlen(asked), "--pid %u", opt->pid);
-	cmd_warn("%s: %s: no such process in this recording; it has %s", path, asked,
-		 !all.n_processes ? "none" : there ? there : "others");
-	free(there);
-	report_free(&all);
-	return -ESRCH;
-}
-
-/* Is a block of this name a part of the one that the row shows? */
-static bool is_part(const struct blocks *b, const struct report_model *m, uint32_t row, const char *name)
-{
-	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
-		const struct blocks_function *f = &b->functions[i];
-
-		if (m->united[i] == row && f->unit && f->unit->kind == GRAIN_NAMED && f->samples &&
-		    !strcmp(f->symbol, name))
-			return true;
-	}
-	return false;
-}
-
-static bool has_row(const struct report *r, const struct blocks *b, const struct report_model *m, const char *name)
-{
-	for (size_t i = 0; i < r->n_processes; i++) {
-		const struct report_process *p = &r->processes[i];
-
-		for (size_t k = 0; k < p->n_rows; k++) {
-			const struct blocks_function *f = &b->functions[p->rows[k].function];
-
-			if (p->rows[k].kind != ROW_FUNCTION)
-				continue;
-			if (f->unit && f->unit->kind == GRAIN_NAMED && !strcmp(f->symbol, name))
-				return true;
-			if (is_part(b, m, p->rows[k].function, name))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
-static int all_sampled(const struct report *r, const struct blocks *b, const struct report_model *m,
-		       const struct named *named)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < named->n; i++) {
-		const struct named_block *block = &named->blocks[i];
-
-		if (!has_row(r, b, m, block->name)) {
-			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
-			ret = -ENOENT;
-			continue;
-		}
-		for (size_t k = 0; k < block->n; k++) {
-			const struct named_part *p = &block->parts[k];
-
-			if (!p->samples)
-				cmd_warn("--block %s: no sample fell into %s%s", block->name, p->where,
-					 p->kind == NAMED_LINES ? ", these lines of it" :
-					 p->kind == NAMED_ADDRESSES ? ", these addresses of it" : "");
-		}
-	}
-	return ret;
-}
-
-static int run(struct view *v, const char *path, struct report_options *opt)
-{
-	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
-	struct json_object *head = NULL;
-	struct report_model model = { 0 };
-	struct profile *p = NULL;
-	struct report r = { 0 };
-	struct grain *grain = NULL;
-	struct blocks b;
-	int ret = 0;
-
-	if (opt->units)
-		ret = grain_new(opt->grain, &opt->named, &grain);
-	if (!ret)
-		ret = blocks_new(v, grain, opt->raw, &b);
-	if (ret) {
-		grain_free(grain);
-		return ret;
-	}
-	/* who has held the program for it wants that */
-	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw)
-		opt->model = REPORT_AUTO;
-	ret = report_model_new(&b, opt, &model);
-	if (ret == -ENODATA) {
-		cmd_warn("%s: --model %s: %s", path, report_model_asked(&model), model.reason);
-		ret = -EDOM;
-	}
-	if (!ret && c)
-		ret = chains_new(v, &b, c);
-	if (!ret)
-		ret = profile_new(&b.input, &p);
-	if (!ret)
-		ret = report_new(&b, p, opt, &r);
-	if (!ret && !r.n_processes && opt->region)
-		ret = report_regions_nobody(v, path);
-	else if (!ret && !r.n_processes && (opt->pid || opt->comm))
-		ret = nobody(&b, p, path, opt);
-	if (!ret && c)
-		ret = chains_solve(c, &b, p);
-	if (!ret) {
-		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
-			report_head_print(v, &b, p, &r, c, &model, path);
-		if (opt->format == OUTPUT_JSON)
-			head = report_head_json(v, &b, p, c, &model, path);
-		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
-		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
-		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
-		      report_print(v, &r, &b, c, opt, &model, head);
-		if (!ret)
-			ret = all_sampled(&r, &b, &model, &opt->named);
-	}
-	chains_free(&chains);
-	report_free(&r);
-	report_model_free(&model);
-	profile_free(p);
-	blocks_free(&b);
-	grain_free(grain);
-	return ret;
-}
-
 static int report(int argc, char **argv, struct report_options *opt)
 {
-	const char *path = "kjoule.data";
-	bool chosen[KJOULE_MAX_SOURCES];
-	struct kjoule_error err;
-	struct view v;
-	int code;
+	const char *usual = "kjoule.data";
+	struct report_files files = { 1, &usual, false };
+	int code = parse(argc, argv, opt, &files);
 
-	code = parse(argc, argv, opt, &path);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
-	if (view_open(path, &v, &err))
-		return cmd_failed("%s", err.text);
-	if (opt->callers && !view_has_callers(&v)) {
-		view_close(&v);
-		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
-	}
-	v.source = opt->source;
-	v.region = opt->region;
-	v.by_region = opt->by_region;
-	if (report_regions_check(&v, path)) {
-		view_complain(&v, path);
-		view_close(&v);
-		return EXIT_FAILED;
-	}
-	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
-	if (meters_choose(&v, opt->source, chosen, &err)) {
-		view_close(&v);
-		return cmd_failed("%s: %s", path, err.text);
-	}
-	code = run(&v, path, opt);
-	if (code == -ENODATA)
-		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
-				  path);
-	else if (code && code != -ESRCH && code != -ENOENT && code != -EDOM)
-		code = cmd_failed("%s: %s", path, strerror(-code));
-	else
-		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
-	view_close(&v);
-	return code;
+	return files.n > 1 ? report_several(&files, opt) : report_one(files.paths[0], opt);
 }
 
 int cmd_report(int argc, char **argv)

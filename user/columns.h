@@ -11,11 +11,13 @@
 
 /* Of a column's name or title, domain included. */
 #define COLUMNS_TEXT	96
+/* diff has most of them */
+#define COLUMNS_MOST	(64 + 36 * PROFILE_DOMAINS)
 
 struct columns {
-	struct output_column list[34 + 10 * PROFILE_DOMAINS];
+	struct output_column list[COLUMNS_MOST];
 	size_t n;
-	char text[10 * PROFILE_DOMAINS][COLUMNS_TEXT];
+	char text[COLUMNS_MOST][COLUMNS_TEXT];
 	size_t n_text;
 };
 

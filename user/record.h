@@ -37,10 +37,27 @@ struct record_options {
 	bool calibrate;
 	bool system;			/* -a */
 	uint32_t pid;			/* -p, -t */
+	int pidfd;			/* of -p; -1: none */
 	bool thread;			/* -t */
 	const char *cgroup;		/* --cgroup */
 	int cgroup_fd;
 	char **command;			/* after --, NULL: none */
+	unsigned int runs;		/* --runs, 0: not given */
+	unsigned int run;		/* of these, from 1 */
+	const sigset_t *mask;		/* that the command begins with; NULL: ours */
+	const struct kjoule_calibration *cal;	/* of a run before; NULL: to be found out */
+};
+
+/**
+ * struct record_result - what became of a recording
+ * @reason:	why it ended, NULL: it never began
+ * @signal:	that ended it, 0: none
+ * @cal:	what a tick costs; without ticks: not known
+ */
+struct record_result {
+	const char *reason;
+	int signal;
+	struct kjoule_calibration cal;
 };
 
 /**
@@ -192,10 +209,38 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err);
 
 /**
  * record_run() - record as asked; everything was checked and opened before
- * @pidfd: of the process that is watched, -1: none
+ * @result:	out
  * Return: an exit code
  */
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
-	       struct record_writer *w, int pidfd);
+	       struct record_writer *w, struct record_result *result);
+
+/*
+ * Many runs (record_runs.c)
+ */
+
+/* Of --runs. */
+#define RECORD_RUNS_MOST	9999
+
+/**
+ * record_runs_path() - the file of a run: "kjoule.data" becomes "kjoule.3.data", or "kjoule.03.data" where there are
+ *			ten or more, so that a shell's wildcard has them in order
+ * @run:	from 1; 0: the wildcard of all, "kjoule.*.data"
+ * Return: the caller's to free, NULL without memory
+ */
+char *record_runs_path(const char *output, unsigned int run, unsigned int runs);
+/**
+ * record_runs_others() - files beside that the same wildcard has, but which are of no run up to @done
+ * @first:	out: one of them, the caller's to free; NULL: none
+ * Return: how many
+ */
+unsigned int record_runs_others(const char *output, unsigned int done, unsigned int runs, char **first);
+/**
+ * record_runs() - one run after another, each into a file of its own
+ * @once:	makes one recording. Return: an exit code
+ * Return: 0, or the exit code of the first run that failed, which is the last; 128 + N after signal N
+ */
+int record_runs(const struct record_options *opt,
+		int (*once)(const struct record_options *opt, struct record_result *result));
 
 #endif /* KJOULE_RECORD_H */

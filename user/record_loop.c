@@ -148,9 +148,11 @@ static int every_second(struct record_loop *l, uint64_t now)
 		follow_target(l);
 	if (!ret && l->regions)
 		kjoule_region_area_reap(l->regions);
+	if (!ret && l->progress && l->opt->runs)
+		fprintf(stderr, "\rkjoule: run %u of %u", l->opt->run, l->opt->runs);
 	if (!ret && l->progress)
-		fprintf(stderr, "\rkjoule: %.0f s, %" PRIu64 " samples, %" PRIu64 " records lost ",
-			(now - l->start_ns) / 1e9, TOTAL(l, samples), TOTAL(l, lost));
+		fprintf(stderr, "%s%.0f s, %" PRIu64 " samples, %" PRIu64 " records lost ",
+			l->opt->runs ? ", " : "\rkjoule: ", (now - l->start_ns) / 1e9, TOTAL(l, samples), TOTAL(l, lost));
 	return ret;
 }
 
@@ -338,10 +340,17 @@ static int give_up_on_signal(struct record_loop *l, const sigset_t *ends, int re
  */
 static void go_before_others(void)
 {
-	int nice = getpriority(PRIO_PROCESS, 0);
-
-	if (nice > RECORDER_NICE)
+	if (getpriority(PRIO_PROCESS, 0) > RECORDER_NICE)
 		setpriority(PRIO_PROCESS, 0, RECORDER_NICE);
+}
+
+/* The command of the next run is to begin as this one's did. */
+static void be_as_before(const struct record_loop *l, int nice)
+{
+	if (getpriority(PRIO_PROCESS, 0) != nice)
+		setpriority(PRIO_PROCESS, 0, nice);
+	if (CPU_COUNT(&l->allowed))
+		sched_setaffinity(0, sizeof(l->allowed), &l->allowed);
 }
 
 static int begin(struct record_loop *l)
@@ -401,11 +410,12 @@ void record_warn_at_end(const struct record_loop *l)
 }
 
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
-	       struct record_writer *w, int pidfd)
+	       struct record_writer *w, struct record_result *result)
 {
 	struct record_loop l = { .opt = opt, .ctl = ctl, .dev = dev, .w = w };
+	int ret, code = EXIT_DONE, nice = getpriority(PRIO_PROCESS, 0);
+	const sigset_t *mask = opt->mask;
 	sigset_t signals, ends, old;
-	int ret, code = EXIT_DONE;
 
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
@@ -414,11 +424,12 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	signals = ends;
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &old);
+	mask = mask ? mask : &old;
 	l.progress = !opt->quiet && isatty(STDERR_FILENO);
 	if (sched_getaffinity(0, sizeof(l.allowed), &l.allowed))
 		CPU_ZERO(&l.allowed);
 
-	ret = record_prepare(&l, pidfd, &signals, &ends, &old);
+	ret = record_prepare(&l, &signals, &ends, mask);
 	if (!ret || ret == -EINTR)
 		ret = give_up_on_signal(&l, &ends, ret);
 	go_before_others();
@@ -456,7 +467,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	kjoule_session_del(ctl, l.session.id, NULL);
 	l.made = false;
 	if (l.child.running) {
-		sigprocmask(SIG_SETMASK, &old, NULL);
+		sigprocmask(SIG_SETMASK, mask, NULL);
 		record_child_reap(&l.child, true);
 	}
 	if (!code && l.child.pid)
@@ -473,6 +484,8 @@ out:
 	free(l.fds);
 	free(l.buf);
 	free(l.stats);
+	*result = (struct record_result){ l.reason, l.signal, l.cal };
+	be_as_before(&l, nice);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return code;
 }

@@ -60,8 +60,7 @@ void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *bus
  * @ends:	signals that end it
  * Return: 0 or -errno with the reason in @l->err
  */
-int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, const sigset_t *ends,
-		   const sigset_t *old);
+int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_t *ends, const sigset_t *old);
 /** record_watch_side_band() - poll for as many CPUs as there are now. Return: 0 or -errno */
 int record_watch_side_band(struct record_loop *l);
 /** record_follow_cpus() - have the side band of CPUs that came back. Return: 0 or -errno */

@@ -55,8 +55,7 @@ static int new_session(struct record_loop *l, struct kjoule_session_params *para
 	return ret;
 }
 
-int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, const sigset_t *ends,
-		   const sigset_t *old)
+int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_t *ends, const sigset_t *old)
 {
 	const struct record_options *opt = l->opt;
 	struct kjoule_session_params params = {
@@ -80,7 +79,9 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 	uint32_t process;
 	int ret;
 
-	if (opt->calibrate) {
+	if (opt->cal) {
+		l->cal = *opt->cal;
+	} else if (opt->calibrate) {
 		int cpu = opt->cpus_given ? kjoule_cpus_next(&opt->cpus, 0) : sched_getcpu();
 
 		ret = kjoule_calibrate(&params, cpu < 0 ? 0 : cpu, ends, &l->cal, &l->err);
@@ -128,7 +129,7 @@ int record_prepare(struct record_loop *l, int pidfd, const sigset_t *signals, co
 	l->fds[FD_DEVICE] = (struct pollfd){ kjoule_device_fd(l->dev), POLLIN, 0 };
 	l->fds[FD_SIGNAL] = (struct pollfd){ signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK),
 					     POLLIN, 0 };
-	l->fds[FD_PROCESS] = (struct pollfd){ pidfd, POLLIN, 0 };
+	l->fds[FD_PROCESS] = (struct pollfd){ opt->pidfd, POLLIN, 0 };
 	l->fds[FD_NOTICES] = (struct pollfd){ l->notices ? kjoule_events_fd(l->notices) : -1, POLLIN, 0 };
 	if (l->fds[FD_SIGNAL].fd < 0)
 		return kjoule_fail(&l->err, errno, "signalfd: %s", strerror(errno));

@@ -11,6 +11,7 @@
 #include "chains.h"
 #include "columns.h"
 #include "output.h"
+#include "runs.h"
 
 enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, SORT_NAME };
 
@@ -35,6 +36,8 @@ struct report_options {
 	enum report_weight weight;	/* of CALLERS_FOLDED */
 	double budget_w;		/* what draws more in the first domain is marked; 0: no such */
 	bool system;			/* the whole machine was recorded */
+	size_t runs;			/* recordings that are one report; 0: it is of one */
+	const char *convergence;	/* picture of how sure figures become with more samples; NULL: none */
 	enum report_model_kind model;
 	bool model_given;
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
@@ -46,6 +49,22 @@ struct report_options {
 	enum grain_kind grain;
 	struct named named;
 };
+
+/* What is to be reported. */
+struct report_files {
+	size_t n;
+	const char **paths;
+	bool without_outliers;
+};
+
+/** report_one() - of a recording. Return: an exit code */
+int report_one(const char *path, struct report_options *opt);
+/** report_several() - of an average run. Return: an exit code */
+int report_several(const struct report_files *files, struct report_options *opt);
+/** report_parse_grain() - the value of --by. Return: 0, or the exit code after saying why not */
+int report_parse_grain(const char *verb, const char *text, struct report_options *opt);
+/** report_parse_block() - the value of --block. Return: the same */
+int report_parse_block(const char *verb, const char *text, struct report_options *opt);
 
 /**
  * struct report_model - the model of a report
@@ -76,6 +95,8 @@ struct report_row {
 	enum report_kind kind;
 	uint32_t process, function;	/* indices into blocks */
 	struct profile_group g;
+	const struct runs_between *between;	/* of several recordings; NULL: of one */
+	const struct report_marks *marks;	/* of a region; NULL: it is none */
 	/* of a caller */
 	unsigned int depth;		/* how far out, from 1 */
 	unsigned int indent;		/* branches that it is behind */
@@ -97,8 +118,40 @@ struct report {
 	size_t hidden_processes;
 };
 
-/** report_new() - add up, sort and filter. Return: 0 or -ENOMEM */
-int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+/**
+ * struct report_places - where the processes and functions of one recording are among those of several
+ * @process_of,@function_of: NULL: where they are in the recording
+ */
+struct report_places {
+	uint32_t n_processes, n_functions;
+	const uint32_t *process_of, *function_of;
+};
+
+/* How a region was marked: of several recordings, how often in all of them, and for how long in a run. */
+struct report_marks {
+	bool known;			/* it was entered */
+	uint64_t entered, unended;
+	double marked_s;
+};
+
+/*
+ * The figures of all, of each process and of each function, and the marks of functions that are regions; NULL
+ * where these were not asked for. Of several recordings: those of an average run,
+ * and how much runs differ; NULL where there is but one.
+ */
+struct report_groups {
+	uint32_t n_processes, n_functions;
+	struct profile_group *total, *processes, *functions;
+	struct report_marks *marks;
+	struct runs_between *total_between, *processes_between, *functions_between;
+};
+
+/** report_groups_new() - add up; @at NULL: each for itself. Return: 0 or -ENOMEM */
+int report_groups_new(const struct blocks *b, const struct profile *p, const struct report_places *at,
+		      struct report_groups *g);
+void report_groups_free(struct report_groups *g);
+/** report_new() - choose, sort and filter. Return: 0 or -ENOMEM */
+int report_new(const struct blocks *b, const struct report_groups *g, const struct report_options *opt,
 	       struct report *r);
 void report_free(struct report *r);
 /** report_wanted() - is the process one of those asked for? */
@@ -107,7 +160,7 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
  * report_print() - the rows; @head becomes the JSON document
  * @c:		callers to be shown below each function, or NULL
  */
-int report_print(const struct view *v, const struct report *r, const struct blocks *b, const struct chains *c,
+int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, const struct report_model *m, struct json_object *head);
 /** report_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
 int report_model_parse(const char *text, enum report_model_kind *model);
@@ -147,9 +200,10 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		   struct json_object *head);
 /**
  * report_regions_check() - are there the regions that the view is asked for?
- * Return: 0; -ENOENT after saying what there is instead
+ * Return: 0; -ENOENT: nothing was marked; -ESRCH: that one was never entered; with the reason, and what there is
+ * instead, in @err
  */
-int report_regions_check(const struct view *v, const char *path);
+int report_regions_check(const struct view *v, const char *path, struct kjoule_error *err);
 /** report_regions_nobody() - say that the region was entered and not sampled. Return: -ENOENT */
 int report_regions_nobody(const struct view *v, const char *path);
 /** report_regions_print() - how many there are and what is missing, as lines beginning with # */
@@ -158,10 +212,16 @@ void report_regions_print(const struct view *v);
 struct json_object *report_regions_json(const struct view *v);
 /** report_regions_columns() - how often a region was entered, and for how long */
 void report_regions_columns(struct columns *c);
-void report_regions_cells(struct output *out, const struct view *v, const struct blocks *b,
-			  const struct report_row *row, int digits);
+void report_regions_cells(struct output *out, const struct report_row *row, int digits);
+/** report_regions_marks() - of the groups of one recording. Return: 0 or -ENOMEM */
+int report_regions_marks(const struct view *v, const struct blocks *b, struct report_groups *g);
+/** report_marks_add() - those of one process more; @c NULL: none */
+void report_marks_add(struct report_marks *m, const struct kjoule_regions_count *c);
+/** report_regions_missing() - of a recording's regions, a line each; the caller's to free, NULL: nothing is */
+char *report_regions_missing(const struct view *v);
 /** report_regions_footnote() - regions that were entered and have no row, because no sample fell into them */
 void report_regions_footnote(const struct view *v, const struct blocks *b);
+void report_regions_footnote_of_several(const struct blocks *b, const struct report_groups *g);
 /** report_weight_of() - what limits and orders rows: energy, or time without any */
 double report_weight_of(const struct report_row *r, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
@@ -176,6 +236,9 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
 				     const struct report_model *m, const char *path);
+
+/** report_command_line() - as it could be typed again, more or less; the caller's to free, NULL without memory */
+char *report_command_line(const struct kjoule_meta *meta);
 
 /** report_beside_print() - what sources told that no code is charged by, as lines beginning with # */
 void report_beside_print(const struct view *v);

@@ -16,31 +16,6 @@
 #define NOISY	0.2
 #define OTHER_NOISY	0.005		/* of all time */
 
-/* The books of all CPUs. */
-static struct kjoule_cpu_stats books(const struct view *v)
-{
-	struct kjoule_cpu_stats sum = { 0 };
-
-	for (size_t i = 0; i < v->rec.n_stats; i++) {
-		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
-
-		sum.due += s->due;
-		sum.produced += s->produced;
-		sum.missed += s->missed;
-		sum.parked += s->parked;
-		sum.filtered += s->filtered;
-		sum.records += s->records;
-		sum.lost += s->lost;
-		sum.samples += s->samples;
-		sum.tick_ns += s->tick_ns;
-		sum.source_errors += s->source_errors;
-		sum.idle_ns += s->idle_ns;
-		if (s->late_max_ns > sum.late_max_ns)
-			sum.late_max_ns = s->late_max_ns;
-	}
-	return sum;
-}
-
 /* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
 static uint64_t away(const struct view *v, bool suspended)
 {
@@ -51,17 +26,8 @@ static uint64_t away(const struct view *v, bool suspended)
 	return n;
 }
 
-static double duration_s(const struct view *v)
-{
-	const struct kjoule_session_info *s = &v->rec.meta.session;
-
-	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
-		return (v->rec.end.stop_ns - s->t0_ns) * 1e-9;
-	return v->tl.end_tick * 1e-9 * s->interval_ns;
-}
-
 /* "a b 'c d'": as it could be typed again, more or less. */
-static char *command_line(const struct kjoule_meta *meta)
+char *report_command_line(const struct kjoule_meta *meta)
 {
 	char *text = NULL;
 	size_t len;
@@ -183,7 +149,7 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 
 static void print_books(const struct view *v, const struct blocks *b)
 {
-	struct kjoule_cpu_stats s = books(v);
+	struct kjoule_cpu_stats s = view_books(v);
 	uint64_t offline = away(v, false), asleep = away(v, true);
 
 	if (!v->rec.n_stats) {
@@ -235,7 +201,7 @@ static void print_unknown_power(const struct blocks *b)
 static void print_cost(const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
-	struct kjoule_cpu_stats s = books(v);
+	struct kjoule_cpu_stats s = view_books(v);
 	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = 0;
 
 	for (size_t i = 0; i < b->input.n_lanes; i++)
@@ -305,7 +271,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
-	char *command = command_line(meta), text[640], when[64] = "";
+	char *command = report_command_line(meta), text[640], when[64] = "";
 	const char *witness, *name = NULL;
 	time_t t = meta->wall_ns / 1000000000ull;
 	struct tm tm;
@@ -315,7 +281,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	printf("# file       %s: %s on %s, %.60s\n", path, when, meta->host, meta->kernel);
 	if (meta->argc)
 		printf("# command    %s\n", command ? command : "?");
-	printf("# recorded   %.3f s at %.6g Hz", duration_s(v), 1e9 / s->interval_ns);
+	printf("# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
 	if (s->jitter_ns)
 		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
 	printf(": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
@@ -363,7 +329,7 @@ static void put(struct json_object *o, const char *key, struct json_object *v)
 
 static struct json_object *books_json(const struct view *v)
 {
-	struct kjoule_cpu_stats s = books(v);
+	struct kjoule_cpu_stats s = view_books(v);
 	struct json_object *o;
 	uint64_t bytes = 0;
 
@@ -511,7 +477,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
 	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
 	    json_object_new_int(v->rec.end.exit_code) : NULL);
-	put(o, "duration_s", output_json_real(duration_s(v)));
+	put(o, "duration_s", output_json_real(view_duration_s(v)));
 	put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
 	put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
 	put(o, "target", json_object_new_string(kjoule_target_name(s->target)));

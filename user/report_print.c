@@ -25,11 +25,17 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	if (opt->by_region)
 		report_regions_columns(c);
 	columns_add(c, "samples", "SAMPLES", false);
+	if (opt->runs)
+		columns_add(c, "runs", "RUNS", false);
 	columns_add_time(c);
+	if (opt->runs)
+		columns_add(c, "time_between_s", NULL, false);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const char *name = b->domains[d]->name;
 
 		columns_add_energy(c, name);
+		if (opt->runs)
+			columns_add(c, columns_name(c, "energy_between", name, "j"), NULL, false);
 		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
 		columns_add_power(c, name);
 	}
@@ -183,8 +189,17 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 	       f->precise < r->g.samples;
 }
 
-static void row(struct output *out, const struct view *v, const struct blocks *b, const struct report_row *r,
-		const struct style *s, bool depth, const struct report_options *opt, const struct report_model *m)
+/* How much runs differ, beyond what sampling makes of it. */
+static void between(struct output *out, double deviation, int digits)
+{
+	if (isnan(deviation))
+		output_none(out, NULL);
+	else
+		output_real(out, deviation, digits);
+}
+
+static void row(struct output *out, const struct blocks *b, const struct report_row *r, const struct style *s, bool depth,
+		const struct report_options *opt, const struct report_model *m)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
@@ -199,18 +214,26 @@ static void row(struct output *out, const struct view *v, const struct blocks *b
 	else if (depth)
 		output_none(out, NULL);
 	if (opt->by_region)
-		report_regions_cells(out, v, b, r, s->time);
+		report_regions_cells(out, r, s->time);
 	if (r->kind == ROW_TICKS || r->kind == ROW_INTERRUPTS)
 		output_none(out, NULL);
 	else
 		output_u64(out, g->samples);
+	if (opt->runs && r->between)
+		output_u64(out, r->between->seen);
+	else if (opt->runs)
+		output_none(out, NULL);
 	columns_value(out, &g->time_s, 1, s->time, NULL, vague);
+	if (opt->runs)
+		between(out, r->between ? r->between->time_s : NAN, s->time);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
 		const char *no_energy = b->input.model == PROFILE_CPM ? no_domain : no_fit;
 
 		columns_value(out, &e->j, 1, s->energy[d], no_energy, vague);
+		if (opt->runs)
+			between(out, r->between ? r->between->j[d] : NAN, s->energy[d]);
 		if (isnan(e->j.v) || !(s->total_j[d] > 0))
 			output_none(out, NULL);
 		else
@@ -326,8 +349,7 @@ static void misses_print(const struct blocks *b)
 			printf("\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
 
-static void footnotes(const struct view *v, const struct report *r, const struct blocks *b,
-		      const struct report_options *opt)
+static void footnotes(const struct report *r, const struct blocks *b, const struct report_options *opt)
 {
 	size_t hidden = 0;
 	bool mixed = false, vague = false;
@@ -351,13 +373,11 @@ static void footnotes(const struct view *v, const struct report *r, const struct
 		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
 	budget_print(r, b, opt);
 	misses_print(b);
-	if (opt->by_region)
-		report_regions_footnote(v, b);
 	report_hidden_print(r, hidden);
 }
 
 /* Who called a function, below its row. */
-static int callers(struct output *out, const struct view *v, const struct report *r, const struct blocks *b,
+static int callers(struct output *out, const struct report *r, const struct blocks *b,
 		   const struct chains *c, const struct report_options *opt,
 		   const struct report_model *m, const struct report_row *of, const struct style *style)
 {
@@ -368,12 +388,12 @@ static int callers(struct output *out, const struct view *v, const struct report
 	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
-		row(out, v, b, &rows[i], style, true, opt, m);
+		row(out, b, &rows[i], style, true, opt, m);
 	free(rows);
 	return ret;
 }
 
-int report_print(const struct view *v, const struct report *r, const struct blocks *b, const struct chains *c,
+int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, const struct report_model *m, struct json_object *head)
 {
 	struct columns *columns = columns_new();
@@ -393,20 +413,20 @@ int report_print(const struct view *v, const struct report *r, const struct bloc
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
 
-		row(out, v, b, &p->total, &style, c, opt, m);
+		row(out, b, &p->total, &style, c, opt, m);
 		for (size_t k = 0; k < p->n_rows && !ret; k++) {
 			if (says_nothing(b, &p->rows[k], opt))
 				continue;
-			row(out, v, b, &p->rows[k], &style, c, opt, m);
+			row(out, b, &p->rows[k], &style, c, opt, m);
 			if (c && p->rows[k].kind == ROW_FUNCTION)
-				ret = callers(out, v, r, b, c, opt, m, &p->rows[k], &style);
+				ret = callers(out, r, b, c, opt, m, &p->rows[k], &style);
 		}
 		output_rule(out);
 	}
-	row(out, v, b, &r->total, &style, c, opt, m);
+	row(out, b, &r->total, &style, c, opt, m);
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE) {
-		footnotes(v, r, b, opt);
+		footnotes(r, b, opt);
 		report_model_footnotes(r, m);
 	}
 	free(columns);

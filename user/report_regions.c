@@ -59,29 +59,28 @@ static bool could_be_marked(const struct view *v)
 	return v->rec.meta.argc > 0;
 }
 
-int report_regions_check(const struct view *v, const char *path)
+int report_regions_check(const struct view *v, const char *path, struct kjoule_error *err)
 {
 	const struct kjoule_regions *r = v->regions;
 	char *there;
 
 	if (!v->region && !v->by_region)
 		return 0;
-	if (!r->marks) {
-		cmd_warn("%s: no program has marked a region%s", path, v->rec.end.regions.foreign ?
-			 ": those that tried are in another namespace of processes or of time, where threads and clocks are others" :
-			 could_be_marked(v) ? "; see kjoule_region(3) for how one does" :
-			 ": only what `kjoule record -- COMMAND` starts can do so, not what runs already");
-		return -ENOENT;
-	}
+	if (!r->marks)
+		return kjoule_fail(err, ENOENT, "%s: no program has marked a region%s", path, v->rec.end.regions.foreign ?
+				   ": those that tried are in another namespace of processes or of time, where threads and clocks are others" :
+				   could_be_marked(v) ? "; see kjoule_region(3) for how one does" :
+				   ": only what `kjoule record -- COMMAND` starts can do so, not what runs already");
 	for (size_t i = 0; v->region && i < r->n_counts; i++)
 		if (kjoule_regions_inside(r, r->counts[i].path, v->region))
 			return 0;
 	if (!v->region)
 		return 0;
 	there = name_some(v, is_entered);
-	cmd_warn("%s: --region %s: never entered in this recording; it has %s", path, v->region, there ? there : "none");
+	kjoule_fail(err, ESRCH, "%s: --region %.100s: never entered in this recording; it has %s", path, v->region,
+		    there ? there : "none");
 	free(there);
-	return -ENOENT;
+	return -ESRCH;
 }
 
 int report_regions_nobody(const struct view *v, const char *path)
@@ -115,46 +114,57 @@ static size_t paths_entered(const struct kjoule_regions *r)
 	return n;
 }
 
-/* What is missing, and why: a line each. */
-static void print_missing(const struct view *v)
+char *report_regions_missing(const struct view *v)
 {
 	const struct kjoule_region_books *b = &v->rec.end.regions;
 	const struct kjoule_regions *r = v->regions;
-	char *which;
+	char *which, *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
 
+	if (!f)
+		return NULL;
 	if (r->unended) {
 		which = name_some(v, is_unended);
-		printf("# regions    %" PRIu64 " begun and not ended, when a thread, its program or the recording did: %s\n",
-		       r->unended, which ? which : "?");
+		fprintf(f, "%" PRIu64 " begun and not ended, when a thread, its program or the recording did: %s\n",
+			r->unended, which ? which : "?");
 		free(which);
 	}
 	if (r->unbegun)
-		printf("# regions    %" PRIu64 " ends without a begin\n", r->unbegun);
+		fprintf(f, "%" PRIu64 " ends without a begin\n", r->unbegun);
 	if (r->lost || b->unfinished)
-		printf("# regions    %" PRIu64 " marks lost: programs mark faster than record reads; where nobody knows is [marks lost]\n",
-		       r->lost + b->unfinished);
+		fprintf(f, "%" PRIu64 " marks lost: programs mark faster than record reads; where nobody knows is [marks lost]\n",
+			r->lost + b->unfinished);
 	if (r->left_out)
-		printf("# regions    %" PRIu64 " left out, their time is with the one around: too deep, or too many different ones\n",
-		       r->left_out);
+		fprintf(f, "%" PRIu64 " left out, their time is with the one around: too deep, or too many different ones\n",
+			r->left_out);
 	if (b->refused)
-		printf("# regions    %u threads could mark none: there was no ring for them\n", b->refused);
+		fprintf(f, "%u threads could mark none: there was no ring for them\n", b->refused);
 	if (b->foreign)
-		printf("# regions    %u programs could mark none: they are in another namespace of processes or of time\n",
-		       b->foreign);
+		fprintf(f, "%u programs could mark none: they are in another namespace of processes or of time\n", b->foreign);
 	if (b->unmapped)
-		printf("# regions    %u programs could mark none: they may not have so much address space\n", b->unmapped);
+		fprintf(f, "%u programs could mark none: they may not have so much address space\n", b->unmapped);
 	if (r->damaged || b->damaged)
-		printf("# regions    %" PRIu64 " times what programs wrote made no sense\n", r->damaged + b->damaged);
+		fprintf(f, "%" PRIu64 " times what programs wrote made no sense\n", r->damaged + b->damaged);
+	if (fclose(f) || !len) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 void report_regions_print(const struct view *v)
 {
 	const struct kjoule_regions *r = v->regions;
+	char *missing = report_regions_missing(v), *rest = missing, *line;
 
 	if (r->marks)
 		printf("# regions    %zu by name and nesting, entered %" PRIu64 " times by %" PRIu64 " threads\n", paths_entered(r), r->entered,
 		       r->threads);
-	print_missing(v);
+	while ((line = strsep(&rest, "\n")))
+		if (line[0])
+			printf("# regions    %s\n", line);
+	free(missing);
 }
 
 struct json_object *report_regions_json(const struct view *v)
@@ -200,23 +210,78 @@ void report_regions_columns(struct columns *c)
 	columns_add(c, "marked_s", "MARKED s", false);
 }
 
-void report_regions_cells(struct output *out, const struct view *v, const struct blocks *b,
-			  const struct report_row *row, int digits)
+void report_regions_cells(struct output *out, const struct report_row *row, int digits)
 {
-	const struct blocks_function *f = &b->functions[row->function];
-	const struct kjoule_regions_count *c = NULL;
-
-	if (row->kind == ROW_FUNCTION && f->unit && f->region > KJOULE_REGIONS_UNKNOWN)
-		c = kjoule_regions_count(v->regions, b->processes[row->process].pid, f->region);
-	if (!c) {
+	if (!row->marks || !row->marks->known) {
 		output_none(out, NULL);
 		output_none(out, NULL);
 		output_none(out, NULL);
 		return;
 	}
-	output_u64(out, c->entered);
-	output_u64(out, c->unended);
-	output_real(out, c->marked_ns * 1e-9, digits);
+	output_u64(out, row->marks->entered);
+	output_u64(out, row->marks->unended);
+	output_real(out, row->marks->marked_s, digits);
+}
+
+void report_marks_add(struct report_marks *m, const struct kjoule_regions_count *c)
+{
+	if (!c)
+		return;
+	m->known = true;
+	m->entered += c->entered;
+	m->unended += c->unended;
+	m->marked_s += c->marked_ns * 1e-9;
+}
+
+int report_regions_marks(const struct view *v, const struct blocks *b, struct report_groups *g)
+{
+	g->marks = calloc(b->n_functions + 1, sizeof(*g->marks));
+	if (!g->marks)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->n_functions; i++)
+		report_marks_add(&g->marks[i], blocks_marks(b, v->regions, i));
+	return 0;
+}
+
+/* Of a region that no sample fell into. */
+static void print_unmet(const char *name, uint64_t entered, double marked_s, const char *in)
+{
+	char *clean = output_clean(name);
+
+	printf("\nentered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s\n", entered, marked_s, in,
+	       clean ? clean : "?");
+	free(clean);
+}
+
+static void print_more_unmet(size_t n)
+{
+	if (n > TOLD)
+		printf("\nand %zu more regions that were entered and never met by a sample\n", n - TOLD);
+}
+
+void report_regions_footnote_of_several(const struct blocks *b, const struct report_groups *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		const struct grain_unit *unit = b->functions[i].unit;
+		struct report_marks sum = { 0 };
+		bool told = false;
+
+		if (!g->marks[i].entered || g->functions[i].samples)
+			continue;
+		/* in whichever process */
+		for (size_t k = 0; k < b->n_functions && !told; k++) {
+			if (b->functions[k].unit != unit)
+				continue;
+			told = g->functions[k].samples || (k < i && g->marks[k].entered);
+			sum.entered += g->marks[k].entered;
+			sum.marked_s += g->marks[k].marked_s;
+		}
+		if (!told && n++ < TOLD)
+			print_unmet(unit->name, sum.entered, sum.marked_s, "a run");
+	}
+	print_more_unmet(n);
 }
 
 void report_regions_footnote(const struct view *v, const struct blocks *b)
@@ -224,7 +289,6 @@ void report_regions_footnote(const struct view *v, const struct blocks *b)
 	const struct kjoule_regions *r = v->regions;
 	bool *sampled = calloc(r->n_paths, sizeof(*sampled));
 	size_t n = 0;
-	char *clean;
 
 	for (size_t i = 0; sampled && i < b->n_functions; i++)
 		if (b->functions[i].unit && b->functions[i].samples)
@@ -234,14 +298,9 @@ void report_regions_footnote(const struct view *v, const struct blocks *b)
 
 		if (c->path <= KJOULE_REGIONS_UNKNOWN || sampled[c->path] || !c->entered)
 			continue;
-		if (n++ < TOLD) {
-			clean = output_clean(r->paths[c->path].text);
-			printf("\nentered %" PRIu64 " times, for %.3g s in all, and never met by a sample: %s\n", c->entered,
-			       c->marked_ns * 1e-9, clean ? clean : "?");
-			free(clean);
-		}
+		if (n++ < TOLD)
+			print_unmet(r->paths[c->path].text, c->entered, c->marked_ns * 1e-9, "all");
 	}
-	if (n > TOLD)
-		printf("\nand %zu more regions that were entered and never met by a sample\n", n - TOLD);
+	print_more_unmet(n);
 	free(sampled);
 }

@@ -63,8 +63,7 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
 {
 	if (opt->pid && p->pid != opt->pid)
 		return false;
-	/* what is no process has no regions */
-	if (opt->region && (p->outside || !p->pid))
+	if (opt->region && p->outside)
 		return false;
 	return !opt->comm || !strcmp(p->comm, opt->comm);
 }
@@ -173,20 +172,26 @@ static void hide_processes(struct report *r, const struct blocks *b,
 
 /* The groups of one level: every block, every process, everything. */
 static int level(const struct blocks *b, const struct profile *p, enum report_kind kind,
-		 uint32_t n_groups, struct profile_group **out)
+		 const struct report_places *at, struct profile_group **out)
 {
 	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
+	uint32_t n_groups = kind == ROW_TOTAL ? 1 : kind == ROW_PROCESS ? at->n_processes : at->n_functions;
 	int ret = -ENOMEM;
 
 	*out = calloc(n_groups + 1, sizeof(**out));
 	if (group_of && *out) {
 		for (uint32_t i = 0; i < b->n_functions; i++) {
+			uint32_t process = b->functions[i].process;
+
 			/* what was not asked for, and in the total neither the recorder beside it nor what held it */
 			if (i == b->other || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
 				group_of[i] = UINT32_MAX;
+			else if (kind == ROW_TOTAL)
+				group_of[i] = 0;
+			else if (kind == ROW_PROCESS)
+				group_of[i] = at->process_of ? at->process_of[process] : process;
 			else
-				group_of[i] = kind == ROW_TOTAL ? 0 :
-					      kind == ROW_PROCESS ? b->functions[i].process : i;
+				group_of[i] = at->function_of ? at->function_of[i] : i;
 		}
 		ret = profile_groups(p, group_of, n_groups, *out);
 	}
@@ -194,8 +199,39 @@ static int level(const struct blocks *b, const struct profile *p, enum report_ki
 	return ret;
 }
 
-static int sort_functions(struct report *r, const struct blocks *b,
-			  const struct profile_group *functions)
+int report_groups_new(const struct blocks *b, const struct profile *p, const struct report_places *at,
+		      struct report_groups *g)
+{
+	const struct report_places own = { .n_processes = b->n_processes, .n_functions = b->n_functions };
+	int ret;
+
+	memset(g, 0, sizeof(*g));
+	at = at ? at : &own;
+	ret = level(b, p, ROW_TOTAL, at, &g->total);
+	if (!ret)
+		ret = level(b, p, ROW_PROCESS, at, &g->processes);
+	if (!ret)
+		ret = level(b, p, ROW_FUNCTION, at, &g->functions);
+	g->n_processes = at->n_processes;
+	g->n_functions = at->n_functions;
+	if (ret)
+		report_groups_free(g);
+	return ret;
+}
+
+void report_groups_free(struct report_groups *g)
+{
+	free(g->total);
+	free(g->processes);
+	free(g->functions);
+	free(g->marks);
+	free(g->total_between);
+	free(g->processes_between);
+	free(g->functions_between);
+	memset(g, 0, sizeof(*g));
+}
+
+static int sort_functions(struct report *r, const struct blocks *b, const struct report_groups *g)
 {
 	struct report_process **of = calloc(b->n_processes + 1, sizeof(*of));
 	int ret = of ? 0 : -ENOMEM;
@@ -203,7 +239,7 @@ static int sort_functions(struct report *r, const struct blocks *b,
 	for (size_t i = 0; i < r->n_processes && !ret; i++)
 		of[r->processes[i].total.process] = &r->processes[i];
 	for (uint32_t f = 0; f < b->n_functions && !ret; f++)
-		if (of[b->functions[f].process] && functions[f].time_s.v > 0)
+		if (of[b->functions[f].process] && g->functions[f].time_s.v > 0)
 			of[b->functions[f].process]->n_rows++;
 	for (size_t i = 0; i < r->n_processes && !ret; i++) {
 		struct report_process *p = &r->processes[i];
@@ -215,10 +251,12 @@ static int sort_functions(struct report *r, const struct blocks *b,
 	for (uint32_t f = 0; f < b->n_functions && !ret; f++) {
 		struct report_process *p = of[b->functions[f].process];
 
-		if (p && functions[f].time_s.v > 0)
+		if (p && g->functions[f].time_s.v > 0)
 			p->rows[p->n_rows++] = (struct report_row){
 				.kind = ROW_FUNCTION, .process = p->total.process, .function = f,
-				.g = functions[f] };
+				.g = g->functions[f],
+				.between = g->functions_between ? &g->functions_between[f] : NULL,
+				.marks = g->marks ? &g->marks[f] : NULL };
 	}
 	free(of);
 	return ret;
@@ -235,33 +273,26 @@ static void widen(struct report *r, unsigned int n_domains)
 	}
 }
 
-int report_new(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+int report_new(const struct blocks *b, const struct report_groups *g, const struct report_options *opt,
 	       struct report *r)
 {
-	struct profile_group *total = NULL, *processes = NULL, *functions = NULL;
 	int ret;
 
 	memset(r, 0, sizeof(*r));
 	sort_blocks = b;
 	sort_key = opt->sort;
-	ret = level(b, p, ROW_TOTAL, 1, &total);
-	if (!ret)
-		ret = level(b, p, ROW_PROCESS, b->n_processes, &processes);
-	if (!ret)
-		ret = level(b, p, ROW_FUNCTION, b->n_functions, &functions);
-	if (ret)
-		goto out;
-	r->total = (struct report_row){ .kind = ROW_TOTAL, .g = total[0] };
+	r->total = (struct report_row){ .kind = ROW_TOTAL, .g = g->total[0], .between = g->total_between };
 	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
 	ret = r->processes ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
-		if (!(processes[i].time_s.v > 0) || !report_wanted(&b->processes[i], opt))
+		if (!(g->processes[i].time_s.v > 0) || !report_wanted(&b->processes[i], opt))
 			continue;
 		r->processes[r->n_processes++].total =
-			(struct report_row){ .kind = ROW_PROCESS, .process = i, .g = processes[i] };
+			(struct report_row){ .kind = ROW_PROCESS, .process = i, .g = g->processes[i],
+					     .between = g->processes_between ? &g->processes_between[i] : NULL };
 	}
 	if (!ret)
-		ret = sort_functions(r, b, functions);
+		ret = sort_functions(r, b, g);
 	for (size_t i = 0; i < r->n_processes && !ret; i++)
 		ret = finish_process(&r->processes[i], r, b, opt);
 	if (!ret)
@@ -270,10 +301,6 @@ int report_new(const struct blocks *b, const struct profile *p, const struct rep
 		qsort(r->processes, r->n_processes, sizeof(*r->processes), by_process);
 	if (!ret && opt->worst_case)
 		widen(r, b->n_domains);
-out:
-	free(total);
-	free(processes);
-	free(functions);
 	if (ret)
 		report_free(r);
 	return ret;

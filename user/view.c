@@ -204,6 +204,50 @@ void view_resolve(struct view *v, const struct timeline_sample *s, struct view_p
 			s->flags & KJOULE_SAMPLE_KERNEL, place);
 }
 
+const char *view_program(const struct view *v, const char **build_id)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+	const char *path = NULL;
+
+	if (s->target == KJOULE_TARGET_PROCESS || s->target == KJOULE_TARGET_THREAD)
+		path = kjoule_maps_program(v->maps, s->pid);
+	*build_id = path ? kjoule_build_ids_find(v->rec.build_ids, path) : NULL;
+	return path;
+}
+
+double view_duration_s(const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
+		return (v->rec.end.stop_ns - s->t0_ns) * 1e-9;
+	return v->tl.end_tick * 1e-9 * s->interval_ns;
+}
+
+struct kjoule_cpu_stats view_books(const struct view *v)
+{
+	struct kjoule_cpu_stats sum = { 0 };
+
+	for (size_t i = 0; i < v->rec.n_stats; i++) {
+		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
+
+		sum.due += s->due;
+		sum.produced += s->produced;
+		sum.missed += s->missed;
+		sum.parked += s->parked;
+		sum.filtered += s->filtered;
+		sum.records += s->records;
+		sum.lost += s->lost;
+		sum.samples += s->samples;
+		sum.tick_ns += s->tick_ns;
+		sum.source_errors += s->source_errors;
+		sum.idle_ns += s->idle_ns;
+		if (s->late_max_ns > sum.late_max_ns)
+			sum.late_max_ns = s->late_max_ns;
+	}
+	return sum;
+}
+
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	const char *comm;
@@ -227,7 +271,7 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 	return NULL;
 }
 
-static const char *why_no_symbols(int error)
+const char *view_why_missing(int error)
 {
 	switch (error) {
 	case -ESTALE:
@@ -239,11 +283,10 @@ static const char *why_no_symbols(int error)
 	}
 }
 
-int view_complain(const struct view *v, const char *path)
+int view_complain_file(const struct view *v, const char *path)
 {
 	const struct kjoule_damage *d = &v->rec.damage;
-	const char *object_path;
-	int code = EXIT_DONE, error;
+	int code = EXIT_DONE;
 
 	if (d->shrunk) {
 		cmd_warn("%s: became shorter while it was read; is it being recorded again? what was read before is used",
@@ -272,7 +315,15 @@ int view_complain(const struct view *v, const char *path)
 			 path, v->rec.end.ring_damaged, v->tl.backwards);
 		code = EXIT_FAILED;
 	}
+	return code;
+}
+
+int view_complain(const struct view *v, const char *path)
+{
+	int code = view_complain_file(v, path), error;
+	const char *object_path;
+
 	for (size_t i = 0; (object_path = view_missing(v, &i, &error)); i++)
-		cmd_warn("%s: no symbols: %s", object_path, why_no_symbols(error));
+		cmd_warn("%s: no symbols: %s", object_path, view_why_missing(error));
 	return code;
 }

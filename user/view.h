@@ -83,6 +83,16 @@ size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *
 		    const struct timeline_callers *c, struct view_frame *frames, bool *cut);
 /** view_callers_free() - of view_close() */
 void view_callers_free(struct view *v);
+/**
+ * view_program() - the file that the recorded process ran first
+ * @build_id:	out: in hex, NULL: not known
+ * Return: its path; NULL if it is not known, as where no process was recorded
+ */
+const char *view_program(const struct view *v, const char **build_id);
+/** view_duration_s() - from the first tick to the end */
+double view_duration_s(const struct view *v);
+/** view_books() - of all CPUs together */
+struct kjoule_cpu_stats view_books(const struct view *v);
 /** view_comm() - name of a thread, "[unknown]" if never told */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /** view_missing() - the next object from *@i on without symbols and why, NULL if there is none */
@@ -92,5 +102,9 @@ const char *view_missing(const struct view *v, size_t *i, int *error);
  * Return: the exit code: 1 if something inside is damaged; an end that is missing is 0
  */
 int view_complain(const struct view *v, const char *path);
+/** view_complain_file() - the same of the file itself, not of objects without symbols */
+int view_complain_file(const struct view *v, const char *path);
+/** view_why_missing() - for users, of view_missing()'s @error */
+const char *view_why_missing(int error);
 
 #endif /* KJOULE_VIEW_H */

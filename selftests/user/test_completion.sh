@@ -31,7 +31,8 @@ offered() {
 	echo "${COMPREPLY[*]}"
 }
 
-options_of() { "$tool" "$1" --help | grep -oE '(^|[ ,])--[a-z][a-z-]+' | tr -d ' ,' | sort -u; }
+# Those that lines of the help begin with; what is explained may name another verb's.
+options_of() { "$tool" "$1" --help | sed -nE 's/^ {2,6}(-.*)$/\1/p' | sed 's/   *.*//' | grep -oE -- '--[a-z][a-z-]+' | sort -u; }
 
 every_option() {
 	local option offers
@@ -41,8 +42,8 @@ every_option() {
 	done
 }
 
-ktap_plan 11
-for verb in annotate list record report script; do
+ktap_plan 14
+for verb in annotate diff list record report script; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
 check_equal "--source: sources of energy, frequency and the like, and meters" \
@@ -53,6 +54,8 @@ check_equal "a meter by its beginning" "powercap powercap:intel-rapl:0" "$(offer
 check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rapl:0" \
 	"$(offered kjoule record --source vchip,power)"
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
+check_equal "diff has keys of its own to sort by" "energy time power name" "$(offered kjoule diff --sort '')"
+check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
 check_equal "report --model: the models that there are" "cpm mixture edge auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
 ktap_end

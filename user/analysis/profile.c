@@ -278,11 +278,6 @@ static struct value uncertain(struct value v, double error)
 			       v.v + hypot(v.hi - v.v, error) };
 }
 
-static struct value net_time(const struct profile_input *in, const struct profile_group *g)
-{
-	return uncertain(sampled_time(g), time_error(in, g));
-}
-
 /* Add up the packages of a domain. */
 struct energy_sum {
 	double uj, variance, bias, own;
@@ -321,11 +316,15 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 	e->purity = s->uj > 0 ? s->own / s->uj : 0;
 	e->net_j = (struct value){ j, NAN, NAN };
 	e->net_w = (struct value){ time->v > 0 ? j / time->v : NAN, NAN, NAN };
+	e->residual_j = s->vague ? NAN : sqrt(s->variance) * 1e-6 * left;
+	e->dof = s->variance > 0 ? s->variance * s->variance / s->variance_per_dof : 0;
+	e->bias_j = bias;
+	e->off_j = off_j;
+	e->off_w = off_w;
 	if (s->vague || !(time->v > 0))
 		return;
 	if (s->variance > 0)
-		residual = interval_t(s->variance * s->variance / s->variance_per_dof) *
-			   sqrt(s->variance) * 1e-6 * left;
+		residual = interval_t(e->dof) * e->residual_j;
 	/* delta method: relative errors of time and power are added as squares */
 	below = hypot(j * (1 - time->lo / time->v), residual) + bias;
 	above = hypot(j * (time->hi / time->v - 1), residual) + bias;
@@ -367,6 +366,13 @@ static void conclude(const struct energy_sum *s, const struct profile_input *in,
 	e->w.hi = e->w.v + (e->net_w.hi - e->net_w.v) * left;
 }
 
+void profile_unknown(struct profile_energy *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->j = e->net_j = e->w = e->net_w = (struct value){ NAN, NAN, NAN };
+	e->residual_j = NAN;
+}
+
 static int energies(const struct profile *p, unsigned int d, const uint32_t *group_of,
 		    uint32_t n_groups, struct profile_group *out)
 {
@@ -397,8 +403,7 @@ static int energies(const struct profile *p, unsigned int d, const uint32_t *gro
 		if (sums[g].known)
 			conclude(&sums[g], in, d, &out[g], &out[g].energy[d]);
 		else
-			out[g].energy[d].j = out[g].energy[d].net_j = out[g].energy[d].w =
-				out[g].energy[d].net_w = (struct value){ NAN, NAN, NAN };
+			profile_unknown(&out[g].energy[d]);
 	}
 	free(within);
 	free(groups);
@@ -431,11 +436,14 @@ int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n
 		out[g].samples = times[g].real;
 		out[g].time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
 		out[g].khz = khz[g];
+		out[g].count = times[g];
 	}
 	if (!ret)
 		irq_costs(p, group_of, out);
-	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		out[g].net_s = net_time(in, &out[g]);
+	for (uint32_t g = 0; g < n_groups && !ret; g++) {
+		out[g].off_s = time_error(in, &out[g]);
+		out[g].net_s = uncertain(sampled_time(&out[g]), out[g].off_s);
+	}
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++)
 		ret = energies(p, d, group_of, n_groups, out);
 	free(lost);

@@ -104,13 +104,29 @@ struct profile_input {
 	uint32_t held;
 };
 
-/* The energy of a group in one domain, with and (net) without what interrupts spent. */
+/**
+ * struct profile_energy - the energy of a group in one domain, with and (net) without what interrupts spent
+ * @j,@net_j:	joules
+ * @w,@net_w:	watts
+ * @ticks_j,@other_j: parts of @j that kjoule's ticks and other interrupts spent
+ * @readings:	distinct ones
+ * @purity:	see struct cpm_group; NAN: it is no matter with this model
+ *
+ * What the intervals are made of besides the time's, for whoever puts recordings together (runs.h):
+ *
+ * @residual_j:	standard deviation of the energy, from how windows differ from the model; NAN: can not be told
+ * @dof:	degrees of freedom of @residual_j; 0: it is 0, and known to be
+ * @bias_j:	what further refinement would still move; no deviation: more samples do not shrink it
+ * @off_j,@off_w: how far off the calibration may be, likewise
+ */
 struct profile_energy {
-	struct value j, net_j;	/* joules */
-	struct value w, net_w;	/* watts */
-	double ticks_j, other_j;/* parts of @j that kjoule's ticks and other interrupts spent */
-	uint64_t readings;	/* distinct ones */
-	double purity;		/* see struct cpm_group; NAN: it is no matter with this model */
+	struct value j, net_j;
+	struct value w, net_w;
+	double ticks_j, other_j;
+	uint64_t readings;
+	double purity;
+	double residual_j, dof;
+	double bias_j, off_j, off_w;
 };
 
 /**
@@ -124,12 +140,16 @@ struct profile_energy {
  * @other_s:	part of @time_s that other interrupts took
  * @exposed_s:	part of @time_s of which they took their part
  * @khz:	mean frequency
+ * @count:	the ticks that @time_s is made of
+ * @off_s:	how far off the calibration may be, part of the interval of @net_s
  */
 struct profile_group {
 	uint64_t samples, idle_ticks;
 	struct value time_s, net_s;
 	double ticks_s, idle_ticks_s, other_s, exposed_s;
 	struct value khz;
+	struct time_sum count;
+	double off_s;
 	struct profile_energy energy[PROFILE_DOMAINS];
 };
 
@@ -159,6 +179,8 @@ const struct mixture *profile_mixture(const struct profile *p, size_t package, u
 const struct edge_result *profile_edge(const struct profile *p, size_t package);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
+/** profile_unknown() - an energy of which nothing is known: no figure of it is a number */
+void profile_unknown(struct profile_energy *e);
 /** profile_net() - a group less what ticks and other interrupts took of it */
 void profile_net(struct profile_group *g, unsigned int n_domains);
 /**

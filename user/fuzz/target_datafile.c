@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fuzz target: a data file of any content through `kjoule report` and `kjoule script`,
- * from opening it to the last line of output. The input is the file. Names in it are not
- * followed: one object, this program itself, stands for all that can be opened
- * (target_elf.c has hostile ones), and this machine's kernel is made up. Now and then the
- * file is cut between two looks at it.
+ * Fuzz target: a data file of any content through `kjoule report` and `kjoule script`, and with a
+ * copy of itself as another run through `kjoule report` and `kjoule diff`, from opening it to the last
+ * line of output. The input is the file. Names in it are not followed: one object, this program itself,
+ * stands for all that can be opened (target_elf.c has hostile ones), and this machine's kernel is made
+ * up. Now and then the file is cut between two looks at it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -96,13 +96,25 @@ static const struct {
 	{ cmd_report, CAPTURE_TEXT, { "report", "--by", "region" } },
 	{ cmd_report, CAPTURE_JSON, { "report", "--json", "--by", "region" } },
 	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--region", "load" } },
+	/* from here on a copy of the file comes after it */
+	{ cmd_report, CAPTURE_TEXT, { "report" } },
+	{ cmd_report, CAPTURE_JSON, { "report", "--json", "--by", "object", "--without-outliers" } },
+	{ cmd_report, CAPTURE_CSV, { "report", "--csv", "--by", "region" } },
+	{ cmd_report, CAPTURE_TEXT, { "report", "--region", "load", "--model", "auto" } },
+	{ cmd_diff, CAPTURE_TEXT, { "diff", "--sort", "power" } },
+	{ cmd_diff, CAPTURE_JSON, { "diff", "--json", "--by", "region" } },
+	{ cmd_diff, CAPTURE_CSV, { "diff", "--csv", "--force", "--raw" } },
 };
 
 #define N_RUNS	(sizeof(runs) / sizeof(runs[0]))
+#define TWICE	13		/* the first of those with a copy */
+
+static int copy_fd = -1;
+static char copy_path[64];
 
 static void run(size_t i, const char *path)
 {
-	char *argv[10];
+	char *argv[12];
 	int argc = 0, code;
 
 	while (runs[i].args[argc]) {
@@ -110,6 +122,8 @@ static void run(size_t i, const char *path)
 		argc++;
 	}
 	argv[argc++] = (char *)path;
+	if (i >= TWICE)
+		argv[argc++] = copy_path;
 	argv[argc] = NULL;
 	must_end_soon();
 	capture_begin();
@@ -175,10 +189,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		input_fd = memfd_create("fuzz", MFD_CLOEXEC);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", input_fd);
 		setenv("TZ", "UTC", 1);
+		copy_fd = memfd_create("copy", MFD_CLOEXEC);
+		snprintf(copy_path, sizeof(copy_path), "/proc/self/fd/%d", copy_fd);
 	}
 	cut_before = 0;
-	if (input_fd < 0 || ftruncate(input_fd, 0) ||
-	    pwrite(input_fd, data, len, 0) != (ssize_t)len)
+	if (input_fd < 0 || ftruncate(input_fd, 0) || pwrite(input_fd, data, len, 0) != (ssize_t)len ||
+	    copy_fd < 0 || ftruncate(copy_fd, 0) || pwrite(copy_fd, data, len, 0) != (ssize_t)len)
 		abort();
 	/* all of them when an input is looked at; one of each verb to be quick */
 	for (size_t i = 0; i < N_RUNS; i++)

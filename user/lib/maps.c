@@ -300,6 +300,19 @@ uint64_t kjoule_maps_space(const struct kjoule_maps *m, uint32_t pid, uint64_t t
 	return ((uint64_t)p->number << 32) + (uint32_t)lo + 1;
 }
 
+const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)
+{
+	const struct line *line = line_of(m, pid);
+	const struct process *p = line ? line->processes[0] : NULL;
+	uint64_t exec = p && p->n_execs ? p->execs[0] : 0;
+
+	/* the kernel maps the program first, then what it is to be run by */
+	for (size_t i = 0; p && i < p->n_maps; i++)
+		if (p->maps[i].time_ns >= exec && p->maps[i].path[0] == '/')
+			return p->maps[i].path;
+	return NULL;
+}
+
 /* The last name of a thread at @time_ns, or NULL. */
 static const char *name_at(const struct process *p, uint32_t tid, uint64_t time_ns)
 {

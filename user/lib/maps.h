@@ -32,6 +32,11 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *maps, uint32
  * Return: a number, 0 if nothing is known of the process
  */
 uint64_t kjoule_maps_space(const struct kjoule_maps *maps, uint32_t pid, uint64_t time_ns);
+/**
+ * kjoule_maps_program() - the file that a process ran first: the one that its first exec has mapped
+ * Return: its path, or NULL if that is not known
+ */
+const char *kjoule_maps_program(const struct kjoule_maps *maps, uint32_t pid);
 /** kjoule_maps_comm() - the name of a thread at @time_ns, NULL if never told */
 const char *kjoule_maps_comm(const struct kjoule_maps *maps, uint32_t pid, uint32_t tid,
 			     uint64_t time_ns);

@@ -122,6 +122,8 @@ int looped_setup(void **state)
 	after = find_line(looped.after_line);
 	looped.loop = loop.address;
 	looped.after = after.address;
+	looped.loop_offset = loop.offset;
+	looped.after_offset = after.offset;
 	looped_record("usual", looped_path(), 0);
 	looped_record("precise", looped_path(), KJOULE_SAMPLE_PRECISE);
 	return 0;

@@ -12,6 +12,7 @@
 struct looped {
 	int loop_line, after_line;
 	uint64_t loop, after;
+	uint64_t loop_offset, after_offset;	/* in the file itself */
 };
 
 extern struct looped looped;

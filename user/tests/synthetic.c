@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "buildid.h"
 #include "datafile.h"
 #include "pack.h"
 #include "region_area.h"
@@ -191,6 +192,17 @@ void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, u
 	put_bytes(b, &id, sizeof(id));
 }
 
+static struct {
+	uint64_t start;
+	const char *build_id;
+} program;
+
+void put_program(uint64_t start, const char *build_id)
+{
+	program.start = start;
+	program.build_id = build_id;
+}
+
 static void put_task_event(struct buffer *b, uint16_t type, uint64_t time_ns, uint32_t pid, uint32_t ppid, uint32_t tid,
 			   uint32_t ptid)
 {
@@ -271,7 +283,7 @@ void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const str
 static void side_band(struct buffer *b, const char *exe)
 {
 	put_comm(b, 900000000, 100, 100);
-	put_map(b, 100, 900000001, 0x10000000, 0x10000000, 0, exe);
+	put_map(b, 100, 900000001, program.start ? program.start : 0x10000000, 0x10000000, 0, exe);
 }
 
 static void text_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, char *text)
@@ -327,6 +339,14 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 	memset(&more_side, 0, sizeof(more_side));
 	assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data, side.len, NULL));
 	free(side.data);
+	if (program.build_id) {
+		struct kjoule_build_ids *ids = kjoule_build_ids_new();
+
+		assert(ids && !kjoule_build_ids_add(ids, exe, program.build_id));
+		text_chunk(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(ids));
+		kjoule_build_ids_free(ids);
+	}
+	memset(&program, 0, sizeof(program));
 	if (awake.len)
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_AWAKE, 0, awake.data, awake.len, NULL));
 	free(awake.data);

@@ -64,6 +64,9 @@ void put_regions(const struct buffer *batches, const struct buffer *more_side_ba
 /* In the next file that is written: another calibration than the usual one. */
 void put_calibration(const struct kjoule_calibration *cal);
 
+/* In the next file that is written: the program lies here instead of at 0x10000000, and has this build id. */
+void put_program(uint64_t start, const char *build_id);
+
 /*
  * write_recording() - a data file: meta, @n streams (CPU 0 on) in chunks of some
  * kilobytes, side band that maps @exe as process 100, stats, calibration, end.

@@ -272,6 +272,8 @@ static unsigned int milliwatt(uint32_t k)
 	return k < 1000 ? 1000 : k >= 1500 && k < 2000 ? 5000 : k < 3000 ? 3000 : k < 5000 ? 2000 : k < 6000 ? 4000 : 1500;
 }
 
+static uint64_t brief_ns = 10000;
+
 static uint64_t before_tick(uint32_t k)
 {
 	return 1000000000ull + k * 1000000ull - 500000;
@@ -294,7 +296,7 @@ static void put_marks(struct buffer *b)
 	put_region_mark(&u, KJOULE_REGION_END, before_tick(5000), 0);
 	/* between two ticks */
 	put_region_mark(&u, KJOULE_REGION_BEGIN, before_tick(7000), 4);
-	put_region_mark(&u, KJOULE_REGION_END, before_tick(7000) + 10000, 0);
+	put_region_mark(&u, KJOULE_REGION_END, before_tick(7000) + brief_ns, 0);
 	put_region_mark(&u, KJOULE_REGION_UNBEGUN, before_tick(7100), 0);
 	put_region_batch(b, 3, 0, &u, 0);
 	u.len = 0;
@@ -474,6 +476,81 @@ static void what_is_not_there_is_said(void **state)
 		assert_int_equal(kjoule("%s", wrong[i]), 2);
 }
 
+static void several_recordings_have_their_regions_together(void **state)
+{
+	struct json_object *doc, *row;
+	char a[300], b[300], c[300];
+
+	(void)state;
+	snprintf(a, sizeof(a), "%s", temp_path("regions"));
+	snprintf(c, sizeof(c), "%s", temp_path("again"));
+	record("again", true);
+	brief_ns = 20000000;
+	snprintf(b, sizeof(b), "%s", temp_path("longer"));
+	record("longer", true);
+	brief_ns = 10000;
+	assert_int_equal(kjoule("report --by region --json %s %s", a, b), 0);
+	doc = json_tokener_parse(out);
+	has(region(doc, "load"), 1.5, 4.5);
+	row = region(doc, "solve");
+	has(row, 3, 8);
+	assert_int_equal(number(row, "runs"), 2);
+	assert_int_equal(number(row, "samples"), 6000);
+	assert_int_equal(number(row, "entered"), 4);
+	assert_int_equal(number(row, "unended"), 2);
+	assert_true(near(number(row, "marked_s"), 2 + 3.5, 1e-3));
+	/* of the first run no sample has met it, but it was there */
+	row = region(doc, "brief");
+	assert_true(near(number(row, "time_s"), 0.01, 1e-4));
+	assert_int_equal(number(row, "samples"), 20);
+	assert_int_equal(number(row, "runs"), 1);
+	assert_int_equal(number(row, "entered"), 2);
+	assert_true(near(number(row, "marked_s"), (0.02 + 1e-5) / 2, 1e-7));
+	assert_null(member(region(doc, "[outside of regions]"), "entered"));
+	assert_null(member(row, "mode"));
+	has(find_row(doc, "total", NULL), 8, 19);
+	json_object_put(doc);
+	/* in the other order its place is there before it has a sample */
+	assert_int_equal(kjoule("report --by region %s %s", b, a), 0);
+	assert_null(strstr(out, "never met by a sample"));
+	assert_true(says(out, "SAMPLES and ENTERED are of all runs"));
+	assert_true(says(out, "longer: of regions, 1 ends without a begin"));
+	assert_int_equal(kjoule("report --by region %s %s", a, c), 0);
+	assert_true(says(out, "entered 2 times, for 1e-05 s in a run, and never met by a sample: brief"));
+	assert_int_equal(kjoule("report --by region --model auto --csv %s %s", a, b), 0);
+	assert_true(says(out, "region,,program,load/inner,,,2,0,0.5,"));
+
+	assert_int_equal(kjoule("report --by object --region load --json %s %s", a, b), 0);
+	doc = json_tokener_parse(out);
+	has(find_row(doc, "object", NULL), 2, 7);
+	has(find_row(doc, "process", NULL), 2, 7);
+	has(find_row(doc, "total", NULL), 8, 19);
+	assert_null(strstr(out, "[kjoule record]"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --by region --region load --json %s %s", a, b), 0);
+	doc = json_tokener_parse(out);
+	has(region(doc, "load/inner"), 0.5, 2.5);
+	assert_int_equal(number(region(doc, "load/inner"), "entered"), 2);
+	assert_null(find_region(doc, "solve"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --region brief %s %s", a, b), 0);
+	assert_int_equal(kjoule("report --region brief %s %s", a, c), 1);
+	assert_true(says(err, "--region brief: no sample of what was asked for fell into it in any of these 2 recordings"));
+	assert_int_equal(kjoule("report --region nowhere %s %s", a, c), 1);
+	assert_true(says(err, "--region nowhere: never entered in this recording; it has "));
+	record("unmarked", false);
+	assert_int_equal(kjoule("report --by region %s %s", a, temp_path("unmarked")), 1);
+	assert_true(says(err, "unmarked: no program has marked a region"));
+
+	assert_int_equal(kjoule("diff --by region --json %s %s", a, b), 0);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	assert_true(says(out, "\"kind\": \"region\""));
+	assert_true(says(out, "\"load/inner\""));
+	json_object_put(doc);
+	assert_int_equal(kjoule("diff --by region --block x=f %s %s", a, b), 2);
+}
+
 static void script_has_them_among_the_records(void **state)
 {
 	const char *load, *inner, *sample;
@@ -526,6 +603,7 @@ int main(void)
 		cmocka_unit_test(the_table_says_what_is_not_in_it),
 		cmocka_unit_test(any_grain_is_cut_to_a_region),
 		cmocka_unit_test(what_is_not_there_is_said),
+		cmocka_unit_test(several_recordings_have_their_regions_together),
 		cmocka_unit_test(script_has_them_among_the_records),
 		cmocka_unit_test(marks_go_into_the_file_and_out_of_it),
 	};

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --profile plain --cpus 2
+# timeout: 300
+# stalls: runs of the same do not differ|begins at a phase
+# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
+"""Many runs as one: each is a whole recording with a first phase of its own, a series ends as it should, and what
+report and diff make of it agrees with the runs."""
+import glob
+import json
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path,  # noqa: E402
+                 KJOULE, MIX)
+
+
+def files(name):
+    return sorted(glob.glob(path(name + ".*.data")))
+
+
+def many(name):
+    """The report of all runs."""
+    r = kjoule("report", "--json", *files(name))
+    try:
+        return json.loads(r.out), r
+    except ValueError:
+        return None, r
+
+
+def whole_runs():
+    r = record("--runs", "5", "-C", "0", "-o", path("five.data"), "--", "taskset", "-c", "0", MIX, "2", "10", "7")
+    ktap.check(r.code == 0 and len(files("five")) == 5, "--runs makes a file for each run", (r, files("five")))
+    says("in a pipe it says one line", r, 0, "kjoule: 5 of 5 runs recorded; see `kjoule report ")
+    ktap.check(len(r.err.splitlines()) == 1, "and no other", r.err)
+    ones = [report(f)[0] for f in files("five")]
+    ktap.check(all(d and d["complete"] and d["ended"] == "command ended" and d["exit_code"] == 0 for d in ones),
+               "each is whole")
+    phases = set()
+    for f in files("five"):
+        # of the first record's time the part of the interval: the runs begin at times of their own
+        line = kjoule("script", "--json", f).out.splitlines()
+        interval = report(f)[0]["interval_ns"]
+        first = next(json.loads(x) for x in line if json.loads(x)["type"] == "sample")
+        phases.add(round(20 * (first["time_ns"] % interval) / interval))
+    ktap.check(len(phases) >= 3, "each begins at a phase of its own", phases)
+    doc, r = many("five")
+    total = rows(doc, "total")[0] if doc else None
+    single = [rows(d, "total")[0] for d in ones]
+    ktap.check(doc and doc["average_of"] == 5 and doc["spread_known"], "the report is of an average run", r)
+    ktap.check(total and abs(total["time_s"] - sum(s["time_s"] for s in single) / 5) < 1e-6 and
+               total["samples"] == sum(s["samples"] for s in single), "its time is the mean, its samples are all", total)
+    energy = sum(s["energy_package_j"] for s in single) / 5
+    ktap.check(total and abs(total["energy_package_j"] / energy - 1) < 1e-4, "and its energy the mean", (total, energy))
+    return files("five")
+
+
+def a_failing_run():
+    count = path("count")
+    script = f"echo x >>{count}; {MIX} 0.2; test $(wc -l <{count}) -lt 3 || exit 9"
+    r = record("--runs", "6", "-o", path("fail.data"), "--", "sh", "-c", script)
+    says("a run that fails is the last, and its exit code comes through", r, 9, "run 3 of 6 ended with exit code 9")
+    ktap.check(len(files("fail")) == 3 and report(files("fail")[2])[0]["exit_code"] == 9,
+               "what was measured of it is kept", files("fail"))
+    doc, _ = many("fail")
+    ktap.check(doc and any("exit code 9" in note for note in doc["notes"]), "and the report tells of it", doc and doc["notes"])
+
+
+def interrupted():
+    p = start(KJOULE, "record", "--no-calibrate", "--runs", "5", "-o", path("stop.data"), "--", MIX, "1.5")
+    wait_until(lambda: len(files("stop")) == 2 and sampling())
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)
+    r = finish(p)
+    says("a signal ends the series", r, 128 + signal.SIGINT, "run 2 of 5 was stopped by signal 2", silent=False)
+    first, _ = report(files("stop")[0])
+    ktap.check(len(files("stop")) == 2 and first["ended"] == "command ended", "the run before it is whole", files("stop"))
+    ktap.check(sessions() == 0, "and no session is left")
+    r = kjoule("report", *files("stop"))
+    ktap.check("no whole run" in r.out, "the report says which is none", r.out[:2000])
+
+
+def beginnings():
+    """The command of each run begins with the priority, the CPUs and the signals of the shell's own."""
+    script = "cut -d' ' -f19 /proc/$$/stat; grep -E 'Cpus_allowed_list|SigBlk' /proc/$$/status"
+    single = record("-q", "-o", path("begin"), "--", "sh", "-c", script).out
+    r = record("-q", "--runs", "3", "-C", "0", "-o", path("begin.data"), "--", "sh", "-c", script)
+    ktap.check(r.out == 3 * single, "each run's command begins as if it were alone", (r.out, single))
+
+
+def differences(same):
+    again = record("--runs", "5", "-C", "0", "-o", path("again.data"), "--", "taskset", "-c", "0", MIX, "2", "10", "7")
+    r = kjoule("diff", "--json", *same, "--", *files("again"))
+    doc = json.loads(r.out) if r.code == 0 else None
+    total = rows(doc, "total")[0] if doc else {}
+    ktap.check(doc and total["power_package_differs"] in ("no", "yes"), "runs of the same do not differ for sure", (again, r.err, total))
+    r = kjoule("diff", same[0], same[0])
+    says("a recording is not compared with itself", r, 1, "are the same recording, on both sides")
+
+
+def main():
+    ktap.plan(18)
+    same = whole_runs()
+    a_failing_run()
+    interrupted()
+    beginnings()
+    differences(same)
+    ktap.end()
+
+
+main()

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See plot.h. gnuplot gets its script on standard input, so that no shell reads a name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "plot.h"
+
+const char *plot_kind(const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len > 4 && !strcmp(path + len - 4, ".svg"))
+		return "svg";
+	return len > 4 && !strcmp(path + len - 4, ".png") ? "png" : NULL;
+}
+
+char *plot_data_path(const char *path)
+{
+	size_t len = strlen(path);
+	char *data;
+
+	if (asprintf(&data, "%.*s.csv", (int)(plot_kind(path) ? len - 4 : len), path) < 0)
+		return NULL;
+	return data;
+}
+
+void plot_string(FILE *script, const char *text)
+{
+	fputc('\'', script);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', script);
+		fputc((unsigned char)*text < ' ' ? '?' : *text, script);
+	}
+	fputc('\'', script);
+}
+
+void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int height)
+{
+	const char *kind = plot_kind(path);
+
+	fprintf(script, "set terminal %s noenhanced size %u,%u\n", !strcmp(kind, "png") ? "pngcairo" : "svg", width,
+		height);
+	fputs("set output ", script);
+	plot_string(script, path);
+	fputs("\nset datafile separator ','\nset datafile missing NaN\n", script);
+}
+
+/* Files that the other side reads and writes: they have no name and never fill up as a pipe does. */
+static int scratch(const char *text, size_t len)
+{
+	char name[] = "/tmp/kjoule-plot-XXXXXX";
+	int fd = mkostemp(name, O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	unlink(name);
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			int ret = n < 0 ? -errno : -EIO;
+
+			close(fd);
+			return ret;
+		}
+		text += n;
+		len -= n;
+	}
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static int run(int in, int out)
+{
+	char *argv[] = { (char *)"gnuplot", (char *)"-", NULL };
+	posix_spawn_file_actions_t actions;
+	int ret, status;
+	pid_t pid;
+
+	ret = posix_spawn_file_actions_init(&actions);
+	if (ret)
+		return -ret;
+	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+	ret = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (ret)
+		return -ret;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return -ENOENT;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+}
+
+int plot_draw(const char *script, size_t len, char *why, size_t why_len)
+{
+	int in = scratch(script, len), out = in < 0 ? in : scratch("", 0), ret = out < 0 ? out : run(in, out);
+	ssize_t n = 0;
+
+	why[0] = '\0';
+	if (ret == -EIO) {
+		n = pread(out, why, why_len - 1, 0);
+		why[n > 0 ? n : 0] = '\0';
+		/* one line of it says it */
+		memmove(why, why + strspn(why, " \n"), strlen(why + strspn(why, " \n")) + 1);
+	}
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return ret;
+}

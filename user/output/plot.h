@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pictures, drawn by gnuplot from a data file beside them.
+ */
+#ifndef KJOULE_PLOT_H
+#define KJOULE_PLOT_H
+
+#include <stdio.h>
+
+/** plot_kind() - "svg" or "png", by a file's name; NULL if it ends otherwise */
+const char *plot_kind(const char *path);
+/** plot_data_path() - the data file beside a picture: its name with .csv instead. The caller's to free */
+char *plot_data_path(const char *path);
+/** plot_string() - a string as gnuplot reads it, quotes included */
+void plot_string(FILE *script, const char *text);
+/**
+ * plot_begin() - the first lines of a script: kind of picture, size, file; nothing in strings has a meaning
+ * @width,@height: pixels
+ */
+void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int height);
+/**
+ * plot_draw() - have gnuplot run a script
+ * @why:	out: of -EIO, gnuplot's own words, cut short
+ * Return: 0; -ENOENT there is no gnuplot; -EIO it failed; -errno
+ */
+int plot_draw(const char *script, size_t len, char *why, size_t why_len);
+
+#endif /* KJOULE_PLOT_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a report of several recordings says before its figures (report_runs.c): which they are, and which of them
+ * differ from the rest. diff says the same of each of its sides.
+ */
+#ifndef KJOULE_REPORT_RUNS_H
+#define KJOULE_REPORT_RUNS_H
+
+#include "merge.h"
+
+/** report_runs_print() - lines beginning with #; @side: of which side, NULL: there is but one */
+void report_runs_print(const struct merge *m, const char *side);
+/** report_runs_warn() - what a reader of rows alone would miss, on standard error */
+void report_runs_warn(const struct merge *m);
+/** report_runs_json() - the same for programs */
+struct json_object *report_runs_json(const struct merge *m);
+
+#endif /* KJOULE_REPORT_RUNS_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Made-up recordings of several runs of one program, for the tests of what puts them together or compares them.
+ */
+#ifndef KJOULE_TEST_SERIES_H
+#define KJOULE_TEST_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SERIES_OBJECT	"/nonexistent/program"
+
+/**
+ * struct series_run - blocks of 100 ticks by turns, user code and the kernel at 2 W, with some noise
+ * @phase:	at which tick of the turns it begins; the counter moves every 10 ticks
+ * @watt:	of the user code
+ * @exe:	the program; NULL: SERIES_OBJECT
+ * @start:	where it was loaded; 0: at 0x10000000
+ * @offset:	of the code in the file; 0: some addresses of no name
+ * @kernel_only: no user code at all
+ * @held:	in each 100 ticks an edge window holds the CPU at the ticks 46 to 49
+ * @no_source:	of energy; with @no_energy there is one that stands still
+ */
+struct series_run {
+	const char *name, *exe, *argument, *build_id;
+	uint32_t ticks, phase, cpus;
+	double watt;
+	uint64_t start, offset, interval_ns;
+	bool system;			/* not the process: the whole machine */
+	bool no_energy, no_source, kernel_only, held;
+};
+
+/** series_record() - Return: the path, until the next call */
+const char *series_record(const struct series_run *r);
+/** series_files() - the paths of "FIRST.1" to "FIRST.n" with spaces between, until the next call */
+const char *series_files(const char *first, size_t n);
+
+#endif /* KJOULE_TEST_SERIES_H */

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * record --runs without the module: what a run is called, and what becomes of the others when one fails.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "record.h"
+#include "synthetic.h"
+
+static void is_called(const char *output, unsigned int run, unsigned int runs, const char *wanted)
+{
+	char *path = record_runs_path(output, run, runs);
+
+	assert_string_equal(path, wanted);
+	free(path);
+}
+
+static void runs_have_names_in_order(void **state)
+{
+	(void)state;
+	is_called("kjoule.data", 1, 3, "kjoule.1.data");
+	is_called("kjoule.data", 3, 10, "kjoule.03.data");
+	is_called("kjoule.data", 10, 10, "kjoule.10.data");
+	is_called("kjoule.data", 0, 10, "kjoule.*.data");
+	is_called("a.b/c.d.data", 2, 2, "a.b/c.d.2.data");
+	/* a dot of a folder, or at the beginning, ends nothing */
+	is_called("a.b/c", 2, 2, "a.b/c.2");
+	is_called(".hidden", 2, 2, ".hidden.2");
+	is_called("/x/.hidden", 0, 2, "/x/.hidden.*");
+}
+
+/* What the made-up recordings do, and what was asked of them. */
+static struct {
+	unsigned int fails_at, stopped_at, calls;
+	int code, calibrated;
+	bool nothing;
+	sigset_t mask;
+} fake;
+
+static int once(const struct record_options *opt, struct record_result *result)
+{
+	fake.calls++;
+	assert_int_equal(opt->run, fake.calls);
+	assert_non_null(opt->mask);
+	/* the command begins with the signals that we have, while we have them blocked */
+	assert_int_equal(sigismember(opt->mask, SIGINT), 0);
+	sigprocmask(SIG_SETMASK, NULL, &fake.mask);
+	assert_int_equal(sigismember(&fake.mask, SIGINT), 1);
+	fake.calibrated += !opt->cal;
+	result->cal.ticks = 7;
+	if (fake.calls == fake.fails_at && fake.nothing)
+		return fake.code;
+	write_file(opt->output, "x", 1);
+	result->reason = "command ended";
+	if (fake.calls == fake.stopped_at) {
+		result->reason = "signal";
+		result->signal = SIGINT;
+	}
+	return fake.calls == fake.fails_at ? fake.code : 0;
+}
+
+static int run(const char *name, unsigned int runs, char **said)
+{
+	struct record_options opt = { .runs = runs };
+	char output[300];
+	int code;
+
+	snprintf(output, sizeof(output), "%s", temp_path(name));
+	opt.output = output;
+	fake.calls = 0;
+	fake.calibrated = 0;
+	begin_to_hear();
+	code = record_runs(&opt, once);
+	*said = end_to_hear();
+	return code;
+}
+
+static bool is_there(const char *name)
+{
+	return !access(temp_path(name), F_OK);
+}
+
+static void all_runs_are_made_and_calibrated_once(void **state)
+{
+	sigset_t after;
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(run("good.data", 11, &said), 0);
+	assert_int_equal(fake.calls, 11);
+	assert_int_equal(fake.calibrated, 1);
+	assert_true(is_there("good.01.data") && is_there("good.11.data") && !is_there("good.data"));
+	assert_non_null(strstr(said, "kjoule: 11 of 11 runs recorded; see `kjoule report "));
+	assert_non_null(strstr(said, "/good.*.data`"));
+	free(said);
+	sigprocmask(SIG_SETMASK, NULL, &after);
+	assert_int_equal(sigismember(&after, SIGINT), 0);
+}
+
+static void a_run_that_fails_is_the_last(void **state)
+{
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.fails_at = 3;
+	fake.code = 42;
+	assert_int_equal(run("bad.data", 5, &said), 42);
+	assert_int_equal(fake.calls, 3);
+	assert_true(is_there("bad.2.data") && is_there("bad.3.data") && !is_there("bad.4.data"));
+	assert_non_null(strstr(said, "run 3 of 5 ended with exit code 42"));
+	assert_non_null(strstr(said, "2 of 5 runs recorded"));
+	free(said);
+	/* nothing came of the first one */
+	fake.fails_at = 1;
+	fake.code = 1;
+	fake.nothing = true;
+	assert_int_equal(run("none.data", 5, &said), 1);
+	assert_non_null(strstr(said, "run 1 of 5 was not recorded"));
+	assert_null(strstr(said, "runs recorded"));
+	free(said);
+}
+
+/* A command that takes the signal and ends well is stopped all the same. */
+static void a_signal_ends_the_series_and_keeps_what_is_whole(void **state)
+{
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.stopped_at = 2;
+	assert_int_equal(run("stop.data", 5, &said), 128 + SIGINT);
+	assert_int_equal(fake.calls, 2);
+	assert_true(is_there("stop.1.data") && is_there("stop.2.data"));
+	assert_non_null(strstr(said, "run 2 of 5 was stopped by signal 2"));
+	assert_non_null(strstr(said, "no whole run"));
+	assert_non_null(strstr(said, "1 of 5 runs recorded"));
+	free(said);
+}
+
+/* "kjoule report kjoule.*.data" would take in what an earlier, longer series has left. */
+static void what_is_older_is_told(void **state)
+{
+	char *said, *first;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(run("old.data", 10, &said), 0);
+	free(said);
+	assert_int_equal(run("old.data", 2, &said), 0);
+	assert_non_null(strstr(said, "and others: not of these runs, but `kjoule report "));
+	free(said);
+	assert_int_equal(record_runs_others(temp_path("old.data"), 10, 10, &first), 2);
+	assert_true(strstr(first, "/old.1.data") || strstr(first, "/old.2.data"));
+	free(first);
+	assert_int_equal(record_runs_others(temp_path("older.data"), 3, 3, &first), 0);
+	assert_null(first);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_have_names_in_order),
+		cmocka_unit_test(all_runs_are_made_and_calibrated_once),
+		cmocka_unit_test(a_run_that_fails_is_the_last),
+		cmocka_unit_test(a_signal_ends_the_series_and_keeps_what_is_whole),
+		cmocka_unit_test(what_is_older_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
