@@ -33,6 +33,7 @@
  * plan have two places each, by the lowest bit of w; who is late by a window and more sees that
  * from the second look, and takes part in the next one.
  */
+#include <asm/irq_work.h>
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
@@ -59,8 +60,17 @@
 #define RUN_MIN_256TH	26
 #define RUN_MAX_256TH	243
 
-/* Until all CPUs know of the first window, and after one that failed. */
+/* Until all CPUs know of the first window, and after one that failed, at least. */
 #define LEAD_PERIODS	3
+
+/* The time without windows doubles with each that fails, so many times. */
+#define BACK_OFF	6
+
+/* Two looks that are further apart than this part of a period do not time the counter's move. */
+#define LOOKS_APART	64
+
+/* Should the clock stand while all CPUs spin: so many rounds are a second or some. */
+#define ROUNDS_MOST	(1U << 23)
 
 /* Two that hold the same CPUs would wait for one another. */
 static atomic_t taken;
@@ -109,6 +119,8 @@ struct edge_cpu {
  * @released:	the last window that is over
  * @outcome:	of the last two
  * @hold_ns:	when the CPUs are to be held, of this window and the next
+ * @failures:	windows in a row that failed
+ * @unsure:	when the last edge was is, or the counter was set back before it
  * @raw:	the counter, as read last
  * @counter:	the same, widened
  * @period_ns:	from edge to edge, as measured
@@ -129,6 +141,8 @@ struct kjoule_edge {
 	u32 released;
 	struct outcome outcome[2];
 	u64 hold_ns[2];
+	u32 failures;
+	bool unsure;
 	u64 raw;
 	struct kjoule_counter counter;
 	u64 period_ns;
@@ -187,6 +201,9 @@ static bool has_moved(struct kjoule_edge *e)
 	counts = kjoule_counter_since(&e->counter, e->raw, domain_of(edges)->width);
 	if (!counts)
 		return false;
+	/* more than can have been spent since the last look: it was set back */
+	if (counts > kjoule_meter_most(domain_of(edges), 2 * GAP_MAX * e->period_ns))
+		e->unsure = true;
 	kjoule_counter_add(&e->counter, e->raw, counts);
 	return true;
 }
@@ -194,16 +211,21 @@ static bool has_moved(struct kjoule_edge *e)
 /* Spin until the counter moves. Return: when that was, 0 if not until @until. */
 static u64 wait_edge(struct kjoule_edge *e, u64 until)
 {
-	u64 now;
+	u64 now = ktime_get_ns(), before;
+	u32 rounds = 0;
 	bool moved;
 
 	do {
+		before = now;
 		moved = has_moved(e);
 		now = ktime_get_ns();
-		if (moved)
+		if (moved) {
+			/* something else has had the CPU, such as the firmware or a hypervisor */
+			e->unsure |= now - before > e->period_ns / LOOKS_APART;
 			return now;
+		}
 		cpu_relax();
-	} while (now < until && !READ_ONCE(e->stopping));
+	} while (now < until && ++rounds < ROUNDS_MOST && !READ_ONCE(e->stopping));
 	return 0;
 }
 
@@ -263,11 +285,13 @@ static void write_outcome(struct edge_cpu *c, const struct outcome *o, u64 a_tot
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	bool leads = c == c->edge->leader;
+	/* without an edge it is only told from when until when it was held */
+	u64 a_ns = o->a_ns ?: c->b_ns;
 	struct kjoule_window w = {
 		.number = c->number,
-		.seek_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : o->a_ns,
-		.a_ns = o->a_ns,
-		.from_ns = max(c->from_ns, o->a_ns),
+		.seek_ns = leads && o->a_ns && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
+		.a_ns = a_ns,
+		.from_ns = min(max(c->from_ns, a_ns), c->b_ns),
 		.b_ns = c->b_ns,
 		.c_ns = o->c_ns,
 		.a_uj = leads ? energy_uj(edges, a_total) : 0,
@@ -280,7 +304,8 @@ static void write_outcome(struct edge_cpu *c, const struct outcome *o, u64 a_tot
 }
 
 /* Nothing but spinning from @a_ns on, for the leader alone to tell. */
-static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total)
+static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 c_total,
+		       bool failed)
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	struct kjoule_window w = {
@@ -294,7 +319,8 @@ static void write_spin(struct edge_cpu *c, u64 a_ns, u64 c_ns, u64 a_total, u64 
 		.c_uj = energy_uj(edges, c_total),
 	};
 
-	write_window(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN);
+	write_window(c, &w, KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN |
+		     (failed ? KJOULE_WINDOW_FAILED : 0));
 }
 
 static enum hrtimer_restart expire(struct hrtimer *timer)
@@ -336,10 +362,10 @@ static void join_next(struct edge_cpu *c)
 static bool be_held(struct edge_cpu *c, u64 until, struct outcome *o)
 {
 	struct kjoule_edge *e = c->edge;
-	u32 released;
+	u32 released, rounds = 0;
 
 	while ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
-		if (READ_ONCE(e->stopping) || ktime_get_ns() > until)
+		if (READ_ONCE(e->stopping) || ktime_get_ns() > until || ++rounds > ROUNDS_MOST)
 			return false;
 		cpu_relax();
 	}
@@ -359,8 +385,9 @@ static void held_cpu(struct irq_work *work)
 	/* it may be too late for it */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
 		arrive(c);
-		if (be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
-			write_outcome(c, &o, 0, 0);
+		if (!be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
+			o = (struct outcome){ .c_ns = ktime_get_ns(), .failed = true };
+		write_outcome(c, &o, 0, 0);
 	}
 	/* where the leader is nowhere to be seen, look again later */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
@@ -370,8 +397,8 @@ static void held_cpu(struct irq_work *work)
 	c->from_ns = ktime_get_ns();
 }
 
-/* Has everybody been held in the present window? */
-static bool all_arrived(const struct kjoule_edge *e)
+/* Had everybody been held when the counter moved? */
+static bool all_arrived(const struct kjoule_edge *e, u64 c_ns)
 {
 	const struct kjoule_edges *edges = e->edges;
 	unsigned int i;
@@ -379,7 +406,10 @@ static bool all_arrived(const struct kjoule_edge *e)
 	for (i = 0; i < edges->n; i++) {
 		const struct edge_cpu *c = &edges->cpu[i];
 
-		if (READ_ONCE(c->edge) == e && smp_load_acquire(&c->arrived) != e->leader->number)	/* V */
+		if (READ_ONCE(c->edge) != e)
+			continue;
+		if (smp_load_acquire(&c->arrived) != e->leader->number ||	/* V */
+		    c->b_ns > c_ns)
 			return false;
 	}
 	return true;
@@ -436,18 +466,20 @@ static void release(struct kjoule_edge *e, const struct outcome *o, u64 edge_ns,
 	e->leader->number = number + 1;
 }
 
-/* Begin anew: no edge is known. */
-static void begin_anew(struct kjoule_edge *e, struct outcome *o)
+/* Begin anew: no edge is known. For what was held in vain, the CPUs run all the longer. */
+static void begin_anew(struct kjoule_edge *e, const struct outcome *o, u64 held_ns)
 {
 	u64 now = ktime_get_ns();
+	u64 periods = div64_u64(held_ns * (1000 / e->edges->duty), e->period_ns) + LEAD_PERIODS;
+	u32 gap = min_t(u64, periods << min(e->failures, BACK_OFF), 1000);
 
-	o->failed = true;
-	e->books.failed++;
-	release(e, o, now, LEAD_PERIODS);
+	e->failures++;
+	release(e, o, now, gap);
+	e->seek_ns = 0;
 	e->seeking = true;
-	e->leader->from_ns = now;
 	/* somewhere in the period before there will be one */
-	again_at(e->leader, now + (LEAD_PERIODS - 1) * e->period_ns);
+	again_at(e->leader, now + (gap - 1) * e->period_ns);
+	e->leader->from_ns = ktime_get_ns();
 }
 
 static void book_hold(struct kjoule_edge *e, u64 begin, u64 end)
@@ -463,7 +495,9 @@ static void seek(struct kjoule_edge *e)
 	struct edge_cpu *c = e->leader;
 	u64 hold = e->hold_ns[c->number & 1], begin = ktime_get_ns();
 
+	e->unsure = false;
 	has_moved(e);
+	e->unsure = false;
 	e->a_ns = wait_edge(e, max(hold, begin + e->period_ns + e->period_ns / 8));
 	/* the others are held already */
 	if (e->a_ns >= hold)
@@ -491,13 +525,19 @@ static void learn_period(struct kjoule_edge *e, u64 ns)
 /* All are held for one period more. Return: the edge at its end, 0 if there was none. */
 static u64 spin(struct kjoule_edge *e, u64 a_ns)
 {
-	u64 a_total = e->counter.total, c_ns = wait_edge(e, a_ns + patience_ns(e));
+	u64 a_total = e->counter.total, c_ns;
+	bool unsure = e->unsure, failed;
 
-	if (!c_ns)
-		return 0;
-	write_spin(e->leader, a_ns, c_ns, a_total, e->counter.total);
-	learn_period(e, c_ns - a_ns);
-	e->books.spins++;
+	e->unsure = false;
+	c_ns = wait_edge(e, a_ns + patience_ns(e));
+	failed = !c_ns || unsure || e->unsure;
+	write_spin(e->leader, a_ns, c_ns ?: ktime_get_ns(), a_total, e->counter.total, failed);
+	if (failed) {
+		e->books.failed++;
+	} else {
+		learn_period(e, c_ns - a_ns);
+		e->books.spins++;
+	}
 	return c_ns;
 }
 
@@ -507,25 +547,33 @@ static void hold(struct kjoule_edge *e)
 	struct edge_cpu *c = e->leader;
 	u64 begin = ktime_get_ns(), a_total = e->a_total, edge;
 	struct outcome o = { .a_ns = e->a_ns };
+	bool unsure = e->unsure;
 	u32 gap;
 
 	arrive(c);
 	/* an edge before the hold came at an unknown time: the next one ends the window */
+	e->unsure = false;
 	has_moved(e);
+	unsure |= e->unsure;
+	e->unsure = false;
 	o.c_ns = wait_edge(e, begin + patience_ns(e));
 	if (READ_ONCE(e->stopping))
 		return;
 	if (!o.c_ns) {
-		o.c_ns = ktime_get_ns();
+		o = (struct outcome){ .c_ns = ktime_get_ns(), .failed = true };
+		e->books.failed++;
+		write_outcome(c, &o, a_total, e->counter.total);
 		book_hold(e, begin, o.c_ns);
-		begin_anew(e, &o);
+		begin_anew(e, &o, o.c_ns - begin);
 		return;
 	}
-	o.failed = !o.a_ns || !all_arrived(e);
-	if (o.failed)
+	o.failed = !o.a_ns || unsure || e->unsure || !all_arrived(e, o.c_ns);
+	if (o.failed) {
 		e->books.failed++;
-	else
+	} else {
 		e->books.windows++;
+		e->failures = 0;
+	}
 	write_outcome(c, &o, a_total, e->counter.total);
 	if (!o.failed)
 		learn_period(e, o.c_ns - o.a_ns);
@@ -533,7 +581,7 @@ static void hold(struct kjoule_edge *e)
 	edge = c->number % SPIN_EVERY ? o.c_ns : spin(e, o.c_ns);
 	book_hold(e, begin, ktime_get_ns());
 	if (!edge) {
-		begin_anew(e, &o);
+		begin_anew(e, &o, ktime_get_ns() - begin);
 		return;
 	}
 	gap = gap_periods(e, c->number);
@@ -618,7 +666,8 @@ static bool holds_all(struct kjoule_source *src, struct kjoule_sampler **sampler
  *
  * Context: process, sleeps; the caller holds off CPU hotplug.
  * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that is read in the tick, or one that moves
- * less often than each 20 ms, or at unknown times), -EINVAL (a CPU of a package is not of the
+ * less often than each 20 ms, or at unknown times; no high-resolution timers), -EINVAL (a CPU of a
+ * package is not of the
  * session), -EBUSY (another session has them), -ENOMEM.
  */
 int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
@@ -639,6 +688,10 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	if (domain == src->n_domains ||
 	    src->domains[domain].update_period_ns > KJOULE_EDGE_PERIOD_MAX_NS) {
 		*why = "edge windows need an energy counter that moves at least each 20 ms";
+		return -EOPNOTSUPP;
+	}
+	if (hrtimer_resolution != 1 || !arch_irq_work_has_interrupt()) {
+		*why = "edge windows need high-resolution timers, and interrupts to oneself";
 		return -EOPNOTSUPP;
 	}
 	if (!holds_all(src, sampler, n)) {
@@ -730,8 +783,10 @@ static void gather(struct kjoule_edges *edges)
 	const struct kjoule_source_ops *ops = edges->src->ops;
 	unsigned int i;
 
-	for (i = 0; i < edges->n; i++)
+	for (i = 0; i < edges->n; i++) {
 		edges->edge[i].n = 0;
+		edges->edge[i].failures = 0;
+	}
 	for (i = 0; i < edges->n; i++) {
 		struct edge_cpu *c = &edges->cpu[i];
 		unsigned int cpu = c->sampler->cpu;
@@ -745,6 +800,8 @@ static void gather(struct kjoule_edges *edges)
 		owner = ops->owner ? ops->owner(edges->src, cpu) : -1;
 		if (!e->n++ || owner == cpu)
 			e->leader = c;
+		/* who alone can read the counter is away */
+		e->stopping = owner >= 0 && e->leader->sampler->cpu != owner;
 	}
 }
 
@@ -792,15 +849,17 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	for (i = 0; i < edges->n; i++) {
 		struct kjoule_edge *e = &edges->edge[i];
 
-		e->stopping = false;
 		e->hold_ns[(e->released + 1) & 1] = now + LEAD_PERIODS * e->period_ns;
 	}
 	for (i = 0; i < edges->n; i++) {
 		struct edge_cpu *c = &edges->cpu[i];
 
 		/* one that has gone meanwhile is missed by its leader, or leads nobody */
-		if (c->edge && smp_call_function_single(c->sampler->cpu, start_cpu, c, 1))
-			WRITE_ONCE(c->edge, NULL);
+		if (!c->edge || !smp_call_function_single(c->sampler->cpu, start_cpu, c, 1))
+			continue;
+		if (c == c->edge->leader)
+			WRITE_ONCE(c->edge->stopping, true);
+		WRITE_ONCE(c->edge, NULL);
 	}
 }
 

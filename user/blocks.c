@@ -273,7 +273,7 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 	int ret = 0;
 
 	f.cpu = cpu;
-	f.holds = windows_of(&b->windows, cpu);
+	f.holds = &b->windows.cpus[cpu - v->tl.cpus];
 	for (size_t i = 0; i < cpu->n_samples && !ret; i++) {
 		const struct timeline_sample *s = &cpu->samples[i];
 

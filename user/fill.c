@@ -44,18 +44,10 @@ int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick ti
 
 bool fill_held(struct fill *f, uint64_t tick)
 {
-	return f->holds && windows_held(f->holds, timeline_due(f->session, tick), &f->hold);
-}
+	uint64_t due = timeline_due(f->session, tick);
+	const struct windows_hold *h = windows_next(f->holds, due, &f->hold);
 
-/*
- * Was the CPU held at some of these ticks? Then the others were missed for the same reason: the
- * interrupts around it.
- */
-static bool held_in(struct fill *f, uint64_t from, uint64_t to)
-{
-	while (from < to && !fill_held(f, from))
-		from++;
-	return from < to;
+	return h && h->from_ns <= due;
 }
 
 int fill_held_run(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to)
@@ -107,6 +99,34 @@ static int fill_silent(struct fill *f, struct fill_lane *l, uint64_t from, uint6
 	return ret;
 }
 
+/*
+ * Of missed ticks [from, to), those up to which the CPU was held: with a few before, which the interrupts
+ * around it took, and a few after. Return: @from if it was not
+ */
+static uint64_t held_until(struct fill *f, uint64_t from, uint64_t to)
+{
+	uint64_t due = timeline_due(f->session, from), first, end = from;
+	const struct windows_hold *h = windows_next(f->holds, due, &f->hold);
+
+	if (h) {
+		first = h->from_ns <= due ? from : timeline_first(f->session, h->from_ns);
+		if (first < to && first - from <= FILL_MADE_UP_MOST)
+			end = timeline_first(f->session, h->to_ns);
+	}
+	if (end == from && from != f->let_go)
+		return from;
+	return to - end <= FILL_MADE_UP_MOST || end > to ? to : end;
+}
+
+/* Up to where a gap has nothing to do with the next hold. */
+static uint64_t before_hold(struct fill *f, uint64_t from, uint64_t to)
+{
+	const struct windows_hold *h = windows_next(f->holds, timeline_due(f->session, from), &f->hold);
+	uint64_t first = h ? timeline_first(f->session, h->from_ns) : to;
+
+	return first < to && first > from + FILL_MADE_UP_MOST ? first - FILL_MADE_UP_MOST : to;
+}
+
 int fill_ticks(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to,
 		uint32_t before, uint32_t after)
 {
@@ -138,11 +158,17 @@ int fill_ticks(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to,
 			p = &cpu->parked[f->parked];
 		if (g && g->first <= tick) {
 			end = g->first + g->count < to ? g->first + g->count : to;
-			if (f->holds && (tick == f->let_go || held_in(f, tick, end)))
+			uint64_t held = g->offline || g->suspended || !f->holds->n ? tick :
+					held_until(f, tick, end);
+
+			if (held > tick) {
+				end = held;
 				ret = fill_held_run(f, l, tick, end);
-			else
+			} else {
+				end = before_hold(f, tick, end);
 				ret = fill_gap(f, l, g, tick, end, tick == from ? before : UINT32_MAX,
 					       end == to ? after : UINT32_MAX);
+			}
 		} else if (p && p->first <= tick) {
 			end = p->first + p->count < to ? p->first + p->count : to;
 			ret = fill_run(l, tick, end, (struct cpm_tick){

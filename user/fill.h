@@ -29,7 +29,7 @@ struct fill_lane {
  * @gap,@parked,@hole: the next of each
  * @system:	whatever runs is recorded: who says nothing is idle
  * @idle,@other,@lost,@missed,@offline,@suspended: blocks that stand for no program
- * @holds:	when the CPU was held, NULL: never
+ * @holds:	when the CPU was held
  * @session:	when which tick was due
  * @held:	the block of ticks that were due then
  * @hold:	the next of @holds
@@ -45,7 +45,7 @@ struct fill {
 	size_t gap, parked, hole;
 	bool system;
 	uint32_t idle, other, lost, missed, offline, suspended;
-	const struct windows_scope *holds;
+	const struct windows_cpu *holds;
 	const struct kjoule_session_info *session;
 	uint32_t held;
 	size_t hold;

@@ -1,24 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Windows of each scope, as the CPU that reads its counter has told them; see windows.h.
+ * Windows of each counter, as the CPU that reads it has told them, held against what the others say; see windows.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
+#include "kjoule.h"
 #include "windows.h"
+
+/* CPUs are held at the same time, but for such a part of the window. */
+#define APART	50
 
 static struct windows_scope *scope_of(struct windows *w, uint32_t scope, uint32_t domain)
 {
 	struct windows_scope *s;
 
 	for (size_t i = 0; i < w->n; i++)
-		if (w->scopes[i].scope == scope)
+		if (w->scopes[i].scope == scope && w->scopes[i].domain == domain)
 			return &w->scopes[i];
 	s = kjoule_grow(&w->scopes, &w->n, sizeof(*s));
 	if (s)
 		*s = (struct windows_scope){ .scope = scope, .domain = domain };
 	return s;
+}
+
+/* Is it in the recording, and no longer than can be? */
+static bool makes_sense(const struct timeline *tl, const struct timeline_window *t)
+{
+	const struct kjoule_session_info *s = tl->session;
+	uint64_t begin = t->flags & KJOULE_WINDOW_FAILED ? t->b_ns : t->seek_ns;
+
+	if (!s || !kjoule_cpus_has(&s->cpus, t->scope) || t->c_ns - begin > WINDOWS_LONGEST_NS)
+		return false;
+	return begin + WINDOWS_LONGEST_NS >= s->t0_ns &&
+	       t->c_ns <= timeline_due(s, tl->end_tick) + WINDOWS_LONGEST_NS;
+}
+
+static struct edge_window window_of(const struct timeline_window *t, uint64_t entry_ns)
+{
+	uint64_t half = t->flags & KJOULE_WINDOW_SPIN ? 0 : entry_ns / 2;
+
+	/* too short to have run at all */
+	if (t->b_ns - t->from_ns < 2 * half)
+		half = (t->b_ns - t->from_ns) / 2;
+	return (struct edge_window){
+		.seek_ns = t->seek_ns, .from_ns = t->from_ns + half, .b_ns = t->b_ns - half,
+		/* the rest of it: from the edge until it ran, and from the hold to the edge */
+		.held_ns = t->c_ns - t->b_ns + half, .before_ns = t->from_ns + half - t->a_ns,
+		.uj = t->c_uj - t->a_uj,
+		.spin = t->flags & KJOULE_WINDOW_SPIN,
+		.failed = t->flags & KJOULE_WINDOW_FAILED };
+}
+
+static uint64_t end_of(const struct edge_window *e)
+{
+	return e->b_ns + e->held_ns;
 }
 
 static int by_time(const void *a, const void *b)
@@ -28,66 +65,178 @@ static int by_time(const void *a, const void *b)
 	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
+/* Another CPU may have led after a while; the windows of one never overlap. */
+static void order(struct windows *w, struct windows_scope *s)
+{
+	size_t n = 0;
+
+	if (s->n)
+		qsort(s->windows, s->n, sizeof(*s->windows), by_time);
+	for (size_t i = 0; i < s->n; i++) {
+		if (n && s->windows[i].seek_ns < end_of(&s->windows[n - 1]))
+			w->left_out++;
+		else
+			s->windows[n++] = s->windows[i];
+	}
+	s->n = n;
+}
+
+static int add_hold(struct windows_cpu *c, uint64_t from_ns, uint64_t to_ns)
+{
+	struct windows_hold *h;
+
+	if (from_ns >= to_ns)
+		return 0;
+	h = kjoule_grow(&c->holds, &c->n, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	*h = (struct windows_hold){ from_ns, to_ns };
+	return 0;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct windows_hold *x = a, *y = b;
+
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+static void join_holds(struct windows_cpu *c)
+{
+	size_t n = 0;
+
+	if (c->n)
+		qsort(c->holds, c->n, sizeof(*c->holds), by_begin);
+	for (size_t i = 0; i < c->n; i++) {
+		struct windows_hold *last = n ? &c->holds[n - 1] : NULL;
+
+		if (last && c->holds[i].from_ns <= last->to_ns)
+			last->to_ns = c->holds[i].to_ns > last->to_ns ? c->holds[i].to_ns : last->to_ns;
+		else
+			c->holds[n++] = c->holds[i];
+	}
+	c->n = n;
+}
+
+/* When a CPU was held: by its own account, and with all while nothing but spinning was. */
+static int gather_holds(const struct timeline *tl, uint64_t entry_ns, struct windows *w, size_t cpu)
+{
+	const struct timeline_cpu *t = &tl->cpus[cpu];
+	const struct windows_scope *s = windows_of(w, t);
+	struct windows_cpu *c = &w->cpus[cpu];
+	int ret = 0;
+
+	for (size_t i = 0; i < t->n_windows && !ret; i++) {
+		const struct timeline_window *x = &t->windows[i];
+
+		if (!makes_sense(tl, x))
+			continue;
+		if (!(x->flags & KJOULE_WINDOW_FAILED) && x->from_ns > x->seek_ns)
+			ret = add_hold(c, x->seek_ns, x->from_ns + entry_ns / 2);
+		if (!ret)
+			ret = add_hold(c, x->b_ns - entry_ns / 2, x->c_ns);
+	}
+	for (size_t i = 0; s && i < s->n && !ret; i++)
+		if (s->windows[i].spin)
+			ret = add_hold(c, s->windows[i].b_ns, end_of(&s->windows[i]));
+	join_holds(c);
+	return ret;
+}
+
+/* A CPU that was not held when the others were has spent something else than spinning does. */
+static void compare(const struct timeline *tl, struct windows_scope *s, const struct timeline_cpu *cpu)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < cpu->n_windows; i++) {
+		const struct timeline_window *t = &cpu->windows[i];
+		struct edge_window *e;
+		uint64_t apart;
+
+		if (!makes_sense(tl, t) || t->flags & KJOULE_WINDOW_LEADER)
+			continue;
+		while (at < s->n && end_of(&s->windows[at]) < t->c_ns)
+			at++;
+		e = at < s->n ? &s->windows[at] : NULL;
+		if (!e || e->spin || end_of(e) != t->c_ns)
+			continue;
+		apart = t->b_ns > e->b_ns ? t->b_ns - e->b_ns : e->b_ns - t->b_ns;
+		e->failed |= (t->flags & KJOULE_WINDOW_FAILED) || apart > (t->c_ns - t->a_ns) / APART;
+	}
+}
+
+static int add_leaders(const struct timeline *tl, uint64_t entry_ns, const struct timeline_cpu *cpu, struct windows *w)
+{
+	for (size_t k = 0; k < cpu->n_windows; k++) {
+		const struct timeline_window *t = &cpu->windows[k];
+		struct windows_scope *s;
+		struct edge_window *e;
+
+		if (!(t->flags & KJOULE_WINDOW_LEADER))
+			continue;
+		if (!makes_sense(tl, t)) {
+			w->left_out++;
+			continue;
+		}
+		s = scope_of(w, t->scope, t->domain);
+		e = s ? kjoule_grow(&s->windows, &s->n, sizeof(*e)) : NULL;
+		if (!e)
+			return -ENOMEM;
+		*e = window_of(t, entry_ns);
+		/* of a window without an edge nothing is known but when it was held */
+		if (e->failed)
+			e->seek_ns = e->from_ns;
+	}
+	return 0;
+}
+
 int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w)
 {
-	memset(w, 0, sizeof(*w));
-	for (size_t i = 0; i < tl->n_cpus; i++) {
-		for (size_t k = 0; k < tl->cpus[i].n_windows; k++) {
-			const struct timeline_window *t = &tl->cpus[i].windows[k];
-			uint64_t half = t->flags & KJOULE_WINDOW_SPIN ? 0 : entry_ns / 2;
-			struct edge_window *e;
-			struct windows_scope *s;
+	int ret = 0;
 
-			if (!(t->flags & KJOULE_WINDOW_LEADER))
-				continue;
-			s = scope_of(w, t->scope, t->domain);
-			e = s ? kjoule_grow(&s->windows, &s->n, sizeof(*e)) : NULL;
-			if (!e) {
-				windows_free(w);
-				return -ENOMEM;
-			}
-			/* too short to have run at all */
-			if (t->b_ns - t->from_ns < 2 * half)
-				half = (t->b_ns - t->from_ns) / 2;
-			*e = (struct edge_window){
-				.seek_ns = t->seek_ns, .from_ns = t->from_ns + half, .b_ns = t->b_ns - half,
-				/* the rest of it: from the edge until it ran, and from the hold to the edge */
-				.held_ns = t->c_ns - t->b_ns + half, .before_ns = t->from_ns + half - t->a_ns,
-				.uj = t->c_uj - t->a_uj,
-				.spin = t->flags & KJOULE_WINDOW_SPIN,
-				.failed = t->flags & KJOULE_WINDOW_FAILED };
-		}
+	memset(w, 0, sizeof(*w));
+	w->cpus = calloc(tl->n_cpus + 1, sizeof(*w->cpus));
+	if (!w->cpus)
+		return -ENOMEM;
+	w->n_cpus = tl->n_cpus;
+	for (size_t i = 0; i < tl->n_cpus && !ret; i++)
+		ret = add_leaders(tl, entry_ns, &tl->cpus[i], w);
+	for (size_t i = 0; i < w->n && !ret; i++)
+		order(w, &w->scopes[i]);
+	for (size_t i = 0; i < tl->n_cpus && !ret; i++) {
+		struct windows_scope *s = (struct windows_scope *)windows_of(w, &tl->cpus[i]);
+
+		if (s)
+			compare(tl, s, &tl->cpus[i]);
+		ret = gather_holds(tl, entry_ns, w, i);
 	}
-	/* another CPU may have led after a while; the windows of one never overlap */
-	for (size_t i = 0; i < w->n; i++)
-		qsort(w->scopes[i].windows, w->scopes[i].n, sizeof(*w->scopes[i].windows), by_time);
-	return 0;
+	if (ret)
+		windows_free(w);
+	return ret;
 }
 
 void windows_free(struct windows *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		free(w->scopes[i].windows);
+	for (size_t i = 0; i < w->n_cpus; i++)
+		free(w->cpus[i].holds);
 	free(w->scopes);
+	free(w->cpus);
 	memset(w, 0, sizeof(*w));
 }
 
 const struct windows_scope *windows_of(const struct windows *w, const struct timeline_cpu *cpu)
 {
 	for (size_t i = 0; i < w->n && cpu->n_windows; i++)
-		if (w->scopes[i].scope == cpu->windows[0].scope)
+		if (w->scopes[i].scope == cpu->windows[0].scope && w->scopes[i].domain == cpu->windows[0].domain)
 			return &w->scopes[i];
 	return NULL;
 }
 
-bool windows_held(const struct windows_scope *s, uint64_t time_ns, size_t *at)
+const struct windows_hold *windows_next(const struct windows_cpu *c, uint64_t time_ns, size_t *at)
 {
-	const struct edge_window *w;
-
-	if (!s)
-		return false;
-	while (*at < s->n && s->windows[*at].b_ns + s->windows[*at].held_ns <= time_ns)
+	while (*at < c->n && c->holds[*at].to_ns <= time_ns)
 		++*at;
-	w = *at < s->n ? &s->windows[*at] : NULL;
-	return w && (time_ns >= w->b_ns || (time_ns >= w->seek_ns && time_ns < w->from_ns));
+	return *at < c->n ? &c->holds[*at] : NULL;
 }

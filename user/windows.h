@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The edge windows of a recording, for the model (analysis/edge.c) and for whoever asks whether a CPU was held at some
- * time. Between the timeline and the blocks.
+ * The edge windows of a recording, for the model (analysis/edge.c), and when each CPU was held. Between the timeline
+ * and the blocks.
  */
 #ifndef KJOULE_WINDOWS_H
 #define KJOULE_WINDOWS_H
@@ -9,20 +9,38 @@
 #include "edge.h"
 #include "timeline.h"
 
-/* Those of the CPUs that share a counter, by time. */
+/* Those of a counter, by time; none overlaps another. */
 struct windows_scope {
 	uint32_t scope, domain;
 	size_t n;
 	struct edge_window *windows;
 };
 
-struct windows {
-	size_t n;
-	struct windows_scope *scopes;
+/* A CPU was held from @from_ns until before @to_ns. */
+struct windows_hold {
+	uint64_t from_ns, to_ns;
 };
+
+/* By time; none overlaps another. */
+struct windows_cpu {
+	size_t n;
+	struct windows_hold *holds;
+};
+
+/* @cpus: as those of the timeline; @left_out: windows that make no sense */
+struct windows {
+	size_t n, n_cpus;
+	struct windows_scope *scopes;
+	struct windows_cpu *cpus;
+	uint64_t left_out;
+};
+
+/* No window is longer: of the slowest counter, with all the waits that the module allows itself. */
+#define WINDOWS_LONGEST_NS	2560000000ull
 
 /**
  * windows_new() - put the windows of each counter together
+ * @tl:		with its session
  * @entry_ns:	what entry and exit of an interrupt take together: half of it passes after the last look at the clock
  *		until the program goes on, half before the first one when it is held again
  * Return: 0 or -ENOMEM; none is no error
@@ -32,9 +50,10 @@ void windows_free(struct windows *w);
 /** windows_of() - those that a CPU took part in, NULL if it did not */
 const struct windows_scope *windows_of(const struct windows *w, const struct timeline_cpu *cpu);
 /**
- * windows_held() - was the CPU held at this time?
+ * windows_next() - the hold of a CPU that a time is in, or the next one
  * @at:		0 at first; for times that only grow
+ * Return: NULL if there is none any more
  */
-bool windows_held(const struct windows_scope *s, uint64_t time_ns, size_t *at);
+const struct windows_hold *windows_next(const struct windows_cpu *c, uint64_t time_ns, size_t *at);
 
 #endif /* KJOULE_WINDOWS_H */

@@ -28,6 +28,12 @@
 
 #define NONE		UINT32_MAX
 
+/* Ticks of a recording that the model looks at, at most: some hours of the highest rate. */
+#define SEEN_MOST	(1u << 27)
+
+/* Windows of held CPUs alone, without which their power is not known. */
+#define SPINS_LEAST	10
+
 /* What is known of a vector before its power is. */
 struct vector {
 	uint64_t ticks, runs;
@@ -53,18 +59,6 @@ struct story {
 	double *from;		/* of each window: where it begins */
 };
 
-/* The first tick that is due at a time or after it. */
-static uint64_t first_tick(const struct kjoule_session_info *s, uint64_t ns)
-{
-	uint64_t tick = ns > s->t0_ns ? (ns - s->t0_ns) / s->interval_ns : 0;
-
-	/* with jitter it may be one of some */
-	tick = tick ? tick - 1 : 0;
-	while (timeline_due(s, tick) < ns)
-		tick++;
-	return tick;
-}
-
 static uint32_t vector_at(const struct cpm_vectors *v, size_t *event, uint64_t tick)
 {
 	while (*event < v->n_events && v->events[*event].tick + v->events[*event].more < tick)
@@ -74,6 +68,8 @@ static uint32_t vector_at(const struct cpm_vectors *v, size_t *event, uint64_t t
 
 static int see(struct story *st, double at, uint32_t vector, size_t *room)
 {
+	if (st->n_seen == SEEN_MOST)
+		return -ENODATA;
 	if (st->n_seen == *room) {
 		size_t more = *room ? 2 * *room : 4096;
 		struct seen *seen = realloc(st->seen, more * sizeof(*seen));
@@ -98,7 +94,7 @@ static int tell_story(const struct edge_input *in, struct story *st)
 	st->from = calloc(in->n_windows + 1, sizeof(*st->from));
 	if (!st->from)
 		return -ENOMEM;
-	tick = in->n_windows ? first_tick(s, in->windows[0].from_ns) : 0;
+	tick = in->n_windows ? timeline_first(s, in->windows[0].from_ns) : 0;
 	for (size_t j = 0; j < in->n_windows && !ret; j++) {
 		const struct edge_window *w = &in->windows[j];
 		uint64_t due;
@@ -107,15 +103,15 @@ static int tell_story(const struct edge_input *in, struct story *st)
 		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
 			ret = see(st, (double)(due - in->windows[0].from_ns - held),
 				  vector_at(in->vectors, &event, tick), &room);
-		while (timeline_due(s, tick) < w->from_ns)
-			tick++;
+		if (timeline_due(s, tick) < w->from_ns)
+			tick = timeline_first(s, w->from_ns);
 		held += j ? w->from_ns - w->seek_ns : 0;
 		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - held);
 		for (; (due = timeline_due(s, tick)) < w->b_ns && !ret; tick++)
 			ret = see(st, (double)(due - in->windows[0].from_ns - held),
 				  vector_at(in->vectors, &event, tick), &room);
-		while (timeline_due(s, tick) < w->b_ns + w->held_ns)
-			tick++;
+		if (timeline_due(s, tick) < w->b_ns + w->held_ns)
+			tick = timeline_first(s, w->b_ns + w->held_ns);
 		held += w->held_ns;
 	}
 	return ret;
@@ -528,6 +524,42 @@ static struct value power_of(const struct edge_input *in, const struct edge_resu
 	return (struct value){ w, w - off, w + off };
 }
 
+/*
+ * The power of all whose own is not told, together: by their time, out of the unknowns that they have a
+ * part in.
+ */
+static struct value unknown_power(const struct edge_input *in, const struct vector *v, const struct system *s,
+				  const gsl_matrix *inverse, const struct edge_result *r, double dof)
+{
+	double part[OWN_MOST + 2] = { 0 }, all = 0, uw = 0, variance = 0, pull = 0;
+
+	for (uint32_t i = 0; i < r->n_vectors; i++) {
+		if (r->why[i] == EDGE_KNOWN)
+			continue;
+		part[v[i].column == NONE ? s->n - 2 : v[i].column] += v[i].ns;
+		all += v[i].ns;
+	}
+	if (!(all > 0))
+		return (struct value){ NAN, NAN, NAN };
+	for (size_t a = 0; a < s->n; a++) {
+		uw += part[a] / all * gsl_vector_get(s->x, a);
+		pull += part[a] / all * pull_of(s, inverse, a);
+	}
+	for (size_t b = 0; b < s->n; b++) {
+		for (size_t c = 0; c < s->n; c++) {
+			double x = 0, y = 0;
+
+			for (size_t a = 0; a < s->n; a++) {
+				x += part[a] / all * gsl_matrix_get(inverse, a, b);
+				y += part[a] / all * gsl_matrix_get(inverse, a, c);
+			}
+			variance += x * gsl_matrix_get(s->scores, b, c) * y;
+		}
+	}
+	variance *= (double)s->rows / (s->rows - s->n);
+	return power_of(in, r, uw, fmax(variance, 0), pull, dof);
+}
+
 static void conclude(const struct edge_input *in, const struct vector *v, const struct system *s,
 		     const gsl_matrix *inverse, struct edge_result *r)
 {
@@ -546,8 +578,13 @@ static void conclude(const struct edge_input *in, const struct vector *v, const 
 		if (r->why[i] == EDGE_KNOWN)
 			r->w[i] = power_of(in, r, gsl_vector_get(s->x, a), variance, pull_of(s, inverse, a),
 					   dof);
+		/* nothing draws less than nothing */
+		if (r->w[i].hi < 0) {
+			r->w[i] = (struct value){ NAN, NAN, NAN };
+			r->why[i] = EDGE_ALIKE;
+		}
 	}
-	r->rest_w = 1e-6 * gsl_vector_get(s->x, s->n - 2);
+	r->unknown_w = unknown_power(in, v, s, inverse, r, dof);
 	r->extra_uj = gsl_vector_get(s->x, s->n - 1);
 }
 
@@ -559,14 +596,14 @@ static int learn_spin(const struct edge_input *in, struct edge_result *r)
 	for (size_t j = 0; j < in->n_windows; j++) {
 		const struct edge_window *w = &in->windows[j];
 
-		if (!w->spin || !w->held_ns)
+		if (!w->spin || w->failed || !w->held_ns)
 			continue;
 		r->spins++;
 		sum += w->uj;
 		ns += w->held_ns;
 		squares += w->uj / w->held_ns * (w->uj / w->held_ns);
 	}
-	if (r->spins < 3)
+	if (r->spins < SPINS_LEAST)
 		return -ENODATA;
 	mean = sum / ns;
 	error = interval_t(r->spins - 1) *

@@ -64,7 +64,7 @@ enum edge_why {
  * struct edge_result - what the windows tell
  * @spin_w:	power while all CPUs are held
  * @windows,@spins: of each kind that were of use
- * @rest_w:	power of all vectors that have none of their own, together
+ * @unknown_w:	power of all vectors whose own is not told, together; NAN: there are none
  * @extra_uj:	what a window has besides: its own interrupts
  * @residual_uj: standard deviation of the windows from the model
  * @n_vectors:	as in the vectors
@@ -75,7 +75,8 @@ enum edge_why {
 struct edge_result {
 	struct value spin_w;
 	size_t windows, spins;
-	double rest_w, extra_uj, residual_uj;
+	struct value unknown_w;
+	double extra_uj, residual_uj;
 	uint32_t n_vectors;
 	struct value *w;
 	uint8_t *why;

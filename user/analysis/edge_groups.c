@@ -23,13 +23,18 @@ static double tick_s(const struct edge_input *in)
 	return 1e-9 * in->session->interval_ns * (1 - edge_irq_part(in));
 }
 
+static const struct value *power_of(const struct edge_result *r, uint32_t vector)
+{
+	return r->why[vector] == EDGE_KNOWN ? &r->w[vector] : &r->unknown_w;
+}
+
 void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t held, struct cpm_domain *d)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (is_held(in->vectors, i, held))
 			d->uj_per_tick[i] = 1e-3 * r->spin_w.v * in->session->interval_ns;
 		else
-			d->uj_per_tick[i] = 1e6 * fmax(isnan(r->w[i].v) ? r->rest_w : r->w[i].v, 0) * tick_s(in);
+			d->uj_per_tick[i] = 1e6 * fmax(power_of(r, i)->v, 0) * tick_s(in);
 		for (unsigned int s = 0; s < d->steps; s++)
 			d->weights[s][i] = d->uj_per_tick[i];
 	}
@@ -52,7 +57,7 @@ static void add_part(const struct edge_input *in, const struct edge_result *r, u
 	if (is_held(in->vectors, vector, held)) {
 		off = r->spin_w.hi - r->spin_w.v;
 	} else {
-		off = r->w[vector].hi - r->w[vector].v;
+		off = power_of(r, vector)->hi - power_of(r, vector)->v;
 		if (r->why[vector] != EDGE_KNOWN) {
 			unknown[part->group] += part->ticks;
 			*unknown_all += part->ticks;

@@ -70,6 +70,17 @@ uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick)
 	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns);
 }
 
+uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns)
+{
+	uint64_t tick = time_ns > s->t0_ns ? (time_ns - s->t0_ns) / s->interval_ns : 0;
+
+	/* a tick is late on purpose by less than an interval */
+	tick = tick ? tick - 1 : 0;
+	while (timeline_due(s, tick) < time_ns)
+		tick++;
+	return tick;
+}
+
 /* The first tick that is due at a time or after it. */
 static uint64_t tick_after(const struct kjoule_session_info *s, uint64_t time_ns)
 {

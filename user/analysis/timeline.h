@@ -123,6 +123,8 @@ int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package, const void
 		 size_t len, uint64_t max_tick);
 /** timeline_due() - CLOCK_MONOTONIC at which tick @tick of a session is due, jitter included */
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);
+/** timeline_first() - the first tick that is due at a time or after it */
+uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns);
 /** timeline_finish() - after the last CPU: order readings, find the skew */
 void timeline_finish(struct timeline *tl);
 /** timeline_away() - ticks of a CPU that did not happen because it was offline, or all slept */
