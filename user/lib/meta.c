@@ -244,7 +244,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	if (ret || n > KJOULE_MAX_SOURCES || s->interval_ns < 1000 || s->interval_ns > 3600000000000ull)
 		return -EBADMSG;
 	/* and no jitter that would have ticks overtake one another */
-	if (s->jitter_ns >= s->interval_ns)
+	if (s->jitter_ns > s->interval_ns)
 		return -EBADMSG;
 	for (size_t i = 0; i < n && !ret; i++)
 		ret = source_from_json(json_object_array_get_idx(list, i),
