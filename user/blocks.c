@@ -467,12 +467,50 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	return 0;
 }
 
-/* What entry and exit of an interrupt take together, 0: not known. */
-static uint64_t entry_cost(const struct view *v)
+/*
+ * The part of the time that interrupts other than ours take, where no sample can fall, and how
+ * far off that may be: twice the standard error.
+ */
+static void other_interrupts(const struct view *v, double *part, double *error)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
+	double khz = 0, slower = 1;
+	size_t n = 0;
 
-	return cal->ticks && cal->tick_ns > cal->handler_ns ? fmin(cal->tick_ns - cal->handler_ns, 1e9) : 0;
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		double k = mean_khz(&v->tl.cpus[i]);
+
+		khz += k;
+		n += k > 0;
+	}
+	if (cal->freq_khz > 0 && n)
+		slower = cal->freq_khz / (khz / n);
+	*part = cal->other_part * slower;
+	*error = isnan(cal->other_error) ? 0 : 2 * cal->other_error * slower;
+	/* More than a fifth is no figure to correct with, nor is less than nothing. */
+	if (!(*part >= 0 && *part < 0.2)) {
+		*error += fabs(*part);
+		*part = 0;
+	}
+	*error = fmin(fmax(*error, 0), 1);
+}
+
+/* The edge windows, with what interrupts take around the holds. */
+static int make_windows(struct blocks *b, const struct view *v, bool raw)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	struct windows_cost cost = { 0 };
+	double error;
+
+	if (!raw && cal->ticks) {
+		cost.entry_ns = fmax(cal->tick_ns - cal->handler_ns, 0);
+		cost.tick_ns = fmax(cal->tick_ns, 0);
+		other_interrupts(v, &cost.other, &error);
+		/* as long as the report believes them */
+		cost.entry_ns = fmin(cost.entry_ns, v->rec.meta.session.interval_ns);
+		cost.tick_ns = fmin(cost.tick_ns, v->rec.meta.session.interval_ns);
+	}
+	return windows_new(&v->tl, &cost, &b->windows);
 }
 
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
@@ -500,7 +538,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	if (!ret)
 		ret = find_pseudo(b, "[held]", CPM_BUSY, &b->held);
 	if (!ret)
-		ret = windows_new(&v->tl, raw ? 0 : entry_cost(v), &b->windows);
+		ret = make_windows(b, v, raw);
 	who.other = b->other;
 	who.held = b->held;
 	who.session = &v->rec.meta.session;
@@ -528,34 +566,6 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	b->input.others_busy = !who.system &&
 			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
 	return ret ? ret : find_unknown(b, who.system, who.idle);
-}
-
-/*
- * The part of the time that interrupts other than ours take, where no sample can fall, and how
- * far off that may be: twice the standard error.
- */
-static void other_interrupts(const struct view *v, double *part, double *error)
-{
-	const struct kjoule_calibration *cal = &v->rec.cal;
-	double khz = 0, slower = 1;
-	size_t n = 0;
-
-	for (size_t i = 0; i < v->tl.n_cpus; i++) {
-		double k = mean_khz(&v->tl.cpus[i]);
-
-		khz += k;
-		n += k > 0;
-	}
-	if (cal->freq_khz > 0 && n)
-		slower = cal->freq_khz / (khz / n);
-	*part = cal->other_part * slower;
-	*error = isnan(cal->other_error) ? 0 : 2 * cal->other_error * slower;
-	/* More than a fifth is no figure to correct with, nor is less than nothing. */
-	if (!(*part >= 0 && *part < 0.2)) {
-		*error += fabs(*part);
-		*part = 0;
-	}
-	*error = fmin(fmax(*error, 0), 1);
 }
 
 /* Twice the standard error of what a tick was calibrated to take, and to spend in these columns. */

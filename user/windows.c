@@ -37,17 +37,29 @@ static bool makes_sense(const struct timeline *tl, const struct timeline_window 
 	       t->c_ns <= timeline_due(s, tl->end_tick) + WINDOWS_LONGEST_NS;
 }
 
-static struct edge_window window_of(const struct timeline_window *t, uint64_t entry_ns)
+static uint64_t limit(double ns, uint64_t most)
 {
-	uint64_t half = t->flags & KJOULE_WINDOW_SPIN ? 0 : entry_ns / 2;
+	return ns < 0 ? 0 : ns > most ? most : ns;
+}
 
-	/* too short to have run at all */
-	if (t->b_ns - t->from_ns < 2 * half)
-		half = (t->b_ns - t->from_ns) / 2;
+/* Interrupts after a hold of so long, until the program goes on. */
+static uint64_t late_ns(const struct windows_cost *cost, uint64_t held_ns)
+{
+	return cost->entry_ns / 2 + cost->tick_ns + cost->other * held_ns;
+}
+
+/* @held_ns: how long its CPU was held before it ran, 0: it was not */
+static struct edge_window window_of(const struct timeline_window *t, const struct windows_cost *cost, uint64_t held_ns)
+{
+	bool spin = t->flags & KJOULE_WINDOW_SPIN;
+	uint64_t ran = t->b_ns - t->from_ns;
+	uint64_t last = spin ? 0 : limit(cost->entry_ns / 2, ran / 2);
+	uint64_t first = spin || !held_ns ? 0 : limit(late_ns(cost, held_ns), ran - last);
+
 	return (struct edge_window){
-		.seek_ns = t->seek_ns, .from_ns = t->from_ns + half, .b_ns = t->b_ns - half,
+		.seek_ns = t->seek_ns, .from_ns = t->from_ns + first, .b_ns = t->b_ns - last,
 		/* the rest of it: from the edge until it ran, and from the hold to the edge */
-		.held_ns = t->c_ns - t->b_ns + half, .before_ns = t->from_ns + half - t->a_ns,
+		.held_ns = t->c_ns - t->b_ns + last, .before_ns = t->from_ns + first - t->a_ns,
 		.uj = t->c_uj - t->a_uj,
 		.spin = t->flags & KJOULE_WINDOW_SPIN,
 		.failed = t->flags & KJOULE_WINDOW_FAILED };
@@ -119,7 +131,7 @@ static void join_holds(struct windows_cpu *c)
 }
 
 /* When a CPU was held: by its own account, and with all while nothing but spinning was. */
-static int gather_holds(const struct timeline *tl, uint64_t entry_ns, struct windows *w, size_t cpu)
+static int gather_holds(const struct timeline *tl, const struct windows_cost *cost, struct windows *w, size_t cpu)
 {
 	const struct timeline_cpu *t = &tl->cpus[cpu];
 	const struct windows_scope *s = windows_of(w, t);
@@ -131,14 +143,17 @@ static int gather_holds(const struct timeline *tl, uint64_t entry_ns, struct win
 
 		if (!makes_sense(tl, x))
 			continue;
-		if (!(x->flags & KJOULE_WINDOW_FAILED) && x->from_ns > x->seek_ns)
-			ret = add_hold(c, x->seek_ns, x->from_ns + entry_ns / 2);
+		if (!(x->flags & KJOULE_WINDOW_FAILED))
+			ret = add_hold(c, x->seek_ns, x->from_ns);
+		/* with the interrupts around it */
 		if (!ret)
-			ret = add_hold(c, x->b_ns - entry_ns / 2, x->c_ns);
+			ret = add_hold(c, x->b_ns - limit(cost->entry_ns / 2, x->b_ns),
+				       x->c_ns + late_ns(cost, x->c_ns - x->b_ns));
 	}
 	for (size_t i = 0; s && i < s->n && !ret; i++)
 		if (s->windows[i].spin)
-			ret = add_hold(c, s->windows[i].b_ns, end_of(&s->windows[i]));
+			ret = add_hold(c, s->windows[i].b_ns,
+				       end_of(&s->windows[i]) + late_ns(cost, s->windows[i].held_ns));
 	join_holds(c);
 	return ret;
 }
@@ -165,8 +180,11 @@ static void compare(const struct timeline *tl, struct windows_scope *s, const st
 	}
 }
 
-static int add_leaders(const struct timeline *tl, uint64_t entry_ns, const struct timeline_cpu *cpu, struct windows *w)
+static int add_leaders(const struct timeline *tl, const struct windows_cost *cost, const struct timeline_cpu *cpu,
+		       struct windows *w)
 {
+	uint64_t c_ns = 0, held_ns = 0;
+
 	for (size_t k = 0; k < cpu->n_windows; k++) {
 		const struct timeline_window *t = &cpu->windows[k];
 		struct windows_scope *s;
@@ -182,7 +200,10 @@ static int add_leaders(const struct timeline *tl, uint64_t entry_ns, const struc
 		e = s ? kjoule_grow(&s->windows, &s->n, sizeof(*e)) : NULL;
 		if (!e)
 			return -ENOMEM;
-		*e = window_of(t, entry_ns);
+		/* right after a hold, or after having looked for the edge */
+		*e = window_of(t, cost, t->a_ns == c_ns ? held_ns : t->from_ns - t->seek_ns);
+		held_ns = t->c_ns - (t->flags & KJOULE_WINDOW_SPIN && t->a_ns == c_ns ? t->b_ns - held_ns : t->b_ns);
+		c_ns = t->c_ns;
 		/* of a window without an edge nothing is known but when it was held */
 		if (e->failed)
 			e->seek_ns = e->from_ns;
@@ -190,7 +211,7 @@ static int add_leaders(const struct timeline *tl, uint64_t entry_ns, const struc
 	return 0;
 }
 
-int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w)
+int windows_new(const struct timeline *tl, const struct windows_cost *cost, struct windows *w)
 {
 	int ret = 0;
 
@@ -200,7 +221,7 @@ int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w)
 		return -ENOMEM;
 	w->n_cpus = tl->n_cpus;
 	for (size_t i = 0; i < tl->n_cpus && !ret; i++)
-		ret = add_leaders(tl, entry_ns, &tl->cpus[i], w);
+		ret = add_leaders(tl, cost, &tl->cpus[i], w);
 	for (size_t i = 0; i < w->n && !ret; i++)
 		order(w, &w->scopes[i]);
 	for (size_t i = 0; i < tl->n_cpus && !ret; i++) {
@@ -208,7 +229,7 @@ int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w)
 
 		if (s)
 			compare(tl, s, &tl->cpus[i]);
-		ret = gather_holds(tl, entry_ns, w, i);
+		ret = gather_holds(tl, cost, w, i);
 	}
 	if (ret)
 		windows_free(w);

@@ -39,13 +39,22 @@ struct windows {
 #define WINDOWS_LONGEST_NS	2560000000ull
 
 /**
+ * struct windows_cost - what interrupts take around a hold; 0: not known
+ * @entry_ns:	entry and exit of one together: half of it passes after the last look at the clock until the
+ *		program goes on, half before the first one when it is held again
+ * @tick_ns:	a tick: those that were due in the hold come as one, right after it
+ * @other:	part of the time that other interrupts take; they come after the hold, too
+ */
+struct windows_cost {
+	double entry_ns, tick_ns, other;
+};
+
+/**
  * windows_new() - put the windows of each counter together
  * @tl:		with its session
- * @entry_ns:	what entry and exit of an interrupt take together: half of it passes after the last look at the clock
- *		until the program goes on, half before the first one when it is held again
  * Return: 0 or -ENOMEM; none is no error
  */
-int windows_new(const struct timeline *tl, uint64_t entry_ns, struct windows *w);
+int windows_new(const struct timeline *tl, const struct windows_cost *cost, struct windows *w);
 void windows_free(struct windows *w);
 /** windows_of() - those that a CPU took part in, NULL if it did not */
 const struct windows_scope *windows_of(const struct windows *w, const struct timeline_cpu *cpu);
