@@ -24,13 +24,8 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 		columns_add(c, "depth", NULL, false);
 	columns_add(c, "samples", "SAMPLES", false);
 	columns_add_time(c);
-	for (unsigned int d = 0; d < b->n_domains; d++) {
-		const char *name = b->domains[d]->name;
-
-		columns_add_energy(c, name);
-		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
-		columns_add_power(c, name);
-	}
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		columns_add_domain(c, b->domains[d]->name, !d);
 	columns_add(c, "freq_mhz", "MHz", false);
 	columns_add(c, NULL, "\xc2\xb1", false);
 	columns_add(c, "freq_lo_mhz", NULL, false);
