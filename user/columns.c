@@ -61,6 +61,15 @@ void columns_add_power(struct columns *c, const char *domain)
 	columns_add(c, columns_name(c, "power_hi", domain, "w"), NULL, false);
 }
 
+void columns_add_domain(struct columns *c, const char *domain, bool first, bool runs)
+{
+	columns_add_energy(c, domain);
+	if (runs)
+		columns_add(c, columns_name(c, "energy_between", domain, "j"), NULL, false);
+	columns_add(c, columns_name(c, "energy_percent", domain, "percent"), first ? "%" : NULL, false);
+	columns_add_power(c, domain);
+}
+
 void columns_none(struct output *out, unsigned int n)
 {
 	while (n--)

@@ -31,6 +31,11 @@ void columns_add_time(struct columns *c);
 void columns_add_energy(struct columns *c, const char *domain);
 /** columns_add_power() - the same for "power_DOMAIN_w" */
 void columns_add_power(struct columns *c, const char *domain);
+/**
+ * columns_add_domain() - both, and between them its part in percent, in tables of the @first domain only
+ * @runs:	also how far the energy differs between runs
+ */
+void columns_add_domain(struct columns *c, const char *domain, bool first, bool runs);
 /** columns_name() - for programs: what, of which domain, in which unit; lives as long as the columns */
 const char *columns_name(struct columns *c, const char *what, const char *domain, const char *unit);
 /** columns_title() - the same for people, shorter */

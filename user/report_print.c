@@ -30,15 +30,8 @@ static void make_columns(struct columns *c, const struct blocks *b, bool callers
 	columns_add_time(c);
 	if (opt->runs)
 		columns_add(c, "time_between_s", NULL, false);
-	for (unsigned int d = 0; d < b->n_domains; d++) {
-		const char *name = b->domains[d]->name;
-
-		columns_add_energy(c, name);
-		if (opt->runs)
-			columns_add(c, columns_name(c, "energy_between", name, "j"), NULL, false);
-		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
-		columns_add_power(c, name);
-	}
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		columns_add_domain(c, b->domains[d]->name, !d, opt->runs);
 	columns_add(c, "freq_mhz", "MHz", false);
 	columns_add(c, NULL, "\xc2\xb1", false);
 	columns_add(c, "freq_lo_mhz", NULL, false);

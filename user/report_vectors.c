@@ -20,13 +20,8 @@ static void make_columns(struct columns *c, const struct blocks *b, bool system)
 	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
 	columns_add(c, "ticks", "TICKS", false);
 	columns_add_time(c);
-	for (unsigned int d = 0; d < b->n_domains; d++) {
-		const char *name = b->domains[d]->name;
-
-		columns_add_energy(c, name);
-		columns_add(c, columns_name(c, "energy_percent", name, "percent"), d ? NULL : "%", false);
-		columns_add_power(c, name);
-	}
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		columns_add_domain(c, b->domains[d]->name, !d, false);
 	columns_add(c, "purity", NULL, false);
 	columns_add(c, "idle_cpus", system ? "IDLE" : NULL, false);
 	columns_add(c, "vectors", NULL, false);

@@ -25,7 +25,6 @@ import oracle  # noqa: E402
 
 RECORDINGS = 6
 EACH, INTERVAL_S, UPDATE_S = 80, 1e-3 * 128 / 127, 10e-3    # as -F 1000 has it, and the chip's profile
-PROFILE = "sharp"
 WORK = {"kid-integer": "work_integer", "kid-store": "work_store", "kid-float": "work_float"}
 SUMS = ("time_s", "stall_s", "stall_j", "energy_package_j")
 FOLDER = os.path.join(TOP, "build/test-logs")
@@ -39,7 +38,7 @@ INSIDE = (f"echo performance >/sys/devices/system/cpu/cpu0/cpufreq/scaling_gover
 def record():
     """Record them; who was of which kind."""
     os.makedirs(FOLDER, exist_ok=True)
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", PROFILE, "--cpus", "1", "--oracle", ORACLE,
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", "sharp", "--cpus", "1", "--oracle", ORACLE,
                         "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
     kids = dict.fromkeys(WORK)
     for name in kids:
@@ -68,7 +67,8 @@ def truth(kids):
         row = dict(zip(oracle.FIELDS, values))
         t = oracle.truth(row)
         static_w = 1e-3 * row["alone_static_pj"] / row["alone_time_ns"] if row["alone_time_ns"] else 0
-        result[key] = {"time_s": t["time_s"], "longest_s": longest_s[key[0]], "stall_s": t["stall_s"], "stall_j": t["stall_s"] * static_w,
+        result[key] = {"time_s": t["time_s"], "longest_s": longest_s[key[0]], "stall_s": t["stall_s"],
+                       "stall_j": t["stall_s"] * static_w,
                        "energy_package_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0}
     return result
 
