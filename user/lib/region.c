@@ -248,8 +248,9 @@ static void publish(struct thread *t)
 	uint64_t next;
 
 	barrier();
-	if (--t->nest)
+	if (--t->nest > 0)
 		return;
+	t->nest = 0;		/* a child that was forked in a handler, in the middle of this, began anew there */
 	do {
 		next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
 		__atomic_store_n(&r->head, next, __ATOMIC_RELEASE);	/* A, pairs with B in region_area.c */

@@ -307,8 +307,9 @@ static void put_marks(struct buffer *b)
 	free(u.data);
 }
 
-static void record(const char *name, bool marked)
+static void record_with(const char *name, bool marked, bool callers)
 {
+	static const uint64_t called_from[] = { MORE, WORK };
 	struct buffer b = { 0 }, batches = { 0 }, side = { 0 };
 	const struct kjoule_calibration free_of_cost = { .ticks = 100, .freq_khz = 1000000 };
 	struct kjoule_meta meta;
@@ -323,6 +324,8 @@ static void record(const char *name, bool marked)
 		if (k == 5000)
 			put_task(&b, 101, 100);
 		put_sample(&b, k, k < 6000 ? WORK : MORE, KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		if (callers)
+			put_chain(&b, 0, 0, 1, &called_from[k >= 6000]);
 		uj[0] += milliwatt(k);
 		uj[1] += 500;
 	}
@@ -341,6 +344,11 @@ static void record(const char *name, bool marked)
 }
 
 /* NULL: there is none */
+static void record(const char *name, bool marked)
+{
+	record_with(name, marked, false);
+}
+
 static struct json_object *find_region(struct json_object *doc, const char *name)
 {
 	struct json_object *rows = member(doc, "rows");
@@ -448,6 +456,26 @@ static void any_grain_is_cut_to_a_region(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --region solve --by process --csv %s", temp_path("regions")), 0);
 	assert_true(says(out, "process,100,program,program (pid 100),,,3000,"));
+}
+
+static void callers_are_cut_to_a_region_as_well(void **state)
+{
+	unsigned long long samples = 0;
+	char *line;
+
+	(void)state;
+	record_with("called", true, true);
+	assert_int_equal(kjoule("report --folded --weight samples --region load %s", temp_path("called")), 0);
+	for (line = strtok(out, "\n"); line; line = strtok(NULL, "\n")) {
+		assert_int_equal(strncmp(line, "program;", 8), 0);
+		samples += strtoull(strrchr(line, ' ') + 1, NULL, 10);
+	}
+	assert_int_equal(samples, 2000);
+	assert_int_equal(kjoule("report --children --region solve --csv %s", temp_path("called")), 0);
+	assert_true(says(out, ",3000,"));
+	assert_int_equal(kjoule("report -g --region solve %s", temp_path("called")), 0);
+	assert_true(says(out, "<- [unknown]"));
+	assert_true(says(out, " 3000 "));
 }
 
 static void what_is_not_there_is_said(void **state)
@@ -602,6 +630,7 @@ int main(void)
 		cmocka_unit_test(each_region_has_its_time_and_its_energy),
 		cmocka_unit_test(the_table_says_what_is_not_in_it),
 		cmocka_unit_test(any_grain_is_cut_to_a_region),
+		cmocka_unit_test(callers_are_cut_to_a_region_as_well),
 		cmocka_unit_test(what_is_not_there_is_said),
 		cmocka_unit_test(several_recordings_have_their_regions_together),
 		cmocka_unit_test(script_has_them_among_the_records),
