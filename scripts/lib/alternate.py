@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
 import oracle as chip  # noqa: E402
 
+SLOW_PERIOD_MS = 18    # of the slow profile
 PROGRAM = os.path.join(bench.BUILD, "selftests/alternate")
 
 
@@ -33,19 +34,23 @@ class Recording:
         self.truth = truth
 
 
-def record(lengths, runs, seconds, options, models, where="bench"):
-    """Record it @runs times in one guest of one CPU; @lengths in update periods, @options of kjoule record."""
+def record(lengths, runs, seconds, options, models, slow=False, where="bench"):
+    """Record it @runs times in one guest of one CPU; @lengths in update periods, @options of kjoule record.
+
+    @slow: on the chip whose counter moves less often.
+    """
     folder = os.path.join(bench.BUILD, where)
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "alternate.oracle")
-    micros = " ".join(str(round(1000 * mix.UPDATE_PERIOD_MS * length)) for length in lengths)
+    period_ms = SLOW_PERIOD_MS if slow else mix.UPDATE_PERIOD_MS
+    micros = " ".join(str(round(1000 * period_ms * length)) for length in lengths)
     bench.guest(f"""
 cpupower -c all frequency-set -g performance >/dev/null
 for i in $(seq {runs}); do
 	kjoule record -q {options} -o /tmp/$i.data -- $T/alternate {seconds} {micros} {'' if len(lengths) > 2 else '0'} $i
 	cp /tmp/$i.data {folder}/alternate-$i.data
 done
-""", "--cpus", "1", "--oracle", oracle_file, timeout=120 + runs * (3 * seconds + 40))
+""", "--cpus", "1", "--profile", "slow" if slow else "plain", "--oracle", oracle_file, timeout=120 + runs * (3 * seconds + 40))
     symbols, result = chip.Symbols(PROGRAM), []
     for i in range(1, runs + 1):
         reports = {m: json.loads(bench.report(f"{folder}/alternate-{i}.data", "--model", m, "--json")) for m in models}
