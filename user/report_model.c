@@ -212,6 +212,9 @@ static void print_edges(const struct profile_package *package, const struct edge
 	}
 	printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
 	       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
+	if (e->wild + e->wild_spins)
+		printf("# windows    %zu and %zu left out, which agree with no other: something else may have had the CPUs there\n",
+		       e->wild, e->wild_spins);
 }
 
 void report_model_print(const struct report_model *m, const struct blocks *b, const struct profile *p)
@@ -238,6 +241,8 @@ static struct json_object *edge_json(const struct profile_package *package, cons
 	json_object_object_add(o, "recorded", json_object_new_uint64(package->n_windows));
 	json_object_object_add(o, "used", json_object_new_uint64(e ? e->windows : 0));
 	json_object_object_add(o, "spins", json_object_new_uint64(e ? e->spins : 0));
+	json_object_object_add(o, "left_out", json_object_new_uint64(e ? e->wild : 0));
+	json_object_object_add(o, "spins_left_out", json_object_new_uint64(e ? e->wild_spins : 0));
 	json_object_object_add(o, "spin_w", output_json_real(e ? e->spin_w.v : NAN));
 	json_object_object_add(o, "spin_w_lo", output_json_real(e ? e->spin_w.lo : NAN));
 	json_object_object_add(o, "spin_w_hi", output_json_real(e ? e->spin_w.hi : NAN));

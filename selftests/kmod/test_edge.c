@@ -17,6 +17,7 @@
 #include "../ktap.h"
 #include "books.h"
 #include "caps.h"
+#include "chip.h"
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
@@ -25,6 +26,8 @@
 #define INTERVAL_NS	1000000
 #define PERIOD_NS	10000000.0	/* of the plain chip's counter */
 #define DUTY		250
+#define STUCK_MS	1500
+#define MOST_W		10.0	/* more than the chip can draw */
 
 static struct nl nl;
 static struct nl_session info;
@@ -35,6 +38,7 @@ static struct walk walk[NL_MAX_CPUS];
 struct seen {
 	uint32_t number;
 	uint64_t windows, spins, failed, leads;
+	uint64_t led[3];	/* windows, spins, failed ones, of who leads */
 	uint64_t c_ns, held_ns, longest_ns;
 	uint64_t uj;
 	char fault[120];
@@ -53,6 +57,7 @@ static void see_window(struct walk *w, const struct kjoule_window *v)
 	unsigned int i = s - seen;
 	bool spin = v->rec.flags & KJOULE_WINDOW_SPIN, leads = v->rec.flags & KJOULE_WINDOW_LEADER;
 
+	s->led[v->rec.flags & KJOULE_WINDOW_FAILED ? 2 : spin] += leads;
 	if (v->rec.flags & KJOULE_WINDOW_FAILED) {
 		s->failed++;
 		s->number = v->number;
@@ -66,6 +71,9 @@ static void see_window(struct walk *w, const struct kjoule_window *v)
 		FAULT(s, "window %u after %u", v->number, s->number);
 	if (leads && v->c_uj <= v->a_uj)
 		FAULT(s, "window %u spent nothing", v->number);
+	if (leads && v->c_uj - v->a_uj > MOST_W * 1e-3 * (v->c_ns - v->a_ns))
+		FAULT(s, "window %u spent %llu uJ in %llu ns", v->number,
+		      (unsigned long long)(v->c_uj - v->a_uj), (unsigned long long)(v->c_ns - v->a_ns));
 	if (!leads && (v->a_uj || v->c_uj || spin))
 		FAULT(s, "window %u tells what only the leader may", v->number);
 	s->number = v->number;
@@ -98,9 +106,22 @@ static bool begin(uint32_t duty)
 
 static void end(const char *name)
 {
+	static const char * const kinds[] = { "windows", "of held CPUs alone", "failed ones" };
+	uint64_t books[3];
+	unsigned int i;
+
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	books[0] = info.edge_windows;
+	books[1] = info.edge_spins;
+	books[2] = info.edge_failed;
 	drain_map(&d, walk);
 	check_books(name, &nl, &info, &d, walk);
+	for (i = 0; i < 3; i++) {
+		uint64_t led = seen[0].led[i] + seen[1].led[i];
+
+		if (!ktap_check(led == books[i], "%s: as many %s as the session tells of", name, kinds[i]))
+			ktap_diag("%llu, the session says %llu", (unsigned long long)led, (unsigned long long)books[i]);
+	}
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_close(&d);
 }
@@ -190,6 +211,60 @@ static void check_hotplug(void)
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
 }
 
+/* Nobody is held much for a counter that does not move, or can not be read; and windows go on when it does. */
+static void check_stuck(const char *parameter)
+{
+	struct nl_session before, after;
+	struct busy busy;
+	uint64_t windows;
+
+	busy_start(&busy, 1);
+	if (!begin(DUTY))
+		return;
+	ktap_check(drain_until(&d, walk, 3000, &seen[0].windows, 20), "%s: there are windows", parameter);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &before);
+	set_parameter("vchip_source", parameter, "1");
+	windows = seen[0].windows;
+	drain_until(&d, walk, STUCK_MS, &seen[0].windows, UINT64_MAX);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &after);
+	set_parameter("vchip_source", parameter, "0");
+	ktap_check(after.edge_failed > before.edge_failed, "%s: windows fail", parameter);
+	ktap_check(seen[0].windows <= windows + 2, "%s: and none is told as if there were edges", parameter);
+	ktap_check(after.edge_held_ns - before.edge_held_ns < 1.25e3 * DUTY * STUCK_MS,
+		   "%s: the CPUs are not held for longer than else", parameter);
+	ktap_check(after.edge_longest_ns < 6.5 * PERIOD_NS, "%s: and never for long", parameter);
+	windows = seen[0].windows;
+	ktap_check(drain_until(&d, walk, 10000, &seen[0].windows, windows + 20), "%s: they go on", parameter);
+	busy_stop(&busy);
+	end(parameter);
+	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "%s: what is told is right", parameter);
+	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
+}
+
+/* What a counter that was set back seems to have counted is in no window. */
+static void check_reset(void)
+{
+	unsigned int i;
+	struct busy busy;
+
+	busy_start(&busy, 1);
+	if (!begin(DUTY))
+		return;
+	for (i = 0; i < 5; i++) {
+		uint64_t windows = seen[0].windows;
+
+		set_parameter("vchip_source", "reset", "1");
+		if (!drain_until(&d, walk, 5000, &seen[0].windows, windows + 10))
+			break;
+	}
+	busy_stop(&busy);
+	ktap_check(i == 5, "windows go on when the counter is set back");
+	end("a counter that is set back");
+	set_parameter("vchip_source", "frozen", "0");
+	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "and what it seems to have counted is in none");
+	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
+}
+
 static void check_refused(const char *name, const struct nl_config *c, int want)
 {
 	struct nl_session s;
@@ -251,6 +326,9 @@ int main(void)
 	check_refusals();
 	check_windows();
 	check_hotplug();
+	check_stuck("frozen");
+	check_stuck("failing");
+	check_reset();
 	ktap_check(!session_count(), "no session is left");
 	return ktap_end();
 }

@@ -12,6 +12,7 @@
 #include "edge.h"
 #include "kjoule.h"
 #include "changes.h"
+#include "outliers.h"
 #include "timeline.h"
 
 /* As many vectors have a power of their own; the rest, which is rare, has one in common. */
@@ -30,6 +31,9 @@
 
 /* Ticks of a recording that the model looks at, at most: some hours of the highest rate. */
 #define SEEN_MOST	(1u << 27)
+
+/* A window is off anyway by such a part of its energy: by how well the moves of a counter are timed. */
+#define OFF_ANYWAY	0.002
 
 /* Windows of held CPUs alone, without which their power is not known. */
 #define SPINS_LEAST	10
@@ -57,6 +61,7 @@ struct story {
 	size_t n_changes;
 	uint32_t first;		/* the vector before the first change */
 	double *from;		/* of each window: where it begins */
+	bool *wild;		/* of each window: it does not agree with the others */
 };
 
 static uint32_t vector_at(const struct cpm_vectors *v, size_t *event, uint64_t tick)
@@ -157,9 +162,11 @@ struct walk {
 	size_t change, seen;
 };
 
-static bool is_used(const struct edge_window *w)
+static bool is_used(const struct edge_input *in, const struct story *st, size_t j)
 {
-	return !w->spin && !w->failed && w->b_ns > w->from_ns;
+	const struct edge_window *w = &in->windows[j];
+
+	return !w->spin && !w->failed && w->b_ns > w->from_ns && !st->wild[j];
 }
 
 /* Part of [@from, @to] that is in [@low, @high]. */
@@ -263,7 +270,7 @@ static int survey_windows(const struct edge_input *in, const struct story *st, s
 	if (!s.seen)
 		return -ENOMEM;
 	for (size_t j = 0; j < in->n_windows; j++) {
-		if (!is_used(&in->windows[j]))
+		if (!is_used(in, st, j))
 			continue;
 		s.window++;
 		for_window(in, st, v, &k, j, count_part, &s);
@@ -323,6 +330,8 @@ struct system {
 	gsl_matrix *scores;	/* sum of what each window has to do with the answer, squared */
 	double lately[LAGS][OWN_MOST + 2];	/* of these, the last ones */
 	size_t scored;
+	double *off, *anyway;	/* of each row from the model, and so much at least; and its window */
+	size_t *window, n_off;
 	double residual;	/* sum of squares */
 	gsl_matrix *blur;	/* what of @m comes from not knowing where changes were, at most */
 };
@@ -331,7 +340,7 @@ struct system {
 struct row {
 	const struct edge_input *in;
 	const struct vector *v;
-	size_t n;
+	size_t n, window;
 	double t[OWN_MOST + 2];
 	double busy_s;		/* of all CPUs together */
 	double uj;
@@ -383,7 +392,7 @@ static void blur_all(const struct edge_input *in, const struct story *st, const 
 	struct walk k = { 0 };
 
 	for (size_t j = 0; j < in->n_windows; j++)
-		if (is_used(&in->windows[j]))
+		if (is_used(in, st, j))
 			add_blur(st, v, st->from[j], st->from[j] + (in->windows[j].b_ns - in->windows[j].from_ns),
 				 1e-9 * (1 - edge_irq_part(in)), &k, s);
 }
@@ -396,9 +405,9 @@ static void for_each_row(const struct edge_input *in, const struct story *st, co
 
 	for (size_t j = 0; j < in->n_windows; j++) {
 		const struct edge_window *w = &in->windows[j];
-		struct row r = { .in = in, .v = v, .n = s->n };
+		struct row r = { .in = in, .v = v, .n = s->n, .window = j };
 
-		if (!is_used(w))
+		if (!is_used(in, st, j))
 			continue;
 		for_window(in, st, v, &k, j, row_part, &r);
 		r.t[s->n - 1] = 1;
@@ -419,16 +428,24 @@ static void add_equation(struct system *s, const struct row *r)
 	s->rows++;
 }
 
+/* By how much a window is off the model. */
+static double off_by(const struct system *s, const struct row *r)
+{
+	double off = r->uj;
+
+	for (size_t a = 0; a < s->n; a++)
+		off -= r->t[a] * gsl_vector_get(s->x, a);
+	return off;
+}
+
 /*
  * t_j (y_j - t_j x), whose sum is zero at the answer. A change that is misplaced is so in some windows
  * in a row (Newey and West's weights).
  */
 static void add_score(struct system *s, const struct row *r)
 {
-	double *score = s->lately[s->scored % LAGS], off = r->uj;
+	double *score = s->lately[s->scored % LAGS], off = off_by(s, r);
 
-	for (size_t a = 0; a < s->n; a++)
-		off -= r->t[a] * gsl_vector_get(s->x, a);
 	for (size_t a = 0; a < s->n; a++)
 		score[a] = r->t[a] * off;
 	for (size_t lag = 0; lag < LAGS && lag <= s->scored; lag++) {
@@ -588,21 +605,51 @@ static void conclude(const struct edge_input *in, const struct vector *v, const 
 	r->extra_uj = gsl_vector_get(s->x, s->n - 1);
 }
 
-/* Power while all are held, from the windows that are nothing else. */
+static bool is_spin(const struct edge_window *w)
+{
+	return w->spin && !w->failed && w->held_ns;
+}
+
+/*
+ * Power while all are held, from the windows that are nothing else. What took the CPU away in one, such as
+ * the firmware or a hypervisor, shows in it as a power that the others do not have.
+ */
 static int learn_spin(const struct edge_input *in, struct edge_result *r)
 {
 	double sum = 0, squares = 0, ns = 0, mean, error;
+	double *power = calloc(in->n_windows + 1, sizeof(*power)), *anyway = calloc(in->n_windows + 1, sizeof(*anyway));
+	struct outlier *far = calloc(in->n_windows + 1, sizeof(*far));
+	size_t n = 0;
+	int ret = power && anyway && far ? 0 : -ENOMEM;
 
-	for (size_t j = 0; j < in->n_windows; j++) {
+	for (size_t j = 0; j < in->n_windows && !ret; j++)
+		if (is_spin(&in->windows[j])) {
+			power[n] = in->windows[j].uj / in->windows[j].held_ns;
+			anyway[n] = OFF_ANYWAY * power[n];
+			n++;
+		}
+	if (!ret)
+		ret = outliers_find(power, anyway, n, far, NULL);
+	n = 0;
+	for (size_t j = 0; j < in->n_windows && !ret; j++) {
 		const struct edge_window *w = &in->windows[j];
 
-		if (!w->spin || w->failed || !w->held_ns)
+		if (!is_spin(w))
 			continue;
+		if (far[n++].differs) {
+			r->wild_spins++;
+			continue;
+		}
 		r->spins++;
 		sum += w->uj;
 		ns += w->held_ns;
 		squares += w->uj / w->held_ns * (w->uj / w->held_ns);
 	}
+	free(power);
+	free(anyway);
+	free(far);
+	if (ret)
+		return ret;
 	if (r->spins < SPINS_LEAST)
 		return -ENODATA;
 	mean = sum / ns;
@@ -626,6 +673,58 @@ static int allocate(struct system *s, gsl_matrix **inverse)
 	return s->m && s->scores && s->blur && s->y && s->x && *inverse ? 0 : -ENOMEM;
 }
 
+static void clear(struct system *s)
+{
+	gsl_matrix_set_zero(s->m);
+	gsl_vector_set_zero(s->y);
+	s->rows = 0;
+}
+
+/* The powers that fit the windows best. */
+static int fit_windows(const struct edge_input *in, const struct story *st, const struct vector *v,
+		       const struct edge_result *r, struct system *s, gsl_matrix *inverse)
+{
+	clear(s);
+	for_each_row(in, st, v, r->spin_w.v, add_equation, s);
+	if (s->rows < EDGE_WINDOWS_LEAST + s->n)
+		return -ENODATA;
+	close_empty(s);
+	return invert(s, inverse);
+}
+
+static void note_off(struct system *s, const struct row *r)
+{
+	s->off[s->n_off] = off_by(s, r);
+	s->anyway[s->n_off] = OFF_ANYWAY * r->in->windows[r->window].uj;
+	s->window[s->n_off++] = r->window;
+}
+
+/* Windows that differ from the model by far more than the others do: something else had the CPUs in them. */
+static int find_wild(const struct edge_input *in, const struct story *st, const struct vector *v,
+		     struct edge_result *r, struct system *s)
+{
+	struct outlier *far = calloc(s->rows + 1, sizeof(*far));
+	int ret = -ENOMEM;
+
+	s->off = calloc(s->rows + 1, sizeof(*s->off));
+	s->anyway = calloc(s->rows + 1, sizeof(*s->anyway));
+	s->window = calloc(s->rows + 1, sizeof(*s->window));
+	if (far && s->off && s->anyway && s->window) {
+		for_each_row(in, st, v, r->spin_w.v, note_off, s);
+		ret = outliers_find(s->off, s->anyway, s->n_off, far, NULL);
+	}
+	for (size_t i = 0; !ret && i < s->n_off; i++) {
+		st->wild[s->window[i]] = far[i].differs;
+		r->wild += far[i].differs;
+	}
+	r->windows -= r->wild;
+	free(s->off);
+	free(s->anyway);
+	free(s->window);
+	free(far);
+	return ret;
+}
+
 static int solve(const struct edge_input *in, const struct story *st, const struct vector *v, size_t columns,
 		 struct edge_result *r)
 {
@@ -634,13 +733,11 @@ static int solve(const struct edge_input *in, const struct story *st, const stru
 	int ret = allocate(&s, &inverse);
 
 	if (!ret)
-		for_each_row(in, st, v, r->spin_w.v, add_equation, &s);
-	if (!ret && s.rows < EDGE_WINDOWS_LEAST + s.n)
-		ret = -ENODATA;
-	if (!ret) {
-		close_empty(&s);
-		ret = invert(&s, inverse);
-	}
+		ret = fit_windows(in, st, v, r, &s, inverse);
+	if (!ret)
+		ret = find_wild(in, st, v, r, &s);
+	if (!ret)
+		ret = fit_windows(in, st, v, r, &s, inverse);
 	if (!ret) {
 		for_each_row(in, st, v, r->spin_w.v, add_score, &s);
 		blur_all(in, st, v, &s);
@@ -671,7 +768,8 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 	r->ticks = calloc(r->n_vectors + 1, sizeof(*r->ticks));
 	for (uint32_t i = 0; r->w && i < r->n_vectors; i++)
 		r->w[i] = (struct value){ NAN, NAN, NAN };
-	if (v && r->w && r->why && r->ticks)
+	st.wild = calloc(in->n_windows + 1, sizeof(*st.wild));
+	if (v && r->w && r->why && r->ticks && st.wild)
 		ret = learn_spin(in, r);
 	if (!ret)
 		ret = tell_story(in, &st);
@@ -690,6 +788,7 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 	free(st.seen);
 	free(st.changes);
 	free(st.from);
+	free(st.wild);
 	free(v);
 	if (ret)
 		edge_free(r);

@@ -64,6 +64,7 @@ enum edge_why {
  * struct edge_result - what the windows tell
  * @spin_w:	power while all CPUs are held
  * @windows,@spins: of each kind that were of use
+ * @wild,@wild_spins: left out, because they differ from all others by too much (outliers.h)
  * @unknown_w:	power of all vectors whose own is not told, together; NAN: there are none
  * @extra_uj:	what a window has besides: its own interrupts
  * @residual_uj: standard deviation of the windows from the model
@@ -74,7 +75,7 @@ enum edge_why {
  */
 struct edge_result {
 	struct value spin_w;
-	size_t windows, spins;
+	size_t windows, spins, wild, wild_spins;
 	struct value unknown_w;
 	double extra_uj, residual_uj;
 	uint32_t n_vectors;

@@ -24,12 +24,12 @@
 /*
  * A program of blocks of @length seconds each, in random order, under a counter that moves each
  * UPDATE. It runs for a random part of each window and is held then. With @cost, each tick takes so
- * much of it, at @irq_w.
+ * much of it, at @irq_w. In a part of the windows, @disturbed, something else has the CPUs for a while.
  */
 struct run {
 	unsigned int n_blocks;
 	double length[BLOCKS], power[BLOCKS];
-	double T, jitter, spin_w, cost, irq_w;
+	double T, jitter, spin_w, cost, irq_w, disturbed;
 	size_t n_windows;
 	/* what became of it */
 	struct edge_window *windows;
@@ -104,6 +104,8 @@ static void simulate(struct run *r, uint64_t seed)
 		r->windows[j] = (struct edge_window){
 			.seek_ns = t * 1e9, .from_ns = t * 1e9, .b_ns = until * 1e9, .held_ns = (c - until) * 1e9,
 			.uj = now - shown, .spin = spin };
+		if (r->disturbed > 0 && rnd_unit(&p.seed) < r->disturbed)
+			r->windows[j].uj *= 1 - 0.2 * rnd_unit(&p.seed);
 		shown = now;
 		t = c;
 	}
@@ -229,6 +231,34 @@ static void costly_ticks(void **state)
 	check("costly ticks", r, 0.002, 1.5);
 }
 
+/* Windows that have something else in them would make the spinning and all that ran beside them cheaper. */
+static void disturbed_windows(void **state)
+{
+	struct run r = of_lengths(alternating, 0.2, 0.2, 0);
+	double rms[BLOCKS], width;
+	struct edge_result result;
+	struct cpm_vectors v;
+	unsigned int inside;
+
+	(void)state;
+	r.disturbed = 0.1;
+	/* 2 % with all of them; the smallest disturbances stay, and all are of one sign */
+	repeat(r, RUNS, rms, &inside, &width);
+	print_message("a tenth of the windows disturbed: rms %.2f and %.2f %%, half width %.2f %%, %u of %u inside\n",
+		      100 * rms[0], 100 * rms[1], 100 * width, inside, 2 * RUNS);
+	assert_true(fmax(rms[0], rms[1]) < 0.0025);
+	assert_true(inside >= 0.75 * 2 * RUNS);
+	simulate(&r, 7);
+	assert_int_equal(solve(&r, &v, &result), 0);
+	/* small disturbances are like others */
+	assert_true(result.wild > 0.05 * r.n_windows && result.wild < 0.1 * r.n_windows);
+	assert_true(result.wild_spins > 0 && result.wild_spins < 40);
+	assert_int_equal(result.windows + result.wild + result.spins + result.wild_spins, r.n_windows);
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	run_free(&r);
+}
+
 /* By the middles between ticks this is off by 10 %, and its interval says that it is hard. */
 static void coarse_ticks(void **state)
 {
@@ -286,6 +316,7 @@ int main(void)
 		cmocka_unit_test(alternating_blocks),
 		cmocka_unit_test(unequal_blocks),
 		cmocka_unit_test(costly_ticks),
+		cmocka_unit_test(disturbed_windows),
 		cmocka_unit_test(coarse_ticks),
 		cmocka_unit_test(short_blocks_are_refused),
 		cmocka_unit_test(too_few_windows),
