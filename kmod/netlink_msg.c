@@ -237,7 +237,8 @@ static int put_vpm(struct sk_buff *skb, struct kjoule_session *s)
 
 	kjoule_vpm_books(s->vpm, &b);
 	kjoule_vpm_meter(s->vpm, &m);
-	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS, s->config.vpm_interval_ns, 0) ||
+	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS,
+				 s->config.vpm_interval_ns, 0) ||
 	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PEAK_UW, m.peak_uw, 0) ||

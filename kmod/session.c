@@ -288,7 +288,7 @@ static int make_vpm(struct kjoule_session *s, const struct kjoule_session_config
 		return -EPERM;
 	}
 	if (c->edges) {
-		*why = "edge windows and readings of blocks hold the same CPUs: ask for one of them";
+		*why = "edge windows and readings of blocks hold the same CPUs: ask for one";
 		return -EINVAL;
 	}
 	return kjoule_vpm_new(&s->vpm, c->vpm_source, &s->config.vpm_interval_ns, &s->plan.whom,

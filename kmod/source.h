@@ -93,11 +93,11 @@ struct kjoule_source;
  * @read_value:		makes a slow source. Process context, may sleep, several at once. Raw value
  *			of a domain: of a counter, or what a gauge shows now. Gives 0 or -errno
  *			(counted)
- * @start:		of a meter that starts on command: start it now; its domain is a gauge of power.
- *			Gives 0, or -errno (it is in use, or does not answer)
- * @read_started:	the mean since the last @start, when @ready_ns have passed. Gives 0, -EAGAIN as
- *			long as it is not ready, -ECANCELED if it was started by somebody else
- *			since, -errno
+ * @start:		of a meter that starts on command: start it now; its domain is a gauge of
+ *			power. Gives 0, or -errno (it is in use, or does not answer)
+ * @read_started:	the mean since the last @start, when @ready_ns have passed. Gives 0,
+ *			-EAGAIN as long as it is not ready, -ECANCELED if it was started by
+ *			somebody else since, -errno
  * @package:		optional: which package (the scope of the energy counters) a CPU belongs to;
  *			the physical package if left out
  * @owner:		optional: the only CPU that can read the counters of the scope of @cpu,
@@ -148,8 +148,8 @@ struct kjoule_source_ops {
  * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
  * @period_ns:		slow sources: between two readings unless the session says otherwise, 0
  *			for KJOULE_PERIOD_DEFAULT_NS
- * @ready_ns:		with @start: a reading is ready so long after it, and the mean over that; at most
- *			KJOULE_READY_MAX_NS
+ * @ready_ns:		with @start: a reading is ready so long after it, and the mean over that;
+ *			at most KJOULE_READY_MAX_NS
  * @n_domains:		energy sources and gauges: how many counters or values
  * @domains:		energy sources and gauges: these
  * @reference_khz:	frequency sources: rate of the reference counter

@@ -38,6 +38,7 @@
 #include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
@@ -87,12 +88,14 @@ enum state {
  * @pid:	of its process
  * @place:	where; its pid is of no use here
  * @end:	where it returns to, as far as was learnt
+ * @met:	how often each of these was
  * @n_ends:	how many of @end
  */
 struct vpm_block {
 	struct pid *pid;
 	struct kjoule_vpm_place place;
 	u64 end[CALLERS];
+	u32 met[CALLERS];
 	u32 n_ends;
 };
 
@@ -284,18 +287,24 @@ static void work(struct irq_work *work)
 	wake_up(&v->wait);
 }
 
-static void learn(const struct kjoule_vpm *v, struct vpm_block *b, u64 end)
+/* Of what is met the most hardly anything is forgotten: the place that was met least makes room. */
+static void learn(struct vpm_block *b, u64 end)
 {
-	u32 i;
+	u32 i, least = 0;
 
 	for (i = 0; i < b->n_ends; i++) {
-		if (b->end[i] == end)
+		if (b->end[i] == end) {
+			b->met[i]++;
 			return;
+		}
+		if (b->met[i] < b->met[least])
+			least = i;
 	}
-	/* those that were seen first are not the more frequent ones: one makes room */
-	i = b->n_ends < CALLERS ? b->n_ends : v->number % CALLERS;
-	b->end[i] = end;
-	WRITE_ONCE(b->n_ends, max(b->n_ends, i + 1));
+	if (b->n_ends < CALLERS)
+		least = b->n_ends;
+	b->end[least] = end;
+	b->met[least] = 1;
+	WRITE_ONCE(b->n_ends, max(b->n_ends, least + 1));
 }
 
 static bool is_wanted(const struct kjoule_vpm *v)
@@ -313,7 +322,7 @@ static bool finds_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 	if (copy_from_user_nofault(&end, (void __user *)user_stack_pointer((struct pt_regs *)regs),
 				   sizeof(end)))
 		return false;
-	learn(v, v->at, end);
+	learn(v->at, end);
 	return end == v->end || v->round == ROUND_LEARN || v->round == ROUND_HELD;
 }
 
@@ -410,43 +419,58 @@ static void disarm(struct kjoule_vpm *v)
 	}
 }
 
-/* Return: 0, -ENODEV if the CPU is not there, -errno */
-static int arm_cpu(struct kjoule_vpm *v, unsigned int i, u64 start, u64 stop)
+/* Return: 0, also if the CPU is not there, -errno */
+static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, u64 start, u64 stop)
 {
 	struct vpm_cpu *c = &v->cpu[i];
 	unsigned int cpu = v->sampler[i]->cpu;
-	int err;
 
 	if (!cpu_online(cpu))
-		return -ENODEV;
+		return 0;
 	if (stop) {
 		c->stop = make_breakpoint(v, cpu, stop, on_stop);
 		if (IS_ERR(c->stop))
 			return PTR_ERR(c->stop);
 	}
 	c->start = make_breakpoint(v, cpu, start, on_start);
-	if (IS_ERR(c->start))
-		return PTR_ERR(c->start);
-	err = c->stop ? perf_event_refresh(c->stop, STOPS_MOST) : 0;
-	return err ?: perf_event_refresh(c->start, 1);
+	return PTR_ERR_OR_ZERO(c->start);
 }
 
-/* Return: 0 if it is armed on some CPU, -errno if a breakpoint can not be had */
+/* Those that stop first: who comes by then has both. */
+static int enable(struct kjoule_vpm *v)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < v->n && !err; i++) {
+		if (v->cpu[i].stop)
+			err = perf_event_refresh(v->cpu[i].stop, STOPS_MOST);
+	}
+	v->armed_ns = ktime_get_ns();
+	v->hit_ns = v->armed_ns;
+	atomic_set(&v->state, STATE_ARMED);
+	for (i = 0; i < v->n && !err; i++) {
+		if (v->cpu[i].start)
+			err = perf_event_refresh(v->cpu[i].start, 1);
+	}
+	return err;
+}
+
+/* Return: 0, or -errno if a breakpoint can not be had; one of a CPU that is just going is none */
 static int arm(struct kjoule_vpm *v, u64 start, u64 stop)
 {
-	int err, last = -ENODEV;
 	unsigned int i;
+	int err = 0;
 
-	for (i = 0; i < v->n; i++) {
-		err = arm_cpu(v, i, start, stop);
-		if (err && err != -ENODEV) {
-			disarm(v);
-			return err;
+	for (i = 0; i < v->n && !err; i++) {
+		err = prepare_cpu(v, i, start, stop);
+		if (err == -ENODEV) {
+			drop(&v->cpu[i].stop);
+			drop(&v->cpu[i].start);
+			err = 0;
 		}
-		if (!err)
-			last = 0;
 	}
-	return last;
+	return err ?: enable(v);
 }
 
 static bool is_over(const struct kjoule_vpm *v)
@@ -503,6 +527,22 @@ static enum round choose_round(struct kjoule_vpm *v)
 	return get_random_u32() & 1 ? ROUND_DELAYED : ROUND_UNDELAYED;
 }
 
+/* One of the places that it returns to, each as often as it was met. Return: 0 if none is known */
+static u64 choose_end(const struct vpm_block *b)
+{
+	u64 all = 0, at;
+	u32 i;
+
+	for (i = 0; i < b->n_ends; i++)
+		all += b->met[i];
+	if (!all)
+		return 0;
+	at = random_below(all);
+	for (i = 0; at >= b->met[i]; i++)
+		at -= b->met[i];
+	return b->end[i];
+}
+
 static void take_reading(struct kjoule_vpm *v)
 {
 	struct vpm_block *b = v->at;
@@ -512,22 +552,17 @@ static void take_reading(struct kjoule_vpm *v)
 	v->round = choose_round(v);
 	v->flags = v->round == ROUND_DELAYED ? KJOULE_READING_DELAYED :
 		   v->round == ROUND_HELD ? KJOULE_READING_HELD : 0;
-	v->end = b->place.end;
-	if (!v->end && b->n_ends)
-		v->end = b->end[random_below(b->n_ends)];
+	v->end = b->place.end ?: choose_end(b);
 	if (v->round == ROUND_DELAYED)
 		stop = v->end;
 	else if (v->round == ROUND_UNDELAYED)
 		stop = b->place.next;
-	v->armed_ns = ktime_get_ns();
-	v->hit_ns = v->armed_ns;
-	atomic_set(&v->state, STATE_ARMED);
 	err = arm(v, b->place.start, stop);
 	if (!err)
 		await(v);
 	disarm(v);
 	irq_work_sync(&v->work);
-	if (err && err != -ENODEV)
+	if (err)
 		v->books.failed++;
 	else if (!kthread_should_stop())
 		book(v, atomic_read(&v->state));
@@ -557,6 +592,8 @@ static int arms(void *data)
 {
 	struct kjoule_vpm *v = data;
 
+	/* or who is measured goes on before this thread is done, and is preempted in a reading */
+	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
 		ktime_t pause = ns_to_ktime(v->interval_ns / 2 + random_below(v->interval_ns));
 
@@ -690,7 +727,7 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns
 
 	if (!IS_ENABLED(CONFIG_HAVE_HW_BREAKPOINT) || !IS_ENABLED(CONFIG_X86) ||
 	    !arch_irq_work_has_interrupt()) {
-		*why = "readings of blocks need an x86 CPU's breakpoints, and interrupts to oneself";
+		*why = "readings of blocks need x86 breakpoints, and interrupts to oneself";
 		return -EOPNOTSUPP;
 	}
 	if (atomic_cmpxchg(&taken, 0, 1)) {
@@ -762,7 +799,8 @@ static int try_place(struct kjoule_vpm *v, const struct kjoule_vpm_place *p, con
 		if (!cpu_online(v->sampler[i]->cpu))
 			continue;
 		for (k = 0; k < 2; k++)
-			event[k] = make_breakpoint(v, v->sampler[i]->cpu, k ? p->next : p->start, on_stop);
+			event[k] = make_breakpoint(v, v->sampler[i]->cpu,
+						   k ? p->next : p->start, on_stop);
 		ret = PTR_ERR_OR_ZERO(event[0]) ?: PTR_ERR_OR_ZERO(event[1]);
 		for (k = 0; k < 2; k++)
 			drop(&event[k]);

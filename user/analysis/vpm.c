@@ -37,6 +37,7 @@ static double residual(const struct half *h, size_t i, double w)
 	return h->j[i] - h->mean_j - w * (h->ran[i] - h->mean_ran);
 }
 
+/* Keep the readings whose value is among most others'. Return: how many are left out */
 static size_t keep_near(struct half *h, const double *values)
 {
 	double middle, spread;
@@ -61,17 +62,21 @@ static size_t keep_near(struct half *h, const double *values)
 	return n - out;
 }
 
-/* Leave out what is far from the rest. Return: how many */
+/* Leave out what is far from the rest, in its time or in its energy. Return: how many */
 static size_t leave_out(struct half *h, double w)
 {
-	size_t left = 0;
 	double *values = h->buf + h->n;
+	size_t left;
 
 	if (h->n < 4)
 		return 0;
 	for (size_t i = 0; i < h->n; i++)
-		values[i] = residual(h, i, w);
+		values[i] = h->ran[i];
 	left = keep_near(h, values);
+	take_means(h);
+	for (size_t i = 0; i < h->n; i++)
+		values[i] = residual(h, i, w);
+	left += keep_near(h, values);
 	take_means(h);
 	return left;
 }
