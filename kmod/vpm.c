@@ -133,6 +133,7 @@ struct vpm_cpu {
  * @sp:		stack pointer at the hit
  * @task:	who came by
  * @switches:	of that task until then
+ * @waited:	for a CPU, until then; from the stop on, since then
  * @where:	the CPU
  * @flags:	KJOULE_READING_*
  *
@@ -166,6 +167,7 @@ struct kjoule_vpm {
 	u64 sp;
 	struct task_struct *task;
 	u64 switches;
+	u64 waited;
 	unsigned int where;
 	u8 flags;
 };
@@ -182,9 +184,20 @@ static u64 random_below(u64 limit)
 	return mul_u64_u64_shr(get_random_u64(), limit, 64);
 }
 
+/* How long it has waited for a CPU: others ran there, or interrupts of theirs. */
+static u64 waited_ns(const struct task_struct *task)
+{
+#ifdef CONFIG_SCHED_INFO
+	return task->sched_info.run_delay;
+#else
+	return 0;
+#endif
+}
+
+/* Those after which a reading is of no use: where it is not known for how long others ran, all. */
 static u64 switches_of(const struct task_struct *task)
 {
-	return task->nvcsw + task->nivcsw;
+	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
 /* Return: the sampler of this CPU, NULL if it has none that may write. */
@@ -219,6 +232,7 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 		rec->hit_ns = v->hit_ns;
 		rec->stop_ns = v->stop_ns;
 		rec->ready_ns = ready_ns;
+		rec->others_ns = v->waited;
 		rec->power_uw = uw;
 	}
 	kjoule_sampler_wake_reader(s);
@@ -341,6 +355,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	v->task = current;
 	v->where = smp_processor_id();
 	v->switches = switches_of(current);
+	v->waited = v->round == ROUND_HELD ? 0 : waited_ns(current);
 	v->sp = user_stack_pointer(regs);
 	switch (v->round) {
 	case ROUND_LEARN:
@@ -377,6 +392,7 @@ static void on_stop(struct perf_event *event, struct perf_sample_data *data, str
 	if (atomic_read(&v->state) != STATE_STARTED || current != v->task || !is_same_call(v, regs))
 		return;
 	v->stop_ns = ktime_get_ns();
+	v->waited = waited_ns(current) - v->waited;
 	if (v->where != smp_processor_id() || v->switches != switches_of(current))
 		v->flags |= KJOULE_READING_MOVED;
 	v->where = smp_processor_id();

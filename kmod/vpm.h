@@ -30,8 +30,8 @@ struct kjoule_whom;
  * @unended:	who came by did not come to the block's end
  * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
  *		was not the session's target that came by
- * @spoilt:	of @readings, those of no use: another task ran meanwhile, or the CPU changed, or
- *		the block took longer than the meter's interval
+ * @spoilt:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
+ *		or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
  * @held_ns:	a CPU was held for so long
  * @longest_ns:	and so long at a time

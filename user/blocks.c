@@ -516,6 +516,9 @@ static int make_windows(struct blocks *b, const struct view *v, bool raw)
 /* So is a CPU while a reading of a block is waited for. */
 static int add_readings(struct blocks *b, const struct view *v)
 {
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+	uint64_t begin = s->t0_ns, end = timeline_due(s, v->tl.end_tick) + WINDOWS_LONGEST_NS;
+
 	for (size_t i = 0; i < v->tl.n_cpus; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
 		struct windows_cpu *c = &b->windows.cpus[i];
@@ -525,7 +528,8 @@ static int add_readings(struct blocks *b, const struct view *v)
 			const struct kjoule_vpm_reading *r = cpu->readings[k];
 			struct windows_hold *h;
 
-			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > WINDOWS_LONGEST_NS)
+			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > WINDOWS_LONGEST_NS ||
+			    r->ready_ns < begin || r->ready_ns > end)
 				continue;
 			h = kjoule_grow(&c->holds, &c->n, sizeof(*h));
 			if (!h)

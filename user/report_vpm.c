@@ -106,7 +106,8 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 		return -ENOMEM;
 	*to = (struct vpm_reading){
 		.kind = flags & KJOULE_READING_HELD ? VPM_HELD : flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
-		.ran_s = (r->stop_ns - r->hit_ns) * 1e-9,
+		/* what others spent meanwhile counts as if they had been held */
+		.ran_s = (r->stop_ns - r->hit_ns - r->others_ns) * 1e-9,
 		.power_w = r->power_uw * 1e-6 };
 	return 0;
 }
@@ -215,7 +216,6 @@ static void row(struct output *out, const struct block *b)
 
 static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
 {
-	printf("# model      vpm: a meter started at the blocks' first instruction (ALEA, equations 4 to 6)\n");
 	printf("# meter      %s, %.3f ms; %.3f W when the session was made", vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
 	if (!isnan(held_w->v))
 		printf(", %.4f W +-%.4f while the program is held", held_w->v, half_of(held_w));
@@ -225,7 +225,7 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
 	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
-	printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
+	putchar('\n');
 }
 
 static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
@@ -284,6 +284,18 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	return 0;
 }
 
+/* What ticks and other interrupts take of all that runs, as far as it was calibrated. */
+static void find_interrupts(const struct blocks *b, struct vpm_input *in)
+{
+	double tick = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++)
+		tick = fmax(tick, b->lanes[i].tick_ns / b->input.interval_ns);
+	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
+	in->irq_part = tick + (1 - tick) * b->input.other;
+	in->irq_from_s = b->input.interval_ns * 1e-9;
+}
+
 int report_vpm(const struct view *v, const struct blocks *b, const struct report_groups *g,
 	       const struct report_options *opt, struct json_object *head)
 {
@@ -296,6 +308,8 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct report
 		.peak_w = vpm->peak_uw ? vpm->peak_uw * 1e-6 : NAN };
 	bool told = false;
 	int ret = blocks ? 0 : -ENOMEM;
+
+	find_interrupts(b, &in);
 
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)

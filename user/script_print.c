@@ -354,6 +354,8 @@ static void describe_reading(const struct view *v, const struct kjoule_vpm_readi
 			 flags & KJOULE_READING_MOVED ? " (moved)" : "", flags & KJOULE_READING_LATE ? " (late)" : "",
 			 (r->hit_ns - r->armed_ns) * 1e-6, (r->stop_ns - r->hit_ns) * 1e-3);
 
+	if (n > 0 && (size_t)n < len && r->others_ns)
+		n += snprintf(text + n, len - n, " and others %.3f us", r->others_ns * 1e-3);
 	if (n > 0 && (size_t)n < len && !(flags & KJOULE_READING_LATE))
 		snprintf(text + n, len - n, ", %llu uW", (unsigned long long)r->power_uw);
 }

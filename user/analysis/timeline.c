@@ -312,7 +312,8 @@ static int add_block_reading(struct walk *w, const struct kjoule_vpm_reading *re
 {
 	const struct kjoule_vpm_reading **r;
 
-	if (rec->armed_ns > rec->hit_ns || rec->hit_ns > rec->stop_ns || rec->stop_ns > rec->ready_ns) {
+	if (rec->armed_ns > rec->hit_ns || rec->hit_ns > rec->stop_ns || rec->stop_ns > rec->ready_ns ||
+	    rec->others_ns > rec->stop_ns - rec->hit_ns) {
 		w->tl->disorder++;
 		return 0;
 	}

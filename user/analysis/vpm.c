@@ -146,20 +146,24 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 	double w = slope(h), latency = d->mean_ran - u->mean_ran;
 	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
 	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
-	double half, t, power_half;
+	double half, t, power_half, irq;
 
 	t = interval_t(held->n - 1.0);
 	r->held_w = around(held->mean_j / in->interval_s, t * sqrt(var_held) / in->interval_s);
 	t = interval_t(dof_of(var_ran_d, d->n, var_ran_u, u->n));
 	half = t * sqrt(var_ran_d + var_ran_u);
 	r->latency_s = around(latency, half);
+	/* it can not be told from nothing */
 	if (!(latency > half)) {
 		r->why = VPM_SHORT;
 		return;
 	}
 	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
 	power_half = hypot(t * sqrt(var_d + var_u) / latency, r->held_w.hi - r->held_w.v);
-	r->power_w = around(r->held_w.v + w, power_half);
+	irq = isnan(in->irq_w) || latency < in->irq_from_s ? 0 : in->irq_part;
+	r->power_w = around((r->held_w.v + w - (irq > 0 ? irq * in->irq_w : 0)) / (1 - irq), power_half / (1 - irq));
+	latency *= 1 - irq;
+	r->latency_s = around(latency, half * (1 - irq));
 	bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
 	half = latency * hypot(r->power_w.hi - r->power_w.lo, r->power_w.v * (r->latency_s.hi - r->latency_s.lo) / latency) / 2;

@@ -33,6 +33,9 @@ struct vpm_reading {
  * @interval_s:	the meter's sensing interval
  * @late:	times that the block had not ended when the interval had
  * @idle_w,@peak_w: what the block's power is between; NAN: not known
+ * @irq_part:	part of the time of what runs that interrupts take, and @irq_w, their power; NAN: not known
+ * @irq_from_s:	blocks that take so long have their part of them in each run; in shorter ones an interrupt is an
+ *		accident, and a reading that it falls into is left out
  */
 struct vpm_input {
 	const struct vpm_reading *readings;
@@ -40,6 +43,7 @@ struct vpm_input {
 	double interval_s;
 	size_t late;
 	double idle_w, peak_w;
+	double irq_part, irq_w, irq_from_s;
 };
 
 /* Readings of each of the first two kinds, and of the third, that an interval needs. */
@@ -84,7 +88,7 @@ struct vpm_result {
  *	energy  = T power(delayed) - T power(undelayed) + held latency		(equation 4)
  *	power   = energy / latency						(equation 6)
  *
- * What the measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ
+ * Of the last two, and of the latency, interrupts' part is taken out. What the measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ
  * in, longer runs having spent more: a run that takes longer is no error of the power. What they differ in is told by
  * the middle half of them, and readings that are LEFT_OUT deviations off, in which something else has happened, are
  * left out.

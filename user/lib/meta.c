@@ -226,6 +226,11 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 		return;
 	kjoule_json_get_str(o, "source", vpm->source, sizeof(vpm->source));
 	kjoule_json_get_members(o, vpm_members, N_NAMES(vpm_members), vpm);
+	/* no module has a meter that takes longer */
+	if (!vpm->interval_ns || !vpm->ready_ns || vpm->ready_ns > 1000000000) {
+		memset(vpm, 0, sizeof(*vpm));
+		return;
+	}
 	for (size_t i = 0; i < n && i < KJOULE_VPM_BLOCKS; i++) {
 		struct json_object *one = json_object_array_get_idx(list, i);
 		struct kjoule_vpm_block *b = &vpm->block[vpm->n_blocks++];

@@ -43,7 +43,7 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 	struct kjoule_vpm_reading r = {
 		.rec = { KJOULE_RECORD_READING, flags | more, sizeof(r) }, .tick = k + READY_MS, .number = number, .pid = 100,
 		.tgid = 100, .armed_ns = hit - 3 * MS, .hit_ns = hit, .stop_ns = hit + (uint64_t)(ran * MS),
-		.ready_ns = hit + READY_MS * MS,
+		.ready_ns = hit + READY_MS * MS, .others_ns = 0,
 		/* 0.3 % off, up and down */
 		.power_uw = more & KJOULE_READING_LATE ? 0 : 1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0)) };
 

@@ -143,6 +143,36 @@ static void test_own_part_cancels(void **state)
 	assert_true(off < 5);
 }
 
+/* Interrupts take a part of a long block, and their power is not the block's. */
+static void test_interrupts(void **state)
+{
+	struct vpm_reading readings[600];
+	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
+				.irq_part = 0.03, .irq_w = 2.45, .irq_from_s = 4e-3 };
+	struct vpm_result r;
+	struct made m = usual;
+	uint64_t seed = 9;
+
+	(void)state;
+	/* 7 ms at 1.65 W, and 3 % of the time interrupts besides */
+	m.latency = 7e-3 / 0.97;
+	m.power = 0.97 * 1.65 + 0.03 * 2.45;
+	for (size_t i = 0; i < in.n; i++)
+		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
+	assert_int_equal(vpm_solve(&in, &r), 0);
+	printf("1.65 W beside interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v, 1e6 * r.latency_s.v);
+	assert_float_equal(r.power_w.v, 1.65, 0.006);
+	assert_float_equal(r.latency_s.v, 7e-3, 30e-6);
+	/* not where a run is too short to have one of them for certain, and not where their power is not known */
+	in.irq_from_s = 10e-3;
+	assert_int_equal(vpm_solve(&in, &r), 0);
+	assert_float_equal(r.power_w.v, m.power, 0.006);
+	in.irq_from_s = 4e-3;
+	in.irq_w = NAN;
+	assert_int_equal(vpm_solve(&in, &r), 0);
+	assert_float_equal(r.power_w.v, m.power, 0.006);
+}
+
 /* Readings in which something else has happened are left out, and counted. */
 static void test_left_out(void **state)
 {
@@ -276,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_alternating),
 		cmocka_unit_test(test_fine),
 		cmocka_unit_test(test_own_part_cancels),
+		cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_varying_latency),
 		cmocka_unit_test(test_too_few),

@@ -55,7 +55,7 @@ enum kjoule_record_type {
 	KJOULE_RECORD_CHAIN = 9,	/* struct kjoule_chain: callers, of the sample before it */
 	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: of the sample before it */
 	KJOULE_RECORD_WINDOW = 11,	/* struct kjoule_window: from edge to edge of a counter */
-	KJOULE_RECORD_READING = 12,	/* struct kjoule_vpm_reading: of a meter started at a block */
+	KJOULE_RECORD_READING = 12,	/* struct kjoule_vpm_reading: of a meter, of a block */
 };
 
 /**
@@ -290,10 +290,10 @@ struct kjoule_window {
 };
 
 /* kjoule_vpm_reading flags */
-#define KJOULE_READING_DELAYED	(1 << 0)	/* stopped at the block's end, not at its second instruction */
-#define KJOULE_READING_HELD	(1 << 1)	/* the meter was started when the program was held already */
-#define KJOULE_READING_MOVED	(1 << 2)	/* another task ran meanwhile, or the CPU changed: of no use */
-#define KJOULE_READING_LATE	(1 << 3)	/* it was over before the program was stopped: there is none */
+#define KJOULE_READING_DELAYED	(1 << 0)	/* stopped at the block's end */
+#define KJOULE_READING_HELD	(1 << 1)	/* stopped before the meter was started */
+#define KJOULE_READING_MOVED	(1 << 2)	/* it has slept, or changed the CPU: no use */
+#define KJOULE_READING_LATE	(1 << 3)	/* over before the program was stopped: none */
 
 /**
  * struct kjoule_vpm_reading - of a meter that was started at a block's first instruction
@@ -306,10 +306,11 @@ struct kjoule_window {
  * @tgid:	the process's id
  * @armed_ns:	CLOCK_MONOTONIC from which on the block was waited for
  * @hit_ns:	when the meter was started
- * @stop_ns:	when the program was stopped, to be held until @ready_ns. In every second reading, at
- *		random, the block has run to its end until then (KJOULE_READING_DELAYED), in the
- *		others only its first instruction; all else is alike
+ * @stop_ns:	when the program was stopped, to be held until @ready_ns. In half of the readings,
+ *		at random, the block has run to its end until then (KJOULE_READING_DELAYED), in
+ *		the others only its first instruction; all else is alike
  * @ready_ns:	when the reading was seen to be ready
+ * @others_ns:	between @hit_ns and @stop_ns others ran for so long, as threads of the kernel do
  * @power_uw:	mean power over the meter's interval from @hit_ns on, 0 with KJOULE_READING_LATE
  */
 struct kjoule_vpm_reading {
@@ -324,6 +325,7 @@ struct kjoule_vpm_reading {
 	__u64 hit_ns;
 	__u64 stop_ns;
 	__u64 ready_ns;
+	__u64 others_ns;
 	__u64 power_uw;
 };
 
@@ -483,7 +485,7 @@ _Static_assert(sizeof(struct kjoule_value) == 32, "value");
 _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
-_Static_assert(sizeof(struct kjoule_vpm_reading) == 64, "reading");
+_Static_assert(sizeof(struct kjoule_vpm_reading) == 72, "reading");
 _Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");

@@ -235,7 +235,7 @@ enum {
 	KJOULE_A_SESSION_VPM_UNENDED,	/* u64 */
 	/* Times that it was called from another place than was awaited. */
 	KJOULE_A_SESSION_VPM_ELSEWHERE,	/* u64 */
-	/* Readings of no use: another task, another CPU, or too long a block. */
+	/* Readings of no use: the program slept, or changed its CPU, or its block took too long. */
 	KJOULE_A_SESSION_VPM_SPOILT,	/* u64 */
 	/* Times that the meter, a breakpoint or the ring failed. */
 	KJOULE_A_SESSION_VPM_FAILED,	/* u64 */
