@@ -15,12 +15,12 @@
  * has none of the others. It may be called by several at once, the threads of sessions and who
  * reads the file in sysfs, also for the same domain: what it shares it has to lock.
  *
- * A meter that starts on command is a slow source, or none that is read otherwise, with @start and
- * @read_started besides: it averages over @ready_ns from its start on. These two run with
- * interrupts off, in hard interrupt context or in the exception of a breakpoint in user space, on
- * any CPU; they have all the bounds of those for ticks. A start before the end of the last one
- * starts the meter anew. What is started there and what @read_value starts share one meter: the
- * source sees to it that a reading is of the start that asks for it.
+ * A meter that starts on command is a slow source with @start and @read_started besides: it
+ * averages over @ready_ns from its start on. These two run with interrupts off, in hard interrupt
+ * context or in the exception of a breakpoint in user space, on any CPU; they have all the bounds
+ * of those for ticks. A start before the end of the last one starts the meter anew. What is started
+ * there and what @read_value starts share one meter: the source sees to it that a reading is of the
+ * start that asks for it.
  */
 #ifndef KJOULE_SOURCE_H
 #define KJOULE_SOURCE_H

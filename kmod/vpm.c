@@ -41,9 +41,9 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/swait.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
-#include <linux/wait.h>
 
 #include "compat/compat.h"
 #include "counter.h"
@@ -119,7 +119,7 @@ struct vpm_cpu {
  * @n_blocks:	how many of @block
  * @block:	these
  * @thread:	that arms; NULL while it does not run
- * @wait:	where it waits for the end of a round
+ * @wait:	where it waits for the end of a round; hard interrupts wake it
  * @work:	done right after the exception that stops, on the same CPU
  * @books:	written by the thread, and by @work
  * @state:	of the round
@@ -153,7 +153,7 @@ struct kjoule_vpm {
 	unsigned int n_blocks;
 	struct vpm_block block[KJOULE_VPM_BLOCKS];
 	struct task_struct *thread;
-	wait_queue_head_t wait;
+	struct swait_queue_head wait;
 	struct irq_work work;
 	struct kjoule_vpm_books books;
 	atomic_t state;
@@ -298,7 +298,7 @@ static void work(struct irq_work *work)
 
 	if (atomic_read(&v->state) == STATE_STOPPED)
 		hold(v);
-	wake_up(&v->wait);
+	swake_up_one(&v->wait);
 }
 
 /* Of what is met the most hardly anything is forgotten: the place that was met least makes room. */
@@ -503,7 +503,8 @@ static void await(struct kjoule_vpm *v)
 		u64 now;
 		int state;
 
-		if (wait_event_timeout(v->wait, is_over(v) || kthread_should_stop(), HZ / 50 + 1))
+		if (swait_event_timeout_exclusive(v->wait, is_over(v) || kthread_should_stop(),
+						  HZ / 50 + 1))
 			return;
 		now = ktime_get_ns();
 		state = atomic_read(&v->state);
@@ -657,12 +658,13 @@ static int measure_rest(struct kjoule_vpm *v)
 	int err = 0;
 
 	v->rest_uw = U64_MAX;
-	for (i = 0; i < RESTS && !err; i++) {
+	for (i = 0; i < RESTS && (!err || err == -ECANCELED); i++) {
+		/* somebody may read it besides */
 		err = rest_once(v, &raw);
 		if (!err)
 			v->rest_uw = min(v->rest_uw, scale_uw(v, raw));
 	}
-	return err;
+	return v->rest_uw == U64_MAX ? err : 0;
 }
 
 /* The package's power where it is told. */
@@ -756,7 +758,7 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns
 		return -ENOMEM;
 	}
 	mutex_init(&v->lock);
-	init_waitqueue_head(&v->wait);
+	init_swait_queue_head(&v->wait);
 	v->work = IRQ_WORK_INIT_HARD(work);
 	v->whom = whom;
 	v->sampler = sampler;
