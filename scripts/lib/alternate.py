@@ -51,15 +51,15 @@ def truths(oracle_file, pid):
     return {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("block_")}
 
 
-def read_blocks(micros, runs, seconds, options, where="bench"):
-    """Have readings of both blocks, of @micros each, @runs times in one guest of the chip that has a meter for it."""
+def read_blocks(blocks, micros, runs, seconds, options, where="bench"):
+    """Have readings of @blocks, @micros being the lengths of both, @runs times in one guest of the chip that has a meter for it."""
     folder = os.path.join(bench.BUILD, where)
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "alternate.oracle")
     bench.guest(f"""
 cpupower -c all frequency-set -g performance >/dev/null
 for i in $(seq {runs}); do
-	kjoule record -q --vpm block_low --vpm block_high {options} -o /tmp/$i.data -- $T/alternate {seconds} {micros[0]} {micros[1]} 0 $i
+	kjoule record -q {' '.join(f'--vpm {b}' for b in blocks)} {options} -o /tmp/$i.data -- $T/alternate {seconds} {micros[0]} {micros[1]} 0 $i
 	cp /tmp/$i.data {folder}/readings-$i.data
 done
 """, "--profile", "exynos", "--cpus", "1", "--oracle", oracle_file, timeout=120 + runs * (3 * seconds + 40))
