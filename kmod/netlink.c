@@ -277,6 +277,63 @@ int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
 	return change_session(skb, info, kjoule_session_stop);
 }
 
+static int answer_block(struct genl_info *info, struct kjoule_session *s, u32 block)
+{
+	struct kjoule_msg_to to = to_sender(info);
+	struct sk_buff *answer = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	int err;
+
+	if (!answer)
+		return -ENOMEM;
+	err = kjoule_msg_session_block(answer, &to, s, block);
+	if (err) {
+		nlmsg_free(answer);
+		return err;
+	}
+	return genlmsg_reply(answer, info);
+}
+
+/**
+ * kjoule_session_block_doit() - KJOULE_CMD_SESSION_BLOCK
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL (an address is missing, or the session has no readings of blocks), or -errno,
+ * see kjoule_vpm_add().
+ */
+int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
+	struct nlattr **attrs = info->attrs;
+	struct kjoule_vpm_place place;
+	const char *why = NULL;
+	int ret = -EINVAL;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	if (!attrs[KJOULE_A_SESSION_BLOCK_PID] || !attrs[KJOULE_A_SESSION_BLOCK_START] ||
+	    !attrs[KJOULE_A_SESSION_BLOCK_NEXT]) {
+		why = "the block's process, first or second instruction is missing";
+	} else if (!s->vpm) {
+		why = "the session has no readings of blocks: make it with vpm-interval-ns";
+	} else {
+		place = (struct kjoule_vpm_place){
+			.pid = nla_get_u32(attrs[KJOULE_A_SESSION_BLOCK_PID]),
+			.start = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_START]),
+			.next = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_NEXT]),
+			.end = attrs[KJOULE_A_SESSION_BLOCK_END] ?
+			       nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_END]) : 0,
+		};
+		ret = kjoule_vpm_add(s->vpm, &place, &why);
+	}
+	kjoule_netlink_refuse(info, why);
+	if (ret >= 0)
+		ret = answer_block(info, s, ret);
+	kjoule_session_put(s);
+	return ret;
+}
+
 /**
  * kjoule_session_del_doit() - KJOULE_CMD_SESSION_DEL
  * @skb:	the request

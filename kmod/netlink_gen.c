@@ -22,7 +22,7 @@ static const struct nla_policy kjoule_source_get_policy[KJOULE_A_SOURCE_ID + 1] 
 	[KJOULE_A_SOURCE_ID] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_EDGE_DUTY + 1] = {
+static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_VPM_SOURCE + 1] = {
 	[KJOULE_A_SESSION_ID] = { .type = NLA_REJECT },
 	[KJOULE_A_SESSION_INTERVAL_NS] = { .type = NLA_U64 },
 	[KJOULE_A_SESSION_JITTER_NS] = { .type = NLA_U64 },
@@ -46,6 +46,13 @@ static const struct nla_policy kjoule_session_new_policy[KJOULE_A_SESSION_EDGE_D
 	[KJOULE_A_SESSION_CHILDREN] = { .type = NLA_REJECT },
 	[KJOULE_A_SESSION_CHILDREN_LOST] = { .type = NLA_REJECT },
 	[KJOULE_A_SESSION_EDGE_DUTY] = { .type = NLA_U32 },
+	[KJOULE_A_SESSION_EDGE_WINDOWS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_SPINS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_FAILED] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_HELD_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_LONGEST_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_INTERVAL_NS] = { .type = NLA_U64 },
+	[KJOULE_A_SESSION_VPM_SOURCE] = { .type = NLA_NUL_STRING, .len = 31 },
 };
 
 static const struct nla_policy kjoule_session_start_policy[KJOULE_A_SESSION_ID + 1] = {
@@ -72,7 +79,55 @@ static const struct nla_policy kjoule_records_get_policy[KJOULE_A_RECORDS_SESSIO
 	[KJOULE_A_RECORDS_SESSION] = { .type = NLA_U32 },
 };
 
-const struct genl_ops kjoule_ops[9] = {
+static const struct nla_policy kjoule_session_block_policy[KJOULE_A_SESSION_BLOCK_END + 1] = {
+	[KJOULE_A_SESSION_ID] = { .type = NLA_U32 },
+	[KJOULE_A_SESSION_INTERVAL_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_JITTER_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_TARGET] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_PID] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CPUS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_RING_BYTES] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_WAKEUP_BYTES] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_ENERGY_SOURCE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_FREQUENCY_SOURCE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_FLAGS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_STATE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_T0_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_SEED] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_STOP_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_SOURCE_INFO] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CGROUP_FD] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_SOURCE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CHAIN_DEPTH] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_STACK_BYTES] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CHILDREN] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_CHILDREN_LOST] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_DUTY] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_WINDOWS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_SPINS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_FAILED] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_HELD_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_EDGE_LONGEST_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_INTERVAL_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_SOURCE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_READY_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_PEAK_UW] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_REST_UW] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_READINGS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_UNMET] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_UNENDED] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_ELSEWHERE] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_SPOILT] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_FAILED] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_HELD_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_VPM_LONGEST_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_SESSION_BLOCK_PID] = { .type = NLA_U32 },
+	[KJOULE_A_SESSION_BLOCK_START] = { .type = NLA_U64 },
+	[KJOULE_A_SESSION_BLOCK_NEXT] = { .type = NLA_U64 },
+	[KJOULE_A_SESSION_BLOCK_END] = { .type = NLA_U64 },
+};
+
+const struct genl_ops kjoule_ops[10] = {
 	{
 		.cmd = KJOULE_CMD_SOURCE_GET,
 		.policy = kjoule_source_get_policy,
@@ -84,7 +139,7 @@ const struct genl_ops kjoule_ops[9] = {
 	{
 		.cmd = KJOULE_CMD_SESSION_NEW,
 		.policy = kjoule_session_new_policy,
-		.maxattr = KJOULE_A_SESSION_EDGE_DUTY,
+		.maxattr = KJOULE_A_SESSION_VPM_SOURCE,
 		.doit = kjoule_session_new_doit,
 	},
 	{
@@ -132,6 +187,12 @@ const struct genl_ops kjoule_ops[9] = {
 	{
 		.cmd = KJOULE_CMD_NOTICE_LISTEN,
 		.doit = kjoule_notice_listen_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_SESSION_BLOCK,
+		.policy = kjoule_session_block_policy,
+		.maxattr = KJOULE_A_SESSION_BLOCK_END,
+		.doit = kjoule_session_block_doit,
 	},
 };
 

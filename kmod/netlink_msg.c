@@ -230,6 +230,55 @@ static int put_edges(struct sk_buff *skb, struct kjoule_session *s)
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0);
 }
 
+static int put_vpm(struct sk_buff *skb, struct kjoule_session *s)
+{
+	struct kjoule_vpm_meter m;
+	struct kjoule_vpm_books b;
+
+	kjoule_vpm_books(s->vpm, &b);
+	kjoule_vpm_meter(s->vpm, &m);
+	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS,
+				 s->config.vpm_interval_ns, 0) ||
+	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PEAK_UW, m.peak_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_REST_UW, m.rest_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READINGS, b.readings, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNMET, b.unmet, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNENDED, b.unended, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ELSEWHERE, b.elsewhere, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SPOILT, b.spoilt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_FAILED, b.failed, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_HELD_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LONGEST_NS, b.longest_ns, 0);
+}
+
+/**
+ * kjoule_msg_session_block() - the number that a block has in a session's records
+ * @skb:	the answer
+ * @to:		who gets it
+ * @s:		the session, with a reference
+ * @block:	its number
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_session_block(struct sk_buff *skb, const struct kjoule_msg_to *to,
+			     struct kjoule_session *s, u32 block)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_SESSION_BLOCK);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_SESSION_ID, s->id) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_BLOCK, block)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
 /**
  * kjoule_msg_session() - a session's message
  * @skb:	the answer
@@ -266,6 +315,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
 	    put_sources(skb, s) ||
 	    (s->edges && put_edges(skb, s)) ||
+	    (s->vpm && put_vpm(skb, s)) ||
 	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
 			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
 					  READ_ONCE(family->lost), 0)))) {

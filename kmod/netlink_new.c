@@ -75,6 +75,9 @@ static void take_numbers(struct kjoule_session_config *c, struct nlattr **attrs)
 		.stack_bytes = get_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
 		.edges = attrs[KJOULE_A_SESSION_EDGE_DUTY],
 		.edge_duty = get_u32(attrs, KJOULE_A_SESSION_EDGE_DUTY),
+		.vpm = attrs[KJOULE_A_SESSION_VPM_INTERVAL_NS],
+		.vpm_interval_ns = get_u64(attrs, KJOULE_A_SESSION_VPM_INTERVAL_NS),
+		.vpm_source = get_name(attrs, KJOULE_A_SESSION_VPM_SOURCE),
 		.ring_bytes = get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
 		.wakeup_bytes = get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
 		.energy = get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
@@ -89,6 +92,8 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 
 	if (!attrs[KJOULE_A_SESSION_INTERVAL_NS])
 		return refuse(info, "interval is missing");
+	if (attrs[KJOULE_A_SESSION_VPM_SOURCE] && !attrs[KJOULE_A_SESSION_VPM_INTERVAL_NS])
+		return refuse(info, "a meter that starts on command goes with vpm-interval-ns");
 	take_numbers(&r->config, attrs);
 	r->config.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG);
 	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);

@@ -19,6 +19,7 @@
 #include "poller.h"
 #include "sampler.h"
 #include "spec.h"
+#include "vpm.h"
 
 /* So long the stop of a session waits for slow sources. */
 #define KJOULE_STOP_PATIENCE_MS	1000
@@ -47,6 +48,9 @@
  * @edges:		edge windows are asked for
  * @edge_duty:		see kjoule_edges_new()
  * @may_hold:		this caller may have CPUs held
+ * @vpm:		readings of blocks are asked for
+ * @vpm_interval_ns:	see kjoule_vpm_new()
+ * @vpm_source:		likewise
  */
 struct kjoule_session_config {
 	u64 interval_ns;
@@ -71,6 +75,9 @@ struct kjoule_session_config {
 	bool edges;
 	u32 edge_duty;
 	bool may_hold;
+	bool vpm;
+	u64 vpm_interval_ns;
+	const char *vpm_source;
 };
 
 /**
@@ -97,6 +104,7 @@ struct kjoule_session_config {
  * @n_meters:	how many scopes their counters have, together
  * @meter:	these
  * @edges:	its edge windows, or NULL
+ * @vpm:	its readings of blocks, or NULL
  * @sweep:	reads the meters of packages that are idle for long
  * @notices:	what is to be told of it
  * @reader:	where the reader waits
@@ -128,6 +136,7 @@ struct kjoule_session {
 	unsigned int n_meters;
 	struct kjoule_meter **meter;
 	struct kjoule_edges *edges;
+	struct kjoule_vpm *vpm;
 	struct delayed_work sweep;
 	struct kjoule_notices notices;
 	wait_queue_head_t reader;

@@ -34,13 +34,29 @@ static bool domain_is_sane(const struct kjoule_source *src, const struct kjoule_
 	return !d->range || (counter && kjoule_source_is_slow(src));
 }
 
+/* A meter that starts on command has both, tells power, and not later than can be waited for. */
+static bool start_is_sane(const struct kjoule_source *src)
+{
+	const struct kjoule_source_ops *ops = src->ops;
+	unsigned int i;
+
+	if (!ops->start)
+		return !ops->read_started && !src->ready_ns;
+	for (i = 0; i < src->n_domains; i++) {
+		if (src->domains[i].quantity == KJOULE_QUANTITY_POWER)
+			break;
+	}
+	return ops->read_started && src->kind == KJOULE_KIND_GAUGE && i < src->n_domains &&
+	       src->ready_ns && src->ready_ns <= KJOULE_READY_MAX_NS;
+}
+
 static bool source_is_sane(const struct kjoule_source *src)
 {
 	unsigned int i;
 
 	if (!src->name || !src->ops || strlen(src->name) >= KJOULE_SOURCE_NAME_LEN ||
 	    src->n_domains > KJOULE_MAX_DOMAINS || src->origin != KJOULE_ORIGIN_REGISTERED ||
-	    src->ops->release)
+	    src->ops->release || !start_is_sane(src))
 		return false;
 	if (src->kind == KJOULE_KIND_FREQUENCY)
 		return src->ops->read_cycles ? src->reference_khz : !!src->ops->read_khz;
@@ -207,6 +223,37 @@ struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char
 out:
 	mutex_unlock(&sources_lock);
 	return err ? ERR_PTR(err) : src;
+}
+
+/**
+ * kjoule_source_get_started() - choose a meter that starts on command and pin it
+ * @name:	which, NULL or "" for the first one that works
+ *
+ * Context: process, sleeps.
+ * Return: as kjoule_source_get(); -EOPNOTSUPP if the one of that name does not start on command.
+ */
+struct kjoule_source *kjoule_source_get_started(const char *name)
+{
+	struct kjoule_source *src, *found = NULL;
+	u64 since = ktime_get_ns();
+	bool any = !name || !*name;
+	int err = -ENOENT;
+
+	if (mutex_lock_killable(&sources_lock))
+		return ERR_PTR(-EINTR);
+	list_for_each_entry(src, &sources, node) {
+		if (any ? !src->ops->start : strcmp(src->name, name))
+			continue;
+		err = src->ops->start ? source_probe(src, since) : -EOPNOTSUPP;
+		if (!err && !try_module_get(src->owner))
+			err = -ENODEV;
+		if (!err)
+			found = src;
+		if (found || !any || err == -EINTR)
+			break;
+	}
+	mutex_unlock(&sources_lock);
+	return found ?: ERR_PTR(err);
 }
 
 /**

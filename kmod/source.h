@@ -14,6 +14,13 @@
  * is not read inside the scheduler. A source with read_value is slow: it may sleep in there, and
  * has none of the others. It may be called by several at once, the threads of sessions and who
  * reads the file in sysfs, also for the same domain: what it shares it has to lock.
+ *
+ * A meter that starts on command is a slow source with @start and @read_started besides: it
+ * averages over @ready_ns from its start on. These two run with interrupts off, in hard interrupt
+ * context or in the exception of a breakpoint in user space, on any CPU; they have all the bounds
+ * of those for ticks. A start before the end of the last one starts the meter anew. What is started
+ * there and what @read_value starts share one meter: the source sees to it that a reading is of the
+ * start that asks for it.
  */
 #ifndef KJOULE_SOURCE_H
 #define KJOULE_SOURCE_H
@@ -86,6 +93,11 @@ struct kjoule_source;
  * @read_value:		makes a slow source. Process context, may sleep, several at once. Raw value
  *			of a domain: of a counter, or what a gauge shows now. Gives 0 or -errno
  *			(counted)
+ * @start:		of a meter that starts on command: start it now; its domain is a gauge of
+ *			power. Gives 0, or -errno (it is in use, or does not answer)
+ * @read_started:	the mean since the last @start, when @ready_ns have passed. Gives 0,
+ *			-EAGAIN as long as it is not ready, -ECANCELED if it was started by
+ *			somebody else since, -errno
  * @package:		optional: which package (the scope of the energy counters) a CPU belongs to;
  *			the physical package if left out
  * @owner:		optional: the only CPU that can read the counters of the scope of @cpu,
@@ -112,6 +124,8 @@ struct kjoule_source_ops {
 	u32 (*read_khz)(struct kjoule_source *src);
 	int (*precise_ip)(struct kjoule_source *src, const struct pt_regs *regs, u64 *ip);
 	int (*read_value)(struct kjoule_source *src, unsigned int domain, s64 *raw);
+	int (*start)(struct kjoule_source *src, unsigned int domain);
+	int (*read_started)(struct kjoule_source *src, unsigned int domain, s64 *raw);
 	int (*package)(struct kjoule_source *src, unsigned int cpu);
 	int (*owner)(struct kjoule_source *src, unsigned int cpu);
 	void (*cpu_comes)(struct kjoule_source *src, unsigned int cpu);
@@ -134,6 +148,8 @@ struct kjoule_source_ops {
  * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
  * @period_ns:		slow sources: between two readings unless the session says otherwise, 0
  *			for KJOULE_PERIOD_DEFAULT_NS
+ * @ready_ns:		with @start: a reading is ready so long after it, and the mean over that;
+ *			at most KJOULE_READY_MAX_NS
  * @n_domains:		energy sources and gauges: how many counters or values
  * @domains:		energy sources and gauges: these
  * @reference_khz:	frequency sources: rate of the reference counter
@@ -159,6 +175,7 @@ struct kjoule_source {
 	bool ticks_only;
 	enum kjoule_origin origin;
 	u64 period_ns;
+	u64 ready_ns;
 	unsigned int n_domains;
 	struct kjoule_domain domains[KJOULE_MAX_DOMAINS];
 	u64 reference_khz;
@@ -178,6 +195,9 @@ struct kjoule_source {
 #define KJOULE_PERIOD_MIN_NS		(1000 * 1000ULL)
 #define KJOULE_PERIOD_MAX_NS		(3600ULL * 1000 * 1000 * 1000)
 
+/* Of a meter that starts on command: for so long a CPU is held for a reading. */
+#define KJOULE_READY_MAX_NS	(20 * 1000 * 1000ULL)
+
 int kjoule_source_register(struct kjoule_source *src);
 void kjoule_source_unregister(struct kjoule_source *src);
 void kjoule_source_moved(void);
@@ -185,6 +205,7 @@ void kjoule_source_moved(void);
 /* For the module's own use from here. */
 
 struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still);
+struct kjoule_source *kjoule_source_get_started(const char *name);
 void kjoule_source_put(struct kjoule_source *src);
 void kjoule_source_on_move(void (*ask)(void));
 bool kjoule_source_is_slow(const struct kjoule_source *src);

@@ -513,6 +513,35 @@ static int make_windows(struct blocks *b, const struct view *v, bool raw)
 	return windows_new(&v->tl, &cost, &b->windows);
 }
 
+/* So is a CPU while a reading of a block is waited for. */
+static int add_readings(struct blocks *b, const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+	uint64_t begin = s->t0_ns, end = timeline_due(s, v->tl.end_tick) + WINDOWS_LONGEST_NS;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		const struct timeline_cpu *cpu = &v->tl.cpus[i];
+		struct windows_cpu *c = &b->windows.cpus[i];
+		uint64_t until = 0;
+
+		for (size_t k = 0; k < cpu->n_readings; k++) {
+			const struct kjoule_vpm_reading *r = cpu->readings[k];
+			struct windows_hold *h;
+
+			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > WINDOWS_LONGEST_NS ||
+			    r->ready_ns < begin || r->ready_ns > end)
+				continue;
+			h = kjoule_grow(&c->holds, &c->n, sizeof(*h));
+			if (!h)
+				return -ENOMEM;
+			*h = (struct windows_hold){ r->stop_ns, r->ready_ns };
+			until = r->ready_ns;
+			b->n_readings++;
+		}
+	}
+	return 0;
+}
+
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
 	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
@@ -539,6 +568,8 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 		ret = find_pseudo(b, "[held]", CPM_BUSY, &b->held);
 	if (!ret)
 		ret = make_windows(b, v, raw);
+	if (!ret && !b->windows.n)
+		ret = add_readings(b, v);
 	who.other = b->other;
 	who.held = b->held;
 	who.session = &v->rec.meta.session;

@@ -52,6 +52,7 @@ struct blocks {
 	uint32_t **freq;
 	struct profile_lane *lanes;
 	struct windows windows;
+	size_t n_readings;		/* for which a CPU was held */
 	struct meters meters;
 	struct blocks_index *index;
 	struct grain *grain;		/* the caller's; NULL: functions */

@@ -68,6 +68,10 @@ static const char help[] =
 "      --runs N          the COMMAND so many times, each run into a file of its own\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
 "                        much of the time (1 to 50, default 40), for the model edge of report\n"
+"      --vpm BLOCK       start a meter at random runs of a block, for the model vpm of report; BLOCK is\n"
+"                        FUNCTION, OBJECT:0xFROM-0xTO, or NAME= and one of these; again for more\n"
+"      --vpm-meter NAME[@TIME]  by this meter, so far apart on the average (default: the first that\n"
+"                        starts on command, @TIME five times its sensing interval)\n"
 "      --no-calibrate    do not measure what a tick costs\n"
 "  -o, --output FILE     where to (default kjoule.data)\n"
 "  -q, --quiet           no progress, no summary\n"
@@ -79,7 +83,8 @@ static const char help[] =
 "command line.\n";
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
-       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE };
+       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE,
+       OPT_VPM, OPT_VPM_METER };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -102,6 +107,8 @@ static const struct option options[] = {
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "edge", optional_argument, NULL, OPT_EDGE },
+	{ "vpm", required_argument, NULL, OPT_VPM },
+	{ "vpm-meter", required_argument, NULL, OPT_VPM_METER },
 	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -157,6 +164,37 @@ static int parse_duty(const char *arg, uint32_t *duty)
 	if (!ret)
 		*duty = percent * 10 + 0.5;
 	return ret;
+}
+
+/* NAME[@TIME] */
+static int parse_meter(struct record_options *opt, const char *arg)
+{
+	static char name[KJOULE_NAME_LEN];
+	const char *at = strchr(arg, '@');
+	size_t len = at ? (size_t)(at - arg) : strlen(arg);
+
+	if (len >= sizeof(name) || (!len && !at))
+		return -EINVAL;
+	memcpy(name, arg, len);
+	name[len] = '\0';
+	opt->vpm_source = len ? name : NULL;
+	if (!at)
+		return 0;
+	return args_duration(at + 1, 1000000000, &opt->vpm_interval_ns) ? -EINVAL : opt->vpm_interval_ns ? 0 : -ERANGE;
+}
+
+static int parse_vpm(struct record_options *opt, const char *arg)
+{
+	const char *why;
+	int ret = record_block_add(&opt->blocks, arg, &why);
+
+	if (ret == -ENOMEM)
+		return cmd_failed("%s", strerror(ENOMEM));
+	if (ret)
+		return cmd_usage("record", "--vpm %s: %s", arg, why);
+	if (opt->blocks.n > KJOULE_VPM_BLOCKS)
+		return cmd_usage("record", "--vpm %s: there can be %d blocks at most", arg, KJOULE_VPM_BLOCKS);
+	return 0;
 }
 
 static int parse_one(struct record_options *opt, int c, const char *arg)
@@ -246,6 +284,10 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		opt->edge_duty = EDGE_DUTY;
 		return arg ? bad_value(parse_duty(arg, &opt->edge_duty), "--edge", arg,
 				       "a percentage of the time, 1 to 50") : 0;
+	case OPT_VPM:
+		return parse_vpm(opt, arg);
+	case OPT_VPM_METER:
+		return bad_value(parse_meter(opt, arg), "--vpm-meter", arg, "a meter like vchip-ina, or with a time like vchip-ina@100ms");
 	case OPT_NO_CALIBRATE:
 		opt->calibrate = false;
 		return 0;
@@ -293,6 +335,12 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		opt->flags |= KJOULE_FLAG_INHERIT;
 	if (opt->chain_depth && !(opt->flags & KJOULE_FLAG_KERNEL_CHAIN))
 		return cmd_usage("record", "--max-stack goes with -g or --call-graph");
+	if (opt->blocks.n && (opt->thread || (!opt->pid && (opt->system || opt->cgroup || !opt->command))))
+		return cmd_usage("record", "--vpm is of one process: give -p PID or a COMMAND, without -a and --cgroup");
+	if (opt->blocks.n && opt->edge_duty)
+		return cmd_usage("record", "--vpm and --edge both hold the CPUs: give one of them");
+	if ((opt->vpm_source || opt->vpm_interval_ns) && !opt->blocks.n)
+		return cmd_usage("record", "--vpm-meter goes with --vpm");
 	/* blocks that keep step with the ticks would look longer or shorter than they are (analysis/edge.h) */
 	if (opt->edge_duty && !opt->jitter_given)
 		opt->jitter_ns = opt->interval_ns * EDGE_JITTER;
@@ -506,36 +554,44 @@ out:
 	return code;
 }
 
-int cmd_record(int argc, char **argv)
+static int record(int argc, char **argv, struct record_options *opt)
 {
-	struct record_options opt = {
-		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	struct record_result result = { 0 };
 	struct kjoule_error err;
 	int code;
 
-	code = parse(argc, argv, &opt);
+	code = parse(argc, argv, opt);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
-	if (opt.command) {
-		code = record_child_find(opt.command[0], &err);
+	if (opt->command) {
+		code = record_child_find(opt->command[0], &err);
 		if (code) {
 			cmd_warn("%s", err.text);
 			return code;
 		}
 	}
-	if (opt.pid) {
-		code = opt.thread ? check_thread(opt.pid) : watch_process(opt.pid, &opt.pidfd);
+	if (opt->pid) {
+		code = opt->thread ? check_thread(opt->pid) : watch_process(opt->pid, &opt->pidfd);
 		if (code)
 			return code;
 	}
-	if (opt.cgroup)
-		code = open_cgroup(&opt);
+	if (opt->cgroup)
+		code = open_cgroup(opt);
 	if (!code)
-		code = opt.runs ? record_runs(&opt, once) : once(&opt, &result);
-	if (opt.pidfd >= 0)
-		close(opt.pidfd);
-	if (opt.cgroup_fd >= 0)
-		close(opt.cgroup_fd);
+		code = opt->runs ? record_runs(opt, once) : once(opt, &result);
+	if (opt->pidfd >= 0)
+		close(opt->pidfd);
+	if (opt->cgroup_fd >= 0)
+		close(opt->cgroup_fd);
+	return code;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record_options opt = {
+		.interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
+	int code = record(argc, argv, &opt);
+
+	named_free(&opt.blocks);
 	return code;
 }

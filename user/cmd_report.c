@@ -41,7 +41,8 @@ static const char help[] =
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
 "      --model MODEL       how energy becomes that of blocks: cpm (constant power, the default), mixture (blocks\n"
 "                          shorter than the counter's period, by many ticks in each), edge (the same, of a\n"
-"                          recording made for it), auto (whichever fits)\n"
+"                          recording made for it), vpm (the power of single blocks that a recording has\n"
+"                          readings of), auto (whichever fits)\n"
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
 "                          its data beside (.csv), and as rows\n"
@@ -129,7 +130,7 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 /* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
 static bool is_fitted(const struct report_options *opt)
 {
-	return opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE;
+	return opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE || opt->model == REPORT_VPM;
 }
 
 /* What knows of one recording only. */
@@ -144,7 +145,7 @@ static int parse_several(const struct report_options *opt, bool without_outliers
 	if (opt->vectors)
 		return cmd_usage("report", "--vectors is of one recording; there are %zu", files);
 	if (is_fitted(opt))
-		return cmd_usage("report", "--model mixture and edge are for one recording; there are %zu: report each by itself, or take cpm",
+		return cmd_usage("report", "--model mixture, edge and vpm are for one recording; there are %zu: report each by itself, or take cpm",
 				 files);
 	if (opt->pid)
 		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
@@ -195,7 +196,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		case OPT_MODEL:
 			opt->model_given = true;
 			if (report_model_parse(optarg, &opt->model))
-				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, edge, auto", optarg);
+				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, edge, vpm, auto", optarg);
 			break;
 		case OPT_VECTORS:
 			opt->vectors = true;
@@ -262,9 +263,11 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
 	if (is_fitted(opt) && (opt->vectors || opt->raw))
-		return cmd_usage("report", "--model mixture and edge do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
+		return cmd_usage("report", "--model mixture, edge and vpm do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
 	if (is_fitted(opt) && opt->convergence)
-		return cmd_usage("report", "--convergence goes with --model cpm only: mixture and edge need all of a recording");
+		return cmd_usage("report", "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
+	if (opt->model == REPORT_VPM && (opt->callers || opt->processes || opt->by_region || opt->region || opt->budget_w || opt->worst_case || opt->comm || opt->pid))
+		return cmd_usage("report", "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
 	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw || opt->convergence))
 		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)

@@ -53,7 +53,7 @@ struct merge_run {
 	struct kjoule_cpu_stats books;
 	uint64_t lost, made_up, nobodys, readings[PROFILE_DOMAINS];
 	bool lost_unknown, calibrated;
-	bool held;			/* it has edge windows */
+	const char *held;		/* record's option by which its CPUs were held; NULL: they were not */
 	double calibration_error, parallel;
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "kjoule.h"
+#include "named.h"
 #include "region_area.h"
 
 struct record_options {
@@ -31,6 +32,9 @@ struct record_options {
 	bool inherit_given;
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
 	uint32_t edge_duty;		/* thousandths of the time, 0: no edge windows */
+	struct named blocks;		/* --vpm: of which there are to be readings */
+	const char *vpm_source;		/* their meter, NULL: the first that starts on command */
+	uint64_t vpm_interval_ns;	/* between two of them, 0: as the module likes */
 	uint32_t chain_depth;		/* frames of each kind, 0: the default */
 	const char *output;
 	bool quiet;
@@ -214,6 +218,33 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err);
  */
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
 	       struct record_writer *w, struct record_result *result);
+
+/*
+ * Blocks that there are to be readings of (record_blocks.c)
+ */
+
+/**
+ * record_block_add() - from the command line: PART or NAME=PART, where PART is a function or OBJECT:0xFROM-0xTO
+ * Return: 0, -EINVAL with the reason in @why, -ENOMEM
+ */
+int record_block_add(struct named *blocks, const char *text, const char **why);
+/**
+ * record_block_resolve() - where a block is in a file, and whether it can be one
+ * @path:	the file
+ * @place:	out: as the file counts, its end 0 of a function; its pid stays
+ * Return: 0 or -errno with the reason in @err
+ */
+int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
+			 struct kjoule_error *err);
+/**
+ * record_blocks_place() - tell the module of blocks whose files are mapped by now
+ * @pid:	of the process
+ * @session:	its vpm.block says which are known; those that are found are added
+ * @done:	blocks that are, as bits
+ * Return: 0 or -errno with the reason in @err; what is not mapped yet is no error
+ */
+int record_blocks_place(const struct named *blocks, struct kjoule_ctl *ctl, uint32_t pid,
+			struct kjoule_session_info *session, uint32_t *done, struct kjoule_error *err);
 
 /*
  * Many runs (record_runs.c)

@@ -244,6 +244,17 @@ static void note_awake(struct record_loop *l, uint64_t now)
 		record_writer_awake(l->w, cpu, l->awake_ns, now);
 }
 
+/* Blocks are where their process has mapped them: not before it runs, and of some files later. */
+static int place_blocks(struct record_loop *l)
+{
+	uint32_t all = l->opt->blocks.n < 32 ? (1u << l->opt->blocks.n) - 1 : UINT32_MAX;
+
+	if (l->blocks_done == all || !l->started || l->command_gone)
+		return 0;
+	return record_blocks_place(&l->opt->blocks, l->ctl, l->opt->pid ? l->opt->pid : (uint32_t)l->child.pid,
+				   &l->session, &l->blocks_done, &l->err);
+}
+
 static int loop(struct record_loop *l)
 {
 	int ret = 0;
@@ -275,8 +286,23 @@ static int loop(struct record_loop *l)
 		if (!ret && l->started)
 			ret = every_second(l, now);
 		record_check_ends(l, now);
+		if (!ret && !l->reason)
+			ret = place_blocks(l);
 	}
 	return ret;
+}
+
+/* The blocks are what we know ourselves. */
+static void keep_books_of_readings(struct kjoule_vpm_info *to, const struct kjoule_vpm_info *from)
+{
+	to->readings = from->readings;
+	to->unmet = from->unmet;
+	to->unended = from->unended;
+	to->elsewhere = from->elsewhere;
+	to->spoilt = from->spoilt;
+	to->failed = from->failed;
+	to->held_ns = from->held_ns;
+	to->longest_ns = from->longest_ns;
 }
 
 static int finish(struct record_loop *l)
@@ -291,6 +317,7 @@ static int finish(struct record_loop *l)
 	l->session.state = info.state;
 	l->session.stop_ns = info.stop_ns;
 	l->session.children_lost = info.children_lost;
+	keep_books_of_readings(&l->session.vpm, &info.vpm);
 	for (uint32_t i = 0; i < l->session.n_sources && i < info.n_sources; i++) {
 		l->session.sources[i].reads = info.sources[i].reads;
 		l->session.sources[i].errors = info.sources[i].errors;
@@ -368,6 +395,8 @@ static int begin(struct record_loop *l)
 					   strerror(-ret));
 		}
 	}
+	if (!ret)
+		ret = place_blocks(l);
 	if (!ret && l->started)
 		ret = write_start(l);
 	return ret;
@@ -391,6 +420,19 @@ static void summary(const struct record_loop *l)
 		record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
 }
 
+static void warn_of_blocks(const struct record_loop *l)
+{
+	const struct kjoule_vpm_info *vpm = &l->session.vpm;
+
+	for (size_t i = 0; i < l->opt->blocks.n; i++)
+		if (!(l->blocks_done & 1u << i))
+			cmd_warn("--vpm %s: the process has not mapped %s", l->opt->blocks.blocks[i].name,
+				 l->opt->blocks.blocks[i].parts[0].where);
+	if (vpm->n_blocks && !vpm->readings)
+		cmd_warn("there is no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times something failed",
+			 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
+}
+
 void record_warn_at_end(const struct record_loop *l)
 {
 	if (!TOTAL(l, samples))
@@ -400,6 +442,7 @@ void record_warn_at_end(const struct record_loop *l)
 	if (l->session.children_lost)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
+	warn_of_blocks(l);
 	record_sources_warn(&l->session, TOTAL(l, source_errors));
 	if (record_writer_jit_left_out(l->w))
 		cmd_warn("of %u processes the names of code made at run time are left out: all maps together have more than %u MiB, or can not be read",

@@ -31,6 +31,7 @@ struct record_loop {
 	unsigned int regions_ms;	/* come again so soon, 0: whenever */
 	unsigned int last_drains;	/* of regions, since the session was stopped */
 	struct record_child child;
+	uint32_t blocks_done;		/* those of @opt->blocks that the module has been told of, as bits */
 	struct kjoule_calibration cal;
 	struct kjoule_session_info session;
 	struct kjoule_cpu_stats *stats;

@@ -73,6 +73,9 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		.n_specs = opt->sources->n,
 		.stack_bytes = opt->stack_bytes,
 		.edge_duty = opt->edge_duty,
+		.vpm = opt->blocks.n,
+		.vpm_source = opt->vpm_source,
+		.vpm_interval_ns = opt->vpm_interval_ns,
 		.chain_depth = opt->chain_depth,
 	};
 	bool everybody = opt->system || opt->cgroup;

@@ -433,6 +433,7 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 	w->meta.session.state = session->state;
 	w->meta.session.stop_ns = session->stop_ns;
 	w->meta.session.children_lost = session->children_lost;
+	w->meta.session.vpm = session->vpm;
 	memcpy(w->meta.session.sources, session->sources, sizeof(session->sources));
 	if (!ret)
 		ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);

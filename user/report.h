@@ -19,7 +19,7 @@ enum report_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, 
 enum report_callers { CALLERS_NONE, CALLERS_GRAPH, CALLERS_CHILDREN, CALLERS_FOLDED };
 
 /* How energy is divided among blocks. */
-enum report_model_kind { REPORT_CPM, REPORT_EDGE, REPORT_MIXTURE, REPORT_AUTO };
+enum report_model_kind { REPORT_CPM, REPORT_EDGE, REPORT_MIXTURE, REPORT_VPM, REPORT_AUTO };
 
 enum report_weight { WEIGHT_ENERGY, WEIGHT_TIME, WEIGHT_SAMPLES };
 
@@ -206,6 +206,16 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 int report_regions_check(const struct view *v, const char *path, struct kjoule_error *err);
 /** report_regions_nobody() - say that the region was entered and not sampled. Return: -ENOENT */
 int report_regions_nobody(const struct view *v, const char *path);
+/** report_vpm_readings() - readings of blocks that a recording has */
+size_t report_vpm_readings(const struct view *v);
+/**
+ * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in @opt->named
+ * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -EINVAL, -ENOMEM
+ */
+int report_vpm_blocks(const struct view *v, struct report_options *opt);
+/** report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any; -ENOMEM */
+int report_vpm(const struct view *v, const struct blocks *b, const struct report_groups *g,
+	       const struct report_options *opt, struct json_object *head);
 /** report_regions_print() - how many there are and what is missing, as lines beginning with # */
 void report_regions_print(const struct view *v);
 /** report_regions_json() - the same, and each of them; NULL: none were marked */

@@ -16,7 +16,8 @@
 /* Ticks that are delayed by less than this part of the interval may keep step with a program. */
 #define FREE_OF_STEP	0.5
 
-static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_EDGE] = "edge", [REPORT_MIXTURE] = "mixture", [REPORT_AUTO] = "auto" };
+static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_EDGE] = "edge", [REPORT_MIXTURE] = "mixture",
+				     [REPORT_VPM] = "vpm", [REPORT_AUTO] = "auto" };
 
 const char *report_model_name(const struct report_model *m)
 {
@@ -150,6 +151,11 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	m->used = REPORT_CPM;
 	if (opt->model == REPORT_CPM)
 		return 0;
+	if (opt->model == REPORT_VPM) {
+		snprintf(m->reason, sizeof(m->reason), "the recording has readings of blocks");
+		m->used = REPORT_VPM;
+		return 0;
+	}
 	if (opt->model == REPORT_EDGE || (opt->model == REPORT_AUTO && b->windows.n))
 		return use_edges(b, m);
 	ret = profile_new(&b->input, &p);

@@ -4,6 +4,7 @@
  * cmd_report.c.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,13 +191,14 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 			report_head_print(v, &b, p, &r, c, &model, path);
 		if (opt->format == OUTPUT_JSON)
 			head = report_head_json(v, &b, p, c, &model, path);
-		ret = opt->vectors ? report_vectors(&b, p, opt, head) :
+		ret = opt->model == REPORT_VPM ? report_vpm(v, &b, &groups, opt, head) :
+		      opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
 		      report_print(&r, &b, c, opt, &model, head);
 		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE)
 			report_regions_footnote(v, &b);
-		if (!ret)
+		if (!ret && opt->model != REPORT_VPM)
 			ret = all_sampled(&r, &b, &model, &opt->named);
 	}
 out:
@@ -208,6 +210,31 @@ out:
 	blocks_free(&b);
 	grain_free(grain);
 	return ret;
+}
+
+/* Where blocks were met for it, their readings are what was wanted. Return: an exit code */
+static int choose_vpm(const struct view *v, const char *path, struct report_options *opt)
+{
+	size_t n = report_vpm_readings(v);
+	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->processes &&
+		     !opt->by_region && !opt->region && !opt->budget_w;
+	int ret;
+
+	if (opt->model == REPORT_VPM && !n) {
+		if (v->rec.meta.session.vpm.interval_ns)
+			return cmd_failed("%s: --model vpm: it has no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed",
+					  path, v->rec.meta.session.vpm.unmet, v->rec.meta.session.vpm.unended,
+					  v->rec.meta.session.vpm.elsewhere, v->rec.meta.session.vpm.failed);
+		return cmd_failed("%s: --model vpm: it needs a recording with readings of a block: `kjoule record --vpm BLOCK`", path);
+	}
+	if (n && plain && (opt->model == REPORT_AUTO || !opt->model_given))
+		opt->model = REPORT_VPM;
+	if (opt->model != REPORT_VPM)
+		return EXIT_DONE;
+	ret = report_vpm_blocks(v, opt);
+	if (ret && ret != -ENOENT)
+		return cmd_failed("%s: %s", path, strerror(-ret));
+	return ret ? EXIT_FAILED : EXIT_DONE;
 }
 
 int report_one(const char *path, struct report_options *opt)
@@ -236,6 +263,10 @@ int report_one(const char *path, struct report_options *opt)
 	if (meters_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
+	}
+	if (choose_vpm(&v, path, opt)) {
+		view_close(&v);
+		return EXIT_FAILED;
 	}
 	code = run(&v, path, opt);
 	if (code == -ENODATA)

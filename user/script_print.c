@@ -343,13 +343,31 @@ static void describe_window(const struct kjoule_window *w, char *text, size_t le
 		snprintf(text + n, len - n, ", %llu uJ", (unsigned long long)(w->c_uj - w->a_uj));
 }
 
+/* Times after the start of the meter. */
+static void describe_reading(const struct view *v, const struct kjoule_vpm_reading *r, char *text, size_t len)
+{
+	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
+	uint8_t flags = r->rec.flags;
+	int n = snprintf(text, len, "%u of %.64s, %s%s%s, waited %.3f ms, ran %.3f us", r->number,
+			 r->block < vpm->n_blocks ? vpm->block[r->block].name : "[unknown]",
+			 flags & KJOULE_READING_HELD ? "held" : flags & KJOULE_READING_DELAYED ? "delayed" : "undelayed",
+			 flags & KJOULE_READING_MOVED ? " (moved)" : "", flags & KJOULE_READING_LATE ? " (late)" : "",
+			 (r->hit_ns - r->armed_ns) * 1e-6, (r->stop_ns - r->hit_ns) * 1e-3);
+
+	if (n > 0 && (size_t)n < len && r->others_ns)
+		n += snprintf(text + n, len - n, " and others %.3f us", r->others_ns * 1e-3);
+	if (n > 0 && (size_t)n < len && !(flags & KJOULE_READING_LATE))
+		snprintf(text + n, len - n, ", %llu uW", (unsigned long long)r->power_uw);
+}
+
 void script_print_record(struct script_printer *s, const struct script_cursor *c)
 {
 	struct line l = { .time_ns = c->time_ns, .cpu = c->stream->cpu };
 	const struct kjoule_parked *parked;
 	const struct kjoule_lost *lost;
 	const struct kjoule_window *window;
-	char text[128];
+	const struct kjoule_vpm_reading *reading;
+	char text[256];
 
 	switch (c->rec->type) {
 	case KJOULE_RECORD_SAMPLE:
@@ -387,6 +405,16 @@ void script_print_record(struct script_printer *s, const struct script_cursor *c
 		l.type = "window";
 		l.duration_ns = window->c_ns - window->a_ns;
 		describe_window(window, text, sizeof(text));
+		l.text = text;
+		break;
+	case KJOULE_RECORD_READING:
+		reading = (const struct kjoule_vpm_reading *)c->rec;
+		l.type = "reading";
+		l.pid = reading->tgid;
+		l.tid = reading->pid;
+		l.comm = view_comm(s->v, reading->tgid, reading->pid, c->time_ns);
+		l.duration_ns = reading->ready_ns - reading->hit_ns;
+		describe_reading(s->v, reading, text, sizeof(text));
 		l.text = text;
 		break;
 	case KJOULE_RECORD_LOST:

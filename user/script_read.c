@@ -61,6 +61,9 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 		case KJOULE_RECORD_WINDOW:
 			c->time_ns = ((const struct kjoule_window *)c->rec)->a_ns;
 			return;
+		case KJOULE_RECORD_READING:
+			c->time_ns = ((const struct kjoule_vpm_reading *)c->rec)->hit_ns;
+			return;
 		case KJOULE_RECORD_VALUE:
 			/* a time of its own, and no tick that others go on from */
 			c->time_ns = ((const struct kjoule_value *)c->rec)->time_ns;

@@ -34,6 +34,71 @@ class Recording:
         self.truth = truth
 
 
+class Readings:
+    """The same of the variation-aware model, whose rows are blocks."""
+
+    def __init__(self, report, truth):
+        rows = {r["function"]: r for r in report["rows"] if r["function"] in truth and r["power_w"] is not None}
+        self.report, self.truth, self.rows = report, truth, rows
+        watts = {n: truth[n]["energy_j"] / truth[n]["time_s"] for n in rows}
+        self.power = {n: mix.Recording.off(r["power_w"], watts[n]) for n, r in rows.items()}
+        self.energy = {n: mix.Recording.off(r["energy_j"], truth[n]["energy_j"]) for n, r in rows.items() if r["energy_j"] is not None}
+        self.inside = {n: r["power_lo_w"] <= watts[n] <= r["power_hi_w"] for n, r in rows.items()}
+
+
+def truths(oracle_file, pid):
+    """True figures of the blocks, by name."""
+    functions = chip.Oracle(oracle_file, pid).span().functions(chip.Symbols(PROGRAM), tgid=pid)
+    return {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("block_")}
+
+
+def read_blocks(blocks, micros, runs, seconds, options, where="bench"):
+    """Have readings of @blocks, @micros being the lengths of both, @runs times in one guest of the chip that has a meter for it."""
+    folder = os.path.join(bench.BUILD, where)
+    os.makedirs(folder, exist_ok=True)
+    oracle_file = os.path.join(folder, "alternate.oracle")
+    bench.guest(f"""
+cpupower -c all frequency-set -g performance >/dev/null
+for i in $(seq {runs}); do
+	kjoule record -q {' '.join(f'--vpm {b}' for b in blocks)} {options} -o /tmp/$i.data -- $T/alternate {seconds} {micros[0]} {micros[1]} 0 $i
+	cp /tmp/$i.data {folder}/readings-$i.data
+done
+""", "--profile", "exynos", "--cpus", "1", "--oracle", oracle_file, timeout=120 + runs * (3 * seconds + 40))
+    result = []
+    for i in range(1, runs + 1):
+        report = json.loads(bench.report(f"{folder}/readings-{i}.data", "--model", "vpm", "--json"))
+        result.append(Readings(report, truths(oracle_file, report["pid"])))
+    os.unlink(oracle_file)
+    return result
+
+
+def constant_power(micros, seconds, where="bench"):
+    """
+    The paper's constant power model on the meter that starts on command: a block's power is the mean of the readings
+    right after which it was sampled. Return: error of each block's power in percent, and how many readings it has.
+    """
+    folder = os.path.join(bench.BUILD, where)
+    os.makedirs(folder, exist_ok=True)
+    oracle_file, data = os.path.join(folder, "alternate.oracle"), f"{folder}/constant.data"
+    bench.guest(f"""
+cpupower -c all frequency-set -g performance >/dev/null
+kjoule record -q --source vchip,vchip-ina@31ms -i 1ms --jitter 900us -o /tmp/c.data -- $T/alternate {seconds} {micros[0]} {micros[1]}
+cp /tmp/c.data {data}
+""", "--profile", "exynos", "--cpus", "1", "--oracle", oracle_file, timeout=180 + 3 * seconds)
+    lines = map(json.loads, bench.command("script", "--json", data).splitlines())
+    pid = json.loads(bench.report(data, "--json"))["pid"]
+    truth, powers, reading = truths(oracle_file, pid), {}, None
+    for line in sorted(lines, key=lambda x: x["time_ns"] + (x["duration_ns"] or 0 if x["type"] == "value" else 0)):
+        if line["type"] == "value":
+            reading = line["power_uw"] * 1e-6
+        elif line["type"] == "sample" and reading is not None:
+            powers.setdefault(line["symbol"], []).append(reading)
+            reading = None
+    os.unlink(oracle_file)
+    return {n: (mix.Recording.off(sum(p) / len(p), truth[n]["energy_j"] / truth[n]["time_s"]), len(p))
+            for n, p in powers.items() if n in truth}
+
+
 def record(lengths, runs, seconds, options, models, slow=False, where="bench"):
     """Record it @runs times in one guest of one CPU; @lengths in update periods, @options of kjoule record.
 

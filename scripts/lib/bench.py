@@ -34,6 +34,12 @@ def guest(script, *options, timeout=300):
     return done.stdout
 
 
+def command(verb, *options):
+    """What a verb says, here; the chip would take long."""
+    return subprocess.run([os.path.join(BUILD, "user/kjoule"), verb, *options], stdout=subprocess.PIPE, text=True,
+                          check=True, cwd=TOP).stdout
+
+
 def report(data, *options):
     """What kjoule report says of a recording that a guest has made; read here, the chip would take long."""
     return subprocess.run([os.path.join(BUILD, "user/kjoule"), "report", *options, os.path.relpath(data, TOP)],

@@ -266,6 +266,42 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
 			s->edge_longest_ns = mnl_attr_get_u64(attr);
 			break;
+		case KJOULE_A_SESSION_VPM_INTERVAL_NS:
+			s->vpm_interval_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_READY_NS:
+			s->vpm_ready_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_PEAK_UW:
+			s->vpm_peak_uw = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_REST_UW:
+			s->vpm_rest_uw = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_READINGS:
+			s->vpm_readings = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_UNMET:
+			s->vpm_unmet = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_UNENDED:
+			s->vpm_unended = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_ELSEWHERE:
+			s->vpm_elsewhere = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_SPOILT:
+			s->vpm_spoilt = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_FAILED:
+			s->vpm_failed = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_HELD_NS:
+			s->vpm_held_ns = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_LONGEST_NS:
+			s->vpm_longest_ns = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_SESSION_CHILDREN:
 			s->children = mnl_attr_get_u32(attr);
 			break;
@@ -348,6 +384,10 @@ int nl_session_new(struct nl *nl, const struct nl_config *c, struct nl_session *
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes);
 	if (c->edges)
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_EDGE_DUTY, c->edge_duty);
+	if (c->vpm)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_VPM_INTERVAL_NS, c->vpm_interval_ns);
+	if (c->vpm_source)
+		mnl_attr_put_strz(request, KJOULE_A_SESSION_VPM_SOURCE, c->vpm_source);
 	return nl_talk(nl, request, visit_session, session);
 }
 
@@ -358,6 +398,33 @@ int nl_session_do(struct nl *nl, uint8_t cmd, uint32_t id, struct nl_session *se
 
 	mnl_attr_put_u32(request, KJOULE_A_SESSION_ID, id);
 	return nl_talk(nl, request, session ? visit_session : NULL, session);
+}
+
+static void visit_block(const struct nlmsghdr *message, void *data)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == KJOULE_A_SESSION_BLOCK)
+			*(int *)data = mnl_attr_get_u32(attr);
+}
+
+int nl_session_block(struct nl *nl, uint32_t id, const struct nl_block *block)
+{
+	struct nlmsghdr *request = nl_request(nl, KJOULE_CMD_SESSION_BLOCK, 0);
+	int number = -EBADMSG, err;
+
+	mnl_attr_put_u32(request, KJOULE_A_SESSION_ID, id);
+	if (block->pid)
+		mnl_attr_put_u32(request, KJOULE_A_SESSION_BLOCK_PID, block->pid);
+	if (block->start)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_START, block->start);
+	if (block->next)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_NEXT, block->next);
+	if (block->end)
+		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_END, block->end);
+	err = nl_talk(nl, request, visit_block, &number);
+	return err ? err : number;
 }
 
 /* Make a session and end it at once; what came of making it. */

@@ -62,6 +62,15 @@ struct nl_config {
 	uint32_t stack_bytes;
 	bool edges;			/* edge_duty is said, whatever it is */
 	uint32_t edge_duty;
+	bool vpm;			/* vpm_interval_ns is said, whatever it is */
+	uint64_t vpm_interval_ns;
+	const char *vpm_source;
+};
+
+/* Where a block is; what is 0 is left out of the request. */
+struct nl_block {
+	uint32_t pid;
+	uint64_t start, next, end;
 };
 
 /* What the kernel tells about a source that is in use. */
@@ -102,6 +111,9 @@ struct nl_session {
 	uint32_t edge_duty;
 	uint64_t edge_windows, edge_spins, edge_failed;
 	uint64_t edge_held_ns, edge_longest_ns;
+	uint64_t vpm_interval_ns, vpm_ready_ns, vpm_rest_uw, vpm_peak_uw;
+	uint64_t vpm_readings, vpm_unmet, vpm_unended, vpm_elsewhere, vpm_spoilt, vpm_failed;
+	uint64_t vpm_held_ns, vpm_longest_ns;
 	uint64_t children_lost;
 	uint32_t children;
 	unsigned int uses;
@@ -146,6 +158,8 @@ int nl_talk(struct nl *nl, struct nlmsghdr *request, nl_visit *visit, void *data
 void nl_put_spec(struct nlmsghdr *request, const struct nl_spec *spec);
 int nl_session_new(struct nl *nl, const struct nl_config *config, struct nl_session *session);
 int nl_session_try(struct nl *nl, const struct nl_config *config);
+/* Have readings of a block; its number, or -errno. */
+int nl_session_block(struct nl *nl, uint32_t id, const struct nl_block *block);
 int nl_session_do(struct nl *nl, uint8_t cmd, uint32_t id, struct nl_session *session);
 int nl_session_dump(struct nl *nl, struct nl_session *sessions, unsigned int max);
 int nl_stats(struct nl *nl, uint32_t id, struct nl_stats *stats, unsigned int max);

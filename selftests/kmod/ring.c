@@ -365,6 +365,7 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		[KJOULE_RECORD_PARKED] = sizeof(struct kjoule_parked),
 		[KJOULE_RECORD_VALUE] = sizeof(struct kjoule_value),
 		[KJOULE_RECORD_WINDOW] = sizeof(struct kjoule_window),
+		[KJOULE_RECORD_READING] = sizeof(struct kjoule_vpm_reading),
 	};
 
 	w->bytes += rec->size;
@@ -397,6 +398,10 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 	case KJOULE_RECORD_WINDOW:
 		if (w->on_window)
 			w->on_window(w, (const struct kjoule_window *)rec);
+		break;
+	case KJOULE_RECORD_READING:
+		if (w->on_reading)
+			w->on_reading(w, (const struct kjoule_vpm_reading *)rec);
 		break;
 	case KJOULE_RECORD_LOST:
 		/* the sample's chain may be what was lost, and its stack follow */

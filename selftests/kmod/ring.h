@@ -71,6 +71,7 @@ struct walk {
 	void (*on_sample)(struct walk *w, uint64_t tick, const struct kjoule_sample *s);
 	void (*on_value)(struct walk *w, const struct kjoule_value *v);
 	void (*on_window)(struct walk *w, const struct kjoule_window *v);
+	void (*on_reading)(struct walk *w, const struct kjoule_vpm_reading *r);
 	void (*on_energy)(struct walk *w, uint64_t tick, const struct kjoule_energy *e);
 	uint64_t chains, stacks;
 	bool sample_before;	/* the record before was a sample, or what belongs to one */

@@ -36,6 +36,7 @@ static const char *const command_name[] = {
 	[KJOULE_CMD_STATS_GET] = "stats-get",
 	[KJOULE_CMD_RECORDS_GET] = "records-get",
 	[KJOULE_CMD_NOTICE_LISTEN] = "notice-listen",
+	[KJOULE_CMD_SESSION_BLOCK] = "session-block",
 };
 
 #define NO_GROUP	"this kernel can not guard it, so there is none: it takes 6.1.68, 6.7 or newer"

@@ -17,7 +17,8 @@
 
 static uint64_t buffer[256];
 
-#define NOINLINE __attribute__((noinline, noclone))
+/* Each on a page of its own: QEMU runs the page of a breakpoint one instruction at a time. */
+#define NOINLINE __attribute__((noinline, noclone, aligned(4096)))
 #define INT4 "add %%rcx, %%rax; xor %%rax, %%rdx; lea 3(%%rdx), %%rcx; sub $7, %%rax;"
 #define LOAD "mov (%0), %%rax;"
 #define LOAD4 LOAD LOAD LOAD LOAD

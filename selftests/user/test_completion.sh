@@ -56,6 +56,6 @@ check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rap
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
 check_equal "diff has keys of its own to sort by" "energy time power name" "$(offered kjoule diff --sort '')"
 check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
-check_equal "report --model: the models that there are" "cpm mixture edge auto" "$(offered kjoule report --model '')"
+check_equal "report --model: the models that there are" "cpm mixture edge vpm auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
 ktap_end

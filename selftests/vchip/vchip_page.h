@@ -63,6 +63,9 @@ typedef int32_t __s32;
  * @mark_ack:		equals @mark_seq when the oracle has taken the snapshot (chip)
  * @mark_guest_ns:	the guest's CLOCK_MONOTONIC at the mark (guest)
  * @mark_label:		the snapshot's name (guest)
+ * @meter_ns:		sensing interval of the meter that starts on command, unless the guest asks for
+ *			another one; 0: there is no such meter (chip)
+ * @meter_lsb_uw:	its readings are multiples of this (chip)
  */
 struct vchip_head {
 	__u64 magic;
@@ -90,6 +93,8 @@ struct vchip_head {
 	__u32 mark_ack;
 	__u64 mark_guest_ns;
 	char mark_label[VCHIP_LABEL_LEN];
+	__u64 meter_ns;
+	__u64 meter_lsb_uw;
 };
 
 /**
@@ -106,6 +111,12 @@ struct vchip_head {
  * @temp_mc:		package temperature in millidegree Celsius (chip)
  * @limit_pl1_uw,@limit_pl2_uw,@limit_tau_us: limits as written by the guest; 0: the
  *			profile's (guest)
+ * @meter_start:	a new number starts the meter: it averages the package's power over its
+ *			sensing interval from now on. One before the end of the last starts it anew (guest)
+ * @meter_interval_ns:	sensing interval, taken over at the start; 0: the profile's (guest)
+ * @meter_done:		the number whose reading is in @meter_uw (chip)
+ * @meter_uw:		the reading, written before @meter_done (chip)
+ * @meter_begin_ns,@meter_end_ns: chip time of its interval, for tests (chip)
  */
 struct vchip_pkg {
 	__u32 energy_pkg_raw;
@@ -122,6 +133,16 @@ struct vchip_pkg {
 	__u64 limit_pl1_uw;
 	__u64 limit_pl2_uw;
 	__u64 limit_tau_us;
+	__u32 meter_start;
+	__u32 reserved2;
+	__u64 meter_interval_ns;
+	__u8 reserved3[256];
+	/* written by the chip from here */
+	__u32 meter_done;
+	__u32 reserved4;
+	__u64 meter_uw;
+	__u64 meter_begin_ns;
+	__u64 meter_end_ns;
 };
 
 /**

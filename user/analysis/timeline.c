@@ -308,6 +308,22 @@ static int add_window(struct walk *w, const struct kjoule_window *rec)
 	return 0;
 }
 
+static int add_block_reading(struct walk *w, const struct kjoule_vpm_reading *rec)
+{
+	const struct kjoule_vpm_reading **r;
+
+	if (rec->armed_ns > rec->hit_ns || rec->hit_ns > rec->stop_ns || rec->stop_ns > rec->ready_ns ||
+	    rec->others_ns > rec->stop_ns - rec->hit_ns) {
+		w->tl->disorder++;
+		return 0;
+	}
+	r = kjoule_grow(&w->cpu->readings, &w->cpu->n_readings, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	*r = rec;
+	return 0;
+}
+
 static int add_record(struct walk *w, const struct kjoule_record *rec)
 {
 	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK)
@@ -334,6 +350,8 @@ static int add_record(struct walk *w, const struct kjoule_record *rec)
 		return add_value(w, (const struct kjoule_value *)rec);
 	case KJOULE_RECORD_WINDOW:
 		return add_window(w, (const struct kjoule_window *)rec);
+	case KJOULE_RECORD_READING:
+		return add_block_reading(w, (const struct kjoule_vpm_reading *)rec);
 	}
 	return 0;
 }
@@ -496,6 +514,7 @@ void timeline_free(struct timeline *tl)
 		free(tl->cpus[i].holes);
 		free(tl->cpus[i].callers);
 		free(tl->cpus[i].windows);
+		free(tl->cpus[i].readings);
 	}
 	for (size_t i = 0; i < tl->n_series; i++)
 		free(tl->series[i].readings);

@@ -88,13 +88,14 @@ struct timeline_window {
 
 struct timeline_cpu {
 	uint32_t cpu, package;
-	size_t n_samples, n_gaps, n_parked, n_holes, n_callers, n_windows;
+	size_t n_samples, n_gaps, n_parked, n_holes, n_callers, n_windows, n_readings;
 	struct timeline_sample *samples;
 	struct timeline_gap *gaps;
 	struct timeline_parked *parked;
 	struct timeline_hole *holes;
 	struct timeline_callers *callers;
 	struct timeline_window *windows;
+	const struct kjoule_vpm_reading **readings;	/* in the records, which have to stay */
 	uint64_t next_tick;	/* after the last that was seen */
 };
 

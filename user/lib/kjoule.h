@@ -162,6 +162,8 @@ struct kjoule_source_spec {
  * @stack_bytes:	with KJOULE_FLAG_USER_STACK, a multiple of 8; 0 for the default
  * @edge_duty:		edge windows that hold the CPUs for so many thousandths of the time, 10 to 500;
  *			0: none
+ * @vpm:		readings of blocks, see kjoule_session_block(), @vpm_interval_ns apart (0: as the
+ *			module likes) by the meter @vpm_source (NULL: the first that starts on command)
  */
 struct kjoule_session_params {
 	uint64_t interval_ns;
@@ -180,6 +182,40 @@ struct kjoule_session_params {
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
 	uint32_t edge_duty;
+	bool vpm;
+	uint64_t vpm_interval_ns;
+	const char *vpm_source;
+};
+
+/* Blocks of a session that there are readings of. */
+#define KJOULE_VPM_BLOCKS	16
+
+/* A block as the recorder was told of it: user space's knowledge. */
+struct kjoule_vpm_block {
+	char name[128];
+	char part[512];			/* as report's --block takes it */
+	char object[256];		/* file that it is in */
+	uint64_t start, end;		/* as that file counts; @end 0: where the function returns to */
+	uint32_t pid;			/* of its process */
+};
+
+/**
+ * struct kjoule_vpm_info - readings of blocks; @interval_ns 0: there are none
+ * @source:	the meter
+ * @ready_ns:	its sensing interval
+ * @peak_uw:	the most there is to be measured, 0: not known
+ * @rest_uw:	the least that was measured when the session was made
+ * @readings,@unmet,@unended,@elsewhere,@spoilt,@failed: see the netlink specification; so are the next two
+ * @block:	in the order of their numbers
+ */
+struct kjoule_vpm_info {
+	uint64_t interval_ns;
+	char source[KJOULE_NAME_LEN];
+	uint64_t ready_ns, peak_uw, rest_uw;
+	uint64_t readings, unmet, unended, elsewhere, spoilt, failed;
+	uint64_t held_ns, longest_ns;
+	uint32_t n_blocks;
+	struct kjoule_vpm_block block[KJOULE_VPM_BLOCKS];
 };
 
 /* What the module says of a session. */
@@ -200,6 +236,7 @@ struct kjoule_session_info {
 	uint32_t edge_duty;		/* 0: no edge windows */
 	uint64_t edge_windows, edge_spins, edge_failed;
 	uint64_t edge_held_ns, edge_longest_ns;
+	struct kjoule_vpm_info vpm;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;
 	uint64_t seed;
@@ -246,6 +283,19 @@ int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_param
  */
 int kjoule_session_try(const struct kjoule_session_params *params, const char *what,
 		       struct kjoule_error *err);
+/* Where a block is in a process: see struct kjoule_vpm_place of the module. @end 0: where it returns to. */
+struct kjoule_vpm_place {
+	uint32_t pid;
+	uint64_t start, next, end;
+};
+
+/**
+ * kjoule_session_block() - have readings of a block, in a session that was made for them
+ * @number:	out: of the block in the records
+ * Return: 0 or -errno with the reason in @err
+ */
+int kjoule_session_block(struct kjoule_ctl *ctl, uint32_t id, const struct kjoule_vpm_place *place,
+			 uint32_t *number, struct kjoule_error *err);
 /** kjoule_session_start() - start its ticks; @info (may be NULL) then has t0 and seed. */
 int kjoule_session_start(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
 			 struct kjoule_error *err);

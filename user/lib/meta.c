@@ -188,6 +188,62 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 	return scopes_from_json(kjoule_json_get(o, "scopes", json_type_array), src);
 }
 
+static const struct kjoule_json_member vpm_members[] = {
+#define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64 }
+	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet), U64(unended),
+	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns),
+#undef U64
+};
+
+static struct json_object *vpm_to_json(const struct kjoule_vpm_info *vpm)
+{
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+
+	kjoule_json_put_str(o, "source", vpm->source);
+	kjoule_json_put_members(o, vpm_members, N_NAMES(vpm_members), vpm);
+	for (uint32_t i = 0; i < vpm->n_blocks; i++) {
+		const struct kjoule_vpm_block *b = &vpm->block[i];
+		struct json_object *one = json_object_new_object();
+
+		kjoule_json_put_str(one, "name", b->name);
+		kjoule_json_put_str(one, "part", b->part);
+		kjoule_json_put_str(one, "object", b->object);
+		kjoule_json_put_u64(one, "start", b->start);
+		kjoule_json_put_u64(one, "end", b->end);
+		kjoule_json_put_u64(one, "pid", b->pid);
+		json_object_array_add(list, one);
+	}
+	json_object_object_add(o, "blocks", list);
+	return o;
+}
+
+static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
+{
+	struct json_object *list = o ? kjoule_json_get(o, "blocks", json_type_array) : NULL;
+	size_t n = list ? json_object_array_length(list) : 0;
+
+	if (!o)
+		return;
+	kjoule_json_get_str(o, "source", vpm->source, sizeof(vpm->source));
+	kjoule_json_get_members(o, vpm_members, N_NAMES(vpm_members), vpm);
+	/* no module has a meter that takes longer */
+	if (!vpm->interval_ns || !vpm->ready_ns || vpm->ready_ns > 1000000000) {
+		memset(vpm, 0, sizeof(*vpm));
+		return;
+	}
+	for (size_t i = 0; i < n && i < KJOULE_VPM_BLOCKS; i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		struct kjoule_vpm_block *b = &vpm->block[vpm->n_blocks++];
+
+		kjoule_json_get_str(one, "name", b->name, sizeof(b->name));
+		kjoule_json_get_str(one, "part", b->part, sizeof(b->part));
+		kjoule_json_get_str(one, "object", b->object, sizeof(b->object));
+		b->start = kjoule_json_get_u64(one, "start");
+		b->end = kjoule_json_get_u64(one, "end");
+		b->pid = kjoule_json_get_u64(one, "pid");
+	}
+}
+
 static struct json_object *session_to_json(const struct kjoule_session_info *s)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -206,6 +262,8 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	kjoule_json_put_u64(o, "chain_depth", s->chain_depth);
 	kjoule_json_put_u64(o, "stack_bytes", s->stack_bytes);
 	kjoule_json_put_u64(o, "edge_duty", s->edge_duty);
+	if (s->vpm.interval_ns)
+		json_object_object_add(o, "vpm", vpm_to_json(&s->vpm));
 	kjoule_json_put_u64(o, "t0_ns", s->t0_ns);
 	kjoule_json_put_u64(o, "seed", s->seed);
 	kjoule_json_put_u64(o, "stop_ns", s->stop_ns);
@@ -237,6 +295,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
 	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
 	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
+	vpm_from_json(kjoule_json_get(o, "vpm", json_type_object), &s->vpm);
 	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");
 	s->seed = kjoule_json_get_u64(o, "seed");
 	s->stop_ns = kjoule_json_get_u64(o, "stop_ns");

@@ -163,6 +163,53 @@ static int parse_scopes(struct nlattr *attrs, int len, const struct kjoule_cpus 
 	return 0;
 }
 
+/* Of readings of blocks. Return: false if it is something else */
+static bool parse_vpm(struct nlattr *a, struct kjoule_vpm_info *vpm, int *ret)
+{
+	switch (nla_type(a)) {
+	case KJOULE_A_SESSION_VPM_INTERVAL_NS:
+		vpm->interval_ns = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_READY_NS:
+		vpm->ready_ns = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_PEAK_UW:
+		vpm->peak_uw = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_REST_UW:
+		vpm->rest_uw = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_READINGS:
+		vpm->readings = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_UNMET:
+		vpm->unmet = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_UNENDED:
+		vpm->unended = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_ELSEWHERE:
+		vpm->elsewhere = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_SPOILT:
+		vpm->spoilt = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_FAILED:
+		vpm->failed = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_HELD_NS:
+		vpm->held_ns = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_LONGEST_NS:
+		vpm->longest_ns = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_SOURCE:
+		get_string(a, vpm->source, sizeof(vpm->source));
+		return true;
+	}
+	return false;
+}
+
 int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_info *info)
 {
 	uint32_t source = 0;
@@ -248,6 +295,9 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 			break;
 		case KJOULE_A_SESSION_CHILDREN_LOST:
 			info->children_lost = get_u64(a, &ret);
+			break;
+		default:
+			parse_vpm(a, &info->vpm, &ret);
 			break;
 		}
 	}

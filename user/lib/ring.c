@@ -34,6 +34,8 @@ static size_t least_size(unsigned int type)
 		return sizeof(struct kjoule_stack);
 	case KJOULE_RECORD_WINDOW:
 		return sizeof(struct kjoule_window);
+	case KJOULE_RECORD_READING:
+		return sizeof(struct kjoule_vpm_reading);
 	default:
 		return 8;
 	}

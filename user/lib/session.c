@@ -336,6 +336,10 @@ static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 		ret = nla_put_u32(msg, KJOULE_A_SESSION_STACK_BYTES, p->stack_bytes);
 	if (!ret && p->edge_duty)
 		ret = nla_put_u32(msg, KJOULE_A_SESSION_EDGE_DUTY, p->edge_duty);
+	if (!ret && p->vpm)
+		ret = nla_put_u64(msg, KJOULE_A_SESSION_VPM_INTERVAL_NS, p->vpm_interval_ns);
+	if (!ret && p->vpm && p->vpm_source)
+		ret = nla_put_string(msg, KJOULE_A_SESSION_VPM_SOURCE, p->vpm_source);
 	for (size_t i = 0; i < p->n_specs && !ret; i++)
 		ret = put_spec(msg, &p->specs[i]);
 	return ret;
@@ -420,6 +424,33 @@ int kjoule_session_stop(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_sessi
 int kjoule_session_del(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_error *err)
 {
 	return session_call(ctl, KJOULE_CMD_SESSION_DEL, id, "end the session", NULL, err);
+}
+
+static int one_block(struct nlattr *attrs, int len, void *arg)
+{
+	struct nlattr *a = nla_find(attrs, len, KJOULE_A_SESSION_BLOCK);
+
+	if (!a || nla_len(a) < (int)sizeof(uint32_t))
+		return -EBADMSG;
+	*(uint32_t *)arg = nla_get_u32(a);
+	return 0;
+}
+
+int kjoule_session_block(struct kjoule_ctl *ctl, uint32_t id, const struct kjoule_vpm_place *place,
+			 uint32_t *number, struct kjoule_error *err)
+{
+	struct call call = { .parse = one_block, .arg = number };
+	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_SESSION_BLOCK, 0);
+
+	if (msg && (nla_put_u32(msg, KJOULE_A_SESSION_ID, id) ||
+		    nla_put_u32(msg, KJOULE_A_SESSION_BLOCK_PID, place->pid) ||
+		    nla_put_u64(msg, KJOULE_A_SESSION_BLOCK_START, place->start) ||
+		    nla_put_u64(msg, KJOULE_A_SESSION_BLOCK_NEXT, place->next) ||
+		    (place->end && nla_put_u64(msg, KJOULE_A_SESSION_BLOCK_END, place->end)))) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	return run(ctl, msg, &call, "have readings of a block", err);
 }
 
 int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **out, size_t *n,

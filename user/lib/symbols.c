@@ -394,3 +394,18 @@ int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *
 	}
 	return -ENOENT;
 }
+
+const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several)
+{
+	const struct kjoule_symbol *found = NULL;
+
+	*several = false;
+	for (size_t i = 0; i < elf->n; i++) {
+		if (!elf->entries[i].function || strcmp(elf->entries[i].symbol.name, name))
+			continue;
+		*several |= !!found;
+		if (!found)
+			found = &elf->entries[i].symbol;
+	}
+	return found;
+}

@@ -5,6 +5,7 @@
 #ifndef KJOULE_SYMBOLS_H
 #define KJOULE_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,8 @@ void kjoule_elf_close(struct kjoule_elf *elf);
 int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *address);
 /** kjoule_elf_find() - the function around an address, or NULL */
 const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address);
+
+/** kjoule_elf_named() - the function of a name, or NULL; @several: out: others have that name as well */
+const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several);
 
 #endif /* KJOULE_SYMBOLS_H */

@@ -362,7 +362,7 @@ static void models_of_one_recording_stay_so(void **unused)
 									       .held = true }));
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(kjoule("report --model %s %s", models[i], series_files("model", 2)), 2);
-		assert_true(says(err, "--model mixture and edge are for one recording; there are 2"));
+		assert_true(says(err, "--model mixture, edge and vpm are for one recording; there are 2"));
 		assert_int_equal(kjoule("report --model %s --convergence x.svg %s", models[i], plain), 2);
 		assert_true(says(err, "--convergence goes with --model cpm only"));
 	}

@@ -55,6 +55,7 @@ enum kjoule_record_type {
 	KJOULE_RECORD_CHAIN = 9,	/* struct kjoule_chain: callers, of the sample before it */
 	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: of the sample before it */
 	KJOULE_RECORD_WINDOW = 11,	/* struct kjoule_window: from edge to edge of a counter */
+	KJOULE_RECORD_READING = 12,	/* struct kjoule_vpm_reading: of a meter, of a block */
 };
 
 /**
@@ -288,6 +289,46 @@ struct kjoule_window {
 	__u64 ip;
 };
 
+/* kjoule_vpm_reading flags */
+#define KJOULE_READING_DELAYED	(1 << 0)	/* stopped at the block's end */
+#define KJOULE_READING_HELD	(1 << 1)	/* stopped before the meter was started */
+#define KJOULE_READING_MOVED	(1 << 2)	/* it has slept, or changed the CPU: no use */
+#define KJOULE_READING_LATE	(1 << 3)	/* over before the program was stopped: none */
+
+/**
+ * struct kjoule_vpm_reading - of a meter that was started at a block's first instruction
+ * @rec:	type KJOULE_RECORD_READING; flags KJOULE_READING_*
+ * @tick:	low 32 bits of the next tick of the CPU
+ * @number:	of the round; those that came to nothing have no record
+ * @block:	in the order in which the session was told of them, from 0
+ * @reserved:	0
+ * @pid:	who came by (in the initial pid namespace)
+ * @tgid:	the process's id
+ * @armed_ns:	CLOCK_MONOTONIC from which on the block was waited for
+ * @hit_ns:	when the meter was started
+ * @stop_ns:	when the program was stopped, to be held until @ready_ns. In half of the readings,
+ *		at random, the block has run to its end until then (KJOULE_READING_DELAYED), in
+ *		the others only its first instruction; all else is alike
+ * @ready_ns:	when the reading was seen to be ready
+ * @others_ns:	between @hit_ns and @stop_ns others ran for so long, as threads of the kernel do
+ * @power_uw:	mean power over the meter's interval from @hit_ns on, 0 with KJOULE_READING_LATE
+ */
+struct kjoule_vpm_reading {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u32 number;
+	__u16 block;
+	__u16 reserved;
+	__u32 pid;
+	__u32 tgid;
+	__u64 armed_ns;
+	__u64 hit_ns;
+	__u64 stop_ns;
+	__u64 ready_ns;
+	__u64 others_ns;
+	__u64 power_uw;
+};
+
 /*
  * The ring
  *
@@ -444,6 +485,7 @@ _Static_assert(sizeof(struct kjoule_value) == 32, "value");
 _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
+_Static_assert(sizeof(struct kjoule_vpm_reading) == 72, "reading");
 _Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");

@@ -217,6 +217,42 @@ enum {
 	KJOULE_A_SESSION_EDGE_HELD_NS,	/* u64 */
 	/* At most so long at a time. */
 	KJOULE_A_SESSION_EDGE_LONGEST_NS,	/* u64 */
+	/* Have readings of blocks so far apart on the average; 0 for a default. */
+	KJOULE_A_SESSION_VPM_INTERVAL_NS,	/* u64 */
+	/* By a meter that starts on command; the first one if left out. */
+	KJOULE_A_SESSION_VPM_SOURCE,	/* string */
+	/* Its sensing interval. */
+	KJOULE_A_SESSION_VPM_READY_NS,	/* u64 */
+	/* The most there is for it to measure, 0 if unknown. */
+	KJOULE_A_SESSION_VPM_PEAK_UW,	/* u64 */
+	/* The least that it measured when the session was made. */
+	KJOULE_A_SESSION_VPM_REST_UW,	/* u64 */
+	/* So many were told by a record. */
+	KJOULE_A_SESSION_VPM_READINGS,	/* u64 */
+	/* Times that nobody came by the block. */
+	KJOULE_A_SESSION_VPM_UNMET,	/* u64 */
+	/* Times that who came by did not come to its end. */
+	KJOULE_A_SESSION_VPM_UNENDED,	/* u64 */
+	/* Times that it was called from another place than was awaited. */
+	KJOULE_A_SESSION_VPM_ELSEWHERE,	/* u64 */
+	/* Readings of no use: the program slept, or changed its CPU, or its block took too long. */
+	KJOULE_A_SESSION_VPM_SPOILT,	/* u64 */
+	/* Times that the meter, a breakpoint or the ring failed. */
+	KJOULE_A_SESSION_VPM_FAILED,	/* u64 */
+	/* For so long a CPU was held. */
+	KJOULE_A_SESSION_VPM_HELD_NS,	/* u64 */
+	/* At most so long at a time. */
+	KJOULE_A_SESSION_VPM_LONGEST_NS,	/* u64 */
+	/* Of its process, in the caller's pid namespace. */
+	KJOULE_A_SESSION_BLOCK_PID,	/* u32 */
+	/* Address of a block's first instruction. */
+	KJOULE_A_SESSION_BLOCK_START,	/* u64 */
+	/* Of the one right behind that. */
+	KJOULE_A_SESSION_BLOCK_NEXT,	/* u64 */
+	/* Where it has ended; where its function returns to if left out. */
+	KJOULE_A_SESSION_BLOCK_END,	/* u64 */
+	/* The block's number in records. */
+	KJOULE_A_SESSION_BLOCK,	/* u32 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)
@@ -294,6 +330,8 @@ enum {
 	KJOULE_CMD_NOTICE,
 	/* Send notices to this socket too, one of 64 at most; CAP_PERFMON is enough. */
 	KJOULE_CMD_NOTICE_LISTEN,
+	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
+	KJOULE_CMD_SESSION_BLOCK,
 
 	__KJOULE_CMD_MAX,
 	KJOULE_CMD_MAX = (__KJOULE_CMD_MAX - 1)

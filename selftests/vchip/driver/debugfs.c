@@ -108,6 +108,8 @@ static void show_head(struct seq_file *s, const struct vchip_head *head)
 	SHOW("head", head, clock_scale);
 	SHOW_SIGNED("head", head, tjmax_mc);
 	SHOW("head", head, transition_ns);
+	SHOW("head", head, meter_ns);
+	SHOW("head", head, meter_lsb_uw);
 	SHOW("head", head, guest_ready);
 	SHOW("head", head, mark_seq);
 	SHOW("head", head, mark_ack);
@@ -128,6 +130,12 @@ static void show_pkg(struct seq_file *s, const struct vchip_pkg *pkg)
 	SHOW("pkg", pkg, limit_pl1_uw);
 	SHOW("pkg", pkg, limit_pl2_uw);
 	SHOW("pkg", pkg, limit_tau_us);
+	SHOW("pkg", pkg, meter_start);
+	SHOW("pkg", pkg, meter_interval_ns);
+	SHOW("pkg", pkg, meter_done);
+	SHOW("pkg", pkg, meter_uw);
+	SHOW("pkg", pkg, meter_begin_ns);
+	SHOW("pkg", pkg, meter_end_ns);
 }
 
 static void show_cpu(struct seq_file *s, const struct vchip_cpu *regs, unsigned int cpu)

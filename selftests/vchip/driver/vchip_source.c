@@ -3,7 +3,8 @@
  * The virtual chip as sources of kjoule: "vchip" reads the raw energy counters,
  * "vchip-cycles" the cycles that a CPU really ran and the instruction that time was
  * passing on, "vchip-meter" power and temperature, as if from a meter that takes its
- * time, "vchip-rails" the power as often as a source can, "vchip-hub" the energy for a
+ * time, "vchip-ina" the power from the meter that starts on command, where the profile has one,
+ * "vchip-rails" the power as often as a source can, "vchip-hub" the energy for a
  * thread to read. A module of its own, so that the chip works without kjoule. The callbacks
  * of the first two run in kjoule's tick: a few loads from the register page each.
  */
@@ -12,7 +13,9 @@
 #include <linux/delay.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/time64.h>
 
 #include <linux/kjoule.h>
@@ -156,6 +159,94 @@ static struct kjoule_source vchip_meter_source = {
 		[METER_TEMPERATURE] = {
 			.name		= "temperature",
 			.quantity	= KJOULE_QUANTITY_TEMPERATURE,
+			.unit_mult	= 1,
+			.parent		= -1,
+		},
+	},
+};
+
+/*
+ * The meter that starts on command. Each start takes a number of its own; who reads looks whether
+ * the reading is of the number that it was given. The tick has no part in it.
+ */
+static DEFINE_RAW_SPINLOCK(ina_lock);	/* for changes of @meter_start and @ina_fast */
+static DEFINE_MUTEX(ina_slow);		/* one at a time of those that wait */
+static u32 ina_fast;			/* number of the last fast start */
+
+static u32 ina_start_now(void)
+{
+	struct vchip_pkg *pkg = source_chip->pkg;
+	u32 number = READ_ONCE(pkg->meter_start) + 1;
+
+	lockdep_assert_held(&ina_lock);
+	WRITE_ONCE(pkg->meter_start, number);
+	return number;
+}
+
+static int ina_reading(u32 number, s64 *raw)
+{
+	struct vchip_pkg *pkg = source_chip->pkg;
+
+	if (READ_ONCE(pkg->meter_start) != number)
+		return -ECANCELED;
+	/* pairs with the chip's store of it, after that of the reading */
+	if (smp_load_acquire(&pkg->meter_done) != number)
+		return -EAGAIN;
+	*raw = READ_ONCE(pkg->meter_uw);
+	return 0;
+}
+
+static int vchip_start_ina(struct kjoule_source *src, unsigned int domain)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ina_lock, flags);
+	ina_fast = ina_start_now();
+	raw_spin_unlock_irqrestore(&ina_lock, flags);
+	return 0;
+}
+
+static int vchip_read_started_ina(struct kjoule_source *src, unsigned int domain, s64 *raw)
+{
+	return ina_reading(READ_ONCE(ina_fast), raw);
+}
+
+/* For whoever wants a reading of from now on. A fast start has precedence. */
+static int vchip_read_ina(struct kjoule_source *src, unsigned int domain, s64 *raw)
+{
+	unsigned int us = div_u64(src->ready_ns, NSEC_PER_USEC);
+	unsigned int tries;
+	u32 number;
+	int err;
+
+	mutex_lock(&ina_slow);
+	raw_spin_lock_irq(&ina_lock);
+	number = ina_start_now();
+	raw_spin_unlock_irq(&ina_lock);
+	usleep_range(us, us + us / 50);
+	for (tries = 0; (err = ina_reading(number, raw)) == -EAGAIN && tries < 20; tries++)
+		usleep_range(us / 20, us / 10);
+	mutex_unlock(&ina_slow);
+	return err == -EAGAIN ? -EIO : err;
+}
+
+static const struct kjoule_source_ops vchip_ina_ops = {
+	.read_value	= vchip_read_ina,
+	.start		= vchip_start_ina,
+	.read_started	= vchip_read_started_ina,
+};
+
+static struct kjoule_source vchip_ina_source = {
+	.name		= "vchip-ina",
+	.kind		= KJOULE_KIND_GAUGE,
+	.owner		= THIS_MODULE,
+	.ops		= &vchip_ina_ops,
+	.n_domains	= 1,
+	.domains	= {
+		{
+			.name		= "power",
+			.class		= KJOULE_DOMAIN_PACKAGE,
+			.quantity	= KJOULE_QUANTITY_POWER,
 			.unit_mult	= 1,
 			.parent		= -1,
 		},
@@ -396,6 +487,16 @@ static const struct kernel_param_ops failing_cycles_ops = { .set = set_failing_c
 module_param_cb(failing_cycles, &failing_cycles_ops, NULL, 0200);
 MODULE_PARM_DESC(failing_cycles, "1: reading cycles fails from now on, 0: it works again");
 
+static int __init register_ina(const struct vchip_head *head)
+{
+	if (!head->meter_ns)
+		return 0;
+	vchip_ina_source.ready_ns = head->meter_ns;
+	vchip_ina_source.domains[0].max_power_uw = 2 * head->pl2_uw;
+	WRITE_ONCE(source_chip->pkg->meter_interval_ns, 0);
+	return kjoule_source_register(&vchip_ina_source);
+}
+
 static int __init vchip_source_init(void)
 {
 	const struct vchip_head *head;
@@ -443,8 +544,13 @@ static int __init vchip_source_init(void)
 	ret = kjoule_source_register(&vchip_hub_source);
 	if (ret)
 		goto err_rails;
+	ret = register_ina(head);
+	if (ret)
+		goto err_hub;
 	return 0;
 
+err_hub:
+	kjoule_source_unregister(&vchip_hub_source);
 err_rails:
 	kjoule_source_unregister(&vchip_rails_source);
 err_meter:
@@ -459,6 +565,8 @@ module_init(vchip_source_init);
 
 static void __exit vchip_source_exit(void)
 {
+	if (source_chip->head->meter_ns)
+		kjoule_source_unregister(&vchip_ina_source);
 	kjoule_source_unregister(&vchip_hub_source);
 	kjoule_source_unregister(&vchip_rails_source);
 	kjoule_source_unregister(&vchip_meter_source);

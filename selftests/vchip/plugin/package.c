@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "core.h"
 #include "grants.h"
+#include "meter.h"
 
 #define BUCKETS	1024
 
@@ -201,7 +202,7 @@ static void warm(uint64_t ns, double watt)
 
 void package_advance(uint64_t now)
 {
-	uint64_t ns, fj, pj, dynamic;
+	uint64_t ns, fj, pj, dynamic, before = books.static_pj + last_dynamic_pj;
 	struct vector *v;
 
 	if (!powered || now <= last_ns)
@@ -228,6 +229,7 @@ void package_advance(uint64_t now)
 	page_write(page.pkg->energy_core_pj, dynamic);
 	page_write(page.pkg->energy_pkg_pj, books.static_pj + dynamic);
 	page_write(page.pkg->chip_ns, now);
+	meter_advance(now - ns, before, now, books.static_pj + dynamic);
 	if (now >= next_edge_ns)
 		edge(now, books.static_pj + dynamic, dynamic);
 }
@@ -238,7 +240,7 @@ static uint64_t serve(uint64_t now)
 	uint64_t next;
 
 	package_advance(now);
-	next = next_edge_ns;
+	next = next_edge_ns < meter_end() ? next_edge_ns : meter_end();
 	for (unsigned int i = 0; i < core_count; i++) {
 		if (cores[i].running)
 			continue;

@@ -37,6 +37,8 @@ static void fill_head(const struct profile *profile, unsigned int cpus)
 	head->clock_scale = profile->clock_scale;
 	head->tjmax_mc = profile->tjmax_mc;
 	head->transition_ns = profile_max_latency_ns(profile);
+	head->meter_ns = profile->meter_ns;
+	head->meter_lsb_uw = profile->meter_lsb_uw;
 	for (unsigned int i = 0; i < profile->pstates; i++)
 		head->freq_khz[i] = profile->freq_khz[i];
 	for (unsigned int i = 0; i < profile->idle_states; i++) {

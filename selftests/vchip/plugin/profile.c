@@ -82,6 +82,8 @@ static const struct scalar scalars[] = {
 	SCALAR("pl1_uw", pl1_uw, 1),
 	SCALAR("pl2_uw", pl2_uw, 1),
 	SCALAR("tau_us", tau_us, 1),
+	SCALAR("meter_us", meter_ns, 1000),
+	SCALAR("meter_lsb_uw", meter_lsb_uw, 1),
 	SCALAR("quantum_cycles", quantum_cycles, 1),
 	SCALAR("debt_us", debt_ns, 1000),
 };
@@ -293,6 +295,8 @@ static int check(struct reader *r)
 		return fail(r, "idle.0 is missing", NULL);
 	if (!p->update_period_ns || p->update_jitter_ns * 2 > p->update_period_ns)
 		return fail(r, "update_period_us missing, or update_jitter_us above its half", NULL);
+	if (!p->meter_lsb_uw)
+		return fail(r, "meter_lsb_uw is 0", NULL);
 	if (p->esu > 31)
 		return fail(r, "esu above 31", NULL);
 	if (p->quantum_cycles < 100)
@@ -316,6 +320,7 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 	*profile = (struct profile){
 		.clock_scale = 1,
 		.esu = 16,
+		.meter_lsb_uw = 1,
 		.quantum_cycles = 1000,
 		.debt_ns = 250000,
 		.thermal_tau_ns = 1000000000,

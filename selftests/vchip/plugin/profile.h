@@ -50,6 +50,9 @@ struct profile {
 	uint64_t pl2_uw;
 	uint64_t tau_us;
 
+	uint64_t meter_ns;		/* of the meter that starts on command; 0: there is none */
+	uint64_t meter_lsb_uw;
+
 	uint32_t quantum_cycles;
 	uint64_t debt_ns;
 };

@@ -76,6 +76,7 @@ int main(void)
 	refuses("esu = 40", "esu");
 	refuses("base_uw = -5", "number expected");
 	refuses("quantum_cycles = 5", "quantum_cycles");
+	refuses("meter_lsb_uw = 0", "meter_lsb_uw");
 	refuses("include = missing.profile", "cannot open");
 
 	snprintf(shipped, sizeof(shipped), "%s*.profile", PROFILES);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Readings of single blocks, for ALEA's variation-aware model (section 3.3.2): a hardware
+ * breakpoint on a block's first instruction is armed at random instants; at the first hit a meter
+ * is started, and the program goes on until the block's end, or not at all, and is held until the
+ * reading is ready. A session asks for it; the samplers tick on meanwhile.
+ */
+#ifndef KJOULE_VPM_H
+#define KJOULE_VPM_H
+
+#include <linux/types.h>
+
+struct kjoule_sampler;
+struct kjoule_source;
+struct kjoule_vpm;
+struct kjoule_whom;
+
+#define KJOULE_VPM_BLOCKS	16
+
+/* Between two armings, on the average. */
+#define KJOULE_VPM_INTERVAL_MAX_NS	(60ULL * 1000 * 1000 * 1000)
+
+/* At least so many sensing intervals lie between two armings: a CPU is held half of the time. */
+#define KJOULE_VPM_LEAST	2
+
+/**
+ * struct kjoule_vpm_books - what has become of the armings of a session
+ * @readings:	that were told by a record
+ * @unmet:	nobody came by
+ * @unended:	who came by did not come to the block's end
+ * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
+ *		was not the session's target that came by
+ * @spoilt:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
+ *		or the block took longer than the meter's interval
+ * @failed:	the meter, a breakpoint or the ring did not do its part
+ * @held_ns:	a CPU was held for so long
+ * @longest_ns:	and so long at a time
+ */
+struct kjoule_vpm_books {
+	u64 readings;
+	u64 unmet;
+	u64 unended;
+	u64 elsewhere;
+	u64 spoilt;
+	u64 failed;
+	u64 held_ns;
+	u64 longest_ns;
+};
+
+/**
+ * struct kjoule_vpm_place - where a block is
+ * @pid:	process, in the caller's pid namespace
+ * @start:	its first instruction
+ * @next:	the one right behind that
+ * @end:	where it has ended; 0: where its function returns to
+ */
+struct kjoule_vpm_place {
+	u32 pid;
+	u64 start;
+	u64 next;
+	u64 end;
+};
+
+/**
+ * struct kjoule_vpm_meter - what a session's readings are made with
+ * @name:	of the source
+ * @ready_ns:	sensing interval
+ * @peak_uw:	the most there is to be measured, 0: not known
+ * @rest_uw:	the least that was measured when the session was made
+ */
+struct kjoule_vpm_meter {
+	const char *name;
+	u64 ready_ns;
+	u64 peak_uw;
+	u64 rest_uw;
+};
+
+int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns,
+		   const struct kjoule_whom *whom, struct kjoule_sampler **sampler, unsigned int n,
+		   const char **why);
+void kjoule_vpm_free(struct kjoule_vpm *v);
+int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why);
+int kjoule_vpm_run(struct kjoule_vpm *v);
+void kjoule_vpm_halt(struct kjoule_vpm *v);
+void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books);
+void kjoule_vpm_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter);
+
+#endif /* KJOULE_VPM_H */

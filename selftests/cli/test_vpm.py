@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --profile exynos --cpus 1
+# timeout: 240
+# stalls: power|latency|few rounds
+# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
+"""Readings of blocks: the functions of a program that is loaded anywhere have a power and a latency each, whoever is
+held for them has no more time for it, and what can not be is refused.
+
+How exact that is belongs to scripts/bench; here everything has to be there and sane.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import ktap, kjoule, report, rows, script, path, hold_frequency, TOP  # noqa: E402
+
+PROGRAM = os.path.join(TOP, "build/selftests/alternate_pie")
+LENGTH_US, SECONDS = 5000, 15
+OPTIONS = ("-F", "250", "--vpm-meter", "vchip-ina@80ms")
+
+
+def refused(name, want, *arguments):
+    r = kjoule("record", "-q", "--no-calibrate", "-o", path("refused"), *arguments)
+    ktap.check(r.code in (1, 2) and want in r.err, f"refused: {name}", r)
+
+
+def main():
+    hold_frequency()
+    refused("a function that is not there", "no such function", "--vpm", "nonsense", "--", PROGRAM, 1, 1000, 1000)
+    refused("a meter that is not there", "there is no such meter", "--vpm", "block_low", "--vpm-meter", "nonsense", "--", PROGRAM, 1, 1000, 1000)
+    refused("a meter that does not start", "starts on command", "--vpm", "block_low", "--vpm-meter", "vchip-rails", "--", PROGRAM, 1, 1000, 1000)
+    refused("readings too often", "2 intervals of the meter", "--vpm", "block_low", "--vpm-meter", "@5ms", "--", PROGRAM, 1, 1000, 1000)
+
+    file = path("readings")
+    r = kjoule("record", "-q", "--vpm", "block_low", "--vpm", "high=block_high", *OPTIONS, "-o", file, "--",
+               PROGRAM, SECONDS, LENGTH_US, LENGTH_US, 0, 1)
+    ktap.check(r.code == 0 and not r.err, "it is recorded", r)
+    doc, r = report(file)
+    if not ktap.check(doc and r.code == 0 and doc["model"]["name"] == "vpm", "and reported, by the model that it is for", r):
+        ktap.end()
+    blocks = {row["function"]: row for row in rows(doc, "block")}
+    if not ktap.check(set(blocks) == {"block_low", "high"} and all(b["power_w"] for b in blocks.values()),
+                      "each block has a power", blocks):
+        ktap.end()
+    books = doc["vpm"]
+    ktap.check(books["readings"] > 0.6 * SECONDS / 0.11, "there are readings", books)
+    ktap.check(books["unmet"] + books["unended"] + books["elsewhere"] + books["failed"] + books["spoilt"] < 0.25 * books["readings"],
+               "few rounds come to nothing", books)
+    ktap.check(all(abs(b["latency_us"] / LENGTH_US - 1) < 0.05 for b in blocks.values()), "its latency is as long as it runs",
+               {n: b["latency_us"] for n, b in blocks.items()})
+    ktap.check(1.2 < blocks["block_low"]["power_w"] < 2.1 < blocks["high"]["power_w"] < 3, "each has its own power", blocks)
+    ktap.check(all(b["power_lo_w"] < b["power_w"] < b["power_hi_w"] for b in blocks.values()), "inside its interval", blocks)
+    ktap.check(all(abs(b["energy_j"] / (b["power_w"] * b["time_s"]) - 1) < 1e-3 for b in blocks.values()),
+               "energy is power times time", blocks)
+    ktap.check(0.7 < sum(b["time_s"] for b in blocks.values()) / (SECONDS - books["held_s"]) < 1.05,
+               "their time is without that in which the program was held", (blocks, books["held_s"]))
+    ktap.check(doc["vpm"]["idle_w"] < doc["vpm"]["held_w"] < doc["vpm"]["peak_w"], "holding is between rest and peak", books)
+    lines, r = script(file)
+    readings = [line for line in lines if line["type"] == "reading"]
+    ktap.check(len(readings) == books["readings"], "script shows each reading", (len(readings), books["readings"]))
+    doc, r = report(file, "--model", "cpm")
+    names = {row["function"] for row in rows(doc, "function")} if doc else set()
+    ktap.check(r.code == 0 and {"block_low", "block_high"} <= names, "constant power knows all functions", r)
+    r = kjoule("report", "--model", "vpm", "--block", "main=main", file)
+    ktap.check(r.code == 1 and "there are no readings of it" in r.err, "a block without readings has no power", r)
+    ktap.end()
+
+
+main()

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Readings of single blocks: the meter starts with the block, the program is held until it is ready, and in half of
+ * them the block has run before, for as long as it takes; who may have them, where they can not be had, what becomes of
+ * rounds that come to nothing; and nobody is left with a debug register.
+ *
+ * where: guest
+ * vm: --profile exynos --cpus 2
+ * timeout: 150
+ */
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../ktap.h"
+#include "books.h"
+#include "caps.h"
+#include "guest.h"
+#include "need.h"
+#include "nl.h"
+#include "ring.h"
+
+#define METER		"/sys/class/misc/kjoule/sources/vchip-ina"
+#define INTERVAL_NS	4000000
+#define READY_NS	20000000.0	/* of the exynos chip's meter */
+#define EVERY_NS	60000000ULL
+#define PASSES		60000		/* of the block's loop: some milliseconds */
+
+/* A block whose first instruction is one byte long, on a page of its own; and one that is never called. */
+void test_block(uint64_t passes);
+extern const char test_block_next[];
+void test_unmet(void);
+asm(".text\n.balign 4096\n.globl test_block\n.type test_block, @function\ntest_block:\n\tnop\n"
+    ".globl test_block_next\ntest_block_next:\n\tmov %rdi, %rcx\n1:\tadd %rcx, %rax\n\txor %rax, %rdx\n\tdec %rcx\n\tjnz 1b\n\tret\n"
+    ".globl test_unmet\n.type test_unmet, @function\ntest_unmet:\n\tnop\n\tnop\n\tret\n.balign 4096\n");
+
+static struct nl nl;
+static struct nl_session info;
+static struct device d;
+static struct walk walk[NL_MAX_CPUS];
+
+/* What the program and the test both see: how long a run of the block takes without anybody looking. */
+static struct shared {
+	volatile double run_ns;
+	volatile uint64_t runs;
+} *shared;
+
+/* What the records tell. */
+static struct seen {
+	uint64_t readings, delayed, undelayed, held, moved, late;
+	double ran_delayed, ran_undelayed, longest_hold;
+	char fault[120];
+} seen;
+
+#define FAULT(...) (seen.fault[0] ? (void)0 : (void)snprintf(seen.fault, sizeof(seen.fault), __VA_ARGS__))
+
+static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
+{
+	uint8_t flags = r->rec.flags;
+	double ran = r->stop_ns - r->hit_ns;
+
+	(void)w;
+	seen.readings++;
+	if (r->armed_ns > r->hit_ns || r->hit_ns > r->stop_ns || r->stop_ns > r->ready_ns)
+		FAULT("reading %u: times are not in order", r->number);
+	if (r->block)
+		FAULT("reading %u is of block %u", r->number, r->block);
+	if (r->tgid != info.pid)
+		FAULT("reading %u is of process %u", r->number, r->tgid);
+	seen.moved += !!(flags & KJOULE_READING_MOVED);
+	seen.late += !!(flags & KJOULE_READING_LATE);
+	if (flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE))
+		return;
+	if (r->power_uw < 100000 || r->power_uw > 20000000)
+		FAULT("reading %u: %llu uW", r->number, (unsigned long long)r->power_uw);
+	if (r->ready_ns - r->hit_ns < 0.98 * READY_NS)
+		FAULT("reading %u was ready after %.3f ms", r->number, (r->ready_ns - r->hit_ns) * 1e-6);
+	if (r->ready_ns - r->stop_ns > seen.longest_hold)
+		seen.longest_hold = r->ready_ns - r->stop_ns;
+	if (flags & KJOULE_READING_HELD) {
+		seen.held++;
+		if (ran)
+			FAULT("reading %u: held, and ran for %.0f ns", r->number, ran);
+	} else if (flags & KJOULE_READING_DELAYED) {
+		seen.delayed++;
+		seen.ran_delayed += ran;
+	} else {
+		seen.undelayed++;
+		seen.ran_undelayed += ran;
+	}
+}
+
+/* A process that does nothing but run the block, on one CPU, with pauses between. */
+static pid_t start_program(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	pin_to(cpu_first());
+	for (;;) {
+		uint64_t begin = now_ns();
+		double ns;
+
+		test_block(PASSES);
+		ns = now_ns() - begin;
+		/* the shortest is without interrupts */
+		if (!shared->run_ns || ns < shared->run_ns)
+			shared->run_ns = ns;
+		shared->runs++;
+		for (volatile int i = 0; i < 3000; i++)
+			;
+	}
+}
+
+static void stop_program(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static const struct nl_config usual = { .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS, .vpm = true,
+					.vpm_interval_ns = EVERY_NS, .vpm_source = "vchip-ina" };
+
+static bool begin(pid_t pid)
+{
+	struct nl_config c = usual;
+	unsigned int i;
+
+	memset(&seen, 0, sizeof(seen));
+	c.pid = pid;
+	if (!session_begin(&nl, &c, &info, &d, walk))
+		return false;
+	for (i = 0; i < d.n; i++)
+		walk[i].on_reading = see_reading;
+	return true;
+}
+
+static void end(const char *name)
+{
+	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
+	drain_map(&d, walk);
+	check_books(name, &nl, &info, &d, walk);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	device_close(&d);
+}
+
+static struct nl_block block_of(pid_t pid)
+{
+	return (struct nl_block){ .pid = pid, .start = (uintptr_t)test_block, .next = (uintptr_t)test_block_next };
+}
+
+static void check_readings(void)
+{
+	struct nl_block block;
+	double latency;
+	pid_t pid = start_program();
+
+	ktap_check(await(shared->runs > 50), "the program runs its block");
+	if (!begin(pid))
+		goto out;
+	block = block_of(pid);
+	ktap_check(!nl_session_block(&nl, info.id, &block), "the session is told of a block");
+	drain_until(&d, walk, 12000, &seen.readings, 60);
+	end("readings");
+	ktap_check(!seen.fault[0], "readings are in order");
+	ktap_diag("%s", seen.fault);
+	ktap_diag("%llu readings: %llu delayed, %llu undelayed, %llu held, %llu moved, %llu late",
+		  (unsigned long long)seen.readings, (unsigned long long)seen.delayed, (unsigned long long)seen.undelayed,
+		  (unsigned long long)seen.held, (unsigned long long)seen.moved, (unsigned long long)seen.late);
+	ktap_check(seen.readings >= 60, "there are readings");
+	ktap_check(seen.delayed >= seen.readings / 4 && seen.undelayed >= seen.readings / 4 && seen.held >= seen.readings / 20,
+		   "of each kind");
+	latency = seen.ran_delayed / seen.delayed - seen.ran_undelayed / seen.undelayed;
+	ktap_diag("the block takes %.1f us by itself, %.1f us by the readings; until it is held %.1f us pass besides",
+		  shared->run_ns * 1e-3, latency * 1e-3, seen.ran_undelayed / seen.undelayed * 1e-3);
+	ktap_check(latency > 0.95 * shared->run_ns && latency < 1.15 * shared->run_ns, "they tell how long the block takes");
+	ktap_check(seen.longest_hold < 1.2 * READY_NS, "nobody is held for longer than the meter takes");
+	ktap_check(info.vpm_readings == seen.readings && info.vpm_longest_ns < 1.5 * READY_NS &&
+		   info.vpm_ready_ns == READY_NS && info.vpm_spoilt == seen.moved + seen.late, "the session tells of them");
+	ktap_diag("%llu unmet, %llu unended, %llu elsewhere, %llu failed", (unsigned long long)info.vpm_unmet,
+		  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_elsewhere,
+		  (unsigned long long)info.vpm_failed);
+	ktap_check(info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere + info.vpm_failed <= seen.readings / 5,
+		   "few rounds come to nothing");
+	ktap_check(info.vpm_rest_uw > 100000 && info.vpm_peak_uw > info.vpm_rest_uw, "and of the meter");
+out:
+	stop_program(pid);
+}
+
+/* Nobody comes by; then the process ends, and that is no fault of anybody's. */
+static void check_nothing(void)
+{
+	struct nl_block block = { .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
+	pid_t pid = start_program();
+	struct nl_session s;
+	uint64_t unmet;
+
+	if (!begin(pid))
+		goto out;
+	block.pid = pid;
+	nl_session_block(&nl, info.id, &block);
+	ktap_check(await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s) && s.vpm_unmet >= 2),
+		   "a block that nobody comes by is told as unmet");
+	stop_program(pid);
+	pid = 0;
+	sleep_ms(1500);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s);
+	unmet = s.vpm_unmet;
+	sleep_ms(2500);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s);
+	ktap_check(s.vpm_unmet == unmet, "one whose process has ended is waited for no more");
+	end("nothing");
+	ktap_check(!seen.readings, "and there is no reading");
+out:
+	if (pid)
+		stop_program(pid);
+}
+
+/* All four of a CPU's debug registers are to be had. */
+static bool registers_free(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_X,
+					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long), .exclude_kernel = 1 };
+	int fd[4], i, n = 0;
+
+	for (i = 0; i < 4; i++) {
+		fd[i] = syscall(SYS_perf_event_open, &attr, -1, cpu_first(), -1, 0);
+		n += fd[i] >= 0;
+	}
+	for (i = 0; i < 4; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return n == 4;
+}
+
+static void check_refused(const char *name, const struct nl_config *c, int want)
+{
+	struct nl_session s;
+	int err = nl_session_new(&nl, c, &s);
+
+	if (!ktap_check(err == want && nl.why[0], "refused: %s", name))
+		ktap_diag("%d: %s", err, nl.why);
+	if (!err)
+		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, s.id, NULL);
+}
+
+static void check_block_refused(const char *name, const struct nl_block *block, int want)
+{
+	int err = nl_session_block(&nl, info.id, block);
+
+	if (!ktap_check(err == want && nl.why[0], "refused: %s", name))
+		ktap_diag("%d: %s", err, nl.why);
+}
+
+static void check_refusals(void)
+{
+	struct nl_config c = usual, other;
+	struct nl_block block, good;
+	pid_t pid;
+	int status, i;
+
+	c.pid = getpid();
+	good = block_of(getpid());
+	other = c;
+	other.vpm_interval_ns = 1000000;
+	check_refused("far too often", &other, -ERANGE);
+	other.vpm_interval_ns = UINT64_MAX;
+	check_refused("hardly ever", &other, -ERANGE);
+	other = c;
+	other.vpm_source = "nonsense";
+	check_refused("an unknown meter", &other, -ENOENT);
+	other.vpm_source = "vchip-meter";
+	check_refused("one that does not start on command", &other, -EOPNOTSUPP);
+	other = c;
+	other.vpm = false;
+	check_refused("a meter without readings", &other, -EINVAL);
+	other = c;
+	other.edges = true;
+	other.edge_duty = 250;
+	check_refused("with edge windows", &other, -EINVAL);
+	pid = fork();
+	if (!pid) {
+		struct nl_session s;
+
+		caps_keep(CAP(CAP_PERFMON));
+		nl_open(&nl);
+		_exit(nl_session_new(&nl, &c, &s) == -EPERM && strstr(nl.why, "CAP_SYS_NICE") ? 0 : 1);
+	}
+	ktap_check(waitpid(pid, &status, 0) == pid && status == 0, "refused: without CAP_SYS_NICE");
+
+	other = c;
+	other.vpm = false;
+	other.vpm_source = NULL;
+	if (!ktap_check(!nl_session_new(&nl, &other, &info), "a session without readings"))
+		return;
+	check_block_refused("a block in it", &good, -EINVAL);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session with readings"))
+		return;
+	check_refused("a second one", &c, -EBUSY);
+	block = good;
+	block.pid = 0;
+	check_block_refused("no process", &block, -EINVAL);
+	block.pid = 4194303;
+	check_block_refused("a process that is not there", &block, -ESRCH);
+	block = good;
+	block.start = 0xffffffff81000000;
+	block.next = block.start + 1;
+	check_block_refused("the kernel's code", &block, -EINVAL);
+	block = good;
+	block.next = block.start;
+	check_block_refused("a second instruction that is the first", &block, -EINVAL);
+	block.next = block.start + 16;
+	check_block_refused("one that is too far off", &block, -EINVAL);
+	block = good;
+	block.end = block.next;
+	check_block_refused("a block of one instruction", &block, -EINVAL);
+	for (i = 0; i < 16; i++)
+		if (nl_session_block(&nl, info.id, &good) != i)
+			break;
+	ktap_check(i == 16, "16 blocks have their numbers");
+	check_block_refused("one more", &good, -ENOSPC);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+	ktap_check(!nl_session_new(&nl, &c, &info), "another session when the first has ended");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+}
+
+int main(void)
+{
+	if (access(METER, F_OK))
+		ktap_skip_all("there is no virtual chip with a meter that starts on command: run it in a guest of kjoule's "
+			      "tree with --profile exynos");
+	need_module();
+	need_chip();
+	nl_open(&nl);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	check_refusals();
+	check_readings();
+	check_nothing();
+	ktap_check(registers_free(), "no debug register is left in use");
+	ktap_check(!session_count(), "no session is left");
+	return ktap_end();
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See vpm.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include "vpm.h"
+
+/* Standard deviations, as of a normal distribution with the same middle half. */
+#define LEFT_OUT	6.0
+
+/* From the middle half of a normal distribution to its standard deviation. */
+#define IQR_SIGMA	1.349
+
+/* Times that readings are left out and the rest is looked at again. */
+#define PASSES		4
+
+/* Readings of one kind: how long the program ran, and the energy of the sensing interval. */
+struct half {
+	size_t n;
+	double *ran, *j, *buf;
+	double mean_ran, mean_j;
+};
+
+static void take_means(struct half *h)
+{
+	h->mean_ran = h->n ? gsl_stats_mean(h->ran, 1, h->n) : NAN;
+	h->mean_j = h->n ? gsl_stats_mean(h->j, 1, h->n) : NAN;
+}
+
+/* What a reading differs in from the mean of its kind, but for having run longer, at @w more than when held. */
+static double residual(const struct half *h, size_t i, double w)
+{
+	return h->j[i] - h->mean_j - w * (h->ran[i] - h->mean_ran);
+}
+
+/* Keep the readings whose value is among most others'. Return: how many are left out */
+static size_t keep_near(struct half *h, const double *values)
+{
+	double middle, spread;
+	size_t out = 0, n = h->n;
+
+	for (size_t i = 0; i < n; i++)
+		h->buf[i] = values[i];
+	gsl_sort(h->buf, 1, n);
+	middle = gsl_stats_median_from_sorted_data(h->buf, 1, n);
+	spread = (gsl_stats_quantile_from_sorted_data(h->buf, 1, n, 0.75) -
+		  gsl_stats_quantile_from_sorted_data(h->buf, 1, n, 0.25)) / IQR_SIGMA;
+	/* readings that are all alike but for a few are none to judge these by */
+	if (!(spread > 0))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (fabs(values[i] - middle) > LEFT_OUT * spread)
+			continue;
+		h->ran[out] = h->ran[i];
+		h->j[out++] = h->j[i];
+	}
+	h->n = out;
+	return n - out;
+}
+
+/* Leave out what is far from the rest, in its time or in its energy. Return: how many */
+static size_t leave_out(struct half *h, double w)
+{
+	double *values = h->buf + h->n;
+	size_t left;
+
+	if (h->n < 4)
+		return 0;
+	for (size_t i = 0; i < h->n; i++)
+		values[i] = h->ran[i];
+	left = keep_near(h, values);
+	take_means(h);
+	for (size_t i = 0; i < h->n; i++)
+		values[i] = residual(h, i, w);
+	left += keep_near(h, values);
+	take_means(h);
+	return left;
+}
+
+/* Variance of the mean of a kind's residuals. */
+static double variance(const struct half *h, double w)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		sum += pow(residual(h, i, w), 2);
+	return sum / (h->n - 1) / h->n;
+}
+
+static double variance_of_ran(const struct half *h)
+{
+	return gsl_stats_variance(h->ran, 1, h->n) / h->n;
+}
+
+/* Degrees of freedom of the sum of two variances (Welch, Satterthwaite). */
+static double dof_of(double a, size_t n_a, double b, size_t n_b)
+{
+	double d = a * a / (n_a - 1) + b * b / (n_b - 1);
+
+	return d > 0 ? (a + b) * (a + b) / d : n_a + n_b - 2.0;
+}
+
+static struct value around(double v, double half)
+{
+	return (struct value){ v, v - half, v + half };
+}
+
+/* Power above that of holding, by what is known so far. */
+static double slope(const struct half *h)
+{
+	double latency = h[VPM_DELAYED].mean_ran - h[VPM_UNDELAYED].mean_ran;
+
+	return latency > 0 ? (h[VPM_DELAYED].mean_j - h[VPM_UNDELAYED].mean_j) / latency : 0;
+}
+
+static double clamp_to(double v, const struct vpm_input *in)
+{
+	if (v < in->idle_w)
+		return in->idle_w;
+	return v > in->peak_w ? in->peak_w : v;
+}
+
+static void bound(const struct vpm_input *in, struct vpm_result *r)
+{
+	struct value *p = &r->power_w;
+	double v = clamp_to(p->v, in);
+
+	r->bounded = v != p->v;
+	if (p->lo <= in->idle_w && p->hi >= in->peak_w)
+		r->why = VPM_VAGUE;
+	*p = (struct value){ v, clamp_to(p->lo, in), clamp_to(p->hi, in) };
+}
+
+static bool enough(const struct vpm_result *r)
+{
+	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST && r->n[VPM_HELD] >= VPM_HELD_LEAST;
+}
+
+static void estimate(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+{
+	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *held = &h[VPM_HELD];
+	double w = slope(h), latency = d->mean_ran - u->mean_ran;
+	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
+	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
+	double half, t, power_half, irq;
+
+	t = interval_t(held->n - 1.0);
+	r->held_w = around(held->mean_j / in->interval_s, t * sqrt(var_held) / in->interval_s);
+	t = interval_t(dof_of(var_ran_d, d->n, var_ran_u, u->n));
+	half = t * sqrt(var_ran_d + var_ran_u);
+	r->latency_s = around(latency, half);
+	/* it can not be told from nothing */
+	if (!(latency > half)) {
+		r->why = VPM_SHORT;
+		return;
+	}
+	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
+	power_half = hypot(t * sqrt(var_d + var_u) / latency, r->held_w.hi - r->held_w.v);
+	irq = isnan(in->irq_w) || latency < in->irq_from_s ? 0 : in->irq_part;
+	r->power_w = around((r->held_w.v + w - (irq > 0 ? irq * in->irq_w : 0)) / (1 - irq), power_half / (1 - irq));
+	latency *= 1 - irq;
+	r->latency_s = around(latency, half * (1 - irq));
+	bound(in, r);
+	/* of a mean execution: what its latency is not known to comes on top */
+	half = latency * hypot(r->power_w.hi - r->power_w.lo, r->power_w.v * (r->latency_s.hi - r->latency_s.lo) / latency) / 2;
+	r->energy_j = around(r->power_w.v * latency, half);
+}
+
+static void sort_out(const struct vpm_input *in, struct half *h)
+{
+	for (size_t i = 0; i < in->n; i++) {
+		struct half *of = &h[in->readings[i].kind];
+
+		of->ran[of->n] = in->readings[i].ran_s;
+		of->j[of->n++] = in->readings[i].power_w * in->interval_s;
+	}
+	for (int k = 0; k < VPM_KINDS; k++)
+		take_means(&h[k]);
+}
+
+static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+{
+	size_t left = 1;
+
+	sort_out(in, h);
+	if (in->late > VPM_LATE_MOST * (in->late + h[VPM_DELAYED].n))
+		r->why = VPM_LONG;
+	for (int pass = 0; pass < PASSES && left; pass++) {
+		double w = slope(h);
+
+		left = leave_out(&h[VPM_DELAYED], w) + leave_out(&h[VPM_UNDELAYED], w) + leave_out(&h[VPM_HELD], 0);
+		r->left_out += left;
+	}
+	for (int k = 0; k < VPM_KINDS; k++)
+		r->n[k] = h[k].n;
+	if (r->why)
+		return;
+	if (enough(r))
+		estimate(in, h, r);
+	else
+		r->why = VPM_FEW;
+}
+
+int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
+{
+	static const struct value unknown = { NAN, NAN, NAN };
+	struct half h[VPM_KINDS] = { 0 };
+	int ret = 0;
+
+	*r = (struct vpm_result){ .held_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown };
+	for (int k = 0; k < VPM_KINDS; k++) {
+		/* of the last, room for the values looked at and for the same in order */
+		h[k].ran = calloc(in->n + 1, sizeof(*h[k].ran));
+		h[k].j = calloc(in->n + 1, sizeof(*h[k].j));
+		h[k].buf = calloc(2 * in->n + 2, sizeof(*h[k].buf));
+		if (!h[k].ran || !h[k].j || !h[k].buf)
+			ret = -ENOMEM;
+	}
+	if (!ret)
+		solve(in, h, r);
+	if (!ret && r->why)
+		r->power_w = r->energy_j = unknown;
+	for (int k = 0; k < VPM_KINDS; k++) {
+		free(h[k].ran);
+		free(h[k].j);
+		free(h[k].buf);
+	}
+	return ret;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The variation-aware model of ALEA (section 3.3.2, equations 4 to 6): the power of a block that is shorter than a
+ * meter's sensing interval, from readings of a meter that was started at the block's first instruction, half of them
+ * with the program held from then on, half with the block run before (kmod/vpm.c). Pure.
+ */
+#ifndef KJOULE_VPM_H
+#define KJOULE_VPM_H
+
+#include <stddef.h>
+#include "interval.h"
+
+enum vpm_kind {
+	VPM_UNDELAYED,	/* held from the block's second instruction on */
+	VPM_DELAYED,	/* held from its end on */
+	VPM_HELD,	/* held all the time */
+	VPM_KINDS
+};
+
+/**
+ * struct vpm_reading - one that is of use
+ * @ran_s:	from the start of the meter until the program was stopped; 0 with VPM_HELD
+ * @power_w:	mean over the sensing interval
+ */
+struct vpm_reading {
+	enum vpm_kind kind;
+	double ran_s, power_w;
+};
+
+/**
+ * struct vpm_input - readings of a block
+ * @readings:	those of VPM_HELD may be of any block: what is held then is the same
+ * @interval_s:	the meter's sensing interval
+ * @late:	times that the block had not ended when the interval had
+ * @idle_w,@peak_w: what the block's power is between; NAN: not known
+ * @irq_part:	part of the time of what runs that interrupts take, and @irq_w, their power; NAN: not known
+ * @irq_from_s:	blocks that take so long have their part of them in each run; in shorter ones an interrupt is an
+ *		accident, and a reading that it falls into is left out
+ */
+struct vpm_input {
+	const struct vpm_reading *readings;
+	size_t n;
+	double interval_s;
+	size_t late;
+	double idle_w, peak_w;
+	double irq_part, irq_w, irq_from_s;
+};
+
+/* Readings of each of the first two kinds, and of the third, that an interval needs. */
+#define VPM_LEAST	10
+#define VPM_HELD_LEAST	3
+
+/* Of delayed readings: when more of them are late, those that are not are the short runs of the block alone. */
+#define VPM_LATE_MOST	0.05
+
+/* Why there is no power. */
+enum vpm_why {
+	VPM_KNOWN,
+	VPM_FEW,	/* too few readings of a kind */
+	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
+	VPM_SHORT,	/* its latency can not be told from 0 */
+	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */
+};
+
+/**
+ * struct vpm_result - what the readings tell
+ * @n:		readings of each kind, without @left_out
+ * @left_out:	readings that differ from the others of their kind by far more than these among each other
+ * @held_w:	power while the program is held: "idle" of equation 4
+ * @latency_s:	of the block
+ * @power_w:	of the block (equation 6), between the bounds
+ * @energy_j:	of one execution (equation 4), likewise
+ * @bounded:	power without bounds would be outside of them
+ */
+struct vpm_result {
+	enum vpm_why why;
+	size_t n[VPM_KINDS], left_out;
+	struct value held_w, latency_s, power_w, energy_j;
+	bool bounded;
+};
+
+/**
+ * vpm_solve() - power of a block
+ *
+ * With the means over the readings of each half, T the sensing interval:
+ *
+ *	latency = ran(delayed) - ran(undelayed)
+ *	energy  = T power(delayed) - T power(undelayed) + held latency		(equation 4)
+ *	power   = energy / latency						(equation 6)
+ *
+ * Of the last two, and of the latency, interrupts' part is taken out. What the measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ
+ * in, longer runs having spent more: a run that takes longer is no error of the power. What they differ in is told by
+ * the middle half of them, and readings that are LEFT_OUT deviations off, in which something else has happened, are
+ * left out.
+ *
+ * Return: 0, @r->why says whether there is a power; -ENOMEM
+ */
+int vpm_solve(const struct vpm_input *in, struct vpm_result *r);
+
+#endif /* KJOULE_VPM_H */

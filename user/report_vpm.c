@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * report --model vpm: the power of the blocks that there are readings of; see report.h and vpm.h. Their times are
+ * those of their ticks, as with every model.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd.h"
+#include "grow.h"
+#include "report.h"
+#include "vpm.h"
+
+/* Readings of a block, and what they tell. */
+struct block {
+	const struct kjoule_vpm_block *info;
+	size_t n, late, moved;
+	struct vpm_reading *readings;
+	struct vpm_result result;
+	struct value time_s, energy_j;
+};
+
+size_t report_vpm_readings(const struct view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++)
+		n += v->tl.cpus[i].n_readings;
+	return n;
+}
+
+/* Was it asked for? */
+static bool is_wanted(const struct named *named, const char *name)
+{
+	for (size_t i = 0; i < named->n; i++)
+		if (!strcmp(named->blocks[i].name, name))
+			return true;
+	return !named->n;
+}
+
+/* "a, b": the blocks of the recording. */
+static void list_blocks(const struct kjoule_vpm_info *vpm, char *text, size_t len)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < vpm->n_blocks && at < len; i++)
+		at += snprintf(text + at, len - at, "%s%s", i ? ", " : "", vpm->block[i].name);
+}
+
+int report_vpm_blocks(const struct view *v, struct report_options *opt)
+{
+	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
+	struct named asked = opt->named;
+	char text[600], there[1024];
+	const char *why;
+	int ret = 0;
+
+	list_blocks(vpm, there, sizeof(there));
+	for (size_t i = 0; i < asked.n; i++) {
+		bool known = false;
+
+		for (uint32_t k = 0; k < vpm->n_blocks; k++)
+			known |= !strcmp(vpm->block[k].name, asked.blocks[i].name);
+		if (!known) {
+			cmd_warn("--block %s: there are no readings of it; the recording has those of %s", asked.blocks[i].name, there);
+			return -ENOENT;
+		}
+	}
+	/* what they are is as recorded, whatever was said here */
+	memset(&opt->named, 0, sizeof(opt->named));
+	for (uint32_t k = 0; k < vpm->n_blocks && !ret; k++) {
+		if (!is_wanted(&asked, vpm->block[k].name))
+			continue;
+		snprintf(text, sizeof(text), "%.100s=%.490s", vpm->block[k].name, vpm->block[k].part);
+		ret = named_add(&opt->named, text, &why);
+	}
+	named_free(&asked);
+	opt->units = true;
+	return ret;
+}
+
+static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading *r, struct block *held)
+{
+	uint8_t flags = r->rec.flags;
+	struct vpm_reading *to;
+	struct block *b = r->block < n ? &blocks[r->block] : NULL;
+
+	if (!b)
+		return 0;
+	if (flags & KJOULE_READING_MOVED) {
+		b->moved++;
+		return 0;
+	}
+	if (flags & KJOULE_READING_LATE) {
+		b->late += !!(flags & KJOULE_READING_DELAYED);
+		return 0;
+	}
+	if (flags & KJOULE_READING_HELD)
+		b = held;
+	to = kjoule_grow(&b->readings, &b->n, sizeof(*to));
+	if (!to)
+		return -ENOMEM;
+	*to = (struct vpm_reading){
+		.kind = flags & KJOULE_READING_HELD ? VPM_HELD : flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
+		/* what others spent meanwhile counts as if they had been held */
+		.ran_s = (r->stop_ns - r->hit_ns - r->others_ns) * 1e-9,
+		.power_w = r->power_uw * 1e-6 };
+	return 0;
+}
+
+/* What is held is the same, whichever block was met. */
+static int add_held(struct block *b, const struct block *held)
+{
+	for (size_t i = 0; i < held->n; i++) {
+		struct vpm_reading *to = kjoule_grow(&b->readings, &b->n, sizeof(*to));
+
+		if (!to)
+			return -ENOMEM;
+		*to = held->readings[i];
+	}
+	return 0;
+}
+
+/* Time that the ticks have seen in it. */
+static void find_time(const struct blocks *b, const struct report_groups *g, struct block *block)
+{
+	block->time_s = block->energy_j = (struct value){ NAN, NAN, NAN };
+	for (uint32_t i = 0; i < b->n_functions; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (!f->unit || f->unit->kind != GRAIN_NAMED || strcmp(f->symbol, block->info->name) || !f->samples)
+			continue;
+		if (b->processes[f->process].pid == block->info->pid)
+			block->time_s = g->functions[i].time_s;
+	}
+}
+
+static double half_of(const struct value *v)
+{
+	return (v->hi - v->lo) / 2;
+}
+
+/* Equation 3, with both intervals. */
+static void find_energy(struct block *b)
+{
+	const struct value *p = &b->result.power_w, *t = &b->time_s;
+	double v = p->v * t->v, half = hypot(half_of(p) * t->v, p->v * half_of(t));
+
+	if (!isnan(v))
+		b->energy_j = (struct value){ v, fmax(v - half, 0), v + half };
+}
+
+static const char *why_not(const struct block *b)
+{
+	switch (b->result.why) {
+	case VPM_FEW:
+		return "too few readings; record for longer, or more often (--vpm-meter NAME@TIME)";
+	case VPM_LONG:
+		return "it takes longer than the meter's interval; --model cpm is for it";
+	case VPM_SHORT:
+		return "its latency can not be told from 0; record for longer";
+	case VPM_VAGUE:
+		return "the readings tell no more than what the machine draws at all; record for longer";
+	case VPM_KNOWN:
+		break;
+	}
+	return NULL;
+}
+
+static const struct output_column columns[] = {
+	{ "kind", NULL, true }, { "function", "BLOCK", true }, { "pid", NULL, false },
+	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false }, { "held", NULL, false },
+	{ "left_out", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
+	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false }, { "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
+	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false }, { "time_lo_s", NULL, false }, { "time_hi_s", NULL, false },
+	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false }, { "power_lo_w", NULL, false }, { "power_hi_w", NULL, false },
+	{ "bounded", NULL, false },
+	{ "energy_j", "ENERGY J", false }, { NULL, "\xc2\xb1", false }, { "energy_lo_j", NULL, false }, { "energy_hi_j", NULL, false },
+	{ "execution_uj", "EXECUTION uJ", false }, { NULL, "\xc2\xb1", false },
+	{ "execution_lo_uj", NULL, false }, { "execution_hi_uj", NULL, false },
+	{ "why", NULL, true }, { "object", NULL, true },
+};
+
+static void row(struct output *out, const struct block *b)
+{
+	const struct vpm_result *r = &b->result;
+	const char *why = why_not(b);
+
+	output_str(out, "block");
+	output_str(out, b->info->name);
+	output_u64(out, b->info->pid);
+	output_u64(out, r->n[VPM_DELAYED] + r->n[VPM_UNDELAYED]);
+	output_u64(out, r->n[VPM_DELAYED]);
+	output_u64(out, r->n[VPM_UNDELAYED]);
+	output_u64(out, r->n[VPM_HELD]);
+	output_u64(out, r->left_out);
+	output_u64(out, b->late);
+	output_u64(out, b->moved);
+	columns_value(out, &r->latency_s, 1e6, 1, why, why);
+	columns_value(out, &b->time_s, 1, 4, "no tick fell into it", "no tick fell into it");
+	columns_value(out, &r->power_w, 1, 4, why, why);
+	output_bool(out, r->bounded);
+	columns_value(out, &b->energy_j, 1, 4, why ? why : "no tick fell into it", why);
+	columns_value(out, &r->energy_j, 1e6, 2, why, why);
+	if (why)
+		output_str(out, why);
+	else
+		output_none(out, NULL);
+	output_str(out, b->info->object);
+	output_row(out);
+}
+
+static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
+{
+	printf("# meter      %s, %.3f ms; %.3f W when the session was made", vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
+	if (!isnan(held_w->v))
+		printf(", %.4f W +-%.4f while the program is held", held_w->v, half_of(held_w));
+	if (!isnan(in->peak_w))
+		printf("; no more than %.3f W", in->peak_w);
+	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed\n",
+	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
+	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
+	       vpm->longest_ns * 1e-6);
+	putchar('\n');
+}
+
+static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "source", output_json_str(vpm->source));
+	json_object_object_add(o, "interval_s", output_json_real(in->interval_s));
+	json_object_object_add(o, "idle_w", output_json_real(in->idle_w));
+	json_object_object_add(o, "peak_w", output_json_real(in->peak_w));
+	json_object_object_add(o, "held_w", output_json_real(held_w->v));
+	json_object_object_add(o, "held_lo_w", output_json_real(held_w->lo));
+	json_object_object_add(o, "held_hi_w", output_json_real(held_w->hi));
+	json_object_object_add(o, "readings", json_object_new_uint64(vpm->readings));
+	json_object_object_add(o, "spoilt", json_object_new_uint64(vpm->spoilt));
+	json_object_object_add(o, "unmet", json_object_new_uint64(vpm->unmet));
+	json_object_object_add(o, "unended", json_object_new_uint64(vpm->unended));
+	json_object_object_add(o, "elsewhere", json_object_new_uint64(vpm->elsewhere));
+	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
+	json_object_object_add(o, "held_s", output_json_real(vpm->held_ns * 1e-9));
+	json_object_object_add(o, "longest_s", output_json_real(vpm->longest_ns * 1e-9));
+	return o;
+}
+
+static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
+		 const struct report_options *opt, struct json_object *head)
+{
+	const struct value unknown = { NAN, NAN, NAN };
+	const struct value *held_w = n ? &blocks[0].result.held_w : &unknown;
+	struct output *out;
+
+	for (size_t i = 0; i < n; i++)
+		held_w = isnan(blocks[i].result.held_w.v) ? held_w : &blocks[i].result.held_w;
+	if (opt->format == OUTPUT_TABLE)
+		print_head(vpm, in, held_w);
+	if (head)
+		json_object_object_add(head, "vpm", head_json(vpm, in, held_w));
+	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));
+	if (!out) {
+		json_object_put(head);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (is_wanted(&opt->named, blocks[i].info->name))
+			row(out, &blocks[i]);
+	output_close(out, head, "rows");
+	for (size_t i = 0; i < n && opt->format == OUTPUT_TABLE; i++) {
+		if (!is_wanted(&opt->named, blocks[i].info->name))
+			continue;
+		if (why_not(&blocks[i]))
+			printf("\n%s : %s\n", blocks[i].info->name, why_not(&blocks[i]));
+		else if (blocks[i].result.bounded)
+			printf("\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
+			       blocks[i].info->name);
+	}
+	return 0;
+}
+
+/* What ticks and other interrupts take of all that runs, as far as it was calibrated. */
+static void find_interrupts(const struct blocks *b, struct vpm_input *in)
+{
+	double tick = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++)
+		tick = fmax(tick, b->lanes[i].tick_ns / b->input.interval_ns);
+	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
+	in->irq_part = tick + (1 - tick) * b->input.other;
+	in->irq_from_s = b->input.interval_ns * 1e-9;
+}
+
+int report_vpm(const struct view *v, const struct blocks *b, const struct report_groups *g,
+	       const struct report_options *opt, struct json_object *head)
+{
+	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
+	struct block *blocks = calloc(vpm->n_blocks + 1, sizeof(*blocks)), held = { 0 };
+	struct vpm_input in = {
+		.interval_s = vpm->ready_ns * 1e-9,
+		/* a process that ran already did so while that was measured */
+		.idle_w = v->rec.meta.argc ? vpm->rest_uw * 1e-6 : 0,
+		.peak_w = vpm->peak_uw ? vpm->peak_uw * 1e-6 : NAN };
+	bool told = false;
+	int ret = blocks ? 0 : -ENOMEM;
+
+	find_interrupts(b, &in);
+
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
+		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
+			ret = take(blocks, vpm->n_blocks, v->tl.cpus[i].readings[k], &held);
+	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
+		struct block *block = &blocks[i];
+
+		block->info = &vpm->block[i];
+		ret = add_held(block, &held);
+		in.readings = block->readings;
+		in.n = block->n;
+		in.late = block->late;
+		if (!ret)
+			ret = vpm_solve(&in, &block->result);
+		if (!ret) {
+			find_time(b, g, block);
+			find_energy(block);
+			told |= !block->result.why && is_wanted(&opt->named, block->info->name);
+		}
+	}
+	if (!ret) {
+		ret = print(blocks, vpm->n_blocks, vpm, &in, opt, head);
+		if (!ret && !told)
+			ret = -EDOM;	/* what was asked for can not be told; why is in the output */
+	} else {
+		json_object_put(head);
+	}
+	for (uint32_t i = 0; blocks && i < vpm->n_blocks; i++)
+		free(blocks[i].readings);
+	free(held.readings);
+	free(blocks);
+	return ret;
+}

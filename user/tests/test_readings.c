@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reports of recordings with readings of blocks, what script shows of them, and where record finds the blocks: made-up
+ * recordings whose truth is known, and the test's own code.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "looped.h"
+#include "record.h"
+#include "synthetic.h"
+#include "tool.h"
+
+#define MS		1000000ull
+#define T0		1000000000ull
+#define READY_MS	20
+#define HELD_W		1.9
+#define LOOP_W		2.47
+#define OWN_MS		0.2
+#define OWN_W		1.4
+#define LATENCY_MS	5
+#define CYCLE		200		/* ticks: half of them in the loop */
+
+/*
+ * A program that spends every other 100 ms in the loop, in runs of 5 ms. In each of these times there is a
+ * reading of it: delayed, undelayed, and sometimes held. The loop's run is what follows the reading's start where it
+ * is delayed; then the CPU is held, and ticks are missed.
+ */
+static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t *held_from, uint8_t more)
+{
+	uint8_t flags = number % 8 == 7 ? KJOULE_READING_HELD : number % 2 ? KJOULE_READING_DELAYED : 0;
+	double ran = flags & KJOULE_READING_HELD ? 0 : OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
+	double own = ran > 0 ? OWN_MS : 0, j = own * OWN_W + (ran - own) * LOOP_W + (READY_MS - ran) * HELD_W;
+	uint64_t hit = T0 + k * MS + 300000;
+	struct kjoule_vpm_reading r = {
+		.rec = { KJOULE_RECORD_READING, flags | more, sizeof(r) }, .tick = k + READY_MS, .number = number, .pid = 100,
+		.tgid = 100, .armed_ns = hit - 3 * MS, .hit_ns = hit, .stop_ns = hit + (uint64_t)(ran * MS),
+		.ready_ns = hit + READY_MS * MS, .others_ns = 0,
+		/* 0.3 % off, up and down */
+		.power_uw = more & KJOULE_READING_LATE ? 0 : 1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0)) };
+
+	*held_from = k + 1 + (flags & KJOULE_READING_DELAYED ? LATENCY_MS : 0);
+	put_bytes(b, &r, sizeof(r));
+}
+
+/* @readings of them; of these, every @late-th delayed one is late. Return: ticks in the loop */
+static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint32_t every)
+{
+	static struct kjoule_meta meta;
+	struct kjoule_vpm_info *vpm;
+	char *argv[] = { (char *)"./program", NULL };
+	uint32_t number = 0, end = 60 * CYCLE, held_from = 0, held_to = 0, in_loop = 0;
+	struct buffer b = { 0 };
+	uint64_t uj[2] = { 0, 0 };
+
+	make_meta(&meta, 1, MS, KJOULE_TARGET_PROCESS);
+	meta.argv = argv;
+	meta.argc = 1;
+	vpm = &meta.session.vpm;
+	if (every) {
+		*vpm = (struct kjoule_vpm_info){ .interval_ns = 100 * MS, .source = "meter", .ready_ns = READY_MS * MS,
+						 .peak_uw = 20000000, .rest_uw = 600000, .readings = readings, .unmet = 3,
+						 .elsewhere = 2, .held_ns = 4 * T0, .longest_ns = 21 * MS, .n_blocks = 1 };
+		strcpy(vpm->block[0].name, "loop");
+		snprintf(vpm->block[0].part, sizeof(vpm->block[0].part), "%s:0x%llx-0x%llx", looped_path(),
+			 (unsigned long long)looped.loop, (unsigned long long)looped.loop + 1);
+		snprintf(vpm->block[0].object, sizeof(vpm->block[0].object), "%.255s", looped_path());
+		vpm->block[0].pid = 100;
+	}
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < end; k++) {
+		bool in = k % CYCLE < CYCLE / 2;
+
+		if (k >= held_from && k < held_to) {
+			put_gap(&b, k, held_to - k);
+			k = held_to - 1;
+			continue;
+		}
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, uj);
+		put_sample(&b, k, 0x10000000 + (in ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		in_loop += in;
+		uj[0] += in ? 2470 : 1500;
+		if (every && k % CYCLE % every == 5 && in && number < readings) {
+			bool is_late = late && number % 2 && number % (2 * late) == 1;
+
+			put_reading(&b, k, number++, &held_from, is_late ? KJOULE_READING_LATE : 0);
+			held_to = k + READY_MS + 1;
+		}
+	}
+	write_recording(temp_path(name), &meta, &b, 1, looped_path(), end);
+	free(b.data);
+	return in_loop;
+}
+
+static struct json_object *report(const char *options, const char *name, int code)
+{
+	struct json_object *doc;
+
+	assert_int_equal(kjoule("report --json %s %s", options, temp_path(name)), code);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	return doc;
+}
+
+static void check_loop(struct json_object *doc, uint32_t in_loop)
+{
+	struct json_object *row = find_row(doc, "block", NULL), *vpm = member(doc, "vpm");
+
+	assert_non_null(row);
+	assert_string_equal(json_object_get_string(member(row, "function")), "loop");
+	assert_string_equal(json_object_get_string(member(member(doc, "model"), "name")), "vpm");
+	assert_true(near(number(row, "power_w"), LOOP_W, 0.01 * LOOP_W));
+	assert_true(number(row, "power_lo_w") <= LOOP_W && number(row, "power_hi_w") >= LOOP_W);
+	assert_true(near(number(row, "latency_us"), 1000 * LATENCY_MS, 25));
+	assert_true(near(number(row, "time_s"), in_loop * 1e-3, 0.02 * in_loop * 1e-3));
+	assert_true(near(number(row, "energy_j"), number(row, "power_w") * number(row, "time_s"), 1e-6));
+	assert_true(near(number(row, "execution_uj"), number(row, "power_w") * number(row, "latency_us"), 1e-3));
+	assert_true(near(number(vpm, "held_w"), HELD_W, 0.01));
+	assert_true(near(number(vpm, "idle_w"), 0.6, 1e-9));
+	assert_true(near(number(vpm, "unmet"), 3, 0) && near(number(vpm, "elsewhere"), 2, 0));
+}
+
+static void test_report(void **state)
+{
+	uint32_t in_loop = record("readings", 240, 0, 25);
+	struct json_object *doc;
+
+	(void)state;
+	doc = report("--model vpm", "readings", 0);
+	check_loop(doc, in_loop);
+	json_object_put(doc);
+	/* whoever has had them made wants them */
+	doc = report("", "readings", 0);
+	check_loop(doc, in_loop);
+	json_object_put(doc);
+	doc = report("--model auto --block loop=whatever", "readings", 0);
+	check_loop(doc, in_loop);
+	json_object_put(doc);
+	assert_int_equal(kjoule("report %s", temp_path("readings")), 0);
+	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "3 times nobody came by"));
+	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
+	assert_true(says(out, "block,loop,100,"));
+}
+
+/* The other models know nothing of readings; what was held is in no total. */
+static void test_other_models(void **state)
+{
+	uint32_t in_loop = record("others", 240, 0, 25);
+	struct json_object *doc;
+
+	(void)state;
+	doc = report("--model cpm --raw", "others", 0);
+	assert_null(find_row(doc, "block", NULL));
+	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), in_loop * 1e-3 + 60 * CYCLE / 2 * 1e-3, 0.05 * in_loop * 1e-3));
+	json_object_put(doc);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	record("plain", 0, 0, 0);
+	assert_int_equal(kjoule("report --model vpm %s", temp_path("plain")), 1);
+	assert_true(says(err, "kjoule record --vpm"));
+	assert_int_equal(kjoule("report --model auto %s", temp_path("plain")), 0);
+	/* they were asked for, and none came */
+	record("none", 0, 0, 25);
+	assert_int_equal(kjoule("report --model vpm %s", temp_path("none")), 1);
+	assert_true(says(err, "3 times nobody came by"));
+	record("some", 240, 0, 25);
+	assert_int_equal(kjoule("report --model vpm --block other=main %s", temp_path("some")), 1);
+	assert_true(says(err, "no readings of it") && says(err, "loop"));
+	assert_int_equal(kjoule("report --model vpm --vectors %s", temp_path("some")), 2);
+	assert_int_equal(kjoule("report --model vpm --by region %s", temp_path("some")), 2);
+	assert_int_equal(kjoule("report --model vpm %s %s", temp_path("some"), temp_path("some")), 2);
+}
+
+static void test_not_told(void **state)
+{
+	struct json_object *doc, *row;
+
+	(void)state;
+	record("few", 16, 0, 25);
+	doc = report("", "few", 1);
+	row = find_row(doc, "block", NULL);
+	assert_true(isnan(number(row, "power_w")) && isnan(number(row, "energy_j")));
+	assert_true(says(json_object_get_string(member(row, "why")), "too few readings"));
+	json_object_put(doc);
+	record("long", 240, 4, 25);
+	doc = report("", "long", 1);
+	row = find_row(doc, "block", NULL);
+	assert_true(isnan(number(row, "power_w")));
+	assert_true(number(row, "late") > 10);
+	assert_true(says(json_object_get_string(member(row, "why")), "longer than the meter's interval"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report %s", temp_path("long")), 1);
+	assert_true(says(out, "longer than the meter's interval"));
+}
+
+static void test_script(void **state)
+{
+	(void)state;
+	record("script", 20, 5, 25);
+	assert_int_equal(kjoule("script %s", temp_path("script")), 0);
+	assert_true(says(out, "reading"));
+	assert_true(says(out, "0 of loop, undelayed, waited 3.000 ms, ran 200.000 us"));
+	assert_true(says(out, "7 of loop, held, waited 3.000 ms, ran 0.000 us"));
+	assert_true(says(out, "1 of loop, delayed (late)"));
+}
+
+static struct named_block *only(struct named *named, const char *text)
+{
+	const char *why;
+
+	memset(named, 0, sizeof(*named));
+	assert_int_equal(record_block_add(named, text, &why), 0);
+	return &named->blocks[0];
+}
+
+/* What the user says becomes a block. */
+static void test_command_line(void **state)
+{
+	struct named named;
+	const char *why;
+
+	(void)state;
+	only(&named, "a_loop_and_more");
+	assert_string_equal(named.blocks[0].name, "a_loop_and_more");
+	assert_int_equal(named.blocks[0].parts[0].kind, NAMED_FUNCTION);
+	assert_int_equal(record_block_add(&named, "second=lib.so:0x1000-0x1040", &why), 0);
+	assert_int_equal(named.n, 2);
+	assert_int_equal(named.blocks[1].parts[0].kind, NAMED_ADDRESSES);
+	assert_int_equal(record_block_add(&named, "second=other", &why), -EINVAL);
+	assert_true(says(why, "a name of its own"));
+	named_free(&named);
+	memset(&named, 0, sizeof(named));
+	assert_int_equal(record_block_add(&named, "two=one,another", &why), -EINVAL);
+	named_free(&named);
+	memset(&named, 0, sizeof(named));
+	assert_int_equal(record_block_add(&named, "x=file.c:10-20", &why), -EINVAL);
+	assert_true(says(why, "lines"));
+	named_free(&named);
+}
+
+/* A function's first and second instruction, and what is no block. */
+static void test_resolve(void **state)
+{
+	struct kjoule_vpm_place place = { .pid = 7 };
+	struct kjoule_error error = { 0 };
+	struct named named;
+	char text[600];
+
+	(void)state;
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, &error), 0);
+	assert_int_equal(place.pid, 7);
+	assert_int_equal(place.end, 0);
+	assert_true(place.start <= looped.loop && place.start + 200 > looped.loop);
+	assert_in_range(place.next - place.start, 1, 15);
+	named_free(&named);
+	assert_int_equal(record_block_resolve(only(&named, "no_such_function"), looped_path(), &place, &error), -ENOENT);
+	assert_true(says(error.text, "no such function"));
+	named_free(&named);
+	assert_int_equal(record_block_resolve(only(&named, "main"), "/etc/passwd", &place, &error), -ENOEXEC);
+	named_free(&named);
+	/* the block is where the user says; it must have two instructions */
+	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)looped.loop,
+		 (unsigned long long)looped.loop + 1);
+	assert_int_not_equal(record_block_resolve(only(&named, text), looped_path(), &place, &error), 0);
+	assert_true(says(error.text, "first instruction after which the second one runs"));
+	named_free(&named);
+	snprintf(text, sizeof(text), "x=%s:0x10-0x20", looped_path());
+	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, &error), -EINVAL);
+	assert_true(says(error.text, "there is no code"));
+	named_free(&named);
+}
+
+/* Blocks of code that would not do: in assembly, so that they are what they are. */
+void readings_loop_head(void);
+void readings_call_first(void);
+asm(".text\n.globl readings_loop_head\n.type readings_loop_head, @function\nreadings_loop_head:\n"
+    "\tdec %rdi\n\tnop\n\tjnz readings_loop_head\n\tret\n.size readings_loop_head, . - readings_loop_head\n"
+    ".globl readings_call_first\n.type readings_call_first, @function\nreadings_call_first:\n"
+    "\tcall readings_loop_head\n\tnop\n\tret\n.size readings_call_first, . - readings_call_first\n");
+
+static void test_no_blocks(void **state)
+{
+	struct kjoule_vpm_place place = { 0 };
+	struct kjoule_error error = { 0 };
+	struct named named;
+
+	(void)state;
+	assert_int_equal(record_block_resolve(only(&named, "readings_loop_head"), looped_path(), &place, &error), -EINVAL);
+	assert_true(says(error.text, "head of a loop"));
+	named_free(&named);
+	assert_int_equal(record_block_resolve(only(&named, "readings_call_first"), looped_path(), &place, &error), -EINVAL);
+	assert_true(says(error.text, "first instruction after which the second one runs"));
+	named_free(&named);
+}
+
+static void test_usage(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("record --vpm main -a"), 2);
+	assert_true(says(err, "--vpm is of one process"));
+	assert_int_equal(kjoule("record --vpm main --edge -- true"), 2);
+	assert_int_equal(kjoule("record --vpm-meter x -- true"), 2);
+	assert_int_equal(kjoule("record --vpm main --vpm-meter x@nonsense -- true"), 2);
+	assert_int_equal(kjoule("record --vpm a=b.c:1-2 -- true"), 2);
+	assert_true(says(err, "lines"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_other_models),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_script),
+		cmocka_unit_test(test_command_line),
+		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_no_blocks),
+		cmocka_unit_test(test_usage),
+	};
+
+	return cmocka_run_group_tests(tests, looped_setup, NULL);
+}
