@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule record`: what was asked (cmd_record.c), the sources that are
+ * The parts of `kjoule record`: what was asked (cmd_record.c), one recording (record_once.c), the sources that are
  * used (record_source.c), the command that is started (record_child.c), the loop that
  * drains (record_loop.c, with files of its own) and what it writes (record_write.c).
  */
@@ -15,6 +15,7 @@
 #include "region_area.h"
 
 struct record_options {
+	const char *verb;		/* whose command line it is */
 	uint64_t interval_ns;
 	bool interval_given, interval_exact;
 	uint64_t jitter_ns;
@@ -214,6 +215,13 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err);
  */
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
 	       struct record_writer *w, struct record_result *result);
+
+/**
+ * record_once() - one recording: check, open what it needs, record, close (record_once.c)
+ * @result:	out
+ * Return: an exit code
+ */
+int record_once(const struct record_options *asked, struct record_result *result);
 
 /*
  * Many runs (record_runs.c)
