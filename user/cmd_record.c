@@ -56,6 +56,8 @@ static const char help[] =
 "      --runs N          the COMMAND so many times, each run into a file of its own\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
 "                        much of the time (1 to 50, default 40), for the model edge of report\n"
+"      --overhead PERCENT  as many ticks as take no more than this of a busy CPU's time, e.g. 1%: what a tick\n"
+"                        takes is measured before, and checked afterwards\n"
 "      --no-calibrate    do not measure what a tick costs\n"
 "  -o, --output FILE     where to (default kjoule.data)\n"
 "  -q, --quiet           no progress, no summary\n"
@@ -67,7 +69,8 @@ static const char help[] =
 "command line.\n";
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
-       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE };
+       OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE,
+       OPT_OVERHEAD };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -90,6 +93,7 @@ static const struct option options[] = {
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "edge", optional_argument, NULL, OPT_EDGE },
+	{ "overhead", required_argument, NULL, OPT_OVERHEAD },
 	{ "no-calibrate", no_argument, NULL, OPT_NO_CALIBRATE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -234,6 +238,8 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		opt->edge_duty = EDGE_DUTY;
 		return arg ? bad_value(parse_duty(arg, &opt->edge_duty), "--edge", arg,
 				       "a percentage of the time, 1 to 50") : 0;
+	case OPT_OVERHEAD:
+		return record_parse_overhead(opt, arg);
 	case OPT_NO_CALIBRATE:
 		opt->calibrate = false;
 		return 0;
@@ -281,10 +287,13 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		opt->flags |= KJOULE_FLAG_INHERIT;
 	if (opt->chain_depth && !(opt->flags & KJOULE_FLAG_KERNEL_CHAIN))
 		return cmd_usage("record", "--max-stack goes with -g or --call-graph");
+	ret = record_check_overhead(opt);
+	if (ret)
+		return ret;
 	/* blocks that keep step with the ticks would look longer or shorter than they are (analysis/edge.h) */
 	if (opt->edge_duty && !opt->jitter_given)
 		opt->jitter_ns = opt->interval_ns * EDGE_JITTER;
-	if (opt->jitter_ns && opt->jitter_ns >= opt->interval_ns)
+	if (!(opt->overhead > 0) && opt->jitter_ns && opt->jitter_ns >= opt->interval_ns)
 		return cmd_usage("record", "--jitter must be less than the interval of %.3f us",
 				 opt->interval_ns / 1e3);
 	return 0;
