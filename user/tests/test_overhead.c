@@ -80,26 +80,26 @@ static void record_chooses_within_its_limits(void **state)
 	const struct kjoule_info info = { .min_interval_ns = 50000, .max_interval_ns = 1000 * MS };
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 10000 };
 	struct record_options opt = { .verb = "record", .overhead = 0.01 };
-	struct kjoule_error err;
+	struct kjoule_error why;
 	uint64_t ns;
 
 	(void)state;
-	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &err), 0);
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
 	/* 10 us in 1.01 ms, and one part in 127 longer */
 	assert_int_equal(ns, 1010000 + 1010000 / 127);
 	opt.jitter_ns = 2 * MS;
-	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &err), -ERANGE);
-	assert_true(says(err.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1017.952 us"));
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
+	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1017.952 us"));
 	opt.jitter_ns = 0;
 	opt.overhead = 1e-6;
-	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &err), -ERANGE);
-	assert_true(says(err.text, "a tick takes 10.00 us here, so there could be one each 10 s; the module takes an interval of 1 s at most: allow 0.00101 % or more"));
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
+	assert_true(says(why.text, "a tick takes 10.00 us here, so there could be one each 10 s; the module takes an interval of 1 s at most: allow 0.00101 % or more"));
 	/* what it advises is taken */
 	opt.overhead = 0.0000101;
-	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &err), 0);
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
 	cal.ticks = 0;
-	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &err), -ERANGE);
-	assert_true(says(err.text, "what a tick takes is not known"));
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
+	assert_true(says(why.text, "what a tick takes is not known"));
 }
 
 static void contradictions_are_refused(void **state)
