@@ -84,7 +84,7 @@ static uint64_t now_ns(void)
 }
 
 /* What the sweep goes by as it goes. */
-struct course {
+struct going {
 	struct sweep_plan *plan;
 	struct kjoule_frequency *f;
 	const struct record_options *opt;
@@ -98,7 +98,7 @@ struct course {
 	int signal;
 };
 
-static void show(const struct course *c, const struct sweep_setting *s)
+static void show(const struct going *c, const struct sweep_setting *s)
 {
 	size_t all = c->plan->n_settings * c->plan->runs;
 	char label[64];
@@ -111,14 +111,14 @@ static void show(const struct course *c, const struct sweep_setting *s)
 	fputs(" \r", stderr);
 }
 
-static void hide(const struct course *c)
+static void hide(const struct going *c)
 {
 	if (c->progress)
 		fputs("\r\033[K", stderr);
 }
 
 /* Ticks take another time at another frequency: calibrated once at each. */
-static struct kjoule_calibration *calibration_of(const struct course *c, size_t setting)
+static struct kjoule_calibration *calibration_of(const struct going *c, size_t setting)
 {
 	for (size_t i = 0; i < setting; i++)
 		if (c->plan->settings[i].khz == c->plan->settings[setting].khz)
@@ -166,7 +166,7 @@ static void hand_over_threads(uint32_t threads, const char *before)
 }
 
 /* The recording and its command. Return: as record_once(), or -errno */
-static int record(struct course *c, const struct sweep_setting *s, size_t setting, const char *path, const char *out,
+static int record(struct going *c, const struct sweep_setting *s, size_t setting, const char *path, const char *out,
 		  struct record_result *result)
 {
 	const char *env = getenv(THREADS_ENV);
@@ -215,7 +215,7 @@ static char *file_name(const struct sweep_plan *p, const struct sweep_setting *s
 }
 
 /* One run at a setting; what fails is noted, and is the setting's alone. Return: 0, or -errno with the reason in @err */
-static int run_one(struct course *c, size_t setting, unsigned int run, struct kjoule_error *err)
+static int run_one(struct going *c, size_t setting, unsigned int run, struct kjoule_error *err)
 {
 	struct sweep_setting *s = &c->plan->settings[setting];
 	struct record_result result = { 0 };
@@ -258,7 +258,7 @@ static bool has_failed(const struct sweep_setting *s)
 }
 
 /* Return: 0: it is held; 1: it can not be, which was said; -errno if no frequency can, with the reason in @err */
-static int hold(struct course *c, struct sweep_setting *s, struct kjoule_error *err)
+static int hold(struct going *c, struct sweep_setting *s, struct kjoule_error *err)
 {
 	int ret;
 
@@ -279,7 +279,7 @@ static int hold(struct course *c, struct sweep_setting *s, struct kjoule_error *
 	return 0;
 }
 
-static int run_all(struct course *c, struct kjoule_error *err)
+static int run_all(struct going *c, struct kjoule_error *err)
 {
 	struct sweep_plan *p = c->plan;
 	int ret = 0;
@@ -318,7 +318,7 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	struct kjoule_error err = { 0 }, second = { 0 };
 	struct sigaction actions[N_DEADLY];
 	sigset_t ends, old;
-	struct course c = { .plan = p, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
+	struct going c = { .plan = p, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
 			    .begin_ns = now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	int ret, code = EXIT_DONE;
 

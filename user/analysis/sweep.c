@@ -28,6 +28,12 @@ struct value sweep_product(const struct value *j, const struct value *delay_s)
 	return (struct value){ v, fmax(v * (1 - below), isnan(below) ? NAN : 0), v * (1 + above) };
 }
 
+/* Which is the least was seen from the figures themselves: any pair of them could have been compared. */
+static size_t pairs(size_t n)
+{
+	return n < 2 ? 1 : n * (n - 1) / 2;
+}
+
 struct sweep_best sweep_least(const struct value *figures, size_t n, double dof, bool *equal)
 {
 	struct sweep_best b = { .setting = SWEEP_NONE, .next = SWEEP_NONE };
@@ -53,7 +59,7 @@ struct sweep_best sweep_least(const struct value *figures, size_t n, double dof,
 			continue;
 		if (b.next == SWEEP_NONE || figures[i].v < figures[b.next].v)
 			b.next = i;
-		d = difference_of(&figures[b.setting], &figures[i], b.known - 1, dof);
+		d = difference_of(&figures[b.setting], &figures[i], pairs(b.known), dof);
 		b.equal += d.sure != DIFFERENCE_SURELY && d.sure != DIFFERENCE_UNKNOWN;
 		b.unknown += d.sure == DIFFERENCE_UNKNOWN;
 		if (equal)
@@ -113,7 +119,7 @@ static void save(const struct sweep_table *t, uint32_t threads, double dof, stru
 		s->moved++;
 		s->saved_j.v += from->v - to->v;
 		s->delay_s += t->delay_s[b * t->n_settings + s->chosen[b]].v - t->delay_s[b * t->n_settings + s->single].v;
-		d = difference_of(to, from, t->n_settings - 1, dof);
+		d = difference_of(to, from, pairs(t->n_settings), dof);
 		squares_lo += pow(d.by.v - d.by.lo, 2);
 		squares_hi += pow(d.by.hi - d.by.v, 2);
 		if (d.sure != DIFFERENCE_SURELY)

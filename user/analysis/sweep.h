@@ -25,8 +25,8 @@ struct value sweep_product(const struct value *j, const struct value *delay_s);
  * @setting:	which one; SWEEP_NONE: none is known
  * @next:	the least of the others; SWEEP_NONE: there is none
  * @known:	figures that are
- * @equal:	of the others, those that can not be told from it: the interval that holds for all comparisons with it
- *		together (Bonferroni) has a difference of 0 in it
+ * @equal:	of the others, those that can not be told from it: the interval that holds for all pairs of figures together
+ *		(Bonferroni; the least is not known beforehand) has a difference of 0 in it
  * @unknown:	of the others, those of which nothing can be told, for want of an interval
  */
 struct sweep_best {
@@ -59,7 +59,7 @@ struct sweep_table {
  * @single:	the setting at which the whole program takes the least energy
  * @threads:	the number of threads that all blocks have then
  * @chosen:	of each block the setting; SWEEP_NONE: it is not known at all settings of these, and stays at @single
- * @moved:	blocks with another frequency than that of most energy, or another setting than @single
+ * @moved:	blocks that have another setting than @single
  * @base_j:	energy at @single of the blocks that are known
  * @saved_j:	what is saved of it. The least of several uncertain figures is too low on the average, and changing the
  *		frequency costs something: this is an upper bound
