@@ -102,6 +102,7 @@ int sweep_parse_list(const char *text, uint32_t most, uint32_t **list, size_t *n
 	if (ret) {
 		free(*list);
 		*list = NULL;
+		*n = 0;
 	}
 	tidy(*list, n);
 	return ret;
@@ -146,6 +147,7 @@ int sweep_parse_khz(const char *text, uint32_t low, uint32_t high, uint32_t **li
 	if (ret) {
 		free(*list);
 		*list = NULL;
+		*n = 0;
 	}
 	tidy(*list, n);
 	return ret;

@@ -16,6 +16,8 @@ static double relative(double v, double end)
 
 static double combined(double energy, double time)
 {
+	if (isnan(energy) || isnan(time))
+		return NAN;
 	return sqrt(fmax(energy * energy - time * time, 0) + 4 * time * time);
 }
 
