@@ -304,6 +304,17 @@ static void describe(struct sweep_plan *p, const struct kjoule_frequency *f)
 	p->latency_ns = kjoule_frequency_latency_ns(f);
 }
 
+/* Is there what records? */
+static int check_module(void)
+{
+	struct kjoule_device *dev = NULL;
+	struct kjoule_error err;
+	int ret = kjoule_device_open(&dev, &err);
+
+	kjoule_device_close(dev);
+	return ret ? cmd_failed("%s", err.text) : 0;
+}
+
 /* Everything that can be wrong before anything is started. */
 static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f)
 {
@@ -328,6 +339,8 @@ static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_fr
 			code = choose_frequencies(a, *f, &khz, &n_khz);
 	}
 	p->runs = a->runs;
+	if (!code)
+		code = check_module();
 	if (!code && (n_khz ? n_khz : 1) * (a->n_threads ? a->n_threads : 1) > SWEEP_SETTINGS)
 		code = cmd_usage("sweep", "%zu frequencies with %zu numbers of threads are more than %u settings: name fewer",
 				 n_khz, a->n_threads, SWEEP_SETTINGS);

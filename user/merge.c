@@ -439,6 +439,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 		r->made_up = b.made_up;
 		r->nobodys = b.nobodys;
 		r->calibration_error = b.input.calibration_error;
+		r->overhead = report_overhead_part(v, &b);
 		blocks_free(&b);
 	}
 	grain_free(grain);

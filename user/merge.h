@@ -40,6 +40,7 @@ enum merge_figure { MERGE_TIME, MERGE_ENERGY, MERGE_POWER, MERGE_FIGURES };
  * @partial:	why it is not a whole run, NULL: it is
  * @figures,@median: what was looked at, each held against the rest; NAN: not known
  * @elapsed_s:	of each function, by the clock on the wall; with @steps only if struct merge asks for the course
+ * @overhead:	see overhead_all(); NAN: not known
  * @differs:	in one of them, too much
  * @left_out:	it takes no part in the average
  */
@@ -56,7 +57,7 @@ struct merge_run {
 	uint64_t lost, made_up, nobodys, readings[PROFILE_DOMAINS];
 	bool lost_unknown, calibrated;
 	bool held;			/* it has edge windows */
-	double calibration_error, parallel;
+	double calibration_error, parallel, overhead;
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;
 	struct report_groups groups;

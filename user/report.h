@@ -240,6 +240,8 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 
 /** report_overhead_print() - what sampling took of the CPUs, as lines beginning with # */
 void report_overhead_print(const struct view *v, const struct blocks *b);
+/** report_overhead_part() - of all CPUs together, see overhead_all(). NAN: not known */
+double report_overhead_part(const struct view *v, const struct blocks *b);
 /** report_overhead_json() - the same, and of each CPU; NULL: not known, as with --raw */
 struct json_object *report_overhead_json(const struct view *v, const struct blocks *b);
 

@@ -55,6 +55,16 @@ static const struct overhead_cpu *most_awake(const struct view *v, const struct 
 	return most;
 }
 
+double report_overhead_part(const struct view *v, const struct blocks *b)
+{
+	struct overhead_cpu *cpus;
+	size_t n = gather(v, b, &cpus);
+	double all = overhead_all(cpus, n);
+
+	free(cpus);
+	return all;
+}
+
 void report_overhead_print(const struct view *v, const struct blocks *b)
 {
 	const struct overhead_cpu *most, *awake;

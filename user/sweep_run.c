@@ -19,6 +19,10 @@
 #define SETTLE_NS	10000000ull
 #define SETTLE_TIMES	10
 
+/* Of record: the command itself could not be run, which may be a matter of the setting. */
+#define NOT_EXECUTABLE	126
+#define NO_COMMAND	127
+
 #define THREADS_ENV	"OMP_NUM_THREADS"
 
 /* One sweep at a time: what a signal handler has to give back. */
@@ -233,6 +237,8 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 	c->signal = result.signal;
 	if (!ret && c->signal)
 		unlink(path);	/* what was recorded until then is no whole run */
+	else if (!ret && code && !result.reason && code != NO_COMMAND && code != NOT_EXECUTABLE)
+		ret = kjoule_fail(err, ECANCELED, "%s, run %u: the recording could not be made, and the sweep ends here", label, run);
 	else if (!ret)
 		ret = sweep_plan_add(s, name, code ? SWEEP_FAILED : SWEEP_GOOD, code);
 	if (!ret && code && !c->signal) {

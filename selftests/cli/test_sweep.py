@@ -186,7 +186,7 @@ def refusals():
 
 
 def main():
-    ktap.plan(22)
+    ktap.plan(23)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
     for attempt in range(ATTEMPTS):
         if not guest(oracle_file):

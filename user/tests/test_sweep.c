@@ -215,7 +215,7 @@ static void lists_are_read(void **state)
  */
 
 static struct {
-	unsigned int calls, fails_at, killed_at, calibrated;
+	unsigned int calls, fails_at, killed_at, calibrated, refused_at;
 	int code;
 	char said[4096];
 	uint32_t min_khz;
@@ -245,6 +245,10 @@ static int once(const struct record_options *opt, struct record_result *result)
 	result->reason = "command ended";
 	snprintf(fake.said + at, sizeof(fake.said) - at, "%s %s %u %s\n", strrchr(opt->output, '/') + 1, opt->command[1], limit_now(),
 		 getenv("OMP_NUM_THREADS") ? getenv("OMP_NUM_THREADS") : "-");
+	if (fake.calls == fake.refused_at) {
+		result->reason = NULL;
+		return 1;
+	}
 	/* what the command says is no part of what the sweep says */
 	printf("said by run %u\n", fake.calls);
 	fflush(stdout);
@@ -341,6 +345,24 @@ static void a_setting_that_fails_is_left_out_and_the_others_go_on(void **state)
 	assert_true(again.settings[1].runs[0].status == SWEEP_FAILED && again.settings[1].runs[0].exit_code == 42);
 	assert_true(again.finished && again.settings[0].n_runs == 2);
 	sweep_plan_free(&again);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+/* Without the module, say: that is no matter of the setting. */
+static void a_recording_that_can_not_be_made_ends_it(void **state)
+{
+	struct sweep_plan p;
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.refused_at = 2;
+	assert_int_equal(run(&p, "refused", 1, &signal, &said), 1);
+	assert_int_equal(fake.calls, 2);
+	assert_true(says(said, "100 MHz, 2 threads, run 1: the recording could not be made, and the sweep ends here"));
+	assert_true(!p.finished && p.settings[0].n_runs == 1 && !p.settings[1].n_runs);
 	sweep_plan_free(&p);
 	free(said);
 }
@@ -621,6 +643,7 @@ int main(void)
 		cmocka_unit_test(lists_are_read),
 		cmocka_unit_test(settings_take_turns),
 		cmocka_unit_test(a_setting_that_fails_is_left_out_and_the_others_go_on),
+		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
 		cmocka_unit_test(other_folders_are_refused),
 		cmocka_unit_test(each_block_has_its_best_setting),
