@@ -52,8 +52,8 @@ static const char help[] =
 "The exit code is 1 if a setting could not be measured to its end; the others are shown all the\n"
 "same. Frequencies are given back whatever happens; after a SIGKILL by the next sweep.\n";
 
-enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE, OPT_NO_CALIBRATE,
-       OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV };
+enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
+       OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV };
 
 static const struct option options[] = {
 	{ "freq", required_argument, NULL, OPT_FREQ },

@@ -230,8 +230,8 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
  * @most:	out: the CPU on which it was most, with cpu UINT32_MAX where there is none
  * Return: NAN where it can not be told
  */
-double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal, double time_s,
-		       struct overhead_cpu *most);
+double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
+		       double time_s, struct overhead_cpu *most);
 /** record_parse_overhead() - the value of --overhead. Return: 0, or the exit code after saying why not */
 int record_parse_overhead(struct record_options *opt, const char *arg);
 /** record_check_overhead() - does it go with the other options? Return: the same */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One recording, from opening the device to closing the file: what a session needs is opened for each, and what was
- * asked for is held against what the module and the machine have. Called by cmd_record.c, record_runs.c and cmd_sweep.c.
+ * asked for is held against what the module and the machine have. Called by cmd_record.c, record_runs.c and
+ * cmd_sweep.c.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -54,7 +54,8 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 	ret = overhead_interval(tick_ns, opt->overhead, info->min_interval_ns, info->max_interval_ns, interval_ns);
 	if (ret)
 		return kjoule_fail(err, ERANGE, "--overhead %.6g %%: a tick takes %.2f us here, so there could be one each %.6g s; the module takes an interval of %.6g s at most: allow %.3g %% or more",
-				   100 * opt->overhead, tick_ns / 1e3, tick_ns * (1 + opt->overhead) / opt->overhead / 1e9,
+				   100 * opt->overhead, tick_ns / 1e3,
+				   tick_ns * (1 + opt->overhead) / opt->overhead / 1e9,
 				   info->max_interval_ns / 1e9,
 				   100 * tick_ns / ((double)info->max_interval_ns - tick_ns) * 1.01);
 	slower = *interval_ns + *interval_ns / OUT_OF_STEP;
@@ -66,8 +67,8 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 	return 0;
 }
 
-double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal, double time_s,
-		       struct overhead_cpu *most)
+double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
+		       double time_s, struct overhead_cpu *most)
 {
 	struct overhead_cpu *cpus = calloc(n + 1, sizeof(*cpus));
 	const struct overhead_cpu *worst;

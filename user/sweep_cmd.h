@@ -81,8 +81,12 @@ char **sweep_command(int argc, char **argv, uint32_t threads);
 void sweep_command_free(char **argv);
 /** sweep_label() - "1200 MHz, 2 threads" */
 const char *sweep_label(const struct sweep_setting *s, char *buf, size_t len);
-/** sweep_plan_settings() - each frequency with each number of threads; without any of a kind, as it is. Return: 0, -ENOMEM */
-int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads, size_t n_threads);
+/**
+ * sweep_plan_settings() - each frequency with each number of threads; without any of a kind, as it is. Return: 0,
+ * -ENOMEM
+ */
+int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads,
+			size_t n_threads);
 /** sweep_plan_command() - a copy. Return: 0 or -ENOMEM */
 int sweep_plan_command(struct sweep_plan *p, char **argv);
 void sweep_plan_free(struct sweep_plan *p);
@@ -132,8 +136,8 @@ struct sweep_block {
  * @all:	the whole program
  * @blocks:	those shown, by energy; @n_hidden: those below the limit
  * @saving:	of all blocks, those below the limit included; its setting is SWEEP_NONE without energy
- * @changes:	of frequency between blocks in a run, at least; @changes_s,@changes_j: what they take, 0 where that is not
- *		known
+ * @changes:	of frequency between blocks in a run, at least; @changes_s,@changes_j: what they take, 0 where that is
+ *		not known
  * @dof:	see difference_of()
  * @runs_least:	runs of the setting that has the fewest
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The heat map of a sweep (Mukhanov et al., ACM TACO 14(1), 2017, figure 13): of the whole program and of the blocks of most
- * energy the energy over frequency and threads; with one number of threads, a line for each block. See sweep_cmd.h.
+ * The heat map of a sweep (Mukhanov et al., ACM TACO 14(1), 2017, figure 13): of the whole program and of the blocks of
+ * most energy the energy over frequency and threads; with one number of threads, a line for each block. See
+ * sweep_cmd.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -85,7 +86,8 @@ static void panel(FILE *f, const struct sweep *s, size_t block, const struct axi
 	fprintf(f, "plot $map%zu using 1:2:3 with image notitle\n", block);
 }
 
-static void write_panels(FILE *f, const struct sweep *s, const char *path, const struct axis *khz, const struct axis *threads)
+static void write_panels(FILE *f, const struct sweep *s, const char *path, const struct axis *khz,
+			 const struct axis *threads)
 {
 	size_t n = s->n_blocks + 1 < PANELS ? s->n_blocks + 1 : PANELS;
 	size_t across = n < 3 ? n : 3, down = (n + across - 1) / across;

@@ -208,7 +208,8 @@ const char *sweep_label(const struct sweep_setting *s, char *buf, size_t len)
 	return buf;
 }
 
-int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads, size_t n_threads)
+int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads,
+			size_t n_threads)
 {
 	for (size_t i = 0; i < (n_khz ? n_khz : 1); i++) {
 		for (size_t k = 0; k < (n_threads ? n_threads : 1); k++) {

@@ -401,7 +401,8 @@ static struct json_object *head_json(const struct sweep *s)
 	put(o, "saving", saving_json(s));
 	list = json_object_new_array();
 	for (size_t i = 0; i < s->n_blocks; i++)
-		json_object_array_add(list, block_json(s, &s->blocks[i], s->saving.chosen ? s->saving.chosen[i] : SWEEP_NONE));
+		json_object_array_add(list, block_json(s, &s->blocks[i],
+						       s->saving.chosen ? s->saving.chosen[i] : SWEEP_NONE));
 	put(o, "blocks", list);
 	put(o, "total", block_json(s, &s->all, SWEEP_NONE));
 	list = json_object_new_array();
@@ -436,7 +437,8 @@ static void put_figure(struct output *out, const struct value *v)
 }
 
 /* Numbers of settings and blocks are for the picture. */
-static void row(struct output *out, const struct sweep *s, const struct sweep_block *b, size_t block, size_t i, size_t chosen)
+static void row(struct output *out, const struct sweep *s, const struct sweep_block *b, size_t block, size_t i,
+		size_t chosen)
 {
 	const struct blocks_function *f = function_of(s, b);
 	const struct sweep_setting *p = &s->plan.settings[i];

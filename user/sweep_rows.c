@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The figures of a sweep: each setting's recordings as an average run, its blocks without what the measurement took, and
- * which settings are best for them. See sweep_cmd.h; called by cmd_sweep.c.
+ * The figures of a sweep: each setting's recordings as an average run, its blocks without what the measurement took,
+ * and which settings are best for them. See sweep_cmd.h; called by cmd_sweep.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -120,7 +120,10 @@ static struct value delay(const struct merge *m, uint32_t function, const struct
 	return v;
 }
 
-/* How long a run lasted, less what the measurement took of it. Known to a tick; from some runs on by what they differ. */
+/*
+ * How long a run lasted, less what the measurement took of it. Known to a tick; from some runs on by what they
+ * differ.
+ */
 static struct value duration(const struct merge *m, const struct profile_group *before)
 {
 	double sum = 0, squares = 0, mean, took, half = 1e-9 * m->runs[0].interval_ns;
@@ -381,7 +384,8 @@ int sweep_figures_new(struct sweep *s, const struct report_options *opt, struct 
 	for (size_t i = 0; i < s->plan.n_settings && !ret; i++)
 		if (s->merges[i].n && s->merges[i].kept < s->runs_least)
 			s->runs_least = s->merges[i].kept;
-	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ? 2 * (double)s->runs_least - 2 : ONE_FREEDOM;
+	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ? 2 * (double)s->runs_least - 2 :
+		 ONE_FREEDOM;
 	if (!ret)
 		ret = gather(s);
 	if (!ret && !s->n_blocks && opt->comm)

@@ -30,8 +30,8 @@ static struct kjoule_frequency *held;
 static pid_t holder;
 
 /* Signals that end a process and that nobody waits for here. Those that a recording waits for are blocked. */
-static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2,
-			      SIGPIPE, SIGALRM, SIGTERM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGSYS };
+static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV,
+			      SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGSYS };
 #define N_DEADLY	(sizeof(deadly) / sizeof(deadly[0]))
 
 static void on_deadly(int sig)
@@ -218,7 +218,9 @@ static char *file_name(const struct sweep_plan *p, const struct sweep_setting *s
 	return asprintf(&name, "%s%s%0*u.data", freq, threads, digits, run) < 0 ? NULL : name;
 }
 
-/* One run at a setting; what fails is noted, and is the setting's alone. Return: 0, or -errno with the reason in @err */
+/*
+ * One run at a setting; what fails is noted, and is the setting's alone. Return: 0, or -errno with the reason in @err
+ */
 static int run_one(struct going *c, size_t setting, unsigned int run, struct kjoule_error *err)
 {
 	struct sweep_setting *s = &c->plan->settings[setting];

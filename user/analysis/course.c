@@ -18,7 +18,8 @@ static const struct cpm_tick *next(const struct cpm_lane *lanes, size_t n_lanes,
 	return first < n_lanes ? &lanes[first].ticks[at[first]++] : NULL;
 }
 
-int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups, double *ticks)
+int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups,
+		   double *ticks)
 {
 	uint64_t *until = calloc(n_groups + 1, sizeof(*until));
 	size_t *at = calloc(n_lanes + 1, sizeof(*at));

@@ -26,7 +26,8 @@ struct course_step {
  *
  * Return: 0 or -ENOMEM
  */
-int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups, double *ticks);
+int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups,
+		   double *ticks);
 /**
  * course_steps() - how often one group followed another, seen at the ticks: at least as often as that
  * @steps:	out: by @from and @to, the caller's to free; none of a group to itself

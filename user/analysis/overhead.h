@@ -2,8 +2,8 @@
 /*
  * What sampling takes of the CPUs, and the interval between ticks that keeps it below a bound. Pure functions.
  *
- * ALEA measures how long its sampling phases last, tells the overhead of each run, and leaves it to the user to choose an
- * interval by that (Mukhanov et al., ACM TACO 14(1), 2017, section 4.3). Here the overhead is
+ * ALEA measures how long its sampling phases last, tells the overhead of each run, and leaves it to the user to choose
+ * an interval by that (Mukhanov et al., ACM TACO 14(1), 2017, section 4.3). Here the overhead is
  *
  *	overhead = c n / (B - c n)
  *

@@ -120,7 +120,8 @@ static void save(const struct sweep_table *t, uint32_t threads, double dof, stru
 		to = at(t, b, s->chosen[b]);
 		s->moved++;
 		s->saved_j.v += from->v - to->v;
-		s->delay_s += t->delay_s[b * t->n_settings + s->chosen[b]].v - t->delay_s[b * t->n_settings + s->single].v;
+		s->delay_s += t->delay_s[b * t->n_settings + s->chosen[b]].v -
+			      t->delay_s[b * t->n_settings + s->single].v;
 		d = difference_of(to, from, pairs(t->n_settings), dof);
 		squares_lo += pow(d.by.v - d.by.lo, 2);
 		squares_hi += pow(d.by.hi - d.by.v, 2);
@@ -144,7 +145,8 @@ int sweep_save(const struct sweep_table *t, double dof, struct sweep_saving *s)
 	for (size_t i = 0; i < t->n_settings; i++) {
 		if (isnan(t->all_j[i].v))
 			continue;
-		one = (struct sweep_saving){ .single = s->single, .chosen = calloc(t->n_blocks + 1, sizeof(*one.chosen)) };
+		one = (struct sweep_saving){ .single = s->single,
+					     .chosen = calloc(t->n_blocks + 1, sizeof(*one.chosen)) };
 		if (!one.chosen) {
 			free(s->chosen);
 			s->chosen = NULL;

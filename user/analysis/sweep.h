@@ -4,9 +4,9 @@
  * energy, or the least energy-delay product, whether that can be told, and what it would save to have each block at its
  * own frequency (Mukhanov et al., ACM TACO 14(1), 2017, section 7.2 and figure 13). Pure functions.
  *
- * The energy-delay product is E t, with the block's energy E (equation 3) and the time t by the clock in which it was at
- * work. As E = P t, an error of the time is in both: with r_E and r_t for the relative halves of their intervals, and the
- * power's r_P^2 = r_E^2 - r_t^2, that of the product P t^2 is
+ * The energy-delay product is E t, with the block's energy E (equation 3) and the time t by the clock in which it was
+ * at work. As E = P t, an error of the time is in both: with r_E and r_t for the relative halves of their intervals,
+ * and the power's r_P^2 = r_E^2 - r_t^2, that of the product P t^2 is
  *
  *	r^2 = r_P^2 + (2 r_t)^2 = r_E^2 + 3 r_t^2.
  */
@@ -25,8 +25,8 @@ struct value sweep_product(const struct value *j, const struct value *delay_s);
  * @setting:	which one; SWEEP_NONE: none is known
  * @next:	the least of the others; SWEEP_NONE: there is none
  * @known:	figures that are
- * @equal:	of the others, those that can not be told from it: the interval that holds for all pairs of figures together
- *		(Bonferroni; the least is not known beforehand) has a difference of 0 in it
+ * @equal:	of the others, those that can not be told from it: the interval that holds for all pairs of figures
+ *		together (Bonferroni; the least is not known beforehand) has a difference of 0 in it
  * @unknown:	of the others, those of which nothing can be told, for want of an interval
  */
 struct sweep_best {

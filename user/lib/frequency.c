@@ -351,7 +351,8 @@ static bool is_near(uint32_t a, uint32_t b)
 	return a >= b * (1 - ROUNDED) && a <= b * (1 + ROUNDED);
 }
 
-static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
+static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz,
+		       struct kjoule_error *err)
 {
 	uint32_t min_khz, max_khz;
 	int ret = kjoule_frequency_limits(f->sysfs, p->number, khz, khz);

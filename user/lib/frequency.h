@@ -54,7 +54,8 @@ const struct kjoule_policy *kjoule_frequency_policies(const struct kjoule_freque
 uint64_t kjoule_frequency_latency_ns(const struct kjoule_frequency *f);
 /**
  * kjoule_frequency_list() - frequencies that all CPUs can be held at, kHz, ascending
- * @list:	out: the caller's to free; where drivers have no list, KJOULE_FREQUENCY_STEPS from the lowest to the highest
+ * @list:	out: the caller's to free; where drivers have no list, KJOULE_FREQUENCY_STEPS from the lowest to the
+ *		highest
  * Return: 0; -ENOENT: there is none that all have; -ENOMEM
  */
 int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, size_t *n);
@@ -65,8 +66,8 @@ int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, siz
 int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err);
 /**
  * kjoule_frequency_hold() - hold all CPUs at it; what was there before is written down first
- * Return: 0; -EACCES, -EPERM: not permitted; -EBUSY: another process holds one; -ERANGE: it was not taken; -errno. Limits may
- * have been changed all the same: kjoule_frequency_restore()
+ * Return: 0; -EACCES, -EPERM: not permitted; -EBUSY: another process holds one; -ERANGE: it was not taken; -errno.
+ * Limits may have been changed all the same: kjoule_frequency_restore()
  */
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err);
 /** kjoule_frequency_restore() - as it was. Does nothing if nothing was changed. Return: 0 or -errno */

@@ -134,8 +134,8 @@ static void contradictions_are_refused(void **state)
 /* 200 ms at 1 kHz, ticks of 5 us, 2 of which they see themselves (write_recording() books 2 us). */
 static void write_one(const char *name, uint32_t ppm, double tick_ns)
 {
-	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = tick_ns, .handler_ns = 2000, .entry_ns = tick_ns - 2000,
-					  .freq_khz = 1000000, .handler_spread_ns = 1e9 };
+	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = tick_ns, .handler_ns = 2000,
+					  .entry_ns = tick_ns - 2000, .freq_khz = 1000000, .handler_spread_ns = 1e9 };
 	static struct kjoule_meta meta;
 	struct buffer b = { 0 };
 
