@@ -135,7 +135,7 @@ struct sweep_block {
  * @merges:	of each setting; n 0: it has none
  * @all:	the whole program
  * @blocks:	those shown, by energy; @n_hidden: those below the limit
- * @saving:	of all blocks, those below the limit included; its setting is SWEEP_NONE without energy
+ * @saving:	of all blocks with at least one per cent of the whole; its setting is SWEEP_NONE without energy
  * @changes:	of frequency between blocks in a run, at least; @changes_s,@changes_j: what they take, 0 where that is
  *		not known
  * @dof:	see difference_of()

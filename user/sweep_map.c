@@ -81,7 +81,7 @@ static void panel(FILE *f, const struct sweep *s, size_t block, const struct axi
 	}
 	fprintf(f, "EOD\nunset label\n");
 	if (best != SWEEP_NONE)
-		fprintf(f, "set label 1 'least' at %zu,%zu center front tc rgb 'white'\n", place(threads, s->plan.settings[best].threads),
+		fprintf(f, "set label 1 'least' at %zu,%zu center front tc rgb 'black'\n", place(threads, s->plan.settings[best].threads),
 			place(khz, s->plan.settings[best].khz));
 	fprintf(f, "plot $map%zu using 1:2:3 with image notitle\n", block);
 }

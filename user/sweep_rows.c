@@ -11,6 +11,9 @@
 #include "grow.h"
 #include "sweep_cmd.h"
 
+/* Smaller parts of the whole than this have no frequency of their own: they are over before it has changed. */
+#define OWN_LEAST	0.01
+
 /* Of the interval of one recording's energy (cpm.c). */
 #define ONE_FREEDOM	39
 
@@ -307,7 +310,7 @@ static int save(struct sweep *s)
 		threads[i] = s->plan.settings[i].threads;
 		all[i] = s->all.at[i].j;
 		for (size_t b = 0; b < s->n_blocks; b++) {
-			j[b * n + i] = s->blocks[b].at[i].j;
+			j[b * n + i] = share(s, &s->blocks[b]) < OWN_LEAST ? unknown : s->blocks[b].at[i].j;
 			delays[b * n + i] = s->blocks[b].at[i].delay_s;
 		}
 	}

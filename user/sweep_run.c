@@ -293,7 +293,7 @@ static int run_all(struct going *c, struct kjoule_error *err)
 	int ret = 0;
 
 	for (unsigned int run = 1; run <= p->runs && !ret && !c->signal; run++) {
-		for (size_t i = 0; i < p->n_settings && !ret && !c->signal; i++, c->done++) {
+		for (size_t i = 0; i < p->n_settings && !ret && !c->signal; i++, c->done += !c->signal) {
 			struct sweep_setting *s = &p->settings[i];
 
 			c->signal = has_come(c->ends);

@@ -75,13 +75,18 @@ static const struct value *at(const struct sweep_table *t, size_t block, size_t 
 	return &t->j[block * t->n_settings + setting];
 }
 
-/* Known at the single setting, and at all of so many threads at which the program ran at all. */
+static bool is_sure(const struct value *v)
+{
+	return !isnan(v->v) && !isnan(v->lo) && !isnan(v->hi);
+}
+
+/* With an interval at the single setting, and at all of so many threads at which the program ran at all. */
 static bool known_at(const struct sweep_table *t, size_t block, size_t single, uint32_t threads)
 {
-	if (isnan(at(t, block, single)->v))
+	if (!is_sure(at(t, block, single)))
 		return false;
 	for (size_t s = 0; s < t->n_settings; s++)
-		if (t->threads[s] == threads && !isnan(t->all_j[s].v) && isnan(at(t, block, s)->v))
+		if (t->threads[s] == threads && !isnan(t->all_j[s].v) && !is_sure(at(t, block, s)))
 			return false;
 	return true;
 }

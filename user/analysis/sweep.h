@@ -58,7 +58,8 @@ struct sweep_table {
  * struct sweep_saving - each block at its own frequency, against the best single setting
  * @single:	the setting at which the whole program takes the least energy
  * @threads:	the number of threads that all blocks have then
- * @chosen:	of each block the setting; SWEEP_NONE: it is not known at all settings of these, and stays at @single
+ * @chosen:	of each block the setting; SWEEP_NONE: it is not known with an interval at all settings of these, and
+ *		stays at @single
  * @moved:	blocks that have another setting than @single
  * @base_j:	energy at @single of the blocks that are known
  * @saved_j:	what is saved of it. The least of several uncertain figures is too low on the average, and changing the

@@ -268,10 +268,24 @@ static bool is_ours(const struct kept *k, uint32_t khz, uint32_t before)
 	return khz == before;
 }
 
+/* " (25 to 100 MHz)" where all policies had the same limits */
+static const char *range_of(const struct story *s, char *buf, size_t len)
+{
+	const struct kept *first = &s->kept[0];
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < s->n; i++)
+		if (s->kept[i].min_khz != first->min_khz || s->kept[i].max_khz != first->max_khz)
+			return buf;
+	snprintf(buf, len, " (%.6g to %.6g MHz)", first->min_khz / 1e3, first->max_khz / 1e3);
+	return buf;
+}
+
 static int give_back(const char *sysfs, const struct story *s, char *said, size_t len, struct kjoule_error *err)
 {
 	unsigned int restored = 0, others = 0;
 	uint32_t at_khz = 0;
+	char range[64];
 	int ret = 0;
 
 	for (size_t i = 0; i < s->n && !ret; i++) {
@@ -297,8 +311,8 @@ static int give_back(const char *sysfs, const struct story *s, char *said, size_
 		restored++;
 	}
 	if (restored)
-		snprintf(said, len, "process %ld was killed while it held the CPUs at %.6g MHz: the limits from before are restored (%.6g to %.6g MHz)%s",
-			 s->pid, at_khz / 1e3, s->kept[0].min_khz / 1e3, s->kept[0].max_khz / 1e3,
+		snprintf(said, len, "process %ld was killed while it held the CPUs at %.6g MHz: the limits from before are restored%s%s",
+			 s->pid, at_khz / 1e3, range_of(s, range, sizeof(range)),
 			 others ? ", but where somebody else has changed them since" : "");
 	else if (others)
 		snprintf(said, len, "process %ld was killed while it held the CPUs at a frequency; somebody else has changed the limits since, and they are left as they are",

@@ -144,6 +144,7 @@ static void each_block_at_its_own_frequency_saves(void **state)
 		value(1, 0), value(1, 0), value(NAN, 0), value(NAN, 0), value(NAN, 0), value(1, 0),
 	};
 	const struct sweep_table t = { 6, 3, khz, threads, all, j, delay };
+	struct value vague[18];
 	struct sweep_saving s;
 
 	(void)state;
@@ -156,6 +157,12 @@ static void each_block_at_its_own_frequency_saves(void **state)
 	assert_true(near(s.saved_j.hi - s.saved_j.v, 0.2, 1e-9));
 	assert_true(s.moved == 2 && s.sure == 2 && near(s.sure_j, 2, 1e-9));
 	assert_true(near(s.delay_s, -0.4, 1e-9));
+	free(s.chosen);
+	/* one without an interval stays where it is */
+	memcpy(vague, j, sizeof(j));
+	vague[6].lo = vague[6].hi = NAN;
+	assert_int_equal(sweep_save(&(struct sweep_table){ 6, 3, khz, threads, all, vague, delay }, 39, &s), 0);
+	assert_true(s.chosen[1] == SWEEP_NONE && s.moved == 1 && near(s.saved_j.v, 1, 1e-9) && s.saved_j.hi > s.saved_j.v);
 	free(s.chosen);
 	assert_int_equal(sweep_save(&(struct sweep_table){ 1, 0, khz, threads, &all[4], j, delay }, 39, &s), -ENODATA);
 }
@@ -382,7 +389,7 @@ static void a_signal_ends_it_and_gives_back(void **state)
 	assert_int_equal(run(&p, "killed", 1, &signal, &said), 128 + SIGTERM);
 	assert_int_equal(signal, SIGTERM);
 	assert_int_equal(fake.calls, 3);
-	assert_true(says(said, "stopped by signal 15 after 3 of 4 runs"));
+	assert_true(says(said, "stopped by signal 15 after 2 of 4 runs"));
 	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
 	/* what was not a whole run is none */
 	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
