@@ -26,7 +26,8 @@ PARTS = ("work_light", "work_heavy")
 ALLOWED = 0.03    # of a part's energy, one thread
 ALLOWED_ALL = 0.03    # of the whole program's, any number of threads
 ALLOWED_SAVING = 0.04    # of the whole energy
-STALLED = 0.02    # of a run's time: more tells of the build machine
+ALONE = 0.3    # of its time, less says nothing of what it spends by itself
+STALLED = 0.05    # of a run's time: more tells of the build machine
 ATTEMPTS = 3
 FOLDER = os.path.join(TOP, "build/test-logs/sweep")
 TURNS = os.path.join(TOP, "build/selftests/turns")
@@ -42,12 +43,18 @@ limits >limits.before
 echo $? >all.code
 limits >limits.all
 cat /run/kjoule-frequency >left.all 2>/dev/null
-held() {{ for i in $(seq 300); do [ "$(cat /sys/devices/system/cpu/cpufreq/policy1/scaling_max_freq)" = 25000 ] && return; sleep 0.1; done; }}
+# the CPUs are held, and the command runs
+held() {{
+	for i in $(seq 300); do
+		[ "$(stat -c %s $1/f25000.1.data 2>/dev/null || echo 0)" -gt 24 ] && return
+		sleep 0.1
+	done
+}}
 for sig in INT TERM HUP QUIT KILL; do
 	# the shell has those of a background job ignored
 	setsid env --default-signal=INT,QUIT {KJOULE} sweep --freq 25MHz,100MHz --no-calibrate -o {FOLDER}/$sig -- sleep 3 >$sig.out 2>$sig.err </dev/null &
 	pid=$!
-	held
+	held $sig
 	limits >limits.$sig.held
 	kill -$sig $pid
 	wait $pid
@@ -84,21 +91,33 @@ def guest(oracle_file):
     return p.returncode == 0
 
 
+def whole(span, pid):
+    """Package energy while the program ran: on all CPUs at once as it is, on one as it is while the others were idle."""
+    together = alone_j = alone_ns = one_ns = 0
+    for tasks, (ns, static, dynamic) in span.vectors.items():
+        mine = sum(bool(t) and t[1] == pid for t in tasks)
+        if mine > 1:
+            together += static + dynamic
+        elif mine:
+            one_ns += ns
+            if sum(map(bool, tasks)) == 1:
+                alone_ns += ns
+                alone_j += static + dynamic
+    return 1e-12 * (together + alone_j * one_ns / alone_ns)
+
+
 class Truth:
     """What the chip spent for a run, by its process: parts that ran alone, and everything while it ran."""
 
-    def __init__(self, oracle_file, pid):
-        span = oracle.Oracle(oracle_file, pid).span()
+    def __init__(self, span, pid):
         rows = span.functions(oracle.Symbols(TURNS), tgid=pid)
         parts = {name: oracle.truth(rows[name]) for name in PARTS}
-        self.energy = {n: t["alone_j"] / t["alone_share"] if t["alone_share"] > 0.9 else None for n, t in parts.items()}
-        # what ran together with it, whatever that was
-        self.all = sum(static + dynamic for tasks, (_, static, dynamic) in span.vectors.items()
-                       if any(t and t[1] == pid for t in tasks)) * 1e-12
-        self.time = {n: t["time_s"] for n, t in parts.items()}
+        # of what both threads did at once nothing is known by itself
+        self.energy = {n: t["alone_j"] / t["alone_share"] if t["alone_share"] > ALONE else None for n, t in parts.items()}
+        self.all = whole(span, pid)
         # one thread did the light part in any case
-        self.rest = self.all - self.energy["work_light"] if self.energy["work_light"] else None
-        self.stalled = sum(t["stall_s"] for t in parts.values()) / sum(self.time.values())
+        self.rest = self.all - self.energy["work_light"]
+        self.stalled = sum(t["stall_s"] for t in parts.values()) / sum(t["time_s"] for t in parts.values())
 
 
 def pid_of(file):
@@ -114,7 +133,8 @@ def again(*options):
 def read(oracle_file):
     """The sweep, and the truth by setting."""
     doc, r = again()
-    truth = {(f, t): Truth(oracle_file, pid_of(os.path.join(FOLDER, "all", f"f{f}.t{t}.1.data"))) for f in FREQS for t in THREADS}
+    span = oracle.Oracle(oracle_file).span()
+    truth = {(f, t): Truth(span, pid_of(os.path.join(FOLDER, "all", f"f{f}.t{t}.1.data"))) for f in FREQS for t in THREADS}
     return doc, r, truth
 
 
