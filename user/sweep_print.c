@@ -159,7 +159,6 @@ static int print_blocks(const struct sweep *s)
 {
 	struct columns *c = columns_new();
 	struct output *out;
-	char text[64];
 
 	if (!c)
 		return -ENOMEM;
@@ -195,7 +194,6 @@ static int print_blocks(const struct sweep *s)
 	if (out)
 		output_close(out, NULL, NULL);
 	free(c);
-	(void)text;
 	return out ? 0 : -ENOMEM;
 }
 
@@ -253,9 +251,9 @@ static void print_saving(const struct sweep *s)
 	if (b->known < 2)
 		printf("; there is no other to compare it with\n");
 	else if (b->equal + b->unknown)
-		printf("; %zu of the %zu others can not be told from it\n", b->equal + b->unknown, b->known - 1);
+		printf("; of the others %zu of %zu can not be told from it\n", b->equal + b->unknown, b->known - 1);
 	else
-		printf("; all %zu others take more\n", b->known - 1);
+		printf("; every other one takes more\n");
 	if (!v->moved) {
 		printf("own frequency for each block: no block has another one: nothing is saved\n");
 		return;
