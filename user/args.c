@@ -143,6 +143,7 @@ int args_percent(const char *text, double *percent)
 	char *end;
 
 	*percent = strtod(text, &end);
+	end += end != text && *end == '%';
 	return end == text || *end || !(*percent >= 0 && *percent <= 100) ? -EINVAL : 0;
 }
 

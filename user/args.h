@@ -30,7 +30,7 @@ int args_pid(const char *text, uint32_t *pid);
 /** args_power() - "2", "2W", "500mW" to watt. Return: 0, -EINVAL (syntax), -ERANGE (0 or above 1 MW) */
 int args_power(const char *text, double *watt);
 
-/** args_percent() - a number from 0 to 100. Return: 0 or -EINVAL */
+/** args_percent() - a number from 0 to 100, as "1" or "1%". Return: 0 or -EINVAL */
 int args_percent(const char *text, double *percent);
 
 /** args_sources() - names with commas between, none of them empty. Return: 0 or -EINVAL */

@@ -16,6 +16,7 @@ int cmd_list(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_sweep(int argc, char **argv);
 
 /** cmd_usage() - a wrong command line: say so and where help is. Return: EXIT_USAGE */
 int cmd_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -19,6 +19,7 @@ static const struct verb {
 	{ "record", cmd_record, "record what runs, what it costs and how fast it is clocked" },
 	{ "report", cmd_report, "which functions spent the energy of a recording" },
 	{ "script", cmd_script, "the raw records of a recording, one a line" },
+	{ "sweep", cmd_sweep, "at which frequency and number of threads each block of a command is best" },
 };
 
 static const struct verb *find(const char *name)

@@ -27,6 +27,8 @@ static void run_free(struct merge_run *r)
 	free(r->program);
 	free(r->build_id);
 	free(r->frequency);
+	free(r->elapsed_s);
+	free(r->steps);
 	report_groups_free(&r->groups);
 }
 
@@ -281,6 +283,31 @@ static int add_marks(struct merge *m, const struct view *v, const struct blocks 
 	return ret;
 }
 
+/* For how long functions were at work, and which followed which, by the numbers that all runs have in common. */
+static int add_course(const struct blocks *b, const uint32_t *function_of, uint32_t n_functions, struct merge_run *r)
+{
+	struct cpm_lane *lanes = calloc(b->input.n_lanes + 1, sizeof(*lanes));
+	uint32_t *groups = calloc(b->n_functions + 1, sizeof(*groups));
+	int ret = lanes && groups ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < b->input.n_lanes && !ret; i++)
+		lanes[i] = b->input.lanes[i].lane;
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
+		groups[i] = b->input.kinds[i] == CPM_BUSY ? function_of[i] : COURSE_NONE;
+	r->elapsed_s = calloc(n_functions + 1, sizeof(*r->elapsed_s));
+	if (!ret && r->elapsed_s)
+		ret = course_elapsed(lanes, b->input.n_lanes, groups, n_functions, r->elapsed_s);
+	else
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < n_functions && !ret; i++)
+		r->elapsed_s[i] *= b->input.interval_ns * 1e-9;
+	if (!ret)
+		ret = course_steps(lanes, b->input.n_lanes, groups, &r->steps, &r->n_steps);
+	free(groups);
+	free(lanes);
+	return ret;
+}
+
 /* The figures of a run, by the numbers that all runs have in common. */
 static int add_up(struct merge *m, struct view *v, const struct blocks *b, struct merge_run *r)
 {
@@ -314,6 +341,8 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 		r->groups.marks = calloc(r->groups.n_functions + 1, sizeof(*r->groups.marks));
 		ret = r->groups.marks ? add_marks(m, v, b, process_of, function_of, r->groups.marks) : -ENOMEM;
 	}
+	if (!ret && m->course)
+		ret = add_course(b, function_of, m->names->b.n_functions, r);
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++)
 		r->readings[d] = profile_readings(p, d);
 	r->parallel = ret ? 0 : profile_parallel(p);
@@ -410,6 +439,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 		r->made_up = b.made_up;
 		r->nobodys = b.nobodys;
 		r->calibration_error = b.input.calibration_error;
+		r->overhead = report_overhead_part(v, &b);
 		blocks_free(&b);
 	}
 	grain_free(grain);

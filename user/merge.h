@@ -7,6 +7,7 @@
 #ifndef KJOULE_MERGE_H
 #define KJOULE_MERGE_H
 
+#include "course.h"
 #include "outliers.h"
 #include "report.h"
 
@@ -38,6 +39,8 @@ enum merge_figure { MERGE_TIME, MERGE_ENERGY, MERGE_POWER, MERGE_FIGURES };
  * @program,@build_id: of view_program(), NULL: not known
  * @partial:	why it is not a whole run, NULL: it is
  * @figures,@median: what was looked at, each held against the rest; NAN: not known
+ * @elapsed_s:	of each function, by the clock on the wall; with @steps only if struct merge asks for the course
+ * @overhead:	see overhead_all(); NAN: not known
  * @differs:	in one of them, too much
  * @left_out:	it takes no part in the average
  */
@@ -54,10 +57,13 @@ struct merge_run {
 	uint64_t lost, made_up, nobodys, readings[PROFILE_DOMAINS];
 	bool lost_unknown, calibrated;
 	const char *held;		/* record's option by which its CPUs were held; NULL: they were not */
-	double calibration_error, parallel;
+	double calibration_error, parallel, overhead;
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;
 	struct report_groups groups;
+	double *elapsed_s;
+	struct course_step *steps;
+	size_t n_steps;
 	struct outlier outliers[MERGE_FIGURES];
 	double figures[MERGE_FIGURES];
 	bool differs, left_out;
@@ -72,6 +78,7 @@ struct merge_notes {
 struct merge {
 	struct merge_names *names;
 	const struct report_options *opt;
+	bool course;			/* each run's is wanted: set before merge_add() */
 	size_t n, kept;
 	struct merge_run *runs;
 	unsigned int n_domains;

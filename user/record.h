@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule record`: what was asked (cmd_record.c), the sources that are
+ * The parts of `kjoule record`: what was asked (cmd_record.c), one recording (record_once.c), the sources that are
  * used (record_source.c), the command that is started (record_child.c), the loop that
  * drains (record_loop.c, with files of its own) and what it writes (record_write.c).
  */
@@ -13,9 +13,11 @@
 #include <sys/types.h>
 #include "kjoule.h"
 #include "named.h"
+#include "overhead.h"
 #include "region_area.h"
 
 struct record_options {
+	const char *verb;		/* whose command line it is */
 	uint64_t interval_ns;
 	bool interval_given, interval_exact;
 	uint64_t jitter_ns;
@@ -31,6 +33,7 @@ struct record_options {
 	uint64_t flags;			/* enum kjoule_session_flag */
 	bool inherit_given;
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
+	double overhead;		/* that ticks may be, as a part; 0: the interval is given */
 	uint32_t edge_duty;		/* thousandths of the time, 0: no edge windows */
 	struct named blocks;		/* --vpm: of which there are to be readings */
 	const char *vpm_source;		/* their meter, NULL: the first that starts on command */
@@ -218,6 +221,31 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err);
  */
 int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct kjoule_device *dev,
 	       struct record_writer *w, struct record_result *result);
+
+/**
+ * record_bounded_interval() - the interval that keeps what ticks take below opt->overhead, a little out of step as -F is
+ * Return: 0; -ERANGE: none that the module takes does, or jitter has no place in it; with the reason in @err
+ */
+int record_bounded_interval(const struct record_options *opt, const struct kjoule_calibration *cal,
+			    const struct kjoule_info *info, uint64_t *interval_ns, struct kjoule_error *err);
+/**
+ * record_overhead() - what ticks took, by the books and the calibration: of all CPUs together, as a part
+ * @time_s:	of the session
+ * @most:	out: the CPU on which it was most, with cpu UINT32_MAX where there is none
+ * Return: NAN where it can not be told
+ */
+double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
+		       double time_s, struct overhead_cpu *most);
+/** record_parse_overhead() - the value of --overhead. Return: 0, or the exit code after saying why not */
+int record_parse_overhead(struct record_options *opt, const char *arg);
+/** record_check_overhead() - does it go with the other options? Return: the same */
+int record_check_overhead(const struct record_options *opt);
+/**
+ * record_once() - one recording: check, open what it needs, record, close (record_once.c)
+ * @result:	out
+ * Return: an exit code
+ */
+int record_once(const struct record_options *asked, struct record_result *result);
 
 /*
  * Blocks that there are to be readings of (record_blocks.c)

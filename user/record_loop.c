@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -402,15 +403,39 @@ static int begin(struct record_loop *l)
 	return ret;
 }
 
+/* What ticks took, see record_overhead(). */
+static double overhead_of(const struct record_loop *l, struct overhead_cpu *most)
+{
+	return record_overhead(l->stats, l->n_stats, &l->cal, (l->session.stop_ns - l->session.t0_ns) / 1e9, most);
+}
+
+/* The bound that was asked for was not kept: a calibration before is no promise of what a program meets. */
+static void warn_of_overhead(const struct record_loop *l)
+{
+	struct overhead_cpu most;
+	double overhead = overhead_of(l, &most);
+
+	if (!(l->opt->overhead > 0) || !(overhead > l->opt->overhead))
+		return;
+	cmd_warn("--overhead %.6g %% was missed: ticks took %.3g %%, on CPU %u %.3g %%; this recording's ticks are dearer than those of the calibration: ask for %.2g %%",
+		 100 * l->opt->overhead, 100 * overhead, most.cpu, 100 * overhead_part(&most),
+		 100 * l->opt->overhead * l->opt->overhead / overhead);
+}
+
 static void summary(const struct record_loop *l)
 {
 	uint64_t produced = TOTAL(l, produced), missed = TOTAL(l, missed), due = TOTAL(l, due);
 	double tick = produced ? (double)TOTAL(l, tick_ns) / produced : 0;
 	char cost[96] = "";
+	struct overhead_cpu most;
+	double overhead;
 
 	if (l->cal.ticks)
 		tick += l->cal.entry_ns;
-	if (produced)
+	overhead = overhead_of(l, &most);
+	if (produced && !isnan(overhead))
+		snprintf(cost, sizeof(cost), "; a tick took %.1f us (overhead %.2f %%)", tick / 1e3, 100 * overhead);
+	else if (produced)
 		snprintf(cost, sizeof(cost), "; a tick took %.1f us (%.2f %%)", tick / 1e3,
 			 100 * tick / l->session.interval_ns);
 	fprintf(stderr, "%skjoule: %" PRIu64 " samples in %.2f s to %s (%.1f KiB); %" PRIu64
@@ -443,6 +468,7 @@ void record_warn_at_end(const struct record_loop *l)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
 	warn_of_blocks(l);
+	warn_of_overhead(l);
 	record_sources_warn(&l->session, TOTAL(l, source_errors));
 	if (record_writer_jit_left_out(l->w))
 		cmd_warn("of %u processes the names of code made at run time are left out: all maps together have more than %u MiB, or can not be read",

@@ -95,6 +95,15 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 			memset(&l->cal, 0, sizeof(l->cal));
 		}
 	}
+	if (opt->overhead > 0) {
+		ret = record_bounded_interval(opt, &l->cal, kjoule_device_info(l->dev), &params.interval_ns, &l->err);
+		if (ret)
+			return ret;
+		if (!opt->quiet)
+			fprintf(stderr, "kjoule: --overhead %.6g %%: a tick takes %.2f us here; one each %.6g us (%.6g Hz)\n",
+				100 * opt->overhead, overhead_tick_ns(&l->cal) / 1e3, params.interval_ns / 1e3,
+				1e9 / params.interval_ns);
+	}
 	if (opt->command) {
 		ret = kjoule_region_area_new(&l->regions);
 		if (ret)

@@ -140,6 +140,7 @@ int record_writer_start(struct record_writer *w, const struct record_options *op
 		return kjoule_fail(err, -ret, "asking for the machine's CPUs: %s", strerror(-ret));
 	w->start_ns = w->meta.clock_ns;
 	w->meta.session = *session;
+	w->meta.overhead_ppm = opt->overhead * 1e6 + 0.5;
 	snprintf(w->meta.cgroup, sizeof(w->meta.cgroup), "%s", opt->cgroup ? opt->cgroup : "");
 	if (opt->command) {
 		while (opt->command[argc])

@@ -2,7 +2,8 @@
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
  * callers (report_callers.c), the model (report_model.c), stacks for flame graphs (report_folded.c), vectors
- * (report_vectors.c), regions (report_regions.c), what is printed before (report_head.c, report_beside.c), and the command
+ * (report_vectors.c), regions (report_regions.c), what is printed before (report_head.c, report_overhead.c,
+ * report_beside.c), and the command
  * line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
@@ -246,6 +247,13 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
 				     const struct report_model *m, const char *path);
+
+/** report_overhead_print() - what sampling took of the CPUs, as lines beginning with # */
+void report_overhead_print(const struct view *v, const struct blocks *b);
+/** report_overhead_part() - of all CPUs together, see overhead_all(). NAN: not known */
+double report_overhead_part(const struct view *v, const struct blocks *b);
+/** report_overhead_json() - the same, and of each CPU; NULL: not known, as with --raw */
+struct json_object *report_overhead_json(const struct view *v, const struct blocks *b);
 
 /** report_command_line() - as it could be typed again, more or less; the caller's to free, NULL without memory */
 char *report_command_line(const struct kjoule_meta *meta);

@@ -299,6 +299,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf("# frequency  none: no source was used\n");
 	print_books(v, b);
 	print_cost(v, b);
+	report_overhead_print(v, b);
 	report_regions_print(v);
 	if (c)
 		print_callers(v, c);
@@ -500,6 +501,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
 	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	put(o, "cost", cost_json(v, b));
+	put(o, "overhead", report_overhead_json(v, b));
 	put(o, "regions", report_regions_json(v));
 	put(o, "callers", c ? callers_json(v, c) : NULL);
 	put(o, "parallel_part", output_json_real(profile_parallel(p)));

@@ -108,7 +108,7 @@ static void print_energy(const struct merge *m)
 static void print_books(const struct merge *m)
 {
 	uint64_t samples = 0, records = 0, lost = 0, missed = 0, due = 0, nobodys = 0, made_up = 0;
-	double parallel = 0, off = 0, nobodys_s = 0;
+	double parallel = 0, off = 0, nobodys_s = 0, overhead = 0;
 	bool unknown = false;
 
 	for (size_t i = 0; i < m->n; i++) {
@@ -126,6 +126,7 @@ static void print_books(const struct merge *m)
 		nobodys_s += r->nobodys * 1e-9 * r->interval_ns;
 		parallel += r->parallel / m->kept;
 		off = fmax(off, r->calibration_error);
+		overhead += r->overhead / m->kept;
 		unknown |= r->lost_unknown;
 	}
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
@@ -135,6 +136,8 @@ static void print_books(const struct merge *m)
 		       nobodys, nobodys_s);
 	if (unknown)
 		printf("# lost       parts of files are damaged; how many samples they had can not be told\n");
+	if (!isnan(overhead))
+		printf("# overhead   ticks made what ran take %.2f %% longer\n", 100 * overhead);
 	if (off > NOISY)
 		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
 		       100 * off);
@@ -248,6 +251,7 @@ static struct json_object *run_json(const struct merge *m, const struct merge_ru
 	put(o, "calibrated", json_object_new_boolean(r->calibrated));
 	put(o, "calibration_error", r->calibrated ? output_json_real(r->calibration_error) : NULL);
 	put(o, "parallel_part", output_json_real(r->parallel));
+	put(o, "overhead_part", isnan(r->overhead) ? NULL : output_json_real(r->overhead));
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, json_object_new_uint64(r->readings[d]));
 	put(o, "distinct_readings", list);

@@ -42,8 +42,8 @@ every_option() {
 	done
 }
 
-ktap_plan 14
-for verb in annotate diff list record report script; do
+ktap_plan 18
+for verb in annotate diff list record report script sweep; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
 check_equal "--source: sources of energy, frequency and the like, and meters" \
@@ -58,4 +58,9 @@ check_equal "diff has keys of its own to sort by" "energy time power name" "$(of
 check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
 check_equal "report --model: the models that there are" "cpm mixture edge vpm auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
+_kjoule_frequencies() { echo "50MHz 100MHz"; }
+check_equal "sweep --freq: those of cpufreq, and words for all of them or none" "50MHz 100MHz min max all keep" \
+	"$(offered kjoule sweep --freq '')"
+check_equal "after a comma another one" "50MHz,100MHz" "$(offered kjoule sweep --freq '50MHz,1')"
+check_equal "sweep --by: not by process" "object function line loop block region" "$(offered kjoule sweep --by '')"
 ktap_end

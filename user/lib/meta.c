@@ -339,6 +339,7 @@ char *kjoule_meta_encode(const struct kjoule_meta *meta)
 	}
 	json_object_object_add(o, "cpus", list);
 	kjoule_json_put_str(o, "cgroup", meta->cgroup);
+	kjoule_json_put_u64(o, "overhead_ppm", meta->overhead_ppm);
 	json_object_object_add(o, "session", session_to_json(&meta->session));
 	return kjoule_json_finish(o);
 }
@@ -395,6 +396,7 @@ int kjoule_meta_decode(const char *text, size_t len, struct kjoule_meta *meta)
 	kjoule_json_get_str(o, "machine", meta->machine, sizeof(meta->machine));
 	kjoule_json_get_str(o, "boot_id", meta->boot_id, sizeof(meta->boot_id));
 	kjoule_json_get_str(o, "cgroup", meta->cgroup, sizeof(meta->cgroup));
+	meta->overhead_ppm = kjoule_json_get_u64(o, "overhead_ppm");
 	meta->page_size = kjoule_json_get_u64(o, "page_size");
 	meta->recorder_pid = kjoule_json_get_u64(o, "recorder_pid");
 	meta->clock_ns = kjoule_json_get_u64(o, "clock_ns");

@@ -35,6 +35,7 @@ struct kjoule_meta {
 	uint64_t clock_ns, wall_ns;
 	uint32_t n_places;
 	struct kjoule_cpu_place *places;
+	uint32_t overhead_ppm;		/* what ticks were to take at most, of the time besides; 0: nothing was asked for */
 	char cgroup[256];		/* for KJOULE_TARGET_CGROUP, as it was asked for */
 	struct kjoule_session_info session;
 };

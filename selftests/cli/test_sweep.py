@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: host
+# timeout: 600
+# stalls: energy|its own
+"""A sweep over frequencies and threads finds the settings that are best by the chip's oracle, and gives frequencies back.
+
+The program does a fixed piece of work in two parts, one that draws little and one that draws much, so that they are best at
+different frequencies. After SIGINT, SIGTERM and a command that fails the limits are as they were; after SIGKILL the next
+start restores them.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import ktap, run, TOP, KJOULE  # noqa: E402
+sys.path.insert(0, os.path.join(TOP, "selftests/vchip"))
+import oracle  # noqa: E402
+
+FREQS = (50000, 75000, 100000)
+THREADS = (1, 2)
+PARTS = ("work_light", "work_heavy")
+ALLOWED = 0.03    # of a part's energy, one thread
+ALLOWED_ALL = 0.03    # of the whole program's, any number of threads
+ALLOWED_SAVING = 0.04    # of the whole energy
+ALONE = 0.3    # of its time, less says nothing of what it spends by itself
+STALLED = 0.05    # of a run's time: more tells of the build machine
+ATTEMPTS = 3
+FOLDER = os.path.join(TOP, "build/test-logs/sweep")
+TURNS = os.path.join(TOP, "build/selftests/turns")
+INSIDE = f"""
+rm -rf {FOLDER}; mkdir -p {FOLDER}
+cd {FOLDER}
+limits() {{ cat /sys/devices/system/cpu/cpufreq/policy*/scaling_m??_freq | tr '\\n' ' '; }}
+# a limit of somebody's, which is to come back as well
+echo 90000 >/sys/devices/system/cpu/cpufreq/policy1/scaling_max_freq
+limits >limits.before
+{KJOULE} sweep --freq {','.join(f'{f // 1000}MHz' for f in FREQS)} --threads {','.join(map(str, THREADS))} -F 500 --percent-limit 2 \\
+	-o {FOLDER}/all --json -- {TURNS} 3 10 '{{threads}}' >all.json 2>all.err </dev/null
+echo $? >all.code
+limits >limits.all
+cat /run/kjoule-frequency >left.all 2>/dev/null
+# the CPUs are held, and the command runs
+held() {{
+	for i in $(seq 300); do
+		[ "$(stat -c %s $1/f25000.1.data 2>/dev/null || echo 0)" -gt 24 ] && return
+		sleep 0.1
+	done
+}}
+for sig in INT TERM HUP QUIT KILL; do
+	# the shell has those of a background job ignored
+	setsid env --default-signal=INT,QUIT {KJOULE} sweep --freq 25MHz,100MHz --no-calibrate -o {FOLDER}/$sig -- sleep 3 >$sig.out 2>$sig.err </dev/null &
+	pid=$!
+	held $sig
+	limits >limits.$sig.held
+	kill -$sig $pid
+	wait $pid
+	echo $? >$sig.code
+	limits >limits.$sig
+done
+{KJOULE} sweep --restore 2>restore.err; echo $? >restore.code
+limits >limits.restore
+{KJOULE} sweep --restore 2>again.err; echo $? >again.code
+{KJOULE} sweep --freq 50MHz,100MHz --threads 1,2 --no-calibrate -o {FOLDER}/fails -- \\
+	sh -c 'test {{threads}} = 1 || exit 7; exec {TURNS} 1 20' >fails.out 2>fails.err </dev/null
+echo $? >fails.code
+limits >limits.fails
+{KJOULE} sweep --freq 33MHz -o {FOLDER}/none -- true 2>none.err; echo $? >none.code
+{KJOULE} sweep --freq 200MHz -o {FOLDER}/none -- true 2>high.err; echo $? >high.code
+setpriv --reuid 65534 --regid 65534 --clear-groups {KJOULE} sweep --freq 50MHz -o /tmp/not-permitted -- true 2>user.err
+echo $? >user.code
+limits >limits.end
+true
+"""
+
+
+def text(name):
+    try:
+        with open(os.path.join(FOLDER, name), encoding="utf-8", errors="replace") as f:
+            return f.read().strip()
+    except OSError as e:
+        return f"({e})"
+
+
+def guest(oracle_file):
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", "plain", "--cpus", "2", "--oracle", oracle_file,
+                        "--timeout", "280", "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
+    return p.returncode == 0
+
+
+def whole(span, pid):
+    """Package energy while the program ran: on all CPUs at once as it is, on one as it is while the others were idle."""
+    together = alone_j = alone_ns = one_ns = 0
+    for tasks, (ns, static, dynamic) in span.vectors.items():
+        mine = sum(bool(t) and t[1] == pid for t in tasks)
+        if mine > 1:
+            together += static + dynamic
+        elif mine:
+            one_ns += ns
+            if sum(map(bool, tasks)) == 1:
+                alone_ns += ns
+                alone_j += static + dynamic
+    return 1e-12 * (together + alone_j * one_ns / alone_ns)
+
+
+class Truth:
+    """What the chip spent for a run, by its process: parts that ran alone, and everything while it ran."""
+
+    def __init__(self, span, pid):
+        rows = span.functions(oracle.Symbols(TURNS), tgid=pid)
+        parts = {name: oracle.truth(rows[name]) for name in PARTS}
+        # of what both threads did at once nothing is known by itself
+        self.energy = {n: t["alone_j"] / t["alone_share"] if t["alone_share"] > ALONE else None for n, t in parts.items()}
+        self.all = whole(span, pid)
+        # one thread did the light part in any case
+        self.rest = self.all - self.energy["work_light"]
+        self.stalled = sum(t["stall_s"] for t in parts.values()) / sum(t["time_s"] for t in parts.values())
+
+
+def pid_of(file):
+    return json.loads(run(KJOULE, "report", "--json", file).out)["pid"]
+
+
+def again(*options):
+    """The sweep as it is read again here."""
+    r = run(KJOULE, "sweep", "--json", "--from", os.path.join(FOLDER, "all"), "--percent-limit", "2", *options)
+    return (json.loads(r.out) if r.out else None), r
+
+
+def read(oracle_file):
+    """The sweep, and the truth by setting."""
+    doc, r = again()
+    span = oracle.Oracle(oracle_file).span()
+    truth = {(f, t): Truth(span, pid_of(os.path.join(FOLDER, "all", f"f{f}.t{t}.1.data"))) for f in FREQS for t in THREADS}
+    return doc, r, truth
+
+
+def row(doc, function, setting):
+    return next(r for r in doc["rows"] if r["function"] == function and (r["freq_khz"], r["threads"]) == setting)
+
+
+def setting_of(o):
+    return (o["freq_khz"], o["threads"]) if o else None
+
+
+def least(figures):
+    return min(figures, key=figures.get)
+
+
+def judge(doc, truth):
+    alone = [s for s in truth if s[1] == 1]
+    off = {(n, s): row(doc, n, s)["energy_package_j"] / truth[s].energy[n] - 1 for n in PARTS for s in alone}
+    ktap.check(all(abs(e) < ALLOWED for e in off.values()), "each part's energy at each frequency is the chip's, one thread", off)
+    # what ticks spent is the chip's energy as well
+    raw, _ = again("--raw")
+    off = {s: row(raw, "total", s)["energy_package_j"] / truth[s].all - 1 for s in truth}
+    ktap.check(all(abs(e) < ALLOWED_ALL for e in off.values()), "the whole energy at each setting is the chip's", off)
+    blocks = {b["function"]: b for b in doc["blocks"]}
+    for name in PARTS:
+        true = {s: truth[s].energy[name] for s in alone}
+        told = {s: row(doc, name, s)["energy_package_j"] for s in alone}
+        best = least(told)
+        ktap.check(best == least(true), f"{name}: the least energy is at its own frequency, as the oracle has it", (best, true, told))
+    ktap.check(setting_of(doc["best_single"]) == least({s: t.all for s, t in truth.items()}),
+               "the best single setting is the oracle's, by its own energy", (doc["best_single"], {s: t.all for s, t in truth.items()}))
+    ktap.check(blocks["work_light"]["own_frequency"]["freq_khz"] != blocks["work_heavy"]["own_frequency"]["freq_khz"],
+               "the parts have frequencies of their own", blocks)
+    single, threads = setting_of(doc["best_single"]), doc["saving"]["threads"]
+    same = [s for s in truth if s[1] == threads]
+    true = truth[single].all - min(truth[s].energy["work_light"] for s in same) - min(truth[s].rest for s in same)
+    ktap.check(abs(doc["saving"]["energy_j"] - true) < ALLOWED_SAVING * truth[single].all,
+               "what its own frequency for each saves is what the chip would", (doc["saving"], true))
+    measured = {s: row(doc, "total", s)["measured_khz"] / s[0] for s in truth}
+    ktap.check(all(abs(m - 1) < 0.02 for m in measured.values()), "the CPUs were clocked as they were asked to be", measured)
+
+
+def gives_back():
+    before = text("limits.before")
+    ktap.check("90000" in before and text("limits.all") == before and "No such file" not in text("all.json"),
+               "after a sweep the limits are as they were", (before, text("limits.all")))
+    ktap.check(not text("left.all"), "and nothing is left to be restored", text("left.all"))
+    for sig, code in (("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)):
+        ktap.check(text(f"limits.{sig}.held").split().count("25000") == 4 and text(f"limits.{sig}") == before and
+                   text(f"{sig}.code") == str(code), f"SIG{sig}: the limits are given back",
+                   [text(f"limits.{sig}.held"), text(f"limits.{sig}"), text(f"{sig}.code"), text(f"{sig}.err")])
+    ktap.check(text("limits.KILL").split().count("25000") == 4 and text("restore.code") == "0" and
+               text("limits.restore") == before and "was killed while it held the CPUs at 25 MHz" in text("restore.err"),
+               "SIGKILL: the next start restores them, and says so", [text("limits.KILL"), text("limits.restore"), text("restore.err")])
+    ktap.check(text("again.code") == "0" and "nothing to restore" in text("again.err"), "and only once", text("again.err"))
+    ktap.check(text("limits.fails") == before and text("limits.end") == before, "nor does a command that fails keep them",
+               (text("limits.fails"), text("limits.end")))
+
+
+def refusals():
+    ktap.check(text("fails.code") == "1" and "50 MHz, 2 threads, run 1: ended with exit code 7" in text("fails.err") and
+               "takes no part" in text("fails.out") and "best single" in text("fails.out"),
+               "settings at which the command fails are told, the others are compared", (text("fails.code"), text("fails.err")))
+    ktap.check(text("none.code") == "1" and "33 MHz is none of the frequencies of CPUs" in text("none.err"),
+               "a frequency that there is not", text("none.err"))
+    ktap.check(text("high.code") == "1" and "200 MHz is out of range" in text("high.err"), "one that is out of range", text("high.err"))
+    ktap.check(text("user.code") == "1" and "sudo" in text("user.err"), "who may not is told how he may", text("user.err"))
+    ktap.check(text("all.code") == "0" and not text("all.err"), "in a pipe a sweep says nothing", (text("all.code"), text("all.err")))
+
+
+def main():
+    ktap.plan(23)
+    oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
+    for attempt in range(ATTEMPTS):
+        if not guest(oracle_file):
+            ktap.check(False, "the guest came to its end")
+            sys.exit(1)
+        doc, r, truth = read(oracle_file)
+        stalled = {s: t.stalled for s, t in truth.items()}
+        if max(stalled.values()) < STALLED:
+            break
+    ktap.check(doc is not None and r.code == 0, "it can be read again", r)
+    judge(doc, truth)
+    gives_back()
+    refusals()
+    shutil.copy(oracle_file, os.path.join(FOLDER, "oracle")) if "KEEP" in os.environ else None
+    os.unlink(oracle_file)
+    ktap.end()
+
+
+main()

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One recording, from opening the device to closing the file: what a session needs is opened for each, and what was
+ * asked for is held against what the module and the machine have. Called by cmd_record.c, record_runs.c and
+ * cmd_sweep.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "record.h"
+#include "sources.h"
+
+/* A ring that is to hold stacks: so many, but no more memory than this. */
+#define RING_STACKS	1024
+#define RING_STACKS_MAX	(32u << 20)
+
+/* All of these rings together: so much, and no larger part of the machine's memory. */
+#define RINGS_MAX	(1ull << 30)
+#define RINGS_PART	16
+
+/* One in so many parts: a prime, so that few periods are a multiple of the ticks'. */
+#define OUT_OF_STEP	127
+
+static int check_limits(const struct record_options *opt, const struct kjoule_info *info)
+{
+	if (opt->interval_ns < info->min_interval_ns || opt->interval_ns > info->max_interval_ns)
+		return cmd_usage(opt->verb,
+				 "a tick every %.3f us (%.6g Hz) is out of range; the module takes %.6g Hz to %.6g Hz",
+				 opt->interval_ns / 1e3, 1e9 / opt->interval_ns,
+				 1e9 / info->max_interval_ns, 1e9 / info->min_interval_ns);
+	if (opt->ring_bytes && (opt->ring_bytes < info->min_ring_bytes ||
+				opt->ring_bytes > info->max_ring_bytes))
+		return cmd_usage(opt->verb,
+				 "--ring-bytes %u is out of range; the module takes %llu to %llu",
+				 opt->ring_bytes, (unsigned long long)info->min_ring_bytes,
+				 (unsigned long long)info->max_ring_bytes);
+	return 0;
+}
+
+/*
+ * A round rate keeps step with the kernel's tick and with whatever else goes by round
+ * times: what runs right after it is sampled always, or never. A little slower the ticks
+ * pass over all of its phases, in turn.
+ */
+static void get_out_of_step(struct record_options *opt, const struct kjoule_info *info)
+{
+	uint64_t slower = opt->interval_ns + opt->interval_ns / OUT_OF_STEP;
+
+	if (!opt->interval_exact && slower <= info->max_interval_ns)
+		opt->interval_ns = slower;
+}
+
+uint32_t record_stack_ring(const struct record_options *opt, const struct kjoule_info *info,
+			   unsigned int n_cpus, uint64_t memory, uint32_t *wanted)
+{
+	uint64_t want = RING_STACKS * (opt->stack_bytes ? opt->stack_bytes : 8192ull);
+	uint64_t most = memory / RINGS_PART < RINGS_MAX ? memory / RINGS_PART : RINGS_MAX;
+	uint64_t bytes = info->default_ring_bytes, whole = bytes;
+
+	while (whole < want && whole < RING_STACKS_MAX && whole < info->max_ring_bytes)
+		whole *= 2;
+	while (bytes < whole && 2 * bytes * n_cpus <= most)
+		bytes *= 2;
+	*wanted = whole;
+	return bytes;
+}
+
+uint32_t record_smaller_ring(const struct record_options *opt, const struct kjoule_info *info,
+			     uint32_t bytes)
+{
+	uint32_t half = (bytes ? bytes : info->default_ring_bytes) / 2;
+
+	return opt->ring_given || half < info->min_ring_bytes ? 0 : half;
+}
+
+/* Stacks fill a ring soon: unless somebody has said how large, it is larger for them. */
+static void make_room_for_stacks(struct record_options *opt, const struct kjoule_info *info)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	struct kjoule_cpus online;
+	uint32_t wanted;
+	unsigned int n;
+
+	if (!(opt->flags & KJOULE_FLAG_USER_STACK) || opt->ring_given)
+		return;
+	n = kjoule_cpus_count(opt->cpus_given || kjoule_cpus_online(&online) ? &opt->cpus : &online);
+	opt->ring_bytes = record_stack_ring(opt, info, n ? n : 1, memory, &wanted);
+	if (opt->ring_bytes < wanted)
+		cmd_warn("a ring for stacks has %u KiB instead of %u KiB: there are %u CPUs, and all rings together take a part of the memory only; where records are lost, record fewer CPUs (-C) or give --ring-bytes",
+			 opt->ring_bytes >> 10, wanted >> 10, n);
+}
+
+static int check_cpus(const struct record_options *opt)
+{
+	struct kjoule_cpus online;
+	char list[256];
+	int cpu = -1;
+
+	if (!opt->cpus_given || kjoule_cpus_online(&online))
+		return 0;
+	while ((cpu = kjoule_cpus_next(&opt->cpus, cpu + 1)) >= 0)
+		if (!kjoule_cpus_has(&online, cpu))
+			return cmd_failed("CPU %d is not online; online are %s", cpu,
+					  kjoule_cpus_format(&online, list, sizeof(list)));
+	return 0;
+}
+
+struct try {
+	const struct record_options *opt;
+	uint32_t ring_bytes;
+};
+
+/* A session with this source and nothing else: a counter may need any of the CPUs. */
+static int try_source(const struct kjoule_source_spec *spec, const char *what, void *arg,
+		      struct kjoule_error *err)
+{
+	const struct try *t = arg;
+	const struct kjoule_session_params params = {
+		.interval_ns = t->opt->interval_ns,
+		.target = KJOULE_TARGET_SYSTEM,
+		.cpus = t->opt->cpus_given ? &t->opt->cpus : NULL,
+		.ring_bytes = t->ring_bytes,
+		.frequency_source = "",
+		.specs = spec,
+		.n_specs = 1,
+	};
+
+	return kjoule_session_try(&params, what, err);
+}
+
+static int choose_sources(const struct record_options *opt, const struct kjoule_info *info,
+			  struct kjoule_ctl *ctl, struct record_sources **sources)
+{
+	struct try try = { opt, info->min_ring_bytes };
+	struct record_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &try };
+	struct kjoule_source_info *kernel;
+	struct kjoule_error err;
+	int code;
+
+	if (kjoule_sources(ctl, &kernel, &offer.n_kernel, &err))
+		return cmd_failed("%s", err.text);
+	offer.kernel = kernel;
+	code = record_sources_choose(opt->source, &offer, sources);
+	free(kernel);
+	return code;
+}
+
+int record_once(const struct record_options *asked, struct record_result *result)
+{
+	struct record_options opt = *asked;
+	struct record_sources *sources = NULL;
+	struct record_writer *w = NULL;
+	struct kjoule_device *dev = NULL;
+	struct kjoule_ctl *ctl = NULL;
+	struct kjoule_error err;
+	int code = EXIT_FAILED;
+
+	if (kjoule_device_open(&dev, &err) || kjoule_ctl_open(&ctl, &err)) {
+		cmd_warn("%s", err.text);
+		goto out;
+	}
+	code = check_limits(&opt, kjoule_device_info(dev));
+	get_out_of_step(&opt, kjoule_device_info(dev));
+	make_room_for_stacks(&opt, kjoule_device_info(dev));
+	if (!code)
+		code = check_cpus(&opt);
+	if (!code)
+		code = choose_sources(&opt, kjoule_device_info(dev), ctl, &sources);
+	if (code)
+		goto out;
+	opt.sources = sources;
+	if (record_writer_open(opt.output, &w, &err)) {
+		code = cmd_failed("%s", err.text);
+		goto out;
+	}
+	code = record_run(&opt, ctl, dev, w, result);
+	if (record_writer_close(w, &err) && !code)
+		code = cmd_failed("%s", err.text);
+out:
+	record_sources_free(sources);
+	kjoule_device_close(dev);
+	kjoule_ctl_close(ctl);
+	return code;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says of the overhead: what ticks took of each CPU and for how long the recorder was awake there, beside
+ * the bound that record was given. See report.h and overhead.h.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <json-c/json.h>
+#include "output.h"
+#include "overhead.h"
+#include "report.h"
+
+/* The recorder awake for a smaller part of a CPU's time is not told to people. */
+#define AWAKE_LEAST	0.0005
+
+/* The books of the CPUs, with what a tick takes on each. Return: how many; *cpus is the caller's to free */
+static size_t gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus)
+{
+	size_t n = 0;
+
+	*cpus = calloc(v->rec.n_stats + 1, sizeof(**cpus));
+	for (size_t i = 0; *cpus && v->rec.cal.ticks && i < v->rec.n_stats; i++) {
+		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
+
+		for (size_t k = 0; k < v->tl.n_cpus; k++) {
+			if (v->tl.cpus[k].cpu != s->cpu || !(b->lanes[k].tick_ns > 0))
+				continue;
+			(*cpus)[n++] = (struct overhead_cpu){
+				.cpu = s->cpu, .ticks = s->produced, .time_s = view_duration_s(v),
+				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->lanes[k].tick_ns * 1e-9,
+			};
+		}
+	}
+	return n;
+}
+
+/* For how long the recorder was awake, on this CPU. */
+static double awake_s(const struct view *v, uint32_t cpu)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < v->rec.n_awake; i++)
+		if (v->rec.awake[i].cpu == cpu && v->rec.awake[i].end_ns > v->rec.awake[i].begin_ns)
+			s += (v->rec.awake[i].end_ns - v->rec.awake[i].begin_ns) * 1e-9;
+	return s;
+}
+
+static const struct overhead_cpu *most_awake(const struct view *v, const struct overhead_cpu *cpus, size_t n)
+{
+	const struct overhead_cpu *most = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (!most || awake_s(v, cpus[i].cpu) > awake_s(v, most->cpu))
+			most = &cpus[i];
+	return most;
+}
+
+double report_overhead_part(const struct view *v, const struct blocks *b)
+{
+	struct overhead_cpu *cpus;
+	size_t n = gather(v, b, &cpus);
+	double all = overhead_all(cpus, n);
+
+	free(cpus);
+	return all;
+}
+
+void report_overhead_print(const struct view *v, const struct blocks *b)
+{
+	const struct overhead_cpu *most, *awake;
+	struct overhead_cpu *cpus;
+	size_t n = gather(v, b, &cpus);
+	double all = overhead_all(cpus, n), bound = v->rec.meta.overhead_ppm * 1e-6;
+
+	most = overhead_most(cpus, n);
+	awake = most_awake(v, cpus, n);
+	if (!isnan(all)) {
+		printf("# overhead   ticks made what ran take %.2f %% longer", 100 * all);
+		if (most && n > 1)
+			printf(", on CPU %u %.2f %%", most->cpu, 100 * overhead_part(most));
+		if (awake && awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
+			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * awake_s(v, awake->cpu) / awake->time_s,
+			       awake->cpu);
+		printf("\n");
+		if (bound > 0 && all > bound)
+			printf("# overhead   record was asked for %.6g %% at most, which was missed: the program's ticks are dearer than the calibration's\n",
+			       100 * bound);
+		else if (bound > 0)
+			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
+	} else if (bound > 0 && b->lanes[0].tick_ns > 0) {
+		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no books\n",
+		       100 * bound);
+	}
+	free(cpus);
+}
+
+static struct json_object *real(double v)
+{
+	return isnan(v) ? NULL : output_json_real(v);
+}
+
+struct json_object *report_overhead_json(const struct view *v, const struct blocks *b)
+{
+	struct json_object *o, *list = json_object_new_array();
+	double bound = v->rec.meta.overhead_ppm * 1e-6, all;
+	struct overhead_cpu *cpus;
+	size_t n = gather(v, b, &cpus);
+
+	if (!n) {
+		json_object_put(list);
+		free(cpus);
+		return NULL;
+	}
+	o = json_object_new_object();
+	all = overhead_all(cpus, n);
+	json_object_object_add(o, "part", real(all));
+	json_object_object_add(o, "asked", bound > 0 ? real(bound) : NULL);
+	json_object_object_add(o, "kept", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *c = json_object_new_object();
+
+		json_object_object_add(c, "cpu", json_object_new_uint64(cpus[i].cpu));
+		json_object_object_add(c, "part", real(overhead_part(&cpus[i])));
+		json_object_object_add(c, "ticks", json_object_new_uint64(cpus[i].ticks));
+		json_object_object_add(c, "taken_s", real(cpus[i].taken_s));
+		json_object_object_add(c, "busy_s", real(cpus[i].time_s - cpus[i].idle_s));
+		json_object_object_add(c, "recorder_awake_s", real(awake_s(v, cpus[i].cpu)));
+		json_object_array_add(list, c);
+	}
+	json_object_object_add(o, "cpus", list);
+	free(cpus);
+	return o;
+}

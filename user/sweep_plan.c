@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The settings of a sweep and what is run at them; see sweep_cmd.h.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "grow.h"
+#include "sweep_cmd.h"
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int add(uint32_t **list, size_t *n, uint32_t v)
+{
+	uint32_t *slot = kjoule_grow(list, n, sizeof(*slot));
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = v;
+	return 0;
+}
+
+/* Ascending, each once. */
+static void tidy(uint32_t *list, size_t *n)
+{
+	size_t kept = 0;
+
+	if (*n)
+		qsort(list, *n, sizeof(*list), by_number);
+	for (size_t i = 0; i < *n; i++)
+		if (!kept || list[i] != list[kept - 1])
+			list[kept++] = list[i];
+	*n = kept;
+}
+
+/* The parts between commas go to @one. */
+static int each(const char *text, int (*one)(const char *part, void *arg), void *arg)
+{
+	char *copy = strdup(text), *rest = copy, *part;
+	int ret = copy ? 0 : -ENOMEM;
+
+	while (!ret && (part = strsep(&rest, ",")))
+		ret = one(part, arg);
+	free(copy);
+	return ret;
+}
+
+struct into {
+	uint32_t low, high, **list;
+	size_t *n;
+};
+
+static int whole(const char *text, const char **end, uint32_t most, uint32_t *v)
+{
+	unsigned long x;
+	char *e;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	x = strtoul(text, &e, 10);
+	*end = e;
+	if (errno || !x || x > most)
+		return -ERANGE;
+	*v = x;
+	return 0;
+}
+
+static int add_numbers(const char *part, void *arg)
+{
+	const struct into *into = arg;
+	const char *end;
+	uint32_t from, to;
+	int ret = whole(part, &end, into->high, &from);
+
+	to = from;
+	if (!ret && *end == '-')
+		ret = whole(end + 1, &end, into->high, &to);
+	if (!ret && (*end || to < from))
+		ret = -EINVAL;
+	for (uint32_t v = from; !ret && v <= to; v++)
+		ret = add(into->list, into->n, v);
+	return ret;
+}
+
+int sweep_parse_list(const char *text, uint32_t most, uint32_t **list, size_t *n)
+{
+	struct into into = { 1, most, list, n };
+	int ret;
+
+	*list = NULL;
+	*n = 0;
+	ret = each(text, add_numbers, &into);
+	if (ret) {
+		free(*list);
+		*list = NULL;
+		*n = 0;
+	}
+	tidy(*list, n);
+	return ret;
+}
+
+static int add_khz(const char *part, void *arg)
+{
+	static const struct {
+		const char *name;
+		double factor;
+	} units[] = { { "", 1 }, { "khz", 1 }, { "mhz", 1e3 }, { "ghz", 1e6 } };
+	const struct into *into = arg;
+	double v;
+	char *end;
+
+	if (!strcmp(part, "min"))
+		return add(into->list, into->n, into->low);
+	if (!strcmp(part, "max"))
+		return add(into->list, into->n, into->high);
+	if (!isdigit((unsigned char)*part) && *part != '.')
+		return -EINVAL;
+	if (part[0] == '0' && (part[1] == 'x' || part[1] == 'X'))
+		return -EINVAL;
+	v = strtod(part, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcasecmp(end, units[i].name))
+			continue;
+		v *= units[i].factor;
+		return v >= 1 && v < UINT32_MAX ? add(into->list, into->n, llround(v)) : -ERANGE;
+	}
+	return -EINVAL;
+}
+
+int sweep_parse_khz(const char *text, uint32_t low, uint32_t high, uint32_t **list, size_t *n)
+{
+	struct into into = { low, high, list, n };
+	int ret;
+
+	*list = NULL;
+	*n = 0;
+	ret = each(text, add_khz, &into);
+	if (ret) {
+		free(*list);
+		*list = NULL;
+		*n = 0;
+	}
+	tidy(*list, n);
+	return ret;
+}
+
+/* @text with the number of threads where it is named; a copy. */
+static char *filled(const char *text, uint32_t threads)
+{
+	char *out = NULL;
+	const char *at;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	if (!f)
+		return NULL;
+	for (; threads && (at = strstr(text, SWEEP_THREADS)); text = at + strlen(SWEEP_THREADS))
+		fprintf(f, "%.*s%u", (int)(at - text), text, threads);
+	fputs(text, f);
+	if (fclose(f)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+char **sweep_command(int argc, char **argv, uint32_t threads)
+{
+	char **command = calloc(argc + 1, sizeof(*command));
+
+	for (int i = 0; i < argc && command; i++) {
+		command[i] = filled(argv[i], threads);
+		if (!command[i]) {
+			sweep_command_free(command);
+			return NULL;
+		}
+	}
+	return command;
+}
+
+void sweep_command_free(char **argv)
+{
+	for (size_t i = 0; argv && argv[i]; i++)
+		free(argv[i]);
+	free(argv);
+}
+
+const char *sweep_label(const struct sweep_setting *s, char *buf, size_t len)
+{
+	int n = 0;
+
+	buf[0] = '\0';
+	if (s->khz)
+		n = snprintf(buf, len, "%.6g MHz", s->khz / 1e3);
+	if (s->threads)
+		snprintf(buf + n, len - n, "%s%u thread%s", n ? ", " : "", s->threads, s->threads > 1 ? "s" : "");
+	if (!s->khz && !s->threads)
+		snprintf(buf, len, "as it is");
+	return buf;
+}
+
+int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz, const uint32_t *threads,
+			size_t n_threads)
+{
+	for (size_t i = 0; i < (n_khz ? n_khz : 1); i++) {
+		for (size_t k = 0; k < (n_threads ? n_threads : 1); k++) {
+			struct sweep_setting *s = kjoule_grow(&p->settings, &p->n_settings, sizeof(*s));
+
+			if (!s)
+				return -ENOMEM;
+			s->khz = n_khz ? khz[i] : 0;
+			s->threads = n_threads ? threads[k] : 0;
+		}
+	}
+	return 0;
+}
+
+int sweep_plan_command(struct sweep_plan *p, char **argv)
+{
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	p->argv = sweep_command(argc, argv, 0);
+	p->argc = p->argv ? argc : 0;
+	return p->argv ? 0 : -ENOMEM;
+}
+
+int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status status, int exit_code)
+{
+	char *copy = strdup(file);
+	struct sweep_run *run = copy ? kjoule_grow(&s->runs, &s->n_runs, sizeof(*run)) : NULL;
+
+	if (!run) {
+		free(copy);
+		return -ENOMEM;
+	}
+	*run = (struct sweep_run){ copy, status, exit_code };
+	return 0;
+}
+
+void sweep_plan_free(struct sweep_plan *p)
+{
+	for (size_t i = 0; i < p->n_settings; i++) {
+		for (size_t k = 0; k < p->settings[i].n_runs; k++)
+			free(p->settings[i].runs[k].file);
+		free(p->settings[i].runs);
+		free(p->settings[i].refused);
+	}
+	free(p->settings);
+	sweep_command_free(p->argv);
+	free(p->folder);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Settings of frequency and threads: the course of a program, which setting is the least and whether that can be told,
+ * what blocks of their own frequency save, what is run, and what `kjoule sweep --from` makes of recordings whose truth
+ * is known.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <json-c/json.h>
+#include "course.h"
+#include "plot.h"
+#include "sweep_cmd.h"
+#include "synthetic.h"
+#include "sysfs.h"
+#include "tool.h"
+
+#define MS	1000000ull
+
+static gsl_rng *rng;
+static struct kjoule_error why;
+
+/* Blocks 0 and 1 are groups of their own, 2 is not looked at. */
+static void the_course_is_by_the_clock(void **state)
+{
+	static const struct cpm_tick first[] = { { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 },
+						 { .tick = 2, .block = 1 }, { .tick = 3, .block = 2 },
+						 { .tick = 4, .block = 0 }, { .tick = 9, .block = 1 } };
+	static const struct cpm_tick second[] = { { .tick = 1, .block = 0 }, { .tick = 2, .block = 0 },
+						  { .tick = 5, .block = 1, .more = 4 }, { .tick = 10, .block = 0 } };
+	const struct cpm_lane lanes[] = { { first, 6 }, { second, 4 } };
+	const uint32_t group_of[] = { 0, 1, COURSE_NONE };
+	struct course_step *steps;
+	double ticks[2];
+	size_t n;
+
+	(void)state;
+	assert_int_equal(course_elapsed(lanes, 2, group_of, 2, ticks), 0);
+	/* 0, 1, 2, 4, 10; 2, 5 to 9 */
+	assert_true(ticks[0] == 5 && ticks[1] == 6);
+	assert_int_equal(course_steps(lanes, 2, group_of, &steps, &n), 0);
+	assert_int_equal(n, 2);
+	/* each CPU went 0, 1, 0, 1 or 0, 1, 0 */
+	assert_true(steps[0].from == 0 && steps[0].to == 1 && steps[0].n == 3);
+	assert_true(steps[1].from == 1 && steps[1].to == 0 && steps[1].n == 2);
+	free(steps);
+}
+
+static struct value value(double v, double half)
+{
+	return (struct value){ v, v - half, v + half };
+}
+
+/* The interval of E t holds, where t is uncertain in both: simulated. */
+static void a_product_knows_that_time_is_in_it_twice(void **state)
+{
+	unsigned int inside = 0, n = 20000;
+	double width = 0, spread = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		double t = 10 + gsl_ran_gaussian(rng, 0.2), p = 3 + gsl_ran_gaussian(rng, 0.03);
+		struct value delay = value(t, 1.96 * 0.2), j = value(p * t, 1.96 * p * t * hypot(0.2 / 10, 0.03 / 3));
+		struct value product = sweep_product(&j, &delay);
+
+		inside += product.lo <= 300 && product.hi >= 300;
+		width += (product.hi - product.lo) / 2 / 1.96 / n;
+		spread += pow(product.v - 300, 2) / n;
+	}
+	assert_in_range(inside, 0.94 * n, 0.96 * n);
+	assert_true(near(width / sqrt(spread), 1, 0.03));
+	/* of what is not known nothing is said */
+	assert_true(isnan(sweep_product(&(struct value){ 1, NAN, NAN }, &(struct value){ 2, 1, 3 }).lo));
+}
+
+/* Of settings that do not differ one seems to in one sweep of twenty, and in no more. */
+static void the_least_is_alike_with_what_does_not_differ(void **state)
+{
+	unsigned int n = 4000, wrong = 0, found = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		struct value figures[8];
+		struct sweep_best b;
+
+		for (int k = 0; k < 8; k++)
+			figures[k] = value(10 + gsl_ran_gaussian(rng, 0.1), 0.196);
+		b = sweep_least(figures, 8, 1e6, NULL);
+		wrong += b.equal < 7;
+		/* and one that does is found */
+		figures[3] = value(9 + gsl_ran_gaussian(rng, 0.1), 0.196);
+		b = sweep_least(figures, 8, 1e6, NULL);
+		found += b.setting == 3 && !b.equal;
+	}
+	assert_in_range(wrong, 0.02 * n, 0.05 * n);
+	assert_in_range(found, 0.97 * n, n);
+}
+
+static void what_is_not_known_is_no_least(void **state)
+{
+	const struct value figures[] = { value(NAN, 0), value(5, 0.1), { 4, NAN, NAN }, value(NAN, 0) };
+	const struct value one[] = { value(NAN, 0), value(2, 1) };
+	bool equal[4];
+	struct sweep_best b = sweep_least(figures, 4, 39, equal);
+
+	(void)state;
+	assert_true(b.setting == 2 && b.next == 1 && b.known == 2 && b.equal == 0 && b.unknown == 1);
+	assert_true(equal[1] && equal[2] && !equal[0]);
+	b = sweep_least(one, 2, 39, NULL);
+	assert_true(b.setting == 1 && b.next == SWEEP_NONE && b.known == 1 && !b.equal);
+	b = sweep_least(one, 1, 39, NULL);
+	assert_true(b.setting == SWEEP_NONE && !b.known);
+}
+
+/*
+ * The paper's case: a block that is best at the highest frequency, one that is best at the lowest; a third one that is
+ * not met everywhere, and a setting that failed.
+ */
+static void each_block_at_its_own_frequency_saves(void **state)
+{
+	static const uint32_t khz[] = { 50, 75, 100, 50, 75, 100 }, threads[] = { 1, 1, 1, 2, 2, 2 };
+	const struct value all[] = { value(10.2, 0.1), value(9.2, 0.1), value(10.1, 0.1), value(11, 0.1), value(NAN, 0),
+				     value(12, 0.1) };
+	const struct value j[] = {
+		value(7, 0.1), value(5, 0.1), value(4, 0.1), value(8, 0.1), value(NAN, 0), value(5, 0.1),
+		value(3, 0.1), value(4, 0.1), value(6, 0.1), value(3, 0.1), value(NAN, 0), value(6, 0.1),
+		value(0.2, 0.01), value(0.2, 0.01), value(NAN, 0), value(NAN, 0), value(NAN, 0), value(1, 0.01),
+	};
+	const struct value delay[] = {
+		value(2, 0), value(1.5, 0), value(1, 0), value(1, 0), value(NAN, 0), value(0.5, 0),
+		value(1, 0), value(0.9, 0), value(0.8, 0), value(1, 0), value(NAN, 0), value(1, 0),
+		value(1, 0), value(1, 0), value(NAN, 0), value(NAN, 0), value(NAN, 0), value(1, 0),
+	};
+	const struct sweep_table t = { 6, 3, khz, threads, all, j, delay };
+	struct value vague[18];
+	struct sweep_saving s;
+
+	(void)state;
+	assert_int_equal(sweep_save(&t, 39, &s), 0);
+	assert_true(s.single == 1 && s.threads == 1);
+	/* 5 + 4 becomes 4 + 3, and takes 0.5 s less and 0.1 s more */
+	assert_true(s.chosen[0] == 2 && s.chosen[1] == 0 && s.chosen[2] == SWEEP_NONE);
+	assert_true(near(s.saved_j.v, 2, 1e-9) && near(s.base_j, 9, 1e-9));
+	/* four figures with 0.1 each */
+	assert_true(near(s.saved_j.hi - s.saved_j.v, 0.2, 1e-9));
+	assert_true(s.moved == 2 && s.sure == 2 && near(s.sure_j, 2, 1e-9));
+	assert_true(near(s.delay_s, -0.4, 1e-9));
+	free(s.chosen);
+	/* one without an interval stays where it is */
+	memcpy(vague, j, sizeof(j));
+	vague[6].lo = vague[6].hi = NAN;
+	assert_int_equal(sweep_save(&(struct sweep_table){ 6, 3, khz, threads, all, vague, delay }, 39, &s), 0);
+	assert_true(s.chosen[1] == SWEEP_NONE && s.moved == 1 && near(s.saved_j.v, 1, 1e-9) && s.saved_j.hi > s.saved_j.v);
+	free(s.chosen);
+	assert_int_equal(sweep_save(&(struct sweep_table){ 1, 0, khz, threads, &all[4], j, delay }, 39, &s), -ENODATA);
+}
+
+/* What can not be told apart saves something on paper only, and is not counted as told. */
+static void chance_saves_nothing_that_is_told(void **state)
+{
+	static const uint32_t khz[] = { 50, 75, 100 }, threads[] = { 1, 1, 1 };
+	unsigned int n = 2000, told = 0;
+	double saved = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		struct value j[30], delay[30], all[3];
+		struct sweep_saving s;
+
+		for (int k = 0; k < 30; k++) {
+			j[k] = value(1 + gsl_ran_gaussian(rng, 0.05), 0.098);
+			delay[k] = value(1, 0);
+		}
+		for (int k = 0; k < 3; k++)
+			all[k] = value(10 + gsl_ran_gaussian(rng, 0.1), 0.2);
+		assert_int_equal(sweep_save(&(struct sweep_table){ 3, 10, khz, threads, all, j, delay }, 1e6, &s), 0);
+		saved += s.saved_j.v / n;
+		told += s.sure > 0;
+		free(s.chosen);
+	}
+	/* the mean of the least of three normals is 0.846 deviations low */
+	assert_true(near(saved, 10 * 0.846 * 0.05, 0.02));
+	/* ten blocks are looked at, each may seem to differ in one of sixty */
+	assert_in_range(told, 0, 0.3 * n);
+}
+
+static void lists_are_read(void **state)
+{
+	uint32_t *list;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(sweep_parse_list("4,1-2,2", 8, &list, &n), 0);
+	assert_true(n == 3 && list[0] == 1 && list[1] == 2 && list[2] == 4);
+	free(list);
+	assert_int_equal(sweep_parse_list("0", 8, &list, &n), -ERANGE);
+	assert_int_equal(sweep_parse_list("9", 8, &list, &n), -ERANGE);
+	assert_int_equal(sweep_parse_list("1,", 8, &list, &n), -EINVAL);
+	assert_int_equal(sweep_parse_list("3-1", 8, &list, &n), -EINVAL);
+	assert_int_equal(sweep_parse_list("", 8, &list, &n), -EINVAL);
+	assert_int_equal(sweep_parse_khz("1.2GHz,800MHz,50000,max,min", 100, 2000000, &list, &n), 0);
+	assert_true(n == 5 && list[0] == 100 && list[1] == 50000 && list[2] == 800000);
+	assert_true(list[3] == 1200000 && list[4] == 2000000);
+	free(list);
+	assert_int_equal(sweep_parse_khz("1.2W", 1, 2, &list, &n), -EINVAL);
+	assert_int_equal(sweep_parse_khz("0x10", 1, 2, &list, &n), -EINVAL);
+	assert_int_equal(sweep_parse_khz("99999GHz", 1, 2, &list, &n), -ERANGE);
+	assert_int_equal(sweep_parse_khz("0", 1, 2, &list, &n), -ERANGE);
+}
+
+/*
+ * Runs without the module
+ */
+
+static struct {
+	unsigned int calls, fails_at, killed_at, calibrated, refused_at;
+	int code;
+	char said[4096];
+	uint32_t min_khz;
+} fake;
+
+static uint32_t limit_now(void)
+{
+	char path[400];
+	size_t len;
+	uint8_t *text;
+	uint32_t v;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpufreq/policy0/scaling_max_freq", sysfs_root);
+	text = read_file(path, &len);
+	v = strtoul((char *)text, NULL, 10);
+	free(text);
+	return v;
+}
+
+static int once(const struct record_options *opt, struct record_result *result)
+{
+	size_t at = strlen(fake.said);
+
+	fake.calls++;
+	fake.calibrated += !opt->cal;
+	result->cal.ticks = 7;
+	result->reason = "command ended";
+	snprintf(fake.said + at, sizeof(fake.said) - at, "%s %s %u %s\n", strrchr(opt->output, '/') + 1, opt->command[1], limit_now(),
+		 getenv("OMP_NUM_THREADS") ? getenv("OMP_NUM_THREADS") : "-");
+	if (fake.calls == fake.refused_at) {
+		result->reason = NULL;
+		return 1;
+	}
+	/* what the command says is no part of what the sweep says */
+	printf("said by run %u\n", fake.calls);
+	fflush(stdout);
+	write_file(opt->output, "x", 1);
+	if (fake.calls == fake.killed_at) {
+		result->reason = "signal";
+		result->signal = SIGTERM;
+		return 0;
+	}
+	return fake.calls == fake.fails_at ? fake.code : 0;
+}
+
+static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal, char **said)
+{
+	static const uint32_t khz[] = { 100000, 900000 }, threads[] = { 1, 2 };
+	char *argv[] = { (char *)"program", (char *)"-n{threads}x{threads}", NULL };
+	struct record_options opt = { .quiet = true };
+	struct kjoule_frequency *f;
+	int code;
+
+	sysfs_new();
+	sysfs_put("100000\n", "devices/system/cpu/cpufreq/policy0/cpuinfo_min_freq");
+	sysfs_put("900000\n", "devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq");
+	sysfs_put("100000\n", "devices/system/cpu/cpufreq/policy0/scaling_min_freq");
+	sysfs_put("800000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
+	memset(p, 0, sizeof(*p));
+	p->runs = runs;
+	p->folder = strdup(temp_path(folder));
+	assert_int_equal(sweep_folder_new(p->folder, &why), 0);
+	assert_int_equal(sweep_plan_settings(p, khz, 2, threads, 2), 0);
+	assert_int_equal(sweep_plan_command(p, argv), 0);
+	setenv("OMP_NUM_THREADS", "77", 1);
+	begin_to_hear();
+	code = sweep_run(p, f, &opt, once, signal);
+	*said = end_to_hear();
+	assert_string_equal(getenv("OMP_NUM_THREADS"), "77");
+	/* given back, whatever came */
+	assert_int_equal(limit_now(), 800000);
+	assert_int_equal(access(temp_path("state"), F_OK), -1);
+	kjoule_frequency_close(f);
+	assert_int_equal(sysfs_remove(), 0);
+	return code;
+}
+
+static void settings_take_turns(void **state)
+{
+	struct sweep_plan p, again = { 0 };
+	char *said, *text;
+	size_t len;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(run(&p, "turns", 2, &signal, &said), 0);
+	assert_string_equal(fake.said,
+			    "f100000.t1.1.data -n1x1 100000 1\nf100000.t2.1.data -n2x2 100000 2\n"
+			    "f900000.t1.1.data -n1x1 900000 1\nf900000.t2.1.data -n2x2 900000 2\n"
+			    "f100000.t1.2.data -n1x1 100000 1\nf100000.t2.2.data -n2x2 100000 2\n"
+			    "f900000.t1.2.data -n1x1 900000 1\nf900000.t2.2.data -n2x2 900000 2\n");
+	/* what a tick takes is another thing at another frequency, and only there */
+	assert_int_equal(fake.calibrated, 2);
+	assert_string_equal(said, "");
+	text = (char *)read_file(temp_path("turns/f900000.t2.1.data.out"), &len);
+	assert_int_equal(strncmp(text, "said by run 4\n", len), 0);
+	free(text);
+	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_true(again.finished && again.runs == 2 && again.n_settings == 4 && again.settings[3].n_runs == 2);
+	assert_true(again.settings[3].khz == 900000 && again.settings[3].threads == 2 && again.argc == 2);
+	assert_string_equal(again.argv[1], "-n{threads}x{threads}");
+	assert_string_equal(again.settings[3].runs[1].file, "f900000.t2.2.data");
+	/* what is there is not written over */
+	assert_int_equal(sweep_folder_new(p.folder, &why), -EEXIST);
+	assert_true(says(why.text, "has a sweep already"));
+	sweep_plan_free(&again);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+static void a_setting_that_fails_is_left_out_and_the_others_go_on(void **state)
+{
+	struct sweep_plan p, again = { 0 };
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.fails_at = 2;
+	fake.code = 42;
+	assert_int_equal(run(&p, "fails", 2, &signal, &said), 0);
+	assert_true(says(said, "100 MHz, 2 threads, run 1: ended with exit code 42"));
+	assert_int_equal(fake.calls, 7);
+	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_true(again.settings[1].runs[0].status == SWEEP_FAILED && again.settings[1].runs[0].exit_code == 42);
+	assert_true(again.finished && again.settings[0].n_runs == 2);
+	sweep_plan_free(&again);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+/* Without the module, say: that is no matter of the setting. */
+static void a_recording_that_can_not_be_made_ends_it(void **state)
+{
+	struct sweep_plan p;
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.refused_at = 2;
+	assert_int_equal(run(&p, "refused", 1, &signal, &said), 1);
+	assert_int_equal(fake.calls, 2);
+	assert_true(says(said, "100 MHz, 2 threads, run 1: the recording could not be made, and the sweep ends here"));
+	assert_true(!p.finished && p.settings[0].n_runs == 1 && !p.settings[1].n_runs);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+static void a_signal_ends_it_and_gives_back(void **state)
+{
+	struct sweep_plan p, again = { 0 };
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.killed_at = 3;
+	assert_int_equal(run(&p, "killed", 1, &signal, &said), 128 + SIGTERM);
+	assert_int_equal(signal, SIGTERM);
+	assert_int_equal(fake.calls, 3);
+	assert_true(says(said, "stopped by signal 15 after 2 of 4 runs"));
+	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	/* what was not a whole run is none */
+	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
+	assert_int_equal(access(temp_path("killed/f900000.t1.1.data"), F_OK), -1);
+	sweep_plan_free(&again);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+static void other_folders_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"", "[]", "{}", "{ \"kjoule_sweep\": 2, \"settings\": [ {} ] }", "{ \"kjoule_sweep\": 1, \"settings\": [] }",
+		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ { \"file\": \"../x.data\" } ] } ] }",
+		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ { \"file\": 7 } ] } ] }",
+		"{ \"kjoule_sweep\": 1, \"settings\": [ { \"runs\": [ {} ] } ] }",
+	};
+	struct sweep_plan p = { 0 };
+
+	(void)state;
+	assert_int_equal(sweep_folder_read("/nonexistent", &p, &why), -ENOENT);
+	assert_true(says(why.text, "there is no sweep in it"));
+	assert_int_equal(sweep_folder_new("/nonexistent/x", &why), -ENOENT);
+	mkdir(temp_path("bad"), 0755);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		write_file(temp_path("bad/sweep.json"), bad[i], strlen(bad[i]));
+		assert_int_equal(sweep_folder_read(temp_path("bad"), &p, &why), -EBADMSG);
+		sweep_plan_free(&p);
+	}
+}
+
+/*
+ * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of each
+ */
+
+static void write_run(const char *folder, const char *name, unsigned int user, double user_w, unsigned int kernel,
+		      double kernel_w, uint32_t khz, const char *build_id)
+{
+	static uint64_t random = 1;
+	struct kjoule_meta meta;
+	struct buffer b = { 0 };
+	char file[80];
+	uint32_t k = 0;
+	double uj = 0;
+
+	make_meta(&meta, 1, MS, KJOULE_TARGET_PROCESS);
+	meta.session.seed = meta.session.t0_ns = rnd(&random) >> 20;
+	put_task(&b, 100, 100);
+	for (unsigned int turn = 0; turn < 4; turn++) {
+		for (unsigned int i = 0; i < user + kernel; i++, k++) {
+			bool in_kernel = i >= user;
+
+			if (k % 10 == 0)
+				put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
+			put_sample(&b, k, in_kernel ? 0xffffffff81000000 : 0x10001000,
+				   in_kernel ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
+			uj += 1000 * (in_kernel ? kernel_w : user_w) * (0.98 + 0.04 * rnd_unit(&random));
+		}
+	}
+	put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
+	snprintf(file, sizeof(file), "%s/%s", folder, name);
+	put_program(0x10000000, build_id);
+	write_recording(temp_path(file), &meta, &b, 1, "/nonexistent/program", k);
+	free(b.data);
+}
+
+/* At 100 MHz, at 50 and at 25, where it fails; a fourth one never came. */
+static void write_sweep(const char *folder, const char *build_id, uint64_t latency_ns)
+{
+	char text[2000], path[80];
+
+	mkdir(temp_path(folder), 0755);
+	for (int i = 1; i <= 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f100000.%d.data", i);
+		write_run(folder, name, 100, 3, 100, 3, 100000, "aa");
+		snprintf(name, sizeof(name), "f50000.%d.data", i);
+		write_run(folder, name, 200, 2, 100, 1.5, i == 3 ? 60000 : 50000, build_id);
+	}
+	snprintf(text, sizeof(text),
+		 "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\", \"a b\" ], \"host\": \"there\", \"kernel\": \"Linux\","
+		 "\"driver\": \"made-up\", \"runs\": 3, \"finished\": true, \"latency_ns\": %llu, \"settings\": ["
+		 "{ \"freq_khz\": 25000, \"runs\": [ { \"file\": \"f25000.1.data\", \"status\": \"failed\", \"exit_code\": 9 } ] },"
+		 "{ \"freq_khz\": 50000, \"runs\": [ { \"file\": \"f50000.1.data\", \"status\": \"good\" },"
+		 "{ \"file\": \"f50000.2.data\", \"status\": \"good\" }, { \"file\": \"f50000.3.data\", \"status\": \"good\" } ] },"
+		 "{ \"freq_khz\": 75000, \"refused\": \"it was too hot\", \"runs\": [] },"
+		 "{ \"freq_khz\": 100000, \"runs\": [ { \"file\": \"f100000.1.data\", \"status\": \"good\" },"
+		 "{ \"file\": \"f100000.2.data\", \"status\": \"good\" }, { \"file\": \"f100000.3.data\", \"status\": \"good\" } ] } ] }",
+		 (unsigned long long)latency_ns);
+	snprintf(path, sizeof(path), "%s/sweep.json", folder);
+	write_file(temp_path(path), text, strlen(text));
+}
+
+static struct json_object *row_of(struct json_object *doc, const char *kind, const char *object, unsigned int khz)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (!strcmp(json_object_get_string(member(row, "kind")), kind) && number(row, "freq_khz") == khz &&
+		    !strcmp(json_object_get_string(member(row, "object")), object))
+			return row;
+	}
+	print_message("no row of %s at %u\n", object, khz);
+	return NULL;
+}
+
+static bool is(struct json_object *o, const char *key, const char *text)
+{
+	const char *there = json_object_get_string(member(o, key));
+
+	if (there && !strcmp(there, text))
+		return true;
+	print_message("%s is %s instead of %s\n", key, there ? there : "nothing", text);
+	return false;
+}
+
+static struct json_object *sweep_json(const char *options, int code)
+{
+	struct json_object *doc;
+
+	assert_int_equal(kjoule("sweep --raw --json %s", options), code);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	return doc;
+}
+
+static void each_block_has_its_best_setting(void **state)
+{
+	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]";
+	struct json_object *doc, *row, *saving;
+	char options[400];
+
+	(void)state;
+	write_sweep("known", "aa", 240000);
+	snprintf(options, sizeof(options), "--from %s", temp_path("known"));
+	/* settings are missing: that is no success */
+	doc = sweep_json(options, 1);
+	/* 4 x 100 ticks at 3 W; 4 x 200 at 2 W */
+	row = row_of(doc, "function", user, 100000);
+	assert_true(near(number(row, "energy_package_j"), 1.2, 0.02) && near(number(row, "delay_s"), 0.4, 0.005));
+	assert_true(near(number(row, "energy_delay_package_js"), 0.48, 0.01));
+	assert_true(is(row, "least_energy", "least") && is(row, "least_energy_delay", "least"));
+	assert_true(json_object_get_boolean(member(row, "own_frequency")));
+	row = row_of(doc, "function", user, 50000);
+	assert_true(near(number(row, "energy_package_j"), 1.6, 0.03) && is(row, "least_energy", ""));
+	assert_true(near(number(row, "energy_over_least"), 1.333, 0.03));
+	row = row_of(doc, "function", kernel, 50000);
+	assert_true(near(number(row, "energy_package_j"), 0.6, 0.01) && is(row, "least_energy", "least"));
+	assert_true(json_object_get_boolean(member(row, "own_frequency")));
+	/* what failed has no figures */
+	assert_true(isnan(number(row_of(doc, "function", kernel, 25000), "energy_package_j")));
+	assert_int_equal(number(row_of(doc, "total", "", 25000), "runs"), 0);
+	row = row_of(doc, "total", "", 50000);
+	assert_true(near(number(row, "energy_package_j"), 2.2, 0.03) && is(row, "least_energy", "least"));
+	assert_true(is(row_of(doc, "total", "", 100000), "least_energy_delay", "least"));
+	assert_int_equal(number(member(doc, "best_single"), "freq_khz"), 50000);
+	saving = member(doc, "saving");
+	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) && near(number(saving, "told_j"), 0.4, 0.03));
+	assert_true(number(saving, "energy_lo_j") < number(saving, "energy_j") && near(number(saving, "longer_s"), -0.4, 0.01));
+	assert_int_equal(number(saving, "blocks"), 1);
+	/* by turns, four times: seven changes of 240 us */
+	assert_true(near(number(saving, "changes_at_least"), 7, 1e-9) && near(number(saving, "changes_s"), 7 * 240e-6, 1e-9));
+	json_object_put(doc);
+	assert_true(says(err, "25 MHz takes no part: the command ended with exit code 9"));
+	assert_true(says(err, "75 MHz was not measured: it was too hot"));
+	assert_true(says(err, "50 MHz: the CPUs were clocked at 53.3333 MHz on the mean"));
+}
+
+static void people_are_told_the_same(void **state)
+{
+	(void)state;
+	write_sweep("people", "aa", 0);
+	assert_int_equal(kjoule("sweep --raw --from %s", temp_path("people")), 1);
+	assert_true(says(out, "# command    ./program 'a b'\n"));
+	assert_true(says(out, "# frequency  held through cpufreq (made-up)"));
+	assert_true(says(out, "# note       25 MHz takes no part"));
+	assert_true(says(out, "best single  50 MHz: 2."));
+	assert_true(says(out, "every other one takes more"));
+	assert_true(says(out, "own frequency for each block: 0."));
+	assert_true(says(out, "that is an upper bound"));
+	assert_true(says(out, "changes of frequency: 7 or more in a run; what one takes is not known: the driver does not say"));
+	assert_null(strstr(out, "nan"));
+	assert_int_equal(kjoule("sweep --raw --csv --from %s", temp_path("people")), 1);
+	assert_null(strstr(out, "nan"));
+	assert_int_equal(strncmp(out, "kind,block,comm,function,object,freq_khz,threads,runs,samples,time_s", 68), 0);
+}
+
+static void other_builds_are_no_sweep(void **state)
+{
+	(void)state;
+	write_sweep("builds", "bb", 0);
+	assert_int_equal(kjoule("sweep --from %s", temp_path("builds")), 1);
+	assert_true(says(err, "are recordings of different programs or builds: sweep one program at a time"));
+	assert_int_equal(out[0], 0);
+	assert_int_equal(kjoule("sweep --comm nobody --from %s", temp_path("known")), 1);
+	assert_true(says(err, "--comm nobody: no such process at any setting"));
+	/* a recording that is gone is left out, and said */
+	unlink(temp_path("known/f50000.2.data"));
+	assert_int_equal(kjoule("sweep --raw --from %s", temp_path("known")), 1);
+	assert_true(says(err, "f50000.2.data") && says(err, "this run is left out"));
+	assert_true(says(out, "# note       50 MHz has 2 of 3 runs"));
+}
+
+static void a_map_is_drawn(void **state)
+{
+	char why_not[100], picture[300];
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	if (plot_draw("\n", 1, why_not, sizeof(why_not)) == -ENOENT) {
+		print_message("# SKIP there is no gnuplot\n");
+		return;
+	}
+	write_sweep("drawn", "aa", 0);
+	snprintf(picture, sizeof(picture), "%s", temp_path("map.svg"));
+	assert_int_equal(kjoule("sweep --raw --map %s --from %s", picture, temp_path("drawn")), 1);
+	data = read_file(picture, &len);
+	assert_true(len > 1000 && !memcmp(data, "<?xml", 5));
+	free(data);
+	data = read_file(temp_path("map.csv"), &len);
+	assert_int_equal(strncmp((char *)data, "kind,block,", 11), 0);
+	free(data);
+}
+
+static void command_lines_are_checked(void **state)
+{
+	static const struct {
+		const char *options, *words;
+	} cases[] = {
+		{ "", "sweep what?" }, { "--from x -- true", "--from looks at what was recorded" },
+		{ "--from x --threads 1", "--from looks at" }, { "--from x -F 100", "--from looks at" },
+		{ "--restore -- true", "--restore only gives back" }, { "--threads 0 -- true", "--threads 0: out of range" },
+		{ "--threads x -- true", "not understood" }, { "--runs 1000 -- true", "out of range" },
+		{ "--map x.gif -- true", ".svg or .png" }, { "--by process -- true", "the total says that" },
+		{ "-F 100 --overhead 1 -- true", "--overhead chooses the interval" }, { "--jitter 2ms -- true", "--jitter must be less" },
+		{ "--by x -- true", "--by x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(kjoule("sweep %s", cases[i].options), 2);
+		assert_true(says(err, cases[i].words) && says(err, "kjoule sweep: "));
+		assert_int_equal(out[0], 0);
+	}
+	assert_int_equal(kjoule("sweep --freq keep -- /nonexistent/program"), 127);
+	assert_int_equal(kjoule("sweep --help"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_course_is_by_the_clock),
+		cmocka_unit_test(a_product_knows_that_time_is_in_it_twice),
+		cmocka_unit_test(the_least_is_alike_with_what_does_not_differ),
+		cmocka_unit_test(what_is_not_known_is_no_least),
+		cmocka_unit_test(each_block_at_its_own_frequency_saves),
+		cmocka_unit_test(chance_saves_nothing_that_is_told),
+		cmocka_unit_test(lists_are_read),
+		cmocka_unit_test(settings_take_turns),
+		cmocka_unit_test(a_setting_that_fails_is_left_out_and_the_others_go_on),
+		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
+		cmocka_unit_test(a_signal_ends_it_and_gives_back),
+		cmocka_unit_test(other_folders_are_refused),
+		cmocka_unit_test(each_block_has_its_best_setting),
+		cmocka_unit_test(people_are_told_the_same),
+		cmocka_unit_test(other_builds_are_no_sweep),
+		cmocka_unit_test(a_map_is_drawn),
+		cmocka_unit_test(command_lines_are_checked),
+	};
+	int ret;
+
+	rng = gsl_rng_alloc(gsl_rng_mt19937);
+	gsl_rng_set(rng, 1);
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	gsl_rng_free(rng);
+	return ret;
+}
