@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
-#include "fill.h"
 #include "grow.h"
 #include "index.h"
 
@@ -338,14 +337,15 @@ static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu
  * The recorder itself, when only a process is sampled: it has noted when it was
  * awake. A CPU's own sample at such a tick is better evidence and comes first.
  */
-static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
+static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint32_t block)
 {
 	uint64_t interval = v->rec.meta.session.interval_ns, t0 = v->rec.meta.session.t0_ns;
 	uint64_t most = fill_most(v);
-	struct fill_lane l = { 0 };
+	struct fill_lane *l = &b->ticks[b->input.n_lanes];
 	uint64_t next = 0;
 	int ret = 0;
 
+	l->apart = apart;
 	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
 		const struct kjoule_awake *w = &v->rec.awake[i];
 		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
@@ -367,15 +367,13 @@ static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
 			if (cpu && has_sample(cpu, tick))
 				continue;
 			b->filled++;
-			ret = fill_run(&l, tick, tick + 1,
+			ret = fill_run(l, tick, tick + 1,
 				      (struct cpm_tick){ .block = block, .made_up = true });
 		}
 	}
-	b->ticks[b->input.n_lanes] = l.ticks;
-	b->freq[b->input.n_lanes] = l.freq;
-	b->lanes[b->input.n_lanes] = (struct profile_lane){
-		.lane = { l.ticks, l.n }, .freq_khz = l.freq, .shadow = true };
-	b->input.n_lanes++;
+	if (!ret)
+		ret = fill_seal(l);
+	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = fill_lane(l), .freq_khz = l->freq, .shadow = true };
 	return ret;
 }
 
@@ -440,8 +438,11 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	size_t n = 0;
 
 	for (size_t l = 0; l < b->input.n_lanes; l++) {
-		for (size_t i = 0; i < b->lanes[l].lane.n; i++) {
-			const struct cpm_tick *t = &b->ticks[l][i];
+		struct lane_cursor c;
+
+		lane_begin(&c, &b->lanes[l].lane, NULL);
+		while (lane_next(&c)) {
+			const struct cpm_tick *t = &c.t;
 			struct mixture_range *u;
 
 			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
@@ -516,12 +517,12 @@ static int make_windows(struct blocks *b, const struct view *v, bool raw)
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
 	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
+	bool apart = view_has_callers(v);
 	int ret;
 
 	b->lanes = calloc(v->tl.n_cpus + 2, sizeof(*b->lanes));
 	b->ticks = calloc(v->tl.n_cpus + 2, sizeof(*b->ticks));
-	b->freq = calloc(v->tl.n_cpus + 2, sizeof(*b->freq));
-	if (!b->lanes || !b->ticks || !b->freq)
+	if (!b->lanes || !b->ticks)
 		return -ENOMEM;
 	b->input.n_lanes = v->tl.n_cpus;
 	ret = find_pseudo(b, "[other]", CPM_IDLE, &b->other);
@@ -544,14 +545,15 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	who.session = &v->rec.meta.session;
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
-		struct fill_lane l = { 0 };
+		struct fill_lane *l = &b->ticks[i];
 
-		ret = make_lane(b, v, cpu, &who, &l);
-		b->ticks[i] = l.ticks;
-		b->freq[i] = l.freq;
+		l->apart = apart;
+		ret = make_lane(b, v, cpu, &who, l);
+		if (!ret)
+			ret = fill_seal(l);
 		b->lanes[i] = (struct profile_lane){
-			.lane = { l.ticks, l.n },
-			.freq_khz = l.freq,
+			.lane = fill_lane(l),
+			.freq_khz = l->freq,
 			.tick_ns = raw ? 0 : tick_cost(v, cpu),
 			.idle_tick_ns = raw ? 0 : own_tick_cost(v, cpu),
 			.usual_khz = mean_khz(cpu),
@@ -560,7 +562,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	if (!ret && !who.system && v->rec.n_awake) {
 		ret = find_pseudo(b, "[kjoule record]", CPM_MARGINAL, &b->recorder);
 		if (!ret)
-			ret = make_recorder_lane(b, v, b->recorder);
+			ret = make_recorder_lane(b, v, apart, b->recorder);
 	}
 	b->input.silent_block = who.system ? who.idle : b->other;
 	b->input.others_busy = !who.system &&
@@ -688,12 +690,9 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 
 void blocks_free(struct blocks *b)
 {
-	for (size_t i = 0; i < b->input.n_lanes; i++) {
-		free(b->ticks[i]);
-		free(b->freq[i]);
-	}
+	for (size_t i = 0; i < b->input.n_lanes; i++)
+		fill_free(&b->ticks[i]);
 	free(b->ticks);
-	free(b->freq);
 	free(b->lanes);
 	meters_free(&b->meters);
 	windows_free(&b->windows);

@@ -29,53 +29,21 @@
 /* Batches of consecutive windows, over which the residuals are summed. */
 #define BATCHES		40
 
-static int by_vector(const void *a, const void *b)
-{
-	const struct cpm_part *x = a, *y = b;
-
-	return (x->vector > y->vector) - (x->vector < y->vector);
-}
-
 /*
  * Windows from the readings; those at both ends are known only in part. Readings without
  * a tick between them are one: what was spent between them belongs to the ticks before,
- * because none of its own was seen.
+ * because none of its own was seen. While they are made:
  */
-static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_tick,
-			   struct cpm_window *w)
-{
-	size_t out = 0, last = 0, kept = 0;
-
-	if (r[0].tick)
-		w[out++] = (struct cpm_window){ 0, r[0].tick, 0, false, false, 0 };
-	while (last + 1 < n && r[last + 1].tick == r[last].tick)
-		last++;
-	for (size_t i = last + 1; i < n; i++) {
-		if (i + 1 < n && r[i + 1].tick == r[i].tick)
-			continue;
-		w[out++] = (struct cpm_window){ r[last].tick, r[i].tick,
-						(double)(r[i].uj - r[last].uj), true, false, 0 };
-		last = i;
-		kept++;
-	}
-	/*
-	 * At the first reading the counter had last moved some time before, so the first
-	 * window's energy has a part from before the recording.
-	 */
-	for (size_t i = 0; i < out && kept > 1; i++) {
-		if (w[i].known) {
-			w[i].known = false;
-			break;
-		}
-	}
-	if (end_tick > r[n - 1].tick)
-		w[out++] = (struct cpm_window){ r[n - 1].tick, end_tick, 0, false, false, 0 };
-	return out;
-}
-
-/* How far the windows have been gone through, which follow each other. */
-struct progress {
-	size_t event, untaken;
+struct making {
+	const struct cpm_vectors *v;
+	const struct cpm_irq *irq;
+	struct cpm_domain *d;
+	/* how far the windows have been gone through, which follow each other */
+	struct cpm_events event;
+	bool more;			/* there is an event */
+	size_t untaken;
+	struct cpm_part *parts;		/* of the window at hand */
+	size_t n_parts, room;
 };
 
 /* Ticks that [a, b) and [from, to) have in common. */
@@ -86,47 +54,91 @@ static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 	return high > low ? high - low : 0;
 }
 
-/* The parts of window @w. */
-static void add_parts(const struct cpm_vectors *v, struct cpm_domain *d, struct cpm_window *w,
-		      struct progress *at)
+static int add_part(struct making *m, uint32_t vector, uint64_t count)
 {
-	size_t begin = d->n_parts, out;
-	uint64_t silent = w->to - w->from;
+	size_t at = m->n_parts;
 
-	w->first_part = begin;
-	for (; at->event < v->n_events && v->events[at->event].tick < w->to; at->event++) {
-		const struct cpm_event *e = &v->events[at->event];
-		uint64_t end = e->tick + e->more + 1, n = common(e->tick, end, w->from, w->to);
+	if (m->n_parts == m->room) {
+		size_t room = m->room ? 2 * m->room : 64;
+		void *p = realloc(m->parts, room * sizeof(*m->parts));
+
+		if (!p)
+			return -ENOMEM;
+		m->parts = p;
+		m->room = room;
+	}
+	if (at && m->parts[at - 1].vector == vector)
+		m->parts[at - 1].count += count;
+	else
+		m->parts[m->n_parts++] = (struct cpm_part){ vector, count };
+	return 0;
+}
+
+static int by_vector(const void *a, const void *b)
+{
+	const struct cpm_part *x = a, *y = b;
+
+	return (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* So many are put in order one by one. */
+#define FEW_PARTS	48
+
+/* In the order of their vectors, each once. */
+static void tidy_parts(struct making *m)
+{
+	struct cpm_part *p = m->parts;
+	size_t n = 0;
+
+	if (m->n_parts > FEW_PARTS)
+		qsort(p, m->n_parts, sizeof(*p), by_vector);
+	for (size_t i = 0; i < m->n_parts; i++) {
+		struct cpm_part part = p[i];
+		size_t at = n;
+
+		while (at && p[at - 1].vector > part.vector)
+			at--;
+		if (at && p[at - 1].vector == part.vector) {
+			p[at - 1].count += part.count;
+			continue;
+		}
+		memmove(p + at + 1, p + at, (n - at) * sizeof(*p));
+		p[at] = part;
+		n++;
+	}
+	m->n_parts = n;
+}
+
+/* The parts of window @w. The silent one is the last. */
+static int add_parts(struct making *m, const struct cpm_window *w)
+{
+	uint64_t silent = w->to - w->from;
+	int ret = 0;
+
+	m->n_parts = 0;
+	for (; m->more && m->event.tick < w->to && !ret; m->more = cpm_events_next(&m->event)) {
+		uint64_t end = m->event.tick + m->event.count, n = common(m->event.tick, end, w->from, w->to);
 
 		if (n)
-			d->parts[d->n_parts++] = (struct cpm_part){ e->vector, n };
+			ret = add_part(m, m->event.vector, n);
 		silent -= n;
 		if (end > w->to)
 			break;	/* the next window has the rest */
 	}
-	if (d->n_parts > begin) {
-		qsort(d->parts + begin, d->n_parts - begin, sizeof(*d->parts), by_vector);
-		out = begin;
-		for (size_t i = begin + 1; i < d->n_parts; i++) {
-			if (d->parts[i].vector == d->parts[out].vector)
-				d->parts[out].count += d->parts[i].count;
-			else
-				d->parts[++out] = d->parts[i];
-		}
-		d->n_parts = out + 1;
-	}
-	if (silent)
-		d->parts[d->n_parts++] = (struct cpm_part){ CPM_SILENT, silent };
+	if (!ret)
+		tidy_parts(m);
+	return !ret && silent ? add_part(m, CPM_SILENT, silent) : ret;
 }
 
 /* Ticks of a window that idle CPUs did not take, all of them together. */
-static double untaken(const struct cpm_vectors *v, const struct cpm_window *w, struct progress *at)
+static double untaken(struct making *m, const struct cpm_window *w)
 {
+	const struct cpm_vectors *v = m->v;
 	double sum = 0;
 
-	for (; at->untaken < v->n_untaken && v->untaken[at->untaken].tick < w->to; at->untaken++) {
-		const struct cpm_untaken *u = &v->untaken[at->untaken];
-		uint64_t end = at->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
+	for (; m->untaken < v->n_untaken && v->untaken[m->untaken].tick < w->to; m->untaken++) {
+		const struct cpm_untaken *u = &v->untaken[m->untaken];
+		uint64_t end = m->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
 
 		sum += (double)u->cpus * common(u->tick, end, w->from, w->to);
 		if (end > w->to)
@@ -135,32 +147,167 @@ static double untaken(const struct cpm_vectors *v, const struct cpm_window *w, s
 	return sum;
 }
 
-/* The energy of a window less what interrupts spent in it; its parts are the last ones. */
-static void take_out(const struct cpm_vectors *v, const struct cpm_domain *d, struct cpm_window *w,
-		     const struct cpm_irq *irq, struct progress *at)
+/* The energy of a window less what interrupts spent in it. */
+static void take_out(struct making *m, struct cpm_window *w)
 {
-	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(v, w, at);
+	const struct cpm_irq *irq = m->irq;
+	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
 
-	for (size_t p = w->first_part; p < d->n_parts; p++) {
-		uint32_t base = v->base[d->parts[p].vector];
+	for (size_t p = 0; p < m->n_parts; p++) {
+		uint32_t base = m->v->base[m->parts[p].vector];
 
-		busy += (double)d->parts[p].count * (v->first[base + 1] - v->first[base]);
+		busy += (double)m->parts[p].count * (m->v->first[base + 1] - m->v->first[base]);
 	}
 	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->idle_uj * fmax(all - busy, 0), 0);
 }
 
-static size_t parts_end(const struct cpm_domain *d, size_t window)
+/*
+ * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if
+ * the energy is known, which follows; how many parts; and of each what its vector is beyond the one before (the
+ * silent one comes last: it is beyond all), times two, and one more if its count follows, less two.
+ */
+#define PART_MOST	20
+#define WINDOW_MOST	40
+
+static uint8_t *put_number(uint8_t *at, uint64_t v)
 {
-	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
+	for (; v >= 0x80; v >>= 7)
+		*at++ = v | 0x80;
+	*at++ = v;
+	return at;
 }
 
-struct cpm_division cpm_divide(const struct cpm_domain *d, size_t window, const double *weights)
+static int pack_window(struct making *m, const struct cpm_window *w)
 {
-	const struct cpm_window *w = &d->windows[window];
+	struct cpm_domain *d = m->d;
+	size_t most = WINDOW_MOST + PART_MOST * m->n_parts;
+	uint32_t before = 0;
+	uint8_t *at;
+
+	if (d->windows_room - d->windows_len < most) {
+		size_t room = d->windows_room + d->windows_room / 2 + most + 4096;
+
+		at = realloc(d->windows, room);
+		if (!at)
+			return -ENOMEM;
+		d->windows = at;
+		d->windows_room = room;
+	}
+	at = put_number(d->windows + d->windows_len, (w->to - w->from) << 1 | w->known);
+	if (w->known) {
+		memcpy(at, &w->uj, sizeof(w->uj));
+		at += sizeof(w->uj);
+	}
+	at = put_number(at, m->n_parts);
+	for (size_t p = 0; p < m->n_parts; p++) {
+		const struct cpm_part *part = &m->parts[p];
+		uint32_t beyond = part->vector - before;	/* modulo 2^32 */
+
+		at = put_number(at, (uint64_t)beyond << 1 | (part->count != 1));
+		if (part->count != 1)
+			at = put_number(at, part->count - 2);
+		before = part->vector;
+	}
+	d->windows_len = at - d->windows;
+	d->n_windows++;
+	d->known += w->known;
+	if (m->n_parts > d->most_parts)
+		d->most_parts = m->n_parts;
+	return 0;
+}
+
+static int add_window(struct making *m, struct cpm_window w)
+{
+	int ret = add_parts(m, &w);
+
+	if (ret)
+		return ret;
+	if (m->irq)
+		take_out(m, &w);
+	return pack_window(m, &w);
+}
+
+static int make_windows(struct making *m, const struct cpm_reading *r, size_t n, uint64_t end_tick)
+{
+	size_t last = 0, kept = 0, moves = 0;
+	int ret = 0;
+
+	if (r[0].tick)
+		ret = add_window(m, (struct cpm_window){ .to = r[0].tick });
+	while (last + 1 < n && r[last + 1].tick == r[last].tick)
+		last++;
+	for (size_t i = last + 1; i < n; i++)
+		moves += i + 1 == n || r[i + 1].tick != r[i].tick;
+	for (size_t i = last + 1; i < n && !ret; i++) {
+		struct cpm_window w = { .from = r[last].tick, .to = r[i].tick,
+					.uj = (double)(r[i].uj - r[last].uj), .known = true };
+
+		if (i + 1 < n && r[i + 1].tick == r[i].tick)
+			continue;
+		/*
+		 * At the first reading the counter had last moved some time before, so the first
+		 * window's energy has a part from before the recording.
+		 */
+		w.known = kept++ || moves == 1;
+		ret = add_window(m, w);
+		last = i;
+	}
+	if (end_tick > r[n - 1].tick && !ret)
+		ret = add_window(m, (struct cpm_window){ .from = r[n - 1].tick, .to = end_tick });
+	return ret;
+}
+
+int cpm_windows_begin(const struct cpm_domain *d, struct cpm_windows *c)
+{
+	*c = (struct cpm_windows){ .d = d, .at = d->windows, .number = SIZE_MAX };
+	c->parts = calloc(d->most_parts + 1, sizeof(*c->parts));
+	c->w.parts = c->parts;
+	return c->parts ? 0 : -ENOMEM;
+}
+
+bool cpm_windows_next(struct cpm_windows *c)
+{
+	const struct cpm_domain *d = c->d;
+	const uint8_t *at = c->at;
+	struct cpm_window *w = &c->w;
+	uint32_t vector = 0;
+	uint64_t v;
+
+	if (!at || at == d->windows + d->windows_len)
+		return false;
+	c->number++;
+	v = lane_number(&at);
+	w->from = w->to;
+	w->to += v >> 1;
+	w->known = v & 1;
+	w->uj = 0;
+	if (w->known) {
+		memcpy(&w->uj, at, sizeof(w->uj));
+		at += sizeof(w->uj);
+	}
+	w->fitted = d->fitted ? d->fitted[c->number] : d->all_fitted;
+	w->n_parts = lane_number(&at);
+	for (size_t p = 0; p < w->n_parts; p++) {
+		v = lane_number(&at);
+		vector += v >> 1;
+		c->parts[p] = (struct cpm_part){ vector, v & 1 ? lane_number(&at) + 2 : 1 };
+	}
+	c->at = at;
+	return true;
+}
+
+void cpm_windows_end(struct cpm_windows *c)
+{
+	free(c->parts);
+	c->parts = NULL;
+}
+
+struct cpm_division cpm_divide(const struct cpm_window *w, const double *weights)
+{
 	struct cpm_division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
 
-	for (size_t p = w->first_part; p < parts_end(d, window); p++)
-		div.total += d->parts[p].count * weights[d->parts[p].vector];
+	for (size_t p = 0; p < w->n_parts; p++)
+		div.total += w->parts[p].count * weights[w->parts[p].vector];
 	return div;
 }
 
@@ -169,35 +316,52 @@ double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
 	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
 }
 
+int cpm_counts(const struct cpm_domain *d, uint64_t *counts)
+{
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
+
+	while (!ret && cpm_windows_next(&c))
+		for (size_t p = 0; p < c.w.n_parts; p++)
+			counts[c.w.parts[p].vector] += c.w.parts[p].count;
+	cpm_windows_end(&c);
+	return ret;
+}
+
 /*
  * One step: the energy of each known window, divided by @weights, gives the mean
  * power of each vector (ALEA, equation 2 or 9).
  */
-static void step(const struct cpm_domain *d, const double *weights, double *power, double *ticks)
+static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks)
 {
 	double all_uj = 0, all_ticks = 0;
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
 
 	memset(power, 0, d->n_vectors * sizeof(*power));
 	memset(ticks, 0, d->n_vectors * sizeof(*ticks));
-	for (size_t w = 0; w < d->n_windows; w++) {
+	while (!ret && cpm_windows_next(&c)) {
+		const struct cpm_window *w = &c.w;
 		struct cpm_division div;
 
-		if (!d->windows[w].known)
+		if (!w->known)
 			continue;
-		div = cpm_divide(d, w, weights);
-		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
-			uint32_t v = d->parts[p].vector;
+		div = cpm_divide(w, weights);
+		for (size_t p = 0; p < w->n_parts; p++) {
+			uint32_t v = w->parts[p].vector;
 
-			power[v] += d->windows[w].uj * d->parts[p].count * cpm_tick_share(&div, v);
-			ticks[v] += d->parts[p].count;
+			power[v] += w->uj * w->parts[p].count * cpm_tick_share(&div, v);
+			ticks[v] += w->parts[p].count;
 		}
-		all_uj += d->windows[w].uj;
-		all_ticks += d->windows[w].to - d->windows[w].from;
+		all_uj += w->uj;
+		all_ticks += w->to - w->from;
 	}
+	cpm_windows_end(&c);
 	/* Who was in no known window gets the mean of all. */
 	for (uint32_t v = 0; v < d->n_vectors; v++)
 		power[v] = ticks[v] > 0 ? power[v] / ticks[v] :
 			   all_ticks > 0 ? all_uj / all_ticks : 0;
+	return ret;
 }
 
 /* Which vectors fill enough of enough windows to be divided by. */
@@ -207,26 +371,27 @@ static int find_pure(const struct cpm_domain *d, bool *pure)
 		double ticks, own;
 		uint64_t windows;
 	} *sums = calloc(d->n_vectors, sizeof(*sums));
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
 
 	if (!sums)
-		return -ENOMEM;
-	for (size_t w = 0; w < d->n_windows; w++) {
-		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
-			double n = d->parts[p].count;
-			uint32_t v = d->parts[p].vector;
+		ret = -ENOMEM;
+	while (!ret && cpm_windows_next(&c)) {
+		for (size_t p = 0; p < c.w.n_parts && c.w.known; p++) {
+			double n = c.w.parts[p].count;
+			uint32_t v = c.w.parts[p].vector;
 
-			if (!d->windows[w].known)
-				continue;
 			sums[v].ticks += n;
-			sums[v].own += n * n / (double)(d->windows[w].to - d->windows[w].from);
+			sums[v].own += n * n / (double)(c.w.to - c.w.from);
 			sums[v].windows++;
 		}
 	}
-	for (uint32_t v = 0; v < d->n_vectors; v++)
+	for (uint32_t v = 0; v < d->n_vectors && !ret; v++)
 		pure[v] = sums[v].windows >= REFINE_WINDOWS &&
 			  sums[v].own >= REFINE_PURITY * sums[v].ticks;
+	cpm_windows_end(&c);
 	free(sums);
-	return 0;
+	return ret;
 }
 
 /* Pools of vectors that have no power of their own, by how many blocks ran at once. */
@@ -291,63 +456,67 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	return 0;
 }
 
+static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, double *ticks)
+{
+	int ret = find_pure(d, pure);
+
+	if (!ret)
+		ret = find_alone(v, d);
+	if (ret)
+		return ret;
+	d->silent_known = pure[CPM_SILENT];
+	for (uint32_t k = 0; k < d->n_vectors; k++)
+		d->weights[0][k] = 1;
+	for (unsigned int i = 0; i < d->steps && !ret; i++) {
+		ret = step(d, d->weights[i], d->uj_per_tick, ticks);
+		if (i + 1 < d->steps)
+			next_weights(v, d, pure, ticks, d->weights[i + 1]);
+	}
+	return ret;
+}
+
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
 {
+	struct making m = { .v = v, .irq = irq, .d = d };
 	double *ticks = NULL;
-	struct progress at = { 0 };
 	bool *pure = NULL;
+	int ret = -ENOMEM;
 
 	memset(d, 0, sizeof(*d));
 	if (n < 2 || readings[0].tick == readings[n - 1].tick)
 		return -ENODATA;
 	d->n_vectors = v->n_vectors;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
-	d->windows = calloc(n + 2, sizeof(*d->windows));
-	/* each window may cut an event in two, and have silent ticks */
-	d->parts = calloc(v->n_events + 2 * (n + 2), sizeof(*d->parts));
 	ticks = calloc(d->n_vectors, sizeof(*ticks));
 	pure = calloc(d->n_vectors, sizeof(*pure));
 	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
-	if (!d->windows || !d->parts || !ticks || !pure || !d->uj_per_tick)
-		goto err_free;
+	if (!ticks || !pure || !d->uj_per_tick)
+		goto out;
 	for (unsigned int i = 0; i < d->steps; i++) {
 		d->weights[i] = calloc(d->n_vectors, sizeof(double));
 		if (!d->weights[i])
-			goto err_free;
+			goto out;
 	}
-	d->n_windows = make_windows(readings, n, end_tick, d->windows);
-	for (size_t w = 0; w < d->n_windows; w++) {
-		add_parts(v, d, &d->windows[w], &at);
-		if (irq)
-			take_out(v, d, &d->windows[w], irq, &at);
-		d->known += d->windows[w].known;
-	}
-	if (find_pure(d, pure) || find_alone(v, d))
-		goto err_free;
-	d->silent_known = pure[CPM_SILENT];
-	for (uint32_t k = 0; k < d->n_vectors; k++)
-		d->weights[0][k] = 1;
-	for (unsigned int i = 0; i < d->steps; i++) {
-		step(d, d->weights[i], d->uj_per_tick, ticks);
-		if (i + 1 < d->steps)
-			next_weights(v, d, pure, ticks, d->weights[i + 1]);
-	}
+	ret = cpm_events_begin(v, &m.event);
+	m.more = !ret && cpm_events_next(&m.event);
+	if (!ret)
+		ret = make_windows(&m, readings, n, end_tick);
+	cpm_events_end(&m.event);
+	free(m.parts);
+	if (!ret)
+		ret = solve(v, d, pure, ticks);
+out:
 	free(ticks);
 	free(pure);
-	return 0;
-
-err_free:
-	free(ticks);
-	free(pure);
-	cpm_domain_free(d);
-	return -ENOMEM;
+	if (ret)
+		cpm_domain_free(d);
+	return ret;
 }
 
 void cpm_domain_free(struct cpm_domain *d)
 {
 	free(d->windows);
-	free(d->parts);
 	for (unsigned int i = 0; i < CPM_STEPS; i++)
 		free(d->weights[i]);
 	free(d->uj_per_tick);
@@ -455,19 +624,18 @@ static void divide_vector(struct adding *a, uint32_t v, const double *uj, double
 }
 
 /* Divide a window by groups. */
-static void divide(struct adding *a, size_t w)
+static void divide(struct adding *a, const struct cpm_window *win)
 {
 	const struct cpm_domain *d = a->d;
-	const struct cpm_window *win = &d->windows[w];
 	struct cpm_division div[CPM_STEPS];
 	bool by_shares = win->known && !win->fitted;
 
 	a->n_touched = 0;
 	for (unsigned int i = 0; i < d->steps; i++)
-		div[i] = cpm_divide(d, w, d->weights[i]);
-	for (size_t p = win->first_part; p < parts_end(d, w); p++) {
-		uint32_t v = d->parts[p].vector;
-		double count = d->parts[p].count, uj[CPM_STEPS], residual;
+		div[i] = cpm_divide(win, d->weights[i]);
+	for (size_t p = 0; p < win->n_parts; p++) {
+		uint32_t v = win->parts[p].vector;
+		double count = win->parts[p].count, uj[CPM_STEPS], residual;
 		double expected = count * d->uj_per_tick[v];
 
 		for (unsigned int i = 0; i < d->steps; i++)
@@ -481,11 +649,9 @@ static void divide(struct adding *a, size_t w)
 }
 
 /* First pass: energies, purities, windows. Second: residuals into batches. */
-static void add_window(struct adding *a, size_t w, bool second)
+static void sum_window(struct adding *a, const struct cpm_window *win, bool second)
 {
-	const struct cpm_window *win = &a->d->windows[w];
-
-	divide(a, w);
+	divide(a, win);
 	for (size_t i = 0; i < a->n_touched; i++) {
 		struct sums *s = &a->sums[a->touched[i]];
 
@@ -539,20 +705,22 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 
 static int add_up(struct adding *a, uint32_t n_groups, struct cpm_group *out)
 {
-	int ret = -ENOMEM;
+	int ret = 0;
 
 	a->sums = calloc(n_groups + 1, sizeof(*a->sums));
 	a->touched = calloc(n_groups + 1, sizeof(*a->touched));
 	if (!a->sums || !a->touched)
-		goto out;
-	for (size_t w = 0; w < a->d->n_windows; w++)
-		add_window(a, w, false);
-	for (size_t w = 0; w < a->d->n_windows; w++)
-		add_window(a, w, true);
-	for (uint32_t g = 0; g < n_groups; g++)
+		ret = -ENOMEM;
+	for (int pass = 0; pass < 2 && !ret; pass++) {
+		struct cpm_windows c;
+
+		ret = cpm_windows_begin(a->d, &c);
+		while (!ret && cpm_windows_next(&c))
+			sum_window(a, &c.w, pass);
+		cpm_windows_end(&c);
+	}
+	for (uint32_t g = 0; g < n_groups && !ret; g++)
 		conclude(&a->sums[g], a->d->steps, &out[g]);
-	ret = 0;
-out:
 	free(a->sums);
 	free(a->touched);
 	return ret;

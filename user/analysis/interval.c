@@ -85,10 +85,12 @@ static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, double jit
 {
 	struct timing t = { .out = out, .coarse_variance = (1 + jitter * jitter) / 12, .before.group = NO_GROUP, .now.group = NO_GROUP };
 	uint32_t last = NO_GROUP;
+	struct lane_cursor c;
 	uint64_t next = 0;
 
-	for (size_t i = 0; i < lane->n; i++) {
-		const struct cpm_tick *tick = &lane->ticks[i];
+	lane_begin(&c, lane, NULL);
+	while (lane_next(&c)) {
+		const struct cpm_tick *tick = &c.t;
 		uint32_t group = group_of[tick->block], n = tick->more + 1;
 
 		if (tick->tick < next)
@@ -161,6 +163,23 @@ static struct value conclude(const struct mean *m)
 	return (struct value){ mean, mean - half, mean + half };
 }
 
+/* First pass: the sum. Second: batches. */
+static void add_value(struct mean *m, double value, double lost, bool second)
+{
+	double weight = fmax(1 - lost / value, LEAST_OWN);
+	uint64_t b;
+
+	if (!second) {
+		m->n++;
+		m->sum += weight * value;
+		m->weight += weight;
+		return;
+	}
+	b = m->seen++ * (m->n < BATCHES ? m->n : BATCHES) / m->n;
+	m->batch[b] += weight * value;
+	m->batch_weight[b] += weight;
+}
+
 int interval_means(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *const *values,
 		   const double *lost, const uint32_t *group_of, uint32_t n_groups, struct value *out)
 {
@@ -170,24 +189,15 @@ int interval_means(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t 
 		return -ENOMEM;
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t l = 0; l < n_lanes; l++) {
-			for (size_t i = 0; i < lanes[l].n; i++) {
-				uint32_t group = group_of[lanes[l].ticks[i].block];
-				struct mean *m = &means[group];
-				double weight;
-				uint64_t b;
+			struct lane_cursor c;
 
-				if (group == NO_GROUP || !values[l][i])
-					continue;
-				weight = fmax(1 - lost[l] / values[l][i], LEAST_OWN);
-				if (!pass) {
-					m->n++;
-					m->sum += weight * values[l][i];
-					m->weight += weight;
-					continue;
-				}
-				b = m->seen++ * (m->n < BATCHES ? m->n : BATCHES) / m->n;
-				m->batch[b] += weight * values[l][i];
-				m->batch_weight[b] += weight;
+			lane_begin(&c, &lanes[l], values[l]);
+			while (lane_next(&c)) {
+				uint32_t group = group_of[c.t.block];
+
+				/* a value is a sample's: there are as many as it has ticks */
+				for (uint32_t n = 0; n <= c.t.more && group != NO_GROUP && c.value; n++)
+					add_value(&means[group], c.value, lost[l], pass);
 			}
 		}
 	}

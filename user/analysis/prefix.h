@@ -11,13 +11,12 @@ struct prefix {
 	struct profile_input in;	/* for profile_new(); the rest must stay as long */
 	struct profile_lane *lanes;
 	struct profile_package *packages;
-	struct cpm_tick **cut;		/* of lanes whose last entry goes on beyond the end */
 };
 
 /**
  * prefix_new() - the first ticks of a recording
  * @in:		must stay
- * @end_tick:	the first one that is left out
+ * @end_tick:	the first one that is left out, not 0
  * Return: 0 or -ENOMEM
  */
 int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix *p);

@@ -217,6 +217,28 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
+/* Of @n ticks. */
+static void irq_cost(const struct profile_input *in, const struct profile_lane *lane, const struct lane_cursor *c, double n,
+		     struct profile_group *out)
+{
+	double interval_s = in->interval_ns * 1e-9;
+	double slower = lane->usual_khz > 0 && c->value ? lane->usual_khz / c->value : 1;
+	bool idle = in->kinds[c->t.block] == CPM_IDLE, taken = !c->t.made_up && !c->t.parked;
+	double tick_s = (idle ? lane->idle_tick_ns : lane->tick_ns * slower) * 1e-9;
+
+	/* more than everything can not have been taken */
+	tick_s = taken ? fmin(tick_s, interval_s) : 0;
+	out->ticks_s += n * tick_s;
+	if (idle && taken) {
+		out->idle_ticks += n;
+		out->idle_ticks_s += n * tick_s;
+	}
+	if (idle)
+		return;
+	out->other_s += n * (interval_s - tick_s) * fmin(in->other * slower, 1);
+	out->exposed_s += n * (interval_s - tick_s) * slower;
+}
+
 /*
  * Time that interrupts took, lane by lane: a tick's cost is the CPU's own. What ran
  * beside the samples is not net of anything.
@@ -224,34 +246,24 @@ void profile_free(struct profile *p)
 static void irq_costs(const struct profile *p, const uint32_t *group_of,
 		      struct profile_group *out)
 {
-	double interval_s = p->in->interval_ns * 1e-9;
-
 	for (size_t l = 0; l < p->in->n_lanes; l++) {
 		const struct profile_lane *lane = &p->in->lanes[l];
+		struct lane_cursor c;
 
-		for (size_t i = 0; i < lane->lane.n; i++) {
-			const struct cpm_tick *t = &lane->lane.ticks[i];
-			double slower = lane->usual_khz > 0 && lane->freq_khz && lane->freq_khz[i] ?
-					lane->usual_khz / lane->freq_khz[i] : 1;
-			bool idle = p->in->kinds[t->block] == CPM_IDLE;
-			bool taken = !t->made_up && !t->parked;
-			double tick_s = (idle ? lane->idle_tick_ns : lane->tick_ns * slower) * 1e-9;
-			double n = t->more + 1.0;
+		if (lane->shadow)
+			continue;
+		lane_begin(&c, &lane->lane, lane->freq_khz);
+		while (lane_next(&c)) {
+			uint32_t group = group_of[c.t.block];
+			bool taken = !c.t.made_up && !c.t.parked;
+			double n = c.t.more + 1.0;
 
-			if (lane->shadow || group_of[t->block] == UINT32_MAX)
+			if (group == UINT32_MAX)
 				continue;
-			/* more than everything can not have been taken */
-			tick_s = taken ? fmin(tick_s, interval_s) : 0;
-			out[group_of[t->block]].ticks_s += n * tick_s;
-			if (idle && taken) {
-				out[group_of[t->block]].idle_ticks += t->more + 1;
-				out[group_of[t->block]].idle_ticks_s += n * tick_s;
-			}
-			if (idle)
-				continue;
-			out[group_of[t->block]].other_s +=
-				n * (interval_s - tick_s) * fmin(p->in->other * slower, 1);
-			out[group_of[t->block]].exposed_s += n * (interval_s - tick_s) * slower;
+			/* samples one by one, however they were packed */
+			for (uint32_t i = 0; taken && n <= LANE_ALIKE_MOST && i < c.t.more; i++, n--)
+				irq_cost(p->in, lane, &c, 1, &out[group]);
+			irq_cost(p->in, lane, &c, n, &out[group]);
 		}
 	}
 }
