@@ -19,8 +19,8 @@
 
 /* What is next of one CPU. */
 struct script_cursor {
-	const struct kjoule_stream *stream;
-	size_t off;
+	struct kjoule_records *records;
+	const struct kjoule_stream *stream;	/* of callers, see look_for_callers() */
 	const struct kjoule_record *rec;	/* NULL: nothing left */
 	uint64_t tick, time_ns;
 	uint32_t pid, tgid;

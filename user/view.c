@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "grow.h"
 #include "view.h"
+#include "view_samples.h"
 
 struct view_object {
 	char *path;
@@ -52,7 +53,10 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		max_tick = (v->rec.end.stop_ns - s->t0_ns) / s->interval_ns + 2;
 	if (max_tick > TICKS_MOST)
 		max_tick = TICKS_MOST;
-	for (size_t i = 0; i < v->rec.n_streams && !ret; i++) {
+	v->max_tick = max_tick;
+	if (v->rec.left_in_file)
+		ret = view_samples_load(v);
+	for (size_t i = 0; i < v->rec.n_streams && !v->rec.left_in_file && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
 
 		ret = timeline_add(&v->tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu),
@@ -69,7 +73,8 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
-		return kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
+		return kjoule_fail(err, -ret, "%s: %s", path, ret == -ESTALE ?
+				   "changed while it was read; is it being recorded again?" : strerror(-ret));
 	}
 	use_live_kernel(v);
 	return 0;
@@ -159,13 +164,27 @@ static bool resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct 
 	return true;
 }
 
+/* What [@low, @high) has of the mapping, if that is the one at both of its ends. */
+static void same_part(const struct view *v, const struct kjoule_map *map, uint32_t pid, uint64_t time_ns, uint64_t ip,
+		      uint64_t low, uint64_t high, struct view_place *place)
+{
+	if (low > ip || low < map->start)
+		low = map->start;
+	if (high <= ip || high - map->start > map->len)
+		high = map->start + map->len;
+	if (kjoule_maps_find(v->maps, pid, time_ns, low) != map || kjoule_maps_find(v->maps, pid, time_ns, high - 1) != map)
+		return;
+	place->same_start = low;
+	place->same_len = high - low;
+}
+
 void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
 		     struct view_place *place)
 {
 	const struct kjoule_symbol *symbol;
 	const struct kjoule_map *map;
 	struct view_object *o;
-	uint64_t address;
+	uint64_t address, low, high;
 
 	*place = (struct view_place){ .symbol = unknown, .object = unknown, .offset = ip };
 	if (kernel) {
@@ -184,9 +203,10 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;
 	place->address = address;
-	symbol = kjoule_elf_find(o->elf, address);
+	symbol = kjoule_elf_find_around(o->elf, address, &low, &high);
 	if (!symbol)
 		return;
+	same_part(v, map, pid, time_ns, ip, ip - (address - low), ip + (high - address), place);
 	place->start = symbol->start;
 	place->end = symbol->end;
 	place->symbol = symbol->name;

@@ -8,7 +8,7 @@
 
 #include "index.h"
 #include "maps.h"
-#include "recording.h"
+#include "records.h"
 #include "regions.h"
 #include "symbols.h"
 #include "timeline.h"
@@ -27,6 +27,7 @@ struct view {
 	bool by_region;
 	struct kjoule_recording rec;
 	struct timeline tl;
+	uint64_t max_tick;		/* no tick can be larger */
 	struct kjoule_maps *maps;
 	struct kjoule_regions *regions;
 	size_t side_band_skipped;	/* bytes that could not be read */
@@ -56,7 +57,24 @@ struct view_place {
 	bool known;
 	/* as the object's file counts, 0 where there is no file or no symbol */
 	uint64_t address, start, end;
+	/* addresses of the process around it that are of the same symbol, as long as nothing else is mapped there; len 0: not known */
+	uint64_t same_start, same_len;
 };
+
+struct view_samples;
+
+/**
+ * view_samples_open() - before the first sample of a CPU, by its number in the timeline; one with a session that has
+ * callers can find them in the timeline as well
+ * Return: 0 or -errno
+ */
+int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s);
+/**
+ * view_samples_next() - the next one, until the next call
+ * Return: 1; 0: there is none; -ESTALE: the file is not what it was; or -errno
+ */
+int view_samples_next(struct view_samples *s, const struct timeline_sample **sample);
+void view_samples_close(struct view_samples *s);
 
 /** view_open() - Return: 0 or -errno with the reason in @err */
 int view_open(const char *path, struct view *v, struct kjoule_error *err);

@@ -23,9 +23,16 @@ static size_t readings(const struct cpm_reading *r, size_t n, uint64_t end_tick)
 	return low;
 }
 
-static uint64_t cut(const struct cpm_lane *lane, uint64_t end_tick)
+/* The ticks of a lane before @end_tick. */
+static struct cpm_lane cut(const struct cpm_lane *lane, uint64_t end_tick)
 {
-	return lane->end && lane->end < end_tick ? lane->end : end_tick;
+	struct cpm_lane first = *lane;
+
+	if (!end_tick)
+		return (struct cpm_lane){ 0 };
+	if (!first.end || first.end > end_tick)
+		first.end = end_tick;
+	return first;
 }
 
 int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix *p)
@@ -40,7 +47,7 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 		ret = -ENOMEM;
 	for (size_t i = 0; i < in->n_lanes && !ret; i++) {
 		p->lanes[i] = in->lanes[i];
-		p->lanes[i].lane.end = cut(&in->lanes[i].lane, end_tick);
+		p->lanes[i].lane = cut(&in->lanes[i].lane, end_tick);
 	}
 	for (size_t i = 0; i < in->n_packages && !ret; i++) {
 		p->packages[i] = in->packages[i];
@@ -70,13 +77,11 @@ uint64_t prefix_samples(const struct profile_input *in, uint64_t end_tick)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < in->n_lanes; i++) {
-		struct cpm_lane lane = in->lanes[i].lane;
+		struct cpm_lane lane = cut(&in->lanes[i].lane, end_tick);
 		struct lane_cursor c;
 
-		/* nothing is before the first tick; no cut would be meant */
-		lane.end = cut(&lane, end_tick);
 		lane_begin(&c, &lane, NULL);
-		while (end_tick && !in->lanes[i].shadow && lane_next(&c))
+		while (!in->lanes[i].shadow && lane_next(&c))
 			n += !c.t.made_up && !c.t.parked ? c.t.more + 1ull : 0;
 	}
 	return n;

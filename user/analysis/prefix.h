@@ -16,7 +16,7 @@ struct prefix {
 /**
  * prefix_new() - the first ticks of a recording
  * @in:		must stay
- * @end_tick:	the first one that is left out, not 0
+ * @end_tick:	the first one that is left out
  * Return: 0 or -ENOMEM
  */
 int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix *p);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grow.h"
 #include "pack.h"
 #include "recording.h"
 
@@ -13,6 +14,8 @@
 
 /* Text of kernel symbols, at most: more than all of a kernel has. */
 #define KALLSYMS_MAX	(16u << 20)
+
+uint64_t kjoule_recording_keep_most = 4u << 20;
 
 static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 {
@@ -62,7 +65,9 @@ static int mark_holes(struct kjoule_recording *rec)
 		.rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(lost) } };
 	int ret = 0;
 
-	for (size_t i = 0; i < rec->n_streams && !ret; i++)
+	for (size_t i = 0; i < rec->n_streams; i++)
+		rec->streams[i].hole = true;
+	for (size_t i = 0; i < rec->n_streams && !ret && !rec->left_in_file; i++)
 		ret = append(&rec->streams[i].records, &rec->streams[i].len, &rec->streams[i].room,
 			     &lost, sizeof(lost));
 	return ret;
@@ -107,6 +112,33 @@ static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len
 	return out + len - off;
 }
 
+static int add_piece(struct kjoule_stream *s, uint64_t offset)
+{
+	struct kjoule_piece *p = kjoule_grow(&s->pieces, &s->n_pieces, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	*p = (struct kjoule_piece){ offset, s->hole };
+	s->hole = false;
+	return 0;
+}
+
+/* They are too many to be kept. Chains and stacks are pointed at. */
+static void leave_records(struct kjoule_recording *rec)
+{
+	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
+
+	if (rec->left_in_file || rec->packed_len <= kjoule_recording_keep_most ||
+	    !rec->meta.session.interval_ns || rec->meta.session.flags & callers)
+		return;
+	rec->left_in_file = true;
+	for (size_t i = 0; i < rec->n_streams; i++) {
+		free(rec->streams[i].records);
+		rec->streams[i].records = NULL;
+		rec->streams[i].len = rec->streams[i].room = 0;
+	}
+}
+
 static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	struct kjoule_stream *s = c->cpu < KJOULE_MAX_CPUS ? stream(rec, c->cpu) : NULL;
@@ -122,6 +154,13 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		rec->unpackable++;
 		return 0;
 	}
+	ret = add_piece(s, c->offset);
+	if (ret)
+		return ret;
+	rec->packed_len += c->len;
+	leave_records(rec);
+	if (rec->left_in_file)
+		return 0;
 	ret = kjoule_unpack(c->data, c->len, &records, &len);
 	if (ret == -EBADMSG)
 		rec->unpackable++;
@@ -346,8 +385,10 @@ int kjoule_recording_stacks(const struct kjoule_recording *rec,
 void kjoule_recording_free(struct kjoule_recording *rec)
 {
 	free(rec->path);
-	for (size_t i = 0; i < rec->n_streams; i++)
+	for (size_t i = 0; i < rec->n_streams; i++) {
 		free(rec->streams[i].records);
+		free(rec->streams[i].pieces);
+	}
 	free(rec->streams);
 	free(rec->stats);
 	free(rec->awake);

@@ -32,5 +32,8 @@ void kjoule_elf_close(struct kjoule_elf *elf);
 int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *address);
 /** kjoule_elf_find() - the function around an address, or NULL */
 const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address);
+/** kjoule_elf_find_around() - the same, and which addresses [@low, @high) around it have the same answer */
+const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address, uint64_t *low,
+						   uint64_t *high);
 
 #endif /* KJOULE_SYMBOLS_H */
