@@ -524,31 +524,44 @@ void cpm_domain_free(struct cpm_domain *d)
 	memset(d, 0, sizeof(*d));
 }
 
+/* What a part of a window, or a group's share of it, comes to. */
+struct amount {
+	double uj[CPM_STEPS];	/* with the shares of each step */
+	double ticks;		/* for the purity */
+	double residual;
+};
+
 /* What is summed up for a group. */
 struct sums {
-	double uj[CPM_STEPS];	/* with the shares of each step */
-	double ticks, own;	/* for the purity */
+	double uj[CPM_STEPS];
+	double ticks, own;
 	uint64_t windows;	/* known ones it has a part in */
-	uint64_t seen;		/* of these, so far in the second pass */
+	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
+	uint32_t at;		/* the batch */
 	double batch[BATCHES];
-	/* of the window at hand */
-	double w_uj[CPM_STEPS], w_ticks, w_residual;
+	struct amount w;	/* of the window at hand */
 	bool touched;
 };
 
+/* A level being added up. */
 struct adding {
-	const struct cpm_vectors *v;
-	const struct cpm_domain *d;
-	const uint32_t *group_of;
-	uint32_t silent_group;
-	bool whole;		/* groups are of vectors, not of blocks */
+	const struct cpm_level *level;
 	struct sums *sums;
 	uint32_t *touched;
 	size_t n_touched;
 };
 
-static void touch(struct adding *a, uint32_t group, double part, const double *uj, double ticks,
-		  double residual)
+/* All of them. */
+struct levels {
+	const struct cpm_vectors *v;
+	const struct cpm_domain *d;
+	bool whole;		/* groups are of vectors, not of blocks */
+	size_t n;
+	struct adding *adding;
+	double *shares;		/* of each vector's members, where these are always the same */
+};
+
+static struct sums *touch(struct adding *a, uint32_t group)
 {
 	struct sums *s = &a->sums[group];
 
@@ -556,10 +569,15 @@ static void touch(struct adding *a, uint32_t group, double part, const double *u
 		s->touched = true;
 		a->touched[a->n_touched++] = group;
 	}
-	for (unsigned int i = 0; i < a->d->steps; i++)
-		s->w_uj[i] += part * uj[i];
-	s->w_ticks += part * ticks;
-	s->w_residual += part * residual;
+	return s;
+}
+
+static void add_amount(struct sums *s, const struct amount *a)
+{
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		s->w.uj[i] += a->uj[i];
+	s->w.ticks += a->ticks;
+	s->w.residual += a->residual;
 }
 
 /* The power of a vector as it is known so far: equal shares are no power. */
@@ -607,69 +625,137 @@ double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
 	return s->known ? s->part * say(d, block) / s->all : s->part / s->others;
 }
 
-/* The energy @uj of @count ticks of vector @v to its blocks. */
-static void divide_vector(struct adding *a, uint32_t v, const double *uj, double count,
-			  double residual)
+/* The part @of of @whole, which stands for @ticks. */
+static struct amount part_of(const struct amount *whole, double of, double ticks)
 {
-	const uint32_t *members = a->v->members + a->v->first[v];
-	struct cpm_sharing s = cpm_share(a->v, a->d, v, uj[a->d->steps - 1] / count);
+	struct amount a;
 
-	if (!s.others)
-		touch(a, a->silent_group, s.part, uj, s.n ? 0 : count, residual);
-	for (uint32_t m = 0; m < s.n; m++) {
-		double of = cpm_share_of(a->v, a->d, &s, members[m]);
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		a.uj[i] = of * whole->uj[i];
+	a.ticks = of * ticks;
+	a.residual = of * whole->residual;
+	return a;
+}
 
-		touch(a, a->group_of[members[m]], of, uj, of > 0 ? count / (of * s.n) : 0, residual);
+static void add_to_silent(struct levels *l, const struct amount *a)
+{
+	for (size_t i = 0; i < l->n; i++)
+		add_amount(touch(&l->adding[i], l->adding[i].level->silent_group), a);
+}
+
+/* What @count ticks of vector @v come to, to its blocks. */
+static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
+{
+	uint32_t first = l->v->first[v], n = l->v->first[v + 1] - first;
+	const uint32_t *members = l->v->members + first;
+	bool fixed = l->v->base[v] == v && n;
+	struct cpm_sharing s = { 0 };
+	struct amount a;
+
+	if (!fixed) {
+		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
+		a = part_of(whole, s.part, s.n ? 0 : count);
+		if (!s.others)
+			add_to_silent(l, &a);
+	}
+	for (uint32_t m = 0; m < n; m++) {
+		double of = fixed ? l->shares[first + m] : cpm_share_of(l->v, l->d, &s, members[m]);
+
+		a = part_of(whole, of, of > 0 ? count / (of * n) : 0);
+		for (size_t i = 0; i < l->n; i++)
+			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[members[m]]), &a);
 	}
 }
 
 /* Divide a window by groups. */
-static void divide(struct adding *a, const struct cpm_window *win)
+static void divide(struct levels *l, const struct cpm_window *win)
 {
-	const struct cpm_domain *d = a->d;
+	const struct cpm_domain *d = l->d;
 	struct cpm_division div[CPM_STEPS];
 	bool by_shares = win->known && !win->fitted;
 
-	a->n_touched = 0;
 	for (unsigned int i = 0; i < d->steps; i++)
 		div[i] = cpm_divide(win, d->weights[i]);
 	for (size_t p = 0; p < win->n_parts; p++) {
 		uint32_t v = win->parts[p].vector;
-		double count = win->parts[p].count, uj[CPM_STEPS], residual;
-		double expected = count * d->uj_per_tick[v];
+		double count = win->parts[p].count, expected = count * d->uj_per_tick[v];
+		struct amount whole = { .ticks = count };
 
 		for (unsigned int i = 0; i < d->steps; i++)
-			uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
-		residual = by_shares ? uj[d->steps - 1] - expected : 0;
-		if (a->whole)
-			touch(a, a->group_of[v], 1, uj, count, residual);
-		else
-			divide_vector(a, v, uj, count, residual);
+			whole.uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
+		whole.residual = by_shares ? whole.uj[d->steps - 1] - expected : 0;
+		if (!l->whole)
+			divide_vector(l, v, &whole, count);
+		for (size_t i = 0; i < l->n && l->whole; i++)
+			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[v]), &whole);
 	}
 }
 
-/* First pass: energies, purities, windows. Second: residuals into batches. */
-static void sum_window(struct adding *a, const struct cpm_window *win, bool second)
+/* First pass: how many known windows each group has a part in. */
+static void count_window(struct levels *l, const struct cpm_window *win)
 {
-	divide(a, win);
-	for (size_t i = 0; i < a->n_touched; i++) {
-		struct sums *s = &a->sums[a->touched[i]];
+	const struct cpm_vectors *v = l->v;
 
-		if (second && win->known) {
-			uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+	for (size_t i = 0; i < l->n; i++) {
+		struct adding *a = &l->adding[i];
 
-			s->batch[s->seen++ * batches / s->windows] += s->w_residual;
-		} else if (!second) {
-			for (unsigned int k = 0; k < a->d->steps; k++)
-				s->uj[k] += s->w_uj[k];
-			s->ticks += s->w_ticks;
-			s->own += s->w_ticks * s->w_ticks / (double)(win->to - win->from);
-			s->windows += win->known;
+		a->n_touched = 0;
+		for (size_t p = 0; p < win->n_parts; p++) {
+			uint32_t vector = win->parts[p].vector, others = 0;
+
+			if (l->whole) {
+				touch(a, a->level->group_of[vector]);
+				continue;
+			}
+			for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++) {
+				touch(a, a->level->group_of[v->members[m]]);
+				others += v->kinds[v->members[m]] != CPM_MARGINAL;
+			}
+			if (!others)
+				touch(a, a->level->silent_group);
 		}
-		s->touched = false;
-		memset(s->w_uj, 0, sizeof(s->w_uj));
-		s->w_ticks = 0;
-		s->w_residual = 0;
+		for (size_t k = 0; k < a->n_touched; k++) {
+			a->sums[a->touched[k]].touched = false;
+			a->sums[a->touched[k]].windows++;
+		}
+	}
+}
+
+/* The residual of one window more, into batches of as many windows each. */
+static void add_residual(struct sums *s)
+{
+	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+
+	if (!s->until)
+		s->until = (s->windows + batches - 1) / batches;
+	if (s->seen++ == s->until) {
+		s->at++;
+		s->until = ((s->at + 1) * s->windows + batches - 1) / batches;
+	}
+	s->batch[s->at] += s->w.residual;
+}
+
+/* Second pass: energies, purities, and residuals into batches. */
+static void sum_window(struct levels *l, const struct cpm_window *win)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->adding[i].n_touched = 0;
+	divide(l, win);
+	for (size_t i = 0; i < l->n; i++) {
+		struct adding *a = &l->adding[i];
+
+		for (size_t t = 0; t < a->n_touched; t++) {
+			struct sums *s = &a->sums[a->touched[t]];
+
+			for (unsigned int k = 0; k < CPM_STEPS; k++)
+				s->uj[k] += s->w.uj[k];
+			s->ticks += s->w.ticks;
+			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
+			if (win->known)
+				add_residual(s);
+			s->touched = false;
+			memset(&s->w, 0, sizeof(s->w));
+		}
 	}
 }
 
@@ -703,41 +789,76 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		g->bias_uj = g->uj;
 }
 
-static int add_up(struct adding *a, uint32_t n_groups, struct cpm_group *out)
+/* Vectors without marginal members are always shared alike. */
+static void find_shares(struct levels *l)
+{
+	for (uint32_t v = 0; v < l->v->n_vectors; v++) {
+		struct cpm_sharing s;
+
+		if (l->v->base[v] != v)
+			continue;
+		s = cpm_share(l->v, l->d, v, 0);
+		for (uint32_t m = l->v->first[v]; m < l->v->first[v + 1]; m++)
+			l->shares[m] = cpm_share_of(l->v, l->d, &s, l->v->members[m]);
+	}
+}
+
+static int add_up(struct levels *l, const struct cpm_level *levels)
 {
 	int ret = 0;
 
-	a->sums = calloc(n_groups + 1, sizeof(*a->sums));
-	a->touched = calloc(n_groups + 1, sizeof(*a->touched));
-	if (!a->sums || !a->touched)
+	l->adding = calloc(l->n + 1, sizeof(*l->adding));
+	l->shares = calloc(l->v->first[l->v->n_vectors] + 1ul, sizeof(*l->shares));
+	if (!l->adding || !l->shares)
 		ret = -ENOMEM;
+	for (size_t i = 0; i < l->n && !ret; i++) {
+		struct adding *a = &l->adding[i];
+
+		a->level = &levels[i];
+		a->sums = calloc(levels[i].n_groups + 1, sizeof(*a->sums));
+		a->touched = calloc(levels[i].n_groups + 1, sizeof(*a->touched));
+		ret = a->sums && a->touched ? 0 : -ENOMEM;
+	}
+	if (!ret && !l->whole)
+		find_shares(l);
 	for (int pass = 0; pass < 2 && !ret; pass++) {
 		struct cpm_windows c;
 
-		ret = cpm_windows_begin(a->d, &c);
-		while (!ret && cpm_windows_next(&c))
-			sum_window(a, &c.w, pass);
+		ret = cpm_windows_begin(l->d, &c);
+		while (!ret && cpm_windows_next(&c)) {
+			if (pass)
+				sum_window(l, &c.w);
+			else if (c.w.known)
+				count_window(l, &c.w);
+		}
 		cpm_windows_end(&c);
 	}
-	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		conclude(&a->sums[g], a->d->steps, &out[g]);
-	free(a->sums);
-	free(a->touched);
+	for (size_t i = 0; l->adding && i < l->n; i++) {
+		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
+			conclude(&l->adding[i].sums[g], l->d->steps, &levels[i].out[g]);
+		free(l->adding[i].sums);
+		free(l->adding[i].touched);
+	}
+	free(l->shares);
+	free(l->adding);
 	return ret;
+}
+
+int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n)
+{
+	return add_up(&(struct levels){ .v = v, .d = d, .n = n }, levels);
 }
 
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
 {
-	struct adding a = { .v = v, .d = d, .group_of = group_of, .silent_group = silent_group };
-
-	return add_up(&a, n_groups, out);
+	return cpm_levels(v, d, &(struct cpm_level){ group_of, silent_group, n_groups, out }, 1);
 }
 
 int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 		      uint32_t n_groups, struct cpm_group *out)
 {
-	struct adding a = { .v = v, .d = d, .group_of = group_of, .whole = true };
+	const struct cpm_level level = { .group_of = group_of, .n_groups = n_groups, .out = out };
 
-	return add_up(&a, n_groups, out);
+	return add_up(&(struct levels){ .v = v, .d = d, .whole = true, .n = 1 }, &level);
 }

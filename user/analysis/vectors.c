@@ -189,9 +189,33 @@ static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 	return 0;
 }
 
+/* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
+static struct cpm_recent *recent_of(const struct cpm_walk *w, size_t n)
+{
+	uint32_t key = w->blocks[0] * 0x9e3779b9u;
+
+	if (n > 2)
+		return NULL;
+	if (n == 2)
+		key = (key ^ w->blocks[1]) * 0x85ebca6bu;
+	return &w->recent[key >> 21];
+}
+
+static bool is_recent(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
+{
+	return r && r->used && r->blocks[0] == w->blocks[0] && r->blocks[1] == (n == 2 ? w->blocks[1] : UINT32_MAX);
+}
+
+static void remember(struct cpm_recent *r, const struct cpm_walk *w, size_t n, uint32_t vector)
+{
+	if (r)
+		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
+}
+
 /* Go through the ticks of all lanes at once. */
 static int merge(struct table *t, struct cpm_walk *w)
 {
+	struct cpm_recent *recent;
 	uint64_t from, to;
 	uint32_t vector;
 	size_t n;
@@ -204,7 +228,12 @@ static int merge(struct table *t, struct cpm_walk *w)
 			busy += w->kinds[w->blocks[i]] == CPM_BUSY;
 		t->v->multi += busy > 1 ? to - from : 0;
 		t->v->ticks += to - from;
+		recent = recent_of(w, n);
+		if (is_recent(recent, w, n))
+			continue;
 		ret = find_vector(t, w->blocks, n, &vector);
+		if (!ret)
+			remember(recent, w, n, vector);
 	}
 	return ret;
 }
@@ -220,8 +249,9 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	w->place = calloc(n + 1, sizeof(*w->place));
 	w->active = calloc(n + 1, sizeof(*w->active));
 	w->blocks = calloc(n + 1, sizeof(*w->blocks));
+	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
 	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->place || !w->active ||
-	    !w->blocks)
+	    !w->blocks || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		lane_begin(&w->at[i], &v->lanes[i], NULL);
@@ -235,6 +265,7 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 static void walk_exit(struct cpm_walk *w)
 {
 	kjoule_earliest_exit(&w->turns);
+	free(w->recent);
 	free(w->blocks);
 	free(w->active);
 	free(w->place);
@@ -252,13 +283,20 @@ int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e)
 
 bool cpm_events_next(struct cpm_events *e)
 {
+	struct cpm_recent *recent;
 	uint64_t to;
 	size_t n = next_stretch(&e->walk, &e->tick, &to);
 
 	if (!n)
 		return false;
 	e->count = to - e->tick;
+	recent = recent_of(&e->walk, n);
+	if (is_recent(recent, &e->walk, n)) {
+		e->vector = recent->vector;
+		return true;
+	}
 	e->vector = *find_slot(e->v, e->walk.blocks, n) - 1;
+	remember(recent, &e->walk, n, e->vector);
 	return true;
 }
 
