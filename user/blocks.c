@@ -34,7 +34,7 @@
 #define AWAKE_MOST_NS	60000000000ull
 
 #define KNOWN		64
-#define STRETCHES	65536
+#define STRETCHES	32768
 
 /* Finds processes and functions again; strings are the view's and compared by content. */
 struct blocks_index {
@@ -49,9 +49,9 @@ struct blocks_index {
 	uint64_t known_from, known_until;
 	/* what was found last around an address: most samples hit few functions */
 	struct stretch {
-		uint64_t start, len;
-		uint32_t process, function;
-	} stretches[STRETCHES];
+		uint64_t start;
+		uint32_t len, process, function;
+	} stretches[STRETCHES][2];
 	/* the same for one address, where that is not known */
 	struct {
 		uint64_t ip;
@@ -164,12 +164,33 @@ static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, u
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
 
-/* Where a stretch of code is kept: by 64 bytes. */
-static struct stretch *stretch_of(struct blocks *b, uint64_t ip, uint32_t process)
+/* Where stretches of code are kept, two of each 128 bytes: the one that was met last comes first. */
+static struct stretch *stretches_of(struct blocks *b, uint64_t ip, uint32_t process)
 {
-	uint64_t key = (ip >> 6 ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
+	uint64_t key = (ip >> 7 ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
 
-	return &b->index->stretches[key >> 48];
+	return b->index->stretches[key >> 49];
+}
+
+static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process)
+{
+	return ip - s->start < s->len && s->process == process;
+}
+
+/* Return: NULL if it is not known */
+static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process)
+{
+	const struct stretch *two = stretches_of(b, ip, process);
+
+	return is_inside(&two[0], ip, process) ? &two[0] : is_inside(&two[1], ip, process) ? &two[1] : NULL;
+}
+
+static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *stretch)
+{
+	struct stretch *two = stretches_of(b, ip, stretch->process);
+
+	two[1] = two[0];
+	two[0] = *stretch;
 }
 
 /* The block of an address of a process. */
@@ -185,8 +206,8 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	view_resolve(v, s, &place);
 	if (!b->grain) {
 		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
-		if (!ret && place.same_len)
-			*stretch_of(b, s->ip, process) = (struct stretch){ place.same_start, place.same_len, process, *out };
+		if (!ret && place.same_len && place.same_len < UINT32_MAX)
+			keep_stretch(b, s->ip, &(struct stretch){ place.same_start, place.same_len, process, *out });
 		return ret;
 	}
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
@@ -281,8 +302,8 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 	if (b->regions)
 		return block_of_region(b, s, process, region, out);
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
-	stretch = stretch_of(b, s->ip, process);
-	if (!kernel && s->ip - stretch->start < stretch->len && stretch->process == process) {
+	stretch = kernel ? NULL : find_stretch(b, s->ip, process);
+	if (stretch) {
 		*out = stretch->function;
 		part = NULL;
 	} else if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&

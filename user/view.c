@@ -4,15 +4,19 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cmd.h"
 #include "grow.h"
+#include "vdso.h"
 #include "view.h"
 #include "view_samples.h"
 
 struct view_object {
 	char *path;
+	const char *file;	/* to be opened for it; NULL: none */
 	struct kjoule_elf *elf;
 	int error;		/* why there is none */
 };
@@ -87,6 +91,9 @@ void view_close(struct view *v)
 		free(v->objects[i].path);
 	}
 	free(v->objects);
+	if (v->vdso)
+		close(v->vdso_fd);
+	free(v->vdso);
 	view_callers_free(v);
 	kjoule_index_free(&v->by_path);
 	kjoule_kallsyms_free(v->live);
@@ -103,6 +110,18 @@ uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
 
 	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns) +
 	       late_ns;
+}
+
+const char *view_vdso(struct view *v)
+{
+	if (v->vdso || !v->rec.vdso)
+		return v->vdso;
+	v->vdso_fd = kjoule_vdso_file(v->rec.vdso, v->rec.vdso_len);
+	if (v->vdso_fd >= 0 && asprintf(&v->vdso, "/proc/self/fd/%d", v->vdso_fd) < 0) {
+		v->vdso = NULL;
+		close(v->vdso_fd);
+	}
+	return v->vdso;
 }
 
 static struct view_object *object(struct view *v, const char *path)
@@ -128,11 +147,9 @@ static struct view_object *object(struct view *v, const char *path)
 		return NULL;
 	}
 	o->path = name;
-	if (path[0] != '/' || path[1] == '/')
-		o->error = -ENODATA;	/* [vdso], //anon: no file */
-	else
-		o->error = kjoule_elf_open(path, kjoule_build_ids_find(v->rec.build_ids, path),
-					   &o->elf);
+	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ? NULL : name;
+	o->error = o->file ? kjoule_elf_open(o->file, kjoule_build_ids_find(v->rec.build_ids, path), &o->elf) :
+		   -ENODATA;	/* //anon: no file */
 	return o;
 }
 
@@ -199,10 +216,13 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	/* what is called like a file may be one */
 	if (kjoule_jitmaps_maybe(map->path) && resolve_jit(v, pid, ip, place))
 		return;
+	if (kjoule_vdso_is(map->path) && !kjoule_vdso_is_native(map->start))
+		return;
 	o = object(v, map->path);
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;
 	place->address = address;
+	place->file = o->file;
 	symbol = kjoule_elf_find_around(o->elf, address, &low, &high);
 	if (!symbol)
 		return;

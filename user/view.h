@@ -37,6 +37,8 @@ struct view {
 	struct view_stacks *stacks;	/* unwound; NULL: there are none, or nobody has asked */
 	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* how many, by how far it went */
 	struct kjoule_index by_path;
+	char *vdso;			/* the recording's copy as a file; NULL: it has none, or nobody has asked */
+	int vdso_fd;			/* its descriptor */
 };
 
 /* A caller. */
@@ -53,6 +55,7 @@ struct view_frame {
 struct view_place {
 	const char *symbol;		/* "[unknown]" if it has no name */
 	const char *object;		/* file, "[kernel]", "[module]", "[unknown]" */
+	const char *file;		/* to be opened for its code; NULL: there is none */
 	uint64_t offset;		/* inside the symbol or the object */
 	bool known;
 	/* as the object's file counts, 0 where there is no file or no symbol */
@@ -79,6 +82,8 @@ void view_samples_close(struct view_samples *s);
 /** view_open() - Return: 0 or -errno with the reason in @err */
 int view_open(const char *path, struct view *v, struct kjoule_error *err);
 void view_close(struct view *v);
+/** view_vdso() - the recording's copy of the kernel's code in every process, as a file; NULL: it has none */
+const char *view_vdso(struct view *v);
 /** view_time() - CLOCK_MONOTONIC of a record */
 uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns);
 /** view_resolve() - strings live as long as the view */

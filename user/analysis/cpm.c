@@ -328,11 +328,23 @@ int cpm_counts(const struct cpm_domain *d, uint64_t *counts)
 	return ret;
 }
 
+/* What tells whether a vector fills enough of enough windows to be divided by. */
+struct presence {
+	double own;
+	uint64_t windows;
+};
+
+static bool is_pure(const struct presence *p, double ticks)
+{
+	return p->windows >= REFINE_WINDOWS && p->own >= REFINE_PURITY * ticks;
+}
+
 /*
  * One step: the energy of each known window, divided by @weights, gives the mean
- * power of each vector (ALEA, equation 2 or 9).
+ * power of each vector (ALEA, equation 2 or 9). @presence: of each vector, NULL: not asked for
  */
-static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks)
+static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks,
+		struct presence *presence)
 {
 	double all_uj = 0, all_ticks = 0;
 	struct cpm_windows c;
@@ -352,6 +364,12 @@ static int step(const struct cpm_domain *d, const double *weights, double *power
 
 			power[v] += w->uj * w->parts[p].count * cpm_tick_share(&div, v);
 			ticks[v] += w->parts[p].count;
+			if (presence) {
+				double n = w->parts[p].count;
+
+				presence[v].own += n * n / (double)(w->to - w->from);
+				presence[v].windows++;
+			}
 		}
 		all_uj += w->uj;
 		all_ticks += w->to - w->from;
@@ -361,36 +379,6 @@ static int step(const struct cpm_domain *d, const double *weights, double *power
 	for (uint32_t v = 0; v < d->n_vectors; v++)
 		power[v] = ticks[v] > 0 ? power[v] / ticks[v] :
 			   all_ticks > 0 ? all_uj / all_ticks : 0;
-	return ret;
-}
-
-/* Which vectors fill enough of enough windows to be divided by. */
-static int find_pure(const struct cpm_domain *d, bool *pure)
-{
-	struct {
-		double ticks, own;
-		uint64_t windows;
-	} *sums = calloc(d->n_vectors, sizeof(*sums));
-	struct cpm_windows c;
-	int ret = cpm_windows_begin(d, &c);
-
-	if (!sums)
-		ret = -ENOMEM;
-	while (!ret && cpm_windows_next(&c)) {
-		for (size_t p = 0; p < c.w.n_parts && c.w.known; p++) {
-			double n = c.w.parts[p].count;
-			uint32_t v = c.w.parts[p].vector;
-
-			sums[v].ticks += n;
-			sums[v].own += n * n / (double)(c.w.to - c.w.from);
-			sums[v].windows++;
-		}
-	}
-	for (uint32_t v = 0; v < d->n_vectors && !ret; v++)
-		pure[v] = sums[v].windows >= REFINE_WINDOWS &&
-			  sums[v].own >= REFINE_PURITY * sums[v].ticks;
-	cpm_windows_end(&c);
-	free(sums);
 	return ret;
 }
 
@@ -458,19 +446,20 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 
 static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, double *ticks)
 {
-	int ret = find_pure(d, pure);
+	struct presence *presence = calloc(d->n_vectors, sizeof(*presence));
+	int ret = presence ? find_alone(v, d) : -ENOMEM;
 
-	if (!ret)
-		ret = find_alone(v, d);
-	if (ret)
-		return ret;
-	d->silent_known = pure[CPM_SILENT];
-	for (uint32_t k = 0; k < d->n_vectors; k++)
+	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
 		d->weights[0][k] = 1;
-	for (unsigned int i = 0; i < d->steps && !ret; i++) {
-		ret = step(d, d->weights[i], d->uj_per_tick, ticks);
-		if (i + 1 < d->steps)
-			next_weights(v, d, pure, ticks, d->weights[i + 1]);
+	if (!ret)
+		ret = step(d, d->weights[0], d->uj_per_tick, ticks, presence);
+	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
+		pure[k] = is_pure(&presence[k], ticks[k]);
+	d->silent_known = pure[CPM_SILENT];
+	free(presence);
+	for (unsigned int i = 1; i < d->steps && !ret; i++) {
+		next_weights(v, d, pure, ticks, d->weights[i]);
+		ret = step(d, d->weights[i], d->uj_per_tick, ticks, NULL);
 	}
 	return ret;
 }

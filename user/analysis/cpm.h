@@ -82,7 +82,10 @@ struct cpm_walk {
 	bool *inside;			/* the walk is inside that entry, not before it */
 	size_t *place;			/* in @active, + 1; 0: not there */
 	size_t *active, n_active;	/* lanes that are at a block that counts */
-	struct kjoule_earliest turns;	/* the next edge of each lane's entry */
+	size_t n_lanes;
+	uint64_t now;			/* the next edge of all */
+	uint64_t *edges;		/* of each lane's entry, as long as there are few lanes */
+	struct kjoule_earliest turns;	/* the same for many */
 	uint32_t *blocks;
 	/* vectors of one or two blocks that were met last */
 	struct cpm_recent {

@@ -282,31 +282,37 @@ static bool read_entries(struct reading *r, bool costs)
 	return r->n;
 }
 
-static void add_cost(const struct irq_cost *cost, double n, struct profile_group *out)
+/* What interrupts took of a group. */
+struct irq_sum {
+	double ticks_s, other_s, exposed_s, idle_ticks_s;
+	uint64_t idle_ticks;
+};
+
+static void add_cost(const struct irq_cost *cost, double n, struct irq_sum *sum)
 {
-	out->ticks_s += n * cost->ticks_s;
+	sum->ticks_s += n * cost->ticks_s;
 	if (cost->idle && cost->taken) {
-		out->idle_ticks += n;
-		out->idle_ticks_s += n * cost->ticks_s;
+		sum->idle_ticks += n;
+		sum->idle_ticks_s += n * cost->ticks_s;
 	}
-	out->other_s += n * cost->other_s;
-	out->exposed_s += n * cost->exposed_s;
+	sum->other_s += n * cost->other_s;
+	sum->exposed_s += n * cost->exposed_s;
 }
 
-static void add_costs(const struct reading *r, const struct profile_level *level)
+static void add_costs(const struct reading *r, const uint32_t *group_of, struct irq_sum *sums)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cpm_tick *t = &r->entries[i].t;
 		const struct irq_cost *cost = &r->costs[i];
-		uint32_t group = level->group_of[t->block];
+		uint32_t group = group_of[t->block];
 		double n = t->more + 1.0;
 
 		if (group == UINT32_MAX)
 			continue;
 		/* samples one by one, however they were packed */
 		for (uint32_t k = 0; cost->taken && t->more < LANE_ALIKE_MOST && k < t->more; k++, n--)
-			add_cost(cost, 1, &level->out[group]);
-		add_cost(cost, n, &level->out[group]);
+			add_cost(cost, 1, &sums[group]);
+		add_cost(cost, n, &sums[group]);
 	}
 }
 
@@ -315,6 +321,7 @@ struct summing {
 	struct interval_lane at;
 	struct time_sum *times;
 	struct interval_mean *means;
+	struct irq_sum *costs;
 };
 
 /* All lanes, twice: the second time for the means' intervals. */
@@ -334,7 +341,7 @@ static void sum_lanes(const struct profile *p, const struct profile_level *level
 					if (!pass)
 						interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
 					if (!pass && !lane->shadow)
-						add_costs(r, &levels[i]);
+						add_costs(r, levels[i].group_of, sums[i].costs);
 				}
 			}
 			for (size_t i = 0; i < n && !pass; i++)
@@ -561,6 +568,11 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 		out->time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
 		out->khz = interval_mean(&sums->means[g]);
 		out->count = sums->times[g];
+		out->ticks_s = sums->costs[g].ticks_s;
+		out->other_s = sums->costs[g].other_s;
+		out->exposed_s = sums->costs[g].exposed_s;
+		out->idle_ticks = sums->costs[g].idle_ticks;
+		out->idle_ticks_s = sums->costs[g].idle_ticks_s;
 		out->off_s = time_error(in, out);
 		out->net_s = uncertain(sampled_time(out), out->off_s);
 	}
@@ -576,7 +588,8 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 		memset(levels[i].out, 0, levels[i].n_groups * sizeof(*levels[i].out));
 		sums[i].times = calloc(levels[i].n_groups + 1, sizeof(*sums[i].times));
 		sums[i].means = calloc(levels[i].n_groups + 1, sizeof(*sums[i].means));
-		ret = sums[i].times && sums[i].means ? 0 : -ENOMEM;
+		sums[i].costs = calloc(levels[i].n_groups + 1, sizeof(*sums[i].costs));
+		ret = sums[i].times && sums[i].means && sums[i].costs ? 0 : -ENOMEM;
 	}
 	if (!ret)
 		sum_lanes(p, levels, sums, n, r);
@@ -585,6 +598,7 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 	for (size_t i = 0; sums && i < n; i++) {
 		free(sums[i].times);
 		free(sums[i].means);
+		free(sums[i].costs);
 	}
 	free(sums);
 	free(r);

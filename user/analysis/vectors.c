@@ -123,6 +123,9 @@ static uint64_t end_of(const struct cpm_tick *t)
 	return t->tick + t->more + 1;
 }
 
+/* So many lanes are looked at one by one, more of them by a heap. */
+#define FEW_LANES	8
+
 static void leave_entry(struct cpm_walk *w, size_t lane)
 {
 	if (w->place[lane]) {
@@ -134,6 +137,14 @@ static void leave_entry(struct cpm_walk *w, size_t lane)
 	}
 	w->inside[lane] = false;
 	w->ended[lane] = !lane_next(&w->at[lane]);
+}
+
+static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
+{
+	if (w->n_lanes <= FEW_LANES)
+		w->edges[lane] = when;
+	else
+		kjoule_earliest_push(&w->turns, when, lane);
 }
 
 /* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
@@ -148,7 +159,7 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 	if (w->ended[lane])
 		return;
 	if (e->tick > now) {
-		kjoule_earliest_push(&w->turns, e->tick, lane);
+		set_edge(w, lane, e->tick);
 		return;
 	}
 	w->inside[lane] = true;
@@ -156,7 +167,40 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 		w->active[w->n_active++] = lane;
 		w->place[lane] = w->n_active;
 	}
-	kjoule_earliest_push(&w->turns, end_of(e), lane);
+	set_edge(w, lane, end_of(e));
+}
+
+/* The next edge of any lane; UINT64_MAX: there is none. */
+static uint64_t next_edge(const struct cpm_walk *w)
+{
+	const struct kjoule_turn *first;
+	uint64_t when = UINT64_MAX;
+
+	if (w->n_lanes > FEW_LANES) {
+		first = kjoule_earliest_first(&w->turns);
+		return first ? first->when : UINT64_MAX;
+	}
+	for (size_t i = 0; i < w->n_lanes; i++)
+		when = w->edges[i] < when ? w->edges[i] : when;
+	return when;
+}
+
+/* All lanes that have an edge by now go on to the next one. */
+static void advance_all(struct cpm_walk *w, uint64_t now)
+{
+	const struct kjoule_turn *first;
+
+	if (w->n_lanes <= FEW_LANES) {
+		for (size_t i = 0; i < w->n_lanes; i++) {
+			if (w->edges[i] > now)
+				continue;
+			w->edges[i] = UINT64_MAX;
+			advance(w, i, now);
+		}
+		return;
+	}
+	while ((first = kjoule_earliest_first(&w->turns)) && first->when <= now)
+		advance(w, kjoule_earliest_pop(&w->turns), now);
 }
 
 /*
@@ -165,15 +209,11 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
  */
 static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 {
-	const struct kjoule_turn *first;
-
-	while ((first = kjoule_earliest_first(&w->turns))) {
-		*from = first->when;
-		while ((first = kjoule_earliest_first(&w->turns)) && first->when <= *from)
-			advance(w, kjoule_earliest_pop(&w->turns), *from);
+	while ((*from = w->now) != UINT64_MAX) {
+		advance_all(w, *from);
+		w->now = *to = next_edge(w);
 		if (!w->n_active)
 			continue;
-		*to = first->when;
 		for (size_t i = 0; i < w->n_active; i++)
 			w->blocks[i] = w->at[w->active[i]].t.block;
 		if (w->n_active == 2 && w->blocks[0] > w->blocks[1]) {
@@ -242,23 +282,26 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 {
 	size_t n = v->n_lanes;
 
-	*w = (struct cpm_walk){ .kinds = v->kinds };
+	*w = (struct cpm_walk){ .kinds = v->kinds, .n_lanes = n };
 	w->at = calloc(n + 1, sizeof(*w->at));
 	w->ended = calloc(n + 1, sizeof(*w->ended));
 	w->inside = calloc(n + 1, sizeof(*w->inside));
 	w->place = calloc(n + 1, sizeof(*w->place));
 	w->active = calloc(n + 1, sizeof(*w->active));
 	w->blocks = calloc(n + 1, sizeof(*w->blocks));
+	w->edges = calloc(n + 1, sizeof(*w->edges));
 	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
 	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->place || !w->active ||
-	    !w->blocks || !w->recent)
+	    !w->blocks || !w->edges || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		lane_begin(&w->at[i], &v->lanes[i], NULL);
 		w->ended[i] = !lane_next(&w->at[i]);
+		w->edges[i] = UINT64_MAX;
 		if (!w->ended[i])
-			kjoule_earliest_push(&w->turns, w->at[i].t.tick, i);
+			set_edge(w, i, w->at[i].t.tick);
 	}
+	w->now = next_edge(w);
 	return 0;
 }
 
@@ -266,6 +309,7 @@ static void walk_exit(struct cpm_walk *w)
 {
 	kjoule_earliest_exit(&w->turns);
 	free(w->recent);
+	free(w->edges);
 	free(w->blocks);
 	free(w->active);
 	free(w->place);

@@ -8,6 +8,7 @@
 #include "grow.h"
 #include "pack.h"
 #include "recording.h"
+#include "vdso.h"
 
 /* Packed records of a chunk, at most: record writes a lump of about a megabyte. */
 #define RING_CHUNK_MAX	(8u << 20)
@@ -203,6 +204,18 @@ static int add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	return 0;
 }
 
+static int add_vdso(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+{
+	if (rec->vdso || !c->len || c->len > KJOULE_VDSO_MAX)
+		return rec->vdso ? 0 : -EBADMSG;
+	rec->vdso = malloc(c->len);
+	if (!rec->vdso)
+		return -ENOMEM;
+	memcpy(rec->vdso, c->data, c->len);
+	rec->vdso_len = c->len;
+	return 0;
+}
+
 static int add_awake(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	size_t n = c->len / sizeof(*rec->awake);
@@ -253,6 +266,8 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 	case KJOULE_CHUNK_BUILD_IDS:
 		ret = kjoule_build_ids_decode(c->data, c->len, rec->build_ids);
 		break;
+	case KJOULE_CHUNK_VDSO:
+		return add_vdso(rec, c);
 	case KJOULE_CHUNK_AWAKE:
 		return add_awake(rec, c);
 	case KJOULE_CHUNK_END:
@@ -394,6 +409,7 @@ void kjoule_recording_free(struct kjoule_recording *rec)
 	free(rec->awake);
 	free(rec->side_band);
 	free(rec->regions);
+	free(rec->vdso);
 	kjoule_kallsyms_free(rec->kallsyms);
 	kjoule_build_ids_free(rec->build_ids);
 	kjoule_jitmaps_free(rec->jitmaps);

@@ -69,6 +69,8 @@ struct kjoule_recording {
 	struct kjoule_jitmaps *jitmaps;
 	size_t jitmaps_len;			/* of their text */
 	struct kjoule_build_ids *build_ids;
+	uint8_t *vdso;			/* NULL: not in the file */
+	size_t vdso_len;
 	uint64_t file_bytes;
 	uint64_t packed_len;		/* of the chunks that they came in */
 	bool left_in_file;		/* the records, see struct kjoule_stream */
