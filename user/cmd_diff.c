@@ -330,6 +330,27 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 	return ret;
 }
 
+/* What the user has named and nothing ran of on either side is no block without a difference. Return: all of it ran */
+static bool all_sampled(const struct diff *d, const struct named *named)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < named->n; i++) {
+		bool found = false;
+
+		for (uint32_t f = 0; f < d->names.b.n_functions && !found; f++) {
+			const struct blocks_function *of = &d->names.b.functions[f];
+
+			found = of->unit && of->unit->kind == GRAIN_NAMED && of->samples &&
+				!strcmp(of->symbol, named->blocks[i].name);
+		}
+		if (!found)
+			cmd_warn("--block %s: no sample fell into it on either side", named->blocks[i].name);
+		all &= found;
+	}
+	return all;
+}
+
 static int diff(const struct asked *a)
 {
 	struct kjoule_error err = { 0 };
@@ -347,7 +368,7 @@ static int diff(const struct asked *a)
 		ret = diff_print(&d, &a->opt);
 	if (ret)
 		code = cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
-	else if (d.sides[0].damaged || d.sides[1].damaged)
+	else if (!all_sampled(&d, &a->opt.named) || d.sides[0].damaged || d.sides[1].damaged)
 		code = EXIT_FAILED;
 	merge_notes_free(&d.notes);
 	free(d.rows);

@@ -19,6 +19,7 @@ struct view_object {
 	const char *file;	/* to be opened for it; NULL: none */
 	struct kjoule_elf *elf;
 	int error;		/* why there is none */
+	bool nameless;		/* a function that was met has no name */
 };
 
 static const char unknown[] = "[unknown]";
@@ -227,6 +228,8 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	if (!symbol)
 		return;
 	same_part(v, map, pid, time_ns, ip, ip - (address - low), ip + (high - address), place);
+	/* see kjoule_symbol */
+	o->nameless |= !strncmp(symbol->name, "0x", 2);
 	place->start = symbol->start;
 	place->end = symbol->end;
 	place->symbol = symbol->name;
@@ -303,9 +306,9 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 	for (; *i < v->n_objects; ++*i) {
 		const struct view_object *o = &v->objects[*i];
 
-		if (o->elf || o->path[0] != '/' || o->path[1] == '/')
+		if ((o->elf && !o->nameless) || o->path[0] != '/' || o->path[1] == '/')
 			continue;
-		*error = o->error;
+		*error = o->elf ? -ENOMSG : o->error;
 		return o->path;
 	}
 	return NULL;
@@ -313,13 +316,18 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 
 const char *view_why_missing(int error)
 {
+	static char text[128];
+
 	switch (error) {
 	case -ESTALE:
-		return "it is not the file that was recorded: its build id is another one";
+		return "no symbols: it is not the file that was recorded: its build id is another one";
 	case -ENODATA:
-		return "it has no symbols; install its debug symbols or build it without stripping";
+		return "no symbols: it has none; install its debug symbols or build it without stripping";
+	case -ENOMSG:
+		return "no symbols for some functions, which are shown by their addresses; install its debug symbols or build it without stripping";
 	default:
-		return strerror(-error);
+		snprintf(text, sizeof(text), "no symbols: %s", strerror(-error));
+		return text;
 	}
 }
 
@@ -364,6 +372,6 @@ int view_complain(const struct view *v, const char *path)
 	const char *object_path;
 
 	for (size_t i = 0; (object_path = view_missing(v, &i, &error)); i++)
-		cmd_warn("%s: no symbols: %s", object_path, view_why_missing(error));
+		cmd_warn("%s: %s", object_path, view_why_missing(error));
 	return code;
 }

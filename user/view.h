@@ -118,7 +118,7 @@ double view_duration_s(const struct view *v);
 struct kjoule_cpu_stats view_books(const struct view *v);
 /** view_comm() - name of a thread, "[unknown]" if never told */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/** view_missing() - the next object from *@i on without symbols and why, NULL if there is none */
+/** view_missing() - the next object from *@i on without symbols, or with functions that have no name, and why; NULL if there is none */
 const char *view_missing(const struct view *v, size_t *i, int *error);
 /**
  * view_complain() - say on standard error what is wrong with the file
@@ -127,7 +127,7 @@ const char *view_missing(const struct view *v, size_t *i, int *error);
 int view_complain(const struct view *v, const char *path);
 /** view_complain_file() - the same of the file itself, not of objects without symbols */
 int view_complain_file(const struct view *v, const char *path);
-/** view_why_missing() - for users, of view_missing()'s @error */
+/** view_why_missing() - for users, of view_missing()'s @error; until the next call */
 const char *view_why_missing(int error);
 
 #endif /* KJOULE_VIEW_H */

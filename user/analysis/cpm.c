@@ -473,7 +473,8 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 	int ret = -ENOMEM;
 
 	memset(d, 0, sizeof(*d));
-	if (n < 2 || readings[0].tick == readings[n - 1].tick)
+	/* one that stood still says nothing, however often it was read */
+	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
 		return -ENODATA;
 	d->n_vectors = v->n_vectors;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;

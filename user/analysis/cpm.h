@@ -95,12 +95,13 @@ struct cpm_walk {
 };
 
 /*
- * Ticks at which some block ran, in order: the vector @vector at @tick and at what follows, @count of them. They are
- * found anew from the lanes each time: there are too many to be kept.
+ * Ticks at which some block ran, in order: the vector @vector at @tick and at what follows, @count of them; @made_up:
+ * what some CPU ran was not seen. They are found anew from the lanes each time: there are too many to be kept.
  */
 struct cpm_events {
 	uint64_t tick, count;
 	uint32_t vector;
+	bool made_up;
 	const struct cpm_vectors *v;
 	struct cpm_walk walk;
 };
@@ -178,7 +179,7 @@ struct cpm_irq {
  * A sample belongs to the window that encloses it. The energy of a window is divided
  * among its ticks and none is left over.
  *
- * Return: 0, -ENODATA with fewer than two readings, -ENOMEM
+ * Return: 0, -ENODATA with fewer than two readings or where all say the same, -ENOMEM
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d);

@@ -464,7 +464,7 @@ void profile_unknown(struct profile_energy *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->j = e->net_j = e->w = e->net_w = (struct value){ NAN, NAN, NAN };
-	e->residual_j = NAN;
+	e->residual_j = e->ticks_j = e->other_j = NAN;
 }
 
 /* A group more for blocks that are in none. */
@@ -578,7 +578,7 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 	}
 }
 
-int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
+static int sum_levels(const struct profile *p, const struct profile_level *levels, size_t n)
 {
 	struct summing *sums = calloc(n + 1, sizeof(*sums));
 	struct reading *r = malloc(sizeof(*r));
@@ -603,6 +603,79 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 	free(sums);
 	free(r);
 	return ret ? ret : all_energies(p, levels, n);
+}
+
+/* Where there are ticks of a block. */
+enum presence { ABSENT, BESIDE, PRESENT };
+
+static void find_present(const struct profile_input *in, uint8_t *present)
+{
+	struct lane_cursor c;
+
+	present[in->silent_block] = BESIDE;
+	for (size_t l = 0; l < in->n_lanes; l++) {
+		uint8_t where = in->lanes[l].shadow ? BESIDE : PRESENT;
+
+		lane_begin(&c, &in->lanes[l].lane, NULL);
+		while (lane_next(&c))
+			if (present[c.t.block] < where)
+				present[c.t.block] = where;
+	}
+}
+
+/*
+ * A group of @of that has the very blocks that the only group of @level has, as far as they are present, with none of
+ * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
+ * UINT32_MAX if there is none
+ */
+static uint32_t find_same(const struct profile_input *in, const uint8_t *present, const struct profile_level *level,
+			  const struct profile_level *of)
+{
+	uint32_t same = UINT32_MAX;
+
+	if (level->n_groups != 1)
+		return UINT32_MAX;
+	for (uint32_t b = 0; b < in->n_blocks; b++)
+		if (present[b] && !level->group_of[b])
+			same = of->group_of[b];
+	for (uint32_t b = 0; b < in->n_blocks && same != UINT32_MAX; b++) {
+		bool here = level->group_of[b] == 0, there = of->group_of[b] == same;
+
+		if (present[b] && (here != there || (present[b] == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
+			same = UINT32_MAX;
+	}
+	return same;
+}
+
+int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
+{
+	struct profile_level *others = calloc(n + 1, sizeof(*others));
+	uint8_t *present = calloc(p->in->n_blocks + 1ul, sizeof(*present));
+	size_t like = n, first = n, n_others = 0;
+	uint32_t group = UINT32_MAX;
+	int ret = others && present ? 0 : -ENOMEM;
+
+	if (!ret && n > 1)
+		find_present(p->in, present);
+	for (size_t i = 0; i < n && !ret && group == UINT32_MAX; i++) {
+		for (size_t k = 0; k < n && group == UINT32_MAX; k++) {
+			if (k == i)
+				continue;
+			group = find_same(p->in, present, &levels[i], &levels[k]);
+			first = i;
+			like = k;
+		}
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		if (i != first || group == UINT32_MAX)
+			others[n_others++] = levels[i];
+	if (!ret)
+		ret = sum_levels(p, others, n_others);
+	if (!ret && group != UINT32_MAX)
+		levels[first].out[0] = levels[like].out[group];
+	free(present);
+	free(others);
+	return ret;
 }
 
 int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,

@@ -80,14 +80,14 @@ static void name_vectors(const struct work *w, const struct profile *p, struct t
 }
 
 /* Ticks [from, to), however many. */
-static int put_stretch(struct lane *l, uint64_t from, uint64_t to, uint32_t vector)
+static int put_stretch(struct lane *l, uint64_t from, uint64_t to, uint32_t vector, bool made_up)
 {
 	int ret = 0;
 
 	while (from < to && !ret) {
 		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
 
-		ret = lane_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .more = n - 1 }, 0);
+		ret = lane_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .made_up = made_up, .more = n - 1 }, 0);
 		from += n;
 	}
 	return ret;
@@ -104,14 +104,14 @@ static int times(const struct work *w, struct together_vector *out)
 	int ret = cpm_events_begin(w->v, &e);
 
 	while (!ret && cpm_events_next(&e)) {
-		ret = put_stretch(&packed, next, e.tick, CPM_SILENT);
+		ret = put_stretch(&packed, next, e.tick, CPM_SILENT, false);
 		next = e.tick + e.count;
 		if (!ret)
-			ret = put_stretch(&packed, e.tick, next, e.vector);
+			ret = put_stretch(&packed, e.tick, next, e.vector, e.made_up);
 	}
 	cpm_events_end(&e);
 	if (!ret)
-		ret = put_stretch(&packed, next, w->in->end_tick, CPM_SILENT);
+		ret = put_stretch(&packed, next, w->in->end_tick, CPM_SILENT, false);
 	if (!ret)
 		ret = sums ? lane_seal(&packed) : -ENOMEM;
 	if (!ret)

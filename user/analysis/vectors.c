@@ -334,6 +334,9 @@ bool cpm_events_next(struct cpm_events *e)
 	if (!n)
 		return false;
 	e->count = to - e->tick;
+	e->made_up = false;
+	for (size_t i = 0; i < n; i++)
+		e->made_up |= e->walk.at[e->walk.active[i]].t.made_up;
 	recent = recent_of(&e->walk, n);
 	if (is_recent(recent, &e->walk, n)) {
 		e->vector = recent->vector;

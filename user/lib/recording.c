@@ -87,7 +87,7 @@ union stub {
  * Stacks are hundred times larger than all else and are looked at once: what stays in memory is
  * where to find them. Return: what is left of @len
  */
-static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len)
+static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len, bool *callers)
 {
 	const struct kjoule_record *rec;
 	size_t off = 0, out = 0;
@@ -96,6 +96,7 @@ static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len
 		size_t size = rec->size;
 		union stub stub;
 
+		*callers |= rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_CHAIN;
 		if (rec->type == KJOULE_RECORD_STACK && size >= sizeof(stub)) {
 			memcpy(&stub, rec, sizeof(stub.stack));
 			stub.stack.rec.size = size = sizeof(stub);
@@ -130,7 +131,7 @@ static void leave_records(struct kjoule_recording *rec)
 	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
 
 	if (rec->left_in_file || rec->packed_len <= kjoule_recording_keep_most ||
-	    !rec->meta.session.interval_ns || rec->meta.session.flags & callers)
+	    !rec->meta.session.interval_ns || rec->meta.session.flags & callers || rec->callers)
 		return;
 	rec->left_in_file = true;
 	for (size_t i = 0; i < rec->n_streams; i++) {
@@ -167,7 +168,7 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		rec->unpackable++;
 	else if (ret)
 		return ret;
-	len = leave_stacks(s, records, len);
+	len = leave_stacks(s, records, len, &rec->callers);
 	rec->records_len += len;
 	if (rec->records_len > KJOULE_GROWTH_LEAST + KJOULE_GROWTH_RATIO * rec->file_bytes) {
 		free(records);

@@ -72,6 +72,7 @@ struct kjoule_recording {
 	uint8_t *vdso;			/* NULL: not in the file */
 	size_t vdso_len;
 	uint64_t file_bytes;
+	bool callers;			/* chains or stacks were met */
 	uint64_t packed_len;		/* of the chunks that they came in */
 	bool left_in_file;		/* the records, see struct kjoule_stream */
 	uint64_t records_len;		/* of all streams, if not */
