@@ -146,25 +146,16 @@ double interval_weight(double value, double lost)
 	return fmax(1 - lost / value, LEAST_OWN);
 }
 
-/* Values of one group into its batches, as many into each; those of an odd number into the first ones. */
-static void add_to_batch(struct interval_mean *m, const struct interval_entry *e)
+/* On to the next batch: as many values go into each, those of an odd number into the first ones. */
+static void next_batch(struct interval_mean *m)
 {
 	uint64_t batches = m->n < INTERVAL_BATCHES ? m->n : INTERVAL_BATCHES;
 
-	if (!m->until)
-		m->until = (m->n + batches - 1) / batches;
-	for (uint32_t i = 0; i <= e->t.more; i++) {
-		if (m->seen++ == m->until) {
-			m->at++;
-			m->until = ((m->at + 1) * m->n + batches - 1) / batches;
-		}
-		m->batch[m->at] += e->weighted;
-		m->batch_weight[m->at] += e->weight;
-	}
+	m->at += m->seen > 0;
+	m->until = ((m->at + 1) * m->n + batches - 1) / batches;
 }
 
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n,
-			bool second)
+void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n)
 {
 	for (size_t k = 0; k < n; k++, e++) {
 		uint32_t group = group_of[e->t.block];
@@ -173,14 +164,14 @@ void interval_means_add(struct interval_mean *means, const uint32_t *group_of, c
 		if (group == NO_GROUP || !(e->weight > 0))
 			continue;
 		m = &means[group];
-		if (second) {
-			add_to_batch(m, e);
-			continue;
-		}
-		m->n += e->t.more + 1;
 		for (uint32_t i = 0; i <= e->t.more; i++) {
+			if (m->seen == m->until)
+				next_batch(m);
+			m->seen++;
 			m->sum += e->weighted;
 			m->weight += e->weight;
+			m->batch[m->at] += e->weighted;
+			m->batch_weight[m->at] += e->weight;
 		}
 	}
 }

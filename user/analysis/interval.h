@@ -94,7 +94,7 @@ void interval_lane_end(struct interval_lane *l, uint64_t end_tick);
 /*
  * The mean of a group's values; a value is a sample's, so that an entry has as many as ticks. It comes with an interval
  * from the means of up to 32 batches of consecutive samples, because samples that follow each other are not
- * independent. All entries are gone through twice.
+ * independent. How many there will be, @n, has to be known before the first.
  */
 struct interval_mean {
 	uint64_t n, seen, until;
@@ -104,8 +104,7 @@ struct interval_mean {
 	double batch_weight[INTERVAL_BATCHES];
 };
 
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n,
-			bool second);
+void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n);
 /** interval_mean() - NAN without any value */
 struct value interval_mean(const struct interval_mean *m);
 

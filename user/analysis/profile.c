@@ -270,14 +270,13 @@ static struct irq_cost cost_of(const struct reading *r)
 }
 
 /* Return: false at the end */
-static bool read_entries(struct reading *r, bool costs)
+static bool read_entries(struct reading *r)
 {
 	for (r->n = 0; r->n < ENTRIES && lane_next(&r->c); r->n++) {
 		if (r->c.value != r->value)
 			follow_value(r, r->c.value);
 		r->entries[r->n] = (struct interval_entry){ r->c.t, r->weight, r->weighted };
-		if (costs)
-			r->costs[r->n] = cost_of(r);
+		r->costs[r->n] = cost_of(r);
 	}
 	return r->n;
 }
@@ -324,29 +323,54 @@ struct summing {
 	struct irq_sum *costs;
 };
 
-/* All lanes, twice: the second time for the means' intervals. */
+/* What is to be known of a block before its ticks are added up. */
+struct presence {
+	enum { ABSENT, BESIDE, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
+	uint64_t values;			/* that the mean is of */
+};
+
+static struct presence *find_present(const struct profile_input *in)
+{
+	struct presence *present = calloc(in->n_blocks + 1ul, sizeof(*present));
+	struct lane_cursor c;
+
+	if (!present)
+		return NULL;
+	present[in->silent_block].where = BESIDE;
+	for (size_t l = 0; l < in->n_lanes; l++) {
+		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (lane_next(&c)) {
+			struct presence *p = &present[c.t.block];
+
+			p->values += c.value ? c.t.more + 1 : 0;
+			if (!in->lanes[l].shadow)
+				p->where = PRESENT;
+			else if (p->where == ABSENT)
+				p->where = BESIDE;
+		}
+	}
+	return present;
+}
+
 static void sum_lanes(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
 		      struct reading *r)
 {
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t l = 0; l < p->in->n_lanes; l++) {
-			const struct profile_lane *lane = &p->in->lanes[l];
+	for (size_t l = 0; l < p->in->n_lanes; l++) {
+		const struct profile_lane *lane = &p->in->lanes[l];
 
-			begin_reading(r, p->in, lane);
-			for (size_t i = 0; i < n; i++)
-				interval_lane_begin(&sums[i].at, sums[i].times, p->in->jitter);
-			while (read_entries(r, !pass)) {
-				for (size_t i = 0; i < n; i++) {
-					interval_means_add(sums[i].means, levels[i].group_of, r->entries, r->n, pass);
-					if (!pass)
-						interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
-					if (!pass && !lane->shadow)
-						add_costs(r, levels[i].group_of, sums[i].costs);
-				}
+		begin_reading(r, p->in, lane);
+		for (size_t i = 0; i < n; i++)
+			interval_lane_begin(&sums[i].at, sums[i].times, p->in->jitter);
+		while (read_entries(r)) {
+			for (size_t i = 0; i < n; i++) {
+				interval_means_add(sums[i].means, levels[i].group_of, r->entries, r->n);
+				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
+				if (!lane->shadow)
+					add_costs(r, levels[i].group_of, sums[i].costs);
 			}
-			for (size_t i = 0; i < n && !pass; i++)
-				interval_lane_end(&sums[i].at, p->in->end_tick);
 		}
+		for (size_t i = 0; i < n; i++)
+			interval_lane_end(&sums[i].at, p->in->end_tick);
 	}
 }
 
@@ -578,7 +602,7 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 	}
 }
 
-static int sum_levels(const struct profile *p, const struct profile_level *levels, size_t n)
+static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels, size_t n)
 {
 	struct summing *sums = calloc(n + 1, sizeof(*sums));
 	struct reading *r = malloc(sizeof(*r));
@@ -591,6 +615,10 @@ static int sum_levels(const struct profile *p, const struct profile_level *level
 		sums[i].costs = calloc(levels[i].n_groups + 1, sizeof(*sums[i].costs));
 		ret = sums[i].times && sums[i].means && sums[i].costs ? 0 : -ENOMEM;
 	}
+	for (size_t i = 0; i < n && !ret; i++)
+		for (uint32_t b = 0; b < p->in->n_blocks; b++)
+			if (levels[i].group_of[b] != UINT32_MAX)
+				sums[i].means[levels[i].group_of[b]].n += present[b].values;
 	if (!ret)
 		sum_lanes(p, levels, sums, n, r);
 	for (size_t i = 0; i < n && !ret; i++)
@@ -605,30 +633,12 @@ static int sum_levels(const struct profile *p, const struct profile_level *level
 	return ret ? ret : all_energies(p, levels, n);
 }
 
-/* Where there are ticks of a block. */
-enum presence { ABSENT, BESIDE, PRESENT };
-
-static void find_present(const struct profile_input *in, uint8_t *present)
-{
-	struct lane_cursor c;
-
-	present[in->silent_block] = BESIDE;
-	for (size_t l = 0; l < in->n_lanes; l++) {
-		uint8_t where = in->lanes[l].shadow ? BESIDE : PRESENT;
-
-		lane_begin(&c, &in->lanes[l].lane, NULL);
-		while (lane_next(&c))
-			if (present[c.t.block] < where)
-				present[c.t.block] = where;
-	}
-}
-
 /*
  * A group of @of that has the very blocks that the only group of @level has, as far as they are present, with none of
  * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
  * UINT32_MAX if there is none
  */
-static uint32_t find_same(const struct profile_input *in, const uint8_t *present, const struct profile_level *level,
+static uint32_t find_same(const struct profile_input *in, const struct presence *present, const struct profile_level *level,
 			  const struct profile_level *of)
 {
 	uint32_t same = UINT32_MAX;
@@ -636,12 +646,13 @@ static uint32_t find_same(const struct profile_input *in, const uint8_t *present
 	if (level->n_groups != 1)
 		return UINT32_MAX;
 	for (uint32_t b = 0; b < in->n_blocks; b++)
-		if (present[b] && !level->group_of[b])
+		if (present[b].where && !level->group_of[b])
 			same = of->group_of[b];
 	for (uint32_t b = 0; b < in->n_blocks && same != UINT32_MAX; b++) {
 		bool here = level->group_of[b] == 0, there = of->group_of[b] == same;
 
-		if (present[b] && (here != there || (present[b] == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
+		if (present[b].where &&
+		    (here != there || (present[b].where == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
 			same = UINT32_MAX;
 	}
 	return same;
@@ -650,13 +661,11 @@ static uint32_t find_same(const struct profile_input *in, const uint8_t *present
 int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
 {
 	struct profile_level *others = calloc(n + 1, sizeof(*others));
-	uint8_t *present = calloc(p->in->n_blocks + 1ul, sizeof(*present));
+	struct presence *present = find_present(p->in);
 	size_t like = n, first = n, n_others = 0;
 	uint32_t group = UINT32_MAX;
 	int ret = others && present ? 0 : -ENOMEM;
 
-	if (!ret && n > 1)
-		find_present(p->in, present);
 	for (size_t i = 0; i < n && !ret && group == UINT32_MAX; i++) {
 		for (size_t k = 0; k < n && group == UINT32_MAX; k++) {
 			if (k == i)
@@ -670,7 +679,7 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 		if (i != first || group == UINT32_MAX)
 			others[n_others++] = levels[i];
 	if (!ret)
-		ret = sum_levels(p, others, n_others);
+		ret = sum_levels(p, present, others, n_others);
 	if (!ret && group != UINT32_MAX)
 		levels[first].out[0] = levels[like].out[group];
 	free(present);
