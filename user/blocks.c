@@ -51,7 +51,7 @@ struct blocks_index {
 	struct stretch {
 		uint64_t start;
 		uint32_t len, process, function;
-	} stretches[STRETCHES][2];
+	} stretches[STRETCHES][2], last;
 	/* the same for one address, where that is not known */
 	struct {
 		uint64_t ip;
@@ -180,9 +180,16 @@ static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process)
 /* Return: NULL if it is not known */
 static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process)
 {
-	const struct stretch *two = stretches_of(b, ip, process);
+	const struct stretch *two;
 
-	return is_inside(&two[0], ip, process) ? &two[0] : is_inside(&two[1], ip, process) ? &two[1] : NULL;
+	/* a function runs for some samples at a time */
+	if (is_inside(&b->index->last, ip, process))
+		return &b->index->last;
+	two = stretches_of(b, ip, process);
+	if (!is_inside(two, ip, process) && !is_inside(++two, ip, process))
+		return NULL;
+	b->index->last = *two;
+	return two;
 }
 
 static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *stretch)

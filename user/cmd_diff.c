@@ -38,22 +38,21 @@ static const char help[] =
 "(report's --model cpm). The exit code does not tell whether there is a difference; it is 1 if parts of\n"
 "a file are damaged.\n";
 
-enum { OPT_BY = 256, OPT_BLOCK, OPT_SORT, OPT_LIMIT, OPT_COMM, OPT_SOURCE, OPT_INTERVAL, OPT_RAW, OPT_WITHOUT_OUTLIERS,
-       OPT_FORCE, OPT_JSON, OPT_CSV };
+enum { OPT_BY = 256, OPT_BLOCK, OPT_SORT, OPT_RAW, OPT_WITHOUT_OUTLIERS, OPT_FORCE };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "block", required_argument, NULL, OPT_BLOCK },
 	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "source", required_argument, NULL, OPT_SOURCE },
-	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
+	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
+	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
+	{ "interval", required_argument, NULL, REPORT_OPT_INTERVAL },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "json", no_argument, NULL, REPORT_OPT_JSON },
+	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -96,21 +95,6 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		return report_parse_block("diff", arg, opt);
 	case OPT_SORT:
 		return parse_sort(arg, opt);
-	case OPT_LIMIT:
-		return args_percent(arg, limit) ?
-		       cmd_usage("diff", "--percent-limit %s: expected a number from 0 to 100", arg) : 0;
-	case OPT_COMM:
-		opt->comm = arg;
-		return 0;
-	case OPT_SOURCE:
-		opt->source = arg;
-		return args_sources(arg) ?
-		       cmd_usage("diff", "--source '%s': expected names with commas between, none of them empty",
-				 arg) : 0;
-	case OPT_INTERVAL:
-		opt->worst_case = !strcmp(arg, "worst-case");
-		return opt->worst_case || !strcmp(arg, "combined") ? 0 :
-		       cmd_usage("diff", "--interval %s: no such kind; there are combined, worst-case", arg);
 	case OPT_RAW:
 		opt->raw = true;
 		return 0;
@@ -120,14 +104,8 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 	case OPT_FORCE:
 		a->force = true;
 		return 0;
-	case OPT_JSON:
-		opt->format = OUTPUT_JSON;
-		return 0;
-	case OPT_CSV:
-		opt->format = OUTPUT_CSV;
-		return 0;
 	}
-	return EXIT_USAGE;
+	return report_parse_common("diff", c, arg, opt, limit);
 }
 
 /* What is before "--" and what is behind it; without one there are two. */
