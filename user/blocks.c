@@ -760,6 +760,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		return ret;
 	}
 	place_windows(b, v);
+	if (v->rec.left_in_file)	/* it is a large one */
+		meters_release(v, &b->meters);
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		b->domains[d] = &b->meters.info[d];

@@ -34,13 +34,18 @@
  * a tick between them are one: what was spent between them belongs to the ticks before,
  * because none of its own was seen. While they are made:
  */
-struct making {
+struct cpm_making {
 	const struct cpm_vectors *v;
-	const struct cpm_irq *irq;
+	struct cpm_irq irq;
+	bool has_irq;
 	struct cpm_domain *d;
-	/* how far the windows have been gone through, which follow each other */
-	struct cpm_events event;
-	bool more;			/* there is an event */
+	const struct cpm_reading *readings;
+	size_t n;
+	uint64_t end_tick;
+	size_t last, next;		/* the readings that the window is between; see next_window() */
+	bool first, only;		/* the first move of the counter; it moves once */
+	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
+	uint64_t silent;		/* its ticks at which nothing ran */
 	size_t untaken;
 	struct cpm_part *parts;		/* of the window at hand */
 	size_t n_parts, room;
@@ -54,7 +59,7 @@ static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 	return high > low ? high - low : 0;
 }
 
-static int add_part(struct making *m, uint32_t vector, uint64_t count)
+static int add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
 {
 	size_t at = m->n_parts;
 
@@ -85,7 +90,7 @@ static int by_vector(const void *a, const void *b)
 #define FEW_PARTS	48
 
 /* In the order of their vectors, each once. */
-static void tidy_parts(struct making *m)
+static void tidy_parts(struct cpm_making *m)
 {
 	struct cpm_part *p = m->parts;
 	size_t n = 0;
@@ -109,29 +114,8 @@ static void tidy_parts(struct making *m)
 	m->n_parts = n;
 }
 
-/* The parts of window @w. The silent one is the last. */
-static int add_parts(struct making *m, const struct cpm_window *w)
-{
-	uint64_t silent = w->to - w->from;
-	int ret = 0;
-
-	m->n_parts = 0;
-	for (; m->more && m->event.tick < w->to && !ret; m->more = cpm_events_next(&m->event)) {
-		uint64_t end = m->event.tick + m->event.count, n = common(m->event.tick, end, w->from, w->to);
-
-		if (n)
-			ret = add_part(m, m->event.vector, n);
-		silent -= n;
-		if (end > w->to)
-			break;	/* the next window has the rest */
-	}
-	if (!ret)
-		tidy_parts(m);
-	return !ret && silent ? add_part(m, CPM_SILENT, silent) : ret;
-}
-
 /* Ticks of a window that idle CPUs did not take, all of them together. */
-static double untaken(struct making *m, const struct cpm_window *w)
+static double untaken(struct cpm_making *m, const struct cpm_window *w)
 {
 	const struct cpm_vectors *v = m->v;
 	double sum = 0;
@@ -147,17 +131,24 @@ static double untaken(struct making *m, const struct cpm_window *w)
 	return sum;
 }
 
-/* The energy of a window less what interrupts spent in it. */
-static void take_out(struct making *m, struct cpm_window *w)
+/* The blocks of a vector that are no marginal ones. Its base may not be known yet. */
+static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
 {
-	const struct cpm_irq *irq = m->irq;
+	uint32_t n = 0;
+
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		n += v->kinds[v->members[m]] != CPM_MARGINAL;
+	return n;
+}
+
+/* The energy of a window less what interrupts spent in it. */
+static void take_out(struct cpm_making *m, struct cpm_window *w)
+{
+	const struct cpm_irq *irq = &m->irq;
 	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
 
-	for (size_t p = 0; p < m->n_parts; p++) {
-		uint32_t base = m->v->base[m->parts[p].vector];
-
-		busy += (double)m->parts[p].count * (m->v->first[base + 1] - m->v->first[base]);
-	}
+	for (size_t p = 0; p < m->n_parts; p++)
+		busy += (double)m->parts[p].count * unmarginal(m->v, m->parts[p].vector);
 	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->idle_uj * fmax(all - busy, 0), 0);
 }
 
@@ -177,7 +168,7 @@ static uint8_t *put_number(uint8_t *at, uint64_t v)
 	return at;
 }
 
-static int pack_window(struct making *m, const struct cpm_window *w)
+static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 {
 	struct cpm_domain *d = m->d;
 	size_t most = WINDOW_MOST + PART_MOST * m->n_parts;
@@ -216,44 +207,116 @@ static int pack_window(struct making *m, const struct cpm_window *w)
 	return 0;
 }
 
-static int add_window(struct making *m, struct cpm_window w)
+/* The window is over. The silent part is the last. */
+static int close_window(struct cpm_making *m)
 {
-	int ret = add_parts(m, &w);
-
-	if (ret)
-		return ret;
-	if (m->irq)
-		take_out(m, &w);
-	return pack_window(m, &w);
-}
-
-static int make_windows(struct making *m, const struct cpm_reading *r, size_t n, uint64_t end_tick)
-{
-	size_t last = 0, kept = 0, moves = 0;
 	int ret = 0;
 
-	if (r[0].tick)
-		ret = add_window(m, (struct cpm_window){ .to = r[0].tick });
-	while (last + 1 < n && r[last + 1].tick == r[last].tick)
-		last++;
-	for (size_t i = last + 1; i < n; i++)
-		moves += i + 1 == n || r[i + 1].tick != r[i].tick;
-	for (size_t i = last + 1; i < n && !ret; i++) {
-		struct cpm_window w = { .from = r[last].tick, .to = r[i].tick,
-					.uj = (double)(r[i].uj - r[last].uj), .known = true };
+	tidy_parts(m);
+	if (m->silent)
+		ret = add_part(m, CPM_SILENT, m->silent);
+	if (ret)
+		return ret;
+	if (m->has_irq)
+		take_out(m, &m->w);
+	return pack_window(m, &m->w);
+}
 
-		if (i + 1 < n && r[i + 1].tick == r[i].tick)
-			continue;
+/* The last of the readings that are at one tick. */
+static size_t last_at(const struct cpm_making *m, size_t i)
+{
+	while (i + 1 < m->n && m->readings[i + 1].tick == m->readings[i].tick)
+		i++;
+	return i;
+}
+
+/* On to the next window: before the first reading, between two, and after the last. */
+static void next_window(struct cpm_making *m)
+{
+	const struct cpm_reading *r = m->readings;
+	uint64_t from = m->w.to;
+
+	m->w = (struct cpm_window){ .from = from, .to = from };
+	if (from < r[m->last].tick) {
+		m->w.to = r[m->last].tick;
+	} else if (m->next < m->n) {
+		m->w.to = r[m->next].tick;
+		m->w.uj = (double)(r[m->next].uj - r[m->last].uj);
 		/*
 		 * At the first reading the counter had last moved some time before, so the first
 		 * window's energy has a part from before the recording.
 		 */
-		w.known = kept++ || moves == 1;
-		ret = add_window(m, w);
-		last = i;
+		m->w.known = !m->first || m->only;
+		m->first = false;
+		m->last = m->next;
+		m->next = last_at(m, m->next + 1);
+	} else if (m->end_tick > from) {
+		m->w.to = m->end_tick;
 	}
-	if (end_tick > r[n - 1].tick && !ret)
-		ret = add_window(m, (struct cpm_window){ .from = r[n - 1].tick, .to = end_tick });
+	m->n_parts = 0;
+	m->silent = m->w.to - m->w.from;
+}
+
+static void begin_windows(struct cpm_making *m)
+{
+	m->last = last_at(m, 0);
+	m->next = last_at(m, m->last + 1);
+	m->first = true;
+	m->only = m->next + 1 >= m->n;
+	next_window(m);
+}
+
+int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector)
+{
+	uint64_t end = tick + count, n;
+	int ret = 0;
+
+	while (!ret && m->w.to > m->w.from) {
+		n = common(tick, end, m->w.from, m->w.to);
+		if (n)
+			ret = add_part(m, vector, n);
+		m->silent -= n;
+		if (end < m->w.to || ret)
+			break;
+		/* the next window has the rest */
+		ret = close_window(m);
+		next_window(m);
+	}
+	return ret;
+}
+
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
+		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **out)
+{
+	struct cpm_making *m;
+
+	*out = NULL;
+	memset(d, 0, sizeof(*d));
+	/* one that stood still says nothing, however often it was read */
+	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
+		return -ENODATA;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = (struct cpm_making){ .v = v, .d = d, .readings = readings, .n = n, .end_tick = end_tick };
+	if (irq) {
+		m->irq = *irq;
+		m->has_irq = true;
+	}
+	begin_windows(m);
+	*out = m;
+	return 0;
+}
+
+int cpm_making_end(struct cpm_making *m, int ret)
+{
+	while (m && !ret && m->w.to > m->w.from) {
+		ret = close_window(m);
+		next_window(m);
+	}
+	if (m)
+		free(m->parts);
+	free(m);
 	return ret;
 }
 
@@ -464,18 +527,12 @@ static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, 
 	return ret;
 }
 
-int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d)
 {
-	struct making m = { .v = v, .irq = irq, .d = d };
 	double *ticks = NULL;
 	bool *pure = NULL;
 	int ret = -ENOMEM;
 
-	memset(d, 0, sizeof(*d));
-	/* one that stood still says nothing, however often it was read */
-	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
-		return -ENODATA;
 	d->n_vectors = v->n_vectors;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
 	ticks = calloc(d->n_vectors, sizeof(*ticks));
@@ -488,19 +545,32 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 		if (!d->weights[i])
 			goto out;
 	}
-	ret = cpm_events_begin(v, &m.event);
-	m.more = !ret && cpm_events_next(&m.event);
-	if (!ret)
-		ret = make_windows(&m, readings, n, end_tick);
-	cpm_events_end(&m.event);
-	free(m.parts);
-	if (!ret)
-		ret = solve(v, d, pure, ticks);
+	ret = solve(v, d, pure, ticks);
 out:
 	free(ticks);
 	free(pure);
 	if (ret)
 		cpm_domain_free(d);
+	return ret;
+}
+
+int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
+{
+	struct cpm_making *m;
+	struct cpm_events e;
+	int ret = cpm_making_new(v, readings, n, end_tick, irq, d, &m);
+
+	if (ret)
+		return ret;
+	ret = cpm_events_begin(v, &e);
+	while (!ret && cpm_events_next(&e))
+		ret = cpm_making_event(m, e.tick, e.count, e.vector);
+	cpm_events_end(&e);
+	ret = cpm_making_end(m, ret);
+	if (!ret)
+		return cpm_solve_windows(v, steps, d);
+	cpm_domain_free(d);
 	return ret;
 }
 

@@ -183,6 +183,24 @@ struct cpm_irq {
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d);
+/*
+ * The same in parts, so that what ran together is found once for several counters: cpm_making_new() for each of
+ * them, with vectors that cpm_vectors_collect() will fill in and hand to it; cpm_making_end(); cpm_solve_windows().
+ */
+struct cpm_making;
+
+/** cpm_making_new() - Return: as cpm_solve(); what is made is freed by cpm_making_end() */
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
+		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **m);
+/** cpm_making_event() - @count ticks of a vector from @tick on, after all that were before. Return: 0 or -ENOMEM */
+int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector);
+/** cpm_making_end() - all events were there, or (@ret) something failed. Return: @ret, or -ENOMEM; may be NULL */
+int cpm_making_end(struct cpm_making *m, int ret);
+/** cpm_solve_windows() - Return: 0 or -ENOMEM, and the domain is freed */
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d);
+/** cpm_vectors_collect() - cpm_vectors_new(), all of whose events are handed to @n of these as well */
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v,
+			struct cpm_making *const *making, size_t n);
 void cpm_domain_free(struct cpm_domain *d);
 
 /* The windows one after another: @w is the window, @number of them were before it. */

@@ -140,29 +140,44 @@ static int solve_edges(const struct profile_input *in, size_t p, unsigned int do
 	return 0;
 }
 
-static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
+/* What ran together on a package, and its counters' windows. */
+static int make_windows(const struct profile_input *in, size_t p, struct solved *s)
 {
+	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
-	int ret;
+	size_t n = 0;
+	int ret = lanes ? 0 : -ENOMEM;
 
-	if (!lanes)
-		return -ENOMEM;
-	for (size_t i = 0; i < lanes_of(in, p); i++)
-		lanes[i] = lane_of(in, p, i)->lane;
-	ret = cpm_vectors_new(lanes, lanes_of(in, p), in->kinds, &s->vectors);
-	free(lanes);
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		struct cpm_irq irq = irq_energy(in, p, d);
 
-		ret = cpm_solve(&s->vectors, in->packages[p].readings[d],
-				in->packages[p].n_readings[d], in->end_tick, in->steps,
-				isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d]);
+		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
+				     isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d], &making[n]);
 		s->known[d] = !ret;
-		if (ret == -ENODATA)
-			ret = 0;
-		if (s->known[d] && in->model == PROFILE_MIXTURE)
+		n += s->known[d];
+		ret = ret == -ENODATA ? 0 : ret;
+	}
+	for (size_t i = 0; i < lanes_of(in, p) && !ret; i++)
+		lanes[i] = lane_of(in, p, i)->lane;
+	if (!ret)
+		ret = cpm_vectors_collect(lanes, lanes_of(in, p), in->kinds, &s->vectors, making, n);
+	for (size_t i = 0; i < n; i++)
+		ret = cpm_making_end(making[i], ret);
+	free(lanes);
+	return ret;
+}
+
+static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
+{
+	int ret = make_windows(in, p, s);
+
+	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
+		if (!s->known[d])
+			continue;
+		ret = cpm_solve_windows(&s->vectors, in->steps, &s->domain[d]);
+		if (!ret && in->model == PROFILE_MIXTURE)
 			ret = fit_domain(in, p, d, s);
-		if (s->known[d] && in->model == PROFILE_EDGE)
+		if (!ret && in->model == PROFILE_EDGE)
 			ret = solve_edges(in, p, d, s);
 	}
 	return ret;

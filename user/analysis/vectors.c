@@ -253,7 +253,7 @@ static void remember(struct cpm_recent *r, const struct cpm_walk *w, size_t n, u
 }
 
 /* Go through the ticks of all lanes at once. */
-static int merge(struct table *t, struct cpm_walk *w)
+static int merge(struct table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
 	struct cpm_recent *recent;
 	uint64_t from, to;
@@ -269,11 +269,15 @@ static int merge(struct table *t, struct cpm_walk *w)
 		t->v->multi += busy > 1 ? to - from : 0;
 		t->v->ticks += to - from;
 		recent = recent_of(w, n);
-		if (is_recent(recent, w, n))
-			continue;
-		ret = find_vector(t, w->blocks, n, &vector);
-		if (!ret)
-			remember(recent, w, n, vector);
+		if (is_recent(recent, w, n)) {
+			vector = recent->vector;
+		} else {
+			ret = find_vector(t, w->blocks, n, &vector);
+			if (!ret)
+				remember(recent, w, n, vector);
+		}
+		for (size_t i = 0; i < n_making && !ret; i++)
+			ret = cpm_making_event(making[i], from, to - from, vector);
 	}
 	return ret;
 }
@@ -420,8 +424,8 @@ static int find_bases(struct table *t, uint32_t *blocks)
 	return ret;
 }
 
-int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds,
-		    struct cpm_vectors *v)
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v,
+			struct cpm_making *const *making, size_t n)
 {
 	struct table t = { .v = v };
 	struct cpm_walk w = { 0 };
@@ -439,15 +443,20 @@ int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t 
 	if (!ret)
 		ret = find_vector(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
 	if (!ret)
-		ret = merge(&t, &w);
+		ret = find_untaken(v);
+	if (!ret)
+		ret = merge(&t, &w, making, n);
 	if (!ret)
 		ret = find_bases(&t, w.blocks);
-	if (!ret)
-		ret = find_untaken(v);
 	walk_exit(&w);
 	if (ret)
 		cpm_vectors_free(v);
 	return ret;
+}
+
+int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v)
+{
+	return cpm_vectors_collect(lanes, n_lanes, kinds, v, NULL, 0);
 }
 
 void cpm_vectors_free(struct cpm_vectors *v)
