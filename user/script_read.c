@@ -40,7 +40,8 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 {
 	uint32_t late = 0;
 
-	while (kjoule_records_next(c->records, &c->rec) > 0) {
+	while ((c->error = kjoule_records_next(c->records, &c->rec)) > 0) {
+		c->error = 0;
 		switch (c->rec->type) {
 		case KJOULE_RECORD_TASK:
 			c->pid = u32_at(c->rec, offsetof(struct kjoule_task, pid));
@@ -160,6 +161,7 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 		c->pid = c->tgid = TIMELINE_NO_TASK;
 		c->time_ns = v->rec.meta.session.t0_ns;
 		step(r, c);
+		r->error = r->error ? r->error : c->error;
 		if (c->rec)
 			kjoule_earliest_push(&r->turns, c->time_ns, r->n_cursors);
 	}
@@ -174,6 +176,7 @@ bool script_reader_next(struct script_reader *r, const struct script_cursor **re
 
 	if (r->last) {
 		step(r, r->last);
+		r->error = r->error ? r->error : r->last->error;
 		if (r->last->rec)
 			kjoule_earliest_push(&r->turns, r->last->time_ns, r->last - r->cursors);
 		r->last = NULL;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "synthetic.h"
@@ -305,6 +306,29 @@ static void a_program_that_is_gone_or_another_one_is_named(void **state)
 	}
 }
 
+extern char __executable_start;
+
+static void a_stripped_program_is_told_how_to_get_names(void **state)
+{
+	char command[700], path[300];
+	struct recipe r = { .exe = path, .at = 0x10000000 + ((char *)different_programs_are_not_averaged - &__executable_start) };
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", temp_path("stripped"));
+	snprintf(command, sizeof(command), "objcopy --strip-all /proc/%d/exe %s 2>/dev/null", getpid(), path);
+	if (system(command))
+		skip();
+	asked = "stripped";
+	kjoule("report %s", record("names", &r));
+	told(says(out, " 0x") && says(err, "no symbols for some functions"));
+	assert_true(says(err, "install its debug symbols"));
+	/* one that has them is not */
+	r.exe = realpath("/proc/self/exe", NULL);
+	kjoule("report %s", record("names", &r));
+	told(says(out, "different_programs_are_not_averaged") && !says(err, "no symbols"));
+	free((char *)r.exe);
+}
+
 static int done(void **state)
 {
 	(void)state;
@@ -323,6 +347,7 @@ int main(void)
 		cmocka_unit_test(lost_samples_are_told_and_nobodys),
 		cmocka_unit_test(different_programs_are_not_averaged),
 		cmocka_unit_test(a_program_that_is_gone_or_another_one_is_named),
+		cmocka_unit_test(a_stripped_program_is_told_how_to_get_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, done);
