@@ -165,6 +165,34 @@ static void say_of(const char *name, const char *what)
 	free(clean);
 }
 
+static const char *why(enum annotate_miss miss)
+{
+	return miss == ANNOTATE_NO_CODE ? "its code is not to be seen: no file, none of this machine's, or too much of it" :
+	       miss == ANNOTATE_NO_LINES ? "there is no debug information of it: leave out --by line" : NULL;
+}
+
+/* The same as the footnotes, for programs. */
+static void add_missing(const struct annotate *a, struct json_object *head)
+{
+	struct json_object *functions = json_object_new_array(), *sources = json_object_new_array(), *o;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct annotate_function *f = &a->functions[i];
+
+		if (!why(f->miss))
+			continue;
+		o = json_object_new_object();
+		json_object_object_add(o, "function", output_json_str(f->name));
+		json_object_object_add(o, "object", output_json_str(f->object));
+		json_object_object_add(o, "reason", json_object_new_string(why(f->miss)));
+		json_object_array_add(functions, o);
+	}
+	for (size_t i = 0; i < a->n_missing; i++)
+		json_object_array_add(sources, output_json_str(a->missing[i]));
+	json_object_object_add(head, "missing_code", functions);
+	json_object_object_add(head, "missing_sources", sources);
+}
+
 static void footnotes(const struct annotate *a, const struct annotate_options *opt)
 {
 	bool vague = false;
@@ -173,10 +201,8 @@ static void footnotes(const struct annotate *a, const struct annotate_options *o
 		const struct annotate_function *f = &a->functions[i];
 
 		vague |= f->precise < f->samples;
-		if (f->miss == ANNOTATE_NO_CODE)
-			say_of(f->name, "its code is not to be seen: no file, none of this machine's, or too much of it");
-		if (f->miss == ANNOTATE_NO_LINES)
-			say_of(f->name, "there is no debug information of it: leave out --by line");
+		if (why(f->miss))
+			say_of(f->name, why(f->miss));
 	}
 	for (size_t i = 0; i < a->n_missing; i++)
 		say_of(a->missing[i], "can not be read: without its text");
@@ -200,6 +226,8 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 		json_object_put(head);
 		return -ENOMEM;
 	}
+	if (head)
+		add_missing(a, head);
 	make_columns(columns, b);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		s.energy[d] = columns_digits(a->total.energy[d].j.v);

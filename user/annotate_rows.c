@@ -240,17 +240,18 @@ static int count_samples(struct making *m)
 	enum { SLOTS = 4096 };
 	struct { uint64_t ip; uint32_t pid; bool used; uint64_t *counter; } *seen = calloc(SLOTS, sizeof(*seen));
 	uint64_t nobody = 0;
+	int ret = seen ? 0 : -ENOMEM;
 
-	if (!seen)
-		return -ENOMEM;
-	for (size_t c = 0; c < m->v->tl.n_cpus; c++) {
-		const struct timeline_cpu *cpu = &m->v->tl.cpus[c];
+	for (size_t c = 0; c < m->v->tl.n_cpus && !ret; c++) {
+		const struct timeline_sample *s;
+		struct view_samples *samples;
 		uint64_t next = 0;
 
-		for (size_t i = 0; i < cpu->n_samples; i++) {
-			const struct timeline_sample *s = &cpu->samples[i];
+		ret = view_samples_open(m->v, c, &samples);
+		while (!ret && (ret = view_samples_next(samples, &s)) > 0) {
 			size_t slot = (s->ip ^ s->ip >> 12 ^ s->tgid) % SLOTS;
 
+			ret = 0;
 			if (s->tick < next)
 				continue;	/* a tick has one sample */
 			next = s->tick + 1;
@@ -264,9 +265,10 @@ static int count_samples(struct making *m)
 			}
 			++*(seen[slot].counter ? seen[slot].counter : &nobody);
 		}
+		view_samples_close(samples);
 	}
 	free(seen);
-	return 0;
+	return ret;
 }
 
 static struct annotate_row *add_row(struct annotate_function *f, enum annotate_kind kind)

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
-#include "fill.h"
 #include "grow.h"
 #include "index.h"
 
@@ -34,12 +33,26 @@
 /* The recorder is never awake for so long at a time. */
 #define AWAKE_MOST_NS	60000000000ull
 
+#define KNOWN		64
+#define STRETCHES	32768
+
 /* Finds processes and functions again; strings are the view's and compared by content. */
 struct blocks_index {
 	struct kjoule_index processes;
 	uint32_t *slots;	/* function + 1 */
 	uint32_t room;
-	/* what was found last for an address: most samples hit few of them */
+	/* the process of a number and name, as long as nothing is told of any */
+	struct known_process {
+		uint32_t tgid, process;
+		bool used;
+	} known[KNOWN];
+	uint64_t known_from, known_until;
+	/* what was found last around an address: most samples hit few functions */
+	struct stretch {
+		uint64_t start;
+		uint32_t len, process, function;
+	} stretches[STRETCHES][2], last;
+	/* the same for one address, where that is not known */
 	struct {
 		uint64_t ip;
 		uint32_t tgid;
@@ -151,6 +164,42 @@ static int find_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, u
 	return ret ? ret : blocks_function(b, process, name, "", false, out);
 }
 
+/* Where stretches of code are kept, two of each 128 bytes: the one that was met last comes first. */
+static struct stretch *stretches_of(struct blocks *b, uint64_t ip, uint32_t process)
+{
+	uint64_t key = (ip >> 7 ^ (uint64_t)process << 40) * 0x9e3779b97f4a7c15ull;
+
+	return b->index->stretches[key >> 49];
+}
+
+static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process)
+{
+	return ip - s->start < s->len && s->process == process;
+}
+
+/* Return: NULL if it is not known */
+static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process)
+{
+	const struct stretch *two;
+
+	/* a function runs for some samples at a time */
+	if (is_inside(&b->index->last, ip, process))
+		return &b->index->last;
+	two = stretches_of(b, ip, process);
+	if (!is_inside(two, ip, process) && !is_inside(++two, ip, process))
+		return NULL;
+	b->index->last = *two;
+	return two;
+}
+
+static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *stretch)
+{
+	struct stretch *two = stretches_of(b, ip, stretch->process);
+
+	two[1] = two[0];
+	two[0] = *stretch;
+}
+
 /* The block of an address of a process. */
 static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process,
 		    uint32_t *out, struct named_part **part)
@@ -162,8 +211,12 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 
 	*part = NULL;
 	view_resolve(v, s, &place);
-	if (!b->grain)
-		return blocks_function(b, process, place.symbol, place.object, kernel, out);
+	if (!b->grain) {
+		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
+		if (!ret && place.same_len && place.same_len < UINT32_MAX)
+			keep_stretch(b, s->ip, &(struct stretch){ place.same_start, place.same_len, process, *out });
+		return ret;
+	}
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
 	return ret ? ret : blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 								       .object = unit->object, .kernel = kernel,
@@ -208,6 +261,31 @@ const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const st
 	return kjoule_regions_count(r, b->processes[f->process].pid, f->region);
 }
 
+/* The process that a sample is of. */
+static int process_of(struct blocks *b, const struct view *v, const struct timeline_sample *s, uint64_t time_ns,
+		      bool outside, uint32_t *process)
+{
+	struct known_process *k = &b->index->known[s->tgid % KNOWN];
+	struct blocks_process like = { .pid = s->tgid, .kind = CPM_BUSY, .outside = outside };
+	int ret;
+
+	if (time_ns < b->index->known_from || time_ns >= b->index->known_until) {
+		memset(b->index->known, 0, sizeof(b->index->known));
+		kjoule_maps_quiet(v->maps, time_ns, &b->index->known_from, &b->index->known_until);
+	}
+	if (k->used && k->tgid == s->tgid && !outside) {
+		*process = k->process;
+		return 0;
+	}
+	like.comm = view_comm(v, s->tgid, s->tgid, time_ns);
+	if (s->tgid && s->tgid == v->rec.meta.recorder_pid)
+		like.kind = CPM_MARGINAL;
+	ret = blocks_process(b, &like, process);
+	if (!ret && !outside)
+		*k = (struct known_process){ s->tgid, *process, true };
+	return ret;
+}
+
 static int block_of(struct blocks *b, struct view *v, const struct timeline_sample *s,
 		    uint32_t *out)
 {
@@ -215,26 +293,27 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
 	uint32_t region = KJOULE_REGIONS_OUTSIDE;
 	struct named_part *part;
-	const char *comm;
+	const struct stretch *stretch;
 	uint32_t process, slot;
-	enum cpm_kind kind;
 	int ret;
 
 	if (s->flags & KJOULE_SAMPLE_IDLE)
 		return find_pseudo(b, "[idle]", CPM_IDLE, out);
-	comm = view_comm(v, s->tgid, s->tgid, time_ns);
-	kind = s->tgid && s->tgid == v->rec.meta.recorder_pid ? CPM_MARGINAL : CPM_BUSY;
 	if (v->region || b->regions)
 		region = kjoule_regions_find(v->regions, s->pid, time_ns);
 	if (v->region)
 		outside = !kjoule_regions_inside(v->regions, region, v->region);
-	ret = blocks_process(b, &(struct blocks_process){ s->tgid, comm, kind, outside }, &process);
+	ret = process_of(b, v, s, time_ns, outside, &process);
 	if (ret)
 		return ret;
 	if (b->regions)
 		return block_of_region(b, s, process, region, out);
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
-	if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
+	stretch = kernel ? NULL : find_stretch(b, s->ip, process);
+	if (stretch) {
+		*out = stretch->function;
+		part = NULL;
+	} else if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
 	    s->ip) {
 		*out = b->index->cache[slot].function;
@@ -269,14 +348,15 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 {
 	struct fill f = *who;
 	uint32_t before = UINT32_MAX, block;
+	const struct timeline_sample *s;
+	struct view_samples *samples;
 	uint64_t next = 0;
-	int ret = 0;
+	int ret = view_samples_open(v, cpu - v->tl.cpus, &samples);
 
 	f.cpu = cpu;
 	f.holds = &b->windows.cpus[cpu - v->tl.cpus];
-	for (size_t i = 0; i < cpu->n_samples && !ret; i++) {
-		const struct timeline_sample *s = &cpu->samples[i];
-
+	while (!ret && (ret = view_samples_next(samples, &s)) > 0) {
+		ret = 0;
 		if (s->tick < next)
 			continue;	/* a tick has one sample */
 		ret = block_of(b, v, s, &block);
@@ -294,6 +374,7 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 		before = block;
 		next = s->tick + 1;
 	}
+	view_samples_close(samples);
 	if (!ret && cpu->next_tick > next)
 		ret = fill_ticks(&f, l, next, cpu->next_tick, before, UINT32_MAX);
 	b->made_up += f.made_up;
@@ -303,19 +384,35 @@ static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu
 	return ret;
 }
 
-static bool has_sample(const struct timeline_cpu *cpu, uint64_t tick)
+/* Which ticks of each CPU have a sample, asked for in their order. */
+struct sampled {
+	const struct view *v;
+	struct view_samples **of;		/* opened when the first is asked for */
+	const struct timeline_sample **now;	/* NULL: none is left */
+};
+
+/* Return: 1, 0, or -errno */
+static int has_sample(struct sampled *s, size_t cpu, uint64_t tick)
 {
-	size_t low = 0, high = cpu->n_samples;
+	int ret = 1;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (cpu->samples[mid].tick < tick)
-			low = mid + 1;
-		else
-			high = mid;
+	if (!s->of[cpu]) {
+		ret = view_samples_open(s->v, cpu, &s->of[cpu]);
+		ret = ret ? ret : view_samples_next(s->of[cpu], &s->now[cpu]);
 	}
-	return low < cpu->n_samples && cpu->samples[low].tick == tick;
+	while (ret > 0 && s->now[cpu] && s->now[cpu]->tick < tick)
+		ret = view_samples_next(s->of[cpu], &s->now[cpu]);
+	if (ret <= 0)
+		s->now[cpu] = NULL;
+	return ret < 0 ? ret : s->now[cpu] && s->now[cpu]->tick == tick;
+}
+
+static void sampled_exit(struct sampled *s)
+{
+	for (size_t i = 0; s->of && i < s->v->tl.n_cpus; i++)
+		view_samples_close(s->of[i]);
+	free(s->of);
+	free(s->now);
 }
 
 /* A CPU's records, NULL if it has none; the CPUs are in order. */
@@ -334,18 +431,27 @@ static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu
 	return low < tl->n_cpus && tl->cpus[low].cpu == cpu ? &tl->cpus[low] : NULL;
 }
 
+static int fill_awake(struct blocks *b, struct fill_lane *l, uint64_t tick, uint32_t block)
+{
+	b->filled++;
+	return fill_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .made_up = true });
+}
+
 /*
  * The recorder itself, when only a process is sampled: it has noted when it was
  * awake. A CPU's own sample at such a tick is better evidence and comes first.
  */
-static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
+static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint32_t block)
 {
 	uint64_t interval = v->rec.meta.session.interval_ns, t0 = v->rec.meta.session.t0_ns;
 	uint64_t most = fill_most(v);
-	struct fill_lane l = { 0 };
+	struct fill_lane *l = &b->ticks[b->input.n_lanes];
+	struct sampled sampled = { v, calloc(v->tl.n_cpus + 1, sizeof(*sampled.of)),
+				   calloc(v->tl.n_cpus + 1, sizeof(*sampled.now)) };
 	uint64_t next = 0;
-	int ret = 0;
+	int ret = sampled.of && sampled.now ? 0 : -ENOMEM;
 
+	l->apart = apart;
 	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
 		const struct kjoule_awake *w = &v->rec.awake[i];
 		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
@@ -364,34 +470,24 @@ static int make_recorder_lane(struct blocks *b, struct view *v, uint32_t block)
 				break;
 			}
 			next = tick + 1;
-			if (cpu && has_sample(cpu, tick))
-				continue;
-			b->filled++;
-			ret = fill_run(&l, tick, tick + 1,
-				      (struct cpm_tick){ .block = block, .made_up = true });
+			ret = cpu ? has_sample(&sampled, cpu - v->tl.cpus, tick) : 0;
+			if (ret > 0)
+				ret = 0;
+			else if (!ret)
+				ret = fill_awake(b, l, tick, block);
 		}
 	}
-	b->ticks[b->input.n_lanes] = l.ticks;
-	b->freq[b->input.n_lanes] = l.freq;
-	b->lanes[b->input.n_lanes] = (struct profile_lane){
-		.lane = { l.ticks, l.n }, .freq_khz = l.freq, .shadow = true };
-	b->input.n_lanes++;
+	sampled_exit(&sampled);
+	if (!ret)
+		ret = fill_seal(l);
+	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = fill_lane(l), .freq_khz = l->freq, .shadow = true };
 	return ret;
 }
 
 /* Harmonic mean: what takes so many cycles takes on average so long as at this frequency. */
 static double mean_khz(const struct timeline_cpu *cpu)
 {
-	double sum = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < cpu->n_samples; i++) {
-		if (!cpu->samples[i].freq_khz)
-			continue;
-		sum += 1.0 / cpu->samples[i].freq_khz;
-		n++;
-	}
-	return n ? n / sum : 0;
+	return cpu->clocked ? cpu->clocked / cpu->slowness : 0;
 }
 
 /* What a tick sees of itself, on the mean of a CPU. */
@@ -440,8 +536,11 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	size_t n = 0;
 
 	for (size_t l = 0; l < b->input.n_lanes; l++) {
-		for (size_t i = 0; i < b->lanes[l].lane.n; i++) {
-			const struct cpm_tick *t = &b->ticks[l][i];
+		struct lane_cursor c;
+
+		lane_begin(&c, &b->lanes[l].lane, NULL);
+		while (lane_next(&c)) {
+			const struct cpm_tick *t = &c.t;
 			struct mixture_range *u;
 
 			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
@@ -545,12 +644,12 @@ static int add_readings(struct blocks *b, const struct view *v)
 static int make_lanes(struct blocks *b, struct view *v, bool raw)
 {
 	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
+	bool apart = view_has_callers(v);
 	int ret;
 
 	b->lanes = calloc(v->tl.n_cpus + 2, sizeof(*b->lanes));
 	b->ticks = calloc(v->tl.n_cpus + 2, sizeof(*b->ticks));
-	b->freq = calloc(v->tl.n_cpus + 2, sizeof(*b->freq));
-	if (!b->lanes || !b->ticks || !b->freq)
+	if (!b->lanes || !b->ticks)
 		return -ENOMEM;
 	b->input.n_lanes = v->tl.n_cpus;
 	ret = find_pseudo(b, "[other]", CPM_IDLE, &b->other);
@@ -575,14 +674,15 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	who.session = &v->rec.meta.session;
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
-		struct fill_lane l = { 0 };
+		struct fill_lane *l = &b->ticks[i];
 
-		ret = make_lane(b, v, cpu, &who, &l);
-		b->ticks[i] = l.ticks;
-		b->freq[i] = l.freq;
+		l->apart = apart;
+		ret = make_lane(b, v, cpu, &who, l);
+		if (!ret)
+			ret = fill_seal(l);
 		b->lanes[i] = (struct profile_lane){
-			.lane = { l.ticks, l.n },
-			.freq_khz = l.freq,
+			.lane = fill_lane(l),
+			.freq_khz = l->freq,
 			.tick_ns = raw ? 0 : tick_cost(v, cpu),
 			.idle_tick_ns = raw ? 0 : own_tick_cost(v, cpu),
 			.usual_khz = mean_khz(cpu),
@@ -591,7 +691,7 @@ static int make_lanes(struct blocks *b, struct view *v, bool raw)
 	if (!ret && !who.system && v->rec.n_awake) {
 		ret = find_pseudo(b, "[kjoule record]", CPM_MARGINAL, &b->recorder);
 		if (!ret)
-			ret = make_recorder_lane(b, v, b->recorder);
+			ret = make_recorder_lane(b, v, apart, b->recorder);
 	}
 	b->input.silent_block = who.system ? who.idle : b->other;
 	b->input.others_busy = !who.system &&
@@ -691,6 +791,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		return ret;
 	}
 	place_windows(b, v);
+	if (v->rec.left_in_file)	/* it is a large one */
+		meters_release(v, &b->meters);
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		b->domains[d] = &b->meters.info[d];
@@ -719,12 +821,9 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 
 void blocks_free(struct blocks *b)
 {
-	for (size_t i = 0; i < b->input.n_lanes; i++) {
-		free(b->ticks[i]);
-		free(b->freq[i]);
-	}
+	for (size_t i = 0; i < b->input.n_lanes; i++)
+		fill_free(&b->ticks[i]);
 	free(b->ticks);
-	free(b->freq);
 	free(b->lanes);
 	meters_free(&b->meters);
 	windows_free(&b->windows);

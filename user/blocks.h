@@ -7,6 +7,7 @@
 #ifndef KJOULE_BLOCKS_H
 #define KJOULE_BLOCKS_H
 
+#include "fill.h"
 #include "grain.h"
 #include "meters.h"
 #include "profile.h"
@@ -48,8 +49,7 @@ struct blocks {
 	unsigned int n_domains;
 	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
 	uint8_t *kinds;
-	struct cpm_tick **ticks;	/* of each lane */
-	uint32_t **freq;
+	struct fill_lane *ticks;	/* of each lane */
 	struct profile_lane *lanes;
 	struct windows windows;
 	size_t n_readings;		/* for which a CPU was held */

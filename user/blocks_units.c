@@ -157,8 +157,7 @@ int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **out)
 				to[k] = united;
 	}
 	for (size_t l = 0; l < b->input.n_lanes && !ret; l++)
-		for (size_t t = 0; t < b->lanes[l].lane.n; t++)
-			b->ticks[l][t].block = to[b->ticks[l][t].block];
+		ret = fill_rename(&b->ticks[l], to, s->n_blocks);
 	free(b->loose);
 	b->loose = calloc(b->n_functions + 1, sizeof(*b->loose));
 	if (!ret && !b->loose)

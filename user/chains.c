@@ -238,13 +238,12 @@ static int block_figures(const struct blocks *b, const struct profile *p, double
 static void count(struct chains *c, const struct blocks *b, double *ticks)
 {
 	for (size_t l = 0; l < c->n_lanes; l++) {
-		const struct profile_lane *lane = &b->lanes[l];
+		struct lane_cursor at;
 
-		for (size_t i = 0; i < lane->lane.n; i++) {
-			const struct cpm_tick *t = &lane->lane.ticks[i];
-
-			ticks[c->labels[l][i]] += t->more + 1.0;
-			c->weight_samples[c->labels[l][i]] += !t->made_up && !t->parked;
+		lane_begin(&at, &b->lanes[l].lane, NULL);
+		for (size_t i = 0; lane_next(&at); i++) {
+			ticks[c->labels[l][i]] += at.t.more + 1.0;
+			c->weight_samples[c->labels[l][i]] += !at.t.made_up && !at.t.parked;
 		}
 	}
 }

@@ -32,19 +32,19 @@ static const char help[] =
 "\n"
 "The exit code is 1 if parts of the file are damaged, or if there is no such function.\n";
 
-enum { OPT_BY = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_SOURCE, OPT_NO_SOURCE, OPT_JSON, OPT_CSV, OPT_REGION };
+enum { OPT_BY = 256, OPT_NO_SOURCE };
 
 static const struct option options[] = {
 	{ "function", required_argument, NULL, 'f' },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
-	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
-	{ "region", required_argument, NULL, OPT_REGION },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "source", required_argument, NULL, OPT_SOURCE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
+	{ "region", required_argument, NULL, REPORT_OPT_REGION },
+	{ "pid", required_argument, NULL, REPORT_OPT_PID },
+	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
+	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
+	{ "json", no_argument, NULL, REPORT_OPT_JSON },
+	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -53,6 +53,7 @@ static const struct option options[] = {
 
 static int parse(int argc, char **argv, struct annotate_options *opt, const char **path)
 {
+	struct report_options common = { .format = OUTPUT_TABLE };
 	double limit = -1;
 	int c, ret = 0;
 
@@ -71,43 +72,22 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 		case OPT_NO_SOURCE:
 			opt->source = false;
 			break;
-		case OPT_LIMIT:
-			if (args_percent(optarg, &limit))
-				ret = cmd_usage("annotate", "--percent-limit %s: expected a number from 0 to 100", optarg);
-			break;
-		case OPT_REGION:
-			opt->region = optarg;
-			if (!optarg[0])
-				ret = cmd_usage("annotate", "--region '': expected a region's name");
-			break;
-		case OPT_PID:
-			if (args_pid(optarg, &opt->pid))
-				ret = cmd_usage("annotate", "--pid %s: expected a process id", optarg);
-			break;
-		case OPT_COMM:
-			opt->comm = optarg;
-			break;
-		case OPT_SOURCE:
-			opt->energy = optarg;
-			if (args_sources(optarg))
-				ret = cmd_usage("annotate", "--source '%s': expected names with commas between, none of them empty",
-						optarg);
-			break;
-		case OPT_JSON:
-			opt->format = OUTPUT_JSON;
-			break;
-		case OPT_CSV:
-			opt->format = OUTPUT_CSV;
-			break;
 		case 'h':
 			fputs(help, stdout);
 			return -1;
 		default:
-			return cmd_getopt_error("annotate", c, optopt, argv[optind - 1]);
+			ret = report_parse_common("annotate", c, optarg, &common, &limit);
+			if (ret == -ENOENT)
+				return cmd_getopt_error("annotate", c, optopt, argv[optind - 1]);
 		}
 	}
 	if (ret)
 		return ret;
+	opt->pid = common.pid;
+	opt->comm = common.comm;
+	opt->energy = common.source;
+	opt->region = common.region;
+	opt->format = common.format;
 	if (opt->lines && !opt->source)
 		return cmd_usage("annotate", "--no-source leaves nothing of --by line");
 	if (argc - optind > 1)

@@ -38,22 +38,21 @@ static const char help[] =
 "(report's --model cpm). The exit code does not tell whether there is a difference; it is 1 if parts of\n"
 "a file are damaged.\n";
 
-enum { OPT_BY = 256, OPT_BLOCK, OPT_SORT, OPT_LIMIT, OPT_COMM, OPT_SOURCE, OPT_INTERVAL, OPT_RAW, OPT_WITHOUT_OUTLIERS,
-       OPT_FORCE, OPT_JSON, OPT_CSV };
+enum { OPT_BY = 256, OPT_BLOCK, OPT_SORT, OPT_RAW, OPT_WITHOUT_OUTLIERS, OPT_FORCE };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "block", required_argument, NULL, OPT_BLOCK },
 	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "source", required_argument, NULL, OPT_SOURCE },
-	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
+	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
+	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
+	{ "interval", required_argument, NULL, REPORT_OPT_INTERVAL },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "json", no_argument, NULL, REPORT_OPT_JSON },
+	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -96,21 +95,6 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		return report_parse_block("diff", arg, opt);
 	case OPT_SORT:
 		return parse_sort(arg, opt);
-	case OPT_LIMIT:
-		return args_percent(arg, limit) ?
-		       cmd_usage("diff", "--percent-limit %s: expected a number from 0 to 100", arg) : 0;
-	case OPT_COMM:
-		opt->comm = arg;
-		return 0;
-	case OPT_SOURCE:
-		opt->source = arg;
-		return args_sources(arg) ?
-		       cmd_usage("diff", "--source '%s': expected names with commas between, none of them empty",
-				 arg) : 0;
-	case OPT_INTERVAL:
-		opt->worst_case = !strcmp(arg, "worst-case");
-		return opt->worst_case || !strcmp(arg, "combined") ? 0 :
-		       cmd_usage("diff", "--interval %s: no such kind; there are combined, worst-case", arg);
 	case OPT_RAW:
 		opt->raw = true;
 		return 0;
@@ -120,14 +104,8 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 	case OPT_FORCE:
 		a->force = true;
 		return 0;
-	case OPT_JSON:
-		opt->format = OUTPUT_JSON;
-		return 0;
-	case OPT_CSV:
-		opt->format = OUTPUT_CSV;
-		return 0;
 	}
-	return EXIT_USAGE;
+	return report_parse_common("diff", c, arg, opt, limit);
 }
 
 /* What is before "--" and what is behind it; without one there are two. */
@@ -330,6 +308,27 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 	return ret;
 }
 
+/* What the user has named and nothing ran of on either side is no block without a difference. Return: all of it ran */
+static bool all_sampled(const struct diff *d, const struct named *named)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < named->n; i++) {
+		bool found = false;
+
+		for (uint32_t f = 0; f < d->names.b.n_functions && !found; f++) {
+			const struct blocks_function *of = &d->names.b.functions[f];
+
+			found = of->unit && of->unit->kind == GRAIN_NAMED && of->samples &&
+				!strcmp(of->symbol, named->blocks[i].name);
+		}
+		if (!found)
+			cmd_warn("--block %s: no sample fell into it on either side", named->blocks[i].name);
+		all &= found;
+	}
+	return all;
+}
+
 static int diff(const struct asked *a)
 {
 	struct kjoule_error err = { 0 };
@@ -347,7 +346,7 @@ static int diff(const struct asked *a)
 		ret = diff_print(&d, &a->opt);
 	if (ret)
 		code = cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
-	else if (d.sides[0].damaged || d.sides[1].damaged)
+	else if (!all_sampled(&d, &a->opt.named) || d.sides[0].damaged || d.sides[1].damaged)
 		code = EXIT_FAILED;
 	merge_notes_free(&d.notes);
 	free(d.rows);

@@ -55,9 +55,8 @@ static const char help[] =
 "The exit code is 1 if parts of the file are damaged, or if no sample fell into a --block; what is good\n"
 "is reported all the same.\n";
 
-enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
-       OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_REGION };
+enum { OPT_SORT = 256, OPT_RAW, OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
+       OPT_BUDGET, OPT_VECTORS, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -67,20 +66,20 @@ static const struct option options[] = {
 	{ "folded", no_argument, NULL, OPT_FOLDED },
 	{ "weight", required_argument, NULL, OPT_WEIGHT },
 	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
+	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "interval", required_argument, NULL, REPORT_OPT_INTERVAL },
 	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
-	{ "region", required_argument, NULL, OPT_REGION },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "source", required_argument, NULL, OPT_SOURCE },
+	{ "region", required_argument, NULL, REPORT_OPT_REGION },
+	{ "pid", required_argument, NULL, REPORT_OPT_PID },
+	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
+	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
 	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
+	{ "json", no_argument, NULL, REPORT_OPT_JSON },
+	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -184,15 +183,6 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		case OPT_SORT:
 			ret = parse_sort(optarg, &opt->sort);
 			break;
-		case OPT_LIMIT:
-			if (args_percent(optarg, &limit))
-				ret = cmd_usage("report", "--percent-limit %s: expected a number from 0 to 100", optarg);
-			break;
-		case OPT_INTERVAL:
-			opt->worst_case = !strcmp(optarg, "worst-case");
-			if (!opt->worst_case && strcmp(optarg, "combined"))
-				ret = cmd_usage("report", "--interval %s: no such kind; there are combined, worst-case", optarg);
-			break;
 		case OPT_MODEL:
 			opt->model_given = true;
 			if (report_model_parse(optarg, &opt->model))
@@ -205,24 +195,6 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			if (args_power(optarg, &opt->budget_w))
 				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
 			break;
-		case OPT_REGION:
-			opt->region = optarg;
-			if (!optarg[0])
-				ret = cmd_usage("report", "--region '': expected a region's name");
-			break;
-		case OPT_PID:
-			if (args_pid(optarg, &opt->pid))
-				ret = cmd_usage("report", "--pid %s: expected a process id", optarg);
-			break;
-		case OPT_COMM:
-			opt->comm = optarg;
-			break;
-		case OPT_SOURCE:
-			opt->source = optarg;
-			if (args_sources(optarg))
-				ret = cmd_usage("report", "--source '%s': expected names with commas between, none of them empty",
-						optarg);
-			break;
 		case OPT_CONVERGENCE:
 			opt->convergence = optarg;
 			if (!plot_kind(optarg))
@@ -234,17 +206,13 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		case OPT_RAW:
 			opt->raw = true;
 			break;
-		case OPT_JSON:
-			opt->format = OUTPUT_JSON;
-			break;
-		case OPT_CSV:
-			opt->format = OUTPUT_CSV;
-			break;
 		case 'h':
 			fputs(help, stdout);
 			return -1;
 		default:
-			return cmd_getopt_error("report", c, optopt, argv[optind - 1]);
+			ret = report_parse_common("report", c, optarg, opt, &limit);
+			if (ret == -ENOENT)
+				return cmd_getopt_error("report", c, optopt, argv[optind - 1]);
 		}
 	}
 	if (ret)

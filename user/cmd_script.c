@@ -3,6 +3,7 @@
  * kjoule script: the records of a recording as they are, one a line, in the order
  * of their time. The command line, and what goes through the other parts.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static int print_all(struct view *v, enum output_format format)
 		else
 			script_print_record(&p, record);
 	}
+	ret = ret ? ret : r.error;
 	script_printer_exit(&p);
 	script_reader_exit(&r);
 	return ret;
@@ -80,7 +82,8 @@ int cmd_script(int argc, char **argv)
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	code = print_all(&v, format);
-	code = code ? cmd_failed("%s: %s", path, strerror(-code)) : view_complain(&v, path);
+	code = code ? cmd_failed("%s: %s", path, code == -ESTALE ? "changed while it was read; what was before is above" :
+				 strerror(-code)) : view_complain(&v, path);
 	view_close(&v);
 	return code;
 }

@@ -9,6 +9,8 @@
 
 int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq)
 {
+	if (!l->apart)
+		return lane_put(&l->packed, tick, freq);
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 4096;
 		void *ticks = realloc(l->ticks, room * sizeof(*l->ticks)), *f;
@@ -25,6 +27,30 @@ int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq)
 	l->ticks[l->n] = *tick;
 	l->freq[l->n++] = freq;
 	return 0;
+}
+
+int fill_seal(struct fill_lane *l)
+{
+	return l->apart ? 0 : lane_seal(&l->packed);
+}
+
+struct cpm_lane fill_lane(const struct fill_lane *l)
+{
+	return l->apart ? (struct cpm_lane){ .ticks = l->ticks, .n = l->n } : (struct cpm_lane){ .packed = &l->packed };
+}
+
+int fill_rename(struct fill_lane *l, const uint32_t *to, size_t n)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->ticks[i].block = to[l->ticks[i].block];
+	return l->apart ? 0 : lane_rename(&l->packed, to, n);
+}
+
+void fill_free(struct fill_lane *l)
+{
+	free(l->ticks);
+	free(l->freq);
+	lane_free(&l->packed);
 }
 
 int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick tick)
@@ -44,9 +70,13 @@ int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick ti
 
 bool fill_held(struct fill *f, uint64_t tick)
 {
-	uint64_t due = timeline_due(f->session, tick);
-	const struct windows_hold *h = windows_next(f->holds, due, &f->hold);
+	const struct windows_hold *h;
+	uint64_t due;
 
+	if (!f->holds->n)
+		return false;
+	due = timeline_due(f->session, tick);
+	h = windows_next(f->holds, due, &f->hold);
 	return h && h->from_ns <= due;
 }
 

@@ -16,8 +16,13 @@
  */
 #define FILL_MADE_UP_MOST	16
 
-/* One CPU's ticks being written down. */
+/*
+ * One CPU's ticks being written down: packed, or in an array in which every sample has an entry of its own
+ * (@apart), for who goes by its callers.
+ */
 struct fill_lane {
+	bool apart;
+	struct lane packed;
 	struct cpm_tick *ticks;
 	uint32_t *freq;
 	size_t n, room;
@@ -57,6 +62,13 @@ struct fill {
 
 /** fill_put() - one entry more. Return: 0 or -ENOMEM */
 int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq);
+/** fill_seal() - that was the last one. Return: 0 or -ENOMEM */
+int fill_seal(struct fill_lane *l);
+/** fill_lane() - as analyses want it; @l must stay */
+struct cpm_lane fill_lane(const struct fill_lane *l);
+/** fill_rename() - block i, of @n, has become to[i]. Return: 0 or -ENOMEM */
+int fill_rename(struct fill_lane *l, const uint32_t *to, size_t n);
+void fill_free(struct fill_lane *l);
 /** fill_run() - ticks [from, to) without samples, however many: @tick says what is known of them */
 int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick tick);
 /**

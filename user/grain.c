@@ -368,7 +368,7 @@ static int object_of(struct grain *g, const struct view_place *place, bool kerne
 	o->path = path;
 	*out = o;
 	/* a file that the view has refused has no addresses */
-	if (!kernel && place->address && kjoule_code_open(path, &o->code) == -ENOMEM)
+	if (!kernel && place->file && kjoule_code_open(place->file, &o->code) == -ENOMEM)
 		return -ENOMEM;
 	return 0;
 }

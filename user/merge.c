@@ -362,7 +362,7 @@ static void complain_objects(struct merge *m, const struct view *v)
 		size_t before = m->names->n_texts;
 		char text[4200];
 
-		snprintf(text, sizeof(text), "%s: no symbols: %s", path, view_why_missing(error));
+		snprintf(text, sizeof(text), "%s: %s", path, view_why_missing(error));
 		merge_text(m->names, text);
 		if (m->names->n_texts > before)
 			cmd_warn("%s", text);

@@ -432,6 +432,22 @@ int meters_new(const struct view *v, struct meters *m)
 	return ret;
 }
 
+void meters_release(struct view *v, const struct meters *m)
+{
+	for (size_t i = 0; i < v->tl.n_series; i++) {
+		struct timeline_series *s = &v->tl.series[i];
+		bool column = false;
+
+		for (unsigned int d = 0; d < m->n; d++)
+			column |= m->source[d] == s->source;
+		if (!column || (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_POWER))
+			continue;
+		free(s->readings);
+		s->readings = NULL;
+		s->n = 0;
+	}
+}
+
 void meters_free(struct meters *m)
 {
 	for (size_t i = 0; i < m->n_packages; i++) {

@@ -46,6 +46,8 @@ int meters_choose(const struct view *v, const char *wanted, bool chosen[KJOULE_M
 		  struct kjoule_error *err);
 /** meters_new() - those of view.source. Return: 0 or -ENOMEM */
 int meters_new(const struct view *v, struct meters *m);
+/** meters_release() - the timeline's readings that columns were made of are not needed any more */
+void meters_release(struct view *v, const struct meters *m);
 void meters_free(struct meters *m);
 /** meters_uj() - a series of power or energy as energy that grows, microjoule; @uj has room for all */
 void meters_uj(const struct timeline_series *s, double *uj);

@@ -16,6 +16,7 @@
 #include "pack.h"
 #include "record.h"
 #include "sideband.h"
+#include "vdso.h"
 
 #define CHUNK_BYTES	(1u << 20)
 
@@ -394,6 +395,15 @@ static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 	return ret;
 }
 
+/* What is in no file that a reader could open. */
+static int write_vdso(struct record_writer *w, struct kjoule_error *err)
+{
+	size_t len;
+	const void *image = kjoule_vdso_image(&len);
+
+	return image && len <= KJOULE_VDSO_MAX ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_VDSO, 0, image, len, err) : 0;
+}
+
 unsigned int record_writer_jit_left_out(const struct record_writer *w)
 {
 	return w ? w->jit_left_out : 0;
@@ -430,6 +440,8 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 		ret = write_kernel_symbols(w, err);
 	if (!ret)
 		ret = write_jitmaps(w, err);
+	if (!ret)
+		ret = write_vdso(w, err);
 	/* Once more, for readers of a file whose beginning is damaged. */
 	w->meta.session.state = session->state;
 	w->meta.session.stop_ns = session->stop_ns;

@@ -67,6 +67,19 @@ int report_parse_grain(const char *verb, const char *text, struct report_options
 /** report_parse_block() - the value of --block. Return: the same */
 int report_parse_block(const char *verb, const char *text, struct report_options *opt);
 
+/* Options that report, annotate and diff have in common, as getopt_long() tells them. */
+enum report_option {
+	REPORT_OPT_LIMIT = 1024, REPORT_OPT_REGION, REPORT_OPT_PID, REPORT_OPT_COMM, REPORT_OPT_SOURCE,
+	REPORT_OPT_INTERVAL, REPORT_OPT_JSON, REPORT_OPT_CSV
+};
+
+/**
+ * report_parse_common() - one of these
+ * @limit:	of --percent-limit
+ * Return: 0; -ENOENT: it is another option; or the exit code after saying what is wrong
+ */
+int report_parse_common(const char *verb, int option, const char *arg, struct report_options *opt, double *limit);
+
 /**
  * struct report_model - the model of a report
  * @asked,@used: @used is never REPORT_AUTO

@@ -136,7 +136,9 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 
 		printf("%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
 		       profile_readings(p, d));
-		if (dom->update_period_ns)
+		if (!profile_readings(p, d))
+			printf(", so what was spent is not known");
+		else if (dom->update_period_ns)
 			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
 		if (b->meters.power[d])
 			printf(", of power that holds for the time since the one before");

@@ -77,13 +77,15 @@ static void tell_choice(const struct blocks *b, const struct model_choice *c, st
 }
 
 /* Why the mixture model can not be used. */
-static void tell_why(const struct separation *s, struct report_model *m)
+static void tell_why(const struct blocks *b, const struct separation *s, struct report_model *m)
 {
 	switch (s->why) {
 	case SEPARATE_DONE:
 		break;
 	case SEPARATE_NO_ENERGY:
-		snprintf(m->reason, sizeof(m->reason), "the energy counter was not seen to move twice; record for longer, or see `kjoule list`");
+		snprintf(m->reason, sizeof(m->reason), "%s", b->n_domains ?
+			 "the energy counter was not seen to move twice; record for longer, or see `kjoule list`" :
+			 "there is no energy in the recording: no source was used; see `kjoule list` for those there are");
 		break;
 	case SEPARATE_PACKAGES:
 		snprintf(m->reason, sizeof(m->reason), "it works with one package, and several have counters here; record one with --cpus");
@@ -176,7 +178,7 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	m->reliability = s.reliability;
 	m->in_step = b->input.jitter < FREE_OF_STEP;
 	if (s.why) {
-		tell_why(&s, m);
+		tell_why(b, &s, m);
 		ret = opt->model == REPORT_MIXTURE ? -ENODATA : 0;
 		goto out;
 	}

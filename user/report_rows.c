@@ -171,47 +171,50 @@ static void hide_processes(struct report *r, const struct blocks *b,
 }
 
 /* The groups of one level: every block, every process, everything. */
-static int level(const struct blocks *b, const struct profile *p, enum report_kind kind,
-		 const struct report_places *at, struct profile_group **out)
+static int level(const struct blocks *b, enum report_kind kind, const struct report_places *at, struct profile_level *l)
 {
 	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
-	uint32_t n_groups = kind == ROW_TOTAL ? 1 : kind == ROW_PROCESS ? at->n_processes : at->n_functions;
-	int ret = -ENOMEM;
 
-	*out = calloc(n_groups + 1, sizeof(**out));
-	if (group_of && *out) {
-		for (uint32_t i = 0; i < b->n_functions; i++) {
-			uint32_t process = b->functions[i].process;
+	l->n_groups = kind == ROW_TOTAL ? 1 : kind == ROW_PROCESS ? at->n_processes : at->n_functions;
+	l->out = calloc(l->n_groups + 1, sizeof(*l->out));
+	l->group_of = group_of;
+	if (!group_of || !l->out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_functions; i++) {
+		uint32_t process = b->functions[i].process;
 
-			/* what was not asked for, and in the total neither the recorder beside it nor what held it */
-			if (i == b->other || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
-				group_of[i] = UINT32_MAX;
-			else if (kind == ROW_TOTAL)
-				group_of[i] = 0;
-			else if (kind == ROW_PROCESS)
-				group_of[i] = at->process_of ? at->process_of[process] : process;
-			else
-				group_of[i] = at->function_of ? at->function_of[i] : i;
-		}
-		ret = profile_groups(p, group_of, n_groups, *out);
+		/* what was not asked for, and in the total neither the recorder beside it nor what held it */
+		if (i == b->other || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
+			group_of[i] = UINT32_MAX;
+		else if (kind == ROW_TOTAL)
+			group_of[i] = 0;
+		else if (kind == ROW_PROCESS)
+			group_of[i] = at->process_of ? at->process_of[process] : process;
+		else
+			group_of[i] = at->function_of ? at->function_of[i] : i;
 	}
-	free(group_of);
-	return ret;
+	return 0;
 }
 
 int report_groups_new(const struct blocks *b, const struct profile *p, const struct report_places *at,
 		      struct report_groups *g)
 {
+	static const enum report_kind kinds[] = { ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION };
 	const struct report_places own = { .n_processes = b->n_processes, .n_functions = b->n_functions };
-	int ret;
+	struct profile_level levels[3] = { 0 };
+	int ret = 0;
 
 	memset(g, 0, sizeof(*g));
 	at = at ? at : &own;
-	ret = level(b, p, ROW_TOTAL, at, &g->total);
+	for (int i = 0; i < 3 && !ret; i++)
+		ret = level(b, kinds[i], at, &levels[i]);
 	if (!ret)
-		ret = level(b, p, ROW_PROCESS, at, &g->processes);
-	if (!ret)
-		ret = level(b, p, ROW_FUNCTION, at, &g->functions);
+		ret = profile_levels(p, levels, 3);
+	for (int i = 0; i < 3; i++)
+		free((void *)levels[i].group_of);
+	g->total = levels[0].out;
+	g->processes = levels[1].out;
+	g->functions = levels[2].out;
 	g->n_processes = at->n_processes;
 	g->n_functions = at->n_functions;
 	if (ret)

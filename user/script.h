@@ -19,9 +19,10 @@
 
 /* What is next of one CPU. */
 struct script_cursor {
-	const struct kjoule_stream *stream;
-	size_t off;
+	struct kjoule_records *records;
+	const struct kjoule_stream *stream;	/* of callers, see look_for_callers() */
 	const struct kjoule_record *rec;	/* NULL: nothing left */
+	int error;				/* -errno: what is left can not be read */
 	uint64_t tick, time_ns;
 	uint32_t pid, tgid;
 	struct timeline_callers callers;	/* of a sample */
@@ -33,6 +34,7 @@ struct script_reader {
 	struct script_cursor *cursors;
 	struct kjoule_earliest turns;		/* of the cursors */
 	struct script_cursor *last;		/* whose record was handed out */
+	int error;				/* of a cursor, when all is over */
 	size_t n_events, next_event;
 	struct kjoule_event *events;
 };

@@ -21,10 +21,11 @@ static uint32_t u32_at(const struct kjoule_record *rec, size_t off)
 static void look_for_callers(struct script_cursor *c)
 {
 	const struct kjoule_record *rec;
-	size_t off = c->off;
+	size_t off = kjoule_records_bytes(c->records);
 
 	memset(&c->callers, 0, sizeof(c->callers));
-	while (kjoule_record_next(c->stream->records, c->stream->len, &off, &rec) > 0) {
+	/* none where the records are left in the file */
+	while (c->stream->records && kjoule_record_next(c->stream->records, c->stream->len, &off, &rec) > 0) {
 		if (rec->type == KJOULE_RECORD_CHAIN)
 			c->callers.chain = (const struct kjoule_chain *)rec;
 		else if (rec->type == KJOULE_RECORD_STACK)
@@ -39,7 +40,8 @@ static void step(const struct script_reader *r, struct script_cursor *c)
 {
 	uint32_t late = 0;
 
-	while (kjoule_record_next(c->stream->records, c->stream->len, &c->off, &c->rec) > 0) {
+	while ((c->error = kjoule_records_next(c->records, &c->rec)) > 0) {
+		c->error = 0;
 		switch (c->rec->type) {
 		case KJOULE_RECORD_TASK:
 			c->pid = u32_at(c->rec, offsetof(struct kjoule_task, pid));
@@ -156,9 +158,13 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 		struct script_cursor *c = &r->cursors[r->n_cursors];
 
 		c->stream = &v->rec.streams[r->n_cursors];
+		ret = kjoule_records_open(&v->rec, c->stream, &c->records);
+		if (ret)
+			return ret;
 		c->pid = c->tgid = TIMELINE_NO_TASK;
 		c->time_ns = v->rec.meta.session.t0_ns;
 		step(r, c);
+		r->error = r->error ? r->error : c->error;
 		if (c->rec)
 			kjoule_earliest_push(&r->turns, c->time_ns, r->n_cursors);
 	}
@@ -173,6 +179,7 @@ bool script_reader_next(struct script_reader *r, const struct script_cursor **re
 
 	if (r->last) {
 		step(r, r->last);
+		r->error = r->error ? r->error : r->last->error;
 		if (r->last->rec)
 			kjoule_earliest_push(&r->turns, r->last->time_ns, r->last - r->cursors);
 		r->last = NULL;
@@ -196,6 +203,8 @@ bool script_reader_next(struct script_reader *r, const struct script_cursor **re
 void script_reader_exit(struct script_reader *r)
 {
 	kjoule_earliest_exit(&r->turns);
+	for (size_t i = 0; r->cursors && i < r->n_cursors; i++)
+		kjoule_records_close(r->cursors[i].records);
 	free(r->cursors);
 	free(r->events);
 }

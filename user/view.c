@@ -4,16 +4,22 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cmd.h"
 #include "grow.h"
+#include "vdso.h"
 #include "view.h"
+#include "view_samples.h"
 
 struct view_object {
 	char *path;
+	const char *file;	/* to be opened for it; NULL: none */
 	struct kjoule_elf *elf;
 	int error;		/* why there is none */
+	bool nameless;		/* a function that was met has no name */
 };
 
 static const char unknown[] = "[unknown]";
@@ -52,7 +58,10 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		max_tick = (v->rec.end.stop_ns - s->t0_ns) / s->interval_ns + 2;
 	if (max_tick > TICKS_MOST)
 		max_tick = TICKS_MOST;
-	for (size_t i = 0; i < v->rec.n_streams && !ret; i++) {
+	v->max_tick = max_tick;
+	if (v->rec.left_in_file)
+		ret = view_samples_load(v);
+	for (size_t i = 0; i < v->rec.n_streams && !v->rec.left_in_file && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
 
 		ret = timeline_add(&v->tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu),
@@ -69,7 +78,8 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
-		return kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
+		return kjoule_fail(err, -ret, "%s: %s", path, ret == -ESTALE ?
+				   "changed while it was read; is it being recorded again?" : strerror(-ret));
 	}
 	use_live_kernel(v);
 	return 0;
@@ -82,6 +92,9 @@ void view_close(struct view *v)
 		free(v->objects[i].path);
 	}
 	free(v->objects);
+	if (v->vdso)
+		close(v->vdso_fd);
+	free(v->vdso);
 	view_callers_free(v);
 	kjoule_index_free(&v->by_path);
 	kjoule_kallsyms_free(v->live);
@@ -98,6 +111,18 @@ uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
 
 	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns) +
 	       late_ns;
+}
+
+const char *view_vdso(struct view *v)
+{
+	if (v->vdso || !v->rec.vdso)
+		return v->vdso;
+	v->vdso_fd = kjoule_vdso_file(v->rec.vdso, v->rec.vdso_len);
+	if (v->vdso_fd >= 0 && asprintf(&v->vdso, "/proc/self/fd/%d", v->vdso_fd) < 0) {
+		v->vdso = NULL;
+		close(v->vdso_fd);
+	}
+	return v->vdso;
 }
 
 static struct view_object *object(struct view *v, const char *path)
@@ -123,11 +148,9 @@ static struct view_object *object(struct view *v, const char *path)
 		return NULL;
 	}
 	o->path = name;
-	if (path[0] != '/' || path[1] == '/')
-		o->error = -ENODATA;	/* [vdso], //anon: no file */
-	else
-		o->error = kjoule_elf_open(path, kjoule_build_ids_find(v->rec.build_ids, path),
-					   &o->elf);
+	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ? NULL : name;
+	o->error = o->file ? kjoule_elf_open(o->file, kjoule_build_ids_find(v->rec.build_ids, path), &o->elf) :
+		   -ENODATA;	/* //anon: no file */
 	return o;
 }
 
@@ -159,13 +182,27 @@ static bool resolve_jit(const struct view *v, uint32_t pid, uint64_t ip, struct 
 	return true;
 }
 
+/* What [@low, @high) has of the mapping, if that is the one at both of its ends. */
+static void same_part(const struct view *v, const struct kjoule_map *map, uint32_t pid, uint64_t time_ns, uint64_t ip,
+		      uint64_t low, uint64_t high, struct view_place *place)
+{
+	if (low > ip || low < map->start)
+		low = map->start;
+	if (high <= ip || high - map->start > map->len)
+		high = map->start + map->len;
+	if (kjoule_maps_find(v->maps, pid, time_ns, low) != map || kjoule_maps_find(v->maps, pid, time_ns, high - 1) != map)
+		return;
+	place->same_start = low;
+	place->same_len = high - low;
+}
+
 void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
 		     struct view_place *place)
 {
 	const struct kjoule_symbol *symbol;
 	const struct kjoule_map *map;
 	struct view_object *o;
-	uint64_t address;
+	uint64_t address, low, high;
 
 	*place = (struct view_place){ .symbol = unknown, .object = unknown, .offset = ip };
 	if (kernel) {
@@ -180,13 +217,19 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	/* what is called like a file may be one */
 	if (kjoule_jitmaps_maybe(map->path) && resolve_jit(v, pid, ip, place))
 		return;
+	if (kjoule_vdso_is(map->path) && !kjoule_vdso_is_native(map->start))
+		return;
 	o = object(v, map->path);
 	if (!o || !o->elf || kjoule_elf_address(o->elf, place->offset, &address))
 		return;
 	place->address = address;
-	symbol = kjoule_elf_find(o->elf, address);
+	place->file = o->file;
+	symbol = kjoule_elf_find_around(o->elf, address, &low, &high);
 	if (!symbol)
 		return;
+	same_part(v, map, pid, time_ns, ip, ip - (address - low), ip + (high - address), place);
+	/* see kjoule_symbol */
+	o->nameless |= !strncmp(symbol->name, "0x", 2);
 	place->start = symbol->start;
 	place->end = symbol->end;
 	place->symbol = symbol->name;
@@ -263,9 +306,9 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 	for (; *i < v->n_objects; ++*i) {
 		const struct view_object *o = &v->objects[*i];
 
-		if (o->elf || o->path[0] != '/' || o->path[1] == '/')
+		if ((o->elf && !o->nameless) || o->path[0] != '/' || o->path[1] == '/')
 			continue;
-		*error = o->error;
+		*error = o->elf ? -ENOMSG : o->error;
 		return o->path;
 	}
 	return NULL;
@@ -273,13 +316,18 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 
 const char *view_why_missing(int error)
 {
+	static char text[128];
+
 	switch (error) {
 	case -ESTALE:
-		return "it is not the file that was recorded: its build id is another one";
+		return "no symbols: it is not the file that was recorded: its build id is another one";
 	case -ENODATA:
-		return "it has no symbols; install its debug symbols or build it without stripping";
+		return "no symbols: it has none; install its debug symbols or build it without stripping";
+	case -ENOMSG:
+		return "no symbols for some functions, which are shown by their addresses; install its debug symbols or build it without stripping";
 	default:
-		return strerror(-error);
+		snprintf(text, sizeof(text), "no symbols: %s", strerror(-error));
+		return text;
 	}
 }
 
@@ -324,6 +372,6 @@ int view_complain(const struct view *v, const char *path)
 	const char *object_path;
 
 	for (size_t i = 0; (object_path = view_missing(v, &i, &error)); i++)
-		cmd_warn("%s: no symbols: %s", object_path, view_why_missing(error));
+		cmd_warn("%s: %s", object_path, view_why_missing(error));
 	return code;
 }

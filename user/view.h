@@ -8,7 +8,7 @@
 
 #include "index.h"
 #include "maps.h"
-#include "recording.h"
+#include "records.h"
 #include "regions.h"
 #include "symbols.h"
 #include "timeline.h"
@@ -27,6 +27,7 @@ struct view {
 	bool by_region;
 	struct kjoule_recording rec;
 	struct timeline tl;
+	uint64_t max_tick;		/* no tick can be larger */
 	struct kjoule_maps *maps;
 	struct kjoule_regions *regions;
 	size_t side_band_skipped;	/* bytes that could not be read */
@@ -36,6 +37,8 @@ struct view {
 	struct view_stacks *stacks;	/* unwound; NULL: there are none, or nobody has asked */
 	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* how many, by how far it went */
 	struct kjoule_index by_path;
+	char *vdso;			/* the recording's copy as a file; NULL: it has none, or nobody has asked */
+	int vdso_fd;			/* its descriptor */
 };
 
 /* A caller. */
@@ -52,15 +55,35 @@ struct view_frame {
 struct view_place {
 	const char *symbol;		/* "[unknown]" if it has no name */
 	const char *object;		/* file, "[kernel]", "[module]", "[unknown]" */
+	const char *file;		/* to be opened for its code; NULL: there is none */
 	uint64_t offset;		/* inside the symbol or the object */
 	bool known;
 	/* as the object's file counts, 0 where there is no file or no symbol */
 	uint64_t address, start, end;
+	/* addresses of the process around it that are of the same symbol, as long as nothing else is mapped there; len 0: not known */
+	uint64_t same_start, same_len;
 };
+
+struct view_samples;
+
+/**
+ * view_samples_open() - before the first sample of a CPU, by its number in the timeline; one with a session that has
+ * callers can find them in the timeline as well
+ * Return: 0 or -errno
+ */
+int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s);
+/**
+ * view_samples_next() - the next one, until the next call
+ * Return: 1; 0: there is none; -ESTALE: the file is not what it was; or -errno
+ */
+int view_samples_next(struct view_samples *s, const struct timeline_sample **sample);
+void view_samples_close(struct view_samples *s);
 
 /** view_open() - Return: 0 or -errno with the reason in @err */
 int view_open(const char *path, struct view *v, struct kjoule_error *err);
 void view_close(struct view *v);
+/** view_vdso() - the recording's copy of the kernel's code in every process, as a file; NULL: it has none */
+const char *view_vdso(struct view *v);
 /** view_time() - CLOCK_MONOTONIC of a record */
 uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns);
 /** view_resolve() - strings live as long as the view */
@@ -95,7 +118,7 @@ double view_duration_s(const struct view *v);
 struct kjoule_cpu_stats view_books(const struct view *v);
 /** view_comm() - name of a thread, "[unknown]" if never told */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/** view_missing() - the next object from *@i on without symbols and why, NULL if there is none */
+/** view_missing() - the next object from *@i on without symbols, or with functions that have no name, and why; NULL if there is none */
 const char *view_missing(const struct view *v, size_t *i, int *error);
 /**
  * view_complain() - say on standard error what is wrong with the file
@@ -104,7 +127,7 @@ const char *view_missing(const struct view *v, size_t *i, int *error);
 int view_complain(const struct view *v, const char *path);
 /** view_complain_file() - the same of the file itself, not of objects without symbols */
 int view_complain_file(const struct view *v, const char *path);
-/** view_why_missing() - for users, of view_missing()'s @error */
+/** view_why_missing() - for users, of view_missing()'s @error; until the next call */
 const char *view_why_missing(int error);
 
 #endif /* KJOULE_VIEW_H */

@@ -147,6 +147,8 @@ int view_unwind(struct view *v)
 	v->stacks = s;
 	s->view = v;
 	s->unwinder = kjoule_unwinder_new(v->maps, v->rec.build_ids, is_this_kernel(v));
+	if (s->unwinder && view_vdso(v))
+		kjoule_unwinder_vdso(s->unwinder, v->vdso_fd);
 	ret = s->unwinder ? list_stacks(v, s) : -ENOMEM;
 	if (!ret)
 		ret = kjoule_recording_stacks(&v->rec, unwind_one, s);

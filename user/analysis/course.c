@@ -5,30 +5,41 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "course.h"
+#include "grow.h"
+#include "lane.h"
+
+/* A lane, and whether it has an entry that is not taken yet. */
+struct head {
+	struct lane_cursor c;
+	bool waits;
+};
 
 /* Of the lanes the one whose next entry comes first; NULL: all are through. */
-static const struct cpm_tick *next(const struct cpm_lane *lanes, size_t n_lanes, size_t *at)
+static struct head *first_of(struct head *heads, size_t n)
 {
-	size_t first = n_lanes;
+	struct head *first = NULL;
 
-	for (size_t i = 0; i < n_lanes; i++)
-		if (at[i] < lanes[i].n &&
-		    (first == n_lanes || lanes[i].ticks[at[i]].tick < lanes[first].ticks[at[first]].tick))
-			first = i;
-	return first < n_lanes ? &lanes[first].ticks[at[first]++] : NULL;
+	for (size_t i = 0; i < n; i++)
+		if (heads[i].waits && (!first || heads[i].c.t.tick < first->c.t.tick))
+			first = &heads[i];
+	return first;
 }
 
 int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, uint32_t n_groups,
 		   double *ticks)
 {
 	uint64_t *until = calloc(n_groups + 1, sizeof(*until));
-	size_t *at = calloc(n_lanes + 1, sizeof(*at));
-	int ret = until && at ? 0 : -ENOMEM;
-	const struct cpm_tick *t;
+	struct head *heads = calloc(n_lanes + 1, sizeof(*heads)), *h;
+	int ret = until && heads ? 0 : -ENOMEM;
 
 	for (uint32_t g = 0; g < n_groups; g++)
 		ticks[g] = 0;
-	while (!ret && (t = next(lanes, n_lanes, at))) {
+	for (size_t i = 0; i < n_lanes && !ret; i++) {
+		lane_begin(&heads[i].c, &lanes[i], NULL);
+		heads[i].waits = lane_next(&heads[i].c);
+	}
+	for (; !ret && (h = first_of(heads, n_lanes)); h->waits = lane_next(&h->c)) {
+		const struct cpm_tick *t = &h->c.t;
 		uint32_t g = group_of[t->block];
 		uint64_t from = t->tick, to = t->tick + 1 + t->more;
 
@@ -42,7 +53,7 @@ int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t 
 		ticks[g] += to - from;
 		until[g] = to;
 	}
-	free(at);
+	free(heads);
 	free(until);
 	return ret;
 }
@@ -57,30 +68,35 @@ static int by_key(const void *a, const void *b)
 int course_steps(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, struct course_step **steps,
 		 size_t *n)
 {
-	uint64_t *keys;
-	size_t most = 0, m = 0;
+	uint64_t *keys = NULL;
+	size_t m = 0;
 
 	*steps = NULL;
 	*n = 0;
-	for (size_t i = 0; i < n_lanes; i++)
-		most += lanes[i].n;
-	keys = calloc(most + 1, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
 	for (size_t i = 0; i < n_lanes; i++) {
 		uint32_t last = COURSE_NONE;
+		struct lane_cursor c;
 
-		for (size_t k = 0; k < lanes[i].n; k++) {
-			uint32_t g = group_of[lanes[i].ticks[k].block];
+		lane_begin(&c, &lanes[i], NULL);
+		while (lane_next(&c)) {
+			uint32_t g = group_of[c.t.block];
 
 			if (g == COURSE_NONE)
 				continue;
-			if (last != COURSE_NONE && last != g)
-				keys[m++] = (uint64_t)last << 32 | g;
+			if (last != COURSE_NONE && last != g) {
+				uint64_t *key = kjoule_grow(&keys, &m, sizeof(*keys));
+
+				if (!key) {
+					free(keys);
+					return -ENOMEM;
+				}
+				*key = (uint64_t)last << 32 | g;
+			}
 			last = g;
 		}
 	}
-	qsort(keys, m, sizeof(*keys), by_key);
+	if (m)
+		qsort(keys, m, sizeof(*keys), by_key);
 	*steps = calloc(m + 1, sizeof(**steps));
 	for (size_t i = 0; i < m && *steps; i++) {
 		if (!i || keys[i] != keys[i - 1])

@@ -29,53 +29,26 @@
 /* Batches of consecutive windows, over which the residuals are summed. */
 #define BATCHES		40
 
-static int by_vector(const void *a, const void *b)
-{
-	const struct cpm_part *x = a, *y = b;
-
-	return (x->vector > y->vector) - (x->vector < y->vector);
-}
-
 /*
  * Windows from the readings; those at both ends are known only in part. Readings without
  * a tick between them are one: what was spent between them belongs to the ticks before,
- * because none of its own was seen.
+ * because none of its own was seen. While they are made:
  */
-static size_t make_windows(const struct cpm_reading *r, size_t n, uint64_t end_tick,
-			   struct cpm_window *w)
-{
-	size_t out = 0, last = 0, kept = 0;
-
-	if (r[0].tick)
-		w[out++] = (struct cpm_window){ 0, r[0].tick, 0, false, false, 0 };
-	while (last + 1 < n && r[last + 1].tick == r[last].tick)
-		last++;
-	for (size_t i = last + 1; i < n; i++) {
-		if (i + 1 < n && r[i + 1].tick == r[i].tick)
-			continue;
-		w[out++] = (struct cpm_window){ r[last].tick, r[i].tick,
-						(double)(r[i].uj - r[last].uj), true, false, 0 };
-		last = i;
-		kept++;
-	}
-	/*
-	 * At the first reading the counter had last moved some time before, so the first
-	 * window's energy has a part from before the recording.
-	 */
-	for (size_t i = 0; i < out && kept > 1; i++) {
-		if (w[i].known) {
-			w[i].known = false;
-			break;
-		}
-	}
-	if (end_tick > r[n - 1].tick)
-		w[out++] = (struct cpm_window){ r[n - 1].tick, end_tick, 0, false, false, 0 };
-	return out;
-}
-
-/* How far the windows have been gone through, which follow each other. */
-struct progress {
-	size_t event, untaken;
+struct cpm_making {
+	const struct cpm_vectors *v;
+	struct cpm_irq irq;
+	bool has_irq;
+	struct cpm_domain *d;
+	const struct cpm_reading *readings;
+	size_t n;
+	uint64_t end_tick;
+	size_t last, next;		/* the readings that the window is between; see next_window() */
+	bool first, only;		/* the first move of the counter; it moves once */
+	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
+	uint64_t silent;		/* its ticks at which nothing ran */
+	size_t untaken;
+	struct cpm_part *parts;		/* of the window at hand */
+	size_t n_parts, room;
 };
 
 /* Ticks that [a, b) and [from, to) have in common. */
@@ -86,47 +59,70 @@ static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 	return high > low ? high - low : 0;
 }
 
-/* The parts of window @w. */
-static void add_parts(const struct cpm_vectors *v, struct cpm_domain *d, struct cpm_window *w,
-		      struct progress *at)
+static int add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
 {
-	size_t begin = d->n_parts, out;
-	uint64_t silent = w->to - w->from;
+	size_t at = m->n_parts;
 
-	w->first_part = begin;
-	for (; at->event < v->n_events && v->events[at->event].tick < w->to; at->event++) {
-		const struct cpm_event *e = &v->events[at->event];
-		uint64_t end = e->tick + e->more + 1, n = common(e->tick, end, w->from, w->to);
+	if (m->n_parts == m->room) {
+		size_t room = m->room ? 2 * m->room : 64;
+		void *p = realloc(m->parts, room * sizeof(*m->parts));
 
-		if (n)
-			d->parts[d->n_parts++] = (struct cpm_part){ e->vector, n };
-		silent -= n;
-		if (end > w->to)
-			break;	/* the next window has the rest */
+		if (!p)
+			return -ENOMEM;
+		m->parts = p;
+		m->room = room;
 	}
-	if (d->n_parts > begin) {
-		qsort(d->parts + begin, d->n_parts - begin, sizeof(*d->parts), by_vector);
-		out = begin;
-		for (size_t i = begin + 1; i < d->n_parts; i++) {
-			if (d->parts[i].vector == d->parts[out].vector)
-				d->parts[out].count += d->parts[i].count;
-			else
-				d->parts[++out] = d->parts[i];
+	if (at && m->parts[at - 1].vector == vector)
+		m->parts[at - 1].count += count;
+	else
+		m->parts[m->n_parts++] = (struct cpm_part){ vector, count };
+	return 0;
+}
+
+static int by_vector(const void *a, const void *b)
+{
+	const struct cpm_part *x = a, *y = b;
+
+	return (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* So many are put in order one by one. */
+#define FEW_PARTS	48
+
+/* In the order of their vectors, each once. */
+static void tidy_parts(struct cpm_making *m)
+{
+	struct cpm_part *p = m->parts;
+	size_t n = 0;
+
+	if (m->n_parts > FEW_PARTS)
+		qsort(p, m->n_parts, sizeof(*p), by_vector);
+	for (size_t i = 0; i < m->n_parts; i++) {
+		struct cpm_part part = p[i];
+		size_t at = n;
+
+		while (at && p[at - 1].vector > part.vector)
+			at--;
+		if (at && p[at - 1].vector == part.vector) {
+			p[at - 1].count += part.count;
+			continue;
 		}
-		d->n_parts = out + 1;
+		memmove(p + at + 1, p + at, (n - at) * sizeof(*p));
+		p[at] = part;
+		n++;
 	}
-	if (silent)
-		d->parts[d->n_parts++] = (struct cpm_part){ CPM_SILENT, silent };
+	m->n_parts = n;
 }
 
 /* Ticks of a window that idle CPUs did not take, all of them together. */
-static double untaken(const struct cpm_vectors *v, const struct cpm_window *w, struct progress *at)
+static double untaken(struct cpm_making *m, const struct cpm_window *w)
 {
+	const struct cpm_vectors *v = m->v;
 	double sum = 0;
 
-	for (; at->untaken < v->n_untaken && v->untaken[at->untaken].tick < w->to; at->untaken++) {
-		const struct cpm_untaken *u = &v->untaken[at->untaken];
-		uint64_t end = at->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
+	for (; m->untaken < v->n_untaken && v->untaken[m->untaken].tick < w->to; m->untaken++) {
+		const struct cpm_untaken *u = &v->untaken[m->untaken];
+		uint64_t end = m->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
 
 		sum += (double)u->cpus * common(u->tick, end, w->from, w->to);
 		if (end > w->to)
@@ -135,32 +131,246 @@ static double untaken(const struct cpm_vectors *v, const struct cpm_window *w, s
 	return sum;
 }
 
-/* The energy of a window less what interrupts spent in it; its parts are the last ones. */
-static void take_out(const struct cpm_vectors *v, const struct cpm_domain *d, struct cpm_window *w,
-		     const struct cpm_irq *irq, struct progress *at)
+/* The blocks of a vector that are no marginal ones. Its base may not be known yet. */
+static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
 {
-	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(v, w, at);
+	uint32_t n = 0;
 
-	for (size_t p = w->first_part; p < d->n_parts; p++) {
-		uint32_t base = v->base[d->parts[p].vector];
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		n += v->kinds[v->members[m]] != CPM_MARGINAL;
+	return n;
+}
 
-		busy += (double)d->parts[p].count * (v->first[base + 1] - v->first[base]);
-	}
+/* The energy of a window less what interrupts spent in it. */
+static void take_out(struct cpm_making *m, struct cpm_window *w)
+{
+	const struct cpm_irq *irq = &m->irq;
+	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
+
+	for (size_t p = 0; p < m->n_parts; p++)
+		busy += (double)m->parts[p].count * unmarginal(m->v, m->parts[p].vector);
 	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->idle_uj * fmax(all - busy, 0), 0);
 }
 
-static size_t parts_end(const struct cpm_domain *d, size_t window)
+/*
+ * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if
+ * the energy is known, which follows; how many parts; and of each what its vector is beyond the one before (the
+ * silent one comes last: it is beyond all), times two, and one more if its count follows, less two.
+ */
+#define PART_MOST	20
+#define WINDOW_MOST	40
+
+static uint8_t *put_number(uint8_t *at, uint64_t v)
 {
-	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
+	for (; v >= 0x80; v >>= 7)
+		*at++ = v | 0x80;
+	*at++ = v;
+	return at;
 }
 
-struct cpm_division cpm_divide(const struct cpm_domain *d, size_t window, const double *weights)
+static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 {
-	const struct cpm_window *w = &d->windows[window];
+	struct cpm_domain *d = m->d;
+	size_t most = WINDOW_MOST + PART_MOST * m->n_parts;
+	uint32_t before = 0;
+	uint8_t *at;
+
+	if (d->windows_room - d->windows_len < most) {
+		size_t room = d->windows_room + d->windows_room / 2 + most + 4096;
+
+		at = realloc(d->windows, room);
+		if (!at)
+			return -ENOMEM;
+		d->windows = at;
+		d->windows_room = room;
+	}
+	at = put_number(d->windows + d->windows_len, (w->to - w->from) << 1 | w->known);
+	if (w->known) {
+		memcpy(at, &w->uj, sizeof(w->uj));
+		at += sizeof(w->uj);
+	}
+	at = put_number(at, m->n_parts);
+	for (size_t p = 0; p < m->n_parts; p++) {
+		const struct cpm_part *part = &m->parts[p];
+		uint32_t beyond = part->vector - before;	/* modulo 2^32 */
+
+		at = put_number(at, (uint64_t)beyond << 1 | (part->count != 1));
+		if (part->count != 1)
+			at = put_number(at, part->count - 2);
+		before = part->vector;
+	}
+	d->windows_len = at - d->windows;
+	d->n_windows++;
+	d->known += w->known;
+	if (m->n_parts > d->most_parts)
+		d->most_parts = m->n_parts;
+	return 0;
+}
+
+/* The window is over. The silent part is the last. */
+static int close_window(struct cpm_making *m)
+{
+	int ret = 0;
+
+	tidy_parts(m);
+	if (m->silent)
+		ret = add_part(m, CPM_SILENT, m->silent);
+	if (ret)
+		return ret;
+	if (m->has_irq)
+		take_out(m, &m->w);
+	return pack_window(m, &m->w);
+}
+
+/* The last of the readings that are at one tick. */
+static size_t last_at(const struct cpm_making *m, size_t i)
+{
+	while (i + 1 < m->n && m->readings[i + 1].tick == m->readings[i].tick)
+		i++;
+	return i;
+}
+
+/* On to the next window: before the first reading, between two, and after the last. */
+static void next_window(struct cpm_making *m)
+{
+	const struct cpm_reading *r = m->readings;
+	uint64_t from = m->w.to;
+
+	m->w = (struct cpm_window){ .from = from, .to = from };
+	if (from < r[m->last].tick) {
+		m->w.to = r[m->last].tick;
+	} else if (m->next < m->n) {
+		m->w.to = r[m->next].tick;
+		m->w.uj = (double)(r[m->next].uj - r[m->last].uj);
+		/*
+		 * At the first reading the counter had last moved some time before, so the first
+		 * window's energy has a part from before the recording.
+		 */
+		m->w.known = !m->first || m->only;
+		m->first = false;
+		m->last = m->next;
+		m->next = last_at(m, m->next + 1);
+	} else if (m->end_tick > from) {
+		m->w.to = m->end_tick;
+	}
+	m->n_parts = 0;
+	m->silent = m->w.to - m->w.from;
+}
+
+static void begin_windows(struct cpm_making *m)
+{
+	m->last = last_at(m, 0);
+	m->next = last_at(m, m->last + 1);
+	m->first = true;
+	m->only = m->next + 1 >= m->n;
+	next_window(m);
+}
+
+int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector)
+{
+	uint64_t end = tick + count, n;
+	int ret = 0;
+
+	while (!ret && m->w.to > m->w.from) {
+		n = common(tick, end, m->w.from, m->w.to);
+		if (n)
+			ret = add_part(m, vector, n);
+		m->silent -= n;
+		if (end < m->w.to || ret)
+			break;
+		/* the next window has the rest */
+		ret = close_window(m);
+		next_window(m);
+	}
+	return ret;
+}
+
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
+		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **out)
+{
+	struct cpm_making *m;
+
+	*out = NULL;
+	memset(d, 0, sizeof(*d));
+	/* one that stood still says nothing, however often it was read */
+	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
+		return -ENODATA;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = (struct cpm_making){ .v = v, .d = d, .readings = readings, .n = n, .end_tick = end_tick };
+	if (irq) {
+		m->irq = *irq;
+		m->has_irq = true;
+	}
+	begin_windows(m);
+	*out = m;
+	return 0;
+}
+
+int cpm_making_end(struct cpm_making *m, int ret)
+{
+	while (m && !ret && m->w.to > m->w.from) {
+		ret = close_window(m);
+		next_window(m);
+	}
+	if (m)
+		free(m->parts);
+	free(m);
+	return ret;
+}
+
+int cpm_windows_begin(const struct cpm_domain *d, struct cpm_windows *c)
+{
+	*c = (struct cpm_windows){ .d = d, .at = d->windows, .number = SIZE_MAX };
+	c->parts = calloc(d->most_parts + 1, sizeof(*c->parts));
+	c->w.parts = c->parts;
+	return c->parts ? 0 : -ENOMEM;
+}
+
+bool cpm_windows_next(struct cpm_windows *c)
+{
+	const struct cpm_domain *d = c->d;
+	const uint8_t *at = c->at;
+	struct cpm_window *w = &c->w;
+	uint32_t vector = 0;
+	uint64_t v;
+
+	if (!at || at == d->windows + d->windows_len)
+		return false;
+	c->number++;
+	v = lane_number(&at);
+	w->from = w->to;
+	w->to += v >> 1;
+	w->known = v & 1;
+	w->uj = 0;
+	if (w->known) {
+		memcpy(&w->uj, at, sizeof(w->uj));
+		at += sizeof(w->uj);
+	}
+	w->fitted = d->fitted ? d->fitted[c->number] : d->all_fitted;
+	w->n_parts = lane_number(&at);
+	for (size_t p = 0; p < w->n_parts; p++) {
+		v = lane_number(&at);
+		vector += v >> 1;
+		c->parts[p] = (struct cpm_part){ vector, v & 1 ? lane_number(&at) + 2 : 1 };
+	}
+	c->at = at;
+	return true;
+}
+
+void cpm_windows_end(struct cpm_windows *c)
+{
+	free(c->parts);
+	c->parts = NULL;
+}
+
+struct cpm_division cpm_divide(const struct cpm_window *w, const double *weights)
+{
 	struct cpm_division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
 
-	for (size_t p = w->first_part; p < parts_end(d, window); p++)
-		div.total += d->parts[p].count * weights[d->parts[p].vector];
+	for (size_t p = 0; p < w->n_parts; p++)
+		div.total += w->parts[p].count * weights[w->parts[p].vector];
 	return div;
 }
 
@@ -169,64 +379,70 @@ double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
 	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
 }
 
+int cpm_counts(const struct cpm_domain *d, uint64_t *counts)
+{
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
+
+	while (!ret && cpm_windows_next(&c))
+		for (size_t p = 0; p < c.w.n_parts; p++)
+			counts[c.w.parts[p].vector] += c.w.parts[p].count;
+	cpm_windows_end(&c);
+	return ret;
+}
+
+/* What tells whether a vector fills enough of enough windows to be divided by. */
+struct presence {
+	double own;
+	uint64_t windows;
+};
+
+static bool is_pure(const struct presence *p, double ticks)
+{
+	return p->windows >= REFINE_WINDOWS && p->own >= REFINE_PURITY * ticks;
+}
+
 /*
  * One step: the energy of each known window, divided by @weights, gives the mean
- * power of each vector (ALEA, equation 2 or 9).
+ * power of each vector (ALEA, equation 2 or 9). @presence: of each vector, NULL: not asked for
  */
-static void step(const struct cpm_domain *d, const double *weights, double *power, double *ticks)
+static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks,
+		struct presence *presence)
 {
 	double all_uj = 0, all_ticks = 0;
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
 
 	memset(power, 0, d->n_vectors * sizeof(*power));
 	memset(ticks, 0, d->n_vectors * sizeof(*ticks));
-	for (size_t w = 0; w < d->n_windows; w++) {
+	while (!ret && cpm_windows_next(&c)) {
+		const struct cpm_window *w = &c.w;
 		struct cpm_division div;
 
-		if (!d->windows[w].known)
+		if (!w->known)
 			continue;
-		div = cpm_divide(d, w, weights);
-		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
-			uint32_t v = d->parts[p].vector;
+		div = cpm_divide(w, weights);
+		for (size_t p = 0; p < w->n_parts; p++) {
+			uint32_t v = w->parts[p].vector;
 
-			power[v] += d->windows[w].uj * d->parts[p].count * cpm_tick_share(&div, v);
-			ticks[v] += d->parts[p].count;
+			power[v] += w->uj * w->parts[p].count * cpm_tick_share(&div, v);
+			ticks[v] += w->parts[p].count;
+			if (presence) {
+				double n = w->parts[p].count;
+
+				presence[v].own += n * n / (double)(w->to - w->from);
+				presence[v].windows++;
+			}
 		}
-		all_uj += d->windows[w].uj;
-		all_ticks += d->windows[w].to - d->windows[w].from;
+		all_uj += w->uj;
+		all_ticks += w->to - w->from;
 	}
+	cpm_windows_end(&c);
 	/* Who was in no known window gets the mean of all. */
 	for (uint32_t v = 0; v < d->n_vectors; v++)
 		power[v] = ticks[v] > 0 ? power[v] / ticks[v] :
 			   all_ticks > 0 ? all_uj / all_ticks : 0;
-}
-
-/* Which vectors fill enough of enough windows to be divided by. */
-static int find_pure(const struct cpm_domain *d, bool *pure)
-{
-	struct {
-		double ticks, own;
-		uint64_t windows;
-	} *sums = calloc(d->n_vectors, sizeof(*sums));
-
-	if (!sums)
-		return -ENOMEM;
-	for (size_t w = 0; w < d->n_windows; w++) {
-		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
-			double n = d->parts[p].count;
-			uint32_t v = d->parts[p].vector;
-
-			if (!d->windows[w].known)
-				continue;
-			sums[v].ticks += n;
-			sums[v].own += n * n / (double)(d->windows[w].to - d->windows[w].from);
-			sums[v].windows++;
-		}
-	}
-	for (uint32_t v = 0; v < d->n_vectors; v++)
-		pure[v] = sums[v].windows >= REFINE_WINDOWS &&
-			  sums[v].own >= REFINE_PURITY * sums[v].ticks;
-	free(sums);
-	return 0;
+	return ret;
 }
 
 /* Pools of vectors that have no power of their own, by how many blocks ran at once. */
@@ -291,63 +507,76 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	return 0;
 }
 
-int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
+static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, double *ticks)
+{
+	struct presence *presence = calloc(d->n_vectors, sizeof(*presence));
+	int ret = presence ? find_alone(v, d) : -ENOMEM;
+
+	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
+		d->weights[0][k] = 1;
+	if (!ret)
+		ret = step(d, d->weights[0], d->uj_per_tick, ticks, presence);
+	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
+		pure[k] = is_pure(&presence[k], ticks[k]);
+	d->silent_known = pure[CPM_SILENT];
+	free(presence);
+	for (unsigned int i = 1; i < d->steps && !ret; i++) {
+		next_weights(v, d, pure, ticks, d->weights[i]);
+		ret = step(d, d->weights[i], d->uj_per_tick, ticks, NULL);
+	}
+	return ret;
+}
+
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d)
 {
 	double *ticks = NULL;
-	struct progress at = { 0 };
 	bool *pure = NULL;
+	int ret = -ENOMEM;
 
-	memset(d, 0, sizeof(*d));
-	if (n < 2 || readings[0].tick == readings[n - 1].tick)
-		return -ENODATA;
 	d->n_vectors = v->n_vectors;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
-	d->windows = calloc(n + 2, sizeof(*d->windows));
-	/* each window may cut an event in two, and have silent ticks */
-	d->parts = calloc(v->n_events + 2 * (n + 2), sizeof(*d->parts));
 	ticks = calloc(d->n_vectors, sizeof(*ticks));
 	pure = calloc(d->n_vectors, sizeof(*pure));
 	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
-	if (!d->windows || !d->parts || !ticks || !pure || !d->uj_per_tick)
-		goto err_free;
+	if (!ticks || !pure || !d->uj_per_tick)
+		goto out;
 	for (unsigned int i = 0; i < d->steps; i++) {
 		d->weights[i] = calloc(d->n_vectors, sizeof(double));
 		if (!d->weights[i])
-			goto err_free;
+			goto out;
 	}
-	d->n_windows = make_windows(readings, n, end_tick, d->windows);
-	for (size_t w = 0; w < d->n_windows; w++) {
-		add_parts(v, d, &d->windows[w], &at);
-		if (irq)
-			take_out(v, d, &d->windows[w], irq, &at);
-		d->known += d->windows[w].known;
-	}
-	if (find_pure(d, pure) || find_alone(v, d))
-		goto err_free;
-	d->silent_known = pure[CPM_SILENT];
-	for (uint32_t k = 0; k < d->n_vectors; k++)
-		d->weights[0][k] = 1;
-	for (unsigned int i = 0; i < d->steps; i++) {
-		step(d, d->weights[i], d->uj_per_tick, ticks);
-		if (i + 1 < d->steps)
-			next_weights(v, d, pure, ticks, d->weights[i + 1]);
-	}
+	ret = solve(v, d, pure, ticks);
+out:
 	free(ticks);
 	free(pure);
-	return 0;
+	if (ret)
+		cpm_domain_free(d);
+	return ret;
+}
 
-err_free:
-	free(ticks);
-	free(pure);
+int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
+{
+	struct cpm_making *m;
+	struct cpm_events e;
+	int ret = cpm_making_new(v, readings, n, end_tick, irq, d, &m);
+
+	if (ret)
+		return ret;
+	ret = cpm_events_begin(v, &e);
+	while (!ret && cpm_events_next(&e))
+		ret = cpm_making_event(m, e.tick, e.count, e.vector);
+	cpm_events_end(&e);
+	ret = cpm_making_end(m, ret);
+	if (!ret)
+		return cpm_solve_windows(v, steps, d);
 	cpm_domain_free(d);
-	return -ENOMEM;
+	return ret;
 }
 
 void cpm_domain_free(struct cpm_domain *d)
 {
 	free(d->windows);
-	free(d->parts);
 	for (unsigned int i = 0; i < CPM_STEPS; i++)
 		free(d->weights[i]);
 	free(d->uj_per_tick);
@@ -355,31 +584,44 @@ void cpm_domain_free(struct cpm_domain *d)
 	memset(d, 0, sizeof(*d));
 }
 
+/* What a part of a window, or a group's share of it, comes to. */
+struct amount {
+	double uj[CPM_STEPS];	/* with the shares of each step */
+	double ticks;		/* for the purity */
+	double residual;
+};
+
 /* What is summed up for a group. */
 struct sums {
-	double uj[CPM_STEPS];	/* with the shares of each step */
-	double ticks, own;	/* for the purity */
+	double uj[CPM_STEPS];
+	double ticks, own;
 	uint64_t windows;	/* known ones it has a part in */
-	uint64_t seen;		/* of these, so far in the second pass */
+	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
+	uint32_t at;		/* the batch */
 	double batch[BATCHES];
-	/* of the window at hand */
-	double w_uj[CPM_STEPS], w_ticks, w_residual;
+	struct amount w;	/* of the window at hand */
 	bool touched;
 };
 
+/* A level being added up. */
 struct adding {
-	const struct cpm_vectors *v;
-	const struct cpm_domain *d;
-	const uint32_t *group_of;
-	uint32_t silent_group;
-	bool whole;		/* groups are of vectors, not of blocks */
+	const struct cpm_level *level;
 	struct sums *sums;
 	uint32_t *touched;
 	size_t n_touched;
 };
 
-static void touch(struct adding *a, uint32_t group, double part, const double *uj, double ticks,
-		  double residual)
+/* All of them. */
+struct levels {
+	const struct cpm_vectors *v;
+	const struct cpm_domain *d;
+	bool whole;		/* groups are of vectors, not of blocks */
+	size_t n;
+	struct adding *adding;
+	double *shares;		/* of each vector's members, where these are always the same */
+};
+
+static struct sums *touch(struct adding *a, uint32_t group)
 {
 	struct sums *s = &a->sums[group];
 
@@ -387,10 +629,15 @@ static void touch(struct adding *a, uint32_t group, double part, const double *u
 		s->touched = true;
 		a->touched[a->n_touched++] = group;
 	}
-	for (unsigned int i = 0; i < a->d->steps; i++)
-		s->w_uj[i] += part * uj[i];
-	s->w_ticks += part * ticks;
-	s->w_residual += part * residual;
+	return s;
+}
+
+static void add_amount(struct sums *s, const struct amount *a)
+{
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		s->w.uj[i] += a->uj[i];
+	s->w.ticks += a->ticks;
+	s->w.residual += a->residual;
 }
 
 /* The power of a vector as it is known so far: equal shares are no power. */
@@ -438,72 +685,137 @@ double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
 	return s->known ? s->part * say(d, block) / s->all : s->part / s->others;
 }
 
-/* The energy @uj of @count ticks of vector @v to its blocks. */
-static void divide_vector(struct adding *a, uint32_t v, const double *uj, double count,
-			  double residual)
+/* The part @of of @whole, which stands for @ticks. */
+static struct amount part_of(const struct amount *whole, double of, double ticks)
 {
-	const uint32_t *members = a->v->members + a->v->first[v];
-	struct cpm_sharing s = cpm_share(a->v, a->d, v, uj[a->d->steps - 1] / count);
+	struct amount a;
 
-	if (!s.others)
-		touch(a, a->silent_group, s.part, uj, s.n ? 0 : count, residual);
-	for (uint32_t m = 0; m < s.n; m++) {
-		double of = cpm_share_of(a->v, a->d, &s, members[m]);
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		a.uj[i] = of * whole->uj[i];
+	a.ticks = of * ticks;
+	a.residual = of * whole->residual;
+	return a;
+}
 
-		touch(a, a->group_of[members[m]], of, uj, of > 0 ? count / (of * s.n) : 0, residual);
+static void add_to_silent(struct levels *l, const struct amount *a)
+{
+	for (size_t i = 0; i < l->n; i++)
+		add_amount(touch(&l->adding[i], l->adding[i].level->silent_group), a);
+}
+
+/* What @count ticks of vector @v come to, to its blocks. */
+static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
+{
+	uint32_t first = l->v->first[v], n = l->v->first[v + 1] - first;
+	const uint32_t *members = l->v->members + first;
+	bool fixed = l->v->base[v] == v && n;
+	struct cpm_sharing s = { 0 };
+	struct amount a;
+
+	if (!fixed) {
+		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
+		a = part_of(whole, s.part, s.n ? 0 : count);
+		if (!s.others)
+			add_to_silent(l, &a);
+	}
+	for (uint32_t m = 0; m < n; m++) {
+		double of = fixed ? l->shares[first + m] : cpm_share_of(l->v, l->d, &s, members[m]);
+
+		a = part_of(whole, of, of > 0 ? count / (of * n) : 0);
+		for (size_t i = 0; i < l->n; i++)
+			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[members[m]]), &a);
 	}
 }
 
 /* Divide a window by groups. */
-static void divide(struct adding *a, size_t w)
+static void divide(struct levels *l, const struct cpm_window *win)
 {
-	const struct cpm_domain *d = a->d;
-	const struct cpm_window *win = &d->windows[w];
+	const struct cpm_domain *d = l->d;
 	struct cpm_division div[CPM_STEPS];
 	bool by_shares = win->known && !win->fitted;
 
-	a->n_touched = 0;
 	for (unsigned int i = 0; i < d->steps; i++)
-		div[i] = cpm_divide(d, w, d->weights[i]);
-	for (size_t p = win->first_part; p < parts_end(d, w); p++) {
-		uint32_t v = d->parts[p].vector;
-		double count = d->parts[p].count, uj[CPM_STEPS], residual;
-		double expected = count * d->uj_per_tick[v];
+		div[i] = cpm_divide(win, d->weights[i]);
+	for (size_t p = 0; p < win->n_parts; p++) {
+		uint32_t v = win->parts[p].vector;
+		double count = win->parts[p].count, expected = count * d->uj_per_tick[v];
+		struct amount whole = { .ticks = count };
 
 		for (unsigned int i = 0; i < d->steps; i++)
-			uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
-		residual = by_shares ? uj[d->steps - 1] - expected : 0;
-		if (a->whole)
-			touch(a, a->group_of[v], 1, uj, count, residual);
-		else
-			divide_vector(a, v, uj, count, residual);
+			whole.uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
+		whole.residual = by_shares ? whole.uj[d->steps - 1] - expected : 0;
+		if (!l->whole)
+			divide_vector(l, v, &whole, count);
+		for (size_t i = 0; i < l->n && l->whole; i++)
+			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[v]), &whole);
 	}
 }
 
-/* First pass: energies, purities, windows. Second: residuals into batches. */
-static void add_window(struct adding *a, size_t w, bool second)
+/* First pass: how many known windows each group has a part in. */
+static void count_window(struct levels *l, const struct cpm_window *win)
 {
-	const struct cpm_window *win = &a->d->windows[w];
+	const struct cpm_vectors *v = l->v;
 
-	divide(a, w);
-	for (size_t i = 0; i < a->n_touched; i++) {
-		struct sums *s = &a->sums[a->touched[i]];
+	for (size_t i = 0; i < l->n; i++) {
+		struct adding *a = &l->adding[i];
 
-		if (second && win->known) {
-			uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+		a->n_touched = 0;
+		for (size_t p = 0; p < win->n_parts; p++) {
+			uint32_t vector = win->parts[p].vector, others = 0;
 
-			s->batch[s->seen++ * batches / s->windows] += s->w_residual;
-		} else if (!second) {
-			for (unsigned int k = 0; k < a->d->steps; k++)
-				s->uj[k] += s->w_uj[k];
-			s->ticks += s->w_ticks;
-			s->own += s->w_ticks * s->w_ticks / (double)(win->to - win->from);
-			s->windows += win->known;
+			if (l->whole) {
+				touch(a, a->level->group_of[vector]);
+				continue;
+			}
+			for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++) {
+				touch(a, a->level->group_of[v->members[m]]);
+				others += v->kinds[v->members[m]] != CPM_MARGINAL;
+			}
+			if (!others)
+				touch(a, a->level->silent_group);
 		}
-		s->touched = false;
-		memset(s->w_uj, 0, sizeof(s->w_uj));
-		s->w_ticks = 0;
-		s->w_residual = 0;
+		for (size_t k = 0; k < a->n_touched; k++) {
+			a->sums[a->touched[k]].touched = false;
+			a->sums[a->touched[k]].windows++;
+		}
+	}
+}
+
+/* The residual of one window more, into batches of as many windows each. */
+static void add_residual(struct sums *s)
+{
+	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+
+	if (!s->until)
+		s->until = (s->windows + batches - 1) / batches;
+	if (s->seen++ == s->until) {
+		s->at++;
+		s->until = ((s->at + 1) * s->windows + batches - 1) / batches;
+	}
+	s->batch[s->at] += s->w.residual;
+}
+
+/* Second pass: energies, purities, and residuals into batches. */
+static void sum_window(struct levels *l, const struct cpm_window *win)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->adding[i].n_touched = 0;
+	divide(l, win);
+	for (size_t i = 0; i < l->n; i++) {
+		struct adding *a = &l->adding[i];
+
+		for (size_t t = 0; t < a->n_touched; t++) {
+			struct sums *s = &a->sums[a->touched[t]];
+
+			for (unsigned int k = 0; k < CPM_STEPS; k++)
+				s->uj[k] += s->w.uj[k];
+			s->ticks += s->w.ticks;
+			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
+			if (win->known)
+				add_residual(s);
+			s->touched = false;
+			memset(&s->w, 0, sizeof(s->w));
+		}
 	}
 }
 
@@ -537,39 +849,76 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		g->bias_uj = g->uj;
 }
 
-static int add_up(struct adding *a, uint32_t n_groups, struct cpm_group *out)
+/* Vectors without marginal members are always shared alike. */
+static void find_shares(struct levels *l)
 {
-	int ret = -ENOMEM;
+	for (uint32_t v = 0; v < l->v->n_vectors; v++) {
+		struct cpm_sharing s;
 
-	a->sums = calloc(n_groups + 1, sizeof(*a->sums));
-	a->touched = calloc(n_groups + 1, sizeof(*a->touched));
-	if (!a->sums || !a->touched)
-		goto out;
-	for (size_t w = 0; w < a->d->n_windows; w++)
-		add_window(a, w, false);
-	for (size_t w = 0; w < a->d->n_windows; w++)
-		add_window(a, w, true);
-	for (uint32_t g = 0; g < n_groups; g++)
-		conclude(&a->sums[g], a->d->steps, &out[g]);
-	ret = 0;
-out:
-	free(a->sums);
-	free(a->touched);
+		if (l->v->base[v] != v)
+			continue;
+		s = cpm_share(l->v, l->d, v, 0);
+		for (uint32_t m = l->v->first[v]; m < l->v->first[v + 1]; m++)
+			l->shares[m] = cpm_share_of(l->v, l->d, &s, l->v->members[m]);
+	}
+}
+
+static int add_up(struct levels *l, const struct cpm_level *levels)
+{
+	int ret = 0;
+
+	l->adding = calloc(l->n + 1, sizeof(*l->adding));
+	l->shares = calloc(l->v->first[l->v->n_vectors] + 1ul, sizeof(*l->shares));
+	if (!l->adding || !l->shares)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < l->n && !ret; i++) {
+		struct adding *a = &l->adding[i];
+
+		a->level = &levels[i];
+		a->sums = calloc(levels[i].n_groups + 1, sizeof(*a->sums));
+		a->touched = calloc(levels[i].n_groups + 1, sizeof(*a->touched));
+		ret = a->sums && a->touched ? 0 : -ENOMEM;
+	}
+	if (!ret && !l->whole)
+		find_shares(l);
+	for (int pass = 0; pass < 2 && !ret; pass++) {
+		struct cpm_windows c;
+
+		ret = cpm_windows_begin(l->d, &c);
+		while (!ret && cpm_windows_next(&c)) {
+			if (pass)
+				sum_window(l, &c.w);
+			else if (c.w.known)
+				count_window(l, &c.w);
+		}
+		cpm_windows_end(&c);
+	}
+	for (size_t i = 0; l->adding && i < l->n; i++) {
+		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
+			conclude(&l->adding[i].sums[g], l->d->steps, &levels[i].out[g]);
+		free(l->adding[i].sums);
+		free(l->adding[i].touched);
+	}
+	free(l->shares);
+	free(l->adding);
 	return ret;
+}
+
+int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n)
+{
+	return add_up(&(struct levels){ .v = v, .d = d, .n = n }, levels);
 }
 
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
 {
-	struct adding a = { .v = v, .d = d, .group_of = group_of, .silent_group = silent_group };
-
-	return add_up(&a, n_groups, out);
+	return cpm_levels(v, d, &(struct cpm_level){ group_of, silent_group, n_groups, out }, 1);
 }
 
 int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 		      uint32_t n_groups, struct cpm_group *out)
 {
-	struct adding a = { .v = v, .d = d, .group_of = group_of, .whole = true };
+	const struct cpm_level level = { .group_of = group_of, .n_groups = n_groups, .out = out };
 
-	return add_up(&a, n_groups, out);
+	return add_up(&(struct levels){ .v = v, .d = d, .whole = true, .n = 1 }, &level);
 }

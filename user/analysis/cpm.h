@@ -14,23 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define CPM_MORE_MOST	((1u << 30) - 1)
-
-/* What ran on a CPU at a tick, or at @more ticks after it as well. */
-struct cpm_tick {
-	uint64_t tick;
-	uint32_t block;
-	uint32_t made_up : 1;	/* missed ticks, given to a neighbour's block */
-	uint32_t parked : 1;	/* left out because the CPU was idle: known, and free of cost */
-	uint32_t more : 30;
-};
-
-/* One CPU, its ticks in order. Ticks that are left out are silent: nobody asked for ran. */
-struct cpm_lane {
-	const struct cpm_tick *ticks;
-	size_t n;
-};
+#include "earliest.h"
+#include "lane.h"
 
 struct cpm_reading {
 	uint64_t tick;		/* the first one after it */
@@ -38,13 +23,6 @@ struct cpm_reading {
 };
 
 #define CPM_SILENT	0	/* the vector of ticks at which no block ran */
-
-/* A tick at which some block ran, or @more after it as well, and the vector that did. */
-struct cpm_event {
-	uint64_t tick;
-	uint32_t vector;
-	uint32_t more;
-};
 
 /* From this tick on, so many idle CPUs took no tick. */
 struct cpm_untaken {
@@ -60,7 +38,7 @@ enum cpm_kind {
 };
 
 /**
- * struct cpm_vectors - what ran on a package, tick by tick
+ * struct cpm_vectors - what ran on a package, tick by tick: see struct cpm_events
  * @first:	vector v has the members [first[v], first[v + 1])
  * @members:	blocks; one that runs on two CPUs is there twice
  * @base:	for each vector, the vector without its marginal members
@@ -68,10 +46,11 @@ enum cpm_kind {
  * @ticks:	at which some block ran
  * @multi:	of these, more than one CPU was busy, marginal blocks not counted
  * @untaken:	idle CPUs whose ticks did not happen, by tick
+ * @lanes,@n_lanes: they were made of
+ * @slots,@room: finds a vector by its members
  */
 struct cpm_vectors {
-	size_t n_events, n_untaken;
-	struct cpm_event *events;
+	size_t n_untaken;
 	struct cpm_untaken *untaken;
 	uint32_t n_vectors;
 	uint32_t *first;
@@ -79,25 +58,59 @@ struct cpm_vectors {
 	uint32_t *base;
 	const uint8_t *kinds;
 	uint64_t ticks, multi;
+	struct cpm_lane *lanes;
+	size_t n_lanes;
+	uint32_t *slots, room;
 };
 
 /**
  * cpm_vectors_new() - put the CPUs of a package together
- * @kinds:	enum cpm_kind of each block; must stay
+ * @kinds:	enum cpm_kind of each block; must stay, as what is in the lanes
  * Return: 0 or -ENOMEM
  */
 int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds,
 		    struct cpm_vectors *v);
 void cpm_vectors_free(struct cpm_vectors *v);
 
-/* Between two moves of a counter. */
-struct cpm_window {
-	uint64_t from, to;	/* ticks [from, to) */
-	double uj;
-	bool known;		/* false: the counter did not tell this one's energy whole */
-	bool fitted;		/* the powers were fitted to it: it has what they say, see fit.h */
-	size_t first_part;	/* its parts are [first_part, the next window's first_part) */
+#define CPM_RECENT	2048
+
+/* A walk over all CPUs at once; the inside of struct cpm_events. */
+struct cpm_walk {
+	const uint8_t *kinds;
+	struct lane_cursor *at;		/* the lane's entry */
+	bool *ended;			/* it has none */
+	bool *inside;			/* the walk is inside that entry, not before it */
+	size_t *place;			/* in @active, + 1; 0: not there */
+	size_t *active, n_active;	/* lanes that are at a block that counts */
+	size_t n_lanes;
+	uint64_t now;			/* the next edge of all */
+	uint64_t *edges;		/* of each lane's entry, as long as there are few lanes */
+	struct kjoule_earliest turns;	/* the same for many */
+	uint32_t *blocks;
+	/* vectors of one or two blocks that were met last */
+	struct cpm_recent {
+		uint32_t blocks[2], vector;
+		bool used;
+	} *recent;
 };
+
+/*
+ * Ticks at which some block ran, in order: the vector @vector at @tick and at what follows, @count of them; @made_up:
+ * what some CPU ran was not seen. They are found anew from the lanes each time: there are too many to be kept.
+ */
+struct cpm_events {
+	uint64_t tick, count;
+	uint32_t vector;
+	bool made_up;
+	const struct cpm_vectors *v;
+	struct cpm_walk walk;
+};
+
+/** cpm_events_begin() - before the first. Return: 0 or -ENOMEM; cpm_events_end() is due in both cases */
+int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e);
+/** cpm_events_next() - Return: false if there is none */
+bool cpm_events_next(struct cpm_events *e);
+void cpm_events_end(struct cpm_events *e);
 
 /* @count ticks of a window had this vector. */
 struct cpm_part {
@@ -105,10 +118,26 @@ struct cpm_part {
 	uint64_t count;
 };
 
+/**
+ * struct cpm_window - between two moves of a counter
+ * @from,@to:	ticks [from, to)
+ * @uj:		what was spent, 0 if it is not @known: the counter did not tell this one's energy whole
+ * @fitted:	the powers were fitted to it: it has what they say, see fit.h
+ * @parts,@n_parts: what ran in it, until the next window
+ */
+struct cpm_window {
+	uint64_t from, to;
+	double uj;
+	bool known, fitted;
+	const struct cpm_part *parts;
+	size_t n_parts;
+};
+
 #define CPM_STEPS	3	/* equal shares, then two steps of refinement */
 
 /**
  * struct cpm_domain - one counter of one package, solved
+ * @most_parts:	of a window
  * @weights:	for each step, how a tick of each vector weighs in dividing a window
  * @uj_per_tick: the answer: power of each vector
  * @alone:	for each block the vector in which it runs alone, UINT32_MAX if it never does
@@ -116,9 +145,11 @@ struct cpm_part {
  * @known:	windows whose energy is known: the distinct readings
  */
 struct cpm_domain {
-	size_t n_windows, n_parts, known;
-	struct cpm_window *windows;
-	struct cpm_part *parts;
+	size_t n_windows, known, most_parts;
+	uint8_t *windows;		/* packed, see struct cpm_windows */
+	size_t windows_len, windows_room;
+	const bool *fitted;		/* of each window, the fit's; NULL: as @all_fitted says */
+	bool all_fitted;
 	uint32_t n_vectors;
 	unsigned int steps;
 	double *weights[CPM_STEPS];
@@ -148,11 +179,46 @@ struct cpm_irq {
  * A sample belongs to the window that encloses it. The energy of a window is divided
  * among its ticks and none is left over.
  *
- * Return: 0, -ENODATA with fewer than two readings, -ENOMEM
+ * Return: 0, -ENODATA with fewer than two readings or where all say the same, -ENOMEM
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
 	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d);
+/*
+ * The same in parts, so that what ran together is found once for several counters: cpm_making_new() for each of
+ * them, with vectors that cpm_vectors_collect() will fill in and hand to it; cpm_making_end(); cpm_solve_windows().
+ */
+struct cpm_making;
+
+/** cpm_making_new() - Return: as cpm_solve(); what is made is freed by cpm_making_end() */
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
+		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **m);
+/** cpm_making_event() - @count ticks of a vector from @tick on, after all that were before. Return: 0 or -ENOMEM */
+int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector);
+/** cpm_making_end() - all events were there, or (@ret) something failed. Return: @ret, or -ENOMEM; may be NULL */
+int cpm_making_end(struct cpm_making *m, int ret);
+/** cpm_solve_windows() - Return: 0 or -ENOMEM, and the domain is freed */
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d);
+/** cpm_vectors_collect() - cpm_vectors_new(), all of whose events are handed to @n of these as well */
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v,
+			struct cpm_making *const *making, size_t n);
 void cpm_domain_free(struct cpm_domain *d);
+
+/* The windows one after another: @w is the window, @number of them were before it. */
+struct cpm_windows {
+	struct cpm_window w;
+	size_t number;
+	const struct cpm_domain *d;
+	const uint8_t *at;
+	struct cpm_part *parts;
+};
+
+/** cpm_windows_begin() - before the first. Return: 0 or -ENOMEM; cpm_windows_end() is due in both cases */
+int cpm_windows_begin(const struct cpm_domain *d, struct cpm_windows *c);
+/** cpm_windows_next() - Return: false if there is none */
+bool cpm_windows_next(struct cpm_windows *c);
+void cpm_windows_end(struct cpm_windows *c);
+/** cpm_counts() - ticks of each vector in all windows, added to @counts. Return: 0 or -ENOMEM */
+int cpm_counts(const struct cpm_domain *d, uint64_t *counts);
 
 /**
  * struct cpm_group - energy of a group of blocks
@@ -173,6 +239,15 @@ struct cpm_group {
 	double purity;
 };
 
+/* A grouping of blocks, as cpm_groups() has it. */
+struct cpm_level {
+	const uint32_t *group_of;
+	uint32_t silent_group, n_groups;
+	struct cpm_group *out;
+};
+
+/** cpm_levels() - cpm_groups() for some groupings at once, which is faster. Return: 0 or -ENOMEM */
+int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n);
 /**
  * cpm_groups() - add up blocks
  * @group_of:	group of each block

@@ -15,7 +15,7 @@ struct cpm_division {
 	double total, equal;
 };
 
-struct cpm_division cpm_divide(const struct cpm_domain *d, size_t window, const double *weights);
+struct cpm_division cpm_divide(const struct cpm_window *w, const double *weights);
 /** cpm_tick_share() - part of the window's energy, 0 to 1, of each tick with that vector */
 double cpm_tick_share(const struct cpm_division *div, uint32_t vector);
 

@@ -64,11 +64,12 @@ struct story {
 	bool *wild;		/* of each window: it does not agree with the others */
 };
 
-static uint32_t vector_at(const struct cpm_vectors *v, size_t *event, uint64_t tick)
+/* @more: there is an event. Ticks are asked for in their order. */
+static uint32_t vector_at(struct cpm_events *event, bool *more, uint64_t tick)
 {
-	while (*event < v->n_events && v->events[*event].tick + v->events[*event].more < tick)
-		++*event;
-	return *event < v->n_events && v->events[*event].tick <= tick ? v->events[*event].vector : CPM_SILENT;
+	while (*more && event->tick + event->count <= tick)
+		*more = cpm_events_next(event);
+	return *more && event->tick <= tick ? event->vector : CPM_SILENT;
 }
 
 static int see(struct story *st, double at, uint32_t vector, size_t *room)
@@ -92,13 +93,15 @@ static int see(struct story *st, double at, uint32_t vector, size_t *room)
 static int tell_story(const struct edge_input *in, struct story *st)
 {
 	const struct kjoule_session_info *s = in->session;
-	size_t room = 0, event = 0;
+	struct cpm_events event;
+	size_t room = 0;
 	uint64_t tick, held = 0;
-	int ret = 0;
+	int ret = cpm_events_begin(in->vectors, &event);
+	bool more = !ret && cpm_events_next(&event);
 
 	st->from = calloc(in->n_windows + 1, sizeof(*st->from));
 	if (!st->from)
-		return -ENOMEM;
+		ret = -ENOMEM;
 	tick = in->n_windows ? timeline_first(s, in->windows[0].from_ns) : 0;
 	for (size_t j = 0; j < in->n_windows && !ret; j++) {
 		const struct edge_window *w = &in->windows[j];
@@ -107,18 +110,19 @@ static int tell_story(const struct edge_input *in, struct story *st)
 		/* up to the search for the edge, and after it */
 		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
 			ret = see(st, (double)(due - in->windows[0].from_ns - held),
-				  vector_at(in->vectors, &event, tick), &room);
+				  vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->from_ns)
 			tick = timeline_first(s, w->from_ns);
 		held += j ? w->from_ns - w->seek_ns : 0;
 		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - held);
 		for (; (due = timeline_due(s, tick)) < w->b_ns && !ret; tick++)
 			ret = see(st, (double)(due - in->windows[0].from_ns - held),
-				  vector_at(in->vectors, &event, tick), &room);
+				  vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->b_ns + w->held_ns)
 			tick = timeline_first(s, w->b_ns + w->held_ns);
 		held += w->held_ns;
 	}
+	cpm_events_end(&event);
 	return ret;
 }
 
@@ -329,6 +333,7 @@ struct system {
 	gsl_vector *y, *x;
 	gsl_matrix *scores;	/* sum of what each window has to do with the answer, squared */
 	double lately[LAGS][OWN_MOST + 2];	/* of these, the last ones */
+	double before[OWN_MOST + 2];	/* of these, the sum with their weights */
 	size_t scored;
 	double *off, *anyway;	/* of each row from the model, and so much at least; and its window */
 	size_t *window, n_off;
@@ -448,14 +453,22 @@ static void add_score(struct system *s, const struct row *r)
 
 	for (size_t a = 0; a < s->n; a++)
 		score[a] = r->t[a] * off;
+	/* what is summed over the lags for each pair of columns is the product of this row and of a sum over the lags */
+	memset(s->before, 0, s->n * sizeof(*s->before));
 	for (size_t lag = 0; lag < LAGS && lag <= s->scored; lag++) {
 		const double *before = s->lately[(s->scored - lag) % LAGS];
 		double weight = lag ? 1 - (double)lag / LAGS : 0.5;
 
 		for (size_t a = 0; a < s->n; a++)
-			for (size_t b = 0; b < s->n; b++)
-				*gsl_matrix_ptr(s->scores, a, b) += weight * (score[a] * before[b] +
-									      before[a] * score[b]);
+			s->before[a] += weight * before[a];
+	}
+	for (size_t a = 0; a < s->n; a++) {
+		double *scores = gsl_matrix_ptr(s->scores, a, 0);
+
+		if (score[a] == 0 && s->before[a] == 0)
+			continue;
+		for (size_t b = 0; b < s->n; b++)
+			scores[b] += score[a] * s->before[b] + s->before[a] * score[b];
 	}
 	s->residual += off * off;
 	s->scored++;

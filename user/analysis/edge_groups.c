@@ -38,8 +38,7 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
 		for (unsigned int s = 0; s < d->steps; s++)
 			d->weights[s][i] = d->uj_per_tick[i];
 	}
-	for (size_t w = 0; w < d->n_windows; w++)
-		d->windows[w].fitted = true;
+	d->all_fitted = true;
 }
 
 /* What a group has of one vector. */
@@ -73,13 +72,11 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 		struct cpm_group *groups)
 {
 	const struct cpm_vectors *v = in->vectors;
-	double *count = calloc(v->n_vectors + 1ul, sizeof(*count));
+	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
 	double *unknown = calloc(n_groups + 1ul, sizeof(*unknown));
 	double *all = calloc(n_groups + 1ul, sizeof(*all)), unknown_all = 0;
-	int ret = count && unknown && all ? 0 : -ENOMEM;
+	int ret = count && unknown && all ? cpm_counts(d, count) : -ENOMEM;
 
-	for (size_t p = 0; p < d->n_parts && !ret; p++)
-		count[d->parts[p].vector] += d->parts[p].count;
 	for (uint32_t g = 0; g < n_groups && !ret; g++) {
 		groups[g].variance = 0;
 		groups[g].bias_uj = 0;

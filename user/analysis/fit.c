@@ -14,11 +14,6 @@
 /* The pool is a class where windows without it are less than this part. */
 #define LEAST_WINDOWS	0.4
 
-static size_t parts_end(const struct cpm_domain *d, size_t window)
-{
-	return window + 1 < d->n_windows ? d->windows[window + 1].first_part : d->n_parts;
-}
-
 static uint32_t unit(const struct fit_input *in, uint32_t block)
 {
 	return in->unit_of ? in->unit_of[block] : block;
@@ -50,20 +45,26 @@ static uint32_t *units_of(const struct fit_input *in)
 /* Ticks of each vector in the windows of which all is known. With marginal blocks they count for the vector without. */
 static double *ticks_of(const struct fit_input *in, double *all)
 {
-	const struct cpm_domain *d = in->domain;
 	double *ticks = calloc(in->vectors->n_vectors + 1ul, sizeof(*ticks));
+	struct cpm_windows c;
 	size_t u = 0;
+	int ret = cpm_windows_begin(in->domain, &c);
 
 	*all = 0;
-	for (size_t w = 0; ticks && w < d->n_windows; w++) {
-		while (u < in->n_unknown && in->unknown[u].to <= d->windows[w].from)
+	while (ticks && !ret && cpm_windows_next(&c)) {
+		while (u < in->n_unknown && in->unknown[u].to <= c.w.from)
 			u++;
-		if (!d->windows[w].known || (u < in->n_unknown && in->unknown[u].from < d->windows[w].to))
+		if (!c.w.known || (u < in->n_unknown && in->unknown[u].from < c.w.to))
 			continue;
-		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
-			ticks[in->vectors->base[d->parts[p].vector]] += d->parts[p].count;
-			*all += d->parts[p].count;
+		for (size_t p = 0; p < c.w.n_parts; p++) {
+			ticks[in->vectors->base[c.w.parts[p].vector]] += c.w.parts[p].count;
+			*all += c.w.parts[p].count;
 		}
+	}
+	cpm_windows_end(&c);
+	if (ret) {
+		free(ticks);
+		return NULL;
 	}
 	return ticks;
 }
@@ -184,21 +185,22 @@ static double power_of(const struct fit *f, const struct cpm_vectors *v, uint32_
 }
 
 /* What windows that were left out spent beyond what the classes in them draw, by who else was there. */
-static void find_rest(const struct fit_input *in, struct fit *f)
+static int find_rest(const struct fit_input *in, struct fit *f)
 {
-	const struct cpm_domain *d = in->domain;
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(in->domain, &c);
 	double pool = 0, pool_ticks = 0, marginal = 0, marginal_ticks = 0, all = 0, all_ticks = 0;
 
-	for (size_t w = 0; w < d->n_windows; w++) {
-		double left = d->windows[w].uj, no_class = 0, beside = 0;
+	while (!ret && cpm_windows_next(&c)) {
+		double left = c.w.uj, no_class = 0, beside = 0;
 
-		if (!d->windows[w].known)
+		if (!c.w.known)
 			continue;
 		all += left;
-		all_ticks += d->windows[w].to - d->windows[w].from;
-		for (size_t p = d->windows[w].first_part; p < parts_end(d, w); p++) {
-			uint32_t vector = d->parts[p].vector, class = f->class_of[in->vectors->base[vector]];
-			double n = d->parts[p].count;
+		all_ticks += c.w.to - c.w.from;
+		for (size_t p = 0; p < c.w.n_parts; p++) {
+			uint32_t vector = c.w.parts[p].vector, class = f->class_of[in->vectors->base[vector]];
+			double n = c.w.parts[p].count;
 
 			if (in->vectors->base[vector] != vector)
 				beside += n;
@@ -217,6 +219,8 @@ static void find_rest(const struct fit_input *in, struct fit *f)
 	}
 	f->pool_uj = pool_ticks > 0 ? fmax(pool / pool_ticks, 0) : all_ticks > 0 ? all / all_ticks : 0;
 	f->marginal_uj = marginal_ticks > 0 ? fmax(marginal / marginal_ticks, 0) : 0;
+	cpm_windows_end(&c);
+	return ret;
 }
 
 int fit_new(const struct fit_input *in, struct fit *f)
@@ -242,7 +246,7 @@ int fit_new(const struct fit_input *in, struct fit *f)
 			ret = mixture_solve(&m, &f->m);
 	}
 	if (!ret && !f->m.why)
-		find_rest(in, f);
+		ret = find_rest(in, f);
 	if (ret)
 		fit_free(f);
 	return ret;
@@ -264,8 +268,7 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
 		for (unsigned int s = 0; s < d->steps; s++)
 			d->weights[s][i] = d->uj_per_tick[i];
 	}
-	for (size_t w = 0; w < d->n_windows; w++)
-		d->windows[w].fitted = f->m.used[w];
+	d->fitted = f->m.used;
 	d->silent_known = f->class_of[CPM_SILENT] != MIXTURE_NONE;
 }
 
@@ -274,29 +277,30 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 {
 	uint32_t n = f->m.n_classes;
 	double *ticks = calloc((size_t)n_groups * n + 1, sizeof(*ticks));
+	uint64_t *counts = calloc(v->n_vectors + 1ul, sizeof(*counts));
+	int ret = ticks && counts ? cpm_counts(d, counts) : -ENOMEM;
 
-	if (!ticks)
-		return -ENOMEM;
 	/* of each class's ticks, how many are the group's */
-	for (size_t p = 0; p < d->n_parts; p++) {
-		uint32_t base = v->base[d->parts[p].vector], class = f->class_of[base];
+	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
+		uint32_t base = v->base[i], class = f->class_of[base];
 		struct cpm_sharing s;
 
 		if (class == MIXTURE_NONE)
 			continue;
 		s = cpm_share(v, d, base, d->uj_per_tick[base]);
 		if (!s.n)
-			ticks[(size_t)silent_group * n + class] += d->parts[p].count;
+			ticks[(size_t)silent_group * n + class] += counts[i];
 		for (uint32_t m = v->first[base]; m < v->first[base + 1]; m++)
 			ticks[(size_t)group_of[v->members[m]] * n + class] +=
-				d->parts[p].count * cpm_share_of(v, d, &s, v->members[m]);
+				counts[i] * cpm_share_of(v, d, &s, v->members[m]);
 	}
-	for (uint32_t g = 0; g < n_groups; g++) {
+	for (uint32_t g = 0; g < n_groups && !ret; g++) {
 		groups[g].variance += mixture_variance(&f->m, ticks + (size_t)g * n);
 		groups[g].bias_uj = mixture_bias(&f->m, ticks + (size_t)g * n);
 		groups[g].dof = groups[g].readings > 1 ? f->m.dof : 0;
 		groups[g].purity = NAN;
 	}
+	free(counts);
 	free(ticks);
-	return 0;
+	return ret;
 }

@@ -10,7 +10,6 @@
 #include "interval.h"
 
 #define FEW_SAMPLES	100
-#define BATCHES		32
 #define NO_GROUP	UINT32_MAX
 
 double interval_t(double dof)
@@ -18,23 +17,8 @@ double interval_t(double dof)
 	return gsl_cdf_tdist_Pinv(0.975, dof);
 }
 
-/* A stretch of ticks of one group on one CPU. */
-struct run {
-	uint32_t group;
-	uint64_t len;
-};
-
-struct timing {
-	struct time_sum *out;
-	double coarse_variance;		/* of an edge, in squared ticks */
-	struct run before, now;
-	uint64_t made_up;		/* made up ticks in a row, up to now */
-	uint32_t made_up_group;		/* whose the first of them was */
-	bool made_up_changed;
-};
-
 /* Both runs are complete: book the edge between them. */
-static void edge(struct timing *t)
+static void edge(struct interval_lane *t)
 {
 	bool coarse = t->before.len >= INTERVAL_RESOLVED && t->now.len >= INTERVAL_RESOLVED;
 
@@ -45,15 +29,15 @@ static void edge(struct timing *t)
 
 		if (group == NO_GROUP)
 			continue;
-		t->out[group].variance += coarse ? t->coarse_variance : 0.5;
+		t->sums[group].variance += coarse ? t->coarse_variance : 0.5;
 		if (coarse)
-			t->out[group].coarse++;
+			t->sums[group].coarse++;
 		else
-			t->out[group].fine++;
+			t->sums[group].fine++;
 	}
 }
 
-static void add_run(struct timing *t, uint32_t group, uint64_t len)
+static void add_run(struct interval_lane *t, uint32_t group, uint64_t len)
 {
 	if (!len)
 		return;
@@ -63,66 +47,82 @@ static void add_run(struct timing *t, uint32_t group, uint64_t len)
 	}
 	edge(t);
 	t->before = t->now;
-	t->now = (struct run){ group, len };
+	t->now = (struct interval_run){ group, len };
 }
 
-static void end_made_up(struct timing *t, uint32_t last_group)
+static void end_made_up(struct interval_lane *t, uint32_t last_group)
 {
 	double n = t->made_up;
 
 	if (t->made_up_changed) {
 		if (t->made_up_group != NO_GROUP)
-			t->out[t->made_up_group].variance += n * n / 12;
+			t->sums[t->made_up_group].variance += n * n / 12;
 		if (last_group != NO_GROUP)
-			t->out[last_group].variance += n * n / 12;
+			t->sums[last_group].variance += n * n / 12;
 	}
 	t->made_up = 0;
 	t->made_up_changed = false;
 }
 
-static void time_lane(const struct cpm_lane *lane, uint64_t end_tick, double jitter,
-		      const uint32_t *group_of, struct time_sum *out)
+void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, double jitter)
 {
-	struct timing t = { .out = out, .coarse_variance = (1 + jitter * jitter) / 12, .before.group = NO_GROUP, .now.group = NO_GROUP };
-	uint32_t last = NO_GROUP;
-	uint64_t next = 0;
+	*l = (struct interval_lane){ .sums = sums, .coarse_variance = (1 + jitter * jitter) / 12,
+				     .before.group = NO_GROUP, .now.group = NO_GROUP, .last = NO_GROUP };
+}
 
-	for (size_t i = 0; i < lane->n; i++) {
-		const struct cpm_tick *tick = &lane->ticks[i];
-		uint32_t group = group_of[tick->block], n = tick->more + 1;
+static void add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint32_t group)
+{
+	uint64_t n = tick->more + 1ull;
 
-		if (tick->tick < next)
-			continue;
-		if (tick->tick > next || !tick->made_up)
-			end_made_up(&t, last);
-		if (tick->tick > next)
-			add_run(&t, NO_GROUP, tick->tick - next);
-		add_run(&t, group, n);
-		if (tick->made_up) {
-			if (!t.made_up)
-				t.made_up_group = group;
-			t.made_up += n;
-			t.made_up_changed |= group != t.made_up_group;
-		}
-		if (group != NO_GROUP) {
-			out[group].ticks += n;
-			out[group].real += tick->made_up || tick->parked ? 0 : n;
-		}
-		last = group;
-		next = tick->tick + n;
+	if (tick->tick < l->next)
+		return;
+	if (l->made_up && (tick->tick > l->next || !tick->made_up))
+		end_made_up(l, l->last);
+	if (tick->tick > l->next)
+		add_run(l, NO_GROUP, tick->tick - l->next);
+	add_run(l, group, n);
+	if (tick->made_up) {
+		if (!l->made_up)
+			l->made_up_group = group;
+		l->made_up += n;
+		l->made_up_changed |= group != l->made_up_group;
 	}
-	end_made_up(&t, last);
-	if (end_tick > next)
-		add_run(&t, NO_GROUP, end_tick - next);
-	edge(&t);
+	if (group != NO_GROUP) {
+		l->sums[group].ticks += n;
+		l->sums[group].real += tick->made_up || tick->parked ? 0 : n;
+	}
+	l->last = group;
+	l->next = tick->tick + n;
+}
+
+void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add_entry(l, &e[i].t, group_of[e[i].t.block]);
+}
+
+void interval_lane_end(struct interval_lane *l, uint64_t end_tick)
+{
+	end_made_up(l, l->last);
+	if (end_tick > l->next)
+		add_run(l, NO_GROUP, end_tick - l->next);
+	edge(l);
 }
 
 int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
 		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out)
 {
 	memset(out, 0, n_groups * sizeof(*out));
-	for (size_t i = 0; i < n_lanes; i++)
-		time_lane(&lanes[i], end_tick, jitter, group_of, out);
+	for (size_t i = 0; i < n_lanes; i++) {
+		struct interval_lane l;
+		struct lane_cursor c;
+
+		interval_lane_begin(&l, out, jitter);
+		lane_begin(&c, &lanes[i], NULL);
+		while (lane_next(&c))
+			add_entry(&l, &c.t, group_of[c.t.block]);
+		interval_lane_end(&l, end_tick);
+	}
 	return 0;
 }
 
@@ -141,16 +141,44 @@ struct value interval_time(const struct time_sum *t)
 /* A sample that was taken has some part of its interval to stand for. */
 #define LEAST_OWN	0.05
 
-struct mean {
-	uint64_t n, seen;
-	double sum, weight;
-	double batch[BATCHES];
-	double batch_weight[BATCHES];
-};
-
-static struct value conclude(const struct mean *m)
+double interval_weight(double value, double lost)
 {
-	uint64_t batches = m->n < BATCHES ? m->n : BATCHES;
+	return fmax(1 - lost / value, LEAST_OWN);
+}
+
+/* On to the next batch: as many values go into each, those of an odd number into the first ones. */
+static void next_batch(struct interval_mean *m)
+{
+	uint64_t batches = m->n < INTERVAL_BATCHES ? m->n : INTERVAL_BATCHES;
+
+	m->at += m->seen > 0;
+	m->until = ((m->at + 1) * m->n + batches - 1) / batches;
+}
+
+void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n)
+{
+	for (size_t k = 0; k < n; k++, e++) {
+		uint32_t group = group_of[e->t.block];
+		struct interval_mean *m;
+
+		if (group == NO_GROUP || !(e->weight > 0))
+			continue;
+		m = &means[group];
+		for (uint32_t i = 0; i <= e->t.more; i++) {
+			if (m->seen == m->until)
+				next_batch(m);
+			m->seen++;
+			m->sum += e->weighted;
+			m->weight += e->weight;
+			m->batch[m->at] += e->weighted;
+			m->batch_weight[m->at] += e->weight;
+		}
+	}
+}
+
+struct value interval_mean(const struct interval_mean *m)
+{
+	uint64_t batches = m->n < INTERVAL_BATCHES ? m->n : INTERVAL_BATCHES;
 	double mean = m->n ? m->sum / m->weight : NAN, squares = 0, half;
 
 	if (batches < 2)
@@ -159,40 +187,4 @@ static struct value conclude(const struct mean *m)
 		squares += pow(m->batch[i] - mean * m->batch_weight[i], 2);
 	half = interval_t(batches - 1) * sqrt(squares * batches / (batches - 1)) / m->weight;
 	return (struct value){ mean, mean - half, mean + half };
-}
-
-int interval_means(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *const *values,
-		   const double *lost, const uint32_t *group_of, uint32_t n_groups, struct value *out)
-{
-	struct mean *means = calloc(n_groups + 1, sizeof(*means));
-
-	if (!means)
-		return -ENOMEM;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t l = 0; l < n_lanes; l++) {
-			for (size_t i = 0; i < lanes[l].n; i++) {
-				uint32_t group = group_of[lanes[l].ticks[i].block];
-				struct mean *m = &means[group];
-				double weight;
-				uint64_t b;
-
-				if (group == NO_GROUP || !values[l][i])
-					continue;
-				weight = fmax(1 - lost[l] / values[l][i], LEAST_OWN);
-				if (!pass) {
-					m->n++;
-					m->sum += weight * values[l][i];
-					m->weight += weight;
-					continue;
-				}
-				b = m->seen++ * (m->n < BATCHES ? m->n : BATCHES) / m->n;
-				m->batch[b] += weight * values[l][i];
-				m->batch_weight[b] += weight;
-			}
-		}
-	}
-	for (uint32_t g = 0; g < n_groups; g++)
-		out[g] = conclude(&means[g]);
-	free(means);
-	return 0;
 }

@@ -53,19 +53,66 @@ int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_ti
 /** interval_time() - the interval, in ticks. Poisson's where there are few samples, all apart */
 struct value interval_time(const struct time_sum *t);
 
-/**
- * interval_means() - mean of a frequency over each group's time
- * @values:	for each lane, one for each of its ticks; 0: not known
- * @lost:	for each lane, what interrupts take: @lost[lane] / value is the part of a sample's
- *		interval that is not the group's own. They take the longer the slower the CPU is
- * @out:	NAN for groups without any value
- *
- * The interval comes from the means of up to 32 batches of consecutive samples,
- * because samples that follow each other are not independent.
- *
- * Return: 0 or -ENOMEM
+/*
+ * The same for many groupings at once, and a mean beside: for each lane, all of its entries in order, some at a time.
  */
-int interval_means(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *const *values,
-		   const double *lost, const uint32_t *group_of, uint32_t n_groups, struct value *out);
+
+/* A stretch of ticks of one group on one CPU. */
+struct interval_run {
+	uint32_t group;
+	uint64_t len;
+};
+
+/* Where the times of a lane are; @sums: of the groups, added to. */
+struct interval_lane {
+	struct time_sum *sums;
+	double coarse_variance;		/* of an edge, in squared ticks */
+	struct interval_run before, now;
+	uint64_t made_up;		/* made up ticks in a row, up to now */
+	uint32_t made_up_group;		/* whose the first of them was */
+	bool made_up_changed;
+	uint32_t last;			/* group of the entry before */
+	uint64_t next;
+};
+
+/**
+ * struct interval_entry - an entry of a lane
+ * @weight:	of its value, 0: it has none
+ * @weighted:	the value times that
+ */
+struct interval_entry {
+	struct cpm_tick t;
+	double weight, weighted;
+};
+
+void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, double jitter);
+void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n);
+void interval_lane_end(struct interval_lane *l, uint64_t end_tick);
+
+#define INTERVAL_BATCHES	32
+
+/*
+ * The mean of a group's values; a value is a sample's, so that an entry has as many as ticks. It comes with an interval
+ * from the means of up to 32 batches of consecutive samples, because samples that follow each other are not
+ * independent. How many there will be, @n, has to be known before the first.
+ */
+struct interval_mean {
+	uint64_t n, seen, until;
+	uint32_t at;
+	double sum, weight;
+	double batch[INTERVAL_BATCHES];
+	double batch_weight[INTERVAL_BATCHES];
+};
+
+void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n);
+/** interval_mean() - NAN without any value */
+struct value interval_mean(const struct interval_mean *m);
+
+/**
+ * interval_weight() - what a frequency counts for in a group's mean
+ * @lost:	what interrupts take: @lost / value is the part of a sample's interval that is not the group's own.
+ *		They take the longer the slower the CPU is
+ */
+double interval_weight(double value, double lost);
 
 #endif /* KJOULE_INTERVAL_H */

@@ -12,21 +12,23 @@
 struct walk {
 	const struct cpm_labelled *lanes;
 	size_t n_lanes;
-	size_t *at;
+	struct place {
+		struct lane_cursor c;
+		size_t entry;	/* before it */
+		bool ended;
+	} *at;
 };
 
 /* The lane's entry at a tick, or NULL: the first that has it, as in cpm_vectors_new(). */
 static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tick)
 {
-	const struct cpm_lane *l = &w->lanes[lane].lane;
-	const struct cpm_tick *t;
+	struct place *p = &w->at[lane];
 
-	for (; w->at[lane] < l->n; w->at[lane]++) {
-		t = &l->ticks[w->at[lane]];
-		if (t->tick + t->more + 1 > tick)
-			return t->tick <= tick ? t : NULL;
+	while (!p->ended && p->c.t.tick + p->c.t.more + 1 <= tick) {
+		p->ended = !lane_next(&p->c);
+		p->entry++;
 	}
-	return NULL;
+	return !p->ended && p->c.t.tick <= tick ? &p->c.t : NULL;
 }
 
 /* What the lanes' blocks get of @n ticks from @tick on, with a vector, of @uj each. */
@@ -42,29 +44,26 @@ static void add_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, s
 		const struct cpm_tick *t = entry_at(w, i, tick);
 
 		if (t && v->kinds[t->block] != CPM_IDLE)
-			out[w->lanes[i].labels[w->at[i]]] +=
+			out[w->lanes[i].labels[w->at[i].entry]] +=
 				uj * n * cpm_share_of(v, d, &s, t->block);
 	}
 }
 
-/* The energy of a window to labels. @e: the next event; one may go on in the next window. */
-static void add_window(const struct cpm_vectors *v, const struct cpm_domain *d, size_t window,
-		       struct walk *w, size_t *e, uint32_t silent_label, double *out)
+/* The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. */
+static void add_window(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_window *win,
+		       struct walk *w, struct cpm_events *e, bool *more, uint32_t silent_label, double *out)
 {
-	const struct cpm_window *win = &d->windows[window];
-	struct cpm_division div = cpm_divide(d, window, d->weights[d->steps - 1]);
+	struct cpm_division div = cpm_divide(win, d->weights[d->steps - 1]);
 	uint64_t silent = win->to - win->from;
 
-	for (; *e < v->n_events && v->events[*e].tick < win->to; ++*e) {
-		const struct cpm_event *event = &v->events[*e];
-		uint64_t end = event->tick + event->more + 1;
-		uint64_t from = event->tick > win->from ? event->tick : win->from;
+	for (; *more && e->tick < win->to; *more = cpm_events_next(e)) {
+		uint64_t end = e->tick + e->count;
+		uint64_t from = e->tick > win->from ? e->tick : win->from;
 		uint64_t to = end < win->to ? end : win->to;
-		double uj = win->known ? win->uj * cpm_tick_share(&div, event->vector) :
-			    d->uj_per_tick[event->vector];
+		double uj = win->known ? win->uj * cpm_tick_share(&div, e->vector) : d->uj_per_tick[e->vector];
 
 		if (to > from) {
-			add_ticks(v, d, w, from, to - from, event->vector, uj, silent_label, out);
+			add_ticks(v, d, w, from, to - from, e->vector, uj, silent_label, out);
 			silent -= to - from;
 		}
 		if (end > win->to)
@@ -78,12 +77,23 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 	       const struct cpm_labelled *lanes, size_t n_lanes, uint32_t silent_label, double *out)
 {
 	struct walk w = { lanes, n_lanes, calloc(n_lanes + 1, sizeof(*w.at)) };
-	size_t e = 0;
+	struct cpm_windows windows = { .d = d };
+	struct cpm_events e;
+	int ret = cpm_events_begin(v, &e);
+	bool more = !ret && cpm_events_next(&e);
 
+	if (!ret)
+		ret = cpm_windows_begin(d, &windows);
 	if (!w.at)
-		return -ENOMEM;
-	for (size_t window = 0; window < d->n_windows; window++)
-		add_window(v, d, window, &w, &e, silent_label, out);
+		ret = -ENOMEM;
+	for (size_t i = 0; i < n_lanes && !ret; i++) {
+		lane_begin(&w.at[i].c, &lanes[i].lane, NULL);
+		w.at[i].ended = !lane_next(&w.at[i].c);
+	}
+	while (!ret && cpm_windows_next(&windows))
+		add_window(v, d, &windows.w, &w, &e, &more, silent_label, out);
+	cpm_windows_end(&windows);
+	cpm_events_end(&e);
 	free(w.at);
-	return 0;
+	return ret;
 }

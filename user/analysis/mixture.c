@@ -131,8 +131,10 @@ static int add_windows(struct solving *s, struct mixture *m)
 	size_t square = (size_t)s->n * s->n * sizeof(double);
 	struct mixture_errors errors = { malloc(square), malloc(square), malloc(square) };
 	double *ticks = calloc(s->n, sizeof(*ticks));
-	uint64_t known = 0, seen = 0;
+	struct cpm_windows windows;
+	uint64_t seen = 0;
 	size_t at = 0;
+	int ret;
 
 	if (!ticks || !errors.own || !errors.shared || !errors.unseen) {
 		free(ticks);
@@ -141,10 +143,9 @@ static int add_windows(struct solving *s, struct mixture *m)
 		free(errors.unseen);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < d->n_windows; i++)
-		known += d->windows[i].known;
-	for (size_t i = 0; i < d->n_windows; i++) {
-		const struct cpm_window *w = &d->windows[i];
+	ret = cpm_windows_begin(d, &windows);
+	while (!ret && cpm_windows_next(&windows)) {
+		const struct cpm_window *w = &windows.w;
 		double length = w->to - w->from, usual = s->runs.window.mean * LONG_WINDOW;
 		double weight = length > usual ? usual * usual / (length * length) : 1;
 
@@ -154,8 +155,8 @@ static int add_windows(struct solving *s, struct mixture *m)
 		memset(errors.shared, 0, square);
 		memset(errors.unseen, 0, square);
 		if (mixture_runs_window(&s->runs, w, &at, ticks, &errors)) {
-			add_window(&s->batches[seen * MIXTURE_BATCHES / known], s->n, weight, ticks, &errors, w->uj);
-			m->used[i] = true;
+			add_window(&s->batches[seen * MIXTURE_BATCHES / d->known], s->n, weight, ticks, &errors, w->uj);
+			m->used[windows.number] = true;
 			m->windows++;
 			m->window_ticks += length;
 		} else {
@@ -163,6 +164,7 @@ static int add_windows(struct solving *s, struct mixture *m)
 		}
 		seen++;
 	}
+	cpm_windows_end(&windows);
 	m->window_ticks /= m->windows ? m->windows : 1;
 	for (int i = 0; i < MIXTURE_BATCHES; i++)
 		sums_add(&s->all, &s->batches[i], s->n, 1);
@@ -170,7 +172,7 @@ static int add_windows(struct solving *s, struct mixture *m)
 	free(errors.own);
 	free(errors.shared);
 	free(errors.unseen);
-	return 0;
+	return ret;
 }
 
 /*

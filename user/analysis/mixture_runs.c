@@ -148,23 +148,32 @@ static int add_known(struct mixture_runs *r, const struct mixture_input *in, siz
 static int make_runs(const struct mixture_input *in, struct mixture_runs *r)
 {
 	const struct cpm_vectors *v = in->vectors;
-	uint64_t end = in->domain->n_windows ? in->domain->windows[in->domain->n_windows - 1].to : 0, next = 0;
+	struct cpm_windows windows;
+	struct cpm_events e;
+	uint64_t next = 0;
 	size_t unknown = 0;
-	int ret = 0;
+	int ret = cpm_events_begin(v, &e);
 
-	for (size_t i = 0; i < v->n_events && !ret; i++) {
-		const struct cpm_event *e = &v->events[i];
-		uint64_t to = e->tick + e->more + 1;
-		bool shared = v->base[e->vector] != e->vector;
+	while (!ret && cpm_events_next(&e)) {
+		bool shared = v->base[e.vector] != e.vector;
 
-		if (e->tick > next)
-			ret = add_known(r, in, &unknown, next, e->tick, in->class_of[CPM_SILENT]);
+		if (e.tick > next)
+			ret = add_known(r, in, &unknown, next, e.tick, in->class_of[CPM_SILENT]);
+		next = e.tick + e.count;
 		if (!ret)
-			ret = add_known(r, in, &unknown, e->tick, to,
-					shared ? MIXTURE_NONE : in->class_of[e->vector]);
-		next = to;
+			ret = add_known(r, in, &unknown, e.tick, next,
+					shared ? MIXTURE_NONE : in->class_of[e.vector]);
 	}
-	return ret ? ret : add_known(r, in, &unknown, next, end, in->class_of[CPM_SILENT]);
+	cpm_events_end(&e);
+	if (ret)
+		return ret;
+	ret = cpm_windows_begin(in->domain, &windows);
+	while (!ret && cpm_windows_next(&windows))
+		;
+	if (!ret)
+		ret = add_known(r, in, &unknown, next, windows.w.to, in->class_of[CPM_SILENT]);
+	cpm_windows_end(&windows);
+	return ret;
 }
 
 /* How long runs and windows are, and how much their true length varies. */
@@ -174,7 +183,11 @@ static int measure(const struct mixture_input *in, struct mixture_runs *r)
 	size_t room = r->n > in->domain->n_windows ? r->n : in->domain->n_windows;
 	uint64_t *lengths = calloc(room + 1, sizeof(*lengths));
 
-	if (!first || !lengths) {
+	struct cpm_windows windows;
+	int ret = cpm_windows_begin(in->domain, &windows);
+
+	if (!first || !lengths || ret) {
+		cpm_windows_end(&windows);
 		free(first);
 		free(lengths);
 		return -ENOMEM;
@@ -195,9 +208,10 @@ static int measure(const struct mixture_input *in, struct mixture_runs *r)
 	}
 	for (uint32_t c = 0; c < r->n_classes; c++)
 		conclude(lengths + first[c], first[c + 1] - first[c], r->jitter, &r->lengths[c]);
-	for (size_t i = 0; i < in->domain->n_windows; i++)
-		if (in->domain->windows[i].known)
-			lengths[n++] = in->domain->windows[i].to - in->domain->windows[i].from;
+	while (cpm_windows_next(&windows))
+		if (windows.w.known)
+			lengths[n++] = windows.w.to - windows.w.from;
+	cpm_windows_end(&windows);
 	conclude(lengths, n, r->jitter, &r->window);
 	free(first);
 	free(lengths);

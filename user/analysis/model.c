@@ -15,10 +15,12 @@ struct presence {
 static void look(const struct cpm_lane *lane, const uint8_t *kinds, struct presence *of)
 {
 	uint32_t last = UINT32_MAX;
+	struct lane_cursor c;
 	uint64_t next = 0;
 
-	for (size_t i = 0; i < lane->n; i++) {
-		const struct cpm_tick *t = &lane->ticks[i];
+	lane_begin(&c, lane, NULL);
+	while (lane_next(&c)) {
+		const struct cpm_tick *t = &c.t;
 
 		if (kinds[t->block] == CPM_BUSY) {
 			of[t->block].ticks += t->more + 1.0;
@@ -59,20 +61,23 @@ static int by_number(const void *a, const void *b)
 static int find_period(const struct cpm_domain *d, struct model_choice *c)
 {
 	uint64_t *lengths = calloc(d->n_windows + 1, sizeof(*lengths));
+	struct cpm_windows w;
 	size_t n = 0;
+	int ret = cpm_windows_begin(d, &w);
 
 	if (!lengths)
-		return -ENOMEM;
-	for (size_t i = 0; i < d->n_windows; i++)
-		if (d->windows[i].known)
-			lengths[n++] = d->windows[i].to - d->windows[i].from;
+		ret = -ENOMEM;
+	while (!ret && cpm_windows_next(&w))
+		if (w.w.known)
+			lengths[n++] = w.w.to - w.w.from;
+	cpm_windows_end(&w);
 	if (n) {
 		qsort(lengths, n, sizeof(*lengths), by_number);
 		c->period_ticks = lengths[n / 2];
 	}
 	c->windows = n;
 	free(lengths);
-	return 0;
+	return ret;
 }
 
 int model_choose(const struct profile *p, const struct profile_input *in, struct model_choice *c)

@@ -11,7 +11,6 @@ struct prefix {
 	struct profile_input in;	/* for profile_new(); the rest must stay as long */
 	struct profile_lane *lanes;
 	struct profile_package *packages;
-	struct cpm_tick **cut;		/* of lanes whose last entry goes on beyond the end */
 };
 
 /**

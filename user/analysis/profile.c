@@ -36,8 +36,6 @@ struct solved {
 
 struct profile {
 	const struct profile_input *in;
-	struct cpm_lane *lanes;
-	const uint32_t **freq;
 	struct solved *packages;
 };
 
@@ -142,29 +140,44 @@ static int solve_edges(const struct profile_input *in, size_t p, unsigned int do
 	return 0;
 }
 
-static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
+/* What ran together on a package, and its counters' windows. */
+static int make_windows(const struct profile_input *in, size_t p, struct solved *s)
 {
+	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
-	int ret;
+	size_t n = 0;
+	int ret = lanes ? 0 : -ENOMEM;
 
-	if (!lanes)
-		return -ENOMEM;
-	for (size_t i = 0; i < lanes_of(in, p); i++)
-		lanes[i] = lane_of(in, p, i)->lane;
-	ret = cpm_vectors_new(lanes, lanes_of(in, p), in->kinds, &s->vectors);
-	free(lanes);
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		struct cpm_irq irq = irq_energy(in, p, d);
 
-		ret = cpm_solve(&s->vectors, in->packages[p].readings[d],
-				in->packages[p].n_readings[d], in->end_tick, in->steps,
-				isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d]);
+		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
+				     isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d], &making[n]);
 		s->known[d] = !ret;
-		if (ret == -ENODATA)
-			ret = 0;
-		if (s->known[d] && in->model == PROFILE_MIXTURE)
+		n += s->known[d];
+		ret = ret == -ENODATA ? 0 : ret;
+	}
+	for (size_t i = 0; i < lanes_of(in, p) && !ret; i++)
+		lanes[i] = lane_of(in, p, i)->lane;
+	if (!ret)
+		ret = cpm_vectors_collect(lanes, lanes_of(in, p), in->kinds, &s->vectors, making, n);
+	for (size_t i = 0; i < n; i++)
+		ret = cpm_making_end(making[i], ret);
+	free(lanes);
+	return ret;
+}
+
+static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
+{
+	int ret = make_windows(in, p, s);
+
+	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
+		if (!s->known[d])
+			continue;
+		ret = cpm_solve_windows(&s->vectors, in->steps, &s->domain[d]);
+		if (!ret && in->model == PROFILE_MIXTURE)
 			ret = fit_domain(in, p, d, s);
-		if (s->known[d] && in->model == PROFILE_EDGE)
+		if (!ret && in->model == PROFILE_EDGE)
 			ret = solve_edges(in, p, d, s);
 	}
 	return ret;
@@ -179,15 +192,9 @@ int profile_new(const struct profile_input *in, struct profile **out)
 	if (!p)
 		return -ENOMEM;
 	p->in = in;
-	p->lanes = calloc(in->n_lanes + 1, sizeof(*p->lanes));
-	p->freq = calloc(in->n_lanes + 1, sizeof(*p->freq));
 	p->packages = calloc(in->n_packages + 1, sizeof(*p->packages));
-	if (!p->lanes || !p->freq || !p->packages)
+	if (!p->packages)
 		ret = -ENOMEM;
-	for (size_t i = 0; i < in->n_lanes && !ret; i++) {
-		p->lanes[i] = in->lanes[i].lane;
-		p->freq[i] = in->lanes[i].freq_khz;
-	}
 	for (size_t i = 0; i < in->n_packages && !ret; i++)
 		ret = solve_package(in, i, &p->packages[i]);
 	if (ret) {
@@ -212,47 +219,173 @@ void profile_free(struct profile *p)
 		}
 	}
 	free(p->packages);
-	free(p->freq);
-	free(p->lanes);
 	free(p);
 }
 
-/*
- * Time that interrupts took, lane by lane: a tick's cost is the CPU's own. What ran
- * beside the samples is not net of anything.
- */
-static void irq_costs(const struct profile *p, const uint32_t *group_of,
-		      struct profile_group *out)
-{
-	double interval_s = p->in->interval_ns * 1e-9;
+/* Entries of a lane that are looked at together. */
+#define ENTRIES		256
 
+/*
+ * What interrupts took of each tick of an entry: a tick's cost is the CPU's own. What ran beside the samples is not net
+ * of anything.
+ */
+struct irq_cost {
+	double ticks_s, other_s, exposed_s;
+	bool taken, idle;
+};
+
+/* A lane some entries at a time. Most samples have the frequency of the one before: what follows from it is kept. */
+struct reading {
+	const struct profile_input *in;
+	const struct profile_lane *lane;
+	struct lane_cursor c;
+	double lost;
+	uint32_t value;
+	double weight, weighted, slower, tick_s;
+	size_t n;
+	struct interval_entry entries[ENTRIES];
+	struct irq_cost costs[ENTRIES];
+};
+
+static void follow_value(struct reading *r, uint32_t value)
+{
+	double interval_s = r->in->interval_ns * 1e-9;
+
+	r->value = value;
+	r->weight = value ? interval_weight(value, r->lost) : 0;
+	r->weighted = r->weight * value;
+	r->slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
+	/* more than everything can not have been taken */
+	r->tick_s = fmin(r->lane->tick_ns * r->slower * 1e-9, interval_s);
+}
+
+static void begin_reading(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
+{
+	r->in = in;
+	r->lane = lane;
+	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
+	lane_begin(&r->c, &lane->lane, lane->freq_khz);
+	follow_value(r, 0);
+}
+
+static struct irq_cost cost_of(const struct reading *r)
+{
+	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
+	struct irq_cost cost = { .taken = !r->c.t.made_up && !r->c.t.parked,
+				 .idle = r->in->kinds[r->c.t.block] == CPM_IDLE };
+
+	if (cost.taken)
+		tick_s = cost.idle ? fmin(r->lane->idle_tick_ns * 1e-9, interval_s) : r->tick_s;
+	cost.ticks_s = tick_s;
+	if (cost.idle)
+		return cost;
+	cost.other_s = (interval_s - tick_s) * fmin(r->in->other * r->slower, 1);
+	cost.exposed_s = (interval_s - tick_s) * r->slower;
+	return cost;
+}
+
+/* Return: false at the end */
+static bool read_entries(struct reading *r)
+{
+	for (r->n = 0; r->n < ENTRIES && lane_next(&r->c); r->n++) {
+		if (r->c.value != r->value)
+			follow_value(r, r->c.value);
+		r->entries[r->n] = (struct interval_entry){ r->c.t, r->weight, r->weighted };
+		r->costs[r->n] = cost_of(r);
+	}
+	return r->n;
+}
+
+/* What interrupts took of a group. */
+struct irq_sum {
+	double ticks_s, other_s, exposed_s, idle_ticks_s;
+	uint64_t idle_ticks;
+};
+
+static void add_cost(const struct irq_cost *cost, double n, struct irq_sum *sum)
+{
+	sum->ticks_s += n * cost->ticks_s;
+	if (cost->idle && cost->taken) {
+		sum->idle_ticks += n;
+		sum->idle_ticks_s += n * cost->ticks_s;
+	}
+	sum->other_s += n * cost->other_s;
+	sum->exposed_s += n * cost->exposed_s;
+}
+
+static void add_costs(const struct reading *r, const uint32_t *group_of, struct irq_sum *sums)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct cpm_tick *t = &r->entries[i].t;
+		const struct irq_cost *cost = &r->costs[i];
+		uint32_t group = group_of[t->block];
+		double n = t->more + 1.0;
+
+		if (group == UINT32_MAX)
+			continue;
+		/* samples one by one, however they were packed */
+		for (uint32_t k = 0; cost->taken && t->more < LANE_ALIKE_MOST && k < t->more; k++, n--)
+			add_cost(cost, 1, &sums[group]);
+		add_cost(cost, n, &sums[group]);
+	}
+}
+
+/* What is added up of a level besides its groups. */
+struct summing {
+	struct interval_lane at;
+	struct time_sum *times;
+	struct interval_mean *means;
+	struct irq_sum *costs;
+};
+
+/* What is to be known of a block before its ticks are added up. */
+struct presence {
+	enum { ABSENT, BESIDE, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
+	uint64_t values;			/* that the mean is of */
+};
+
+static struct presence *find_present(const struct profile_input *in)
+{
+	struct presence *present = calloc(in->n_blocks + 1ul, sizeof(*present));
+	struct lane_cursor c;
+
+	if (!present)
+		return NULL;
+	present[in->silent_block].where = BESIDE;
+	for (size_t l = 0; l < in->n_lanes; l++) {
+		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (lane_next(&c)) {
+			struct presence *p = &present[c.t.block];
+
+			p->values += c.value ? c.t.more + 1 : 0;
+			if (!in->lanes[l].shadow)
+				p->where = PRESENT;
+			else if (p->where == ABSENT)
+				p->where = BESIDE;
+		}
+	}
+	return present;
+}
+
+static void sum_lanes(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
+		      struct reading *r)
+{
 	for (size_t l = 0; l < p->in->n_lanes; l++) {
 		const struct profile_lane *lane = &p->in->lanes[l];
 
-		for (size_t i = 0; i < lane->lane.n; i++) {
-			const struct cpm_tick *t = &lane->lane.ticks[i];
-			double slower = lane->usual_khz > 0 && lane->freq_khz && lane->freq_khz[i] ?
-					lane->usual_khz / lane->freq_khz[i] : 1;
-			bool idle = p->in->kinds[t->block] == CPM_IDLE;
-			bool taken = !t->made_up && !t->parked;
-			double tick_s = (idle ? lane->idle_tick_ns : lane->tick_ns * slower) * 1e-9;
-			double n = t->more + 1.0;
-
-			if (lane->shadow || group_of[t->block] == UINT32_MAX)
-				continue;
-			/* more than everything can not have been taken */
-			tick_s = taken ? fmin(tick_s, interval_s) : 0;
-			out[group_of[t->block]].ticks_s += n * tick_s;
-			if (idle && taken) {
-				out[group_of[t->block]].idle_ticks += t->more + 1;
-				out[group_of[t->block]].idle_ticks_s += n * tick_s;
+		begin_reading(r, p->in, lane);
+		for (size_t i = 0; i < n; i++)
+			interval_lane_begin(&sums[i].at, sums[i].times, p->in->jitter);
+		while (read_entries(r)) {
+			for (size_t i = 0; i < n; i++) {
+				interval_means_add(sums[i].means, levels[i].group_of, r->entries, r->n);
+				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
+				if (!lane->shadow)
+					add_costs(r, levels[i].group_of, sums[i].costs);
 			}
-			if (idle)
-				continue;
-			out[group_of[t->block]].other_s +=
-				n * (interval_s - tick_s) * fmin(p->in->other * slower, 1);
-			out[group_of[t->block]].exposed_s += n * (interval_s - tick_s) * slower;
 		}
+		for (size_t i = 0; i < n; i++)
+			interval_lane_end(&sums[i].at, p->in->end_tick);
 	}
 }
 
@@ -370,86 +503,209 @@ void profile_unknown(struct profile_energy *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->j = e->net_j = e->w = e->net_w = (struct value){ NAN, NAN, NAN };
-	e->residual_j = NAN;
+	e->residual_j = e->ticks_j = e->other_j = NAN;
 }
 
-static int energies(const struct profile *p, unsigned int d, const uint32_t *group_of,
-		    uint32_t n_groups, struct profile_group *out)
+/* A group more for blocks that are in none. */
+static uint32_t *within(const struct profile_input *in, const struct profile_level *level)
 {
-	const struct profile_input *in = p->in;
-	struct energy_sum *sums = calloc(n_groups + 2, sizeof(*sums));
-	struct cpm_group *groups = calloc(n_groups + 2, sizeof(*groups));
-	uint32_t *within = calloc(in->n_blocks + 1, sizeof(*within));
-	int ret = sums && groups && within ? 0 : -ENOMEM;
+	uint32_t *groups = calloc(in->n_blocks + 1, sizeof(*groups));
 
-	/* A group more for blocks that are in none. */
-	for (uint32_t b = 0; b < in->n_blocks && !ret; b++)
-		within[b] = group_of[b] == UINT32_MAX ? n_groups : group_of[b];
-	for (size_t i = 0; i < in->n_packages && !ret; i++) {
+	for (uint32_t b = 0; b < in->n_blocks && groups; b++)
+		groups[b] = level->group_of[b] == UINT32_MAX ? level->n_groups : level->group_of[b];
+	return groups;
+}
+
+/* What models besides the constant one say of a package's energy. */
+static int refine(const struct profile *p, size_t package, unsigned int d, const struct cpm_level *level)
+{
+	const struct solved *s = &p->packages[package];
+	int ret = 0;
+
+	if (s->fitted[d])
+		ret = fit_groups(&s->fit[d], &s->vectors, &s->domain[d], level->group_of, level->silent_group,
+				 level->n_groups, level->out);
+	if (!ret && s->edged)
+		ret = edge_groups(&s->edge_input, &s->edge, &s->domain[d], level->group_of, level->silent_group,
+				  p->in->held, level->n_groups, level->out);
+	return ret;
+}
+
+/* The energies of all levels in a domain. @groups: of these, with one more each. */
+static int energies(const struct profile *p, unsigned int d, const struct profile_level *levels,
+		    const struct cpm_level *groups, size_t n)
+{
+	struct energy_sum **sums = calloc(n + 1, sizeof(*sums));
+	int ret = sums ? 0 : -ENOMEM;
+
+	for (size_t l = 0; l < n && !ret; l++) {
+		sums[l] = calloc(levels[l].n_groups + 1, sizeof(**sums));
+		ret = sums[l] ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < p->in->n_packages && !ret; i++) {
 		if (!p->packages[i].known[d])
 			continue;
-		ret = cpm_groups(&p->packages[i].vectors, &p->packages[i].domain[d], within,
-				 within[in->silent_block], n_groups + 1, groups);
-		if (!ret && p->packages[i].fitted[d])
-			ret = fit_groups(&p->packages[i].fit[d], &p->packages[i].vectors, &p->packages[i].domain[d],
-					 within, within[in->silent_block], n_groups + 1, groups);
-		if (!ret && p->packages[i].edged)
-			ret = edge_groups(&p->packages[i].edge_input, &p->packages[i].edge, &p->packages[i].domain[d],
-					  within, within[in->silent_block], in->held, n_groups + 1, groups);
-		for (uint32_t g = 0; g < n_groups && !ret; g++)
-			add_group(&sums[g], &groups[g]);
+		ret = cpm_levels(&p->packages[i].vectors, &p->packages[i].domain[d], groups, n);
+		for (size_t l = 0; l < n && !ret; l++) {
+			ret = refine(p, i, d, &groups[l]);
+			for (uint32_t g = 0; g < levels[l].n_groups && !ret; g++)
+				add_group(&sums[l][g], &groups[l].out[g]);
+		}
 	}
-	for (uint32_t g = 0; g < n_groups && !ret; g++) {
-		if (sums[g].known)
-			conclude(&sums[g], in, d, &out[g], &out[g].energy[d]);
-		else
-			profile_unknown(&out[g].energy[d]);
+	for (size_t l = 0; l < n && !ret; l++) {
+		for (uint32_t g = 0; g < levels[l].n_groups; g++) {
+			struct profile_group *out = &levels[l].out[g];
+
+			if (sums[l][g].known)
+				conclude(&sums[l][g], p->in, d, out, &out->energy[d]);
+			else
+				profile_unknown(&out->energy[d]);
+		}
 	}
-	free(within);
-	free(groups);
+	for (size_t l = 0; sums && l < n; l++)
+		free(sums[l]);
 	free(sums);
+	return ret;
+}
+
+static int all_energies(const struct profile *p, const struct profile_level *levels, size_t n)
+{
+	struct cpm_level *groups = calloc(n + 1, sizeof(*groups));
+	int ret = groups ? 0 : -ENOMEM;
+
+	for (size_t l = 0; l < n && !ret; l++) {
+		struct cpm_level *g = &groups[l];
+
+		g->group_of = within(p->in, &levels[l]);
+		g->n_groups = levels[l].n_groups + 1;
+		g->out = calloc(g->n_groups, sizeof(*g->out));
+		if (g->group_of && g->out)
+			g->silent_group = g->group_of[p->in->silent_block];
+		else
+			ret = -ENOMEM;
+	}
+	for (unsigned int d = 0; d < p->in->n_domains && !ret; d++)
+		ret = energies(p, d, levels, groups, n);
+	for (size_t l = 0; groups && l < n; l++) {
+		free((void *)groups[l].group_of);
+		free(groups[l].out);
+	}
+	free(groups);
+	return ret;
+}
+
+/* Times and frequencies, before energies are known. */
+static void conclude_times(const struct profile_input *in, const struct profile_level *level, const struct summing *sums)
+{
+	double s = in->interval_ns * 1e-9;
+
+	for (uint32_t g = 0; g < level->n_groups; g++) {
+		struct value t = interval_time(&sums->times[g]);
+		struct profile_group *out = &level->out[g];
+
+		out->samples = sums->times[g].real;
+		out->time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
+		out->khz = interval_mean(&sums->means[g]);
+		out->count = sums->times[g];
+		out->ticks_s = sums->costs[g].ticks_s;
+		out->other_s = sums->costs[g].other_s;
+		out->exposed_s = sums->costs[g].exposed_s;
+		out->idle_ticks = sums->costs[g].idle_ticks;
+		out->idle_ticks_s = sums->costs[g].idle_ticks_s;
+		out->off_s = time_error(in, out);
+		out->net_s = uncertain(sampled_time(out), out->off_s);
+	}
+}
+
+static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels, size_t n)
+{
+	struct summing *sums = calloc(n + 1, sizeof(*sums));
+	struct reading *r = malloc(sizeof(*r));
+	int ret = sums && r ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		memset(levels[i].out, 0, levels[i].n_groups * sizeof(*levels[i].out));
+		sums[i].times = calloc(levels[i].n_groups + 1, sizeof(*sums[i].times));
+		sums[i].means = calloc(levels[i].n_groups + 1, sizeof(*sums[i].means));
+		sums[i].costs = calloc(levels[i].n_groups + 1, sizeof(*sums[i].costs));
+		ret = sums[i].times && sums[i].means && sums[i].costs ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		for (uint32_t b = 0; b < p->in->n_blocks; b++)
+			if (levels[i].group_of[b] != UINT32_MAX)
+				sums[i].means[levels[i].group_of[b]].n += present[b].values;
+	if (!ret)
+		sum_lanes(p, levels, sums, n, r);
+	for (size_t i = 0; i < n && !ret; i++)
+		conclude_times(p->in, &levels[i], &sums[i]);
+	for (size_t i = 0; sums && i < n; i++) {
+		free(sums[i].times);
+		free(sums[i].means);
+		free(sums[i].costs);
+	}
+	free(sums);
+	free(r);
+	return ret ? ret : all_energies(p, levels, n);
+}
+
+/*
+ * A group of @of that has the very blocks that the only group of @level has, as far as they are present, with none of
+ * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
+ * UINT32_MAX if there is none
+ */
+static uint32_t find_same(const struct profile_input *in, const struct presence *present, const struct profile_level *level,
+			  const struct profile_level *of)
+{
+	uint32_t same = UINT32_MAX;
+
+	if (level->n_groups != 1)
+		return UINT32_MAX;
+	for (uint32_t b = 0; b < in->n_blocks; b++)
+		if (present[b].where && !level->group_of[b])
+			same = of->group_of[b];
+	for (uint32_t b = 0; b < in->n_blocks && same != UINT32_MAX; b++) {
+		bool here = level->group_of[b] == 0, there = of->group_of[b] == same;
+
+		if (present[b].where &&
+		    (here != there || (present[b].where == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
+			same = UINT32_MAX;
+	}
+	return same;
+}
+
+int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
+{
+	struct profile_level *others = calloc(n + 1, sizeof(*others));
+	struct presence *present = find_present(p->in);
+	size_t like = n, first = n, n_others = 0;
+	uint32_t group = UINT32_MAX;
+	int ret = others && present ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret && group == UINT32_MAX; i++) {
+		for (size_t k = 0; k < n && group == UINT32_MAX; k++) {
+			if (k == i)
+				continue;
+			group = find_same(p->in, present, &levels[i], &levels[k]);
+			first = i;
+			like = k;
+		}
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		if (i != first || group == UINT32_MAX)
+			others[n_others++] = levels[i];
+	if (!ret)
+		ret = sum_levels(p, present, others, n_others);
+	if (!ret && group != UINT32_MAX)
+		levels[first].out[0] = levels[like].out[group];
+	free(present);
+	free(others);
 	return ret;
 }
 
 int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,
 		   struct profile_group *out)
 {
-	const struct profile_input *in = p->in;
-	struct time_sum *times = calloc(n_groups + 1, sizeof(*times));
-	struct value *khz = calloc(n_groups + 1, sizeof(*khz));
-	double *lost = calloc(in->n_lanes + 1, sizeof(*lost));
-	int ret = times && khz && lost ? 0 : -ENOMEM;
-
-	memset(out, 0, n_groups * sizeof(*out));
-	if (!ret)
-		ret = interval_times(p->lanes, in->n_lanes, in->end_tick, in->jitter, group_of,
-				     n_groups, times);
-	for (size_t i = 0; i < in->n_lanes && !ret; i++)
-		lost[i] = in->lanes[i].usual_khz *
-			  (in->lanes[i].tick_ns / in->interval_ns + in->other);
-	if (!ret)
-		ret = interval_means(p->lanes, in->n_lanes, p->freq, lost, group_of, n_groups, khz);
-	for (uint32_t g = 0; g < n_groups && !ret; g++) {
-		struct value t = interval_time(&times[g]);
-		double s = in->interval_ns * 1e-9;
-
-		out[g].samples = times[g].real;
-		out[g].time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
-		out[g].khz = khz[g];
-		out[g].count = times[g];
-	}
-	if (!ret)
-		irq_costs(p, group_of, out);
-	for (uint32_t g = 0; g < n_groups && !ret; g++) {
-		out[g].off_s = time_error(in, &out[g]);
-		out[g].net_s = uncertain(sampled_time(&out[g]), out[g].off_s);
-	}
-	for (unsigned int d = 0; d < in->n_domains && !ret; d++)
-		ret = energies(p, d, group_of, n_groups, out);
-	free(lost);
-	free(khz);
-	free(times);
-	return ret;
+	return profile_levels(p, &(struct profile_level){ group_of, n_groups, out }, 1);
 }
 
 int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,

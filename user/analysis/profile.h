@@ -157,6 +157,15 @@ struct profile;
 
 /** profile_new() - solve the model. Return: 0 or -ENOMEM; @in must stay */
 int profile_new(const struct profile_input *in, struct profile **p);
+/* A grouping: group_of[block] == g, UINT32_MAX: of none; the figures of @n_groups go to @out. */
+struct profile_level {
+	const uint32_t *group_of;
+	uint32_t n_groups;
+	struct profile_group *out;
+};
+
+/** profile_levels() - profile_groups() for some groupings at once, which is faster. Return: 0 or -ENOMEM */
+int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n);
 /** profile_groups() - add up: @out[g] for all blocks with group_of[block] == g */
 int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,
 		   struct profile_group *out);

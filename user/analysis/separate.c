@@ -131,11 +131,14 @@ static bool merge_unsure(struct work *w, const struct cpm_vectors *v, const stru
 {
 	uint32_t n = f->m.n_classes, worst = MIXTURE_NONE, with;
 	double *one = calloc(n + 1ul, sizeof(*one)), uj = 0, ticks = 0, most = 0;
+	struct cpm_windows windows;
+	int ret = cpm_windows_begin(d, &windows);
 
-	for (size_t i = 0; i < d->n_windows; i++) {
-		uj += d->windows[i].known ? d->windows[i].uj : 0;
-		ticks += d->windows[i].known ? d->windows[i].to - d->windows[i].from : 0;
+	while (!ret && cpm_windows_next(&windows)) {
+		uj += windows.w.known ? windows.w.uj : 0;
+		ticks += windows.w.known ? windows.w.to - windows.w.from : 0;
 	}
+	cpm_windows_end(&windows);
 	if (!one || !(ticks > 0))
 		goto out;
 	for (uint32_t c = 0; c < n; c++) {
@@ -207,15 +210,14 @@ static int pool(struct work *w, const uint32_t *pool_of)
 	struct separation *s = w->s;
 	double *ticks = calloc(s->n_blocks + 1ul, sizeof(*ticks)), *pools = calloc(s->n_blocks + 1ul, sizeof(*pools));
 	uint32_t *first = malloc((s->n_blocks + 1ul) * sizeof(*first)), last = UINT32_MAX;
+	uint64_t *counts = calloc(v->n_vectors + 1ul, sizeof(*counts));
 	double all = 0;
-	int ret = ticks && pools && first ? 0 : -ENOMEM;
+	int ret = ticks && pools && first && counts ? cpm_counts(d, counts) : -ENOMEM;
 
-	for (size_t p = 0; p < d->n_parts && !ret; p++) {
-		const struct cpm_part *part = &d->parts[p];
-
-		all += part->count;
-		for (uint32_t m = v->first[part->vector]; m < v->first[part->vector + 1]; m++)
-			ticks[v->members[m]] += part->count;
+	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
+		all += counts[i];
+		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
+			ticks[v->members[m]] += counts[i];
 	}
 	/* pools are numbered like the first of their blocks */
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {

@@ -7,26 +7,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "earliest.h"
 #include "kjoule.h"
 #include "recording.h"
 #include "grow.h"
 #include "timeline.h"
 
-struct walk {
+struct timeline_walk {
 	struct timeline *tl;
-	struct timeline_cpu *cpu;
+	size_t index;		/* of the CPU */
+	struct timeline_cpu *cpu;	/* good until another one is begun */
+	bool keep;		/* samples, and what belongs to them */
+	bool again;		/* nothing but samples is looked for */
+	struct timeline_sample now;	/* the sample that was taken last */
+	double slowness;	/* 1 / its frequency */
 	size_t hint[KJOULE_MAX_DOMAINS];	/* a series of this domain + 1 */
 	uint64_t tick;		/* of the last record */
 	uint64_t next;		/* after the last tick that was sampled, missed or parked */
 	uint64_t max_tick;
 	uint32_t pid, tgid;
-	struct timeline_hole *open;	/* a hole whose end has not been seen */
+	size_t open;		/* a hole whose end has not been seen, + 1 */
 	bool sampled;		/* what follows belongs to the last sample */
+	bool any;		/* there was a record */
 };
 
 /* Move on to the tick with these low bits. Return: false if that can not be. */
-static bool advance(struct walk *w, uint32_t low)
+static bool advance(struct timeline_walk *w, uint32_t low)
 {
 	uint64_t tick = w->tick + (uint32_t)(low - (uint32_t)w->tick);
 
@@ -36,33 +41,42 @@ static bool advance(struct walk *w, uint32_t low)
 	}
 	w->tick = tick;
 	if (w->open) {
-		w->open->to = tick;
-		w->open = NULL;
+		w->cpu->holes[w->open - 1].to = tick;
+		w->open = 0;
 	}
 	return true;
 }
 
-static int add_sample(struct walk *w, const struct kjoule_sample *rec)
+static int add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
 {
-	struct timeline_sample *s;
+	struct timeline_sample *s = &w->now;
 
 	if (!advance(w, rec->tick))
 		return 0;
-	s = kjoule_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
-	if (!s)
-		return -ENOMEM;
+	if (w->keep) {
+		s = kjoule_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
+		if (!s)
+			return -ENOMEM;
+	}
 	w->next = w->tick + 1;
+	if (rec->freq_khz && !w->again) {
+		/* mostly that of the one before */
+		if (rec->freq_khz != w->now.freq_khz)
+			w->slowness = 1.0 / rec->freq_khz;
+		w->cpu->slowness += w->slowness;
+		w->cpu->clocked++;
+	}
 	s->tick = w->tick;
 	s->ip = rec->ip;
 	s->pid = w->pid;
 	s->tgid = w->tgid;
-	s->freq_khz = rec->freq_khz;
+	s->freq_khz = w->now.freq_khz = rec->freq_khz;
 	s->late_ns = rec->late_ns;
 	s->flags = rec->rec.flags;
 	w->sampled = true;
 	if (rec->late_ns > w->tl->max_late_ns)
 		w->tl->max_late_ns = rec->late_ns;
-	return 0;
+	return 1;
 }
 
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick)
@@ -106,7 +120,7 @@ static int quantity_of(const struct kjoule_session_info *s, uint32_t source, uin
 	return -1;
 }
 
-static struct timeline_series *find_series(struct walk *w, uint32_t source, uint32_t domain,
+static struct timeline_series *find_series(struct timeline_walk *w, uint32_t source, uint32_t domain,
 					   uint32_t scope)
 {
 	struct timeline *tl = w->tl;
@@ -136,7 +150,7 @@ static struct timeline_series *find_series(struct walk *w, uint32_t source, uint
 	return s;
 }
 
-static int add_reading(struct walk *w, uint32_t source, uint32_t domain, uint32_t scope,
+static int add_reading(struct timeline_walk *w, uint32_t source, uint32_t domain, uint32_t scope,
 		       const struct timeline_reading *reading)
 {
 	const struct kjoule_session_info *session = w->tl->session;
@@ -161,7 +175,7 @@ static int add_reading(struct walk *w, uint32_t source, uint32_t domain, uint32_
  * the tick was missed or parked, was made between ticks, at the edge of idle time; so was one
  * that is later than a tick usually is, where the tick had no sample.
  */
-static int add_energy(struct walk *w, const struct kjoule_energy *rec)
+static int add_energy(struct timeline_walk *w, const struct kjoule_energy *rec)
 {
 	const struct kjoule_session_info *s = w->tl->session;
 	const uint64_t *uj = (const uint64_t *)rec->energy_uj;
@@ -169,7 +183,7 @@ static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 	bool between;
 	int ret = 0;
 
-	if (!advance(w, rec->tick))
+	if (!advance(w, rec->tick) || w->again)
 		return 0;
 	between = w->next > w->tick || (s && rec->late_ns > s->interval_ns / 2);
 	if (!between && rec->late_ns > w->tl->max_late_ns)
@@ -184,7 +198,7 @@ static int add_energy(struct walk *w, const struct kjoule_energy *rec)
 }
 
 /* Values come from a thread, with a time of their own and not in the order of the ticks. */
-static int add_value(struct walk *w, const struct kjoule_value *rec)
+static int add_value(struct timeline_walk *w, const struct kjoule_value *rec)
 {
 	struct timeline_reading r = {
 		.tick = tick_after(w->tl->session, rec->time_ns),
@@ -192,6 +206,8 @@ static int add_value(struct walk *w, const struct kjoule_value *rec)
 		.value = rec->value,
 	};
 
+	if (w->again)
+		return 0;
 	if (r.tick > w->max_tick && w->max_tick != UINT64_MAX && r.tick - w->max_tick > 2) {
 		w->tl->disorder++;
 		return 0;
@@ -200,7 +216,7 @@ static int add_value(struct walk *w, const struct kjoule_value *rec)
 }
 
 /* A stretch of ticks that begins at @low. Return: false if that can not be */
-static bool advance_over(struct walk *w, uint32_t low, uint64_t count)
+static bool advance_over(struct timeline_walk *w, uint32_t low, uint64_t count)
 {
 	if (!count || !advance(w, low))
 		return false;
@@ -211,45 +227,50 @@ static bool advance_over(struct walk *w, uint32_t low, uint64_t count)
 	return true;
 }
 
-static int add_parked(struct walk *w, const struct kjoule_parked *rec)
+static int add_parked(struct timeline_walk *w, const struct kjoule_parked *rec)
 {
 	struct timeline_parked *p;
 
 	if (!advance_over(w, rec->tick, rec->count))
 		return 0;
-	p = kjoule_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
-	if (!p)
+	p = w->again ? NULL : kjoule_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
+	if (!p && !w->again)
 		return -ENOMEM;
-	*p = (struct timeline_parked){ w->tick, rec->count, rec->begin_ns, rec->end_ns };
+	if (p)
+		*p = (struct timeline_parked){ w->tick, rec->count, rec->begin_ns, rec->end_ns };
 	w->tick += rec->count - 1;
 	w->next = w->tick + 1;
 	return 0;
 }
 
-static int add_gap(struct walk *w, const struct kjoule_gap *rec)
+static int add_gap(struct timeline_walk *w, const struct kjoule_gap *rec)
 {
 	struct timeline_gap *g;
 
 	if (!advance_over(w, rec->tick, rec->count))
 		return 0;
-	g = kjoule_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
-	if (!g)
+	g = w->again ? NULL : kjoule_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
+	if (!g && !w->again)
 		return -ENOMEM;
-	g->first = w->tick;
-	g->count = rec->count;
-	g->offline = rec->rec.flags & KJOULE_GAP_OFFLINE;
-	g->suspended = rec->rec.flags & KJOULE_GAP_SUSPENDED;
+	if (g)
+		*g = (struct timeline_gap){ .first = w->tick, .count = rec->count,
+					    .offline = rec->rec.flags & KJOULE_GAP_OFFLINE,
+					    .suspended = rec->rec.flags & KJOULE_GAP_SUSPENDED };
 	w->tick += rec->count - 1;
 	w->next = w->tick + 1;
 	return 0;
 }
 
-static int add_lost(struct walk *w, const struct kjoule_lost *rec)
+static int add_lost(struct timeline_walk *w, const struct kjoule_lost *rec)
 {
 	bool in_file = rec->rec.flags & KJOULE_LOST_IN_FILE;
 	struct timeline_hole *h;
 
 	if (!in_file && !advance(w, rec->tick))
+		return 0;
+	if (in_file)
+		w->pid = w->tgid = TIMELINE_NO_TASK;
+	if (w->again)
 		return 0;
 	h = kjoule_grow(&w->cpu->holes, &w->cpu->n_holes, sizeof(*h));
 	if (!h)
@@ -258,19 +279,17 @@ static int add_lost(struct walk *w, const struct kjoule_lost *rec)
 	h->to = w->tick;
 	h->samples = rec->samples;
 	h->known = !in_file;
-	w->open = h;
-	if (in_file)
-		w->pid = w->tgid = TIMELINE_NO_TASK;
+	w->open = w->cpu->n_holes;
 	return 0;
 }
 
 /* A chain or a stack: of the sample before it. */
-static int add_callers(struct walk *w, const struct kjoule_record *rec)
+static int add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 {
 	struct timeline_sample *s;
 	struct timeline_callers *c;
 
-	if (!w->sampled)
+	if (!w->sampled || !w->keep)
 		return 0;
 	s = &w->cpu->samples[w->cpu->n_samples - 1];
 	if (!s->callers) {
@@ -287,10 +306,12 @@ static int add_callers(struct walk *w, const struct kjoule_record *rec)
 }
 
 /* What makes no sense as a window is left out. Its tick is that of the next sample: none of its own. */
-static int add_window(struct walk *w, const struct kjoule_window *rec)
+static int add_window(struct timeline_walk *w, const struct kjoule_window *rec)
 {
 	struct timeline_window *t;
 
+	if (w->again)
+		return 0;
 	if (rec->seek_ns > rec->a_ns || rec->a_ns > rec->from_ns || rec->from_ns > rec->b_ns || rec->b_ns > rec->c_ns ||
 	    rec->a_uj > rec->c_uj || rec->domain >= KJOULE_MAX_DOMAINS) {
 		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
@@ -308,7 +329,7 @@ static int add_window(struct walk *w, const struct kjoule_window *rec)
 	return 0;
 }
 
-static int add_block_reading(struct walk *w, const struct kjoule_vpm_reading *rec)
+static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_reading *rec)
 {
 	const struct kjoule_vpm_reading **r;
 
@@ -324,7 +345,7 @@ static int add_block_reading(struct walk *w, const struct kjoule_vpm_reading *re
 	return 0;
 }
 
-static int add_record(struct walk *w, const struct kjoule_record *rec)
+static int add_record(struct timeline_walk *w, const struct kjoule_record *rec)
 {
 	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK)
 		return add_callers(w, rec);
@@ -356,29 +377,75 @@ static int add_record(struct walk *w, const struct kjoule_record *rec)
 	return 0;
 }
 
+int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick, bool keep,
+		      struct timeline_walk **out)
+{
+	struct timeline_walk *w = calloc(1, sizeof(*w));
+	struct timeline_cpu *c = w ? kjoule_grow(&tl->cpus, &tl->n_cpus, sizeof(*c)) : NULL;
+
+	*out = w;
+	if (!c) {
+		free(w);
+		return -ENOMEM;
+	}
+	c->cpu = cpu;
+	c->package = package;
+	*w = (struct timeline_walk){ .tl = tl, .index = tl->n_cpus - 1, .max_tick = max_tick, .keep = keep,
+				     .pid = TIMELINE_NO_TASK, .tgid = TIMELINE_NO_TASK };
+	return 0;
+}
+
+int timeline_walk_again(struct timeline *tl, uint64_t max_tick, struct timeline_walk **out)
+{
+	int ret = timeline_walk_new(tl, 0, 0, max_tick, false, out);
+
+	if (!ret)
+		(*out)->again = true;
+	return ret;
+}
+
+int timeline_walk_record(struct timeline_walk *w, const struct kjoule_record *rec)
+{
+	w->cpu = &w->tl->cpus[w->index];
+	w->any = true;
+	return add_record(w, rec);
+}
+
+const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w)
+{
+	return &w->now;
+}
+
+void timeline_walk_end(struct timeline_walk *w)
+{
+	struct timeline_cpu *cpu;
+
+	if (!w)
+		return;
+	cpu = &w->tl->cpus[w->index];
+	cpu->next_tick = w->any ? w->tick + 1 : 0;
+	if (cpu->next_tick > w->tl->end_tick)
+		w->tl->end_tick = cpu->next_tick;
+	free(w);
+}
+
 int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package_id, const void *records,
 		 size_t len, uint64_t max_tick)
 {
-	struct walk w = { .tl = tl, .max_tick = max_tick,
-			  .pid = TIMELINE_NO_TASK, .tgid = TIMELINE_NO_TASK };
 	const struct kjoule_record *rec;
+	struct timeline_walk *w;
 	size_t off = 0;
-	int ret = 0;
+	int ret = timeline_walk_new(tl, cpu, package_id, max_tick, true, &w);
 
-	w.cpu = kjoule_grow(&tl->cpus, &tl->n_cpus, sizeof(*w.cpu));
-	if (!w.cpu)
-		return -ENOMEM;
-	w.cpu->cpu = cpu;
-	w.cpu->package = package_id;
-	while (!ret && (ret = kjoule_record_next(records, len, &off, &rec)) > 0)
-		ret = add_record(&w, rec);
+	if (ret)
+		return ret;
+	while (ret >= 0 && (ret = kjoule_record_next(records, len, &off, &rec)) > 0)
+		ret = timeline_walk_record(w, rec);
 	if (ret == -EBADMSG) {
 		tl->damaged += len - off;
 		ret = 0;
 	}
-	w.cpu->next_tick = off ? w.tick + 1 : 0;
-	if (w.cpu->next_tick > tl->end_tick)
-		tl->end_tick = w.cpu->next_tick;
+	timeline_walk_end(w);
 	return ret;
 }
 
@@ -426,72 +493,125 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The value that 99 of 100 do not exceed. */
-static uint32_t p99_of(uint32_t *v, size_t n)
+/* Differences that are counted each for itself; there are few larger ones. */
+#define COUNTED		(1u << 16)
+
+struct timeline_skew {
+	uint64_t from;			/* of the ticks at hand */
+	uint32_t lo[TIMELINE_SLICE], hi[TIMELINE_SLICE], cpus[TIMELINE_SLICE];
+	uint64_t counts[COUNTED];
+	uint32_t *large;
+	size_t n_large;
+};
+
+struct timeline_skew *timeline_skew_new(void)
 {
-	if (!n)
-		return 0;
-	qsort(v, n, sizeof(*v), by_number);
-	return v[n - 1 - n / 100];
+	return calloc(1, sizeof(struct timeline_skew));
 }
 
-static void find_skew(struct timeline *tl)
+void timeline_skew_slice(struct timeline_skew *s, uint64_t from)
 {
-	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at)), samples = 0;
-	uint32_t *skew;
-	struct kjoule_earliest turns;
-	const struct kjoule_turn *first;
+	s->from = from;
+	memset(s->cpus, 0, sizeof(s->cpus));
+}
 
-	for (size_t c = 0; c < tl->n_cpus; c++)
-		samples += tl->cpus[c].n_samples;
-	skew = malloc((samples / 2 + 1) * sizeof(*skew));
-	if (kjoule_earliest_init(&turns, tl->n_cpus) || !at || !skew) {
-		kjoule_earliest_exit(&turns);
-		free(at);
-		free(skew);
+void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns)
+{
+	size_t i = tick - s->from;
+
+	if (!s->cpus[i]++) {
+		s->lo[i] = s->hi[i] = late_ns;
 		return;
 	}
-	for (size_t c = 0; c < tl->n_cpus; c++)
-		if (tl->cpus[c].n_samples)
-			kjoule_earliest_push(&turns, tl->cpus[c].samples[0].tick, c);
-	while ((first = kjoule_earliest_first(&turns))) {
-		uint64_t tick = first->when;
-		uint32_t lo = UINT32_MAX, hi = 0;
-		size_t cpus = 0;
+	if (late_ns < s->lo[i])
+		s->lo[i] = late_ns;
+	if (late_ns > s->hi[i])
+		s->hi[i] = late_ns;
+}
 
-		while ((first = kjoule_earliest_first(&turns)) && first->when == tick) {
-			const struct timeline_cpu *cpu = &tl->cpus[first->who];
-			size_t c = kjoule_earliest_pop(&turns);
-			const struct timeline_sample *s = &cpu->samples[at[c]++];
+int timeline_skew_count(struct timeline_skew *s, struct timeline *tl)
+{
+	for (size_t i = 0; i < TIMELINE_SLICE; i++) {
+		uint32_t skew = s->hi[i] - s->lo[i], *large;
 
-			cpus++;
-			if (s->late_ns < lo)
-				lo = s->late_ns;
-			if (s->late_ns > hi)
-				hi = s->late_ns;
-			/* a tick that a CPU has twice is damage */
-			while (at[c] < cpu->n_samples && cpu->samples[at[c]].tick == tick)
-				at[c]++;
-			if (at[c] < cpu->n_samples)
-				kjoule_earliest_push(&turns, cpu->samples[at[c]].tick, c);
-		}
-		if (cpus < 2)
+		if (s->cpus[i] < 2)
 			continue;
-		skew[tl->skew_ticks++] = hi - lo;
-		if (hi - lo > tl->max_skew_ns)
-			tl->max_skew_ns = hi - lo;
+		tl->skew_ticks++;
+		if (skew > tl->max_skew_ns)
+			tl->max_skew_ns = skew;
+		if (skew < COUNTED) {
+			s->counts[skew]++;
+			continue;
+		}
+		large = kjoule_grow(&s->large, &s->n_large, sizeof(*large));
+		if (!large)
+			return -ENOMEM;
+		*large = skew;
 	}
-	tl->p99_skew_ns = p99_of(skew, tl->skew_ticks);
-	kjoule_earliest_exit(&turns);
+	return 0;
+}
+
+/* The value that 99 of 100 do not exceed. */
+void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
+{
+	uint64_t n = tl->skew_ticks, wanted = n ? n - 1 - n / 100 : 0, seen = 0;
+
+	if (!s)
+		return;
+	tl->p99_skew_ns = 0;
+	for (uint32_t i = 0; i < COUNTED && n && seen <= wanted; i++) {
+		seen += s->counts[i];
+		tl->p99_skew_ns = i;
+	}
+	if (n && seen <= wanted) {
+		qsort(s->large, s->n_large, sizeof(*s->large), by_number);
+		tl->p99_skew_ns = s->large[wanted - seen];
+	}
+	free(s->large);
+	free(s);
+}
+
+/* The earliest tick that is left of any CPU's samples, from @at on; UINT64_MAX: none is. */
+static uint64_t earliest(const struct timeline *tl, const size_t *at)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t c = 0; c < tl->n_cpus; c++)
+		if (at[c] < tl->cpus[c].n_samples && tl->cpus[c].samples[at[c]].tick < first)
+			first = tl->cpus[c].samples[at[c]].tick;
+	return first;
+}
+
+/* Of samples that were kept. */
+static void find_skew(struct timeline *tl)
+{
+	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at));
+	struct timeline_skew *s = timeline_skew_new();
+	uint64_t from;
+	int ret = at && s ? 0 : -ENOMEM;
+
+	while (!ret && (from = earliest(tl, at)) != UINT64_MAX) {
+		timeline_skew_slice(s, from);
+		for (size_t c = 0; c < tl->n_cpus; c++) {
+			const struct timeline_cpu *cpu = &tl->cpus[c];
+
+			for (; at[c] < cpu->n_samples && cpu->samples[at[c]].tick - from < TIMELINE_SLICE; at[c]++)
+				/* a tick that a CPU has twice is damage */
+				if (!at[c] || cpu->samples[at[c] - 1].tick != cpu->samples[at[c]].tick)
+					timeline_skew_put(s, cpu->samples[at[c]].tick, cpu->samples[at[c]].late_ns);
+		}
+		ret = timeline_skew_count(s, tl);
+	}
+	timeline_skew_end(s, tl);
 	free(at);
-	free(skew);
 }
 
 void timeline_finish(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_series; i++)
 		order_readings(tl, &tl->series[i]);
-	if (tl->n_cpus > 1)
+	/* a walk may have found it */
+	if (tl->n_cpus > 1 && !tl->skew_ticks)
 		find_skew(tl);
 }
 

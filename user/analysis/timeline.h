@@ -86,6 +86,10 @@ struct timeline_window {
 	uint8_t flags;		/* KJOULE_SAMPLE_*, KJOULE_WINDOW_* */
 };
 
+/*
+ * @samples: of timeline_add(); where a walk did not keep them they are to be gone through again
+ * @clocked,@slowness: samples that have a frequency, and the sum of what is one by it
+ */
 struct timeline_cpu {
 	uint32_t cpu, package;
 	size_t n_samples, n_gaps, n_parked, n_holes, n_callers, n_windows, n_readings;
@@ -97,6 +101,8 @@ struct timeline_cpu {
 	struct timeline_window *windows;
 	const struct kjoule_vpm_reading **readings;	/* in the records, which have to stay */
 	uint64_t next_tick;	/* after the last that was seen */
+	uint64_t clocked;
+	double slowness;
 };
 
 /* @session: set by the caller before anything is added; NULL: no times, all values are energies */
@@ -122,11 +128,47 @@ struct timeline {
  */
 int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package, const void *records,
 		 size_t len, uint64_t max_tick);
+
+/* A CPU's records, one after another: for those that are too many to be held. */
+struct timeline_walk;
+
+/**
+ * timeline_walk_new() - begin with a CPU, each once
+ * @keep:	samples, in the timeline
+ * Return: 0 or -ENOMEM
+ */
+int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick, bool keep,
+		      struct timeline_walk **w);
+/** timeline_walk_again() - the same for nothing but the samples, into a timeline of no other use. Return: 0 or -ENOMEM */
+int timeline_walk_again(struct timeline *tl, uint64_t max_tick, struct timeline_walk **w);
+/** timeline_walk_record() - Return: 1 if it was a sample that makes sense, else 0 or -ENOMEM */
+int timeline_walk_record(struct timeline_walk *w, const struct kjoule_record *rec);
+/** timeline_walk_sample() - the last one, unless it is kept */
+const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w);
+/** timeline_walk_end() - after the last record, and before timeline_free() */
+void timeline_walk_end(struct timeline_walk *w);
+
+/* Ticks that the skew is looked for in at a time. */
+#define TIMELINE_SLICE	4096
+
+/*
+ * How far the lateness of CPUs at one tick is apart. For slices of ticks in order: timeline_skew_slice(),
+ * timeline_skew_put() for each CPU's samples from there on, timeline_skew_count(), which may fail with -ENOMEM; in the
+ * end the timeline gets the figures.
+ */
+struct timeline_skew;
+
+struct timeline_skew *timeline_skew_new(void);
+void timeline_skew_slice(struct timeline_skew *s, uint64_t from);
+void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns);
+int timeline_skew_count(struct timeline_skew *s, struct timeline *tl);
+void timeline_skew_end(struct timeline_skew *s, struct timeline *tl);
+
 /** timeline_due() - CLOCK_MONOTONIC at which tick @tick of a session is due, jitter included */
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);
 /** timeline_first() - the first tick that is due at a time or after it */
 uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns);
-/** timeline_finish() - after the last CPU: order readings, find the skew */
+/** timeline_finish() - after the last CPU: order readings, find the skew of samples that were kept */
 void timeline_finish(struct timeline *tl);
 /** timeline_away() - ticks of a CPU that did not happen because it was offline, or all slept */
 uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended);

@@ -34,16 +34,19 @@ static int by_ticks(const void *a, const void *b)
 }
 
 /* Vectors that never ran are there for the model only. */
-static void choose(struct work *w, uint32_t most)
+static int choose(struct work *w, uint32_t most)
 {
 	const struct cpm_vectors *v = w->v;
 	uint64_t silent = w->in->end_tick - (v->ticks < w->in->end_tick ? v->ticks : w->in->end_tick);
+	struct cpm_events e;
 	uint32_t n = 0;
+	int ret = cpm_events_begin(v, &e);
 
 	for (uint32_t i = 0; i < v->n_vectors; i++)
 		w->counts[i] = (struct count){ i == CPM_SILENT ? silent : 0, i };
-	for (size_t i = 0; i < v->n_events; i++)
-		w->counts[v->events[i].vector].ticks += v->events[i].more + 1ull;
+	while (!ret && cpm_events_next(&e))
+		w->counts[e.vector].ticks += e.count;
+	cpm_events_end(&e);
 	qsort(w->counts, v->n_vectors, sizeof(*w->counts), by_ticks);
 	while (n < v->n_vectors && w->counts[n].ticks)
 		n++;
@@ -51,6 +54,7 @@ static void choose(struct work *w, uint32_t most)
 	w->n_groups = w->rest ? most : n;
 	for (uint32_t i = 0; i < v->n_vectors; i++)
 		w->group_of[w->counts[i].vector] = i < w->n_groups ? i : w->n_groups ? w->n_groups - 1 : 0;
+	return ret;
 }
 
 static void name_vectors(const struct work *w, const struct profile *p, struct together_vector *out)
@@ -75,29 +79,41 @@ static void name_vectors(const struct work *w, const struct profile *p, struct t
 	}
 }
 
+/* Ticks [from, to), however many. */
+static int put_stretch(struct lane *l, uint64_t from, uint64_t to, uint32_t vector, bool made_up)
+{
+	int ret = 0;
+
+	while (from < to && !ret) {
+		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
+
+		ret = lane_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .made_up = made_up, .more = n - 1 }, 0);
+		from += n;
+	}
+	return ret;
+}
+
 /* The ticks of all vectors in a row, the silent ones as well, as if they were blocks of one CPU. */
 static int times(const struct work *w, struct together_vector *out)
 {
-	const struct cpm_vectors *v = w->v;
-	struct cpm_tick *ticks = calloc(2 * v->n_events + 1, sizeof(*ticks));
 	struct time_sum *sums = calloc(w->n_groups + 1, sizeof(*sums));
+	struct lane packed = { 0 };
+	struct cpm_lane lane = { .packed = &packed };
+	struct cpm_events e;
 	uint64_t next = 0;
-	struct cpm_lane lane = { .ticks = ticks };
-	int ret = ticks && sums ? 0 : -ENOMEM;
+	int ret = cpm_events_begin(w->v, &e);
 
-	for (size_t i = 0; i <= v->n_events && !ret; i++) {
-		uint64_t from = i < v->n_events ? v->events[i].tick : w->in->end_tick;
-
-		/* a gap longer than an entry can be is of a recording of days: its time is right all the same */
-		if (from > next)
-			ticks[lane.n++] = (struct cpm_tick){ .tick = next, .block = CPM_SILENT,
-				.more = from - next > CPM_MORE_MOST ? CPM_MORE_MOST : from - next - 1 };
-		if (i == v->n_events)
-			break;
-		ticks[lane.n++] = (struct cpm_tick){ .tick = from, .block = v->events[i].vector,
-						     .more = v->events[i].more & CPM_MORE_MOST };
-		next = from + v->events[i].more + 1;
+	while (!ret && cpm_events_next(&e)) {
+		ret = put_stretch(&packed, next, e.tick, CPM_SILENT, false);
+		next = e.tick + e.count;
+		if (!ret)
+			ret = put_stretch(&packed, e.tick, next, e.vector, e.made_up);
 	}
+	cpm_events_end(&e);
+	if (!ret)
+		ret = put_stretch(&packed, next, w->in->end_tick, CPM_SILENT, false);
+	if (!ret)
+		ret = sums ? lane_seal(&packed) : -ENOMEM;
 	if (!ret)
 		ret = interval_times(&lane, 1, w->in->end_tick, w->in->jitter, w->group_of, w->n_groups, sums);
 	for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
@@ -108,7 +124,7 @@ static int times(const struct work *w, struct together_vector *out)
 						out[g].ticks * s + (t.hi - t.v) * s };
 	}
 	free(sums);
-	free(ticks);
+	lane_free(&packed);
 	return ret;
 }
 
@@ -175,7 +191,10 @@ static int add_package(struct together *t, const struct profile *p, const struct
 	w.group_of = calloc(w.v->n_vectors + 1, sizeof(*w.group_of));
 	if (!w.counts || !w.group_of)
 		goto out;
-	choose(&w, most);
+	ret = choose(&w, most);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
 	more = realloc(t->vectors, (t->n + w.n_groups + 1) * sizeof(*more));
 	if (!more)
 		goto out;

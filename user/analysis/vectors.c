@@ -7,14 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cpm.h"
-#include "earliest.h"
 #include "grow.h"
 
-/* Vectors by their sorted members. */
+/* Vectors by their sorted members, while they are made. */
 struct table {
 	struct cpm_vectors *v;
-	uint32_t *slots;	/* vector + 1, 0: free */
-	uint32_t room;
 	uint32_t room_vectors, room_members, n_members;
 };
 
@@ -40,24 +37,25 @@ static bool same(const struct cpm_vectors *v, uint32_t vector, const uint32_t *b
 	       (!n || !memcmp(v->members + v->first[vector], blocks, n * sizeof(*blocks)));
 }
 
-static int rehash(struct table *t)
+/* Slots have the vector + 1, 0: free. */
+static int rehash(struct cpm_vectors *v)
 {
-	uint32_t room = t->room ? 2 * t->room : 1024;
+	uint32_t room = v->room ? 2 * v->room : 1024;
 	uint32_t *slots = calloc(room, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < t->v->n_vectors; i++) {
-		uint32_t n = t->v->first[i + 1] - t->v->first[i];
-		uint64_t at = hash(t->v->members + t->v->first[i], n) & (room - 1);
+	for (uint32_t i = 0; i < v->n_vectors; i++) {
+		uint32_t n = v->first[i + 1] - v->first[i];
+		uint64_t at = hash(v->members + v->first[i], n) & (room - 1);
 
 		while (slots[at])
 			at = (at + 1) & (room - 1);
 		slots[at] = i + 1;
 	}
-	free(t->slots);
-	t->slots = slots;
-	t->room = room;
+	free(v->slots);
+	v->slots = slots;
+	v->room = room;
 	return 0;
 }
 
@@ -89,46 +87,33 @@ static int new_vector(struct table *t, const uint32_t *blocks, size_t n)
 	return 0;
 }
 
-/* The number of the vector with these members, which are sorted. */
-static int find_vector(struct table *t, const uint32_t *blocks, size_t n, uint32_t *vector)
+/* The slot of the vector with these members, which are sorted, or a free one for it. */
+static uint32_t *find_slot(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
-	uint64_t at;
-	int ret;
+	uint64_t at = hash(blocks, n) & (v->room - 1);
 
-	if (2 * (t->v->n_vectors + 1) > t->room) {
-		ret = rehash(t);
-		if (ret)
-			return ret;
-	}
-	at = hash(blocks, n) & (t->room - 1);
-	while (t->slots[at]) {
-		if (same(t->v, t->slots[at] - 1, blocks, n)) {
-			*vector = t->slots[at] - 1;
-			return 0;
-		}
-		at = (at + 1) & (t->room - 1);
-	}
-	ret = new_vector(t, blocks, n);
-	if (ret)
-		return ret;
-	*vector = t->v->n_vectors - 1;
-	t->slots[at] = *vector + 1;
-	return 0;
+	while (v->slots[at] && !same(v, v->slots[at] - 1, blocks, n))
+		at = (at + 1) & (v->room - 1);
+	return &v->slots[at];
 }
 
-static int add_event(struct cpm_vectors *v, uint64_t tick, uint64_t count, uint32_t vector)
+/* The number of the vector with these members, which are sorted. Made if there is none. */
+static int find_vector(struct table *t, const uint32_t *blocks, size_t n, uint32_t *vector)
 {
-	v->ticks += count;
-	while (count) {
-		uint64_t n = count < UINT32_MAX ? count : UINT32_MAX;
-		struct cpm_event *e = kjoule_grow(&v->events, &v->n_events, sizeof(*e));
+	struct cpm_vectors *v = t->v;
+	uint32_t *slot;
+	int ret = 2 * (v->n_vectors + 1) > v->room ? rehash(v) : 0;
 
-		if (!e)
-			return -ENOMEM;
-		*e = (struct cpm_event){ tick, vector, n - 1 };
-		tick += n;
-		count -= n;
+	if (ret)
+		return ret;
+	slot = find_slot(v, blocks, n);
+	if (!*slot) {
+		ret = new_vector(t, blocks, n);
+		if (ret)
+			return ret;
+		*slot = v->n_vectors;
 	}
+	*vector = *slot - 1;
 	return 0;
 }
 
@@ -138,18 +123,10 @@ static uint64_t end_of(const struct cpm_tick *t)
 	return t->tick + t->more + 1;
 }
 
-/* Where the walk is in each lane, and which lanes are at a block that counts. */
-struct walk {
-	const struct cpm_lane *lanes;
-	const uint8_t *kinds;
-	size_t *at;			/* the lane's entry */
-	bool *inside;			/* the walk is inside that entry, not before it */
-	size_t *place;			/* in @active, + 1; 0: not there */
-	size_t *active, n_active;
-	struct kjoule_earliest turns;	/* the next edge of each lane's entry */
-};
+/* So many lanes are looked at one by one, more of them by a heap. */
+#define FEW_LANES	8
 
-static void leave_entry(struct walk *w, size_t lane)
+static void leave_entry(struct cpm_walk *w, size_t lane)
 {
 	if (w->place[lane]) {
 		size_t last = w->active[--w->n_active];
@@ -159,24 +136,30 @@ static void leave_entry(struct walk *w, size_t lane)
 		w->place[lane] = 0;
 	}
 	w->inside[lane] = false;
-	w->at[lane]++;
+	w->ended[lane] = !lane_next(&w->at[lane]);
+}
+
+static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
+{
+	if (w->n_lanes <= FEW_LANES)
+		w->edges[lane] = when;
+	else
+		kjoule_earliest_push(&w->turns, when, lane);
 }
 
 /* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
-static void advance(struct walk *w, size_t lane, uint64_t now)
+static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 {
-	const struct cpm_lane *l = &w->lanes[lane];
-	const struct cpm_tick *e;
+	const struct cpm_tick *e = &w->at[lane].t;
 
 	if (w->inside[lane])
 		leave_entry(w, lane);
-	while (w->at[lane] < l->n && end_of(&l->ticks[w->at[lane]]) <= now)
-		w->at[lane]++;
-	if (w->at[lane] == l->n)
+	while (!w->ended[lane] && end_of(e) <= now)
+		w->ended[lane] = !lane_next(&w->at[lane]);
+	if (w->ended[lane])
 		return;
-	e = &l->ticks[w->at[lane]];
 	if (e->tick > now) {
-		kjoule_earliest_push(&w->turns, e->tick, lane);
+		set_edge(w, lane, e->tick);
 		return;
 	}
 	w->inside[lane] = true;
@@ -184,65 +167,193 @@ static void advance(struct walk *w, size_t lane, uint64_t now)
 		w->active[w->n_active++] = lane;
 		w->place[lane] = w->n_active;
 	}
-	kjoule_earliest_push(&w->turns, end_of(e), lane);
+	set_edge(w, lane, end_of(e));
 }
 
-/* Go through the ticks of all lanes at once, in stretches in which nothing changes on any. */
-static int merge(struct table *t, struct walk *w, size_t n_lanes, uint32_t *blocks)
+/* The next edge of any lane; UINT64_MAX: there is none. */
+static uint64_t next_edge(const struct cpm_walk *w)
+{
+	const struct kjoule_turn *first;
+	uint64_t when = UINT64_MAX;
+
+	if (w->n_lanes > FEW_LANES) {
+		first = kjoule_earliest_first(&w->turns);
+		return first ? first->when : UINT64_MAX;
+	}
+	for (size_t i = 0; i < w->n_lanes; i++)
+		when = w->edges[i] < when ? w->edges[i] : when;
+	return when;
+}
+
+/* All lanes that have an edge by now go on to the next one. */
+static void advance_all(struct cpm_walk *w, uint64_t now)
 {
 	const struct kjoule_turn *first;
 
-	for (size_t i = 0; i < n_lanes; i++)
-		if (w->lanes[i].n)
-			kjoule_earliest_push(&w->turns, w->lanes[i].ticks[0].tick, i);
-	while ((first = kjoule_earliest_first(&w->turns))) {
-		uint64_t now = first->when, to;
-		uint32_t vector;
-		size_t busy = 0;
-		int ret;
+	if (w->n_lanes <= FEW_LANES) {
+		for (size_t i = 0; i < w->n_lanes; i++) {
+			if (w->edges[i] > now)
+				continue;
+			w->edges[i] = UINT64_MAX;
+			advance(w, i, now);
+		}
+		return;
+	}
+	while ((first = kjoule_earliest_first(&w->turns)) && first->when <= now)
+		advance(w, kjoule_earliest_pop(&w->turns), now);
+}
 
-		while ((first = kjoule_earliest_first(&w->turns)) && first->when <= now)
-			advance(w, kjoule_earliest_pop(&w->turns), now);
+/*
+ * The next stretch in which nothing changes on any lane and some block runs: @from up to the next edge, with these
+ * blocks. Return: how many, 0 at the end
+ */
+static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
+{
+	while ((*from = w->now) != UINT64_MAX) {
+		advance_all(w, *from);
+		w->now = *to = next_edge(w);
 		if (!w->n_active)
 			continue;
-		to = first->when;
-		for (size_t i = 0; i < w->n_active; i++) {
-			size_t lane = w->active[i];
+		for (size_t i = 0; i < w->n_active; i++)
+			w->blocks[i] = w->at[w->active[i]].t.block;
+		if (w->n_active == 2 && w->blocks[0] > w->blocks[1]) {
+			uint32_t block = w->blocks[0];
 
-			blocks[i] = w->lanes[lane].ticks[w->at[lane]].block;
-			busy += w->kinds[blocks[i]] == CPM_BUSY;
+			w->blocks[0] = w->blocks[1];
+			w->blocks[1] = block;
+		} else if (w->n_active > 2) {
+			qsort(w->blocks, w->n_active, sizeof(*w->blocks), by_number);
 		}
-		if (w->n_active > 1)
-			qsort(blocks, w->n_active, sizeof(*blocks), by_number);
-		t->v->multi += busy > 1 ? to - now : 0;
-		ret = find_vector(t, blocks, w->n_active, &vector);
-		if (!ret)
-			ret = add_event(t->v, now, to - now, vector);
-		if (ret)
-			return ret;
+		return w->n_active;
 	}
 	return 0;
 }
 
-static int walk_init(struct walk *w, const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds)
+/* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
+static struct cpm_recent *recent_of(const struct cpm_walk *w, size_t n)
 {
-	*w = (struct walk){ .lanes = lanes, .kinds = kinds };
-	w->at = calloc(n_lanes + 1, sizeof(*w->at));
-	w->inside = calloc(n_lanes + 1, sizeof(*w->inside));
-	w->place = calloc(n_lanes + 1, sizeof(*w->place));
-	w->active = calloc(n_lanes + 1, sizeof(*w->active));
-	if (!w->at || !w->inside || !w->place || !w->active)
-		return -ENOMEM;
-	return kjoule_earliest_init(&w->turns, n_lanes);
+	uint32_t key = w->blocks[0] * 0x9e3779b9u;
+
+	if (n > 2)
+		return NULL;
+	if (n == 2)
+		key = (key ^ w->blocks[1]) * 0x85ebca6bu;
+	return &w->recent[key >> 21];
 }
 
-static void walk_exit(struct walk *w)
+static bool is_recent(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
+{
+	return r && r->used && r->blocks[0] == w->blocks[0] && r->blocks[1] == (n == 2 ? w->blocks[1] : UINT32_MAX);
+}
+
+static void remember(struct cpm_recent *r, const struct cpm_walk *w, size_t n, uint32_t vector)
+{
+	if (r)
+		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
+}
+
+/* Go through the ticks of all lanes at once. */
+static int merge(struct table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+{
+	struct cpm_recent *recent;
+	uint64_t from, to;
+	uint32_t vector;
+	size_t n;
+	int ret = 0;
+
+	while (!ret && (n = next_stretch(w, &from, &to))) {
+		size_t busy = 0;
+
+		for (size_t i = 0; i < n; i++)
+			busy += w->kinds[w->blocks[i]] == CPM_BUSY;
+		t->v->multi += busy > 1 ? to - from : 0;
+		t->v->ticks += to - from;
+		recent = recent_of(w, n);
+		if (is_recent(recent, w, n)) {
+			vector = recent->vector;
+		} else {
+			ret = find_vector(t, w->blocks, n, &vector);
+			if (!ret)
+				remember(recent, w, n, vector);
+		}
+		for (size_t i = 0; i < n_making && !ret; i++)
+			ret = cpm_making_event(making[i], from, to - from, vector);
+	}
+	return ret;
+}
+
+static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
+{
+	size_t n = v->n_lanes;
+
+	*w = (struct cpm_walk){ .kinds = v->kinds, .n_lanes = n };
+	w->at = calloc(n + 1, sizeof(*w->at));
+	w->ended = calloc(n + 1, sizeof(*w->ended));
+	w->inside = calloc(n + 1, sizeof(*w->inside));
+	w->place = calloc(n + 1, sizeof(*w->place));
+	w->active = calloc(n + 1, sizeof(*w->active));
+	w->blocks = calloc(n + 1, sizeof(*w->blocks));
+	w->edges = calloc(n + 1, sizeof(*w->edges));
+	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
+	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->place || !w->active ||
+	    !w->blocks || !w->edges || !w->recent)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		lane_begin(&w->at[i], &v->lanes[i], NULL);
+		w->ended[i] = !lane_next(&w->at[i]);
+		w->edges[i] = UINT64_MAX;
+		if (!w->ended[i])
+			set_edge(w, i, w->at[i].t.tick);
+	}
+	w->now = next_edge(w);
+	return 0;
+}
+
+static void walk_exit(struct cpm_walk *w)
 {
 	kjoule_earliest_exit(&w->turns);
+	free(w->recent);
+	free(w->edges);
+	free(w->blocks);
 	free(w->active);
 	free(w->place);
 	free(w->inside);
+	free(w->ended);
 	free(w->at);
+	memset(w, 0, sizeof(*w));
+}
+
+int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e)
+{
+	*e = (struct cpm_events){ .v = v };
+	return walk_init(&e->walk, v);
+}
+
+bool cpm_events_next(struct cpm_events *e)
+{
+	struct cpm_recent *recent;
+	uint64_t to;
+	size_t n = next_stretch(&e->walk, &e->tick, &to);
+
+	if (!n)
+		return false;
+	e->count = to - e->tick;
+	e->made_up = false;
+	for (size_t i = 0; i < n; i++)
+		e->made_up |= e->walk.at[e->walk.active[i]].t.made_up;
+	recent = recent_of(&e->walk, n);
+	if (is_recent(recent, &e->walk, n)) {
+		e->vector = recent->vector;
+		return true;
+	}
+	e->vector = *find_slot(e->v, e->walk.blocks, n) - 1;
+	remember(recent, &e->walk, n, e->vector);
+	return true;
+}
+
+void cpm_events_end(struct cpm_events *e)
+{
+	walk_exit(&e->walk);
 }
 
 static int by_tick(const void *a, const void *b)
@@ -253,15 +364,17 @@ static int by_tick(const void *a, const void *b)
 }
 
 /* Where idle CPUs took no tick: first the edges, +1 and -1, then their sums. */
-static int find_untaken(struct cpm_vectors *v, const struct cpm_lane *lanes, size_t n_lanes)
+static int find_untaken(struct cpm_vectors *v)
 {
 	struct cpm_untaken *u;
+	struct lane_cursor c;
 	uint32_t cpus = 0;
 	size_t n = 0;
 
-	for (size_t l = 0; l < n_lanes; l++) {
-		for (size_t i = 0; i < lanes[l].n; i++) {
-			const struct cpm_tick *t = &lanes[l].ticks[i];
+	for (size_t l = 0; l < v->n_lanes; l++) {
+		lane_begin(&c, &v->lanes[l], NULL);
+		while (lane_next(&c)) {
+			const struct cpm_tick *t = &c.t;
 
 			if (v->kinds[t->block] != CPM_IDLE || !(t->parked || t->made_up))
 				continue;
@@ -311,37 +424,45 @@ static int find_bases(struct table *t, uint32_t *blocks)
 	return ret;
 }
 
-int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds,
-		    struct cpm_vectors *v)
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v,
+			struct cpm_making *const *making, size_t n)
 {
 	struct table t = { .v = v };
-	uint32_t *blocks = calloc(n_lanes + 1, sizeof(*blocks)), silent;
-	struct walk w;
-	int ret = walk_init(&w, lanes, n_lanes, kinds);
+	struct cpm_walk w = { 0 };
+	uint32_t silent;
+	int ret = -ENOMEM;
 
 	memset(v, 0, sizeof(*v));
 	v->kinds = kinds;
-	if (!blocks)
-		ret = -ENOMEM;
+	v->n_lanes = n_lanes;
+	v->lanes = calloc(n_lanes + 1, sizeof(*v->lanes));
+	if (v->lanes) {
+		memcpy(v->lanes, lanes, n_lanes * sizeof(*lanes));
+		ret = walk_init(&w, v);
+	}
 	if (!ret)
-		ret = find_vector(&t, blocks, 0, &silent);	/* CPM_SILENT: the first */
+		ret = find_vector(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
 	if (!ret)
-		ret = merge(&t, &w, n_lanes, blocks);
+		ret = find_untaken(v);
 	if (!ret)
-		ret = find_bases(&t, blocks);
+		ret = merge(&t, &w, making, n);
 	if (!ret)
-		ret = find_untaken(v, lanes, n_lanes);
-	free(t.slots);
-	free(blocks);
+		ret = find_bases(&t, w.blocks);
 	walk_exit(&w);
 	if (ret)
 		cpm_vectors_free(v);
 	return ret;
 }
 
+int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v)
+{
+	return cpm_vectors_collect(lanes, n_lanes, kinds, v, NULL, 0);
+}
+
 void cpm_vectors_free(struct cpm_vectors *v)
 {
-	free(v->events);
+	free(v->lanes);
+	free(v->slots);
 	free(v->untaken);
 	free(v->first);
 	free(v->members);

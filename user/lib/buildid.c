@@ -18,6 +18,7 @@
 #include <json-c/json.h>
 #include "buildid.h"
 #include "index.h"
+#include "vdso.h"
 #include "meta.h"
 
 struct kjoule_build_ids {
@@ -131,10 +132,16 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 
 void kjoule_build_ids_read(struct kjoule_build_ids *ids)
 {
-	for (size_t i = 0; i < ids->n; i++)
-		if (!ids->list[i].hex[0] && ids->list[i].path[0] == '/' &&
-		    ids->list[i].path[1] != '/')
-			kjoule_build_id(ids->list[i].path, ids->list[i].hex);
+	for (size_t i = 0; i < ids->n; i++) {
+		const char *path = ids->list[i].path;
+
+		if (ids->list[i].hex[0])
+			continue;
+		if (kjoule_vdso_is(path))
+			kjoule_vdso_build_id(ids->list[i].hex);
+		else if (path[0] == '/' && path[1] != '/')
+			kjoule_build_id(path, ids->list[i].hex);
+	}
 }
 
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)

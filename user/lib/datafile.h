@@ -49,6 +49,7 @@ enum kjoule_chunk_type {
 	KJOULE_CHUNK_END = 8,		/* JSON: how it ended */
 	KJOULE_CHUNK_JITMAP = 10,	/* text: a process's code made at run time, see jitmap.h */
 	KJOULE_CHUNK_REGIONS = 11,	/* struct kjoule_region_batch, each with its units behind it; region_area.h */
+	KJOULE_CHUNK_VDSO = 12,		/* an ELF file: what the kernel maps into every process as "[vdso]" */
 };
 
 struct kjoule_file_header {
@@ -149,6 +150,11 @@ int kjoule_reader_open_memory(const void *data, size_t len, const char *name,
  * allow; -ENOMEM, or -errno of reading
  */
 int kjoule_reader_next(struct kjoule_reader *r, struct kjoule_chunk *chunk);
+/**
+ * kjoule_reader_at() - the chunk that kjoule_reader_next() of a reader of the same file found at an offset
+ * Return: 0; -ESTALE if it is not there any more; -ENOMEM, or -errno of reading
+ */
+int kjoule_reader_at(struct kjoule_reader *r, uint64_t offset, struct kjoule_chunk *chunk);
 const struct kjoule_damage *kjoule_reader_damage(const struct kjoule_reader *r);
 /** kjoule_reader_bytes() - size of the file */
 uint64_t kjoule_reader_bytes(const struct kjoule_reader *r);

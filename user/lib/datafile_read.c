@@ -316,6 +316,22 @@ int kjoule_reader_next(struct kjoule_reader *r, struct kjoule_chunk *chunk)
 	return r->error;
 }
 
+int kjoule_reader_at(struct kjoule_reader *r, uint64_t offset, struct kjoule_chunk *chunk)
+{
+	struct kjoule_chunk_header h;
+	const uint8_t *p = NULL;
+	int ret;
+
+	if (good_header(r, offset, &h))
+		p = bytes(r, offset + sizeof(h), h.stored_len);
+	if (!p)
+		return r->error ? r->error : -ESTALE;
+	ret = decompress(r, p, &h);
+	*chunk = (struct kjoule_chunk){ .type = h.type, .sequence = h.sequence, .cpu = h.cpu, .offset = offset,
+					.data = r->buf, .len = h.raw_len };
+	return ret == -EBADMSG ? -ESTALE : ret;
+}
+
 const struct kjoule_damage *kjoule_reader_damage(const struct kjoule_reader *r)
 {
 	return &r->damage;

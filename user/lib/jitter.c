@@ -9,6 +9,8 @@ uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns)
 {
 	uint64_t x = (seed + k) * 0x9e3779b97f4a7c15ull;
 
+	if (!jitter_ns)
+		return 0;
 	x ^= x >> 32;
 	x *= 0xd6e8feb86659fd93ull;
 	return ((x >> 32) * (jitter_ns & 0xffffffffu)) >> 32;

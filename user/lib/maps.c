@@ -43,6 +43,8 @@ struct kjoule_maps {
 	struct line *lines;
 	size_t n_lines;
 	struct kjoule_index by_pid;
+	uint64_t *times;		/* of all that is told, in order */
+	size_t n_times;
 };
 
 struct parsed {
@@ -198,8 +200,12 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 		*skipped = len - off;
 		if (n)
 			qsort(list, n, sizeof(*list), by_time);
-		for (size_t i = 0; i < n && !ret; i++)
+		m->times = calloc(n + 1, sizeof(*m->times));
+		ret = m->times ? 0 : -ENOMEM;
+		for (size_t i = 0; i < n && !ret; i++) {
+			m->times[m->n_times++] = list[i].ev.time_ns;
 			ret = add_event(m, &list[i].ev);
+		}
 		for (size_t i = 0; i < m->n_lines && !ret; i++)
 			for (size_t k = 0; k < m->lines[i].n && !ret; k++)
 				ret = finish_process(m->lines[i].processes[k]);
@@ -242,6 +248,22 @@ static uint64_t last_exec(const struct process *p, uint64_t time_ns)
 			hi = mid;
 	}
 	return lo ? p->execs[lo - 1] : 0;
+}
+
+void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until)
+{
+	size_t lo = 0, hi = m->n_times;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->times[mid] <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*from = lo ? m->times[lo - 1] : 0;
+	*until = lo < m->n_times ? m->times[lo] : UINT64_MAX;
 }
 
 /* How many of the mappings were there at @time_ns. */
@@ -367,6 +389,7 @@ void kjoule_maps_free(struct kjoule_maps *m)
 		free(m->lines[i].processes);
 	}
 	free(m->lines);
+	free(m->times);
 	kjoule_index_free(&m->by_pid);
 	free(m);
 }

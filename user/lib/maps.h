@@ -32,6 +32,8 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *maps, uint32
  * Return: a number, 0 if nothing is known of the process
  */
 uint64_t kjoule_maps_space(const struct kjoule_maps *maps, uint32_t pid, uint64_t time_ns);
+/** kjoule_maps_quiet() - around @time_ns nothing is told of any process from @from up to @until */
+void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until);
 /**
  * kjoule_maps_program() - the file that a process ran first: the one that its first exec has mapped
  * Return: its path, or NULL if that is not known

@@ -72,108 +72,163 @@ size_t kjoule_pack(struct kjoule_packer *p, const struct kjoule_record *rec, uin
 	return at - out;
 }
 
-/* Where unpacking reads; NULL when it would go past the end. */
-struct input {
-	const uint8_t *at, *end;
-	bool bad;
-};
-
-static uint64_t get(struct input *in, unsigned int bytes)
+static uint64_t get(struct kjoule_unpacker *u, unsigned int bytes)
 {
 	uint64_t v = 0;
 
-	if ((size_t)(in->end - in->at) < bytes) {
-		in->bad = true;
+	if ((size_t)(u->end - u->at) < bytes) {
+		u->bad = true;
 		return 0;
 	}
-	memcpy(&v, in->at, bytes);
-	in->at += bytes;
+	memcpy(&v, u->at, bytes);
+	u->at += bytes;
 	return le64toh(v);
 }
 
-static uint64_t get_signed(struct input *in, unsigned int bytes)
+static const uint8_t freq_bytes[] = { 0, 1, 2, 4 }, ip_bytes[] = { 0, 2, 4, 8 };
+
+static uint64_t sign_extended(uint64_t v, unsigned int bytes)
 {
 	unsigned int shift = 64 - 8 * bytes;
 
-	return bytes ? (uint64_t)((int64_t)(get(in, bytes) << shift) >> shift) : 0;
+	return bytes ? (uint64_t)((int64_t)(v << shift) >> shift) : 0;
 }
 
-static void unpack_sample(struct input *in, uint8_t control, struct kjoule_sample *s)
+/* An item has no more than so many bytes. */
+#define ITEM_MOST	24
+
+/* The next bytes, where there surely are enough. */
+static uint64_t get_fast(struct kjoule_unpacker *u, unsigned int bytes)
 {
-	static const uint8_t freq_bytes[] = { 0, 1, 2, 4 }, ip_bytes[] = { 0, 2, 4, 8 };
+	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0, 0, 0, UINT64_MAX };
+	uint64_t v;
+
+	memcpy(&v, u->at, sizeof(v));
+	u->at += bytes;
+	return le64toh(v) & masks[bytes];
+}
+
+/* Most samples: what differs is told by masks, because every branch would be taken half of the times. */
+static void unpack_fast(struct kjoule_unpacker *u, uint8_t control)
+{
 	unsigned int freq = control >> FREQ_SHIFT & 3, ip = control & 3;
+	struct kjoule_sample *s = &u->last;
+	uint64_t v;
 
 	if (control & HAS_OTHER) {
-		s->rec.flags = get(in, 1);
-		s->tick += get(in, 4);
+		s->rec.flags = get_fast(u, 1);
+		s->tick += get_fast(u, 4);
 	} else {
 		s->tick++;
 	}
-	s->late_ns = get(in, (control >> LATE_SHIFT & 3) + 1);
-	if (freq == 3)
-		s->freq_khz = get(in, 4);
-	else
-		s->freq_khz += get_signed(in, freq_bytes[freq]);
-	if (ip == 3)
-		s->ip = get(in, 8);
-	else
-		s->ip += get_signed(in, ip_bytes[ip]);
+	s->late_ns = get_fast(u, (control >> LATE_SHIFT & 3) + 1);
+	v = sign_extended(get_fast(u, freq_bytes[freq]), freq_bytes[freq]);
+	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
+	v = sign_extended(get_fast(u, ip_bytes[ip]), ip_bytes[ip]);
+	s->ip = (ip == 3 ? 0 : s->ip) + v;
+}
+
+/* Near the end. */
+static void unpack_slow(struct kjoule_unpacker *u, uint8_t control)
+{
+	unsigned int freq = control >> FREQ_SHIFT & 3, ip = control & 3;
+	struct kjoule_sample *s = &u->last;
+	uint64_t v;
+
+	if (control & HAS_OTHER) {
+		s->rec.flags = get(u, 1);
+		s->tick += get(u, 4);
+	} else {
+		s->tick++;
+	}
+	s->late_ns = get(u, (control >> LATE_SHIFT & 3) + 1);
+	v = sign_extended(get(u, freq_bytes[freq]), freq_bytes[freq]);
+	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
+	v = sign_extended(get(u, ip_bytes[ip]), ip_bytes[ip]);
+	s->ip = (ip == 3 ? 0 : s->ip) + v;
 }
 
 /* A record that was kept as it is: its size is at its beginning. */
-static const struct kjoule_record *raw_record(struct input *in, struct kjoule_record *head)
+static const struct kjoule_record *raw_record(struct kjoule_unpacker *u)
 {
-	const uint8_t *at = in->at;
+	struct kjoule_record head;
 
-	if ((size_t)(in->end - at) < sizeof(*head)) {
-		in->bad = true;
+	if ((size_t)(u->end - u->at) < sizeof(head)) {
+		u->bad = true;
 		return NULL;
 	}
-	memcpy(head, at, sizeof(*head));
-	if (head->size < 8 || head->size % 8 || head->size > in->end - at) {
-		in->bad = true;
+	memcpy(&head, u->at, sizeof(head));
+	if (head.size < 8 || head.size % 8 || head.size > u->end - u->at) {
+		u->bad = true;
 		return NULL;
 	}
-	in->at += head->size;
-	return (const struct kjoule_record *)at;
+	memcpy(u->record, u->at, head.size);
+	u->at += head.size;
+	return (const struct kjoule_record *)u->record;
+}
+
+void kjoule_unpack_begin(struct kjoule_unpacker *u, const void *data, size_t len)
+{
+	u->at = data;
+	u->end = u->at + len;
+	u->bad = false;
+	memset(&u->last, 0, sizeof(u->last));
+	u->last.rec.type = KJOULE_RECORD_SAMPLE;
+	u->last.rec.size = sizeof(u->last);
+}
+
+const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u)
+{
+	uint8_t control;
+
+	if (u->at == u->end || u->bad)
+		return NULL;
+	control = *u->at++;
+	if (!(control & IS_SAMPLE)) {
+		u->bad = control;
+		return u->bad ? NULL : raw_record(u);
+	}
+	if (u->end - u->at >= ITEM_MOST)
+		unpack_fast(u, control);
+	else
+		unpack_slow(u, control);
+	return u->bad ? NULL : &u->last.rec;
 }
 
 int kjoule_unpack(const uint8_t *data, size_t len, uint8_t **out, size_t *out_len)
 {
-	struct kjoule_sample s = { .rec = { KJOULE_RECORD_SAMPLE, 0, sizeof(s) } };
-	struct input in = { data, data + len, false };
-	size_t room = 4 * len + sizeof(s);
+	struct kjoule_unpacker *u = malloc(sizeof(*u));
+	size_t room = 4 * len + sizeof(struct kjoule_sample);
 	uint8_t *buf = malloc(room);
+	const struct kjoule_record *rec;
+	int ret = 0;
 
 	*out = buf;
 	*out_len = 0;
-	if (!buf)
-		return -ENOMEM;
-	while (in.at < in.end && !in.bad) {
-		uint8_t control = *in.at++;
-		struct kjoule_record head = s.rec;
-		const void *rec = &s;
-
-		if (control & IS_SAMPLE)
-			unpack_sample(&in, control, &s);
-		else if (!control)
-			rec = raw_record(&in, &head);
-		else
-			in.bad = true;
-		if (in.bad)
-			break;
-		if (room - *out_len < head.size) {
-			room += room + head.size;
+	if (!buf || !u) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	kjoule_unpack_begin(u, data, len);
+	while ((rec = kjoule_unpack_next(u))) {
+		if (room - *out_len < rec->size) {
+			room += room + rec->size;
 			buf = realloc(*out, room);
 			if (!buf) {
-				free(*out);
-				*out = NULL;
-				return -ENOMEM;
+				ret = -ENOMEM;
+				goto out;
 			}
 			*out = buf;
 		}
-		memcpy(*out + *out_len, rec, head.size);
-		*out_len += head.size;
+		memcpy(*out + *out_len, rec, rec->size);
+		*out_len += rec->size;
 	}
-	return in.bad ? -EBADMSG : 0;
+	ret = u->bad ? -EBADMSG : 0;
+out:
+	free(u);
+	if (ret == -ENOMEM) {
+		free(*out);
+		*out = NULL;
+	}
+	return ret;
 }

@@ -19,6 +19,7 @@
 #ifndef KJOULE_PACK_H
 #define KJOULE_PACK_H
 
+#include <stdbool.h>
 #include "kjoule.h"
 
 /* An item takes at most so many bytes more than its record. */
@@ -35,6 +36,18 @@ struct kjoule_packer {
  * Return: bytes written
  */
 size_t kjoule_pack(struct kjoule_packer *p, const struct kjoule_record *rec, uint8_t *out);
+
+/* Where unpacking is. */
+struct kjoule_unpacker {
+	const uint8_t *at, *end;
+	bool bad;			/* what came next made no sense */
+	struct kjoule_sample last;
+	uint64_t record[65536 / 8];	/* one that is no sample */
+};
+
+void kjoule_unpack_begin(struct kjoule_unpacker *u, const void *data, size_t len);
+/** kjoule_unpack_next() - Return: the next record, until the next call; NULL at the end and where it is @bad */
+const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u);
 
 /**
  * kjoule_unpack() - a whole stream back to records

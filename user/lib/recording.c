@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "grow.h"
 #include "pack.h"
 #include "recording.h"
+#include "vdso.h"
 
 /* Packed records of a chunk, at most: record writes a lump of about a megabyte. */
 #define RING_CHUNK_MAX	(8u << 20)
 
 /* Text of kernel symbols, at most: more than all of a kernel has. */
 #define KALLSYMS_MAX	(16u << 20)
+
+uint64_t kjoule_recording_keep_most = 4u << 20;
 
 static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 {
@@ -62,7 +66,9 @@ static int mark_holes(struct kjoule_recording *rec)
 		.rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(lost) } };
 	int ret = 0;
 
-	for (size_t i = 0; i < rec->n_streams && !ret; i++)
+	for (size_t i = 0; i < rec->n_streams; i++)
+		rec->streams[i].hole = true;
+	for (size_t i = 0; i < rec->n_streams && !ret && !rec->left_in_file; i++)
 		ret = append(&rec->streams[i].records, &rec->streams[i].len, &rec->streams[i].room,
 			     &lost, sizeof(lost));
 	return ret;
@@ -81,7 +87,7 @@ union stub {
  * Stacks are hundred times larger than all else and are looked at once: what stays in memory is
  * where to find them. Return: what is left of @len
  */
-static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len)
+static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len, bool *callers)
 {
 	const struct kjoule_record *rec;
 	size_t off = 0, out = 0;
@@ -90,6 +96,7 @@ static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len
 		size_t size = rec->size;
 		union stub stub;
 
+		*callers |= rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_CHAIN;
 		if (rec->type == KJOULE_RECORD_STACK && size >= sizeof(stub)) {
 			memcpy(&stub, rec, sizeof(stub.stack));
 			stub.stack.rec.size = size = sizeof(stub);
@@ -107,6 +114,33 @@ static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len
 	return out + len - off;
 }
 
+static int add_piece(struct kjoule_stream *s, uint64_t offset)
+{
+	struct kjoule_piece *p = kjoule_grow(&s->pieces, &s->n_pieces, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	*p = (struct kjoule_piece){ offset, s->hole };
+	s->hole = false;
+	return 0;
+}
+
+/* They are too many to be kept. Chains and stacks are pointed at. */
+static void leave_records(struct kjoule_recording *rec)
+{
+	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
+
+	if (rec->left_in_file || rec->packed_len <= kjoule_recording_keep_most ||
+	    !rec->meta.session.interval_ns || rec->meta.session.flags & callers || rec->callers)
+		return;
+	rec->left_in_file = true;
+	for (size_t i = 0; i < rec->n_streams; i++) {
+		free(rec->streams[i].records);
+		rec->streams[i].records = NULL;
+		rec->streams[i].len = rec->streams[i].room = 0;
+	}
+}
+
 static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	struct kjoule_stream *s = c->cpu < KJOULE_MAX_CPUS ? stream(rec, c->cpu) : NULL;
@@ -122,12 +156,19 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		rec->unpackable++;
 		return 0;
 	}
+	ret = add_piece(s, c->offset);
+	if (ret)
+		return ret;
+	rec->packed_len += c->len;
+	leave_records(rec);
+	if (rec->left_in_file)
+		return 0;
 	ret = kjoule_unpack(c->data, c->len, &records, &len);
 	if (ret == -EBADMSG)
 		rec->unpackable++;
 	else if (ret)
 		return ret;
-	len = leave_stacks(s, records, len);
+	len = leave_stacks(s, records, len, &rec->callers);
 	rec->records_len += len;
 	if (rec->records_len > KJOULE_GROWTH_LEAST + KJOULE_GROWTH_RATIO * rec->file_bytes) {
 		free(records);
@@ -161,6 +202,18 @@ static int add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	free(rec->stats);
 	rec->stats = stats;
 	rec->n_stats = n;
+	return 0;
+}
+
+static int add_vdso(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+{
+	if (rec->vdso || !c->len || c->len > KJOULE_VDSO_MAX)
+		return rec->vdso ? 0 : -EBADMSG;
+	rec->vdso = malloc(c->len);
+	if (!rec->vdso)
+		return -ENOMEM;
+	memcpy(rec->vdso, c->data, c->len);
+	rec->vdso_len = c->len;
 	return 0;
 }
 
@@ -214,6 +267,8 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 	case KJOULE_CHUNK_BUILD_IDS:
 		ret = kjoule_build_ids_decode(c->data, c->len, rec->build_ids);
 		break;
+	case KJOULE_CHUNK_VDSO:
+		return add_vdso(rec, c);
 	case KJOULE_CHUNK_AWAKE:
 		return add_awake(rec, c);
 	case KJOULE_CHUNK_END:
@@ -346,13 +401,16 @@ int kjoule_recording_stacks(const struct kjoule_recording *rec,
 void kjoule_recording_free(struct kjoule_recording *rec)
 {
 	free(rec->path);
-	for (size_t i = 0; i < rec->n_streams; i++)
+	for (size_t i = 0; i < rec->n_streams; i++) {
 		free(rec->streams[i].records);
+		free(rec->streams[i].pieces);
+	}
 	free(rec->streams);
 	free(rec->stats);
 	free(rec->awake);
 	free(rec->side_band);
 	free(rec->regions);
+	free(rec->vdso);
 	kjoule_kallsyms_free(rec->kallsyms);
 	kjoule_build_ids_free(rec->build_ids);
 	kjoule_jitmaps_free(rec->jitmaps);

@@ -24,12 +24,28 @@
  */
 #define KJOULE_STACK_IN_FILE	0x80
 
+/* A chunk of a CPU's records in the file. */
+struct kjoule_piece {
+	uint64_t offset;
+	bool hole;			/* chunks are missing before it */
+};
+
+/*
+ * A CPU's records: to be read by kjoule_records_open(). As long as they are few, or something will point at them, all
+ * of them are at @records, with @len bytes; else they are left in the file.
+ */
 struct kjoule_stream {
 	uint32_t cpu;
 	uint8_t *records;
 	size_t len, room;
 	uint64_t stacks;		/* how many were left in the file */
+	size_t n_pieces;
+	struct kjoule_piece *pieces;
+	bool hole;			/* chunks are missing since the last of them */
 };
+
+/* Packed records of more bytes than this are left in the file; for tests to change. */
+extern uint64_t kjoule_recording_keep_most;
 
 struct kjoule_recording {
 	char *path;			/* NULL: @memory */
@@ -53,8 +69,13 @@ struct kjoule_recording {
 	struct kjoule_jitmaps *jitmaps;
 	size_t jitmaps_len;			/* of their text */
 	struct kjoule_build_ids *build_ids;
+	uint8_t *vdso;			/* NULL: not in the file */
+	size_t vdso_len;
 	uint64_t file_bytes;
-	uint64_t records_len;		/* of all streams */
+	bool callers;			/* chains or stacks were met */
+	uint64_t packed_len;		/* of the chunks that they came in */
+	bool left_in_file;		/* the records, see struct kjoule_stream */
+	uint64_t records_len;		/* of all streams, if not */
 	struct kjoule_damage damage;
 	unsigned int unpackable;	/* chunks that did not hold what they should */
 };

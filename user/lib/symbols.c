@@ -153,7 +153,19 @@ static void stretch(struct kjoule_elf *elf)
 	}
 }
 
-const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address)
+/* The answer holds no further than to where @symbol begins or ends, or does not any more. */
+static void clip(uint64_t address, uint64_t begin, uint64_t end, uint64_t *low, uint64_t *high)
+{
+	if (address >= end) {
+		*low = end > *low ? end : *low;
+		return;
+	}
+	*low = begin > *low ? begin : *low;
+	*high = end < *high ? end : *high;
+}
+
+const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address, uint64_t *low,
+						   uint64_t *high)
 {
 	const struct kjoule_symbol *label = NULL;
 	size_t lo = 0, hi = elf->n;
@@ -166,10 +178,19 @@ const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64
 		else
 			hi = mid;
 	}
+	*low = 0;
+	*high = lo < elf->n ? elf->entries[lo].symbol.start : UINT64_MAX;
+	for (size_t i = 0; i < elf->n_segments; i++) {
+		const struct segment *s = &elf->segments[i];
+
+		if (address - s->address < s->len)
+			clip(address, s->address, s->address + s->len, low, high);
+	}
 	/* A label inside a function must not hide it: look a few symbols back. */
 	for (size_t i = lo, seen = 0; i-- > 0 && seen < 64; seen++) {
 		const struct entry *e = &elf->entries[i];
 
+		clip(address, i + 1 == lo ? e->symbol.start : 0, e->symbol.end, low, high);
 		if (address >= e->symbol.end)
 			continue;
 		if (e->function)
@@ -178,6 +199,13 @@ const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64
 			label = &e->symbol;
 	}
 	return label;
+}
+
+const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address)
+{
+	uint64_t low, high;
+
+	return kjoule_elf_find_around(elf, address, &low, &high);
 }
 
 /*

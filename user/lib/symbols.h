@@ -33,6 +33,9 @@ void kjoule_elf_close(struct kjoule_elf *elf);
 int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *address);
 /** kjoule_elf_find() - the function around an address, or NULL */
 const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address);
+/** kjoule_elf_find_around() - the same, and which addresses [@low, @high) around it have the same answer */
+const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf, uint64_t address, uint64_t *low,
+						   uint64_t *high);
 
 /** kjoule_elf_named() - the function of a name, or NULL; @several: out: others have that name as well */
 const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several);

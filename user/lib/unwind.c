@@ -12,12 +12,12 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <elfutils/libdwfl.h>
 #include "grow.h"
 #include "unwind.h"
+#include "vdso.h"
 
 /* Address spaces that are kept; the one that was not used for longest goes. */
 #define SPACES		16
@@ -104,14 +104,9 @@ out:
 	return ret;
 }
 
-static bool is_vdso(const char *path)
-{
-	return !strcmp(path, "[vdso]");
-}
-
 static int open_file(const struct kjoule_unwinder *u, const char *path)
 {
-	int fd = is_vdso(path) ? dup(u->vdso) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd = kjoule_vdso_is(path) ? dup(u->vdso) : open(path, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -122,7 +117,7 @@ static int check_file(const struct kjoule_unwinder *u, struct file *f)
 	char hex[KJOULE_BUILD_ID_HEX];
 	int fd, ret = 0;
 
-	if (!is_vdso(f->path)) {
+	if (!kjoule_vdso_is(f->path)) {
 		if (f->path[0] != '/' || f->path[1] == '/')
 			return -ENODATA;
 		ret = kjoule_elf_file(f->path);
@@ -383,19 +378,10 @@ enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint6
 /* The kernel's code in every process is in no file: make one of our own process's. */
 static int copy_vdso(void)
 {
-	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
 	size_t len;
-	int fd;
+	const void *image = kjoule_vdso_image(&len);
 
-	if (!eh)
-		return -1;
-	len = eh->e_shoff + (size_t)eh->e_shnum * eh->e_shentsize;
-	fd = memfd_create("vdso", MFD_CLOEXEC);
-	if (fd >= 0 && write(fd, eh, len) != (ssize_t)len) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return image ? kjoule_vdso_file(image, len) : -1;
 }
 
 struct kjoule_unwinder *kjoule_unwinder_new(const struct kjoule_maps *maps,
@@ -413,6 +399,13 @@ struct kjoule_unwinder *kjoule_unwinder_new(const struct kjoule_maps *maps,
 	u->exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	u->machine = u->exe < 0 ? NULL : elf_begin(u->exe, ELF_C_READ_MMAP, NULL);
 	return u;
+}
+
+void kjoule_unwinder_vdso(struct kjoule_unwinder *u, int fd)
+{
+	if (u->vdso >= 0)
+		close(u->vdso);
+	u->vdso = dup(fd);
 }
 
 void kjoule_unwinder_free(struct kjoule_unwinder *u)

@@ -40,6 +40,8 @@ struct kjoule_unwinder *kjoule_unwinder_new(const struct kjoule_maps *maps,
  */
 enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint64_t time_ns,
 				  const struct kjoule_stack *stack, uint64_t *ip, size_t *n);
+/** kjoule_unwinder_vdso() - the kernel's code in every process is in this file, instead */
+void kjoule_unwinder_vdso(struct kjoule_unwinder *u, int fd);
 void kjoule_unwinder_free(struct kjoule_unwinder *u);
 
 #endif /* KJOULE_UNWIND_H */

@@ -310,6 +310,15 @@ void put_regions(const struct buffer *batches, const struct buffer *more_side_ba
 		put_bytes(&more_side, more_side_band->data, more_side_band->len);
 }
 
+static const void *vdso;
+static size_t vdso_len;
+
+void put_vdso(const void *image, size_t len)
+{
+	vdso = image;
+	vdso_len = len;
+}
+
 static struct kjoule_calibration calibration;
 
 void put_calibration(const struct kjoule_calibration *cal)
@@ -347,6 +356,9 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 		kjoule_build_ids_free(ids);
 	}
 	memset(&program, 0, sizeof(program));
+	if (vdso)
+		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_VDSO, 0, vdso, vdso_len, NULL));
+	vdso = NULL;
 	if (awake.len)
 		assert(!kjoule_writer_chunk(w, KJOULE_CHUNK_AWAKE, 0, awake.data, awake.len, NULL));
 	free(awake.data);

@@ -67,6 +67,9 @@ void put_calibration(const struct kjoule_calibration *cal);
 /* In the next file that is written: the program lies here instead of at 0x10000000, and has this build id. */
 void put_program(uint64_t start, const char *build_id);
 
+/* In the next file that is written: a copy of the kernel's code in every process, to stay until then. */
+void put_vdso(const void *image, size_t len);
+
 /*
  * write_recording() - a data file: meta, @n streams (CPU 0 on) in chunks of some
  * kilobytes, side band that maps @exe as process 100, stats, calibration, end.

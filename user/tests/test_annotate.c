@@ -173,6 +173,8 @@ static void hot_code_is_marked(void **state)
 
 static void what_is_not_there_is_told(void **state)
 {
+	struct json_object *doc, *missing;
+
 	(void)state;
 	assert_int_equal(kjoule("annotate -f nothing %s", temp_path("usual")), 1);
 	assert_true(says(err, "no sample fell into a function nothing"));
@@ -185,6 +187,17 @@ static void what_is_not_there_is_told(void **state)
 	assert_int_equal(kjoule("annotate -f '[unknown]' %s", temp_path("gone")), 0);
 	assert_true(says(out, "its code is not to be seen"));
 	assert_true(says(err, "/nonexistent/program: no symbols"));
+	/* programs are told as well */
+	assert_int_equal(kjoule("annotate --json -f '[unknown]' %s", temp_path("gone")), 0);
+	doc = json_tokener_parse(out);
+	missing = json_object_array_get_idx(member(doc, "missing_code"), 0);
+	assert_string_equal(json_object_get_string(member(missing, "function")), "[unknown]");
+	assert_true(says(json_object_get_string(member(missing, "reason")), "its code is not to be seen"));
+	json_object_put(doc);
+	assert_int_equal(kjoule("annotate --json %s", temp_path("usual")), 0);
+	doc = json_tokener_parse(out);
+	assert_int_equal(json_object_array_length(member(doc, "missing_code")), 0);
+	json_object_put(doc);
 }
 
 static void wrong_command_lines_are_2(void **state)

@@ -141,7 +141,7 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 			ticks[l][n++] = t;
 			k += t.more;
 		}
-		plain[l] = (struct cpm_lane){ ticks[l], n };
+		plain[l] = (struct cpm_lane){ .ticks = ticks[l], .n = n };
 		lanes[l] = (struct cpm_labelled){ plain[l], labels[l] };
 	}
 	for (uint32_t i = 0; i < TICKS / 10; i++) {

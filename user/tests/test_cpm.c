@@ -578,7 +578,7 @@ static void distinct_readings_not_samples_make_the_interval(void **state)
 static void made_up_ticks_widen_and_cost_nothing(void **state)
 {
 	struct cpm_tick t[40], u[40];
-	struct cpm_lane lane = { t, 40 };
+	struct cpm_lane lane = { .ticks = t, .n = 40 };
 	uint32_t group_of[BLOCKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct time_sum sums[BLOCKS];
 	double before;

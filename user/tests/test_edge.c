@@ -115,7 +115,7 @@ static const uint8_t kinds[BLOCKS];
 
 static int solve(struct run *r, struct cpm_vectors *v, struct edge_result *result)
 {
-	struct cpm_lane lane = { r->ticks, r->n_ticks };
+	struct cpm_lane lane = { .ticks = r->ticks, .n = r->n_ticks };
 	struct edge_input in = { .vectors = v, .windows = r->windows, .n_windows = r->n_windows,
 				 .session = &r->session, .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN };
 

@@ -262,6 +262,45 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	kjoule_recording_free(&rec);
 }
 
+/* The map of this process's code, if there is one, goes into a recording that has met code of no file in it. */
+static void names_of_code_made_at_run_time_are_in_the_file(void **state)
+{
+	const struct record_options opt = { .output = temp_path("jit") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	const struct kjoule_jit_symbol *s;
+	struct kjoule_recording rec;
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	for (int kind = 0; kind < 3; kind++) {
+		struct buffer side = { 0 };
+		struct record_writer *w;
+
+		if (kind)
+			write_file(path, "10001000 800 app.js:hot\n", 24);
+		put_map(&side, getpid(), 1000, 0x10000000, 0x10000, 0, kind == 2 ? "/bin/none" : "//anon");
+		assert_int_equal(record_writer_open(temp_path("jit"), &w, NULL), 0);
+		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+		assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+		assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+		assert_int_equal(record_writer_jit_left_out(w), 0);
+		assert_int_equal(record_writer_close(w, NULL), 0);
+		free(side.data);
+		assert_int_equal(kjoule_recording_load(temp_path("jit"), &rec, NULL), 0);
+		s = kjoule_jitmaps_find(rec.jitmaps, getpid(), 0x10001004);
+		if (kind == 1)
+			assert_string_equal(s ? s->name : "none", "app.js:hot");
+		else
+			assert_null(s);
+		/* and what is in no file of this process is there as well */
+		assert_true(rec.vdso_len > 1000);
+		kjoule_recording_free(&rec);
+	}
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +311,7 @@ int main(void)
 		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
 		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
+		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

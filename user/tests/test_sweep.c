@@ -40,7 +40,7 @@ static void the_course_is_by_the_clock(void **state)
 						 { .tick = 4, .block = 0 }, { .tick = 9, .block = 1 } };
 	static const struct cpm_tick second[] = { { .tick = 1, .block = 0 }, { .tick = 2, .block = 0 },
 						  { .tick = 5, .block = 1, .more = 4 }, { .tick = 10, .block = 0 } };
-	const struct cpm_lane lanes[] = { { first, 6 }, { second, 4 } };
+	const struct cpm_lane lanes[] = { { .ticks = first, .n = 6 }, { .ticks = second, .n = 4 } };
 	const uint32_t group_of[] = { 0, 1, COURSE_NONE };
 	struct course_step *steps;
 	double ticks[2];

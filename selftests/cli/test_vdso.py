@@ -1,0 +1,39 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# where: guest
+# vm: --no-chip --cpus 2
+# timeout: 120
+"""Samples in the code that the kernel maps into every process have names: a recording has a copy of it."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from cli import ktap, kjoule, record, report, rows, path, need_root  # noqa: E402
+
+# Reads the clock for two seconds; all of the clocks that the kernel may tell without being entered.
+CLOCK = """
+import time
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    for _ in range(1000):
+        time.clock_gettime(time.CLOCK_MONOTONIC_COARSE)
+        time.clock_gettime(time.CLOCK_REALTIME_COARSE)
+"""
+
+
+def main():
+    need_root()
+    r = record("-F", "4000", "-o", path("clock"), "--", sys.executable, "-c", CLOCK)
+    ktap.check(r.code == 0, "a program that reads the clock is recorded", r)
+    doc, _ = report(path("clock"))
+    inside = [row for row in rows(doc, "function") if row["object"] == "[vdso]"] if doc else []
+    ktap.check(sum(row["samples"] for row in inside) > 20, "it is met there", inside)
+    ktap.check(inside and all("clock_gettime" in row["function"] or row["function"].startswith("0x") for row in inside) and
+               any("clock_gettime" in row["function"] for row in inside), "by the name of what it called", inside)
+    name = max(inside, key=lambda row: row["samples"])["function"] if inside else "__vdso_clock_gettime"
+    r = kjoule("annotate", "--json", "-f", name, path("clock"))
+    ktap.check(r.code == 0 and '"instruction"' in r.out, "whose code can be looked at", r)
+    ktap.end()
+
+
+main()

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One CPU's ticks in order, in few bytes: a recording has a hundred million of them. Made once and gone through from
+ * the beginning as often as wanted; whoever wants an array has one instead. Pure.
+ *
+ * An entry is a byte of flags and what they say, in this order:
+ *
+ *	bits 0-1	bytes of the block; 0: that of the entry before
+ *	bit 2		the value differs: exclusive or with the one before, 3 bytes
+ *	bits 3-6	so many ticks more, up to 15
+ *	bit 7		rare things follow: a byte of flags (LANE_*), a number for each of these that needs one
+ */
+#ifndef KJOULE_LANE_H
+#define KJOULE_LANE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CPM_MORE_MOST	((1u << 30) - 1)
+
+/* What ran on a CPU at a tick, or at @more ticks after it as well. */
+struct cpm_tick {
+	uint64_t tick;
+	uint32_t block;
+	uint32_t made_up : 1;	/* missed ticks, given to a neighbour's block */
+	uint32_t parked : 1;	/* left out because the CPU was idle: known, and free of cost */
+	uint32_t more : 30;
+};
+
+/* So many samples in a row that are alike are one entry at most. */
+#define LANE_ALIKE_MOST	256
+
+/* What entries can be added to. */
+struct lane {
+	uint8_t *bytes;
+	size_t len, room;
+	uint32_t *to;		/* what blocks have become, see lane_rename(); NULL: what they were */
+	/* of the last entry that was written */
+	uint64_t next;
+	uint32_t block, value;
+	/* the entry after that one, not yet written */
+	struct cpm_tick last;
+	uint32_t last_value;
+	bool waits;
+};
+
+/*
+ * One CPU, its ticks in order: in an array, or packed. Ticks that are left out are silent: nobody asked for ran.
+ * @end: ticks from this one on are left out; 0: none
+ */
+struct cpm_lane {
+	const struct cpm_tick *ticks;
+	size_t n;
+	const struct lane *packed;
+	uint64_t end;
+};
+
+/**
+ * lane_put() - one entry more
+ * @value:	goes with it: its frequency
+ *
+ * Samples that follow each other and are alike become one entry.
+ * Return: 0 or -ENOMEM
+ */
+int lane_put(struct lane *l, const struct cpm_tick *tick, uint32_t value);
+/** lane_seal() - that was the last one. Return: 0 or -ENOMEM */
+int lane_seal(struct lane *l);
+/** lane_rename() - block b has become to[b], of @n. Return: 0 or -ENOMEM */
+int lane_rename(struct lane *l, const uint32_t *to, size_t n);
+void lane_free(struct lane *l);
+
+/* Where a walk is: @t is the entry, @value what goes with it. */
+struct lane_cursor {
+	struct cpm_tick t;
+	uint32_t value;
+	/* inside */
+	const struct cpm_tick *ticks;
+	const uint32_t *values;
+	const uint8_t *at, *last;
+	const uint32_t *to;
+	uint32_t block;
+	uint64_t next, end;
+};
+
+/* Bits of the byte of rare flags. */
+#define LANE_MADE_UP	0x01
+#define LANE_PARKED	0x02
+#define LANE_GAP	0x04	/* ticks that are left out before it */
+#define LANE_MORE	0x08	/* instead of bits 3-6 */
+#define LANE_BLOCK	0x10	/* instead of bits 0-1 */
+#define LANE_VALUE	0x20	/* instead of bit 2: as it is */
+
+/* Entries are read a little beyond their end. */
+#define LANE_SLACK	8
+
+/** lane_begin() - before the first entry. @values: of an array, NULL: none */
+static inline void lane_begin(struct lane_cursor *c, const struct cpm_lane *l, const uint32_t *values)
+{
+	memset(c, 0, sizeof(*c));
+	c->end = l->end ? l->end : UINT64_MAX;
+	if (l->packed) {
+		c->at = l->packed->bytes;
+		c->last = l->packed->bytes ? l->packed->bytes + l->packed->len : NULL;
+		c->to = l->packed->to;
+	} else if (l->n) {
+		c->ticks = l->ticks;
+		c->values = values;
+		c->last = (const uint8_t *)(l->ticks + l->n);
+	}
+}
+
+static inline uint64_t lane_number(const uint8_t **at)
+{
+	uint64_t v = 0;
+	unsigned int shift = 0;
+
+	do {
+		v |= (uint64_t)(**at & 0x7f) << shift;
+		shift += 7;
+	} while (*(*at)++ & 0x80);
+	return v;
+}
+
+static inline uint32_t lane_u32(const uint8_t *at)
+{
+	uint32_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+/* What few entries have. */
+static inline void lane_rare(struct lane_cursor *c, uint32_t *more)
+{
+	uint8_t rare = *c->at++;
+
+	c->t.made_up = rare & LANE_MADE_UP;
+	c->t.parked = !!(rare & LANE_PARKED);
+	if (rare & LANE_GAP)
+		c->next += lane_number(&c->at);
+	if (rare & LANE_MORE)
+		*more = lane_number(&c->at);
+	if (rare & LANE_BLOCK)
+		c->block = lane_number(&c->at);
+	if (rare & LANE_VALUE)
+		c->value = lane_number(&c->at);
+}
+
+/* The cut is inside of the entry, or before it. Return: false: before it */
+static inline bool lane_cut(struct lane_cursor *c)
+{
+	if (c->t.tick >= c->end)
+		return false;
+	c->t.more = c->end - c->t.tick - 1;
+	return true;
+}
+
+/** lane_next() - Return: false if there is none */
+static inline bool lane_next(struct lane_cursor *c)
+{
+	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
+	uint32_t more, mask;
+	uint8_t head;
+
+	if (c->ticks) {
+		if ((const uint8_t *)c->ticks == c->last)
+			return false;
+		c->t = *c->ticks++;
+		c->value = c->values ? *c->values++ : 0;
+	} else {
+		if (c->at == c->last)
+			return false;
+		head = *c->at++;
+		mask = masks[head & 3];
+		c->block = (c->block & (mask ? 0 : UINT32_MAX)) | (lane_u32(c->at) & mask);
+		c->at += head & 3;
+		mask = head & 4 ? 0xffffff : 0;
+		c->value ^= lane_u32(c->at) & mask;
+		c->at += mask & 3;
+		more = head >> 3 & 15;
+		c->t.made_up = c->t.parked = 0;
+		if (head & 0x80)
+			lane_rare(c, &more);
+		c->t.tick = c->next;
+		c->t.block = c->to ? c->to[c->block] : c->block;
+		c->t.more = more;
+		c->next += more + 1ull;
+	}
+	return c->t.tick + c->t.more < c->end || lane_cut(c);
+}
+
+#endif /* KJOULE_LANE_H */

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a recording can not tell is said plainly, by every view of it and never as a number that looks measured: a
+ * block that was never sampled or hardly ever, no source of energy or one that stood still, samples lost in the middle,
+ * recordings of different programs, a program that is gone or another one by now.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "synthetic.h"
+#include "tool.h"
+
+#define TICKS	4000
+
+static const char *asked = "";	/* the view at hand */
+
+/* With what was said instead. */
+#define told(what)	do { \
+	if (!(what)) \
+		fail_msg("%s: %s\nwarned: %.600s", asked, #what, err); \
+} while (0)
+
+/* What is wrong with a recording. */
+struct recipe {
+	const char *exe;		/* NULL: one that is not there */
+	const char *build_id;
+	bool no_source, still, lost;
+	unsigned int few;		/* samples of a third block */
+	uint64_t at;			/* where the code is; 0: usual */
+};
+
+static const char *record(const char *name, const struct recipe *r)
+{
+	uint64_t base = r->at ? r->at : 0x10001000, uj[2] = { 0, 0 };
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	if (r->no_source) {
+		meta.session.sources[0] = meta.session.sources[1];
+		meta.session.n_sources = 1;
+	}
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < TICKS; k++) {
+		bool rare = r->few && k % 500 == 250 && k / 500 < r->few, hot = k / 50 % 2;
+
+		if (k % 10 == 0 && !r->no_source)
+			put_energy(&b, k, 3, uj);
+		if (r->lost && k == TICKS / 2) {
+			put_lost(&b, k, 300, 300);
+			k += 299;
+			uj[0] += 300 * 2000;
+			uj[1] += 300 * 1000;
+			continue;
+		}
+		put_sample(&b, k, rare ? base + 0x3000 : hot ? base + 0x1000 : base, KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		uj[0] += r->still ? 0 : hot ? 3000 : 1000;
+		uj[1] += r->still ? 0 : hot ? 2000 : 500;
+	}
+	if (r->build_id)
+		put_program(0, r->build_id);
+	write_recording(temp_path(name), &meta, &b, 1, r->exe ? r->exe : "/nonexistent/program", TICKS);
+	free(b.data);
+	return temp_path(name);
+}
+
+/* Every way of looking at one recording that gives figures. */
+static const char *const views[] = {
+	"report", "report --raw", "report --by block", "report --by line", "report --by process", "report --vectors",
+	"report --interval worst-case", "report --model mixture", "report --model edge", "report --model auto", "annotate",
+	"annotate --by line",
+};
+
+#define VIEWS	(sizeof(views) / sizeof(views[0]))
+
+static bool is_number(struct json_object *row, const char *key)
+{
+	struct json_object *o = NULL;
+
+	return json_object_object_get_ex(row, key, &o) && o;
+}
+
+static struct json_object *look(const char *view, const char *path)
+{
+	struct json_object *doc;
+
+	asked = view;
+	kjoule("%s --json %s", view, path);
+	doc = out[0] ? json_tokener_parse(out) : NULL;
+	/* either figures, or why there are none */
+	if (!doc)
+		told(err[0]);
+	return doc;
+}
+
+/* No row of any view has an energy or a power. */
+static void no_energy_anywhere(const char *name, const char *words)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s", name);
+	for (size_t v = 0; v < VIEWS; v++) {
+		struct json_object *doc = look(views[v], path), *rows;
+
+		if (!doc)
+			continue;	/* a model that needs it has said so */
+		rows = member(doc, "rows");
+		for (size_t i = 0; i < json_object_array_length(rows); i++) {
+			struct json_object *row = json_object_array_get_idx(rows, i);
+
+			told(!is_number(row, "energy_package_j"));
+			told(!is_number(row, "power_package_w"));
+			told(!is_number(row, "energy_core_j"));
+		}
+		json_object_put(doc);
+		if (strncmp(views[v], "report", 6))
+			continue;
+		asked = views[v];
+		kjoule("%s %s", views[v], path);
+		told(says(out, words) || says(err, words) || (!out[0] && err[0]));
+	}
+}
+
+static void without_a_source_there_is_no_energy(void **state)
+{
+	(void)state;
+	no_energy_anywhere(record("none", &(struct recipe){ .no_source = true }), "energy     ");
+	kjoule("report %s", temp_path("none"));
+	told(says(out, "# energy     none"));
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("none")), 1);
+	told(says(err, "there is no energy in the recording"));
+	assert_int_equal(kjoule("report --model edge %s", temp_path("none")), 1);
+}
+
+static void a_source_that_stood_still_is_no_zero(void **state)
+{
+	(void)state;
+	no_energy_anywhere(record("still", &(struct recipe){ .still = true }), "energy     ");
+	kjoule("report %s", temp_path("still"));
+	told(says(out, "package, 0 distinct readings, so what was spent is not known"));
+	assert_int_equal(kjoule("report --model mixture %s", temp_path("still")), 1);
+}
+
+/* A value that is told is told with an interval that has some width, or with none. */
+static void no_false_sureness(const char *view, struct json_object *row)
+{
+	static const char *const keys[][3] = {
+		{ "energy_package_j", "energy_lo_package_j", "energy_hi_package_j" },
+		{ "power_package_w", "power_lo_package_w", "power_hi_package_w" },
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!is_number(row, keys[i][0]) || !is_number(row, keys[i][1]))
+			continue;
+		if (!(number(row, keys[i][1]) < number(row, keys[i][0]) &&
+		      number(row, keys[i][0]) < number(row, keys[i][2])))
+			fail_msg("%s: %s is told for sure: %s", view, keys[i][0], json_object_to_json_string(row));
+	}
+}
+
+static void a_block_of_few_samples_is_not_sure(void **state)
+{
+	(void)state;
+	for (unsigned int few = 1; few <= 5; few++) {
+		record("few", &(struct recipe){ .few = few });
+		for (size_t v = 0; v < VIEWS; v++) {
+			char view[200];
+			struct json_object *doc, *rows;
+
+			snprintf(view, sizeof(view), "%s", views[v]);
+			if (!strncmp(view, "report", 6) && !strstr(view, "vectors") && !strstr(view, "process"))
+				strcat(view, " --block few=0x0-0x1");
+			doc = look(views[v], temp_path("few"));
+			if (!doc)
+				continue;
+			rows = member(doc, "rows");
+			for (size_t i = 0; i < json_object_array_length(rows); i++) {
+				struct json_object *row = json_object_array_get_idx(rows, i);
+
+				if (is_number(row, "samples") && number(row, "samples") > 0 && number(row, "samples") <= 5)
+					no_false_sureness(view, row);
+				/* one window tells nothing of how much windows differ */
+				if (few == 1 && is_number(row, "samples") && number(row, "samples") == 1)
+					told(!is_number(row, "power_lo_package_w"));
+			}
+			json_object_put(doc);
+		}
+	}
+}
+
+static void a_block_that_never_ran_has_no_row(void **state)
+{
+	static const char *const ways[] = { "", "--model mixture", "--model auto", "--raw", "--by line", "--interval worst-case" };
+	char a[300], b[300];
+
+	(void)state;
+	snprintf(a, sizeof(a), "%s", record("a", &(struct recipe){ 0 }));
+	snprintf(b, sizeof(b), "%s", record("b", &(struct recipe){ 0 }));
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		for (int files = 1; files <= 2; files++) {
+			if (files == 2 && strstr(ways[i], "--model"))
+				continue;
+			assert_int_equal(kjoule("report --json %s --block cold=program:0x9000-0x9100 %s %s", ways[i], a,
+						files == 2 ? b : ""), 1);
+			told(says(err, "--block cold: no sample of what was asked for fell into it"));
+			told(!says(out, "\"function\": \"cold\""));
+		}
+	}
+	assert_int_equal(kjoule("annotate -f cold %s", a), 1);
+	told(says(err, "no sample fell into a function cold"));
+	asked = "diff";
+	assert_int_equal(kjoule("diff --block cold=program:0x9000-0x9100 %s %s", a, b), 1);
+	told(says(err, "cold"));
+}
+
+static void lost_samples_are_told_and_nobodys(void **state)
+{
+	struct json_object *doc, *rows;
+	double time = 0, energy = 0;
+
+	(void)state;
+	record("lost", &(struct recipe){ .lost = true });
+	for (size_t v = 0; v < VIEWS; v++) {
+		if (strncmp(views[v], "report", 6) || strstr(views[v], "edge") || strstr(views[v], "mixture"))
+			continue;
+		asked = views[v];
+		kjoule("%s %s", views[v], temp_path("lost"));
+		told(says(out, "[lost]"));
+		told(says(out, "lost"));
+	}
+	kjoule("report --json %s", temp_path("lost"));
+	doc = json_tokener_parse(out);
+	rows = member(doc, "rows");
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (strcmp(json_object_get_string(member(row, "kind")), "function") || says(json_object_get_string(row), "[lost]"))
+			continue;
+		time += number(row, "time_s");
+		energy += number(row, "energy_package_j");
+	}
+	/* what was lost is of none of the two blocks, nor is what it spent */
+	assert_true(near(time, (TICKS - 300) * 1e-3, 0.03));
+	assert_true(near(energy, (TICKS - 300) * 2e-3, 0.03));
+	json_object_put(doc);
+	/* the mixture leaves the windows out */
+	if (!kjoule("report --json --model mixture %s", temp_path("lost"))) {
+		doc = json_tokener_parse(out);
+		told(says(out, "[lost]"));
+		json_object_put(doc);
+	}
+}
+
+static void different_programs_are_not_averaged(void **state)
+{
+	char a[300], b[300];
+
+	(void)state;
+	snprintf(a, sizeof(a), "%s", record("one", &(struct recipe){ .exe = "/nonexistent/one" }));
+	snprintf(b, sizeof(b), "%s", record("two", &(struct recipe){ .exe = "/nonexistent/two" }));
+	assert_int_equal(kjoule("report %s %s", a, b), 1);
+	told(says(err, "/nonexistent/one") && says(err, "/nonexistent/two"));
+	told(!says(out, "[unknown]"));
+	kjoule("diff %s %s", a, b);
+	told(says(err, "program") || says(out, "program"));
+}
+
+static void a_program_that_is_gone_or_another_one_is_named(void **state)
+{
+	static const struct {
+		struct recipe r;
+		const char *words;
+	} cases[] = {
+		{ { .exe = "/nonexistent/program" }, "/nonexistent/program: no symbols: No such file" },
+		{ { .exe = "/proc/self/exe", .build_id = "00112233445566778899aabbccddeeff00112233" }, "no symbols: " },
+		{ { .exe = "/bin/sh", .build_id = "00112233445566778899aabbccddeeff00112233" },
+		  "/bin/sh: no symbols: it is not the file that was recorded: its build id is another one" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char a[300], b[300];
+
+		snprintf(a, sizeof(a), "%s", record("bin", &cases[i].r));
+		snprintf(b, sizeof(b), "%s", record("bin2", &cases[i].r));
+		for (size_t v = 0; v < VIEWS; v++) {
+			if (!strcmp(views[v], "report --model edge"))
+				continue;	/* has said why it can not be used */
+			kjoule("%s %s", views[v], a);
+			told(says(err, cases[i].words));
+			/* addresses of it have no names that another file would give them */
+			told(!says(out, "main"));
+		}
+		kjoule("report %s %s", a, b);
+		told(says(err, cases[i].words));
+		kjoule("diff %s %s", a, b);
+		told(says(err, cases[i].words));
+	}
+}
+
+extern char __executable_start;
+
+static void a_stripped_program_is_told_how_to_get_names(void **state)
+{
+	char command[700], path[300];
+	struct recipe r = { .exe = path, .at = 0x10000000 + ((char *)different_programs_are_not_averaged - &__executable_start) };
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", temp_path("stripped"));
+	snprintf(command, sizeof(command), "objcopy --strip-all /proc/%d/exe %s 2>/dev/null", getpid(), path);
+	if (system(command))
+		skip();
+	asked = "stripped";
+	kjoule("report %s", record("names", &r));
+	told(says(out, " 0x") && says(err, "no symbols for some functions"));
+	assert_true(says(err, "install its debug symbols"));
+	/* one that has them is not */
+	r.exe = realpath("/proc/self/exe", NULL);
+	kjoule("report %s", record("names", &r));
+	told(says(out, "different_programs_are_not_averaged") && !says(err, "no symbols"));
+	free((char *)r.exe);
+}
+
+static int done(void **state)
+{
+	(void)state;
+	free(out);
+	free(err);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_source_there_is_no_energy),
+		cmocka_unit_test(a_source_that_stood_still_is_no_zero),
+		cmocka_unit_test(a_block_of_few_samples_is_not_sure),
+		cmocka_unit_test(a_block_that_never_ran_has_no_row),
+		cmocka_unit_test(lost_samples_are_told_and_nobodys),
+		cmocka_unit_test(different_programs_are_not_averaged),
+		cmocka_unit_test(a_program_that_is_gone_or_another_one_is_named),
+		cmocka_unit_test(a_stripped_program_is_told_how_to_get_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, done);
+}
