@@ -480,7 +480,8 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 	sampled_exit(&sampled);
 	if (!ret)
 		ret = fill_seal(l);
-	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = fill_lane(l), .freq_khz = l->freq, .shadow = true };
+	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = fill_lane(l), .freq_khz = l->freq,
+							       .shadow = true };
 	return ret;
 }
 

@@ -453,7 +453,7 @@ static void add_score(struct system *s, const struct row *r)
 
 	for (size_t a = 0; a < s->n; a++)
 		score[a] = r->t[a] * off;
-	/* what is summed over the lags for each pair of columns is the product of this row and of a sum over the lags */
+	/* the sum over the lags for each pair of columns is the product of this row and of a sum over the lags */
 	memset(s->before, 0, s->n * sizeof(*s->before));
 	for (size_t lag = 0; lag < LAGS && lag <= s->scored; lag++) {
 		const double *before = s->lately[(s->scored - lag) % LAGS];

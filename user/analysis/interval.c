@@ -155,7 +155,8 @@ static void next_batch(struct interval_mean *m)
 	m->until = ((m->at + 1) * m->n + batches - 1) / batches;
 }
 
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n)
+void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e,
+			size_t n)
 {
 	for (size_t k = 0; k < n; k++, e++) {
 		uint32_t group = group_of[e->t.block];

@@ -104,7 +104,8 @@ struct interval_mean {
 	double batch_weight[INTERVAL_BATCHES];
 };
 
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e, size_t n);
+void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e,
+			size_t n);
 /** interval_mean() - NAN without any value */
 struct value interval_mean(const struct interval_mean *m);
 

@@ -595,7 +595,8 @@ static int all_energies(const struct profile *p, const struct profile_level *lev
 }
 
 /* Times and frequencies, before energies are known. */
-static void conclude_times(const struct profile_input *in, const struct profile_level *level, const struct summing *sums)
+static void conclude_times(const struct profile_input *in, const struct profile_level *level,
+			   const struct summing *sums)
 {
 	double s = in->interval_ns * 1e-9;
 
@@ -617,7 +618,8 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 	}
 }
 
-static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels, size_t n)
+static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels,
+		      size_t n)
 {
 	struct summing *sums = calloc(n + 1, sizeof(*sums));
 	struct reading *r = malloc(sizeof(*r));
@@ -653,8 +655,8 @@ static int sum_levels(const struct profile *p, const struct presence *present, c
  * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
  * UINT32_MAX if there is none
  */
-static uint32_t find_same(const struct profile_input *in, const struct presence *present, const struct profile_level *level,
-			  const struct profile_level *of)
+static uint32_t find_same(const struct profile_input *in, const struct presence *present,
+			  const struct profile_level *level, const struct profile_level *of)
 {
 	uint32_t same = UINT32_MAX;
 

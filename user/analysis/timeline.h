@@ -139,7 +139,7 @@ struct timeline_walk;
  */
 int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint64_t max_tick, bool keep,
 		      struct timeline_walk **w);
-/** timeline_walk_again() - the same for nothing but the samples, into a timeline of no other use. Return: 0 or -ENOMEM */
+/** timeline_walk_again() - the same for samples only, into a timeline of no other use. Return: 0 or -ENOMEM */
 int timeline_walk_again(struct timeline *tl, uint64_t max_tick, struct timeline_walk **w);
 /** timeline_walk_record() - Return: 1 if it was a sample that makes sense, else 0 or -ENOMEM */
 int timeline_walk_record(struct timeline_walk *w, const struct kjoule_record *rec);

@@ -214,12 +214,13 @@ static void put(struct stream *s, const struct kjoule_record *rec)
 
 static void put_reading(struct stream *s, uint64_t tick, double uj)
 {
-	struct {
-		struct kjoule_energy e;
-		uint64_t uj;
-	} r = { { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(r) }, .tick = tick, .late_ns = 900, .domains = 1 }, uj };
+	const struct kjoule_energy e = { .rec = { KJOULE_RECORD_ENERGY, 0, sizeof(e) + 8 }, .tick = tick, .late_ns = 900,
+					 .domains = 1 };
+	uint64_t record[sizeof(e) / 8 + 1];
 
-	put(s, &r.e.rec);
+	memcpy(record, &e, sizeof(e));
+	record[sizeof(e) / 8] = uj;
+	put(s, (const struct kjoule_record *)record);
 }
 
 static void put_text(struct kjoule_writer *w, enum kjoule_chunk_type type, char *text)
