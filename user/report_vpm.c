@@ -125,7 +125,7 @@ static int add_held(struct block *b, const struct block *held)
 	return 0;
 }
 
-/* Time that the ticks have seen in it. */
+/* Time that the ticks have seen in it, without interrupts. */
 static void find_time(const struct blocks *b, const struct report_groups *g, struct block *block)
 {
 	block->time_s = block->energy_j = (struct value){ NAN, NAN, NAN };
@@ -135,7 +135,7 @@ static void find_time(const struct blocks *b, const struct report_groups *g, str
 		if (!f->unit || f->unit->kind != GRAIN_NAMED || strcmp(f->symbol, block->info->name) || !f->samples)
 			continue;
 		if (b->processes[f->process].pid == block->info->pid)
-			block->time_s = g->functions[i].time_s;
+			block->time_s = g->functions[i].net_s;
 	}
 }
 
