@@ -105,7 +105,8 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 	if (!to)
 		return -ENOMEM;
 	*to = (struct vpm_reading){
-		.kind = flags & KJOULE_READING_HELD ? VPM_HELD : flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
+		.kind = flags & KJOULE_READING_HELD ? VPM_HELD :
+			flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
 		/* what others spent meanwhile counts as if they had been held */
 		.ran_s = (r->stop_ns - r->hit_ns - r->others_ns) * 1e-9,
 		.power_w = r->power_uw * 1e-6 };
@@ -125,7 +126,7 @@ static int add_held(struct block *b, const struct block *held)
 	return 0;
 }
 
-/* Time that the ticks have seen in it. */
+/* Time that the ticks have seen in it, without interrupts. */
 static void find_time(const struct blocks *b, const struct report_groups *g, struct block *block)
 {
 	block->time_s = block->energy_j = (struct value){ NAN, NAN, NAN };
@@ -135,7 +136,7 @@ static void find_time(const struct blocks *b, const struct report_groups *g, str
 		if (!f->unit || f->unit->kind != GRAIN_NAMED || strcmp(f->symbol, block->info->name) || !f->samples)
 			continue;
 		if (b->processes[f->process].pid == block->info->pid)
-			block->time_s = g->functions[i].time_s;
+			block->time_s = g->functions[i].net_s;
 	}
 }
 
@@ -173,13 +174,16 @@ static const char *why_not(const struct block *b)
 
 static const struct output_column columns[] = {
 	{ "kind", NULL, true }, { "function", "BLOCK", true }, { "pid", NULL, false },
-	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false }, { "held", NULL, false },
-	{ "left_out", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
-	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false }, { "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
-	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false }, { "time_lo_s", NULL, false }, { "time_hi_s", NULL, false },
-	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false }, { "power_lo_w", NULL, false }, { "power_hi_w", NULL, false },
-	{ "bounded", NULL, false },
-	{ "energy_j", "ENERGY J", false }, { NULL, "\xc2\xb1", false }, { "energy_lo_j", NULL, false }, { "energy_hi_j", NULL, false },
+	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false },
+	{ "held", NULL, false }, { "left_out", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
+	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
+	{ "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
+	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false },
+	{ "time_lo_s", NULL, false }, { "time_hi_s", NULL, false },
+	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false },
+	{ "power_lo_w", NULL, false }, { "power_hi_w", NULL, false }, { "bounded", NULL, false },
+	{ "energy_j", "ENERGY J", false }, { NULL, "\xc2\xb1", false },
+	{ "energy_lo_j", NULL, false }, { "energy_hi_j", NULL, false },
 	{ "execution_uj", "EXECUTION uJ", false }, { NULL, "\xc2\xb1", false },
 	{ "execution_lo_uj", NULL, false }, { "execution_hi_uj", NULL, false },
 	{ "why", NULL, true }, { "object", NULL, true },

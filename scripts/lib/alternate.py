@@ -90,9 +90,9 @@ cp /tmp/c.data {data}
     truth, powers, reading = truths(oracle_file, pid), {}, None
     for line in sorted(lines, key=lambda x: x["time_ns"] + (x["duration_ns"] or 0 if x["type"] == "value" else 0)):
         if line["type"] == "value":
-            reading = line["power_uw"] * 1e-6
+            reading = line["vchip_ina_power_uw"] * 1e-6
         elif line["type"] == "sample" and reading is not None:
-            powers.setdefault(line["symbol"], []).append(reading)
+            powers.setdefault(line.get("symbol"), []).append(reading)
             reading = None
     os.unlink(oracle_file)
     return {n: (mix.Recording.off(sum(p) / len(p), truth[n]["energy_j"] / truth[n]["time_s"]), len(p))

@@ -181,7 +181,8 @@ static void check_readings(void)
 	latency = seen.ran_delayed / seen.delayed - seen.ran_undelayed / seen.undelayed;
 	ktap_diag("the block takes %.1f us by itself, %.1f us by the readings; until it is held %.1f us pass besides",
 		  shared->run_ns * 1e-3, latency * 1e-3, seen.ran_undelayed / seen.undelayed * 1e-3);
-	ktap_check(latency > 0.95 * shared->run_ns && latency < 1.15 * shared->run_ns, "they tell how long the block takes");
+	/* interrupts, and switches to threads of the kernel, are not in the one, but in the other */
+	ktap_check(latency > 0.95 * shared->run_ns && latency < 1.35 * shared->run_ns, "they tell how long the block takes");
 	ktap_check(seen.longest_hold < 1.2 * READY_NS, "nobody is held for longer than the meter takes");
 	ktap_check(info.vpm_readings == seen.readings && info.vpm_longest_ns < 1.5 * READY_NS &&
 		   info.vpm_ready_ns == READY_NS && info.vpm_spoilt == seen.moved + seen.late, "the session tells of them");

@@ -137,7 +137,8 @@ static void bound(const struct vpm_input *in, struct vpm_result *r)
 
 static bool enough(const struct vpm_result *r)
 {
-	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST && r->n[VPM_HELD] >= VPM_HELD_LEAST;
+	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST &&
+	       r->n[VPM_HELD] >= VPM_HELD_LEAST;
 }
 
 static void estimate(const struct vpm_input *in, struct half *h, struct vpm_result *r)
@@ -166,7 +167,8 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 	r->latency_s = around(latency, half * (1 - irq));
 	bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
-	half = latency * hypot(r->power_w.hi - r->power_w.lo, r->power_w.v * (r->latency_s.hi - r->latency_s.lo) / latency) / 2;
+	half = latency * hypot(r->power_w.hi - r->power_w.lo,
+			       r->power_w.v * (r->latency_s.hi - r->latency_s.lo) / latency) / 2;
 	r->energy_j = around(r->power_w.v * latency, half);
 }
 

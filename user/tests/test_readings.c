@@ -38,12 +38,14 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 {
 	uint8_t flags = number % 8 == 7 ? KJOULE_READING_HELD : number % 2 ? KJOULE_READING_DELAYED : 0;
 	double ran = flags & KJOULE_READING_HELD ? 0 : OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
+	/* a thread of the kernel, which draws what holding does */
+	double others = flags & KJOULE_READING_DELAYED && number % 5 == 1 ? 0.3 : 0;
 	double own = ran > 0 ? OWN_MS : 0, j = own * OWN_W + (ran - own) * LOOP_W + (READY_MS - ran) * HELD_W;
 	uint64_t hit = T0 + k * MS + 300000;
 	struct kjoule_vpm_reading r = {
 		.rec = { KJOULE_RECORD_READING, flags | more, sizeof(r) }, .tick = k + READY_MS, .number = number, .pid = 100,
-		.tgid = 100, .armed_ns = hit - 3 * MS, .hit_ns = hit, .stop_ns = hit + (uint64_t)(ran * MS),
-		.ready_ns = hit + READY_MS * MS, .others_ns = 0,
+		.tgid = 100, .armed_ns = hit - 3 * MS, .hit_ns = hit, .stop_ns = hit + (uint64_t)((ran + others) * MS),
+		.ready_ns = hit + READY_MS * MS, .others_ns = (uint64_t)(others * MS),
 		/* 0.3 % off, up and down */
 		.power_uw = more & KJOULE_READING_LATE ? 0 : 1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0)) };
 
@@ -214,6 +216,7 @@ static void test_script(void **state)
 	assert_true(says(out, "0 of loop, undelayed, waited 3.000 ms, ran 200.000 us"));
 	assert_true(says(out, "7 of loop, held, waited 3.000 ms, ran 0.000 us"));
 	assert_true(says(out, "1 of loop, delayed (late)"));
+	assert_true(says(out, "and others 300.000 us"));
 }
 
 static struct named_block *only(struct named *named, const char *text)
