@@ -36,6 +36,8 @@ static const char help[] =
 "      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
 "      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
 "      --region NAME       only what ran inside of this region, or of outer/inner\n"
+"      --from TIME         leave out what was before, counted from the start: 10s, 250ms; as if it had not been recorded\n"
+"      --to TIME           leave out what was after\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -56,7 +58,8 @@ static const char help[] =
 
 enum { OPT_SORT = 256, OPT_LIMIT, OPT_PID, OPT_COMM, OPT_RAW, OPT_SOURCE, OPT_JSON, OPT_CSV,
        OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_REGION };
+       OPT_BUDGET, OPT_VECTORS, OPT_INTERVAL, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_REGION,
+       OPT_FROM, OPT_TO };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -74,6 +77,8 @@ static const struct option options[] = {
 	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "region", required_argument, NULL, OPT_REGION },
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "to", required_argument, NULL, OPT_TO },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "source", required_argument, NULL, OPT_SOURCE },
@@ -146,6 +151,8 @@ static int parse_several(const struct report_options *opt, bool without_outliers
 	if (is_fitted(opt))
 		return cmd_usage("report", "--model mixture and edge are for one recording; there are %zu: report each by itself, or take cpm",
 				 files);
+	if (opt->cut)
+		return cmd_usage("report", "--from and --to are of one recording; there are %zu", files);
 	if (opt->pid)
 		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
 	return 0;
@@ -209,6 +216,16 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			if (!optarg[0])
 				ret = cmd_usage("report", "--region '': expected a region's name");
 			break;
+		case OPT_FROM:
+			opt->cut = true;
+			if (args_duration(optarg, 0, &opt->from_ns))
+				ret = cmd_usage("report", "--from %s: expected a time such as 10s, 250ms", optarg);
+			break;
+		case OPT_TO:
+			opt->cut = true;
+			if (args_duration(optarg, 0, &opt->to_ns))
+				ret = cmd_usage("report", "--to %s: expected a time such as 10s, 250ms", optarg);
+			break;
 		case OPT_PID:
 			if (args_pid(optarg, &opt->pid))
 				ret = cmd_usage("report", "--pid %s: expected a process id", optarg);
@@ -255,6 +272,10 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
 	if (opt->by_region && opt->named.n)
 		return cmd_usage("report", "--by region has no place for --block: take --region NAME --block");
+	if (opt->from_ns >= opt->to_ns)
+		return cmd_usage("report", "--to has to be after --from");
+	if (opt->cut && opt->by_region)
+		return cmd_usage("report", "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
 	if (opt->vectors && opt->region)
 		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
 	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
@@ -306,7 +327,7 @@ static int report(int argc, char **argv, struct report_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_options opt = { .format = OUTPUT_TABLE };
+	struct report_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
 	int code = report(argc, argv, &opt);
 
 	named_free(&opt.named);

@@ -223,6 +223,11 @@ int report_one(const char *path, struct report_options *opt)
 		view_close(&v);
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
+	if (opt->cut && view_cut(&v, path, opt->from_ns, opt->to_ns, &err)) {
+		view_complain(&v, path);
+		view_close(&v);
+		return cmd_failed("%s", err.text);
+	}
 	v.source = opt->source;
 	v.region = opt->region;
 	v.by_region = opt->by_region;

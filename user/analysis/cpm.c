@@ -510,7 +510,7 @@ static void add_window(struct adding *a, size_t w, bool second)
 static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
 {
 	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
-	double sum = 0, squares = 0, first, last;
+	double sum = 0, squares = 0;
 
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[steps - 1];
@@ -524,17 +524,27 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		g->dof = batches - 1;
 		g->variance = squares * batches / g->dof;
 	}
+}
+
+/*
+ * What further refinement would still move. The steps shrink like a geometric series, by a factor that depends on how
+ * windows are filled: it is that of all groups together, because a step of a group whose power is that of its neighbours may be
+ * next to nothing by chance, and the one after it not.
+ */
+static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
+{
+	double first = 0, last = 0, rest = 1;
+
 	if (steps < 3)
 		return;
-	/* The steps shrink like a geometric series; what is left of it is the bias. */
-	first = fabs(s->uj[1] - s->uj[0]);
-	last = fabs(s->uj[2] - s->uj[1]);
+	for (uint32_t g = 0; g < n_groups; g++) {
+		first += fabs(sums[g].uj[1] - sums[g].uj[0]);
+		last += fabs(sums[g].uj[2] - sums[g].uj[1]);
+	}
 	if (first > 0 && last < first)
-		g->bias_uj = last * last / (first - last);
-	else
-		g->bias_uj = last;
-	if (g->bias_uj > g->uj)
-		g->bias_uj = g->uj;
+		rest = last / (first - last);
+	for (uint32_t g = 0; g < n_groups; g++)
+		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
 }
 
 static int add_up(struct adding *a, uint32_t n_groups, struct cpm_group *out)
@@ -551,6 +561,7 @@ static int add_up(struct adding *a, uint32_t n_groups, struct cpm_group *out)
 		add_window(a, w, true);
 	for (uint32_t g = 0; g < n_groups; g++)
 		conclude(&a->sums[g], a->d->steps, &out[g]);
+	conclude_bias(a->sums, a->d->steps, n_groups, out);
 	ret = 0;
 out:
 	free(a->sums);

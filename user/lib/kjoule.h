@@ -202,6 +202,7 @@ struct kjoule_session_info {
 	uint64_t edge_held_ns, edge_longest_ns;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;
+	uint64_t first_tick;		/* tick 0 of a recording's part, which is due at @t0_ns or after it */
 	uint64_t seed;
 	uint64_t stop_ns;
 	uint32_t n_sources;
