@@ -282,11 +282,13 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
-	if (is_fitted(opt) && (opt->vectors || opt->raw))
-		return cmd_usage("report", "--model mixture and edge do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
+	if (opt->model == REPORT_EDGE && opt->vectors)
+		return cmd_usage("report", "--model edge does not go with --vectors: take mixture, or cpm");
+	if (is_fitted(opt) && opt->raw)
+		return cmd_usage("report", "--model mixture and edge do not go with --raw, which is cpm as ALEA has it");
 	if (is_fitted(opt) && opt->convergence)
 		return cmd_usage("report", "--convergence goes with --model cpm only: mixture and edge need all of a recording");
-	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw || opt->convergence))
+	if (opt->model == REPORT_AUTO && (opt->raw || opt->convergence))
 		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");

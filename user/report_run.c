@@ -149,6 +149,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	/* who has held the program for it wants that */
 	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw && !opt->convergence)
 		opt->model = REPORT_AUTO;
+	if (b.windows.n && opt->vectors && opt->model == REPORT_AUTO)
+		opt->model = REPORT_CPM;
 	if (b.windows.n && opt->convergence)
 		cmd_warn("%s: was recorded with --edge, but --convergence follows the figures of --model cpm", path);
 	ret = report_model_new(&b, opt, &model);

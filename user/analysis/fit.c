@@ -269,6 +269,34 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
 	d->silent_known = f->class_of[CPM_SILENT] != MIXTURE_NONE;
 }
 
+static void add_to(const struct fit *f, const double *ticks, struct cpm_group *g)
+{
+	g->variance += mixture_variance(&f->m, ticks);
+	g->bias_uj = mixture_bias(&f->m, ticks);
+	g->dof = g->readings > 1 ? f->m.dof : 0;
+	g->purity = NAN;
+}
+
+int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
+		      const uint32_t *group_of, uint32_t n_groups, struct cpm_group *groups)
+{
+	uint32_t n = f->m.n_classes;
+	double *ticks = calloc((size_t)n_groups * n + 1, sizeof(*ticks));
+
+	if (!ticks)
+		return -ENOMEM;
+	for (size_t p = 0; p < d->n_parts; p++) {
+		uint32_t class = f->class_of[v->base[d->parts[p].vector]];
+
+		if (class != MIXTURE_NONE)
+			ticks[(size_t)group_of[d->parts[p].vector] * n + class] += d->parts[p].count;
+	}
+	for (uint32_t g = 0; g < n_groups; g++)
+		add_to(f, ticks + (size_t)g * n, &groups[g]);
+	free(ticks);
+	return 0;
+}
+
 int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *groups)
 {
@@ -291,12 +319,8 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 			ticks[(size_t)group_of[v->members[m]] * n + class] +=
 				d->parts[p].count * cpm_share_of(v, d, &s, v->members[m]);
 	}
-	for (uint32_t g = 0; g < n_groups; g++) {
-		groups[g].variance += mixture_variance(&f->m, ticks + (size_t)g * n);
-		groups[g].bias_uj = mixture_bias(&f->m, ticks + (size_t)g * n);
-		groups[g].dof = groups[g].readings > 1 ? f->m.dof : 0;
-		groups[g].purity = NAN;
-	}
+	for (uint32_t g = 0; g < n_groups; g++)
+		add_to(f, ticks + (size_t)g * n, &groups[g]);
 	free(ticks);
 	return 0;
 }
