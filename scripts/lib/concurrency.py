@@ -63,7 +63,8 @@ def record_together(runs, seconds=45):
             watts = by_function(report["rows"])
             errors[model] = {v: mix.Recording.off(watts[v], true[v]) for v in true if watts.get(v) is not None}
         result.append((errors, true, reports))
-    os.unlink(oracle_file)
+    if not os.environ.get("KJOULE_BENCH_KEEP"):
+        os.unlink(oracle_file)
     return result
 
 
@@ -92,7 +93,8 @@ def record_pricing(runs, seconds=45):
         rows = {model: next((r for r in report["rows"] if r["kind"] == "function" and r["function"] == "price"), None)
                 for model, report in reports.items()}
         result.append((rows, mix.true_figures(row), row["entries"], reports))
-    os.unlink(oracle_file)
+    if not os.environ.get("KJOULE_BENCH_KEEP"):
+        os.unlink(oracle_file)
     return result
 
 

@@ -80,7 +80,8 @@ cp /tmp/k.data {data}
                 everything += found
                 without += none
                 parts += 1
-        os.unlink(oracle_file)
+        if not os.environ.get("KJOULE_BENCH_KEEP"):
+            os.unlink(oracle_file)
     return everything, parts, left_out, without
 
 
