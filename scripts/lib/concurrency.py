@@ -19,7 +19,7 @@ PRICING = os.path.join(bench.BUILD, "selftests/pricing")
 FINE = 0.4            # update periods that the sequential block lasts
 NODES = 210           # an option's price takes 0.6 update periods on the plain chip
 WAIT_MS = 30          # between two requests
-RATE = "-i 1000us --jitter 999us"    # ten ticks to the update period
+RATE = "-i 500us --jitter 499us"    # twenty ticks to the update period
 SEQUENTIAL, PARALLEL = ("sequential",), ("parallel_multiply", "parallel_store")
 
 
