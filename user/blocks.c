@@ -233,6 +233,12 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		return ret;
 	if (b->regions)
 		return block_of_region(b, s, process, region, out);
+	if (v->by_process) {
+		ret = blocks_function(b, process, comm, "", false, out);
+		if (!ret)
+			b->functions[*out].samples++;
+		return ret;
+	}
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
 	if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&

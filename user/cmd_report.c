@@ -278,8 +278,8 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
 	if (opt->vectors && opt->region)
 		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
-	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
-		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
+	if (opt->vectors && (opt->callers || opt->budget_w || opt->pid || opt->comm || opt->named.n))
+		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
 	if (opt->model == REPORT_EDGE && opt->vectors)

@@ -233,6 +233,8 @@ int report_one(const char *path, struct report_options *opt)
 	v.source = opt->source;
 	v.region = opt->region;
 	v.by_region = opt->by_region;
+	/* rows of processes are sums of their functions' mostly */
+	v.by_process = opt->processes && opt->vectors;
 	if (report_regions_check(&v, path, &err)) {
 		cmd_warn("%s", err.text);
 		view_complain(&v, path);

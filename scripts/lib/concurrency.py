@@ -50,8 +50,10 @@ def record_together(runs, seconds=45):
     for i in range(1, runs + 1):
         reports = {model: json.loads(bench.report(f"{folder}/{i}.data", "--json", "--vectors", "--model", model))
                    for model in ("mixture", "cpm")}
-        pids = {m["function"]: m["pid"] for r in reports["cpm"]["rows"] for m in r["together"]
-                if m["function"] in SEQUENTIAL + PARALLEL}
+        pids = {}        # the task that each of them is of; the rows begin with the most energy
+        for m in (m for r in reports["cpm"]["rows"] for m in r["together"]):
+            if m["function"] in SEQUENTIAL + PARALLEL:
+                pids.setdefault(m["function"], m["pid"])
         span = chip.Oracle(oracle_file, set(pids.values())).span()
         t = chip.truth(span.functions(symbols, tgid=pids[SEQUENTIAL[0]])[SEQUENTIAL[0]])
         true = {SEQUENTIAL: t["alone_j"] / t["alone_time_s"]}

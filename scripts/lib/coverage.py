@@ -21,7 +21,7 @@ PROFILE, PERIOD_MS = "quick", 2
 PART_MS, SECONDS = 500, 58
 INTERVAL_US, JITTER_US = 1000, 700
 LEAST = 0.05          # of a part's time; a block that has less of it is not judged
-STALLED = 0.01        # of a part's time: it tells of the build machine
+STALLED = 0.01        # of its blocks' time: it tells of the build machine
 
 # of a block in a part: what of it, how far off, half of its interval
 Case = collections.namedtuple("Case", "what error half")
@@ -34,7 +34,7 @@ def cases(report, truth):
     whole = sum(t["time_s"] for t in truth.values())
     for name, true in truth.items():
         row = rows.get(name)
-        if not name.startswith("work_") or true["time_s"] < LEAST * whole:
+        if true["time_s"] < LEAST * whole:
             continue
         power = true["energy_j"] / true["time_s"]
         for what, key, of in (("time", "time{}_s", true["time_s"]), ("power", "power{}_package_w", power),
@@ -71,11 +71,12 @@ cp /tmp/k.data {data}
         pairs = list(zip(marks, marks[1:]))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for pair, report in zip(pairs, pool.map(part, pairs)):
-                span = chip.Span(o, *pair)
-                if span.cpus[0]["stall_ns"] > STALLED * (pair[1].guest_ns - pair[0].guest_ns):
+                functions = chip.Span(o, *pair).functions(symbols, tgid=head["pid"])
+                truth = {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("work_")}
+                # a mark stops the CPU, in the kernel, at the beginning of each part: that is no block's
+                if sum(t["stall_s"] for t in truth.values()) > STALLED * sum(t["time_s"] for t in truth.values()):
                     left_out += 1
                     continue
-                truth = {n: mix.true_figures(r) for n, r in span.functions(symbols, tgid=head["pid"]).items()}
                 found, none = cases(report, truth)
                 everything += found
                 without += none

@@ -60,8 +60,8 @@ class Ranges:
     _files = {}
 
     def __init__(self, path):
-        text = subprocess.run(["readelf", "-W", "--debug-dump=frames", path], check=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True).stdout
+        text = subprocess.run(["readelf", "-W", "--debug-dump=frames", path], check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True).stdout    # it fails for what it only warns of
         # A function may have several parts, and alignment between them that nothing runs in
         self.starts = sorted({int(a, 16) for a in re.findall(r" FDE .*pc=([0-9a-f]+)\.\.", text)} | {0})
         headers = subprocess.run(["readelf", "-Wl", path], check=True, stdout=subprocess.PIPE, text=True).stdout

@@ -172,7 +172,7 @@ static void it_goes_with_what_is_of_all_that_ran(void **state)
 {
 	static const char *const lines[] = {
 		"report --vectors -g", "report --vectors --pid 1", "report --vectors --comm x",
-		"report --vectors --block x=f", "report --vectors --by process", "report --vectors --power-budget 2W",
+		"report --vectors --block x=f", "report --vectors --power-budget 2W",
 	};
 
 	(void)state;
@@ -182,6 +182,10 @@ static void it_goes_with_what_is_of_all_that_ran(void **state)
 	}
 	assert_int_equal(kjoule("report --vectors --by object %s", temp_path("process")), 0);
 	assert_true(says(out, "program (program)"));
+	/* all of a process's code is one, in the kernel or not */
+	assert_int_equal(kjoule("report --vectors --by process %s", temp_path("process")), 0);
+	assert_true(says(out, "program (pid 100) | program (pid 100)"));
+	assert_null(strstr(out, "[unknown]"));
 }
 
 int main(void)
