@@ -25,6 +25,8 @@ AROUND = 5          # update periods to both sides of a sample in which its bloc
 # A block that always runs for ten update periods, between others, has this part of the time around its samples.
 COARSE_PURITY = 0.75
 IN_A_GUEST = 4      # recordings
+# At the ends of such a run it is half; so few samples may be where it is less than this.
+AT_HOME, ASTRAY = 0.4, 0.05
 LEAST = 0.01        # what has less of the time is made one with nothing
 # The chip stands still while QEMU translates code that is new to it, as most of a program that begins is; a stall costs
 # static power and time, as the measurement sees it. More than this of the time is the build machine's.
@@ -146,15 +148,16 @@ def coarse_blocks(samples):
               for i in list(bins)}
 
     def beside(block):
-        """What is around a block's samples, itself included, as parts."""
-        sums = collections.Counter()
+        """What is around a block's samples, itself included, as parts; and how many are where it is not at home."""
+        sums, astray = collections.Counter(), 0
         for i, content in bins.items():
             n = content.get(block, 0)
             if n:
                 whole = sum(around[i].values())
+                astray += n if around[i][block] < AT_HOME * whole else 0
                 for other, m in around[i].items():
                     sums[other] += n * m / whole
-        return sums
+        return sums, astray
 
     checked = set()
     while True:
@@ -162,9 +165,9 @@ def coarse_blocks(samples):
         if not candidates:
             break
         block = max(candidates, key=lambda b: totals[b])
-        sums = beside(block)
+        sums, astray = beside(block)
         purity = sums.pop(block, 0) / totals[block]
-        if purity >= COARSE_PURITY or not sums:
+        if (purity >= COARSE_PURITY and astray <= ASTRAY * totals[block]) or not sums:
             checked.add(block)
             continue
         other = max(sums, key=lambda b: sums[b])

@@ -29,6 +29,15 @@
 /* Batches of consecutive windows, over which the residuals are summed. */
 #define BATCHES		40
 
+/*
+ * An edge of the counter is seen at the next tick: what one window has too much by that the next one lacks, and
+ * the sum of both is right. Batches of few windows are not independent of the next therefore: the covariance of neighbours belongs to
+ * the variance of the sum, as long as there are enough batches to tell it, and leaves a part of it.
+ */
+#define LONG_BATCH	8	/* windows; between batches of so many it does not matter */
+#define CORRELATED	12	/* batches */
+#define LEAST_VARIANCE	0.1
+
 static int by_vector(const void *a, const void *b)
 {
 	const struct cpm_part *x = a, *y = b;
@@ -510,7 +519,7 @@ static void add_window(struct adding *a, size_t w, bool second)
 static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
 {
 	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
-	double sum = 0, squares = 0;
+	double sum = 0, squares = 0, pairs = 0;
 
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[steps - 1];
@@ -520,10 +529,15 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		sum += s->batch[i];
 	for (uint64_t i = 0; i < batches; i++)
 		squares += pow(s->batch[i] - sum / batches, 2);
-	if (batches > 1) {
-		g->dof = batches - 1;
-		g->variance = squares * batches / g->dof;
-	}
+	if (batches <= 1)
+		return;
+	g->dof = batches - 1;
+	g->variance = squares * batches / g->dof;
+	if (batches < CORRELATED || s->windows > batches * LONG_BATCH)
+		return;
+	for (uint64_t i = 0; i + 1 < batches; i++)
+		pairs += (s->batch[i] - sum / batches) * (s->batch[i + 1] - sum / batches);
+	g->variance = fmax(g->variance + 2 * pairs * batches / g->dof, LEAST_VARIANCE * g->variance);
 }
 
 /*
