@@ -40,12 +40,12 @@ Program = collections.namedtuple("Program", "name cpus package prepare command")
 PROGRAMS = [
     Program("mix", 1, None, "", "exec $T/mix 25 10 $SEED"),
     Program("xz", 1, "xz-utils", "head -c 400000 $P/text >$P/in",
-            "xz -6 -kc $P/in >$P/xz; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat $P/xz; done | xz -dc >/dev/null"),
+            "xz -6 -kc $P/in >$P/xz; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat $P/xz; done >$P/many; xz -dc $P/many >/dev/null"),
     Program("bzip2", 1, "bzip2", "head -c 1000000 $P/text >$P/in",
-            "bzip2 -kc $P/in >$P/bz2; cat $P/bz2 $P/bz2 | bzip2 -dc >/dev/null"),
+            "bzip2 -kc $P/in >$P/bz2; cat $P/bz2 $P/bz2 >$P/many; bzip2 -dc $P/many >/dev/null"),
     Program("zstd", 1, "zstd", "head -c 300000 $P/text >$P/in",
             "zstd -q -19 -c $P/in >$P/zst; zstd -q -5 -c $P/text >/dev/null; "
-            "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat $P/zst; done | zstd -q -dc >/dev/null"),
+            "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat $P/zst; done >$P/many; zstd -q -dc $P/many >/dev/null"),
     Program("sqlite3", 1, "sqlite3", "", "sqlite3 :memory: '.read '$R/queries.sql"),
     Program("python3", 1, "python3", "", "/usr/bin/python3 $R/phases.py 20 $SEED"),
     Program("perl", 1, "perl", "", "perl $R/phases.pl 20 $SEED"),
@@ -88,6 +88,9 @@ class Ranges:
         return self.starts[i], self.starts[i + 1] if i + 1 < len(self.starts) else self.end
 
 
+KERNEL, UNKNOWN = ("[kernel]",), ("[unknown]",)      # in place of a range; what no block can be made of
+
+
 class Maps:
     """Where a process had which files."""
 
@@ -104,7 +107,7 @@ class Maps:
 
 
 def read_samples(data):
-    """Samples of user code: (seconds, pid, range); and the maps of each process."""
+    """Samples: (seconds, pid, range), KERNEL or UNKNOWN for a range; and the maps of each process."""
     maps, samples, cache = collections.defaultdict(Maps), [], {}
     command = [os.path.join(bench.BUILD, "user/kjoule"), "script", "--json", data]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as p:
@@ -120,14 +123,15 @@ def read_samples(data):
                 parent = int(r["text"].split()[-1])
                 if parent != r["pid"]:
                     maps[r["pid"]].at = list(maps[parent].at)
-            elif r["type"] == "sample" and r["mode"] == "u":
+            elif r["type"] == "sample" and r["mode"] != "u":
+                samples.append((r["time_ns"] * 1e-9, r["pid"], KERNEL))
+            elif r["type"] == "sample":
                 ip = int(r["ip"], 16)
                 key = r["pid"], ip
                 if key not in cache:
                     place = maps[r["pid"]].place(ip)
-                    cache[key] = (place[0],) + Ranges.of(place[0]).find(place[1]) if place else None
-                if cache[key]:
-                    samples.append((r["time_ns"] * 1e-9, r["pid"], cache[key]))
+                    cache[key] = (place[0],) + Ranges.of(place[0]).find(place[1]) if place else UNKNOWN
+                samples.append((r["time_ns"] * 1e-9, r["pid"], cache[key]))
     if p.returncode:
         raise bench.BenchError(f"kjoule script {data} failed")
     return samples, maps
@@ -139,6 +143,7 @@ def coarse_blocks(samples):
     What is not, as purely as such a block would be, is made one with what is around it most.
     """
     bins = collections.defaultdict(collections.Counter)
+    samples = [s for s in samples if s[2] not in (KERNEL, UNKNOWN)]
     for t, _, unit in samples:
         bins[int(t / UPDATE_PERIOD_S)][unit] += 1
     totals = collections.Counter(unit for _, _, unit in samples)
@@ -180,6 +185,24 @@ def coarse_blocks(samples):
         checked -= {b for b in checked if b in sums}
     return [(members[b], totals[b] / everything) for b in sorted(members, key=lambda b: -totals[b])
             if b in checked and totals[b] >= BLOCK * everything]
+
+
+def coarse_rows(samples, names):
+    """(pid, name) of the blocks that are coarse in a process, beside other processes and the kernel."""
+    block_of = {unit: name for name, ranges in names.items() for unit in ranges}
+    bins, totals = collections.defaultdict(collections.Counter), collections.Counter()
+    for t, pid, unit in samples:
+        key = pid, block_of.get(unit, unit)
+        bins[int(t / UPDATE_PERIOD_S)][key] += 1
+        totals[key] += 1
+    pure, astray = collections.Counter(), collections.Counter()
+    for i, content in list(bins.items()):
+        around = sum((bins[k] for k in range(i - AROUND, i + AROUND + 1) if k in bins), collections.Counter())
+        whole = sum(around.values())
+        for key, n in content.items():
+            pure[key] += n * around[key] / whole
+            astray[key] += n if around[key] < AT_HOME * whole else 0
+    return {key for key, n in totals.items() if pure[key] >= COARSE_PURITY * n and astray[key] <= ASTRAY * n}
 
 
 def merged(ranges):
@@ -229,12 +252,14 @@ class Recording:
         truth = Truth(oracle_file, pids, maps)
         self.time_s = sum(truth.of(pid)["time_s"] for pid in pids)
         self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
-        self.blocks = []        # (name, measured row, true figures)
+        self.blocks = []        # (name, measured row, true figures, whether it is coarse)
+        coarse = coarse_rows(samples, names)
         for row in self.report["rows"]:
             if row["kind"] == "named" and row["function"] in names:
                 true = truth.of(row["pid"], names[row["function"]])
                 if true["time_s"] >= BLOCK * self.time_s:
-                    self.blocks.append((f"{row['comm']}:{named(names[row['function']], samples)}", row, true))
+                    self.blocks.append((f"{row['comm']}:{named(names[row['function']], samples)}", row, true,
+                                        (row["pid"], row["function"]) in coarse))
         if program.cpus == 1:
             mine = sum(r["energy_package_j"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"] in pids)
             true = sum(truth.of(pid)["energy_j"] for pid in pids)
@@ -262,14 +287,14 @@ def judge(out, recordings, runs):
         whole = 100 * abs(mine / true - 1)
         out.figure(f"{name}_{i}_whole", whole, "%", note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s{stalled}{why}")
         errors = [(n, mix.Recording.off(row["energy_package_j"], t["energy_j"]), mix.Recording.off(row["time_s"], t["time_s"]),
-                   t["time_s"] / r.time_s, t["stall_s"] / t["time_s"]) for n, row, t in r.blocks]
-        for n, energy, time, share, stalled in errors:
+                   t["time_s"] / r.time_s, t["stall_s"] / t["time_s"], coarse) for n, row, t, coarse in r.blocks]
+        for n, energy, time, share, stalled, coarse in errors:
             out.figure(f"{name}_{i}_block", abs(energy), "%",
                        note=f"{n}: {100 * share:.0f} % of the time; energy {energy:+.2f} %, time {time:+.2f} %" +
-                       (f"; {100 * stalled:.1f} % stalled, does not count" if stalled > mix.MANY_STALLS else ""))
+                       ("" if coarse else "; not coarse in this process, does not count") + (f"; {100 * stalled:.1f} % stalled, does not count" if stalled > mix.MANY_STALLS else ""))
         if not why:
             wholes[i].append(whole)
-            blocks[i] += [abs(e[1]) for e in errors if e[4] <= mix.MANY_STALLS]
+            blocks[i] += [abs(e[1]) for e in errors if e[4] <= mix.MANY_STALLS and e[5]]
     if not all(wholes.get(i) for i in range(1, runs + 1)):
         raise bench.BenchError("the build machine takes the chip away: there is a run of which nothing counts")
     n = sum(map(len, blocks.values()))
