@@ -537,7 +537,12 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		return;
 	for (uint64_t i = 0; i + 1 < batches; i++)
 		pairs += (s->batch[i] - sum / batches) * (s->batch[i + 1] - sum / batches);
+	/* of independent ones one in twenty seems to go so much against its neighbour */
+	if (pairs >= -1.645 * squares / sqrt(batches))
+		return;
 	g->variance = fmax(g->variance + 2 * pairs * batches / g->dof, LEAST_VARIANCE * g->variance);
+	/* two sums are told from as many batches, the second one twice: known as well as from a third of them */
+	g->dof /= 3;
 }
 
 /*
