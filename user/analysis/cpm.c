@@ -35,8 +35,8 @@
  * the variance of the sum, as long as there are enough batches to tell it, and leaves a part of it.
  */
 #define LONG_BATCH	8	/* windows; between batches of so many it does not matter */
-#define CORRELATED	12	/* batches */
-#define LEAST_VARIANCE	0.1
+#define CORRELATED	10	/* batches */
+#define LEAST_VARIANCE	0.05
 
 static int by_vector(const void *a, const void *b)
 {
@@ -537,12 +537,12 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		return;
 	for (uint64_t i = 0; i + 1 < batches; i++)
 		pairs += (s->batch[i] - sum / batches) * (s->batch[i + 1] - sum / batches);
-	/* of independent ones one in twenty seems to go so much against its neighbour */
-	if (pairs >= -1.645 * squares / sqrt(batches))
+	/* of independent ones one in ten seems to go so much against its neighbour */
+	if (pairs >= -1.28 * squares / sqrt(batches))
 		return;
 	g->variance = fmax(g->variance + 2 * pairs * batches / g->dof, LEAST_VARIANCE * g->variance);
-	/* two sums are told from as many batches, the second one twice: known as well as from a third of them */
-	g->dof /= 3;
+	/* two sums are told from the same batches: it is less well known */
+	g->dof /= 2;
 }
 
 /*

@@ -25,6 +25,7 @@
  */
 struct run {
 	double T, U, lo, hi, total;
+	double jitter;		/* ticks are late at random by up to this part of T */
 	double cost, irq_w;	/* of a tick: seconds, watts */
 	unsigned int n_blocks;
 	double power[BLOCKS];
@@ -40,7 +41,7 @@ struct run {
 static void simulate(struct run *r, uint64_t seed)
 {
 	double t = 0, e = 0, next_tick = r->T * rnd_unit(&seed), next_move = r->U * rnd_unit(&seed);
-	double call_end = 0, shown = 0;
+	double call_end = 0, shown = 0, grid = next_tick;
 	uint32_t block = 0, k = 0;
 
 	memset(r->time, 0, sizeof(r->time));
@@ -73,7 +74,8 @@ static void simulate(struct run *r, uint64_t seed)
 				r->readings[r->n_readings++] = (struct cpm_reading){ k, uj };
 			r->freq[r->n_ticks] = 1000 + block;
 			r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
-			next_tick += r->T;
+			grid += r->T;
+			next_tick = r->jitter > 0 ? fmax(grid + r->jitter * r->T * rnd_unit(&seed), t) : grid;
 			/* the tick itself: time and energy go to nobody */
 			t += r->cost;
 			e += r->cost * r->irq_w;
@@ -101,7 +103,7 @@ static void solve(const struct run *r, unsigned int steps, double tick_s, struct
 	struct profile_package package = { .readings = { r->readings },
 					   .n_readings = { r->n_readings } };
 	struct profile_input in = {
-		.interval_ns = r->T * 1e9, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
+		.interval_ns = r->T * 1e9, .jitter = r->jitter, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = BLOCKS,
 		.kinds = kinds, .silent_block = IDLE, .steps = steps, .irq_w = { r->irq_w } };
 	uint32_t group_of[BLOCKS];
@@ -264,7 +266,7 @@ static void intervals_of_short_recordings_hold_and_are_not_too_wide(void **state
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
-		struct run r = { .T = 1e-3, .U = 2e-3, .lo = 0.02, .hi = 0.06, .total = 0.5, .n_blocks = 6,
+		struct run r = { .T = 1e-3, .U = 2e-3, .lo = 0.02, .hi = 0.06, .total = 0.5, .jitter = 0.7, .n_blocks = 6,
 				 .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
 		struct profile_group g[BLOCKS];
 
