@@ -17,7 +17,7 @@ import ktap  # noqa: E402
 from test_figures import measure  # noqa: E402
 
 PARTS = [
-    (["--part", "programs", "--program", "xz", "--program", "python3", "--program", "sqlite3"],
+    (["--part", "programs", "--program", "mix", "--program", "perl", "--program", "minisat"],
      ["coarse_mean", "coarse_worst", "whole_program"]),
     (["--part", "programs", "--program", "pigz"], ["whole_program"]),
     (["--part", "concurrency"], ["concurrency"]),
