@@ -308,6 +308,12 @@ static int block_of(struct blocks *b, struct view *v, const struct timeline_samp
 		return ret;
 	if (b->regions)
 		return block_of_region(b, s, process, region, out);
+	if (v->by_process) {
+		ret = blocks_function(b, process, b->processes[process].comm, "", false, out);
+		if (!ret)
+			b->functions[*out].samples++;
+		return ret;
+	}
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
 	stretch = kernel ? NULL : find_stretch(b, s->ip, process);
 	if (stretch) {

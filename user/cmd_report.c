@@ -36,6 +36,8 @@ static const char help[] =
 "      --vectors           what ran together on the CPUs, and what was spent meanwhile\n"
 "      --power-budget W    mark what draws more power than that: 2W, 500mW\n"
 "      --region NAME       only what ran inside of this region, or of outer/inner\n"
+"      --from TIME         leave out what was before, counted from the start: 10s, 250ms; as if it had not been recorded\n"
+"      --to TIME           leave out what was after\n"
 "      --pid PID           only this process\n"
 "      --comm NAME         only processes of this name\n"
 "      --source NAME[,...] attribute the energy of these sources of the recording\n"
@@ -56,7 +58,7 @@ static const char help[] =
 "is reported all the same.\n";
 
 enum { OPT_SORT = 256, OPT_RAW, OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL };
+       OPT_BUDGET, OPT_VECTORS, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_FROM, OPT_TO };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -74,6 +76,8 @@ static const struct option options[] = {
 	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "region", required_argument, NULL, REPORT_OPT_REGION },
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "to", required_argument, NULL, OPT_TO },
 	{ "pid", required_argument, NULL, REPORT_OPT_PID },
 	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
 	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
@@ -146,6 +150,8 @@ static int parse_several(const struct report_options *opt, bool without_outliers
 	if (is_fitted(opt))
 		return cmd_usage("report", "--model mixture, edge and vpm are for one recording; there are %zu: report each by itself, or take cpm",
 				 files);
+	if (opt->cut)
+		return cmd_usage("report", "--from and --to are of one recording; there are %zu", files);
 	if (opt->pid)
 		return cmd_usage("report", "--pid is of one recording, other runs have other process ids: take --comm");
 	return 0;
@@ -195,6 +201,16 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			if (args_power(optarg, &opt->budget_w))
 				ret = cmd_usage("report", "--power-budget %s: expected watts such as 2W or 500mW", optarg);
 			break;
+		case OPT_FROM:
+			opt->cut = true;
+			if (args_duration(optarg, 0, &opt->from_ns))
+				ret = cmd_usage("report", "--from %s: expected a time such as 10s, 250ms", optarg);
+			break;
+		case OPT_TO:
+			opt->cut = true;
+			if (args_duration(optarg, 0, &opt->to_ns))
+				ret = cmd_usage("report", "--to %s: expected a time such as 10s, 250ms", optarg);
+			break;
 		case OPT_CONVERGENCE:
 			opt->convergence = optarg;
 			if (!plot_kind(optarg))
@@ -224,19 +240,25 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--by process has no place for --block: take --by object");
 	if (opt->by_region && opt->named.n)
 		return cmd_usage("report", "--by region has no place for --block: take --region NAME --block");
+	if (opt->from_ns >= opt->to_ns)
+		return cmd_usage("report", "--to has to be after --from");
+	if (opt->cut && opt->by_region)
+		return cmd_usage("report", "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
 	if (opt->vectors && opt->region)
 		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
-	if (opt->vectors && (opt->callers || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->named.n))
-		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --by process, --pid, --comm, --power-budget and what shows callers");
+	if (opt->vectors && (opt->callers || opt->budget_w || opt->pid || opt->comm || opt->named.n))
+		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --pid, --comm, --power-budget and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
-	if (is_fitted(opt) && (opt->vectors || opt->raw))
-		return cmd_usage("report", "--model mixture, edge and vpm do not go with --vectors, which share out nothing, nor with --raw, which is cpm as ALEA has it");
+	if ((opt->model == REPORT_EDGE || opt->model == REPORT_VPM) && opt->vectors)
+		return cmd_usage("report", "--model edge and vpm do not go with --vectors: take mixture, or cpm");
+	if (is_fitted(opt) && opt->raw)
+		return cmd_usage("report", "--model mixture, edge and vpm do not go with --raw, which is cpm as ALEA has it");
 	if (is_fitted(opt) && opt->convergence)
 		return cmd_usage("report", "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
 	if (opt->model == REPORT_VPM && (opt->callers || opt->processes || opt->by_region || opt->region || opt->budget_w || opt->worst_case || opt->comm || opt->pid))
 		return cmd_usage("report", "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
-	if (opt->model == REPORT_AUTO && (opt->vectors || opt->raw || opt->convergence))
+	if (opt->model == REPORT_AUTO && (opt->raw || opt->convergence))
 		opt->model = REPORT_CPM;
 	if (opt->processes && opt->budget_w)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
@@ -277,7 +299,7 @@ static int report(int argc, char **argv, struct report_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_options opt = { .format = OUTPUT_TABLE };
+	struct report_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
 	int code = report(argc, argv, &opt);
 
 	named_free(&opt.named);

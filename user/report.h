@@ -42,6 +42,8 @@ struct report_options {
 	enum report_model_kind model;
 	bool model_given;
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
+	bool cut;			/* only a part of the time, from @from_ns to @to_ns */
+	uint64_t from_ns, to_ns;
 	bool vectors;			/* what ran together, instead of blocks */
 	bool units;			/* something else than functions is told apart */
 	bool processes;			/* and nothing finer than processes */

@@ -288,6 +288,9 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
 	printf(": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
 	       v->rec.end.reason);
+	if (v->cut)
+		printf("# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
+		       v->from_ns * 1e-9, v->to_ns * 1e-9);
 	print_energy(v, b, p);
 	print_left_out(v, b);
 	report_model_print(m, b, p);
@@ -481,6 +484,9 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
 	    json_object_new_int(v->rec.end.exit_code) : NULL);
 	put(o, "duration_s", output_json_real(view_duration_s(v)));
+	put(o, "start_ns", json_object_new_uint64(view_start_ns(v)));
+	put(o, "from_s", v->cut ? output_json_real(v->from_ns * 1e-9) : NULL);
+	put(o, "to_s", v->cut ? output_json_real(v->to_ns * 1e-9) : NULL);
 	put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
 	put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
 	put(o, "target", json_object_new_string(kjoule_target_name(s->target)));

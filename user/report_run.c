@@ -150,6 +150,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	/* who has held the program for it wants that */
 	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw && !opt->convergence)
 		opt->model = REPORT_AUTO;
+	if (b.windows.n && opt->vectors && opt->model == REPORT_AUTO)
+		opt->model = REPORT_CPM;
 	if (b.windows.n && opt->convergence)
 		cmd_warn("%s: was recorded with --edge, but --convergence follows the figures of --model cpm", path);
 	ret = report_model_new(&b, opt, &model);
@@ -244,15 +246,25 @@ int report_one(const char *path, struct report_options *opt)
 	struct view v;
 	int code;
 
+	/* what is cut has to be in memory */
+	if (opt->cut)
+		kjoule_recording_keep_most = UINT64_MAX;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	if (opt->callers && !view_has_callers(&v)) {
 		view_close(&v);
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);
 	}
+	if (opt->cut && view_cut(&v, path, opt->from_ns, opt->to_ns, &err)) {
+		view_complain(&v, path);
+		view_close(&v);
+		return cmd_failed("%s", err.text);
+	}
 	v.source = opt->source;
 	v.region = opt->region;
 	v.by_region = opt->by_region;
+	/* rows of processes are sums of their functions' mostly */
+	v.by_process = opt->processes && opt->vectors;
 	if (report_regions_check(&v, path, &err)) {
 		cmd_warn("%s", err.text);
 		view_complain(&v, path);

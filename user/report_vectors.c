@@ -3,6 +3,7 @@
  * report --vectors: what ran together, and what was spent meanwhile; see report.h and together.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
@@ -54,8 +55,10 @@ static int members(struct output *out, const struct blocks *b, const struct toge
 		struct json_object *one = json_object_new_object();
 
 		fprintf(f, "%s%s", m ? " | " : "", function->symbol);
-		if (process->pid)
+		if (process->pid && (function->unit || function->object[0]))
 			fprintf(f, " (%s)", process->comm);
+		else if (process->pid)	/* it is the process */
+			fprintf(f, " (pid %" PRIu32 ")", process->pid);
 		json_object_object_add(one, "function", output_json_str(function->symbol));
 		json_object_object_add(one, "object", output_json_str(function->object));
 		json_object_object_add(one, "comm", output_json_str(process->comm));

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,7 +110,7 @@ uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 
-	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns) +
+	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, s->first_tick + tick, s->jitter_ns) +
 	       late_ns;
 }
 
@@ -262,9 +263,39 @@ double view_duration_s(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 
+	if (v->cut)
+		return v->whole_s;
 	if (v->rec.ended && v->rec.end.stop_ns > s->t0_ns)
 		return (v->rec.end.stop_ns - s->t0_ns) * 1e-9;
 	return v->tl.end_tick * 1e-9 * s->interval_ns;
+}
+
+uint64_t view_start_ns(const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return s->t0_ns - s->first_tick * s->interval_ns;
+}
+
+int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err)
+{
+	struct kjoule_session_info *s = &v->rec.meta.session;
+	double whole_s = view_duration_s(v);
+	uint64_t end = v->tl.end_tick, from = from_ns / s->interval_ns < end ? timeline_first(s, s->t0_ns + from_ns) : end;
+
+	if (from >= end)
+		return kjoule_fail(err, ENODATA, "%s: --from %.9g s: the recording has %.9g s", path, from_ns * 1e-9, whole_s);
+	if (to_ns / s->interval_ns < end && timeline_first(s, s->t0_ns + to_ns) < end)
+		end = timeline_first(s, s->t0_ns + to_ns);
+	if (from >= end)
+		return kjoule_fail(err, ENODATA, "%s: there is no tick between %.9g s and %.9g s: they are %.9g s apart", path,
+				   from_ns * 1e-9, to_ns * 1e-9, s->interval_ns * 1e-9);
+	v->cut = true;
+	v->whole_s = whole_s;
+	v->from_ns = from_ns;
+	v->to_ns = fmin(to_ns, whole_s * 1e9);
+	timeline_cut(&v->tl, s, from, end);
+	return 0;
 }
 
 struct kjoule_cpu_stats view_books(const struct view *v)

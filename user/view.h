@@ -21,10 +21,15 @@ struct view_stacks;
  * @source: what energy is attributed by, for meters_choose(); the caller's, NULL: the first
  * @region: only what ran inside of it is looked at, for blocks_new(); the caller's, NULL: everything
  * @by_region: what is told apart are regions; the caller's as well
+ * @by_process: what is told apart is no finer than processes; the caller's as well
+ * @cut: only a part of the recording's time is looked at, from @from_ns to @to_ns since it began; all of it has @whole_s
  */
 struct view {
 	const char *source, *region;
-	bool by_region;
+	bool by_region, by_process;
+	bool cut;
+	uint64_t from_ns, to_ns;
+	double whole_s;
 	struct kjoule_recording rec;
 	struct timeline tl;
 	uint64_t max_tick;		/* no tick can be larger */
@@ -84,6 +89,14 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err);
 void view_close(struct view *v);
 /** view_vdso() - the recording's copy of the kernel's code in every process, as a file; NULL: it has none */
 const char *view_vdso(struct view *v);
+/**
+ * view_cut() - look at a part of the recording's time only, as if nothing had been recorded before and after
+ * @from_ns,@to_ns: nanoseconds since the first tick was due at the earliest; @to_ns may be after the end
+ * Return: 0; -ENODATA with the reason in @err: no tick is in it
+ */
+int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err);
+/** view_start_ns() - CLOCK_MONOTONIC that --from and --to are counted from */
+uint64_t view_start_ns(const struct view *v);
 /** view_time() - CLOCK_MONOTONIC of a record */
 uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns);
 /** view_resolve() - strings live as long as the view */

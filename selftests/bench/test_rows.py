@@ -16,7 +16,7 @@ import bench  # noqa: E402
 import ktap  # noqa: E402
 
 NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
-         "attribution", "variation", "mixture-simulated", "overhead", "analyse"}
+         "attribution", "coverage", "mixture-simulated", "overhead", "analyse"}
 
 
 def figure(*args, as_json=True, **more):

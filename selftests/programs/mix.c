@@ -3,14 +3,17 @@
  * A program with six functions of different power: integer, multiply, load,
  * store, mixed and floating point work, called in random order, each call
  * lasting 10 to 30 times the energy counter's update period. The order and the
- * lengths are not told to who measures it. Used by scripts/demo and scripts/bench.
+ * lengths are not told to who measures it. Used by scripts/demo and scripts/bench. With a last argument
+ * it has the chip's oracle note what all has cost, so often, at moments that have nothing to do with its calls.
  *
- * usage: mix SECONDS [UPDATE_PERIOD_MS [SEED]]
+ * usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS]]]
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BLOCK 1000	/* rounds between two looks at nothing: the length of a call's unit */
 #define WORDS 1024
@@ -85,6 +88,38 @@ static double uniform(void)
 	return (random_state >> 11) * 0x1p-53;
 }
 
+static double mark_seconds, mark_due;	/* 0: no marks */
+static int mark_file = -1;
+static unsigned int marks;
+
+static void mark(void)
+{
+	char label[32];
+	int n = snprintf(label, sizeof(label), "part-%u\n", marks++);
+
+	if (write(mark_file, label, n) != n) {
+		perror("mix: mark");
+		exit(1);
+	}
+	mark_due += mark_seconds;
+}
+
+/* A call of so many seconds, in parts where a mark is due in it. */
+static void call(size_t which, double length, double unit_seconds)
+{
+	while (mark_seconds > 0 && now() + length >= mark_due) {
+		double first = mark_due - now();
+
+		if (first > 0) {
+			work[which]((uint64_t)(first / unit_seconds) + 1);
+			length -= first;
+		}
+		mark();
+	}
+	if (length > 0)
+		work[which]((uint64_t)(length / unit_seconds) + 1);
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0, period = 1e-3 * (argc > 2 ? atof(argv[2]) : 10);
@@ -92,7 +127,7 @@ int main(int argc, char **argv)
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : (uint64_t)time(NULL);
 
 	if (seconds <= 0 || period <= 0) {
-		fprintf(stderr, "usage: mix SECONDS [UPDATE_PERIOD_MS [SEED]]\n");
+		fprintf(stderr, "usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS]]]\n");
 		return 2;
 	}
 	random_state = seed * 2654435769u + 88172645463325252u;
@@ -109,6 +144,15 @@ int main(int argc, char **argv)
 				unit_seconds[i] = begin;
 		}
 	}
+	if (argc > 4) {
+		mark_seconds = 1e-3 * atof(argv[4]);
+		mark_due = now();
+		mark_file = open("/sys/kernel/debug/vchip/mark", O_WRONLY);
+		if (mark_file < 0) {
+			perror("mix: /sys/kernel/debug/vchip/mark");
+			return 1;
+		}
+	}
 	for (end = now() + seconds; now() < end;) {
 		/* each once in a round, in random order, so that each gets its share */
 		size_t order[WORKS];
@@ -122,7 +166,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < WORKS && now() < end; i++) {
 			double length = period * (10 + 20 * uniform());
 
-			work[order[i]]((uint64_t)(length / unit_seconds[order[i]]) + 1);
+			call(order[i], length, unit_seconds[order[i]]);
 		}
 	}
 	return 0;

@@ -30,6 +30,15 @@
 #define BATCHES		40
 
 /*
+ * An edge of the counter is seen at the next tick: what one window has too much by that the next one lacks, and
+ * the sum of both is right. Batches of few windows are not independent of the next therefore: the covariance of neighbours belongs to
+ * the variance of the sum, as long as there are enough batches to tell it, and leaves a part of it.
+ */
+#define LONG_BATCH	8	/* windows; between batches of so many it does not matter */
+#define CORRELATED	10	/* batches */
+#define LEAST_VARIANCE	0.05
+
+/*
  * Windows from the readings; those at both ends are known only in part. Readings without
  * a tick between them are one: what was spent between them belongs to the ticks before,
  * because none of its own was seen. While they are made:
@@ -822,7 +831,7 @@ static void sum_window(struct levels *l, const struct cpm_window *win)
 static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
 {
 	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
-	double sum = 0, squares = 0, first, last;
+	double sum = 0, squares = 0, pairs = 0;
 
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[steps - 1];
@@ -832,21 +841,41 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		sum += s->batch[i];
 	for (uint64_t i = 0; i < batches; i++)
 		squares += pow(s->batch[i] - sum / batches, 2);
-	if (batches > 1) {
-		g->dof = batches - 1;
-		g->variance = squares * batches / g->dof;
-	}
+	if (batches <= 1)
+		return;
+	g->dof = batches - 1;
+	g->variance = squares * batches / g->dof;
+	if (batches < CORRELATED || s->windows > batches * LONG_BATCH)
+		return;
+	for (uint64_t i = 0; i + 1 < batches; i++)
+		pairs += (s->batch[i] - sum / batches) * (s->batch[i + 1] - sum / batches);
+	/* of independent ones one in ten seems to go so much against its neighbour */
+	if (pairs >= -1.28 * squares / sqrt(batches))
+		return;
+	g->variance = fmax(g->variance + 2 * pairs * batches / g->dof, LEAST_VARIANCE * g->variance);
+	/* two sums are told from the same batches: it is less well known */
+	g->dof /= 2;
+}
+
+/*
+ * What further refinement would still move. The steps shrink like a geometric series, by a factor that depends on how
+ * windows are filled: it is that of all groups together, because a step of a group whose power is that of its neighbours may be
+ * next to nothing by chance, and the one after it not.
+ */
+static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
+{
+	double first = 0, last = 0, rest = 1;
+
 	if (steps < 3)
 		return;
-	/* The steps shrink like a geometric series; what is left of it is the bias. */
-	first = fabs(s->uj[1] - s->uj[0]);
-	last = fabs(s->uj[2] - s->uj[1]);
+	for (uint32_t g = 0; g < n_groups; g++) {
+		first += fabs(sums[g].uj[1] - sums[g].uj[0]);
+		last += fabs(sums[g].uj[2] - sums[g].uj[1]);
+	}
 	if (first > 0 && last < first)
-		g->bias_uj = last * last / (first - last);
-	else
-		g->bias_uj = last;
-	if (g->bias_uj > g->uj)
-		g->bias_uj = g->uj;
+		rest = last / (first - last);
+	for (uint32_t g = 0; g < n_groups; g++)
+		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
 }
 
 /* Vectors without marginal members are always shared alike. */
@@ -896,6 +925,8 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 	for (size_t i = 0; l->adding && i < l->n; i++) {
 		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
 			conclude(&l->adding[i].sums[g], l->d->steps, &levels[i].out[g]);
+		if (!ret)
+			conclude_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
 		free(l->adding[i].sums);
 		free(l->adding[i].touched);
 	}

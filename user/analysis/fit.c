@@ -272,6 +272,35 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
 	d->silent_known = f->class_of[CPM_SILENT] != MIXTURE_NONE;
 }
 
+static void add_to(const struct fit *f, const double *ticks, struct cpm_group *g)
+{
+	g->variance += mixture_variance(&f->m, ticks);
+	g->bias_uj = mixture_bias(&f->m, ticks);
+	g->dof = g->readings > 1 ? f->m.dof : 0;
+	g->purity = NAN;
+}
+
+int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
+		      const uint32_t *group_of, uint32_t n_groups, struct cpm_group *groups)
+{
+	uint32_t n = f->m.n_classes;
+	double *ticks = calloc((size_t)n_groups * n + 1, sizeof(*ticks));
+	uint64_t *counts = calloc(v->n_vectors + 1ul, sizeof(*counts));
+	int ret = ticks && counts ? cpm_counts(d, counts) : -ENOMEM;
+
+	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
+		uint32_t class = f->class_of[v->base[i]];
+
+		if (class != MIXTURE_NONE)
+			ticks[(size_t)group_of[i] * n + class] += counts[i];
+	}
+	for (uint32_t g = 0; g < n_groups && !ret; g++)
+		add_to(f, ticks + (size_t)g * n, &groups[g]);
+	free(counts);
+	free(ticks);
+	return ret;
+}
+
 int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *groups)
 {
@@ -294,12 +323,8 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 			ticks[(size_t)group_of[v->members[m]] * n + class] +=
 				counts[i] * cpm_share_of(v, d, &s, v->members[m]);
 	}
-	for (uint32_t g = 0; g < n_groups && !ret; g++) {
-		groups[g].variance += mixture_variance(&f->m, ticks + (size_t)g * n);
-		groups[g].bias_uj = mixture_bias(&f->m, ticks + (size_t)g * n);
-		groups[g].dof = groups[g].readings > 1 ? f->m.dof : 0;
-		groups[g].purity = NAN;
-	}
+	for (uint32_t g = 0; g < n_groups && !ret; g++)
+		add_to(f, ticks + (size_t)g * n, &groups[g]);
 	free(counts);
 	free(ticks);
 	return ret;

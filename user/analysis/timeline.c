@@ -81,7 +81,7 @@ static int add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
 
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick)
 {
-	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, tick, s->jitter_ns);
+	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, s->first_tick + tick, s->jitter_ns);
 }
 
 uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns)

@@ -170,6 +170,14 @@ uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);
 uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns);
 /** timeline_finish() - after the last CPU: order readings, find the skew of samples that were kept */
 void timeline_finish(struct timeline *tl);
+/**
+ * timeline_cut() - keep the ticks [from, to) only, which are counted from 0 then
+ * @session:	the timeline's: it is told by how many ticks they have moved
+ *
+ * As if nothing had been recorded outside, but for what was counted when all of it was added: damage, lateness, skew.
+ * After timeline_finish(), which is not to be called again.
+ */
+void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint64_t from, uint64_t to);
 /** timeline_away() - ticks of a CPU that did not happen because it was offline, or all slept */
 uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended);
 void timeline_free(struct timeline *tl);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fit.h"
 #include "together.h"
 
 struct count {
@@ -16,6 +17,7 @@ struct count {
 /* A package at work. */
 struct work {
 	const struct cpm_vectors *v;
+	const struct profile *p;
 	const struct profile_input *in;
 	size_t package;
 	struct count *counts;
@@ -149,6 +151,29 @@ static void conclude(const struct cpm_group *g, const struct value *time, struct
 static const struct profile_energy not_known = {
 	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN } };
 
+/* The energies of a solved domain by groups of vectors, with the mixture model if the profile has it. */
+static int add_up(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
+{
+	struct fit_input in = { .vectors = w->v, .domain = domain, .loose = w->in->loose, .jitter = w->in->jitter,
+				.unknown = w->in->unknown, .n_unknown = w->in->n_unknown };
+	const struct mixture *m = profile_mixture(w->p, w->package, d);
+	struct fit fit = { 0 };
+	int ret = m ? fit_new(&in, &fit) : 0;
+
+	/* it was solved with interrupts taken out: so it is with them */
+	if (!ret && m && fit.m.why)
+		ret = -ENODATA;
+	if (!ret && m)
+		fit_apply(&fit, w->v, domain);
+	if (!ret)
+		ret = cpm_vector_groups(w->v, domain, w->group_of, w->n_groups, groups);
+	if (!ret && m)
+		ret = fit_vector_groups(&fit, w->v, domain, w->group_of, w->n_groups, groups);
+	if (m)
+		fit_free(&fit);
+	return ret;
+}
+
 /* Solved anew without anything taken out of the windows. */
 static int energies(const struct work *w, struct together *t, struct together_vector *out)
 {
@@ -161,15 +186,15 @@ static int energies(const struct work *w, struct together *t, struct together_ve
 
 		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
 				NULL, &domain);
+		if (!ret) {
+			ret = add_up(w, d, &domain, groups);
+			cpm_domain_free(&domain);
+		}
 		if (ret == -ENODATA) {
 			for (uint32_t g = 0; g < w->n_groups; g++)
 				out[g].energy[d] = not_known;
 			ret = 0;
 			continue;
-		}
-		if (!ret) {
-			ret = cpm_vector_groups(w->v, &domain, w->group_of, w->n_groups, groups);
-			cpm_domain_free(&domain);
 		}
 		for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
 			conclude(&groups[g], &out[g].time_s, &out[g].energy[d]);
@@ -183,7 +208,7 @@ static int energies(const struct work *w, struct together *t, struct together_ve
 static int add_package(struct together *t, const struct profile *p, const struct profile_input *in, size_t package,
 		       uint32_t most)
 {
-	struct work w = { .v = profile_vectors(p, package), .in = in, .package = package };
+	struct work w = { .v = profile_vectors(p, package), .p = p, .in = in, .package = package };
 	struct together_vector *more, *out;
 	int ret = -ENOMEM;
 

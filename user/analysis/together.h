@@ -2,7 +2,8 @@
 /*
  * What ran together: ALEA's vectors of code blocks (Mukhanov et al., ACM TACO 14(1), 2017, section 4.2,
  * equations 7 to 9) with their times, energies and powers. Nothing is divided among the blocks, and
- * nothing is taken out for interrupts: it is what the package spent at those ticks. Pure functions.
+ * nothing is taken out for interrupts: it is what the package spent at those ticks. Powers are those of the profile's model,
+ * constant power or mixture. Pure functions.
  */
 #ifndef KJOULE_TOGETHER_H
 #define KJOULE_TOGETHER_H

@@ -239,6 +239,7 @@ struct kjoule_session_info {
 	struct kjoule_vpm_info vpm;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;
+	uint64_t first_tick;		/* tick 0 of a recording's part, which is due at @t0_ns or after it */
 	uint64_t seed;
 	uint64_t stop_ns;
 	uint32_t n_sources;

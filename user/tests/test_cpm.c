@@ -25,6 +25,7 @@
  */
 struct run {
 	double T, U, lo, hi, total;
+	double jitter;		/* ticks are late at random by up to this part of T */
 	double cost, irq_w;	/* of a tick: seconds, watts */
 	unsigned int n_blocks;
 	double power[BLOCKS];
@@ -40,7 +41,7 @@ struct run {
 static void simulate(struct run *r, uint64_t seed)
 {
 	double t = 0, e = 0, next_tick = r->T * rnd_unit(&seed), next_move = r->U * rnd_unit(&seed);
-	double call_end = 0, shown = 0;
+	double call_end = 0, shown = 0, grid = next_tick;
 	uint32_t block = 0, k = 0;
 
 	memset(r->time, 0, sizeof(r->time));
@@ -73,7 +74,8 @@ static void simulate(struct run *r, uint64_t seed)
 				r->readings[r->n_readings++] = (struct cpm_reading){ k, uj };
 			r->freq[r->n_ticks] = 1000 + block;
 			r->ticks[r->n_ticks++] = (struct cpm_tick){ .tick = k++, .block = block };
-			next_tick += r->T;
+			grid += r->T;
+			next_tick = r->jitter > 0 ? fmax(grid + r->jitter * r->T * rnd_unit(&seed), t) : grid;
 			/* the tick itself: time and energy go to nobody */
 			t += r->cost;
 			e += r->cost * r->irq_w;
@@ -101,7 +103,7 @@ static void solve(const struct run *r, unsigned int steps, double tick_s, struct
 	struct profile_package package = { .readings = { r->readings },
 					   .n_readings = { r->n_readings } };
 	struct profile_input in = {
-		.interval_ns = r->T * 1e9, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
+		.interval_ns = r->T * 1e9, .jitter = r->jitter, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = BLOCKS,
 		.kinds = kinds, .silent_block = IDLE, .steps = steps, .irq_w = { r->irq_w } };
 	uint32_t group_of[BLOCKS];
@@ -228,6 +230,88 @@ static void intervals_hold_the_truth_often_enough(void **state)
 	assert_true(in_energy > least * n);
 	assert_true(in_power > least * n);
 	assert_true(in_freq == n);
+}
+
+/* How often intervals have the truth, and how wide they are against the spread of the errors. */
+struct coverage {
+	unsigned int n, inside;
+	double half, sum, squares;
+};
+
+static void cover(struct coverage *c, const struct value *v, double truth)
+{
+	double off = v->v / truth - 1;
+
+	if (isnan(v->lo) || isnan(v->hi))
+		return;
+	c->n++;
+	c->inside += v->lo <= truth && truth <= v->hi;
+	c->half += (v->hi - v->lo) / 2 / truth;
+	c->sum += off;
+	c->squares += off * off;
+}
+
+static double widths(const struct coverage *c)
+{
+	double mean = c->sum / c->n;
+
+	return c->half / c->n / (1.959964 * sqrt(c->squares / c->n - mean * mean));
+}
+
+/* Half a second of a counter that moves every 2 ms, two ticks to that: what scripts/bench coverage measures on the chip. */
+static void intervals_of_short_recordings_hold_and_are_not_too_wide(void **state)
+{
+	struct coverage time = { 0 }, power = { 0 }, energy = { 0 };
+	double widest = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2000; seed++) {
+		struct run r = { .T = 1e-3, .U = 2e-3, .lo = 0.02, .hi = 0.06, .total = 0.5, .jitter = 0.7, .n_blocks = 6,
+				 .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
+		struct profile_group g[BLOCKS];
+
+		simulate(&r, seed);
+		solve(&r, CPM_STEPS, 0, g);
+		for (unsigned int i = 0; i < r.n_blocks; i++) {
+			const struct profile_energy *e = &g[i].energy[0];
+
+			if (r.time[i] < 0.05 * r.total)
+				continue;
+			cover(&time, &g[i].net_s, r.time[i]);
+			cover(&power, &e->net_w, r.power[i]);
+			cover(&energy, &e->net_j, r.joules[i]);
+			widest = fmax(widest, (e->net_w.hi - e->net_w.lo) / 2 / r.power[i]);
+		}
+		run_free(&r);
+	}
+	print_message("time %.1f %% inside, %.2f spreads wide; power %.1f %%, %.2f (%.0f %% at most); energy %.1f %%, %.2f\n",
+		      100. * time.inside / time.n, widths(&time), 100. * power.inside / power.n, widths(&power),
+		      100 * widest, 100. * energy.inside / energy.n, widths(&energy));
+	assert_true(time.n > 8000 && time.inside >= 0.93 * time.n && widths(&time) < 1.5);
+	assert_true(power.n > 8000 && power.inside >= 0.93 * power.n && widths(&power) < 1.5);
+	assert_true(energy.n > 8000 && energy.inside >= 0.93 * energy.n && widths(&energy) < 1.5);
+}
+
+/* A block whose power is that of its neighbours moves little at first, and no less then: that is no bias. */
+static void no_block_has_a_bias_by_chance(void **state)
+{
+	double most = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		struct run r = { .T = 2e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 10, .n_blocks = 6,
+				 .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
+		struct profile_group g[BLOCKS];
+
+		simulate(&r, seed);
+		solve(&r, CPM_STEPS, 0, g);
+		for (unsigned int i = 0; i < r.n_blocks; i++)
+			if (r.time[i] > 0.05 * r.total)
+				most = fmax(most, g[i].energy[0].bias_j / r.joules[i]);
+		run_free(&r);
+	}
+	print_message("%.2f %% at most\n", 100 * most);
+	assert_true(most < 0.002);
 }
 
 static void fine_blocks_have_binomial_times(void **state)
@@ -610,6 +694,8 @@ int main(void)
 		cmocka_unit_test(refinement_takes_the_bias_out),
 		cmocka_unit_test(short_blocks_are_told_to_be_mixed),
 		cmocka_unit_test(intervals_hold_the_truth_often_enough),
+		cmocka_unit_test(intervals_of_short_recordings_hold_and_are_not_too_wide),
+		cmocka_unit_test(no_block_has_a_bias_by_chance),
 		cmocka_unit_test(fine_blocks_have_binomial_times),
 		cmocka_unit_test(the_cost_of_ticks_is_taken_out),
 		cmocka_unit_test(intervals_hold_with_a_calibration_that_is_off),

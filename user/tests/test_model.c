@@ -157,7 +157,6 @@ static void auto_says_which_it_took_and_why(void **state)
 	json_object_put(doc);
 	assert_int_equal(kjoule("report --model auto %s", temp_path("coarse")), 0);
 	assert_true(says(out, "# model      cpm, chosen: "));
-	/* what runs together is shared out by no model */
 	assert_int_equal(kjoule("report --model auto --vectors %s", temp_path("fine")), 0);
 	doc = report("--model auto", "standing");
 	assert_string_equal(text(member(doc, "model"), "name"), "cpm");
@@ -231,7 +230,40 @@ static void no_number_where_there_is_no_answer(void **state)
 	assert_int_equal(kjoule("report --model other %s", temp_path("fine")), 2);
 	assert_true(says(err, "there are cpm, mixture, edge, vpm, auto"));
 	assert_int_equal(kjoule("report --model mixture --raw %s", temp_path("fine")), 2);
-	assert_int_equal(kjoule("report --model mixture --vectors %s", temp_path("fine")), 2);
+	assert_int_equal(kjoule("report --model edge --vectors %s", temp_path("fine")), 2);
+}
+
+/* What runs together has the model's powers, and all of it adds up to what was measured. */
+static void vectors_have_the_powers_of_the_model(void **state)
+{
+	double sums[2] = { 0 }, off[2] = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct json_object *doc = report(i ? "--vectors" : "--vectors --model mixture", "fine"), *rows = member(doc, "rows");
+
+		assert_string_equal(text(member(doc, "model"), "name"), i ? "cpm" : "mixture");
+		assert_int_equal(json_object_array_length(rows), 3);
+		for (size_t k = 0; k < 3; k++) {
+			struct json_object *row = json_object_array_get_idx(rows, k);
+			struct json_object *one = json_object_array_get_idx(member(row, "together"), 0);
+			unsigned int b = !strcmp(text(one, "function"), "[hidden]") ? 2 : !strcmp(text(one, "object"), "[kernel]");
+
+			sums[i] += number(row, "energy_package_j");
+			off[i] = fmax(off[i], fabs(number(row, "power_package_w") / fine.power_w[b] - 1));
+			if (!i) {
+				assert_true(number(row, "energy_lo_package_j") < fine.true_j[b] * 1.01);
+				assert_true(number(row, "energy_hi_package_j") > fine.true_j[b] * 0.99);
+				assert_true(number(row, "energy_hi_package_j") < fine.true_j[b] * 1.1);
+			}
+		}
+		json_object_put(doc);
+	}
+	assert_true(off[0] < 0.03);
+	assert_true(off[1] > 0.1);
+	assert_true(near(sums[0], sums[1], 0.02));
+	assert_int_equal(kjoule("report --model mixture --vectors %s", temp_path("brief")), 1);
+	assert_string_equal(out, "");
 }
 
 /* Five thousand samples in the middle are lost: the windows around are left out, the powers as right as before. */
@@ -368,6 +400,7 @@ int main(void)
 		cmocka_unit_test(what_can_not_be_told_apart_has_one_line),
 		cmocka_unit_test(what_several_processes_share_stands_beside_them),
 		cmocka_unit_test(no_number_where_there_is_no_answer),
+		cmocka_unit_test(vectors_have_the_powers_of_the_model),
 		cmocka_unit_test(lost_samples_are_left_out),
 		cmocka_unit_test(an_even_grid_is_told),
 		cmocka_unit_test(callers_and_processes_go_with_it),

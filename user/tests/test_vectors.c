@@ -2,6 +2,7 @@
 /*
  * What ran together: two CPUs whose turns are known, alone, together and not at all.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <json-c/json.h>
+#include "alternating.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -156,11 +158,65 @@ static void missed_ticks_make_times_less_sure(void **state)
 	assert_true(less > 6 * sure && less < 12 * sure);
 }
 
+/*
+ * ALEA's section 5.2.2: a block of 0.4 update periods on one CPU between others, of 12, on both. 60 s, ten ticks to the period.
+ * Return: how far off the power of the one and of the others is, at most
+ */
+static double concurrency(const char *model, uint64_t seed)
+{
+	struct alternating a = { .n_blocks = 2, .length = { 12, 0.4 }, .varies = 0.15, .power_w = { 3.4, 1.9 },
+				 .period_s = 10e-3, .ticks = 10, .jitter = 1, .total_s = 60 };
+	struct buffer b[2] = { { 0 } };
+	struct kjoule_meta meta;
+	struct json_object *doc;
+	double off = 0;
+	size_t r = 0;
+
+	alternating_run(&a, seed);
+	make_meta(&meta, 2, a.interval_s * 1e9, KJOULE_TARGET_SYSTEM);
+	meta.session.jitter_ns = a.interval_s * 1e9;
+	put_task(&b[0], 100, 100);
+	put_task(&b[1], 100, 100);
+	for (size_t i = 0; i < a.n_ticks; i++) {
+		for (; r < a.n_readings && a.readings[r].tick == i; r++)
+			put_energy(&b[0], i, 3, (uint64_t[]){ a.readings[r].uj, a.readings[r].uj / 2 });
+		put_sample(&b[0], i, a.lane[i].block ? 0x10001000 : 0xffffffff81000000,
+			   a.lane[i].block ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 100);
+		if (!a.lane[i].block)
+			put_sample(&b[1], i, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
+	}
+	write_recording(temp_path("concurrency"), &meta, b, 2, "/nonexistent/program", a.n_ticks);
+	assert_int_equal(kjoule("report --vectors --model %s --json %s", model, temp_path("concurrency")), 0);
+	doc = json_tokener_parse(out);
+	for (unsigned int n = 1; n <= 2; n++)
+		off = fmax(off, fabs(number(find(doc, n, n == 1 ? "/nonexistent/program" : "[kernel]"), "power_package_w") /
+				     a.power_w[n == 1] - 1));
+	json_object_put(doc);
+	alternating_free(&a);
+	free(b[0].data);
+	free(b[1].data);
+	return off;
+}
+
+static void a_sequential_block_between_parallel_ones_is_told_by_mixture(void **state)
+{
+	double mixture = 0, cpm = 1;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		mixture = fmax(mixture, concurrency("mixture", seed));
+		cpm = fmin(cpm, concurrency("cpm", seed));
+	}
+	print_message("mixture %.2f %% off at most, constant power %.1f %% at least\n", 100 * mixture, 100 * cpm);
+	assert_true(mixture < 0.04);
+	assert_true(cpm > 0.15);
+}
+
 static void it_goes_with_what_is_of_all_that_ran(void **state)
 {
 	static const char *const lines[] = {
 		"report --vectors -g", "report --vectors --pid 1", "report --vectors --comm x",
-		"report --vectors --block x=f", "report --vectors --by process", "report --vectors --power-budget 2W",
+		"report --vectors --block x=f", "report --vectors --power-budget 2W",
 	};
 
 	(void)state;
@@ -170,6 +226,10 @@ static void it_goes_with_what_is_of_all_that_ran(void **state)
 	}
 	assert_int_equal(kjoule("report --vectors --by object %s", temp_path("process")), 0);
 	assert_true(says(out, "program (program)"));
+	/* all of a process's code is one, in the kernel or not */
+	assert_int_equal(kjoule("report --vectors --by process %s", temp_path("process")), 0);
+	assert_true(says(out, "program (pid 100) | program (pid 100)"));
+	assert_null(strstr(out, "[unknown]"));
 }
 
 int main(void)
@@ -178,6 +238,7 @@ int main(void)
 		cmocka_unit_test(vectors_have_what_was_spent_meanwhile),
 		cmocka_unit_test(of_a_machine_idle_cpus_are_told),
 		cmocka_unit_test(missed_ticks_make_times_less_sure),
+		cmocka_unit_test(a_sequential_block_between_parallel_ones_is_told_by_mixture),
 		cmocka_unit_test(it_goes_with_what_is_of_all_that_ran),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,36 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Energy of other people's programs and power of what runs together, held to the bounds of scripts/bench.
+
+One recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it. The idle process
+there misses its bound, as that page says.
+"""
+# where: host
+# timeout: 900
+import os
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/bench")]
+import ktap  # noqa: E402
+from test_figures import measure  # noqa: E402
+
+PARTS = [
+    (["--part", "programs", "--program", "mix", "--program", "perl", "--program", "minisat"],
+     ["coarse_mean", "coarse_worst", "whole_program"]),
+    (["--part", "programs", "--program", "pigz"], ["whole_program"]),
+    (["--part", "concurrency"], ["concurrency"]),
+]
+
+
+def main():
+    ktap.plan(sum(len(names) for _, names in PARTS))
+    for options, names in PARTS:
+        for held, what in measure("attribution", ["--runs", "1", *options], names):
+            ktap.check(held, what)
+    ktap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A part of a recording's time: report --from and --to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "kjoule.h"
+#include "synthetic.h"
+#include "timeline.h"
+#include "tool.h"
+
+#define INTERVAL	1000000
+#define T0		5000000000ull
+#define SEED		77
+#define JITTER		700000
+#define PROGRAM		"/nonexistent/program"
+
+static void add(struct timeline *tl, struct kjoule_session_info *s)
+{
+	struct buffer b = { 0 };
+
+	*s = (struct kjoule_session_info){ .t0_ns = T0, .interval_ns = INTERVAL, .jitter_ns = JITTER, .seed = SEED,
+					   .n_sources = 1, .sources = { { .n_domains = 1 } } };
+	kjoule_cpus_add(&s->cpus, 0);
+	tl->session = s;
+	put_task(&b, 1, 1);
+	for (uint32_t tick = 0; tick < 100; tick++) {
+		if (tick == 45) {
+			put_gap(&b, 45, 10);
+			tick = 54;
+			continue;
+		}
+		if (tick == 70) {
+			put_lost(&b, 70, 8, 8);
+			tick = 77;
+			continue;
+		}
+		if (tick % 10 == 0)
+			put_energy(&b, tick, 1, (uint64_t[]){ 1000 + tick * 5 });
+		put_sample(&b, tick, 0x1000 + tick, 0, 0, 10 * tick);
+	}
+	assert_int_equal(timeline_add(tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
+	timeline_finish(tl);
+	free(b.data);
+}
+
+static void a_part_has_what_was_in_it(void **state)
+{
+	struct timeline tl = { 0 };
+	struct kjoule_session_info s;
+	const struct timeline_cpu *c;
+	uint64_t due[100];
+
+	(void)state;
+	add(&tl, &s);
+	for (uint64_t tick = 0; tick < 100; tick++)
+		due[tick] = timeline_due(&s, tick);
+	timeline_cut(&tl, &s, 30, 75);
+	c = tl.cpus;
+	/* 30 to 44, 55 to 69 */
+	assert_int_equal(c->n_samples, 30);
+	for (size_t i = 0; i < c->n_samples; i++) {
+		uint64_t was = c->samples[i].ip - 0x1000;
+
+		assert_int_equal(c->samples[i].tick, was - 30);
+		assert_true(was >= 30 && was < 75);
+		/* jitter is that of the tick as it was */
+		assert_int_equal(timeline_due(&s, c->samples[i].tick), due[was]);
+		assert_int_equal(timeline_first(&s, due[was]), c->samples[i].tick);
+	}
+	assert_int_equal(c->n_gaps, 1);
+	assert_int_equal(c->gaps[0].first, 15);
+	assert_int_equal(c->gaps[0].count, 10);
+	/* of eight lost samples nobody knows how many were before the end */
+	assert_int_equal(c->n_holes, 1);
+	assert_false(c->holes[0].known);
+	assert_int_equal(tl.end_tick, 45);
+	assert_int_equal(c->next_tick, 45);
+	/* readings at 30, 40, 60; that of 50 was missed, that of 70 lost */
+	assert_int_equal(tl.series[0].n, 3);
+	assert_int_equal(tl.series[0].readings[0].tick, 0);
+	assert_int_equal(tl.series[0].readings[0].value, 1150);
+	assert_int_equal(tl.series[0].readings[2].tick, 30);
+	timeline_free(&tl);
+}
+
+static void parts_of_parts_and_ends_inside_of_gaps(void **state)
+{
+	struct timeline tl = { 0 };
+	struct kjoule_session_info s;
+	uint64_t due;
+
+	(void)state;
+	add(&tl, &s);
+	due = timeline_due(&s, 52);
+	timeline_cut(&tl, &s, 20, 50);
+	assert_int_equal(tl.cpus[0].gaps[0].count, 5);
+	assert_int_equal(tl.cpus[0].n_holes, 0);
+	timeline_cut(&tl, &s, 28, 30);
+	assert_int_equal(s.first_tick, 48);
+	assert_int_equal(tl.cpus[0].n_samples, 0);
+	assert_int_equal(tl.cpus[0].gaps[0].first, 0);
+	assert_int_equal(tl.cpus[0].gaps[0].count, 2);
+	assert_int_equal(timeline_due(&s, 4), due);
+	timeline_free(&tl);
+}
+
+/* Ten seconds of the program at 1 W, ten of the kernel at 3 W; the counter moves every 10 ms. */
+static int make_recording(void **state)
+{
+	struct kjoule_meta meta;
+	struct buffer b = { 0 };
+	uint64_t uj = 0;
+
+	(void)state;
+	make_meta(&meta, 1, INTERVAL, KJOULE_TARGET_SYSTEM);
+	meta.session.jitter_ns = JITTER;
+	meta.session.seed = SEED;
+	put_task(&b, 100, 100);
+	for (uint32_t tick = 0; tick < 20000; tick++) {
+		if (tick % 10 == 0)
+			put_energy(&b, tick, 3, (uint64_t[]){ uj, uj / 2 });
+		uj += tick < 10000 ? 1000 : 3000;
+		put_sample(&b, tick, tick < 10000 ? 0x10001000 : 0xffffffff81000000, tick < 10000 ? 0 : KJOULE_SAMPLE_KERNEL,
+			   1000000, 100);
+	}
+	write_recording(temp_path("two"), &meta, &b, 1, PROGRAM, 20000);
+	free(b.data);
+	return 0;
+}
+
+static void report(const char *how, double total_s, double first_s, double second_s)
+{
+	struct json_object *doc, *row;
+
+	assert_int_equal(kjoule("report --raw --json %s %s", how, temp_path("two")), 0);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	assert_true(near(number(find_row(doc, "total", NULL), "time_s"), total_s, 2e-3));
+	row = find_row(doc, "function", PROGRAM);
+	assert_true(first_s > 0 ? row && near(number(row, "time_s"), first_s, 2e-3) : !row);
+	assert_true(!row || near(number(row, "power_package_w"), 1, 1e-3));
+	row = find_row(doc, "function", "[kernel]");
+	assert_true(second_s > 0 ? row && near(number(row, "time_s"), second_s, 2e-3) : !row);
+	assert_true(!row || near(number(row, "power_package_w"), 3, 1e-3));
+	/* nothing is idle for what was left out before */
+	assert_null(find_named(doc, "[idle]"));
+	assert_true(near(number(doc, "duration_s"), 20, 0.1));
+	json_object_put(doc);
+}
+
+static void a_report_is_of_the_part(void **state)
+{
+	(void)state;
+	report("", 20, 10, 10);
+	report("--from 2s --to 6500ms", 4.5, 4.5, 0);
+	report("--from 8s --to 15s", 7, 2, 5);
+	report("--from 12s", 8, 0, 8);
+	report("--to 1m", 20, 10, 10);
+	assert_int_equal(kjoule("report --from 8s --to 15s %s", temp_path("two")), 0);
+	assert_true(says(out, "# shown      8 s to 15 s of it"));
+}
+
+static void a_part_without_a_tick_is_no_report(void **state)
+{
+	(void)state;
+	assert_int_equal(kjoule("report --from 30s %s", temp_path("two")), 1);
+	assert_string_equal(out, "");
+	assert_true(says(err, "--from 30 s: the recording has "));
+	assert_int_equal(kjoule("report --from 1s --to 1000001us %s", temp_path("two")), 1);
+	assert_string_equal(out, "");
+	assert_true(says(err, "there is no tick between"));
+	assert_int_equal(kjoule("report --from 5s --to 5s %s", temp_path("two")), 2);
+	assert_int_equal(kjoule("report --from 5 %s", temp_path("two")), 2);
+	assert_int_equal(kjoule("report --from 5s --by region %s", temp_path("two")), 2);
+	assert_int_equal(kjoule("report --from 5s %s %s", temp_path("two"), temp_path("two")), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_part_has_what_was_in_it),
+		cmocka_unit_test(parts_of_parts_and_ends_inside_of_gaps),
+		cmocka_unit_test(a_report_is_of_the_part),
+		cmocka_unit_test(a_part_without_a_tick_is_no_report),
+	};
+	int failed = cmocka_run_group_tests(tests, make_recording, NULL);
+
+	free(out);
+	free(err);
+	return failed;
+}
