@@ -133,8 +133,9 @@ def again(*options):
 def read(oracle_file):
     """The sweep, and the truth by setting."""
     doc, r = again()
-    span = oracle.Oracle(oracle_file).span()
-    truth = {(f, t): Truth(span, pid_of(os.path.join(FOLDER, "all", f"f{f}.t{t}.1.data"))) for f in FREQS for t in THREADS}
+    pids = {(f, t): pid_of(os.path.join(FOLDER, "all", f"f{f}.t{t}.1.data")) for f in FREQS for t in THREADS}
+    span = oracle.Oracle(oracle_file, list(pids.values())).span()
+    truth = {setting: Truth(span, pid) for setting, pid in pids.items()}
     return doc, r, truth
 
 

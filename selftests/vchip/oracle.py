@@ -62,7 +62,7 @@ class Oracle:
     """A whole file: marks in their order, grants and stalls."""
 
     def __init__(self, path, tgid=None):
-        """With a thread group, only its instructions are read: quicker."""
+        """With a thread group, or several, only their instructions are read: quicker."""
         self.marks, self.grants, self.stalls, self.lost = [], [], [], []
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
         self.blocks = {}       # id -> (address, ((offset, class), ...))
@@ -73,9 +73,9 @@ class Oracle:
             if head[:2] != ["vchip-oracle", "2"]:
                 raise OracleError(f"{path}: not an oracle of version 2")
             self.profile, self.cpus, self.scale = head[2], int(head[3]), int(head[4])
-            self._read(f, None if tgid is None else int(tgid))
+            self._read(f, None if tgid is None else set(map(int, tgid)) if isinstance(tgid, (set, list, tuple)) else {int(tgid)})
 
-    def _read(self, lines, tgid):
+    def _read(self, lines, tgids):
         mark = None
         for line in lines:
             if not line.endswith("\n"):
@@ -83,7 +83,7 @@ class Oracle:
             kind, _, rest = line.rstrip("\n").partition(",")
             word = rest.split(",")
             if kind == "count":
-                if tgid is not None and int(word[3]) != tgid:
+                if tgids is not None and int(word[3]) not in tgids:
                     continue
                 n = list(map(int, word))
                 key = (n[0], n[1])

@@ -135,7 +135,7 @@ static void each_block_at_its_own_frequency_saves(void **state)
 				     value(12, 0.1) };
 	const struct value j[] = {
 		value(7, 0.1), value(5, 0.1), value(4, 0.1), value(8, 0.1), value(NAN, 0), value(5, 0.1),
-		value(3, 0.1), value(4, 0.1), value(6, 0.1), value(3, 0.1), value(NAN, 0), value(6, 0.1),
+		value(3, 0.1), value(4, 0.1), value(6, 0.1), value(2.9, 0.1), value(NAN, 0), value(6, 0.1),
 		value(0.2, 0.01), value(0.2, 0.01), value(NAN, 0), value(NAN, 0), value(NAN, 0), value(1, 0.01),
 	};
 	const struct value delay[] = {
