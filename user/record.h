@@ -219,7 +219,8 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	       struct record_writer *w, struct record_result *result);
 
 /**
- * record_bounded_interval() - the interval that keeps what ticks take below opt->overhead, a little out of step as -F is
+ * record_bounded_interval() - the interval that keeps what ticks take below opt->overhead, a little out of step as -F
+ * is
  * Return: 0; -ERANGE: none that the module takes does, or jitter has no place in it; with the reason in @err
  */
 int record_bounded_interval(const struct record_options *opt, const struct kjoule_calibration *cal,

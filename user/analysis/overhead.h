@@ -11,9 +11,9 @@
  * much longer the same work took. A CPU that is idle is not held up by anything. With an interval T on a busy CPU
  * it is c / (T - c), so that T = c (1 + p) / p keeps it at p.
  *
- * Who records needs a CPU as well, and where all are busy he takes it from the program (ALEA's shared core). Awake for a
- * on a CPU on which others ran for b of the time T, he is taken to have kept them from it for a b / (T - a): for nothing
- * where they did not run, for all of it where they would have run always.
+ * Who records needs a CPU as well, and where all are busy he takes it from the program (ALEA's shared core). Awake for
+ * a on a CPU on which others ran for b of the time T, he is taken to have kept them from it for a b / (T - a): for
+ * nothing where they did not run, for all of it where they would have run always.
  */
 #ifndef KJOULE_OVERHEAD_H
 #define KJOULE_OVERHEAD_H
@@ -48,8 +48,8 @@ double overhead_all(const struct overhead_cpu *cpus, size_t n);
 /** overhead_most() - the one on which it was most, of those busy for a thousandth of the time; NULL: none was */
 const struct overhead_cpu *overhead_most(const struct overhead_cpu *cpus, size_t n);
 /**
- * overhead_tick_ns() - what a tick is counted on to take, nanoseconds: what was calibrated, twice its standard error and
- *			what ticks differed by from round to round, and a quarter more, because a program's ticks are
+ * overhead_tick_ns() - what a tick is counted on to take, nanoseconds: what was calibrated, twice its standard error
+ *			and what ticks differed by from round to round, and a quarter more, because a program's ticks are
  *			dearer than those of a short loop
  */
 double overhead_tick_ns(const struct kjoule_calibration *cal);
