@@ -79,7 +79,7 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 		printf("# overhead   what ran took %.2f %% longer, %.2f %% of it by ticks", 100 * all,
 		       100 * overhead_ticks(cpus, n));
 		if (most && n > 1)
-			printf(", on CPU %u %.2f %%", most->cpu, 100 * overhead_part(most));
+			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
 		if (awake && awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
 			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * awake_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);

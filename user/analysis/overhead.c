@@ -29,9 +29,20 @@ static double displaced_s(const struct overhead_cpu *cpu)
 	return left > 0 ? cpu->awake_s * fmin(others_s(cpu) / left, 1) : 0;
 }
 
+/* How likely it was that none of the other CPUs was idle, to which one of the two could have gone. */
+static double no_other(const struct overhead_cpu *cpus, size_t n, size_t cpu)
+{
+	double p = 1;
+
+	for (size_t i = 0; i < n; i++)
+		if (i != cpu && cpus[i].time_s > 0)
+			p *= 1 - fmin(cpus[i].idle_s / cpus[i].time_s, 1);
+	return p;
+}
+
 double overhead_part(const struct overhead_cpu *cpu)
 {
-	return overhead_all(cpu, 1);
+	return overhead_ticks(cpu, 1);
 }
 
 double overhead_ticks(const struct overhead_cpu *cpus, size_t n)
@@ -50,7 +61,7 @@ double overhead_all(const struct overhead_cpu *cpus, size_t n)
 	double displaced = 0, others = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		displaced += displaced_s(&cpus[i]);
+		displaced += displaced_s(&cpus[i]) * no_other(cpus, n, i);
 		others += others_s(&cpus[i]);
 	}
 	return others > 0 ? overhead_ticks(cpus, n) + displaced / others : NAN;

@@ -13,7 +13,8 @@
  *
  * Who records needs a CPU as well, and where all are busy he takes it from the program (ALEA's shared core). Awake for
  * a on a CPU on which others ran for b of the time T, he is taken to have kept them from it for a b / (T - a): for
- * nothing where they did not run, for all of it where they would have run always.
+ * nothing where they did not run, for all of it where they would have run always; and that only as far as none of the
+ * other CPUs was idle, where one of the two could have gone.
  */
 #ifndef KJOULE_OVERHEAD_H
 #define KJOULE_OVERHEAD_H
@@ -39,7 +40,7 @@ struct overhead_cpu {
 	double time_s, idle_s, taken_s, awake_s;
 };
 
-/** overhead_part() - by how much longer work took on it: 0.01 is 1 %; NAN on a CPU that did nothing else */
+/** overhead_part() - by how much longer work took on it because of ticks: 0.01 is 1 %; NAN on a CPU that did nothing else */
 double overhead_part(const struct overhead_cpu *cpu);
 /** overhead_ticks() - what ticks alone are of it, of all CPUs together */
 double overhead_ticks(const struct overhead_cpu *cpus, size_t n);
