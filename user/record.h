@@ -223,19 +223,22 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	       struct record_writer *w, struct record_result *result);
 
 /**
- * record_bounded_interval() - the interval that keeps what ticks take below opt->overhead, a little out of step as -F is
+ * record_bounded_interval() - the interval that keeps what ticks take below opt->overhead, a little out of step as -F
+ * is
  * Return: 0; -ERANGE: none that the module takes does, or jitter has no place in it; with the reason in @err
  */
 int record_bounded_interval(const struct record_options *opt, const struct kjoule_calibration *cal,
 			    const struct kjoule_info *info, uint64_t *interval_ns, struct kjoule_error *err);
 /**
- * record_overhead() - what ticks took, by the books and the calibration: of all CPUs together, as a part
+ * record_overhead() - what ticks and the recorder took, by books and calibration: of all CPUs together, as a part
  * @time_s:	of the session
+ * @awake_s:	that the recorder was awake, by CPU below CPU_SETSIZE
  * @most:	out: the CPU on which it was most, with cpu UINT32_MAX where there is none
+ * @ticks:	out: the part of ticks alone
  * Return: NAN where it can not be told
  */
 double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
-		       double time_s, struct overhead_cpu *most);
+		       double time_s, const double *awake_s, struct overhead_cpu *most, double *ticks);
 /** record_parse_overhead() - the value of --overhead. Return: 0, or the exit code after saying why not */
 int record_parse_overhead(struct record_options *opt, const char *arg);
 /** record_check_overhead() - does it go with the other options? Return: the same */

@@ -47,6 +47,7 @@ struct record_loop {
 	uint64_t start_ns;		/* when the ticks began */
 	uint64_t second_ns;		/* when the last flush was */
 	uint64_t awake_ns;		/* since when we run */
+	double awake_s[CPU_SETSIZE];	/* that we did, by CPU, since the ticks began */
 	const char *reason;		/* why it ends, NULL: it goes on */
 	int signal;			/* that ended it */
 	struct kjoule_error err;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include "args.h"
 #include "cmd.h"
@@ -68,13 +69,14 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 }
 
 double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const struct kjoule_calibration *cal,
-		       double time_s, struct overhead_cpu *most)
+		       double time_s, const double *awake_s, struct overhead_cpu *most, double *ticks)
 {
 	struct overhead_cpu *cpus = calloc(n + 1, sizeof(*cpus));
 	const struct overhead_cpu *worst;
 	double all = NAN;
 
 	*most = (struct overhead_cpu){ .cpu = UINT32_MAX };
+	*ticks = NAN;
 	if (!cpus || !cal->ticks) {
 		free(cpus);
 		return all;
@@ -84,7 +86,9 @@ double record_overhead(const struct kjoule_cpu_stats *stats, size_t n, const str
 			.cpu = stats[i].cpu, .ticks = stats[i].produced, .time_s = time_s,
 			.idle_s = stats[i].idle_ns * 1e-9,
 			.taken_s = (stats[i].tick_ns + stats[i].produced * cal->entry_ns) * 1e-9,
+			.awake_s = stats[i].cpu < CPU_SETSIZE ? awake_s[stats[i].cpu] : 0,
 		};
+	*ticks = overhead_ticks(cpus, n);
 	all = overhead_all(cpus, n);
 	worst = overhead_most(cpus, n);
 	if (worst)

@@ -13,6 +13,17 @@
 /* The recorder awake for a smaller part of a CPU's time is not told to people. */
 #define AWAKE_LEAST	0.0005
 
+/* For how long the recorder was awake, on this CPU. */
+static double awake_s(const struct view *v, uint32_t cpu)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < v->rec.n_awake; i++)
+		if (v->rec.awake[i].cpu == cpu && v->rec.awake[i].end_ns > v->rec.awake[i].begin_ns)
+			s += (v->rec.awake[i].end_ns - v->rec.awake[i].begin_ns) * 1e-9;
+	return s;
+}
+
 /* The books of the CPUs, with what a tick takes on each. Return: how many; *cpus is the caller's to free */
 static size_t gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus)
 {
@@ -28,21 +39,11 @@ static size_t gather(const struct view *v, const struct blocks *b, struct overhe
 			(*cpus)[n++] = (struct overhead_cpu){
 				.cpu = s->cpu, .ticks = s->produced, .time_s = view_duration_s(v),
 				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->lanes[k].tick_ns * 1e-9,
+				.awake_s = awake_s(v, s->cpu),
 			};
 		}
 	}
 	return n;
-}
-
-/* For how long the recorder was awake, on this CPU. */
-static double awake_s(const struct view *v, uint32_t cpu)
-{
-	double s = 0;
-
-	for (size_t i = 0; i < v->rec.n_awake; i++)
-		if (v->rec.awake[i].cpu == cpu && v->rec.awake[i].end_ns > v->rec.awake[i].begin_ns)
-			s += (v->rec.awake[i].end_ns - v->rec.awake[i].begin_ns) * 1e-9;
-	return s;
 }
 
 static const struct overhead_cpu *most_awake(const struct view *v, const struct overhead_cpu *cpus, size_t n)
@@ -75,16 +76,19 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 	most = overhead_most(cpus, n);
 	awake = most_awake(v, cpus, n);
 	if (!isnan(all)) {
-		printf("# overhead   ticks made what ran take %.2f %% longer", 100 * all);
+		printf("# overhead   what ran took %.2f %% longer, %.2f %% of it by ticks", 100 * all,
+		       100 * overhead_ticks(cpus, n));
 		if (most && n > 1)
-			printf(", on CPU %u %.2f %%", most->cpu, 100 * overhead_part(most));
+			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
 		if (awake && awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
 			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * awake_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);
 		printf("\n");
 		if (bound > 0 && all > bound)
-			printf("# overhead   record was asked for %.6g %% at most, which was missed: the program's ticks are dearer than the calibration's\n",
-			       100 * bound);
+			printf("# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
+			       100 * bound, overhead_ticks(cpus, n) > bound ?
+			       "the program's ticks are dearer than the calibration's" :
+			       "the recorder had to share the program's CPUs");
 		else if (bound > 0)
 			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
 	} else if (bound > 0 && b->lanes[0].tick_ns > 0) {
@@ -114,6 +118,7 @@ struct json_object *report_overhead_json(const struct view *v, const struct bloc
 	o = json_object_new_object();
 	all = overhead_all(cpus, n);
 	json_object_object_add(o, "part", real(all));
+	json_object_object_add(o, "ticks_part", real(overhead_ticks(cpus, n)));
 	json_object_object_add(o, "asked", bound > 0 ? real(bound) : NULL);
 	json_object_object_add(o, "kept", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {

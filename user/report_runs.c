@@ -137,7 +137,7 @@ static void print_books(const struct merge *m)
 	if (unknown)
 		printf("# lost       parts of files are damaged; how many samples they had can not be told\n");
 	if (!isnan(overhead))
-		printf("# overhead   ticks made what ran take %.2f %% longer\n", 100 * overhead);
+		printf("# overhead   what ran took %.2f %% longer\n", 100 * overhead);
 	if (off > NOISY)
 		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
 		       100 * off);

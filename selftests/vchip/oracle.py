@@ -73,7 +73,8 @@ class Oracle:
             if head[:2] != ["vchip-oracle", "2"]:
                 raise OracleError(f"{path}: not an oracle of version 2")
             self.profile, self.cpus, self.scale = head[2], int(head[3]), int(head[4])
-            self._read(f, None if tgid is None else {int(t) for t in (tgid if isinstance(tgid, (set, list)) else [tgid])})
+            several = isinstance(tgid, (set, list, tuple))
+            self._read(f, None if tgid is None else set(map(int, tgid if several else [tgid])))
 
     def _read(self, lines, tgids):
         mark = None

@@ -41,6 +41,25 @@ static void it_is_a_part_of_what_ran(void **state)
 	assert_true(isnan(overhead_all(NULL, 0)));
 }
 
+/* The recorder on a CPU of its own takes nothing; on one that is always busy all that it is awake for. */
+static void who_records_counts_where_others_would_run(void **state)
+{
+	const struct overhead_cpu own = { .time_s = 100, .idle_s = 90, .awake_s = 10 };
+	const struct overhead_cpu shared = { .time_s = 100, .taken_s = 2, .awake_s = 8 };
+	const struct overhead_cpu half = { .time_s = 100, .idle_s = 45, .awake_s = 10 };
+	const struct overhead_cpu both[] = { own, shared };
+
+	(void)state;
+	assert_true(isnan(overhead_part(&own)));
+	assert_null(overhead_most(&own, 1));
+	assert_true(near(overhead_all(&shared, 1), 10 / 90.0, 1e-12));
+	assert_true(near(overhead_ticks(&shared, 1), 2 / 90.0, 1e-12));
+	/* half of the rest of the time there was somebody */
+	assert_true(near(overhead_all(&half, 1), 10 * 0.5 / 45, 1e-12));
+	/* for nine tenths of the time there was a free one beside it */
+	assert_true(near(overhead_all(both, 2), (2 + 0.1 * 8) / 90.0, 1e-12));
+}
+
 /* Ticks of the chosen interval on a busy CPU take what was asked for, to a nanosecond; a shorter one takes more. */
 static void the_interval_keeps_the_bound(void **state)
 {
@@ -68,9 +87,9 @@ static void what_is_not_sure_is_allowed_for(void **state)
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_spread_ns = 40 };
 
 	(void)state;
-	assert_true(near(overhead_tick_ns(&cal), 3100, 1e-9));
+	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3100, 1e-9));
 	cal.handler_spread_ns = NAN;
-	assert_true(near(overhead_tick_ns(&cal), 3060, 1e-9));
+	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3060, 1e-9));
 	cal.ticks = 0;
 	assert_true(isnan(overhead_tick_ns(&cal)));
 }
@@ -85,17 +104,17 @@ static void record_chooses_within_its_limits(void **state)
 
 	(void)state;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
-	/* 10 us in 1.01 ms, and one part in 127 longer */
-	assert_int_equal(ns, 1010000 + 1010000 / 127);
+	/* 10 us in 1.01 ms, a quarter more, and one part in 127 longer */
+	assert_int_equal(ns, 1262500 + 1262500 / 127);
 	opt.jitter_ns = 2 * MS;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
-	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1017.952 us"));
+	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1272.440 us"));
 	opt.jitter_ns = 0;
 	opt.overhead = 1e-6;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
-	assert_true(says(why.text, "a tick takes 10.00 us here, so there could be one each 10 s; the module takes an interval of 1 s at most: allow 0.00101 % or more"));
+	assert_true(says(why.text, "a tick takes 12.50 us here, so there could be one each 12.5 s; the module takes an interval of 1 s at most: allow 0.00126 % or more"));
 	/* what it advises is taken */
-	opt.overhead = 0.0000101;
+	opt.overhead = 0.0000127;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
 	cal.ticks = 0;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
@@ -132,7 +151,7 @@ static void contradictions_are_refused(void **state)
 }
 
 /* 200 ms at 1 kHz, ticks of 5 us, 2 of which they see themselves (write_recording() books 2 us). */
-static void write_one(const char *name, uint32_t ppm, double tick_ns)
+static void write_one(const char *name, uint32_t ppm, double tick_ns, unsigned int awake_ms)
 {
 	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = tick_ns, .handler_ns = 2000,
 					  .entry_ns = tick_ns - 2000, .freq_khz = 1000000, .handler_spread_ns = 1e9 };
@@ -148,7 +167,8 @@ static void write_one(const char *name, uint32_t ppm, double tick_ns)
 		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
 	}
 	put_calibration(&cal);
-	put_awake(0, 1000 * MS, 1010 * MS);
+	if (awake_ms)
+		put_awake(0, 1000 * MS, (1000 + awake_ms) * MS);
 	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
 	free(b.data);
 }
@@ -169,23 +189,32 @@ static void a_report_tells_it_beside_the_bound(void **state)
 	struct json_object *o;
 
 	(void)state;
-	write_one("kept", 10000, 5000);
+	write_one("kept", 10000, 5000, 0);
 	o = overhead_in("kept");
 	assert_true(near(number(o, "part"), 5.0 / 995, 1e-5));
 	assert_true(near(number(o, "asked"), 0.01, 1e-12));
 	assert_true(json_object_get_boolean(member(o, "kept")));
-	assert_true(near(number(json_object_array_get_idx(member(o, "cpus"), 0), "recorder_awake_s"), 0.01, 1e-9));
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("kept")), 0);
-	assert_true(says(out, "# overhead   ticks made what ran take 0.50 % longer; the recorder was awake for 5.00 % of the time on CPU 0"));
+	assert_true(says(out, "# overhead   what ran took 0.50 % longer, 0.50 % of it by ticks\n"));
 	assert_true(says(out, "record was asked for 1 % at most, which was kept"));
-	write_one("missed", 1000, 5000);
+	write_one("missed", 1000, 5000, 0);
 	o = overhead_in("missed");
 	assert_false(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("missed")), 0);
 	assert_true(says(out, "record was asked for 0.1 % at most, which was missed"));
-	write_one("free", 0, 5000);
+	/* 10 ms of the recorder on the only CPU */
+	write_one("shared", 10000, 5000, 10);
+	o = overhead_in("shared");
+	assert_true(near(number(json_object_array_get_idx(member(o, "cpus"), 0), "recorder_awake_s"), 0.01, 1e-9));
+	assert_true(near(number(o, "part"), 11 / 189.0, 1e-4) && near(number(o, "ticks_part"), 1 / 189.0, 1e-4));
+	assert_false(json_object_get_boolean(member(o, "kept")));
+	json_object_put(o);
+	assert_int_equal(kjoule("report %s", temp_path("shared")), 0);
+	assert_true(says(out, "the recorder was awake for 5.00 % of the time on CPU 0"));
+	assert_true(says(out, "which was missed: the recorder had to share the program's CPUs"));
+	write_one("free", 0, 5000, 0);
 	o = overhead_in("free");
 	assert_null(member(o, "asked"));
 	assert_null(member(o, "kept"));
@@ -201,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_a_part_of_what_ran),
+		cmocka_unit_test(who_records_counts_where_others_would_run),
 		cmocka_unit_test(the_interval_keeps_the_bound),
 		cmocka_unit_test(what_is_not_sure_is_allowed_for),
 		cmocka_unit_test(record_chooses_within_its_limits),

@@ -135,7 +135,7 @@ static void each_block_at_its_own_frequency_saves(void **state)
 				     value(12, 0.1) };
 	const struct value j[] = {
 		value(7, 0.1), value(5, 0.1), value(4, 0.1), value(8, 0.1), value(NAN, 0), value(5, 0.1),
-		value(3, 0.1), value(4, 0.1), value(6, 0.1), value(3, 0.1), value(NAN, 0), value(6, 0.1),
+		value(3, 0.1), value(4, 0.1), value(6, 0.1), value(2.9, 0.1), value(NAN, 0), value(6, 0.1),
 		value(0.2, 0.01), value(0.2, 0.01), value(NAN, 0), value(NAN, 0), value(NAN, 0), value(1, 0.01),
 	};
 	const struct value delay[] = {
@@ -161,6 +161,7 @@ static void each_block_at_its_own_frequency_saves(void **state)
 	/* one without an interval stays where it is */
 	memcpy(vague, j, sizeof(j));
 	vague[6].lo = vague[6].hi = NAN;
+	vague[9] = value(3.5, 0.1);
 	assert_int_equal(sweep_save(&(struct sweep_table){ 6, 3, khz, threads, all, vague, delay }, 39, &s), 0);
 	assert_true(s.chosen[1] == SWEEP_NONE && s.moved == 1 && near(s.saved_j.v, 1, 1e-9) && s.saved_j.hi > s.saved_j.v);
 	free(s.chosen);
