@@ -237,6 +237,16 @@ class Truth:
         return mix.true_figures(dict(zip(chip.FIELDS, map(sum, zip(*rows)))) if rows else dict.fromkeys(chip.FIELDS, 0))
 
 
+def by_process(rows):
+    """((pid, block), time and energy): a process has two names, that of the shell before it became the program."""
+    sums = {}
+    for row in sorted(rows, key=lambda r: -r["time_s"]):
+        s = sums.setdefault((row["pid"], row["function"]), {"comm": row["comm"], "time_s": 0, "energy_package_j": 0})
+        s["time_s"] += row["time_s"]
+        s["energy_package_j"] += row["energy_package_j"]
+    return sums.items()
+
+
 class Recording:
     """One recording of one program."""
 
@@ -254,12 +264,10 @@ class Recording:
         self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
         self.blocks = []        # (name, measured row, true figures, whether it is coarse)
         coarse = coarse_rows(samples, names)
-        for row in self.report["rows"]:
-            if row["kind"] == "named" and row["function"] in names:
-                true = truth.of(row["pid"], names[row["function"]])
-                if true["time_s"] >= BLOCK * self.time_s:
-                    self.blocks.append((f"{row['comm']}:{named(names[row['function']], samples)}", row, true,
-                                        (row["pid"], row["function"]) in coarse))
+        for (pid, block), row in by_process(r for r in self.report["rows"] if r["kind"] == "named" and r["function"] in names):
+            true = truth.of(pid, names[block])
+            if true["time_s"] >= BLOCK * self.time_s:
+                self.blocks.append((f"{row['comm']}:{named(names[block], samples)}", row, true, (pid, block) in coarse))
         if program.cpus == 1:
             mine = sum(r["energy_package_j"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"] in pids)
             true = sum(truth.of(pid)["energy_j"] for pid in pids)
