@@ -215,7 +215,7 @@ const char *report_model_note(const struct report_model *m, uint32_t function)
 static void print_edges(const struct profile_package *package, const struct edge_result *e)
 {
 	if (!e) {
-		printf("# windows    %zu, too few of a kind to tell powers from; record for longer\n", package->n_windows);
+		printf("# windows    %zu, too few of a kind that agree with each other to tell powers from; record for longer\n", package->n_windows);
 		return;
 	}
 	printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",

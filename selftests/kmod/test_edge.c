@@ -224,6 +224,7 @@ static void check_stuck(const char *parameter)
 	ktap_check(drain_until(&d, walk, 3000, &seen[0].windows, 20), "%s: there are windows", parameter);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &before);
 	set_parameter("vchip_source", parameter, "1");
+	drain_map(&d, walk);
 	windows = seen[0].windows;
 	drain_until(&d, walk, STUCK_MS, &seen[0].windows, UINT64_MAX);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &after);

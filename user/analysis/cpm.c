@@ -31,12 +31,14 @@
 
 /*
  * An edge of the counter is seen at the next tick: what one window has too much by that the next one lacks, and
- * the sum of both is right. Batches of few windows are not independent of the next therefore: the covariance of neighbours belongs to
- * the variance of the sum, as long as there are enough batches to tell it, and leaves a part of it.
+ * the sum of both is right. Batches of few windows would seem to vary by what cancels out between them: they have so many, and there are
+ * fewer of them, but no fewer than FEW as long as there are windows for that.
  */
-#define LONG_BATCH	8	/* windows; between batches of so many it does not matter */
-#define CORRELATED	10	/* batches */
-#define LEAST_VARIANCE	0.05
+#define LONG_BATCH	8	/* windows */
+#define FEW		5	/* batches */
+
+/* Refinement that does not come to an end may still move so many times its last step. */
+#define REST_MOST	100.0
 
 /*
  * Windows from the readings; those at both ends are known only in part. Readings without
@@ -790,10 +792,17 @@ static void count_window(struct levels *l, const struct cpm_window *win)
 	}
 }
 
+static uint64_t batches_of(uint64_t windows)
+{
+	uint64_t most = windows < FEW ? windows : FEW, n = windows / LONG_BATCH;
+
+	return n < most ? most : n < BATCHES ? n : BATCHES;
+}
+
 /* The residual of one window more, into batches of as many windows each. */
 static void add_residual(struct sums *s)
 {
-	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
+	uint64_t batches = batches_of(s->windows);
 
 	if (!s->until)
 		s->until = (s->windows + batches - 1) / batches;
@@ -830,8 +839,8 @@ static void sum_window(struct levels *l, const struct cpm_window *win)
 
 static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
 {
-	uint64_t batches = s->windows < BATCHES ? s->windows : BATCHES;
-	double sum = 0, squares = 0, pairs = 0;
+	uint64_t batches = batches_of(s->windows);
+	double sum = 0, squares = 0;
 
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[steps - 1];
@@ -845,16 +854,6 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
 		return;
 	g->dof = batches - 1;
 	g->variance = squares * batches / g->dof;
-	if (batches < CORRELATED || s->windows > batches * LONG_BATCH)
-		return;
-	for (uint64_t i = 0; i + 1 < batches; i++)
-		pairs += (s->batch[i] - sum / batches) * (s->batch[i + 1] - sum / batches);
-	/* of independent ones one in ten seems to go so much against its neighbour */
-	if (pairs >= -1.28 * squares / sqrt(batches))
-		return;
-	g->variance = fmax(g->variance + 2 * pairs * batches / g->dof, LEAST_VARIANCE * g->variance);
-	/* two sums are told from the same batches: it is less well known */
-	g->dof /= 2;
 }
 
 /*
@@ -864,7 +863,7 @@ static void conclude(const struct sums *s, unsigned int steps, struct cpm_group 
  */
 static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
 {
-	double first = 0, last = 0, rest = 1;
+	double first = 0, last = 0, rest = REST_MOST;
 
 	if (steps < 3)
 		return;
@@ -872,8 +871,8 @@ static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t 
 		first += fabs(sums[g].uj[1] - sums[g].uj[0]);
 		last += fabs(sums[g].uj[2] - sums[g].uj[1]);
 	}
-	if (first > 0 && last < first)
-		rest = last / (first - last);
+	if (last < first)
+		rest = fmin(last / (first - last), REST_MOST);
 	for (uint32_t g = 0; g < n_groups; g++)
 		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
 }

@@ -35,6 +35,9 @@
 /* A window is off anyway by such a part of its energy: by how well the moves of a counter are timed. */
 #define OFF_ANYWAY	0.002
 
+/* Where more of the windows than this part agree with no other it is not known which are right. */
+#define WILD_MOST	0.25
+
 /* Windows of held CPUs alone, without which their power is not known. */
 #define SPINS_LEAST	10
 
@@ -273,6 +276,10 @@ static int survey_windows(const struct edge_input *in, const struct story *st, s
 	s.seen = calloc(in->vectors->n_vectors + 1, sizeof(*s.seen));
 	if (!s.seen)
 		return -ENOMEM;
+	for (uint32_t i = 0; i < in->vectors->n_vectors; i++) {
+		v[i].ns = 0;
+		v[i].windows = 0;
+	}
 	for (size_t j = 0; j < in->n_windows; j++) {
 		if (!is_used(in, st, j))
 			continue;
@@ -730,7 +737,6 @@ static int find_wild(const struct edge_input *in, const struct story *st, const 
 		st->wild[s->window[i]] = far[i].differs;
 		r->wild += far[i].differs;
 	}
-	r->windows -= r->wild;
 	free(s->off);
 	free(s->anyway);
 	free(s->window);
@@ -738,8 +744,9 @@ static int find_wild(const struct edge_input *in, const struct story *st, const 
 	return ret;
 }
 
+/* @last: without those that are wild; else only find them */
 static int solve(const struct edge_input *in, const struct story *st, const struct vector *v, size_t columns,
-		 struct edge_result *r)
+		 bool last, struct edge_result *r)
 {
 	struct system s = { .n = columns + 2 };
 	gsl_matrix *inverse;
@@ -747,11 +754,9 @@ static int solve(const struct edge_input *in, const struct story *st, const stru
 
 	if (!ret)
 		ret = fit_windows(in, st, v, r, &s, inverse);
-	if (!ret)
+	if (!ret && !last)
 		ret = find_wild(in, st, v, r, &s);
-	if (!ret)
-		ret = fit_windows(in, st, v, r, &s, inverse);
-	if (!ret) {
+	if (!ret && last) {
 		for_each_row(in, st, v, r->spin_w.v, add_score, &s);
 		blur_all(in, st, v, &s);
 		conclude(in, v, &s, inverse, r);
@@ -792,12 +797,16 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 			v[i].major = v[i].runs && v[i].ticks >= EDGE_TICKS_LEAST * v[i].runs;
 		ret = find_changes(&st, v, r->n_vectors);
 	}
-	if (!ret)
+	/* once with all windows, and without those that agree with no other */
+	for (int pass = 0; pass < 2 && !ret; pass++) {
 		ret = survey_windows(in, &st, v, &ns, &r->windows);
-	if (!ret)
-		ret = choose(in, v, ns, r, &columns);
-	if (!ret)
-		ret = solve(in, &st, v, columns, r);
+		if (!ret)
+			ret = choose(in, v, ns, r, &columns);
+		if (!ret)
+			ret = solve(in, &st, v, columns, pass, r);
+		if (!ret && r->wild > WILD_MOST * r->windows)
+			ret = -ENODATA;
+	}
 	free(st.seen);
 	free(st.changes);
 	free(st.from);
