@@ -34,7 +34,6 @@
  * from the second look, and takes part in the next one.
  */
 #include <asm/irq_work.h>
-#include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -49,6 +48,7 @@
 #include "counter.h"
 #include "edge.h"
 #include "grid.h"
+#include "hold.h"
 #include "sampler.h"
 
 #define EDGE_PERIODS	2	/* the leader waits so long for an edge */
@@ -71,9 +71,6 @@
 
 /* Should the clock stand while all CPUs spin: so many rounds are a second or some. */
 #define ROUNDS_MOST	(1U << 23)
-
-/* Two that hold the same CPUs would wait for one another. */
-static atomic_t taken;
 
 /* What is known of a window when it is over. */
 struct outcome {
@@ -385,8 +382,11 @@ static void held_cpu(struct irq_work *work)
 	/* it may be too late for it */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
 		arrive(c);
-		if (!be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o))
+		if (!be_held(c, now + HOLD_PERIODS * domain_of(e->edges)->update_period_ns, &o)) {
+			if (READ_ONCE(e->stopping))
+				return;
 			o = (struct outcome){ .c_ns = ktime_get_ns(), .failed = true };
+		}
 		write_outcome(c, &o, 0, 0);
 	}
 	/* where the leader is nowhere to be seen, look again later */
@@ -530,6 +530,8 @@ static u64 spin(struct kjoule_edge *e, u64 a_ns)
 
 	e->unsure = false;
 	c_ns = wait_edge(e, a_ns + patience_ns(e));
+	if (!c_ns && READ_ONCE(e->stopping))
+		return 0;
 	failed = !c_ns || unsure || e->unsure;
 	write_spin(e->leader, a_ns, c_ns ?: ktime_get_ns(), a_total, e->counter.total, failed);
 	if (failed) {
@@ -668,7 +670,7 @@ static bool holds_all(struct kjoule_source *src, struct kjoule_sampler **sampler
  * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that is read in the tick, or one that moves
  * less often than each 20 ms, or at unknown times; no high-resolution timers), -EINVAL (a CPU of a
  * package is not of the
- * session), -EBUSY (another session has them), -ENOMEM.
+ * session), -EBUSY (another session holds CPUs), -ENOMEM.
  */
 int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
 		     struct kjoule_sampler **sampler, unsigned int n, const char **why)
@@ -698,16 +700,14 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		*why = "edge windows hold all CPUs of a package: have all of them in the session";
 		return -EINVAL;
 	}
-	if (atomic_cmpxchg(&taken, 0, 1)) {
-		*why = "another session has edge windows; there can be only one";
+	if (!kjoule_hold_take(why))
 		return -EBUSY;
-	}
 	es = kzalloc(struct_size(es, cpu, n), GFP_KERNEL_ACCOUNT);
 	if (es)
 		es->edge = kcalloc(n, sizeof(*es->edge), GFP_KERNEL_ACCOUNT);
 	if (!es || !es->edge) {
 		kfree(es);
-		atomic_set(&taken, 0);
+		kjoule_hold_give();
 		return -ENOMEM;
 	}
 	es->src = src;
@@ -738,7 +738,7 @@ void kjoule_edges_free(struct kjoule_edges *edges)
 		return;
 	kfree(edges->edge);
 	kfree(edges);
-	atomic_set(&taken, 0);
+	kjoule_hold_give();
 }
 
 /* As the session's own records of the first source have it. */

@@ -456,15 +456,17 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		kjoule_session_halt(s);
 		goto out;
 	}
-	if (sweep_period(s))
-		schedule_delayed_work(&s->sweep, sweep_period(s));
-	kjoule_session_start_pollers(s);
-	kjoule_edges_run(s->edges);
+	/* before what the halt does not stop */
 	err = kjoule_vpm_run(s->vpm);
 	if (err) {
 		*why = "no thread can be had for readings of blocks";
 		kjoule_session_halt(s);
+		goto out;
 	}
+	if (sweep_period(s))
+		schedule_delayed_work(&s->sweep, sweep_period(s));
+	kjoule_session_start_pollers(s);
+	kjoule_edges_run(s->edges);
 out:
 	mutex_unlock(&s->lock);
 	cpus_read_unlock();

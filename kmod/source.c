@@ -247,6 +247,8 @@ struct kjoule_source *kjoule_source_get_started(const char *name)
 		err = src->ops->start ? source_probe(src, since) : -EOPNOTSUPP;
 		if (!err && !try_module_get(src->owner))
 			err = -ENODEV;
+		if (err && err != -EINTR && err != -EOPNOTSUPP)
+			err = -ENODEV;
 		if (!err)
 			found = src;
 		if (found || !any || err == -EINTR)

@@ -48,6 +48,7 @@
 #include "compat/compat.h"
 #include "counter.h"
 #include "grid.h"
+#include "hold.h"
 #include "sampler.h"
 #include "source.h"
 #include "vpm.h"
@@ -65,17 +66,18 @@
 /* Places that a function is called from. */
 #define CALLERS		8
 
-/* Should the clock stand: so many looks are a second or some. */
-#define ROUNDS_MOST	(1U << 23)
+/* Should the clock stand: so many looks are some tenths of a second. */
+#define ROUNDS_MOST	(1U << 22)
 
-/* Two would start one another's meter, and hold one another's CPUs. */
-static atomic_t taken;
+/* The time between two armings doubles with each that fails, so many times. */
+#define BACK_OFF	6U
 
 enum round { ROUND_DELAYED, ROUND_UNDELAYED, ROUND_HELD, ROUND_LEARN };
 
 enum state {
 	STATE_OFF,
 	STATE_ARMED,
+	STATE_STARTING,		/* somebody is at the first instruction */
 	STATE_STARTED,
 	STATE_STOPPED,
 	STATE_DONE,
@@ -86,6 +88,7 @@ enum state {
 /**
  * struct vpm_block - a block of the session
  * @pid:	of its process
+ * @exec_id:	of the program that it was then; another one has other code there
  * @place:	where; its pid is of no use here
  * @end:	where it returns to, as far as was learnt
  * @met:	how often each of these was
@@ -93,6 +96,7 @@ enum state {
  */
 struct vpm_block {
 	struct pid *pid;
+	u64 exec_id;
 	struct kjoule_vpm_place place;
 	u64 end[CALLERS];
 	u32 met[CALLERS];
@@ -125,6 +129,7 @@ struct vpm_cpu {
  * @state:	of the round
  * @round:	what kind it is
  * @number:	of it
+ * @fails:	rounds in a row that failed
  * @at:		the block
  * @end:	where that is expected to end
  * @armed_ns:	see above; so are the next ones
@@ -159,6 +164,7 @@ struct kjoule_vpm {
 	atomic_t state;
 	enum round round;
 	u32 number;
+	unsigned int fails;
 	struct vpm_block *at;
 	u64 end;
 	u64 armed_ns;
@@ -323,18 +329,21 @@ static void learn(struct vpm_block *b, u64 end)
 
 static bool is_wanted(const struct kjoule_vpm *v)
 {
-	return task_tgid(current) == v->at->pid && kjoule_whom_runs(v->whom);
+	return task_tgid(current) == v->at->pid && current->self_exec_id == v->at->exec_id &&
+	       kjoule_whom_runs(v->whom);
 }
 
 /* Where it will return to, if it is at the first instruction of a function. */
 static bool finds_end(struct kjoule_vpm *v, const struct pt_regs *regs)
 {
-	unsigned long end;
+	const void __user *sp = (void __user *)user_stack_pointer((struct pt_regs *)regs);
+	u64 end = 0;
 
 	if (v->at->place.end)
 		return true;
-	if (copy_from_user_nofault(&end, (void __user *)user_stack_pointer((struct pt_regs *)regs),
-				   sizeof(end)))
+	/* what is not the head of a function has anything there */
+	if (copy_from_user_nofault(&end, sp, user_64bit_mode((struct pt_regs *)regs) ? 8 : 4) ||
+	    !end || end >= TASK_SIZE_MAX || end == v->at->place.start || end == v->at->place.next)
 		return false;
 	learn(v->at, end);
 	return end == v->end || v->round == ROUND_LEARN || v->round == ROUND_HELD;
@@ -345,7 +354,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
 
-	if (atomic_cmpxchg(&v->state, STATE_ARMED, STATE_STARTED) != STATE_ARMED)
+	if (atomic_cmpxchg(&v->state, STATE_ARMED, STATE_STARTING) != STATE_ARMED)
 		return;
 	if (!is_wanted(v) || !finds_end(v, regs)) {
 		atomic_set(&v->state, STATE_ELSEWHERE);
@@ -373,7 +382,9 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	if (v->src->ops->start(v->src, v->domain)) {
 		atomic_set(&v->state, STATE_FAILED);
 		irq_work_queue(&v->work);
+		return;
 	}
+	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L */
 }
 
 /* A return of the same call? A recursion comes by with less of the stack. */
@@ -389,10 +400,12 @@ static void on_stop(struct perf_event *event, struct perf_sample_data *data, str
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
 
-	if (atomic_read(&v->state) != STATE_STARTED || current != v->task || !is_same_call(v, regs))
+	if (atomic_read_acquire(&v->state) != STATE_STARTED ||	/* L */
+	    current != v->task || !is_wanted(v) || !is_same_call(v, regs))
 		return;
 	v->stop_ns = ktime_get_ns();
-	v->waited = waited_ns(current) - v->waited;
+	/* of another clock */
+	v->waited = min(waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
 	if (v->where != smp_processor_id() || v->switches != switches_of(current))
 		v->flags |= KJOULE_READING_MOVED;
 	v->where = smp_processor_id();
@@ -407,6 +420,7 @@ static void on_stop(struct perf_event *event, struct perf_sample_data *data, str
 static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu, u64 address,
 					  perf_overflow_handler_t handler)
 {
+#ifdef CONFIG_HAVE_HW_BREAKPOINT
 	struct perf_event_attr attr;
 
 	hw_breakpoint_init(&attr);
@@ -416,6 +430,9 @@ static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu
 	attr.exclude_kernel = 1;
 	attr.disabled = 1;
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, handler, v);
+#else
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
 }
 
 static void drop(struct perf_event **event)
@@ -441,7 +458,8 @@ static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, u64 start, u64 stop
 	struct vpm_cpu *c = &v->cpu[i];
 	unsigned int cpu = v->sampler[i]->cpu;
 
-	if (!cpu_online(cpu))
+	/* there, and with a ring that may be written */
+	if (!cpu_online(cpu) || READ_ONCE(v->sampler[i]->away))
 		return 0;
 	if (stop) {
 		c->stop = make_breakpoint(v, cpu, stop, on_stop);
@@ -452,30 +470,39 @@ static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, u64 start, u64 stop
 	return PTR_ERR_OR_ZERO(c->start);
 }
 
+/* So many hits, and it is switched off. */
+static void let_hit(struct perf_event *event, int times)
+{
+	atomic_set(&event->event_limit, times);
+	perf_event_enable(event);
+}
+
 /* Those that stop first: who comes by then has both. */
-static int enable(struct kjoule_vpm *v)
+static void enable(struct kjoule_vpm *v)
 {
 	unsigned int i;
-	int err = 0;
 
-	for (i = 0; i < v->n && !err; i++) {
+	for (i = 0; i < v->n; i++) {
 		if (v->cpu[i].stop)
-			err = perf_event_refresh(v->cpu[i].stop, STOPS_MOST);
+			let_hit(v->cpu[i].stop, STOPS_MOST);
 	}
+	v->task = NULL;
 	v->armed_ns = ktime_get_ns();
 	v->hit_ns = v->armed_ns;
 	atomic_set(&v->state, STATE_ARMED);
-	for (i = 0; i < v->n && !err; i++) {
+	for (i = 0; i < v->n; i++) {
 		if (v->cpu[i].start)
-			err = perf_event_refresh(v->cpu[i].start, 1);
+			let_hit(v->cpu[i].start, 1);
 	}
-	return err;
 }
 
-/* Return: 0, or -errno if a breakpoint can not be had; one of a CPU that is just going is none */
+/*
+ * Return: 0, or -errno if a breakpoint can not be had; one of a CPU that is just going is none.
+ * -ENODEV: there is no CPU for it
+ */
 static int arm(struct kjoule_vpm *v, u64 start, u64 stop)
 {
-	unsigned int i;
+	unsigned int i, n = 0;
 	int err = 0;
 
 	for (i = 0; i < v->n && !err; i++) {
@@ -485,8 +512,14 @@ static int arm(struct kjoule_vpm *v, u64 start, u64 stop)
 			drop(&v->cpu[i].start);
 			err = 0;
 		}
+		n += !!v->cpu[i].start;
 	}
-	return err ?: enable(v);
+	if (err)
+		return err;
+	if (!n)
+		return -ENODEV;
+	enable(v);
+	return 0;
 }
 
 static bool is_over(const struct kjoule_vpm *v)
@@ -523,6 +556,7 @@ static void book(struct kjoule_vpm *v, int state)
 	case STATE_ARMED:
 		v->books.unmet++;
 		break;
+	case STATE_STARTING:
 	case STATE_STARTED:
 		v->books.unended++;
 		break;
@@ -579,10 +613,14 @@ static void take_reading(struct kjoule_vpm *v)
 		await(v);
 	disarm(v);
 	irq_work_sync(&v->work);
+	/* no CPU of the session is there: as if it had not been tried */
+	if (err == -ENODEV)
+		return;
 	if (err)
 		v->books.failed++;
 	else if (!kthread_should_stop())
 		book(v, atomic_read(&v->state));
+	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
 	v->number++;
 	atomic_set(&v->state, STATE_OFF);
 }
@@ -597,8 +635,10 @@ static struct vpm_block *choose_block(struct kjoule_vpm *v)
 	rcu_read_lock();
 	for (i = 0; i < n && !found; i++) {
 		struct vpm_block *b = &v->block[(first + i) % n];
+		struct task_struct *task = pid_task(b->pid, PIDTYPE_TGID);
 
-		if (pid_task(b->pid, PIDTYPE_TGID))
+		if (task && READ_ONCE(task->self_exec_id) == b->exec_id &&
+		    atomic_read(&task->signal->live))
 			found = b;
 	}
 	rcu_read_unlock();
@@ -612,7 +652,8 @@ static int arms(void *data)
 	/* or who is measured goes on before this thread is done, and is preempted in a reading */
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
-		ktime_t pause = ns_to_ktime(v->interval_ns / 2 + random_below(v->interval_ns));
+		u64 wait = v->interval_ns / 2 + random_below(v->interval_ns);
+		ktime_t pause = ns_to_ktime(wait << min(v->fails, BACK_OFF));
 
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (!kthread_should_stop())
@@ -664,7 +705,9 @@ static int measure_rest(struct kjoule_vpm *v)
 		if (!err)
 			v->rest_uw = min(v->rest_uw, scale_uw(v, raw));
 	}
-	return v->rest_uw == U64_MAX ? err : 0;
+	if (v->rest_uw != U64_MAX)
+		return 0;
+	return err == -EAGAIN ? -EIO : err == -ECANCELED ? -EBUSY : err;
 }
 
 /* The package's power where it is told. */
@@ -734,7 +777,7 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
  * Context: process, sleeps for some sensing intervals.
  * Return: 0, -ERANGE (@interval_ns), -EOPNOTSUPP (no such meter; no hardware breakpoints or
  * interrupts to oneself), -ENOENT, -ENODEV, -EINTR (see kjoule_source_get()), -EBUSY (another
- * session has readings), -ENOMEM, or what the meter says.
+ * session holds CPUs, or somebody else has the meter), -ENOMEM, or what the meter says.
  */
 int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns,
 		   const struct kjoule_whom *whom, struct kjoule_sampler **sampler, unsigned int n,
@@ -744,17 +787,15 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns
 	int err;
 
 	if (!IS_ENABLED(CONFIG_HAVE_HW_BREAKPOINT) || !IS_ENABLED(CONFIG_X86) ||
-	    !arch_irq_work_has_interrupt()) {
-		*why = "readings of blocks need x86 breakpoints, and interrupts to oneself";
+	    !arch_irq_work_has_interrupt() || hrtimer_resolution != 1) {
+		*why = "readings of blocks need x86 breakpoints and high-resolution timers";
 		return -EOPNOTSUPP;
 	}
-	if (atomic_cmpxchg(&taken, 0, 1)) {
-		*why = "another session has readings of blocks; there can be only one";
+	if (!kjoule_hold_take(why))
 		return -EBUSY;
-	}
 	v = kzalloc(sizeof(*v), GFP_KERNEL_ACCOUNT);
 	if (!v) {
-		atomic_set(&taken, 0);
+		kjoule_hold_give();
 		return -ENOMEM;
 	}
 	mutex_init(&v->lock);
@@ -789,7 +830,7 @@ void kjoule_vpm_free(struct kjoule_vpm *v)
 	kjoule_source_put(v->src);
 	kfree(v->cpu);
 	kfree(v);
-	atomic_set(&taken, 0);
+	kjoule_hold_give();
 }
 
 static int check_place(const struct kjoule_vpm_place *p, const char **why)
@@ -822,7 +863,8 @@ static int try_place(struct kjoule_vpm *v, const struct kjoule_vpm_place *p, con
 		ret = PTR_ERR_OR_ZERO(event[0]) ?: PTR_ERR_OR_ZERO(event[1]);
 		for (k = 0; k < 2; k++)
 			drop(&event[k]);
-		err = 0;
+		/* of a CPU that is just going nothing is known */
+		err = ret == -ENODEV ? ret : 0;
 	}
 	if (ret == -ENOSPC || ret == -EBUSY)
 		*why = "no two breakpoints are free; does a debugger have them?";
@@ -843,14 +885,20 @@ static int try_place(struct kjoule_vpm *v, const struct kjoule_vpm_place *p, con
  */
 int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
 {
-	struct pid *pid;
 	int ret = check_place(place, why);
+	struct task_struct *task;
+	u64 exec_id = 0;
+	struct pid *pid;
 
 	if (ret)
 		return ret;
 	pid = find_get_pid(place->pid);
 	rcu_read_lock();
-	ret = pid && pid_task(pid, PIDTYPE_TGID) ? 0 : -ESRCH;
+	task = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+	if (task)
+		exec_id = READ_ONCE(task->self_exec_id);
+	else
+		ret = -ESRCH;
 	rcu_read_unlock();
 	if (ret)
 		*why = "no process with that pid";
@@ -859,12 +907,14 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 		*why = "there are too many blocks";
 		ret = -ENOSPC;
 	}
-	if (!ret)
+	/* of later ones the rounds may have the registers just now */
+	if (!ret && !v->n_blocks)
 		ret = try_place(v, place, why);
 	if (!ret) {
 		struct vpm_block *b = &v->block[v->n_blocks];
 
 		b->pid = get_pid(pid);
+		b->exec_id = exec_id;
 		b->place = *place;
 		ret = v->n_blocks;
 		smp_store_release(&v->n_blocks, v->n_blocks + 1);	/* pairs with Z */

@@ -565,7 +565,7 @@ module_init(vchip_source_init);
 
 static void __exit vchip_source_exit(void)
 {
-	if (source_chip->head->meter_ns)
+	if (vchip_ina_source.ready_ns)
 		kjoule_source_unregister(&vchip_ina_source);
 	kjoule_source_unregister(&vchip_hub_source);
 	kjoule_source_unregister(&vchip_rails_source);
