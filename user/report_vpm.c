@@ -317,7 +317,7 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct report
 
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
-			ret = take(blocks, vpm->n_blocks, v->tl.cpus[i].readings[k], &held);
+			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
 		struct block *block = &blocks[i];
 

@@ -16,6 +16,8 @@
 #include <json-c/json.h>
 #include "looped.h"
 #include "record.h"
+#include "recording.h"
+#include "report.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -151,6 +153,32 @@ static void test_report(void **state)
 	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "3 times nobody came by"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
+}
+
+/* A large recording's records are read from the file, a chunk at a time. */
+static void test_large(void **state)
+{
+	uint64_t usual = kjoule_recording_keep_most;
+	struct kjoule_error error = { "" };
+	struct view kept, left;
+
+	(void)state;
+	record("large", 240, 0, 25);
+	assert_int_equal(view_open(temp_path("large"), &kept, &error), 0);
+	kjoule_recording_keep_most = 0;
+	assert_int_equal(view_open(temp_path("large"), &left, &error), 0);
+	kjoule_recording_keep_most = usual;
+	assert_true(left.rec.left_in_file && !kept.rec.left_in_file);
+	assert_int_equal(report_vpm_readings(&kept), 240);
+	assert_int_equal(report_vpm_readings(&left), 240);
+	for (size_t i = 0; i < 240; i++) {
+		const struct kjoule_vpm_reading *x = &kept.tl.cpus[0].readings[i], *y = &left.tl.cpus[0].readings[i];
+
+		assert_int_equal(x->number, i);
+		assert_memory_equal(x, y, sizeof(*x));
+	}
+	view_close(&left);
+	view_close(&kept);
 }
 
 /* The other models know nothing of readings; what was held is in no total. */
@@ -324,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_other_models),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_not_told),
