@@ -223,6 +223,9 @@ static int choose_vpm(const struct view *v, const char *path, struct report_opti
 	int ret;
 
 	if (opt->model == REPORT_VPM && !n) {
+		if (v->rec.meta.session.vpm.readings && opt->cut)
+			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64 " in all of it",
+					  path, v->rec.meta.session.vpm.readings);
 		if (v->rec.meta.session.vpm.interval_ns)
 			return cmd_failed("%s: --model vpm: it has no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed",
 					  path, v->rec.meta.session.vpm.unmet, v->rec.meta.session.vpm.unended,

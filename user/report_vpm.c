@@ -218,7 +218,8 @@ static void row(struct output *out, const struct block *b)
 	output_row(out);
 }
 
-static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
+static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w,
+		       bool cut)
 {
 	printf("# meter      %s, %.3f ms; %.3f W when the session was made", vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
 	if (!isnan(held_w->v))
@@ -229,6 +230,8 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
 	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
+	if (cut)
+		printf("#            these counts are of all of the recording, what is below of the part that was asked for\n");
 	putchar('\n');
 }
 
@@ -264,7 +267,7 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	for (size_t i = 0; i < n; i++)
 		held_w = isnan(blocks[i].result.held_w.v) ? held_w : &blocks[i].result.held_w;
 	if (opt->format == OUTPUT_TABLE)
-		print_head(vpm, in, held_w);
+		print_head(vpm, in, held_w, opt->cut);
 	if (head)
 		json_object_object_add(head, "vpm", head_json(vpm, in, held_w));
 	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));

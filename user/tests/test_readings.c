@@ -181,6 +181,27 @@ static void test_large(void **state)
 	view_close(&kept);
 }
 
+/* A part of the time has the readings that were made in it, beside the books of all of it. */
+static void test_part(void **state)
+{
+	struct json_object *doc, *row;
+
+	(void)state;
+	record("part", 240, 0, 25);
+	doc = report("--model vpm --from 2s --to 8s", "part", 0);
+	row = find_row(doc, "block", NULL);
+	/* four in each 200 ms */
+	assert_in_range(number(row, "readings") + number(row, "held"), 118, 120);
+	assert_true(near(number(row, "power_w"), LOOP_W, 0.02 * LOOP_W));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --from 2s --to 8s %s", temp_path("part")), 0);
+	assert_true(says(out, "these counts are of all of the recording"));
+	assert_int_equal(kjoule("report %s", temp_path("part")), 0);
+	assert_false(says(out, "these counts are of all of the recording"));
+	assert_int_equal(kjoule("report --model vpm --from 110ms --to 180ms %s", temp_path("part")), 1);
+	assert_true(says(err, "between --from and --to"));
+}
+
 /* The other models know nothing of readings; what was held is in no total. */
 static void test_other_models(void **state)
 {
@@ -353,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_other_models),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_not_told),
