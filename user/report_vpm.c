@@ -148,11 +148,9 @@ static double half_of(const struct value *v)
 /* Equation 3, with both intervals. */
 static void find_energy(struct block *b)
 {
-	const struct value *p = &b->result.power_w, *t = &b->time_s;
-	double v = p->v * t->v, half = hypot(half_of(p) * t->v, p->v * half_of(t));
-
-	if (!isnan(v))
-		b->energy_j = (struct value){ v, fmax(v - half, 0), v + half };
+	b->energy_j = vpm_energy(&b->result.power_w, &b->time_s);
+	if (!isnan(b->energy_j.lo))
+		b->energy_j.lo = fmax(b->energy_j.lo, 0);
 }
 
 static const char *why_not(const struct block *b)
@@ -166,6 +164,8 @@ static const char *why_not(const struct block *b)
 		return "its latency can not be told from 0; record for longer";
 	case VPM_VAGUE:
 		return "the readings tell no more than what the machine draws at all; record for longer";
+	case VPM_OUTSIDE:
+		return "the readings contradict the bounds: they tell a power below what the machine draws at rest, or above its peak";
 	case VPM_KNOWN:
 		break;
 	}
