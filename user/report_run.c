@@ -218,8 +218,9 @@ out:
 static int choose_vpm(const struct view *v, const char *path, struct report_options *opt)
 {
 	size_t n = report_vpm_readings(v);
-	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->processes &&
-		     !opt->by_region && !opt->region && !opt->budget_w;
+	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&
+		     !opt->sort_given && !opt->region && !opt->budget_w && !opt->worst_case && !opt->comm && !opt->pid &&
+		     report_vpm_has(v, &opt->named);
 	int ret;
 
 	if (opt->model == REPORT_VPM && !n) {

@@ -32,6 +32,28 @@ size_t report_vpm_readings(const struct view *v)
 	return n;
 }
 
+static bool has_readings(const struct view *v, const char *name)
+{
+	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		const struct timeline_cpu *c = &v->tl.cpus[i];
+
+		for (size_t k = 0; k < c->n_readings; k++)
+			if (c->readings[k].block < vpm->n_blocks && !strcmp(vpm->block[c->readings[k].block].name, name))
+				return true;
+	}
+	return false;
+}
+
+bool report_vpm_has(const struct view *v, const struct named *named)
+{
+	for (size_t i = 0; i < named->n; i++)
+		if (!has_readings(v, named->blocks[i].name))
+			return false;
+	return true;
+}
+
 /* Was it asked for? */
 static bool is_wanted(const struct named *named, const char *name)
 {
