@@ -3,7 +3,9 @@
  * Reports of recordings with readings of blocks, what script shows of them, and where record finds the blocks: made-up
  * recordings whose truth is known, and the test's own code.
  */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "looped.h"
@@ -368,6 +372,66 @@ static void test_resolve(void **state)
 	named_free(&named);
 }
 
+/* A copy of the test's file whose first segment reaches into the page at which its code begins, as linkers may have it. */
+static const char *share_a_page(uint64_t *code)
+{
+	size_t len;
+	uint8_t *image = read_file(looped_path(), &len);
+	Elf64_Ehdr *e = (Elf64_Ehdr *)image;
+	Elf64_Phdr *ph = (Elf64_Phdr *)(image + e->e_phoff), *first = NULL;
+
+	for (int i = 0; i < e->e_phnum; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		first = first ? first : &ph[i];
+		if (!(ph[i].p_flags & PF_X))
+			continue;
+		*code = ph[i].p_offset & -4096ull;
+		assert_true(first != &ph[i]);
+		/* they are a page apart in memory then: the code's page is mapped a second time */
+		first->p_filesz = first->p_memsz = *code + 64 - first->p_offset;
+		first->p_vaddr -= 4096;
+		break;
+	}
+	write_file(temp_path("shared"), image, len);
+	free(image);
+	return temp_path("shared");
+}
+
+/* Where the loader has put it. */
+static void test_relocate(void **state)
+{
+	struct kjoule_vpm_place place = { .pid = getpid() };
+	struct kjoule_error error = { 0 };
+	uint64_t start, code = 0, len = looped.loop_offset + 4096;
+	struct named named;
+	const char *path;
+	uint8_t *map;
+	int fd;
+
+	(void)state;
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, &error), 0);
+	start = place.start;
+	assert_int_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
+	assert_true(place.start == (uintptr_t)a_loop_and_more && place.end == 0);
+	place.start = place.next = start;
+	place.start += 1ull << 40;
+	assert_int_not_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
+	assert_true(says(error.text, "not in the code"));
+	path = share_a_page(&code);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	map = mmap(NULL, len - code, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, code);
+	assert_true(map != MAP_FAILED);
+	close(fd);
+	/* as the file's code counts */
+	place = (struct kjoule_vpm_place){ .start = looped.loop, .next = looped.loop + 4, .end = looped.loop + 8 };
+	assert_int_equal(record_block_relocate(getpid(), path, "it", &place, &error), 0);
+	assert_true(place.start == (uintptr_t)map + looped.loop_offset - code);
+	assert_true(place.next == place.start + 4 && place.end == place.start + 8);
+	munmap(map, len - code);
+	named_free(&named);
+}
+
 /* Blocks of code that would not do: in assembly, so that they are what they are. */
 void readings_loop_head(void);
 void readings_call_first(void);
@@ -416,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_command_line),
 		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_relocate),
 		cmocka_unit_test(test_no_blocks),
 		cmocka_unit_test(test_usage),
 	};
