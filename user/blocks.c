@@ -631,7 +631,7 @@ static int add_readings(struct blocks *b, const struct view *v)
 		uint64_t until = 0;
 
 		for (size_t k = 0; k < cpu->n_readings; k++) {
-			const struct kjoule_vpm_reading *r = cpu->readings[k];
+			const struct kjoule_vpm_reading *r = &cpu->readings[k];
 			struct windows_hold *h;
 
 			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > WINDOWS_LONGEST_NS ||

@@ -168,6 +168,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 	while (!ret && (c = getopt_long(argc, argv, ":gh", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_BY:
+			opt->by_given = true;
 			ret = report_parse_grain("report", optarg, opt);
 			break;
 		case OPT_BLOCK:
@@ -187,6 +188,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			ret = parse_weight(optarg, &opt->weight);
 			break;
 		case OPT_SORT:
+			opt->sort_given = true;
 			ret = parse_sort(optarg, &opt->sort);
 			break;
 		case OPT_MODEL:
@@ -256,7 +258,8 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--model mixture, edge and vpm do not go with --raw, which is cpm as ALEA has it");
 	if (is_fitted(opt) && opt->convergence)
 		return cmd_usage("report", "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
-	if (opt->model == REPORT_VPM && (opt->callers || opt->processes || opt->by_region || opt->region || opt->budget_w || opt->worst_case || opt->comm || opt->pid))
+	if (opt->model == REPORT_VPM && (opt->callers || opt->by_given || opt->sort_given || opt->region || opt->budget_w ||
+					 opt->worst_case || opt->comm || opt->pid))
 		return cmd_usage("report", "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
 	if (opt->model == REPORT_AUTO && (opt->raw || opt->convergence))
 		opt->model = REPORT_CPM;

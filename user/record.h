@@ -268,6 +268,14 @@ int record_block_add(struct named *blocks, const char *text, const char **why);
 int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
 			 struct kjoule_error *err);
 /**
+ * record_block_relocate() - from addresses as the file counts to those of a process that has it mapped
+ * @path:	the file, as /proc has it
+ * @name:	of the block, for @err
+ * Return: 0 or -errno with the reason in @err
+ */
+int record_block_relocate(uint32_t pid, const char *path, const char *name, struct kjoule_vpm_place *place,
+			  struct kjoule_error *err);
+/**
  * record_blocks_place() - tell the module of blocks whose files are mapped by now
  * @pid:	of the process
  * @session:	its vpm.block says which are known; those that are found are added

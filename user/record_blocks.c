@@ -152,7 +152,7 @@ static bool ends_in(const char *path, const char *end)
 }
 
 struct mapping {
-	uint64_t start, offset;
+	uint64_t start, end, offset;
 	char path[4096];
 };
 
@@ -165,7 +165,7 @@ static bool next_mapping(FILE *maps, struct mapping *m)
 	while (fgets(line, sizeof(line), maps)) {
 		line[strcspn(line, "\n")] = '\0';
 		at = 0;
-		if (sscanf(line, "%" SCNx64 "-%*x %7s %" SCNx64 " %*s %*s %n", &m->start, rights, &m->offset, &at) < 3 || !at)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start, &m->end, rights, &m->offset, &at) < 4 || !at)
 			continue;
 		if (!strchr(rights, 'x') || line[at] != '/')
 			continue;
@@ -195,22 +195,49 @@ static bool find_mapping(uint32_t pid, const struct named_part *part, struct map
 	return found;
 }
 
-/* From addresses as the file counts to those of the process. */
-static int relocate(const struct mapping *m, struct kjoule_vpm_place *place, const char *name, struct kjoule_error *err)
+/* The mapping of a file's code that a byte of it is in. */
+static bool find_byte(uint32_t pid, const char *path, uint64_t offset, struct mapping *m)
 {
+	bool found = false;
+	char name[64];
+	FILE *maps;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	maps = fopen(name, "re");
+	while (maps && !found && next_mapping(maps, m))
+		found = !strcmp(m->path, path) && offset >= m->offset && offset - m->offset < m->end - m->start;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/*
+ * Segments may share a page of the file, which is mapped with each of them then: the block's own segment says where in
+ * the file it is.
+ */
+int record_block_relocate(uint32_t pid, const char *path, const char *name, struct kjoule_vpm_place *place,
+			  struct kjoule_error *err)
+{
+	struct mapping *m = malloc(sizeof(*m));
 	struct kjoule_elf *elf;
-	uint64_t first;
-	int ret = kjoule_elf_open(m->path, NULL, &elf);
+	uint64_t offset, by;
+	int ret = m ? kjoule_elf_open(path, NULL, &elf) : -ENOMEM;
 
 	if (!ret) {
-		ret = kjoule_elf_address(elf, m->offset, &first);
+		ret = kjoule_elf_offset(elf, place->start, &offset);
 		kjoule_elf_close(elf);
 	}
-	if (ret || place->start < first)
-		return kjoule_fail(err, ret ? -ret : EINVAL, "--vpm %s: it is not in the code of %s that is mapped", name, m->path);
-	place->start += m->start - first;
-	place->next += m->start - first;
-	place->end += place->end ? m->start - first : 0;
+	if (!ret && !find_byte(pid, path, offset, m))
+		ret = -ENOENT;
+	if (ret) {
+		free(m);
+		return kjoule_fail(err, -ret, "--vpm %s: it is not in the code of %s that is mapped", name, path);
+	}
+	by = m->start + (offset - m->offset) - place->start;
+	place->start += by;
+	place->next += by;
+	place->end += place->end ? by : 0;
+	free(m);
 	return 0;
 }
 
@@ -225,7 +252,7 @@ static int place_one(const struct named_block *block, struct kjoule_ctl *ctl, ui
 	uint64_t start = place.start, end = place.end;
 
 	if (!ret)
-		ret = relocate(m, &place, block->name, err);
+		ret = record_block_relocate(pid, m->path, block->name, &place, err);
 	if (!ret)
 		ret = kjoule_session_block(ctl, session->id, &place, &number, err);
 	if (ret)

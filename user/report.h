@@ -41,6 +41,7 @@ struct report_options {
 	const char *convergence;	/* picture of how sure figures become with more samples; NULL: none */
 	enum report_model_kind model;
 	bool model_given;
+	bool by_given, sort_given;	/* even if it is what happens without */
 	bool worst_case;		/* intervals of energies by ALEA's equation 10 */
 	bool cut;			/* only a part of the time, from @from_ns to @to_ns */
 	uint64_t from_ns, to_ns;
@@ -224,6 +225,8 @@ int report_regions_check(const struct view *v, const char *path, struct kjoule_e
 int report_regions_nobody(const struct view *v, const char *path);
 /** report_vpm_readings() - readings of blocks that a recording has */
 size_t report_vpm_readings(const struct view *v);
+/** report_vpm_has() - are there readings of each of these blocks? */
+bool report_vpm_has(const struct view *v, const struct named *named);
 /**
  * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in @opt->named
  * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -EINVAL, -ENOMEM

@@ -218,11 +218,15 @@ out:
 static int choose_vpm(const struct view *v, const char *path, struct report_options *opt)
 {
 	size_t n = report_vpm_readings(v);
-	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->processes &&
-		     !opt->by_region && !opt->region && !opt->budget_w;
+	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&
+		     !opt->sort_given && !opt->region && !opt->budget_w && !opt->worst_case && !opt->comm && !opt->pid &&
+		     report_vpm_has(v, &opt->named);
 	int ret;
 
 	if (opt->model == REPORT_VPM && !n) {
+		if (v->rec.meta.session.vpm.readings && opt->cut)
+			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64 " in all of it",
+					  path, v->rec.meta.session.vpm.readings);
 		if (v->rec.meta.session.vpm.interval_ns)
 			return cmd_failed("%s: --model vpm: it has no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed",
 					  path, v->rec.meta.session.vpm.unmet, v->rec.meta.session.vpm.unended,

@@ -32,6 +32,28 @@ size_t report_vpm_readings(const struct view *v)
 	return n;
 }
 
+static bool has_readings(const struct view *v, const char *name)
+{
+	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		const struct timeline_cpu *c = &v->tl.cpus[i];
+
+		for (size_t k = 0; k < c->n_readings; k++)
+			if (c->readings[k].block < vpm->n_blocks && !strcmp(vpm->block[c->readings[k].block].name, name))
+				return true;
+	}
+	return false;
+}
+
+bool report_vpm_has(const struct view *v, const struct named *named)
+{
+	for (size_t i = 0; i < named->n; i++)
+		if (!has_readings(v, named->blocks[i].name))
+			return false;
+	return true;
+}
+
 /* Was it asked for? */
 static bool is_wanted(const struct named *named, const char *name)
 {
@@ -148,11 +170,9 @@ static double half_of(const struct value *v)
 /* Equation 3, with both intervals. */
 static void find_energy(struct block *b)
 {
-	const struct value *p = &b->result.power_w, *t = &b->time_s;
-	double v = p->v * t->v, half = hypot(half_of(p) * t->v, p->v * half_of(t));
-
-	if (!isnan(v))
-		b->energy_j = (struct value){ v, fmax(v - half, 0), v + half };
+	b->energy_j = vpm_energy(&b->result.power_w, &b->time_s);
+	if (!isnan(b->energy_j.lo))
+		b->energy_j.lo = fmax(b->energy_j.lo, 0);
 }
 
 static const char *why_not(const struct block *b)
@@ -166,6 +186,8 @@ static const char *why_not(const struct block *b)
 		return "its latency can not be told from 0; record for longer";
 	case VPM_VAGUE:
 		return "the readings tell no more than what the machine draws at all; record for longer";
+	case VPM_OUTSIDE:
+		return "the readings contradict the bounds: they tell a power below what the machine draws at rest, or above its peak";
 	case VPM_KNOWN:
 		break;
 	}
@@ -218,7 +240,8 @@ static void row(struct output *out, const struct block *b)
 	output_row(out);
 }
 
-static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w)
+static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w,
+		       bool cut)
 {
 	printf("# meter      %s, %.3f ms; %.3f W when the session was made", vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
 	if (!isnan(held_w->v))
@@ -229,6 +252,8 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
 	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
+	if (cut)
+		printf("#            these counts are of all of the recording, what is below of the part that was asked for\n");
 	putchar('\n');
 }
 
@@ -264,7 +289,7 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	for (size_t i = 0; i < n; i++)
 		held_w = isnan(blocks[i].result.held_w.v) ? held_w : &blocks[i].result.held_w;
 	if (opt->format == OUTPUT_TABLE)
-		print_head(vpm, in, held_w);
+		print_head(vpm, in, held_w, opt->cut);
 	if (head)
 		json_object_object_add(head, "vpm", head_json(vpm, in, held_w));
 	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));
@@ -317,7 +342,7 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct report
 
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
-			ret = take(blocks, vpm->n_blocks, v->tl.cpus[i].readings[k], &held);
+			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
 		struct block *block = &blocks[i];
 

@@ -227,7 +227,8 @@ def hold_frequency():
     for governor in glob.glob("/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"):
         with open(governor, "w") as f:
             f.write("performance")
-    with open("/sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq") as f:
+    highest = glob.glob("/sys/devices/system/cpu/cpu*/cpufreq/cpuinfo_max_freq")
+    with open(sorted(highest)[-1]) as f:
         return int(f.read()) / 1000
 
 

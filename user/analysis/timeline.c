@@ -331,8 +331,10 @@ static int add_window(struct timeline_walk *w, const struct kjoule_window *rec)
 
 static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_reading *rec)
 {
-	const struct kjoule_vpm_reading **r;
+	struct kjoule_vpm_reading *r;
 
+	if (w->again)
+		return 0;
 	if (rec->armed_ns > rec->hit_ns || rec->hit_ns > rec->stop_ns || rec->stop_ns > rec->ready_ns ||
 	    rec->others_ns > rec->stop_ns - rec->hit_ns) {
 		w->tl->disorder++;
@@ -341,7 +343,7 @@ static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_re
 	r = kjoule_grow(&w->cpu->readings, &w->cpu->n_readings, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
-	*r = rec;
+	*r = *rec;
 	return 0;
 }
 
@@ -383,11 +385,12 @@ int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint6
 	struct timeline_walk *w = calloc(1, sizeof(*w));
 	struct timeline_cpu *c = w ? kjoule_grow(&tl->cpus, &tl->n_cpus, sizeof(*c)) : NULL;
 
-	*out = w;
+	*out = NULL;
 	if (!c) {
 		free(w);
 		return -ENOMEM;
 	}
+	*out = w;
 	c->cpu = cpu;
 	c->package = package;
 	*w = (struct timeline_walk){ .tl = tl, .index = tl->n_cpus - 1, .max_tick = max_tick, .keep = keep,

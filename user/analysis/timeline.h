@@ -99,7 +99,7 @@ struct timeline_cpu {
 	struct timeline_hole *holes;
 	struct timeline_callers *callers;
 	struct timeline_window *windows;
-	const struct kjoule_vpm_reading **readings;	/* in the records, which have to stay */
+	struct kjoule_vpm_reading *readings;
 	uint64_t next_tick;	/* after the last that was seen */
 	uint64_t clocked;
 	double slowness;

@@ -80,6 +80,16 @@ static void cut_windows(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns
 	c->n_windows = n;
 }
 
+static void cut_block_readings(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_readings; i++)
+		if (c->readings[i].hit_ns >= from_ns && c->readings[i].ready_ns < to_ns)
+			c->readings[n++] = c->readings[i];
+	c->n_readings = n;
+}
+
 /* A reading before the first tick that is left, and one after the last, are the ends of windows. */
 static void cut_readings(struct timeline_series *s, uint64_t from, uint64_t to)
 {
@@ -105,6 +115,7 @@ void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint
 		cut_gaps(c, from, to);
 		cut_holes(c, from, to);
 		cut_windows(c, from_ns, to_ns);
+		cut_block_readings(c, from_ns, to_ns);
 		c->next_tick = clip(c->next_tick, from, to);
 	}
 	for (size_t i = 0; i < tl->n_series; i++)

@@ -129,10 +129,20 @@ static void bound(const struct vpm_input *in, struct vpm_result *r)
 	struct value *p = &r->power_w;
 	double v = clamp_to(p->v, in);
 
-	r->bounded = v != p->v;
 	if (p->lo <= in->idle_w && p->hi >= in->peak_w)
 		r->why = VPM_VAGUE;
+	else if (p->hi < in->idle_w || p->lo > in->peak_w)
+		r->why = VPM_OUTSIDE;
+	r->bounded = v != p->v && !r->why;
 	*p = (struct value){ v, clamp_to(p->lo, in), clamp_to(p->hi, in) };
+}
+
+struct value vpm_energy(const struct value *power, const struct value *time)
+{
+	double v = power->v * time->v;
+
+	return (struct value){ v, v - hypot((power->v - power->lo) * time->v, power->v * (time->v - time->lo)),
+			       v + hypot((power->hi - power->v) * time->v, power->v * (time->hi - time->v)) };
 }
 
 static bool enough(const struct vpm_result *r)
@@ -167,9 +177,7 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 	r->latency_s = around(latency, half * (1 - irq));
 	bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
-	half = latency * hypot(r->power_w.hi - r->power_w.lo,
-			       r->power_w.v * (r->latency_s.hi - r->latency_s.lo) / latency) / 2;
-	r->energy_j = around(r->power_w.v * latency, half);
+	r->energy_j = vpm_energy(&r->power_w, &r->latency_s);
 }
 
 static void sort_out(const struct vpm_input *in, struct half *h)

@@ -60,6 +60,7 @@ enum vpm_why {
 	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
 	VPM_SHORT,	/* its latency can not be told from 0 */
 	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */
+	VPM_OUTSIDE,	/* all of the interval is outside of the bounds: these or the readings are wrong */
 };
 
 /**
@@ -70,7 +71,8 @@ enum vpm_why {
  * @latency_s:	of the block
  * @power_w:	of the block (equation 6), between the bounds
  * @energy_j:	of one execution (equation 4), likewise
- * @bounded:	power without bounds would be outside of them
+ * @bounded:	power without bounds would be outside of them; it is at the bound, and its interval reaches from there to
+ *		the end that it would have had
  */
 struct vpm_result {
 	enum vpm_why why;
@@ -96,5 +98,8 @@ struct vpm_result {
  * Return: 0, @r->why says whether there is a power; -ENOMEM
  */
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r);
+
+/** vpm_energy() - equation 3: power times time, with both intervals; those of a bounded power have it near one end */
+struct value vpm_energy(const struct value *power, const struct value *time);
 
 #endif /* KJOULE_VPM_H */

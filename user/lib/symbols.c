@@ -423,6 +423,19 @@ int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *
 	return -ENOENT;
 }
 
+int kjoule_elf_offset(const struct kjoule_elf *elf, uint64_t address, uint64_t *offset)
+{
+	for (size_t i = 0; i < elf->n_segments; i++) {
+		const struct segment *s = &elf->segments[i];
+
+		if (address - s->address < s->len) {
+			*offset = address - s->address + s->offset;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several)
 {
 	const struct kjoule_symbol *found = NULL;

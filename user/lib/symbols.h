@@ -31,6 +31,8 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 void kjoule_elf_close(struct kjoule_elf *elf);
 /** kjoule_elf_address() - the file's own address of a byte @offset in it. Return: 0 or -ENOENT */
 int kjoule_elf_address(const struct kjoule_elf *elf, uint64_t offset, uint64_t *address);
+/** kjoule_elf_offset() - the other way round: where in the file an address of its own is. Return: 0 or -ENOENT */
+int kjoule_elf_offset(const struct kjoule_elf *elf, uint64_t address, uint64_t *offset);
 /** kjoule_elf_find() - the function around an address, or NULL */
 const struct kjoule_symbol *kjoule_elf_find(const struct kjoule_elf *elf, uint64_t address);
 /** kjoule_elf_find_around() - the same, and which addresses [@low, @high) around it have the same answer */

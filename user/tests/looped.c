@@ -17,8 +17,6 @@
 
 struct looped looped;
 
-int a_loop_and_more(volatile int *p, int n);
-
 __attribute__((noinline)) int a_loop_and_more(volatile int *p, int n)
 {
 	looped.loop_line = __LINE__ + 2;

@@ -17,6 +17,9 @@ struct looped {
 
 extern struct looped looped;
 
+/* The function, which is in no other file. */
+int a_loop_and_more(volatile int *p, int n);
+
 /** looped_path() - of the test's own file */
 const char *looped_path(void);
 /**

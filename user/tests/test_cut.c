@@ -111,6 +111,37 @@ static void parts_of_parts_and_ends_inside_of_gaps(void **state)
 	timeline_free(&tl);
 }
 
+/* Readings of blocks: those that were made inside. */
+static void readings_that_reach_over_an_end_are_left_out(void **state)
+{
+	struct kjoule_session_info s = { .t0_ns = T0, .interval_ns = INTERVAL, .n_sources = 1 };
+	struct timeline tl = { .session = &s };
+	struct kjoule_vpm_reading r = { .rec = { KJOULE_RECORD_READING, 0, sizeof(r) } };
+	struct buffer b = { 0 };
+
+	(void)state;
+	put_task(&b, 1, 1);
+	for (uint32_t tick = 0; tick < 100; tick += 10) {
+		put_sample(&b, tick, 0x1000, 0, 0, 0);
+		r.tick = r.number = tick + 1;
+		r.armed_ns = T0 + tick * INTERVAL;
+		r.hit_ns = r.armed_ns + INTERVAL / 2;
+		r.stop_ns = r.hit_ns + INTERVAL;
+		r.ready_ns = r.hit_ns + 6 * INTERVAL;
+		put_bytes(&b, &r, sizeof(r));
+	}
+	assert_int_equal(timeline_add(&tl, 0, 0, b.data, b.len, UINT64_MAX), 0);
+	timeline_finish(&tl);
+	assert_int_equal(tl.cpus[0].n_readings, 10);
+	/* from the middle of that which begins at 20 to the middle of that which begins at 60 */
+	timeline_cut(&tl, &s, 24, 64);
+	assert_int_equal(tl.cpus[0].n_readings, 3);
+	assert_int_equal(tl.cpus[0].readings[0].number, 31);
+	assert_int_equal(tl.cpus[0].readings[2].number, 51);
+	timeline_free(&tl);
+	free(b.data);
+}
+
 /* Ten seconds of the program at 1 W, ten of the kernel at 3 W; the counter moves every 10 ms. */
 static int make_recording(void **state)
 {
@@ -187,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_part_has_what_was_in_it),
 		cmocka_unit_test(parts_of_parts_and_ends_inside_of_gaps),
+		cmocka_unit_test(readings_that_reach_over_an_end_are_left_out),
 		cmocka_unit_test(a_report_is_of_the_part),
 		cmocka_unit_test(a_part_without_a_tick_is_no_report),
 	};

@@ -3,7 +3,9 @@
  * Reports of recordings with readings of blocks, what script shows of them, and where record finds the blocks: made-up
  * recordings whose truth is known, and the test's own code.
  */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "looped.h"
 #include "record.h"
+#include "recording.h"
+#include "report.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -153,6 +159,87 @@ static void test_report(void **state)
 	assert_true(says(out, "block,loop,100,"));
 }
 
+/* A large recording's records are read from the file, a chunk at a time. */
+static void test_large(void **state)
+{
+	uint64_t usual = kjoule_recording_keep_most;
+	struct kjoule_error error = { "" };
+	struct view kept, left;
+
+	(void)state;
+	record("large", 240, 0, 25);
+	assert_int_equal(view_open(temp_path("large"), &kept, &error), 0);
+	kjoule_recording_keep_most = 0;
+	assert_int_equal(view_open(temp_path("large"), &left, &error), 0);
+	kjoule_recording_keep_most = usual;
+	assert_true(left.rec.left_in_file && !kept.rec.left_in_file);
+	assert_int_equal(report_vpm_readings(&kept), 240);
+	assert_int_equal(report_vpm_readings(&left), 240);
+	for (size_t i = 0; i < 240; i++) {
+		const struct kjoule_vpm_reading *x = &kept.tl.cpus[0].readings[i], *y = &left.tl.cpus[0].readings[i];
+
+		assert_int_equal(x->number, i);
+		assert_memory_equal(x, y, sizeof(*x));
+	}
+	view_close(&left);
+	view_close(&kept);
+}
+
+/* Does the report come to @model? */
+static void check_model(const char *options, const char *model)
+{
+	struct json_object *doc = report(options, "chosen", 0);
+
+	assert_string_equal(json_object_get_string(member(member(doc, "model"), "name")), model);
+	json_object_put(doc);
+}
+
+/* What readings tell nothing of is told by the model that knows of it, unless vpm was asked for. */
+static void test_chosen(void **state)
+{
+	static const char *const others[] = { "--pid 100", "--comm program", "--interval worst-case", "--sort time", "--sort energy",
+					      "--by function", "--by object", "--block loop=main --block other=main" };
+	char options[200];
+
+	(void)state;
+	record("chosen", 240, 0, 25);
+	check_model("", "vpm");
+	check_model("--model auto", "vpm");
+	check_model("--block loop=whatever", "vpm");
+	for (size_t i = 0; i < 7; i++) {
+		check_model(others[i], "cpm");
+		snprintf(options, sizeof(options), "%s --model auto", others[i]);
+		check_model(options, "mixture");
+		snprintf(options, sizeof(options), "--model vpm %s", others[i]);
+		assert_int_equal(kjoule("report %s %s", options, temp_path("chosen")), 2);
+		assert_true(says(err, "it goes with --block only"));
+	}
+	/* one of these has readings, the other one has not: neither has a power by vpm; and this model finds no main */
+	assert_int_equal(kjoule("report %s %s", others[7], temp_path("chosen")), 1);
+	assert_true(says(err, "no sample of what was asked for fell into it"));
+}
+
+/* A part of the time has the readings that were made in it, beside the books of all of it. */
+static void test_part(void **state)
+{
+	struct json_object *doc, *row;
+
+	(void)state;
+	record("part", 240, 0, 25);
+	doc = report("--model vpm --from 2s --to 8s", "part", 0);
+	row = find_row(doc, "block", NULL);
+	/* four in each 200 ms */
+	assert_in_range(number(row, "readings") + number(row, "held"), 118, 120);
+	assert_true(near(number(row, "power_w"), LOOP_W, 0.02 * LOOP_W));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --from 2s --to 8s %s", temp_path("part")), 0);
+	assert_true(says(out, "these counts are of all of the recording"));
+	assert_int_equal(kjoule("report %s", temp_path("part")), 0);
+	assert_null(strstr(out, "these counts are of all of the recording"));
+	assert_int_equal(kjoule("report --model vpm --from 110ms --to 180ms %s", temp_path("part")), 1);
+	assert_true(says(err, "between --from and --to"));
+}
+
 /* The other models know nothing of readings; what was held is in no total. */
 static void test_other_models(void **state)
 {
@@ -285,6 +372,66 @@ static void test_resolve(void **state)
 	named_free(&named);
 }
 
+/* A copy of the test's file whose first segment reaches into the page at which its code begins, as linkers may have it. */
+static const char *share_a_page(uint64_t *code)
+{
+	size_t len;
+	uint8_t *image = read_file(looped_path(), &len);
+	Elf64_Ehdr *e = (Elf64_Ehdr *)image;
+	Elf64_Phdr *ph = (Elf64_Phdr *)(image + e->e_phoff), *first = NULL;
+
+	for (int i = 0; i < e->e_phnum; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		first = first ? first : &ph[i];
+		if (!(ph[i].p_flags & PF_X))
+			continue;
+		*code = ph[i].p_offset & -4096ull;
+		assert_true(first != &ph[i]);
+		/* they are a page apart in memory then: the code's page is mapped a second time */
+		first->p_filesz = first->p_memsz = *code + 64 - first->p_offset;
+		first->p_vaddr -= 4096;
+		break;
+	}
+	write_file(temp_path("shared"), image, len);
+	free(image);
+	return temp_path("shared");
+}
+
+/* Where the loader has put it. */
+static void test_relocate(void **state)
+{
+	struct kjoule_vpm_place place = { .pid = getpid() };
+	struct kjoule_error error = { 0 };
+	uint64_t start, code = 0, len = looped.loop_offset + 4096;
+	struct named named;
+	const char *path;
+	uint8_t *map;
+	int fd;
+
+	(void)state;
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, &error), 0);
+	start = place.start;
+	assert_int_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
+	assert_true(place.start == (uintptr_t)a_loop_and_more && place.end == 0);
+	place.start = place.next = start;
+	place.start += 1ull << 40;
+	assert_int_not_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
+	assert_true(says(error.text, "not in the code"));
+	path = share_a_page(&code);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	map = mmap(NULL, len - code, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, code);
+	assert_true(map != MAP_FAILED);
+	close(fd);
+	/* as the file's code counts */
+	place = (struct kjoule_vpm_place){ .start = looped.loop, .next = looped.loop + 4, .end = looped.loop + 8 };
+	assert_int_equal(record_block_relocate(getpid(), path, "it", &place, &error), 0);
+	assert_true(place.start == (uintptr_t)map + looped.loop_offset - code);
+	assert_true(place.next == place.start + 4 && place.end == place.start + 8);
+	munmap(map, len - code);
+	named_free(&named);
+}
+
 /* Blocks of code that would not do: in assembly, so that they are what they are. */
 void readings_loop_head(void);
 void readings_call_first(void);
@@ -324,12 +471,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_other_models),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_not_told),
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_command_line),
 		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_relocate),
 		cmocka_unit_test(test_no_blocks),
 		cmocka_unit_test(test_usage),
 	};

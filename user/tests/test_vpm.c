@@ -280,24 +280,44 @@ static void test_vague(void **state)
 /* Bounds: no less than at rest, no more than the peak, and it is said. */
 static void test_bounds(void **state)
 {
+	int outside = 0, bounded = 0, inside = 0;
 	struct made m = usual;
 	struct vpm_result r;
 
 	(void)state;
 	m.latency = 5e-3;
-	m.power = 0.3;
-	r = model(&m, 3);
-	assert_int_equal(r.why, VPM_KNOWN);
-	assert_true(r.bounded);
-	assert_float_equal(r.power_w.v, IDLE_W, 1e-12);
-	assert_true(r.power_w.lo >= IDLE_W);
-	m.power = 25;
-	r = model(&m, 3);
-	assert_true(r.bounded);
-	assert_float_equal(r.power_w.v, PEAK_W, 1e-12);
-	assert_true(r.power_w.hi <= PEAK_W);
 	m.power = 2;
 	assert_false(model(&m, 3).bounded);
+	/* readings that leave no room for the bounds are no readings of a power at them */
+	m.power = 0.3;
+	r = model(&m, 3);
+	assert_int_equal(r.why, VPM_OUTSIDE);
+	assert_true(isnan(r.power_w.v) && isnan(r.energy_j.v) && r.latency_s.v > 0);
+	m.power = 25;
+	assert_int_equal(model(&m, 3).why, VPM_OUTSIDE);
+	/* noise that puts a power just above the bound below it in half of the cases */
+	m.power = 0.62;
+	m.noise = 0.1;
+	for (int seed = 0; seed < 200; seed++) {
+		r = model(&m, 1000 + seed);
+		outside += r.why == VPM_OUTSIDE;
+		if (r.why)
+			continue;
+		assert_true(r.power_w.lo >= IDLE_W && r.power_w.hi > r.power_w.v);
+		inside += r.power_w.lo <= m.power && m.power <= r.power_w.hi &&
+			  r.energy_j.lo <= m.power * m.latency && m.power * m.latency <= r.energy_j.hi;
+		if (!r.bounded)
+			continue;
+		bounded++;
+		assert_float_equal(r.power_w.v, IDLE_W, 1e-12);
+		assert_float_equal(r.power_w.lo, IDLE_W, 1e-12);
+		/* what is above the bound is not halved */
+		assert_true(r.energy_j.hi >= r.power_w.hi * r.latency_s.v * (1 - 1e-9));
+	}
+	printf("0.62 W above a bound of 0.6 W: %d of 200 outside, %d at it, %d inside\n", outside, bounded, inside);
+	assert_in_range(bounded, 50, 110);
+	assert_in_range(outside, 0, 8);
+	assert_in_range(inside, 184, 200);
 }
 
 int main(void)
