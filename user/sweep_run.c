@@ -133,10 +133,10 @@ static struct kjoule_calibration *calibration_of(const struct going *c, size_t s
 /* The command's standard output is no part of ours: it goes to a file beside the recording. Return: 0 or -errno */
 static int divert(const char *path, int *saved)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), ret = 0;
+	int fd = sweep_folder_create(path), ret = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	fflush(stdout);
 	*saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (dup2(fd, STDOUT_FILENO) < 0)
@@ -232,7 +232,8 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 		free(name);
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
-	code = record(c, s, setting, path, out, &result);
+	/* what an older sweep has left, or a link, is not written to */
+	code = unlink(path) && errno != ENOENT ? -errno : record(c, s, setting, path, out, &result);
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));

@@ -422,6 +422,61 @@ static void other_folders_are_refused(void **state)
 	}
 }
 
+/* A sweep runs as root mostly: who else can write to a folder does not tell it where its files go. */
+static void folders_of_others_are_refused(void **state)
+{
+	char folder[300], link[300];
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", temp_path("others"));
+	snprintf(link, sizeof(link), "%s", temp_path("link"));
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), 0);
+	assert_int_equal(chmod(folder, 0770), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
+	assert_true(says(why.text, "can be written to by others (mode 770)") && says(why.text, "chmod go-w"));
+	assert_int_equal(chmod(folder, 0702), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), 0);
+	assert_int_equal(symlink(folder, link), 0);
+	assert_int_equal(sweep_folder_new(link, &why), -ENOTDIR);
+	assert_true(says(why.text, "is a symbolic link, or no folder"));
+	if (!geteuid()) {
+		assert_int_equal(chown(folder, 65534, 65534), 0);
+		assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
+		assert_true(says(why.text, "belongs to user 65534"));
+	}
+}
+
+/* What lies there already, links to somewhere else even, is replaced and not written to. */
+static void links_in_the_folder_lead_nowhere(void **state)
+{
+	static const char *const names[] = { "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
+	char folder[300], target[300], path[400];
+	struct sweep_plan p;
+	char *said, *text;
+	size_t len;
+	int signal;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", temp_path("links"));
+	snprintf(target, sizeof(target), "%s", temp_path("precious"));
+	write_file(target, "precious", 8);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		assert_int_equal(symlink(target, path), 0);
+	}
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(run(&p, "links", 1, &signal, &said), 0);
+	text = (char *)read_file(target, &len);
+	assert_true(len == 8 && !memcmp(text, "precious", 8));
+	free(text);
+	sweep_plan_free(&p);
+	free(said);
+}
+
 /*
  * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of each
  */
@@ -658,6 +713,8 @@ int main(void)
 		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
 		cmocka_unit_test(other_folders_are_refused),
+		cmocka_unit_test(folders_of_others_are_refused),
+		cmocka_unit_test(links_in_the_folder_lead_nowhere),
 		cmocka_unit_test(each_block_has_its_best_setting),
 		cmocka_unit_test(people_are_told_the_same),
 		cmocka_unit_test(other_builds_are_no_sweep),
