@@ -350,6 +350,8 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	if (f) {
 		if (kjoule_frequency_restore(f, &second))
 			code = cmd_failed("%s", second.text);
+		else if (second.text[0])
+			cmd_warn("%s", second.text);
 		unguard(actions);
 	}
 	if (ret)
