@@ -58,6 +58,34 @@ static void the_course_is_by_the_clock(void **state)
 	free(steps);
 }
 
+/* As many pairs as are met have room, and each is there once, in order. */
+static void many_steps_are_counted(void **state)
+{
+	enum { GROUPS = 60, TICKS = 20000 };
+	static struct cpm_tick ticks[TICKS];
+	static unsigned int wanted[GROUPS][GROUPS];
+	uint32_t group_of[GROUPS];
+	struct course_step *steps;
+	size_t n, pairs = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < GROUPS; i++)
+		group_of[i] = i;
+	for (unsigned int i = 0; i < TICKS; i++) {
+		ticks[i] = (struct cpm_tick){ .tick = i, .block = gsl_rng_uniform_int(rng, GROUPS) };
+		if (i && ticks[i].block != ticks[i - 1].block)
+			pairs += !wanted[ticks[i - 1].block][ticks[i].block]++;
+	}
+	assert_int_equal(course_steps(&(struct cpm_lane){ .ticks = ticks, .n = TICKS }, 1, group_of, &steps, &n), 0);
+	assert_true(n == pairs && n > 3000);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(steps[i].n, wanted[steps[i].from][steps[i].to]);
+		assert_true(!i || steps[i - 1].from < steps[i].from ||
+			    (steps[i - 1].from == steps[i].from && steps[i - 1].to < steps[i].to));
+	}
+	free(steps);
+}
+
 static struct value value(double v, double half)
 {
 	return (struct value){ v, v - half, v + half };
@@ -702,6 +730,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_course_is_by_the_clock),
+		cmocka_unit_test(many_steps_are_counted),
 		cmocka_unit_test(a_product_knows_that_time_is_in_it_twice),
 		cmocka_unit_test(the_least_is_alike_with_what_does_not_differ),
 		cmocka_unit_test(what_is_not_known_is_no_least),
