@@ -248,11 +248,11 @@ static int recover(bool alone)
 	char said[512];
 	int ret = kjoule_frequency_recover(KJOULE_SYSFS, KJOULE_FREQUENCY_STATE, said, sizeof(said), &err);
 
-	if (ret < 0)
-		return cmd_failed("%s", err.text);
 	if (said[0])
 		cmd_warn("%s", said);
-	else if (alone)
+	if (ret < 0)
+		return cmd_failed("%s", err.text);
+	if (alone && !said[0])
 		cmd_warn("there is nothing to restore: no sweep was killed while it held the CPUs at a frequency");
 	return 0;
 }

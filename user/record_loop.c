@@ -19,6 +19,7 @@
 #include "cmd.h"
 #include "jitmap.h"
 #include "record_loop.h"
+#include "signals.h"
 
 #define SLEEP_MS	200
 #define SLEEP_LEAST_MS	5	/* while programs mark regions so fast that their rings fill up */
@@ -493,10 +494,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	const sigset_t *mask = opt->mask;
 	sigset_t signals, ends, old;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	signals_ends(&ends);
 	signals = ends;
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &old);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "record.h"
+#include "signals.h"
 
 static const char *base_name(const char *path)
 {
@@ -135,10 +136,7 @@ int record_runs(const struct record_options *opt,
 	int code = EXIT_DONE;
 
 	/* a signal between two runs is the next one's, which has not begun then */
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	signals_ends(&ends);
 	sigprocmask(SIG_BLOCK, &ends, &old);
 	one.mask = &old;
 	one.quiet = opt->quiet || !isatty(STDERR_FILENO);

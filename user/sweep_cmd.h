@@ -93,8 +93,14 @@ void sweep_plan_free(struct sweep_plan *p);
 /** sweep_plan_add() - one more run of a setting. Return: 0 or -ENOMEM */
 int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status status, int exit_code);
 
-/** sweep_folder_new() - make it, or take one that has no sweep yet. Return: 0; -errno with the reason in @err */
+/**
+ * sweep_folder_new() - make it, or take one that has no sweep yet
+ * Return: 0; -EPERM: it is somebody else's, or others can write to it; -ENOTDIR: nor is a link followed; -errno; with
+ * the reason in @err
+ */
 int sweep_folder_new(const char *folder, struct kjoule_error *err);
+/** sweep_folder_create() - a new file in its folder, in the place of what is there. Return: for writing; -errno */
+int sweep_folder_create(const char *path);
 /** sweep_folder_write() - the manifest, whole or not at all. Return: 0; -errno with the reason in @err */
 int sweep_folder_write(const struct sweep_plan *p, struct kjoule_error *err);
 /** sweep_folder_read() - Return: 0; -errno, -EBADMSG with the reason in @err */

@@ -26,20 +26,58 @@ static char *path_in(const char *folder, const char *name)
 	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
+/*
+ * Files are made in it with the rights of whoever sweeps, root's mostly: in a folder that somebody else can write to
+ * they could be led anywhere. Return: 0; -errno with the reason in @err
+ */
+static int check_owner(const char *folder, struct kjoule_error *err)
+{
+	int fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ?
+		       kjoule_fail(err, ENOTDIR, "%s is a symbolic link, or no folder: name a folder with -o", folder) :
+		       kjoule_fail(err, errno, "%s: %s; name another folder with -o", folder, strerror(errno));
+	if (fstat(fd, &st))
+		ret = kjoule_fail(err, errno, "%s: %s", folder, strerror(errno));
+	else if (st.st_uid != geteuid())
+		ret = kjoule_fail(err, EPERM, "%s belongs to user %u, and the sweep runs as user %u: name another folder with -o, one that is made then, or of your own",
+				  folder, st.st_uid, geteuid());
+	else if (st.st_mode & (S_IWGRP | S_IWOTH))
+		ret = kjoule_fail(err, EPERM, "%s can be written to by others (mode %03o): name another folder with -o, or take that right from them with `chmod go-w`",
+				  folder, st.st_mode & 0777);
+	close(fd);
+	return ret;
+}
+
 int sweep_folder_new(const char *folder, struct kjoule_error *err)
 {
 	char *path = path_in(folder, SWEEP_MANIFEST);
-	int ret = path ? 0 : -ENOMEM;
+	int ret = path ? 0 : kjoule_fail(err, ENOMEM, "no memory");
+	struct stat st;
 
 	if (!ret && mkdir(folder, 0700) && errno != EEXIST)
 		ret = kjoule_fail(err, errno, "%s: %s; name a folder that can be made, with -o", folder, strerror(errno));
-	else if (!ret && !access(path, F_OK))
+	if (!ret)
+		ret = check_owner(folder, err);
+	if (!ret && !lstat(path, &st))
 		ret = kjoule_fail(err, EEXIST, "%s has a sweep already: look at it with `kjoule sweep --from %s`, remove it, or name another folder with -o",
 				  folder, folder);
 	else if (!ret && access(folder, W_OK | X_OK))
 		ret = kjoule_fail(err, errno, "%s: %s; name a folder that can be written to, with -o", folder, strerror(errno));
 	free(path);
-	return ret == -ENOMEM ? kjoule_fail(err, ENOMEM, "no memory") : ret;
+	return ret;
+}
+
+int sweep_folder_create(const char *path)
+{
+	int fd;
+
+	if (unlink(path) && errno != ENOENT)
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
 }
 
 static struct json_object *setting_to_json(const struct sweep_setting *s)
@@ -85,11 +123,15 @@ static struct json_object *to_json(const struct sweep_plan *p)
 
 static int write_file(const char *path, const char *text)
 {
-	FILE *f = fopen(path, "we");
-	int ret = f ? 0 : -errno;
+	int fd = sweep_folder_create(path), ret = 0;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (ret)
+	if (!f) {
+		ret = fd < 0 ? fd : -errno;
+		if (fd >= 0)
+			close(fd);
 		return ret;
+	}
 	if (fputs(text, f) < 0 || fflush(f) || fsync(fileno(f)))
 		ret = -errno;
 	if (fclose(f) && !ret)

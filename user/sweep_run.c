@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "signals.h"
 #include "sweep_cmd.h"
 
 /* What a change of the frequency is given: some times what the driver says, at least this. */
@@ -29,10 +30,26 @@
 static struct kjoule_frequency *held;
 static pid_t holder;
 
-/* Signals that end a process and that nobody waits for here. Those that a recording waits for are blocked. */
+/*
+ * Signals that end a process and that nobody waits for here. Those that a recording waits for are blocked. Those of real
+ * time come after them.
+ */
 static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV,
-			      SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGSYS };
-#define N_DEADLY	(sizeof(deadly) / sizeof(deadly[0]))
+			      SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF,
+			      SIGIO, SIGPWR, SIGSYS };
+#define N_PLAIN		(sizeof(deadly) / sizeof(deadly[0]))
+#define N_DEADLY	(N_PLAIN + _NSIG)
+
+/* Return: the i-th of them; 0: there are no more */
+static int deadly_at(size_t i)
+{
+	if (i < N_PLAIN)
+		return deadly[i];
+	return SIGRTMIN + (int)(i - N_PLAIN) <= SIGRTMAX ? SIGRTMIN + (int)(i - N_PLAIN) : 0;
+}
+
+/* A handler of a stack that has run out has its own one. */
+static char spare[65536];
 
 static void on_deadly(int sig)
 {
@@ -43,23 +60,28 @@ static void on_deadly(int sig)
 	raise(sig);
 }
 
-static void guard(struct kjoule_frequency *f, struct sigaction *old)
+static void guard(struct kjoule_frequency *f, struct sigaction *old, stack_t *stack)
 {
-	const struct sigaction give_back = { .sa_handler = on_deadly, .sa_flags = SA_RESETHAND | SA_NODEFER };
+	const struct sigaction give_back = { .sa_handler = on_deadly, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK };
+	int sig;
 
 	held = f;
 	holder = getpid();
-	for (size_t i = 0; i < N_DEADLY; i++) {
-		sigaction(deadly[i], NULL, &old[i]);
+	sigaltstack(&(stack_t){ .ss_sp = spare, .ss_size = sizeof(spare) }, stack);
+	for (size_t i = 0; (sig = deadly_at(i)); i++) {
+		sigaction(sig, NULL, &old[i]);
 		if (old[i].sa_handler == SIG_DFL)
-			sigaction(deadly[i], &give_back, NULL);
+			sigaction(sig, &give_back, NULL);
 	}
 }
 
-static void unguard(const struct sigaction *old)
+static void unguard(const struct sigaction *old, const stack_t *stack)
 {
-	for (size_t i = 0; i < N_DEADLY; i++)
-		sigaction(deadly[i], &old[i], NULL);
+	int sig;
+
+	for (size_t i = 0; (sig = deadly_at(i)); i++)
+		sigaction(sig, &old[i], NULL);
+	sigaltstack(stack, NULL);
 	held = NULL;
 }
 
@@ -133,10 +155,10 @@ static struct kjoule_calibration *calibration_of(const struct going *c, size_t s
 /* The command's standard output is no part of ours: it goes to a file beside the recording. Return: 0 or -errno */
 static int divert(const char *path, int *saved)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), ret = 0;
+	int fd = sweep_folder_create(path), ret = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	fflush(stdout);
 	*saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (dup2(fd, STDOUT_FILENO) < 0)
@@ -232,7 +254,8 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 		free(name);
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
-	code = record(c, s, setting, path, out, &result);
+	/* what an older sweep has left, or a link, is not written to */
+	code = unlink(path) && errno != ENOENT ? -errno : record(c, s, setting, path, out, &result);
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));
@@ -326,6 +349,7 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	struct kjoule_error err = { 0 }, second = { 0 };
 	struct sigaction actions[N_DEADLY];
 	sigset_t ends, old;
+	stack_t stack;
 	struct going c = { .plan = p, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
 			    .begin_ns = now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	int ret, code = EXIT_DONE;
@@ -335,13 +359,10 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	if (!c.cals)
 		return cmd_failed("no memory");
 	/* a signal between two runs is the next one's, which has not begun then */
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	signals_ends(&ends);
 	sigprocmask(SIG_BLOCK, &ends, &old);
 	if (f)
-		guard(f, actions);
+		guard(f, actions, &stack);
 	ret = sweep_folder_write(p, &err);
 	if (!ret)
 		ret = run_all(&c, &err);
@@ -349,7 +370,9 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	if (f) {
 		if (kjoule_frequency_restore(f, &second))
 			code = cmd_failed("%s", second.text);
-		unguard(actions);
+		else if (second.text[0])
+			cmd_warn("%s", second.text);
+		unguard(actions, &stack);
 	}
 	if (ret)
 		code = cmd_failed("%s", err.text);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "course.h"
-#include "grow.h"
 #include "lane.h"
 
 /* A lane, and whether it has an entry that is not taken yet. */
@@ -58,51 +57,92 @@ int course_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t 
 	return ret;
 }
 
-static int by_key(const void *a, const void *b)
+static int by_groups(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct course_step *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* The steps met so far, by hash: @slots of them, a power of two, at most half of them taken; n 0: free. */
+struct counted {
+	struct course_step *list;
+	size_t slots, n;
+};
+
+static struct course_step *slot_of(const struct counted *c, uint32_t from, uint32_t to)
+{
+	uint64_t hash = ((uint64_t)from << 32 | to) * 0x9e3779b97f4a7c15ull;
+	size_t i = hash >> 32 & (c->slots - 1);
+
+	while (c->list[i].n && (c->list[i].from != from || c->list[i].to != to))
+		i = (i + 1) & (c->slots - 1);
+	return &c->list[i];
+}
+
+static int double_slots(struct counted *c)
+{
+	struct counted more = { .slots = 2 * c->slots, .n = c->n };
+
+	more.list = calloc(more.slots, sizeof(*more.list));
+	if (!more.list)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->slots; i++)
+		if (c->list[i].n)
+			*slot_of(&more, c->list[i].from, c->list[i].to) = c->list[i];
+	free(c->list);
+	*c = more;
+	return 0;
+}
+
+static int count(struct counted *c, uint32_t from, uint32_t to)
+{
+	struct course_step *s = slot_of(c, from, to);
+
+	if (!s->n) {
+		*s = (struct course_step){ from, to, 0 };
+		c->n++;
+	}
+	s->n++;
+	return 2 * c->n > c->slots ? double_slots(c) : 0;
 }
 
 int course_steps(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, struct course_step **steps,
 		 size_t *n)
 {
-	uint64_t *keys = NULL;
-	size_t m = 0;
+	struct counted c = { .slots = 64 };
+	int ret = 0;
 
 	*steps = NULL;
 	*n = 0;
-	for (size_t i = 0; i < n_lanes; i++) {
+	c.list = calloc(c.slots, sizeof(*c.list));
+	if (!c.list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_lanes && !ret; i++) {
 		uint32_t last = COURSE_NONE;
-		struct lane_cursor c;
+		struct lane_cursor at;
 
-		lane_begin(&c, &lanes[i], NULL);
-		while (lane_next(&c)) {
-			uint32_t g = group_of[c.t.block];
+		lane_begin(&at, &lanes[i], NULL);
+		while (!ret && lane_next(&at)) {
+			uint32_t g = group_of[at.t.block];
 
 			if (g == COURSE_NONE)
 				continue;
-			if (last != COURSE_NONE && last != g) {
-				uint64_t *key = kjoule_grow(&keys, &m, sizeof(*keys));
-
-				if (!key) {
-					free(keys);
-					return -ENOMEM;
-				}
-				*key = (uint64_t)last << 32 | g;
-			}
+			if (last != COURSE_NONE && last != g)
+				ret = count(&c, last, g);
 			last = g;
 		}
 	}
-	if (m)
-		qsort(keys, m, sizeof(*keys), by_key);
-	*steps = calloc(m + 1, sizeof(**steps));
-	for (size_t i = 0; i < m && *steps; i++) {
-		if (!i || keys[i] != keys[i - 1])
-			(*steps)[(*n)++] = (struct course_step){ keys[i] >> 32, (uint32_t)keys[i], 0 };
-		(*steps)[*n - 1].n++;
+	if (ret) {
+		free(c.list);
+		return ret;
 	}
-	free(keys);
-	return *steps ? 0 : -ENOMEM;
+	for (size_t i = 0; i < c.slots; i++)
+		if (c.list[i].n)
+			c.list[(*n)++] = c.list[i];
+	qsort(c.list, *n, sizeof(*c.list), by_groups);
+	*steps = c.list;
+	return 0;
 }

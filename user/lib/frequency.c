@@ -246,8 +246,7 @@ void kjoule_frequency_close(struct kjoule_frequency *f)
 		return;
 	for (size_t i = 0; i < f->n; i++)
 		free(f->policies[i].available);
-	if (f->fd >= 0)
-		close(f->fd);
+	kjoule_frequency_forget(f);
 	free(f->policies);
 	free(f->paths);
 	free(f->sysfs);
@@ -395,23 +394,25 @@ int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *er
 {
 	int ret = 0;
 
+	err->text[0] = '\0';
 	if (f->fd < 0)
 		return 0;
 	for (size_t i = 0; i < f->n; i++) {
-		const struct kjoule_policy *p = &f->policies[i];
-		int one = kjoule_frequency_limits(f->sysfs, p->number, p->min_khz, p->max_khz);
+		const struct frequency_kept *k = &f->kept[i];
+		uint32_t at_khz;
+		int one = kjoule_frequency_give_back(f->sysfs, k, &at_khz);
 
-		/* whose CPUs have gone offline has no limits any more */
-		if (!one || one == -ENOENT || one == -ENODEV)
-			continue;
-		ret = kjoule_fail(err, -one, "policy%u could not be given back its limits of %u to %u kHz: %s; write them to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u",
-				  p->number, p->min_khz, p->max_khz, strerror(-one), f->sysfs, p->number);
+		if (one == FREQUENCY_OTHERS && !ret)
+			kjoule_fail(err, EEXIST, "policy%u has limits now that are neither this sweep's nor those from before, %u to %u kHz: they are left as they are, as somebody else, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
+				    k->number, k->min_khz, k->max_khz, f->sysfs, k->number);
+		if (one < 0)
+			ret = kjoule_fail(err, -one, "policy%u could not be given back its limits of %u to %u kHz: %s; `kjoule sweep --restore` does it when its CPUs are online",
+					  k->number, k->min_khz, k->max_khz, strerror(-one));
 	}
 	/* what could not be restored is left to be, later */
 	if (!ret)
 		unlink(f->state);
-	close(f->fd);
-	f->fd = -1;
+	kjoule_frequency_forget(f);
 	return ret;
 }
 

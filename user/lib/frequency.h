@@ -70,7 +70,11 @@ int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struc
  * Limits may have been changed all the same: kjoule_frequency_restore()
  */
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err);
-/** kjoule_frequency_restore() - as it was. Does nothing if nothing was changed. Return: 0 or -errno */
+/**
+ * kjoule_frequency_restore() - as it was before it was held first. Does nothing if nothing was changed
+ * @err:	has words also where 0 is returned and somebody else has changed limits meanwhile, which are left alone
+ * Return: 0 or -errno: what could not be restored is left in the file
+ */
 int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *err);
 /** kjoule_frequency_restore_now() - the same from a signal handler: what fails is left in the file */
 void kjoule_frequency_restore_now(struct kjoule_frequency *f);
@@ -78,7 +82,8 @@ void kjoule_frequency_restore_now(struct kjoule_frequency *f);
  * kjoule_frequency_recover() - restore what a process that was killed has left
  * @said:	out: what was found and done, "" if there was nothing; at least 512 bytes
  * Limits that somebody else has changed since are left alone.
- * Return: 1: it was restored; 0: there was nothing to do; -EBUSY: a process that lives holds a frequency; -errno
+ * Return: 1: it was restored; 0: there was nothing to do; -EBUSY: a process that lives holds a frequency; -errno: of
+ * what was found not all could be restored (see @said for what was), and the file stays
  */
 int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len, struct kjoule_error *err);
 

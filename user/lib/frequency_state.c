@@ -103,6 +103,38 @@ static int make_paths(struct kjoule_frequency *f)
 	return 0;
 }
 
+/* When nobody else can hold any more: what was there since they were looked at may have been another's frequency. */
+static int look_again(struct kjoule_frequency *f)
+{
+	f->kept = calloc(f->n, sizeof(*f->kept));
+	if (!f->kept)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->n; i++) {
+		struct kjoule_policy *p = &f->policies[i];
+		uint32_t min_khz, max_khz;
+
+		/* one that can not be read now can not be held either, which is said then */
+		if (!kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", &min_khz) &&
+		    !kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", &max_khz)) {
+			p->min_khz = min_khz;
+			p->max_khz = max_khz;
+		}
+		f->kept[i] = (struct frequency_kept){ .number = p->number, .min_khz = p->min_khz, .max_khz = p->max_khz };
+	}
+	return 0;
+}
+
+void kjoule_frequency_forget(struct kjoule_frequency *f)
+{
+	for (size_t i = 0; i < f->n && f->kept; i++)
+		free(f->kept[i].made);
+	free(f->kept);
+	f->kept = NULL;
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
 static int write_state(const struct kjoule_frequency *f)
 {
 	char boot[80], *text = NULL;
@@ -138,51 +170,20 @@ int kjoule_frequency_keep(struct kjoule_frequency *f, struct kjoule_error *err)
 	if (ret >= 0) {
 		f->fd = ret;
 		/* somebody was killed since the last recovery: that comes first */
-		ret = fstat(f->fd, &st) ? -errno : st.st_size ? -EEXIST : write_state(f);
+		ret = fstat(f->fd, &st) ? -errno : st.st_size ? -EEXIST : look_again(f);
+		if (!ret)
+			ret = write_state(f);
 	}
 	if (!ret)
 		return 0;
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
+	kjoule_frequency_forget(f);
 	if (ret == -EACCES || ret == -EPERM)
 		return err->text[0] ? ret : kjoule_fail(err, -ret, "%s: %s; frequencies are changed by root: run it with sudo",
 							 f->state, strerror(-ret));
 	return err->text[0] ? ret : kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
 }
 
-int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz, uint32_t max_khz)
-{
-	char line[80];
-	int n = snprintf(line, sizeof(line), "held %u %u %u\n", policy, min_khz, max_khz);
-
-	return write_all(f->fd, line, n);
-}
-
-/* What a policy had, and all that its limits were made. */
-struct kept {
-	unsigned int number;
-	uint32_t min_khz, max_khz;
-	size_t n;
-	uint32_t *made;
-};
-
-struct story {
-	char boot[80];
-	long pid;
-	bool ready;
-	size_t n;
-	struct kept *kept;
-};
-
-static void story_free(struct story *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		free(s->kept[i].made);
-	free(s->kept);
-}
-
-static int add_made(struct kept *k, uint32_t khz)
+static int add_made(struct frequency_kept *k, uint32_t khz)
 {
 	uint32_t *slot;
 
@@ -196,7 +197,37 @@ static int add_made(struct kept *k, uint32_t khz)
 	return 0;
 }
 
-static struct kept *kept_of(struct story *s, unsigned int number)
+int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz, uint32_t max_khz)
+{
+	char line[80];
+	int n = snprintf(line, sizeof(line), "held %u %u %u\n", policy, min_khz, max_khz), ret = 0;
+
+	for (size_t i = 0; i < f->n && !ret; i++) {
+		if (f->kept[i].number != policy)
+			continue;
+		ret = add_made(&f->kept[i], min_khz);
+		if (!ret)
+			ret = add_made(&f->kept[i], max_khz);
+	}
+	return ret ? ret : write_all(f->fd, line, n);
+}
+
+struct story {
+	char boot[80];
+	long pid;
+	bool ready;
+	size_t n;
+	struct frequency_kept *kept;
+};
+
+static void story_free(struct story *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->kept[i].made);
+	free(s->kept);
+}
+
+static struct frequency_kept *kept_of(struct story *s, unsigned int number)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->kept[i].number == number)
@@ -208,7 +239,7 @@ static struct kept *kept_of(struct story *s, unsigned int number)
 static int read_line(struct story *s, const char *line)
 {
 	unsigned int number, min_khz, max_khz;
-	struct kept *k;
+	struct frequency_kept *k;
 	int ret = 0;
 
 	if (!strcmp(line, "ready")) {
@@ -219,7 +250,7 @@ static int read_line(struct story *s, const char *line)
 		k = kjoule_grow(&s->kept, &s->n, sizeof(*k));
 		if (!k)
 			return -ENOMEM;
-		*k = (struct kept){ .number = number, .min_khz = min_khz, .max_khz = max_khz };
+		*k = (struct frequency_kept){ .number = number, .min_khz = min_khz, .max_khz = max_khz };
 	} else if (sscanf(line, "held %u %u %u", &number, &min_khz, &max_khz) == 3) {
 		k = kept_of(s, number);
 		if (!k)
@@ -260,7 +291,7 @@ static int read_story(int fd, struct story *s)
 	return ret;
 }
 
-static bool is_ours(const struct kept *k, uint32_t khz, uint32_t before)
+static bool is_ours(const struct frequency_kept *k, uint32_t khz, uint32_t before)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->made[i] == khz)
@@ -271,7 +302,7 @@ static bool is_ours(const struct kept *k, uint32_t khz, uint32_t before)
 /* " (25 to 100 MHz)" where all policies had the same limits */
 static const char *range_of(const struct story *s, char *buf, size_t len)
 {
-	const struct kept *first = &s->kept[0];
+	const struct frequency_kept *first = &s->kept[0];
 
 	buf[0] = '\0';
 	for (size_t i = 0; i < s->n; i++)
@@ -281,43 +312,61 @@ static const char *range_of(const struct story *s, char *buf, size_t len)
 	return buf;
 }
 
-static int give_back(const char *sysfs, const struct story *s, char *said, size_t len, struct kjoule_error *err)
+int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k, uint32_t *at_khz)
 {
-	unsigned int restored = 0, others = 0;
+	uint32_t min_khz;
+	int ret = kjoule_frequency_read(sysfs, k->number, "scaling_min_freq", &min_khz);
+
+	if (!ret)
+		ret = kjoule_frequency_read(sysfs, k->number, "scaling_max_freq", at_khz);
+	/* the folder of one whose CPUs are offline stays, and its limits with it, which can not be read until they are back */
+	if (ret)
+		return ret == -ENOENT ? FREQUENCY_NOTHING : ret;
+	if (min_khz == k->min_khz && *at_khz == k->max_khz)
+		return FREQUENCY_NOTHING;
+	if (!is_ours(k, min_khz, k->min_khz) || !is_ours(k, *at_khz, k->max_khz))
+		return FREQUENCY_OTHERS;
+	ret = kjoule_frequency_limits(sysfs, k->number, k->min_khz, k->max_khz);
+	return !ret ? FREQUENCY_BACK : ret == -ENOENT ? FREQUENCY_NOTHING : ret;
+}
+
+/* All that can be; of what can not the first is told. */
+static int give_back(const char *sysfs, const char *state, const struct story *s, char *said, size_t len,
+		     struct kjoule_error *err)
+{
+	unsigned int restored = 0, others = 0, failed = 0;
+	const struct frequency_kept *first = NULL;
 	uint32_t at_khz = 0;
 	char range[64];
-	int ret = 0;
+	int error = 0;
 
-	for (size_t i = 0; i < s->n && !ret; i++) {
-		const struct kept *k = &s->kept[i];
-		uint32_t min_khz, max_khz;
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t khz;
+		int ret = kjoule_frequency_give_back(sysfs, &s->kept[i], &khz);
 
-		/* its CPUs may be offline, and its limits with them */
-		if (kjoule_frequency_read(sysfs, k->number, "scaling_min_freq", &min_khz) ||
-		    kjoule_frequency_read(sysfs, k->number, "scaling_max_freq", &max_khz))
-			continue;
-		if (min_khz == k->min_khz && max_khz == k->max_khz)
-			continue;
-		if (!is_ours(k, min_khz, k->min_khz) || !is_ours(k, max_khz, k->max_khz)) {
-			others++;
-			continue;
+		at_khz = ret == FREQUENCY_BACK ? khz : at_khz;
+		restored += ret == FREQUENCY_BACK;
+		others += ret == FREQUENCY_OTHERS;
+		failed += ret < 0;
+		if (ret < 0 && !first) {
+			first = &s->kept[i];
+			error = ret;
 		}
-		ret = kjoule_frequency_limits(sysfs, k->number, k->min_khz, k->max_khz);
-		if (ret)
-			return kjoule_fail(err, -ret, "process %ld was killed while it held the CPUs at a frequency; giving policy%u back its limits of %u to %u kHz: %s%s",
-					   s->pid, k->number, k->min_khz, k->max_khz, strerror(-ret),
-					   ret == -EACCES || ret == -EPERM ? "; run it with sudo" : "");
-		at_khz = max_khz;
-		restored++;
 	}
 	if (restored)
-		snprintf(said, len, "process %ld was killed while it held the CPUs at %.6g MHz: the limits from before are restored%s%s",
+		snprintf(said, len, "process %ld was killed while it held the CPUs at %.6g MHz: the limits from before are restored%s%s%s",
 			 s->pid, at_khz / 1e3, range_of(s, range, sizeof(range)),
-			 others ? ", but where somebody else has changed them since" : "");
+			 others ? ", but where somebody else has changed them since" : "",
+			 failed ? ", but where they can not be" : "");
 	else if (others)
 		snprintf(said, len, "process %ld was killed while it held the CPUs at a frequency; somebody else has changed the limits since, and they are left as they are",
 			 s->pid);
-	return restored > 0;
+	if (!first)
+		return restored > 0;
+	snprintf(range, sizeof(range), failed > 1 ? ", nor can %u others" : "", failed - 1);
+	return kjoule_fail(err, -error, "process %ld was killed while it held the CPUs at a frequency; policy%u can not be given back its limits of %u to %u kHz: %s%s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
+			   s->pid, first->number, first->min_khz, first->max_khz, strerror(-error), range,
+			   error == -EACCES || error == -EPERM ? "run it with sudo:" : "bring its CPUs online and run", state);
 }
 
 int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len, struct kjoule_error *err)
@@ -340,7 +389,7 @@ int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, s
 		kjoule_fail(err, -ret, "%s: %s: it should tell what limits the CPUs' frequencies had; look at it, and remove it", state,
 			    strerror(-ret));
 	else if (s.ready && !strcmp(s.boot, boot))
-		ret = give_back(sysfs, &s, said, len, err);
+		ret = give_back(sysfs, state, &s, said, len, err);
 	if (ret >= 0)
 		unlink(state);
 	story_free(&s);

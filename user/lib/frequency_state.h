@@ -14,12 +14,24 @@ struct frequency_paths {
 	char min[FREQUENCY_PATH], max[FREQUENCY_PATH];
 };
 
-/* @fd: of the state, locked, while limits are or may be changed; -1: they are not */
+/* What a policy had, and all that its limits were made since. */
+struct frequency_kept {
+	unsigned int number;
+	uint32_t min_khz, max_khz;
+	size_t n;
+	uint32_t *made;
+};
+
+/*
+ * @kept:	@n of them while limits are or may be changed
+ * @fd:		of the state, locked, while limits are or may be changed; -1: they are not
+ */
 struct kjoule_frequency {
 	char *sysfs, *state;
 	size_t n;
 	struct kjoule_policy *policies;
 	struct frequency_paths *paths;
+	struct frequency_kept *kept;
 	int fd;
 };
 
@@ -32,5 +44,20 @@ int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min
 int kjoule_frequency_keep(struct kjoule_frequency *f, struct kjoule_error *err);
 /** kjoule_frequency_note() - write down what limits become. Return: 0 or -errno */
 int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint32_t min_khz, uint32_t max_khz);
+/**
+ * enum frequency_given - what became of a policy's limits
+ * FREQUENCY_NOTHING: they are what they were, or there is no such policy any more
+ * FREQUENCY_BACK: given back
+ * FREQUENCY_OTHERS: somebody else has changed them, and they are left as they are
+ */
+enum frequency_given { FREQUENCY_NOTHING, FREQUENCY_BACK, FREQUENCY_OTHERS };
+
+/**
+ * kjoule_frequency_give_back() - its limits of before
+ * @at_khz:	out: the highest that it had now
+ * Return: enum frequency_given; -errno: there is such a policy, and its limits can not be read or written
+ */
+int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k, uint32_t *at_khz);
+void kjoule_frequency_forget(struct kjoule_frequency *f);
 
 #endif /* KJOULE_FREQUENCY_STATE_H */

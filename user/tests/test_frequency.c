@@ -273,6 +273,53 @@ static void what_somebody_else_has_set_is_left_alone(void **s)
 	assert_non_null(strstr(said, "but where somebody else has changed them since"));
 }
 
+/* As one is of which all CPUs are offline: its folder stays, and can not be read. The others have theirs back. */
+static void what_can_not_be_restored_now_is_kept(void **s)
+{
+	(void)s;
+	hold_and_die(SIGKILL, 900000);
+	unlink(path_of(0, "scaling_max_freq"));
+	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EISDIR);
+	assert_non_null(strstr(why.text, "policy0 can not be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
+	assert_non_null(strstr(said, "are restored (100 to 900 MHz), but where they can not be"));
+	assert_true(limits_are(2, 100000, 900000));
+	assert_int_equal(access(state, F_OK), 0);
+	/* they are back */
+	assert_int_equal(rmdir(path_of(0, "scaling_max_freq")), 0);
+	sysfs_put("900000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(0, 100000, 900000));
+	assert_int_equal(access(state, F_OK), -1);
+	/* one that there is no more is not waited for */
+	hold_and_die(SIGKILL, 900000);
+	unlink(path_of(0, "scaling_max_freq"));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(2, 100000, 900000));
+	assert_int_equal(access(state, F_OK), -1);
+}
+
+/* Between the look and the hold, and while it is held. */
+static void what_somebody_sets_meanwhile_counts(void **s)
+{
+	struct kjoule_frequency *f = open_it();
+
+	(void)s;
+	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
+	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 900000, 700000));
+	assert_non_null(strstr(why.text, "policy2 has limits now that are neither this sweep's nor those from before, 100000 to 900000 kHz"));
+	assert_int_equal(access(state, F_OK), -1);
+	/* and again, from there */
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_string_equal(why.text, "");
+	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 900000, 700000));
+	kjoule_frequency_close(f);
+}
+
 /* Of another boot, of before anything was changed, damaged. */
 static void other_states_restore_nothing(void **s)
 {
@@ -363,6 +410,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin, end),
 		cmocka_unit_test_setup_teardown(a_half_done_change_is_restored, begin, end),
 		cmocka_unit_test_setup_teardown(what_somebody_else_has_set_is_left_alone, begin, end),
+		cmocka_unit_test_setup_teardown(what_can_not_be_restored_now_is_kept, begin, end),
+		cmocka_unit_test_setup_teardown(what_somebody_sets_meanwhile_counts, begin, end),
 		cmocka_unit_test_setup_teardown(other_states_restore_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(one_holds_at_a_time, begin, end),
 		cmocka_unit_test_setup_teardown(a_state_of_somebody_else_is_not_believed, begin, end),

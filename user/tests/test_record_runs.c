@@ -43,6 +43,7 @@ static struct {
 	int code, calibrated;
 	bool nothing;
 	sigset_t mask;
+	bool nohup;
 } fake;
 
 static int once(const struct record_options *opt, struct record_result *result)
@@ -54,6 +55,7 @@ static int once(const struct record_options *opt, struct record_result *result)
 	assert_int_equal(sigismember(opt->mask, SIGINT), 0);
 	sigprocmask(SIG_SETMASK, NULL, &fake.mask);
 	assert_int_equal(sigismember(&fake.mask, SIGINT), 1);
+	assert_int_equal(sigismember(&fake.mask, SIGHUP), !fake.nohup);
 	fake.calibrated += !opt->cal;
 	result->cal.ticks = 7;
 	if (fake.calls == fake.fails_at && fake.nothing)
@@ -104,6 +106,21 @@ static void all_runs_are_made_and_calibrated_once(void **state)
 	free(said);
 	sigprocmask(SIG_SETMASK, NULL, &after);
 	assert_int_equal(sigismember(&after, SIGINT), 0);
+}
+
+/* As nohup(1) has it: who blocks a signal and waits for it gets it although it is ignored. */
+static void what_is_ignored_stays_so(void **state)
+{
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.nohup = true;
+	signal(SIGHUP, SIG_IGN);
+	assert_int_equal(run("nohup.data", 1, &said), 0);
+	signal(SIGHUP, SIG_DFL);
+	assert_int_equal(fake.calls, 1);
+	free(said);
 }
 
 static void a_run_that_fails_is_the_last(void **state)
@@ -171,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_have_names_in_order),
 		cmocka_unit_test(all_runs_are_made_and_calibrated_once),
+		cmocka_unit_test(what_is_ignored_stays_so),
 		cmocka_unit_test(a_run_that_fails_is_the_last),
 		cmocka_unit_test(a_signal_ends_the_series_and_keeps_what_is_whole),
 		cmocka_unit_test(what_is_older_is_told),

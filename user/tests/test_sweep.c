@@ -58,6 +58,34 @@ static void the_course_is_by_the_clock(void **state)
 	free(steps);
 }
 
+/* As many pairs as are met have room, and each is there once, in order. */
+static void many_steps_are_counted(void **state)
+{
+	enum { GROUPS = 60, TICKS = 20000 };
+	static struct cpm_tick ticks[TICKS];
+	static unsigned int wanted[GROUPS][GROUPS];
+	uint32_t group_of[GROUPS];
+	struct course_step *steps;
+	size_t n, pairs = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < GROUPS; i++)
+		group_of[i] = i;
+	for (unsigned int i = 0; i < TICKS; i++) {
+		ticks[i] = (struct cpm_tick){ .tick = i, .block = gsl_rng_uniform_int(rng, GROUPS) };
+		if (i && ticks[i].block != ticks[i - 1].block)
+			pairs += !wanted[ticks[i - 1].block][ticks[i].block]++;
+	}
+	assert_int_equal(course_steps(&(struct cpm_lane){ .ticks = ticks, .n = TICKS }, 1, group_of, &steps, &n), 0);
+	assert_true(n == pairs && n > 3000);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(steps[i].n, wanted[steps[i].from][steps[i].to]);
+		assert_true(!i || steps[i - 1].from < steps[i].from ||
+			    (steps[i - 1].from == steps[i].from && steps[i - 1].to < steps[i].to));
+	}
+	free(steps);
+}
+
 static struct value value(double v, double half)
 {
 	return (struct value){ v, v - half, v + half };
@@ -422,6 +450,61 @@ static void other_folders_are_refused(void **state)
 	}
 }
 
+/* A sweep runs as root mostly: who else can write to a folder does not tell it where its files go. */
+static void folders_of_others_are_refused(void **state)
+{
+	char folder[300], link[300];
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", temp_path("others"));
+	snprintf(link, sizeof(link), "%s", temp_path("link"));
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), 0);
+	assert_int_equal(chmod(folder, 0770), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
+	assert_true(says(why.text, "can be written to by others (mode 770)") && says(why.text, "chmod go-w"));
+	assert_int_equal(chmod(folder, 0702), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(sweep_folder_new(folder, &why), 0);
+	assert_int_equal(symlink(folder, link), 0);
+	assert_int_equal(sweep_folder_new(link, &why), -ENOTDIR);
+	assert_true(says(why.text, "is a symbolic link, or no folder"));
+	if (!geteuid()) {
+		assert_int_equal(chown(folder, 65534, 65534), 0);
+		assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
+		assert_true(says(why.text, "belongs to user 65534"));
+	}
+}
+
+/* What lies there already, links to somewhere else even, is replaced and not written to. */
+static void links_in_the_folder_lead_nowhere(void **state)
+{
+	static const char *const names[] = { "sweep.json.new", "f100000.t1.1.data", "f100000.t1.1.data.out" };
+	char folder[300], target[300], path[400];
+	struct sweep_plan p;
+	char *said, *text;
+	size_t len;
+	int signal;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", temp_path("links"));
+	snprintf(target, sizeof(target), "%s", temp_path("precious"));
+	write_file(target, "precious", 8);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		assert_int_equal(symlink(target, path), 0);
+	}
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(run(&p, "links", 1, &signal, &said), 0);
+	text = (char *)read_file(target, &len);
+	assert_true(len == 8 && !memcmp(text, "precious", 8));
+	free(text);
+	sweep_plan_free(&p);
+	free(said);
+}
+
 /*
  * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of each
  */
@@ -647,6 +730,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_course_is_by_the_clock),
+		cmocka_unit_test(many_steps_are_counted),
 		cmocka_unit_test(a_product_knows_that_time_is_in_it_twice),
 		cmocka_unit_test(the_least_is_alike_with_what_does_not_differ),
 		cmocka_unit_test(what_is_not_known_is_no_least),
@@ -658,6 +742,8 @@ int main(void)
 		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
 		cmocka_unit_test(other_folders_are_refused),
+		cmocka_unit_test(folders_of_others_are_refused),
+		cmocka_unit_test(links_in_the_folder_lead_nowhere),
 		cmocka_unit_test(each_block_has_its_best_setting),
 		cmocka_unit_test(people_are_told_the_same),
 		cmocka_unit_test(other_builds_are_no_sweep),
