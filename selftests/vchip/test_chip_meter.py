@@ -17,7 +17,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 import chip  # noqa: E402
 import ktap  # noqa: E402
 
-VALUE = "/sys/class/misc/kjoule/sources/vchip-ina/power/value"
+VALUE = "/sys/class/misc/kjoule/sources/vchip-ina/power-0/value"
 REGISTERS = "/sys/kernel/debug/vchip/registers"
 READINGS = 30
 
