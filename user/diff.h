@@ -21,6 +21,7 @@ struct diff_row {
 	size_t seen[2];			/* in how many recordings of the side */
 	struct value time_s[2];
 	struct value j[PROFILE_DOMAINS][2], w[PROFILE_DOMAINS][2];
+	double dof[PROFILE_DOMAINS][2];	/* of their intervals; 0: they have none */
 	struct difference time;
 	struct difference energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };

@@ -14,8 +14,8 @@
  */
 #define UNMET_TICKS	3.689
 
-/* Of the interval of one recording's energy. */
-#define ONE_FREEDOM	39
+/* Of a time's interval. */
+#define TIME_FREEDOM	31
 
 static const struct diff *sort_diff;
 static enum report_sort sort_key;
@@ -83,6 +83,7 @@ static void take(const struct diff *d, struct diff_row *r, int side, const struc
 	for (unsigned int i = 0; i < d->n_domains; i++) {
 		r->j[i][side] = g->energy[d->place[i][side]].j;
 		r->w[i][side] = g->energy[d->place[i][side]].w;
+		r->dof[i][side] = g->energy[d->place[i][side]].dof;
 	}
 }
 
@@ -119,20 +120,26 @@ static bool add(struct diff *d, struct diff_row *r, const struct profile_group *
 	return true;
 }
 
-/* Of the runs where their spread is in the intervals, of the stretches of one recording (cpm.c) where not. */
-static double freedom(const struct diff *d)
+/* Of the runs where their spread is in the intervals, of one recording's batches where not: the fewer of both. */
+static double freedom(const struct diff *d, const double of[2])
 {
 	size_t a = d->sides[0].kept, b = d->sides[1].kept;
+	double least = TIME_FREEDOM;
 
-	return a >= RUNS_SPREAD && b >= RUNS_SPREAD ? a + b - 2 : ONE_FREEDOM;
+	if (a >= RUNS_SPREAD && b >= RUNS_SPREAD)
+		return a + b - 2;
+	for (int side = 0; of && side < 2; side++)
+		if (of[side] > 0)
+			least = fmin(least, of[side]);
+	return least;
 }
 
 static void compare(const struct diff *d, struct diff_row *r, size_t comparisons)
 {
-	double dof = freedom(d);
-
-	r->time = difference_of(&r->time_s[0], &r->time_s[1], comparisons, dof);
+	r->time = difference_of(&r->time_s[0], &r->time_s[1], comparisons, freedom(d, NULL));
 	for (unsigned int i = 0; i < d->n_domains; i++) {
+		double dof = freedom(d, r->dof[i]);
+
 		r->energy[i] = difference_of(&r->j[i][0], &r->j[i][1], comparisons, dof);
 		r->power[i] = difference_of(&r->w[i][0], &r->w[i][1], comparisons, dof);
 	}

@@ -125,6 +125,7 @@ struct sweep_figures {
 	struct value time_s;		/* of CPUs */
 	struct value delay_s;		/* by the clock on the wall */
 	struct value j, w, product;
+	double dof;			/* of @j's interval; 0: it has none */
 	double khz;
 };
 
@@ -158,7 +159,7 @@ struct sweep {
 	struct sweep_block *blocks;
 	struct sweep_saving saving;
 	double changes, changes_s, changes_j;
-	double dof;
+	double dof;			/* 0: that of each figure counts */
 	size_t runs_least;
 	struct merge_notes notes;
 	bool damaged;

@@ -14,8 +14,8 @@
 /* Smaller parts of the whole than this have no frequency of their own: they are over before it has changed. */
 #define OWN_LEAST	0.01
 
-/* Of the interval of one recording's energy (cpm.c). */
-#define ONE_FREEDOM	39
+/* Of an interval that has nothing but a time's. */
+#define TIME_FREEDOM	31
 
 /* What was granted may be off what was asked for by so much. */
 #define GRANTED		0.05
@@ -161,7 +161,21 @@ static void take(const struct sweep *s, const struct merge *m, uint32_t function
 		return;
 	out->j = net.energy[0].j;
 	out->w = net.energy[0].w;
+	out->dof = net.energy[0].dof;
 	out->product = sweep_product(&out->j, &out->delay_s);
+}
+
+/* Of the runs where their spread is in the intervals; else the fewest that any of a block's energies has. */
+static double freedom(const struct sweep *s, const struct sweep_block *b)
+{
+	double least = TIME_FREEDOM;
+
+	if (s->dof > 0)
+		return s->dof;
+	for (size_t i = 0; i < s->plan.n_settings; i++)
+		if (b->at[i].dof > 0)
+			least = fmin(least, b->at[i].dof);
+	return least;
 }
 
 static int block_new(const struct sweep *s, uint32_t function, struct sweep_block *b)
@@ -186,8 +200,8 @@ static int block_new(const struct sweep *s, uint32_t function, struct sweep_bloc
 		j[i] = f->j;
 		product[i] = f->product;
 	}
-	b->energy = sweep_least(j, n, s->dof, b->energy_equal);
-	b->product = sweep_least(product, n, s->dof, b->product_equal);
+	b->energy = sweep_least(j, n, freedom(s, b), b->energy_equal);
+	b->product = sweep_least(product, n, freedom(s, b), b->product_equal);
 	free(product);
 	free(j);
 	return 0;
@@ -304,7 +318,11 @@ static int save(struct sweep *s)
 	struct sweep_table t = { .n_settings = n, .n_blocks = s->n_blocks, .khz = khz, .threads = threads, .all_j = all,
 				 .j = j, .delay_s = delays };
 	int ret = khz && threads && all && j && delays ? 0 : -ENOMEM;
+	double least = freedom(s, &s->all);
 
+	for (size_t b = 0; b < s->n_blocks; b++)
+		if (share(s, &s->blocks[b]) >= OWN_LEAST)
+			least = fmin(least, freedom(s, &s->blocks[b]));
 	for (size_t i = 0; i < n && !ret; i++) {
 		khz[i] = s->plan.settings[i].khz;
 		threads[i] = s->plan.settings[i].threads;
@@ -316,7 +334,7 @@ static int save(struct sweep *s)
 	}
 	s->saving.single = SWEEP_NONE;
 	if (!ret)
-		ret = sweep_save(&t, s->dof, &s->saving);
+		ret = sweep_save(&t, least, &s->saving);
 	if (ret == -ENODATA) {
 		s->saving.single = SWEEP_NONE;
 		ret = 0;
@@ -387,8 +405,7 @@ int sweep_figures_new(struct sweep *s, const struct report_options *opt, struct 
 	for (size_t i = 0; i < s->plan.n_settings && !ret; i++)
 		if (s->merges[i].n && s->merges[i].kept < s->runs_least)
 			s->runs_least = s->merges[i].kept;
-	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ? 2 * (double)s->runs_least - 2 :
-		 ONE_FREEDOM;
+	s->dof = s->runs_least >= RUNS_SPREAD && s->runs_least != SIZE_MAX ? 2 * (double)s->runs_least - 2 : 0;
 	if (!ret)
 		ret = gather(s);
 	if (!ret && !s->n_blocks && opt->comm)

@@ -147,6 +147,7 @@ static void energy(const struct profile_group *const *g, size_t n, unsigned int 
 	struct value few = interval_time(&out->count);
 	size_t known = 0, met = 0;
 
+	e->dof = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_energy *one = &g[i]->energy[d];
 		double residual = residual_variance(one), t;
@@ -157,6 +158,9 @@ static void energy(const struct profile_group *const *g, size_t n, unsigned int 
 		p[known] = (struct part){ one->net_j.v, t * t + residual, MANY };
 		if (residual > 0)
 			p[known].dof = fmin(one->dof * pow(p[known].variance / residual, 2), MANY);
+		/* as long as the runs do not tell how far they differ it is that of the least known one */
+		if (one->dof > 0 && (!(e->dof > 0) || one->dof < e->dof))
+			e->dof = one->dof;
 		sum += one->net_j.v;
 		own += one->purity * one->net_j.v;
 		e->ticks_j += one->ticks_j;

@@ -127,7 +127,8 @@ static void save(const struct sweep_table *t, uint32_t threads, double dof, stru
 		s->saved_j.v += from->v - to->v;
 		s->delay_s += t->delay_s[b * t->n_settings + s->chosen[b]].v -
 			      t->delay_s[b * t->n_settings + s->single].v;
-		d = difference_of(to, from, pairs(t->n_settings), dof);
+		/* of each block one is taken, and all of those are told together */
+		d = difference_of(to, from, pairs(t->n_settings) * t->n_blocks, dof);
 		squares_lo += pow(d.by.v - d.by.lo, 2);
 		squares_hi += pow(d.by.hi - d.by.v, 2);
 		if (d.sure != DIFFERENCE_SURELY)
