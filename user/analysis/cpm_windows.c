@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Windows between the moves of a counter, as cpm.h has them: made from the readings and from what ran, packed, and gone
+ * through as often as wanted. Used by cpm.c, fit.c and all models.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cpm_divide.h"
+
+/*
+ * Windows from the readings; those at both ends are known only in part. Readings without
+ * a tick between them are one: what was spent between them belongs to the ticks before,
+ * because none of its own was seen. While they are made:
+ */
+struct cpm_making {
+	const struct cpm_vectors *v;
+	struct cpm_irq irq;
+	bool has_irq;
+	struct cpm_domain *d;
+	const struct cpm_reading *readings;
+	size_t n;
+	uint64_t end_tick;
+	size_t last, next;		/* the readings that the window is between; see next_window() */
+	bool first, only;		/* the first move of the counter; it moves once */
+	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
+	uint64_t silent;		/* its ticks at which nothing ran */
+	size_t untaken;
+	struct cpm_part *parts;		/* of the window at hand */
+	size_t n_parts, room;
+};
+
+/* Ticks that [a, b) and [from, to) have in common. */
+static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
+{
+	uint64_t low = a > from ? a : from, high = b < to ? b : to;
+
+	return high > low ? high - low : 0;
+}
+
+static int add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
+{
+	size_t at = m->n_parts;
+
+	if (m->n_parts == m->room) {
+		size_t room = m->room ? 2 * m->room : 64;
+		void *p = realloc(m->parts, room * sizeof(*m->parts));
+
+		if (!p)
+			return -ENOMEM;
+		m->parts = p;
+		m->room = room;
+	}
+	if (at && m->parts[at - 1].vector == vector)
+		m->parts[at - 1].count += count;
+	else
+		m->parts[m->n_parts++] = (struct cpm_part){ vector, count };
+	return 0;
+}
+
+static int by_vector(const void *a, const void *b)
+{
+	const struct cpm_part *x = a, *y = b;
+
+	return (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* So many are put in order one by one. */
+#define FEW_PARTS	48
+
+/* In the order of their vectors, each once. */
+static void tidy_parts(struct cpm_making *m)
+{
+	struct cpm_part *p = m->parts;
+	size_t n = 0;
+
+	if (m->n_parts > FEW_PARTS)
+		qsort(p, m->n_parts, sizeof(*p), by_vector);
+	for (size_t i = 0; i < m->n_parts; i++) {
+		struct cpm_part part = p[i];
+		size_t at = n;
+
+		while (at && p[at - 1].vector > part.vector)
+			at--;
+		if (at && p[at - 1].vector == part.vector) {
+			p[at - 1].count += part.count;
+			continue;
+		}
+		memmove(p + at + 1, p + at, (n - at) * sizeof(*p));
+		p[at] = part;
+		n++;
+	}
+	m->n_parts = n;
+}
+
+/* Ticks of a window that idle CPUs did not take, all of them together. */
+static double untaken(struct cpm_making *m, const struct cpm_window *w)
+{
+	const struct cpm_vectors *v = m->v;
+	double sum = 0;
+
+	for (; m->untaken < v->n_untaken && v->untaken[m->untaken].tick < w->to; m->untaken++) {
+		const struct cpm_untaken *u = &v->untaken[m->untaken];
+		uint64_t end = m->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
+
+		sum += (double)u->cpus * common(u->tick, end, w->from, w->to);
+		if (end > w->to)
+			break;
+	}
+	return sum;
+}
+
+/* The blocks of a vector that are no marginal ones. Its base may not be known yet. */
+static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
+{
+	uint32_t n = 0;
+
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		n += v->kinds[v->members[m]] != CPM_MARGINAL;
+	return n;
+}
+
+/* The energy of a window less what interrupts spent in it. */
+static void take_out(struct cpm_making *m, struct cpm_window *w)
+{
+	const struct cpm_irq *irq = &m->irq;
+	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
+
+	for (size_t p = 0; p < m->n_parts; p++)
+		busy += (double)m->parts[p].count * unmarginal(m->v, m->parts[p].vector);
+	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->idle_uj * fmax(all - busy, 0), 0);
+}
+
+/*
+ * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if
+ * the energy is known, which follows; how many parts; and of each what its vector is beyond the one before (the
+ * silent one comes last: it is beyond all), times two, and one more if its count follows, less two.
+ */
+#define PART_MOST	20
+#define WINDOW_MOST	40
+
+static uint8_t *put_number(uint8_t *at, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*at++ = v | 0x80;
+	*at++ = v;
+	return at;
+}
+
+static int pack_window(struct cpm_making *m, const struct cpm_window *w)
+{
+	struct cpm_domain *d = m->d;
+	size_t most = WINDOW_MOST + PART_MOST * m->n_parts;
+	uint32_t before = 0;
+	uint8_t *at;
+
+	if (d->windows_room - d->windows_len < most) {
+		size_t room = d->windows_room + d->windows_room / 2 + most + 4096;
+
+		at = realloc(d->windows, room);
+		if (!at)
+			return -ENOMEM;
+		d->windows = at;
+		d->windows_room = room;
+	}
+	at = put_number(d->windows + d->windows_len, (w->to - w->from) << 1 | w->known);
+	if (w->known) {
+		memcpy(at, &w->uj, sizeof(w->uj));
+		at += sizeof(w->uj);
+	}
+	at = put_number(at, m->n_parts);
+	for (size_t p = 0; p < m->n_parts; p++) {
+		const struct cpm_part *part = &m->parts[p];
+		uint32_t beyond = part->vector - before;	/* modulo 2^32 */
+
+		at = put_number(at, (uint64_t)beyond << 1 | (part->count != 1));
+		if (part->count != 1)
+			at = put_number(at, part->count - 2);
+		before = part->vector;
+	}
+	d->windows_len = at - d->windows;
+	d->n_windows++;
+	d->known += w->known;
+	if (m->n_parts > d->most_parts)
+		d->most_parts = m->n_parts;
+	return 0;
+}
+
+/* The window is over. The silent part is the last. */
+static int close_window(struct cpm_making *m)
+{
+	int ret = 0;
+
+	tidy_parts(m);
+	if (m->silent)
+		ret = add_part(m, CPM_SILENT, m->silent);
+	if (ret)
+		return ret;
+	if (m->has_irq)
+		take_out(m, &m->w);
+	return pack_window(m, &m->w);
+}
+
+/* The last of the readings that are at one tick. */
+static size_t last_at(const struct cpm_making *m, size_t i)
+{
+	while (i + 1 < m->n && m->readings[i + 1].tick == m->readings[i].tick)
+		i++;
+	return i;
+}
+
+/* On to the next window: before the first reading, between two, and after the last. */
+static void next_window(struct cpm_making *m)
+{
+	const struct cpm_reading *r = m->readings;
+	uint64_t from = m->w.to;
+
+	m->w = (struct cpm_window){ .from = from, .to = from };
+	if (from < r[m->last].tick) {
+		m->w.to = r[m->last].tick;
+	} else if (m->next < m->n) {
+		m->w.to = r[m->next].tick;
+		m->w.uj = (double)(r[m->next].uj - r[m->last].uj);
+		/*
+		 * At the first reading the counter had last moved some time before, so the first
+		 * window's energy has a part from before the recording.
+		 */
+		m->w.known = !m->first || m->only;
+		m->first = false;
+		m->last = m->next;
+		m->next = last_at(m, m->next + 1);
+	} else if (m->end_tick > from) {
+		m->w.to = m->end_tick;
+	}
+	m->n_parts = 0;
+	m->silent = m->w.to - m->w.from;
+}
+
+static void begin_windows(struct cpm_making *m)
+{
+	m->last = last_at(m, 0);
+	m->next = last_at(m, m->last + 1);
+	m->first = true;
+	m->only = m->next + 1 >= m->n;
+	next_window(m);
+}
+
+int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector)
+{
+	uint64_t end = tick + count, n;
+	int ret = 0;
+
+	while (!ret && m->w.to > m->w.from) {
+		n = common(tick, end, m->w.from, m->w.to);
+		if (n)
+			ret = add_part(m, vector, n);
+		m->silent -= n;
+		if (end < m->w.to || ret)
+			break;
+		/* the next window has the rest */
+		ret = close_window(m);
+		next_window(m);
+	}
+	return ret;
+}
+
+int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
+		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **out)
+{
+	struct cpm_making *m;
+
+	*out = NULL;
+	memset(d, 0, sizeof(*d));
+	/* one that stood still says nothing, however often it was read */
+	if (n < 2 || readings[0].tick == readings[n - 1].tick || readings[0].uj == readings[n - 1].uj)
+		return -ENODATA;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = (struct cpm_making){ .v = v, .d = d, .readings = readings, .n = n, .end_tick = end_tick };
+	if (irq) {
+		m->irq = *irq;
+		m->has_irq = true;
+	}
+	begin_windows(m);
+	*out = m;
+	return 0;
+}
+
+int cpm_making_end(struct cpm_making *m, int ret)
+{
+	while (m && !ret && m->w.to > m->w.from) {
+		ret = close_window(m);
+		next_window(m);
+	}
+	if (m)
+		free(m->parts);
+	free(m);
+	return ret;
+}
+
+int cpm_windows_begin(const struct cpm_domain *d, struct cpm_windows *c)
+{
+	*c = (struct cpm_windows){ .d = d, .at = d->windows, .number = SIZE_MAX };
+	c->parts = calloc(d->most_parts + 1, sizeof(*c->parts));
+	c->w.parts = c->parts;
+	return c->parts ? 0 : -ENOMEM;
+}
+
+bool cpm_windows_next(struct cpm_windows *c)
+{
+	const struct cpm_domain *d = c->d;
+	const uint8_t *at = c->at;
+	struct cpm_window *w = &c->w;
+	uint32_t vector = 0;
+	uint64_t v;
+
+	if (!at || at == d->windows + d->windows_len)
+		return false;
+	c->number++;
+	v = lane_number(&at);
+	w->from = w->to;
+	w->to += v >> 1;
+	w->known = v & 1;
+	w->uj = 0;
+	if (w->known) {
+		memcpy(&w->uj, at, sizeof(w->uj));
+		at += sizeof(w->uj);
+	}
+	w->fitted = d->fitted ? d->fitted[c->number] : d->all_fitted;
+	w->n_parts = lane_number(&at);
+	for (size_t p = 0; p < w->n_parts; p++) {
+		v = lane_number(&at);
+		vector += v >> 1;
+		c->parts[p] = (struct cpm_part){ vector, v & 1 ? lane_number(&at) + 2 : 1 };
+	}
+	c->at = at;
+	return true;
+}
+
+void cpm_windows_end(struct cpm_windows *c)
+{
+	free(c->parts);
+	c->parts = NULL;
+}
+
+int cpm_counts(const struct cpm_domain *d, uint64_t *counts)
+{
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
+
+	while (!ret && cpm_windows_next(&c))
+		for (size_t p = 0; p < c.w.n_parts; p++)
+			counts[c.w.parts[p].vector] += c.w.parts[p].count;
+	cpm_windows_end(&c);
+	return ret;
+}
