@@ -363,7 +363,9 @@ static int give_back(const char *sysfs, const char *state, const struct story *s
 			 s->pid);
 	if (!first)
 		return restored > 0;
-	snprintf(range, sizeof(range), failed > 1 ? ", nor can %u others" : "", failed - 1);
+	range[0] = '\0';
+	if (failed > 1)
+		snprintf(range, sizeof(range), ", nor can %u others", failed - 1);
 	return kjoule_fail(err, -error, "process %ld was killed while it held the CPUs at a frequency; policy%u can not be given back its limits of %u to %u kHz: %s%s; %s `kjoule sweep --restore`, or remove %s, which has what they were",
 			   s->pid, first->number, first->min_khz, first->max_khz, strerror(-error), range,
 			   error == -EACCES || error == -EPERM ? "run it with sudo:" : "bring its CPUs online and run", state);

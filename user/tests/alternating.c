@@ -87,7 +87,7 @@ void alternating_free(struct alternating *a)
 void alternating_input(const struct alternating *a, enum profile_model model, struct alternating_input *in)
 {
 	memset(in, 0, sizeof(*in));
-	in->lane = (struct profile_lane){ .lane = { a->lane, a->n_ticks } };
+	in->lane = (struct profile_lane){ .lane = { .ticks = a->lane, .n = a->n_ticks } };
 	in->lane.freq_khz = calloc(a->n_ticks + 1, sizeof(uint32_t));
 	in->package.readings[0] = a->readings;
 	in->package.n_readings[0] = a->n_readings;

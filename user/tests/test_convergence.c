@@ -40,7 +40,7 @@ static void a_beginning_has_what_was_before_its_end(void **state)
 						{ .tick = 9, .block = 0 } };
 	static const struct cpm_tick idle[] = { { .tick = 0, .block = 2, .parked = 1, .more = 9 } };
 	static const struct cpm_reading readings[] = { { 0, 10 }, { 4, 20 }, { 6, 30 }, { 10, 40 } };
-	const struct profile_lane lanes[] = { { .lane = { busy, 4 } }, { .lane = { idle, 1 } } };
+	const struct profile_lane lanes[] = { { .lane = { .ticks = busy, .n = 4 } }, { .lane = { .ticks = idle, .n = 1 } } };
 	const struct profile_package package = { .readings = { readings }, .n_readings = { 4 } };
 	const struct profile_input in = { .end_tick = 10, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
 					  .packages = &package,

@@ -98,7 +98,7 @@ static const uint8_t kinds[BLOCKS] = { [IDLE] = CPM_IDLE };
 
 static void solve(const struct run *r, unsigned int steps, double tick_s, struct profile_group *out)
 {
-	struct profile_lane lane = { .lane = { r->ticks, r->n_ticks }, .freq_khz = r->freq,
+	struct profile_lane lane = { .lane = { .ticks = r->ticks, .n = r->n_ticks }, .freq_khz = r->freq,
 				     .tick_ns = tick_s * 1e9 };
 	struct profile_package package = { .readings = { r->readings },
 					   .n_readings = { r->n_readings } };
@@ -429,8 +429,8 @@ static struct profile_group lanes_of_two(const struct cpm_tick *a, size_t na,
 					 uint64_t end, uint32_t block)
 {
 	static const uint32_t none[1000];
-	struct profile_lane lanes[2] = { { .lane = { a, na }, .freq_khz = none },
-					 { .lane = { b, nb }, .freq_khz = none } };
+	struct profile_lane lanes[2] = { { .lane = { .ticks = a, .n = na }, .freq_khz = none },
+					 { .lane = { .ticks = b, .n = nb }, .freq_khz = none } };
 	struct profile_package package = { .readings = { readings }, .n_readings = { n } };
 	struct profile_input in = {
 		.interval_ns = 1e9, .end_tick = end, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
@@ -524,7 +524,7 @@ static struct profile_group idle_second(bool parked, double *left_out)
 {
 	static struct cpm_tick ticks[1000];
 	struct cpm_reading readings[11];
-	struct profile_lane lane = { .lane = { ticks, 1000 }, .freq_khz = (uint32_t[1000]){ 0 },
+	struct profile_lane lane = { .lane = { .ticks = ticks, .n = 1000 }, .freq_khz = (uint32_t[1000]){ 0 },
 				     .tick_ns = 100000, .idle_tick_ns = 100000 };
 	struct profile_package package = { .readings = { readings }, .n_readings = { 11 } };
 	struct profile_input in = {
@@ -575,8 +575,8 @@ static void counters_charge_only_the_cpus_that_they_count(void **state)
 	static const struct cpm_reading first[] = { { 0, 0 }, { 50, 5000000 }, { 100, 10000000 } };
 	static const struct cpm_reading second[] = { { 0, 0 }, { 50, 1000000 }, { 100, 2000000 } };
 	static const struct cpm_reading machine[] = { { 0, 0 }, { 50, 9000000 }, { 100, 18000000 } };
-	struct profile_lane lanes[2] = { { .lane = { a, 100 }, .freq_khz = (uint32_t[100]){ 0 } },
-					 { .lane = { b, 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
+	struct profile_lane lanes[2] = { { .lane = { .ticks = a, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } },
+					 { .lane = { .ticks = b, .n = 100 }, .freq_khz = (uint32_t[100]){ 0 } } };
 	struct profile_package packages[3] = {
 		{ .lanes = (uint32_t[]){ 0 }, .n_lanes = 1, .readings = { first }, .n_readings = { 3 } },
 		{ .lanes = (uint32_t[]){ 1 }, .n_lanes = 1, .readings = { second }, .n_readings = { 3 } },

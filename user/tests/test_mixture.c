@@ -468,7 +468,7 @@ static void what_ran_on_other_cpus_is_no_matter(void **state)
 	}
 	alternating_input(&a, PROFILE_MIXTURE, &in);
 	lanes[0] = in.lane;
-	lanes[1] = (struct profile_lane){ .lane = { other, n }, .freq_khz = calloc(n, sizeof(uint32_t)) };
+	lanes[1] = (struct profile_lane){ .lane = { .ticks = other, .n = n }, .freq_khz = calloc(n, sizeof(uint32_t)) };
 	in.in.lanes = lanes;
 	in.in.n_lanes = 2;
 	in.in.n_blocks = 4;
