@@ -328,8 +328,8 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		opt->flags |= KJOULE_FLAG_INHERIT;
 	if (opt->chain_depth && !(opt->flags & KJOULE_FLAG_KERNEL_CHAIN))
 		return cmd_usage("record", "--max-stack goes with -g or --call-graph");
-	if (opt->blocks.n && (opt->thread || (!opt->pid && (opt->system || opt->cgroup || !opt->command))))
-		return cmd_usage("record", "--vpm is of one process: give -p PID or a COMMAND, without -a and --cgroup");
+	if (opt->blocks.n && (opt->thread || (!opt->pid && (opt->cgroup || !opt->command))))
+		return cmd_usage("record", "--vpm is of one process: give -p PID or a COMMAND (with -a, too), without --cgroup");
 	if (opt->blocks.n && opt->edge_duty)
 		return cmd_usage("record", "--vpm and --edge both hold the CPUs: give one of them");
 	if ((opt->vpm_source || opt->vpm_interval_ns) && !opt->blocks.n)

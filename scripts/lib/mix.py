@@ -98,6 +98,12 @@ def true_figures(row):
             "stall_s": t["stall_s"]}
 
 
+def watts_without_stalls(row):
+    """Power of code while the other CPUs were idle and the build machine let the chip go on."""
+    ran_ns, all_ns = row["alone_time_ns"] - row["alone_stall_ns"], row["alone_time_ns"]
+    return 1e-3 * (row["alone_dyn_pj"] + row["alone_static_pj"] * ran_ns / all_ns) / ran_ns
+
+
 def record(runs, seconds, rate=500, where="bench", options=(), show=False):
     """Record mix @runs times in one guest of one CPU; return the Recordings and what was shown."""
     folder = os.path.join(bench.BUILD, where)

@@ -28,8 +28,8 @@ IN_A_GUEST = 4      # recordings
 # At the ends of such a run it is half; so few samples may be where it is less than this.
 AT_HOME, ASTRAY = 0.4, 0.05
 LEAST = 0.01        # what has less of the time is made one with nothing
-# The chip stands still while QEMU translates code that is new to it, as most of a program that begins is; a stall costs
-# static power and time, as the measurement sees it. More than this of the time is the build machine's.
+# The chip stands still while QEMU translates code that is new to it, which is why each program runs once before it is
+# recorded; a stall costs static power and time, as the measurement sees it. More than this of the time is the build machine's.
 MANY_STALLS = 0.15
 BLOCK = 0.05        # what has less of the time is judged by nobody
 
@@ -332,7 +332,7 @@ def record(programs, runs, rate=500, options=()):
     os.makedirs(folder, exist_ok=True)
     subprocess.run([sys.executable, os.path.join(REAL, "inputs.py"), os.path.join(folder, "inputs")], check=True)
     for cpus in sorted({p.cpus for p in programs}):
-        jobs = [(p, i) for i in range(1, runs + 1) for p in programs if p.cpus == cpus]
+        jobs = [(p, i) for p in programs if p.cpus == cpus for i in range(1, runs + 1)]
         for first in range(0, len(jobs), IN_A_GUEST):
             some = jobs[first:first + IN_A_GUEST]
             oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][1]}.oracle")
@@ -341,14 +341,17 @@ cpupower -c all frequency-set -g performance >/dev/null
 export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED
 cp -r {folder}/inputs $P
 """
-            for p, i in some:
+            for k, (p, i) in enumerate(some):
+                if not k or some[k - 1][0] != p:
+                    # QEMU translates it here, not while it is recorded
+                    script += f"SEED=0\n{p.prepare}\n(sh -c {sh_quote(p.command)}) >/dev/null\n"
                 script += f"""
 SEED={i}
 {p.prepare}
 kjoule record -q -F {rate} -o /tmp/k.data -- sh -c {sh_quote(p.command)}
 cp /tmp/k.data {folder}/{p.name}-{i}.data
 """
-            bench.guest(script, "--cpus", str(cpus), "--oracle", oracle_file, *options, timeout=120 + len(some) * 100)
+            bench.guest(script, "--cpus", str(cpus), "--oracle", oracle_file, *options, timeout=120 + len(some) * 200)
             for p, i in some:
                 yield i, Recording(p, f"{folder}/{p.name}-{i}.data", oracle_file)
             if not os.environ.get("KJOULE_BENCH_KEEP"):

@@ -13,7 +13,8 @@
 #include <time.h>
 
 #define NODES_MOST 1024
-#define NOINLINE __attribute__((noinline, noclone))
+/* Each on a page of its own: QEMU runs the page of a breakpoint one instruction at a time. */
+#define NOINLINE __attribute__((noinline, noclone, aligned(4096)))
 
 static double value[NODES_MOST + 1];
 
@@ -32,7 +33,7 @@ static NOINLINE double price(double spot, double strike, double volatility, unsi
 	return value[0];
 }
 
-static double uniform(void)
+static NOINLINE double uniform(void)
 {
 	return (rand() + 0.5) / (RAND_MAX + 1.0);
 }

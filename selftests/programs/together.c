@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Parallel coarse code around a sequential fine block (ALEA, section 5.2.2): two tasks, each on a CPU of its own, run
- * side by side for ten to twenty update periods of the energy counter, wait for each other, and a third one runs
- * alone for a part of such a period. Tasks are processes, so that the chip's oracle, which knows what every set of
- * tasks spent together, knows it for the blocks. Used by scripts/bench.
+ * side by side for ten to twenty update periods of the energy counter, wait for each other, and a third one, the
+ * process that was started, runs alone for a part of such a period. Tasks are processes, so that the chip's oracle, which
+ * knows what every set of tasks spent together, knows it for the blocks. Used by scripts/bench.
  *
  * usage: together SECONDS UPDATE_PERIOD_MS FINE_MS [SEED]
  */
@@ -20,7 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+/* Each on a page of its own: QEMU runs the page of a breakpoint one instruction at a time. */
+#define NOINLINE __attribute__((noinline, noclone, aligned(4096)))
 #define X4(a) a a a a
 
 static uint64_t buffer[256];
@@ -104,7 +105,7 @@ static void draw(struct shared *s, const double *unit, double period, double fin
 }
 
 /* The last of a turn begins the next one. */
-static void run(struct shared *s, unsigned int task, const double *unit, double end, double period, double fine)
+static NOINLINE void run(struct shared *s, unsigned int task, const double *unit, double end, double period, double fine)
 {
 	for (;;) {
 		uint32_t turn = s->turn;
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
 	draw(s, unit, period, fine);
 	s->busy = 2;
 	end = now() + seconds;
-	for (unsigned int t = 0; t < TASKS; t++) {
+	for (unsigned int t = 0; t < TASKS - 1; t++) {
 		pid_t pid = fork();
 
 		if (pid < 0) {
@@ -167,12 +168,13 @@ int main(int argc, char **argv)
 		}
 		if (!pid) {
 			srand(rand() + t);
-			/* the sequential block runs where one of the others does */
-			stay_on(t == 1);
+			stay_on(t);
 			run(s, t, unit, end, period, fine);
 			_exit(0);
 		}
 	}
+	/* the sequential block runs where one of the others does */
+	run(s, TASKS - 1, unit, end, period, fine);
 	while (wait(NULL) > 0)
 		;
 	return 0;
