@@ -15,6 +15,7 @@
 
 #include "compat/compat.h"
 #include "hold.h"
+#include "target.h"
 #include "vpm_round.h"
 
 #define RESTS		5	/* readings when the session is made */
@@ -198,54 +199,70 @@ static int check_place(const struct kjoule_vpm_place *p, const char **why)
 	return -EINVAL;
 }
 
+/* Whose the block is, and of which program. Return: 0 with a reference, -ESRCH or -EINVAL */
+static int find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b, const char **why)
+{
+	struct pid *pid = find_get_pid(nr);
+	struct task_struct *task;
+	int err = 0;
+
+	rcu_read_lock();
+	task = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+	if (!task) {
+		*why = "no process with that pid";
+		err = -ESRCH;
+	} else if (!kjoule_whom_has(v->whom, task)) {
+		*why = "the block's process is not the session's target: it would never be met there";
+		err = -EINVAL;
+	} else {
+		b->exec_id = READ_ONCE(task->self_exec_id);
+	}
+	rcu_read_unlock();
+	if (err)
+		put_pid(pid);
+	else
+		b->pid = pid;
+	return err;
+}
+
 /**
  * kjoule_vpm_add() - have readings of a block
  * @v:		running or not
  * @place:	where it is
  * @why:	set to the reason of a refusal
  *
+ * In a session of the whole system any process will do: all of them are its target, and who may
+ * have such a session may sample each of them anyway. Else a block that nobody of the target can
+ * come by would use up rounds, and none would ever come to a reading.
+ *
  * Context: process, sleeps; the caller's pid namespace counts.
- * Return: its number, from 0; -EINVAL, -ESRCH (no such process), -ENOSPC (too many blocks, or
- * breakpoints are in use), or what perf says.
+ * Return: its number, from 0; -EINVAL (no place for a block, or not in the session's target),
+ * -ESRCH (no such process), -ENOSPC (too many blocks, or breakpoints are in use), or what perf
+ * says.
  */
 int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
 {
-	int ret = check_place(place, why);
-	struct task_struct *task;
-	u64 exec_id = 0;
-	struct pid *pid;
+	struct vpm_block b = { .place = *place };
+	int ret = check_place(place, why) ?: find_process(v, place->pid, &b, why);
 
 	if (ret)
 		return ret;
-	pid = find_get_pid(place->pid);
-	rcu_read_lock();
-	task = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
-	if (task)
-		exec_id = READ_ONCE(task->self_exec_id);
-	else
-		ret = -ESRCH;
-	rcu_read_unlock();
-	if (ret)
-		*why = "no process with that pid";
 	mutex_lock(&v->lock);
-	if (!ret && v->n_blocks == KJOULE_VPM_BLOCKS) {
+	if (v->n_blocks == KJOULE_VPM_BLOCKS) {
 		*why = "there are too many blocks";
 		ret = -ENOSPC;
-	}
-	/* of later ones the rounds may have the registers just now */
-	if (!ret && !v->n_blocks)
+	} else if (!v->n_blocks) {
+		/* of later ones the rounds may have the registers just now */
 		ret = kjoule_vpm_try(v, place, why);
-	if (!ret) {
-		struct vpm_block *b = &v->block[v->n_blocks];
-
-		b->pid = get_pid(pid);
-		b->exec_id = exec_id;
-		b->place = *place;
+	}
+	if (ret) {
+		put_pid(b.pid);
+	} else {
+		v->block[v->n_blocks] = b;
 		ret = v->n_blocks;
 		smp_store_release(&v->n_blocks, v->n_blocks + 1);	/* pairs with Z */
 	}
 	mutex_unlock(&v->lock);
-	put_pid(pid);
 	return ret;
 }
 

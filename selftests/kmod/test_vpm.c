@@ -261,6 +261,52 @@ static void check_block_refused(const char *name, const struct nl_block *block, 
 		ktap_diag("%d: %s", err, nl.why);
 }
 
+/* A block of a process that the session does not sample would never be met. */
+static void check_target(void)
+{
+	struct nl_config c = usual;
+	pid_t other = start_program(), child;
+	struct nl_block block;
+
+	c.pid = getpid();
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of this process"))
+		goto out;
+	block = block_of(other);
+	check_block_refused("a process that is not its target", &block, -EINVAL);
+	ktap_check(strstr(nl.why, "target"), "and it is told why");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	c.flags = KJOULE_FLAG_INHERIT;
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of it and its children"))
+		goto out;
+	check_block_refused("one that was forked before", &block, -EINVAL);
+	child = start_program();
+	block = block_of(child);
+	ktap_check(!nl_session_block(&nl, info.id, &block), "one that it has forked since is taken");
+	stop_program(child);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	c.flags = 0;
+	c.target = KJOULE_TARGET_THREAD;
+	c.pid = other;
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of a thread"))
+		goto out;
+	block = block_of(getpid());
+	check_block_refused("a process that the thread is not of", &block, -EINVAL);
+	block = block_of(other);
+	ktap_check(!nl_session_block(&nl, info.id, &block), "its own is taken");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	c.target = KJOULE_TARGET_SYSTEM;
+	c.pid = 0;
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of the whole system"))
+		goto out;
+	ktap_check(!nl_session_block(&nl, info.id, &block), "takes any process");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+out:
+	stop_program(other);
+}
+
 static void check_refusals(void)
 {
 	struct nl_config c = usual, other;
@@ -345,6 +391,7 @@ int main(void)
 	nl_open(&nl);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	check_refusals();
+	check_target();
 	check_readings();
 	check_nothing();
 	ktap_check(registers_free(), "no debug register is left in use");
