@@ -303,23 +303,27 @@ void kjoule_vpm_halt(struct kjoule_vpm *v)
 }
 
 /**
- * kjoule_vpm_books() - what has become of the armings so far
+ * kjoule_vpm_books() - what has become of the rounds so far
  * @v:		any
  * @books:	to be filled
  *
- * Each number is right by itself; they may be of moments that are a round apart.
+ * Each number is right by itself; they may be of moments that are a round apart, until it has been
+ * halted.
  *
  * Context: any.
  */
 void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books)
 {
 	*books = (struct kjoule_vpm_books){
+		.rounds = READ_ONCE(v->books.rounds),
 		.readings = READ_ONCE(v->books.readings),
+		.learnt = READ_ONCE(v->books.learnt),
 		.unmet = READ_ONCE(v->books.unmet),
 		.unended = READ_ONCE(v->books.unended),
 		.elsewhere = READ_ONCE(v->books.elsewhere),
 		.spoilt = READ_ONCE(v->books.spoilt),
 		.failed = READ_ONCE(v->books.failed),
+		.cut = READ_ONCE(v->books.cut),
 		.held_ns = READ_ONCE(v->books.held_ns),
 		.longest_ns = READ_ONCE(v->books.longest_ns),
 	};

@@ -309,20 +309,31 @@ static void await(struct kjoule_vpm *v)
 	}
 }
 
-static void book(struct kjoule_vpm *v, int state)
+/* What has become of a round; a reading is in the books already. */
+static void book(struct kjoule_vpm *v, int err)
 {
-	switch (state) {
+	v->books.rounds++;
+	switch (err ? STATE_FAILED : atomic_read(&v->state)) {
 	case STATE_ARMED:
-		v->books.unmet++;
+		if (kthread_should_stop())
+			v->books.cut++;
+		else
+			v->books.unmet++;
 		break;
 	case STATE_STARTING:
 	case STATE_STARTED:
-		v->books.unended++;
+		if (kthread_should_stop())
+			v->books.cut++;
+		else
+			v->books.unended++;
+		break;
+	case STATE_DONE:
+		v->books.learnt += v->round == ROUND_LEARN;
 		break;
 	case STATE_ELSEWHERE:
 		v->books.elsewhere++;
 		break;
-	case STATE_FAILED:
+	default:
 		v->books.failed++;
 		break;
 	}
@@ -376,10 +387,7 @@ static void take_reading(struct kjoule_vpm *v)
 	/* no CPU of the session is there: as if it had not been tried */
 	if (err == -ENODEV)
 		return;
-	if (err)
-		v->books.failed++;
-	else if (!kthread_should_stop())
-		book(v, atomic_read(&v->state));
+	book(v, err);
 	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
 	v->number++;
 	atomic_set(&v->state, STATE_OFF);

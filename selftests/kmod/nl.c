@@ -302,6 +302,15 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_VPM_LONGEST_NS:
 			s->vpm_longest_ns = mnl_attr_get_u64(attr);
 			break;
+		case KJOULE_A_SESSION_VPM_ROUNDS:
+			s->vpm_rounds = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_LEARNT:
+			s->vpm_learnt = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_CUT:
+			s->vpm_cut = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_SESSION_CHILDREN:
 			s->children = mnl_attr_get_u32(attr);
 			break;

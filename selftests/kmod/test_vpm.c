@@ -143,11 +143,26 @@ static bool begin(pid_t pid)
 	return true;
 }
 
+/* Each round has come to something, and is counted once. */
+static void check_rounds(const char *name)
+{
+	uint64_t sum = info.vpm_readings + info.vpm_learnt + info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere +
+		       info.vpm_failed + info.vpm_cut;
+
+	if (!ktap_check(info.vpm_rounds && info.vpm_rounds == sum && info.vpm_cut <= 1, "%s: each round is accounted for", name))
+		ktap_diag("%llu rounds: %llu readings, %llu learnt, %llu unmet, %llu unended, %llu elsewhere, %llu failed, %llu cut",
+			  (unsigned long long)info.vpm_rounds, (unsigned long long)info.vpm_readings,
+			  (unsigned long long)info.vpm_learnt, (unsigned long long)info.vpm_unmet,
+			  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_elsewhere,
+			  (unsigned long long)info.vpm_failed, (unsigned long long)info.vpm_cut);
+}
+
 static void end(const char *name)
 {
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
 	check_books(name, &nl, &info, &d, walk);
+	check_rounds(name);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_close(&d);
 }
@@ -191,6 +206,7 @@ static void check_readings(void)
 		  (unsigned long long)info.vpm_failed);
 	ktap_check(info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere + info.vpm_failed <= seen.readings / 5,
 		   "few rounds come to nothing");
+	ktap_check(info.vpm_learnt >= 1 && info.vpm_learnt <= 3, "where it returns to is learnt first, and soon");
 	ktap_check(info.vpm_rest_uw > 100000 && info.vpm_peak_uw > info.vpm_rest_uw, "and of the meter");
 out:
 	stop_program(pid);
