@@ -109,7 +109,7 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
 	}
 	v->interval_ns = *interval_ns;
 	v->cpu = kcalloc(v->n, sizeof(*v->cpu), GFP_KERNEL_ACCOUNT);
-	if (!v->cpu)
+	if (!v->cpu || !zalloc_cpumask_var(&v->allowed, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
 	err = measure_rest(v);
 	if (err)
@@ -180,6 +180,7 @@ void kjoule_vpm_free(struct kjoule_vpm *v)
 		put_pid(v->block[i].pid);
 	mutex_destroy(&v->lock);
 	kjoule_source_put(v->src);
+	free_cpumask_var(v->allowed);
 	kfree(v->cpu);
 	kfree(v);
 	kjoule_hold_give();

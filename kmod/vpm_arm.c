@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The breakpoints of a round; see vpm_round.h. They are made before it and released after it, on
- * the session's CPUs, by the thread that makes the rounds: a debug register is in use only while
- * somebody is waited for.
+ * those of the session's CPUs on which the block's process may run, by the thread that makes the
+ * rounds: a debug register is in use only while somebody is waited for.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
 
 #include "sampler.h"
@@ -60,6 +62,28 @@ void kjoule_vpm_disarm(struct kjoule_vpm *v)
 	}
 }
 
+/*
+ * Where the block's process may run: its threads' affinities, all together. Should one be changed
+ * meanwhile its thread may go where it is not met; it is in the next round.
+ */
+static void find_allowed(struct kjoule_vpm *v)
+{
+	struct task_struct *leader, *t;
+
+	cpumask_clear(v->allowed);
+	rcu_read_lock();
+	leader = pid_task(v->at->pid, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, t) {
+			cpumask_or(v->allowed, v->allowed, &t->cpus_mask);
+			/* of most programs the first thread says it all */
+			if (cpumask_subset(cpu_online_mask, v->allowed))
+				break;
+		}
+	}
+	rcu_read_unlock();
+}
+
 /* Return: 0, also if the CPU is not there, -errno */
 static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vpm_trap *start,
 		       const struct vpm_trap *stop)
@@ -105,34 +129,55 @@ static void enable(struct kjoule_vpm *v)
 	}
 }
 
+/* Return: on how many CPUs of @cpus they are ready, or -errno */
+static int prepare(struct kjoule_vpm *v, const struct cpumask *cpus, const struct vpm_trap *start,
+		   const struct vpm_trap *stop)
+{
+	unsigned int i;
+	int err, n = 0;
+
+	for (i = 0; i < v->n; i++) {
+		if (!cpumask_test_cpu(v->sampler[i]->cpu, cpus))
+			continue;
+		err = prepare_cpu(v, i, start, stop);
+		if (err && err != -ENODEV)
+			return err;
+		if (err) {
+			drop(&v->cpu[i].stop);
+			drop(&v->cpu[i].start);
+		}
+		n += !!v->cpu[i].start;
+	}
+	return n;
+}
+
 /**
  * kjoule_vpm_arm() - breakpoints on the session's CPUs
- * @v:		without any
+ * @v:		without any; at a block
  * @start:	goes with its first hit
  * @stop:	where it is wanted: is there before @start, and goes with its hits or the disarming
  *
  * The round's state is %STATE_ARMED from before the first hit on. A breakpoint of a CPU that is
  * just going is none.
  *
+ * Each breakpoint of a CPU takes up to three interrupts there: to be made, to be armed and to be
+ * released. So CPUs that the block's process may not run on are left alone, idle or not. If that
+ * leaves none, all of them are armed, so that a process that is nowhere in the session is told
+ * like any that does not come by.
+ *
  * Context: process, sleeps; to be followed by kjoule_vpm_disarm() in any case.
  * Return: 0, -ENODEV (there is no CPU for it), or -errno if a breakpoint can not be had.
  */
 int kjoule_vpm_arm(struct kjoule_vpm *v, const struct vpm_trap *start, const struct vpm_trap *stop)
 {
-	unsigned int i, n = 0;
-	int err = 0;
+	int n;
 
-	for (i = 0; i < v->n && !err; i++) {
-		err = prepare_cpu(v, i, start, stop);
-		if (err == -ENODEV) {
-			drop(&v->cpu[i].stop);
-			drop(&v->cpu[i].start);
-			err = 0;
-		}
-		n += !!v->cpu[i].start;
-	}
-	if (err)
-		return err;
+	find_allowed(v);
+	n = prepare(v, v->allowed, start, stop);
+	if (!n)
+		n = prepare(v, cpu_online_mask, start, stop);
+	if (n < 0)
+		return n;
 	if (!n)
 		return -ENODEV;
 	enable(v);

@@ -7,6 +7,7 @@
 #define KJOULE_VPM_ROUND_H
 
 #include <linux/atomic.h>
+#include <linux/cpumask.h>
 #include <linux/irq_work.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
@@ -66,6 +67,7 @@ struct vpm_cpu {
  * @n:		samplers of the session
  * @sampler:	these
  * @cpu:	one for each
+ * @allowed:	where the process that is waited for may run
  * @lock:	held for changes of @n_blocks
  * @n_blocks:	how many of @block
  * @block:	these
@@ -101,6 +103,7 @@ struct kjoule_vpm {
 	unsigned int n;
 	struct kjoule_sampler **sampler;
 	struct vpm_cpu *cpu;
+	cpumask_var_t allowed;
 	struct mutex lock;	/* see above */
 	unsigned int n_blocks;
 	struct vpm_block block[KJOULE_VPM_BLOCKS];

@@ -212,6 +212,51 @@ out:
 	stop_program(pid);
 }
 
+/* All four of a CPU's debug registers are to be had. */
+static bool registers_free(int cpu)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_X,
+					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long), .exclude_kernel = 1 };
+	int fd[4], i, n = 0;
+
+	for (i = 0; i < 4; i++) {
+		fd[i] = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+		n += fd[i] >= 0;
+	}
+	for (i = 0; i < 4; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return n == 4;
+}
+
+/* A CPU that the program may not run on is left alone: nobody takes its debug registers. */
+static void check_elsewhere(void)
+{
+	struct nl_block block = { .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
+	unsigned int i, taken[2] = { 0, 0 };
+	int second = cpu_second();
+	pid_t pid;
+
+	if (second < 0) {
+		ktap_skip("where the program may not run nobody is waited for", "there is no second CPU");
+		return;
+	}
+	pid = start_program();
+	if (begin(pid)) {
+		block.pid = pid;
+		nl_session_block(&nl, info.id, &block);
+		for (i = 0; i < 100; i++) {
+			taken[0] += !registers_free(cpu_first());
+			taken[1] += !registers_free(second);
+			sleep_ms(25);
+		}
+		ktap_diag("registers in use at %u of 100 looks where it runs, at %u where it may not", taken[0], taken[1]);
+		ktap_check(taken[0] >= 50 && !taken[1], "where the program may not run nobody is waited for");
+		end("on one CPU");
+	}
+	stop_program(pid);
+}
+
 /* Nobody comes by; then the process ends, and that is no fault of anybody's. */
 static void check_nothing(void)
 {
@@ -239,23 +284,6 @@ static void check_nothing(void)
 out:
 	if (pid)
 		stop_program(pid);
-}
-
-/* All four of a CPU's debug registers are to be had. */
-static bool registers_free(void)
-{
-	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_X,
-					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long), .exclude_kernel = 1 };
-	int fd[4], i, n = 0;
-
-	for (i = 0; i < 4; i++) {
-		fd[i] = syscall(SYS_perf_event_open, &attr, -1, cpu_first(), -1, 0);
-		n += fd[i] >= 0;
-	}
-	for (i = 0; i < 4; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
-	return n == 4;
 }
 
 static void check_refused(const char *name, const struct nl_config *c, int want)
@@ -410,7 +438,8 @@ int main(void)
 	check_target();
 	check_readings();
 	check_nothing();
-	ktap_check(registers_free(), "no debug register is left in use");
+	check_elsewhere();
+	ktap_check(registers_free(cpu_first()), "no debug register is left in use");
 	ktap_check(!session_count(), "no session is left");
 	return ktap_end();
 }
