@@ -294,7 +294,9 @@ static void wake_up_again(struct kjoule_session *s, int cpu)
 
 static void source_moved(void)
 {
+	cpus_read_lock();
 	walk(owners_moved, ALL_CPUS);
+	cpus_read_unlock();
 }
 
 static int cpu_comes(unsigned int cpu)
