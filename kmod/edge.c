@@ -221,7 +221,9 @@ static void start_cpu(void *data)
  * kjoule_edges_run() - let the windows begin, or go on with the CPUs that there are now
  * @edges:	halted, or NULL
  *
- * There are none while a CPU is online that shares the counter and is not of the session.
+ * There are none while a CPU is online that shares the counter and is not of the session, nor
+ * while one comes or goes: it would spend energy in them and not be held. When it is there, or
+ * gone, this is called again.
  *
  * Context: process, sleeps; the caller keeps CPUs from coming and going.
  */
@@ -230,8 +232,9 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	unsigned int i;
 	u64 now;
 
-	/* a CPU that is not of the session may have come */
-	if (!edges || edges->running || !holds_all(edges->src, edges->sampler, edges->n))
+	/* a CPU that is not of the session may have come, or one be on its way */
+	if (!edges || edges->running || !kjoule_hold_is_still() ||
+	    !holds_all(edges->src, edges->sampler, edges->n))
 		return;
 	edges->running = true;
 	gather(edges);

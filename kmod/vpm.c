@@ -213,7 +213,7 @@ static int find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b,
 		*why = "no process with that pid";
 		err = -ESRCH;
 	} else if (!kjoule_whom_has(v->whom, task)) {
-		*why = "the block's process is not the session's target: it would never be met there";
+		*why = "the block's process is not of the session's target: nobody would be met";
 		err = -EINVAL;
 	} else {
 		b->exec_id = READ_ONCE(task->self_exec_id);

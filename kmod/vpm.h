@@ -25,8 +25,9 @@ struct kjoule_whom;
 
 /**
  * struct kjoule_vpm_books - what has become of the rounds of a session
- * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @failed and @cut are
- *		these. Times when no CPU of the session was there to be armed are none
+ * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @failed and @cut
+ *		are these. Times when no CPU of the session was there to be armed, or one was on its
+ *		way, are none
  * @readings:	that were told by a record
  * @learnt:	that only looked where the block returns to, before there can be a reading of it
  * @unmet:	nobody came by
@@ -34,7 +35,7 @@ struct kjoule_whom;
  * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
  *		was not the session's target that came by
  * @spoilt:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
- *		or the block took longer than the meter's interval
+ *		or one came or went, or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
  * @cut:	the session's end broke it off
  * @held_ns:	a CPU was held for so long

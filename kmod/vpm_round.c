@@ -19,6 +19,10 @@
  * block alone, and the block's latency needs no asking. Every HELD_EVERY-th round starts the meter
  * when the program is held already: that is the power of holding, which equation 4 calls idle.
  *
+ * Breakpoints are on the CPUs that were there at the arming. None is armed while a CPU is on its
+ * way, and a reading during which one comes or goes is of no use: it would have that CPU's power in
+ * it, and the program may have passed the block's end over there, where nobody waits.
+ *
  * A function ends where it returns to. That is learnt from the stack at the first hits; a round
  * awaits one return address, and is given up where the function was called from elsewhere.
  *
@@ -36,6 +40,7 @@
 
 #include "compat/compat.h"
 #include "grid.h"
+#include "hold.h"
 #include "sampler.h"
 #include "vpm_round.h"
 
@@ -152,6 +157,9 @@ static void hold(struct kjoule_vpm *v)
 		err = await_reading(v, &raw);
 	ready_ns = ktime_get_ns();
 	book_hold(v, ready_ns - begin);
+	/* one that came or went has drawn power meanwhile, and was not there to be waited on */
+	if (kjoule_hold_count() != v->moves)
+		v->flags |= KJOULE_READING_MOVED;
 	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw)))
 		goto failed;
 	v->books.readings++;
@@ -229,6 +237,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	v->task = current;
 	v->where = smp_processor_id();
 	v->switches = switches_of(current);
+	v->migrations = current->se.nr_migrations;
 	v->waited = v->round == ROUND_HELD ? 0 : waited_ns(current);
 	v->sp = user_stack_pointer(regs);
 	switch (v->round) {
@@ -271,7 +280,8 @@ static void on_stop(struct perf_event *event, struct perf_sample_data *data, str
 	v->stop_ns = ktime_get_ns();
 	/* of another clock */
 	v->waited = min(waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
-	if (v->where != smp_processor_id() || v->switches != switches_of(current))
+	/* it may be back, from a CPU where nobody waited for the block's end */
+	if (v->migrations != current->se.nr_migrations || v->switches != switches_of(current))
 		v->flags |= KJOULE_READING_MOVED;
 	v->where = smp_processor_id();
 	/* the reading was over before */
@@ -379,12 +389,13 @@ static void take_reading(struct kjoule_vpm *v)
 		stop.address = v->end;
 	else if (v->round == ROUND_UNDELAYED)
 		stop.address = b->place.next;
-	err = kjoule_vpm_arm(v, &start, &stop);
+	v->moves = kjoule_hold_count();
+	err = kjoule_hold_is_still() ? kjoule_vpm_arm(v, &start, &stop) : -ENODEV;
 	if (!err)
 		await(v);
 	kjoule_vpm_disarm(v);
 	irq_work_sync(&v->work);
-	/* no CPU of the session is there: as if it had not been tried */
+	/* no CPU of the session is there, or one on its way: as if it had not been tried */
 	if (err == -ENODEV)
 		return;
 	book(v, err);

@@ -87,8 +87,10 @@ struct vpm_cpu {
  * @sp:		stack pointer at the hit
  * @task:	who came by
  * @switches:	of that task until then
+ * @migrations:	likewise
  * @waited:	for a CPU, until then; from the stop on, since then
  * @where:	the CPU
+ * @moves:	of CPUs, until the arming
  * @flags:	KJOULE_READING_*
  *
  * What is of a round is written by the thread before it arms and after it has disarmed, and
@@ -123,8 +125,10 @@ struct kjoule_vpm {
 	u64 sp;
 	struct task_struct *task;
 	u64 switches;
+	u64 migrations;
 	u64 waited;
 	unsigned int where;
+	int moves;
 	u8 flags;
 };
 
