@@ -430,7 +430,7 @@ int nl_session_block(struct nl *nl, uint32_t id, const struct nl_block *block)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_START, block->start);
 	if (block->next)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_NEXT, block->next);
-	if (block->end)
+	if (block->end || block->end_is_said)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_END, block->end);
 	err = nl_talk(nl, request, visit_block, &number);
 	return err ? err : number;

@@ -71,6 +71,7 @@ struct nl_config {
 struct nl_block {
 	uint32_t pid;
 	uint64_t start, next, end;
+	bool end_is_said;	/* though it is 0 */
 };
 
 /* What the kernel tells about a source that is in use. */
