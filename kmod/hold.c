@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See hold.h. Used by edge.c and the files of vpm.c; told of CPUs by session_list.c.
+ * See hold.h. Used by edge.c, vpm.c and vpm_round.c; told of CPUs by session_list.c.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

@@ -310,13 +310,13 @@ static void source_moved(void)
 }
 
 /*
- * A CPU on its way, coming to the left and going to the right:
+ * A CPU on its way, coming to the right and going to the left, and what is told of it:
  *
- *	offline  |  it is started and begins to run the kernel  |  online
- *	     prepares/dead				   comes/goes
+ *	offline  |  starts to run the kernel, or ends  |  online
+ *	     prepares, is dead			   comes, goes
  *
- * Between the two it draws power and can not be held. It runs no programs there: its scheduler
- * begins after @cpu_comes, and has ended before @cpu_goes.
+ * Between the two it draws power and can not be held. No program runs on it there: the scheduler
+ * takes it up after it has come, and has given it up before it goes.
  */
 static int cpu_prepares(unsigned int cpu)
 {

@@ -243,8 +243,13 @@ static void read_moves(int cpu)
 	moves.n = 0;
 	while (f && fgets(line, sizeof(line), f)) {
 		char *event = strstr(line, what), *at = event;
+		bool begins;
 
 		if (!event || !strstr(event, "[kjoule]") || moves.n == 2 * MOVES)
+			continue;
+		begins = strstr(event, "(cpu_goes ") || strstr(event, "(cpu_prepares ");
+		/* the files in sysfs are told of CPUs as well */
+		if (begins != !(moves.n % 2))
 			continue;
 		/* seconds: before the event's name */
 		while (at > line && !isspace((unsigned char)at[-2]))
