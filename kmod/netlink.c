@@ -299,13 +299,13 @@ static int answer_block(struct genl_info *info, struct kjoule_session *s, u32 bl
  * @info:	its attributes
  *
  * Context: process.
- * Return: 0, -EINVAL (an address is missing, or the session has no readings of blocks), or -errno,
- * see kjoule_vpm_add().
+ * Return: 0, -EINVAL (an address is missing, or the end is 0, or the session has no readings of
+ * blocks), or -errno, see kjoule_vpm_add().
  */
 int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
-	struct nlattr **attrs = info->attrs;
+	struct nlattr **attrs = info->attrs, *end = attrs[KJOULE_A_SESSION_BLOCK_END];
 	struct kjoule_vpm_place place;
 	const char *why = NULL;
 	int ret = -EINVAL;
@@ -317,13 +317,14 @@ int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
 		why = "the block's process, first or second instruction is missing";
 	} else if (!s->vpm) {
 		why = "the session has no readings of blocks: make it with vpm-interval-ns";
+	} else if (end && !nla_get_u64(end)) {
+		why = "a block does not end at 0: leave that out for where its function returns to";
 	} else {
 		place = (struct kjoule_vpm_place){
 			.pid = nla_get_u32(attrs[KJOULE_A_SESSION_BLOCK_PID]),
 			.start = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_START]),
 			.next = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_NEXT]),
-			.end = attrs[KJOULE_A_SESSION_BLOCK_END] ?
-			       nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_END]) : 0,
+			.end = end ? nla_get_u64(end) : 0,
 		};
 		ret = kjoule_vpm_add(s->vpm, &place, &why);
 	}

@@ -8,6 +8,7 @@
 #include <linux/suspend.h>
 #include <linux/xarray.h>
 
+#include "hold.h"
 #include "session.h"
 #include "session_list.h"
 #include "watch.h"
@@ -20,7 +21,7 @@ static DEFINE_XARRAY_ALLOC1(sessions);
 static u32 next_id;
 static unsigned int n_sessions;
 static unsigned int n_ending;	/* found no more, with timers, threads and memory still */
-static int hotplug_state;
+static int prepare_state, hotplug_state;
 static bool asleep;
 
 /* A number that was not used lately, so that a stale one finds nothing; nor does this one yet. */
@@ -241,6 +242,16 @@ static void owners_moved(struct kjoule_session *s, int cpu)
 	go_on(s);
 }
 
+static void halt_edges(struct kjoule_session *s, int cpu)
+{
+	kjoule_edges_halt(s->edges);
+}
+
+static void edges_go_on(struct kjoule_session *s, int cpu)
+{
+	go_on(s);
+}
+
 static void cpu_came(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
@@ -271,7 +282,6 @@ static void cpu_leaves(struct kjoule_session *s, int cpu)
 			s->source[i]->ops->cpu_goes(s->source[i], cpu);
 	}
 	ask_owners(s, cpu);
-	go_on(s);
 	post_cpu(s, cpu, KJOULE_EVENT_CPU_GONE);
 }
 
@@ -294,18 +304,45 @@ static void wake_up_again(struct kjoule_session *s, int cpu)
 
 static void source_moved(void)
 {
+	cpus_read_lock();
 	walk(owners_moved, ALL_CPUS);
+	cpus_read_unlock();
+}
+
+/*
+ * A CPU on its way, coming to the right and going to the left, and what is told of it:
+ *
+ *	offline  |  starts to run the kernel, or ends  |  online
+ *	     prepares, is dead			   comes, goes
+ *
+ * Between the two it draws power and can not be held. No program runs on it there: the scheduler
+ * takes it up after it has come, and has given it up before it goes.
+ */
+static int cpu_prepares(unsigned int cpu)
+{
+	kjoule_hold_moves(cpu, true);
+	walk(halt_edges, cpu);
+	return 0;
 }
 
 static int cpu_comes(unsigned int cpu)
 {
+	kjoule_hold_moves(cpu, false);
 	walk(cpu_came, cpu);
 	return 0;
 }
 
 static int cpu_goes(unsigned int cpu)
 {
+	kjoule_hold_moves(cpu, true);
 	walk(cpu_leaves, cpu);
+	return 0;
+}
+
+static int cpu_is_dead(unsigned int cpu)
+{
+	kjoule_hold_moves(cpu, false);
+	walk(edges_go_on, cpu);
 	return 0;
 }
 
@@ -362,14 +399,25 @@ int kjoule_sessions_init(void)
 
 	if (err)
 		return err;
+	prepare_state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "kjoule:prepare",
+						  cpu_prepares, cpu_is_dead);
+	if (prepare_state < 0) {
+		err = prepare_state;
+		goto err_notifier;
+	}
 	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "kjoule:online", cpu_comes,
 						  cpu_goes);
 	if (hotplug_state < 0) {
-		unregister_pm_notifier(&sleep_notifier);
-		return hotplug_state;
+		err = hotplug_state;
+		goto err_prepare;
 	}
 	kjoule_source_on_move(source_moved);
 	return 0;
+err_prepare:
+	cpuhp_remove_state_nocalls(prepare_state);
+err_notifier:
+	unregister_pm_notifier(&sleep_notifier);
+	return err;
 }
 
 /**
@@ -383,6 +431,7 @@ void kjoule_sessions_exit(void)
 {
 	kjoule_source_on_move(NULL);
 	cpuhp_remove_state_nocalls(hotplug_state);
+	cpuhp_remove_state_nocalls(prepare_state);
 	unregister_pm_notifier(&sleep_notifier);
 	WARN_ON(!xa_empty(&sessions));
 	xa_destroy(&sessions);

@@ -277,7 +277,8 @@ void kjoule_source_put(struct kjoule_source *src)
 /**
  * kjoule_source_moved() - another CPU has to read a source from now on
  *
- * Context: process, sleeps; the caller holds nothing that cpu_comes or cpu_goes of a source take.
+ * Context: process, sleeps; the caller holds nothing that cpu_comes or cpu_goes of a source take,
+ * does not hold off CPU hotplug, and is none of its callbacks.
  */
 void kjoule_source_moved(void)
 {

@@ -364,3 +364,43 @@ bool kjoule_whom_search(const struct kjoule_whom *whom)
 	rcu_read_unlock();
 	return found;
 }
+
+static bool has_thread_in(struct task_struct *leader, struct cgroup *cgroup)
+{
+	struct task_struct *t;
+
+	for_each_thread(leader, t) {
+		if (task_under_cgroup_hierarchy(t, cgroup))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * kjoule_whom_has() - is anything of a process to be sampled, as things are now?
+ * @whom:	who is
+ * @leader:	of the process; it may have ended before its threads
+ *
+ * Context: RCU read section.
+ * Return: true if so.
+ */
+bool kjoule_whom_has(const struct kjoule_whom *whom, struct task_struct *leader)
+{
+	struct task_struct *thread;
+
+	switch (whom->kind) {
+	case KJOULE_TARGET_SYSTEM:
+		return true;
+	case KJOULE_TARGET_PROCESS:
+		if (whom->family)
+			return family_find(whom->family, leader->signal);
+		return task_tgid(leader) == whom->pid;
+	case KJOULE_TARGET_THREAD:
+		thread = pid_task(whom->pid, PIDTYPE_PID);
+		return thread && same_thread_group(thread, leader);
+	case KJOULE_TARGET_CGROUP:
+		return has_thread_in(leader, whom->cgroup);
+	default:
+		return false;
+	}
+}

@@ -57,6 +57,7 @@ int kjoule_whom_init(struct kjoule_whom *whom, u32 kind, u32 nr, bool inherit, u
 		     const char **why);
 void kjoule_whom_exit(struct kjoule_whom *whom);
 bool kjoule_whom_search(const struct kjoule_whom *whom);
+bool kjoule_whom_has(const struct kjoule_whom *whom, struct task_struct *leader);
 
 /**
  * kjoule_whom_runs() - is the current task to be sampled?

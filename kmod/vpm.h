@@ -24,25 +24,33 @@ struct kjoule_whom;
 #define KJOULE_VPM_LEAST	2
 
 /**
- * struct kjoule_vpm_books - what has become of the armings of a session
+ * struct kjoule_vpm_books - what has become of the rounds of a session
+ * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @failed and @cut
+ *		are these. Times when no CPU of the session was there to be armed, or one was on its
+ *		way, are none
  * @readings:	that were told by a record
+ * @learnt:	that only looked where the block returns to, before there can be a reading of it
  * @unmet:	nobody came by
  * @unended:	who came by did not come to the block's end
  * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
  *		was not the session's target that came by
  * @spoilt:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
- *		or the block took longer than the meter's interval
+ *		or one came or went, or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
+ * @cut:	the session's end broke it off
  * @held_ns:	a CPU was held for so long
  * @longest_ns:	and so long at a time
  */
 struct kjoule_vpm_books {
+	u64 rounds;
 	u64 readings;
+	u64 learnt;
 	u64 unmet;
 	u64 unended;
 	u64 elsewhere;
 	u64 spoilt;
 	u64 failed;
+	u64 cut;
 	u64 held_ns;
 	u64 longest_ns;
 };

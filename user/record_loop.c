@@ -299,12 +299,15 @@ static int loop(struct record_loop *l)
 /* The blocks are what we know ourselves. */
 static void keep_books_of_readings(struct kjoule_vpm_info *to, const struct kjoule_vpm_info *from)
 {
+	to->rounds = from->rounds;
 	to->readings = from->readings;
+	to->learnt = from->learnt;
 	to->unmet = from->unmet;
 	to->unended = from->unended;
 	to->elsewhere = from->elsewhere;
 	to->spoilt = from->spoilt;
 	to->failed = from->failed;
+	to->cut = from->cut;
 	to->held_ns = from->held_ns;
 	to->longest_ns = from->longest_ns;
 }
@@ -462,8 +465,8 @@ static void warn_of_blocks(const struct record_loop *l)
 			cmd_warn("--vpm %s: the process has not mapped %s", l->opt->blocks.blocks[i].name,
 				 l->opt->blocks.blocks[i].parts[0].where);
 	if (vpm->n_blocks && !vpm->readings)
-		cmd_warn("there is no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times something failed",
-			 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
+		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times something failed, %" PRIu64 " times it was only seen where it returns to, %" PRIu64 " times the recording ended",
+			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed, vpm->learnt, vpm->cut);
 }
 
 void record_warn_at_end(const struct record_loop *l)

@@ -250,6 +250,10 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 		printf("; no more than %.3f W", in->peak_w);
 	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed\n",
 	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
+	/* a recording of before they were counted has none */
+	if (vpm->rounds)
+		printf("# rounds     %" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off\n",
+		       vpm->rounds, vpm->learnt, vpm->cut);
 	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
 	if (cut)
@@ -268,12 +272,15 @@ static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const st
 	json_object_object_add(o, "held_w", output_json_real(held_w->v));
 	json_object_object_add(o, "held_lo_w", output_json_real(held_w->lo));
 	json_object_object_add(o, "held_hi_w", output_json_real(held_w->hi));
+	json_object_object_add(o, "rounds", vpm->rounds ? json_object_new_uint64(vpm->rounds) : NULL);
 	json_object_object_add(o, "readings", json_object_new_uint64(vpm->readings));
+	json_object_object_add(o, "learnt", vpm->rounds ? json_object_new_uint64(vpm->learnt) : NULL);
 	json_object_object_add(o, "spoilt", json_object_new_uint64(vpm->spoilt));
 	json_object_object_add(o, "unmet", json_object_new_uint64(vpm->unmet));
 	json_object_object_add(o, "unended", json_object_new_uint64(vpm->unended));
 	json_object_object_add(o, "elsewhere", json_object_new_uint64(vpm->elsewhere));
 	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
+	json_object_object_add(o, "cut", vpm->rounds ? json_object_new_uint64(vpm->cut) : NULL);
 	json_object_object_add(o, "held_s", output_json_real(vpm->held_ns * 1e-9));
 	json_object_object_add(o, "longest_s", output_json_real(vpm->longest_ns * 1e-9));
 	return o;

@@ -34,6 +34,9 @@ void value_plan(struct world *w)
 	if (w->plan.target != KJOULE_TARGET_PROCESS)
 		w->plan.flags &= ~(uint64_t)KJOULE_FLAG_INHERIT;
 	w->plan.big = w->plan.interval_ns >= 50 * MS && dice_one_in(&w->dice, 16);
+	w->plan.holds = dice_one_in(&w->dice, 12) ? 1 + dice_below(&w->dice, 2) : HOLDS_NOBODY;
+	/* somewhere in our own code */
+	w->plan.block = (uintptr_t)value_plan + dice_below(&w->dice, 64);
 }
 
 void value_plan_spec(struct world *w)
@@ -78,6 +81,18 @@ static uint64_t number_of_session(struct world *w, const struct rule_attr *attr)
 		return w->plan.big ? LARGE_STACK : 8 * (1 + dice_below(&w->dice, 64));
 	if (!strcmp(name, "flags"))
 		return w->plan.flags;
+	if (!strcmp(name, "edge-duty"))
+		return 10 + dice_below(&w->dice, 491);
+	if (!strcmp(name, "vpm-interval-ns"))
+		return dice_below(&w->dice, 2) * (40 + dice_below(&w->dice, 100)) * MS;
+	if (!strcmp(name, "block-pid"))
+		return a_pid(w);
+	if (!strcmp(name, "block-start"))
+		return w->plan.block;
+	if (!strcmp(name, "block-next"))
+		return w->plan.block + 1 + dice_below(&w->dice, 15);
+	if (!strcmp(name, "block-end"))
+		return w->plan.block + 16 + dice_below(&w->dice, 4096);
 	return dice_number(&w->dice);
 }
 
@@ -169,6 +184,15 @@ static int wanted_of_session(const struct world *w, const char *name)
 		return w->plan.flags & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN) ? 0 : -1;
 	if (!strcmp(name, "stack-bytes"))
 		return w->plan.flags & KJOULE_FLAG_USER_STACK ? 1 : -1;
+	/* without a counter that moves, and a meter, these are refused: they must not spoil all the others */
+	if (!strcmp(name, "edge-duty"))
+		return w->plan.holds == HOLDS_IN_WINDOWS ? 1 : -1;
+	if (!strcmp(name, "vpm-interval-ns"))
+		return w->plan.holds == HOLDS_AT_BLOCKS ? 1 : -1;
+	if (!strcmp(name, "vpm-source"))
+		return w->plan.holds == HOLDS_AT_BLOCKS ? 0 : -1;
+	if (!strcmp(name, "block-pid") || !strcmp(name, "block-start") || !strcmp(name, "block-next"))
+		return 1;
 	return 0;
 }
 

@@ -79,10 +79,14 @@ struct mapping {
 };
 
 /* A session-new that is meant to be accepted: what its attributes have to agree on. */
+enum holds { HOLDS_NOBODY, HOLDS_IN_WINDOWS, HOLDS_AT_BLOCKS };
+
 struct plan {
 	uint32_t target;
 	uint64_t interval_ns, flags;
 	bool big;		/* a large ring, and a large stack if any */
+	enum holds holds;	/* CPUs, and what for */
+	uint64_t block;		/* address of a block's first instruction */
 	uint32_t origin, quantity;	/* of the specification that is being put */
 };
 

@@ -302,6 +302,15 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_VPM_LONGEST_NS:
 			s->vpm_longest_ns = mnl_attr_get_u64(attr);
 			break;
+		case KJOULE_A_SESSION_VPM_ROUNDS:
+			s->vpm_rounds = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_LEARNT:
+			s->vpm_learnt = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_CUT:
+			s->vpm_cut = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_SESSION_CHILDREN:
 			s->children = mnl_attr_get_u32(attr);
 			break;
@@ -421,7 +430,7 @@ int nl_session_block(struct nl *nl, uint32_t id, const struct nl_block *block)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_START, block->start);
 	if (block->next)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_NEXT, block->next);
-	if (block->end)
+	if (block->end || block->end_is_said)
 		mnl_attr_put_u64(request, KJOULE_A_SESSION_BLOCK_END, block->end);
 	err = nl_talk(nl, request, visit_block, &number);
 	return err ? err : number;

@@ -71,6 +71,7 @@ struct nl_config {
 struct nl_block {
 	uint32_t pid;
 	uint64_t start, next, end;
+	bool end_is_said;	/* though it is 0 */
 };
 
 /* What the kernel tells about a source that is in use. */
@@ -113,6 +114,7 @@ struct nl_session {
 	uint64_t edge_held_ns, edge_longest_ns;
 	uint64_t vpm_interval_ns, vpm_ready_ns, vpm_rest_uw, vpm_peak_uw;
 	uint64_t vpm_readings, vpm_unmet, vpm_unended, vpm_elsewhere, vpm_spoilt, vpm_failed;
+	uint64_t vpm_rounds, vpm_learnt, vpm_cut;
 	uint64_t vpm_held_ns, vpm_longest_ns;
 	uint64_t children_lost;
 	uint32_t children;

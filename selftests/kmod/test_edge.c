@@ -9,10 +9,15 @@
  * timeout: 120
  * stalls: few fail$|at the same time$|as was asked for$|there are windows$
  */
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "../ktap.h"
 #include "books.h"
@@ -211,6 +216,108 @@ static void check_hotplug(void)
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
 }
 
+#define TRACING	"/sys/kernel/tracing/"
+#define MOVES	10
+
+/* From when on a CPU is on its way until it is there or gone: the module's two steps of hotplug. */
+static struct moves {
+	unsigned int n;
+	uint64_t ns[2 * MOVES];
+} moves;
+
+static bool trace(const char *file, const char *text)
+{
+	int fd = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return done;
+}
+
+static void read_moves(int cpu)
+{
+	FILE *f = fopen(TRACING "trace", "re");
+	char line[512], what[64];
+
+	snprintf(what, sizeof(what), "cpuhp_enter: cpu: %04d", cpu);
+	moves.n = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		char *event = strstr(line, what), *at = event;
+		bool begins;
+
+		if (!event || !strstr(event, "[kjoule]") || moves.n == 2 * MOVES)
+			continue;
+		begins = strstr(event, "(cpu_goes ") || strstr(event, "(cpu_prepares ");
+		/* the files in sysfs are told of CPUs as well */
+		if (begins != !(moves.n % 2))
+			continue;
+		/* seconds: before the event's name */
+		while (at > line && !isspace((unsigned char)at[-2]))
+			at--;
+		moves.ns[moves.n++] = strtod(at - 1, NULL) * 1e9;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* A window that began there would have in it what a CPU spent that nobody could hold. */
+static unsigned int windows_on_the_way(void)
+{
+	unsigned int n = 0, i, k, m;
+
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < seen[i].windows && k < MANY; k++) {
+			for (m = 0; m + 1 < moves.n; m += 2)
+				n += told[i][k].a_ns > moves.ns[m] && told[i][k].a_ns < moves.ns[m + 1];
+		}
+	}
+	return n;
+}
+
+static void check_on_the_way(void)
+{
+	const char *name = "there is no window while a CPU comes or goes";
+	uint64_t way_ns = 0, before = 0;
+	int second = cpu_second();
+	unsigned int i, inside;
+	bool traced;
+
+	if (second < 0) {
+		ktap_skip(name, "there is no second CPU");
+		return;
+	}
+	traced = trace(TRACING "trace_clock", "mono") && trace(TRACING "trace", "0") &&
+		 trace(TRACING "events/cpuhp/cpuhp_enter/enable", "1");
+	if (!traced) {
+		ktap_skip(name, "this kernel does not trace CPU hotplug");
+		return;
+	}
+	if (!begin(500))
+		return;
+	for (i = 0; i < MOVES; i++) {
+		before = seen[0].windows + seen[1].windows;
+		drain_until(&d, walk, 100, &seen[0].windows, seen[0].windows + 3);
+		if (!cpu_online(second, i % 2))
+			break;
+		drain_map(&d, walk);
+	}
+	trace(TRACING "events/cpuhp/cpuhp_enter/enable", "0");
+	read_moves(second);
+	end("on the way");
+	trace(TRACING "trace_clock", "local");
+	for (i = 0; i + 1 < moves.n; i += 2)
+		way_ns += moves.ns[i + 1] - moves.ns[i];
+	inside = windows_on_the_way();
+	ktap_diag("%u steps, %.1f ms on the way in all; %u windows began there, %llu elsewhere", moves.n,
+		  way_ns * 1e-6, inside, (unsigned long long)(seen[0].windows + seen[1].windows - inside));
+	ktap_check(moves.n == 2 * MOVES && before > 0, "the second CPU goes and comes");
+	/* too soon for any to fall into it */
+	if (way_ns < 5 * PERIOD_NS)
+		ktap_skip(name, "it is on its way for too short a time");
+	else
+		ktap_check(!inside, "%s", name);
+}
+
 /* Nobody is held much for a counter that does not move, or can not be read; and windows go on when it does. */
 static void check_stuck(const char *parameter)
 {
@@ -327,6 +434,7 @@ int main(void)
 	check_refusals();
 	check_windows();
 	check_hotplug();
+	check_on_the_way();
 	check_stuck("frozen");
 	check_stuck("failing");
 	check_reset();

@@ -2,15 +2,16 @@
 /*
  * Readings of single blocks: the meter starts with the block, the program is held until it is ready, and in half of
  * them the block has run before, for as long as it takes; who may have them, where they can not be had, what becomes of
- * rounds that come to nothing; and nobody is left with a debug register.
+ * rounds that come to nothing, of several threads, of CPUs that come and go; and nobody is left with a debug register.
  *
  * where: guest
  * vm: --profile exynos --cpus 2
- * timeout: 150
+ * timeout: 240
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -50,12 +51,14 @@ static struct walk walk[NL_MAX_CPUS];
 static struct shared {
 	volatile double run_ns;
 	volatile uint64_t runs;
+	volatile pid_t tid[2];
 } *shared;
 
 /* What the records tell. */
 static struct seen {
 	uint64_t readings, delayed, undelayed, held, moved, late;
-	double ran_delayed, ran_undelayed, longest_hold;
+	uint64_t of_thread[2];
+	double ran_delayed, ran_undelayed, longest_ran, longest_hold;
 	char fault[120];
 } seen;
 
@@ -76,6 +79,8 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 		FAULT("reading %u is of process %u", r->number, r->tgid);
 	seen.moved += !!(flags & KJOULE_READING_MOVED);
 	seen.late += !!(flags & KJOULE_READING_LATE);
+	seen.of_thread[0] += (pid_t)r->pid == shared->tid[0];
+	seen.of_thread[1] += (pid_t)r->pid == shared->tid[1];
 	if (flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE))
 		return;
 	if (r->power_uw < 100000 || r->power_uw > 20000000)
@@ -91,20 +96,17 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 	} else if (flags & KJOULE_READING_DELAYED) {
 		seen.delayed++;
 		seen.ran_delayed += ran;
+		if (ran - r->others_ns > seen.longest_ran)
+			seen.longest_ran = ran - r->others_ns;
 	} else {
 		seen.undelayed++;
 		seen.ran_undelayed += ran;
 	}
 }
 
-/* A process that does nothing but run the block, on one CPU, with pauses between. */
-static pid_t start_program(void)
+static void run_blocks(void) __attribute__((noreturn, noinline));
+static void run_blocks(void)
 {
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	pin_to(cpu_first());
 	for (;;) {
 		uint64_t begin = now_ns();
 		double ns;
@@ -120,6 +122,49 @@ static pid_t start_program(void)
 	}
 }
 
+static void forget_runs(void)
+{
+	memset(shared, 0, sizeof(*shared));
+}
+
+/* A process that does nothing but run the block, on one CPU, with pauses between. */
+static pid_t start_program(void)
+{
+	pid_t pid;
+
+	forget_runs();
+	pid = fork();
+	if (pid)
+		return pid;
+	pin_to(cpu_first());
+	run_blocks();
+}
+
+static void *run_on_second(void *unused)
+{
+	(void)unused;
+	pin_to(cpu_second());
+	shared->tid[1] = gettid();
+	run_blocks();
+}
+
+/* One with two threads, each on a CPU of its own, that run the same block. */
+static pid_t start_threads(void)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	forget_runs();
+	pid = fork();
+	if (pid)
+		return pid;
+	if (pthread_create(&thread, NULL, run_on_second, NULL))
+		_exit(1);
+	pin_to(cpu_first());
+	shared->tid[0] = gettid();
+	run_blocks();
+}
+
 static void stop_program(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -129,13 +174,15 @@ static void stop_program(pid_t pid)
 static const struct nl_config usual = { .interval_ns = INTERVAL_NS, .target = KJOULE_TARGET_PROCESS, .vpm = true,
 					.vpm_interval_ns = EVERY_NS, .vpm_source = "vchip-ina" };
 
-static bool begin(pid_t pid)
+/* On the CPUs of that mask, 0 for all. */
+static bool begin_on(uint64_t cpus, pid_t pid)
 {
 	struct nl_config c = usual;
 	unsigned int i;
 
 	memset(&seen, 0, sizeof(seen));
 	c.pid = pid;
+	c.cpus = cpus;
 	if (!session_begin(&nl, &c, &info, &d, walk))
 		return false;
 	for (i = 0; i < d.n; i++)
@@ -143,11 +190,32 @@ static bool begin(pid_t pid)
 	return true;
 }
 
+static bool begin(pid_t pid)
+{
+	return begin_on(0, pid);
+}
+
+/* Each round has come to something, and is counted once. */
+static void check_rounds(const char *name)
+{
+	uint64_t sum = info.vpm_readings + info.vpm_learnt + info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere +
+		       info.vpm_failed + info.vpm_cut;
+
+	if (!ktap_check(info.vpm_rounds && info.vpm_rounds == sum && info.vpm_cut <= 1, "%s: each round is accounted for",
+			name))
+		ktap_diag("%llu rounds: %llu readings, %llu learnt, %llu unmet, %llu unended, %llu elsewhere, %llu failed, %llu cut",
+			  (unsigned long long)info.vpm_rounds, (unsigned long long)info.vpm_readings,
+			  (unsigned long long)info.vpm_learnt, (unsigned long long)info.vpm_unmet,
+			  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_elsewhere,
+			  (unsigned long long)info.vpm_failed, (unsigned long long)info.vpm_cut);
+}
+
 static void end(const char *name)
 {
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	drain_map(&d, walk);
 	check_books(name, &nl, &info, &d, walk);
+	check_rounds(name);
 	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
 	device_close(&d);
 }
@@ -191,8 +259,172 @@ static void check_readings(void)
 		  (unsigned long long)info.vpm_failed);
 	ktap_check(info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere + info.vpm_failed <= seen.readings / 5,
 		   "few rounds come to nothing");
+	ktap_check(info.vpm_learnt >= 1 && info.vpm_learnt <= 3, "where it returns to is learnt first, and soon");
 	ktap_check(info.vpm_rest_uw > 100000 && info.vpm_peak_uw > info.vpm_rest_uw, "and of the meter");
 out:
+	stop_program(pid);
+}
+
+/* All four of a CPU's debug registers are to be had. */
+static bool registers_free(int cpu)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_X,
+					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long), .exclude_kernel = 1 };
+	int fd[4], i, n = 0;
+
+	for (i = 0; i < 4; i++) {
+		fd[i] = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, 0);
+		n += fd[i] >= 0;
+	}
+	for (i = 0; i < 4; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	return n == 4;
+}
+
+/* A CPU that the program may not run on is left alone: nobody takes its debug registers. */
+static void check_elsewhere(void)
+{
+	struct nl_block block = { .start = (uintptr_t)test_unmet, .next = (uintptr_t)test_unmet + 1 };
+	unsigned int i, taken[2] = { 0, 0 };
+	int second = cpu_second();
+	pid_t pid;
+
+	if (second < 0) {
+		ktap_skip("where the program may not run nobody is waited for", "there is no second CPU");
+		return;
+	}
+	pid = start_program();
+	if (begin(pid)) {
+		block.pid = pid;
+		nl_session_block(&nl, info.id, &block);
+		for (i = 0; i < 100; i++) {
+			taken[0] += !registers_free(cpu_first());
+			taken[1] += !registers_free(second);
+			sleep_ms(25);
+		}
+		ktap_diag("registers in use at %u of 100 looks where it runs, at %u where it may not", taken[0], taken[1]);
+		ktap_check(taken[0] >= 50 && !taken[1], "where the program may not run nobody is waited for");
+		end("on one CPU");
+	}
+	stop_program(pid);
+}
+
+/* Both are in the block most of the time: a round is of the one that came by first, from its first to its last. */
+static void check_threads(void)
+{
+	struct nl_block block;
+	double latency;
+	pid_t pid;
+
+	if (cpu_second() < 0) {
+		ktap_skip("two threads in one block have readings of their own", "there is no second CPU");
+		return;
+	}
+	pid = start_threads();
+	ktap_check(await(shared->runs > 50 && shared->tid[0] && shared->tid[1]), "two threads run the block");
+	if (begin(pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		drain_until(&d, walk, 8000, &seen.readings, 40);
+		end("two threads");
+		ktap_check(!seen.fault[0], "two threads: readings are in order");
+		ktap_diag("%s", seen.fault);
+		ktap_diag("%llu readings, %llu of the first and %llu of the second thread; %llu moved, %llu late",
+			  (unsigned long long)seen.readings, (unsigned long long)seen.of_thread[0],
+			  (unsigned long long)seen.of_thread[1], (unsigned long long)seen.moved,
+			  (unsigned long long)seen.late);
+		ktap_check(seen.of_thread[0] >= seen.readings / 5 && seen.of_thread[1] >= seen.readings / 5 &&
+			   seen.of_thread[0] + seen.of_thread[1] == seen.readings, "two threads in one block have readings of their own");
+		latency = seen.ran_delayed / seen.delayed - seen.ran_undelayed / seen.undelayed;
+		ktap_diag("the block takes %.1f us by itself, %.1f us by the readings", shared->run_ns * 1e-3, latency * 1e-3);
+		ktap_check(latency > 0.95 * shared->run_ns && latency < 1.35 * shared->run_ns,
+			   "two threads: they tell how long it takes each of them");
+	}
+	stop_program(pid);
+}
+
+static void run_only_on(pid_t pid, unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(pid, sizeof(set), &set);
+}
+
+/* A program that ends its block where nobody waits, and is back for the next one. */
+static void check_away(void)
+{
+	struct nl_block block;
+	unsigned int i;
+	int second = cpu_second();
+	pid_t pid;
+
+	if (second < 0) {
+		ktap_skip("a reading of a program that was away is of no use", "there is no second CPU");
+		return;
+	}
+	pid = start_program();
+	ktap_check(await(shared->runs > 50), "the program runs its block");
+	if (begin_on(1ULL << cpu_first(), pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		for (i = 0; i < 1000; i++) {
+			run_only_on(pid, second);
+			sleep_ms(2);
+			run_only_on(pid, cpu_first());
+			sleep_ms(6);
+			if (i % 25 == 0)
+				drain_map(&d, walk);
+		}
+		end("away and back");
+		ktap_check(!seen.fault[0], "away and back: readings are in order");
+		ktap_diag("%s", seen.fault);
+		ktap_diag("%llu readings, %llu moved; the block takes %.1f us by itself, at most %.1f us by the others",
+			  (unsigned long long)seen.readings, (unsigned long long)seen.moved, shared->run_ns * 1e-3,
+			  seen.longest_ran * 1e-3);
+		ktap_check(seen.moved >= 3 && seen.delayed >= 3 && seen.longest_ran < 1.8 * shared->run_ns,
+			   "a reading of a program that was away is of no use");
+	}
+	stop_program(pid);
+}
+
+/* Breakpoints are on the CPUs that there are; who was on one that goes is met on the others. */
+static void check_hotplug(void)
+{
+	struct nl_block block;
+	unsigned int i, moves = 0;
+	uint64_t before;
+	int second = cpu_second();
+	pid_t pid;
+
+	if (second < 0) {
+		ktap_skip("readings go on while a CPU goes and comes", "there is no second CPU");
+		return;
+	}
+	pid = start_threads();
+	ktap_check(await(shared->runs > 50), "the program runs its block");
+	if (begin(pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		for (i = 0; i < 10; i++) {
+			sleep_ms(300);
+			moves += cpu_online(second, false);
+			sleep_ms(300);
+			moves += cpu_online(second, true);
+			drain_map(&d, walk);
+		}
+		ktap_check(moves == 20, "a CPU goes and comes ten times");
+		before = seen.readings;
+		ktap_check(drain_until(&d, walk, 2000, &seen.readings, before + 5), "readings go on while a CPU goes and comes");
+		end("a CPU goes and comes");
+		ktap_check(!seen.fault[0] && before >= 10, "and are in order");
+		ktap_diag("%s", seen.fault);
+		ktap_diag("%llu readings, %llu before, %llu moved; %llu rounds, %llu unended, %llu failed",
+			  (unsigned long long)seen.readings, (unsigned long long)before, (unsigned long long)seen.moved, (unsigned long long)info.vpm_rounds,
+			  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_failed);
+	}
 	stop_program(pid);
 }
 
@@ -225,23 +457,6 @@ out:
 		stop_program(pid);
 }
 
-/* All four of a CPU's debug registers are to be had. */
-static bool registers_free(void)
-{
-	struct perf_event_attr attr = { .type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr), .bp_type = HW_BREAKPOINT_X,
-					.bp_addr = (uintptr_t)test_unmet, .bp_len = sizeof(long), .exclude_kernel = 1 };
-	int fd[4], i, n = 0;
-
-	for (i = 0; i < 4; i++) {
-		fd[i] = syscall(SYS_perf_event_open, &attr, -1, cpu_first(), -1, 0);
-		n += fd[i] >= 0;
-	}
-	for (i = 0; i < 4; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
-	return n == 4;
-}
-
 static void check_refused(const char *name, const struct nl_config *c, int want)
 {
 	struct nl_session s;
@@ -259,6 +474,52 @@ static void check_block_refused(const char *name, const struct nl_block *block, 
 
 	if (!ktap_check(err == want && nl.why[0], "refused: %s", name))
 		ktap_diag("%d: %s", err, nl.why);
+}
+
+/* A block of a process that the session does not sample would never be met. */
+static void check_target(void)
+{
+	struct nl_config c = usual;
+	pid_t other = start_program(), child;
+	struct nl_block block;
+
+	c.pid = getpid();
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of this process"))
+		goto out;
+	block = block_of(other);
+	check_block_refused("a process that is not its target", &block, -EINVAL);
+	ktap_check(strstr(nl.why, "target"), "and it is told why");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	c.flags = KJOULE_FLAG_INHERIT;
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of it and its children"))
+		goto out;
+	check_block_refused("one that was forked before", &block, -EINVAL);
+	child = start_program();
+	block = block_of(child);
+	ktap_check(!nl_session_block(&nl, info.id, &block), "one that it has forked since is taken");
+	stop_program(child);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	c.flags = 0;
+	c.target = KJOULE_TARGET_THREAD;
+	c.pid = other;
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of a thread"))
+		goto out;
+	block = block_of(getpid());
+	check_block_refused("a process that the thread is not of", &block, -EINVAL);
+	block = block_of(other);
+	ktap_check(!nl_session_block(&nl, info.id, &block), "its own is taken");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+
+	c.target = KJOULE_TARGET_SYSTEM;
+	c.pid = 0;
+	if (!ktap_check(!nl_session_new(&nl, &c, &info), "a session of the whole system"))
+		goto out;
+	ktap_check(!nl_session_block(&nl, info.id, &block), "takes any process");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info.id, NULL);
+out:
+	stop_program(other);
 }
 
 static void check_refusals(void)
@@ -325,6 +586,9 @@ static void check_refusals(void)
 	block = good;
 	block.end = block.next;
 	check_block_refused("a block of one instruction", &block, -EINVAL);
+	block = good;
+	block.end_is_said = true;
+	check_block_refused("an end that is said to be 0", &block, -EINVAL);
 	for (i = 0; i < 16; i++)
 		if (nl_session_block(&nl, info.id, &good) != i)
 			break;
@@ -345,9 +609,15 @@ int main(void)
 	nl_open(&nl);
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	check_refusals();
+	check_target();
 	check_readings();
 	check_nothing();
-	ktap_check(registers_free(), "no debug register is left in use");
+	check_elsewhere();
+	check_threads();
+	check_away();
+	check_hotplug();
+	ktap_check(registers_free(cpu_first()) && (cpu_second() < 0 || registers_free(cpu_second())),
+		   "no debug register is left in use");
 	ktap_check(!session_count(), "no session is left");
 	return ktap_end();
 }

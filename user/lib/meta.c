@@ -191,7 +191,7 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 static const struct kjoule_json_member vpm_members[] = {
 #define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64 }
 	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet), U64(unended),
-	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns),
+	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds), U64(learnt), U64(cut),
 #undef U64
 };
 

@@ -203,6 +203,15 @@ static bool parse_vpm(struct nlattr *a, struct kjoule_vpm_info *vpm, int *ret)
 	case KJOULE_A_SESSION_VPM_LONGEST_NS:
 		vpm->longest_ns = get_u64(a, ret);
 		return true;
+	case KJOULE_A_SESSION_VPM_ROUNDS:
+		vpm->rounds = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_LEARNT:
+		vpm->learnt = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_CUT:
+		vpm->cut = get_u64(a, ret);
+		return true;
 	case KJOULE_A_SESSION_VPM_SOURCE:
 		get_string(a, vpm->source, sizeof(vpm->source));
 		return true;

@@ -292,7 +292,7 @@ struct kjoule_window {
 /* kjoule_vpm_reading flags */
 #define KJOULE_READING_DELAYED	(1 << 0)	/* stopped at the block's end */
 #define KJOULE_READING_HELD	(1 << 1)	/* stopped before the meter was started */
-#define KJOULE_READING_MOVED	(1 << 2)	/* it has slept, or changed the CPU: no use */
+#define KJOULE_READING_MOVED	(1 << 2)	/* slept, or a CPU changed, see below: no use */
 #define KJOULE_READING_LATE	(1 << 3)	/* over before the program was stopped: none */
 
 /**
@@ -309,7 +309,9 @@ struct kjoule_window {
  * @stop_ns:	when the program was stopped, to be held until @ready_ns. In half of the readings,
  *		at random, the block has run to its end until then (KJOULE_READING_DELAYED), in
  *		the others only its first instruction; all else is alike
- * @ready_ns:	when the reading was seen to be ready
+ * @ready_ns:	when the reading was seen to be ready.
+ *		KJOULE_READING_MOVED: whoever came by has slept or run on another CPU in between, or
+ *		a CPU of the machine came or went before @ready_ns
  * @others_ns:	between @hit_ns and @stop_ns others ran for so long, as threads of the kernel do
  * @power_uw:	mean power over the meter's interval from @hit_ns on, 0 with KJOULE_READING_LATE
  */

@@ -235,7 +235,7 @@ enum {
 	KJOULE_A_SESSION_VPM_UNENDED,	/* u64 */
 	/* Times that it was called from another place than was awaited. */
 	KJOULE_A_SESSION_VPM_ELSEWHERE,	/* u64 */
-	/* Readings of no use: the program slept, or changed its CPU, or its block took too long. */
+	/* Readings of no use: those with KJOULE_READING_MOVED or KJOULE_READING_LATE. */
 	KJOULE_A_SESSION_VPM_SPOILT,	/* u64 */
 	/* Times that the meter, a breakpoint or the ring failed. */
 	KJOULE_A_SESSION_VPM_FAILED,	/* u64 */
@@ -253,6 +253,12 @@ enum {
 	KJOULE_A_SESSION_BLOCK_END,	/* u64 */
 	/* The block's number in records. */
 	KJOULE_A_SESSION_BLOCK,	/* u32 */
+	/* readings + learnt + unmet + unended + elsewhere + failed + cut, once it has stopped. */
+	KJOULE_A_SESSION_VPM_ROUNDS,	/* u64 */
+	/* Rounds that only looked where the block returns to, before the first reading of it. */
+	KJOULE_A_SESSION_VPM_LEARNT,	/* u64 */
+	/* Rounds that the session's end broke off. */
+	KJOULE_A_SESSION_VPM_CUT,	/* u64 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)

@@ -491,6 +491,12 @@ static int __init register_ina(const struct vchip_head *head)
 {
 	if (!head->meter_ns)
 		return 0;
+	/* it is still there in hwmon */
+	if (head->meter_ns > KJOULE_READY_MAX_NS) {
+		pr_info("vchip_source: the profile's meter takes %llu us; kjoule holds a CPU for %llu us at most, so it is not offered\n",
+			head->meter_ns / NSEC_PER_USEC, KJOULE_READY_MAX_NS / NSEC_PER_USEC);
+		return 0;
+	}
 	vchip_ina_source.ready_ns = head->meter_ns;
 	vchip_ina_source.domains[0].max_power_uw = 2 * head->pl2_uw;
 	WRITE_ONCE(source_chip->pkg->meter_interval_ns, 0);

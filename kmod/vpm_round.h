@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Readings of single blocks, from inside: what vpm.c (a session's blocks and meter), vpm_round.c
+ * (a round from its arming to its reading) and vpm_arm.c (the breakpoints of one) share.
+ */
+#ifndef KJOULE_VPM_ROUND_H
+#define KJOULE_VPM_ROUND_H
+
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/swait.h>
+
+#include "counter.h"
+#include "source.h"
+#include "vpm.h"
+
+/* Places that a function is called from. */
+#define KJOULE_VPM_CALLERS	8
+
+enum vpm_round { ROUND_DELAYED, ROUND_UNDELAYED, ROUND_HELD, ROUND_LEARN };
+
+enum vpm_state {
+	STATE_OFF,
+	STATE_ARMED,
+	STATE_STARTING,		/* somebody is at the first instruction */
+	STATE_STARTED,
+	STATE_STOPPED,
+	STATE_DONE,
+	STATE_ELSEWHERE,	/* called from elsewhere, or by somebody else */
+	STATE_FAILED,
+};
+
+/**
+ * struct vpm_block - a block of the session
+ * @pid:	of its process
+ * @exec_id:	of the program that it was then; another one has other code there
+ * @place:	where; its pid is of no use here
+ * @end:	where it returns to, as far as was learnt
+ * @met:	how often each of these was
+ * @n_ends:	how many of @end
+ */
+struct vpm_block {
+	struct pid *pid;
+	u64 exec_id;
+	struct kjoule_vpm_place place;
+	u64 end[KJOULE_VPM_CALLERS];
+	u32 met[KJOULE_VPM_CALLERS];
+	u32 n_ends;
+};
+
+/* Breakpoints of a CPU. */
+struct vpm_cpu {
+	struct perf_event *start;
+	struct perf_event *stop;
+};
+
+/**
+ * struct kjoule_vpm - the readings of a session
+ * @src:	the meter
+ * @domain:	of it
+ * @interval_ns: between two armings, on the average
+ * @rest_uw:	the least that it showed when the session was made
+ * @whom:	the session's target
+ * @n:		samplers of the session
+ * @sampler:	these
+ * @cpu:	one for each
+ * @allowed:	where the process that is waited for may run
+ * @lock:	held for changes of @n_blocks
+ * @n_blocks:	how many of @block
+ * @block:	these
+ * @thread:	that arms; NULL while it does not run
+ * @wait:	where it waits for the end of a round; hard interrupts wake it
+ * @work:	done right after the exception that stops, on the same CPU
+ * @books:	written by the thread, and by @work
+ * @state:	of the round
+ * @round:	what kind it is
+ * @number:	of it
+ * @fails:	rounds in a row that failed
+ * @at:		the block
+ * @end:	where that is expected to end
+ * @armed_ns:	see above; so are the next ones
+ * @hit_ns:	see above
+ * @stop_ns:	see above
+ * @sp:		stack pointer at the hit
+ * @task:	who came by
+ * @switches:	of that task until then
+ * @migrations:	likewise
+ * @waited:	for a CPU, until then; from the stop on, since then
+ * @where:	the CPU
+ * @moves:	of CPUs, until the arming
+ * @flags:	KJOULE_READING_*
+ *
+ * What is of a round is written by the thread before it arms and after it has disarmed, and
+ * between by who takes the state from one to the next, on one CPU with interrupts off.
+ */
+struct kjoule_vpm {
+	struct kjoule_source *src;
+	unsigned int domain;
+	u64 interval_ns;
+	u64 rest_uw;
+	const struct kjoule_whom *whom;
+	unsigned int n;
+	struct kjoule_sampler **sampler;
+	struct vpm_cpu *cpu;
+	cpumask_var_t allowed;
+	struct mutex lock;	/* see above */
+	unsigned int n_blocks;
+	struct vpm_block block[KJOULE_VPM_BLOCKS];
+	struct task_struct *thread;
+	struct swait_queue_head wait;
+	struct irq_work work;
+	struct kjoule_vpm_books books;
+	atomic_t state;
+	enum vpm_round round;
+	u32 number;
+	unsigned int fails;
+	struct vpm_block *at;
+	u64 end;
+	u64 armed_ns;
+	u64 hit_ns;
+	u64 stop_ns;
+	u64 sp;
+	struct task_struct *task;
+	u64 switches;
+	u64 migrations;
+	u64 waited;
+	unsigned int where;
+	int moves;
+	u8 flags;
+};
+
+/**
+ * struct vpm_trap - a breakpoint that a round wants on each CPU
+ * @address:	where, 0: it wants none
+ * @hit:	called in its exception, interrupts off
+ */
+struct vpm_trap {
+	u64 address;
+	perf_overflow_handler_t hit;
+};
+
+/**
+ * kjoule_vpm_uw() - what the meter says, in its unit
+ * @v:		any
+ * @raw:	as read
+ *
+ * Context: any.
+ * Return: power in microwatts.
+ */
+static inline u64 kjoule_vpm_uw(const struct kjoule_vpm *v, s64 raw)
+{
+	const struct kjoule_domain *d = &v->src->domains[v->domain];
+
+	return raw < 0 ? 0 : kjoule_counter_scale(raw, d->unit_mult, d->unit_shift);
+}
+
+/* vpm_round.c, for vpm.c */
+void kjoule_vpm_rounds_init(struct kjoule_vpm *v);
+int kjoule_vpm_rounds(void *data);
+
+/* vpm_arm.c, for the other two */
+int kjoule_vpm_arm(struct kjoule_vpm *v, const struct vpm_trap *start, const struct vpm_trap *stop);
+void kjoule_vpm_disarm(struct kjoule_vpm *v);
+int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why);
+
+#endif /* KJOULE_VPM_ROUND_H */
