@@ -148,18 +148,31 @@ static int add_held(struct block *b, const struct block *held)
 	return 0;
 }
 
-/* Time that the ticks have seen in it, without interrupts. */
-static void find_time(const struct blocks *b, const struct report_groups *g, struct block *block)
+/*
+ * Time that the ticks have seen in them, without interrupts. A process that had two names is two here, and what it ran
+ * under either of them is the block's.
+ */
+static int find_times(const struct blocks *b, const struct profile *p, struct block *blocks, uint32_t n)
 {
-	block->time_s = block->energy_j = (struct value){ NAN, NAN, NAN };
-	for (uint32_t i = 0; i < b->n_functions; i++) {
+	uint32_t *group_of = malloc((b->n_functions + 1) * sizeof(*group_of));
+	struct profile_group *groups = calloc(n + 1, sizeof(*groups));
+	int ret = group_of && groups ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (!f->unit || f->unit->kind != GRAIN_NAMED || strcmp(f->symbol, block->info->name) || !f->samples)
-			continue;
-		if (b->processes[f->process].pid == block->info->pid)
-			block->time_s = g->functions[i].net_s;
+		group_of[i] = UINT32_MAX;
+		for (uint32_t k = 0; k < n && f->unit && f->unit->kind == GRAIN_NAMED; k++)
+			if (!strcmp(f->symbol, blocks[k].info->name) && b->processes[f->process].pid == blocks[k].info->pid)
+				group_of[i] = k;
 	}
+	if (!ret)
+		ret = profile_groups(p, group_of, n, groups);
+	for (uint32_t k = 0; k < n && !ret; k++)
+		blocks[k].time_s = groups[k].samples ? groups[k].net_s : (struct value){ NAN, NAN, NAN };
+	free(groups);
+	free(group_of);
+	return ret;
 }
 
 static double half_of(const struct value *v)
@@ -325,7 +338,7 @@ static void find_interrupts(const struct blocks *b, struct vpm_input *in)
 	in->irq_from_s = b->input.interval_ns * 1e-9;
 }
 
-int report_vpm(const struct view *v, const struct blocks *b, const struct report_groups *g,
+int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct report_options *opt, struct json_object *head)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
@@ -353,12 +366,12 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct report
 		in.late = block->late;
 		if (!ret)
 			ret = vpm_solve(&in, &block->result);
-		if (!ret) {
-			find_time(b, g, block);
-			find_energy(block);
-			told |= !block->result.why && is_wanted(&opt->named, block->info->name);
-		}
+		told |= !block->result.why && is_wanted(&opt->named, block->info->name);
 	}
+	if (!ret)
+		ret = find_times(b, p, blocks, vpm->n_blocks);
+	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++)
+		find_energy(&blocks[i]);
 	if (!ret) {
 		ret = print(blocks, vpm->n_blocks, vpm, &in, opt, head);
 		if (!ret && !told)

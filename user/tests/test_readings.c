@@ -159,6 +159,29 @@ static void test_report(void **state)
 	assert_true(says(out, "block,loop,100,"));
 }
 
+/* A process that is given another name is the same one, and the block's time is that under all of its names. */
+static void test_renamed(void **state)
+{
+	struct buffer none = { 0 }, side = { 0 };
+	struct json_object *doc;
+	uint32_t in_loop;
+
+	(void)state;
+	/* for a fifth of the time, in the middle */
+	put_name_event(&side, T0 + 24 * CYCLE * MS, 100, 100, "worker", false);
+	put_name_event(&side, T0 + 36 * CYCLE * MS, 100, 100, "program", false);
+	put_regions(&none, &side);
+	free(side.data);
+	in_loop = record("renamed", 240, 0, 25);
+	doc = report("--model cpm", "renamed", 0);
+	assert_non_null(find_row(doc, "process", NULL));
+	json_object_put(doc);
+	assert_true(says(out, "\"worker\"") && says(out, "\"program\""));
+	doc = report("", "renamed", 0);
+	check_loop(doc, in_loop);
+	json_object_put(doc);
+}
+
 /* A large recording's records are read from the file, a chunk at a time. */
 static void test_large(void **state)
 {
@@ -471,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_part),
