@@ -21,6 +21,7 @@ struct block {
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
+	double off_s;			/* of the time, as far as calibration knows what interrupts took */
 };
 
 size_t report_vpm_readings(const struct view *v)
@@ -168,8 +169,10 @@ static int find_times(const struct blocks *b, const struct profile *p, struct bl
 	}
 	if (!ret)
 		ret = profile_groups(p, group_of, n, groups);
-	for (uint32_t k = 0; k < n && !ret; k++)
+	for (uint32_t k = 0; k < n && !ret; k++) {
 		blocks[k].time_s = groups[k].samples ? groups[k].net_s : (struct value){ NAN, NAN, NAN };
+		blocks[k].off_s = groups[k].off_s;
+	}
 	free(groups);
 	free(group_of);
 	return ret;
@@ -183,7 +186,7 @@ static double half_of(const struct value *v)
 /* Equation 3, with both intervals. */
 static void find_energy(struct block *b)
 {
-	b->energy_j = vpm_energy(&b->result.power_w, &b->time_s);
+	b->energy_j = vpm_energy(&b->result, &b->time_s, b->off_s);
 	if (!isnan(b->energy_j.lo))
 		b->energy_j.lo = fmax(b->energy_j.lo, 0);
 }
@@ -326,16 +329,21 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	return 0;
 }
 
-/* What ticks and other interrupts take of all that runs, as far as it was calibrated. */
-static void find_interrupts(const struct blocks *b, struct vpm_input *in)
+/* What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far off that may be. */
+static void find_interrupts(const struct view *v, const struct blocks *b, struct vpm_input *in)
 {
-	double tick = 0;
+	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN;
+	int d = b->n_domains ? b->meters.calibrated[0] : -1;
 
 	for (size_t i = 0; i < b->input.n_lanes; i++)
 		tick = fmax(tick, b->lanes[i].tick_ns / b->input.interval_ns);
 	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
 	in->irq_part = tick + (1 - tick) * b->input.other;
+	in->irq_part_error = hypot(off * in->irq_part, (1 - tick) * b->input.other_error);
 	in->irq_from_s = b->input.interval_ns * 1e-9;
+	if (d >= 0)
+		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
+	in->irq_w_error = isfinite(error_w) ? error_w : PROFILE_CALIBRATION_ERROR * in->irq_w;
 }
 
 int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
@@ -351,8 +359,7 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct profil
 	bool told = false;
 	int ret = blocks ? 0 : -ENOMEM;
 
-	find_interrupts(b, &in);
-
+	find_interrupts(v, b, &in);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
 			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held);
