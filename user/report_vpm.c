@@ -198,6 +198,8 @@ static const char *why_not(const struct block *b)
 		return "too few readings; record for longer, or more often (--vpm-meter NAME@TIME)";
 	case VPM_LONG:
 		return "it takes longer than the meter's interval; --model cpm is for it";
+	case VPM_SCATTERED:
+		return "more than 10 % of the readings of a kind are far from the others, and the rest of them would be a choice: something else runs while it is read; look what, or record where the machine is quiet";
 	case VPM_SHORT:
 		return "its latency can not be told from 0; record for longer";
 	case VPM_VAGUE:
@@ -213,7 +215,8 @@ static const char *why_not(const struct block *b)
 static const struct output_column columns[] = {
 	{ "kind", NULL, true }, { "function", "BLOCK", true }, { "pid", NULL, false },
 	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false },
-	{ "held", NULL, false }, { "left_out", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
+	{ "held", NULL, false }, { "left_out", "LEFT OUT", false }, { "left_out_delayed", NULL, false },
+	{ "left_out_undelayed", NULL, false }, { "left_out_held", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
 	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
 	{ "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
 	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false },
@@ -239,7 +242,10 @@ static void row(struct output *out, const struct block *b)
 	output_u64(out, r->n[VPM_DELAYED]);
 	output_u64(out, r->n[VPM_UNDELAYED]);
 	output_u64(out, r->n[VPM_HELD]);
-	output_u64(out, r->left_out);
+	output_u64(out, vpm_left_out(r));
+	output_u64(out, r->left_out[VPM_DELAYED]);
+	output_u64(out, r->left_out[VPM_UNDELAYED]);
+	output_u64(out, r->left_out[VPM_HELD]);
 	output_u64(out, b->late);
 	output_u64(out, b->moved);
 	columns_value(out, &r->latency_s, 1e6, 1, why, why);

@@ -142,6 +142,11 @@ static struct value widened(const struct value *v, double by)
 	return (struct value){ v->v, v->v - hypot(v->v - v->lo, by), v->v + hypot(v->hi - v->v, by) };
 }
 
+size_t vpm_left_out(const struct vpm_result *r)
+{
+	return r->left_out[VPM_UNDELAYED] + r->left_out[VPM_DELAYED] + r->left_out[VPM_HELD];
+}
+
 struct value vpm_energy(const struct vpm_result *r, const struct value *time, double off_s)
 {
 	const struct value *p = &r->power_w;
@@ -171,6 +176,14 @@ static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r
 	r->latency_s = around(r->latency_s.v * left, hypot((r->latency_s.hi - r->latency_s.v) * left,
 							   in->irq_part_error * r->latency_s.v));
 	r->irq_w = in->irq_w;
+}
+
+static bool is_scattered(const struct vpm_result *r)
+{
+	for (int k = 0; k < VPM_KINDS; k++)
+		if (r->left_out[k] > 1 && r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
+			return true;
+	return false;
 }
 
 static bool enough(const struct vpm_result *r)
@@ -229,14 +242,21 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 	for (int pass = 0; pass < PASSES && left; pass++) {
 		double w = slope(h);
 
-		left = leave_out(&h[VPM_DELAYED], w) + leave_out(&h[VPM_UNDELAYED], w) + leave_out(&h[VPM_HELD], 0);
-		r->left_out += left;
+		left = 0;
+		for (int k = 0; k < VPM_KINDS; k++) {
+			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w);
+
+			r->left_out[k] += now;
+			left += now;
+		}
 	}
 	for (int k = 0; k < VPM_KINDS; k++)
 		r->n[k] = h[k].n;
 	if (r->why)
 		return;
-	if (enough(r))
+	if (is_scattered(r))
+		r->why = VPM_SCATTERED;
+	else if (enough(r))
 		estimate(in, h, r);
 	else
 		r->why = VPM_FEW;

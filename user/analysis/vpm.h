@@ -55,11 +55,15 @@ struct vpm_input {
 /* Of delayed readings: when more of them are late, those that are not are the short runs of the block alone. */
 #define VPM_LATE_MOST	0.05
 
+/* Of the readings of a kind: when more of them, and more than one, are left out, what is left is a choice of them. */
+#define VPM_LEFT_OUT_MOST	0.1
+
 /* Why there is no power. */
 enum vpm_why {
 	VPM_KNOWN,
 	VPM_FEW,	/* too few readings of a kind */
 	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
+	VPM_SCATTERED,	/* too many readings of a kind are left out */
 	VPM_SHORT,	/* its latency can not be told from 0 */
 	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */
 	VPM_OUTSIDE,	/* all of the interval is outside of the bounds: these or the readings are wrong */
@@ -68,7 +72,7 @@ enum vpm_why {
 /**
  * struct vpm_result - what the readings tell
  * @n:		readings of each kind, without @left_out
- * @left_out:	readings that differ from the others of their kind by far more than these among each other
+ * @left_out:	of each kind, readings that differ from the others of their kind by far more than these among each other
  * @held_w:	power while the program is held: "idle" of equation 4
  * @latency_s:	of the block
  * @power_w:	of the block (equation 6), between the bounds
@@ -79,7 +83,7 @@ enum vpm_why {
  */
 struct vpm_result {
 	enum vpm_why why;
-	size_t n[VPM_KINDS], left_out;
+	size_t n[VPM_KINDS], left_out[VPM_KINDS];
 	struct value held_w, latency_s, power_w, energy_j;
 	double irq_w;
 	bool bounded;
@@ -102,6 +106,9 @@ struct vpm_result {
  * Return: 0, @r->why says whether there is a power; -ENOMEM
  */
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r);
+
+/** vpm_left_out() - readings of all kinds that were left out */
+size_t vpm_left_out(const struct vpm_result *r);
 
 /**
  * vpm_energy() - equation 3: power times time, with both intervals; those of a bounded power have it near one end

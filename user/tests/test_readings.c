@@ -154,9 +154,10 @@ static void test_report(void **state)
 	check_loop(doc, in_loop);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("readings")), 0);
-	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "3 times nobody came by"));
+	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") && says(out, "3 times nobody came by"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
+	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
 }
 
 /* A process that is given another name is the same one, and the block's time is that under all of its names. */
