@@ -40,6 +40,7 @@ struct record_options {
 	uint64_t vpm_interval_ns;	/* between two of them, 0: as the module likes */
 	uint32_t chain_depth;		/* frames of each kind, 0: the default */
 	const char *output;
+	int output_folder;		/* that it is made in, by the last part of its path; AT_FDCWD: none */
 	bool quiet;
 	bool calibrate;
 	bool system;			/* -a */
@@ -174,7 +175,8 @@ int record_child_code(const struct record_child *child);
 
 struct record_writer;
 
-int record_writer_open(const char *path, struct record_writer **w, struct kjoule_error *err);
+/** record_writer_open() - see kjoule_writer_open_at() */
+int record_writer_open(int folder, const char *path, struct record_writer **w, struct kjoule_error *err);
 /** record_writer_start() - the session runs: write who, where and how */
 int record_writer_start(struct record_writer *w, const struct record_options *opt,
 			const struct kjoule_session_info *session,
