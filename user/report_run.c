@@ -250,9 +250,6 @@ int report_one(const char *path, struct report_options *opt)
 	struct view v;
 	int code;
 
-	/* what is cut has to be in memory */
-	if (opt->cut)
-		kjoule_recording_keep_most = UINT64_MAX;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	if (opt->callers && !view_has_callers(&v)) {

@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -414,26 +415,51 @@ uint8_t *read_file(const char *path, size_t *len)
 	return data;
 }
 
-static int stderr_fd;
-
-void begin_to_hear(void)
+static int divert(FILE *f, const char *name)
 {
-	fflush(stderr);
-	stderr_fd = dup(STDERR_FILENO);
-	assert(freopen(temp_path("stderr"), "w", stderr));
+	int saved, fd = open(temp_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert(fd >= 0);
+	fflush(f);
+	saved = dup(fileno(f));
+	dup2(fd, fileno(f));
+	close(fd);
+	return saved;
 }
 
-char *end_to_hear(void)
+static char *bring_back(FILE *f, const char *name, int saved)
 {
 	size_t len;
 	char *text;
 
-	fflush(stderr);
-	dup2(stderr_fd, STDERR_FILENO);
-	close(stderr_fd);
-	text = (char *)read_file(temp_path("stderr"), &len);
+	fflush(f);
+	dup2(saved, fileno(f));
+	close(saved);
+	text = (char *)read_file(temp_path(name), &len);
 	text[len] = '\0';
 	return text;
+}
+
+static int stderr_fd, stdout_fd;
+
+void begin_to_hear(void)
+{
+	stderr_fd = divert(stderr, "stderr");
+}
+
+char *end_to_hear(void)
+{
+	return bring_back(stderr, "stderr", stderr_fd);
+}
+
+void begin_to_read(void)
+{
+	stdout_fd = divert(stdout, "stdout");
+}
+
+char *end_to_read(void)
+{
+	return bring_back(stdout, "stdout", stdout_fd);
 }
 
 void write_file(const char *path, const void *data, size_t len)

@@ -89,6 +89,9 @@ const char *temp_path(const char *name);
 /* Standard error goes into a file, from the first to the second, which has the text; the caller frees it. */
 void begin_to_hear(void);
 char *end_to_hear(void);
+/* The same of standard output. */
+void begin_to_read(void);
+char *end_to_read(void);
 
 /* A small generator of our own: tests must repeat. */
 uint64_t rnd(uint64_t *state);
