@@ -134,7 +134,7 @@ enum {
 	KJOULE_A_SOURCE_OVERRUNS,	/* u64 */
 	/* A u32 for each CPU of the session, ascending: the lowest that shares its counters. */
 	KJOULE_A_SOURCE_SCOPES,	/* binary */
-	/* It is a meter that starts on command, and has the mean over so long; left out: it is none. */
+	/* Of a meter that starts on command: a reading is the mean over so long. */
 	KJOULE_A_SOURCE_READY_NS,	/* u64 */
 
 	__KJOULE_A_SOURCE_MAX,
