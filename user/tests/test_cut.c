@@ -301,9 +301,6 @@ int main(void)
 		cmocka_unit_test(it_has_the_same_report),
 		cmocka_unit_test(a_part_without_a_tick_is_no_report),
 	};
-	int failed = cmocka_run_group_tests(tests, make_recording, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, make_recording, tool_done);
 }
