@@ -56,7 +56,8 @@ static int put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 s
 	    nla_put_u32(skb, KJOULE_A_SOURCE_KIND, src->kind) ||
 	    nla_put_s32(skb, KJOULE_A_SOURCE_RATING, src->rating) ||
 	    nla_put_u32(skb, KJOULE_A_SOURCE_REQUESTED_ONLY, src->requested_only) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_SOURCE_REFERENCE_KHZ, src->reference_khz, 0))
+	    nla_put_u64_64bit(skb, KJOULE_A_SOURCE_REFERENCE_KHZ, src->reference_khz, 0) ||
+	    (src->ops->start && nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READY_NS, src->ready_ns, 0)))
 		return -EMSGSIZE;
 	for (i = 0; i < src->n_domains; i++) {
 		err = still & BIT(i) ? 0 : put_domain(skb, src, i, still);

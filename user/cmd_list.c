@@ -3,6 +3,7 @@
  * kjoule list: the sources of the module and of sysfs, a line for each domain, and
  * why some can not be used. Its sessions are list_sessions.c's.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +12,6 @@
 #include "cmd.h"
 #include "list.h"
 #include "meta.h"
-#include "output.h"
-#include "sources.h"
 
 static const char help[] =
 "Usage: kjoule list [--sessions] [--json|--csv]\n"
@@ -21,7 +20,8 @@ static const char help[] =
 "knows, and what sysfs has to offer (powercap, hwmon, thermal zones, PMUs, power\n"
 "supplies). A line for each domain: the unit of a raw count, how often the counter\n"
 "moves, what it lies inside of, and which source a recording would use. A source that\n"
-"can not be used says why. Other events of PMUs can be named as perf:PMU/EVENT/.\n"
+"can not be used says why, and a meter that starts on command (record --vpm) that it\n"
+"does. Other events of PMUs can be named as perf:PMU/EVENT/.\n"
 "\n"
 "      --sessions   the sessions there are instead, with their books\n"
 "      --json       as one JSON document\n"
@@ -45,19 +45,14 @@ static const struct output_column columns[] = {
 	{ "update_period_ns", NULL, false },
 	{ NULL, "UPDATE ms", false },
 	{ "reference_khz", NULL, false },
+	{ "starts_on_command", NULL, false },
+	{ "ready_ns", NULL, false },
 	{ "granted", NULL, false },
 	{ "rating", "RATING", false },
 	{ "available", NULL, false },
 	{ "default", NULL, false },
 	{ "reason", NULL, true },
 	{ NULL, "USE", true },
-};
-
-/* All sources, the kernel's and those that it can be given. */
-struct sources {
-	struct kjoule_source_info *kernel;
-	struct kjoule_found *found;
-	size_t n_kernel, n_found;
 };
 
 static const char *domain_name(const struct kjoule_source_info *src, int index)
@@ -124,13 +119,17 @@ static void domain_cells(struct output *out, const struct kjoule_source_info *sr
 
 static void use_text(const struct kjoule_source_info *src, char *use, size_t len)
 {
+	char starts[64] = "";
+
+	if (src->ready_ns)
+		snprintf(starts, sizeof(starts), "; starts on command, mean over %.6g ms", src->ready_ns / 1e6);
 	if (!src->available)
 		snprintf(use, len, "no: %s", src->reason[0] ? src->reason : "no reason given");
 	else
-		snprintf(use, len, "%s%s%s%s", src->is_default ? "used" : "available",
+		snprintf(use, len, "%s%s%s%s%s", src->is_default ? "used" : "available",
 			 src->requested_only ? " (what was requested, not what was granted)" :
 			 kjoule_source_unclear(src) ? " (only when named: whose it is is not known)" : "",
-			 src->same_as[0] ? ", the same as " : "", src->same_as);
+			 src->same_as[0] ? ", the same as " : "", src->same_as, starts);
 }
 
 static void row(struct output *out, const struct kjoule_source_info *src,
@@ -146,6 +145,11 @@ static void row(struct output *out, const struct kjoule_source_info *src,
 	domain_cells(out, src, dom);
 	if (src->reference_khz)
 		output_u64(out, src->reference_khz);
+	else
+		output_none(out, NULL);
+	output_bool(out, src->ready_ns);
+	if (src->ready_ns)
+		output_u64(out, src->ready_ns);
 	else
 		output_none(out, NULL);
 	if (src->kind == KJOULE_KIND_FREQUENCY)
@@ -165,7 +169,7 @@ static void row(struct output *out, const struct kjoule_source_info *src,
 }
 
 /* What a recording takes that names none: the kernel's best, or one of user space that is better. */
-static void mark_default(struct sources *s)
+static void mark_default(struct list_sources *s)
 {
 	const struct kjoule_found *best;
 	int32_t rating = INT32_MIN;
@@ -189,7 +193,7 @@ static void mark_default(struct sources *s)
 		s->found[i].info.is_default = kjoule_sources_goes_with(&s->found[i], best);
 }
 
-static int find_sources(struct sources *s)
+static int find_sources(struct list_sources *s)
 {
 	struct kjoule_error err;
 	struct kjoule_device *dev;
@@ -220,6 +224,20 @@ static void rows(struct output *out, const struct kjoule_source_info *src)
 		row(out, src, &src->domains[d]);
 }
 
+int list_sources_print(const struct list_sources *s, enum output_format format)
+{
+	struct output *out = output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_kernel; i++)
+		rows(out, &s->kernel[i]);
+	for (size_t i = 0; i < s->n_found; i++)
+		rows(out, &s->found[i].info);
+	output_close(out, NULL, NULL);
+	return 0;
+}
+
 int cmd_list(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -230,8 +248,7 @@ int cmd_list(int argc, char **argv)
 		{ 0 }
 	};
 	enum output_format format = OUTPUT_TABLE;
-	struct sources s = { 0 };
-	struct output *out;
+	struct list_sources s = { 0 };
 	bool sessions = false;
 	int c, code;
 
@@ -261,18 +278,10 @@ int cmd_list(int argc, char **argv)
 	if (sessions)
 		return list_sessions(format);
 	code = find_sources(&s);
-	out = code ? NULL : output_open(stdout, format, columns, sizeof(columns) / sizeof(columns[0]));
-	if (out) {
-		for (size_t i = 0; i < s.n_kernel; i++)
-			rows(out, &s.kernel[i]);
-		for (size_t i = 0; i < s.n_found; i++)
-			rows(out, &s.found[i].info);
-		output_close(out, NULL, NULL);
-		if (!s.n_kernel && !s.n_found)
-			cmd_warn("there is no source on this machine; see `dmesg | grep kjoule`");
-	} else if (!code) {
+	if (!code && list_sources_print(&s, format))
 		code = cmd_failed("no memory");
-	}
+	if (!code && !s.n_kernel && !s.n_found)
+		cmd_warn("there is no source on this machine; see `dmesg | grep kjoule`");
 	free(s.kernel);
 	kjoule_sources_free(s.found, s.n_found);
 	return code;

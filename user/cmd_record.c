@@ -57,7 +57,8 @@ static const char help[] =
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
 "                        much of the time (1 to 50, default 40), for the model edge of report\n"
 "      --vpm BLOCK       start a meter at random runs of a block, for the model vpm of report; BLOCK is\n"
-"                        FUNCTION, OBJECT:0xFROM-0xTO, or NAME= and one of these; again for more\n"
+"                        FUNCTION, FILE:FROM-TO (lines), OBJECT:0xFROM-0xTO, or NAME= and one of\n"
+"                        these; again for more\n"
 "      --vpm-meter NAME[@TIME]  by this meter, so far apart on the average (default: the first that\n"
 "                        starts on command, @TIME five times its sensing interval)\n"
 "      --overhead PERCENT  as many ticks as take no more than this of a busy CPU's time, e.g. 1%: what a tick\n"
@@ -422,7 +423,7 @@ static int record(int argc, char **argv, struct record_options *opt)
 int cmd_record(int argc, char **argv)
 {
 	struct record_options opt = {
-		.verb = "record", .interval_ns = 1000000, .output = "kjoule.data", .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
+		.verb = "record", .interval_ns = 1000000, .output = "kjoule.data", .output_folder = AT_FDCWD, .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	int code = record(argc, argv, &opt);
 
 	named_free(&opt.blocks);

@@ -4,6 +4,7 @@
  * blocks. What was asked, and the order of things; see sweep_cmd.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,7 +317,7 @@ static int check_module(void)
 }
 
 /* Everything that can be wrong before anything is started. */
-static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f)
+static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f, int *folder)
 {
 	struct kjoule_error err;
 	uint32_t *khz = NULL;
@@ -349,8 +350,11 @@ static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_fr
 		      !(p->folder = strdup(a->output ? a->output : "kjoule.sweep"))))
 		code = cmd_failed("no memory");
 	describe(p, *f);
-	if (!code && sweep_folder_new(p->folder, &err))
-		code = cmd_failed("%s", err.text);
+	if (!code) {
+		*folder = sweep_folder_new(p->folder, &err);
+		if (*folder < 0)
+			code = cmd_failed("%s", err.text);
+	}
 	free(khz);
 	return code;
 }
@@ -383,7 +387,7 @@ static int sweep(struct asked *a)
 	struct kjoule_frequency *f = NULL;
 	struct kjoule_error err;
 	struct sweep s = { 0 };
-	int code, signal = 0;
+	int code, signal = 0, folder = -1;
 
 	if (a->restore)
 		return recover(true);
@@ -392,11 +396,13 @@ static int sweep(struct asked *a)
 		sweep_free(&s);
 		return code;
 	}
-	code = prepare(a, &s.plan, &f);
+	code = prepare(a, &s.plan, &f, &folder);
 	if (!code)
-		code = sweep_run(&s.plan, f, &a->record, record_once, &signal);
+		code = sweep_run(&s.plan, folder, f, &a->record, record_once, &signal);
 	if (!code)
 		code = show(&s, a);
+	if (folder >= 0)
+		close(folder);
 	kjoule_frequency_close(f);
 	sweep_free(&s);
 	return code;

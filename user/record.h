@@ -40,6 +40,7 @@ struct record_options {
 	uint64_t vpm_interval_ns;	/* between two of them, 0: as the module likes */
 	uint32_t chain_depth;		/* frames of each kind, 0: the default */
 	const char *output;
+	int output_folder;		/* that it is made in, by the last part of its path; AT_FDCWD: none */
 	bool quiet;
 	bool calibrate;
 	bool system;			/* -a */
@@ -174,7 +175,8 @@ int record_child_code(const struct record_child *child);
 
 struct record_writer;
 
-int record_writer_open(const char *path, struct record_writer **w, struct kjoule_error *err);
+/** record_writer_open() - see kjoule_writer_open_at() */
+int record_writer_open(int folder, const char *path, struct record_writer **w, struct kjoule_error *err);
 /** record_writer_start() - the session runs: write who, where and how */
 int record_writer_start(struct record_writer *w, const struct record_options *opt,
 			const struct kjoule_session_info *session,
@@ -255,7 +257,8 @@ int record_once(const struct record_options *asked, struct record_result *result
  */
 
 /**
- * record_block_add() - from the command line: PART or NAME=PART, where PART is a function or OBJECT:0xFROM-0xTO
+ * record_block_add() - from the command line: PART or NAME=PART, where PART is a function, FILE:FROM-TO (lines) or
+ *			OBJECT:0xFROM-0xTO
  * Return: 0, -EINVAL with the reason in @why, -ENOMEM
  */
 int record_block_add(struct named *blocks, const char *text, const char **why);
@@ -267,6 +270,15 @@ int record_block_add(struct named *blocks, const char *text, const char **why);
  */
 int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
 			 struct kjoule_error *err);
+/**
+ * record_lines_resolve() - a block that is lines of source (record_lines.c): they have to be one stretch of code, which nothing
+ *			    outside jumps into and from which the program comes to what is behind it
+ * @path:	the file, of which @code is
+ * @start,@end:	out: as the file counts
+ * Return: 0; -ENOENT: no code is of these lines; -EINVAL: they are no block; -errno; with the reason in @err
+ */
+int record_lines_resolve(const struct named_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
+			 uint64_t *end, struct kjoule_error *err);
 /**
  * record_block_relocate() - from addresses as the file counts to those of a process that has it mapped
  * @path:	the file, as /proc has it

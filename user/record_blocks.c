@@ -35,10 +35,6 @@ int record_block_add(struct named *blocks, const char *text, const char **why)
 		*why = "a block has one place here, and a name of its own";
 		return -EINVAL;
 	}
-	if (blocks->blocks[before].parts[0].kind == NAMED_LINES) {
-		*why = "lines may be entered and left at many places: give a function, or addresses as OBJECT:0xFROM-0xTO (`kjoule annotate` shows them)";
-		return -EINVAL;
-	}
 	return 0;
 }
 
@@ -138,7 +134,12 @@ int record_block_resolve(const struct named_block *block, const char *path, stru
 	ret = kjoule_code_open(path, &code);
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", block->name, path, strerror(-ret));
-	ret = look_at(code, block->name, end, place, err);
+	if (part->kind == NAMED_LINES) {
+		ret = record_lines_resolve(block, path, code, &place->start, &end, err);
+		place->end = end;
+	}
+	if (!ret)
+		ret = look_at(code, block->name, end, place, err);
 	kjoule_code_close(code);
 	return ret;
 }
@@ -189,7 +190,7 @@ static bool find_mapping(uint32_t pid, const struct named_part *part, struct map
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
 	while (maps && !found && next_mapping(maps, m))
-		found = part->kind == NAMED_FUNCTION ? !strcmp(m->path, program) : ends_in(m->path, part->where);
+		found = part->kind == NAMED_ADDRESSES ? ends_in(m->path, part->where) : !strcmp(m->path, program);
 	if (maps)
 		fclose(maps);
 	return found;
@@ -264,7 +265,8 @@ static int place_one(const struct named_block *block, struct kjoule_ctl *ctl, ui
 	if (part->kind == NAMED_FUNCTION)
 		snprintf(known->part, sizeof(known->part), "%s", part->where);
 	else
-		snprintf(known->part, sizeof(known->part), "%.400s:0x%" PRIx64 "-0x%" PRIx64, part->where, part->from, part->to);
+		snprintf(known->part, sizeof(known->part), "%.400s:0x%" PRIx64 "-0x%" PRIx64,
+			 part->kind == NAMED_LINES ? m->path : part->where, start, end);
 	snprintf(known->object, sizeof(known->object), "%.255s", m->path);
 	known->start = start;
 	known->end = end;

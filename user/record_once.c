@@ -172,7 +172,7 @@ int record_once(const struct record_options *asked, struct record_result *result
 	if (code)
 		goto out;
 	opt.sources = sources;
-	if (record_writer_open(opt.output, &w, &err)) {
+	if (record_writer_open(opt.output_folder, opt.output, &w, &err)) {
 		code = cmd_failed("%s", err.text);
 		goto out;
 	}

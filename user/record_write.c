@@ -101,7 +101,7 @@ static void ip_set_add(struct ip_set *set, uint64_t ip)
 	}
 }
 
-int record_writer_open(const char *path, struct record_writer **out, struct kjoule_error *err)
+int record_writer_open(int folder, const char *path, struct record_writer **out, struct kjoule_error *err)
 {
 	struct record_writer *w = calloc(1, sizeof(*w));
 	int ret;
@@ -110,7 +110,7 @@ int record_writer_open(const char *path, struct record_writer **out, struct kjou
 	if (!w)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	w->build_ids = kjoule_build_ids_new();
-	ret = w->build_ids ? kjoule_writer_open(path, &w->file, err) :
+	ret = w->build_ids ? kjoule_writer_open_at(folder, path, &w->file, err) :
 			     kjoule_fail(err, ENOMEM, "no memory");
 	if (ret) {
 		kjoule_build_ids_free(w->build_ids);

@@ -233,7 +233,7 @@ bool report_vpm_has(const struct view *v, const struct named *named);
  */
 int report_vpm_blocks(const struct view *v, struct report_options *opt);
 /** report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any; -ENOMEM */
-int report_vpm(const struct view *v, const struct blocks *b, const struct report_groups *g,
+int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct report_options *opt, struct json_object *head);
 /** report_regions_print() - how many there are and what is missing, as lines beginning with # */
 void report_regions_print(const struct view *v);

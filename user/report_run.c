@@ -193,7 +193,7 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 			report_head_print(v, &b, p, &r, c, &model, path);
 		if (opt->format == OUTPUT_JSON)
 			head = report_head_json(v, &b, p, c, &model, path);
-		ret = opt->model == REPORT_VPM ? report_vpm(v, &b, &groups, opt, head) :
+		ret = opt->model == REPORT_VPM ? report_vpm(v, &b, p, opt, head) :
 		      opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
@@ -251,9 +251,6 @@ int report_one(const char *path, struct report_options *opt)
 	struct view v;
 	int code;
 
-	/* what is cut has to be in memory */
-	if (opt->cut)
-		kjoule_recording_keep_most = UINT64_MAX;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	if (opt->callers && !view_has_callers(&v)) {

@@ -21,6 +21,7 @@ struct block {
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
+	double off_s;			/* of the time, as far as calibration knows what interrupts took */
 };
 
 size_t report_vpm_readings(const struct view *v)
@@ -148,18 +149,33 @@ static int add_held(struct block *b, const struct block *held)
 	return 0;
 }
 
-/* Time that the ticks have seen in it, without interrupts. */
-static void find_time(const struct blocks *b, const struct report_groups *g, struct block *block)
+/*
+ * Time that the ticks have seen in them, without interrupts. A process that had two names is two here, and what it ran
+ * under either of them is the block's.
+ */
+static int find_times(const struct blocks *b, const struct profile *p, struct block *blocks, uint32_t n)
 {
-	block->time_s = block->energy_j = (struct value){ NAN, NAN, NAN };
-	for (uint32_t i = 0; i < b->n_functions; i++) {
+	uint32_t *group_of = malloc((b->n_functions + 1) * sizeof(*group_of));
+	struct profile_group *groups = calloc(n + 1, sizeof(*groups));
+	int ret = group_of && groups ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (!f->unit || f->unit->kind != GRAIN_NAMED || strcmp(f->symbol, block->info->name) || !f->samples)
-			continue;
-		if (b->processes[f->process].pid == block->info->pid)
-			block->time_s = g->functions[i].net_s;
+		group_of[i] = UINT32_MAX;
+		for (uint32_t k = 0; k < n && f->unit && f->unit->kind == GRAIN_NAMED; k++)
+			if (!strcmp(f->symbol, blocks[k].info->name) && b->processes[f->process].pid == blocks[k].info->pid)
+				group_of[i] = k;
 	}
+	if (!ret)
+		ret = profile_groups(p, group_of, n, groups);
+	for (uint32_t k = 0; k < n && !ret; k++) {
+		blocks[k].time_s = groups[k].samples ? groups[k].net_s : (struct value){ NAN, NAN, NAN };
+		blocks[k].off_s = groups[k].off_s;
+	}
+	free(groups);
+	free(group_of);
+	return ret;
 }
 
 static double half_of(const struct value *v)
@@ -170,7 +186,7 @@ static double half_of(const struct value *v)
 /* Equation 3, with both intervals. */
 static void find_energy(struct block *b)
 {
-	b->energy_j = vpm_energy(&b->result.power_w, &b->time_s);
+	b->energy_j = vpm_energy(&b->result, &b->time_s, b->off_s);
 	if (!isnan(b->energy_j.lo))
 		b->energy_j.lo = fmax(b->energy_j.lo, 0);
 }
@@ -182,6 +198,8 @@ static const char *why_not(const struct block *b)
 		return "too few readings; record for longer, or more often (--vpm-meter NAME@TIME)";
 	case VPM_LONG:
 		return "it takes longer than the meter's interval; --model cpm is for it";
+	case VPM_SCATTERED:
+		return "more than 10 % of the readings of a kind are far from the others, and the rest of them would be a choice: something else runs while it is read; look what, or record where the machine is quiet";
 	case VPM_SHORT:
 		return "its latency can not be told from 0; record for longer";
 	case VPM_VAGUE:
@@ -197,7 +215,8 @@ static const char *why_not(const struct block *b)
 static const struct output_column columns[] = {
 	{ "kind", NULL, true }, { "function", "BLOCK", true }, { "pid", NULL, false },
 	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false },
-	{ "held", NULL, false }, { "left_out", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
+	{ "held", NULL, false }, { "left_out", "LEFT OUT", false }, { "left_out_delayed", NULL, false },
+	{ "left_out_undelayed", NULL, false }, { "left_out_held", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
 	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
 	{ "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
 	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false },
@@ -223,7 +242,10 @@ static void row(struct output *out, const struct block *b)
 	output_u64(out, r->n[VPM_DELAYED]);
 	output_u64(out, r->n[VPM_UNDELAYED]);
 	output_u64(out, r->n[VPM_HELD]);
-	output_u64(out, r->left_out);
+	output_u64(out, vpm_left_out(r));
+	output_u64(out, r->left_out[VPM_DELAYED]);
+	output_u64(out, r->left_out[VPM_UNDELAYED]);
+	output_u64(out, r->left_out[VPM_HELD]);
 	output_u64(out, b->late);
 	output_u64(out, b->moved);
 	columns_value(out, &r->latency_s, 1e6, 1, why, why);
@@ -320,19 +342,24 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	return 0;
 }
 
-/* What ticks and other interrupts take of all that runs, as far as it was calibrated. */
-static void find_interrupts(const struct blocks *b, struct vpm_input *in)
+/* What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far off that may be. */
+static void find_interrupts(const struct view *v, const struct blocks *b, struct vpm_input *in)
 {
-	double tick = 0;
+	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN;
+	int d = b->n_domains ? b->meters.calibrated[0] : -1;
 
 	for (size_t i = 0; i < b->input.n_lanes; i++)
 		tick = fmax(tick, b->lanes[i].tick_ns / b->input.interval_ns);
 	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
 	in->irq_part = tick + (1 - tick) * b->input.other;
+	in->irq_part_error = hypot(off * in->irq_part, (1 - tick) * b->input.other_error);
 	in->irq_from_s = b->input.interval_ns * 1e-9;
+	if (d >= 0)
+		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
+	in->irq_w_error = isfinite(error_w) ? error_w : PROFILE_CALIBRATION_ERROR * in->irq_w;
 }
 
-int report_vpm(const struct view *v, const struct blocks *b, const struct report_groups *g,
+int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct report_options *opt, struct json_object *head)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
@@ -345,8 +372,7 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct report
 	bool told = false;
 	int ret = blocks ? 0 : -ENOMEM;
 
-	find_interrupts(b, &in);
-
+	find_interrupts(v, b, &in);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
 			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held);
@@ -360,12 +386,12 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct report
 		in.late = block->late;
 		if (!ret)
 			ret = vpm_solve(&in, &block->result);
-		if (!ret) {
-			find_time(b, g, block);
-			find_energy(block);
-			told |= !block->result.why && is_wanted(&opt->named, block->info->name);
-		}
+		told |= !block->result.why && is_wanted(&opt->named, block->info->name);
 	}
+	if (!ret)
+		ret = find_times(b, p, blocks, vpm->n_blocks);
+	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++)
+		find_energy(&blocks[i]);
 	if (!ret) {
 		ret = print(blocks, vpm->n_blocks, vpm, &in, opt, head);
 		if (!ret && !told)

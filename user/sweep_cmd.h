@@ -95,19 +95,20 @@ int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status 
 
 /**
  * sweep_folder_new() - make it, or take one that has no sweep yet
- * Return: 0; -EPERM: it is somebody else's, or others can write to it; -ENOTDIR: nor is a link followed; -errno; with
+ * Return: its descriptor, by which files are made in it whatever is done to its path; -EPERM: it is somebody else's, or others can write to it; -ENOTDIR: nor is a link followed; -errno; with
  * the reason in @err
  */
 int sweep_folder_new(const char *folder, struct kjoule_error *err);
-/** sweep_folder_create() - a new file in its folder, in the place of what is there. Return: for writing; -errno */
-int sweep_folder_create(const char *path);
+/** sweep_folder_create() - a new file in the folder, in the place of what is there. Return: for writing; -errno */
+int sweep_folder_create(int folder, const char *name);
 /** sweep_folder_write() - the manifest, whole or not at all. Return: 0; -errno with the reason in @err */
-int sweep_folder_write(const struct sweep_plan *p, struct kjoule_error *err);
+int sweep_folder_write(const struct sweep_plan *p, int folder, struct kjoule_error *err);
 /** sweep_folder_read() - Return: 0; -errno, -EBADMSG with the reason in @err */
 int sweep_folder_read(const char *folder, struct sweep_plan *p, struct kjoule_error *err);
 
 /**
  * sweep_run() - run all settings of a plan, and keep the manifest up to date
+ * @folder:	of sweep_folder_new(): what is made is made in it
  * @f:		NULL: frequencies are left alone
  * @opt:	of each recording, but for command and output
  * @once:	makes one recording, see record_once()
@@ -115,7 +116,7 @@ int sweep_folder_read(const char *folder, struct sweep_plan *p, struct kjoule_er
  * What was held is given back, whatever comes.
  * Return: an exit code: 0 also if settings failed, as long as one did not
  */
-int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct record_options *opt,
+int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, const struct record_options *opt,
 	      int (*once)(const struct record_options *opt, struct record_result *result), int *signal);
 
 /* What is known of a block, or of everything, at a setting. */

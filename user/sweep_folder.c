@@ -19,64 +19,67 @@
 
 static const char *const statuses[] = { [SWEEP_GOOD] = "good", [SWEEP_FAILED] = "failed" };
 
-static char *path_in(const char *folder, const char *name)
-{
-	char *path;
-
-	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
-}
-
 /*
  * Files are made in it with the rights of whoever sweeps, root's mostly: in a folder that somebody else can write to
  * they could be led anywhere. Return: 0; -errno with the reason in @err
  */
-static int check_owner(const char *folder, struct kjoule_error *err)
+static int check_owner(const char *folder, int fd, struct kjoule_error *err)
 {
-	int fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), ret = 0;
 	struct stat st;
 
-	if (fd < 0)
-		return errno == ENOTDIR || errno == ELOOP ?
-		       kjoule_fail(err, ENOTDIR, "%s is a symbolic link, or no folder: name a folder with -o", folder) :
-		       kjoule_fail(err, errno, "%s: %s; name another folder with -o", folder, strerror(errno));
 	if (fstat(fd, &st))
-		ret = kjoule_fail(err, errno, "%s: %s", folder, strerror(errno));
-	else if (st.st_uid != geteuid())
-		ret = kjoule_fail(err, EPERM, "%s belongs to user %u, and the sweep runs as user %u: name another folder with -o, one that is made then, or of your own",
-				  folder, st.st_uid, geteuid());
-	else if (st.st_mode & (S_IWGRP | S_IWOTH))
-		ret = kjoule_fail(err, EPERM, "%s can be written to by others (mode %03o): name another folder with -o, or take that right from them with `chmod go-w`",
-				  folder, st.st_mode & 0777);
-	close(fd);
-	return ret;
+		return kjoule_fail(err, errno, "%s: %s", folder, strerror(errno));
+	if (st.st_uid != geteuid())
+		return kjoule_fail(err, EPERM, "%s belongs to user %u, and the sweep runs as user %u: name another folder with -o, one that is made then, or of your own",
+				   folder, st.st_uid, geteuid());
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return kjoule_fail(err, EPERM, "%s can be written to by others (mode %03o): name another folder with -o, or take that right from them with `chmod go-w`",
+				   folder, st.st_mode & 0777);
+	return 0;
+}
+
+/* What is looked at and what is written to is the same folder: that of the descriptor. */
+static int check_folder(const char *folder, int fd, struct kjoule_error *err)
+{
+	struct stat st;
+	int ret = check_owner(folder, fd, err);
+
+	if (ret)
+		return ret;
+	if (!fstatat(fd, SWEEP_MANIFEST, &st, AT_SYMLINK_NOFOLLOW))
+		return kjoule_fail(err, EEXIST, "%s has a sweep already: look at it with `kjoule sweep --from %s`, remove it, or name another folder with -o",
+				   folder, folder);
+	if (faccessat(fd, ".", W_OK | X_OK, 0))
+		return kjoule_fail(err, errno, "%s: %s; name a folder that can be written to, with -o", folder, strerror(errno));
+	return 0;
 }
 
 int sweep_folder_new(const char *folder, struct kjoule_error *err)
 {
-	char *path = path_in(folder, SWEEP_MANIFEST);
-	int ret = path ? 0 : kjoule_fail(err, ENOMEM, "no memory");
-	struct stat st;
+	int fd, ret;
 
-	if (!ret && mkdir(folder, 0700) && errno != EEXIST)
-		ret = kjoule_fail(err, errno, "%s: %s; name a folder that can be made, with -o", folder, strerror(errno));
-	if (!ret)
-		ret = check_owner(folder, err);
-	if (!ret && !lstat(path, &st))
-		ret = kjoule_fail(err, EEXIST, "%s has a sweep already: look at it with `kjoule sweep --from %s`, remove it, or name another folder with -o",
-				  folder, folder);
-	else if (!ret && access(folder, W_OK | X_OK))
-		ret = kjoule_fail(err, errno, "%s: %s; name a folder that can be written to, with -o", folder, strerror(errno));
-	free(path);
-	return ret;
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return kjoule_fail(err, errno, "%s: %s; name a folder that can be made, with -o", folder, strerror(errno));
+	fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ?
+		       kjoule_fail(err, ENOTDIR, "%s is a symbolic link, or no folder: name a folder with -o", folder) :
+		       kjoule_fail(err, errno, "%s: %s; name another folder with -o", folder, strerror(errno));
+	ret = check_folder(folder, fd, err);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	return fd;
 }
 
-int sweep_folder_create(const char *path)
+int sweep_folder_create(int folder, const char *name)
 {
 	int fd;
 
-	if (unlink(path) && errno != ENOENT)
+	if (unlinkat(folder, name, 0) && errno != ENOENT)
 		return -errno;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -121,9 +124,9 @@ static struct json_object *to_json(const struct sweep_plan *p)
 	return o;
 }
 
-static int write_file(const char *path, const char *text)
+static int write_file(int folder, const char *name, const char *text)
 {
-	int fd = sweep_folder_create(path), ret = 0;
+	int fd = sweep_folder_create(folder, name), ret = 0;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!f) {
@@ -139,21 +142,17 @@ static int write_file(const char *path, const char *text)
 	return ret;
 }
 
-int sweep_folder_write(const struct sweep_plan *p, struct kjoule_error *err)
+int sweep_folder_write(const struct sweep_plan *p, int folder, struct kjoule_error *err)
 {
-	char *path = path_in(p->folder, SWEEP_MANIFEST), *new = path_in(p->folder, SWEEP_MANIFEST ".new");
+	static const char new[] = SWEEP_MANIFEST ".new";
 	struct json_object *o = to_json(p);
-	int ret = path && new && o ? 0 : -ENOMEM;
+	int ret = o ? write_file(folder, new, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY)) : -ENOMEM;
 
-	if (!ret)
-		ret = write_file(new, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
-	if (!ret && rename(new, path))
+	if (!ret && renameat(folder, new, folder, SWEEP_MANIFEST))
 		ret = -errno;
 	if (ret)
 		kjoule_fail(err, -ret, "%s/" SWEEP_MANIFEST ": %s", p->folder, strerror(-ret));
 	json_object_put(o);
-	free(new);
-	free(path);
 	return ret;
 }
 
@@ -251,10 +250,10 @@ static int read_text(const char *path, char **text, size_t *len)
 
 int sweep_folder_read(const char *folder, struct sweep_plan *p, struct kjoule_error *err)
 {
-	char *path = path_in(folder, SWEEP_MANIFEST), *text = NULL;
+	char *path = NULL, *text = NULL;
 	struct json_object *o = NULL;
 	size_t len = 0;
-	int ret = path ? read_text(path, &text, &len) : -ENOMEM;
+	int ret = asprintf(&path, "%s/" SWEEP_MANIFEST, folder) < 0 ? -ENOMEM : read_text(path, &text, &len);
 
 	if (!ret) {
 		o = kjoule_json_parse(text, len);

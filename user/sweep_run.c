@@ -112,6 +112,7 @@ static uint64_t now_ns(void)
 /* What the sweep goes by as it goes. */
 struct going {
 	struct sweep_plan *plan;
+	int folder;
 	struct kjoule_frequency *f;
 	const struct record_options *opt;
 	int (*once)(const struct record_options *opt, struct record_result *result);
@@ -153,9 +154,9 @@ static struct kjoule_calibration *calibration_of(const struct going *c, size_t s
 }
 
 /* The command's standard output is no part of ours: it goes to a file beside the recording. Return: 0 or -errno */
-static int divert(const char *path, int *saved)
+static int divert(int folder, const char *name, int *saved)
 {
-	int fd = sweep_folder_create(path), ret = 0;
+	int fd = sweep_folder_create(folder, name), ret = 0;
 
 	if (fd < 0)
 		return fd;
@@ -208,10 +209,11 @@ static int record(struct going *c, const struct sweep_setting *s, size_t setting
 		return -ENOMEM;
 	}
 	one.output = path;
+	one.output_folder = c->folder;
 	one.mask = c->mask;
 	one.quiet = true;
 	one.cal = cal->ticks ? cal : NULL;
-	code = divert(out, &saved);
+	code = divert(c->folder, strrchr(out, '/') + 1, &saved);
 	if (!code) {
 		if (s->threads)
 			hand_over_threads(s->threads, before);
@@ -255,13 +257,13 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
 	/* what an older sweep has left, or a link, is not written to */
-	code = unlink(path) && errno != ENOENT ? -errno : record(c, s, setting, path, out, &result);
+	code = unlinkat(c->folder, name, 0) && errno != ENOENT ? -errno : record(c, s, setting, path, out, &result);
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));
 	c->signal = result.signal;
 	if (!ret && c->signal)
-		unlink(path);	/* what was recorded until then is no whole run */
+		unlinkat(c->folder, name, 0);	/* what was recorded until then is no whole run */
 	else if (!ret && code && !result.reason && code != NO_COMMAND && code != NOT_EXECUTABLE)
 		ret = kjoule_fail(err, ECANCELED, "%s, run %u: the recording could not be made, and the sweep ends here", label, run);
 	else if (!ret)
@@ -328,7 +330,7 @@ static int run_all(struct going *c, struct kjoule_error *err)
 				ret = run_one(c, i, run, err);
 			ret = ret == 1 ? 0 : ret;
 			if (!ret)
-				ret = sweep_folder_write(p, err);
+				ret = sweep_folder_write(p, c->folder, err);
 		}
 	}
 	p->finished = !ret && !c->signal;
@@ -343,14 +345,14 @@ static bool any_good(const struct sweep_plan *p)
 	return false;
 }
 
-int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct record_options *opt,
+int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, const struct record_options *opt,
 	      int (*once)(const struct record_options *opt, struct record_result *result), int *signal)
 {
 	struct kjoule_error err = { 0 }, second = { 0 };
 	struct sigaction actions[N_DEADLY];
 	sigset_t ends, old;
 	stack_t stack;
-	struct going c = { .plan = p, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
+	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
 			    .begin_ns = now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	int ret, code = EXIT_DONE;
 
@@ -363,7 +365,7 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	sigprocmask(SIG_BLOCK, &ends, &old);
 	if (f)
 		guard(f, actions, &stack);
-	ret = sweep_folder_write(p, &err);
+	ret = sweep_folder_write(p, folder, &err);
 	if (!ret)
 		ret = run_all(&c, &err);
 	hide(&c);
@@ -376,7 +378,7 @@ int sweep_run(struct sweep_plan *p, struct kjoule_frequency *f, const struct rec
 	}
 	if (ret)
 		code = cmd_failed("%s", err.text);
-	else if (sweep_folder_write(p, &err))
+	else if (sweep_folder_write(p, folder, &err))
 		code = cmd_failed("%s", err.text);
 	*signal = c.signal;
 	if (c.signal) {

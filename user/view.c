@@ -294,6 +294,8 @@ int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns,
 	v->whole_s = whole_s;
 	v->from_ns = from_ns;
 	v->to_ns = fmin(to_ns, whole_s * 1e9);
+	v->cut_from = from;
+	v->cut_to = end;
 	timeline_cut(&v->tl, s, from, end);
 	return 0;
 }

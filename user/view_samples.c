@@ -14,6 +14,9 @@ struct view_samples {
 	struct kjoule_records *records;
 	struct timeline_walk *walk;
 	struct timeline nothing;		/* of the walk, when it goes there again */
+	/* of the file's ticks those that are looked at, which are counted from the first of them on */
+	uint64_t from, to;
+	struct timeline_sample inside;
 };
 
 static int open_stream(const struct view *v, size_t i, struct timeline *tl, struct view_samples **out)
@@ -22,6 +25,10 @@ static int open_stream(const struct view *v, size_t i, struct timeline *tl, stru
 	struct view_samples *s = calloc(1, sizeof(*s));
 	int ret = s ? kjoule_records_open(&v->rec, stream, &s->records) : -ENOMEM;
 
+	if (s) {
+		s->from = v->cut ? v->cut_from : 0;
+		s->to = v->cut ? v->cut_to : UINT64_MAX;
+	}
 	if (!ret && tl) {
 		ret = timeline_walk_new(tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu), v->max_tick,
 					false, &s->walk);
@@ -60,11 +67,25 @@ int view_samples_next(struct view_samples *s, const struct timeline_sample **sam
 		return 1;
 	}
 	while ((ret = kjoule_records_next(s->records, &rec)) > 0) {
+		const struct timeline_sample *now;
+
 		ret = timeline_walk_record(s->walk, rec);
-		if (ret) {
-			*sample = timeline_walk_sample(s->walk);
+		if (ret < 0)
 			return ret;
+		if (!ret)
+			continue;
+		now = timeline_walk_sample(s->walk);
+		if (now->tick >= s->to)
+			return 0;
+		if (now->tick < s->from)
+			continue;
+		*sample = now;
+		if (s->from) {
+			s->inside = *now;
+			s->inside.tick -= s->from;
+			*sample = &s->inside;
 		}
+		return 1;
 	}
 	return ret;
 }

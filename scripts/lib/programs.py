@@ -284,9 +284,27 @@ class Recording:
         return cost["calibration_error"] > mix.NOISY or cost["other_interrupts_error"] > mix.OTHER_NOISY
 
 
+class Counted:
+    """What of each program counts: a program of which nothing does is in no mean, and must not be missed there."""
+
+    def __init__(self):
+        self.recordings, self.whole = collections.Counter(), collections.Counter()
+        self.coarse, self.blocks, self.why = collections.Counter(), collections.Counter(), {}
+
+    def missing(self):
+        """What is to be said of programs of which there is no figure."""
+        said = [f"{p}: none of {n} recordings counts ({self.why[p]})" for p, n in self.recordings.items() if not self.whole[p]]
+        return said + [f"{p}: none of {self.coarse[p]} coarse blocks counts" for p in self.recordings
+                       if self.whole[p] and self.coarse[p] and not self.blocks[p]]
+
+    def without_blocks(self):
+        """Programs that count, and have nothing coarse in them."""
+        return [p for p in self.recordings if self.whole[p] and not self.coarse[p]]
+
+
 def judge(out, recordings, runs):
     """The rows of scripts/bench: errors of coarse blocks and of whole programs, the worst run's."""
-    blocks, wholes = collections.defaultdict(list), collections.defaultdict(list)
+    blocks, wholes, counted = collections.defaultdict(list), collections.defaultdict(list), Counted()
     for i, r in recordings:
         name, (mine, true) = r.program.name, r.whole
         why = "" if r.stalled < MANY_STALLS else f"; {100 * r.stalled:.1f} % stalled, does not count"
@@ -300,22 +318,35 @@ def judge(out, recordings, runs):
             out.figure(f"{name}_{i}_block", abs(energy), "%",
                        note=f"{n}: {100 * share:.0f} % of the time; energy {energy:+.2f} %, time {time:+.2f} %" +
                        ("" if coarse else "; not coarse in this process, does not count") + (f"; {100 * stalled:.1f} % stalled, does not count" if stalled > mix.MANY_STALLS else ""))
-        if not why:
-            wholes[i].append(whole)
-            blocks[i] += [abs(e[1]) for e in errors if e[4] <= mix.MANY_STALLS and e[5]]
+        coarse = [e for e in errors if e[5]]
+        counted.recordings[name] += 1
+        counted.coarse[name] += len(coarse)
+        if why:
+            counted.why[name] = why.removeprefix("; ").removesuffix(", does not count")
+            continue
+        good = [abs(e[1]) for e in coarse if e[4] <= mix.MANY_STALLS]
+        counted.whole[name] += 1
+        counted.blocks[name] += len(good)
+        wholes[i].append(whole)
+        blocks[i] += good
+    missing = counted.missing()
+    out.figure("not_measured", len(missing), "programs", must=0, note="; ".join(missing))
     if not all(wholes.get(i) for i in range(1, runs + 1)):
         raise bench.BenchError("the build machine takes the chip away: there is a run of which nothing counts")
     n = sum(map(len, blocks.values()))
     # programs of several threads are told as a whole only
     if n:
-        judge_blocks(out, {i: b for i, b in blocks.items() if b}, runs, n, sum(map(len, wholes.values())))
+        judge_blocks(out, {i: b for i, b in blocks.items() if b}, runs, n, counted)
     out.figure("whole_program", max(map(max, wholes.values())), "%", must=0.5, peer="ALEA, 180 runs", peer_value=1.6)
     out.figure("whole_program_mean", max(sum(w) / len(w) for w in wholes.values()), "%")
 
 
-def judge_blocks(out, blocks, runs, n, recordings):
+def judge_blocks(out, blocks, runs, n, counted):
+    have = [p for p, k in counted.blocks.items() if k]
+    without = counted.without_blocks()
     out.figure("coarse_mean", max(sum(b) / len(b) for b in blocks.values()), "%", must=1, peer="ALEA, 180 runs", peer_value=2.1,
-               note=f"worst of {runs} runs; {n} blocks of {recordings} recordings")
+               note=f"worst of {runs} runs; {n} blocks of {sum(counted.whole.values())} recordings; of {', '.join(have)}" +
+               (f"; no coarse block in {', '.join(without)}" if without else ""))
     out.figure("coarse_worst", max(map(max, blocks.values())), "%", must=2, peer="ALEA, one run", peer_value=32)
 
 

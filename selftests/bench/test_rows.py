@@ -14,6 +14,8 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
 import bench  # noqa: E402
 import ktap  # noqa: E402
+import mix  # noqa: E402
+import programs  # noqa: E402
 
 NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
          "attribution", "coverage", "mixture-simulated", "overhead", "analyse"}
@@ -34,8 +36,47 @@ def run(*args):
                           text=True, check=False)
 
 
+class MadeUp:
+    """A recording of a program of one CPU with one block, as programs.judge() takes it."""
+
+    def __init__(self, name, stalled=0.0, noisy=False, block_stalled=0.0, coarse=True, off=0.5):
+        self.program = programs.Program(name, 1, None, "", "")
+        self.whole, self.time_s, self.stalled, self.is_noisy = (1.001, 1.0), 20.0, stalled, noisy
+        true = {"energy_j": 1.0, "time_s": 10.0, "stall_s": 10.0 * block_stalled}
+        self.blocks = [("block", {"energy_package_j": 1 + off / 100, "time_s": 10.0}, true, coarse)]
+
+    def noisy(self):
+        return self.is_noisy
+
+
+def judged(*recordings):
+    """The last rows that are made of recordings, and whether that failed."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        printer = bench.Printer("made-up", True)
+        programs.judge(printer, [(1, r) for r in recordings], 1)
+    return {row["name"]: row for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
+
+
+def check_programs():
+    """No program is left out of the figures without a word."""
+    rows, failed = judged(MadeUp("a", off=0.5), MadeUp("b", off=-0.7))
+    ktap.check(not failed and rows["not_measured"]["value"] == 0 and abs(rows["coarse_worst"]["value"] - 0.7) < 1e-9 and
+               "2 blocks of 2 recordings; of a, b" in rows["coarse_mean"]["note"], "all programs that count are in the figures", rows)
+    rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("c", noisy=True))
+    row = rows["not_measured"]
+    ktap.check(failed and row["value"] == 2 and "b: none of 1 recordings counts (15.0 % stalled)" in row["note"] and
+               "c: none of 1 recordings counts (calibration noisy)" in row["note"] and "; of a" in rows["coarse_mean"]["note"],
+               "a program all of whose recordings do not count is told, and a failure", rows)
+    rows, failed = judged(MadeUp("a"), MadeUp("b", block_stalled=1.1 * mix.MANY_STALLS), MadeUp("c", coarse=False))
+    ktap.check(failed and rows["not_measured"]["note"] == "b: none of 1 coarse blocks counts" and
+               "no coarse block in c" in rows["coarse_mean"]["note"], "so is one of whose blocks none does, and one without any is named", rows)
+    rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("b"))
+    ktap.check(not failed and rows["not_measured"]["value"] == 0, "one recording that counts is enough", rows)
+
+
 def main():
-    ktap.plan(10)
+    ktap.plan(14)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)
@@ -63,6 +104,7 @@ def main():
                "a table's line tells the same", text)
     text, _ = figure("cost", 50, "ns", peer="other", peer_value=0, as_json=False)
     ktap.check("other 0" in text, "with no ratio to nothing as well", text)
+    check_programs()
     ktap.end()
 
 

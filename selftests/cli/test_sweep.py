@@ -62,6 +62,11 @@ for sig in INT TERM HUP QUIT KILL; do
 	echo $? >$sig.code
 	limits >limits.$sig
 done
+# a policy whose CPU has gone keeps its limits from anybody
+echo 0 >/sys/devices/system/cpu/cpu1/online
+{KJOULE} sweep --restore 2>offline.err; echo $? >offline.code
+{KJOULE} sweep --freq 50MHz --no-calibrate -o {FOLDER}/offline -- true >/dev/null 2>kept.err; echo $? >kept.code
+echo 1 >/sys/devices/system/cpu/cpu1/online
 {KJOULE} sweep --restore 2>restore.err; echo $? >restore.code
 limits >limits.restore
 {KJOULE} sweep --restore 2>again.err; echo $? >again.code
@@ -69,6 +74,15 @@ limits >limits.restore
 	sh -c 'test {{threads}} = 1 || exit 7; exec {TURNS} 1 20' >fails.out 2>fails.err </dev/null
 echo $? >fails.code
 limits >limits.fails
+{KJOULE} sweep --freq 50MHz,100MHz --threads 1,2 --no-calibrate -o {FOLDER}/killed -- \\
+	sh -c 'test {{threads}} = 1 || kill -KILL $$; exec {TURNS} 1 20' >killed.out 2>killed.err </dev/null
+echo $? >killed.code
+limits >limits.killed
+# somebody puts a link in the folder's place while it is swept
+mkdir {FOLDER}/trap
+{KJOULE} sweep --freq 50MHz --no-calibrate -o {FOLDER}/swapped -- \\
+	sh -c 'mv {FOLDER}/swapped {FOLDER}/moved; ln -s trap {FOLDER}/swapped; exec {TURNS} 1 20' >/dev/null 2>swapped.err </dev/null
+ls trap >trap.list; ls moved >moved.list
 {KJOULE} sweep --freq 33MHz -o {FOLDER}/none -- true 2>none.err; echo $? >none.code
 {KJOULE} sweep --freq 200MHz -o {FOLDER}/none -- true 2>high.err; echo $? >high.code
 setpriv --reuid 65534 --regid 65534 --clear-groups {KJOULE} sweep --freq 50MHz -o /tmp/not-permitted -- true 2>user.err
@@ -200,9 +214,18 @@ def gives_back():
                    text(f"{sig}.code") == str(code), f"SIG{sig}: the limits are given back",
                    [text(f"limits.{sig}.held"), text(f"limits.{sig}"), text(f"{sig}.code"), text(f"{sig}.err")])
     ktap.check(text("limits.KILL").split().count("25000") == 4 and text("restore.code") == "0" and
-               text("limits.restore") == before and "was killed while it held the CPUs at 25 MHz" in text("restore.err"),
+               text("limits.restore") == before and "was killed while it held the CPUs at 25 MHz" in text("offline.err") + text("restore.err"),
                "SIGKILL: the next start restores them, and says so", [text("limits.KILL"), text("limits.restore"), text("restore.err")])
+    ktap.check(text("offline.code") == "1" and "policy1 can not be given back its limits" in text("offline.err") and
+               text("kept.code") == "1" and "policy1" in text("kept.err"),
+               "what an offline CPU can not be given back is kept, and no sweep starts meanwhile",
+               [text("offline.code"), text("offline.err"), text("kept.code"), text("kept.err")])
     ktap.check(text("again.code") == "0" and "nothing to restore" in text("again.err"), "and only once", text("again.err"))
+    ktap.check(text("limits.killed") == before and text("killed.code") == "1" and
+               "50 MHz, 2 threads, run 1: ended with exit code 137" in text("killed.err") and "best single" in text("killed.out"),
+               "a command that is killed takes its setting out, and nothing else", (text("limits.killed"), text("killed.err")))
+    ktap.check(not text("trap.list") and {"sweep.json", "f50000.1.data", "f50000.1.data.out"} <= set(text("moved.list").split()),
+               "a link in the folder's place leads nowhere", (text("trap.list"), text("moved.list"), text("swapped.err")))
     ktap.check(text("limits.fails") == before and text("limits.end") == before, "nor does a command that fails keep them",
                (text("limits.fails"), text("limits.end")))
 
@@ -219,7 +242,7 @@ def refusals():
 
 
 def main():
-    ktap.plan(23)
+    ktap.plan(26)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
     for attempt in range(ATTEMPTS):
         if not guest(oracle_file):

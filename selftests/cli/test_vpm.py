@@ -5,11 +5,12 @@
 # timeout: 240
 # stalls: power|latency|few rounds
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
-"""Readings of blocks: the functions of a program that is loaded anywhere have a power and a latency each, whoever is
+"""Readings of blocks: a function and some lines of a program that is loaded anywhere have a power and a latency each, whoever is
 held for them has no more time for it, and what can not be is refused.
 
 How exact that is belongs to scripts/bench; here everything has to be there and sane.
 """
+import json
 import os
 import sys
 
@@ -18,6 +19,7 @@ from cli import ktap, kjoule, report, rows, script, path, hold_frequency, TOP  #
 
 PROGRAM = os.path.join(TOP, "build/selftests/alternate_pie")
 LENGTH_US, SECONDS = 5000, 15
+SOURCE = os.path.join(TOP, "selftests/programs/alternate.c")
 OPTIONS = ("-F", "250", "--vpm-meter", "vchip-ina@80ms")
 
 
@@ -26,15 +28,26 @@ def refused(name, want, *arguments):
     ktap.check(r.code in (1, 2) and want in r.err, f"refused: {name}", r)
 
 
+def lines_of(function):
+    """Where the loop of a function of the program is, as record takes it: the two lines after the function's brace."""
+    with open(SOURCE, encoding="utf-8") as f:
+        first = 1 + next(i for i, line in enumerate(f) if f" {function}(uint64_t n)" in line)
+    return f"alternate.c:{first + 2}-{first + 3}"
+
+
 def main():
     hold_frequency()
+    sources = {s["source"]: s for s in json.loads(kjoule("list", "--json").out)}
+    starting = {name: s["ready_ns"] for name, s in sources.items() if s["starts_on_command"]}
+    ktap.check(starting == {"vchip-ina": 20000000}, "list tells which meter starts on command", starting)
+    refused("lines that nothing was made of", "nothing in ", "--vpm", "x=alternate.c:1-2", "--", PROGRAM, 1, 1000, 1000)
     refused("a function that is not there", "no such function", "--vpm", "nonsense", "--", PROGRAM, 1, 1000, 1000)
     refused("a meter that is not there", "there is no such meter", "--vpm", "block_low", "--vpm-meter", "nonsense", "--", PROGRAM, 1, 1000, 1000)
     refused("a meter that does not start", "starts on command", "--vpm", "block_low", "--vpm-meter", "vchip-rails", "--", PROGRAM, 1, 1000, 1000)
     refused("readings too often", "2 intervals of the meter", "--vpm", "block_low", "--vpm-meter", "@5ms", "--", PROGRAM, 1, 1000, 1000)
 
     file = path("readings")
-    r = kjoule("record", "-q", "--vpm", "block_low", "--vpm", "high=block_high", *OPTIONS, "-o", file, "--",
+    r = kjoule("record", "-q", "--vpm", "block_low", "--vpm", "high=" + lines_of("block_high"), *OPTIONS, "-o", file, "--",
                PROGRAM, SECONDS, LENGTH_US, LENGTH_US, 0, 1)
     ktap.check(r.code == 0 and not r.err, "it is recorded", r)
     doc, r = report(file)

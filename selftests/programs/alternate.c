@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "pace.h"
 
 #define KINDS 3
 #define SPREAD 0.02	/* of the lengths, up and down */
@@ -45,35 +46,6 @@ static NOINLINE void block_middle(uint64_t n)
 
 static void (*const block[KINDS])(uint64_t n) = { block_low, block_high, block_middle };
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
-static double uniform(void)
-{
-	return rand() / (RAND_MAX + 1.0);
-}
-
-/* What a pass takes here and now: the shortest of some attempts. */
-static double pass_seconds(unsigned int kind)
-{
-	double best = 1;
-
-	for (int i = 0; i < 9; i++) {
-		double begin = now();
-
-		block[kind](5000);
-		begin = (now() - begin) / 5000;
-		if (begin < best)
-			best = begin;
-	}
-	return best;
-}
-
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0, pass[KINDS], length[KINDS], end;
@@ -85,7 +57,7 @@ int main(int argc, char **argv)
 	}
 	srand(argc > 5 ? strtoul(argv[5], NULL, 0) : (unsigned int)time(NULL));
 	for (unsigned int k = 0; k < kinds; k++) {
-		pass[k] = pass_seconds(k);
+		pass[k] = unit_seconds(block[k], 5000, 9);
 		length[k] = atof(argv[2 + k]) * 1e-6;
 	}
 	for (end = now() + seconds; now() < end;) {

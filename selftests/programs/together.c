@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "pace.h"
 
 /* Each on a page of its own: QEMU runs the page of a breakpoint one instruction at a time. */
 #define NOINLINE __attribute__((noinline, noclone, aligned(4096)))
@@ -54,19 +55,6 @@ struct shared {
 	uint64_t units[TASKS];		/* of this turn */
 };
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
-static double uniform(void)
-{
-	return rand() / (RAND_MAX + 1.0);
-}
-
 static void wait_while(_Atomic uint32_t *word, uint32_t value)
 {
 	while (*word == value)
@@ -77,22 +65,6 @@ static void next_turn(struct shared *s)
 {
 	s->turn++;
 	syscall(SYS_futex, &s->turn, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-/* What a unit takes here and now, the shortest of some attempts. */
-static double unit_seconds(unsigned int task)
-{
-	double best = 1;
-
-	for (int i = 0; i < 5; i++) {
-		double begin = now();
-
-		work[task](50);
-		begin = (now() - begin) / 50;
-		if (begin < best)
-			best = begin;
-	}
-	return best;
 }
 
 static void draw(struct shared *s, const double *unit, double period, double fine)
@@ -155,7 +127,7 @@ int main(int argc, char **argv)
 	srand(argc > 4 ? strtoul(argv[4], NULL, 0) : (unsigned int)time(NULL));
 	stay_on(0);
 	for (unsigned int t = 0; t < TASKS; t++)
-		unit[t] = unit_seconds(t);
+		unit[t] = unit_seconds(work[t], 50, 5);
 	draw(s, unit, period, fine);
 	s->busy = 2;
 	end = now() + seconds;

@@ -16,13 +16,6 @@
 #include "fit.h"
 #include "profile.h"
 
-/*
- * How well a calibration knows at best what interrupts take, of their time and of their
- * energy: recordings on the virtual chip were off by up to 12 % of it against the chip's own
- * books.
- */
-#define CALIBRATION_ERROR	0.15
-
 struct solved {
 	struct cpm_vectors vectors;
 	bool known[PROFILE_DOMAINS];
@@ -41,7 +34,7 @@ struct profile {
 
 static double calibration_error(const struct profile_input *in)
 {
-	return fmax(in->calibration_error, CALIBRATION_ERROR);
+	return fmax(in->calibration_error, PROFILE_CALIBRATION_ERROR);
 }
 
 static size_t lanes_of(const struct profile_input *in, size_t p)

@@ -19,6 +19,13 @@ enum profile_model {
 
 #define PROFILE_DOMAINS		8	/* energy domains told side by side */
 
+/*
+ * How well a calibration knows at best what interrupts take, of their time and of their
+ * energy: recordings on the virtual chip were off by up to 12 % of it against the chip's own
+ * books.
+ */
+#define PROFILE_CALIBRATION_ERROR	0.15
+
 /**
  * struct profile_lane - one CPU
  * @freq_khz:	for each tick, 0: not known
@@ -61,8 +68,8 @@ struct profile_package {
  * @end_tick:	after the last tick
  * @other:	part of the time, 0 to 1, taken by interrupts that no sample can fall on
  * @other_error: how far off that may be, as a part of the time as well
- * @calibration_error: how far off what interrupts took may be, as a part of it; at least 15 %
- *		are assumed
+ * @calibration_error: how far off what interrupts took may be, as a part of it; at least
+ *		PROFILE_CALIBRATION_ERROR is assumed
  * @irq_w:	power of each domain while a tick or another interrupt runs; NAN: not known, then
  *		that of the code that it interrupts
  * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as

@@ -137,12 +137,53 @@ static void bound(const struct vpm_input *in, struct vpm_result *r)
 	*p = (struct value){ v, clamp_to(p->lo, in), clamp_to(p->hi, in) };
 }
 
-struct value vpm_energy(const struct value *power, const struct value *time)
+static struct value widened(const struct value *v, double by)
 {
-	double v = power->v * time->v;
+	return (struct value){ v->v, v->v - hypot(v->v - v->lo, by), v->v + hypot(v->hi - v->v, by) };
+}
 
-	return (struct value){ v, v - hypot((power->v - power->lo) * time->v, power->v * (time->v - time->lo)),
-			       v + hypot((power->hi - power->v) * time->v, power->v * (time->hi - time->v)) };
+size_t vpm_left_out(const struct vpm_result *r)
+{
+	return r->left_out[VPM_UNDELAYED] + r->left_out[VPM_DELAYED] + r->left_out[VPM_HELD];
+}
+
+struct value vpm_energy(const struct vpm_result *r, const struct value *time, double off_s)
+{
+	const struct value *p = &r->power_w;
+	double v = p->v * time->v, more = isnan(r->irq_w) ? 0 : 2 * p->v * fmax(r->irq_w - p->v, 0);
+	struct value independent = {
+		v, v - hypot((p->v - p->lo) * time->v, p->v * (time->v - time->lo)),
+		v + hypot((p->hi - p->v) * time->v, p->v * (time->hi - time->v)) };
+
+	return widened(&independent, off_s * sqrt(more));
+}
+
+/*
+ * Take out interrupts: the measured power M is that of a part r of the time at I and the rest at P, so that
+ *
+ *	P = (M - r I) / (1 - r),	dP/dr = (P - I) / (1 - r),	dP/dI = -r / (1 - r)
+ *
+ * and the latency L without them is 1 - r of the measured one, dL/dr = -L / (1 - r).
+ */
+static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r)
+{
+	double part = in->irq_part, left = 1 - part, w, off_r, off_i;
+
+	w = (r->power_w.v - part * in->irq_w) / left;
+	off_r = in->irq_part_error * (w - in->irq_w) / left;
+	off_i = in->irq_w_error * part / left;
+	r->power_w = around(w, hypot((r->power_w.hi - r->power_w.v) / left, hypot(off_r, off_i)));
+	r->latency_s = around(r->latency_s.v * left, hypot((r->latency_s.hi - r->latency_s.v) * left,
+							   in->irq_part_error * r->latency_s.v));
+	r->irq_w = in->irq_w;
+}
+
+static bool is_scattered(const struct vpm_result *r)
+{
+	for (int k = 0; k < VPM_KINDS; k++)
+		if (r->left_out[k] > 1 && r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
+			return true;
+	return false;
 }
 
 static bool enough(const struct vpm_result *r)
@@ -157,7 +198,8 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 	double w = slope(h), latency = d->mean_ran - u->mean_ran;
 	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
 	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
-	double half, t, power_half, irq;
+	bool has_irq = !isnan(in->irq_w) && in->irq_part > 0 && latency >= in->irq_from_s;
+	double half, t;
 
 	t = interval_t(held->n - 1.0);
 	r->held_w = around(held->mean_j / in->interval_s, t * sqrt(var_held) / in->interval_s);
@@ -170,14 +212,12 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 		return;
 	}
 	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
-	power_half = hypot(t * sqrt(var_d + var_u) / latency, r->held_w.hi - r->held_w.v);
-	irq = isnan(in->irq_w) || latency < in->irq_from_s ? 0 : in->irq_part;
-	r->power_w = around((r->held_w.v + w - (irq > 0 ? irq * in->irq_w : 0)) / (1 - irq), power_half / (1 - irq));
-	latency *= 1 - irq;
-	r->latency_s = around(latency, half * (1 - irq));
+	r->power_w = around(r->held_w.v + w, hypot(t * sqrt(var_d + var_u) / latency, r->held_w.hi - r->held_w.v));
+	if (has_irq)
+		take_out_interrupts(in, r);
 	bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
-	r->energy_j = vpm_energy(&r->power_w, &r->latency_s);
+	r->energy_j = vpm_energy(r, &r->latency_s, has_irq ? in->irq_part_error * latency : 0);
 }
 
 static void sort_out(const struct vpm_input *in, struct half *h)
@@ -202,14 +242,21 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 	for (int pass = 0; pass < PASSES && left; pass++) {
 		double w = slope(h);
 
-		left = leave_out(&h[VPM_DELAYED], w) + leave_out(&h[VPM_UNDELAYED], w) + leave_out(&h[VPM_HELD], 0);
-		r->left_out += left;
+		left = 0;
+		for (int k = 0; k < VPM_KINDS; k++) {
+			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w);
+
+			r->left_out[k] += now;
+			left += now;
+		}
 	}
 	for (int k = 0; k < VPM_KINDS; k++)
 		r->n[k] = h[k].n;
 	if (r->why)
 		return;
-	if (enough(r))
+	if (is_scattered(r))
+		r->why = VPM_SCATTERED;
+	else if (enough(r))
 		estimate(in, h, r);
 	else
 		r->why = VPM_FEW;
@@ -221,7 +268,8 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 	struct half h[VPM_KINDS] = { 0 };
 	int ret = 0;
 
-	*r = (struct vpm_result){ .held_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown };
+	*r = (struct vpm_result){ .held_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown,
+				  .irq_w = NAN };
 	for (int k = 0; k < VPM_KINDS; k++) {
 		/* of the last, room for the values looked at and for the same in order */
 		h[k].ran = calloc(in->n + 1, sizeof(*h[k].ran));

@@ -34,6 +34,7 @@ struct vpm_reading {
  * @late:	times that the block had not ended when the interval had
  * @idle_w,@peak_w: what the block's power is between; NAN: not known
  * @irq_part:	part of the time of what runs that interrupts take, and @irq_w, their power; NAN: not known
+ * @irq_part_error,@irq_w_error: how far off these may be, as half of a 95 % interval
  * @irq_from_s:	blocks that take so long have their part of them in each run; in shorter ones an interrupt is an
  *		accident, and a reading that it falls into is left out
  */
@@ -44,6 +45,7 @@ struct vpm_input {
 	size_t late;
 	double idle_w, peak_w;
 	double irq_part, irq_w, irq_from_s;
+	double irq_part_error, irq_w_error;
 };
 
 /* Readings of each of the first two kinds, and of the third, that an interval needs. */
@@ -53,11 +55,15 @@ struct vpm_input {
 /* Of delayed readings: when more of them are late, those that are not are the short runs of the block alone. */
 #define VPM_LATE_MOST	0.05
 
+/* Of the readings of a kind: when more of them, and more than one, are left out, what is left is a choice of them. */
+#define VPM_LEFT_OUT_MOST	0.1
+
 /* Why there is no power. */
 enum vpm_why {
 	VPM_KNOWN,
 	VPM_FEW,	/* too few readings of a kind */
 	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
+	VPM_SCATTERED,	/* too many readings of a kind are left out */
 	VPM_SHORT,	/* its latency can not be told from 0 */
 	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */
 	VPM_OUTSIDE,	/* all of the interval is outside of the bounds: these or the readings are wrong */
@@ -66,18 +72,20 @@ enum vpm_why {
 /**
  * struct vpm_result - what the readings tell
  * @n:		readings of each kind, without @left_out
- * @left_out:	readings that differ from the others of their kind by far more than these among each other
+ * @left_out:	of each kind, readings that differ from the others of their kind by far more than these among each other
  * @held_w:	power while the program is held: "idle" of equation 4
  * @latency_s:	of the block
  * @power_w:	of the block (equation 6), between the bounds
  * @energy_j:	of one execution (equation 4), likewise
+ * @irq_w:	power of the interrupts that were taken out; NAN: none were
  * @bounded:	power without bounds would be outside of them; it is at the bound, and its interval reaches from there to
  *		the end that it would have had
  */
 struct vpm_result {
 	enum vpm_why why;
-	size_t n[VPM_KINDS], left_out;
+	size_t n[VPM_KINDS], left_out[VPM_KINDS];
 	struct value held_w, latency_s, power_w, energy_j;
+	double irq_w;
 	bool bounded;
 };
 
@@ -90,7 +98,7 @@ struct vpm_result {
  *	energy  = T power(delayed) - T power(undelayed) + held latency		(equation 4)
  *	power   = energy / latency						(equation 6)
  *
- * Of the last two, and of the latency, interrupts' part is taken out. What the measurement itself spends is in both
+ * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the measurement itself spends is in both
  * halves alike. Intervals are 95 %, from what readings of a kind differ in, longer runs having spent more: a run that
  * takes longer is no error of the power. What they differ in is told by the middle half of them, and readings that are
  * LEFT_OUT deviations off, in which something else has happened, are left out.
@@ -99,7 +107,18 @@ struct vpm_result {
  */
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r);
 
-/** vpm_energy() - equation 3: power times time, with both intervals; those of a bounded power have it near one end */
-struct value vpm_energy(const struct value *power, const struct value *time);
+/** vpm_left_out() - readings of all kinds that were left out */
+size_t vpm_left_out(const struct vpm_result *r);
+
+/**
+ * vpm_energy() - equation 3: power times time, with both intervals; those of a bounded power have it near one end
+ * @r:		whose power
+ * @off_s:	part of the interval of @time: how far off what interrupts took of it may be
+ *
+ * With a time T in which they took a part r at a power I, off by dr, the time T (1 - r) is off by -T dr and the power P
+ * by dr (P - I) / (1 - r): both come from the same dr. Together they are -T dr I, not the root of the sum of
+ * their squares, which is T dr sqrt(P^2 + (P - I)^2); what this is short of where I > P is added.
+ */
+struct value vpm_energy(const struct vpm_result *r, const struct value *time, double off_s);
 
 #endif /* KJOULE_VPM_H */

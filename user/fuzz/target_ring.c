@@ -7,6 +7,7 @@
  * loader as it went in. The reader's source is included to get between its looks.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -349,7 +350,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	}
-	if (fd < 0 || ftruncate(fd, 0) || record_writer_open(path, &w, &err) ||
+	if (fd < 0 || ftruncate(fd, 0) || record_writer_open(AT_FDCWD, path, &w, &err) ||
 	    record_writer_start(w, &opt, &session, &cal, &err))
 		abort();
 	run(&p, w, &drained);

@@ -292,3 +292,54 @@ size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjou
 		return 1;
 	return find_calls(code, cu, address + code->bias - bias, lines);
 }
+
+/* The rows of a compilation unit's line table. */
+static int find_rows(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
+		     bool (*is)(const struct kjoule_line *line, const void *arg), const void *arg, uint64_t **addresses,
+		     size_t *n)
+{
+	Dwarf_Lines *rows;
+	size_t n_rows;
+
+	if (dwarf_getsrclines(cu, &rows, &n_rows))
+		return 0;
+	for (size_t i = 0; i < n_rows; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(rows, i);
+		struct kjoule_line line = { 0 };
+		Dwarf_Addr address;
+		uint64_t *slot;
+		int number;
+		bool end;
+
+		if (dwarf_lineno(row, &number) || number <= 0 || dwarf_lineaddr(row, &address) ||
+		    dwarf_lineendsequence(row, &end) || end)
+			continue;
+		line.line = number;
+		line.file = whole_path(code, cu, dwarf_linesrc(row, NULL, NULL));
+		if (!is(&line, arg))
+			continue;
+		slot = kjoule_grow(addresses, n, sizeof(*slot));
+		if (!slot)
+			return -ENOMEM;
+		*slot = address + bias - code->bias;
+	}
+	return 0;
+}
+
+int kjoule_code_find(struct kjoule_code *code, bool (*is)(const struct kjoule_line *line, const void *arg),
+		     const void *arg, uint64_t **addresses, size_t *n)
+{
+	Dwarf_Die *cu = NULL;
+	Dwarf_Addr bias;
+	int ret = 0;
+
+	*addresses = NULL;
+	*n = 0;
+	while (!ret && (cu = dwfl_module_nextcu(code->mod, cu, &bias)))
+		ret = find_rows(code, cu, bias, is, arg, addresses, n);
+	if (ret) {
+		free(*addresses);
+		*addresses = NULL;
+	}
+	return ret;
+}

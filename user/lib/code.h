@@ -42,5 +42,13 @@ bool kjoule_code_line(struct kjoule_code *code, uint64_t address, struct kjoule_
  * Return: how many; 0 where there is no debug information
  */
 size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjoule_line *lines);
+/**
+ * kjoule_code_find() - where the code of some lines begins: all addresses of the line table, in no order
+ * @is:		is it one of them? The line has no function; @arg: for @is
+ * @addresses:	out: the file's own, the caller's to free
+ * Return: 0, also where there is none; -ENOMEM
+ */
+int kjoule_code_find(struct kjoule_code *code, bool (*is)(const struct kjoule_line *line, const void *arg),
+		     const void *arg, uint64_t **addresses, size_t *n);
 
 #endif /* KJOULE_CODE_H */

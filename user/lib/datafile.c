@@ -17,7 +17,7 @@
 #define COMPRESSION_LEVEL	1
 
 struct kjoule_writer {
-	int fd;
+	int fd, folder;			/* AT_FDCWD: @path is where it is, not only its last part */
 	char *path;
 	bool regular;
 	bool created;			/* there was no such file before */
@@ -89,8 +89,24 @@ static int write_header(struct kjoule_writer *w, struct kjoule_error *err)
 	return 0;
 }
 
+/* What the file is called in the folder that it is made in. */
+static const char *name_in(int folder, const char *path)
+{
+	const char *slash = folder == AT_FDCWD ? NULL : strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjoule_error *err)
 {
+	return kjoule_writer_open_at(AT_FDCWD, path, out, err);
+}
+
+int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **out, struct kjoule_error *err)
+{
+	const int more = folder == AT_FDCWD ? O_CLOEXEC : O_CLOEXEC | O_NOFOLLOW;
+	const char *name = name_in(folder, path);
+
 	struct kjoule_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
 	int ret;
@@ -99,10 +115,11 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjou
 	if (!w)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	/* What is there stays until there is something to put in its place. */
-	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	w->folder = folder;
+	w->fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	w->created = w->fd >= 0;
 	if (w->fd < 0 && errno == EEXIST)
-		w->fd = open(path, O_WRONLY | O_CLOEXEC);
+		w->fd = openat(folder, name, O_WRONLY | more);
 	if (w->fd < 0) {
 		ret = kjoule_fail(err, errno, "%s: can not be written: %s; name another file with -o",
 				  path, strerror(errno));
@@ -128,7 +145,7 @@ int kjoule_writer_open(const char *path, struct kjoule_writer **out, struct kjou
 
 err_close:
 	if (w->created)
-		unlink(path);
+		unlinkat(folder, name, 0);
 	close(w->fd);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->path);
@@ -206,7 +223,7 @@ int kjoule_writer_close(struct kjoule_writer *w, struct kjoule_error *err)
 	if (!w)
 		return 0;
 	if (w->created && !w->sequence)
-		unlink(w->path);
+		unlinkat(w->folder, name_in(w->folder, w->path), 0);
 	if (close(w->fd))
 		ret = kjoule_fail(err, errno, "%s: closing: %s", w->path, strerror(errno));
 	ZSTD_freeCCtx(w->zstd);

@@ -99,6 +99,14 @@ struct kjoule_writer;
  */
 int kjoule_writer_open(const char *path, struct kjoule_writer **w, struct kjoule_error *err);
 /**
+ * kjoule_writer_open_at() - the same in a folder, wherever that has been moved to and whatever is in its old place
+ * @folder:	its descriptor, which stays the caller's and has to stay open; AT_FDCWD: as kjoule_writer_open()
+ * @path:	the last part of it is the file's name in @folder, and no link is followed there; all of it is what errors
+ *		call the file
+ * Return: the same
+ */
+int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **w, struct kjoule_error *err);
+/**
  * kjoule_writer_chunk() - write one chunk, whole, with write(2)
  * Return: 0 or -errno. After an error the file is cut back to its last whole chunk and
  * every further call returns the same error.

@@ -94,6 +94,7 @@ struct kjoule_domain_info {
  * @inside:	name of the source that has its energy in it as well; empty: none is known
  * @same_as:	name of the source that tells the same another way; empty: none is known
  * @scopes:	see kjoule_scope(); NULL: not known
+ * @ready_ns:	it is a meter that starts on command, and a reading, the mean over so long, is ready then; 0: it is none
  * @period_ns, @reads, @errors, @overruns: of the thread that reads it, period 0: read in the tick
  */
 struct kjoule_source_info {
@@ -106,6 +107,7 @@ struct kjoule_source_info {
 	bool requested_only;
 	char reason[160];		/* why it is not available */
 	uint64_t reference_khz;
+	uint64_t ready_ns;
 	uint32_t origin;		/* enum kjoule_origin */
 	uint64_t period_ns;
 	uint64_t reads;

@@ -189,10 +189,19 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 }
 
 static const struct kjoule_json_member vpm_members[] = {
-#define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64 }
+#define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64, 0 }
 	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet), U64(unended),
 	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds), U64(learnt), U64(cut),
 #undef U64
+};
+
+static const struct kjoule_json_member vpm_block_members[] = {
+#define AT(name) #name, offsetof(struct kjoule_vpm_block, name)
+#define STR(name) { AT(name), KJOULE_JSON_STR, sizeof(((struct kjoule_vpm_block *)NULL)->name) }
+	STR(name), STR(part), STR(object), { AT(start), KJOULE_JSON_U64, 0 }, { AT(end), KJOULE_JSON_U64, 0 },
+	{ AT(pid), KJOULE_JSON_U32, 0 },
+#undef STR
+#undef AT
 };
 
 static struct json_object *vpm_to_json(const struct kjoule_vpm_info *vpm)
@@ -202,15 +211,9 @@ static struct json_object *vpm_to_json(const struct kjoule_vpm_info *vpm)
 	kjoule_json_put_str(o, "source", vpm->source);
 	kjoule_json_put_members(o, vpm_members, N_NAMES(vpm_members), vpm);
 	for (uint32_t i = 0; i < vpm->n_blocks; i++) {
-		const struct kjoule_vpm_block *b = &vpm->block[i];
 		struct json_object *one = json_object_new_object();
 
-		kjoule_json_put_str(one, "name", b->name);
-		kjoule_json_put_str(one, "part", b->part);
-		kjoule_json_put_str(one, "object", b->object);
-		kjoule_json_put_u64(one, "start", b->start);
-		kjoule_json_put_u64(one, "end", b->end);
-		kjoule_json_put_u64(one, "pid", b->pid);
+		kjoule_json_put_members(one, vpm_block_members, N_NAMES(vpm_block_members), &vpm->block[i]);
 		json_object_array_add(list, one);
 	}
 	json_object_object_add(o, "blocks", list);
@@ -232,15 +235,8 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 		return;
 	}
 	for (size_t i = 0; i < n && i < KJOULE_VPM_BLOCKS; i++) {
-		struct json_object *one = json_object_array_get_idx(list, i);
-		struct kjoule_vpm_block *b = &vpm->block[vpm->n_blocks++];
-
-		kjoule_json_get_str(one, "name", b->name, sizeof(b->name));
-		kjoule_json_get_str(one, "part", b->part, sizeof(b->part));
-		kjoule_json_get_str(one, "object", b->object, sizeof(b->object));
-		b->start = kjoule_json_get_u64(one, "start");
-		b->end = kjoule_json_get_u64(one, "end");
-		b->pid = kjoule_json_get_u64(one, "pid");
+		kjoule_json_get_members(json_object_array_get_idx(list, i), vpm_block_members, N_NAMES(vpm_block_members),
+					&vpm->block[vpm->n_blocks++]);
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "meta_json.h"
 
 /* Members by name, for both ways. */
-#define MEMBER(of, name, type) { #name, offsetof(struct of, name), KJOULE_JSON_##type }
+#define MEMBER(of, name, type) { #name, offsetof(struct of, name), KJOULE_JSON_##type, 0 }
 
 static const struct kjoule_json_member stats_members[] = {
 #define U64(name) MEMBER(kjoule_cpu_stats, name, U64)
@@ -34,7 +34,7 @@ static const struct kjoule_json_member end_members[] = {
 	U64(start_ns), U64(stop_ns), U64(side_band_lost), U64(side_band_anew), U64(ring_damaged),
 #undef U64
 #define REGIONS(name, type) \
-	{ "regions_" #name, offsetof(struct kjoule_end, regions.name), KJOULE_JSON_ ## type }
+	{ "regions_" #name, offsetof(struct kjoule_end, regions.name), KJOULE_JSON_ ## type, 0 }
 	REGIONS(lost, U64), REGIONS(left_out, U64), REGIONS(unfinished, U64), REGIONS(damaged, U64),
 	REGIONS(foreign, U32), REGIONS(refused, U32), REGIONS(unmapped, U32),
 #undef REGIONS

@@ -108,7 +108,9 @@ void kjoule_json_put_members(struct json_object *o, const struct kjoule_json_mem
 	for (size_t i = 0; i < n; i++) {
 		const void *at = (const char *)from + list[i].offset;
 
-		if (list[i].type == KJOULE_JSON_REAL)
+		if (list[i].type == KJOULE_JSON_STR)
+			kjoule_json_put_str(o, list[i].key, at);
+		else if (list[i].type == KJOULE_JSON_REAL)
 			kjoule_json_put_real(o, list[i].key, *(const double *)at);
 		else
 			kjoule_json_put_u64(o, list[i].key, list[i].type == KJOULE_JSON_U32 ?
@@ -122,7 +124,9 @@ void kjoule_json_get_members(struct json_object *o, const struct kjoule_json_mem
 	for (size_t i = 0; i < n; i++) {
 		void *at = (char *)to + list[i].offset;
 
-		if (list[i].type == KJOULE_JSON_REAL)
+		if (list[i].type == KJOULE_JSON_STR)
+			kjoule_json_get_str(o, list[i].key, at, list[i].len);
+		else if (list[i].type == KJOULE_JSON_REAL)
 			*(double *)at = kjoule_json_get_real(o, list[i].key);
 		else if (list[i].type == KJOULE_JSON_U32)
 			*(uint32_t *)at = kjoule_json_get_u64(o, list[i].key);

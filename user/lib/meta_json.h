@@ -36,7 +36,8 @@ bool kjoule_json_get_bool(struct json_object *o, const char *key);
 struct kjoule_json_member {
 	const char *key;
 	size_t offset;
-	enum { KJOULE_JSON_U32, KJOULE_JSON_U64, KJOULE_JSON_REAL } type;
+	enum { KJOULE_JSON_U32, KJOULE_JSON_U64, KJOULE_JSON_REAL, KJOULE_JSON_STR } type;
+	size_t len;		/* room of KJOULE_JSON_STR */
 };
 
 void kjoule_json_put_members(struct json_object *o, const struct kjoule_json_member *list, size_t n,

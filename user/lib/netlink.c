@@ -112,6 +112,9 @@ int kjoule_parse_source(struct nlattr *attrs, int len, struct kjoule_source_info
 		case KJOULE_A_SOURCE_REFERENCE_KHZ:
 			src->reference_khz = get_u64(a, &ret);
 			break;
+		case KJOULE_A_SOURCE_READY_NS:
+			src->ready_ns = get_u64(a, &ret);
+			break;
 		case KJOULE_A_SOURCE_DOMAIN:
 			if (src->n_domains == KJOULE_MAX_DOMAINS)
 				return -EBADMSG;

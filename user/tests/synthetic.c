@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,22 +228,23 @@ void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t t
 	put_task_event(b, PERF_RECORD_EXIT, time_ns, pid, pid, tid, tid);
 }
 
-static void put_comm(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
+void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name, bool exec)
 {
 	struct {
 		struct perf_event_header h;
 		uint32_t pid, tid;
 		char comm[16];
 		struct sample_id id;
-	} comm = { .h = { PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, sizeof(comm) },
-		   .pid = pid, .tid = tid, .comm = "program", .id = { pid, tid, time_ns, 0, 0 } };
+	} comm = { .h = { PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, sizeof(comm) },
+		   .pid = pid, .tid = tid, .id = { pid, tid, time_ns, 0, 0 } };
 
+	snprintf(comm.comm, sizeof(comm.comm), "%s", name);
 	put_bytes(b, &comm, sizeof(comm));
 }
 
 void put_exec_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
-	put_comm(b, time_ns, pid, tid);
+	put_name_event(b, time_ns, pid, tid, "program", true);
 }
 
 void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid)
@@ -282,7 +284,7 @@ void put_region_batch(struct buffer *b, uint32_t ring, uint64_t first, const str
 /* a comm and an mmap2 of @exe, of process 100 */
 static void side_band(struct buffer *b, const char *exe)
 {
-	put_comm(b, 900000000, 100, 100);
+	put_name_event(b, 900000000, 100, 100, "program", true);
 	put_map(b, 100, 900000001, program.start ? program.start : 0x10000000, 0x10000000, 0, exe);
 }
 
@@ -413,26 +415,51 @@ uint8_t *read_file(const char *path, size_t *len)
 	return data;
 }
 
-static int stderr_fd;
-
-void begin_to_hear(void)
+static int divert(FILE *f, const char *name)
 {
-	fflush(stderr);
-	stderr_fd = dup(STDERR_FILENO);
-	assert(freopen(temp_path("stderr"), "w", stderr));
+	int saved, fd = open(temp_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert(fd >= 0);
+	fflush(f);
+	saved = dup(fileno(f));
+	dup2(fd, fileno(f));
+	close(fd);
+	return saved;
 }
 
-char *end_to_hear(void)
+static char *bring_back(FILE *f, const char *name, int saved)
 {
 	size_t len;
 	char *text;
 
-	fflush(stderr);
-	dup2(stderr_fd, STDERR_FILENO);
-	close(stderr_fd);
-	text = (char *)read_file(temp_path("stderr"), &len);
+	fflush(f);
+	dup2(saved, fileno(f));
+	close(saved);
+	text = (char *)read_file(temp_path(name), &len);
 	text[len] = '\0';
 	return text;
+}
+
+static int stderr_fd, stdout_fd;
+
+void begin_to_hear(void)
+{
+	stderr_fd = divert(stderr, "stderr");
+}
+
+char *end_to_hear(void)
+{
+	return bring_back(stderr, "stderr", stderr_fd);
+}
+
+void begin_to_read(void)
+{
+	stdout_fd = divert(stdout, "stdout");
+}
+
+char *end_to_read(void)
+{
+	return bring_back(stdout, "stdout", stdout_fd);
 }
 
 void write_file(const char *path, const void *data, size_t len)

@@ -6,6 +6,7 @@
 #ifndef KJOULE_TEST_SYNTHETIC_H
 #define KJOULE_TEST_SYNTHETIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "kjoule.h"
@@ -41,6 +42,8 @@ void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, u
 void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid);
 void put_exit_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
 void put_exec_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
+/* the thread has another name from then on, as prctl(PR_SET_NAME) gives it or, @exec, the program that it executed */
+void put_name_event(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid, const char *name, bool exec);
 
 /* units of a program that marks regions, enum kjoule_region_kind; put_region_batch() makes a batch of them */
 void put_region_start(struct buffer *b, uint64_t time_ns, uint32_t pid, uint32_t tid);
@@ -86,6 +89,9 @@ const char *temp_path(const char *name);
 /* Standard error goes into a file, from the first to the second, which has the text; the caller frees it. */
 void begin_to_hear(void);
 char *end_to_hear(void);
+/* The same of standard output. */
+void begin_to_read(void);
+char *end_to_read(void);
 
 /* A small generator of our own: tests must repeat. */
 uint64_t rnd(uint64_t *state);

@@ -228,9 +228,6 @@ int main(void)
 		cmocka_unit_test(what_is_not_there_is_told),
 		cmocka_unit_test(wrong_command_lines_are_2),
 	};
-	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, looped_setup, tool_done);
 }

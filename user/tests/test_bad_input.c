@@ -329,14 +329,6 @@ static void a_stripped_program_is_told_how_to_get_names(void **state)
 	free((char *)r.exe);
 }
 
-static int done(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,5 +342,5 @@ int main(void)
 		cmocka_unit_test(a_stripped_program_is_told_how_to_get_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, done);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -547,14 +547,6 @@ static void script_shows_every_source(void **state)
 	assert_true(says(out, "parked  900 ticks, idle for 900.000 ms"));
 }
 
-static int cleanup(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -574,5 +566,5 @@ int main(void)
 		cmocka_unit_test(script_shows_every_source),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, cleanup);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

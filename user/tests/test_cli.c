@@ -436,14 +436,6 @@ static void absurd_gaps_and_losses_end(void **state)
 	free(b.data);
 }
 
-static int cleanup(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,5 +457,5 @@ int main(void)
 		cmocka_unit_test(absurd_gaps_and_losses_end),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, cleanup);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -254,9 +254,6 @@ int main(void)
 		cmocka_unit_test(without_gnuplot_there_are_the_data),
 		cmocka_unit_test(what_can_not_be_drawn_is_said),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

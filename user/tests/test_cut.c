@@ -11,6 +11,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "kjoule.h"
+#include "recording.h"
+#include "report.h"
 #include "synthetic.h"
 #include "timeline.h"
 #include "tool.h"
@@ -198,6 +200,81 @@ static void a_report_is_of_the_part(void **state)
 	assert_true(says(out, "# shown      8 s to 15 s of it"));
 }
 
+static struct view open_cut(uint64_t from_ms, uint64_t to_ms)
+{
+	struct kjoule_error why = { "" };
+	struct view v;
+
+	assert_int_equal(view_open(temp_path("two"), &v, &why), 0);
+	assert_int_equal(view_cut(&v, "two", from_ms * 1000000, to_ms * 1000000, &why), 0);
+	return v;
+}
+
+/* Samples of a large recording stay in its file, whichever part of them is looked at. */
+static void a_part_of_a_large_recording_is_read_from_the_file(void **state)
+{
+	static const struct {
+		uint64_t from_ms, to_ms;
+	} parts[] = { { 0, 4000 }, { 2000, 6500 }, { 9999, 10001 }, { 12000, UINT32_MAX } };
+	uint64_t usual = kjoule_recording_keep_most;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct view kept = open_cut(parts[i].from_ms, parts[i].to_ms), left;
+		const struct timeline_sample *a, *b;
+		struct view_samples *of_kept, *of_left;
+		size_t n = 0;
+
+		kjoule_recording_keep_most = 0;
+		left = open_cut(parts[i].from_ms, parts[i].to_ms);
+		kjoule_recording_keep_most = usual;
+		assert_true(left.rec.left_in_file && !kept.rec.left_in_file);
+		assert_null(left.tl.cpus[0].samples);
+		/* as often as wanted */
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(view_samples_open(&kept, 0, &of_kept), 0);
+			assert_int_equal(view_samples_open(&left, 0, &of_left), 0);
+			for (n = 0; view_samples_next(of_kept, &a) > 0; n++) {
+				assert_int_equal(view_samples_next(of_left, &b), 1);
+				assert_true(a->tick == b->tick && a->ip == b->ip && a->late_ns == b->late_ns &&
+					    a->freq_khz == b->freq_khz && a->tgid == b->tgid && a->flags == b->flags);
+			}
+			assert_int_equal(view_samples_next(of_left, &b), 0);
+			view_samples_close(of_kept);
+			view_samples_close(of_left);
+		}
+		assert_int_equal(n, left.tl.end_tick);
+		view_close(&kept);
+		view_close(&left);
+	}
+}
+
+/* The report of a part with this tool's own code, as text; the caller frees it. */
+static char *report_here(uint64_t from_ns, uint64_t to_ns)
+{
+	struct report_options opt = { .format = OUTPUT_JSON, .raw = true, .cut = true, .from_ns = from_ns, .to_ns = to_ns };
+
+	begin_to_read();
+	assert_int_equal(report_one(temp_path("two"), &opt), 0);
+	return end_to_read();
+}
+
+static void it_has_the_same_report(void **state)
+{
+	uint64_t usual = kjoule_recording_keep_most;
+	char *kept = report_here(8000000000ull, 15000000000ull), *left;
+
+	(void)state;
+	kjoule_recording_keep_most = 0;
+	left = report_here(8000000000ull, 15000000000ull);
+	/* not that it would be read into memory after all */
+	assert_int_equal(kjoule_recording_keep_most, 0);
+	kjoule_recording_keep_most = usual;
+	assert_true(strlen(kept) > 1000 && !strcmp(kept, left));
+	free(kept);
+	free(left);
+}
+
 static void a_part_without_a_tick_is_no_report(void **state)
 {
 	(void)state;
@@ -220,11 +297,10 @@ int main(void)
 		cmocka_unit_test(parts_of_parts_and_ends_inside_of_gaps),
 		cmocka_unit_test(readings_that_reach_over_an_end_are_left_out),
 		cmocka_unit_test(a_report_is_of_the_part),
+		cmocka_unit_test(a_part_of_a_large_recording_is_read_from_the_file),
+		cmocka_unit_test(it_has_the_same_report),
 		cmocka_unit_test(a_part_without_a_tick_is_no_report),
 	};
-	int failed = cmocka_run_group_tests(tests, make_recording, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, make_recording, tool_done);
 }

@@ -353,9 +353,6 @@ int main(void)
 		cmocka_unit_test(grains_and_formats_work),
 		cmocka_unit_test(what_can_not_be_compared_is_said),
 	};
-	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, looped_setup, tool_done);
 }

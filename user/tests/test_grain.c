@@ -308,9 +308,6 @@ int main(void)
 		cmocka_unit_test(names_are_read),
 		cmocka_unit_test(wrong_command_lines_are_2),
 	};
-	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, looped_setup, tool_done);
 }

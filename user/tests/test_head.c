@@ -270,14 +270,6 @@ static void what_is_nobody_s_is_told(void **state)
 	}
 }
 
-static int cleanup(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 static void children_that_were_not_followed_are_told(void **state)
 {
 	struct json_object *doc;
@@ -305,5 +297,5 @@ int main(void)
 		cmocka_unit_test(children_that_were_not_followed_are_told),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, cleanup);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -159,9 +159,6 @@ int main(void)
 		cmocka_unit_test(a_process_s_own_file_is_read),
 		cmocka_unit_test(a_report_names_it),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

@@ -462,9 +462,6 @@ int main(void)
 		cmocka_unit_test(damaged_and_cut_files_are_told),
 		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
 	};
-	int failed = cmocka_run_group_tests(tests, looped_setup, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, looped_setup, tool_done);
 }

@@ -405,9 +405,6 @@ int main(void)
 		cmocka_unit_test(an_even_grid_is_told),
 		cmocka_unit_test(callers_and_processes_go_with_it),
 	};
-	int failed = cmocka_run_group_tests(tests, make_recordings, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, make_recordings, tool_done);
 }

@@ -157,9 +157,33 @@ static void test_report(void **state)
 	check_loop(doc, in_loop);
 	json_object_put(doc);
 	assert_int_equal(kjoule("report %s", temp_path("readings")), 0);
-	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "3 times nobody came by"));
+	assert_true(says(out, "POWER W") && says(out, "LATENCY us") && says(out, "LEFT OUT") && says(out, "3 times nobody came by"));
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
+	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
+}
+
+/* A process that is given another name is the same one, and the block's time is that under all of its names. */
+static void test_renamed(void **state)
+{
+	struct buffer none = { 0 }, side = { 0 };
+	struct json_object *doc;
+	uint32_t in_loop;
+
+	(void)state;
+	/* for a fifth of the time, in the middle */
+	put_name_event(&side, T0 + 24 * CYCLE * MS, 100, 100, "worker", false);
+	put_name_event(&side, T0 + 36 * CYCLE * MS, 100, 100, "program", false);
+	put_regions(&none, &side);
+	free(side.data);
+	in_loop = record("renamed", 240, 0, 25);
+	doc = report("--model cpm", "renamed", 0);
+	assert_non_null(find_row(doc, "process", NULL));
+	json_object_put(doc);
+	assert_true(says(out, "\"worker\"") && says(out, "\"program\""));
+	doc = report("", "renamed", 0);
+	check_loop(doc, in_loop);
+	json_object_put(doc);
 }
 
 /* A large recording's records are read from the file, a chunk at a time. */
@@ -337,9 +361,8 @@ static void test_command_line(void **state)
 	memset(&named, 0, sizeof(named));
 	assert_int_equal(record_block_add(&named, "two=one,another", &why), -EINVAL);
 	named_free(&named);
-	memset(&named, 0, sizeof(named));
-	assert_int_equal(record_block_add(&named, "x=file.c:10-20", &why), -EINVAL);
-	assert_true(says(why, "lines"));
+	only(&named, "x=file.c:10-20");
+	assert_int_equal(named.blocks[0].parts[0].kind, NAMED_LINES);
 	named_free(&named);
 }
 
@@ -466,14 +489,15 @@ static void test_usage(void **state)
 	assert_int_equal(kjoule("record --vpm main --edge -- true"), 2);
 	assert_int_equal(kjoule("record --vpm-meter x -- true"), 2);
 	assert_int_equal(kjoule("record --vpm main --vpm-meter x@nonsense -- true"), 2);
-	assert_int_equal(kjoule("record --vpm a=b.c:1-2 -- true"), 2);
-	assert_true(says(err, "lines"));
+	assert_int_equal(kjoule("record --vpm a=b.c:2-1 -- true"), 2);
+	assert_true(says(err, "the lines have to rise"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_chosen),
 		cmocka_unit_test(test_part),

@@ -2,6 +2,7 @@
 /*
  * What record decides before anything is started.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -237,7 +238,7 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	uint64_t empty;
 
 	(void)state;
-	assert_int_equal(record_writer_open(temp_path("marks"), &w, NULL), 0);
+	assert_int_equal(record_writer_open(AT_FDCWD, temp_path("marks"), &w, NULL), 0);
 	empty = record_writer_bytes(w);
 	assert_int_equal(record_writer_regions(w, &before, units), 0);
 	for (uint32_t i = 0; i < KJOULE_REGION_UNITS; i++)
@@ -281,7 +282,7 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 		if (kind)
 			write_file(path, "10001000 800 app.js:hot\n", 24);
 		put_map(&side, getpid(), 1000, 0x10000000, 0x10000, 0, kind == 2 ? "/bin/none" : "//anon");
-		assert_int_equal(record_writer_open(temp_path("jit"), &w, NULL), 0);
+		assert_int_equal(record_writer_open(AT_FDCWD, temp_path("jit"), &w, NULL), 0);
 		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
 		assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
 		assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);

@@ -5,6 +5,7 @@
  * is known.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,13 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <json-c/json.h>
 #include "course.h"
+#include "datafile.h"
 #include "plot.h"
 #include "sweep_cmd.h"
 #include "synthetic.h"
@@ -254,7 +258,9 @@ static void lists_are_read(void **state)
  */
 
 static struct {
-	unsigned int calls, fails_at, killed_at, calibrated, refused_at;
+	unsigned int calls, fails_at, killed_at, calibrated, refused_at, raises_at;
+	int raises;
+	const char *moves;		/* the folder, which is replaced by a link to another one in the first run */
 	int code;
 	char said[4096];
 	uint32_t min_khz;
@@ -274,6 +280,28 @@ static uint32_t limit_now(void)
 	return v;
 }
 
+/* Somebody puts a link to a folder "trap" in the folder's place, which is "moved" from then on. */
+static void move_away(const char *folder)
+{
+	char moved[300], trap[300];
+
+	snprintf(moved, sizeof(moved), "%s", temp_path("moved"));
+	snprintf(trap, sizeof(trap), "%s", temp_path("trap"));
+	assert_int_equal(mkdir(trap, 0700), 0);
+	assert_int_equal(rename(folder, moved), 0);
+	assert_int_equal(symlink(trap, folder), 0);
+}
+
+/* As record_once() makes its file. */
+static void put_into(const struct record_options *opt)
+{
+	struct kjoule_writer *w;
+
+	assert_int_equal(kjoule_writer_open_at(opt->output_folder, opt->output, &w, &why), 0);
+	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_END, 0, "x", 1, &why), 0);
+	assert_int_equal(kjoule_writer_close(w, &why), 0);
+}
+
 static int once(const struct record_options *opt, struct record_result *result)
 {
 	size_t at = strlen(fake.said);
@@ -291,7 +319,11 @@ static int once(const struct record_options *opt, struct record_result *result)
 	/* what the command says is no part of what the sweep says */
 	printf("said by run %u\n", fake.calls);
 	fflush(stdout);
-	write_file(opt->output, "x", 1);
+	if (fake.calls == 1 && fake.moves)
+		move_away(fake.moves);
+	put_into(opt);
+	if (fake.calls == fake.raises_at)
+		raise(fake.raises);
 	if (fake.calls == fake.killed_at) {
 		result->reason = "signal";
 		result->signal = SIGTERM;
@@ -300,35 +332,50 @@ static int once(const struct record_options *opt, struct record_result *result)
 	return fake.calls == fake.fails_at ? fake.code : 0;
 }
 
-static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal, char **said)
+static void make_cpufreq(void)
 {
-	static const uint32_t khz[] = { 100000, 900000 }, threads[] = { 1, 2 };
-	char *argv[] = { (char *)"program", (char *)"-n{threads}x{threads}", NULL };
-	struct record_options opt = { .quiet = true };
-	struct kjoule_frequency *f;
-	int code;
-
 	sysfs_new();
 	sysfs_put("100000\n", "devices/system/cpu/cpufreq/policy0/cpuinfo_min_freq");
 	sysfs_put("900000\n", "devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq");
 	sysfs_put("100000\n", "devices/system/cpu/cpufreq/policy0/scaling_min_freq");
 	sysfs_put("800000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
+}
+
+static int run_it(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal)
+{
+	static const uint32_t khz[] = { 100000, 900000 }, threads[] = { 1, 2 };
+	char *argv[] = { (char *)"program", (char *)"-n{threads}x{threads}", NULL };
+	struct record_options opt = { .quiet = true, .output_folder = AT_FDCWD };
+	struct kjoule_frequency *f;
+	int code, fd;
+
 	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
 	memset(p, 0, sizeof(*p));
 	p->runs = runs;
 	p->folder = strdup(temp_path(folder));
-	assert_int_equal(sweep_folder_new(p->folder, &why), 0);
+	fd = sweep_folder_new(p->folder, &why);
+	assert_true(fd >= 0);
 	assert_int_equal(sweep_plan_settings(p, khz, 2, threads, 2), 0);
 	assert_int_equal(sweep_plan_command(p, argv), 0);
 	setenv("OMP_NUM_THREADS", "77", 1);
-	begin_to_hear();
-	code = sweep_run(p, f, &opt, once, signal);
-	*said = end_to_hear();
+	code = sweep_run(p, fd, f, &opt, once, signal);
 	assert_string_equal(getenv("OMP_NUM_THREADS"), "77");
+	close(fd);
+	kjoule_frequency_close(f);
+	return code;
+}
+
+static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int *signal, char **said)
+{
+	int code;
+
+	make_cpufreq();
+	begin_to_hear();
+	code = run_it(p, folder, runs, signal);
+	*said = end_to_hear();
 	/* given back, whatever came */
 	assert_int_equal(limit_now(), 800000);
 	assert_int_equal(access(temp_path("state"), F_OK), -1);
-	kjoule_frequency_close(f);
 	assert_int_equal(sysfs_remove(), 0);
 	return code;
 }
@@ -428,6 +475,132 @@ static void a_signal_ends_it_and_gives_back(void **state)
 	free(said);
 }
 
+/* Ctrl-C that comes while nothing waits for it is there between two runs. */
+static void a_signal_between_runs_ends_it_and_gives_back(void **state)
+{
+	struct sweep_plan p, again = { 0 };
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.raises_at = 2;
+	fake.raises = SIGINT;
+	assert_int_equal(run(&p, "interrupted", 1, &signal, &said), 128 + SIGINT);
+	assert_int_equal(signal, SIGINT);
+	assert_int_equal(fake.calls, 2);
+	assert_true(says(said, "stopped by signal 2 after 2 of 4 runs"));
+	/* these two were whole ones */
+	assert_int_equal(sweep_folder_read(p.folder, &again, &why), 0);
+	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
+	sweep_plan_free(&again);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+/* A process that sweeps, in which @sig comes in its third run, at 900 MHz. */
+static void die_by(int sig, const char *folder)
+{
+	struct rlimit none = { 0, 0 };
+	struct sweep_plan p;
+	int signal, status;
+	pid_t pid;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.raises_at = 3;
+	fake.raises = sig;
+	make_cpufreq();
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		setrlimit(RLIMIT_CORE, &none);
+		/* cmocka has handlers of its own for some */
+		sigaction(sig, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+		run_it(&p, folder, 1, &signal);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == sig);
+}
+
+/* Signals that nobody waits for end it as they would anything, after the frequencies were given back. */
+static void deadly_signals_give_back(void **state)
+{
+	static const int signals[] = { SIGQUIT, SIGSEGV, SIGABRT, SIGUSR1, SIGALRM, SIGXCPU };
+	char folder[20];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		snprintf(folder, sizeof(folder), "deadly%zu", i);
+		die_by(signals[i], folder);
+		assert_int_equal(limit_now(), 800000);
+		assert_int_equal(access(temp_path("state"), F_OK), -1);
+		assert_int_equal(sysfs_remove(), 0);
+	}
+}
+
+/* SIGKILL leaves them as they are, and says to the next one what they were. */
+static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
+{
+	struct sweep_plan again = { 0 };
+	char said[512];
+
+	(void)state;
+	die_by(SIGKILL, "sigkill");
+	assert_int_equal(limit_now(), 900000);
+	assert_int_equal(access(temp_path("state"), F_OK), 0);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	assert_int_equal(limit_now(), 800000);
+	assert_int_equal(access(temp_path("state"), F_OK), -1);
+	/* the manifest is that of before the run */
+	assert_int_equal(sweep_folder_read(temp_path("sigkill"), &again, &why), 0);
+	assert_true(!again.finished && again.settings[1].n_runs == 1 && !again.settings[2].n_runs);
+	sweep_plan_free(&again);
+	assert_int_equal(sysfs_remove(), 0);
+}
+
+/* The command killed, by whomever: its setting is left out. */
+static void a_command_that_is_killed_is_a_setting_that_fails(void **state)
+{
+	struct sweep_plan p;
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.fails_at = 3;
+	fake.code = 128 + SIGKILL;
+	assert_int_equal(run(&p, "child", 1, &signal, &said), 0);
+	assert_int_equal(signal, 0);
+	assert_int_equal(fake.calls, 4);
+	assert_true(says(said, "900 MHz, 1 thread, run 1: ended with exit code 137"));
+	assert_true(p.finished && p.settings[2].runs[0].status == SWEEP_FAILED && p.settings[3].runs[0].status == SWEEP_GOOD);
+	sweep_plan_free(&p);
+	free(said);
+}
+
+/* The folder is the one that was looked at, whatever its path leads to later. */
+static void a_link_in_the_place_of_the_folder_leads_nowhere(void **state)
+{
+	struct sweep_plan p, again = { 0 };
+	char folder[300], *said;
+	int signal;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", temp_path("replaced"));
+	memset(&fake, 0, sizeof(fake));
+	fake.moves = folder;
+	assert_int_equal(run(&p, "replaced", 1, &signal, &said), 0);
+	assert_int_equal(rmdir(temp_path("trap")), 0);	/* it is empty */
+	assert_int_equal(sweep_folder_read(temp_path("moved"), &again, &why), 0);
+	assert_true(again.finished && again.settings[3].n_runs == 1);
+	assert_int_equal(access(temp_path("moved/f900000.t2.1.data"), F_OK), 0);
+	assert_int_equal(access(temp_path("moved/f900000.t2.1.data.out"), F_OK), 0);
+	sweep_plan_free(&again);
+	sweep_plan_free(&p);
+	free(said);
+}
+
 static void other_folders_are_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -454,19 +627,24 @@ static void other_folders_are_refused(void **state)
 static void folders_of_others_are_refused(void **state)
 {
 	char folder[300], link[300];
+	int fd;
 
 	(void)state;
 	snprintf(folder, sizeof(folder), "%s", temp_path("others"));
 	snprintf(link, sizeof(link), "%s", temp_path("link"));
 	assert_int_equal(mkdir(folder, 0700), 0);
-	assert_int_equal(sweep_folder_new(folder, &why), 0);
+	fd = sweep_folder_new(folder, &why);
+	assert_true(fd >= 0);
+	close(fd);
 	assert_int_equal(chmod(folder, 0770), 0);
 	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
 	assert_true(says(why.text, "can be written to by others (mode 770)") && says(why.text, "chmod go-w"));
 	assert_int_equal(chmod(folder, 0702), 0);
 	assert_int_equal(sweep_folder_new(folder, &why), -EPERM);
 	assert_int_equal(chmod(folder, 0755), 0);
-	assert_int_equal(sweep_folder_new(folder, &why), 0);
+	fd = sweep_folder_new(folder, &why);
+	assert_true(fd >= 0);
+	close(fd);
 	assert_int_equal(symlink(folder, link), 0);
 	assert_int_equal(sweep_folder_new(link, &why), -ENOTDIR);
 	assert_true(says(why.text, "is a symbolic link, or no folder"));
@@ -741,6 +919,11 @@ int main(void)
 		cmocka_unit_test(a_setting_that_fails_is_left_out_and_the_others_go_on),
 		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
+		cmocka_unit_test(a_signal_between_runs_ends_it_and_gives_back),
+		cmocka_unit_test(deadly_signals_give_back),
+		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_next),
+		cmocka_unit_test(a_command_that_is_killed_is_a_setting_that_fails),
+		cmocka_unit_test(a_link_in_the_place_of_the_folder_leads_nowhere),
 		cmocka_unit_test(other_folders_are_refused),
 		cmocka_unit_test(folders_of_others_are_refused),
 		cmocka_unit_test(links_in_the_folder_lead_nowhere),

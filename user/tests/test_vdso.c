@@ -134,14 +134,6 @@ static void its_build_id_is_that_of_the_copy(void **state)
 	kjoule_build_ids_free(ids);
 }
 
-static int done(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,5 +142,5 @@ int main(void)
 		cmocka_unit_test(its_build_id_is_that_of_the_copy),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, done);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

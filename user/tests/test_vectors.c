@@ -241,9 +241,6 @@ int main(void)
 		cmocka_unit_test(a_sequential_block_between_parallel_ones_is_told_by_mixture),
 		cmocka_unit_test(it_goes_with_what_is_of_all_that_ran),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	free(out);
-	free(err);
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

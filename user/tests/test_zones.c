@@ -189,14 +189,6 @@ static void a_domain_is_never_added_to_what_it_lies_in(void **state)
 	assert_true(says(out, "distinct readings, part of psys; psys, "));
 }
 
-static int cleanup(void **state)
-{
-	(void)state;
-	free(out);
-	free(err);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,5 +196,5 @@ int main(void)
 		cmocka_unit_test(a_domain_is_never_added_to_what_it_lies_in),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, cleanup);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }

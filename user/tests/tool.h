@@ -10,11 +10,13 @@
 
 struct json_object;
 
-/* What the last run said; the test's to free at the end. */
+/* What the last run said; tool_done() frees it. */
 extern char *out, *err;
 
 /* Run "kjoule" with these arguments. Return: exit code */
 int kjoule(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* For cmocka, after the last test. */
+int tool_done(void **state);
 bool says(const char *text, const char *what);
 struct json_object *member(struct json_object *o, const char *key);
 /* The first row of a kind, and of an object if that is not NULL. */

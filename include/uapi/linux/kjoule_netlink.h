@@ -134,6 +134,8 @@ enum {
 	KJOULE_A_SOURCE_OVERRUNS,	/* u64 */
 	/* A u32 for each CPU of the session, ascending: the lowest that shares its counters. */
 	KJOULE_A_SOURCE_SCOPES,	/* binary */
+	/* Of a meter that starts on command: a reading is the mean over so long. */
+	KJOULE_A_SOURCE_READY_NS,	/* u64 */
 
 	__KJOULE_A_SOURCE_MAX,
 	KJOULE_A_SOURCE_MAX = (__KJOULE_A_SOURCE_MAX - 1)
