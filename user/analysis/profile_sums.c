@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Times, frequencies and costs of groups of blocks: each lane is gone through once for all groupings; see profile.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "profile_inside.h"
+
+#define ENTRIES		256
+
+/*
+ * What interrupts took of each tick of an entry: a tick's cost is the CPU's own. What ran beside the samples is not net
+ * of anything.
+ */
+struct irq_cost {
+	double ticks_s, other_s, exposed_s;
+	bool taken, idle;
+};
+
+/* A lane some entries at a time. Most samples have the frequency of the one before: what follows from it is kept. */
+struct reading {
+	const struct profile_input *in;
+	const struct profile_lane *lane;
+	struct lane_cursor c;
+	double lost;
+	uint32_t value;
+	double weight, weighted, slower, tick_s;
+	size_t n;
+	struct interval_entry entries[ENTRIES];
+	struct irq_cost costs[ENTRIES];
+};
+
+static void follow_value(struct reading *r, uint32_t value)
+{
+	double interval_s = r->in->interval_ns * 1e-9;
+
+	r->value = value;
+	r->weight = value ? interval_weight(value, r->lost) : 0;
+	r->weighted = r->weight * value;
+	r->slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
+	/* more than everything can not have been taken */
+	r->tick_s = fmin(r->lane->tick_ns * r->slower * 1e-9, interval_s);
+}
+
+static void begin_reading(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
+{
+	r->in = in;
+	r->lane = lane;
+	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
+	lane_begin(&r->c, &lane->lane, lane->freq_khz);
+	follow_value(r, 0);
+}
+
+static struct irq_cost cost_of(const struct reading *r)
+{
+	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
+	struct irq_cost cost = { .taken = !r->c.t.made_up && !r->c.t.parked,
+				 .idle = r->in->kinds[r->c.t.block] == CPM_IDLE };
+
+	if (cost.taken)
+		tick_s = cost.idle ? fmin(r->lane->idle_tick_ns * 1e-9, interval_s) : r->tick_s;
+	cost.ticks_s = tick_s;
+	if (cost.idle)
+		return cost;
+	cost.other_s = (interval_s - tick_s) * fmin(r->in->other * r->slower, 1);
+	cost.exposed_s = (interval_s - tick_s) * r->slower;
+	return cost;
+}
+
+/* Return: false at the end */
+static bool read_entries(struct reading *r)
+{
+	for (r->n = 0; r->n < ENTRIES && lane_next(&r->c); r->n++) {
+		if (r->c.value != r->value)
+			follow_value(r, r->c.value);
+		r->entries[r->n] = (struct interval_entry){ r->c.t, r->weight, r->weighted };
+		r->costs[r->n] = cost_of(r);
+	}
+	return r->n;
+}
+
+/* What interrupts took of a group. */
+struct irq_sum {
+	double ticks_s, other_s, exposed_s, idle_ticks_s;
+	uint64_t idle_ticks;
+};
+
+static void add_cost(const struct irq_cost *cost, double n, struct irq_sum *sum)
+{
+	sum->ticks_s += n * cost->ticks_s;
+	if (cost->idle && cost->taken) {
+		sum->idle_ticks += n;
+		sum->idle_ticks_s += n * cost->ticks_s;
+	}
+	sum->other_s += n * cost->other_s;
+	sum->exposed_s += n * cost->exposed_s;
+}
+
+static void add_costs(const struct reading *r, const uint32_t *group_of, struct irq_sum *sums)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct cpm_tick *t = &r->entries[i].t;
+		const struct irq_cost *cost = &r->costs[i];
+		uint32_t group = group_of[t->block];
+		double n = t->more + 1.0;
+
+		if (group == UINT32_MAX)
+			continue;
+		/* samples one by one, however they were packed */
+		for (uint32_t k = 0; cost->taken && t->more < LANE_ALIKE_MOST && k < t->more; k++, n--)
+			add_cost(cost, 1, &sums[group]);
+		add_cost(cost, n, &sums[group]);
+	}
+}
+
+/* What is added up of a level besides its groups. */
+struct summing {
+	struct interval_lane at;
+	struct time_sum *times;
+	struct interval_mean *means;
+	struct irq_sum *costs;
+};
+
+/* What is to be known of a block before its ticks are added up. */
+struct presence {
+	enum { ABSENT, BESIDE, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
+	uint64_t values;			/* that the mean is of */
+};
+
+static struct presence *find_present(const struct profile_input *in)
+{
+	struct presence *present = calloc(in->n_blocks + 1ul, sizeof(*present));
+	struct lane_cursor c;
+
+	if (!present)
+		return NULL;
+	present[in->silent_block].where = BESIDE;
+	for (size_t l = 0; l < in->n_lanes; l++) {
+		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (lane_next(&c)) {
+			struct presence *p = &present[c.t.block];
+
+			p->values += c.value ? c.t.more + 1 : 0;
+			if (!in->lanes[l].shadow)
+				p->where = PRESENT;
+			else if (p->where == ABSENT)
+				p->where = BESIDE;
+		}
+	}
+	return present;
+}
+
+static void sum_lanes(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
+		      struct reading *r)
+{
+	for (size_t l = 0; l < p->in->n_lanes; l++) {
+		const struct profile_lane *lane = &p->in->lanes[l];
+
+		begin_reading(r, p->in, lane);
+		for (size_t i = 0; i < n; i++)
+			interval_lane_begin(&sums[i].at, sums[i].times, p->in->jitter);
+		while (read_entries(r)) {
+			for (size_t i = 0; i < n; i++) {
+				interval_means_add(sums[i].means, levels[i].group_of, r->entries, r->n);
+				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
+				if (!lane->shadow)
+					add_costs(r, levels[i].group_of, sums[i].costs);
+			}
+		}
+		for (size_t i = 0; i < n; i++)
+			interval_lane_end(&sums[i].at, p->in->end_tick);
+	}
+}
+
+/* How far off what interrupts took of a group may be. */
+static double time_error(const struct profile_input *in, const struct profile_group *g)
+{
+	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), in->other_error * g->exposed_s);
+}
+
+
+/* Times and frequencies, before energies are known. */
+static void conclude_times(const struct profile_input *in, const struct profile_level *level,
+			   const struct summing *sums)
+{
+	double s = in->interval_ns * 1e-9;
+
+	for (uint32_t g = 0; g < level->n_groups; g++) {
+		struct value t = interval_time(&sums->times[g]);
+		struct profile_group *out = &level->out[g];
+
+		out->samples = sums->times[g].real;
+		out->time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
+		out->khz = interval_mean(&sums->means[g]);
+		out->count = sums->times[g];
+		out->ticks_s = sums->costs[g].ticks_s;
+		out->other_s = sums->costs[g].other_s;
+		out->exposed_s = sums->costs[g].exposed_s;
+		out->idle_ticks = sums->costs[g].idle_ticks;
+		out->idle_ticks_s = sums->costs[g].idle_ticks_s;
+		out->off_s = time_error(in, out);
+		out->net_s = profile_uncertain(profile_sampled_time(out), out->off_s);
+	}
+}
+
+static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels,
+		      size_t n)
+{
+	struct summing *sums = calloc(n + 1, sizeof(*sums));
+	struct reading *r = malloc(sizeof(*r));
+	int ret = sums && r ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		memset(levels[i].out, 0, levels[i].n_groups * sizeof(*levels[i].out));
+		sums[i].times = calloc(levels[i].n_groups + 1, sizeof(*sums[i].times));
+		sums[i].means = calloc(levels[i].n_groups + 1, sizeof(*sums[i].means));
+		sums[i].costs = calloc(levels[i].n_groups + 1, sizeof(*sums[i].costs));
+		ret = sums[i].times && sums[i].means && sums[i].costs ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		for (uint32_t b = 0; b < p->in->n_blocks; b++)
+			if (levels[i].group_of[b] != UINT32_MAX)
+				sums[i].means[levels[i].group_of[b]].n += present[b].values;
+	if (!ret)
+		sum_lanes(p, levels, sums, n, r);
+	for (size_t i = 0; i < n && !ret; i++)
+		conclude_times(p->in, &levels[i], &sums[i]);
+	for (size_t i = 0; sums && i < n; i++) {
+		free(sums[i].times);
+		free(sums[i].means);
+		free(sums[i].costs);
+	}
+	free(sums);
+	free(r);
+	return ret ? ret : profile_energies(p, levels, n);
+}
+
+/*
+ * A group of @of that has the very blocks that the only group of @level has, as far as they are present, with none of
+ * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
+ * UINT32_MAX if there is none
+ */
+static uint32_t find_same(const struct profile_input *in, const struct presence *present,
+			  const struct profile_level *level, const struct profile_level *of)
+{
+	uint32_t same = UINT32_MAX;
+
+	if (level->n_groups != 1)
+		return UINT32_MAX;
+	for (uint32_t b = 0; b < in->n_blocks; b++)
+		if (present[b].where && !level->group_of[b])
+			same = of->group_of[b];
+	for (uint32_t b = 0; b < in->n_blocks && same != UINT32_MAX; b++) {
+		bool here = level->group_of[b] == 0, there = of->group_of[b] == same;
+
+		if (present[b].where &&
+		    (here != there || (present[b].where == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
+			same = UINT32_MAX;
+	}
+	return same;
+}
+
+int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
+{
+	struct profile_level *others = calloc(n + 1, sizeof(*others));
+	struct presence *present = find_present(p->in);
+	size_t like = n, first = n, n_others = 0;
+	uint32_t group = UINT32_MAX;
+	int ret = others && present ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret && group == UINT32_MAX; i++) {
+		for (size_t k = 0; k < n && group == UINT32_MAX; k++) {
+			if (k == i)
+				continue;
+			group = find_same(p->in, present, &levels[i], &levels[k]);
+			first = i;
+			like = k;
+		}
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		if (i != first || group == UINT32_MAX)
+			others[n_others++] = levels[i];
+	if (!ret)
+		ret = sum_levels(p, present, others, n_others);
+	if (!ret && group != UINT32_MAX)
+		levels[first].out[0] = levels[like].out[group];
+	free(present);
+	free(others);
+	return ret;
+}
+
+int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,
+		   struct profile_group *out)
+{
+	return profile_levels(p, &(struct profile_level){ group_of, n_groups, out }, 1);
+}
