@@ -13,10 +13,12 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "blocks_costs.h"
 #include "blocks_lanes.h"
 #include "blocks_lookup.h"
 #include "grow.h"
+#include "view_samples.h"
 
 /*
  * Ticks of the recorder that are written down at most: so many, and so many for each byte of
@@ -36,44 +38,201 @@ static uint64_t fill_most(const struct view *v)
 	return most < FILL_MOST ? most : FILL_MOST;
 }
 
-static int make_lane(struct blocks *b, struct view *v, const struct timeline_cpu *cpu,
-		     const struct fill *who, struct fill_lane *l)
-{
-	struct fill f = *who;
-	uint32_t before = UINT32_MAX, block;
-	const struct timeline_sample *s;
-	struct view_samples *samples;
-	uint64_t next = 0;
-	int ret = view_samples_open(v, cpu - v->tl.cpus, &samples);
+/* A CPU's ticks being written down. */
+struct maker {
+	struct fill fill;
+	struct fill_lane *lane;
+	struct blocks_near near;
+	uint64_t near_samples, near_precise;	/* of that stretch, not counted yet */
+	uint64_t next;				/* the tick after the last that was written */
+	uint32_t before;			/* the block of the last sample, UINT32_MAX: there was none */
+	uint64_t *met;				/* a bit of each block that was met here */
+	size_t met_room;
+	uint32_t *order;			/* these, in their order */
+	size_t n_order;
+};
 
-	f.cpu = cpu;
-	f.holds = &b->windows.cpus[cpu - v->tl.cpus];
-	while (!ret && (ret = view_samples_next(samples, &s)) > 0) {
-		ret = 0;
-		if (s->tick < next)
+static void count_near(struct blocks *b, struct maker *m)
+{
+	if (!m->near_samples)
+		return;
+	b->functions[m->near.function].samples += m->near_samples;
+	b->functions[m->near.function].precise += m->near_precise;
+	m->near_samples = m->near_precise = 0;
+}
+
+/* A block was met: for the first time on this CPU? */
+static int meet(struct maker *m, uint32_t block)
+{
+	uint64_t bit = 1ull << block % 64;
+	uint32_t *item;
+
+	if (block / 64 >= m->met_room) {
+		size_t room = 2 * (block / 64) + 16;
+		uint64_t *met = realloc(m->met, room * sizeof(*met));
+
+		if (!met)
+			return -ENOMEM;
+		memset(met + m->met_room, 0, (room - m->met_room) * sizeof(*met));
+		m->met = met;
+		m->met_room = room;
+	}
+	if (m->met[block / 64] & bit)
+		return 0;
+	item = kjoule_grow(&m->order, &m->n_order, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	*item = block;
+	m->met[block / 64] |= bit;
+	return 0;
+}
+
+/* A sample of a tick that was not written yet. */
+static int put_sample(struct maker *m, const struct timeline_sample *s, uint32_t block)
+{
+	int ret = 0;
+
+	if (s->tick > m->next)
+		ret = fill_ticks(&m->fill, m->lane, m->next, s->tick, m->before, block);
+	m->next = s->tick + 1;
+	/* taken when it was let go */
+	if (!ret && fill_held(&m->fill, s->tick))
+		return fill_held_run(&m->fill, m->lane, s->tick, s->tick + 1);
+	m->before = block;
+	return ret ? ret : fill_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
+}
+
+static int put_samples(struct blocks *b, struct view *v, struct maker *m, const struct timeline_sample *s, size_t n)
+{
+	bool packed = !m->lane->apart && !m->fill.holds->n;
+	int ret = 0;
+
+	for (const struct timeline_sample *end = s + n; s != end && !ret; s++) {
+		uint32_t block = m->near.function;
+
+		if (s->tick < m->next)
 			continue;	/* a tick has one sample */
-		ret = blocks_of_sample(b, v, s, &block);
-		if (!ret && s->tick > next)
-			ret = fill_ticks(&f, l, next, s->tick, before, block);
-		/* taken when it was let go */
-		if (!ret && fill_held(&f, s->tick)) {
-			next = s->tick + 1;
-			ret = fill_held_run(&f, l, s->tick, next);
+		if (blocks_is_near(&m->near, s, view_time(v, s->tick, s->late_ns))) {
+			m->near_samples++;
+			m->near_precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		} else {
+			count_near(b, m);
+			ret = blocks_of_sample(b, v, s, &m->near, &block);
+			if (!ret)
+				ret = meet(m, block);
+			if (ret)
+				break;
+		}
+		/* mostly it is the next tick, and as the one before */
+		if (packed && s->tick == m->next && lane_more(&m->lane->packed, s->tick, block, s->freq_khz)) {
+			m->before = block;
+			m->next++;
 			continue;
 		}
-		if (!ret)
-			ret = fill_put(l, &(struct cpm_tick){ .tick = s->tick, .block = block },
-				  s->freq_khz);
-		before = block;
-		next = s->tick + 1;
+		ret = put_sample(m, s, block);
 	}
-	view_samples_close(samples);
-	if (!ret && cpu->next_tick > next)
-		ret = fill_ticks(&f, l, next, cpu->next_tick, before, UINT32_MAX);
-	b->made_up += f.made_up;
-	b->nobodys += f.nobodys;
-	b->lost += f.lost_samples;
-	b->lost_unknown |= f.lost_unknown;
+	count_near(b, m);
+	return ret;
+}
+
+/* The samples of all CPUs. Return: 0 or -errno */
+static int put_all(struct blocks *b, struct view *v, struct maker *makers)
+{
+	const struct timeline_sample *samples;
+	struct view_samples *of;
+	size_t cpu, n;
+	int ret = 0;
+
+	if (v->load) {
+		while ((ret = view_load_next(v->load, &cpu, &samples, &n)) > 0) {
+			ret = put_samples(b, v, &makers[cpu], samples, n);
+			if (ret)
+				return ret;
+		}
+		if (!ret)
+			view_load_end(v);
+		return ret;
+	}
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		ret = view_samples_open(v, i, &of);
+		while (!ret && (ret = view_samples_batch(of, &samples, &n)) > 0)
+			ret = put_samples(b, v, &makers[i], samples, n);
+		view_samples_close(of);
+	}
+	return ret;
+}
+
+/*
+ * Blocks get the numbers that they would have if CPU had been gone through after CPU, whoever did: @before of them were there
+ * before.
+ */
+static int order_blocks(struct blocks *b, const struct maker *makers, size_t n_makers, uint32_t before)
+{
+	uint32_t *to = malloc((b->n_functions + 1) * sizeof(*to)), n = before;
+	bool same = true;
+	int ret = to ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
+		to[i] = i < before ? i : UINT32_MAX;
+	for (size_t i = 0; i < n_makers && !ret; i++)
+		for (size_t k = 0; k < makers[i].n_order; k++)
+			if (to[makers[i].order[k]] == UINT32_MAX)
+				to[makers[i].order[k]] = n++;
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
+		same &= to[i] == i;
+	if (!ret && !same)
+		ret = blocks_reorder(b, to);
+	for (size_t i = 0; i < n_makers && !ret && !same; i++)
+		ret = fill_rename(makers[i].lane, to, b->n_functions);
+	free(to);
+	return ret;
+}
+
+/* Windows and readings that the session does not know of were read too late. */
+static void leave_unexpected(struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->n_cpus; i++) {
+		tl->disorder += tl->cpus[i].n_windows + tl->cpus[i].n_readings;
+		tl->cpus[i].n_windows = tl->cpus[i].n_readings = 0;
+	}
+}
+
+static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
+{
+	struct maker *makers = calloc(v->tl.n_cpus + 1, sizeof(*makers));
+	uint32_t before = b->n_functions;
+	bool first = v->load;
+	int ret = makers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		makers[i] = (struct maker){ .fill = *who, .lane = &b->ticks[i], .before = UINT32_MAX };
+		makers[i].fill.cpu = &v->tl.cpus[i];
+		makers[i].fill.holds = &b->windows.cpus[i];
+		b->ticks[i].apart = view_has_callers(v);
+	}
+	if (!ret)
+		ret = put_all(b, v, makers);
+	if (!ret && first)
+		leave_unexpected(&v->tl);
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		struct maker *m = &makers[i];
+
+		if (v->tl.cpus[i].next_tick > m->next)
+			ret = fill_ticks(&m->fill, m->lane, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
+		if (!ret)
+			ret = fill_seal(m->lane);
+		b->made_up += m->fill.made_up;
+		b->nobodys += m->fill.nobodys;
+		b->lost += m->fill.lost_samples;
+		b->lost_unknown |= m->fill.lost_unknown;
+	}
+	if (!ret && first)
+		ret = order_blocks(b, makers, v->tl.n_cpus, before);
+	for (size_t i = 0; makers && i < v->tl.n_cpus; i++) {
+		free(makers[i].met);
+		free(makers[i].order);
+	}
+	free(makers);
 	return ret;
 }
 
@@ -177,6 +336,7 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 							       .shadow = true };
 	return ret;
 }
+
 static int by_begin(const void *a, const void *b)
 {
 	const struct mixture_range *x = a, *y = b;
@@ -192,6 +352,8 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	for (size_t l = 0; l < b->input.n_lanes; l++) {
 		struct lane_cursor c;
 
+		if (!lane_unseen(&b->lanes[l].lane))
+			continue;
 		lane_begin(&c, &b->lanes[l].lane, NULL);
 		while (lane_next(&c)) {
 			const struct cpm_tick *t = &c.t;
@@ -247,14 +409,12 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 	who.other = b->other;
 	who.held = b->held;
 	who.session = &v->rec.meta.session;
+	if (!ret)
+		ret = make_lanes(b, v, &who);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
 		struct fill_lane *l = &b->ticks[i];
 
-		l->apart = apart;
-		ret = make_lane(b, v, cpu, &who, l);
-		if (!ret)
-			ret = fill_seal(l);
 		b->lanes[i] = (struct profile_lane){
 			.lane = fill_lane(l),
 			.freq_khz = l->freq,

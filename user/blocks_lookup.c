@@ -31,7 +31,7 @@ struct blocks_index {
 	struct stretch {
 		uint64_t start;
 		uint32_t len, process, function;
-	} stretches[STRETCHES][2], last;
+	} stretches[STRETCHES][2];
 	/* the same for one address, where that is not known */
 	struct {
 		uint64_t ip;
@@ -160,16 +160,9 @@ static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process)
 /* Return: NULL if it is not known */
 static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process)
 {
-	const struct stretch *two;
+	const struct stretch *two = stretches_of(b, ip, process);
 
-	/* a function runs for some samples at a time */
-	if (is_inside(&b->index->last, ip, process))
-		return &b->index->last;
-	two = stretches_of(b, ip, process);
-	if (!is_inside(two, ip, process) && !is_inside(++two, ip, process))
-		return NULL;
-	b->index->last = *two;
-	return two;
+	return is_inside(two, ip, process) || is_inside(++two, ip, process) ? two : NULL;
 }
 
 static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *stretch)
@@ -266,8 +259,8 @@ static int process_of(struct blocks *b, const struct view *v, const struct timel
 	return ret;
 }
 
-int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s,
-		    uint32_t *out)
+int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sample *s, struct blocks_near *near,
+		     uint32_t *out)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL, outside = false;
 	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
@@ -277,6 +270,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	uint32_t process, slot;
 	int ret;
 
+	near->len = 0;
 	if (s->flags & KJOULE_SAMPLE_IDLE)
 		return blocks_pseudo(b, "[idle]", CPM_IDLE, out);
 	if (v->region || b->regions)
@@ -299,6 +293,9 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	if (stretch) {
 		*out = stretch->function;
 		part = NULL;
+		if (!v->region)
+			*near = (struct blocks_near){ stretch->start, stretch->len, b->index->known_from,
+						      b->index->known_until, s->tgid, *out };
 	} else if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
 	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
 	    s->ip) {
@@ -320,6 +317,52 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	b->functions[*out].samples++;
 	b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
 	return 0;
+}
+
+/* Both are found again by new numbers. */
+static int index_anew(struct blocks *b)
+{
+	struct blocks_index *index = b->index;
+	int ret;
+
+	kjoule_index_free(&index->processes);
+	memset(index->known, 0, sizeof(index->known));
+	memset(index->stretches, 0, sizeof(index->stretches));
+	memset(index->cache, 0, sizeof(index->cache));
+	index->room /= 2;
+	ret = rehash(b);
+	for (size_t i = 0; i < b->n_processes && !ret; i++)
+		ret = kjoule_index_add(&index->processes, kjoule_index_hash(b->processes[i].pid, b->processes[i].comm), i);
+	return ret;
+}
+
+int blocks_reorder(struct blocks *b, const uint32_t *to)
+{
+	struct blocks_function *functions = malloc((b->n_functions + 1) * sizeof(*functions));
+	struct blocks_process *processes = malloc((b->n_processes + 1) * sizeof(*processes));
+	uint32_t *of = malloc((b->n_processes + 1) * sizeof(*of)), n = 0;
+	int ret = functions && processes && of ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < b->n_functions && !ret; i++)
+		functions[to[i]] = b->functions[i];
+	for (size_t i = 0; i < b->n_processes && !ret; i++) {
+		processes[i] = b->processes[i];
+		of[i] = UINT32_MAX;
+	}
+	for (size_t i = 0; i < b->n_functions && !ret; i++) {
+		uint32_t process = functions[i].process;
+
+		if (of[process] == UINT32_MAX) {
+			of[process] = n;
+			b->processes[n++] = processes[process];
+		}
+		b->functions[i] = functions[i];
+		b->functions[i].process = of[process];
+	}
+	free(functions);
+	free(processes);
+	free(of);
+	return ret ? ret : index_anew(b);
 }
 
 int blocks_lookup_init(struct blocks *b, const struct view *v)

@@ -83,20 +83,16 @@ static int write_last(struct lane *l)
 
 int lane_put(struct lane *l, const struct cpm_tick *tick, uint32_t value)
 {
-	struct cpm_tick *last = &l->last;
 	int ret = 0;
 
-	if (l->waits && tick->block == last->block && value == l->last_value && !tick->more && !tick->made_up &&
-	    !tick->parked && !last->made_up && !last->parked && tick->tick == last->tick + last->more + 1 &&
-	    last->more + 1 < LANE_ALIKE_MOST) {
-		last->more++;
+	if (!tick->more && !tick->made_up && !tick->parked && lane_more(l, tick->tick, tick->block, value))
 		return 0;
-	}
 	if (l->waits)
 		ret = write_last(l);
 	l->last = *tick;
 	l->last_value = value;
 	l->waits = true;
+	l->unseen |= tick->made_up || tick->parked;
 	return ret;
 }
 
@@ -123,7 +119,7 @@ int lane_rename(struct lane *l, const uint32_t *to, size_t n)
 
 	if (l->to) {
 		/* once more: what they have become becomes that */
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n && i < l->n_to; i++)
 			l->to[i] = to[l->to[i]];
 		return 0;
 	}
@@ -132,6 +128,7 @@ int lane_rename(struct lane *l, const uint32_t *to, size_t n)
 		return -ENOMEM;
 	memcpy(all, to, n * sizeof(*all));
 	l->to = all;
+	l->n_to = n;
 	return 0;
 }
 

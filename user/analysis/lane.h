@@ -37,6 +37,7 @@ struct lane {
 	uint8_t *bytes;
 	size_t len, room;
 	uint32_t *to;		/* what blocks have become, see lane_rename(); NULL: what they were */
+	size_t n_to;
 	/* of the last entry that was written */
 	uint64_t next;
 	uint32_t block, value;
@@ -44,6 +45,7 @@ struct lane {
 	struct cpm_tick last;
 	uint32_t last_value;
 	bool waits;
+	bool unseen;		/* entries that are made up or parked are in it */
 };
 
 /*
@@ -65,11 +67,28 @@ struct cpm_lane {
  * Return: 0 or -ENOMEM
  */
 int lane_put(struct lane *l, const struct cpm_tick *tick, uint32_t value);
+/** lane_more() - lane_put() of a sample as the one before, at the next tick. Return: false if it is not, and nothing was done */
+static inline bool lane_more(struct lane *l, uint64_t tick, uint32_t block, uint32_t value)
+{
+	struct cpm_tick *last = &l->last;
+
+	if (!l->waits || block != last->block || value != l->last_value || last->made_up || last->parked ||
+	    tick != last->tick + last->more + 1 || last->more + 1 >= LANE_ALIKE_MOST)
+		return false;
+	last->more++;
+	return true;
+}
 /** lane_seal() - that was the last one. Return: 0 or -ENOMEM */
 int lane_seal(struct lane *l);
 /** lane_rename() - block b has become to[b], of @n. Return: 0 or -ENOMEM */
 int lane_rename(struct lane *l, const uint32_t *to, size_t n);
 void lane_free(struct lane *l);
+
+/** lane_unseen() - may entries that are made up or parked be in it? */
+static inline bool lane_unseen(const struct cpm_lane *l)
+{
+	return !l->packed || l->packed->unseen;
+}
 
 /* Where a walk is: @t is the entry, @value what goes with it. */
 struct lane_cursor {

@@ -419,6 +419,65 @@ const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w
 	return &w->now;
 }
 
+size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample *recs, size_t n,
+			     struct timeline_sample *out)
+{
+	struct timeline_cpu *cpu = &w->tl->cpus[w->index];
+	uint32_t freq_khz = w->now.freq_khz, late_ns = w->tl->max_late_ns;
+	double slowness = w->slowness, sum = cpu->slowness;
+	uint64_t tick = w->tick, clocked = cpu->clocked;
+	size_t taken = 0;
+
+	w->cpu = cpu;
+	w->any |= n > 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct kjoule_sample *rec = &recs[i];
+		uint64_t now = tick + (uint32_t)(rec->tick - (uint32_t)tick);
+		struct timeline_sample *s;
+
+		if (now > w->max_tick) {
+			w->tl->disorder++;
+			continue;
+		}
+		if (w->open) {
+			cpu->holes[w->open - 1].to = now;
+			w->open = 0;
+		}
+		tick = now;
+		if (rec->freq_khz) {
+			/* mostly that of the one before */
+			if (rec->freq_khz != freq_khz)
+				slowness = 1.0 / rec->freq_khz;
+			sum += slowness;
+			clocked++;
+		}
+		freq_khz = rec->freq_khz;
+		late_ns = rec->late_ns > late_ns ? rec->late_ns : late_ns;
+		s = &out[taken++];
+		s->tick = now;
+		s->ip = rec->ip;
+		s->pid = w->pid;
+		s->tgid = w->tgid;
+		s->freq_khz = freq_khz;
+		s->late_ns = rec->late_ns;
+		s->callers = 0;
+		s->flags = rec->rec.flags;
+	}
+	if (!taken)
+		return 0;
+	w->tick = tick;
+	w->next = tick + 1;
+	w->now = out[taken - 1];
+	w->sampled = true;
+	w->tl->max_late_ns = late_ns;
+	if (!w->again) {
+		w->slowness = slowness;
+		cpu->slowness = sum;
+		cpu->clocked = clocked;
+	}
+	return taken;
+}
+
 void timeline_walk_end(struct timeline_walk *w)
 {
 	struct timeline_cpu *cpu;
@@ -530,6 +589,16 @@ void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns)
 		s->lo[i] = late_ns;
 	if (late_ns > s->hi[i])
 		s->hi[i] = late_ns;
+}
+
+void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next)
+{
+	for (size_t i = 0; i < n; i++) {
+		/* a tick that a CPU has twice is damage */
+		if (samples[i].tick + 1 != *next)
+			timeline_skew_put(s, samples[i].tick, samples[i].late_ns);
+		*next = samples[i].tick + 1;
+	}
 }
 
 int timeline_skew_count(struct timeline_skew *s, struct timeline *tl)

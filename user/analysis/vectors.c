@@ -372,6 +372,8 @@ static int find_untaken(struct cpm_vectors *v)
 	size_t n = 0;
 
 	for (size_t l = 0; l < v->n_lanes; l++) {
+		if (!lane_unseen(&v->lanes[l]))
+			continue;
 		lane_begin(&c, &v->lanes[l], NULL);
 		while (lane_next(&c)) {
 			const struct cpm_tick *t = &c.t;

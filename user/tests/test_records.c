@@ -84,6 +84,15 @@ static void open_both(const char *path, struct view *kept, struct view *left)
 	assert_false(kept->rec.left_in_file);
 	assert_true(left->rec.left_in_file);
 	assert_null(left->rec.streams[0].records);
+	assert_non_null(left->load);
+}
+
+/* The same, the timeline of what is left in the file made already. */
+static void load_both(const char *path, struct view *kept, struct view *left)
+{
+	open_both(path, kept, left);
+	assert_int_equal(view_load(left), 0);
+	assert_null(left->load);
 }
 
 #define SAME(array, n)	do { \
@@ -171,7 +180,7 @@ static void left_in_the_file_or_in_memory(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		open_both(record(targets[i]), &kept, &left);
+		load_both(record(targets[i]), &kept, &left);
 		assert_int_equal(kept.tl.n_cpus, CPUS);
 		assert_int_equal(left.tl.n_cpus, CPUS);
 		for (size_t c = 0; c < CPUS; c++) {
@@ -204,7 +213,7 @@ static void damage_is_a_hole_all_the_same(void **state)
 	data[len / 2] ^= 0x55;
 	write_file(temp_path("records"), data, len);
 	free(data);
-	open_both(temp_path("records"), &kept, &left);
+	load_both(temp_path("records"), &kept, &left);
 	assert_true(kept.rec.damage.chunks && left.rec.damage.chunks);
 	for (size_t c = 0; c < CPUS; c++) {
 		same_cpu(&kept.tl.cpus[c], &left.tl.cpus[c]);
