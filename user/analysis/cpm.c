@@ -54,57 +54,63 @@ double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
 	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
 }
 
-/* What tells whether a vector fills enough of enough windows to be divided by. */
-struct presence {
+/* What is summed up of a vector in a step; @own and @windows tell whether it fills enough of enough windows to be divided by. */
+struct step_sum {
+	double uj, ticks;
 	double own;
 	uint64_t windows;
 };
 
-static bool is_pure(const struct presence *p, double ticks)
+static bool is_pure(const struct step_sum *s)
 {
-	return p->windows >= REFINE_WINDOWS && p->own >= REFINE_PURITY * ticks;
+	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
+}
+
+static void step_window(const struct cpm_window *w, const double *weights, struct step_sum *sums, bool presence)
+{
+	struct cpm_division div = cpm_divide(w, weights);
+
+	for (size_t p = 0; p < w->n_parts; p++) {
+		struct step_sum *s = &sums[w->parts[p].vector];
+		double n = w->parts[p].count;
+
+		s->uj += w->uj * n * cpm_tick_share(&div, w->parts[p].vector);
+		s->ticks += n;
+		if (presence) {
+			s->own += n * n / (double)(w->to - w->from);
+			s->windows++;
+		}
+	}
 }
 
 /*
  * One step: the energy of each known window, divided by @weights, gives the mean
- * power of each vector (ALEA, equation 2 or 9). @presence: of each vector, NULL: not asked for
+ * power of each vector (ALEA, equation 2 or 9). @pure: out, NULL: not asked for
  */
-static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks,
-		struct presence *presence)
+static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks, bool *pure)
 {
+	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
 	double all_uj = 0, all_ticks = 0;
 	struct cpm_windows c;
 	int ret = cpm_windows_begin(d, &c);
 
-	memset(power, 0, d->n_vectors * sizeof(*power));
-	memset(ticks, 0, d->n_vectors * sizeof(*ticks));
+	ret = sums ? ret : -ENOMEM;
 	while (!ret && cpm_windows_next(&c)) {
-		const struct cpm_window *w = &c.w;
-		struct cpm_division div;
-
-		if (!w->known)
+		if (!c.w.known)
 			continue;
-		div = cpm_divide(w, weights);
-		for (size_t p = 0; p < w->n_parts; p++) {
-			uint32_t v = w->parts[p].vector;
-
-			power[v] += w->uj * w->parts[p].count * cpm_tick_share(&div, v);
-			ticks[v] += w->parts[p].count;
-			if (presence) {
-				double n = w->parts[p].count;
-
-				presence[v].own += n * n / (double)(w->to - w->from);
-				presence[v].windows++;
-			}
-		}
-		all_uj += w->uj;
-		all_ticks += w->to - w->from;
+		step_window(&c.w, weights, sums, pure);
+		all_uj += c.w.uj;
+		all_ticks += c.w.to - c.w.from;
 	}
 	cpm_windows_end(&c);
 	/* Who was in no known window gets the mean of all. */
-	for (uint32_t v = 0; v < d->n_vectors; v++)
-		power[v] = ticks[v] > 0 ? power[v] / ticks[v] :
-			   all_ticks > 0 ? all_uj / all_ticks : 0;
+	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
+		power[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
+		ticks[v] = sums[v].ticks;
+		if (pure)
+			pure[v] = is_pure(&sums[v]);
+	}
+	free(sums);
 	return ret;
 }
 
@@ -172,17 +178,13 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 
 static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, double *ticks)
 {
-	struct presence *presence = calloc(d->n_vectors, sizeof(*presence));
-	int ret = presence ? find_alone(v, d) : -ENOMEM;
+	int ret = find_alone(v, d);
 
 	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
 		d->weights[0][k] = 1;
 	if (!ret)
-		ret = step(d, d->weights[0], d->uj_per_tick, ticks, presence);
-	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
-		pure[k] = is_pure(&presence[k], ticks[k]);
+		ret = step(d, d->weights[0], d->uj_per_tick, ticks, pure);
 	d->silent_known = pure[CPM_SILENT];
-	free(presence);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
 		next_weights(v, d, pure, ticks, d->weights[i]);
 		ret = step(d, d->weights[i], d->uj_per_tick, ticks, NULL);
@@ -260,19 +262,28 @@ struct sums {
 	double ticks, own;
 	uint64_t windows;	/* known ones it has a part in */
 	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
-	uint32_t at;		/* the batch */
-	double batch[BATCHES];
 	struct amount w;	/* of the window at hand */
+	uint32_t at;		/* the batch */
 	bool touched;
+	double batch[BATCHES];
 };
 
 /* A level being added up. */
 struct adding {
 	const struct cpm_level *level;
 	struct sums *sums;
+	size_t *counted;	/* of each group, the last window that was counted, + 1 */
 	uint32_t *touched;
 	size_t n_touched;
 };
+
+/* What a window comes to for @block, NOBODY: for the silent group; @block is a vector where groups are of vectors. */
+struct share {
+	uint32_t block;
+	struct amount a;
+};
+
+#define NOBODY	UINT32_MAX
 
 /* All of them. */
 struct levels {
@@ -281,8 +292,31 @@ struct levels {
 	bool whole;		/* groups are of vectors, not of blocks */
 	size_t n;
 	struct adding *adding;
-	double *shares;		/* of each vector's members, where these are always the same */
+	double *members_share;	/* of each vector's members, where these are always the same */
+	struct share *shares;	/* of the window at hand */
+	size_t n_shares, room;
 };
+
+static uint32_t group_of(const struct cpm_level *level, uint32_t block)
+{
+	return block == NOBODY ? level->silent_group : level->group_of[block];
+}
+
+/* So many shares more may come. Return: 0 or -ENOMEM */
+static int make_room(struct levels *l, size_t more)
+{
+	size_t room = 2 * (l->n_shares + more) + 64;
+	struct share *s;
+
+	if (l->room - l->n_shares >= more)
+		return 0;
+	s = realloc(l->shares, room * sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	l->shares = s;
+	l->room = room;
+	return 0;
+}
 
 static struct sums *touch(struct adding *a, uint32_t group)
 {
@@ -293,14 +327,6 @@ static struct sums *touch(struct adding *a, uint32_t group)
 		a->touched[a->n_touched++] = group;
 	}
 	return s;
-}
-
-static void add_amount(struct sums *s, const struct amount *a)
-{
-	for (unsigned int i = 0; i < CPM_STEPS; i++)
-		s->w.uj[i] += a->uj[i];
-	s->w.ticks += a->ticks;
-	s->w.residual += a->residual;
 }
 
 /* The power of a vector as it is known so far: equal shares are no power. */
@@ -360,12 +386,6 @@ static struct amount part_of(const struct amount *whole, double of, double ticks
 	return a;
 }
 
-static void add_to_silent(struct levels *l, const struct amount *a)
-{
-	for (size_t i = 0; i < l->n; i++)
-		add_amount(touch(&l->adding[i], l->adding[i].level->silent_group), a);
-}
-
 /* What @count ticks of vector @v come to, to its blocks. */
 static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
 {
@@ -373,33 +393,31 @@ static void divide_vector(struct levels *l, uint32_t v, const struct amount *who
 	const uint32_t *members = l->v->members + first;
 	bool fixed = l->v->base[v] == v && n;
 	struct cpm_sharing s = { 0 };
-	struct amount a;
 
 	if (!fixed) {
 		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
-		a = part_of(whole, s.part, s.n ? 0 : count);
 		if (!s.others)
-			add_to_silent(l, &a);
+			l->shares[l->n_shares++] = (struct share){ NOBODY, part_of(whole, s.part, s.n ? 0 : count) };
 	}
 	for (uint32_t m = 0; m < n; m++) {
-		double of = fixed ? l->shares[first + m] : cpm_share_of(l->v, l->d, &s, members[m]);
+		double of = fixed ? l->members_share[first + m] : cpm_share_of(l->v, l->d, &s, members[m]);
 
-		a = part_of(whole, of, of > 0 ? count / (of * n) : 0);
-		for (size_t i = 0; i < l->n; i++)
-			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[members[m]]), &a);
+		l->shares[l->n_shares++] = (struct share){ members[m], part_of(whole, of, of > 0 ? count / (of * n) : 0) };
 	}
 }
 
-/* Divide a window by groups. */
-static void divide(struct levels *l, const struct cpm_window *win)
+/* Divide a window into shares. Return: 0 or -ENOMEM */
+static int divide(struct levels *l, const struct cpm_window *win)
 {
 	const struct cpm_domain *d = l->d;
 	struct cpm_division div[CPM_STEPS];
 	bool by_shares = win->known && !win->fitted;
+	int ret = 0;
 
+	l->n_shares = 0;
 	for (unsigned int i = 0; i < d->steps; i++)
 		div[i] = cpm_divide(win, d->weights[i]);
-	for (size_t p = 0; p < win->n_parts; p++) {
+	for (size_t p = 0; p < win->n_parts && !ret; p++) {
 		uint32_t v = win->parts[p].vector;
 		double count = win->parts[p].count, expected = count * d->uj_per_tick[v];
 		struct amount whole = { .ticks = count };
@@ -407,39 +425,40 @@ static void divide(struct levels *l, const struct cpm_window *win)
 		for (unsigned int i = 0; i < d->steps; i++)
 			whole.uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
 		whole.residual = by_shares ? whole.uj[d->steps - 1] - expected : 0;
-		if (!l->whole)
+		ret = make_room(l, l->v->first[v + 1] - l->v->first[v] + 1ul);
+		if (!ret && l->whole)
+			l->shares[l->n_shares++] = (struct share){ v, whole };
+		else if (!ret)
 			divide_vector(l, v, &whole, count);
-		for (size_t i = 0; i < l->n && l->whole; i++)
-			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[v]), &whole);
 	}
+	return ret;
+}
+
+static void count_group(struct adding *a, uint32_t group, size_t window)
+{
+	a->sums[group].windows += a->counted[group] != window + 1;
+	a->counted[group] = window + 1;
 }
 
 /* First pass: how many known windows each group has a part in. */
-static void count_window(struct levels *l, const struct cpm_window *win)
+static void count_window(struct levels *l, const struct cpm_windows *c)
 {
 	const struct cpm_vectors *v = l->v;
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct adding *a = &l->adding[i];
 
-		a->n_touched = 0;
-		for (size_t p = 0; p < win->n_parts; p++) {
-			uint32_t vector = win->parts[p].vector, others = 0;
+		for (size_t p = 0; p < c->w.n_parts; p++) {
+			uint32_t vector = c->w.parts[p].vector, others = 0;
 
-			if (l->whole) {
-				touch(a, a->level->group_of[vector]);
-				continue;
-			}
-			for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++) {
-				touch(a, a->level->group_of[v->members[m]]);
+			for (uint32_t m = v->first[vector]; m < v->first[vector + 1] && !l->whole; m++) {
+				count_group(a, a->level->group_of[v->members[m]], c->number);
 				others += v->kinds[v->members[m]] != CPM_MARGINAL;
 			}
-			if (!others)
-				touch(a, a->level->silent_group);
-		}
-		for (size_t k = 0; k < a->n_touched; k++) {
-			a->sums[a->touched[k]].touched = false;
-			a->sums[a->touched[k]].windows++;
+			if (l->whole)
+				count_group(a, a->level->group_of[vector], c->number);
+			else if (!others)
+				count_group(a, a->level->silent_group, c->number);
 		}
 	}
 }
@@ -454,26 +473,46 @@ static uint64_t batches_of(uint64_t windows)
 /* The residual of one window more, into batches of as many windows each. */
 static void add_residual(struct sums *s)
 {
-	uint64_t batches = batches_of(s->windows);
-
-	if (!s->until)
-		s->until = (s->windows + batches - 1) / batches;
-	if (s->seen++ == s->until) {
-		s->at++;
-		s->until = ((s->at + 1) * s->windows + batches - 1) / batches;
+	if (s->seen == s->until) {
+		s->at += s->seen > 0;
+		s->until = ((s->at + 1) * s->windows + batches_of(s->windows) - 1) / batches_of(s->windows);
 	}
+	s->seen++;
 	s->batch[s->at] += s->w.residual;
 }
 
-/* Second pass: energies, purities, and residuals into batches. */
-static void sum_window(struct levels *l, const struct cpm_window *win)
+/* The window at hand, to the groups of a level. Those of one group follow each other often. */
+static void add_shares(const struct levels *l, struct adding *a)
 {
-	for (size_t i = 0; i < l->n; i++)
-		l->adding[i].n_touched = 0;
-	divide(l, win);
-	for (size_t i = 0; i < l->n; i++) {
+	size_t k = 0;
+
+	while (k < l->n_shares) {
+		uint32_t group = group_of(a->level, l->shares[k].block);
+		struct sums *s = touch(a, group);
+		struct amount w = s->w;
+
+		do {
+			const struct amount *more = &l->shares[k].a;
+
+			for (unsigned int i = 0; i < CPM_STEPS; i++)
+				w.uj[i] += more->uj[i];
+			w.ticks += more->ticks;
+			w.residual += more->residual;
+		} while (++k < l->n_shares && group_of(a->level, l->shares[k].block) == group);
+		s->w = w;
+	}
+}
+
+/* Second pass: energies, purities, and residuals into batches. Return: 0 or -ENOMEM */
+static int sum_window(struct levels *l, const struct cpm_window *win)
+{
+	int ret = divide(l, win);
+
+	for (size_t i = 0; i < l->n && !ret; i++) {
 		struct adding *a = &l->adding[i];
 
+		a->n_touched = 0;
+		add_shares(l, a);
 		for (size_t t = 0; t < a->n_touched; t++) {
 			struct sums *s = &a->sums[a->touched[t]];
 
@@ -487,6 +526,7 @@ static void sum_window(struct levels *l, const struct cpm_window *win)
 			memset(&s->w, 0, sizeof(s->w));
 		}
 	}
+	return ret;
 }
 
 static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
@@ -539,7 +579,7 @@ static void find_shares(struct levels *l)
 			continue;
 		s = cpm_share(l->v, l->d, v, 0);
 		for (uint32_t m = l->v->first[v]; m < l->v->first[v + 1]; m++)
-			l->shares[m] = cpm_share_of(l->v, l->d, &s, l->v->members[m]);
+			l->members_share[m] = cpm_share_of(l->v, l->d, &s, l->v->members[m]);
 	}
 }
 
@@ -548,16 +588,17 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 	int ret = 0;
 
 	l->adding = calloc(l->n + 1, sizeof(*l->adding));
-	l->shares = calloc(l->v->first[l->v->n_vectors] + 1ul, sizeof(*l->shares));
-	if (!l->adding || !l->shares)
+	l->members_share = calloc(l->v->first[l->v->n_vectors] + 1ul, sizeof(*l->members_share));
+	if (!l->adding || !l->members_share)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < l->n && !ret; i++) {
 		struct adding *a = &l->adding[i];
 
 		a->level = &levels[i];
 		a->sums = calloc(levels[i].n_groups + 1, sizeof(*a->sums));
+		a->counted = calloc(levels[i].n_groups + 1, sizeof(*a->counted));
 		a->touched = calloc(levels[i].n_groups + 1, sizeof(*a->touched));
-		ret = a->sums && a->touched ? 0 : -ENOMEM;
+		ret = a->sums && a->counted && a->touched ? 0 : -ENOMEM;
 	}
 	if (!ret && !l->whole)
 		find_shares(l);
@@ -567,9 +608,9 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 		ret = cpm_windows_begin(l->d, &c);
 		while (!ret && cpm_windows_next(&c)) {
 			if (pass)
-				sum_window(l, &c.w);
+				ret = sum_window(l, &c.w);
 			else if (c.w.known)
-				count_window(l, &c.w);
+				count_window(l, &c);
 		}
 		cpm_windows_end(&c);
 	}
@@ -579,8 +620,10 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 		if (!ret)
 			conclude_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
 		free(l->adding[i].sums);
+		free(l->adding[i].counted);
 		free(l->adding[i].touched);
 	}
+	free(l->members_share);
 	free(l->shares);
 	free(l->adding);
 	return ret;

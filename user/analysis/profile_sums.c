@@ -19,29 +19,59 @@ struct irq_cost {
 	bool taken, idle;
 };
 
+/* What follows from a frequency. */
+struct followed {
+	uint32_t value;
+	double weight, weighted, slower, tick_s;
+	struct irq_cost busy;		/* of a sample that is not idle */
+};
+
 /* A lane some entries at a time. Most samples have the frequency of the one before: what follows from it is kept. */
 struct reading {
 	const struct profile_input *in;
 	const struct profile_lane *lane;
 	struct lane_cursor c;
 	double lost;
-	uint32_t value;
-	double weight, weighted, slower, tick_s;
+	struct followed now, other;	/* the value at hand, and the one before: they take turns */
 	size_t n;
 	struct interval_entry entries[ENTRIES];
 	struct irq_cost costs[ENTRIES];
 };
 
-static void follow_value(struct reading *r, uint32_t value)
+static struct irq_cost cost_of(const struct reading *r, const struct followed *f, bool taken, bool idle)
 {
-	double interval_s = r->in->interval_ns * 1e-9;
+	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
+	struct irq_cost cost = { .taken = taken, .idle = idle };
 
-	r->value = value;
-	r->weight = value ? interval_weight(value, r->lost) : 0;
-	r->weighted = r->weight * value;
-	r->slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
+	if (cost.taken)
+		tick_s = cost.idle ? fmin(r->lane->idle_tick_ns * 1e-9, interval_s) : f->tick_s;
+	cost.ticks_s = tick_s;
+	if (cost.idle)
+		return cost;
+	cost.other_s = (interval_s - tick_s) * fmin(r->in->other * f->slower, 1);
+	cost.exposed_s = (interval_s - tick_s) * f->slower;
+	return cost;
+}
+
+static struct followed follow_value(const struct reading *r, uint32_t value)
+{
+	struct followed f = { .value = value };
+
+	f.weight = value ? interval_weight(value, r->lost) : 0;
+	f.weighted = f.weight * value;
+	f.slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
 	/* more than everything can not have been taken */
-	r->tick_s = fmin(r->lane->tick_ns * r->slower * 1e-9, interval_s);
+	f.tick_s = fmin(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
+	f.busy = cost_of(r, &f, true, false);
+	return f;
+}
+
+static void next_value(struct reading *r, uint32_t value)
+{
+	struct followed before = r->now;
+
+	r->now = value == r->other.value ? r->other : follow_value(r, value);
+	r->other = before;
 }
 
 static void begin_reading(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
@@ -50,33 +80,20 @@ static void begin_reading(struct reading *r, const struct profile_input *in, con
 	r->lane = lane;
 	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
 	lane_begin(&r->c, &lane->lane, lane->freq_khz);
-	follow_value(r, 0);
-}
-
-static struct irq_cost cost_of(const struct reading *r)
-{
-	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
-	struct irq_cost cost = { .taken = !r->c.t.made_up && !r->c.t.parked,
-				 .idle = r->in->kinds[r->c.t.block] == CPM_IDLE };
-
-	if (cost.taken)
-		tick_s = cost.idle ? fmin(r->lane->idle_tick_ns * 1e-9, interval_s) : r->tick_s;
-	cost.ticks_s = tick_s;
-	if (cost.idle)
-		return cost;
-	cost.other_s = (interval_s - tick_s) * fmin(r->in->other * r->slower, 1);
-	cost.exposed_s = (interval_s - tick_s) * r->slower;
-	return cost;
+	r->now = r->other = follow_value(r, 0);
 }
 
 /* Return: false at the end */
 static bool read_entries(struct reading *r)
 {
 	for (r->n = 0; r->n < ENTRIES && lane_next(&r->c); r->n++) {
-		if (r->c.value != r->value)
-			follow_value(r, r->c.value);
-		r->entries[r->n] = (struct interval_entry){ r->c.t, r->weight, r->weighted };
-		r->costs[r->n] = cost_of(r);
+		const struct cpm_tick *t = &r->c.t;
+		bool taken = !t->made_up && !t->parked, idle = r->in->kinds[t->block] == CPM_IDLE;
+
+		if (r->c.value != r->now.value)
+			next_value(r, r->c.value);
+		r->entries[r->n] = (struct interval_entry){ *t, r->now.weight, r->now.weighted };
+		r->costs[r->n] = taken && !idle ? r->now.busy : cost_of(r, &r->now, taken, idle);
 	}
 	return r->n;
 }
@@ -98,20 +115,38 @@ static void add_cost(const struct irq_cost *cost, double n, struct irq_sum *sum)
 	sum->exposed_s += n * cost->exposed_s;
 }
 
+/* That of samples one by one, however they were packed. */
+static void add_samples(const struct irq_cost *cost, uint32_t n, struct irq_sum *sum)
+{
+	double ticks_s = sum->ticks_s, other_s = sum->other_s, exposed_s = sum->exposed_s;
+
+	for (uint32_t i = 0; i < n; i++) {
+		ticks_s += cost->ticks_s;
+		other_s += cost->other_s;
+		exposed_s += cost->exposed_s;
+	}
+	sum->ticks_s = ticks_s;
+	sum->other_s = other_s;
+	sum->exposed_s = exposed_s;
+	for (uint32_t i = 0; i < n && cost->idle; i++) {
+		sum->idle_ticks++;
+		sum->idle_ticks_s += cost->ticks_s;
+	}
+}
+
 static void add_costs(const struct reading *r, const uint32_t *group_of, struct irq_sum *sums)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cpm_tick *t = &r->entries[i].t;
 		const struct irq_cost *cost = &r->costs[i];
 		uint32_t group = group_of[t->block];
-		double n = t->more + 1.0;
 
 		if (group == UINT32_MAX)
 			continue;
-		/* samples one by one, however they were packed */
-		for (uint32_t k = 0; cost->taken && t->more < LANE_ALIKE_MOST && k < t->more; k++, n--)
-			add_cost(cost, 1, &sums[group]);
-		add_cost(cost, n, &sums[group]);
+		if (cost->taken && t->more < LANE_ALIKE_MOST)
+			add_samples(cost, t->more + 1, &sums[group]);
+		else
+			add_cost(cost, t->more + 1.0, &sums[group]);
 	}
 }
 

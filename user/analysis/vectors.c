@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpm.h"
+#include "cpm_making.h"
 #include "grow.h"
 
 /* Vectors by their sorted members, while they are made. */
@@ -33,8 +33,14 @@ static int by_number(const void *a, const void *b)
 
 static bool same(const struct cpm_vectors *v, uint32_t vector, const uint32_t *blocks, size_t n)
 {
-	return v->first[vector + 1] - v->first[vector] == n &&
-	       (!n || !memcmp(v->members + v->first[vector], blocks, n * sizeof(*blocks)));
+	const uint32_t *members = v->members + v->first[vector];
+
+	if (v->first[vector + 1] - v->first[vector] != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (members[i] != blocks[i])
+			return false;
+	return true;
 }
 
 /* Slots have the vector + 1, 0: free. */
@@ -126,7 +132,7 @@ static uint64_t end_of(const struct cpm_tick *t)
 /* So many lanes are looked at one by one, more of them by a heap. */
 #define FEW_LANES	8
 
-static void leave_entry(struct cpm_walk *w, size_t lane)
+static void leave(struct cpm_walk *w, size_t lane)
 {
 	if (w->place[lane]) {
 		size_t last = w->active[--w->n_active];
@@ -136,7 +142,6 @@ static void leave_entry(struct cpm_walk *w, size_t lane)
 		w->place[lane] = 0;
 	}
 	w->inside[lane] = false;
-	w->ended[lane] = !lane_next(&w->at[lane]);
 }
 
 static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
@@ -152,8 +157,15 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 {
 	const struct cpm_tick *e = &w->at[lane].t;
 
-	if (w->inside[lane])
-		leave_entry(w, lane);
+	if (w->inside[lane]) {
+		w->ended[lane] = !lane_next(&w->at[lane]);
+		/* mostly another one follows at once, and counts as well */
+		if (!w->ended[lane] && e->tick == now && w->place[lane] && w->kinds[e->block] != CPM_IDLE) {
+			set_edge(w, lane, end_of(e));
+			return;
+		}
+		leave(w, lane);
+	}
 	while (!w->ended[lane] && end_of(e) <= now)
 		w->ended[lane] = !lane_next(&w->at[lane]);
 	if (w->ended[lane])
@@ -277,7 +289,7 @@ static int merge(struct table *t, struct cpm_walk *w, struct cpm_making *const *
 				remember(recent, w, n, vector);
 		}
 		for (size_t i = 0; i < n_making && !ret; i++)
-			ret = cpm_making_event(making[i], from, to - from, vector);
+			ret = cpm_making_put(making[i], from, to - from, vector);
 	}
 	return ret;
 }
