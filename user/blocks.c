@@ -171,6 +171,8 @@ void blocks_free(struct blocks *b)
 		fill_free(&b->ticks[i]);
 	free(b->ticks);
 	free(b->lanes);
+	free(b->counts.of);
+	free(b->beside.of);
 	meters_free(&b->meters);
 	windows_free(&b->windows);
 	free(b->kinds);

@@ -42,8 +42,7 @@ static uint64_t fill_most(const struct view *v)
 struct maker {
 	struct fill fill;
 	struct fill_lane *lane;
-	struct blocks_near near;
-	uint64_t near_samples, near_precise;	/* of that stretch, not counted yet */
+	struct blocks_near *near;		/* BLOCKS_NEAR of them, of all CPUs */
 	uint64_t next;				/* the tick after the last that was written */
 	uint32_t before;			/* the block of the last sample, UINT32_MAX: there was none */
 	uint64_t *met;				/* a bit of each block that was met here */
@@ -52,19 +51,14 @@ struct maker {
 	size_t n_order;
 };
 
-static void count_near(struct blocks *b, struct maker *m)
+static bool is_met(const struct maker *m, uint32_t block)
 {
-	if (!m->near_samples)
-		return;
-	b->functions[m->near.function].samples += m->near_samples;
-	b->functions[m->near.function].precise += m->near_precise;
-	m->near_samples = m->near_precise = 0;
+	return block / 64 < m->met_room && m->met[block / 64] >> block % 64 & 1;
 }
 
-/* A block was met: for the first time on this CPU? */
+/* A block was met for the first time on this CPU. */
 static int meet(struct maker *m, uint32_t block)
 {
-	uint64_t bit = 1ull << block % 64;
 	uint32_t *item;
 
 	if (block / 64 >= m->met_room) {
@@ -77,13 +71,11 @@ static int meet(struct maker *m, uint32_t block)
 		m->met = met;
 		m->met_room = room;
 	}
-	if (m->met[block / 64] & bit)
-		return 0;
 	item = kjoule_grow(&m->order, &m->n_order, sizeof(*item));
 	if (!item)
 		return -ENOMEM;
 	*item = block;
-	m->met[block / 64] |= bit;
+	m->met[block / 64] |= 1ull << block % 64;
 	return 0;
 }
 
@@ -108,30 +100,32 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 	int ret = 0;
 
 	for (const struct timeline_sample *end = s + n; s != end && !ret; s++) {
-		uint32_t block = m->near.function;
+		struct blocks_near *near = blocks_near_slot(m->near, s);
+		uint32_t block = near->function;
 
 		if (s->tick < m->next)
 			continue;	/* a tick has one sample */
-		if (blocks_is_near(&m->near, s, view_time(v, s->tick, s->late_ns))) {
-			m->near_samples++;
-			m->near_precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		if (blocks_is_near(near, s, view_time(v, s->tick, s->late_ns))) {
+			b->functions[block].samples++;
+			b->functions[block].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
 		} else {
-			count_near(b, m);
-			ret = blocks_of_sample(b, v, s, &m->near, &block);
-			if (!ret)
-				ret = meet(m, block);
-			if (ret)
-				break;
+			ret = blocks_of_sample(b, v, s, near, &block);
 		}
-		/* mostly it is the next tick, and as the one before */
-		if (packed && s->tick == m->next && lane_more(&m->lane->packed, s->tick, block, s->freq_khz)) {
-			m->before = block;
-			m->next++;
+		if (!ret && !is_met(m, block))
+			ret = meet(m, block);
+		if (ret)
+			break;
+		/* mostly it is the next tick */
+		if (!packed || s->tick != m->next) {
+			ret = put_sample(m, s, block);
 			continue;
 		}
-		ret = put_sample(m, s, block);
+		m->before = block;
+		m->next++;
+		if (!lane_more(&m->lane->packed, s->tick, block, s->freq_khz))
+			ret = lane_put(&m->lane->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
+				       s->freq_khz);
 	}
-	count_near(b, m);
 	return ret;
 }
 
@@ -200,15 +194,18 @@ static void leave_unexpected(struct timeline *tl)
 static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
 {
 	struct maker *makers = calloc(v->tl.n_cpus + 1, sizeof(*makers));
+	struct blocks_near *near = calloc(BLOCKS_NEAR, sizeof(*near));
 	uint32_t before = b->n_functions;
 	bool first = v->load;
-	int ret = makers ? 0 : -ENOMEM;
+	int ret = makers && near ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
-		makers[i] = (struct maker){ .fill = *who, .lane = &b->ticks[i], .before = UINT32_MAX };
+		makers[i] = (struct maker){ .fill = *who, .lane = &b->ticks[i], .near = near,
+					    .before = UINT32_MAX };
 		makers[i].fill.cpu = &v->tl.cpus[i];
 		makers[i].fill.holds = &b->windows.cpus[i];
 		b->ticks[i].apart = view_has_callers(v);
+		b->ticks[i].packed.counts = &b->counts;
 	}
 	if (!ret)
 		ret = put_all(b, v, makers);
@@ -232,6 +229,7 @@ static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
 		free(makers[i].met);
 		free(makers[i].order);
 	}
+	free(near);
 	free(makers);
 	return ret;
 }
@@ -304,6 +302,7 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 	int ret = sampled.of && sampled.now ? 0 : -ENOMEM;
 
 	l->apart = apart;
+	l->packed.counts = &b->beside;
 	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
 		const struct kjoule_awake *w = &v->rec.awake[i];
 		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);

@@ -13,7 +13,7 @@ void blocks_lookup_exit(struct blocks *b);
 /** blocks_pseudo() - a line that stands for something that is no program, and so is in no region. Return: 0 or -ENOMEM */
 int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *function);
 /*
- * The stretch of code that a CPU was found in last: [@start, @start + @len) of the process @tgid is @function's, as long as
+ * A stretch of code: [@start, @start + @len) of the process @tgid is @function's, as long as
  * nothing is told of any process, from @from_ns to @until_ns. @len 0: not known.
  */
 struct blocks_near {
@@ -21,6 +21,14 @@ struct blocks_near {
 	uint64_t from_ns, until_ns;
 	uint32_t tgid, function;
 };
+
+/* Stretches that were met last, by where in them. They are for whoever goes through samples; zeroed at first. */
+#define BLOCKS_NEAR	2048
+
+static inline struct blocks_near *blocks_near_slot(struct blocks_near *all, const struct timeline_sample *s)
+{
+	return &all[((s->ip >> 5) ^ (s->ip >> 16) ^ s->tgid * 37u) % BLOCKS_NEAR];
+}
 
 /** blocks_is_near() - is it the function of this sample? A sample more is the caller's to count then */
 static inline bool blocks_is_near(const struct blocks_near *near, const struct timeline_sample *s, uint64_t time_ns)

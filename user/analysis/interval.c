@@ -157,9 +157,10 @@ static void next_batch(struct interval_mean *m)
 	m->until = ((m->at + 1) * m->n + batches - 1) / batches;
 }
 
-/* So many values more, all of them alike. Each is added by itself: sums are those of the values, however they were packed. */
-static void add_values(struct interval_mean *m, const struct interval_entry *e, uint64_t left)
+void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, uint64_t left)
 {
+	if (!(e->weight > 0))
+		return;
 	while (left) {
 		double sum = m->sum, weight = m->weight, batch = m->batch, batch_weight = m->batch_weight;
 		uint64_t n = m->until - m->seen < left ? m->until - m->seen : left;
@@ -180,17 +181,6 @@ static void add_values(struct interval_mean *m, const struct interval_entry *e, 
 		m->batch_weight = batch_weight;
 		m->seen += n;
 		left -= n;
-	}
-}
-
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e,
-			size_t n)
-{
-	for (size_t k = 0; k < n; k++, e++) {
-		uint32_t group = group_of[e->t.block];
-
-		if (group != NO_GROUP && e->weight > 0)
-			add_values(&means[group], e, e->t.more + 1ull);
 	}
 }
 

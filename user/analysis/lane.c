@@ -38,6 +38,28 @@ static int make_room(struct lane *l)
 	return 0;
 }
 
+static int make_counts(struct lane_counts *c, uint32_t block)
+{
+	size_t n = 2 * (block + 1ul) + 256;
+	struct lane_count *of = realloc(c->of, n * sizeof(*of));
+
+	if (!of)
+		return -ENOMEM;
+	memset(of + c->n, 0, (n - c->n) * sizeof(*of));
+	c->of = of;
+	c->n = n;
+	return 0;
+}
+
+static int count(struct lane_counts *c, const struct cpm_tick *t, uint32_t value)
+{
+	if (t->block >= c->n && make_counts(c, t->block))
+		return -ENOMEM;
+	c->of[t->block].ticks += t->more + 1ul;
+	c->of[t->block].values += value ? t->more + 1ul : 0;
+	return 0;
+}
+
 /* The entry that waits. */
 static int write_last(struct lane *l)
 {
@@ -45,7 +67,7 @@ static int write_last(struct lane *l)
 	uint32_t differs = l->value ^ l->last_value;
 	uint8_t head = 0, rare = 0, *at;
 
-	if (make_room(l))
+	if (make_room(l) || (l->counts && count(l->counts, t, l->last_value)))
 		return -ENOMEM;
 	if (t->block >= 1u << 24)
 		rare |= LANE_BLOCK;
@@ -111,6 +133,22 @@ int lane_seal(struct lane *l)
 		l->room = l->len + LANE_SLACK;
 	}
 	return 0;
+}
+
+void lane_rare(struct lane_cursor *c, uint32_t *more)
+{
+	uint8_t rare = *c->at++;
+
+	c->t.made_up = rare & LANE_MADE_UP;
+	c->t.parked = !!(rare & LANE_PARKED);
+	if (rare & LANE_GAP)
+		c->next += lane_number(&c->at);
+	if (rare & LANE_MORE)
+		*more = lane_number(&c->at);
+	if (rare & LANE_BLOCK)
+		c->block = lane_number(&c->at);
+	if (rare & LANE_VALUE)
+		c->value = lane_number(&c->at);
 }
 
 int lane_rename(struct lane *l, const uint32_t *to, size_t n)

@@ -32,12 +32,21 @@ struct cpm_tick {
 /* So many samples in a row that are alike are one entry at most. */
 #define LANE_ALIKE_MOST	256
 
+/* Of each block: its ticks, and how many of these have a value. */
+struct lane_counts {
+	size_t n;
+	struct lane_count {
+		uint64_t ticks, values;
+	} *of;
+};
+
 /* What entries can be added to. */
 struct lane {
 	uint8_t *bytes;
 	size_t len, room;
 	uint32_t *to;		/* what blocks have become, see lane_rename(); NULL: what they were */
 	size_t n_to;
+	struct lane_counts *counts;	/* blocks are counted there, by their numbers before lane_rename(); NULL: nowhere */
 	/* of the last entry that was written */
 	uint64_t next;
 	uint32_t block, value;
@@ -150,22 +159,8 @@ static inline uint32_t lane_u32(const uint8_t *at)
 	return v;
 }
 
-/* What few entries have. */
-static inline void lane_rare(struct lane_cursor *c, uint32_t *more)
-{
-	uint8_t rare = *c->at++;
-
-	c->t.made_up = rare & LANE_MADE_UP;
-	c->t.parked = !!(rare & LANE_PARKED);
-	if (rare & LANE_GAP)
-		c->next += lane_number(&c->at);
-	if (rare & LANE_MORE)
-		*more = lane_number(&c->at);
-	if (rare & LANE_BLOCK)
-		c->block = lane_number(&c->at);
-	if (rare & LANE_VALUE)
-		c->value = lane_number(&c->at);
-}
+/** lane_rare() - what few entries have, for lane_next(). @more: out, if it has some */
+void lane_rare(struct lane_cursor *c, uint32_t *more);
 
 /* The cut is inside of the entry, or before it. Return: false: before it */
 static inline bool lane_cut(struct lane_cursor *c)
@@ -177,7 +172,7 @@ static inline bool lane_cut(struct lane_cursor *c)
 }
 
 /** lane_next() - Return: false if there is none */
-static inline bool lane_next(struct lane_cursor *c)
+static inline __attribute__((always_inline)) bool lane_next(struct lane_cursor *c)
 {
 	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
 	uint32_t more, mask;

@@ -38,6 +38,12 @@ struct reading {
 	struct irq_cost costs[ENTRIES];
 };
 
+/* fmin() of what is a number, without a call. */
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 static struct irq_cost cost_of(const struct reading *r, const struct followed *f, bool taken, bool idle)
 {
 	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
@@ -48,7 +54,7 @@ static struct irq_cost cost_of(const struct reading *r, const struct followed *f
 	cost.ticks_s = tick_s;
 	if (cost.idle)
 		return cost;
-	cost.other_s = (interval_s - tick_s) * fmin(r->in->other * f->slower, 1);
+	cost.other_s = (interval_s - tick_s) * least(r->in->other * f->slower, 1);
 	cost.exposed_s = (interval_s - tick_s) * f->slower;
 	return cost;
 }
@@ -61,7 +67,7 @@ static struct followed follow_value(const struct reading *r, uint32_t value)
 	f.weighted = f.weight * value;
 	f.slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
 	/* more than everything can not have been taken */
-	f.tick_s = fmin(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
+	f.tick_s = least(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
 	f.busy = cost_of(r, &f, true, false);
 	return f;
 }
@@ -98,13 +104,15 @@ static bool read_entries(struct reading *r)
 	return r->n;
 }
 
-/* What interrupts took of a group. */
-struct irq_sum {
+/* What is added up of a group. */
+struct group_sum {
+	struct interval_mean mean;
+	/* what interrupts took */
 	double ticks_s, other_s, exposed_s, idle_ticks_s;
 	uint64_t idle_ticks;
 };
 
-static void add_cost(const struct irq_cost *cost, double n, struct irq_sum *sum)
+static void add_cost(const struct irq_cost *cost, double n, struct group_sum *sum)
 {
 	sum->ticks_s += n * cost->ticks_s;
 	if (cost->idle && cost->taken) {
@@ -115,38 +123,61 @@ static void add_cost(const struct irq_cost *cost, double n, struct irq_sum *sum)
 	sum->exposed_s += n * cost->exposed_s;
 }
 
-/* That of samples one by one, however they were packed. */
-static void add_samples(const struct irq_cost *cost, uint32_t n, struct irq_sum *sum)
+/* Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were packed. */
+static inline void add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n, struct group_sum *sum)
 {
+	double all = sum->mean.sum, weight = sum->mean.weight, batch = sum->mean.batch, batch_weight = sum->mean.batch_weight;
 	double ticks_s = sum->ticks_s, other_s = sum->other_s, exposed_s = sum->exposed_s;
 
 	for (uint32_t i = 0; i < n; i++) {
+		all += e->weighted;
+		weight += e->weight;
+		batch += e->weighted;
+		batch_weight += e->weight;
 		ticks_s += cost->ticks_s;
 		other_s += cost->other_s;
 		exposed_s += cost->exposed_s;
 	}
+	sum->mean.seen += n;
+	sum->mean.sum = all;
+	sum->mean.weight = weight;
+	sum->mean.batch = batch;
+	sum->mean.batch_weight = batch_weight;
 	sum->ticks_s = ticks_s;
 	sum->other_s = other_s;
 	sum->exposed_s = exposed_s;
-	for (uint32_t i = 0; i < n && cost->idle; i++) {
-		sum->idle_ticks++;
-		sum->idle_ticks_s += cost->ticks_s;
-	}
 }
 
-static void add_costs(const struct reading *r, const uint32_t *group_of, struct irq_sum *sums)
+/* Any other: what follows from its frequency and, on a CPU, what interrupts took. */
+static void add_rarely(const struct interval_entry *e, const struct irq_cost *cost, bool shadow, struct group_sum *sum)
 {
+	uint32_t n = e->t.more + 1u;
+
+	interval_mean_add(&sum->mean, e, n);
+	if (!shadow && cost->taken && n <= LANE_ALIKE_MOST)
+		for (uint32_t i = 0; i < n; i++)
+			add_cost(cost, 1, sum);
+	else if (!shadow)
+		add_cost(cost, n, sum);
+}
+
+static void add_entries(const struct reading *r, const uint32_t *group_of, struct group_sum *sums)
+{
+	bool shadow = r->lane->shadow;
+
 	for (size_t i = 0; i < r->n; i++) {
-		const struct cpm_tick *t = &r->entries[i].t;
+		const struct interval_entry *e = &r->entries[i];
 		const struct irq_cost *cost = &r->costs[i];
-		uint32_t group = group_of[t->block];
+		uint32_t group = group_of[e->t.block], n = e->t.more + 1u;
+		struct group_sum *sum = &sums[group];
 
 		if (group == UINT32_MAX)
 			continue;
-		if (cost->taken && t->more < LANE_ALIKE_MOST)
-			add_samples(cost, t->more + 1, &sums[group]);
+		if (cost->taken && !cost->idle && !shadow && n <= LANE_ALIKE_MOST && e->weight > 0 &&
+		    n <= sum->mean.until - sum->mean.seen)
+			add_samples(e, cost, n, sum);
 		else
-			add_cost(cost, t->more + 1.0, &sums[group]);
+			add_rarely(e, cost, shadow, sum);
 	}
 }
 
@@ -154,8 +185,7 @@ static void add_costs(const struct reading *r, const uint32_t *group_of, struct 
 struct summing {
 	struct interval_lane at;
 	struct time_sum *times;
-	struct interval_mean *means;
-	struct irq_sum *costs;
+	struct group_sum *sums;
 };
 
 /* What is to be known of a block before its ticks are added up. */
@@ -163,6 +193,33 @@ struct presence {
 	enum { ABSENT, BESIDE, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
 	uint64_t values;			/* that the mean is of */
 };
+
+static void find_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool shadow)
+{
+	p->values += values;
+	if (ticks && !shadow)
+		p->where = PRESENT;
+	else if (ticks && p->where == ABSENT)
+		p->where = BESIDE;
+}
+
+/* Of lanes whose blocks were counted when they were written, which have the counts in common. Return: false if they were not */
+static bool find_counted(const struct profile_input *in, size_t l, struct presence *present)
+{
+	const struct cpm_lane *lane = &in->lanes[l].lane;
+	const struct lane_counts *counts = lane->packed && !lane->end ? lane->packed->counts : NULL;
+
+	if (!counts)
+		return false;
+	for (size_t k = 0; k < l; k++)
+		if (in->lanes[k].lane.packed && in->lanes[k].lane.packed->counts == counts)
+			return true;
+	for (size_t b = 0; b < counts->n; b++)
+		if (counts->of[b].ticks)
+			find_ticks(&present[lane->packed->to ? lane->packed->to[b] : b], counts->of[b].ticks,
+				   counts->of[b].values, in->lanes[l].shadow);
+	return true;
+}
 
 static struct presence *find_present(const struct profile_input *in)
 {
@@ -173,16 +230,11 @@ static struct presence *find_present(const struct profile_input *in)
 		return NULL;
 	present[in->silent_block].where = BESIDE;
 	for (size_t l = 0; l < in->n_lanes; l++) {
+		if (find_counted(in, l, present))
+			continue;
 		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
-		while (lane_next(&c)) {
-			struct presence *p = &present[c.t.block];
-
-			p->values += c.value ? c.t.more + 1 : 0;
-			if (!in->lanes[l].shadow)
-				p->where = PRESENT;
-			else if (p->where == ABSENT)
-				p->where = BESIDE;
-		}
+		while (lane_next(&c))
+			find_ticks(&present[c.t.block], c.t.more + 1ull, c.value ? c.t.more + 1ull : 0, in->lanes[l].shadow);
 	}
 	return present;
 }
@@ -198,10 +250,8 @@ static void sum_lanes(const struct profile *p, const struct profile_level *level
 			interval_lane_begin(&sums[i].at, sums[i].times, p->in->jitter);
 		while (read_entries(r)) {
 			for (size_t i = 0; i < n; i++) {
-				interval_means_add(sums[i].means, levels[i].group_of, r->entries, r->n);
+				add_entries(r, levels[i].group_of, sums[i].sums);
 				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
-				if (!lane->shadow)
-					add_costs(r, levels[i].group_of, sums[i].costs);
 			}
 		}
 		for (size_t i = 0; i < n; i++)
@@ -228,13 +278,13 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 
 		out->samples = sums->times[g].real;
 		out->time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
-		out->khz = interval_mean(&sums->means[g]);
+		out->khz = interval_mean(&sums->sums[g].mean);
 		out->count = sums->times[g];
-		out->ticks_s = sums->costs[g].ticks_s;
-		out->other_s = sums->costs[g].other_s;
-		out->exposed_s = sums->costs[g].exposed_s;
-		out->idle_ticks = sums->costs[g].idle_ticks;
-		out->idle_ticks_s = sums->costs[g].idle_ticks_s;
+		out->ticks_s = sums->sums[g].ticks_s;
+		out->other_s = sums->sums[g].other_s;
+		out->exposed_s = sums->sums[g].exposed_s;
+		out->idle_ticks = sums->sums[g].idle_ticks;
+		out->idle_ticks_s = sums->sums[g].idle_ticks_s;
 		out->off_s = time_error(in, out);
 		out->net_s = profile_uncertain(profile_sampled_time(out), out->off_s);
 	}
@@ -250,22 +300,20 @@ static int sum_levels(const struct profile *p, const struct presence *present, c
 	for (size_t i = 0; i < n && !ret; i++) {
 		memset(levels[i].out, 0, levels[i].n_groups * sizeof(*levels[i].out));
 		sums[i].times = calloc(levels[i].n_groups + 1, sizeof(*sums[i].times));
-		sums[i].means = calloc(levels[i].n_groups + 1, sizeof(*sums[i].means));
-		sums[i].costs = calloc(levels[i].n_groups + 1, sizeof(*sums[i].costs));
-		ret = sums[i].times && sums[i].means && sums[i].costs ? 0 : -ENOMEM;
+		sums[i].sums = calloc(levels[i].n_groups + 1, sizeof(*sums[i].sums));
+		ret = sums[i].times && sums[i].sums ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < n && !ret; i++)
 		for (uint32_t b = 0; b < p->in->n_blocks; b++)
 			if (levels[i].group_of[b] != UINT32_MAX)
-				sums[i].means[levels[i].group_of[b]].n += present[b].values;
+				sums[i].sums[levels[i].group_of[b]].mean.n += present[b].values;
 	if (!ret)
 		sum_lanes(p, levels, sums, n, r);
 	for (size_t i = 0; i < n && !ret; i++)
 		conclude_times(p->in, &levels[i], &sums[i]);
 	for (size_t i = 0; sums && i < n; i++) {
 		free(sums[i].times);
-		free(sums[i].means);
-		free(sums[i].costs);
+		free(sums[i].sums);
 	}
 	free(sums);
 	free(r);
