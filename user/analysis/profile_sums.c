@@ -123,28 +123,30 @@ static void add_cost(const struct irq_cost *cost, double n, struct group_sum *su
 	sum->exposed_s += n * cost->exposed_s;
 }
 
+/* Two sums that grow together. */
+typedef double pair __attribute__((vector_size(16)));
+
 /* Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were packed. */
 static inline void add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n, struct group_sum *sum)
 {
-	double all = sum->mean.sum, weight = sum->mean.weight, batch = sum->mean.batch, batch_weight = sum->mean.batch_weight;
-	double ticks_s = sum->ticks_s, other_s = sum->other_s, exposed_s = sum->exposed_s;
+	pair all = { sum->mean.sum, sum->mean.weight }, batch = { sum->mean.batch, sum->mean.batch_weight };
+	pair taken = { sum->ticks_s, sum->other_s }, value = { e->weighted, e->weight };
+	pair costs = { cost->ticks_s, cost->other_s };
+	double exposed_s = sum->exposed_s;
 
 	for (uint32_t i = 0; i < n; i++) {
-		all += e->weighted;
-		weight += e->weight;
-		batch += e->weighted;
-		batch_weight += e->weight;
-		ticks_s += cost->ticks_s;
-		other_s += cost->other_s;
+		all += value;
+		batch += value;
+		taken += costs;
 		exposed_s += cost->exposed_s;
 	}
 	sum->mean.seen += n;
-	sum->mean.sum = all;
-	sum->mean.weight = weight;
-	sum->mean.batch = batch;
-	sum->mean.batch_weight = batch_weight;
-	sum->ticks_s = ticks_s;
-	sum->other_s = other_s;
+	sum->mean.sum = all[0];
+	sum->mean.weight = all[1];
+	sum->mean.batch = batch[0];
+	sum->mean.batch_weight = batch[1];
+	sum->ticks_s = taken[0];
+	sum->other_s = taken[1];
 	sum->exposed_s = exposed_s;
 }
 

@@ -172,6 +172,8 @@ void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns)
 void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next);
 int timeline_skew_count(struct timeline_skew *s, struct timeline *tl);
 void timeline_skew_end(struct timeline_skew *s, struct timeline *tl);
+/** timeline_skew_find() - all of it, of samples that were kept */
+void timeline_skew_find(struct timeline *tl);
 
 /** timeline_due() - CLOCK_MONOTONIC at which tick @tick of a session is due, jitter included */
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);
