@@ -114,16 +114,16 @@ static struct sums *touch(struct adding *a, uint32_t group)
 	return s;
 }
 
-/* The part @of of @whole, which stands for @ticks. */
-static struct amount part_of(const struct amount *whole, double of, double ticks)
+/* One share more, for which there is room: the part @of of @whole, which stands for @ticks. */
+static void put_share(struct levels *l, uint32_t block, const struct amount *whole, double of, double ticks)
 {
-	struct amount a;
+	struct share *s = &l->shares[l->n_shares++];
 
+	s->block = block;
 	for (unsigned int i = 0; i < CPM_STEPS; i++)
-		a.uj[i] = of * whole->uj[i];
-	a.ticks = of * ticks;
-	a.residual = of * whole->residual;
-	return a;
+		s->a.uj[i] = of * whole->uj[i];
+	s->a.ticks = of * ticks;
+	s->a.residual = of * whole->residual;
 }
 
 /* What @count ticks of vector @v come to, to its blocks. */
@@ -138,12 +138,12 @@ static void divide_vector(struct levels *l, uint32_t v, const struct amount *who
 	if (!sharer->fixed) {
 		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
 		if (!s.others)
-			l->shares[l->n_shares++] = (struct share){ NOBODY, part_of(whole, s.part, s.n ? 0 : count) };
+			put_share(l, NOBODY, whole, s.part, s.n ? 0 : count);
 	}
 	for (uint32_t m = 0; m < n; m++) {
 		double of = sharer->fixed ? members_share[m] : cpm_share_of(l->v, l->d, &s, members[m]);
 
-		l->shares[l->n_shares++] = (struct share){ members[m], part_of(whole, of, of > 0 ? count / (of * n) : 0) };
+		put_share(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
 	}
 }
 
@@ -221,25 +221,32 @@ static void add_residual(struct sums *s)
 	s->batch[s->at] += s->w.residual;
 }
 
-/* The window at hand, to the groups of a level. Those of one group follow each other often. */
+/* The window at hand, to the groups of a level. Those of one group follow each other often, so sums are kept outside of it. */
 static void add_shares(const struct levels *l, struct adding *a)
 {
 	size_t k = 0;
 
+	_Static_assert(CPM_STEPS == 3, "one sum each");
 	while (k < l->n_shares) {
 		uint32_t group = group_of(a->level, l->shares[k].block);
 		struct sums *s = touch(a, group);
-		struct amount w = s->w;
+		double uj0 = s->w.uj[0], uj1 = s->w.uj[1], uj2 = s->w.uj[2];
+		double ticks = s->w.ticks, residual = s->w.residual;
 
 		do {
 			const struct amount *more = &l->shares[k].a;
 
-			for (unsigned int i = 0; i < CPM_STEPS; i++)
-				w.uj[i] += more->uj[i];
-			w.ticks += more->ticks;
-			w.residual += more->residual;
+			uj0 += more->uj[0];
+			uj1 += more->uj[1];
+			uj2 += more->uj[2];
+			ticks += more->ticks;
+			residual += more->residual;
 		} while (++k < l->n_shares && group_of(a->level, l->shares[k].block) == group);
-		s->w = w;
+		s->w.uj[0] = uj0;
+		s->w.uj[1] = uj1;
+		s->w.uj[2] = uj2;
+		s->w.ticks = ticks;
+		s->w.residual = residual;
 	}
 }
 

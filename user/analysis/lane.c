@@ -135,12 +135,12 @@ int lane_seal(struct lane *l)
 	return 0;
 }
 
-void lane_rare(struct lane_cursor *c, uint32_t *more)
+void lane_rare(struct lane_cursor *c, struct cpm_tick *t, uint32_t *more)
 {
 	uint8_t rare = *c->at++;
 
-	c->t.made_up = rare & LANE_MADE_UP;
-	c->t.parked = !!(rare & LANE_PARKED);
+	t->made_up = rare & LANE_MADE_UP;
+	t->parked = !!(rare & LANE_PARKED);
 	if (rare & LANE_GAP)
 		c->next += lane_number(&c->at);
 	if (rare & LANE_MORE)

@@ -159,20 +159,20 @@ static inline uint32_t lane_u32(const uint8_t *at)
 	return v;
 }
 
-/** lane_rare() - what few entries have, for lane_next(). @more: out, if it has some */
-void lane_rare(struct lane_cursor *c, uint32_t *more);
+/** lane_rare() - what few entries have, for lane_take(). @more: out, if it has some */
+void lane_rare(struct lane_cursor *c, struct cpm_tick *t, uint32_t *more);
 
 /* The cut is inside of the entry, or before it. Return: false: before it */
-static inline bool lane_cut(struct lane_cursor *c)
+static inline bool lane_cut(const struct lane_cursor *c, struct cpm_tick *t)
 {
-	if (c->t.tick >= c->end)
+	if (t->tick >= c->end)
 		return false;
-	c->t.more = c->end - c->t.tick - 1;
+	t->more = c->end - t->tick - 1;
 	return true;
 }
 
-/** lane_next() - Return: false if there is none */
-static inline __attribute__((always_inline)) bool lane_next(struct lane_cursor *c)
+/** lane_take() - lane_next() into @t; what goes with it is in the cursor. Return: false if there is none */
+static inline __attribute__((always_inline)) bool lane_take(struct lane_cursor *c, struct cpm_tick *t)
 {
 	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
 	uint32_t more, mask;
@@ -181,28 +181,34 @@ static inline __attribute__((always_inline)) bool lane_next(struct lane_cursor *
 	if (c->ticks) {
 		if ((const uint8_t *)c->ticks == c->last)
 			return false;
-		c->t = *c->ticks++;
+		*t = *c->ticks++;
 		c->value = c->values ? *c->values++ : 0;
-	} else {
-		if (c->at == c->last)
-			return false;
-		head = *c->at++;
-		mask = masks[head & 3];
-		c->block = (c->block & (mask ? 0 : UINT32_MAX)) | (lane_u32(c->at) & mask);
-		c->at += head & 3;
-		mask = head & 4 ? 0xffffff : 0;
-		c->value ^= lane_u32(c->at) & mask;
-		c->at += mask & 3;
-		more = head >> 3 & 15;
-		c->t.made_up = c->t.parked = 0;
-		if (head & 0x80)
-			lane_rare(c, &more);
-		c->t.tick = c->next;
-		c->t.block = c->to ? c->to[c->block] : c->block;
-		c->t.more = more;
-		c->next += more + 1ull;
+		return t->tick + t->more < c->end || lane_cut(c, t);
 	}
-	return c->t.tick + c->t.more < c->end || lane_cut(c);
+	if (c->at == c->last)
+		return false;
+	head = *c->at++;
+	mask = masks[head & 3];
+	c->block = (c->block & (mask ? 0 : UINT32_MAX)) | (lane_u32(c->at) & mask);
+	c->at += head & 3;
+	mask = head & 4 ? 0xffffff : 0;
+	c->value ^= lane_u32(c->at) & mask;
+	c->at += mask & 3;
+	more = head >> 3 & 15;
+	*t = (struct cpm_tick){ 0 };
+	if (head & 0x80)
+		lane_rare(c, t, &more);
+	t->tick = c->next;
+	t->block = c->to ? c->to[c->block] : c->block;
+	t->more = more;
+	c->next += more + 1ull;
+	return t->tick + more < c->end || lane_cut(c, t);
+}
+
+/** lane_next() - Return: false if there is none */
+static inline bool lane_next(struct lane_cursor *c)
+{
+	return lane_take(c, &c->t);
 }
 
 #endif /* KJOULE_LANE_H */

@@ -92,13 +92,14 @@ static void begin_reading(struct reading *r, const struct profile_input *in, con
 /* Return: false at the end */
 static bool read_entries(struct reading *r)
 {
-	for (r->n = 0; r->n < ENTRIES && lane_next(&r->c); r->n++) {
-		const struct cpm_tick *t = &r->c.t;
-		bool taken = !t->made_up && !t->parked, idle = r->in->kinds[t->block] == CPM_IDLE;
+	for (r->n = 0; r->n < ENTRIES && lane_take(&r->c, &r->entries[r->n].t); r->n++) {
+		struct interval_entry *e = &r->entries[r->n];
+		bool taken = !e->t.made_up && !e->t.parked, idle = r->in->kinds[e->t.block] == CPM_IDLE;
 
 		if (r->c.value != r->now.value)
 			next_value(r, r->c.value);
-		r->entries[r->n] = (struct interval_entry){ *t, r->now.weight, r->now.weighted };
+		e->weight = r->now.weight;
+		e->weighted = r->now.weighted;
 		r->costs[r->n] = taken && !idle ? r->now.busy : cost_of(r, &r->now, taken, idle);
 	}
 	return r->n;
