@@ -46,8 +46,39 @@ static int by_vector(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-/* So many are put in order one by one. */
+/* So many are put in order by counting how many are before each of them, which takes no branch that could go either way. */
 #define FEW_PARTS	48
+
+typedef int32_t quad __attribute__((vector_size(16)));
+
+/* Unsigned numbers as signed ones of the same order. */
+static int32_t ordered(uint32_t v)
+{
+	return (int32_t)(v ^ 1u << 31);
+}
+
+static void sort_few(struct cpm_part *p, size_t n)
+{
+	struct cpm_part sorted[FEW_PARTS];
+	quad keys[FEW_PARTS / 4];
+
+	memset(sorted, 0, n * sizeof(*sorted));
+	for (size_t i = 0; i < (n + 3) / 4 * 4; i++)
+		keys[i / 4][i % 4] = i < n ? ordered(p[i].vector) : INT32_MAX;
+	for (size_t i = 0; i < n; i++) {
+		int32_t key = ordered(p[i].vector);
+		quad before = { 0 }, all = { key, key, key, key };
+		size_t at;
+
+		for (size_t k = 0; k < (n + 3) / 4; k++)
+			before -= keys[k] < all;
+		at = before[0] + before[1] + before[2] + before[3];
+		/* those of one vector come to the same place, and leave the next ones empty */
+		sorted[at].vector = p[i].vector;
+		sorted[at].count += p[i].count;
+	}
+	memcpy(p, sorted, n * sizeof(*p));
+}
 
 /* In the order of their vectors, each once. */
 static void tidy_parts(struct cpm_making *m)
@@ -57,20 +88,15 @@ static void tidy_parts(struct cpm_making *m)
 
 	if (m->n_parts > FEW_PARTS)
 		qsort(p, m->n_parts, sizeof(*p), by_vector);
+	else
+		sort_few(p, m->n_parts);
 	for (size_t i = 0; i < m->n_parts; i++) {
-		struct cpm_part part = p[i];
-		size_t at = n;
-
-		while (at && p[at - 1].vector > part.vector)
-			at--;
-		if (at && p[at - 1].vector == part.vector) {
-			p[at - 1].count += part.count;
+		if (n && p[n - 1].vector == p[i].vector && p[i].count) {
+			p[n - 1].count += p[i].count;
 			continue;
 		}
-		for (size_t k = n; k > at; k--)
-			p[k] = p[k - 1];
-		p[at] = part;
-		n++;
+		p[n] = p[i];
+		n += p[i].count > 0;
 	}
 	m->n_parts = n;
 }
