@@ -51,6 +51,7 @@ struct blocks {
 	uint8_t *kinds;
 	struct fill_lane *ticks;	/* of each lane */
 	struct profile_lane *lanes;
+	struct lane_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */
 	struct windows windows;
 	size_t n_readings;		/* for which a CPU was held */
 	struct meters meters;

@@ -150,7 +150,8 @@ int cmd_annotate(int argc, char **argv)
 	v.region = opt.region;
 	if (report_regions_check(&v, path, &err)) {
 		cmd_warn("%s", err.text);
-		view_complain(&v, path);
+		if (!view_load(&v))
+			view_complain(&v, path);
 		view_close(&v);
 		return EXIT_FAILED;
 	}
@@ -167,7 +168,7 @@ int cmd_annotate(int argc, char **argv)
 		code = cmd_failed("%s: no function of what was asked for, and whose code can be seen, has %g %% of the whole",
 				  path, opt.percent_limit);
 	else if (ret)
-		code = cmd_failed("%s: %s", path, strerror(-ret));
+		code = cmd_failed("%s: %s", path, view_why_not(ret));
 	view_close(&v);
 	return code;
 }

@@ -81,6 +81,11 @@ int cmd_script(int argc, char **argv)
 		path = argv[optind];
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
+	code = view_load(&v);
+	if (code) {
+		view_close(&v);
+		return cmd_failed("%s: %s", path, view_why_not(code));
+	}
 	code = print_all(&v, format);
 	code = code ? cmd_failed("%s: %s", path, code == -ESTALE ? "changed while it was read; what was before is above" :
 				 strerror(-code)) : view_complain(&v, path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What becomes of ticks without a sample; see fill.h. Called by blocks.c, which
+ * What becomes of ticks without a sample; see fill.h. Called by blocks_lanes.c, which
  * says what the conventions are.
  */
 #include <errno.h>

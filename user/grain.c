@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Units of code; see grain.h. Called by blocks.c for each address that was sampled, so what was found
+ * Units of code; see grain.h. Called by blocks_lookup.c for each address that was sampled, so what was found
  * once is kept: units by address, control flow by function.
  */
 #include <errno.h>

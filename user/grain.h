@@ -10,7 +10,7 @@
 #include "named.h"
 #include "view.h"
 
-/* GRAIN_REGION: no code, but what the program says it is at; blocks.c makes these units. */
+/* GRAIN_REGION: no code, but what the program says it is at; blocks_lookup.c makes these units. */
 enum grain_kind { GRAIN_FUNCTION, GRAIN_OBJECT, GRAIN_LINE, GRAIN_LOOP, GRAIN_BLOCK, GRAIN_NAMED, GRAIN_REGION };
 
 /* Why code is counted as its function, though something finer was asked for. */

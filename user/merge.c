@@ -465,7 +465,7 @@ int merge_add(struct merge *m, const char *path, struct kjoule_error *err)
 	if (ret)
 		run_free(&run);
 	if (ret && !err->text[0])
-		kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
+		kjoule_fail(err, -ret, "%s: %s", path, view_why_not(ret));
 	if (!ret) {
 		m->damaged |= view_complain_file(&v, path) != EXIT_DONE;
 		complain_objects(m, &v);

@@ -254,7 +254,7 @@ static bool has_recorder(const struct view *v, const struct kjoule_cpus *cpus)
 	return beside;
 }
 
-/* The lanes of the CPUs, and of the recorder beside them; blocks.c has that one's behind the CPUs'. */
+/* The lanes of the CPUs, and of the recorder beside them; blocks_lanes.c has that one's behind the CPUs'. */
 static int lanes_of(const struct view *v, const struct kjoule_cpus *cpus, uint32_t **lanes, size_t *n)
 {
 	*lanes = calloc(v->tl.n_cpus + 2, sizeof(**lanes));

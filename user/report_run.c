@@ -269,7 +269,8 @@ int report_one(const char *path, struct report_options *opt)
 	v.by_process = opt->processes && opt->vectors;
 	if (report_regions_check(&v, path, &err)) {
 		cmd_warn("%s", err.text);
-		view_complain(&v, path);
+		if (!view_load(&v))
+			view_complain(&v, path);
 		view_close(&v);
 		return EXIT_FAILED;
 	}
@@ -287,7 +288,7 @@ int report_one(const char *path, struct report_options *opt)
 		code = cmd_failed("%s: the energy is not known; give --weight time or --weight samples",
 				  path);
 	else if (code && code != -ESRCH && code != -ENOENT && code != -EDOM)
-		code = cmd_failed("%s: %s", path, strerror(-code));
+		code = cmd_failed("%s: %s", path, view_why_not(code));
 	else
 		code = view_complain(&v, path) || code ? EXIT_FAILED : EXIT_DONE;
 	view_close(&v);

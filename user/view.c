@@ -41,6 +41,40 @@ out:
 	kjoule_meta_free(&now);
 }
 
+/* Nobody has to know what is in the records before all of them are gone through. */
+static bool may_wait(const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return v->rec.ended && v->rec.end.stop_ns > s->t0_ns && !s->edge_duty && !s->vpm.interval_ns;
+}
+
+const char *view_why_not(int error)
+{
+	return error == -ESTALE ? "changed while it was read; is it being recorded again?" : strerror(-error);
+}
+
+int view_load(struct view *v)
+{
+	const struct timeline_sample *samples;
+	size_t cpu, n;
+	int ret = 0;
+
+	if (!v->load)
+		return 0;
+	while ((ret = view_load_next(v->load, &cpu, &samples, &n)) > 0)
+		;
+	view_load_end(v);
+	return ret;
+}
+
+void view_load_end(struct view *v)
+{
+	view_load_close(v->load);
+	v->load = NULL;
+	timeline_finish(&v->tl);
+}
+
 int view_open(const char *path, struct view *v, struct kjoule_error *err)
 {
 	uint64_t max_tick = UINT64_MAX;
@@ -61,26 +95,26 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 		max_tick = TICKS_MOST;
 	v->max_tick = max_tick;
 	if (v->rec.left_in_file)
-		ret = view_samples_load(v);
+		ret = view_load_open(v, &v->load);
+	if (!ret && !may_wait(v))
+		ret = view_load(v);
 	for (size_t i = 0; i < v->rec.n_streams && !v->rec.left_in_file && !ret; i++) {
 		const struct kjoule_stream *stream = &v->rec.streams[i];
 
 		ret = timeline_add(&v->tl, stream->cpu, kjoule_recording_package(&v->rec, stream->cpu),
 				   stream->records, stream->len, max_tick);
 	}
-	if (!ret) {
+	if (!ret && !v->rec.left_in_file)
 		timeline_finish(&v->tl);
-		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps,
-				      &v->side_band_skipped);
-	}
+	if (!ret)
+		ret = kjoule_maps_new(v->rec.side_band, v->rec.side_band_len, &v->maps, &v->side_band_skipped);
 	if (!ret)
 		ret = kjoule_regions_new(v->rec.regions, v->rec.regions_len, v->rec.side_band, v->rec.side_band_len,
 					 s->t0_ns, v->rec.ended && v->rec.end.stop_ns > s->t0_ns ? v->rec.end.stop_ns :
 					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
-		return kjoule_fail(err, -ret, "%s: %s", path, ret == -ESTALE ?
-				   "changed while it was read; is it being recorded again?" : strerror(-ret));
+		return kjoule_fail(err, -ret, "%s: %s", path, view_why_not(ret));
 	}
 	use_live_kernel(v);
 	return 0;
@@ -101,17 +135,10 @@ void view_close(struct view *v)
 	kjoule_kallsyms_free(v->live);
 	kjoule_maps_free(v->maps);
 	kjoule_regions_free(v->regions);
+	view_load_close(v->load);
 	timeline_free(&v->tl);
 	kjoule_recording_free(&v->rec);
 	memset(v, 0, sizeof(*v));
-}
-
-uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
-{
-	const struct kjoule_session_info *s = &v->rec.meta.session;
-
-	return s->t0_ns + tick * s->interval_ns + kjoule_jitter(s->seed, s->first_tick + tick, s->jitter_ns) +
-	       late_ns;
 }
 
 const char *view_vdso(struct view *v)
@@ -280,9 +307,15 @@ uint64_t view_start_ns(const struct view *v)
 int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err)
 {
 	struct kjoule_session_info *s = &v->rec.meta.session;
-	double whole_s = view_duration_s(v);
-	uint64_t end = v->tl.end_tick, from = from_ns / s->interval_ns < end ? timeline_first(s, s->t0_ns + from_ns) : end;
+	uint64_t from, end;
+	double whole_s;
+	int ret = view_load(v);
 
+	if (ret)
+		return kjoule_fail(err, -ret, "%s: %s", path, view_why_not(ret));
+	whole_s = view_duration_s(v);
+	end = v->tl.end_tick;
+	from = from_ns / s->interval_ns < end ? timeline_first(s, s->t0_ns + from_ns) : end;
 	if (from >= end)
 		return kjoule_fail(err, ENODATA, "%s: --from %.9g s: the recording has %.9g s", path, from_ns * 1e-9, whole_s);
 	if (to_ns / s->interval_ns < end && timeline_first(s, s->t0_ns + to_ns) < end)

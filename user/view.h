@@ -14,6 +14,7 @@
 #include "timeline.h"
 #include "unwind.h"
 
+struct view_load;
 struct view_object;
 struct view_stacks;
 
@@ -33,6 +34,7 @@ struct view {
 	double whole_s;
 	struct kjoule_recording rec;
 	struct timeline tl;
+	struct view_load *load;		/* NULL: the timeline is there; else see view_load() */
 	uint64_t max_tick;		/* no tick can be larger */
 	struct kjoule_maps *maps;
 	struct kjoule_regions *regions;
@@ -83,10 +85,18 @@ int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s)
  * Return: 1; 0: there is none; -ESTALE: the file is not what it was; or -errno
  */
 int view_samples_next(struct view_samples *s, const struct timeline_sample **sample);
+/** view_samples_batch() - some of the next ones, @n of them, until the next call. Return: as view_samples_next() */
+int view_samples_batch(struct view_samples *s, const struct timeline_sample **samples, size_t *n);
 void view_samples_close(struct view_samples *s);
 
-/** view_open() - Return: 0 or -errno with the reason in @err */
+/**
+ * view_open() - Return: 0 or -errno with the reason in @err
+ *
+ * A large recording is gone through once: its timeline has no more than the CPUs until blocks_new() or view_load().
+ */
 int view_open(const char *path, struct view *v, struct kjoule_error *err);
+/** view_load() - have the timeline made, if it is not. Return: 0; -ESTALE: the file is not what it was; or -errno */
+int view_load(struct view *v);
 void view_close(struct view *v);
 /** view_vdso() - the recording's copy of the kernel's code in every process, as a file; NULL: it has none */
 const char *view_vdso(struct view *v);
@@ -99,7 +109,13 @@ int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns,
 /** view_start_ns() - CLOCK_MONOTONIC that --from and --to are counted from */
 uint64_t view_start_ns(const struct view *v);
 /** view_time() - CLOCK_MONOTONIC of a record */
-uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns);
+static inline uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return s->t0_ns + tick * s->interval_ns + late_ns +
+	       (s->jitter_ns ? kjoule_jitter(s->seed, s->first_tick + tick, s->jitter_ns) : 0);
+}
 /** view_resolve() - strings live as long as the view */
 void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place);
 /** view_resolve_at() - the same for any address of a process */
@@ -141,6 +157,8 @@ const char *view_missing(const struct view *v, size_t *i, int *error);
 int view_complain(const struct view *v, const char *path);
 /** view_complain_file() - the same of the file itself, not of objects without symbols */
 int view_complain_file(const struct view *v, const char *path);
+/** view_why_not() - for users, why going through the samples failed */
+const char *view_why_not(int error);
 /** view_why_missing() - for users, of view_missing()'s @error; until the next call */
 const char *view_why_missing(int error);
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The samples of a view, CPU by CPU and as often as wanted: out of the timeline if it has kept them, else out of the
- * file; see view.h. view_samples_load() makes the timeline of a recording whose samples are left in the file.
+ * file; see view.h. Where they are left in the file, the timeline is made by whoever goes through all of them first.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "view.h"
 #include "view_samples.h"
+
+/* Samples of the file that are brought at a time. */
+#define BATCH	256
 
 struct view_samples {
 	const struct timeline_cpu *kept;	/* NULL: they were not */
@@ -16,7 +19,10 @@ struct view_samples {
 	struct timeline nothing;		/* of the walk, when it goes there again */
 	/* of the file's ticks those that are looked at, which are counted from the first of them on */
 	uint64_t from, to;
-	struct timeline_sample inside;
+	int end;				/* 0 or -errno behind the batch, 1: there may be more */
+	size_t at, n;				/* the next of the batch */
+	struct kjoule_sample packed[BATCH];
+	struct timeline_sample batch[BATCH];
 };
 
 static int open_stream(const struct view *v, size_t i, struct timeline *tl, struct view_samples **out)
@@ -40,8 +46,10 @@ static int open_stream(const struct view *v, size_t i, struct timeline *tl, stru
 	if (ret) {
 		view_samples_close(s);
 		*out = NULL;
+		return ret;
 	}
-	return ret;
+	s->end = 1;
+	return 0;
 }
 
 int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s)
@@ -55,9 +63,82 @@ int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s)
 	return 0;
 }
 
-int view_samples_next(struct view_samples *s, const struct timeline_sample **sample)
+/* Return: 1; 0 at the end; or -errno */
+static int bring(struct view_samples *s)
 {
 	const struct kjoule_record *rec;
+	size_t n;
+	int ret = s->end;
+
+	s->at = s->n = 0;
+	while (ret > 0 && s->n < BATCH) {
+		n = kjoule_records_samples(s->records, s->packed, BATCH - s->n);
+		s->n += timeline_walk_samples(s->walk, s->packed, n, s->batch + s->n);
+		if (n)
+			continue;
+		s->end = ret = kjoule_records_next(s->records, &rec);
+		if (ret <= 0)
+			break;
+		ret = timeline_walk_record(s->walk, rec);
+		if (ret > 0)
+			s->batch[s->n++] = *timeline_walk_sample(s->walk);
+		s->end = ret < 0 ? ret : 1;
+		ret = s->end;
+	}
+	return s->n ? 1 : ret;
+}
+
+/* Of the batch what is between the ends of a cut. */
+static void cut(struct view_samples *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->batch[i].tick < s->from)
+			continue;
+		if (s->batch[i].tick >= s->to) {
+			s->end = 0;
+			break;
+		}
+		s->batch[n] = s->batch[i];
+		s->batch[n++].tick -= s->from;
+	}
+	s->n = n;
+}
+
+/* The next batch, of one sample at least. Return: 1; 0 at the end; or -errno */
+static int fill(struct view_samples *s)
+{
+	int ret;
+
+	do {
+		ret = bring(s);
+		if (ret > 0 && (s->from || s->to < UINT64_MAX))
+			cut(s);
+	} while (ret > 0 && !s->n);
+	return ret;
+}
+
+int view_samples_batch(struct view_samples *s, const struct timeline_sample **samples, size_t *n)
+{
+	int ret = 1;
+
+	if (s->kept) {
+		*samples = s->kept->samples + s->next;
+		*n = s->kept->n_samples - s->next;
+		s->next = s->kept->n_samples;
+		return *n > 0;
+	}
+	if (s->at == s->n)
+		ret = fill(s);
+	*samples = s->batch + s->at;
+	*n = s->n - s->at;
+	s->at = s->n;
+	return ret;
+}
+
+int view_samples_next(struct view_samples *s, const struct timeline_sample **sample)
+{
 	int ret;
 
 	if (s->kept) {
@@ -66,28 +147,13 @@ int view_samples_next(struct view_samples *s, const struct timeline_sample **sam
 		*sample = &s->kept->samples[s->next++];
 		return 1;
 	}
-	while ((ret = kjoule_records_next(s->records, &rec)) > 0) {
-		const struct timeline_sample *now;
-
-		ret = timeline_walk_record(s->walk, rec);
-		if (ret < 0)
+	if (s->at == s->n) {
+		ret = fill(s);
+		if (ret <= 0)
 			return ret;
-		if (!ret)
-			continue;
-		now = timeline_walk_sample(s->walk);
-		if (now->tick >= s->to)
-			return 0;
-		if (now->tick < s->from)
-			continue;
-		*sample = now;
-		if (s->from) {
-			s->inside = *now;
-			s->inside.tick -= s->from;
-			*sample = &s->inside;
-		}
-		return 1;
 	}
-	return ret;
+	*sample = &s->batch[s->at++];
+	return 1;
 }
 
 void view_samples_close(struct view_samples *s)
@@ -100,79 +166,126 @@ void view_samples_close(struct view_samples *s)
 	free(s);
 }
 
-/* Where the load is in each stream. */
-struct load {
-	struct view_samples *samples;
-	const struct timeline_sample *now;	/* NULL: none is left */
-	uint64_t last;				/* tick of the one before, + 1 */
+/* The samples of all CPUs, for the first time: in slices of ticks, because the skew is between CPUs. */
+struct view_load {
+	struct view *v;
+	struct timeline_skew *skew;
+	size_t n, cpu;				/* the CPU that is at hand */
+	bool begun;
+	uint64_t from;				/* of the slice */
+	uint64_t *last;				/* of each CPU: the tick of the sample before, + 1 */
+	struct view_samples **samples;
 };
 
-/* Go on to the next sample. Return: 0 or -errno */
-static int advance(struct load *l)
+int view_load_open(struct view *v, struct view_load **out)
 {
-	int ret;
+	struct view_load *l = calloc(1, sizeof(*l));
+	int ret = l ? 0 : -ENOMEM;
 
-	l->last = l->now ? l->now->tick + 1 : 0;
-	ret = view_samples_next(l->samples, &l->now);
-	if (ret <= 0)
-		l->now = NULL;
-	return ret < 0 ? ret : 0;
+	*out = l;
+	if (ret)
+		return ret;
+	l->v = v;
+	l->n = v->rec.n_streams;
+	l->skew = timeline_skew_new();
+	l->last = calloc(l->n + 1, sizeof(*l->last));
+	l->samples = calloc(l->n + 1, sizeof(*l->samples));
+	ret = l->skew && l->last && l->samples ? 0 : -ENOMEM;
+	for (size_t i = 0; i < l->n && !ret; i++)
+		ret = open_stream(v, i, &v->tl, &l->samples[i]);
+	return ret;
 }
 
-/* The samples of all CPUs in slices of ticks. */
-static int walk_all(struct load *loads, size_t n, struct timeline *tl, struct timeline_skew *skew)
+/* On to the next slice that has a sample. Return: 1; 0: there is none; or -errno */
+static int next_slice(struct view_load *l)
 {
-	int ret = 0;
+	uint64_t from = UINT64_MAX;
+	int ret;
 
-	for (size_t i = 0; i < n && !ret; i++)
-		ret = advance(&loads[i]);
-	while (!ret) {
-		uint64_t from = UINT64_MAX;
+	if (l->begun && l->n > 1) {
+		ret = timeline_skew_count(l->skew, &l->v->tl);
+		if (ret)
+			return ret;
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		struct view_samples *s = l->samples[i];
 
-		for (size_t i = 0; i < n; i++)
-			if (loads[i].now && loads[i].now->tick < from)
-				from = loads[i].now->tick;
-		if (from == UINT64_MAX)
-			break;
-		timeline_skew_slice(skew, from);
-		for (size_t i = 0; i < n; i++) {
-			struct load *l = &loads[i];
-
-			while (!ret && l->now && l->now->tick - from < TIMELINE_SLICE) {
-				/* a tick that a CPU has twice is damage */
-				if (l->now->tick + 1 != l->last)
-					timeline_skew_put(skew, l->now->tick, l->now->late_ns);
-				ret = advance(l);
-			}
+		if (s->at == s->n) {
+			ret = fill(s);
+			if (ret < 0)
+				return ret;
 		}
-		if (!ret && n > 1)
-			ret = timeline_skew_count(skew, tl);
+		if (s->at < s->n && s->batch[s->at].tick < from)
+			from = s->batch[s->at].tick;
+	}
+	if (from == UINT64_MAX)
+		return 0;
+	timeline_skew_slice(l->skew, from);
+	l->from = from;
+	l->cpu = 0;
+	l->begun = true;
+	return 1;
+}
+
+/* Those of the batch at hand that are in the slice. */
+static size_t in_slice(const struct view_load *l, const struct view_samples *s)
+{
+	size_t n = s->n - s->at;
+
+	if (n && s->batch[s->n - 1].tick - l->from >= TIMELINE_SLICE)
+		for (n = 0; s->batch[s->at + n].tick - l->from < TIMELINE_SLICE; n++)
+			;
+	return n;
+}
+
+int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sample **samples, size_t *n)
+{
+	struct view_samples *s;
+	int ret = 1;
+
+	while (ret > 0) {
+		if (!l->begun || l->cpu == l->n) {
+			ret = next_slice(l);
+			continue;
+		}
+		s = l->samples[l->cpu];
+		if (s->at == s->n)
+			ret = fill(s);
+		if (ret < 0)
+			break;
+		ret = 1;
+		*n = in_slice(l, s);
+		if (!*n) {
+			l->cpu++;
+			continue;
+		}
+		*cpu = l->cpu;
+		*samples = s->batch + s->at;
+		s->at += *n;
+		timeline_skew_samples(l->skew, *samples, *n, &l->last[l->cpu]);
+		return 1;
 	}
 	return ret;
 }
 
-int view_samples_load(struct view *v)
+void view_load_close(struct view_load *l)
 {
-	struct load *loads = calloc(v->rec.n_streams + 1, sizeof(*loads));
-	struct timeline_skew *skew = timeline_skew_new();
 	unsigned int chunks;
-	int ret = loads && skew ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < v->rec.n_streams && !ret; i++)
-		ret = open_stream(v, i, &v->tl, &loads[i].samples);
-	if (!ret)
-		ret = walk_all(loads, v->rec.n_streams, &v->tl, skew);
-	for (size_t i = 0; loads && i < v->rec.n_streams; i++) {
-		struct view_samples *s = loads[i].samples;
+	if (!l)
+		return;
+	for (size_t i = 0; l->samples && i < l->n; i++) {
+		struct view_samples *s = l->samples[i];
 
 		if (s) {
-			v->tl.damaged += kjoule_records_damage(s->records, &chunks);
-			v->rec.unpackable += chunks;
-			v->rec.streams[i].len = kjoule_records_bytes(s->records);
+			l->v->tl.damaged += kjoule_records_damage(s->records, &chunks);
+			l->v->rec.unpackable += chunks;
+			l->v->rec.streams[i].len = kjoule_records_bytes(s->records);
 		}
 		view_samples_close(s);
 	}
-	timeline_skew_end(skew, &v->tl);
-	free(loads);
-	return ret;
+	timeline_skew_end(l->skew, &l->v->tl);
+	free(l->samples);
+	free(l->last);
+	free(l);
 }

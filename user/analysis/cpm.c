@@ -26,20 +26,6 @@
 #define REFINE_PURITY	0.5
 #define REFINE_WINDOWS	8
 
-/* Batches of consecutive windows, over which the residuals are summed. */
-#define BATCHES		40
-
-/*
- * An edge of the counter is seen at the next tick: what one window has too much by that the next one lacks, and
- * the sum of both is right. Batches of few windows would seem to vary by what cancels out between them: they have so many, and there are
- * fewer of them, but no fewer than FEW as long as there are windows for that.
- */
-#define LONG_BATCH	8	/* windows */
-#define FEW		5	/* batches */
-
-/* Refinement that does not come to an end may still move so many times its last step. */
-#define REST_MOST	100.0
-
 struct cpm_division cpm_divide(const struct cpm_window *w, const double *weights)
 {
 	struct cpm_division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
@@ -54,57 +40,63 @@ double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
 	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
 }
 
-/* What tells whether a vector fills enough of enough windows to be divided by. */
-struct presence {
+/* What is summed up of a vector in a step; @own and @windows tell whether it fills enough of enough windows to be divided by. */
+struct step_sum {
+	double uj, ticks;
 	double own;
 	uint64_t windows;
 };
 
-static bool is_pure(const struct presence *p, double ticks)
+static bool is_pure(const struct step_sum *s)
 {
-	return p->windows >= REFINE_WINDOWS && p->own >= REFINE_PURITY * ticks;
+	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
+}
+
+static void step_window(const struct cpm_window *w, const double *weights, struct step_sum *sums, bool presence)
+{
+	struct cpm_division div = cpm_divide(w, weights);
+
+	for (size_t p = 0; p < w->n_parts; p++) {
+		struct step_sum *s = &sums[w->parts[p].vector];
+		double n = w->parts[p].count;
+
+		s->uj += w->uj * n * cpm_tick_share(&div, w->parts[p].vector);
+		s->ticks += n;
+		if (presence) {
+			s->own += n * n / (double)(w->to - w->from);
+			s->windows++;
+		}
+	}
 }
 
 /*
  * One step: the energy of each known window, divided by @weights, gives the mean
- * power of each vector (ALEA, equation 2 or 9). @presence: of each vector, NULL: not asked for
+ * power of each vector (ALEA, equation 2 or 9). @pure: out, NULL: not asked for
  */
-static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks,
-		struct presence *presence)
+static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks, bool *pure)
 {
+	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
 	double all_uj = 0, all_ticks = 0;
 	struct cpm_windows c;
 	int ret = cpm_windows_begin(d, &c);
 
-	memset(power, 0, d->n_vectors * sizeof(*power));
-	memset(ticks, 0, d->n_vectors * sizeof(*ticks));
+	ret = sums ? ret : -ENOMEM;
 	while (!ret && cpm_windows_next(&c)) {
-		const struct cpm_window *w = &c.w;
-		struct cpm_division div;
-
-		if (!w->known)
+		if (!c.w.known)
 			continue;
-		div = cpm_divide(w, weights);
-		for (size_t p = 0; p < w->n_parts; p++) {
-			uint32_t v = w->parts[p].vector;
-
-			power[v] += w->uj * w->parts[p].count * cpm_tick_share(&div, v);
-			ticks[v] += w->parts[p].count;
-			if (presence) {
-				double n = w->parts[p].count;
-
-				presence[v].own += n * n / (double)(w->to - w->from);
-				presence[v].windows++;
-			}
-		}
-		all_uj += w->uj;
-		all_ticks += w->to - w->from;
+		step_window(&c.w, weights, sums, pure);
+		all_uj += c.w.uj;
+		all_ticks += c.w.to - c.w.from;
 	}
 	cpm_windows_end(&c);
 	/* Who was in no known window gets the mean of all. */
-	for (uint32_t v = 0; v < d->n_vectors; v++)
-		power[v] = ticks[v] > 0 ? power[v] / ticks[v] :
-			   all_ticks > 0 ? all_uj / all_ticks : 0;
+	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
+		power[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
+		ticks[v] = sums[v].ticks;
+		if (pure)
+			pure[v] = is_pure(&sums[v]);
+	}
+	free(sums);
 	return ret;
 }
 
@@ -172,17 +164,13 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 
 static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, double *ticks)
 {
-	struct presence *presence = calloc(d->n_vectors, sizeof(*presence));
-	int ret = presence ? find_alone(v, d) : -ENOMEM;
+	int ret = find_alone(v, d);
 
 	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
 		d->weights[0][k] = 1;
 	if (!ret)
-		ret = step(d, d->weights[0], d->uj_per_tick, ticks, presence);
-	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
-		pure[k] = is_pure(&presence[k], ticks[k]);
+		ret = step(d, d->weights[0], d->uj_per_tick, ticks, pure);
 	d->silent_known = pure[CPM_SILENT];
-	free(presence);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
 		next_weights(v, d, pure, ticks, d->weights[i]);
 		ret = step(d, d->weights[i], d->uj_per_tick, ticks, NULL);
@@ -247,62 +235,6 @@ void cpm_domain_free(struct cpm_domain *d)
 	memset(d, 0, sizeof(*d));
 }
 
-/* What a part of a window, or a group's share of it, comes to. */
-struct amount {
-	double uj[CPM_STEPS];	/* with the shares of each step */
-	double ticks;		/* for the purity */
-	double residual;
-};
-
-/* What is summed up for a group. */
-struct sums {
-	double uj[CPM_STEPS];
-	double ticks, own;
-	uint64_t windows;	/* known ones it has a part in */
-	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
-	uint32_t at;		/* the batch */
-	double batch[BATCHES];
-	struct amount w;	/* of the window at hand */
-	bool touched;
-};
-
-/* A level being added up. */
-struct adding {
-	const struct cpm_level *level;
-	struct sums *sums;
-	uint32_t *touched;
-	size_t n_touched;
-};
-
-/* All of them. */
-struct levels {
-	const struct cpm_vectors *v;
-	const struct cpm_domain *d;
-	bool whole;		/* groups are of vectors, not of blocks */
-	size_t n;
-	struct adding *adding;
-	double *shares;		/* of each vector's members, where these are always the same */
-};
-
-static struct sums *touch(struct adding *a, uint32_t group)
-{
-	struct sums *s = &a->sums[group];
-
-	if (!s->touched) {
-		s->touched = true;
-		a->touched[a->n_touched++] = group;
-	}
-	return s;
-}
-
-static void add_amount(struct sums *s, const struct amount *a)
-{
-	for (unsigned int i = 0; i < CPM_STEPS; i++)
-		s->w.uj[i] += a->uj[i];
-	s->w.ticks += a->ticks;
-	s->w.residual += a->residual;
-}
-
 /* The power of a vector as it is known so far: equal shares are no power. */
 static double power_of(const struct cpm_domain *d, uint32_t vector)
 {
@@ -346,261 +278,4 @@ double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
 	if (v->kinds[block] == CPM_MARGINAL)
 		return (1 - s->part) / (s->n - s->others);
 	return s->known ? s->part * say(d, block) / s->all : s->part / s->others;
-}
-
-/* The part @of of @whole, which stands for @ticks. */
-static struct amount part_of(const struct amount *whole, double of, double ticks)
-{
-	struct amount a;
-
-	for (unsigned int i = 0; i < CPM_STEPS; i++)
-		a.uj[i] = of * whole->uj[i];
-	a.ticks = of * ticks;
-	a.residual = of * whole->residual;
-	return a;
-}
-
-static void add_to_silent(struct levels *l, const struct amount *a)
-{
-	for (size_t i = 0; i < l->n; i++)
-		add_amount(touch(&l->adding[i], l->adding[i].level->silent_group), a);
-}
-
-/* What @count ticks of vector @v come to, to its blocks. */
-static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
-{
-	uint32_t first = l->v->first[v], n = l->v->first[v + 1] - first;
-	const uint32_t *members = l->v->members + first;
-	bool fixed = l->v->base[v] == v && n;
-	struct cpm_sharing s = { 0 };
-	struct amount a;
-
-	if (!fixed) {
-		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
-		a = part_of(whole, s.part, s.n ? 0 : count);
-		if (!s.others)
-			add_to_silent(l, &a);
-	}
-	for (uint32_t m = 0; m < n; m++) {
-		double of = fixed ? l->shares[first + m] : cpm_share_of(l->v, l->d, &s, members[m]);
-
-		a = part_of(whole, of, of > 0 ? count / (of * n) : 0);
-		for (size_t i = 0; i < l->n; i++)
-			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[members[m]]), &a);
-	}
-}
-
-/* Divide a window by groups. */
-static void divide(struct levels *l, const struct cpm_window *win)
-{
-	const struct cpm_domain *d = l->d;
-	struct cpm_division div[CPM_STEPS];
-	bool by_shares = win->known && !win->fitted;
-
-	for (unsigned int i = 0; i < d->steps; i++)
-		div[i] = cpm_divide(win, d->weights[i]);
-	for (size_t p = 0; p < win->n_parts; p++) {
-		uint32_t v = win->parts[p].vector;
-		double count = win->parts[p].count, expected = count * d->uj_per_tick[v];
-		struct amount whole = { .ticks = count };
-
-		for (unsigned int i = 0; i < d->steps; i++)
-			whole.uj[i] = by_shares ? win->uj * count * cpm_tick_share(&div[i], v) : expected;
-		whole.residual = by_shares ? whole.uj[d->steps - 1] - expected : 0;
-		if (!l->whole)
-			divide_vector(l, v, &whole, count);
-		for (size_t i = 0; i < l->n && l->whole; i++)
-			add_amount(touch(&l->adding[i], l->adding[i].level->group_of[v]), &whole);
-	}
-}
-
-/* First pass: how many known windows each group has a part in. */
-static void count_window(struct levels *l, const struct cpm_window *win)
-{
-	const struct cpm_vectors *v = l->v;
-
-	for (size_t i = 0; i < l->n; i++) {
-		struct adding *a = &l->adding[i];
-
-		a->n_touched = 0;
-		for (size_t p = 0; p < win->n_parts; p++) {
-			uint32_t vector = win->parts[p].vector, others = 0;
-
-			if (l->whole) {
-				touch(a, a->level->group_of[vector]);
-				continue;
-			}
-			for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++) {
-				touch(a, a->level->group_of[v->members[m]]);
-				others += v->kinds[v->members[m]] != CPM_MARGINAL;
-			}
-			if (!others)
-				touch(a, a->level->silent_group);
-		}
-		for (size_t k = 0; k < a->n_touched; k++) {
-			a->sums[a->touched[k]].touched = false;
-			a->sums[a->touched[k]].windows++;
-		}
-	}
-}
-
-static uint64_t batches_of(uint64_t windows)
-{
-	uint64_t most = windows < FEW ? windows : FEW, n = windows / LONG_BATCH;
-
-	return n < most ? most : n < BATCHES ? n : BATCHES;
-}
-
-/* The residual of one window more, into batches of as many windows each. */
-static void add_residual(struct sums *s)
-{
-	uint64_t batches = batches_of(s->windows);
-
-	if (!s->until)
-		s->until = (s->windows + batches - 1) / batches;
-	if (s->seen++ == s->until) {
-		s->at++;
-		s->until = ((s->at + 1) * s->windows + batches - 1) / batches;
-	}
-	s->batch[s->at] += s->w.residual;
-}
-
-/* Second pass: energies, purities, and residuals into batches. */
-static void sum_window(struct levels *l, const struct cpm_window *win)
-{
-	for (size_t i = 0; i < l->n; i++)
-		l->adding[i].n_touched = 0;
-	divide(l, win);
-	for (size_t i = 0; i < l->n; i++) {
-		struct adding *a = &l->adding[i];
-
-		for (size_t t = 0; t < a->n_touched; t++) {
-			struct sums *s = &a->sums[a->touched[t]];
-
-			for (unsigned int k = 0; k < CPM_STEPS; k++)
-				s->uj[k] += s->w.uj[k];
-			s->ticks += s->w.ticks;
-			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
-			if (win->known)
-				add_residual(s);
-			s->touched = false;
-			memset(&s->w, 0, sizeof(s->w));
-		}
-	}
-}
-
-static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
-{
-	uint64_t batches = batches_of(s->windows);
-	double sum = 0, squares = 0;
-
-	memset(g, 0, sizeof(*g));
-	g->uj = s->uj[steps - 1];
-	g->readings = s->windows;
-	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
-	for (uint64_t i = 0; i < batches; i++)
-		sum += s->batch[i];
-	for (uint64_t i = 0; i < batches; i++)
-		squares += pow(s->batch[i] - sum / batches, 2);
-	if (batches <= 1)
-		return;
-	g->dof = batches - 1;
-	g->variance = squares * batches / g->dof;
-}
-
-/*
- * What further refinement would still move. The steps shrink like a geometric series, by a factor that depends on how
- * windows are filled: it is that of all groups together, because a step of a group whose power is that of its neighbours may be
- * next to nothing by chance, and the one after it not.
- */
-static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
-{
-	double first = 0, last = 0, rest = REST_MOST;
-
-	if (steps < 3)
-		return;
-	for (uint32_t g = 0; g < n_groups; g++) {
-		first += fabs(sums[g].uj[1] - sums[g].uj[0]);
-		last += fabs(sums[g].uj[2] - sums[g].uj[1]);
-	}
-	if (last < first)
-		rest = fmin(last / (first - last), REST_MOST);
-	for (uint32_t g = 0; g < n_groups; g++)
-		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
-}
-
-/* Vectors without marginal members are always shared alike. */
-static void find_shares(struct levels *l)
-{
-	for (uint32_t v = 0; v < l->v->n_vectors; v++) {
-		struct cpm_sharing s;
-
-		if (l->v->base[v] != v)
-			continue;
-		s = cpm_share(l->v, l->d, v, 0);
-		for (uint32_t m = l->v->first[v]; m < l->v->first[v + 1]; m++)
-			l->shares[m] = cpm_share_of(l->v, l->d, &s, l->v->members[m]);
-	}
-}
-
-static int add_up(struct levels *l, const struct cpm_level *levels)
-{
-	int ret = 0;
-
-	l->adding = calloc(l->n + 1, sizeof(*l->adding));
-	l->shares = calloc(l->v->first[l->v->n_vectors] + 1ul, sizeof(*l->shares));
-	if (!l->adding || !l->shares)
-		ret = -ENOMEM;
-	for (size_t i = 0; i < l->n && !ret; i++) {
-		struct adding *a = &l->adding[i];
-
-		a->level = &levels[i];
-		a->sums = calloc(levels[i].n_groups + 1, sizeof(*a->sums));
-		a->touched = calloc(levels[i].n_groups + 1, sizeof(*a->touched));
-		ret = a->sums && a->touched ? 0 : -ENOMEM;
-	}
-	if (!ret && !l->whole)
-		find_shares(l);
-	for (int pass = 0; pass < 2 && !ret; pass++) {
-		struct cpm_windows c;
-
-		ret = cpm_windows_begin(l->d, &c);
-		while (!ret && cpm_windows_next(&c)) {
-			if (pass)
-				sum_window(l, &c.w);
-			else if (c.w.known)
-				count_window(l, &c.w);
-		}
-		cpm_windows_end(&c);
-	}
-	for (size_t i = 0; l->adding && i < l->n; i++) {
-		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
-			conclude(&l->adding[i].sums[g], l->d->steps, &levels[i].out[g]);
-		if (!ret)
-			conclude_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
-		free(l->adding[i].sums);
-		free(l->adding[i].touched);
-	}
-	free(l->shares);
-	free(l->adding);
-	return ret;
-}
-
-int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n)
-{
-	return add_up(&(struct levels){ .v = v, .d = d, .n = n }, levels);
-}
-
-int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
-{
-	return cpm_levels(v, d, &(struct cpm_level){ group_of, silent_group, n_groups, out }, 1);
-}
-
-int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-		      uint32_t n_groups, struct cpm_group *out)
-{
-	const struct cpm_level level = { .group_of = group_of, .n_groups = n_groups, .out = out };
-
-	return add_up(&(struct levels){ .v = v, .d = d, .whole = true, .n = 1 }, &level);
 }

@@ -72,7 +72,8 @@ int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t 
 		    struct cpm_vectors *v);
 void cpm_vectors_free(struct cpm_vectors *v);
 
-#define CPM_RECENT	2048
+#define CPM_RECENT_BITS	13
+#define CPM_RECENT	(1u << CPM_RECENT_BITS)
 
 /* A walk over all CPUs at once; the inside of struct cpm_events. */
 struct cpm_walk {
@@ -80,8 +81,10 @@ struct cpm_walk {
 	struct lane_cursor *at;		/* the lane's entry */
 	bool *ended;			/* it has none */
 	bool *inside;			/* the walk is inside that entry, not before it */
+	/* lanes that are at a block that counts: as long as there are few, the block of each of them */
+	uint32_t *running;
 	size_t *place;			/* in @active, + 1; 0: not there */
-	size_t *active, n_active;	/* lanes that are at a block that counts */
+	size_t *active, n_active;
 	size_t n_lanes;
 	uint64_t now;			/* the next edge of all */
 	uint64_t *edges;		/* of each lane's entry, as long as there are few lanes */

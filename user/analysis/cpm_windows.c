@@ -3,33 +3,13 @@
  * Windows between the moves of a counter, as cpm.h has them: made from the readings and from what ran, packed, and gone
  * through as often as wanted. Used by cpm.c, fit.c and all models.
  */
+#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cpm_divide.h"
-
-/*
- * Windows from the readings; those at both ends are known only in part. Readings without
- * a tick between them are one: what was spent between them belongs to the ticks before,
- * because none of its own was seen. While they are made:
- */
-struct cpm_making {
-	const struct cpm_vectors *v;
-	struct cpm_irq irq;
-	bool has_irq;
-	struct cpm_domain *d;
-	const struct cpm_reading *readings;
-	size_t n;
-	uint64_t end_tick;
-	size_t last, next;		/* the readings that the window is between; see next_window() */
-	bool first, only;		/* the first move of the counter; it moves once */
-	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
-	uint64_t silent;		/* its ticks at which nothing ran */
-	size_t untaken;
-	struct cpm_part *parts;		/* of the window at hand */
-	size_t n_parts, room;
-};
+#include "cpm_making.h"
 
 /* Ticks that [a, b) and [from, to) have in common. */
 static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
@@ -66,8 +46,39 @@ static int by_vector(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-/* So many are put in order one by one. */
+/* So many are put in order by counting how many are before each of them, which takes no branch that could go either way. */
 #define FEW_PARTS	48
+
+typedef int32_t quad __attribute__((vector_size(16)));
+
+/* Unsigned numbers as signed ones of the same order. */
+static int32_t ordered(uint32_t v)
+{
+	return (int32_t)(v ^ 1u << 31);
+}
+
+static void sort_few(struct cpm_part *p, size_t n)
+{
+	struct cpm_part sorted[FEW_PARTS];
+	quad keys[FEW_PARTS / 4];
+
+	memset(sorted, 0, n * sizeof(*sorted));
+	for (size_t i = 0; i < (n + 3) / 4 * 4; i++)
+		keys[i / 4][i % 4] = i < n ? ordered(p[i].vector) : INT32_MAX;
+	for (size_t i = 0; i < n; i++) {
+		int32_t key = ordered(p[i].vector);
+		quad before = { 0 }, all = { key, key, key, key };
+		size_t at;
+
+		for (size_t k = 0; k < (n + 3) / 4; k++)
+			before -= keys[k] < all;
+		at = before[0] + before[1] + before[2] + before[3];
+		/* those of one vector come to the same place, and leave the next ones empty */
+		sorted[at].vector = p[i].vector;
+		sorted[at].count += p[i].count;
+	}
+	memcpy(p, sorted, n * sizeof(*p));
+}
 
 /* In the order of their vectors, each once. */
 static void tidy_parts(struct cpm_making *m)
@@ -77,19 +88,15 @@ static void tidy_parts(struct cpm_making *m)
 
 	if (m->n_parts > FEW_PARTS)
 		qsort(p, m->n_parts, sizeof(*p), by_vector);
+	else
+		sort_few(p, m->n_parts);
 	for (size_t i = 0; i < m->n_parts; i++) {
-		struct cpm_part part = p[i];
-		size_t at = n;
-
-		while (at && p[at - 1].vector > part.vector)
-			at--;
-		if (at && p[at - 1].vector == part.vector) {
-			p[at - 1].count += part.count;
+		if (n && p[n - 1].vector == p[i].vector && p[i].count) {
+			p[n - 1].count += p[i].count;
 			continue;
 		}
-		memmove(p + at + 1, p + at, (n - at) * sizeof(*p));
-		p[at] = part;
-		n++;
+		p[n] = p[i];
+		n += p[i].count > 0;
 	}
 	m->n_parts = n;
 }
@@ -134,11 +141,18 @@ static void take_out(struct cpm_making *m, struct cpm_window *w)
 
 /*
  * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if
- * the energy is known, which follows; how many parts; and of each what its vector is beyond the one before (the
- * silent one comes last: it is beyond all), times two, and one more if its count follows, less two.
+ * the energy is known, which follows; how many parts; four bits for each of these; and of each what its vector is beyond
+ * the one before (the silent one comes last: it is beyond all) and by how much its count is more than one. The four bits say
+ * how many bytes these two have, so that nothing depends on a number that has just been read.
  */
-#define PART_MOST	20
+#define PART_MOST	13
 #define WINDOW_MOST	40
+
+/* Parts are read a little beyond their end. */
+#define SLACK		8
+
+static const uint8_t count_bytes[] = { 0, 1, 2, 8 };
+static const uint64_t count_masks[] = { 0, 0xff, 0xffff, UINT64_MAX };
 
 static uint8_t *put_number(uint8_t *at, uint64_t v)
 {
@@ -151,9 +165,9 @@ static uint8_t *put_number(uint8_t *at, uint64_t v)
 static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 {
 	struct cpm_domain *d = m->d;
-	size_t most = WINDOW_MOST + PART_MOST * m->n_parts;
+	size_t most = WINDOW_MOST + PART_MOST * m->n_parts + SLACK;
+	uint8_t *at, *bits;
 	uint32_t before = 0;
-	uint8_t *at;
 
 	if (d->windows_room - d->windows_len < most) {
 		size_t room = d->windows_room + d->windows_room / 2 + most + 4096;
@@ -170,13 +184,22 @@ static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 		at += sizeof(w->uj);
 	}
 	at = put_number(at, m->n_parts);
+	bits = at;
+	at += (m->n_parts + 1) / 2;
+	memset(bits, 0, at - bits);
 	for (size_t p = 0; p < m->n_parts; p++) {
 		const struct cpm_part *part = &m->parts[p];
 		uint32_t beyond = part->vector - before;	/* modulo 2^32 */
+		unsigned int bytes = beyond < 1u << 8 ? 1 : beyond < 1u << 16 ? 2 : beyond < 1u << 24 ? 3 : 4;
+		uint64_t more = htole64(part->count - 1);
+		unsigned int code = part->count == 1 ? 0 : part->count <= 1u << 8 ? 1 : part->count <= 1u << 16 ? 2 : 3;
 
-		at = put_number(at, (uint64_t)beyond << 1 | (part->count != 1));
-		if (part->count != 1)
-			at = put_number(at, part->count - 2);
+		bits[p / 2] |= (code << 2 | (bytes - 1)) << p % 2 * 4;
+		beyond = htole32(beyond);
+		memcpy(at, &beyond, sizeof(beyond));
+		at += bytes;
+		memcpy(at, &more, sizeof(more));
+		at += count_bytes[code];
 		before = part->vector;
 	}
 	d->windows_len = at - d->windows;
@@ -311,7 +334,7 @@ int cpm_windows_begin(const struct cpm_domain *d, struct cpm_windows *c)
 bool cpm_windows_next(struct cpm_windows *c)
 {
 	const struct cpm_domain *d = c->d;
-	const uint8_t *at = c->at;
+	const uint8_t *at = c->at, *bits;
 	struct cpm_window *w = &c->w;
 	uint32_t vector = 0;
 	uint64_t v;
@@ -330,10 +353,16 @@ bool cpm_windows_next(struct cpm_windows *c)
 	}
 	w->fitted = d->fitted ? d->fitted[c->number] : d->all_fitted;
 	w->n_parts = lane_number(&at);
+	bits = at;
+	at += (w->n_parts + 1) / 2;
 	for (size_t p = 0; p < w->n_parts; p++) {
-		v = lane_number(&at);
-		vector += v >> 1;
-		c->parts[p] = (struct cpm_part){ vector, v & 1 ? lane_number(&at) + 2 : 1 };
+		unsigned int code = bits[p / 2] >> p % 2 * 4, bytes = (code & 3) + 1;
+
+		vector += le32toh(lane_u32(at)) & UINT32_MAX >> (32 - 8 * bytes);
+		at += bytes;
+		memcpy(&v, at, sizeof(v));
+		at += count_bytes[code >> 2 & 3];
+		c->parts[p] = (struct cpm_part){ vector, (le64toh(v) & count_masks[code >> 2 & 3]) + 1 };
 	}
 	c->at = at;
 	return true;

@@ -30,10 +30,8 @@ static void edge(struct interval_lane *t)
 		if (group == NO_GROUP)
 			continue;
 		t->sums[group].variance += coarse ? t->coarse_variance : 0.5;
-		if (coarse)
-			t->sums[group].coarse++;
-		else
-			t->sums[group].fine++;
+		t->sums[group].coarse += coarse;
+		t->sums[group].fine += !coarse;
 	}
 }
 
@@ -151,29 +149,38 @@ static void next_batch(struct interval_mean *m)
 {
 	uint64_t batches = m->n < INTERVAL_BATCHES ? m->n : INTERVAL_BATCHES;
 
-	m->at += m->seen > 0;
+	if (m->seen > 0) {
+		m->batches[m->at].sum = m->batch;
+		m->batches[m->at++].weight = m->batch_weight;
+		m->batch = m->batch_weight = 0;
+	}
 	m->until = ((m->at + 1) * m->n + batches - 1) / batches;
 }
 
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e,
-			size_t n)
+void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, uint64_t left)
 {
-	for (size_t k = 0; k < n; k++, e++) {
-		uint32_t group = group_of[e->t.block];
-		struct interval_mean *m;
+	if (!(e->weight > 0))
+		return;
+	while (left) {
+		double sum = m->sum, weight = m->weight, batch = m->batch, batch_weight = m->batch_weight;
+		uint64_t n = m->until - m->seen < left ? m->until - m->seen : left;
 
-		if (group == NO_GROUP || !(e->weight > 0))
+		if (!n) {
+			next_batch(m);
 			continue;
-		m = &means[group];
-		for (uint32_t i = 0; i <= e->t.more; i++) {
-			if (m->seen == m->until)
-				next_batch(m);
-			m->seen++;
-			m->sum += e->weighted;
-			m->weight += e->weight;
-			m->batch[m->at] += e->weighted;
-			m->batch_weight[m->at] += e->weight;
 		}
+		for (uint64_t i = 0; i < n; i++) {
+			sum += e->weighted;
+			weight += e->weight;
+			batch += e->weighted;
+			batch_weight += e->weight;
+		}
+		m->sum = sum;
+		m->weight = weight;
+		m->batch = batch;
+		m->batch_weight = batch_weight;
+		m->seen += n;
+		left -= n;
 	}
 }
 
@@ -185,7 +192,8 @@ struct value interval_mean(const struct interval_mean *m)
 	if (batches < 2)
 		return (struct value){ mean, NAN, NAN };
 	for (uint64_t i = 0; i < batches; i++)
-		squares += pow(m->batch[i] - mean * m->batch_weight[i], 2);
+		squares += i == m->at ? pow(m->batch - mean * m->batch_weight, 2) :
+			   pow(m->batches[i].sum - mean * m->batches[i].weight, 2);
 	half = interval_t(batches - 1) * sqrt(squares * batches / (batches - 1)) / m->weight;
 	return (struct value){ mean, mean - half, mean + half };
 }

@@ -98,14 +98,20 @@ void interval_lane_end(struct interval_lane *l, uint64_t end_tick);
  */
 struct interval_mean {
 	uint64_t n, seen, until;
-	uint32_t at;
+	uint64_t at;			/* the batch at hand: */
+	double batch, batch_weight;
 	double sum, weight;
-	double batch[INTERVAL_BATCHES];
-	double batch_weight[INTERVAL_BATCHES];
+	struct {
+		double sum, weight;
+	} batches[INTERVAL_BATCHES];	/* those before it */
 };
 
-void interval_means_add(struct interval_mean *means, const uint32_t *group_of, const struct interval_entry *e,
-			size_t n);
+/**
+ * interval_mean_add() - @n values more, all of them those of @e
+ *
+ * Each is added by itself: sums are those of the values, however they were packed.
+ */
+void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, uint64_t n);
 /** interval_mean() - NAN without any value */
 struct value interval_mean(const struct interval_mean *m);
 

@@ -38,6 +38,28 @@ static int make_room(struct lane *l)
 	return 0;
 }
 
+static int make_counts(struct lane_counts *c, uint32_t block)
+{
+	size_t n = 2 * (block + 1ul) + 256;
+	struct lane_count *of = realloc(c->of, n * sizeof(*of));
+
+	if (!of)
+		return -ENOMEM;
+	memset(of + c->n, 0, (n - c->n) * sizeof(*of));
+	c->of = of;
+	c->n = n;
+	return 0;
+}
+
+static int count(struct lane_counts *c, const struct cpm_tick *t, uint32_t value)
+{
+	if (t->block >= c->n && make_counts(c, t->block))
+		return -ENOMEM;
+	c->of[t->block].ticks += t->more + 1ul;
+	c->of[t->block].values += value ? t->more + 1ul : 0;
+	return 0;
+}
+
 /* The entry that waits. */
 static int write_last(struct lane *l)
 {
@@ -45,7 +67,7 @@ static int write_last(struct lane *l)
 	uint32_t differs = l->value ^ l->last_value;
 	uint8_t head = 0, rare = 0, *at;
 
-	if (make_room(l))
+	if (make_room(l) || (l->counts && count(l->counts, t, l->last_value)))
 		return -ENOMEM;
 	if (t->block >= 1u << 24)
 		rare |= LANE_BLOCK;
@@ -83,20 +105,16 @@ static int write_last(struct lane *l)
 
 int lane_put(struct lane *l, const struct cpm_tick *tick, uint32_t value)
 {
-	struct cpm_tick *last = &l->last;
 	int ret = 0;
 
-	if (l->waits && tick->block == last->block && value == l->last_value && !tick->more && !tick->made_up &&
-	    !tick->parked && !last->made_up && !last->parked && tick->tick == last->tick + last->more + 1 &&
-	    last->more + 1 < LANE_ALIKE_MOST) {
-		last->more++;
+	if (!tick->more && !tick->made_up && !tick->parked && lane_more(l, tick->tick, tick->block, value))
 		return 0;
-	}
 	if (l->waits)
 		ret = write_last(l);
 	l->last = *tick;
 	l->last_value = value;
 	l->waits = true;
+	l->unseen |= tick->made_up || tick->parked;
 	return ret;
 }
 
@@ -117,13 +135,29 @@ int lane_seal(struct lane *l)
 	return 0;
 }
 
+void lane_rare(struct lane_cursor *c, struct cpm_tick *t, uint32_t *more)
+{
+	uint8_t rare = *c->at++;
+
+	t->made_up = rare & LANE_MADE_UP;
+	t->parked = !!(rare & LANE_PARKED);
+	if (rare & LANE_GAP)
+		c->next += lane_number(&c->at);
+	if (rare & LANE_MORE)
+		*more = lane_number(&c->at);
+	if (rare & LANE_BLOCK)
+		c->block = lane_number(&c->at);
+	if (rare & LANE_VALUE)
+		c->value = lane_number(&c->at);
+}
+
 int lane_rename(struct lane *l, const uint32_t *to, size_t n)
 {
 	uint32_t *all;
 
 	if (l->to) {
 		/* once more: what they have become becomes that */
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n && i < l->n_to; i++)
 			l->to[i] = to[l->to[i]];
 		return 0;
 	}
@@ -132,6 +166,7 @@ int lane_rename(struct lane *l, const uint32_t *to, size_t n)
 		return -ENOMEM;
 	memcpy(all, to, n * sizeof(*all));
 	l->to = all;
+	l->n_to = n;
 	return 0;
 }
 

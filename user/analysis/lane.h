@@ -32,11 +32,21 @@ struct cpm_tick {
 /* So many samples in a row that are alike are one entry at most. */
 #define LANE_ALIKE_MOST	256
 
+/* Of each block: its ticks, and how many of these have a value. */
+struct lane_counts {
+	size_t n;
+	struct lane_count {
+		uint64_t ticks, values;
+	} *of;
+};
+
 /* What entries can be added to. */
 struct lane {
 	uint8_t *bytes;
 	size_t len, room;
 	uint32_t *to;		/* what blocks have become, see lane_rename(); NULL: what they were */
+	size_t n_to;
+	struct lane_counts *counts;	/* blocks are counted there, by their numbers before lane_rename(); NULL: nowhere */
 	/* of the last entry that was written */
 	uint64_t next;
 	uint32_t block, value;
@@ -44,6 +54,7 @@ struct lane {
 	struct cpm_tick last;
 	uint32_t last_value;
 	bool waits;
+	bool unseen;		/* entries that are made up or parked are in it */
 };
 
 /*
@@ -65,11 +76,28 @@ struct cpm_lane {
  * Return: 0 or -ENOMEM
  */
 int lane_put(struct lane *l, const struct cpm_tick *tick, uint32_t value);
+/** lane_more() - lane_put() of a sample as the one before, at the next tick. Return: false if it is not, and nothing was done */
+static inline bool lane_more(struct lane *l, uint64_t tick, uint32_t block, uint32_t value)
+{
+	struct cpm_tick *last = &l->last;
+
+	if (!l->waits || block != last->block || value != l->last_value || last->made_up || last->parked ||
+	    tick != last->tick + last->more + 1 || last->more + 1 >= LANE_ALIKE_MOST)
+		return false;
+	last->more++;
+	return true;
+}
 /** lane_seal() - that was the last one. Return: 0 or -ENOMEM */
 int lane_seal(struct lane *l);
 /** lane_rename() - block b has become to[b], of @n. Return: 0 or -ENOMEM */
 int lane_rename(struct lane *l, const uint32_t *to, size_t n);
 void lane_free(struct lane *l);
+
+/** lane_unseen() - may entries that are made up or parked be in it? */
+static inline bool lane_unseen(const struct cpm_lane *l)
+{
+	return !l->packed || l->packed->unseen;
+}
 
 /* Where a walk is: @t is the entry, @value what goes with it. */
 struct lane_cursor {
@@ -131,34 +159,20 @@ static inline uint32_t lane_u32(const uint8_t *at)
 	return v;
 }
 
-/* What few entries have. */
-static inline void lane_rare(struct lane_cursor *c, uint32_t *more)
-{
-	uint8_t rare = *c->at++;
-
-	c->t.made_up = rare & LANE_MADE_UP;
-	c->t.parked = !!(rare & LANE_PARKED);
-	if (rare & LANE_GAP)
-		c->next += lane_number(&c->at);
-	if (rare & LANE_MORE)
-		*more = lane_number(&c->at);
-	if (rare & LANE_BLOCK)
-		c->block = lane_number(&c->at);
-	if (rare & LANE_VALUE)
-		c->value = lane_number(&c->at);
-}
+/** lane_rare() - what few entries have, for lane_take(). @more: out, if it has some */
+void lane_rare(struct lane_cursor *c, struct cpm_tick *t, uint32_t *more);
 
 /* The cut is inside of the entry, or before it. Return: false: before it */
-static inline bool lane_cut(struct lane_cursor *c)
+static inline bool lane_cut(const struct lane_cursor *c, struct cpm_tick *t)
 {
-	if (c->t.tick >= c->end)
+	if (t->tick >= c->end)
 		return false;
-	c->t.more = c->end - c->t.tick - 1;
+	t->more = c->end - t->tick - 1;
 	return true;
 }
 
-/** lane_next() - Return: false if there is none */
-static inline bool lane_next(struct lane_cursor *c)
+/** lane_take() - lane_next() into @t; what goes with it is in the cursor. Return: false if there is none */
+static inline __attribute__((always_inline)) bool lane_take(struct lane_cursor *c, struct cpm_tick *t)
 {
 	static const uint32_t masks[] = { 0, 0xff, 0xffff, 0xffffff };
 	uint32_t more, mask;
@@ -167,28 +181,34 @@ static inline bool lane_next(struct lane_cursor *c)
 	if (c->ticks) {
 		if ((const uint8_t *)c->ticks == c->last)
 			return false;
-		c->t = *c->ticks++;
+		*t = *c->ticks++;
 		c->value = c->values ? *c->values++ : 0;
-	} else {
-		if (c->at == c->last)
-			return false;
-		head = *c->at++;
-		mask = masks[head & 3];
-		c->block = (c->block & (mask ? 0 : UINT32_MAX)) | (lane_u32(c->at) & mask);
-		c->at += head & 3;
-		mask = head & 4 ? 0xffffff : 0;
-		c->value ^= lane_u32(c->at) & mask;
-		c->at += mask & 3;
-		more = head >> 3 & 15;
-		c->t.made_up = c->t.parked = 0;
-		if (head & 0x80)
-			lane_rare(c, &more);
-		c->t.tick = c->next;
-		c->t.block = c->to ? c->to[c->block] : c->block;
-		c->t.more = more;
-		c->next += more + 1ull;
+		return t->tick + t->more < c->end || lane_cut(c, t);
 	}
-	return c->t.tick + c->t.more < c->end || lane_cut(c);
+	if (c->at == c->last)
+		return false;
+	head = *c->at++;
+	mask = masks[head & 3];
+	c->block = (c->block & (mask ? 0 : UINT32_MAX)) | (lane_u32(c->at) & mask);
+	c->at += head & 3;
+	mask = head & 4 ? 0xffffff : 0;
+	c->value ^= lane_u32(c->at) & mask;
+	c->at += mask & 3;
+	more = head >> 3 & 15;
+	*t = (struct cpm_tick){ 0 };
+	if (head & 0x80)
+		lane_rare(c, t, &more);
+	t->tick = c->next;
+	t->block = c->to ? c->to[c->block] : c->block;
+	t->more = more;
+	c->next += more + 1ull;
+	return t->tick + more < c->end || lane_cut(c, t);
+}
+
+/** lane_next() - Return: false if there is none */
+static inline bool lane_next(struct lane_cursor *c)
+{
+	return lane_take(c, &c->t);
 }
 
 #endif /* KJOULE_LANE_H */

@@ -419,6 +419,65 @@ const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w
 	return &w->now;
 }
 
+size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample *recs, size_t n,
+			     struct timeline_sample *out)
+{
+	struct timeline_cpu *cpu = &w->tl->cpus[w->index];
+	uint32_t freq_khz = w->now.freq_khz, late_ns = w->tl->max_late_ns;
+	double slowness = w->slowness, sum = cpu->slowness;
+	uint64_t tick = w->tick, clocked = cpu->clocked;
+	size_t taken = 0;
+
+	w->cpu = cpu;
+	w->any |= n > 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct kjoule_sample *rec = &recs[i];
+		uint64_t now = tick + (uint32_t)(rec->tick - (uint32_t)tick);
+		struct timeline_sample *s;
+
+		if (now > w->max_tick) {
+			w->tl->disorder++;
+			continue;
+		}
+		if (w->open) {
+			cpu->holes[w->open - 1].to = now;
+			w->open = 0;
+		}
+		tick = now;
+		if (rec->freq_khz) {
+			/* mostly that of the one before */
+			if (rec->freq_khz != freq_khz)
+				slowness = 1.0 / rec->freq_khz;
+			sum += slowness;
+			clocked++;
+		}
+		freq_khz = rec->freq_khz;
+		late_ns = rec->late_ns > late_ns ? rec->late_ns : late_ns;
+		s = &out[taken++];
+		s->tick = now;
+		s->ip = rec->ip;
+		s->pid = w->pid;
+		s->tgid = w->tgid;
+		s->freq_khz = freq_khz;
+		s->late_ns = rec->late_ns;
+		s->callers = 0;
+		s->flags = rec->rec.flags;
+	}
+	if (!taken)
+		return 0;
+	w->tick = tick;
+	w->next = tick + 1;
+	w->now = out[taken - 1];
+	w->sampled = true;
+	w->tl->max_late_ns = late_ns;
+	if (!w->again) {
+		w->slowness = slowness;
+		cpu->slowness = sum;
+		cpu->clocked = clocked;
+	}
+	return taken;
+}
+
 void timeline_walk_end(struct timeline_walk *w)
 {
 	struct timeline_cpu *cpu;
@@ -468,6 +527,14 @@ static int by_time(const void *a, const void *b)
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
+static bool in_order(const struct timeline_reading *r, size_t n, int (*compare)(const void *a, const void *b))
+{
+	for (size_t i = 1; i < n; i++)
+		if (compare(&r[i - 1], &r[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Readings of a scope may come from several CPUs, one after another. */
 static void order_readings(struct timeline *tl, struct timeline_series *s)
 {
@@ -475,10 +542,12 @@ static void order_readings(struct timeline *tl, struct timeline_series *s)
 	size_t n = 0;
 
 	if (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_COUNT) {
-		qsort(r, s->n, sizeof(*r), by_time);
+		if (!in_order(r, s->n, by_time))
+			qsort(r, s->n, sizeof(*r), by_time);
 		return;
 	}
-	qsort(r, s->n, sizeof(*r), by_tick);
+	if (!in_order(r, s->n, by_tick))
+		qsort(r, s->n, sizeof(*r), by_tick);
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && r[i].value < r[n - 1].value) {
 			tl->backwards++;
@@ -489,133 +558,13 @@ static void order_readings(struct timeline *tl, struct timeline_series *s)
 	s->n = n;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Differences that are counted each for itself; there are few larger ones. */
-#define COUNTED		(1u << 16)
-
-struct timeline_skew {
-	uint64_t from;			/* of the ticks at hand */
-	uint32_t lo[TIMELINE_SLICE], hi[TIMELINE_SLICE], cpus[TIMELINE_SLICE];
-	uint64_t counts[COUNTED];
-	uint32_t *large;
-	size_t n_large;
-};
-
-struct timeline_skew *timeline_skew_new(void)
-{
-	return calloc(1, sizeof(struct timeline_skew));
-}
-
-void timeline_skew_slice(struct timeline_skew *s, uint64_t from)
-{
-	s->from = from;
-	memset(s->cpus, 0, sizeof(s->cpus));
-}
-
-void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns)
-{
-	size_t i = tick - s->from;
-
-	if (!s->cpus[i]++) {
-		s->lo[i] = s->hi[i] = late_ns;
-		return;
-	}
-	if (late_ns < s->lo[i])
-		s->lo[i] = late_ns;
-	if (late_ns > s->hi[i])
-		s->hi[i] = late_ns;
-}
-
-int timeline_skew_count(struct timeline_skew *s, struct timeline *tl)
-{
-	for (size_t i = 0; i < TIMELINE_SLICE; i++) {
-		uint32_t skew = s->hi[i] - s->lo[i], *large;
-
-		if (s->cpus[i] < 2)
-			continue;
-		tl->skew_ticks++;
-		if (skew > tl->max_skew_ns)
-			tl->max_skew_ns = skew;
-		if (skew < COUNTED) {
-			s->counts[skew]++;
-			continue;
-		}
-		large = kjoule_grow(&s->large, &s->n_large, sizeof(*large));
-		if (!large)
-			return -ENOMEM;
-		*large = skew;
-	}
-	return 0;
-}
-
-/* The value that 99 of 100 do not exceed. */
-void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
-{
-	uint64_t n = tl->skew_ticks, wanted = n ? n - 1 - n / 100 : 0, seen = 0;
-
-	if (!s)
-		return;
-	tl->p99_skew_ns = 0;
-	for (uint32_t i = 0; i < COUNTED && n && seen <= wanted; i++) {
-		seen += s->counts[i];
-		tl->p99_skew_ns = i;
-	}
-	if (n && seen <= wanted) {
-		qsort(s->large, s->n_large, sizeof(*s->large), by_number);
-		tl->p99_skew_ns = s->large[wanted - seen];
-	}
-	free(s->large);
-	free(s);
-}
-
-/* The earliest tick that is left of any CPU's samples, from @at on; UINT64_MAX: none is. */
-static uint64_t earliest(const struct timeline *tl, const size_t *at)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (size_t c = 0; c < tl->n_cpus; c++)
-		if (at[c] < tl->cpus[c].n_samples && tl->cpus[c].samples[at[c]].tick < first)
-			first = tl->cpus[c].samples[at[c]].tick;
-	return first;
-}
-
-/* Of samples that were kept. */
-static void find_skew(struct timeline *tl)
-{
-	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at));
-	struct timeline_skew *s = timeline_skew_new();
-	uint64_t from;
-	int ret = at && s ? 0 : -ENOMEM;
-
-	while (!ret && (from = earliest(tl, at)) != UINT64_MAX) {
-		timeline_skew_slice(s, from);
-		for (size_t c = 0; c < tl->n_cpus; c++) {
-			const struct timeline_cpu *cpu = &tl->cpus[c];
-
-			for (; at[c] < cpu->n_samples && cpu->samples[at[c]].tick - from < TIMELINE_SLICE; at[c]++)
-				/* a tick that a CPU has twice is damage */
-				if (!at[c] || cpu->samples[at[c] - 1].tick != cpu->samples[at[c]].tick)
-					timeline_skew_put(s, cpu->samples[at[c]].tick, cpu->samples[at[c]].late_ns);
-		}
-		ret = timeline_skew_count(s, tl);
-	}
-	timeline_skew_end(s, tl);
-	free(at);
-}
-
 void timeline_finish(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_series; i++)
 		order_readings(tl, &tl->series[i]);
 	/* a walk may have found it */
 	if (tl->n_cpus > 1 && !tl->skew_ticks)
-		find_skew(tl);
+		timeline_skew_find(tl);
 }
 
 uint64_t timeline_away(const struct timeline_cpu *cpu, bool suspended)

@@ -145,11 +145,18 @@ int timeline_walk_again(struct timeline *tl, uint64_t max_tick, struct timeline_
 int timeline_walk_record(struct timeline_walk *w, const struct kjoule_record *rec);
 /** timeline_walk_sample() - the last one, unless it is kept */
 const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w);
+/**
+ * timeline_walk_samples() - some samples, one behind the other, of a walk that does not keep them
+ * @out:	room for @n; those that make sense
+ * Return: how many
+ */
+size_t timeline_walk_samples(struct timeline_walk *w, const struct kjoule_sample *recs, size_t n,
+			     struct timeline_sample *out);
 /** timeline_walk_end() - after the last record, and before timeline_free() */
 void timeline_walk_end(struct timeline_walk *w);
 
 /* Ticks that the skew is looked for in at a time. */
-#define TIMELINE_SLICE	4096
+#define TIMELINE_SLICE	1024
 
 /*
  * How far the lateness of CPUs at one tick is apart. For slices of ticks in order: timeline_skew_slice(),
@@ -161,8 +168,12 @@ struct timeline_skew;
 struct timeline_skew *timeline_skew_new(void);
 void timeline_skew_slice(struct timeline_skew *s, uint64_t from);
 void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns);
+/** timeline_skew_samples() - timeline_skew_put() for some of a CPU's in order; @next: its tick after the last, 0 at first */
+void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next);
 int timeline_skew_count(struct timeline_skew *s, struct timeline *tl);
 void timeline_skew_end(struct timeline_skew *s, struct timeline *tl);
+/** timeline_skew_find() - all of it, of samples that were kept */
+void timeline_skew_find(struct timeline *tl);
 
 /** timeline_due() - CLOCK_MONOTONIC at which tick @tick of a session is due, jitter included */
 uint64_t timeline_due(const struct kjoule_session_info *s, uint64_t tick);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpm.h"
+#include "cpm_making.h"
 #include "grow.h"
 
 /* Vectors by their sorted members, while they are made. */
@@ -33,8 +33,14 @@ static int by_number(const void *a, const void *b)
 
 static bool same(const struct cpm_vectors *v, uint32_t vector, const uint32_t *blocks, size_t n)
 {
-	return v->first[vector + 1] - v->first[vector] == n &&
-	       (!n || !memcmp(v->members + v->first[vector], blocks, n * sizeof(*blocks)));
+	const uint32_t *members = v->members + v->first[vector];
+
+	if (v->first[vector + 1] - v->first[vector] != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (members[i] != blocks[i])
+			return false;
+	return true;
 }
 
 /* Slots have the vector + 1, 0: free. */
@@ -126,17 +132,30 @@ static uint64_t end_of(const struct cpm_tick *t)
 /* So many lanes are looked at one by one, more of them by a heap. */
 #define FEW_LANES	8
 
-static void leave_entry(struct cpm_walk *w, size_t lane)
-{
-	if (w->place[lane]) {
-		size_t last = w->active[--w->n_active];
+#define NOTHING	UINT32_MAX	/* runs on a lane */
 
-		w->active[w->place[lane] - 1] = last;
-		w->place[last] = w->place[lane];
-		w->place[lane] = 0;
+static void enter(struct cpm_walk *w, size_t lane, uint32_t block)
+{
+	if (w->n_lanes <= FEW_LANES) {
+		w->running[lane] = block;
+		return;
 	}
+	w->active[w->n_active++] = lane;
+	w->place[lane] = w->n_active;
+}
+
+static void leave(struct cpm_walk *w, size_t lane)
+{
+	size_t last;
+
 	w->inside[lane] = false;
-	w->ended[lane] = !lane_next(&w->at[lane]);
+	w->running[lane] = NOTHING;
+	if (!w->place[lane])
+		return;
+	last = w->active[--w->n_active];
+	w->active[w->place[lane] - 1] = last;
+	w->place[last] = w->place[lane];
+	w->place[lane] = 0;
 }
 
 static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
@@ -152,8 +171,10 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 {
 	const struct cpm_tick *e = &w->at[lane].t;
 
-	if (w->inside[lane])
-		leave_entry(w, lane);
+	if (w->inside[lane]) {
+		w->ended[lane] = !lane_next(&w->at[lane]);
+		leave(w, lane);
+	}
 	while (!w->ended[lane] && end_of(e) <= now)
 		w->ended[lane] = !lane_next(&w->at[lane]);
 	if (w->ended[lane])
@@ -163,44 +184,57 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 		return;
 	}
 	w->inside[lane] = true;
-	if (w->kinds[e->block] != CPM_IDLE) {
-		w->active[w->n_active++] = lane;
-		w->place[lane] = w->n_active;
-	}
+	if (w->kinds[e->block] != CPM_IDLE)
+		enter(w, lane, e->block);
 	set_edge(w, lane, end_of(e));
 }
 
-/* The next edge of any lane; UINT64_MAX: there is none. */
-static uint64_t next_edge(const struct cpm_walk *w)
+/* One of few lanes: mostly another entry follows at once, and counts as well. */
+static inline void advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
 {
-	const struct kjoule_turn *first;
-	uint64_t when = UINT64_MAX;
+	struct lane_cursor *c = &w->at[lane];
 
-	if (w->n_lanes > FEW_LANES) {
-		first = kjoule_earliest_first(&w->turns);
-		return first ? first->when : UINT64_MAX;
+	w->edges[lane] = UINT64_MAX;
+	if (w->running[lane] != NOTHING) {
+		w->ended[lane] = !lane_next(c);
+		if (!w->ended[lane] && c->t.tick == now && w->kinds[c->t.block] != CPM_IDLE) {
+			w->running[lane] = c->t.block;
+			w->edges[lane] = end_of(&c->t);
+			return;
+		}
+		leave(w, lane);
 	}
-	for (size_t i = 0; i < w->n_lanes; i++)
-		when = w->edges[i] < when ? w->edges[i] : when;
-	return when;
+	advance(w, lane, now);
 }
 
-/* All lanes that have an edge by now go on to the next one. */
-static void advance_all(struct cpm_walk *w, uint64_t now)
+/* All of few lanes that have an edge by now go on to the next one. Return: how many blocks run then, which are @blocks */
+static size_t run_few(struct cpm_walk *w, uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_lanes; i++) {
+		if (w->edges[i] <= now)
+			advance_few(w, i, now);
+		next = w->edges[i] < next ? w->edges[i] : next;
+		w->blocks[n] = w->running[i];
+		n += w->running[i] != NOTHING;
+	}
+	w->now = next;
+	return n;
+}
+
+/* The same for many. */
+static size_t run_many(struct cpm_walk *w, uint64_t now)
 {
 	const struct kjoule_turn *first;
 
-	if (w->n_lanes <= FEW_LANES) {
-		for (size_t i = 0; i < w->n_lanes; i++) {
-			if (w->edges[i] > now)
-				continue;
-			w->edges[i] = UINT64_MAX;
-			advance(w, i, now);
-		}
-		return;
-	}
 	while ((first = kjoule_earliest_first(&w->turns)) && first->when <= now)
 		advance(w, kjoule_earliest_pop(&w->turns), now);
+	w->now = first ? first->when : UINT64_MAX;
+	for (size_t i = 0; i < w->n_active; i++)
+		w->blocks[i] = w->at[w->active[i]].t.block;
+	return w->n_active;
 }
 
 /*
@@ -209,24 +243,31 @@ static void advance_all(struct cpm_walk *w, uint64_t now)
  */
 static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 {
-	while ((*from = w->now) != UINT64_MAX) {
-		advance_all(w, *from);
-		w->now = *to = next_edge(w);
-		if (!w->n_active)
-			continue;
-		for (size_t i = 0; i < w->n_active; i++)
-			w->blocks[i] = w->at[w->active[i]].t.block;
-		if (w->n_active == 2 && w->blocks[0] > w->blocks[1]) {
-			uint32_t block = w->blocks[0];
+	size_t n = 0;
 
-			w->blocks[0] = w->blocks[1];
-			w->blocks[1] = block;
-		} else if (w->n_active > 2) {
-			qsort(w->blocks, w->n_active, sizeof(*w->blocks), by_number);
-		}
-		return w->n_active;
+	while (!n && (*from = w->now) != UINT64_MAX)
+		n = w->n_lanes <= FEW_LANES ? run_few(w, *from) : run_many(w, *from);
+	*to = w->now;
+	if (n == 2) {
+		uint32_t a = w->blocks[0], b = w->blocks[1];
+
+		w->blocks[0] = a < b ? a : b;
+		w->blocks[1] = a < b ? b : a;
+	} else if (n > 2) {
+		qsort(w->blocks, n, sizeof(*w->blocks), by_number);
 	}
-	return 0;
+	return n;
+}
+
+static bool is_made_up(const struct cpm_walk *w)
+{
+	bool made_up = false;
+
+	for (size_t i = 0; w->n_lanes <= FEW_LANES && i < w->n_lanes; i++)
+		made_up |= w->running[i] != NOTHING && w->at[i].t.made_up;
+	for (size_t i = 0; i < w->n_active; i++)
+		made_up |= w->at[w->active[i]].t.made_up;
+	return made_up;
 }
 
 /* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
@@ -238,7 +279,7 @@ static struct cpm_recent *recent_of(const struct cpm_walk *w, size_t n)
 		return NULL;
 	if (n == 2)
 		key = (key ^ w->blocks[1]) * 0x85ebca6bu;
-	return &w->recent[key >> 21];
+	return &w->recent[key >> (32 - CPM_RECENT_BITS)];
 }
 
 static bool is_recent(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
@@ -277,7 +318,7 @@ static int merge(struct table *t, struct cpm_walk *w, struct cpm_making *const *
 				remember(recent, w, n, vector);
 		}
 		for (size_t i = 0; i < n_making && !ret; i++)
-			ret = cpm_making_event(making[i], from, to - from, vector);
+			ret = cpm_making_put(making[i], from, to - from, vector);
 	}
 	return ret;
 }
@@ -290,22 +331,27 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	w->at = calloc(n + 1, sizeof(*w->at));
 	w->ended = calloc(n + 1, sizeof(*w->ended));
 	w->inside = calloc(n + 1, sizeof(*w->inside));
+	w->running = calloc(n + 1, sizeof(*w->running));
 	w->place = calloc(n + 1, sizeof(*w->place));
 	w->active = calloc(n + 1, sizeof(*w->active));
 	w->blocks = calloc(n + 1, sizeof(*w->blocks));
 	w->edges = calloc(n + 1, sizeof(*w->edges));
 	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
-	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->place || !w->active ||
+	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place || !w->active ||
 	    !w->blocks || !w->edges || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		lane_begin(&w->at[i], &v->lanes[i], NULL);
 		w->ended[i] = !lane_next(&w->at[i]);
 		w->edges[i] = UINT64_MAX;
+		w->running[i] = NOTHING;
 		if (!w->ended[i])
 			set_edge(w, i, w->at[i].t.tick);
 	}
-	w->now = next_edge(w);
+	w->now = UINT64_MAX;
+	for (size_t i = 0; i < n; i++)
+		if (!w->ended[i] && w->at[i].t.tick < w->now)
+			w->now = w->at[i].t.tick;
 	return 0;
 }
 
@@ -316,6 +362,7 @@ static void walk_exit(struct cpm_walk *w)
 	free(w->edges);
 	free(w->blocks);
 	free(w->active);
+	free(w->running);
 	free(w->place);
 	free(w->inside);
 	free(w->ended);
@@ -338,9 +385,7 @@ bool cpm_events_next(struct cpm_events *e)
 	if (!n)
 		return false;
 	e->count = to - e->tick;
-	e->made_up = false;
-	for (size_t i = 0; i < n; i++)
-		e->made_up |= e->walk.at[e->walk.active[i]].t.made_up;
+	e->made_up = is_made_up(&e->walk);
 	recent = recent_of(&e->walk, n);
 	if (is_recent(recent, &e->walk, n)) {
 		e->vector = recent->vector;
@@ -372,6 +417,8 @@ static int find_untaken(struct cpm_vectors *v)
 	size_t n = 0;
 
 	for (size_t l = 0; l < v->n_lanes; l++) {
+		if (!lane_unseen(&v->lanes[l]))
+			continue;
 		lane_begin(&c, &v->lanes[l], NULL);
 		while (lane_next(&c)) {
 			const struct cpm_tick *t = &c.t;

@@ -98,34 +98,37 @@ static uint64_t sign_extended(uint64_t v, unsigned int bytes)
 #define ITEM_MOST	24
 
 /* The next bytes, where there surely are enough. */
-static uint64_t get_fast(struct kjoule_unpacker *u, unsigned int bytes)
+static inline uint64_t get_fast(const uint8_t **at, unsigned int bytes)
 {
 	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0, 0, 0, UINT64_MAX };
 	uint64_t v;
 
-	memcpy(&v, u->at, sizeof(v));
-	u->at += bytes;
+	memcpy(&v, *at, sizeof(v));
+	*at += bytes;
 	return le64toh(v) & masks[bytes];
 }
 
-/* Most samples: what differs is told by masks, because every branch would be taken half of the times. */
-static void unpack_fast(struct kjoule_unpacker *u, uint8_t control)
+/*
+ * Most samples: what differs is told by masks, because every branch would be taken half of the times. @at: behind the
+ * control byte
+ */
+static inline const uint8_t *unpack_fast(const uint8_t *at, uint8_t control, struct kjoule_sample *s)
 {
 	unsigned int freq = control >> FREQ_SHIFT & 3, ip = control & 3;
-	struct kjoule_sample *s = &u->last;
 	uint64_t v;
 
 	if (control & HAS_OTHER) {
-		s->rec.flags = get_fast(u, 1);
-		s->tick += get_fast(u, 4);
+		s->rec.flags = get_fast(&at, 1);
+		s->tick += get_fast(&at, 4);
 	} else {
 		s->tick++;
 	}
-	s->late_ns = get_fast(u, (control >> LATE_SHIFT & 3) + 1);
-	v = sign_extended(get_fast(u, freq_bytes[freq]), freq_bytes[freq]);
+	s->late_ns = get_fast(&at, (control >> LATE_SHIFT & 3) + 1);
+	v = sign_extended(get_fast(&at, freq_bytes[freq]), freq_bytes[freq]);
 	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
-	v = sign_extended(get_fast(u, ip_bytes[ip]), ip_bytes[ip]);
+	v = sign_extended(get_fast(&at, ip_bytes[ip]), ip_bytes[ip]);
 	s->ip = (ip == 3 ? 0 : s->ip) + v;
+	return at;
 }
 
 /* Near the end. */
@@ -189,10 +192,27 @@ const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u)
 		return u->bad ? NULL : raw_record(u);
 	}
 	if (u->end - u->at >= ITEM_MOST)
-		unpack_fast(u, control);
+		u->at = unpack_fast(u->at, control, &u->last);
 	else
 		unpack_slow(u, control);
 	return u->bad ? NULL : &u->last.rec;
+}
+
+size_t kjoule_unpack_samples(struct kjoule_unpacker *u, struct kjoule_sample *out, size_t most)
+{
+	struct kjoule_sample last = u->last;	/* nobody else points at it */
+	const uint8_t *at = u->at;
+	size_t n = 0;
+
+	while (n < most && u->end - at > ITEM_MOST && *at & IS_SAMPLE) {
+		at = unpack_fast(at + 1, *at, &last);
+		out[n++] = last;
+	}
+	u->at = at;
+	u->last = last;
+	while (n < most && !u->bad && u->at != u->end && *u->at & IS_SAMPLE && kjoule_unpack_next(u))
+		out[n++] = u->last;
+	return n;
 }
 
 int kjoule_unpack(const uint8_t *data, size_t len, uint8_t **out, size_t *out_len)

@@ -48,6 +48,12 @@ struct kjoule_unpacker {
 void kjoule_unpack_begin(struct kjoule_unpacker *u, const void *data, size_t len);
 /** kjoule_unpack_next() - Return: the next record, until the next call; NULL at the end and where it is @bad */
 const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u);
+/**
+ * kjoule_unpack_samples() - samples that follow each other, which most records are
+ * @out:	room for @most of them
+ * Return: how many. If it is fewer, kjoule_unpack_next() brings what comes next, or tells that nothing does
+ */
+size_t kjoule_unpack_samples(struct kjoule_unpacker *u, struct kjoule_sample *out, size_t most);
 
 /**
  * kjoule_unpack() - a whole stream back to records

@@ -112,6 +112,14 @@ int kjoule_records_next(struct kjoule_records *r, const struct kjoule_record **o
 	}
 }
 
+size_t kjoule_records_samples(struct kjoule_records *r, struct kjoule_sample *out, size_t most)
+{
+	size_t n = r->reader ? kjoule_unpack_samples(&r->unpacker, out, most) : 0;
+
+	r->bytes += n * sizeof(*out);
+	return n;
+}
+
 uint64_t kjoule_records_damage(const struct kjoule_records *r, unsigned int *chunks)
 {
 	*chunks = r->chunks + r->unpacker.bad;

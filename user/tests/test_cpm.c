@@ -293,7 +293,7 @@ static void check_short(double seconds, unsigned int runs, double widest)
 static void intervals_of_short_recordings_hold_and_are_not_too_wide(void **state)
 {
 	(void)state;
-	check_short(0.5, 2000, 2);
+	check_short(0.75, 1000, 2); check_short(1, 1000, 2);
 	check_short(4, 500, 1.5);
 }
 

@@ -123,6 +123,48 @@ static void samples_that_are_alike_are_one_entry(void **state)
 	lane_free(&packed);
 }
 
+/* What was counted while it was written is what there is, whatever became one entry. */
+static void blocks_are_counted_as_they_are_written(void **state)
+{
+	struct lane_counts counts = { 0 };
+	struct lane_count found[2000] = { { 0 } };
+	uint64_t seed = 8, next = 0, unseen = 0;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct lane packed = { .counts = &counts };
+		struct cpm_lane lane = { .packed = &packed };
+		struct lane_cursor c;
+
+		assert_false(lane_unseen(&lane));
+		for (size_t i = 0; i < 20000; i++) {
+			struct entry e = make_entry(&seed, next);
+
+			e.t.block %= k ? 2000 : 30;
+			e.t.more %= 500;
+			e.value = rnd(&seed) % 4 ? 2600000 : 0;
+			unseen += e.t.made_up || e.t.parked;
+			assert_int_equal(lane_put(&packed, &e.t, e.value), 0);
+			assert_int_equal(lane_unseen(&lane), unseen > 0);
+			next = e.t.tick + e.t.more + 1;
+		}
+		assert_int_equal(lane_seal(&packed), 0);
+		lane_begin(&c, &lane, NULL);
+		while (lane_next(&c)) {
+			found[c.t.block].ticks += c.t.more + 1;
+			found[c.t.block].values += c.value ? c.t.more + 1 : 0;
+		}
+		lane_free(&packed);
+		next = unseen = 0;
+	}
+	assert_true(counts.n >= 2000);
+	for (size_t b = 0; b < 2000; b++) {
+		assert_int_equal(counts.of[b].ticks, found[b].ticks);
+		assert_int_equal(counts.of[b].values, found[b].values);
+	}
+	free(counts.of);
+}
+
 static void a_cut_lane_ends_where_it_is_cut(void **state)
 {
 	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 }, { .tick = 5, .block = 2, .more = 9, .parked = 1 },
@@ -161,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_packed_comes_out_again),
 		cmocka_unit_test(samples_that_are_alike_are_one_entry),
+		cmocka_unit_test(blocks_are_counted_as_they_are_written),
 		cmocka_unit_test(a_cut_lane_ends_where_it_is_cut),
 	};
 

@@ -67,6 +67,55 @@ static void what_is_packed_comes_out_again(void **state)
 	free(packed.data);
 }
 
+/* Some at a time or one by one, up to whatever is no sample, and up to where the stream is cut. */
+static void samples_come_as_they_are_one_by_one(void **state)
+{
+	struct kjoule_unpacker *one = malloc(sizeof(*one)), *some = malloc(sizeof(*some));
+	struct buffer in = { 0 }, packed = { 0 };
+	uint64_t seed = 6, uj = 0;
+
+	(void)state;
+	for (uint32_t k = 0; k < 3000; k += rnd(&seed) % 10 ? 1 : 3) {
+		put_sample(&in, k, 0x401000 + rnd(&seed) % 90000, rnd(&seed) % 20 ? 2 : 0, 100000 + rnd(&seed) % 70000,
+			   rnd(&seed) % 90000);
+		if (rnd(&seed) % 40 == 0)
+			put_energy(&in, k, 1, &uj);
+	}
+	pack_all(&in, &packed);
+	for (size_t cut = packed.len; cut > packed.len - 60; cut--) {
+		struct kjoule_sample samples[50];
+		size_t n, n_samples = 0, n_others = 0;
+
+		kjoule_unpack_begin(one, packed.data, cut);
+		kjoule_unpack_begin(some, packed.data, cut);
+		do {
+			n = kjoule_unpack_samples(some, samples, 1 + rnd(&seed) % 50);
+			for (size_t i = 0; i < n; i++, n_samples++) {
+				const struct kjoule_record *rec = kjoule_unpack_next(one);
+
+				assert_non_null(rec);
+				assert_memory_equal(rec, &samples[i], sizeof(samples[i]));
+			}
+			if (!n) {
+				const struct kjoule_record *rec = kjoule_unpack_next(one), *other = kjoule_unpack_next(some);
+
+				assert_int_equal(!rec, !other);
+				if (!rec)
+					break;
+				assert_int_equal(other->size, rec->size);
+				assert_memory_equal(other, rec, rec->size);
+				n_others++;
+			}
+		} while (true);
+		assert_int_equal(one->bad, some->bad);
+		assert_true(n_samples > 2000 && n_others > 30);
+	}
+	free(in.data);
+	free(packed.data);
+	free(one);
+	free(some);
+}
+
 static void usual_samples_take_few_bytes(void **state)
 {
 	struct buffer in = { 0 }, packed = { 0 };
@@ -133,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_packed_comes_out_again),
+		cmocka_unit_test(samples_come_as_they_are_one_by_one),
 		cmocka_unit_test(usual_samples_take_few_bytes),
 		cmocka_unit_test(a_stream_cut_anywhere_gives_what_is_whole),
 		cmocka_unit_test(any_content_is_unpacked_without_a_crash),

@@ -23,8 +23,10 @@
 static void make_stream(struct buffer *b, uint32_t cpu)
 {
 	uint64_t seed = 100 + cpu, uj[2] = { 0, 0 };
+	uint32_t switched = 0;
 
-	put_task(b, 100, 100);
+	/* CPU 1 meets 400 before CPU 0 does, and before CPU 0 meets 500 */
+	put_task(b, cpu == 1 ? 400 : 100, cpu == 1 ? 400 : 100);
 	for (uint32_t k = cpu; k < TICKS; k++) {
 		uint64_t dice = rnd(&seed);
 
@@ -32,6 +34,12 @@ static void make_stream(struct buffer *b, uint32_t cpu)
 			uj[0] += 9000 + dice % 2000;
 			uj[1] += 4000;
 			put_energy(b, k, 3, uj);
+		}
+		if (!cpu && switched < 2 && k >= 3000 * (switched + 1)) {
+			put_task(b, 500 - 100 * switched, 500 - 100 * switched);
+			put_sample(b, k, 0x10001000, 0, 1000000, 1);
+			switched++;
+			continue;
 		}
 		if (dice % 400 == 1)
 			put_task(b, dice >> 20 & 1 ? 100 + cpu : 300, dice >> 20 & 1 ? 100 : 300);
@@ -84,6 +92,15 @@ static void open_both(const char *path, struct view *kept, struct view *left)
 	assert_false(kept->rec.left_in_file);
 	assert_true(left->rec.left_in_file);
 	assert_null(left->rec.streams[0].records);
+	assert_non_null(left->load);
+}
+
+/* The same, the timeline of what is left in the file made already. */
+static void load_both(const char *path, struct view *kept, struct view *left)
+{
+	open_both(path, kept, left);
+	assert_int_equal(view_load(left), 0);
+	assert_null(left->load);
 }
 
 #define SAME(array, n)	do { \
@@ -145,8 +162,18 @@ static void same_blocks(struct view *kept, struct view *left)
 	assert_int_equal(a.filled, b.filled);
 	assert_int_equal(a.made_up, b.made_up);
 	assert_int_equal(a.input.n_lanes, b.input.n_lanes);
-	for (size_t f = 0; f < a.n_functions; f++)
+	for (size_t f = 0; f < a.n_functions; f++) {
 		assert_int_equal(a.functions[f].samples, b.functions[f].samples);
+		assert_int_equal(a.functions[f].precise, b.functions[f].precise);
+		assert_string_equal(a.functions[f].symbol, b.functions[f].symbol);
+		assert_string_equal(a.functions[f].object, b.functions[f].object);
+		assert_int_equal(a.functions[f].process, b.functions[f].process);
+		assert_int_equal(a.kinds[f], b.kinds[f]);
+	}
+	for (size_t p = 0; p < a.n_processes; p++) {
+		assert_int_equal(a.processes[p].pid, b.processes[p].pid);
+		assert_string_equal(a.processes[p].comm, b.processes[p].comm);
+	}
 	for (size_t l = 0; l < a.input.n_lanes; l++) {
 		struct lane_cursor x, y;
 
@@ -160,8 +187,32 @@ static void same_blocks(struct view *kept, struct view *left)
 		}
 		assert_false(lane_next(&y));
 	}
+	assert_int_equal(a.input.n_packages, b.input.n_packages);
+	for (size_t p = 0; p < a.input.n_packages; p++) {
+		const struct profile_package *x = &a.input.packages[p], *y = &b.input.packages[p];
+
+		assert_int_equal(x->n_readings[0], y->n_readings[0]);
+		assert_true(x->n_readings[0] > 100);
+		assert_memory_equal(x->readings[0], y->readings[0], x->n_readings[0] * sizeof(*x->readings[0]));
+	}
 	blocks_free(&a);
 	blocks_free(&b);
+}
+
+static void same_timelines(const struct view *kept, const struct view *left)
+{
+	assert_int_equal(kept->tl.n_cpus, CPUS);
+	assert_int_equal(left->tl.n_cpus, CPUS);
+	for (size_t c = 0; c < CPUS; c++) {
+		same_cpu(&kept->tl.cpus[c], &left->tl.cpus[c]);
+		assert_int_equal(kept->rec.streams[c].len, left->rec.streams[c].len);
+	}
+	assert_int_equal(kept->tl.end_tick, left->tl.end_tick);
+	assert_int_equal(kept->tl.max_late_ns, left->tl.max_late_ns);
+	assert_true(kept->tl.skew_ticks > TICKS / 2 && kept->tl.max_skew_ns > 100000);
+	assert_int_equal(kept->tl.skew_ticks, left->tl.skew_ticks);
+	assert_int_equal(kept->tl.max_skew_ns, left->tl.max_skew_ns);
+	assert_int_equal(kept->tl.p99_skew_ns, left->tl.p99_skew_ns);
 }
 
 static void left_in_the_file_or_in_memory(void **state)
@@ -171,22 +222,30 @@ static void left_in_the_file_or_in_memory(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		open_both(record(targets[i]), &kept, &left);
-		assert_int_equal(kept.tl.n_cpus, CPUS);
-		assert_int_equal(left.tl.n_cpus, CPUS);
-		for (size_t c = 0; c < CPUS; c++) {
-			same_cpu(&kept.tl.cpus[c], &left.tl.cpus[c]);
-			assert_int_equal(kept.rec.streams[c].len, left.rec.streams[c].len);
-		}
-		assert_int_equal(kept.tl.end_tick, left.tl.end_tick);
-		assert_int_equal(kept.tl.max_late_ns, left.tl.max_late_ns);
-		assert_true(kept.tl.skew_ticks > TICKS / 2 && kept.tl.max_skew_ns > 100000);
-		assert_int_equal(kept.tl.skew_ticks, left.tl.skew_ticks);
-		assert_int_equal(kept.tl.max_skew_ns, left.tl.max_skew_ns);
-		assert_int_equal(kept.tl.p99_skew_ns, left.tl.p99_skew_ns);
+		load_both(record(targets[i]), &kept, &left);
+		same_timelines(&kept, &left);
 		same_series(&kept.tl, &left.tl);
 		same_samples(&kept, &left);
 		same_blocks(&kept, &left);
+		view_close(&kept);
+		view_close(&left);
+	}
+}
+
+/* The blocks come with the timeline, from all CPUs in turns, and have the numbers that they have CPU by CPU. */
+static void gone_through_once(void **state)
+{
+	static const uint32_t targets[] = { KJOULE_TARGET_PROCESS, KJOULE_TARGET_SYSTEM };
+	struct view kept, left;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		open_both(record(targets[i]), &kept, &left);
+		assert_int_equal(left.tl.cpus[0].next_tick, 0);
+		same_blocks(&kept, &left);
+		assert_null(left.load);
+		same_timelines(&kept, &left);
+		same_samples(&kept, &left);
 		view_close(&kept);
 		view_close(&left);
 	}
@@ -204,16 +263,18 @@ static void damage_is_a_hole_all_the_same(void **state)
 	data[len / 2] ^= 0x55;
 	write_file(temp_path("records"), data, len);
 	free(data);
-	open_both(temp_path("records"), &kept, &left);
-	assert_true(kept.rec.damage.chunks && left.rec.damage.chunks);
-	for (size_t c = 0; c < CPUS; c++) {
-		same_cpu(&kept.tl.cpus[c], &left.tl.cpus[c]);
-		assert_true(left.tl.cpus[c].n_holes);
+	for (int once = 0; once < 2; once++) {
+		(once ? open_both : load_both)(temp_path("records"), &kept, &left);
+		assert_true(kept.rec.damage.chunks && left.rec.damage.chunks);
+		same_blocks(&kept, &left);
+		for (size_t c = 0; c < CPUS; c++) {
+			same_cpu(&kept.tl.cpus[c], &left.tl.cpus[c]);
+			assert_true(left.tl.cpus[c].n_holes);
+		}
+		same_samples(&kept, &left);
+		view_close(&kept);
+		view_close(&left);
 	}
-	same_samples(&kept, &left);
-	same_blocks(&kept, &left);
-	view_close(&kept);
-	view_close(&left);
 }
 
 static void a_file_that_changes_meanwhile_is_refused(void **state)
@@ -241,6 +302,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(left_in_the_file_or_in_memory),
+		cmocka_unit_test(gone_through_once),
 		cmocka_unit_test(damage_is_a_hole_all_the_same),
 		cmocka_unit_test(a_file_that_changes_meanwhile_is_refused),
 	};

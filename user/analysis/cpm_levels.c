@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Energies of groups of blocks, and how sure they are, out of the powers that cpm.c has found: each window is divided once for
+ * all groupings. See cpm.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cpm_divide.h"
+
+/* Batches of consecutive windows, over which the residuals are summed. */
+#define BATCHES		40
+
+/*
+ * An edge of the counter is seen at the next tick: what one window has too much by that the next one lacks, and
+ * the sum of both is right. Batches of few windows would seem to vary by what cancels out between them: they have so many, and there are
+ * fewer of them, but no fewer than FEW as long as there are windows for that.
+ */
+#define LONG_BATCH	8	/* windows */
+#define FEW		5	/* batches */
+
+/* Refinement that does not come to an end may still move so many times its last step. */
+#define REST_MOST	100.0
+
+/* What a part of a window, or a group's share of it, comes to. */
+struct amount {
+	double uj[CPM_STEPS];	/* with the shares of each step */
+	double ticks;		/* for the purity */
+	double residual;
+};
+
+/* What is summed up for a group. */
+struct sums {
+	double uj[CPM_STEPS];
+	double ticks, own;
+	uint64_t windows;	/* known ones it has a part in */
+	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
+	struct amount w;	/* of the window at hand */
+	uint32_t at;		/* the batch */
+	bool touched;
+	double batch[BATCHES];
+};
+
+/* A level being added up. */
+struct adding {
+	const struct cpm_level *level;
+	struct sums *sums;
+	size_t *counted;	/* of each group, the last window that was counted, + 1 */
+	uint32_t *touched;
+	size_t n_touched;
+};
+
+/* What a window comes to for @block, NOBODY: for the silent group; @block is a vector where groups are of vectors. */
+struct share {
+	uint32_t block;
+	struct amount a;
+};
+
+#define NOBODY	UINT32_MAX
+
+/*
+ * What a window has to know of its vectors, in one place: the weights of each step, the power that was found, and the
+ * members. @fixed: these always share alike; @silent: none of them is more than marginal
+ */
+struct sharer {
+	double weights[CPM_STEPS], power;
+	uint32_t first, n;
+	bool fixed, silent;
+};
+
+/* All of them. */
+struct levels {
+	const struct cpm_vectors *v;
+	const struct cpm_domain *d;
+	bool whole;		/* groups are of vectors, not of blocks */
+	size_t n;
+	struct adding *adding;
+	struct sharer *sharers;	/* of each vector */
+	double *members_share;	/* of each vector's members, where these are always the same */
+	struct share *shares;	/* of the window at hand */
+	size_t n_shares, room;
+};
+
+static uint32_t group_of(const struct cpm_level *level, uint32_t block)
+{
+	return block == NOBODY ? level->silent_group : level->group_of[block];
+}
+
+/* So many shares more may come. Return: 0 or -ENOMEM */
+static int make_room(struct levels *l, size_t more)
+{
+	size_t room = 2 * (l->n_shares + more) + 64;
+	struct share *s;
+
+	if (l->room - l->n_shares >= more)
+		return 0;
+	s = realloc(l->shares, room * sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	l->shares = s;
+	l->room = room;
+	return 0;
+}
+
+static struct sums *touch(struct adding *a, uint32_t group)
+{
+	struct sums *s = &a->sums[group];
+
+	if (!s->touched) {
+		s->touched = true;
+		a->touched[a->n_touched++] = group;
+	}
+	return s;
+}
+
+/* One share more, for which there is room: the part @of of @whole, which stands for @ticks. */
+static void put_share(struct levels *l, uint32_t block, const struct amount *whole, double of, double ticks)
+{
+	struct share *s = &l->shares[l->n_shares++];
+
+	s->block = block;
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		s->a.uj[i] = of * whole->uj[i];
+	s->a.ticks = of * ticks;
+	s->a.residual = of * whole->residual;
+}
+
+/* What @count ticks of vector @v come to, to its blocks. */
+static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
+{
+	const struct sharer *sharer = &l->sharers[v];
+	const uint32_t *members = l->v->members + sharer->first;
+	const double *members_share = l->members_share + sharer->first;
+	uint32_t n = sharer->n;
+	struct cpm_sharing s = { 0 };
+
+	if (!sharer->fixed) {
+		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
+		if (!s.others)
+			put_share(l, NOBODY, whole, s.part, s.n ? 0 : count);
+	}
+	for (uint32_t m = 0; m < n; m++) {
+		double of = sharer->fixed ? members_share[m] : cpm_share_of(l->v, l->d, &s, members[m]);
+
+		put_share(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
+	}
+}
+
+/* Divide a window into shares, by the weights of each step: as cpm_divide() has it. Return: 0 or -ENOMEM */
+static int divide(struct levels *l, const struct cpm_window *win)
+{
+	double total[CPM_STEPS] = { 0 }, equal = 1.0 / (double)(win->to - win->from);
+	bool by_shares = win->known && !win->fitted;
+	int ret = 0;
+
+	l->n_shares = 0;
+	for (size_t p = 0; p < win->n_parts; p++)
+		for (unsigned int i = 0; i < CPM_STEPS; i++)
+			total[i] += win->parts[p].count * l->sharers[win->parts[p].vector].weights[i];
+	for (size_t p = 0; p < win->n_parts && !ret; p++) {
+		const struct sharer *s = &l->sharers[win->parts[p].vector];
+		double count = win->parts[p].count, expected = count * s->power;
+		struct amount whole = { .ticks = count };
+
+		for (unsigned int i = 0; i < l->d->steps; i++)
+			whole.uj[i] = by_shares ? win->uj * count * (total[i] > 0 ? s->weights[i] / total[i] : equal) : expected;
+		whole.residual = by_shares ? whole.uj[l->d->steps - 1] - expected : 0;
+		ret = make_room(l, s->n + 1ul);
+		if (!ret && l->whole)
+			l->shares[l->n_shares++] = (struct share){ win->parts[p].vector, whole };
+		else if (!ret)
+			divide_vector(l, win->parts[p].vector, &whole, count);
+	}
+	return ret;
+}
+
+static void count_group(struct adding *a, uint32_t group, size_t window)
+{
+	a->sums[group].windows += a->counted[group] != window + 1;
+	a->counted[group] = window + 1;
+}
+
+/* First pass: how many known windows each group has a part in. */
+static void count_window(struct levels *l, const struct cpm_windows *c)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct adding *a = &l->adding[i];
+
+		for (size_t p = 0; p < c->w.n_parts; p++) {
+			const struct sharer *s = &l->sharers[c->w.parts[p].vector];
+			const uint32_t *members = l->v->members + s->first;
+
+			if (l->whole) {
+				count_group(a, a->level->group_of[c->w.parts[p].vector], c->number);
+				continue;
+			}
+			for (uint32_t m = 0; m < s->n; m++)
+				count_group(a, a->level->group_of[members[m]], c->number);
+			if (s->silent)
+				count_group(a, a->level->silent_group, c->number);
+		}
+	}
+}
+
+static uint64_t batches_of(uint64_t windows)
+{
+	uint64_t most = windows < FEW ? windows : FEW, n = windows / LONG_BATCH;
+
+	return n < most ? most : n < BATCHES ? n : BATCHES;
+}
+
+/* The residual of one window more, into batches of as many windows each. */
+static void add_residual(struct sums *s)
+{
+	if (s->seen == s->until) {
+		s->at += s->seen > 0;
+		s->until = ((s->at + 1) * s->windows + batches_of(s->windows) - 1) / batches_of(s->windows);
+	}
+	s->seen++;
+	s->batch[s->at] += s->w.residual;
+}
+
+/* The window at hand, to the groups of a level. Those of one group follow each other often, so sums are kept outside of it. */
+static void add_shares(const struct levels *l, struct adding *a)
+{
+	size_t k = 0;
+
+	_Static_assert(CPM_STEPS == 3, "one sum each");
+	while (k < l->n_shares) {
+		uint32_t group = group_of(a->level, l->shares[k].block);
+		struct sums *s = touch(a, group);
+		double uj0 = s->w.uj[0], uj1 = s->w.uj[1], uj2 = s->w.uj[2];
+		double ticks = s->w.ticks, residual = s->w.residual;
+
+		do {
+			const struct amount *more = &l->shares[k].a;
+
+			uj0 += more->uj[0];
+			uj1 += more->uj[1];
+			uj2 += more->uj[2];
+			ticks += more->ticks;
+			residual += more->residual;
+		} while (++k < l->n_shares && group_of(a->level, l->shares[k].block) == group);
+		s->w.uj[0] = uj0;
+		s->w.uj[1] = uj1;
+		s->w.uj[2] = uj2;
+		s->w.ticks = ticks;
+		s->w.residual = residual;
+	}
+}
+
+/* Second pass: energies, purities, and residuals into batches. Return: 0 or -ENOMEM */
+static int sum_window(struct levels *l, const struct cpm_window *win)
+{
+	int ret = divide(l, win);
+
+	for (size_t i = 0; i < l->n && !ret; i++) {
+		struct adding *a = &l->adding[i];
+
+		a->n_touched = 0;
+		add_shares(l, a);
+		for (size_t t = 0; t < a->n_touched; t++) {
+			struct sums *s = &a->sums[a->touched[t]];
+
+			for (unsigned int k = 0; k < CPM_STEPS; k++)
+				s->uj[k] += s->w.uj[k];
+			s->ticks += s->w.ticks;
+			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
+			if (win->known)
+				add_residual(s);
+			s->touched = false;
+			memset(&s->w, 0, sizeof(s->w));
+		}
+	}
+	return ret;
+}
+
+static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
+{
+	uint64_t batches = batches_of(s->windows);
+	double sum = 0, squares = 0;
+
+	memset(g, 0, sizeof(*g));
+	g->uj = s->uj[steps - 1];
+	g->readings = s->windows;
+	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
+	for (uint64_t i = 0; i < batches; i++)
+		sum += s->batch[i];
+	for (uint64_t i = 0; i < batches; i++)
+		squares += pow(s->batch[i] - sum / batches, 2);
+	if (batches <= 1)
+		return;
+	g->dof = batches - 1;
+	g->variance = squares * batches / g->dof;
+}
+
+/*
+ * What further refinement would still move. The steps shrink like a geometric series, by a factor that depends on how
+ * windows are filled: it is that of all groups together, because a step of a group whose power is that of its neighbours may be
+ * next to nothing by chance, and the one after it not.
+ */
+static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
+{
+	double first = 0, last = 0, rest = REST_MOST;
+
+	if (steps < 3)
+		return;
+	for (uint32_t g = 0; g < n_groups; g++) {
+		first += fabs(sums[g].uj[1] - sums[g].uj[0]);
+		last += fabs(sums[g].uj[2] - sums[g].uj[1]);
+	}
+	if (last < first)
+		rest = fmin(last / (first - last), REST_MOST);
+	for (uint32_t g = 0; g < n_groups; g++)
+		out[g].bias_uj = fmin(rest * fabs(sums[g].uj[2] - sums[g].uj[1]), fmax(out[g].uj, 0));
+}
+
+/* Vectors without marginal members are always shared alike. */
+static void find_sharers(struct levels *l)
+{
+	const struct cpm_vectors *v = l->v;
+
+	for (uint32_t i = 0; i < v->n_vectors; i++) {
+		struct sharer *sharer = &l->sharers[i];
+		struct cpm_sharing s;
+
+		*sharer = (struct sharer){ .power = l->d->uj_per_tick[i], .first = v->first[i],
+					   .n = v->first[i + 1] - v->first[i], .silent = true };
+		for (unsigned int k = 0; k < l->d->steps; k++)
+			sharer->weights[k] = l->d->weights[k][i];
+		for (uint32_t m = 0; m < sharer->n; m++)
+			sharer->silent &= v->kinds[v->members[sharer->first + m]] == CPM_MARGINAL;
+		sharer->fixed = v->base[i] == i && sharer->n;
+		if (l->whole || v->base[i] != i)
+			continue;
+		s = cpm_share(v, l->d, i, 0);
+		for (uint32_t m = 0; m < sharer->n; m++)
+			l->members_share[sharer->first + m] = cpm_share_of(v, l->d, &s, v->members[sharer->first + m]);
+	}
+}
+
+static int add_up(struct levels *l, const struct cpm_level *levels)
+{
+	int ret = 0;
+
+	l->adding = calloc(l->n + 1, sizeof(*l->adding));
+	l->members_share = calloc(l->v->first[l->v->n_vectors] + 1ul, sizeof(*l->members_share));
+	l->sharers = calloc(l->v->n_vectors + 1ul, sizeof(*l->sharers));
+	if (!l->adding || !l->members_share || !l->sharers)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < l->n && !ret; i++) {
+		struct adding *a = &l->adding[i];
+
+		a->level = &levels[i];
+		a->sums = calloc(levels[i].n_groups + 1, sizeof(*a->sums));
+		a->counted = calloc(levels[i].n_groups + 1, sizeof(*a->counted));
+		a->touched = calloc(levels[i].n_groups + 1, sizeof(*a->touched));
+		ret = a->sums && a->counted && a->touched ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		find_sharers(l);
+	for (int pass = 0; pass < 2 && !ret; pass++) {
+		struct cpm_windows c;
+
+		ret = cpm_windows_begin(l->d, &c);
+		while (!ret && cpm_windows_next(&c)) {
+			if (pass)
+				ret = sum_window(l, &c.w);
+			else if (c.w.known)
+				count_window(l, &c);
+		}
+		cpm_windows_end(&c);
+	}
+	for (size_t i = 0; l->adding && i < l->n; i++) {
+		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
+			conclude(&l->adding[i].sums[g], l->d->steps, &levels[i].out[g]);
+		if (!ret)
+			conclude_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
+		free(l->adding[i].sums);
+		free(l->adding[i].counted);
+		free(l->adding[i].touched);
+	}
+	free(l->members_share);
+	free(l->sharers);
+	free(l->shares);
+	free(l->adding);
+	return ret;
+}
+
+int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n)
+{
+	return add_up(&(struct levels){ .v = v, .d = d, .n = n }, levels);
+}
+
+int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *out)
+{
+	return cpm_levels(v, d, &(struct cpm_level){ group_of, silent_group, n_groups, out }, 1);
+}
+
+int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+		      uint32_t n_groups, struct cpm_group *out)
+{
+	const struct cpm_level level = { .group_of = group_of, .n_groups = n_groups, .out = out };
+
+	return add_up(&(struct levels){ .v = v, .d = d, .whole = true, .n = 1 }, &level);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inside of profile.h: profile.c solves the models, profile_sums.c adds up times, frequencies and costs of groups,
+ * profile_energy.c their energies.
+ */
+#ifndef KJOULE_PROFILE_INSIDE_H
+#define KJOULE_PROFILE_INSIDE_H
+
+#include "fit.h"
+#include "profile.h"
+
+/* A package. */
+struct solved {
+	struct cpm_vectors vectors;
+	bool known[PROFILE_DOMAINS];
+	struct cpm_domain domain[PROFILE_DOMAINS];
+	bool fitted[PROFILE_DOMAINS];
+	struct fit fit[PROFILE_DOMAINS];
+	bool edged;		/* @edge of @edge_input was solved */
+	struct edge_input edge_input;
+	struct edge_result edge;
+};
+
+struct profile {
+	const struct profile_input *in;
+	struct solved *packages;
+};
+
+/** profile_calibration_error() - how far off what interrupts took may be, as a part of it */
+double profile_calibration_error(const struct profile_input *in);
+/** profile_n_lanes() - of package @p */
+size_t profile_n_lanes(const struct profile_input *in, size_t p);
+/** profile_lane() - lane @i of package @p */
+const struct profile_lane *profile_lane(const struct profile_input *in, size_t p, size_t i);
+
+/** profile_sampled_time() - a group's time without what interrupts took, as sure as the samples make it */
+struct value profile_sampled_time(const struct profile_group *g);
+/** profile_uncertain() - a value that was corrected for interrupts is not surer than they are known */
+struct value profile_uncertain(struct value v, double error);
+/** profile_energies() - the energies of all groups of @n levels, whose times are there. Return: 0 or -ENOMEM */
+int profile_energies(const struct profile *p, const struct profile_level *levels, size_t n);
+
+#endif /* KJOULE_PROFILE_INSIDE_H */

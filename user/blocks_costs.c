@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What interrupts take, as calibrated and as seen in the recording; see blocks_costs.h. Called by blocks.c and
+ * blocks_lanes.c.
+ */
+#include <math.h>
+#include "blocks_costs.h"
+
+/* Harmonic mean: what takes so many cycles takes on average so long as at this frequency. */
+double blocks_mean_khz(const struct timeline_cpu *cpu)
+{
+	return cpu->clocked ? cpu->clocked / cpu->slowness : 0;
+}
+
+/* What a tick sees of itself, on the mean of a CPU. */
+double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
+{
+	for (size_t i = 0; i < v->rec.n_stats; i++)
+		if (v->rec.stats[i].cpu == cpu->cpu && v->rec.stats[i].produced)
+			return fmin((double)v->rec.stats[i].tick_ns / v->rec.stats[i].produced,
+				    v->rec.meta.session.interval_ns);
+	return v->rec.cal.handler_ns;
+}
+
+/* What a tick saw of itself is another than in the calibration by more than this: it cost another. */
+#define SPREADS		3
+
+/*
+ * A tick's whole cost on a CPU, as calibrated. What it saw of itself may differ in the
+ * recording, with caches above all; where it does not clearly, that says nothing: a few
+ * microseconds are short against how a virtual machine lets time pass.
+ */
+double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double khz = blocks_mean_khz(cpu), own = blocks_own_tick_cost(v, cpu), scale = 1, more;
+
+	if (!cal->ticks)
+		return own;
+	if (cal->freq_khz > 0 && khz > 0)
+		scale = cal->freq_khz / khz;
+	more = own - cal->handler_ns * scale;
+	if (fabs(more) < SPREADS * cal->handler_spread_ns * scale)
+		more = 0;
+	return fmin(cal->tick_ns * scale + more, v->rec.meta.session.interval_ns);
+}
+
+/*
+ * The part of the time that interrupts other than ours take, where no sample can fall, and how
+ * far off that may be: twice the standard error.
+ */
+void blocks_other_interrupts(const struct view *v, double *part, double *error)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double khz = 0, slower = 1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		double k = blocks_mean_khz(&v->tl.cpus[i]);
+
+		khz += k;
+		n += k > 0;
+	}
+	if (cal->freq_khz > 0 && n)
+		slower = cal->freq_khz / (khz / n);
+	*part = cal->other_part * slower;
+	*error = isnan(cal->other_error) ? 0 : 2 * cal->other_error * slower;
+	/* More than a fifth is no figure to correct with, nor is less than nothing. */
+	if (!(*part >= 0 && *part < 0.2)) {
+		*error += fabs(*part);
+		*part = 0;
+	}
+	*error = fmin(fmax(*error, 0), 1);
+}
+
+/* Twice the standard error of what a tick was calibrated to take, and to spend in these columns. */
+double blocks_calibration_error(const struct view *v, const struct meters *m)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double time = cal->ticks ? cal->tick_error_ns / cal->tick_ns : 0, energy = 0;
+
+	for (unsigned int i = 0; i < m->n; i++) {
+		int d = m->calibrated[i];
+
+		if (d >= 0 && cal->irq_uw[d] > 0 && isfinite(cal->irq_error_uw[d]))
+			energy = fmax(energy, cal->irq_error_uw[d] / cal->irq_uw[d]);
+	}
+	return 2 * hypot(time, energy);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What ticks and other interrupts take on the CPUs of a recording: the inside of blocks.h.
+ */
+#ifndef KJOULE_BLOCKS_COSTS_H
+#define KJOULE_BLOCKS_COSTS_H
+
+#include "meters.h"
+#include "view.h"
+
+/** blocks_mean_khz() - harmonic mean: what takes so many cycles takes on average so long as at this frequency; 0: not known */
+double blocks_mean_khz(const struct timeline_cpu *cpu);
+/** blocks_own_tick_cost() - nanoseconds that a tick sees of itself, on the mean of a CPU */
+double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu);
+/** blocks_tick_cost() - nanoseconds that a tick takes of a CPU, as calibrated */
+double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu);
+/**
+ * blocks_other_interrupts() - the part of the time that interrupts other than ours take, where no sample can fall
+ * @error:	out: how far off that may be: twice the standard error
+ */
+void blocks_other_interrupts(const struct view *v, double *part, double *error);
+/** blocks_calibration_error() - twice the standard error of what a tick was calibrated to take, and to spend in these columns */
+double blocks_calibration_error(const struct view *v, const struct meters *m);
+
+#endif /* KJOULE_BLOCKS_COSTS_H */
