@@ -423,7 +423,8 @@ static int record(int argc, char **argv, struct record_options *opt)
 int cmd_record(int argc, char **argv)
 {
 	struct record_options opt = {
-		.verb = "record", .interval_ns = 1000000, .output = "kjoule.data", .output_folder = AT_FDCWD, .calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
+		.verb = "record", .interval_ns = 1000000, .output = "kjoule.data", .output_folder = AT_FDCWD,
+		.calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	int code = record(argc, argv, &opt);
 
 	named_free(&opt.blocks);

@@ -271,8 +271,8 @@ int record_block_add(struct named *blocks, const char *text, const char **why);
 int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
 			 struct kjoule_error *err);
 /**
- * record_lines_resolve() - a block that is lines of source (record_lines.c): they have to be one stretch of code, which nothing
- *			    outside jumps into and from which the program comes to what is behind it
+ * record_lines_resolve() - a block that is lines of source (record_lines.c): they have to be one stretch of code, which
+ *			    nothing outside jumps into and from which the program comes to what is behind it
  * @path:	the file, of which @code is
  * @start,@end:	out: as the file counts
  * Return: 0; -ENOENT: no code is of these lines; -EINVAL: they are no block; -errno; with the reason in @err

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --vpm FILE:FROM-TO: from lines of source to the one stretch of code that they became, if it is one, entered at its
- * beginning only and left at its end. See record.h; called by record_blocks.c.
+ * record --vpm FILE:FROM-TO: from lines of source to the one stretch of code that they became, if it is one, entered at
+ * its beginning only and left at its end. See record.h; called by record_blocks.c.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -95,8 +95,8 @@ int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status 
 
 /**
  * sweep_folder_new() - make it, or take one that has no sweep yet
- * Return: its descriptor, by which files are made in it whatever is done to its path; -EPERM: it is somebody else's, or others can write to it; -ENOTDIR: nor is a link followed; -errno; with
- * the reason in @err
+ * Return: its descriptor, by which files are made in it whatever is done to its path; -EPERM: it is somebody else's, or
+ * others can write to it; -ENOTDIR: nor is a link followed; -errno; with the reason in @err
  */
 int sweep_folder_new(const char *folder, struct kjoule_error *err);
 /** sweep_folder_create() - a new file in the folder, in the place of what is there. Return: for writing; -errno */

@@ -23,8 +23,8 @@ struct view_stacks;
  * @region: only what ran inside of it is looked at, for blocks_new(); the caller's, NULL: everything
  * @by_region: what is told apart are regions; the caller's as well
  * @by_process: what is told apart is no finer than processes; the caller's as well
- * @cut: only a part of the recording's time is looked at, from @from_ns to @to_ns since it began: the ticks from @cut_from
- *	to before @cut_to of the file; all of it has @whole_s
+ * @cut: only a part of the recording's time is looked at, from @from_ns to @to_ns since it began: the ticks from
+ *	@cut_from to before @cut_to of the file; all of it has @whole_s
  */
 struct view {
 	const char *source, *region;

@@ -98,8 +98,8 @@ struct vpm_result {
  *	energy  = T power(delayed) - T power(undelayed) + held latency		(equation 4)
  *	power   = energy / latency						(equation 6)
  *
- * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the measurement itself spends is in both
- * halves alike. Intervals are 95 %, from what readings of a kind differ in, longer runs having spent more: a run that
+ * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the
+ * measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ in, longer runs having spent more: a run that
  * takes longer is no error of the power. What they differ in is told by the middle half of them, and readings that are
  * LEFT_OUT deviations off, in which something else has happened, are left out.
  *
