@@ -336,6 +336,11 @@ static void check_threads(void)
 			  (unsigned long long)seen.late);
 		ktap_check(seen.of_thread[0] >= seen.readings / 5 && seen.of_thread[1] >= seen.readings / 5 &&
 			   seen.of_thread[0] + seen.of_thread[1] == seen.readings, "two threads in one block have readings of their own");
+		/* each on a CPU of its own: a stop of the other one's would be on another CPU than the start */
+		ktap_check(info.vpm_failed + info.vpm_unended + seen.moved <= seen.readings / 20,
+			   "two threads: neither comes into the other's rounds");
+		ktap_diag("%llu failed, %llu unended", (unsigned long long)info.vpm_failed,
+			  (unsigned long long)info.vpm_unended);
 		latency = seen.ran_delayed / seen.delayed - seen.ran_undelayed / seen.undelayed;
 		ktap_diag("the block takes %.1f us by itself, %.1f us by the readings", shared->run_ns * 1e-3, latency * 1e-3);
 		ktap_check(latency > 0.95 * shared->run_ns && latency < 1.35 * shared->run_ns,
