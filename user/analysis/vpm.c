@@ -181,7 +181,8 @@ static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r
 static bool is_scattered(const struct vpm_result *r)
 {
 	for (int k = 0; k < VPM_KINDS; k++)
-		if (r->left_out[k] > 1 && r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
+		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE &&
+		    r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
 			return true;
 	return false;
 }

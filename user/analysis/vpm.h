@@ -55,8 +55,12 @@ struct vpm_input {
 /* Of delayed readings: when more of them are late, those that are not are the short runs of the block alone. */
 #define VPM_LATE_MOST	0.05
 
-/* Of the readings of a kind: when more of them, and more than one, are left out, what is left is a choice of them. */
+/*
+ * Of the readings of a kind: when more of them are left out, what is left is a choice of them. So few may be by chance,
+ * however few there are.
+ */
 #define VPM_LEFT_OUT_MOST	0.1
+#define VPM_LEFT_OUT_CHANCE	3
 
 /* Why there is no power. */
 enum vpm_why {
