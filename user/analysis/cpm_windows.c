@@ -88,7 +88,7 @@ static void tidy_parts(struct cpm_making *m)
 
 	if (m->n_parts > FEW_PARTS)
 		qsort(p, m->n_parts, sizeof(*p), by_vector);
-	else
+	else if (m->n_parts > 1)
 		sort_few(p, m->n_parts);
 	for (size_t i = 0; i < m->n_parts; i++) {
 		if (n && p[n - 1].vector == p[i].vector && p[i].count) {
