@@ -248,6 +248,7 @@ static int pool(struct work *w, const uint32_t *pool_of)
 	free(ticks);
 	free(pools);
 	free(first);
+	free(counts);
 	return ret;
 }
 
