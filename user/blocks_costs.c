@@ -6,13 +6,11 @@
 #include <math.h>
 #include "blocks_costs.h"
 
-/* Harmonic mean: what takes so many cycles takes on average so long as at this frequency. */
 double blocks_mean_khz(const struct timeline_cpu *cpu)
 {
 	return cpu->clocked ? cpu->clocked / cpu->slowness : 0;
 }
 
-/* What a tick sees of itself, on the mean of a CPU. */
 double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 {
 	for (size_t i = 0; i < v->rec.n_stats; i++)
@@ -73,7 +71,6 @@ void blocks_other_interrupts(const struct view *v, double *part, double *error)
 	*error = fmin(fmax(*error, 0), 1);
 }
 
-/* Twice the standard error of what a tick was calibrated to take, and to spend in these columns. */
 double blocks_calibration_error(const struct view *v, const struct meters *m)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;

@@ -8,7 +8,10 @@
 #include "meters.h"
 #include "view.h"
 
-/** blocks_mean_khz() - harmonic mean: what takes so many cycles takes on average so long as at this frequency; 0: not known */
+/**
+ * blocks_mean_khz() - harmonic mean of a CPU: what takes so many cycles takes on average so long as at this frequency
+ * Return: 0: not known
+ */
 double blocks_mean_khz(const struct timeline_cpu *cpu);
 /** blocks_own_tick_cost() - nanoseconds that a tick sees of itself, on the mean of a CPU */
 double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu);
@@ -19,7 +22,7 @@ double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu);
  * @error:	out: how far off that may be: twice the standard error
  */
 void blocks_other_interrupts(const struct view *v, double *part, double *error);
-/** blocks_calibration_error() - twice the standard error of what a tick was calibrated to take, and to spend in these columns */
+/** blocks_calibration_error() - twice the standard error of what a tick was calibrated to take, and to spend */
 double blocks_calibration_error(const struct view *v, const struct meters *m);
 
 #endif /* KJOULE_BLOCKS_COSTS_H */

@@ -157,7 +157,7 @@ static int put_all(struct blocks *b, struct view *v, struct maker *makers)
 }
 
 /*
- * Blocks get the numbers that they would have if CPU had been gone through after CPU, whoever did: @before of them were there
+ * Blocks get the numbers that they would have if CPU had been gone through after CPU: @before of them were there
  * before.
  */
 static int order_blocks(struct blocks *b, const struct maker *makers, size_t n_makers, uint32_t before)

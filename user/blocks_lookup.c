@@ -332,7 +332,8 @@ static int index_anew(struct blocks *b)
 	index->room /= 2;
 	ret = rehash(b);
 	for (size_t i = 0; i < b->n_processes && !ret; i++)
-		ret = kjoule_index_add(&index->processes, kjoule_index_hash(b->processes[i].pid, b->processes[i].comm), i);
+		ret = kjoule_index_add(&index->processes,
+				       kjoule_index_hash(b->processes[i].pid, b->processes[i].comm), i);
 	return ret;
 }
 

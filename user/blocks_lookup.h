@@ -10,7 +10,7 @@
 /** blocks_lookup_init() - @v says what is told apart. Return: 0 or -ENOMEM */
 int blocks_lookup_init(struct blocks *b, const struct view *v);
 void blocks_lookup_exit(struct blocks *b);
-/** blocks_pseudo() - a line that stands for something that is no program, and so is in no region. Return: 0 or -ENOMEM */
+/** blocks_pseudo() - a line for something that is no program, and so is in no region. Return: 0 or -ENOMEM */
 int blocks_pseudo(struct blocks *b, const char *name, enum cpm_kind kind, uint32_t *function);
 /*
  * A stretch of code: [@start, @start + @len) of the process @tgid is @function's, as long as

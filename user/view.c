@@ -432,12 +432,36 @@ int view_complain_file(const struct view *v, const char *path)
 	return code;
 }
 
+/* An object without symbols. */
+struct missing {
+	const char *path;
+	int error;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	const struct missing *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+/* In an order that does not depend on which of them was met first: samples may come CPU by CPU, or from all in turns. */
 int view_complain(const struct view *v, const char *path)
 {
-	int code = view_complain_file(v, path), error;
-	const char *object_path;
+	struct missing *all = calloc(v->n_objects + 1, sizeof(*all)), one;
+	int code = view_complain_file(v, path);
+	size_t n = 0;
 
-	for (size_t i = 0; (object_path = view_missing(v, &i, &error)); i++)
-		cmd_warn("%s: %s", object_path, view_why_missing(error));
+	for (size_t i = 0; (one.path = view_missing(v, &i, &one.error)); i++) {
+		if (all)
+			all[n++] = one;
+		else
+			cmd_warn("%s: %s", one.path, view_why_missing(one.error));
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), by_path);
+	for (size_t i = 0; i < n; i++)
+		cmd_warn("%s: %s", all[i].path, view_why_missing(all[i].error));
+	free(all);
 	return code;
 }

@@ -40,7 +40,7 @@ double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
 	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
 }
 
-/* What is summed up of a vector in a step; @own and @windows tell whether it fills enough of enough windows to be divided by. */
+/* What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows. */
 struct step_sum {
 	double uj, ticks;
 	double own;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Energies of groups of blocks, and how sure they are, out of the powers that cpm.c has found: each window is divided once for
- * all groupings. See cpm.h.
+ * Energies of groups of blocks, and how sure they are, out of the powers that cpm.c has found: each window is divided
+ * once for all groupings. See cpm.h.
  */
 #include <errno.h>
 #include <math.h>
@@ -164,7 +164,8 @@ static int divide(struct levels *l, const struct cpm_window *win)
 		struct amount whole = { .ticks = count };
 
 		for (unsigned int i = 0; i < l->d->steps; i++)
-			whole.uj[i] = by_shares ? win->uj * count * (total[i] > 0 ? s->weights[i] / total[i] : equal) : expected;
+			whole.uj[i] = !by_shares ? expected :
+				      win->uj * count * (total[i] > 0 ? s->weights[i] / total[i] : equal);
 		whole.residual = by_shares ? whole.uj[l->d->steps - 1] - expected : 0;
 		ret = make_room(l, s->n + 1ul);
 		if (!ret && l->whole)
@@ -221,7 +222,7 @@ static void add_residual(struct sums *s)
 	s->batch[s->at] += s->w.residual;
 }
 
-/* The window at hand, to the groups of a level. Those of one group follow each other often, so sums are kept outside of it. */
+/* The window at hand, to the groups of a level. Shares of one group follow each other often: sums stay in registers. */
 static void add_shares(const struct levels *l, struct adding *a)
 {
 	size_t k = 0;

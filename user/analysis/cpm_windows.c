@@ -46,7 +46,7 @@ static int by_vector(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-/* So many are put in order by counting how many are before each of them, which takes no branch that could go either way. */
+/* So many are put in order by counting how many are before each, which takes no branch that could go either way. */
 #define FEW_PARTS	48
 
 typedef int32_t quad __attribute__((vector_size(16)));
@@ -88,7 +88,7 @@ static void tidy_parts(struct cpm_making *m)
 
 	if (m->n_parts > FEW_PARTS)
 		qsort(p, m->n_parts, sizeof(*p), by_vector);
-	else
+	else if (m->n_parts > 1)
 		sort_few(p, m->n_parts);
 	for (size_t i = 0; i < m->n_parts; i++) {
 		if (n && p[n - 1].vector == p[i].vector && p[i].count) {
@@ -140,10 +140,10 @@ static void take_out(struct cpm_making *m, struct cpm_window *w)
 }
 
 /*
- * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if
- * the energy is known, which follows; how many parts; four bits for each of these; and of each what its vector is beyond
- * the one before (the silent one comes last: it is beyond all) and by how much its count is more than one. The four bits say
- * how many bytes these two have, so that nothing depends on a number that has just been read.
+ * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if the
+ * energy is known, which follows; how many parts; four bits for each of these; and of each what its vector is beyond the
+ * one before (the silent one comes last: it is beyond all) and by how much its count is more than one. The four bits
+ * say how many bytes these two have, so that nothing depends on a number that has just been read.
  */
 #define PART_MOST	13
 #define WINDOW_MOST	40

@@ -46,7 +46,7 @@ struct lane {
 	size_t len, room;
 	uint32_t *to;		/* what blocks have become, see lane_rename(); NULL: what they were */
 	size_t n_to;
-	struct lane_counts *counts;	/* blocks are counted there, by their numbers before lane_rename(); NULL: nowhere */
+	struct lane_counts *counts;	/* of blocks by their numbers before lane_rename(); NULL: nobody counts */
 	/* of the last entry that was written */
 	uint64_t next;
 	uint32_t block, value;
@@ -76,7 +76,10 @@ struct cpm_lane {
  * Return: 0 or -ENOMEM
  */
 int lane_put(struct lane *l, const struct cpm_tick *tick, uint32_t value);
-/** lane_more() - lane_put() of a sample as the one before, at the next tick. Return: false if it is not, and nothing was done */
+/**
+ * lane_more() - lane_put() of a sample that is as the one before, at the next tick
+ * Return: false if it is not: nothing was done
+ */
 static inline bool lane_more(struct lane *l, uint64_t tick, uint32_t block, uint32_t value)
 {
 	struct cpm_tick *last = &l->last;

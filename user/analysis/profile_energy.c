@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Energies of groups of blocks: what the models say of all packages, with and without what interrupts spent; see profile.h.
+ * Energies of groups of blocks: what the models say of all packages, with and without what interrupts spent; see
+ * profile.h.
  */
 #include <errno.h>
 #include <math.h>

@@ -127,8 +127,12 @@ static void add_cost(const struct irq_cost *cost, double n, struct group_sum *su
 /* Two sums that grow together. */
 typedef double pair __attribute__((vector_size(16)));
 
-/* Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were packed. */
-static inline void add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n, struct group_sum *sum)
+/*
+ * Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were
+ * packed.
+ */
+static inline void add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n,
+			       struct group_sum *sum)
 {
 	pair all = { sum->mean.sum, sum->mean.weight }, batch = { sum->mean.batch, sum->mean.batch_weight };
 	pair taken = { sum->ticks_s, sum->other_s }, value = { e->weighted, e->weight };
@@ -206,7 +210,7 @@ static void find_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool
 		p->where = BESIDE;
 }
 
-/* Of lanes whose blocks were counted when they were written, which have the counts in common. Return: false if they were not */
+/* Of lanes that have counted their blocks when they were written, all in one place. Return: false if this has not */
 static bool find_counted(const struct profile_input *in, size_t l, struct presence *present)
 {
 	const struct cpm_lane *lane = &in->lanes[l].lane;
@@ -236,8 +240,11 @@ static struct presence *find_present(const struct profile_input *in)
 		if (find_counted(in, l, present))
 			continue;
 		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
-		while (lane_next(&c))
-			find_ticks(&present[c.t.block], c.t.more + 1ull, c.value ? c.t.more + 1ull : 0, in->lanes[l].shadow);
+		while (lane_next(&c)) {
+			uint64_t ticks = c.t.more + 1ull;
+
+			find_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->lanes[l].shadow);
+		}
 	}
 	return present;
 }

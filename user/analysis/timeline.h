@@ -168,7 +168,7 @@ struct timeline_skew;
 struct timeline_skew *timeline_skew_new(void);
 void timeline_skew_slice(struct timeline_skew *s, uint64_t from);
 void timeline_skew_put(struct timeline_skew *s, uint64_t tick, uint32_t late_ns);
-/** timeline_skew_samples() - timeline_skew_put() for some of a CPU's in order; @next: its tick after the last, 0 at first */
+/** timeline_skew_samples() - timeline_skew_put() for some of a CPU's; @next: the tick after its last, 0 at first */
 void timeline_skew_samples(struct timeline_skew *s, const struct timeline_sample *samples, size_t n, uint64_t *next);
 int timeline_skew_count(struct timeline_skew *s, struct timeline *tl);
 void timeline_skew_end(struct timeline_skew *s, struct timeline *tl);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How far the lateness of CPUs at one tick is apart; see timeline.h. Called by timeline.c for samples that it has kept, and by
- * view_samples.c while it goes through those of a file.
+ * How far the lateness of CPUs at one tick is apart; see timeline.h. Called by timeline.c for samples that it has kept,
+ * and by view_samples.c while it goes through those of a file.
  */
 #include <errno.h>
 #include <stdlib.h>

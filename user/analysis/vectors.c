@@ -207,7 +207,7 @@ static inline void advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
 	advance(w, lane, now);
 }
 
-/* All of few lanes that have an edge by now go on to the next one. Return: how many blocks run then, which are @blocks */
+/* All of few lanes that have an edge by now go on to the next one. Return: how many @blocks run then */
 static size_t run_few(struct cpm_walk *w, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
@@ -337,8 +337,8 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	w->blocks = calloc(n + 1, sizeof(*w->blocks));
 	w->edges = calloc(n + 1, sizeof(*w->edges));
 	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
-	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place || !w->active ||
-	    !w->blocks || !w->edges || !w->recent)
+	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place ||
+	    !w->active || !w->blocks || !w->edges || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		lane_begin(&w->at[i], &v->lanes[i], NULL);

@@ -28,7 +28,8 @@ static void make_lane(struct lane *l, struct truth *t, size_t i, uint64_t *seed)
 {
 	for (uint64_t tick = 0; tick < TICKS;) {
 		uint64_t dice = rnd(seed), n = dice & 1 ? 1 : 1 + (dice >> 1) % 20;
-		struct cpm_tick entry = { .tick = tick, .block = (dice >> 20) % BLOCKS, .made_up = (dice >> 30) % 8 == 0 };
+		struct cpm_tick entry = { .tick = tick, .block = (dice >> 20) % BLOCKS,
+					  .made_up = (dice >> 30) % 8 == 0 };
 
 		n = n < TICKS - tick ? n : TICKS - tick;
 		entry.more = n - 1;
@@ -52,7 +53,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The blocks that run at a tick and count, in order. Return: how many */
-static size_t run_at(const struct truth *t, size_t lanes, const uint8_t *kinds, uint64_t tick, uint32_t *blocks, bool *made_up)
+static size_t run_at(const struct truth *t, size_t lanes, const uint8_t *kinds, uint64_t tick, uint32_t *blocks,
+		     bool *made_up)
 {
 	size_t n = 0;
 
@@ -124,7 +126,7 @@ static void events_are_what_runs_at_each_tick(void **state)
 #define RUNS	120000
 #define WINDOWS	400
 
-/* Vectors by numbers of up to three bytes, and counts of all lengths, from a tick to days: each window has what ran in it. */
+/* Vectors by numbers of up to three bytes, counts from a tick to days: each window has what ran in it. */
 static void windows_have_what_ran_in_them(void **state)
 {
 	static const uint32_t lengths[] = { 1, 2, 200, 256, 257, 300, 65536, 65537, 70000, 1u << 29 };

@@ -97,7 +97,8 @@ static void samples_come_as_they_are_one_by_one(void **state)
 				assert_memory_equal(rec, &samples[i], sizeof(samples[i]));
 			}
 			if (!n) {
-				const struct kjoule_record *rec = kjoule_unpack_next(one), *other = kjoule_unpack_next(some);
+				const struct kjoule_record *rec = kjoule_unpack_next(one);
+				const struct kjoule_record *other = kjoule_unpack_next(some);
 
 				assert_int_equal(!rec, !other);
 				if (!rec)
