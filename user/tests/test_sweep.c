@@ -937,6 +937,8 @@ int main(void)
 
 	rng = gsl_rng_alloc(gsl_rng_mt19937);
 	gsl_rng_set(rng, 1);
+	/* a shell starts what runs in the background with it ignored */
+	signal(SIGINT, SIG_DFL);
 	ret = cmocka_run_group_tests(tests, NULL, NULL);
 	gsl_rng_free(rng);
 	return ret;
