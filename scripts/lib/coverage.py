@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Do the constant power model's 95 % intervals have the truth? Recordings of the program "mix" on a chip whose counter
-# moves every 2 ms, cut into parts of half a second: each is reported as if nothing else had been recorded (kjoule report
+# Do the constant power model's 95 % intervals have the truth? Recordings of the program "mix", of three of its functions, on a chip whose
+# counter moves every 2 ms, cut into parts of a second: each is reported as if nothing else had been recorded (kjoule report
 # --from --to), and held to what the oracle knows of that time, which the program had noted. Used by scripts/bench.
 import collections
 import concurrent.futures
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
 import oracle as chip  # noqa: E402
 
 PROFILE, PERIOD_MS = "quick", 2
-PART_MS, SECONDS = 500, 58
+PART_MS, SECONDS, FUNCTIONS = 1000, 58, 3
 INTERVAL_US, JITTER_US = 1000, 700
 LEAST = 0.05          # of a part's time; a block that has less of it is not judged
 STALLED = 0.01        # of its blocks' time: it tells of the build machine
@@ -57,7 +57,7 @@ def record(runs, options=()):
         oracle_file, data = os.path.join(folder, "oracle.txt"), os.path.join(folder, f"{run}.data")
         bench.guest(f"""
 cpupower -c all frequency-set -g performance >/dev/null
-kjoule record -q -i {INTERVAL_US}us --jitter {JITTER_US}us -o /tmp/k.data -- $T/mix {SECONDS} {PERIOD_MS} {run} {PART_MS}
+kjoule record -q -i {INTERVAL_US}us --jitter {JITTER_US}us -o /tmp/k.data -- $T/mix {SECONDS} {PERIOD_MS} {run} {PART_MS} {FUNCTIONS}
 cp /tmp/k.data {data}
 """, "--profile", PROFILE, "--cpus", "1", "--oracle", oracle_file, *options, timeout=200)
         head = json.loads(bench.report(data, "--json", "--by", "process"))

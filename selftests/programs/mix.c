@@ -3,10 +3,11 @@
  * A program with six functions of different power: integer, multiply, load,
  * store, mixed and floating point work, called in random order, each call
  * lasting 10 to 30 times the energy counter's update period. The order and the
- * lengths are not told to who measures it. Used by scripts/demo and scripts/bench. With a last argument
- * it has the chip's oracle note what all has cost, so often, at moments that have nothing to do with its calls.
+ * lengths are not told to who measures it. Used by scripts/demo and scripts/bench. With MARK_MS
+ * it has the chip's oracle note what all has cost, so often, at moments that have nothing to do with its calls. With FUNCTIONS it calls so many
+ * of them only, which ones depends on the seed.
  *
- * usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS]]]
+ * usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS [FUNCTIONS]]]]
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -79,6 +80,7 @@ static double now(void)
 }
 
 static uint64_t random_state;
+static size_t order[WORKS];	/* a permutation of all */
 
 static double uniform(void)
 {
@@ -86,6 +88,17 @@ static double uniform(void)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return (random_state >> 11) * 0x1p-53;
+}
+
+/* The first @n of them in random order. */
+static void shuffle(size_t n)
+{
+	for (size_t i = n - 1; i; i--) {
+		size_t j = (i + 1) * uniform(), other = order[i];
+
+		order[i] = order[j];
+		order[j] = other;
+	}
 }
 
 static double mark_seconds, mark_due;	/* 0: no marks */
@@ -124,10 +137,11 @@ int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0, period = 1e-3 * (argc > 2 ? atof(argv[2]) : 10);
 	double unit_seconds[WORKS], end;
+	size_t functions = argc > 5 ? strtoull(argv[5], NULL, 0) : WORKS;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : (uint64_t)time(NULL);
 
-	if (seconds <= 0 || period <= 0) {
-		fprintf(stderr, "usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS]]]\n");
+	if (seconds <= 0 || period <= 0 || !functions || functions > WORKS) {
+		fprintf(stderr, "usage: mix SECONDS [UPDATE_PERIOD_MS [SEED [MARK_MS [FUNCTIONS]]]]\n");
 		return 2;
 	}
 	random_state = seed * 2654435769u + 88172645463325252u;
@@ -153,17 +167,13 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
+	for (size_t i = 0; i < WORKS; i++)
+		order[i] = i;
+	shuffle(WORKS);
 	for (end = now() + seconds; now() < end;) {
 		/* each once in a round, in random order, so that each gets its share */
-		size_t order[WORKS];
-
-		for (size_t i = 0; i < WORKS; i++) {
-			size_t j = (i + 1) * uniform();
-
-			order[i] = order[j];
-			order[j] = i;
-		}
-		for (size_t i = 0; i < WORKS && now() < end; i++) {
+		shuffle(functions);
+		for (size_t i = 0; i < functions && now() < end; i++) {
 			double length = period * (10 + 20 * uniform());
 
 			call(order[i], length, unit_seconds[order[i]]);

@@ -9,16 +9,18 @@
 #include <string.h>
 #include "cpm_divide.h"
 
-/* Batches of consecutive windows, over which the residuals are summed. */
-#define BATCHES		40
-
 /*
- * An edge of the counter is seen at the next tick: what one window has too much by that the next one lacks, and
- * the sum of both is right. Batches of few windows would seem to vary by what cancels out between them: they have so many, and there are
- * fewer of them, but no fewer than FEW as long as there are windows for that.
+ * Batches of consecutive windows, over which the residuals are summed. An edge of the counter is seen at the next tick: what one
+ * window has too much by that the next one lacks, and the sum of both is right. Short batches would seem to vary by what cancels out
+ * between them, and few ones tell little. Where there are windows for it, two neighbours make a batch therefore, and each is in two of
+ * them: overlapping batches tell more than as many windows in batches of their own (Meketon and Schmeiser, "Overlapping batch
+ * means: something for nothing?", Winter Simulation Conference 1984).
  */
-#define LONG_BATCH	8	/* windows */
-#define FEW		5	/* batches */
+#define BATCHES		80
+#define LONG_BATCH	8	/* windows; twice as many in a pair */
+#define FEW		8	/* batches, paired */
+#define PAIRED		16	/* windows and more: in pairs */
+#define ALONE		5	/* batches at most, of fewer */
 
 /* Refinement that does not come to an end may still move so many times its last step. */
 #define REST_MOST	100.0
@@ -206,9 +208,11 @@ static void count_window(struct levels *l, const struct cpm_windows *c)
 
 static uint64_t batches_of(uint64_t windows)
 {
-	uint64_t most = windows < FEW ? windows : FEW, n = windows / LONG_BATCH;
+	uint64_t n = windows / LONG_BATCH;
 
-	return n < most ? most : n < BATCHES ? n : BATCHES;
+	if (windows < PAIRED)
+		return windows < ALONE ? windows : ALONE;
+	return n < FEW ? FEW : n < BATCHES ? n : BATCHES;
 }
 
 /* The residual of one window more, into batches of as many windows each. */
@@ -277,23 +281,40 @@ static int sum_window(struct levels *l, const struct cpm_window *win)
 	return ret;
 }
 
+/*
+ * What the sum of n batches varies by. Of independent ones with variance v it is nv; a pair differs from twice the mean by
+ * 2v (1 - 2/n) in the square, and neighbouring pairs' squares are correlated by a quarter, which leaves two thirds of n - 2
+ * degrees of freedom.
+ */
+static void conclude_variance(const struct sums *s, struct cpm_group *g)
+{
+	uint64_t n = batches_of(s->windows);
+	double mean = 0, squares = 0;
+
+	if (n <= 1)
+		return;
+	for (uint64_t i = 0; i < n; i++)
+		mean += s->batch[i] / n;
+	if (s->windows < PAIRED) {
+		for (uint64_t i = 0; i < n; i++)
+			squares += pow(s->batch[i] - mean, 2);
+		g->dof = n - 1;
+		g->variance = squares * n / g->dof;
+		return;
+	}
+	for (uint64_t i = 0; i + 1 < n; i++)
+		squares += pow(s->batch[i] + s->batch[i + 1] - 2 * mean, 2);
+	g->dof = (n - 2) / 1.5;
+	g->variance = squares / (n - 1) * n / 2 / (1 - 2. / n);
+}
+
 static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
 {
-	uint64_t batches = batches_of(s->windows);
-	double sum = 0, squares = 0;
-
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[steps - 1];
 	g->readings = s->windows;
 	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
-	for (uint64_t i = 0; i < batches; i++)
-		sum += s->batch[i];
-	for (uint64_t i = 0; i < batches; i++)
-		squares += pow(s->batch[i] - sum / batches, 2);
-	if (batches <= 1)
-		return;
-	g->dof = batches - 1;
-	g->variance = squares * batches / g->dof;
+	conclude_variance(s, g);
 }
 
 /*
