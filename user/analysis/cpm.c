@@ -11,8 +11,9 @@
  * proportion to the powers found in the step before. For blocks that fill most of
  * their windows one step removes nearly all of the bias. Vectors that are only a
  * part of most of their windows, or in few windows, have no power of their own in
- * this, but that of all such vectors together: what a mixed window tells of one of
- * them is mostly noise. A program of nothing but short blocks keeps equal shares.
+ * this: what a mixed window tells of one of them is mostly noise. They count as what
+ * is beside them does, or as all such vectors together where nothing beside them has a power
+ * (cpm_divide.h). A program of nothing but short blocks keeps equal shares.
  * Two steps and no more, because carried on to the end this is the maximum
  * likelihood estimate of a mixture, which fits noise.
  */
@@ -26,18 +27,24 @@
 #define REFINE_PURITY	0.5
 #define REFINE_WINDOWS	8
 
-struct cpm_division cpm_divide(const struct cpm_window *w, const double *weights)
+struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k)
 {
-	struct cpm_division div = { weights, 0, 1.0 / (double)(w->to - w->from) };
+	struct cpm_division div;
 
-	for (size_t p = 0; p < w->n_parts; p++)
-		div.total += w->parts[p].count * weights[w->parts[p].vector];
+	div.total = div.seen = 0;
+	div.equal = 1.0 / (double)(w->to - w->from);
+	for (size_t p = 0; p < w->n_parts; p++) {
+		uint32_t v = w->parts[p].vector;
+
+		cpm_division_add(&div, cpm_kind(d, v), w->parts[p].count, d->weights[k][v]);
+	}
+	cpm_division_end(&div);
 	return div;
 }
 
-double cpm_tick_share(const struct cpm_division *div, uint32_t vector)
+double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div, unsigned int k, uint32_t vector)
 {
-	return div->total > 0 ? div->weights[vector] / div->total : div->equal;
+	return cpm_division_share(div, cpm_kind(d, vector), d->weights[k][vector]);
 }
 
 /* What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows. */
@@ -52,17 +59,17 @@ static bool is_pure(const struct step_sum *s)
 	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
 }
 
-static void step_window(const struct cpm_window *w, const double *weights, struct step_sum *sums, bool presence)
+static void step_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, struct step_sum *sums)
 {
-	struct cpm_division div = cpm_divide(w, weights);
+	struct cpm_division div = cpm_divide(d, w, k);
 
 	for (size_t p = 0; p < w->n_parts; p++) {
 		struct step_sum *s = &sums[w->parts[p].vector];
 		double n = w->parts[p].count;
 
-		s->uj += w->uj * n * cpm_tick_share(&div, w->parts[p].vector);
+		s->uj += w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
 		s->ticks += n;
-		if (presence) {
+		if (!k) {
 			s->own += n * n / (double)(w->to - w->from);
 			s->windows++;
 		}
@@ -70,10 +77,10 @@ static void step_window(const struct cpm_window *w, const double *weights, struc
 }
 
 /*
- * One step: the energy of each known window, divided by @weights, gives the mean
- * power of each vector (ALEA, equation 2 or 9). @pure: out, NULL: not asked for
+ * One step: the energy of each known window, divided by the weights of step @k, gives the mean
+ * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own (@pure).
  */
-static int step(const struct cpm_domain *d, const double *weights, double *power, double *ticks, bool *pure)
+static int step(struct cpm_domain *d, unsigned int k, double *ticks, bool *pure)
 {
 	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
 	double all_uj = 0, all_ticks = 0;
@@ -84,30 +91,33 @@ static int step(const struct cpm_domain *d, const double *weights, double *power
 	while (!ret && cpm_windows_next(&c)) {
 		if (!c.w.known)
 			continue;
-		step_window(&c.w, weights, sums, pure);
+		step_window(d, &c.w, k, sums);
 		all_uj += c.w.uj;
 		all_ticks += c.w.to - c.w.from;
 	}
 	cpm_windows_end(&c);
 	/* Who was in no known window gets the mean of all. */
 	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
-		power[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
+		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
 		ticks[v] = sums[v].ticks;
-		if (pure)
+		if (!k)
 			pure[v] = is_pure(&sums[v]);
 	}
 	free(sums);
 	return ret;
 }
 
-/* Pools of vectors that have no power of their own, by how many blocks ran at once. */
-#define POOLS	8
-
-static unsigned int pool_of(const struct cpm_vectors *v, uint32_t vector)
+static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = v->first[vector + 1] - v->first[vector];
 
-	return n < POOLS ? n : POOLS - 1;
+	return n < CPM_CLASSES ? n : CPM_CLASSES - 1;
+}
+
+static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *pure)
+{
+	for (uint32_t i = 0; i < d->n_vectors; i++)
+		d->kinds[i] = class_of(v, i) | (v->base[i] != i ? CPM_ON_TOP : pure[i] ? 0 : CPM_POOLED);
 }
 
 /*
@@ -118,10 +128,10 @@ static unsigned int pool_of(const struct cpm_vectors *v, uint32_t vector)
 static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *pure,
 			 const double *ticks, double *weights)
 {
-	double uj[POOLS] = { 0 }, n[POOLS] = { 0 }, extra = 0, extra_ticks = 0;
+	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0;
 
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		unsigned int pool = pool_of(v, i);
+		unsigned int pool = class_of(v, i);
 
 		if (pure[i] || v->base[i] != i)
 			continue;
@@ -129,7 +139,7 @@ static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d
 		n[pool] += ticks[i];
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		unsigned int pool = pool_of(v, i);
+		unsigned int pool = class_of(v, i);
 
 		weights[i] = pure[i] || !(n[pool] > 0) ? d->uj_per_tick[i] : uj[pool] / n[pool];
 	}
@@ -169,11 +179,13 @@ static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, 
 	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
 		d->weights[0][k] = 1;
 	if (!ret)
-		ret = step(d, d->weights[0], d->uj_per_tick, ticks, pure);
+		ret = step(d, 0, ticks, pure);
+	if (!ret)
+		find_kinds(v, d, pure);
 	d->silent_known = pure[CPM_SILENT];
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
 		next_weights(v, d, pure, ticks, d->weights[i]);
-		ret = step(d, d->weights[i], d->uj_per_tick, ticks, NULL);
+		ret = step(d, i, ticks, pure);
 	}
 	return ret;
 }
@@ -189,7 +201,8 @@ int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cp
 	ticks = calloc(d->n_vectors, sizeof(*ticks));
 	pure = calloc(d->n_vectors, sizeof(*pure));
 	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
-	if (!ticks || !pure || !d->uj_per_tick)
+	d->kinds = calloc(d->n_vectors, sizeof(*d->kinds));
+	if (!ticks || !pure || !d->uj_per_tick || !d->kinds)
 		goto out;
 	for (unsigned int i = 0; i < d->steps; i++) {
 		d->weights[i] = calloc(d->n_vectors, sizeof(double));
@@ -230,6 +243,7 @@ void cpm_domain_free(struct cpm_domain *d)
 	free(d->windows);
 	for (unsigned int i = 0; i < CPM_STEPS; i++)
 		free(d->weights[i]);
+	free(d->kinds);
 	free(d->uj_per_tick);
 	free(d->alone);
 	memset(d, 0, sizeof(*d));

@@ -142,6 +142,7 @@ struct cpm_window {
  * struct cpm_domain - one counter of one package, solved
  * @most_parts:	of a window
  * @weights:	for each step, how a tick of each vector weighs in dividing a window
+ * @kinds:	of each vector, how it weighs in a window, see cpm_divide.h; NULL: by its weight alone
  * @uj_per_tick: the answer: power of each vector
  * @alone:	for each block the vector in which it runs alone, UINT32_MAX if it never does
  * @silent_known: the power while no block runs is known from windows of its own
@@ -156,6 +157,7 @@ struct cpm_domain {
 	uint32_t n_vectors;
 	unsigned int steps;
 	double *weights[CPM_STEPS];
+	uint8_t *kinds;
 	double *uj_per_tick;
 	uint32_t *alone;
 	bool silent_known;

@@ -68,6 +68,7 @@ struct share {
 struct sharer {
 	double weights[CPM_STEPS], power;
 	uint32_t first, n;
+	uint8_t kind;
 	bool fixed, silent;
 };
 
@@ -152,14 +153,23 @@ static void divide_vector(struct levels *l, uint32_t v, const struct amount *who
 /* Divide a window into shares, by the weights of each step: as cpm_divide() has it. Return: 0 or -ENOMEM */
 static int divide(struct levels *l, const struct cpm_window *win)
 {
-	double total[CPM_STEPS] = { 0 }, equal = 1.0 / (double)(win->to - win->from);
+	struct cpm_division div[CPM_STEPS];
 	bool by_shares = win->known && !win->fitted;
 	int ret = 0;
 
 	l->n_shares = 0;
-	for (size_t p = 0; p < win->n_parts; p++)
-		for (unsigned int i = 0; i < CPM_STEPS; i++)
-			total[i] += win->parts[p].count * l->sharers[win->parts[p].vector].weights[i];
+	for (unsigned int i = 0; i < l->d->steps; i++) {
+		div[i].total = div[i].seen = 0;
+		div[i].equal = 1.0 / (double)(win->to - win->from);
+	}
+	for (size_t p = 0; p < win->n_parts; p++) {
+		const struct sharer *s = &l->sharers[win->parts[p].vector];
+
+		for (unsigned int i = 0; i < l->d->steps; i++)
+			cpm_division_add(&div[i], s->kind, win->parts[p].count, s->weights[i]);
+	}
+	for (unsigned int i = 0; i < l->d->steps; i++)
+		cpm_division_end(&div[i]);
 	for (size_t p = 0; p < win->n_parts && !ret; p++) {
 		const struct sharer *s = &l->sharers[win->parts[p].vector];
 		double count = win->parts[p].count, expected = count * s->power;
@@ -167,7 +177,7 @@ static int divide(struct levels *l, const struct cpm_window *win)
 
 		for (unsigned int i = 0; i < l->d->steps; i++)
 			whole.uj[i] = !by_shares ? expected :
-				      win->uj * count * (total[i] > 0 ? s->weights[i] / total[i] : equal);
+				      win->uj * count * cpm_division_share(&div[i], s->kind, s->weights[i]);
 		whole.residual = by_shares ? whole.uj[l->d->steps - 1] - expected : 0;
 		ret = make_room(l, s->n + 1ul);
 		if (!ret && l->whole)
@@ -348,7 +358,7 @@ static void find_sharers(struct levels *l)
 		struct cpm_sharing s;
 
 		*sharer = (struct sharer){ .power = l->d->uj_per_tick[i], .first = v->first[i],
-					   .n = v->first[i + 1] - v->first[i], .silent = true };
+					   .kind = cpm_kind(l->d, i), .n = v->first[i + 1] - v->first[i], .silent = true };
 		for (unsigned int k = 0; k < l->d->steps; k++)
 			sharer->weights[k] = l->d->weights[k][i];
 		for (uint32_t m = 0; m < sharer->n; m++)

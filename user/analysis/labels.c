@@ -53,14 +53,15 @@ static void add_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, s
 static void add_window(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_window *win,
 		       struct walk *w, struct cpm_events *e, bool *more, uint32_t silent_label, double *out)
 {
-	struct cpm_division div = cpm_divide(win, d->weights[d->steps - 1]);
+	unsigned int last = d->steps - 1;
+	struct cpm_division div = cpm_divide(d, win, last);
 	uint64_t silent = win->to - win->from;
 
 	for (; *more && e->tick < win->to; *more = cpm_events_next(e)) {
 		uint64_t end = e->tick + e->count;
 		uint64_t from = e->tick > win->from ? e->tick : win->from;
 		uint64_t to = end < win->to ? end : win->to;
-		double uj = win->known ? win->uj * cpm_tick_share(&div, e->vector) : d->uj_per_tick[e->vector];
+		double uj = win->known ? win->uj * cpm_tick_share(d, &div, last, e->vector) : d->uj_per_tick[e->vector];
 
 		if (to > from) {
 			add_ticks(v, d, w, from, to - from, e->vector, uj, silent_label, out);
@@ -69,7 +70,7 @@ static void add_window(const struct cpm_vectors *v, const struct cpm_domain *d, 
 		if (end > win->to)
 			break;
 	}
-	out[silent_label] += silent * (win->known ? win->uj * cpm_tick_share(&div, CPM_SILENT) :
+	out[silent_label] += silent * (win->known ? win->uj * cpm_tick_share(d, &div, last, CPM_SILENT) :
 				       d->uj_per_tick[CPM_SILENT]);
 }
 

@@ -180,6 +180,31 @@ static void refinement_takes_the_bias_out(void **state)
 	assert_true(fabs(refined[1]) < 0.2 * fabs(plain[1]));
 }
 
+/*
+ * Lines of one loop, which no window tells apart, have the loop's power: that of what else was never alone, in another
+ * loop of other power, is not theirs.
+ */
+static void lines_of_a_loop_have_its_power(void **state)
+{
+	struct run r = { .T = 1e-3, .U = 10e-3, .lo = 0.1, .hi = 0.3, .total = 30, .n_blocks = 2, .power = { 4.2, 1.4 } };
+	struct profile_group g[BLOCKS];
+	uint64_t seed = 1;
+
+	(void)state;
+	simulate(&r, seed);
+	for (size_t i = 0; i < r.n_ticks; i++)
+		if (rnd_unit(&seed) < 0.1)
+			r.ticks[i].block += 2;
+	solve(&r, CPM_STEPS, 0, g);
+	print_message("%.3f and %.3f W, %.3f and %.3f W\n", g[0].energy[0].w.v, g[2].energy[0].w.v, g[1].energy[0].w.v,
+		      g[3].energy[0].w.v);
+	assert_true(g[0].energy[0].purity > 0.8 && g[2].energy[0].purity < 0.2);
+	for (int i = 0; i < 2; i++)
+		for (int line = i; line < 4; line += 2)
+			assert_true(fabs(g[line].energy[0].w.v / r.power[i] - 1) < 0.025);
+	run_free(&r);
+}
+
 static void short_blocks_are_told_to_be_mixed(void **state)
 {
 	struct run r = { .T = 1e-3, .U = 10e-3, .lo = 2e-3, .hi = 4e-3, .total = 20, .n_blocks = 2,
@@ -698,6 +723,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(coarse_blocks_are_right_within_half_a_percent),
 		cmocka_unit_test(refinement_takes_the_bias_out),
+		cmocka_unit_test(lines_of_a_loop_have_its_power),
 		cmocka_unit_test(short_blocks_are_told_to_be_mixed),
 		cmocka_unit_test(intervals_hold_the_truth_often_enough),
 		cmocka_unit_test(intervals_of_short_recordings_hold_and_are_not_too_wide),
