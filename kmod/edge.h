@@ -19,7 +19,7 @@ struct kjoule_source;
 
 /* Thousandths of the time in which the CPUs may be held: at most, and if nothing is said. */
 #define KJOULE_EDGE_DUTY_MAX		500
-#define KJOULE_EDGE_DUTY_MIN		10
+#define KJOULE_EDGE_DUTY_MIN		30
 
 /**
  * struct kjoule_edge_books - what has become of the windows of a session

@@ -308,14 +308,29 @@ static u64 run_ns(struct kjoule_edge *e, u32 number)
 	return shortest + random_below(e, number, 1, longest - shortest);
 }
 
-/* Periods in which nothing is held, so that the time held is what it may be on the average. */
+/*
+ * Periods in which nothing is held, so that the time held is what it may be on the average.
+ * All in 256ths of a period: after a gap g the leader looks for the edge for margin + g / 256,
+ * see margin_ns(). With the hold h and the window w, held for one part in d, that makes
+ * g + w = d (h + margin + g / 256). Of gaps of less than a period on the average some are
+ * none, and no edge is looked for after these.
+ */
 static u32 gap_periods(struct kjoule_edge *e, u32 number)
 {
-	/* of a period, in 256ths: the hold of a window, and its part of those with nothing else */
+	/* the hold of a window, and its part of those with nothing else */
 	u64 held = 256 - (RUN_MIN_256TH + RUN_MAX_256TH) / 2 + 256 / SPIN_EVERY;
-	u64 every = held * 1000 / e->edges->duty;	/* may be held so much in so long */
-	u64 gap = every > 256 + 256 / SPIN_EVERY ? every - 256 - 256 / SPIN_EVERY : 0;
+	u64 window = 256 + 256 / SPIN_EVERY, duty = e->edges->duty;
+	u64 margin = div64_u64(256 * e->margin_ns, e->period_ns);
+	u64 gap = 0;
 
+	if (held * 1000 > window * duty && 256 * duty > (margin + 1) * 1000)
+		gap = div64_u64((held * 1000 - window * duty) * 256,
+				256 * duty - (margin + 1) * 1000);
+	else if (held * 1000 > window * duty)
+		gap = 256;
+	if (gap >= 256)
+		gap = div64_u64(((held + margin) * 1000 - window * duty) * 256,
+				256 * duty - 1000);
 	return min_t(u64, GAP_MAX, (gap + random_below(e, number, 2, 256)) / 256);
 }
 
@@ -354,7 +369,7 @@ static void release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edg
 static void begin_anew(struct kjoule_edge *e, const struct edge_outcome *o, u64 held_ns)
 {
 	u64 now = ktime_get_ns();
-	u64 periods = div64_u64(held_ns * (1000 / e->edges->duty), e->period_ns) +
+	u64 periods = div64_u64(held_ns * 1000, e->edges->duty * e->period_ns) +
 		      KJOULE_EDGE_LEAD_PERIODS;
 	u32 gap = min_t(u64, periods << min(e->failures, BACK_OFF), 1000);
 

@@ -55,7 +55,7 @@ static const char help[] =
 "                        a slow one is read each PERIOD\n"
 "      --runs N          the COMMAND so many times, each run into a file of its own\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
-"                        much of the time (1 to 50, default 40), for the model edge of report\n"
+"                        much of the time (3 to 50, default 40), for the model edge of report\n"
 "      --vpm BLOCK       start a meter at random runs of a block, for the model vpm of report; BLOCK is\n"
 "                        FUNCTION, FILE:FROM-TO (lines), OBJECT:0xFROM-0xTO, or NAME= and one of\n"
 "                        these; again for more\n"
@@ -151,7 +151,7 @@ static int parse_duty(const char *arg, uint32_t *duty)
 	double percent;
 	int ret = args_percent(arg, &percent);
 
-	if (!ret && (percent < 1 || percent > 50))
+	if (!ret && (percent < 3 || percent > 50))
 		ret = -ERANGE;
 	if (!ret)
 		*duty = percent * 10 + 0.5;
@@ -275,7 +275,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 	case OPT_EDGE:
 		opt->edge_duty = EDGE_DUTY;
 		return arg ? bad_value(parse_duty(arg, &opt->edge_duty), "--edge", arg,
-				       "a percentage of the time, 1 to 50") : 0;
+				       "a percentage of the time, 3 to 50") : 0;
 	case OPT_VPM:
 		return parse_vpm(opt, arg);
 	case OPT_VPM_METER:

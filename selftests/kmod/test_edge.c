@@ -32,6 +32,7 @@
 #define PERIOD_NS	10000000.0	/* of the plain chip's counter */
 #define DUTY		250
 #define STUCK_MS	1500
+#define SELDOM		30
 #define MOST_W		10.0	/* more than the chip can draw */
 
 static struct nl nl;
@@ -189,6 +190,28 @@ static void check_windows(void)
 	ktap_check(after.edge_longest_ns > 0 && after.edge_longest_ns < 4.5 * PERIOD_NS, "and never for long");
 	ktap_check(after.edge_duty == DUTY && after.edge_windows > 0 && after.edge_windows + after.edge_failed >= seen[0].windows / 2,
 		   "the session tells of them");
+}
+
+/* The leader's search for the edge after a long gap is in what it may be held as well. */
+static void check_seldom(void)
+{
+	uint64_t none = 0, began, lasted;
+	struct busy busy;
+	double part;
+
+	busy_start(&busy, 1);
+	if (!begin(SELDOM))
+		return;
+	began = now_ns();
+	drain_until(&d, walk, 15000, &none, 1);
+	lasted = now_ns() - began;
+	busy_stop(&busy);
+	end("seldom windows");
+	part = (double)(seen[0].held_ns > seen[1].held_ns ? seen[0].held_ns : seen[1].held_ns) / lasted;
+	ktap_diag("%llu windows, held %.2f %% of the time, asked for %.2f %%", (unsigned long long)seen[0].windows, 100 * part,
+		  SELDOM / 10.0);
+	ktap_check(seen[0].windows > 10, "there are windows where they are to be seldom");
+	ktap_check(part < 1.25 * SELDOM / 1000 && part > 0.5 * SELDOM / 1000, "and the CPUs are held for no longer than was asked for");
 }
 
 static void check_hotplug(void)
@@ -393,7 +416,7 @@ static void check_refusals(void)
 
 	other.edge_duty = 0;
 	check_refused("no time at all", &other, -ERANGE);
-	other.edge_duty = 9;
+	other.edge_duty = 29;
 	check_refused("too little", &other, -ERANGE);
 	other.edge_duty = 501;
 	check_refused("more than half", &other, -ERANGE);
@@ -433,6 +456,7 @@ int main(void)
 	nl_open(&nl);
 	check_refusals();
 	check_windows();
+	check_seldom();
 	check_hotplug();
 	check_on_the_way();
 	check_stuck("frozen");
