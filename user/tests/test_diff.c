@@ -294,8 +294,8 @@ static void the_worst_case_is_of_every_row(void **state)
 		assert_true(near(number(rows[1], "energy_a_package_j"), number(rows[0], "energy_a_package_j"), 1e-9));
 		assert_true(near(number(rows[1], "energy_a_lo_package_j"), number(rows[1], "time_a_lo_s") * number(rows[1], "power_a_lo_package_w"), 1e-6));
 		assert_true(near(number(rows[1], "energy_b_hi_package_j"), number(rows[1], "time_b_hi_s") * number(rows[1], "power_b_hi_package_w"), 1e-6));
-		/* and the difference's interval is wider for it */
-		assert_true(number(rows[1], "energy_difference_hi_package_j") > number(rows[0], "energy_difference_hi_package_j"));
+		/* all of the process is on the clock: its time has no interval that could make the energy's wider */
+		assert_true(!i || number(rows[1], "energy_difference_hi_package_j") > number(rows[0], "energy_difference_hi_package_j"));
 		json_object_put(docs[0]);
 		json_object_put(docs[1]);
 	}
