@@ -282,6 +282,15 @@ struct json_object *report_beside_json(const struct view *v);
 /** report_sources_json() - all sources of the recording, and how reading them went */
 struct json_object *report_sources_json(const struct view *v);
 
+/**
+ * report_held_by() - the option of record by which CPUs were held again and again, NULL: they were not
+ *
+ * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says REPORT_HELD of it, with
+ * its path and this option.
+ */
+const char *report_held_by(const struct blocks *b);
+#define REPORT_HELD	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"
+
 /* A block's power is mixed with its neighbours' below this purity. */
 #define REPORT_PURE	0.85
 
