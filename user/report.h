@@ -257,12 +257,31 @@ size_t report_vpm_readings(const struct view *v);
 bool report_vpm_has(const struct view *v, const struct named *named);
 /**
  * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in @opt->named
- * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -EINVAL, -ENOMEM
+ * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -ENOMEM
  */
-int report_vpm_blocks(const struct view *v, struct report_options *opt);
+int report_vpm_blocks(struct view *v, struct report_options *opt);
 /** report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any; -ENOMEM */
-int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
+int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct report_options *opt, struct json_object *head);
+/* Why something is not told; "" if it is. */
+struct report_vpm_why {
+	char text[600];
+};
+
+/**
+ * report_vpm_code() - the very code that there were readings of, addresses [@start, @end) as its object's file counts
+ *
+ * Of a function in a recording that does not have its end: as the file has it.
+ *
+ * Return: false where it is not known
+ */
+bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start, uint64_t *end);
+/**
+ * report_vpm_time() - do ticks in its code tell all of the time that its latency and power are of?
+ * @why:	out: why they do not: it calls, returns, or goes on in other code, or its code can not be read
+ * Return: 0 or -ENOMEM
+ */
+int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct report_vpm_why *why);
 /** report_regions_print() - how many there are and what is missing, as lines beginning with # */
 void report_regions_print(const struct view *v);
 /** report_regions_json() - the same, and each of them; NULL: none were marked */
