@@ -116,8 +116,8 @@ static int find_function(const char *name, const char *path, uint64_t *start, ui
 }
 
 /* Whatever else has its name, or that of its object, is not what was read: a report goes by the code's place. */
-static int describe(const struct named_block *block, const char *path, const struct kjoule_vpm_place *place, uint64_t code_end,
-		    struct kjoule_vpm_block *known, struct kjoule_error *err)
+static int describe(const struct named_block *block, const char *path, const struct kjoule_vpm_place *place,
+		    uint64_t code_end, struct kjoule_vpm_block *known, struct kjoule_error *err)
 {
 	const struct named_part *part = &block->parts[0];
 

@@ -192,8 +192,8 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
  * report_over() - hold a row's power in the first domain against a budget
  * @budget_w:	Watt; 0: there is none
  *
- * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an interval a power above is
- * OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
+ * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an interval a power
+ * above is OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
  */
 enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w);
 /** report_over_name() - "yes", "perhaps", "no"; NULL: it is not known, or was not asked */
@@ -332,8 +332,8 @@ struct json_object *report_sources_json(const struct view *v);
 /**
  * report_held_by() - the option of record by which CPUs were held again and again, NULL: they were not
  *
- * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says REPORT_HELD of it, with
- * its path and this option.
+ * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says
+ * REPORT_HELD of it, with its path and this option.
  */
 const char *report_held_by(const struct blocks *b);
 #define REPORT_HELD	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"

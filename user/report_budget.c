@@ -74,14 +74,15 @@ void report_budget_print(const struct report *r, const struct blocks *b, const s
 		}
 	}
 	printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both or is not known: %zu, for %.4g s",
-	       b->domains[0]->name, opt->budget_w, o.n[OVER_YES], o.time_s[OVER_YES], o.n[OVER_PERHAPS], o.time_s[OVER_PERHAPS]);
+	       b->domains[0]->name, opt->budget_w, o.n[OVER_YES], o.time_s[OVER_YES], o.n[OVER_PERHAPS],
+	       o.time_s[OVER_PERHAPS]);
 	if (o.n[OVER_UNKNOWN])
 		printf("; - : its power or the interval of that is not known: %zu, for %.4g s", o.n[OVER_UNKNOWN], o.time_s[OVER_UNKNOWN]);
 	putchar('\n');
 	if (any(hidden))
 		printf("of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)\n",
-		       hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS], hidden->time_s[OVER_PERHAPS],
-		       hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);
+		       hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
+		       hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);
 }
 
 struct json_object *report_budget_json(const struct report *r)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --model vpm: the code of a block that there are readings of, and whether the ticks that fall into it are all of its
- * time: latency and power are from its first instruction to its end with all that runs in between, ticks are of its own
- * code. See report.h. Called by report_vpm.c.
+ * report --model vpm: the code of a block that there are readings of, and whether the ticks that fall into it are all
+ * of its time: latency and power are from its first instruction to its end with all that runs in between, ticks are of
+ * its own code. See report.h. Called by report_vpm.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +57,8 @@ static int explain(enum leaves_kind kind, uint64_t at, const char *file, struct 
 	return 0;
 }
 
-static int look(const struct kjoule_vpm_block *info, const char *file, uint64_t start, uint64_t end, struct report_vpm_why *why)
+static int look(const struct kjoule_vpm_block *info, const char *file, uint64_t start, uint64_t end,
+		struct report_vpm_why *why)
 {
 	struct kjoule_insn *insns = NULL;
 	struct kjoule_code *code;

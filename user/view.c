@@ -265,7 +265,8 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	place->known = true;
 }
 
-int view_code(struct view *v, const char *path, uint64_t address, const char **file, const struct kjoule_symbol **symbol)
+int view_code(struct view *v, const char *path, uint64_t address, const char **file,
+	      const struct kjoule_symbol **symbol)
 {
 	struct view_object *o = object(v, path);
 

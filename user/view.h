@@ -128,7 +128,8 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
  * @symbol:	out: NULL: there is none
  * Return: 0; -ENODATA: it has no functions at all, or is no file; -ESTALE: it is another file by now; -errno
  */
-int view_code(struct view *v, const char *object, uint64_t address, const char **file, const struct kjoule_symbol **symbol);
+int view_code(struct view *v, const char *object, uint64_t address, const char **file,
+	      const struct kjoule_symbol **symbol);
 /** view_has_callers() - is there a chain or a stack in it? */
 bool view_has_callers(const struct view *v);
 /** view_unwind() - unwind all stacks, before view_callers() is asked. Return: 0 or -errno */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a block leaves its own code; see leaves.h. Used for readings of blocks, whose latency and power are with all that
- * runs from their entry to their end.
+ * Where a block leaves its own code; see leaves.h. Used for readings of blocks, whose latency and power are with all
+ * that runs from their entry to their end.
  */
 #include <errno.h>
 #include <stdlib.h>

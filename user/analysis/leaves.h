@@ -23,10 +23,12 @@ enum leaves_kind {
 /**
  * leaves_find() - follow all ways from a block's entry
  * @insns:	of the block, in order and without holes; it is entered at the first one
- * @returns:	it is over where it returns, as a function is; else where the address behind its last instruction is come to
+ * @returns:	it is over where it returns, as a function is; else where the address behind its last instruction is
+ *		come to
  * @at:		out: address of the first instruction that leaves it, the lowest
  *
- * Code that no way leads to, such as what is behind a return, does not count. A way counts even if the program never takes it.
+ * Code that no way leads to, such as what is behind a return, does not count. A way counts even if the program never
+ * takes it.
  *
  * Return: how that instruction leaves it, LEAVES_NOT without any, also where there is no instruction; -ENOMEM
  */

@@ -172,7 +172,7 @@ static void hot_code_is_marked(void **state)
 	assert_true(says(out, "not all samples tell the very instruction"));
 }
 
-/* Blocks of a function by turns of a few ticks, and the counter moves every ten: their power is their neighbours', too. */
+/* Blocks of a function by turns of a few ticks, and the counter moves every ten: each one's power is the other's, too. */
 static void power_that_is_mixed_is_marked(void **state)
 {
 	uint64_t uj[2] = { 0, 0 }, noise = 1;
@@ -190,7 +190,8 @@ static void power_that_is_mixed_is_marked(void **state)
 
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, 0x10000000 + (first ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		put_sample(&b, k, 0x10000000 + (first ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE,
+			   1000000, 100);
 		uj[0] += (first ? 1000 : 2000) + (int64_t)(200 * rnd_unit(&noise)) - 100;
 	}
 	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);

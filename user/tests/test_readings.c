@@ -167,7 +167,8 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 		if (in && made.twin && k % 2)
 			put_sample(&b, k, TWIN + at.offset, KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		else
-			put_sample(&b, k, 0x10000000 + (in ? at.offset : looped.after_offset), KJOULE_SAMPLE_PRECISE, 1000000, 100);
+			put_sample(&b, k, 0x10000000 + (in ? at.offset : looped.after_offset), KJOULE_SAMPLE_PRECISE,
+				   1000000, 100);
 		in_loop += in && (!made.twin || k % 2 == 0);
 		uj[0] += in ? 2470 : 1500;
 		if (every && k % CYCLE % every == 5 && in && number < readings) {
