@@ -11,6 +11,7 @@
 #include <string.h>
 #include "annotate.h"
 #include "columns.h"
+#include "report.h"
 
 /* Percent of the function from which on code is marked as warm, and as hot. */
 #define WARM	5
@@ -31,6 +32,7 @@ static void make_columns(struct columns *c, const struct blocks *b)
 	}
 	columns_add(c, "percent", "%", false);
 	columns_add(c, "freq_mhz", "MHz", false);
+	columns_add(c, "purity", NULL, false);
 	columns_add(c, NULL, "", true);
 	columns_add(c, "address", "ADDRESS", false);
 	columns_add(c, "source_file", NULL, true);
@@ -71,6 +73,19 @@ static void figures(struct output *out, const struct profile_group *g, const str
 		columns_none(out, 1);
 	else
 		output_real(out, g->khz.v * 1e-3, 1);
+	if (!b->n_domains || isnan(g->energy[0].purity))
+		columns_none(out, 1);
+	else
+		output_real(out, g->energy[0].purity, 3);
+}
+
+/* Does it share most windows of an energy counter with other code? As a report marks it. */
+static bool is_mixed(const struct profile_group *g, const struct blocks *b)
+{
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		if (!isnan(g->energy[d].j.v) && g->energy[d].purity < REPORT_PURE)
+			return true;
+	return false;
 }
 
 static const char *base_of(const char *path)
@@ -110,8 +125,8 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 {
 	static const char *const kinds[] = { "function", "block", "line", "instruction", "source" };
 	double all = weight(&f->g, b->n_domains), percent = 0;
-	unsigned int blanks = 7 + 5 * b->n_domains;
-	char *text = text_of(out, f, r), address[24];
+	unsigned int blanks = 8 + 5 * b->n_domains;
+	char *text = text_of(out, f, r), address[24], marks[4];
 
 	if (!text)
 		return -ENOMEM;
@@ -130,7 +145,9 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	} else {
 		blank(out, blanks);
 	}
-	output_str(out, !r || percent < WARM ? "" : percent < HOT ? ">" : ">>");
+	snprintf(marks, sizeof(marks), "%s%s", !r || percent < WARM ? "" : percent < HOT ? ">" : ">>",
+		 (!r || r->has) && is_mixed(r ? &r->g : &f->g, b) ? "~" : "");
+	output_str(out, marks);
 	snprintf(address, sizeof(address), "%" PRIx64, r ? r->address : f->start);
 	if (r && (r->kind == ANNOTATE_SOURCE || r->kind == ANNOTATE_LINE))
 		blank(out, 1);
@@ -193,14 +210,17 @@ static void add_missing(const struct annotate *a, struct json_object *head)
 	json_object_object_add(head, "missing_sources", sources);
 }
 
-static void footnotes(const struct annotate *a, const struct annotate_options *opt)
+static void footnotes(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt)
 {
-	bool vague = false;
+	bool vague = false, mixed = false;
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct annotate_function *f = &a->functions[i];
 
 		vague |= f->precise < f->samples;
+		mixed |= is_mixed(&f->g, b);
+		for (size_t k = 0; k < f->n_rows; k++)
+			mixed |= f->rows[k].has && is_mixed(&f->rows[k].g, b);
 		if (why(f->miss))
 			say_of(f->name, why(f->miss));
 	}
@@ -208,6 +228,8 @@ static void footnotes(const struct annotate *a, const struct annotate_options *o
 		say_of(a->missing[i], "can not be read: without its text");
 	printf("> : at least %d %% of the function, >> : %d %%", WARM, HOT);
 	printf("%s\n", opt->lines ? "" : "; of single instructions there are samples only");
+	if (mixed)
+		printf("~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
 	if (vague)
 		printf("not all samples tell the very instruction that ran: some may be of the code before\n");
 	if (a->hidden)
@@ -249,7 +271,7 @@ int annotate_print(const struct annotate *a, const struct blocks *b, const struc
 	}
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE)
-		footnotes(a, opt);
+		footnotes(a, b, opt);
 	free(columns);
 	return ret;
 }

@@ -115,6 +115,8 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 		grain_free(grain);
 		return ret;
 	}
+	if (report_held_by(&b))
+		cmd_warn(REPORT_HELD, path, report_held_by(&b));
 	ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);

@@ -228,11 +228,10 @@ static void add_blocks(struct diff *d, const struct report_options *opt, struct 
 		for (int side = 0; side < 2; side++) {
 			at[side] = opt->processes ? g[side]->processes[i] : g[side]->functions[i];
 			r.seen[side] = opt->processes ? g[side]->processes_between[i].seen : g[side]->functions_between[i].seen;
-			if (opt->processes)
-				continue;
-			for (int part = 0; part < 2; part++)
+			for (int part = 0; part < 2 && !opt->processes; part++)
 				add_part(d, &parts[part], side, &at[side]);
-			profile_net(&at[side], d->sides[side].n_domains);
+			if (!opt->processes)
+				profile_net(&at[side], d->sides[side].n_domains);
 			if (opt->worst_case)
 				profile_worst_case(&at[side], d->sides[side].n_domains);
 		}

@@ -398,8 +398,7 @@ static int compare_windows(struct merge *m, const struct merge_run *r)
 		return merge_note(&m->notes, "%s was recorded with %s, %s without: only the one's CPUs were held again and again, and it took longer",
 				  r->held ? r->path : first, r->held ? r->held : m->runs[0].held, r->held ? first : r->path);
 	return m->n || !r->held ? 0 :
-	       merge_note(&m->notes, "%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it",
-			  r->path, r->held);
+	       merge_note(&m->notes, REPORT_HELD, r->path, r->held);
 }
 
 static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct kjoule_error *err)
@@ -428,7 +427,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	if (!ret)
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (!ret) {
-		r->held = b.windows.n ? "--edge" : b.n_readings ? "--vpm" : NULL;
+		r->held = report_held_by(&b);
 		ret = compare_domains(m, v, &b, r->path, err);
 		if (!ret)
 			ret = compare_windows(m, r);

@@ -107,6 +107,20 @@ int named_add(struct named *named, const char *text, const char **why)
 	return ret;
 }
 
+int named_add_code(struct named *named, const char *name, const char *object, uint64_t from, uint64_t to)
+{
+	struct named_block *block = block_of(named, name, strlen(name));
+	struct named_part *part = block ? kjoule_grow(&block->parts, &block->n, sizeof(*part)) : NULL;
+
+	if (!part)
+		return -ENOMEM;
+	*part = (struct named_part){ .kind = NAMED_CODE, .where = strdup(object), .from = from, .to = to };
+	if (part->where)
+		return 0;
+	block->n--;
+	return -ENOMEM;
+}
+
 void named_free(struct named *named)
 {
 	for (size_t i = 0; i < named->n; i++) {
@@ -149,6 +163,9 @@ static bool has(const struct named_part *part, const struct named_code *code)
 	case NAMED_ADDRESSES:
 		return code->address && code->address >= part->from && code->address < part->to &&
 		       ends_in(code->object, part->where);
+	case NAMED_CODE:
+		return code->address && code->address >= part->from && code->address < part->to && code->object &&
+		       !strcmp(code->object, part->where);
 	}
 	return false;
 }
@@ -171,7 +188,7 @@ bool named_needs_lines(const struct named *named)
 {
 	for (size_t i = 0; i < named->n; i++)
 		for (size_t k = 0; k < named->blocks[i].n; k++)
-			if (named->blocks[i].parts[k].kind != NAMED_ADDRESSES)
+			if (named->blocks[i].parts[k].kind < NAMED_ADDRESSES)
 				return true;
 	return false;
 }

@@ -14,6 +14,7 @@ enum named_kind {
 	NAMED_FUNCTION,		/* a function, inlined or not */
 	NAMED_LINES,		/* FILE:FROM-TO */
 	NAMED_ADDRESSES,	/* OBJECT:0xFROM-0xTO, as the ELF file counts, the last one excluded */
+	NAMED_CODE,		/* the same of one object alone, by its whole path; of no command line */
 };
 
 struct named_part {
@@ -40,6 +41,8 @@ struct named {
  * Return: 0, -EINVAL, -ENOMEM
  */
 int named_add(struct named *named, const char *text, const char **why);
+/** named_add_code() - not from the command line: code whose place is known. Return: 0, -ENOMEM */
+int named_add_code(struct named *named, const char *name, const char *object, uint64_t from, uint64_t to);
 void named_free(struct named *named);
 
 /* What is known of an instruction. */

@@ -266,10 +266,11 @@ int record_block_add(struct named *blocks, const char *text, const char **why);
  * record_block_resolve() - where a block is in a file, and whether it can be one
  * @path:	the file
  * @place:	out: as the file counts, its end 0 of a function; its pid stays
+ * @known:	out: what the recording says of it, but for the process; NULL: nobody wants to know
  * Return: 0 or -errno with the reason in @err
  */
 int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
-			 struct kjoule_error *err);
+			 struct kjoule_vpm_block *known, struct kjoule_error *err);
 /**
  * record_lines_resolve() - a block that is lines of source (record_lines.c): they have to be one stretch of code, which
  *			    nothing outside jumps into and from which the program comes to what is behind it

@@ -115,8 +115,28 @@ static int find_function(const char *name, const char *path, uint64_t *start, ui
 	return ret;
 }
 
+/* Whatever else has its name, or that of its object, is not what was read: a report goes by the code's place. */
+static int describe(const struct named_block *block, const char *path, const struct kjoule_vpm_place *place,
+		    uint64_t code_end, struct kjoule_vpm_block *known, struct kjoule_error *err)
+{
+	const struct named_part *part = &block->parts[0];
+
+	*known = (struct kjoule_vpm_block){ .start = place->start, .end = place->end, .code_end = code_end };
+	if (strlen(path) >= sizeof(known->object))
+		return kjoule_fail(err, ENAMETOOLONG, "--vpm %s: the path of its file has %zu characters, and a recording has room for %zu: start it from a folder nearer to the root",
+				   block->name, strlen(path), sizeof(known->object) - 1);
+	snprintf(known->name, sizeof(known->name), "%s", block->name);
+	snprintf(known->object, sizeof(known->object), "%s", path);
+	if (part->kind == NAMED_FUNCTION)
+		snprintf(known->part, sizeof(known->part), "%s", part->where);
+	else
+		snprintf(known->part, sizeof(known->part), "%.400s:0x%" PRIx64 "-0x%" PRIx64,
+			 part->kind == NAMED_LINES ? path : part->where, place->start, place->end);
+	return 0;
+}
+
 int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
-			 struct kjoule_error *err)
+			 struct kjoule_vpm_block *known, struct kjoule_error *err)
 {
 	const struct named_part *part = &block->parts[0];
 	struct kjoule_code *code;
@@ -140,6 +160,8 @@ int record_block_resolve(const struct named_block *block, const char *path, stru
 	}
 	if (!ret)
 		ret = look_at(code, block->name, end, place, err);
+	if (!ret && known)
+		ret = describe(block, path, place, end, known, err);
 	kjoule_code_close(code);
 	return ret;
 }
@@ -246,11 +268,9 @@ static int place_one(const struct named_block *block, struct kjoule_ctl *ctl, ui
 		     struct kjoule_session_info *session, struct kjoule_error *err)
 {
 	struct kjoule_vpm_place place = { .pid = pid };
-	const struct named_part *part = &block->parts[0];
-	struct kjoule_vpm_block *known;
+	struct kjoule_vpm_block known;
 	uint32_t number;
-	int ret = record_block_resolve(block, m->path, &place, err);
-	uint64_t start = place.start, end = place.end;
+	int ret = record_block_resolve(block, m->path, &place, &known, err);
 
 	if (!ret)
 		ret = record_block_relocate(pid, m->path, block->name, &place, err);
@@ -260,17 +280,8 @@ static int place_one(const struct named_block *block, struct kjoule_ctl *ctl, ui
 		return ret;
 	if (number >= KJOULE_VPM_BLOCKS)
 		return kjoule_fail(err, EPROTO, "--vpm %s: the module calls it number %u", block->name, number);
-	known = &session->vpm.block[number];
-	snprintf(known->name, sizeof(known->name), "%s", block->name);
-	if (part->kind == NAMED_FUNCTION)
-		snprintf(known->part, sizeof(known->part), "%s", part->where);
-	else
-		snprintf(known->part, sizeof(known->part), "%.400s:0x%" PRIx64 "-0x%" PRIx64,
-			 part->kind == NAMED_LINES ? m->path : part->where, start, end);
-	snprintf(known->object, sizeof(known->object), "%.255s", m->path);
-	known->start = start;
-	known->end = end;
-	known->pid = pid;
+	known.pid = pid;
+	session->vpm.block[number] = known;
 	if (session->vpm.n_blocks <= number)
 		session->vpm.n_blocks = number + 1;
 	return 0;

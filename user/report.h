@@ -2,9 +2,8 @@
 /*
  * The parts of `kjoule report`: figures (report_rows.c), their printing (report_print.c),
  * callers (report_callers.c), the model (report_model.c), stacks for flame graphs (report_folded.c), vectors
- * (report_vectors.c), regions (report_regions.c), what is printed before (report_head.c, report_overhead.c,
- * report_beside.c), and the command
- * line (cmd_report.c).
+ * (report_vectors.c), regions (report_regions.c), budgets of power (report_budget.c), what is printed before
+ * (report_head.c, report_overhead.c, report_beside.c), and the command line (cmd_report.c).
  */
 #ifndef KJOULE_REPORT_H
 #define KJOULE_REPORT_H
@@ -128,11 +127,21 @@ struct report_process {
 	size_t hidden;			/* functions below the limit */
 };
 
+/* Does a row draw more than the budget of power (ALEA, section 7.1)? Only a block is asked. */
+enum report_over { OVER_NO, OVER_PERHAPS, OVER_YES, OVER_UNKNOWN, OVER_NO_QUESTION, OVER_KINDS };
+
+/* How many do, and for how long they run together. */
+struct report_overs {
+	size_t n[OVER_KINDS];
+	double time_s[OVER_KINDS];
+};
+
 struct report {
 	struct report_row total;
 	size_t n_processes;
 	struct report_process *processes;
 	size_t hidden_processes;
+	struct report_overs hidden_over;	/* of what is hidden */
 };
 
 /**
@@ -179,6 +188,25 @@ bool report_wanted(const struct blocks_process *p, const struct report_options *
  */
 int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
 		 const struct report_options *opt, const struct report_model *m, struct json_object *head);
+/**
+ * report_over() - hold a row's power in the first domain against a budget
+ * @budget_w:	Watt; 0: there is none
+ *
+ * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an interval a power
+ * above is OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
+ */
+enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w);
+/** report_over_name() - "yes", "perhaps", "no"; NULL: it is not known, or was not asked */
+const char *report_over_name(enum report_over over);
+/** report_over_mark() - of a table, "" where there is nothing to be said */
+const char *report_over_mark(enum report_over over);
+/** report_over_count() - one row more, whose interval of --interval worst-case is yet to be made */
+void report_over_count(struct report_overs *o, const struct blocks *b, const struct report_row *r,
+		       const struct report_options *opt);
+/** report_budget_print() - below the table, rows that it has not included; nothing without a budget */
+void report_budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt);
+/** report_budget_json() - of the rows that are hidden */
+struct json_object *report_budget_json(const struct report *r);
 /** report_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
 int report_model_parse(const char *text, enum report_model_kind *model);
 /**
@@ -229,12 +257,31 @@ size_t report_vpm_readings(const struct view *v);
 bool report_vpm_has(const struct view *v, const struct named *named);
 /**
  * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in @opt->named
- * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -EINVAL, -ENOMEM
+ * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -ENOMEM
  */
-int report_vpm_blocks(const struct view *v, struct report_options *opt);
+int report_vpm_blocks(struct view *v, struct report_options *opt);
 /** report_vpm() - their power. @head is taken over. Return: 0; -EDOM nothing can be told of any; -ENOMEM */
-int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
+int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct report_options *opt, struct json_object *head);
+/* Why something is not told; "" if it is. */
+struct report_vpm_why {
+	char text[600];
+};
+
+/**
+ * report_vpm_code() - the very code that there were readings of, addresses [@start, @end) as its object's file counts
+ *
+ * Of a function in a recording that does not have its end: as the file has it.
+ *
+ * Return: false where it is not known
+ */
+bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64_t *start, uint64_t *end);
+/**
+ * report_vpm_time() - do ticks in its code tell all of the time that its latency and power are of?
+ * @why:	out: why they do not: it calls, returns, or goes on in other code, or its code can not be read
+ * Return: 0 or -ENOMEM
+ */
+int report_vpm_time(struct view *v, const struct kjoule_vpm_block *info, struct report_vpm_why *why);
 /** report_regions_print() - how many there are and what is missing, as lines beginning with # */
 void report_regions_print(const struct view *v);
 /** report_regions_json() - the same, and each of them; NULL: none were marked */
@@ -281,6 +328,15 @@ void report_beside_print(const struct view *v);
 struct json_object *report_beside_json(const struct view *v);
 /** report_sources_json() - all sources of the recording, and how reading them went */
 struct json_object *report_sources_json(const struct view *v);
+
+/**
+ * report_held_by() - the option of record by which CPUs were held again and again, NULL: they were not
+ *
+ * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says
+ * REPORT_HELD of it, with its path and this option.
+ */
+const char *report_held_by(const struct blocks *b);
+#define REPORT_HELD	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"
 
 /* A block's power is mixed with its neighbours' below this purity. */
 #define REPORT_PURE	0.85

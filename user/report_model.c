@@ -19,6 +19,11 @@
 static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_EDGE] = "edge", [REPORT_MIXTURE] = "mixture",
 				     [REPORT_VPM] = "vpm", [REPORT_AUTO] = "auto" };
 
+const char *report_held_by(const struct blocks *b)
+{
+	return b->windows.n ? "--edge" : b->n_readings ? "--vpm" : NULL;
+}
+
 const char *report_model_name(const struct report_model *m)
 {
 	return names[m->used];

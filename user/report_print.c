@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,20 +160,6 @@ static void unit(struct output *out, const struct grain_unit *u)
 		output_none(out, NULL);
 }
 
-enum over { WITHIN, PERHAPS_OVER, OVER };
-
-/* Does a block draw more than the budget of power (ALEA, section 7.1)? Its interval decides. */
-static enum over is_over(const struct blocks *b, const struct report_row *r, double budget_w)
-{
-	const struct value *w = &r->g.energy[0].w;
-
-	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains || isnan(w->v))
-		return WITHIN;
-	if (isnan(w->lo))
-		return w->v > budget_w ? PERHAPS_OVER : WITHIN;
-	return w->lo > budget_w ? OVER : w->hi > budget_w ? PERHAPS_OVER : WITHIN;
-}
-
 /* Finer than a function, and not all samples tell the very instruction: they may be of what ran before. */
 static bool is_vague(const struct blocks *b, const struct report_row *r)
 {
@@ -197,8 +184,7 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
 	const char *vague = caller ? NULL : no_interval;
-	static const char *const overs[] = { [WITHIN] = "no", [PERHAPS_OVER] = "perhaps", [OVER] = "yes" };
-	enum over over = is_over(b, r, opt->budget_w);
+	enum report_over over = report_over(b, r, opt->budget_w);
 	char marks[4];
 
 	report_names(out, b, r);
@@ -252,8 +238,8 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_real(out, 100.0 * b->functions[r->function].precise / g->samples, 1);
 	else
 		output_none(out, NULL);
-	if (opt->budget_w && function && b->n_domains && !isnan(g->energy[0].w.v))
-		output_str(out, overs[is_over(b, r, opt->budget_w)]);
+	if (opt->budget_w && report_over_name(over))
+		output_str(out, report_over_name(over));
 	else if (opt->budget_w)
 		output_none(out, NULL);
 	if (opt->units)
@@ -264,8 +250,8 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 	else
 		output_none(out, NULL);
 	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "",
-		 over == OVER ? "!" : over == PERHAPS_OVER ? "?" : "");
-	if (over == OVER)
+		 report_over_mark(over));
+	if (over == OVER_YES)
 		output_emphasis(out, OUTPUT_HOT);
 	output_str(out, marks);
 	output_row(out);
@@ -307,28 +293,6 @@ static const char *const misses[] = {
 	[GRAIN_NO_CODE] = "their code can not be decoded",
 };
 
-/* What breaks the budget, and what it would be without. */
-static void budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt)
-{
-	double time[OVER + 1] = { 0 };
-	size_t n[OVER + 1] = { 0 };
-
-	for (size_t i = 0; i < r->n_processes && opt->budget_w; i++) {
-		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
-			const struct report_row *row = &r->processes[i].rows[k];
-			enum over over = is_over(b, row, opt->budget_w);
-
-			n[over] += row->kind == ROW_FUNCTION;
-			time[over] += row->kind == ROW_FUNCTION ? row->g.time_s.v : 0;
-		}
-	}
-	if (opt->budget_w && !b->n_domains)
-		printf("\nwithout energy there is no power to hold against a budget\n");
-	else if (opt->budget_w)
-		printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both: %zu, for %.4g s\n",
-		       b->domains[0]->name, opt->budget_w, n[OVER], time[OVER], n[PERHAPS_OVER], time[PERHAPS_OVER]);
-}
-
 /* What could not be told as finely as it was asked for. */
 static void misses_print(const struct blocks *b)
 {
@@ -364,7 +328,7 @@ static void footnotes(const struct report *r, const struct blocks *b, const stru
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
 	if (vague)
 		printf("\n* : not all samples tell the very instruction that ran: some may be of the code before\n");
-	budget_print(r, b, opt);
+	report_budget_print(r, b, opt);
 	misses_print(b);
 	report_hidden_print(r, hidden);
 }
@@ -396,6 +360,8 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 
 	if (!columns)
 		return -ENOMEM;
+	if (head && opt->budget_w)
+		json_object_object_add(head, "hidden_over_budget", report_budget_json(r));
 	make_columns(columns, b, c, opt);
 	make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);

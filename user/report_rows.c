@@ -108,7 +108,7 @@ static bool is_named(const struct blocks *b, const struct report_row *r)
 	return unit && unit->kind == GRAIN_NAMED;
 }
 
-static int finish_process(struct report_process *p, const struct report *r, const struct blocks *b,
+static int finish_process(struct report_process *p, struct report *r, const struct blocks *b,
 			  const struct report_options *opt)
 {
 	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
@@ -126,6 +126,7 @@ static int finish_process(struct report_process *p, const struct report *r, cons
 		/* what the user has named is asked for */
 		if (report_weight_of(&row, b) < limit && !is_named(b, &row)) {
 			p->hidden++;
+			report_over_count(&r->hidden_over, b, &row, opt);
 			continue;
 		}
 		p->rows[n++] = row;
@@ -162,6 +163,8 @@ static void hide_processes(struct report *r, const struct blocks *b,
 		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
 		    !has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
+			for (size_t k = 0; k < r->processes[i].n_rows; k++)
+				report_over_count(&r->hidden_over, b, &r->processes[i].rows[k], opt);
 			free(r->processes[i].rows);
 		} else {
 			r->processes[n++] = r->processes[i];

@@ -215,7 +215,7 @@ out:
 }
 
 /* Where blocks were met for it, their readings are what was wanted. Return: an exit code */
-static int choose_vpm(const struct view *v, const char *path, struct report_options *opt)
+static int choose_vpm(struct view *v, const char *path, struct report_options *opt)
 {
 	size_t n = report_vpm_readings(v);
 	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * report --model vpm: the power of the blocks that there are readings of; see report.h and vpm.h. Their times are
- * those of their ticks, as with every model.
+ * those of their ticks, as with every model, where these tell all of it (report_vpm_code.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +22,7 @@ struct block {
 	struct vpm_result result;
 	struct value time_s, energy_j;
 	double off_s;			/* of the time, as far as calibration knows what interrupts took */
+	struct report_vpm_why no_time;	/* why the time, and with it the energy, is not told */
 };
 
 size_t report_vpm_readings(const struct view *v)
@@ -74,12 +75,11 @@ static void list_blocks(const struct kjoule_vpm_info *vpm, char *text, size_t le
 		at += snprintf(text + at, len - at, "%s%s", i ? ", " : "", vpm->block[i].name);
 }
 
-int report_vpm_blocks(const struct view *v, struct report_options *opt)
+int report_vpm_blocks(struct view *v, struct report_options *opt)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct named asked = opt->named;
-	char text[600], there[1024];
-	const char *why;
+	char there[1024];
 	int ret = 0;
 
 	list_blocks(vpm, there, sizeof(there));
@@ -96,10 +96,14 @@ int report_vpm_blocks(const struct view *v, struct report_options *opt)
 	/* what they are is as recorded, whatever was said here */
 	memset(&opt->named, 0, sizeof(opt->named));
 	for (uint32_t k = 0; k < vpm->n_blocks && !ret; k++) {
+		uint64_t start, end;
+
 		if (!is_wanted(&asked, vpm->block[k].name))
 			continue;
-		snprintf(text, sizeof(text), "%.100s=%.490s", vpm->block[k].name, vpm->block[k].part);
-		ret = named_add(&opt->named, text, &why);
+		/* what is not known has no sample */
+		if (!report_vpm_code(v, &vpm->block[k], &start, &end))
+			start = end = 0;
+		ret = named_add_code(&opt->named, vpm->block[k].name, vpm->block[k].object, start, end);
 	}
 	named_free(&asked);
 	opt->units = true;
@@ -178,6 +182,48 @@ static int find_times(const struct blocks *b, const struct profile *p, struct bl
 	return ret;
 }
 
+/* A block before it that has some of its code: ticks there are that one's. NULL: none */
+static const struct kjoule_vpm_block *overlaps(struct view *v, const struct report_options *opt, uint32_t k)
+{
+	const struct kjoule_vpm_block *blocks = v->rec.meta.session.vpm.block;
+	uint64_t start, end, from, to;
+
+	if (!report_vpm_code(v, &blocks[k], &start, &end))
+		return NULL;
+	for (uint32_t i = 0; i < k; i++)
+		if (is_wanted(&opt->named, blocks[i].name) && !strcmp(blocks[i].object, blocks[k].object) &&
+		    report_vpm_code(v, &blocks[i], &from, &to) && from < end && start < to)
+			return &blocks[i];
+	return NULL;
+}
+
+/* Times that are not all of it are none. */
+static int judge_times(struct view *v, const struct report_options *opt, struct block *blocks, uint32_t n)
+{
+	int ret = 0;
+
+	for (uint32_t k = 0; k < n && !ret; k++) {
+		struct block *b = &blocks[k];
+		const struct kjoule_vpm_block *other;
+
+		if (!is_wanted(&opt->named, b->info->name))
+			continue;
+		ret = report_vpm_time(v, b->info, &b->no_time);
+		if (ret || b->no_time.text[0])
+			goto none;
+		other = overlaps(v, opt, k);
+		if (other)
+			snprintf(b->no_time.text, sizeof(b->no_time.text), "some of its code is that of %.100s as well, which has the ticks: ask for it alone (--block %.100s=%.100s)",
+				 other->name, b->info->name, b->info->name);
+		else if (isnan(b->time_s.v))
+			snprintf(b->no_time.text, sizeof(b->no_time.text), "no tick fell into it");
+none:
+		if (b->no_time.text[0])
+			b->time_s = (struct value){ NAN, NAN, NAN };
+	}
+	return ret;
+}
+
 static double half_of(const struct value *v)
 {
 	return (v->hi - v->lo) / 2;
@@ -227,7 +273,7 @@ static const struct output_column columns[] = {
 	{ "energy_lo_j", NULL, false }, { "energy_hi_j", NULL, false },
 	{ "execution_uj", "EXECUTION uJ", false }, { NULL, "\xc2\xb1", false },
 	{ "execution_lo_uj", NULL, false }, { "execution_hi_uj", NULL, false },
-	{ "why", NULL, true }, { "object", NULL, true },
+	{ "why", NULL, true }, { "time_why", NULL, true }, { "object", NULL, true },
 };
 
 static void row(struct output *out, const struct block *b)
@@ -249,13 +295,17 @@ static void row(struct output *out, const struct block *b)
 	output_u64(out, b->late);
 	output_u64(out, b->moved);
 	columns_value(out, &r->latency_s, 1e6, 1, why, why);
-	columns_value(out, &b->time_s, 1, 4, "no tick fell into it", "no tick fell into it");
+	columns_value(out, &b->time_s, 1, 4, NULL, "too few ticks fell into it");
 	columns_value(out, &r->power_w, 1, 4, why, why);
 	output_bool(out, r->bounded);
-	columns_value(out, &b->energy_j, 1, 4, why ? why : "no tick fell into it", why);
+	columns_value(out, &b->energy_j, 1, 4, why, why);
 	columns_value(out, &r->energy_j, 1e6, 2, why, why);
 	if (why)
 		output_str(out, why);
+	else
+		output_none(out, NULL);
+	if (b->no_time.text[0])
+		output_str(out, b->no_time.text);
 	else
 		output_none(out, NULL);
 	output_str(out, b->info->object);
@@ -338,6 +388,8 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 		else if (blocks[i].result.bounded)
 			printf("\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
 			       blocks[i].info->name);
+		if (blocks[i].no_time.text[0])
+			printf("\n%s : without time and energy: %s\n", blocks[i].info->name, blocks[i].no_time.text);
 	}
 	return 0;
 }
@@ -359,7 +411,7 @@ static void find_interrupts(const struct view *v, const struct blocks *b, struct
 	in->irq_w_error = isfinite(error_w) ? error_w : PROFILE_CALIBRATION_ERROR * in->irq_w;
 }
 
-int report_vpm(const struct view *v, const struct blocks *b, const struct profile *p,
+int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	       const struct report_options *opt, struct json_object *head)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
@@ -390,6 +442,8 @@ int report_vpm(const struct view *v, const struct blocks *b, const struct profil
 	}
 	if (!ret)
 		ret = find_times(b, p, blocks, vpm->n_blocks);
+	if (!ret)
+		ret = judge_times(v, opt, blocks, vpm->n_blocks);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++)
 		find_energy(&blocks[i]);
 	if (!ret) {

@@ -265,6 +265,20 @@ void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip
 	place->known = true;
 }
 
+int view_code(struct view *v, const char *path, uint64_t address, const char **file,
+	      const struct kjoule_symbol **symbol)
+{
+	struct view_object *o = object(v, path);
+
+	if (!o)
+		return -ENOMEM;
+	if (!o->elf)
+		return o->error;
+	*file = o->file;
+	*symbol = kjoule_elf_find(o->elf, address);
+	return 0;
+}
+
 void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place)
 {
 	if (s->flags & KJOULE_SAMPLE_IP_HIDDEN) {

@@ -121,6 +121,15 @@ void view_resolve(struct view *v, const struct timeline_sample *s, struct view_p
 /** view_resolve_at() - the same for any address of a process */
 void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
 		     struct view_place *place);
+/**
+ * view_code() - the file that an object's code is to be read from, and the function around an address of it
+ * @object:	its path
+ * @address:	as the file counts
+ * @symbol:	out: NULL: there is none
+ * Return: 0; -ENODATA: it has no functions at all, or is no file; -ESTALE: it is another file by now; -errno
+ */
+int view_code(struct view *v, const char *object, uint64_t address, const char **file,
+	      const struct kjoule_symbol **symbol);
 /** view_has_callers() - is there a chain or a stack in it? */
 bool view_has_callers(const struct view *v);
 /** view_unwind() - unwind all stacks, before view_callers() is asked. Return: 0 or -errno */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --profile exynos --cpus 1
-# timeout: 240
+# timeout: 280
 # stalls: power|latency|few rounds
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 """Readings of blocks: the functions of a program that is loaded anywhere have a power and a latency each, whoever is
@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cli import ktap, kjoule, report, rows, script, path, hold_frequency, TOP  # noqa: E402
 
 PROGRAM = os.path.join(TOP, "build/selftests/alternate_pie")
+PRICING = os.path.join(TOP, "build/selftests/pricing")
 LENGTH_US, SECONDS = 5000, 15
 SOURCE = os.path.join(TOP, "selftests/programs/alternate.c")
 OPTIONS = ("-F", "250", "--vpm-meter", "vchip-ina@80ms")
@@ -69,6 +70,7 @@ def main():
     ktap.check(all(b["power_lo_w"] < b["power_w"] < b["power_hi_w"] for b in blocks.values()), "inside its interval", blocks)
     ktap.check(all(abs(b["energy_j"] / (b["power_w"] * b["time_s"]) - 1) < 1e-3 for b in blocks.values()),
                "energy is power times time", blocks)
+    ktap.check(all(b["time_why"] is None for b in blocks.values()), "which is told of blocks that call nothing", blocks)
     ktap.check(0.7 < sum(b["time_s"] for b in blocks.values()) / (SECONDS - books["held_s"]) < 1.05,
                "their time is without that in which the program was held", (blocks, books["held_s"]))
     ktap.check(doc["vpm"]["idle_w"] < doc["vpm"]["held_w"] < doc["vpm"]["peak_w"], "holding is between rest and peak", books)
@@ -85,6 +87,13 @@ def main():
     row = next(iter(rows(doc, "block")), {}) if doc else {}
     ktap.check(r.code == 0 and row.get("function") == "lines" and row["undelayed"] + row["left_out_undelayed"] > 5,
                "lines are a block that the program is met in", (r, row))
+    # what it calls is in its latency and power, and ticks do not tell it
+    r = kjoule("record", "-q", "--no-calibrate", "--vpm", "price", *OPTIONS, "-o", path("caller"), "--", PRICING, 10, 185, 60, 1)
+    doc, _ = report(path("caller"))
+    row = next(iter(rows(doc, "block")), {}) if doc else {}
+    ktap.check(r.code == 0 and row.get("function") == "price" and row["delayed"] + row["undelayed"] > 5 and
+               row["time_s"] is None and row["energy_j"] is None and "it calls other code at" in (row["time_why"] or ""),
+               "a block that calls others has no time and no energy", (r, row))
     r = kjoule("report", "--model", "vpm", "--block", "main=main", file)
     ktap.check(r.code == 1 and "there are no readings of it" in r.err, "a block without readings has no power", r)
     ktap.end()

@@ -42,13 +42,31 @@ static enum kjoule_insn_kind x86_kind(const cs_insn *insn, uint64_t *target)
 	return insn->id == X86_INS_JMP || insn->id == X86_INS_LJMP ? KJOULE_INSN_JUMP : KJOULE_INSN_BRANCH;
 }
 
+static enum kjoule_insn_leave x86_leave(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_SYSCALL:
+	case X86_INS_SYSENTER:
+	case X86_INS_INT:
+	case X86_INS_INTO:
+	case X86_INS_INT1:
+		return KJOULE_LEAVE_SYSTEM;
+	default:
+		break;
+	}
+	if (in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET))
+		return KJOULE_LEAVE_RETURN;
+	return in_group(insn, CS_GRP_CALL) ? KJOULE_LEAVE_CALL : KJOULE_LEAVE_NOT;
+}
+
 static const struct machine {
 	unsigned int elf;
 	cs_arch arch;
 	cs_mode mode;
 	enum kjoule_insn_kind (*kind)(const cs_insn *insn, uint64_t *target);
+	enum kjoule_insn_leave (*leave)(const cs_insn *insn);
 } machines[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, x86_kind },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, x86_kind, x86_leave },
 };
 
 static const struct machine *begin(unsigned int elf, csh *handle, int *err)
@@ -72,10 +90,12 @@ static size_t decode_all(csh handle, const struct machine *m, cs_insn *insn, con
 	while (left) {
 		struct kjoule_insn *i = &out[n++];
 
-		*i = (struct kjoule_insn){ .address = address, .size = 1, .kind = KJOULE_INSN_END };
+		*i = (struct kjoule_insn){ .address = address, .size = 1, .kind = KJOULE_INSN_END,
+					   .leave = KJOULE_LEAVE_UNKNOWN };
 		if (cs_disasm_iter(handle, &code, &left, &address, insn)) {
 			i->size = insn->size;
 			i->kind = m->kind(insn, &i->target);
+			i->leave = m->leave(insn);
 		} else {
 			code++;
 			left--;

@@ -18,10 +18,19 @@ enum kjoule_insn_kind {
 	KJOULE_INSN_END,	/* nowhere in this function: a return, a trap, what is no instruction */
 };
 
+/* What else runs before control comes back, or that it does not. */
+enum kjoule_insn_leave {
+	KJOULE_LEAVE_NOT,
+	KJOULE_LEAVE_CALL,	/* of KJOULE_INSN_PLAIN: a call */
+	KJOULE_LEAVE_SYSTEM,	/* the same, of the kernel */
+	KJOULE_LEAVE_RETURN,	/* of KJOULE_INSN_END: a return */
+	KJOULE_LEAVE_UNKNOWN,	/* the same: no instruction */
+};
+
 struct kjoule_insn {
 	uint64_t address;
 	uint64_t target;	/* of KJOULE_INSN_JUMP and KJOULE_INSN_BRANCH */
-	uint8_t size, kind;
+	uint8_t size, kind, leave;
 };
 
 /**

@@ -198,6 +198,7 @@ struct kjoule_vpm_block {
 	char part[512];			/* as report's --block takes it */
 	char object[256];		/* file that it is in */
 	uint64_t start, end;		/* as that file counts; @end 0: where the function returns to */
+	uint64_t code_end;		/* where its code ends, whichever; 0: a recording of before it was told */
 	uint32_t pid;			/* of its process */
 };
 

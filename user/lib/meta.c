@@ -199,6 +199,7 @@ static const struct kjoule_json_member vpm_block_members[] = {
 #define AT(name) #name, offsetof(struct kjoule_vpm_block, name)
 #define STR(name) { AT(name), KJOULE_JSON_STR, sizeof(((struct kjoule_vpm_block *)NULL)->name) }
 	STR(name), STR(part), STR(object), { AT(start), KJOULE_JSON_U64, 0 }, { AT(end), KJOULE_JSON_U64, 0 },
+	{ AT(code_end), KJOULE_JSON_U64, 0 },
 	{ AT(pid), KJOULE_JSON_U32, 0 },
 #undef STR
 #undef AT

@@ -15,6 +15,7 @@
 #include <json-c/json.h>
 #include "looped.h"
 #include "region_area.h"
+#include "series.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -171,6 +172,83 @@ static void hot_code_is_marked(void **state)
 	assert_true(says(out, "not all samples tell the very instruction"));
 }
 
+/* Blocks of a function by turns of a few ticks, and the counter moves every ten: each one's power is the other's, too. */
+static void power_that_is_mixed_is_marked(void **state)
+{
+	uint64_t uj[2] = { 0, 0 }, noise = 1;
+	struct json_object *doc, *reported, *row;
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	unsigned int found = 0;
+	size_t i = 0;
+
+	(void)state;
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 9000; k++) {
+		bool first = k % 7 < 3;
+
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, uj);
+		put_sample(&b, k, 0x10000000 + (first ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE,
+			   1000000, 100);
+		uj[0] += (first ? 1000 : 2000) + (int64_t)(200 * rnd_unit(&noise)) - 100;
+	}
+	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
+	free(b.data);
+	doc = annotate("", "mixed");
+	assert_int_equal(kjoule("report --by block --json %s", temp_path("mixed")), 0);
+	reported = json_tokener_parse(out);
+	while ((row = next(doc, "block", &i))) {
+		struct json_object *rows = member(reported, "rows");
+
+		if (!member(row, "samples")) {
+			assert_null(member(row, "purity"));
+			continue;
+		}
+		for (size_t k = 0; k < json_object_array_length(rows); k++) {
+			struct json_object *like = json_object_array_get_idx(rows, k);
+
+			if (strcmp(word(like, "kind"), "block") || number(like, "start") != number(row, "address"))
+				continue;
+			found++;
+			assert_true(near(number(row, "purity"), number(like, "purity"), 1e-9));
+		}
+		assert_true(number(row, "purity") > 0.2 && number(row, "purity") < 0.7);
+	}
+	assert_int_equal(found, 2);
+	/* the function is all that ran */
+	i = 0;
+	assert_true(number(next(doc, "function", &i), "purity") > 0.99);
+	json_object_put(reported);
+	json_object_put(doc);
+	assert_int_equal(kjoule("annotate %s", temp_path("mixed")), 0);
+	assert_true(says(out, ">>~ ") && says(out, "~ : runs for too short between two moves of the energy counter"));
+	assert_int_equal(kjoule("annotate --csv %s", temp_path("mixed")), 0);
+	assert_true(says(out, ",freq_mhz,purity,address,"));
+	assert_int_equal(kjoule("annotate %s", temp_path("precise")), 0);
+	assert_null(strchr(out, '~'));
+}
+
+/* Whose CPUs were held has figures of the constant power model, which is said, and no part of what holding cost. */
+static void what_was_held_is_in_no_total(void **state)
+{
+	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(), .offset = looped.loop_offset, .held = true };
+
+	(void)state;
+	series_record(&run);
+	/* 96 ticks at 1 W beside as many at 2 W; with 4 each at which it was held it would be 32 % */
+	assert_int_equal(kjoule("annotate --percent-limit 32.7 %s", temp_path("held")), 0);
+	assert_true(says(out, "a_loop_and_more"));
+	assert_true(says(err, "held was recorded with --edge: its CPUs were held again and again, which is in no total"));
+	assert_true(says(err, "figures are those of the constant power model"));
+	assert_int_equal(kjoule("annotate --percent-limit 33.7 %s", temp_path("held")), 1);
+	run.held = false;
+	series_record(&run);
+	assert_int_equal(kjoule("annotate %s", temp_path("held")), 0);
+	assert_null(strstr(err, "recorded with"));
+}
+
 static void what_is_not_there_is_told(void **state)
 {
 	struct json_object *doc, *missing;
@@ -225,6 +303,8 @@ int main(void)
 		cmocka_unit_test(a_region_cuts_figures_and_samples),
 		cmocka_unit_test(lines_have_their_text),
 		cmocka_unit_test(hot_code_is_marked),
+		cmocka_unit_test(power_that_is_mixed_is_marked),
+		cmocka_unit_test(what_was_held_is_in_no_total),
 		cmocka_unit_test(what_is_not_there_is_told),
 		cmocka_unit_test(wrong_command_lines_are_2),
 	};

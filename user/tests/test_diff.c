@@ -274,6 +274,33 @@ static void grains_and_formats_work(void **state)
 	assert_int_equal(kjoule("diff --comm program %s", with_paths("@l1 @l2")), 0);
 }
 
+/* Equation 10 on each side: from the least power in the least time to the most in the most; of every kind of row. */
+static void the_worst_case_is_of_every_row(void **state)
+{
+	static const char *const by[] = { "process", "function" };
+
+	(void)state;
+	series_record(&(struct series_run){ .name = "wa", .ticks = 4000, .watt = 1 });
+	series_record(&(struct series_run){ .name = "wb", .ticks = 4000, .watt = 1.3, .phase = 13 });
+	for (size_t i = 0; i < 2; i++) {
+		struct json_object *docs[2], *rows[2];
+		char args[100];
+
+		for (int worst = 0; worst < 2; worst++) {
+			snprintf(args, sizeof(args), "--by %s --interval %s @wa @wb", by[i], worst ? "worst-case" : "combined");
+			docs[worst] = diff(args);
+			rows[worst] = row_of(docs[worst], by[i], i ? "program" : NULL);
+		}
+		assert_true(near(number(rows[1], "energy_a_package_j"), number(rows[0], "energy_a_package_j"), 1e-9));
+		assert_true(near(number(rows[1], "energy_a_lo_package_j"), number(rows[1], "time_a_lo_s") * number(rows[1], "power_a_lo_package_w"), 1e-6));
+		assert_true(near(number(rows[1], "energy_b_hi_package_j"), number(rows[1], "time_b_hi_s") * number(rows[1], "power_b_hi_package_w"), 1e-6));
+		/* all of the process is on the clock: its time has no interval that could make the energy's wider */
+		assert_true(!i || number(rows[1], "energy_difference_hi_package_j") > number(rows[0], "energy_difference_hi_package_j"));
+		json_object_put(docs[0]);
+		json_object_put(docs[1]);
+	}
+}
+
 static void what_can_not_be_compared_is_said(void **state)
 {
 	static const char *const wrong[] = {
@@ -351,6 +378,7 @@ int main(void)
 		cmocka_unit_test(sides_of_several_have_what_runs_differ_by),
 		cmocka_unit_test(builds_are_joined_by_names),
 		cmocka_unit_test(grains_and_formats_work),
+		cmocka_unit_test(the_worst_case_is_of_every_row),
 		cmocka_unit_test(what_can_not_be_compared_is_said),
 	};
 

@@ -184,6 +184,64 @@ static void a_budget_names_who_breaks_it(void **state)
 	assert_true(says(out, "! : draws more package power than the budget of 1.5 W: 1, for 2.99"));
 }
 
+/* Who is below the limit breaks a budget all the same. */
+static void a_budget_counts_what_is_hidden(void **state)
+{
+	struct json_object *doc = report("--by line --power-budget 1.5W --percent-limit 60", "usual"), *hidden;
+
+	(void)state;
+	hidden = member(doc, "hidden_over_budget");
+	assert_int_equal(number(member(hidden, "yes"), "blocks"), 1);
+	assert_true(near(number(member(hidden, "yes"), "time_s"), 3, 0.02));
+	assert_int_equal(number(member(hidden, "perhaps"), "blocks"), 0);
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 60 %s", temp_path("usual")), 0);
+	assert_true(says(out, "than the budget of 1.5 W: 0, for 0 s"));
+	assert_true(says(out, "of what is below the limit and not shown: draws more: 1, for 2.99"));
+	assert_int_equal(kjoule("report --by line --power-budget 1.5 --percent-limit 1 %s", temp_path("usual")), 0);
+	assert_null(strstr(out, "of what is below the limit"));
+}
+
+/* What was met in one reading has a power without an interval: that it is within a budget is not known. */
+static void a_budget_does_not_judge_without_an_interval(void **state)
+{
+	struct json_object *doc, *row;
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	uint64_t uj[2] = { 0, 0 };
+
+	(void)state;
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 9000; k++) {
+		bool rare = k >= 4003 && k < 4007;
+
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, uj);
+		put_sample(&b, k, 0x10000000 + (rare ? looped.after_offset : looped.loop_offset), 0, 1000000, 100);
+		uj[0] += 1000 + k % 7;
+	}
+	write_recording(temp_path("rare"), &meta, &b, 1, looped_path(), 9000);
+	free(b.data);
+	doc = report("--by line --power-budget 1.5W", "rare");
+	row = unit(doc, "line", "source_line", looped.after_line);
+	assert_true(near(number(row, "power_package_w"), 1, 0.02));
+	assert_null(member(row, "power_lo_package_w"));
+	assert_null(member(row, "over_budget"));
+	row = unit(doc, "line", "source_line", looped.loop_line);
+	assert_string_equal(json_object_get_string(member(row, "over_budget")), "no");
+	json_object_put(doc);
+	/* above, it is a hint */
+	doc = report("--by line --power-budget 0.5W", "rare");
+	row = unit(doc, "line", "source_line", looped.after_line);
+	assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 0 %s", temp_path("rare")), 0);
+	assert_true(says(out, "; - : its power or the interval of that is not known: 1, for 0.00"));
+	assert_int_equal(kjoule("report --by line --power-budget 1.5W --percent-limit 5 %s", temp_path("rare")), 0);
+	assert_true(says(out, "of what is below the limit and not shown: draws more: 0, for 0 s; perhaps: 0, for 0 s; not known: 1, for 0.00"));
+}
+
 static void the_worst_case_is_wider(void **state)
 {
 	struct json_object *docs[2] = { report("--interval combined", "usual"), report("--interval worst-case", "usual") };
@@ -303,6 +361,8 @@ int main(void)
 		cmocka_unit_test(the_user_s_blocks_come_first),
 		cmocka_unit_test(what_was_not_sampled_has_no_number),
 		cmocka_unit_test(a_budget_names_who_breaks_it),
+		cmocka_unit_test(a_budget_counts_what_is_hidden),
+		cmocka_unit_test(a_budget_does_not_judge_without_an_interval),
 		cmocka_unit_test(the_worst_case_is_wider),
 		cmocka_unit_test(functions_of_one_name_are_two),
 		cmocka_unit_test(names_are_read),

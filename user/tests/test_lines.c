@@ -96,7 +96,7 @@ static int resolve(unsigned int from, unsigned int to, struct kjoule_vpm_place *
 	memset(&why, 0, sizeof(why));
 	snprintf(text, sizeof(text), "it=test_lines.c:%u-%u", from, to);
 	assert_int_equal(record_block_add(&named, text, &what), 0);
-	ret = record_block_resolve(&named.blocks[0], looped_path(), place, &why);
+	ret = record_block_resolve(&named.blocks[0], looped_path(), place, NULL, &why);
 	named_free(&named);
 	return ret;
 }

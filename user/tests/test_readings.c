@@ -18,10 +18,13 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
+#include "code.h"
+#include "decode.h"
 #include "looped.h"
 #include "record.h"
 #include "recording.h"
 #include "report.h"
+#include "symbols.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -34,6 +37,7 @@
 #define OWN_W		1.4
 #define LATENCY_MS	5
 #define CYCLE		200		/* ticks: half of them in the loop */
+#define TWIN		0x30000000ull	/* where another object is mapped */
 
 /*
  * A program that spends every other 100 ms in the loop, in runs of 5 ms. In each of these times there is a
@@ -59,6 +63,73 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 	put_bytes(b, &r, sizeof(r));
 }
 
+/* Code of the block, of the test's file. */
+struct at {
+	uint64_t start, end;
+	uint64_t offset;		/* in the file */
+};
+
+static struct at function_at(const char *name)
+{
+	const struct kjoule_symbol *s;
+	struct kjoule_elf *elf;
+	struct at at = { 0 };
+	bool several;
+
+	assert_int_equal(kjoule_elf_open(looped_path(), NULL, &elf), 0);
+	s = kjoule_elf_named(elf, name, &several);
+	assert_true(s && !several);
+	at = (struct at){ s->start, s->end, s->start - looped.loop + looped.loop_offset };
+	kjoule_elf_close(elf);
+	return at;
+}
+
+/* The first instruction of the loop: what is no jump and no call has itself alone. */
+static struct at loop_at(void)
+{
+	struct at at = { .start = looped.loop, .offset = looped.loop_offset };
+	char text[KJOULE_INSN_TEXT];
+	struct kjoule_code *code;
+	const void *bytes;
+	size_t len;
+	int size;
+
+	assert_int_equal(kjoule_code_open(looped_path(), &code), 0);
+	bytes = kjoule_code_bytes(code, at.start, &len);
+	size = kjoule_decode_text(bytes, len, EM_X86_64, at.start, text);
+	assert_true(size > 0 && text[0] != 'j' && strncmp(text, "call", 4));
+	at.end = at.start + size;
+	kjoule_code_close(code);
+	return at;
+}
+
+/*
+ * What the next recordings are of. @function: the block is one, of this name; NULL: some code of the loop
+ * @older: the recording does not say where its code ends. @placeless: nor where it is
+ * @twin: every other of its ticks is in another object instead, in the function of the same name
+ * @object: the file that it is said to be of; NULL: the test's own
+ */
+static struct {
+	const char *function, *object, *twin;
+	bool older, placeless;
+	const char *second;		/* one more block, which is this function, without readings */
+} made;
+
+static void describe(struct kjoule_vpm_block *b, const char *name, const char *function, struct at at)
+{
+	snprintf(b->name, sizeof(b->name), "%s", name);
+	snprintf(b->object, sizeof(b->object), "%.255s", made.object ? made.object : looped_path());
+	if (function)
+		snprintf(b->part, sizeof(b->part), "%s", function);
+	else
+		snprintf(b->part, sizeof(b->part), "%.400s:0x%llx-0x%llx", looped_path(), (unsigned long long)at.start,
+			 (unsigned long long)at.end);
+	b->start = made.placeless ? 0 : at.start;
+	b->end = function || made.placeless ? 0 : at.end;
+	b->code_end = made.older || made.placeless ? 0 : at.end;
+	b->pid = 100;
+}
+
 /* @readings of them; of these, every @late-th delayed one is late. Return: ticks in the loop */
 static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint32_t every)
 {
@@ -66,6 +137,7 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 	struct kjoule_vpm_info *vpm;
 	char *argv[] = { (char *)"./program", NULL };
 	uint32_t number = 0, end = 60 * CYCLE, held_from = 0, held_to = 0, in_loop = 0;
+	struct at at = made.function ? function_at(made.function) : loop_at();
 	struct buffer b = { 0 };
 	uint64_t uj[2] = { 0, 0 };
 
@@ -77,11 +149,9 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 		*vpm = (struct kjoule_vpm_info){ .interval_ns = 100 * MS, .source = "meter", .ready_ns = READY_MS * MS,
 						 .peak_uw = 20000000, .rest_uw = 600000, .rounds = readings + 7, .readings = readings,
 						 .learnt = 1, .unmet = 3, .elsewhere = 2, .cut = 1, .held_ns = 4 * T0, .longest_ns = 21 * MS, .n_blocks = 1 };
-		strcpy(vpm->block[0].name, "loop");
-		snprintf(vpm->block[0].part, sizeof(vpm->block[0].part), "%s:0x%llx-0x%llx", looped_path(),
-			 (unsigned long long)looped.loop, (unsigned long long)looped.loop + 1);
-		snprintf(vpm->block[0].object, sizeof(vpm->block[0].object), "%.255s", looped_path());
-		vpm->block[0].pid = 100;
+		describe(&vpm->block[0], "loop", made.function, at);
+		if (made.second)
+			describe(&vpm->block[vpm->n_blocks++], "second", made.second, function_at(made.second));
 	}
 	put_task(&b, 100, 100);
 	for (uint32_t k = 0; k < end; k++) {
@@ -94,8 +164,12 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 		}
 		if (k % 10 == 0)
 			put_energy(&b, k, 3, uj);
-		put_sample(&b, k, 0x10000000 + (in ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE, 1000000, 100);
-		in_loop += in;
+		if (in && made.twin && k % 2)
+			put_sample(&b, k, TWIN + at.offset, KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		else
+			put_sample(&b, k, 0x10000000 + (in ? at.offset : looped.after_offset), KJOULE_SAMPLE_PRECISE,
+				   1000000, 100);
+		in_loop += in && (!made.twin || k % 2 == 0);
 		uj[0] += in ? 2470 : 1500;
 		if (every && k % CYCLE % every == 5 && in && number < readings) {
 			bool is_late = late && number % 2 && number % (2 * late) == 1;
@@ -104,7 +178,14 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 			held_to = k + READY_MS + 1;
 		}
 	}
-	write_recording(temp_path(name), &meta, &b, 1, looped_path(), end);
+	if (made.twin) {
+		struct buffer none = { 0 }, side = { 0 };
+
+		put_map(&side, 100, 900000002, TWIN, 0x10000000, 0, made.twin);
+		put_regions(&none, &side);
+		free(side.data);
+	}
+	write_recording(temp_path(name), &meta, &b, 1, made.object ? made.object : looped_path(), end);
 	free(b.data);
 	return in_loop;
 }
@@ -202,6 +283,7 @@ static void test_large(void **state)
 	assert_true(left.rec.left_in_file && !kept.rec.left_in_file);
 	assert_int_equal(report_vpm_readings(&kept), 240);
 	assert_int_equal(report_vpm_readings(&left), 240);
+	assert_true(left.rec.meta.session.vpm.block[0].code_end == loop_at().end);
 	for (size_t i = 0; i < 240; i++) {
 		const struct kjoule_vpm_reading *x = &kept.tl.cpus[0].readings[i], *y = &left.tl.cpus[0].readings[i];
 
@@ -321,6 +403,161 @@ static void test_not_told(void **state)
 	assert_true(says(out, "longer than the meter's interval"));
 }
 
+/* Blocks of code in assembly, so that they are what they are. */
+void readings_leaf(void);
+void readings_calls(void);
+void readings_calls_plt(void);
+void readings_calls_kernel(void);
+void readings_goes_on(void);
+void readings_goes_anywhere(void);
+asm(".text\n"
+#define FUNCTION(name, body) ".globl " #name "\n.type " #name ", @function\n" #name ":\n\tnop\n\tnop\n" body ".size " #name ", . - " #name "\n"
+    FUNCTION(readings_leaf, "1:\tdec %rdi\n\tjnz 1b\n\tret\n\tcall readings_calls\n")
+    FUNCTION(readings_calls, "\tcall readings_leaf\n\tret\n")
+    FUNCTION(readings_calls_plt, "\tcall getpid@PLT\n\tret\n")
+    FUNCTION(readings_calls_kernel, "\tsyscall\n\tret\n")
+    FUNCTION(readings_goes_on, "\tjmp readings_leaf\n")
+    FUNCTION(readings_goes_anywhere, "\tjmp *%rax\n"));
+
+/* Of a recording of @made; @in_loop ticks are of the block. */
+static struct json_object *check_made(const char *what, uint32_t *in_loop)
+{
+	struct json_object *doc;
+
+	*in_loop = record("made", 240, 0, 25);
+	doc = report("", "made", 0);
+	if (!find_row(doc, "block", NULL))
+		print_message("%s: no row\n", what);
+	assert_non_null(find_row(doc, "block", NULL));
+	return doc;
+}
+
+/* What its latency and power are of, its time is not; it has no energy that looks measured. */
+static void check_no_time(struct json_object *row, const char *why)
+{
+	assert_true(near(number(row, "power_w"), LOOP_W, 0.01 * LOOP_W));
+	assert_true(near(number(row, "latency_us"), 1000 * LATENCY_MS, 25));
+	assert_true(near(number(row, "execution_uj"), number(row, "power_w") * number(row, "latency_us"), 1e-3));
+	assert_null(member(row, "why"));
+	assert_null(member(row, "time_s"));
+	assert_null(member(row, "time_lo_s"));
+	assert_null(member(row, "energy_j"));
+	assert_null(member(row, "energy_hi_j"));
+	assert_non_null(member(row, "time_why"));
+	assert_true(says(json_object_get_string(member(row, "time_why")), why));
+}
+
+/* Ticks in the block's own code are not all of the time that its latency and power are of, where it runs other code. */
+static void test_callers(void **state)
+{
+	static const struct { const char *function, *why; } cases[] = {
+		{ "readings_calls", "it calls other code at 0x" },
+		{ "readings_calls_plt", "it calls other code at 0x" },
+		{ "readings_calls_kernel", "it calls the kernel at 0x" },
+		{ "readings_goes_on", "it goes on in other code from 0x" },
+		{ "readings_goes_anywhere", "nobody knows where it goes on" },
+	};
+	struct json_object *doc;
+	uint32_t in_loop;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int older = 0; older < 2; older++) {
+			made.function = cases[i].function;
+			made.older = older;
+			doc = check_made(cases[i].function, &in_loop);
+			check_no_time(find_row(doc, "block", NULL), cases[i].why);
+			json_object_put(doc);
+		}
+	}
+	assert_int_equal(kjoule("report %s", temp_path("made")), 0);
+	assert_true(says(out, "loop : without time and energy: nobody knows where it goes on"));
+	assert_int_equal(kjoule("report --csv %s", temp_path("made")), 0);
+	assert_true(says(out, ",why,time_why,object"));
+	/* what is behind its return is none of it */
+	made.function = "readings_leaf";
+	for (int older = 0; older < 2; older++) {
+		made.older = older;
+		doc = check_made("readings_leaf", &in_loop);
+		check_loop(doc, in_loop);
+		assert_null(member(find_row(doc, "block", NULL), "time_why"));
+		json_object_put(doc);
+	}
+	memset(&made, 0, sizeof(made));
+}
+
+/* Where the code can not be read nobody knows what it calls. */
+static void test_unreadable(void **state)
+{
+	struct json_object *doc;
+	uint32_t in_loop;
+
+	(void)state;
+	made.function = "readings_leaf";
+	made.object = "/nonexistent/program";
+	doc = check_made("no file", &in_loop);
+	check_no_time(find_row(doc, "block", NULL), "its code can not be read, so that nobody knows whether it runs other code: /nonexistent/program");
+	json_object_put(doc);
+	made.older = true;
+	doc = check_made("no file, no end", &in_loop);
+	check_no_time(find_row(doc, "block", NULL), "its code can not be read");
+	json_object_put(doc);
+	made.object = NULL;
+	made.placeless = true;
+	doc = check_made("no place", &in_loop);
+	check_no_time(find_row(doc, "block", NULL), "does not say where its code is");
+	json_object_put(doc);
+	memset(&made, 0, sizeof(made));
+}
+
+/* A function of the same name in another object is another function. */
+static void test_twins(void **state)
+{
+	struct json_object *doc;
+	uint32_t in_loop;
+	uint8_t *image;
+	size_t len;
+
+	(void)state;
+	image = read_file(looped_path(), &len);
+	write_file(temp_path("twin"), image, len);
+	free(image);
+	made.function = "readings_leaf";
+	made.twin = temp_path("twin");
+	for (int older = 0; older < 2; older++) {
+		made.older = older;
+		doc = check_made("twins", &in_loop);
+		check_loop(doc, in_loop);
+		json_object_put(doc);
+	}
+	memset(&made, 0, sizeof(made));
+}
+
+/* Of two blocks that have the same code one has the ticks. */
+static void test_overlap(void **state)
+{
+	struct json_object *doc, *rows, *row;
+	uint32_t in_loop;
+
+	(void)state;
+	made.function = made.second = "readings_leaf";
+	doc = check_made("overlap", &in_loop);
+	check_loop(doc, in_loop);
+	rows = member(doc, "rows");
+	assert_int_equal(json_object_array_length(rows), 2);
+	row = json_object_array_get_idx(rows, 1);
+	assert_null(member(row, "time_s"));
+	assert_true(says(json_object_get_string(member(row, "time_why")), "some of its code is that of loop as well"));
+	json_object_put(doc);
+	/* by itself it has them, though no power: there are no readings of it */
+	doc = report("--model vpm --block second=second", "made", 1);
+	row = find_row(doc, "block", NULL);
+	assert_true(near(number(row, "time_s"), in_loop * 1e-3, 0.02 * in_loop * 1e-3));
+	assert_null(member(row, "time_why"));
+	json_object_put(doc);
+	memset(&made, 0, sizeof(made));
+}
+
 static void test_script(void **state)
 {
 	(void)state;
@@ -375,26 +612,55 @@ static void test_resolve(void **state)
 	char text[600];
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, &error), 0);
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, NULL, &error), 0);
 	assert_int_equal(place.pid, 7);
 	assert_int_equal(place.end, 0);
 	assert_true(place.start <= looped.loop && place.start + 200 > looped.loop);
 	assert_in_range(place.next - place.start, 1, 15);
 	named_free(&named);
-	assert_int_equal(record_block_resolve(only(&named, "no_such_function"), looped_path(), &place, &error), -ENOENT);
+	assert_int_equal(record_block_resolve(only(&named, "no_such_function"), looped_path(), &place, NULL, &error), -ENOENT);
 	assert_true(says(error.text, "no such function"));
 	named_free(&named);
-	assert_int_equal(record_block_resolve(only(&named, "main"), "/etc/passwd", &place, &error), -ENOEXEC);
+	assert_int_equal(record_block_resolve(only(&named, "main"), "/etc/passwd", &place, NULL, &error), -ENOEXEC);
 	named_free(&named);
 	/* the block is where the user says; it must have two instructions */
 	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)looped.loop,
 		 (unsigned long long)looped.loop + 1);
-	assert_int_not_equal(record_block_resolve(only(&named, text), looped_path(), &place, &error), 0);
+	assert_int_not_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL, &error), 0);
 	assert_true(says(error.text, "first instruction after which the second one runs"));
 	named_free(&named);
 	snprintf(text, sizeof(text), "x=%s:0x10-0x20", looped_path());
-	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, &error), -EINVAL);
+	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "there is no code"));
+	named_free(&named);
+}
+
+/* The recording says where the code is that was found, and where it ends, even of a function. */
+static void test_known(void **state)
+{
+	struct kjoule_vpm_place place = { .pid = 7 };
+	struct kjoule_error error = { 0 };
+	struct at at = function_at("readings_leaf");
+	struct kjoule_vpm_block known;
+	char text[600], path[600];
+	struct named named;
+
+	(void)state;
+	assert_int_equal(record_block_resolve(only(&named, "it=readings_leaf"), looped_path(), &place, &known, &error), 0);
+	assert_string_equal(known.name, "it");
+	assert_string_equal(known.part, "readings_leaf");
+	assert_string_equal(known.object, looped_path());
+	assert_true(known.start == at.start && known.end == 0 && known.code_end == at.end);
+	named_free(&named);
+	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)at.start, (unsigned long long)at.start + 2);
+	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, &known, &error), 0);
+	assert_true(known.start == at.start && known.end == at.start + 2 && known.code_end == at.start + 2);
+	named_free(&named);
+	/* a path that there is no room for would be that of another file */
+	snprintf(path, sizeof(path), "%0256d%s", 0, looped_path());
+	memset(path, '/', 256);
+	assert_int_equal(record_block_resolve(only(&named, "readings_leaf"), path, &place, &known, &error), -ENAMETOOLONG);
+	assert_true(says(error.text, "a recording has room for 255"));
 	named_free(&named);
 }
 
@@ -436,7 +702,7 @@ static void test_relocate(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, &error), 0);
+	assert_int_equal(record_block_resolve(only(&named, "a_loop_and_more"), looped_path(), &place, NULL, &error), 0);
 	start = place.start;
 	assert_int_equal(record_block_relocate(getpid(), looped_path(), "it", &place, &error), 0);
 	assert_true(place.start == (uintptr_t)a_loop_and_more && place.end == 0);
@@ -473,10 +739,10 @@ static void test_no_blocks(void **state)
 	struct named named;
 
 	(void)state;
-	assert_int_equal(record_block_resolve(only(&named, "readings_loop_head"), looped_path(), &place, &error), -EINVAL);
+	assert_int_equal(record_block_resolve(only(&named, "readings_loop_head"), looped_path(), &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "head of a loop"));
 	named_free(&named);
-	assert_int_equal(record_block_resolve(only(&named, "readings_call_first"), looped_path(), &place, &error), -EINVAL);
+	assert_int_equal(record_block_resolve(only(&named, "readings_call_first"), looped_path(), &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "first instruction after which the second one runs"));
 	named_free(&named);
 }
@@ -504,9 +770,14 @@ int main(void)
 		cmocka_unit_test(test_other_models),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_not_told),
+		cmocka_unit_test(test_callers),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_twins),
+		cmocka_unit_test(test_overlap),
 		cmocka_unit_test(test_script),
 		cmocka_unit_test(test_command_line),
 		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_relocate),
 		cmocka_unit_test(test_no_blocks),
 		cmocka_unit_test(test_usage),
