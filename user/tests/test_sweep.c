@@ -687,9 +687,18 @@ static void links_in_the_folder_lead_nowhere(void **state)
  * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of each
  */
 
-static void write_run(const char *folder, const char *name, unsigned int user, double user_w, unsigned int kernel,
-		      double kernel_w, uint32_t khz, const char *build_id)
+/* So many ticks in a row of code that draws so much. */
+struct part {
+	enum { USER, KERNEL, NOWHERE } code;
+	unsigned int ticks;
+	double w;
+};
+
+/* Parts one after another, four times. */
+static void write_parts(const char *folder, const char *name, const struct part *parts, size_t n, uint32_t khz,
+			const char *build_id)
 {
+	static const uint64_t where[] = { [USER] = 0x10001000, [KERNEL] = 0xffffffff81000000, [NOWHERE] = 0x70000000 };
 	static uint64_t random = 1;
 	struct kjoule_meta meta;
 	struct buffer b = { 0 };
@@ -700,15 +709,14 @@ static void write_run(const char *folder, const char *name, unsigned int user, d
 	make_meta(&meta, 1, MS, KJOULE_TARGET_PROCESS);
 	meta.session.seed = meta.session.t0_ns = rnd(&random) >> 20;
 	put_task(&b, 100, 100);
-	for (unsigned int turn = 0; turn < 4; turn++) {
-		for (unsigned int i = 0; i < user + kernel; i++, k++) {
-			bool in_kernel = i >= user;
+	for (size_t i = 0; i < 4 * n; i++) {
+		const struct part *p = &parts[i % n];
 
+		for (unsigned int end = k + p->ticks; k < end; k++) {
 			if (k % 10 == 0)
 				put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
-			put_sample(&b, k, in_kernel ? 0xffffffff81000000 : 0x10001000,
-				   in_kernel ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
-			uj += 1000 * (in_kernel ? kernel_w : user_w) * (0.98 + 0.04 * rnd_unit(&random));
+			put_sample(&b, k, where[p->code], p->code == KERNEL ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
+			uj += 1000 * p->w * (0.98 + 0.04 * rnd_unit(&random));
 		}
 	}
 	put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
@@ -716,6 +724,14 @@ static void write_run(const char *folder, const char *name, unsigned int user, d
 	put_program(0x10000000, build_id);
 	write_recording(temp_path(file), &meta, &b, 1, "/nonexistent/program", k);
 	free(b.data);
+}
+
+static void write_run(const char *folder, const char *name, unsigned int user, double user_w, unsigned int kernel,
+		      double kernel_w, uint32_t khz, const char *build_id)
+{
+	const struct part parts[] = { { USER, user, user_w }, { KERNEL, kernel, kernel_w } };
+
+	write_parts(folder, name, parts, 2, khz, build_id);
 }
 
 /* At 100 MHz, at 50 and at 25, where it fails; a fourth one never came. */
@@ -842,6 +858,79 @@ static void people_are_told_the_same(void **state)
 	assert_int_equal(strncmp(out, "kind,block,comm,function,object,freq_khz,threads,runs,samples,time_s", 68), 0);
 }
 
+/* User code and the kernel by turns of two ticks, under a counter that moves every ten; then other code. */
+static void write_fine_run(const char *folder, const char *name, unsigned int fine, double user_w, double kernel_w,
+			   unsigned int other, double other_w, uint32_t khz)
+{
+	struct part parts[201];
+	size_t n = 0;
+
+	for (; n < fine / 2; n++)
+		parts[n] = n % 2 ? (struct part){ KERNEL, 2, kernel_w } : (struct part){ USER, 2, user_w };
+	parts[n++] = (struct part){ NOWHERE, other, other_w };
+	write_parts(folder, name, parts, n, khz, "aa");
+}
+
+static struct json_object *block_of(struct json_object *doc, const char *object)
+{
+	struct json_object *blocks = member(doc, "blocks");
+
+	for (size_t i = 0; i < json_object_array_length(blocks); i++)
+		if (!strcmp(json_object_get_string(member(json_object_array_get_idx(blocks, i), "object")), object))
+			return json_object_array_get_idx(blocks, i);
+	print_message("no block of %s\n", object);
+	return NULL;
+}
+
+/* What is mixed with its neighbours has no setting of its own, and saves nothing; what is not has, and does. */
+static void what_is_mixed_has_no_least(void **state)
+{
+	static const char text[] = "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\" ], \"host\": \"there\", \"kernel\": \"Linux\","
+		"\"runs\": 1, \"finished\": true, \"settings\": ["
+		"{ \"freq_khz\": 50000, \"runs\": [ { \"file\": \"f50000.1.data\", \"status\": \"good\" } ] },"
+		"{ \"freq_khz\": 100000, \"runs\": [ { \"file\": \"f100000.1.data\", \"status\": \"good\" } ] } ] }";
+	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]", other[] = "[unknown]";
+	const char *const mixed[] = { user, kernel };
+	struct json_object *doc, *row, *saving;
+	char options[400];
+
+	(void)state;
+	mkdir(temp_path("fine"), 0755);
+	write_file(temp_path("fine/sweep.json"), text, strlen(text));
+	write_fine_run("fine", "f50000.1.data", 200, 2, 1.5, 200, 1, 50000);
+	write_fine_run("fine", "f100000.1.data", 100, 3, 1, 100, 3, 100000);
+	snprintf(options, sizeof(options), "--from %s", temp_path("fine"));
+	doc = sweep_json(options, 0);
+	for (size_t i = 0; i < 2; i++) {
+		row = row_of(doc, "function", mixed[i], 100000);
+		assert_true(number(row, "purity") < 0.7 && !isnan(number(row, "energy_package_j")));
+		for (unsigned int khz = 50000; khz <= 100000; khz += 50000) {
+			row = row_of(doc, "function", mixed[i], khz);
+			assert_true(is(row, "least_energy", "") && is(row, "least_energy_delay", ""));
+			assert_false(json_object_get_boolean(member(row, "own_frequency")));
+			assert_true(isnan(number(row, "energy_over_least")));
+		}
+		assert_true(json_object_get_boolean(member(block_of(doc, mixed[i]), "mixed")));
+		assert_null(member(block_of(doc, mixed[i]), "least_energy"));
+		assert_null(member(block_of(doc, mixed[i]), "least_energy_delay"));
+	}
+	/* 4 x 100 ticks at 3 W, 4 x 200 at 1 W */
+	row = row_of(doc, "function", other, 50000);
+	assert_true(number(row, "purity") > 0.95 && is(row, "least_energy", "least"));
+	assert_true(json_object_get_boolean(member(row, "own_frequency")));
+	assert_int_equal(number(member(doc, "best_single"), "freq_khz"), 100000);
+	assert_true(is(row_of(doc, "total", "", 100000), "least_energy", "least"));
+	saving = member(doc, "saving");
+	assert_true(number(saving, "blocks") == 1 && number(saving, "blocks_mixed") == 2);
+	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) && near(number(saving, "of_energy_j"), 1.2, 0.03));
+	json_object_put(doc);
+	assert_true(says(err, "of the blocks of 1 % of the whole and more 2, with "));
+	assert_true(says(err, " % of the energy at the best single setting, run for too short between two moves"));
+	assert_int_equal(kjoule("sweep --raw %s", options), 0);
+	assert_true(says(out, "# note       of the blocks of 1 %") && says(out, "\n~ : runs for too short between two moves of the energy counter"));
+	assert_true(says(out, "program    ~  -") && says(out, "[kernel]   ~  -") && says(out, "own frequency for each block: 0.4"));
+}
+
 static void other_builds_are_no_sweep(void **state)
 {
 	(void)state;
@@ -929,6 +1018,7 @@ int main(void)
 		cmocka_unit_test(links_in_the_folder_lead_nowhere),
 		cmocka_unit_test(each_block_has_its_best_setting),
 		cmocka_unit_test(people_are_told_the_same),
+		cmocka_unit_test(what_is_mixed_has_no_least),
 		cmocka_unit_test(other_builds_are_no_sweep),
 		cmocka_unit_test(a_map_is_drawn),
 		cmocka_unit_test(command_lines_are_checked),
