@@ -93,7 +93,7 @@ static int compare(struct sweep *s, struct kjoule_error *err)
 		}
 		if (strcmp(or_nothing(m->runs[0].build_id), or_nothing(first->runs[0].build_id)) ||
 		    strcmp(or_nothing(m->runs[0].program), or_nothing(first->runs[0].program)))
-			return kjoule_fail(err, EXDEV, "%s and %s are recordings of different programs or builds: sweep one program at a time",
+			return kjoule_fail(err, EXDEV, "%s and %s are recordings of different programs or builds: sweep one program at a time; the recordings are all there, and `kjoule diff --force` compares two of them",
 					   first->runs[0].path, m->runs[0].path);
 		if (!m->n_domains != !first->n_domains ||
 		    (m->n_domains && (strcmp(m->domains[0].name, first->domains[0].name) ||

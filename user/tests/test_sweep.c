@@ -981,6 +981,7 @@ static void command_lines_are_checked(void **state)
 		{ "--map x.gif -- true", ".svg or .png" }, { "--by process -- true", "the total says that" },
 		{ "-F 100 --overhead 1 -- true", "--overhead chooses the interval" }, { "--jitter 2ms -- true", "--jitter must be less" },
 		{ "--by x -- true", "--by x" },
+		{ "--freq keep --threads 1,2 -- './bench-{threads}'", "settings of different ones are not compared" },
 	};
 
 	(void)state;
