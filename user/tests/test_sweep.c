@@ -4,6 +4,7 @@
  * what blocks of their own frequency save, what is run, and what `kjoule sweep --from` makes of recordings whose truth
  * is known.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,6 +30,7 @@
 #include "datafile.h"
 #include "plot.h"
 #include "sweep_cmd.h"
+#include "sweep_guard.h"
 #include "synthetic.h"
 #include "sysfs.h"
 #include "tool.h"
@@ -260,6 +264,8 @@ static void lists_are_read(void **state)
 static struct {
 	unsigned int calls, fails_at, killed_at, calibrated, refused_at, raises_at;
 	int raises;
+	enum { LEFT, STOPPED, KILLED } guardian;	/* what happens to it in that run */
+	bool leaves;			/* the command runs on then */
 	const char *moves;		/* the folder, which is replaced by a link to another one in the first run */
 	int code;
 	char said[4096];
@@ -302,6 +308,96 @@ static void put_into(const struct record_options *opt)
 	assert_int_equal(kjoule_writer_close(w, &why), 0);
 }
 
+/* What a process that is killed can still tell. */
+static struct {
+	pid_t guardian, command;
+} *seen;
+
+/* The one child there is, by the name that ps(1) shows. 0: there is none */
+static pid_t find_guardian(void)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	pid_t found = 0;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		char path[300], comm[40], text[400];
+		FILE *f;
+		int ppid;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		f = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+		if (!f)
+			continue;
+		if (fgets(text, sizeof(text), f) && sscanf(text, "%*d (%39[^)]) %*c %d", comm, &ppid) == 2 && ppid == getpid() &&
+		    !strcmp(comm, SWEEP_GUARDIAN)) {
+			assert_int_equal(found, 0);
+			found = atoi(e->d_name);
+		}
+		fclose(f);
+	}
+	closedir(dir);
+	return found;
+}
+
+/* Return: 0: it is that one's name */
+static int comm_of(pid_t pid, const char *name)
+{
+	char path[40], comm[40] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(comm, sizeof(comm), f))
+		comm[0] = '\0';
+	if (f)
+		fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+	return strcmp(comm, name);
+}
+
+/* It is in a session of its own, and has three times /dev/null and its end of the line. */
+static void look_at_guardian(void)
+{
+	char path[300];
+	struct dirent *e;
+	unsigned int n = 0;
+	DIR *dir;
+
+	seen->guardian = find_guardian();
+	assert_true(seen->guardian > 0);
+	assert_int_equal(getsid(seen->guardian), seen->guardian);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)seen->guardian);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while ((e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	assert_int_equal(n, 4);
+}
+
+/* A signal comes, and to the guardian perhaps another one before. */
+static void befall(void)
+{
+	if (fake.leaves) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			execlp("sleep", "sleep", "60", NULL);
+			_exit(127);
+		}
+		seen->command = pid;
+		/* not as long as it still is what was forked */
+		for (int i = 0; i < 500 && comm_of(seen->command, "sleep"); i++)
+			usleep(10000);
+	}
+	if (fake.guardian != LEFT)
+		kill(seen->guardian, fake.guardian == KILLED ? SIGKILL : SIGSTOP);
+	if (fake.raises)
+		raise(fake.raises);
+}
+
 static int once(const struct record_options *opt, struct record_result *result)
 {
 	size_t at = strlen(fake.said);
@@ -322,8 +418,10 @@ static int once(const struct record_options *opt, struct record_result *result)
 	if (fake.calls == 1 && fake.moves)
 		move_away(fake.moves);
 	put_into(opt);
+	if (fake.calls == 1)
+		look_at_guardian();
 	if (fake.calls == fake.raises_at)
-		raise(fake.raises);
+		befall();
 	if (fake.calls == fake.killed_at) {
 		result->reason = "signal";
 		result->signal = SIGTERM;
@@ -373,8 +471,9 @@ static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int 
 	begin_to_hear();
 	code = run_it(p, folder, runs, signal);
 	*said = end_to_hear();
-	/* given back, whatever came */
+	/* given back, whatever came, and the guardian is gone */
 	assert_int_equal(limit_now(), 800000);
+	assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 	assert_int_equal(access(temp_path("state"), F_OK), -1);
 	assert_int_equal(sysfs_remove(), 0);
 	return code;
@@ -506,7 +605,8 @@ static void die_by(int sig, const char *folder)
 	int signal, status;
 	pid_t pid;
 
-	memset(&fake, 0, sizeof(fake));
+	fake.calls = 0;
+	fake.said[0] = '\0';
 	fake.raises_at = 3;
 	fake.raises = sig;
 	make_cpufreq();
@@ -523,6 +623,21 @@ static void die_by(int sig, const char *folder)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == sig);
 }
 
+/* The guardian of a process that is gone is ours, and gone within this time. */
+static void guardian_ends(unsigned int seconds)
+{
+	int status = -1;
+	pid_t got = 0;
+
+	for (unsigned int i = 0; i < 100 * seconds && !got; i++) {
+		got = waitpid(seen->guardian, &status, WNOHANG);
+		if (!got)
+			usleep(10000);
+	}
+	assert_int_equal(got, seen->guardian);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
 /* Signals that nobody waits for end it as they would anything, after the frequencies were given back. */
 static void deadly_signals_give_back(void **state)
 {
@@ -530,23 +645,93 @@ static void deadly_signals_give_back(void **state)
 	char folder[20];
 
 	(void)state;
+	memset(&fake, 0, sizeof(fake));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		snprintf(folder, sizeof(folder), "deadly%zu", i);
 		die_by(signals[i], folder);
 		assert_int_equal(limit_now(), 800000);
 		assert_int_equal(access(temp_path("state"), F_OK), -1);
+		guardian_ends(1);
 		assert_int_equal(sysfs_remove(), 0);
 	}
 }
 
-/* SIGKILL leaves them as they are, and says to the next one what they were. */
+/* SIGKILL is for the guardian, whether the command that was started goes on or not. */
+static void what_sigkill_leaves_is_given_back_by_the_guardian(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.leaves = true;
+	die_by(SIGKILL, "guarded");
+	guardian_ends(1);
+	assert_int_equal(limit_now(), 800000);
+	assert_int_equal(access(temp_path("state"), F_OK), -1);
+	assert_int_equal(comm_of(seen->command, "sleep"), 0);
+	kill(seen->command, SIGKILL);
+	assert_int_equal(waitpid(seen->command, NULL, 0), seen->command);
+	assert_int_equal(sysfs_remove(), 0);
+}
+
+/* One that comes too late finds that another sweep has them, or that somebody has set them since, and does nothing. */
+static void a_late_guardian_leaves_what_others_have_set(void **state)
+{
+	struct kjoule_frequency *f;
+	char said[512];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.guardian = STOPPED;
+	die_by(SIGKILL, "late");
+	assert_int_equal(limit_now(), 900000);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
+	assert_int_equal(kjoule_frequency_hold(f, 100000, &why), 0);
+	kill(seen->guardian, SIGCONT);
+	guardian_ends(10);
+	assert_int_equal(limit_now(), 100000);
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_int_equal(limit_now(), 800000);
+	kjoule_frequency_close(f);
+	assert_int_equal(sysfs_remove(), 0);
+	die_by(SIGKILL, "later");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	/* one that the sweep has set, too */
+	sysfs_put("900000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
+	kill(seen->guardian, SIGCONT);
+	guardian_ends(10);
+	assert_int_equal(limit_now(), 900000);
+	assert_int_equal(sysfs_remove(), 0);
+}
+
+/* A sweep whose guardian was killed comes to its end all the same. */
+static void a_guardian_that_is_killed_is_not_missed(void **state)
+{
+	struct sweep_plan p;
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.guardian = KILLED;
+	fake.raises_at = 2;
+	assert_int_equal(run(&p, "alone", 1, &signal, &said), 0);
+	assert_true(p.finished && fake.calls == 4 && !signal);
+	assert_string_equal(said, "");
+	sweep_plan_free(&p);
+	free(said);
+}
+
+/* Both killed: they are as they are, and the next one is told what they were. */
 static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
 {
 	struct sweep_plan again = { 0 };
 	char said[512];
 
 	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.guardian = KILLED;
 	die_by(SIGKILL, "sigkill");
+	assert_int_equal(waitpid(seen->guardian, NULL, 0), seen->guardian);
 	assert_int_equal(limit_now(), 900000);
 	assert_int_equal(access(temp_path("state"), F_OK), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
@@ -1011,6 +1196,9 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
 		cmocka_unit_test(a_signal_between_runs_ends_it_and_gives_back),
 		cmocka_unit_test(deadly_signals_give_back),
+		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_guardian),
+		cmocka_unit_test(a_late_guardian_leaves_what_others_have_set),
+		cmocka_unit_test(a_guardian_that_is_killed_is_not_missed),
 		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_next),
 		cmocka_unit_test(a_command_that_is_killed_is_a_setting_that_fails),
 		cmocka_unit_test(a_link_in_the_place_of_the_folder_leads_nowhere),
@@ -1030,6 +1218,10 @@ int main(void)
 	gsl_rng_set(rng, 1);
 	/* a shell starts what runs in the background with it ignored */
 	signal(SIGINT, SIG_DFL);
+	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	/* what is left by a process that was killed is ours */
+	if (seen == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return 1;
 	ret = cmocka_run_group_tests(tests, NULL, NULL);
 	gsl_rng_free(rng);
 	return ret;
