@@ -51,7 +51,8 @@ static const char help[] =
 "  -h, --help\n"
 "\n"
 "The exit code is 1 if a setting could not be measured to its end; the others are shown all the\n"
-"same. Frequencies are given back whatever happens; after a SIGKILL by the next sweep.\n";
+"same. Frequencies are given back whatever happens; after a SIGKILL by a process that waits for it,\n"
+"and if that was killed as well by the next sweep.\n";
 
 enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
        OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV };

@@ -66,7 +66,7 @@ static void give_back(const struct kjoule_frequency *f)
 
 static _Noreturn void be_guardian(const struct kjoule_frequency *f, int fd)
 {
-	ssize_t n;
+	ssize_t n = -1;
 	char byte;
 
 	/* neither the terminal's keys nor its end are for it; all signals are blocked */
@@ -74,12 +74,9 @@ static _Noreturn void be_guardian(const struct kjoule_frequency *f, int fd)
 	prctl(PR_SET_NAME, SWEEP_GUARDIAN);
 	close_all_but(fd);
 	be_hard_to_kill();
-	if (send(fd, "", 1, MSG_NOSIGNAL) < 0)
-		n = 0;
-	else
-		do
-			n = read(fd, &byte, 1);
-		while (n < 0 && errno == EINTR);
+	if (send(fd, "", 1, MSG_NOSIGNAL) == 1)
+		n = read(fd, &byte, 1);
+	/* without a word: it is gone */
 	if (n != 1)
 		give_back(f);
 	_exit(0);
