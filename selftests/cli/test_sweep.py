@@ -6,8 +6,8 @@
 """A sweep over frequencies and threads finds the settings that are best by the chip's oracle, and gives frequencies back.
 
 The program does a fixed piece of work in two parts, one that draws little and one that draws much, so that they are best at
-different frequencies. After SIGINT, SIGTERM and a command that fails the limits are as they were; after SIGKILL the next
-start restores them.
+different frequencies. After SIGINT, SIGTERM and a command that fails the limits are as they were; after SIGKILL a guardian
+gives them back, and if that is killed as well the next start does.
 """
 import json
 import os
@@ -52,16 +52,31 @@ held() {{
 		sleep 0.1
 	done
 }}
-for sig in INT TERM HUP QUIT KILL; do
+# the child that is to give back what is held by the process $1
+guardian() {{
+	for c in $(cat /proc/$1/task/$1/children); do
+		[ "$(cat /proc/$c/comm)" = kjoule-guardian ] && echo $c
+	done
+}}
+# KILL: of the sweep alone; BOTH: of its guardian as well, and before
+for sig in INT TERM HUP QUIT KILL BOTH; do
 	# the shell has those of a background job ignored
 	setsid env --default-signal=INT,QUIT {KJOULE} sweep --freq 25MHz,100MHz --no-calibrate -o {FOLDER}/$sig -- sleep 3 >$sig.out 2>$sig.err </dev/null &
 	pid=$!
 	held $sig
 	limits >limits.$sig.held
-	kill -$sig $pid
+	keeper=$(guardian $pid)
+	echo "$keeper" >$sig.guardian
+	[ $sig = BOTH ] && kill -KILL $keeper
+	kill -$([ $sig = BOTH ] && echo KILL || echo $sig) $pid
 	wait $pid
 	echo $? >$sig.code
+	# the guardian has a moment
+	[ $sig = KILL ] && sleep 1
 	limits >limits.$sig
+	cat /run/kjoule-frequency >left.$sig 2>/dev/null
+	# one that was killed may be there as a zombie until somebody asks for it
+	[ -n "$keeper" ] && [ -e /proc/$keeper ] && awk '/^State:/ {{ print $2 }}' /proc/$keeper/status >$sig.outlives
 done
 # a policy whose CPU has gone keeps its limits from anybody
 echo 0 >/sys/devices/system/cpu/cpu1/online
@@ -208,6 +223,17 @@ def judge(doc, truth):
     ktap.check(all(abs(m - 1) < 0.02 for m in measured.values()), "the CPUs were clocked as they were asked to be", measured)
 
 
+def left(sig):
+    """What is to be restored still."""
+    return "kjoule-frequency" in text(f"left.{sig}").split("\n")[0]
+
+
+def outlives(sig):
+    """Its state, if the guardian is there and no zombie."""
+    state = text(f"{sig}.outlives") if os.path.exists(os.path.join(FOLDER, f"{sig}.outlives")) else ""
+    return state if state != "Z" else ""
+
+
 def gives_back():
     before = text("limits.before")
     ktap.check("90000" in before and text("limits.all") == before and "No such file" not in text("all.json"),
@@ -217,9 +243,13 @@ def gives_back():
         ktap.check(text(f"limits.{sig}.held").split().count("25000") == 4 and text(f"limits.{sig}") == before and
                    text(f"{sig}.code") == str(code), f"SIG{sig}: the limits are given back",
                    [text(f"limits.{sig}.held"), text(f"limits.{sig}"), text(f"{sig}.code"), text(f"{sig}.err")])
-    ktap.check(text("limits.KILL").split().count("25000") == 4 and text("restore.code") == "0" and
+    ktap.check(text("limits.KILL.held").split().count("25000") == 4 and text("limits.KILL") == before and text("KILL.code") == "137" and
+               not left("KILL"), "SIGKILL: the guardian gives them back", [text(n) for n in ("limits.KILL.held", "limits.KILL", "KILL.code")])
+    alone = {sig: (text(f"{sig}.guardian"), outlives(sig)) for sig in ("INT", "TERM", "HUP", "QUIT", "KILL", "BOTH")}
+    ktap.check(all(pid.isdigit() and not o for pid, o in alone.values()), "there is one guardian, and it does not outlive the sweep", alone)
+    ktap.check(text("limits.BOTH").split().count("25000") == 4 and left("BOTH") and text("restore.code") == "0" and
                text("limits.restore") == before and "was killed while it held the CPUs at 25 MHz" in text("offline.err") + text("restore.err"),
-               "SIGKILL: the next start restores them, and says so", [text("limits.KILL"), text("limits.restore"), text("restore.err")])
+               "SIGKILL of both: the next start restores them, and says so", [text("limits.BOTH"), text("limits.restore"), text("restore.err")])
     ktap.check(text("offline.code") == "1" and "policy1 can not be given back its limits" in text("offline.err") and
                text("kept.code") == "1" and "policy1" in text("kept.err"),
                "what an offline CPU can not be given back is kept, and no sweep starts meanwhile",
@@ -248,7 +278,7 @@ def refusals():
 
 
 def main():
-    ktap.plan(27)
+    ktap.plan(29)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
     for attempt in range(ATTEMPTS):
         if not guest(oracle_file):
