@@ -28,7 +28,7 @@ static const char help[] =
 "product, and what it would save to have each block at its own frequency.\n"
 "\n"
 "      --freq LIST         e.g. 800MHz,1.2GHz,max, or all (the default), or keep: as it is\n"
-"      --threads LIST      e.g. 1,2,4-8: handed over as OMP_NUM_THREADS, and as {threads} in the command\n"
+"      --threads LIST      e.g. 1,2,4-8: handed over as OMP_NUM_THREADS, and as {threads} in its arguments\n"
 "      --runs N            run each setting so often (default 1; from 3 on it is known what runs differ by)\n"
 "  -o, --output DIR        keep the recordings there (default kjoule.sweep)\n"
 "      --from DIR          run nothing: look at the recordings of a sweep again\n"
@@ -51,7 +51,8 @@ static const char help[] =
 "  -h, --help\n"
 "\n"
 "The exit code is 1 if a setting could not be measured to its end; the others are shown all the\n"
-"same. Frequencies are given back whatever happens; after a SIGKILL by the next sweep.\n";
+"same. Frequencies are given back whatever happens; after a SIGKILL by a process that waits for it,\n"
+"and if that was killed as well by the next sweep.\n";
 
 enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
        OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV };
@@ -207,6 +208,9 @@ static int check(struct asked *a)
 		return cmd_usage("sweep", "--from looks at what was recorded: it goes with no command, and with nothing of how one is run");
 	if (!a->from && !a->restore && !r->command)
 		return cmd_usage("sweep", "sweep what? Give a command after --, or --from DIR");
+	if (r->command && strstr(r->command[0], SWEEP_THREADS))
+		return cmd_usage("sweep", "%.200s: a program for each number of threads is not one program, and settings of different ones are not compared; hand the number over as an argument (./program %s) or as OMP_NUM_THREADS, or sweep each program by itself and hold two recordings against each other with `kjoule diff --force`",
+				 r->command[0], SWEEP_THREADS);
 	if (!(r->overhead > 0) && r->jitter_ns && r->jitter_ns >= r->interval_ns)
 		return cmd_usage("sweep", "--jitter must be less than the interval of %.3f us", r->interval_ns / 1e3);
 	if (a->report.processes)
@@ -325,12 +329,8 @@ static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_fr
 	int code = record_child_find(a->record.command[0], &err);
 
 	if (code) {
-		/* the command's name may be one for each number of threads */
-		if (!strstr(a->record.command[0], SWEEP_THREADS)) {
-			cmd_warn("%s", err.text);
-			return code;
-		}
-		code = 0;
+		cmd_warn("%s", err.text);
+		return code;
 	}
 	if (!a->freq || strcmp(a->freq, "keep")) {
 		code = recover(false);

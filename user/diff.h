@@ -22,6 +22,8 @@ struct diff_row {
 	struct value time_s[2];
 	struct value j[PROFILE_DOMAINS][2], w[PROFILE_DOMAINS][2];
 	double dof[PROFILE_DOMAINS][2];	/* of their intervals; 0: they have none */
+	double purity[PROFILE_DOMAINS][2];	/* see struct cpm_group; NAN: not met, or no energy is known */
+	bool mixed[PROFILE_DOMAINS];	/* below REPORT_PURE on a side: energy and power are not compared */
 	struct difference time;
 	struct difference energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
@@ -31,6 +33,9 @@ struct diff_row {
  * @domains:	that both have, by name; @place: their columns on each side
  * @n_hidden:	rows below the limit
  * @compared:	rows that were compared, hidden ones included
+ *
+ * A block that is @mixed has its neighbours' power in its own: what looks like a difference may be theirs, and what is one
+ * may be hidden by them. Its energies and powers are DIFFERENCE_UNKNOWN therefore; its times are compared.
  */
 struct diff {
 	struct merge_names names;

@@ -74,7 +74,9 @@ static void real(struct output *out, double v, int digits)
 		output_real(out, v, digits);
 }
 
-static void cells(struct output *out, const struct value *sides, const struct difference *d, const struct figure *f)
+/* @mixed: with its neighbours', which is told where a mark of the difference would be */
+static void cells(struct output *out, const struct value *sides, const struct difference *d, const struct figure *f,
+		  bool mixed)
 {
 	static const char unknown[] = "one of the sides does not know it";
 	static const char vague[] = "no interval: fewer than two distinct readings, or known from calibration only";
@@ -99,7 +101,7 @@ static void cells(struct output *out, const struct value *sides, const struct di
 		output_str(out, percent);
 	}
 	output_str(out, sures[d->sure]);
-	output_str(out, marks[d->sure]);
+	output_str(out, mixed ? "~" : marks[d->sure]);
 }
 
 static void names(struct output *out, const struct diff *d, const struct diff_row *r, bool comms)
@@ -183,19 +185,23 @@ static void head_print(const struct diff *d)
 static void footnotes(const struct diff *d)
 {
 	bool few = d->sides[0].kept < RUNS_SPREAD || d->sides[1].kept < RUNS_SPREAD;
-	bool any = false, only = false;
+	bool any = false, only = false, mixed = false;
 
 	for (size_t i = 0; i < d->n; i++) {
 		const struct diff_row *r = &d->rows[i];
 
 		only |= r->in != DIFF_BOTH;
 		any |= r->time.sure >= DIFFERENCE_YES;
-		for (unsigned int k = 0; k < d->n_domains; k++)
+		for (unsigned int k = 0; k < d->n_domains; k++) {
 			any |= r->energy[k].sure >= DIFFERENCE_YES || r->power[k].sure >= DIFFERENCE_YES;
+			mixed |= r->mixed[k];
+		}
 	}
 	if (any)
 		printf("\n* : the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together\n",
 		       d->compared, ceil(0.05 * d->compared));
+	if (mixed)
+		printf("\n~ : runs for too short between two moves of the energy counter, on one side at least; its power and energy are mixed with its neighbours', and whether they differ can not be told\n");
 	if (few)
 		printf("\nthe intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side\n",
 		       RUNS_SPREAD);
@@ -262,6 +268,11 @@ int diff_print(const struct diff *d, const struct report_options *opt)
 		power[i] = (struct figure){ "power", d->domains[i], "w", "W", !i, digits_of(d, power_of, i) };
 		add_columns(c, &energy[i]);
 		add_columns(c, &power[i]);
+		for (int side = 0; side < 2; side++) {
+			snprintf(c->text[c->n_text], COLUMNS_TEXT, "purity_%c_%.64s", "ab"[side], d->domains[i]);
+			output_identifier(c->text[c->n_text]);
+			columns_add(c, c->text[c->n_text++], NULL, false);
+		}
 	}
 	if (opt->format == OUTPUT_TABLE) {
 		head_print(d);
@@ -289,10 +300,12 @@ int diff_print(const struct diff *d, const struct report_options *opt)
 			output_u64(out, r->samples[side]);
 		for (int side = 0; side < 2; side++)
 			output_u64(out, r->seen[side]);
-		cells(out, r->time_s, &r->time, &time);
+		cells(out, r->time_s, &r->time, &time, false);
 		for (unsigned int k = 0; k < d->n_domains; k++) {
-			cells(out, r->j[k], &r->energy[k], &energy[k]);
-			cells(out, r->w[k], &r->power[k], &power[k]);
+			cells(out, r->j[k], &r->energy[k], &energy[k], r->mixed[k]);
+			cells(out, r->w[k], &r->power[k], &power[k], r->mixed[k]);
+			for (int side = 0; side < 2; side++)
+				real(out, r->purity[k][side], 3);
 		}
 		output_row(out);
 	}

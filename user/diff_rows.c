@@ -84,6 +84,7 @@ static void take(const struct diff *d, struct diff_row *r, int side, const struc
 		r->j[i][side] = g->energy[d->place[i][side]].j;
 		r->w[i][side] = g->energy[d->place[i][side]].w;
 		r->dof[i][side] = g->energy[d->place[i][side]].dof;
+		r->purity[i][side] = isnan(r->j[i][side].v) ? NAN : g->energy[d->place[i][side]].purity;
 	}
 }
 
@@ -100,6 +101,7 @@ static void take_unmet(const struct diff *d, struct diff_row *r, int side)
 		if (isnan(d->sides[side].groups.total->energy[d->place[i][side]].j.v))
 			r->j[i][side] = (struct value){ NAN, NAN, NAN };
 		r->w[i][side] = (struct value){ NAN, NAN, NAN };
+		r->purity[i][side] = NAN;
 	}
 }
 
@@ -142,6 +144,10 @@ static void compare(const struct diff *d, struct diff_row *r, size_t comparisons
 
 		r->energy[i] = difference_of(&r->j[i][0], &r->j[i][1], comparisons, dof);
 		r->power[i] = difference_of(&r->w[i][0], &r->w[i][1], comparisons, dof);
+		/* their intervals know nothing of what the neighbours have put into them */
+		r->mixed[i] = r->kind == DIFF_BLOCK && (r->purity[i][0] < REPORT_PURE || r->purity[i][1] < REPORT_PURE);
+		if (r->mixed[i])
+			r->energy[i].sure = r->power[i].sure = DIFFERENCE_UNKNOWN;
 	}
 }
 
@@ -165,8 +171,10 @@ static struct diff_row part_row(const struct diff *d, enum diff_kind kind)
 
 	for (int side = 0; side < 2; side++) {
 		r.time_s[side] = none;
-		for (unsigned int i = 0; i < d->n_domains; i++)
+		for (unsigned int i = 0; i < d->n_domains; i++) {
 			r.j[i][side] = none;
+			r.purity[i][side] = NAN;
+		}
 	}
 	return r;
 }

@@ -127,12 +127,19 @@ struct sweep_figures {
 	struct value delay_s;		/* by the clock on the wall */
 	struct value j, w, product;
 	double dof;			/* of @j's interval; 0: it has none */
+	double purity;			/* see struct cpm_group; NAN: no energy is known */
 	double khz;
 };
 
-/* @function: UINT32_MAX: the whole program */
+/**
+ * struct sweep_block - what is known of one at all settings
+ * @function:	UINT32_MAX: the whole program
+ * @mixed:	its energy is mixed with its neighbours' at a setting (REPORT_PURE): what settings seem to do to it they may do to
+ *		those, so none is its least, and it has no frequency of its own
+ */
 struct sweep_block {
 	uint32_t function;
+	bool mixed;
 	struct sweep_figures *at;	/* by setting */
 	struct sweep_best energy, product;
 	bool *energy_equal, *product_equal;
@@ -143,6 +150,7 @@ struct sweep_block {
  * @merges:	of each setting; n 0: it has none
  * @all:	the whole program
  * @blocks:	those shown, by energy; @n_hidden: those below the limit
+ * @mixed:	of all blocks with at least one per cent of the whole, those that are
  * @saving:	of all blocks with at least one per cent of the whole; its setting is SWEEP_NONE without energy
  * @changes:	of frequency between blocks in a run, at least; @changes_s,@changes_j: what they take, 0 where that is
  *		not known
@@ -156,7 +164,7 @@ struct sweep {
 	struct merge *merges;
 	bool has_energy;
 	struct sweep_block all;
-	size_t n_blocks, n_hidden, known;
+	size_t n_blocks, n_hidden, known, mixed;
 	struct sweep_block *blocks;
 	struct sweep_saving saving;
 	double changes, changes_s, changes_j;

@@ -67,7 +67,7 @@ static void panel(FILE *f, const struct sweep *s, size_t block, const struct axi
 	size_t best = b->energy.setting;
 	char title[160];
 
-	snprintf(title, sizeof(title), "%.60s, J", block ? sweep_block_name(s, b) : "whole program");
+	snprintf(title, sizeof(title), "%.60s%s, J", block ? sweep_block_name(s, b) : "whole program", b->mixed ? " ~" : "");
 	fprintf(f, "set title ");
 	plot_string(f, title);
 	fprintf(f, "\n$map%zu << EOD\n", block);
@@ -115,7 +115,8 @@ static void write_lines(FILE *f, const struct sweep *s, const char *path, const 
 	for (size_t b = 0; b < n; b++) {
 		char name[160];
 
-		snprintf(name, sizeof(name), "%.40s", b ? sweep_block_name(s, block_of(s, b)) : "whole program");
+		snprintf(name, sizeof(name), "%.40s%s", b ? sweep_block_name(s, block_of(s, b)) : "whole program",
+			 block_of(s, b)->mixed ? " ~" : "");
 		fputs(b ? ", " : "", f);
 		plot_string(f, name);
 		fprintf(f, " %zu", b);

@@ -155,15 +155,26 @@ static void best(struct output *out, const struct sweep *s, const struct sweep_b
 	equals(out, b);
 }
 
+static bool any_mixed(const struct sweep *s)
+{
+	for (size_t i = 0; i < s->n_blocks; i++)
+		if (s->blocks[i].mixed)
+			return true;
+	return false;
+}
+
 static int print_blocks(const struct sweep *s)
 {
 	struct columns *c = columns_new();
+	bool mixed = any_mixed(s);
 	struct output *out;
 
 	if (!c)
 		return -ENOMEM;
 	columns_add(c, NULL, "FUNCTION", true);
 	columns_add(c, NULL, "OBJECT", true);
+	if (mixed)
+		columns_add(c, NULL, "", true);
 	columns_add(c, NULL, "LEAST J AT", true);
 	columns_add(c, NULL, "J", false);
 	columns_add(c, NULL, half, false);
@@ -183,6 +194,8 @@ static int print_blocks(const struct sweep *s)
 			output_rule(out);
 		output_str(out, sweep_block_name(s, b));
 		output_str(out, f ? strrchr(f->object, '/') ? strrchr(f->object, '/') + 1 : f->object : "");
+		if (mixed)
+			output_str(out, b->mixed ? "~" : "");
 		best(out, s, &b->energy, b, false);
 		if (s->saving.single != SWEEP_NONE)
 			figure(out, &b->at[s->saving.single].j, DIGITS(s, b, j));
@@ -278,6 +291,8 @@ static void print_footnotes(const struct sweep *s)
 {
 	printf("\nALIKE : others that can not be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
 	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
+	if (any_mixed(s))
+		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least can not be told\n");
 	if (s->runs_least < RUNS_SPREAD)
 		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
 		       RUNS_SPREAD);
@@ -333,6 +348,7 @@ static struct json_object *block_json(const struct sweep *s, const struct sweep_
 	put(o, "comm", f ? output_json_str(s->names.b.processes[f->process].comm) : NULL);
 	put(o, "function", output_json_str(sweep_block_name(s, b)));
 	put(o, "object", f ? output_json_str(f->object) : NULL);
+	put(o, "mixed", json_object_new_boolean(b->mixed));
 	put(o, "least_energy", best_json(s, &b->energy));
 	put(o, "least_energy_delay", best_json(s, &b->product));
 	put(o, "own_frequency", setting_json(s, chosen));
@@ -358,6 +374,7 @@ static struct json_object *saving_json(const struct sweep *s)
 	put(o, "blocks", json_object_new_uint64(v->moved));
 	put(o, "blocks_told", json_object_new_uint64(v->sure));
 	put(o, "of_energy_j", number(v->base_j));
+	put(o, "blocks_mixed", json_object_new_uint64(s->mixed));
 	put(o, "changes_at_least", number(s->changes));
 	put(o, "change_s", s->plan.latency_ns ? number(s->plan.latency_ns * 1e-9) : NULL);
 	put(o, "changes_s", s->plan.latency_ns ? number(s->changes_s) : NULL);
@@ -468,6 +485,7 @@ static void row(struct output *out, const struct sweep *s, const struct sweep_bl
 		output_str(out, mark(&b->energy, b->energy_equal, i));
 		output_str(out, mark(&b->product, b->product_equal, i));
 		output_bool(out, chosen == i);
+		real(out, at->purity, 3);
 	}
 	real(out, at->khz, 9);
 	output_row(out);
@@ -501,6 +519,7 @@ int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, str
 		columns_add(c, "least_energy", NULL, true);
 		columns_add(c, "least_energy_delay", NULL, true);
 		columns_add(c, "own_frequency", NULL, true);
+		columns_add(c, "purity", NULL, false);
 	}
 	columns_add(c, "measured_khz", NULL, false);
 	out = output_open(file, format, c->list, c->n);

@@ -93,7 +93,7 @@ static int compare(struct sweep *s, struct kjoule_error *err)
 		}
 		if (strcmp(or_nothing(m->runs[0].build_id), or_nothing(first->runs[0].build_id)) ||
 		    strcmp(or_nothing(m->runs[0].program), or_nothing(first->runs[0].program)))
-			return kjoule_fail(err, EXDEV, "%s and %s are recordings of different programs or builds: sweep one program at a time",
+			return kjoule_fail(err, EXDEV, "%s and %s are recordings of different programs or builds: sweep one program at a time; the recordings are all there, and `kjoule diff --force` compares two of them",
 					   first->runs[0].path, m->runs[0].path);
 		if (!m->n_domains != !first->n_domains ||
 		    (m->n_domains && (strcmp(m->domains[0].name, first->domains[0].name) ||
@@ -162,6 +162,7 @@ static void take(const struct sweep *s, const struct merge *m, uint32_t function
 	out->j = net.energy[0].j;
 	out->w = net.energy[0].w;
 	out->dof = net.energy[0].dof;
+	out->purity = isnan(out->j.v) ? NAN : net.energy[0].purity;
 	out->product = sweep_product(&out->j, &out->delay_s);
 }
 
@@ -194,12 +195,15 @@ static int block_new(const struct sweep *s, uint32_t function, struct sweep_bloc
 		struct sweep_figures *f = &b->at[i];
 
 		*f = (struct sweep_figures){ .time_s = unknown, .delay_s = unknown, .j = unknown, .w = unknown,
-					     .product = unknown, .khz = NAN };
+					     .product = unknown, .purity = NAN, .khz = NAN };
 		if (s->merges[i].n)
 			take(s, &s->merges[i], function, f);
 		j[i] = f->j;
 		product[i] = f->product;
+		b->mixed |= function != UINT32_MAX && f->purity < REPORT_PURE;
 	}
+	for (size_t i = 0; i < n && b->mixed; i++)
+		j[i] = product[i] = unknown;
 	b->energy = sweep_least(j, n, freedom(s, b), b->energy_equal);
 	b->product = sweep_least(product, n, freedom(s, b), b->product_equal);
 	free(product);
@@ -309,6 +313,12 @@ static int count_changes(struct sweep *s)
 	return 0;
 }
 
+/* May it have a frequency of its own? */
+static bool has_own(const struct sweep *s, const struct sweep_block *b)
+{
+	return !b->mixed && share(s, b) >= OWN_LEAST;
+}
+
 static int save(struct sweep *s)
 {
 	size_t n = s->plan.n_settings;
@@ -321,14 +331,14 @@ static int save(struct sweep *s)
 	double least = freedom(s, &s->all);
 
 	for (size_t b = 0; b < s->n_blocks; b++)
-		if (share(s, &s->blocks[b]) >= OWN_LEAST)
+		if (has_own(s, &s->blocks[b]))
 			least = fmin(least, freedom(s, &s->blocks[b]));
 	for (size_t i = 0; i < n && !ret; i++) {
 		khz[i] = s->plan.settings[i].khz;
 		threads[i] = s->plan.settings[i].threads;
 		all[i] = s->all.at[i].j;
 		for (size_t b = 0; b < s->n_blocks; b++) {
-			j[b * n + i] = share(s, &s->blocks[b]) < OWN_LEAST ? unknown : s->blocks[b].at[i].j;
+			j[b * n + i] = has_own(s, &s->blocks[b]) ? s->blocks[b].at[i].j : unknown;
 			delays[b * n + i] = s->blocks[b].at[i].delay_s;
 		}
 	}
@@ -347,6 +357,27 @@ static int save(struct sweep *s)
 	free(j);
 	free(delays);
 	return ret;
+}
+
+/* What has no frequency of its own for want of an energy of its own, and what part of the whole that is. */
+static int note_mixed(struct sweep *s)
+{
+	size_t single = s->saving.single;
+	double j = 0;
+
+	for (size_t i = 0; i < s->n_blocks; i++) {
+		const struct sweep_block *b = &s->blocks[i];
+
+		if (!b->mixed || share(s, b) < OWN_LEAST)
+			continue;
+		s->mixed++;
+		if (single != SWEEP_NONE && b->at[single].j.v > 0)
+			j += b->at[single].j.v;
+	}
+	if (!s->mixed || single == SWEEP_NONE || !(s->all.at[single].j.v > 0))
+		return 0;
+	return merge_note(&s->notes, "of the blocks of 1 %% of the whole and more %zu, with %.3g %% of the energy at the best single setting, run for too short between two moves of the energy counter (~): what their neighbours draw is mixed into theirs, so no setting is told to be the least for them, and they have no part in what is saved",
+			  s->mixed, 100 * j / s->all.at[single].j.v);
 }
 
 static int note_settings(struct sweep *s)
@@ -414,6 +445,8 @@ int sweep_figures_new(struct sweep *s, const struct report_options *opt, struct 
 		ret = save(s);
 	if (!ret)
 		ret = note_settings(s);
+	if (!ret)
+		ret = note_mixed(s);
 	if (!ret)
 		hide_small(s);
 	if (ret && !err->text[0])

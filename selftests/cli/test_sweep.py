@@ -6,8 +6,8 @@
 """A sweep over frequencies and threads finds the settings that are best by the chip's oracle, and gives frequencies back.
 
 The program does a fixed piece of work in two parts, one that draws little and one that draws much, so that they are best at
-different frequencies. After SIGINT, SIGTERM and a command that fails the limits are as they were; after SIGKILL the next
-start restores them.
+different frequencies. After SIGINT, SIGTERM and a command that fails the limits are as they were; after SIGKILL a guardian
+gives them back, and if that is killed as well the next start does.
 """
 import json
 import os
@@ -28,6 +28,7 @@ HALF_MOST = 0.06    # of an energy, half of its interval: a wide one would have 
 ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is worked out from what it spent alone
 ALLOWED_SAVING = 0.04    # of the whole energy
 ALONE = 0.3    # of its time, less says nothing of what it spends by itself
+PURE = 0.85    # of the windows of the counter, that less is a block's own is marked
 STALLED = 0.05    # of a run's time: more tells of the build machine
 ATTEMPTS = 3
 FOLDER = os.path.join(TOP, "build/test-logs/sweep")
@@ -51,16 +52,31 @@ held() {{
 		sleep 0.1
 	done
 }}
-for sig in INT TERM HUP QUIT KILL; do
+# the child that is to give back what is held by the process $1
+guardian() {{
+	for c in $(cat /proc/$1/task/$1/children); do
+		[ "$(cat /proc/$c/comm)" = kjoule-guardian ] && echo $c
+	done
+}}
+# KILL: of the sweep alone; BOTH: of its guardian as well, and before
+for sig in INT TERM HUP QUIT KILL BOTH; do
 	# the shell has those of a background job ignored
 	setsid env --default-signal=INT,QUIT {KJOULE} sweep --freq 25MHz,100MHz --no-calibrate -o {FOLDER}/$sig -- sleep 3 >$sig.out 2>$sig.err </dev/null &
 	pid=$!
 	held $sig
 	limits >limits.$sig.held
-	kill -$sig $pid
+	keeper=$(guardian $pid)
+	echo "$keeper" >$sig.guardian
+	[ $sig = BOTH ] && kill -KILL $keeper
+	kill -$([ $sig = BOTH ] && echo KILL || echo $sig) $pid
 	wait $pid
 	echo $? >$sig.code
+	# the guardian has a moment
+	[ $sig = KILL ] && sleep 1
 	limits >limits.$sig
+	cat /run/kjoule-frequency >left.$sig 2>/dev/null
+	# one that was killed may be there as a zombie until somebody asks for it
+	[ -n "$keeper" ] && [ -e /proc/$keeper ] && awk '/^State:/ {{ print $2 }}' /proc/$keeper/status >$sig.outlives
 done
 # a policy whose CPU has gone keeps its limits from anybody
 echo 0 >/sys/devices/system/cpu/cpu1/online
@@ -186,6 +202,9 @@ def judge(doc, truth):
     off = {s: row(raw, "total", s)["energy_package_j"] / truth[s].all - 1 for s in truth}
     ktap.check(all(abs(e) < ALLOWED_ALL for e in off.values()), "the whole energy at each setting is the chip's", off)
     blocks = {b["function"]: b for b in doc["blocks"]}
+    ktap.check(not any(blocks[name]["mixed"] for name in PARTS) and
+               all(row(doc, name, s)["purity"] >= PURE for name in PARTS for s in truth),
+               "parts that run for long have an energy of their own", {n: [row(doc, n, s)["purity"] for s in truth] for n in PARTS})
     for name in PARTS:
         true = {s: truth[s].energy[name] for s in alone}
         told = {s: row(doc, name, s)["energy_package_j"] for s in alone}
@@ -204,6 +223,17 @@ def judge(doc, truth):
     ktap.check(all(abs(m - 1) < 0.02 for m in measured.values()), "the CPUs were clocked as they were asked to be", measured)
 
 
+def left(sig):
+    """What is to be restored still."""
+    return "kjoule-frequency" in text(f"left.{sig}").split("\n")[0]
+
+
+def outlives(sig):
+    """Its state, if the guardian is there and no zombie."""
+    state = text(f"{sig}.outlives") if os.path.exists(os.path.join(FOLDER, f"{sig}.outlives")) else ""
+    return state if state != "Z" else ""
+
+
 def gives_back():
     before = text("limits.before")
     ktap.check("90000" in before and text("limits.all") == before and "No such file" not in text("all.json"),
@@ -213,9 +243,13 @@ def gives_back():
         ktap.check(text(f"limits.{sig}.held").split().count("25000") == 4 and text(f"limits.{sig}") == before and
                    text(f"{sig}.code") == str(code), f"SIG{sig}: the limits are given back",
                    [text(f"limits.{sig}.held"), text(f"limits.{sig}"), text(f"{sig}.code"), text(f"{sig}.err")])
-    ktap.check(text("limits.KILL").split().count("25000") == 4 and text("restore.code") == "0" and
+    ktap.check(text("limits.KILL.held").split().count("25000") == 4 and text("limits.KILL") == before and text("KILL.code") == "137" and
+               not left("KILL"), "SIGKILL: the guardian gives them back", [text(n) for n in ("limits.KILL.held", "limits.KILL", "KILL.code")])
+    alone = {sig: (text(f"{sig}.guardian"), outlives(sig)) for sig in ("INT", "TERM", "HUP", "QUIT", "KILL", "BOTH")}
+    ktap.check(all(pid.isdigit() and not o for pid, o in alone.values()), "there is one guardian, and it does not outlive the sweep", alone)
+    ktap.check(text("limits.BOTH").split().count("25000") == 4 and left("BOTH") and text("restore.code") == "0" and
                text("limits.restore") == before and "was killed while it held the CPUs at 25 MHz" in text("offline.err") + text("restore.err"),
-               "SIGKILL: the next start restores them, and says so", [text("limits.KILL"), text("limits.restore"), text("restore.err")])
+               "SIGKILL of both: the next start restores them, and says so", [text("limits.BOTH"), text("limits.restore"), text("restore.err")])
     ktap.check(text("offline.code") == "1" and "policy1 can not be given back its limits" in text("offline.err") and
                text("kept.code") == "1" and "policy1" in text("kept.err"),
                "what an offline CPU can not be given back is kept, and no sweep starts meanwhile",
@@ -238,11 +272,13 @@ def refusals():
                "a frequency that there is not", text("none.err"))
     ktap.check(text("high.code") == "1" and "200 MHz is out of range" in text("high.err"), "one that is out of range", text("high.err"))
     ktap.check(text("user.code") == "1" and "sudo" in text("user.err"), "who may not is told how he may", text("user.err"))
-    ktap.check(text("all.code") == "0" and not text("all.err"), "in a pipe a sweep says nothing", (text("all.code"), text("all.err")))
+    # but that some of the kernel's code is too brief, if it was met often enough
+    said = [line for line in text("all.err").splitlines() if "run for too short between two moves of the energy counter" not in line]
+    ktap.check(text("all.code") == "0" and not said, "in a pipe a sweep says nothing", (text("all.code"), text("all.err")))
 
 
 def main():
-    ktap.plan(26)
+    ktap.plan(29)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
     for attempt in range(ATTEMPTS):
         if not guest(oracle_file):

@@ -86,5 +86,10 @@ void kjoule_frequency_restore_now(struct kjoule_frequency *f);
  * what was found not all could be restored (see @said for what was), and the file stays
  */
 int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, size_t len, struct kjoule_error *err);
+/**
+ * kjoule_frequency_inherit() - the same of the process that has opened @f, for one that was forked from it: @said, Return:
+ * as of kjoule_frequency_recover(). Another one that holds frequencies by then has restored them before, and is -EBUSY
+ */
+int kjoule_frequency_inherit(const struct kjoule_frequency *f, char *said, size_t len, struct kjoule_error *err);
 
 #endif /* KJOULE_FREQUENCY_H */

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "frequency_state.h"
 #include "grow.h"
@@ -26,6 +27,10 @@
 
 /* More than any machine's policies and a long sweep make. */
 #define STATE_MOST	(16u << 20)
+
+/* A second. */
+#define LOCK_TRIES	100
+#define LOCK_WAIT_NS	10000000
 
 static int write_all(int fd, const char *text, size_t len)
 {
@@ -53,6 +58,20 @@ static void read_boot_id(char *id, size_t len)
 		fclose(f);
 }
 
+/*
+ * Whoever restores for a process that was killed has it for a moment, and who was killed until all of it is gone: that
+ * is waited for. Return: 0 or -errno
+ */
+static int lock(int fd)
+{
+	for (unsigned int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB); tries--) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || !tries)
+			return -errno;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = LOCK_WAIT_NS }, NULL);
+	}
+	return 0;
+}
+
 /* Return: a descriptor with the lock; -ENOENT; -EBUSY with who has it in @err; -errno */
 static int open_locked(const char *state, int flags, struct kjoule_error *err)
 {
@@ -65,7 +84,7 @@ static int open_locked(const char *state, int flags, struct kjoule_error *err)
 
 	if (fd < 0)
 		return -errno;
-	if (!flock(fd, LOCK_EX | LOCK_NB)) {
+	if (!lock(fd)) {
 		/* what anybody could have put there is not believed */
 		if (fstat(fd, &st))
 			st.st_mode = 0;
@@ -397,4 +416,9 @@ int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, s
 	story_free(&s);
 	close(fd);
 	return ret;
+}
+
+int kjoule_frequency_inherit(const struct kjoule_frequency *f, char *said, size_t len, struct kjoule_error *err)
+{
+	return kjoule_frequency_recover(f->sysfs, f->state, said, len, err);
 }

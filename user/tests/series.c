@@ -7,6 +7,9 @@
 #include "series.h"
 #include "synthetic.h"
 
+/* Of no object. */
+#define NOWHERE	0x70000000
+
 static uint64_t state = 1;
 
 /* It ran from tick @k - 10 on, and was held from just before @k - 4 to just before @k. */
@@ -28,6 +31,7 @@ const char *series_record(const struct series_run *r)
 	uint64_t start = r->start ? r->start : 0x10000000;
 	struct buffer b[2] = { { 0 } };
 	struct kjoule_meta meta;
+	unsigned int block = 0;
 	double uj = 0;
 
 	make_meta(&meta, n_cpus, r->interval_ns ? r->interval_ns : 1000000,
@@ -41,16 +45,18 @@ const char *series_record(const struct series_run *r)
 	}
 	put_task(&b[0], 100, 100);
 	for (uint32_t k = 0; k < r->ticks; k++) {
-		bool second = (k + r->phase) / 100 % 2 || r->kernel_only;
+		bool second = (r->turn ? block == 1 : (k + r->phase) / 100 % 2) || r->kernel_only;
 		uint64_t at = r->offset ? r->offset : 0x1000 + (rnd(&state) % 64) * 4;
 
 		if ((k + r->phase) % 10 == 0 && !r->no_energy && !r->no_source)
 			put_energy(&b[0], k, 3, (uint64_t[]){ uj, uj / 2 });
 		if (r->held && k % 100 == 50)
 			put_window(&b[0], k, uj);
-		put_sample(&b[0], k, second ? 0xffffffff81000000 : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
+		put_sample(&b[0], k, second ? 0xffffffff81000000 : block == 2 ? NOWHERE + at : start + at, second ? KJOULE_SAMPLE_KERNEL : 0,
 			   1000000, 100);
-		uj += 1000 * (second ? 2 : r->watt) * (0.9 + 0.2 * rnd_unit(&state));
+		if (r->turn && rnd(&state) % r->turn == 0)
+			block = (block + 1) % 3;
+		uj += 1000 * (second ? 2 : block == 2 ? 3 : r->watt) * (0.9 + 0.2 * rnd_unit(&state));
 	}
 	snprintf(path, sizeof(path), "%s", temp_path(r->name));
 	put_program(start, r->build_id);

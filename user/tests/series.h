@@ -12,7 +12,9 @@
 #define SERIES_OBJECT	"/nonexistent/program"
 
 /**
- * struct series_run - blocks of 100 ticks by turns, user code and the kernel at 2 W, with some noise
+ * struct series_run - blocks of some ticks by turns, user code and the kernel at 2 W, with some noise
+ * @turn:	ticks of a block on the mean, some more and some less, at random, and a third one takes part that belongs to
+ *		no object and draws 3 W; 0: 100 of each
  * @phase:	at which tick of the turns it begins; the counter moves every 10 ticks
  * @watt:	of the user code
  * @exe:	the program; NULL: SERIES_OBJECT
@@ -24,7 +26,7 @@
  */
 struct series_run {
 	const char *name, *exe, *argument, *build_id;
-	uint32_t ticks, phase, cpus;
+	uint32_t ticks, turn, phase, cpus;
 	double watt;
 	uint64_t start, offset, interval_ns;
 	bool system;			/* not the process: the whole machine */

@@ -131,6 +131,54 @@ static void what_does_not_differ_seldom_seems_to(void **state)
 	assert_true(told <= 6 && surely <= 1);
 }
 
+/*
+ * Turns of some two ticks under a counter that moves every ten: only the user code's power is another one, and the
+ * kernel's seems to be, far beyond its interval. Neither is told. Of turns of a hundred it is.
+ */
+static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
+{
+	static const char *const objects[] = { "program", "[kernel]" };
+	struct json_object *doc, *row;
+
+	(void)state;
+	series_record(&(struct series_run){ .name = "ma", .ticks = 10000, .turn = 2, .watt = 1 });
+	series_record(&(struct series_run){ .name = "mb", .ticks = 10000, .turn = 2, .watt = 1.3, .phase = 13 });
+	doc = diff("@ma @mb");
+	for (int i = 0; i < 2; i++) {
+		row = row_of(doc, "function", objects[i]);
+		assert_true(number(row, "purity_a_package") < 0.5 && number(row, "purity_b_core") < 0.5);
+		assert_string_equal(word(row, "power_package_differs"), "unknown");
+		assert_string_equal(word(row, "energy_package_differs"), "unknown");
+		assert_string_equal(word(row, "power_core_differs"), "unknown");
+		assert_string_equal(word(row, "time_differs"), "no");
+	}
+	/* the kernel did not change, and what it has of its neighbour did, by more than its interval */
+	assert_true(near(number(row, "power_difference_package_w"), 0.14, 0.02));
+	assert_true(number(row, "power_difference_lo_package_w") > 0.1);
+	/* both together are no mixture */
+	row = row_of(doc, "total", NULL);
+	assert_string_equal(word(row, "power_package_differs"), "surely");
+	json_object_put(doc);
+	doc = diff("--by process @ma @mb");
+	assert_string_equal(word(row_of(doc, "process", NULL), "power_package_differs"), "surely");
+	json_object_put(doc);
+	assert_int_equal(kjoule("diff %s", with_paths("@ma @mb")), 0);
+	assert_true(says(out, "  ~\n") && says(out, "~ : runs for too short between two moves of the energy counter, on one side at least"));
+	/* one side is enough, and the other way round */
+	series_record(&(struct series_run){ .name = "ml", .ticks = 10000, .watt = 1.3 });
+	doc = diff("@ml @mb");
+	row = row_of(doc, "function", "program");
+	assert_true(number(row, "purity_a_package") > 0.95);
+	assert_string_equal(word(row, "power_package_differs"), "unknown");
+	json_object_put(doc);
+	series_record(&(struct series_run){ .name = "la", .ticks = 10000, .watt = 1 });
+	doc = diff("@la @ml");
+	assert_string_equal(word(row_of(doc, "function", "program"), "power_package_differs"), "surely");
+	json_object_put(doc);
+	assert_int_equal(kjoule("diff %s", with_paths("@la @ml")), 0);
+	assert_null(strchr(out, '~'));
+}
+
 /* What one side has not met: none, or less than it takes to be met. */
 static void blocks_of_one_side_are_shown(void **state)
 {
@@ -374,6 +422,7 @@ int main(void)
 		cmocka_unit_test(ratios_have_fieller_s_interval),
 		cmocka_unit_test(differences_are_what_they_are),
 		cmocka_unit_test(what_does_not_differ_seldom_seems_to),
+		cmocka_unit_test(what_is_mixed_with_its_neighbours_is_not_told),
 		cmocka_unit_test(blocks_of_one_side_are_shown),
 		cmocka_unit_test(sides_of_several_have_what_runs_differ_by),
 		cmocka_unit_test(builds_are_joined_by_names),

@@ -4,6 +4,7 @@
  * what blocks of their own frequency save, what is run, and what `kjoule sweep --from` makes of recordings whose truth
  * is known.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,6 +30,7 @@
 #include "datafile.h"
 #include "plot.h"
 #include "sweep_cmd.h"
+#include "sweep_guard.h"
 #include "synthetic.h"
 #include "sysfs.h"
 #include "tool.h"
@@ -260,6 +264,8 @@ static void lists_are_read(void **state)
 static struct {
 	unsigned int calls, fails_at, killed_at, calibrated, refused_at, raises_at;
 	int raises;
+	enum { LEFT, STOPPED, KILLED } guardian;	/* what happens to it in that run */
+	bool leaves;			/* the command runs on then */
 	const char *moves;		/* the folder, which is replaced by a link to another one in the first run */
 	int code;
 	char said[4096];
@@ -302,6 +308,100 @@ static void put_into(const struct record_options *opt)
 	assert_int_equal(kjoule_writer_close(w, &why), 0);
 }
 
+/* What a process that is killed can still tell. */
+static struct {
+	pid_t guardian, command;
+} *seen;
+
+/* The one child there is, by the name that ps(1) shows. 0: there is none */
+static pid_t find_guardian(void)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	pid_t found = 0;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		char path[300], comm[40], text[400];
+		FILE *f;
+		int ppid;
+
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		f = e->d_name[0] >= '1' && e->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+		if (!f)
+			continue;
+		if (fgets(text, sizeof(text), f) && sscanf(text, "%*d (%39[^)]) %*c %d", comm, &ppid) == 2 && ppid == getpid() &&
+		    !strcmp(comm, SWEEP_GUARDIAN)) {
+			assert_int_equal(found, 0);
+			found = atoi(e->d_name);
+		}
+		fclose(f);
+	}
+	closedir(dir);
+	return found;
+}
+
+/* Return: 0: it is that one's name */
+static int comm_of(pid_t pid, const char *name)
+{
+	char path[40], comm[40] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(comm, sizeof(comm), f))
+		comm[0] = '\0';
+	if (f)
+		fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+	return strcmp(comm, name);
+}
+
+/* It is in a session of its own, and has nothing of the sweep's but its end of the line. */
+static void look_at_guardian(void)
+{
+	struct dirent *e;
+	char path[300];
+	DIR *dir;
+
+	seen->guardian = find_guardian();
+	assert_true(seen->guardian > 0);
+	assert_int_equal(getsid(seen->guardian), seen->guardian);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)seen->guardian);
+	dir = opendir(path);
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		char target[300] = "";
+
+		assert_true(readlinkat(dirfd(dir), e->d_name, target, sizeof(target) - 1) >= 0 || e->d_name[0] == '.');
+		assert_true(atoi(e->d_name) > 2 || e->d_name[0] == '.' || !strcmp(target, "/dev/null"));
+		/* the folder, and what is made in it */
+		assert_null(strstr(target, "kjoule-test"));
+	}
+	closedir(dir);
+}
+
+/* A signal comes, and to the guardian perhaps another one before. */
+static void befall(void)
+{
+	if (fake.leaves) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			execlp("sleep", "sleep", "60", NULL);
+			_exit(127);
+		}
+		seen->command = pid;
+		/* not as long as it still is what was forked */
+		for (int i = 0; i < 500 && comm_of(seen->command, "sleep"); i++)
+			usleep(10000);
+	}
+	if (fake.guardian != LEFT)
+		kill(seen->guardian, fake.guardian == KILLED ? SIGKILL : SIGSTOP);
+	if (fake.raises)
+		raise(fake.raises);
+}
+
 static int once(const struct record_options *opt, struct record_result *result)
 {
 	size_t at = strlen(fake.said);
@@ -322,8 +422,10 @@ static int once(const struct record_options *opt, struct record_result *result)
 	if (fake.calls == 1 && fake.moves)
 		move_away(fake.moves);
 	put_into(opt);
+	if (fake.calls == 1)
+		look_at_guardian();
 	if (fake.calls == fake.raises_at)
-		raise(fake.raises);
+		befall();
 	if (fake.calls == fake.killed_at) {
 		result->reason = "signal";
 		result->signal = SIGTERM;
@@ -373,8 +475,9 @@ static int run(struct sweep_plan *p, const char *folder, unsigned int runs, int 
 	begin_to_hear();
 	code = run_it(p, folder, runs, signal);
 	*said = end_to_hear();
-	/* given back, whatever came */
+	/* given back, whatever came, and the guardian is gone */
 	assert_int_equal(limit_now(), 800000);
+	assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
 	assert_int_equal(access(temp_path("state"), F_OK), -1);
 	assert_int_equal(sysfs_remove(), 0);
 	return code;
@@ -506,7 +609,8 @@ static void die_by(int sig, const char *folder)
 	int signal, status;
 	pid_t pid;
 
-	memset(&fake, 0, sizeof(fake));
+	fake.calls = 0;
+	fake.said[0] = '\0';
 	fake.raises_at = 3;
 	fake.raises = sig;
 	make_cpufreq();
@@ -523,6 +627,21 @@ static void die_by(int sig, const char *folder)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == sig);
 }
 
+/* The guardian of a process that is gone is ours, and gone within this time. */
+static void guardian_ends(unsigned int seconds)
+{
+	int status = -1;
+	pid_t got = 0;
+
+	for (unsigned int i = 0; i < 100 * seconds && !got; i++) {
+		got = waitpid(seen->guardian, &status, WNOHANG);
+		if (!got)
+			usleep(10000);
+	}
+	assert_int_equal(got, seen->guardian);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
 /* Signals that nobody waits for end it as they would anything, after the frequencies were given back. */
 static void deadly_signals_give_back(void **state)
 {
@@ -530,23 +649,93 @@ static void deadly_signals_give_back(void **state)
 	char folder[20];
 
 	(void)state;
+	memset(&fake, 0, sizeof(fake));
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		snprintf(folder, sizeof(folder), "deadly%zu", i);
 		die_by(signals[i], folder);
 		assert_int_equal(limit_now(), 800000);
 		assert_int_equal(access(temp_path("state"), F_OK), -1);
+		guardian_ends(1);
 		assert_int_equal(sysfs_remove(), 0);
 	}
 }
 
-/* SIGKILL leaves them as they are, and says to the next one what they were. */
+/* SIGKILL is for the guardian, whether the command that was started goes on or not. */
+static void what_sigkill_leaves_is_given_back_by_the_guardian(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.leaves = true;
+	die_by(SIGKILL, "guarded");
+	guardian_ends(1);
+	assert_int_equal(limit_now(), 800000);
+	assert_int_equal(access(temp_path("state"), F_OK), -1);
+	assert_int_equal(comm_of(seen->command, "sleep"), 0);
+	kill(seen->command, SIGKILL);
+	assert_int_equal(waitpid(seen->command, NULL, 0), seen->command);
+	assert_int_equal(sysfs_remove(), 0);
+}
+
+/* One that comes too late finds that another sweep has them, or that somebody has set them since, and does nothing. */
+static void a_late_guardian_leaves_what_others_have_set(void **state)
+{
+	struct kjoule_frequency *f;
+	char said[512];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.guardian = STOPPED;
+	die_by(SIGKILL, "late");
+	assert_int_equal(limit_now(), 900000);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	assert_int_equal(kjoule_frequency_open(sysfs_root, temp_path("state"), &f, &why), 0);
+	assert_int_equal(kjoule_frequency_hold(f, 100000, &why), 0);
+	kill(seen->guardian, SIGCONT);
+	guardian_ends(10);
+	assert_int_equal(limit_now(), 100000);
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_int_equal(limit_now(), 800000);
+	kjoule_frequency_close(f);
+	assert_int_equal(sysfs_remove(), 0);
+	die_by(SIGKILL, "later");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
+	/* one that the sweep has set, too */
+	sysfs_put("900000\n", "devices/system/cpu/cpufreq/policy0/scaling_max_freq");
+	kill(seen->guardian, SIGCONT);
+	guardian_ends(10);
+	assert_int_equal(limit_now(), 900000);
+	assert_int_equal(sysfs_remove(), 0);
+}
+
+/* A sweep whose guardian was killed comes to its end all the same. */
+static void a_guardian_that_is_killed_is_not_missed(void **state)
+{
+	struct sweep_plan p;
+	char *said;
+	int signal;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.guardian = KILLED;
+	fake.raises_at = 2;
+	assert_int_equal(run(&p, "alone", 1, &signal, &said), 0);
+	assert_true(p.finished && fake.calls == 4 && !signal);
+	assert_string_equal(said, "");
+	sweep_plan_free(&p);
+	free(said);
+}
+
+/* Both killed: they are as they are, and the next one is told what they were. */
 static void what_sigkill_leaves_is_given_back_by_the_next(void **state)
 {
 	struct sweep_plan again = { 0 };
 	char said[512];
 
 	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.guardian = KILLED;
 	die_by(SIGKILL, "sigkill");
+	assert_int_equal(waitpid(seen->guardian, NULL, 0), seen->guardian);
 	assert_int_equal(limit_now(), 900000);
 	assert_int_equal(access(temp_path("state"), F_OK), 0);
 	assert_int_equal(kjoule_frequency_recover(sysfs_root, temp_path("state"), said, sizeof(said), &why), 1);
@@ -687,9 +876,18 @@ static void links_in_the_folder_lead_nowhere(void **state)
  * Recordings whose truth is known: user code and the kernel by turns, so many ticks and watts of each
  */
 
-static void write_run(const char *folder, const char *name, unsigned int user, double user_w, unsigned int kernel,
-		      double kernel_w, uint32_t khz, const char *build_id)
+/* So many ticks in a row of code that draws so much. */
+struct part {
+	enum { USER, KERNEL, NOWHERE } code;
+	unsigned int ticks;
+	double w;
+};
+
+/* Parts one after another, four times. */
+static void write_parts(const char *folder, const char *name, const struct part *parts, size_t n, uint32_t khz,
+			const char *build_id)
 {
+	static const uint64_t where[] = { [USER] = 0x10001000, [KERNEL] = 0xffffffff81000000, [NOWHERE] = 0x70000000 };
 	static uint64_t random = 1;
 	struct kjoule_meta meta;
 	struct buffer b = { 0 };
@@ -700,15 +898,14 @@ static void write_run(const char *folder, const char *name, unsigned int user, d
 	make_meta(&meta, 1, MS, KJOULE_TARGET_PROCESS);
 	meta.session.seed = meta.session.t0_ns = rnd(&random) >> 20;
 	put_task(&b, 100, 100);
-	for (unsigned int turn = 0; turn < 4; turn++) {
-		for (unsigned int i = 0; i < user + kernel; i++, k++) {
-			bool in_kernel = i >= user;
+	for (size_t i = 0; i < 4 * n; i++) {
+		const struct part *p = &parts[i % n];
 
+		for (unsigned int end = k + p->ticks; k < end; k++) {
 			if (k % 10 == 0)
 				put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
-			put_sample(&b, k, in_kernel ? 0xffffffff81000000 : 0x10001000,
-				   in_kernel ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
-			uj += 1000 * (in_kernel ? kernel_w : user_w) * (0.98 + 0.04 * rnd_unit(&random));
+			put_sample(&b, k, where[p->code], p->code == KERNEL ? KJOULE_SAMPLE_KERNEL : 0, khz, 100);
+			uj += 1000 * p->w * (0.98 + 0.04 * rnd_unit(&random));
 		}
 	}
 	put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
@@ -716,6 +913,14 @@ static void write_run(const char *folder, const char *name, unsigned int user, d
 	put_program(0x10000000, build_id);
 	write_recording(temp_path(file), &meta, &b, 1, "/nonexistent/program", k);
 	free(b.data);
+}
+
+static void write_run(const char *folder, const char *name, unsigned int user, double user_w, unsigned int kernel,
+		      double kernel_w, uint32_t khz, const char *build_id)
+{
+	const struct part parts[] = { { USER, user, user_w }, { KERNEL, kernel, kernel_w } };
+
+	write_parts(folder, name, parts, 2, khz, build_id);
 }
 
 /* At 100 MHz, at 50 and at 25, where it fails; a fourth one never came. */
@@ -842,6 +1047,79 @@ static void people_are_told_the_same(void **state)
 	assert_int_equal(strncmp(out, "kind,block,comm,function,object,freq_khz,threads,runs,samples,time_s", 68), 0);
 }
 
+/* User code and the kernel by turns of two ticks, under a counter that moves every ten; then other code. */
+static void write_fine_run(const char *folder, const char *name, unsigned int fine, double user_w, double kernel_w,
+			   unsigned int other, double other_w, uint32_t khz)
+{
+	struct part parts[201];
+	size_t n = 0;
+
+	for (; n < fine / 2; n++)
+		parts[n] = n % 2 ? (struct part){ KERNEL, 2, kernel_w } : (struct part){ USER, 2, user_w };
+	parts[n++] = (struct part){ NOWHERE, other, other_w };
+	write_parts(folder, name, parts, n, khz, "aa");
+}
+
+static struct json_object *block_of(struct json_object *doc, const char *object)
+{
+	struct json_object *blocks = member(doc, "blocks");
+
+	for (size_t i = 0; i < json_object_array_length(blocks); i++)
+		if (!strcmp(json_object_get_string(member(json_object_array_get_idx(blocks, i), "object")), object))
+			return json_object_array_get_idx(blocks, i);
+	print_message("no block of %s\n", object);
+	return NULL;
+}
+
+/* What is mixed with its neighbours has no setting of its own, and saves nothing; what is not has, and does. */
+static void what_is_mixed_has_no_least(void **state)
+{
+	static const char text[] = "{ \"kjoule_sweep\": 1, \"command\": [ \"./program\" ], \"host\": \"there\", \"kernel\": \"Linux\","
+		"\"runs\": 1, \"finished\": true, \"settings\": ["
+		"{ \"freq_khz\": 50000, \"runs\": [ { \"file\": \"f50000.1.data\", \"status\": \"good\" } ] },"
+		"{ \"freq_khz\": 100000, \"runs\": [ { \"file\": \"f100000.1.data\", \"status\": \"good\" } ] } ] }";
+	static const char user[] = "/nonexistent/program", kernel[] = "[kernel]", other[] = "[unknown]";
+	const char *const mixed[] = { user, kernel };
+	struct json_object *doc, *row, *saving;
+	char options[400];
+
+	(void)state;
+	mkdir(temp_path("fine"), 0755);
+	write_file(temp_path("fine/sweep.json"), text, strlen(text));
+	write_fine_run("fine", "f50000.1.data", 200, 2, 1.5, 200, 1, 50000);
+	write_fine_run("fine", "f100000.1.data", 100, 3, 1, 100, 3, 100000);
+	snprintf(options, sizeof(options), "--from %s", temp_path("fine"));
+	doc = sweep_json(options, 0);
+	for (size_t i = 0; i < 2; i++) {
+		row = row_of(doc, "function", mixed[i], 100000);
+		assert_true(number(row, "purity") < 0.7 && !isnan(number(row, "energy_package_j")));
+		for (unsigned int khz = 50000; khz <= 100000; khz += 50000) {
+			row = row_of(doc, "function", mixed[i], khz);
+			assert_true(is(row, "least_energy", "") && is(row, "least_energy_delay", ""));
+			assert_false(json_object_get_boolean(member(row, "own_frequency")));
+			assert_true(isnan(number(row, "energy_over_least")));
+		}
+		assert_true(json_object_get_boolean(member(block_of(doc, mixed[i]), "mixed")));
+		assert_null(member(block_of(doc, mixed[i]), "least_energy"));
+		assert_null(member(block_of(doc, mixed[i]), "least_energy_delay"));
+	}
+	/* 4 x 100 ticks at 3 W, 4 x 200 at 1 W */
+	row = row_of(doc, "function", other, 50000);
+	assert_true(number(row, "purity") > 0.95 && is(row, "least_energy", "least"));
+	assert_true(json_object_get_boolean(member(row, "own_frequency")));
+	assert_int_equal(number(member(doc, "best_single"), "freq_khz"), 100000);
+	assert_true(is(row_of(doc, "total", "", 100000), "least_energy", "least"));
+	saving = member(doc, "saving");
+	assert_true(number(saving, "blocks") == 1 && number(saving, "blocks_mixed") == 2);
+	assert_true(near(number(saving, "energy_j"), 0.4, 0.03) && near(number(saving, "of_energy_j"), 1.2, 0.03));
+	json_object_put(doc);
+	assert_true(says(err, "of the blocks of 1 % of the whole and more 2, with "));
+	assert_true(says(err, " % of the energy at the best single setting, run for too short between two moves"));
+	assert_int_equal(kjoule("sweep --raw %s", options), 0);
+	assert_true(says(out, "# note       of the blocks of 1 %") && says(out, "\n~ : runs for too short between two moves of the energy counter"));
+	assert_true(says(out, "program    ~  -") && says(out, "[kernel]   ~  -") && says(out, "own frequency for each block: 0.4"));
+}
+
 static void other_builds_are_no_sweep(void **state)
 {
 	(void)state;
@@ -892,6 +1170,7 @@ static void command_lines_are_checked(void **state)
 		{ "--map x.gif -- true", ".svg or .png" }, { "--by process -- true", "the total says that" },
 		{ "-F 100 --overhead 1 -- true", "--overhead chooses the interval" }, { "--jitter 2ms -- true", "--jitter must be less" },
 		{ "--by x -- true", "--by x" },
+		{ "--freq keep --threads 1,2 -- './bench-{threads}'", "settings of different ones are not compared" },
 	};
 
 	(void)state;
@@ -921,6 +1200,9 @@ int main(void)
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
 		cmocka_unit_test(a_signal_between_runs_ends_it_and_gives_back),
 		cmocka_unit_test(deadly_signals_give_back),
+		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_guardian),
+		cmocka_unit_test(a_late_guardian_leaves_what_others_have_set),
+		cmocka_unit_test(a_guardian_that_is_killed_is_not_missed),
 		cmocka_unit_test(what_sigkill_leaves_is_given_back_by_the_next),
 		cmocka_unit_test(a_command_that_is_killed_is_a_setting_that_fails),
 		cmocka_unit_test(a_link_in_the_place_of_the_folder_leads_nowhere),
@@ -929,6 +1211,7 @@ int main(void)
 		cmocka_unit_test(links_in_the_folder_lead_nowhere),
 		cmocka_unit_test(each_block_has_its_best_setting),
 		cmocka_unit_test(people_are_told_the_same),
+		cmocka_unit_test(what_is_mixed_has_no_least),
 		cmocka_unit_test(other_builds_are_no_sweep),
 		cmocka_unit_test(a_map_is_drawn),
 		cmocka_unit_test(command_lines_are_checked),
@@ -939,6 +1222,10 @@ int main(void)
 	gsl_rng_set(rng, 1);
 	/* a shell starts what runs in the background with it ignored */
 	signal(SIGINT, SIG_DFL);
+	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	/* what is left by a process that was killed is ours */
+	if (seen == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1))
+		return 1;
 	ret = cmocka_run_group_tests(tests, NULL, NULL);
 	gsl_rng_free(rng);
 	return ret;
