@@ -267,13 +267,11 @@ static const char *freq_witness(const struct view *v, const char **name)
 	return f->requested_only ? "requested" : "granted";
 }
 
-/* More different sets of blocks ran together than there is memory for. */
-static void print_crowds(const struct profile *p)
+void report_crowds_print(uint64_t ticks, double part)
 {
-	if (!profile_crowd_ticks(p))
-		return;
-	printf("# together   at %" PRIu64 " ticks (%.1f %%) what ran together was too rare to be kept by itself: more sets than %lu MB hold; such ticks have the power of all of as many busy CPUs, times are not concerned; --by object, or parts of the time by --from and --to, have fewer\n",
-	       profile_crowd_ticks(p), 100 * profile_crowded(p), CPM_VECTORS_ROOM >> 20);
+	if (ticks)
+		printf("# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
+		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
 }
 
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
@@ -320,7 +318,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	if (profile_parallel(p) > 0.0005)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
-	print_crowds(p);
+	report_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
 	if (b->lost_unknown)
 		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
 	if (b->left_out)

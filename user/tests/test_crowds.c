@@ -3,6 +3,8 @@
  * More different sets of blocks ran together than may be kept: times and energies are those that they are with all of
  * them, nearly, and what is kept stays small. Made-up CPUs whose blocks have known powers.
  */
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+#include <json-c/json.h>
 #include "profile.h"
+#include "report.h"
 #include "synthetic.h"
 #include "together.h"
+#include "tool.h"
 
 #define LANES_MOST	12
 #define BLOCKS		40	/* the last ones are the silence, and the recorder */
@@ -343,13 +349,251 @@ static void times_are_the_same_and_energies_nearly(void **state)
 	}
 }
 
+/* A label for each block: what labels of a block's ticks get is what the block gets. */
+static void labels_of_ticks_in_crowds_add_up_to_their_blocks(void **state)
+{
+	uint32_t *labels[LANES_MOST];
+	double uj[BLOCKS];
+	struct machine m;
+	struct seen s;
+
+	(void)state;
+	machine_new(&m, 4, 10000, 1, 3);
+	for (size_t i = 0; i < m.n_lanes; i++) {
+		struct lane_cursor c;
+		size_t n = 0;
+
+		labels[i] = calloc(m.n_ticks, sizeof(*labels[i]));
+		lane_begin(&c, &m.lanes[i], NULL);
+		while (lane_next(&c))
+			labels[i][n++] = c.t.block;
+	}
+	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s);
+	assert_true(profile_crowded(s.p) > 0.2);
+	assert_int_equal(profile_labels(s.p, 0, (const uint32_t *const *)labels, SILENCE, BLOCKS, uj), 0);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		assert_true(fabs(uj[b] * 1e-6 - s.groups[b].energy[0].j.v) < 1e-9 * s.total_uj * 1e-6);
+	profile_free(s.p);
+	for (size_t i = 0; i < m.n_lanes; i++)
+		free(labels[i]);
+	machine_free(&m);
+}
+
+/* Those that are told one by one have what they have with all vectors; the last line is of all that were not kept. */
+static void vectors_that_were_not_kept_are_told_as_one(void **state)
+{
+	struct together all, few;
+	struct machine m;
+	struct seen s[2];
+	uint64_t ticks = 0;
+	double uj = 0;
+
+	(void)state;
+	machine_new(&m, 4, 40000, PERIOD, 4);
+	see(&m, 0, PROFILE_CPM, &s[0]);
+	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s[1]);
+	assert_int_equal(together_new(s[0].p, &s[0].in, 20, &all), 0);
+	assert_int_equal(together_new(s[1].p, &s[1].in, 20, &few), 0);
+	assert_int_equal(few.n, 20);
+	assert_true(fabs(few.total_j[0].v / all.total_j[0].v - 1) < 1e-9);
+	for (size_t i = 0; i < 20; i++) {
+		ticks += few.vectors[i].ticks;
+		uj += few.vectors[i].energy[0].j.v * 1e6;
+		if (i == 19)
+			break;
+		assert_int_equal(few.vectors[i].crowd_ticks, 0);
+		assert_int_equal(all.vectors[i].crowd_ticks, 0);
+		if (i > 5)	/* of the others some have as many ticks */
+			continue;
+		assert_int_equal(few.vectors[i].n, all.vectors[i].n);
+		assert_memory_equal(few.vectors[i].members, all.vectors[i].members, few.vectors[i].n * sizeof(uint32_t));
+		assert_int_equal(few.vectors[i].ticks, all.vectors[i].ticks);
+		assert_memory_equal(&few.vectors[i].time_s, &all.vectors[i].time_s, sizeof(struct value));
+		assert_true(fabs(few.vectors[i].energy[0].j.v / all.vectors[i].energy[0].j.v - 1) < 0.005);
+	}
+	assert_int_equal(ticks, m.n_ticks);
+	assert_true(fabs(uj / (few.total_j[0].v * 1e6) - 1) < 1e-9);
+	assert_int_equal(few.vectors[19].crowd_ticks, profile_crowd_ticks(s[1].p));
+	assert_true(few.vectors[19].others > 0 && few.vectors[19].ticks > few.vectors[19].crowd_ticks);
+	assert_int_equal(few.vectors[19].n, 0);
+	together_free(&all);
+	together_free(&few);
+	/* fewer were kept than could be told */
+	assert_int_equal(together_new(s[1].p, &s[1].in, 1000, &few), 0);
+	assert_int_equal(few.vectors[few.n - 1].others, 0);
+	assert_int_equal(few.vectors[few.n - 1].ticks, profile_crowd_ticks(s[1].p));
+	assert_int_equal(few.vectors[few.n - 1].crowd_ticks, profile_crowd_ticks(s[1].p));
+	together_free(&few);
+	profile_free(s[0].p);
+	profile_free(s[1].p);
+	machine_free(&m);
+}
+
+/* The mixture model: a crowd is no class of blocks, and what it has is theirs all the same. */
+static void mixture_shares_what_crowds_have(void **state)
+{
+	double apart = 0, narrow = 9;
+	struct machine m;
+	struct seen s[2];
+
+	(void)state;
+	machine_new(&m, 2, 40000, PERIOD, 4);
+	see(&m, 0, PROFILE_MIXTURE, &s[0]);
+	see(&m, room_of_50(m.n_lanes), PROFILE_MIXTURE, &s[1]);
+	for (int i = 0; i < 2; i++) {
+		assert_non_null(profile_mixture(s[i].p, 0, 0));
+		assert_int_equal(profile_mixture(s[i].p, 0, 0)->why, MIXTURE_SOLVED);
+	}
+	assert_true(fabs(s[1].total_uj / s[0].total_uj - 1) < 1e-6);
+	for (uint32_t b = 0; b < SILENCE; b++) {
+		const struct value *x = &s[0].groups[b].energy[0].j, *y = &s[1].groups[b].energy[0].j;
+
+		apart = fmax(apart, fabs(y->v / x->v - 1));
+		/* a crowd's power is not surer than that of any class */
+		narrow = fmin(narrow, (y->hi - y->lo) / (x->hi - x->lo));
+	}
+	print_message("mixture: blocks are %.1f %% apart at most, intervals at least %.2f times as wide\n", 100 * apart, narrow);
+	assert_true(apart < 0.15);
+	assert_true(narrow > 0.2);
+	profile_free(s[0].p);
+	profile_free(s[1].p);
+	machine_free(&m);
+}
+
+#define PROGRAMS	30
+
+/* Three CPUs, each at a program of its own at every tick, 1 W each. */
+static void record(const char *name)
+{
+	struct buffer b[3] = { { 0 } };
+	struct kjoule_meta meta;
+	uint64_t uj[2] = { 0, 0 }, seed = 1;
+
+	make_meta(&meta, 3, 1000000, KJOULE_TARGET_SYSTEM);
+	for (uint32_t k = 0; k < 3000; k++) {
+		if (k % 10 == 0)
+			put_energy(&b[0], k, 3, uj);
+		for (int i = 0; i < 3; i++) {
+			uint32_t pid = 100 + rnd(&seed) % PROGRAMS;
+
+			put_task(&b[i], pid, pid);
+			put_sample(&b[i], k, 0x10001000, 0, 1000000, 100);
+		}
+		uj[0] += 3000;
+		uj[1] += 1500;
+	}
+	write_recording(temp_path(name), &meta, b, 3, "/nonexistent/program", 3000);
+	for (int i = 0; i < 3; i++)
+		free(b[i].data);
+}
+
+/* What a report says on standard output. */
+static char *printed(const struct view *v, const struct blocks *b, const struct profile *p)
+{
+	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
+	const struct report r = { 0 };
+	int before = dup(STDOUT_FILENO), fd = open(temp_path("head"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+	char *text = calloc(1, 65536);
+
+	assert_true(before >= 0 && fd >= 0 && text);
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	report_head_print(v, b, p, &r, NULL, &model, "file");
+	fflush(stdout);
+	dup2(before, STDOUT_FILENO);
+	assert_true(pread(fd, text, 65535, 0) > 0);
+	close(before);
+	close(fd);
+	return text;
+}
+
+static void the_report_tells_how_many_ticks_are_in_crowds(void **state)
+{
+	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
+	struct kjoule_error error;
+	struct json_object *doc;
+	struct profile *p;
+	struct blocks b;
+	struct view v;
+	char expected[160], *text;
+
+	(void)state;
+	record("crowds");
+	assert_int_equal(kjoule("report --json %s", temp_path("crowds")), 0);
+	doc = json_tokener_parse(out);
+	assert_int_equal(number(doc, "crowd_ticks"), 0);
+	assert_true(near(number(doc, "crowd_part"), 0, 0));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report %s", temp_path("crowds")), 0);
+	assert_null(strstr(out, "rarely ran together"));
+	assert_int_equal(view_open(temp_path("crowds"), &v, &error), 0);
+	assert_int_equal(blocks_new(&v, NULL, false, &b), 0);
+	b.input.vectors_room = room_of_50(3);
+	assert_int_equal(profile_new(&b.input, &p), 0);
+	assert_in_range(profile_crowd_ticks(p), 2000, 2999);
+	doc = report_head_json(&v, &b, p, NULL, &model, "file");
+	assert_int_equal(number(doc, "crowd_ticks"), profile_crowd_ticks(p));
+	assert_true(near(number(doc, "crowd_part"), profile_crowd_ticks(p) / 3000., 1e-9));
+	json_object_put(doc);
+	text = printed(&v, &b, p);
+	snprintf(expected, sizeof(expected), "# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together",
+		 profile_crowd_ticks(p), 100 * profile_crowded(p));
+	assert_true(says(text, expected));
+	free(text);
+	profile_free(p);
+	blocks_free(&b);
+	view_close(&v);
+}
+
+/* A counter that both kinds of windows are made of anew is not counted twice: two domains, one of them half of the other. */
+static void all_counters_begin_anew(void **state)
+{
+	struct profile *p;
+	struct kjoule_error error;
+	struct blocks b;
+	struct view v;
+
+	(void)state;
+	record("counters");
+	assert_int_equal(view_open(temp_path("counters"), &v, &error), 0);
+	assert_int_equal(blocks_new(&v, NULL, false, &b), 0);
+	b.input.vectors_room = room_of_50(3);
+	assert_int_equal(profile_new(&b.input, &p), 0);
+	for (unsigned int d = 0; d < 2; d++) {
+		const struct cpm_domain *domain = profile_domain(p, 0, d);
+		struct cpm_windows c;
+		uint64_t ticks = 0;
+		double uj = 0;
+
+		assert_int_equal(profile_readings(p, d), 298);	/* of 300; what came before the first move is not known */
+		assert_int_equal(domain->n_windows, 300);
+		assert_int_equal(cpm_windows_begin(domain, &c), 0);
+		while (cpm_windows_next(&c)) {
+			for (size_t i = 0; i < c.w.n_parts; i++)
+				ticks += c.w.parts[i].count;
+			uj += c.w.uj;
+		}
+		cpm_windows_end(&c);
+		assert_int_equal(ticks, 3000);
+		assert_true(near(uj, 298 * 30000. / (d + 1), 298));
+	}
+	profile_free(p);
+	blocks_free(&b);
+	view_close(&v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_frequent_is_kept_and_the_rest_is_counted),
 		cmocka_unit_test(without_room_blocks_alone_are_left),
 		cmocka_unit_test(times_are_the_same_and_energies_nearly),
+		cmocka_unit_test(labels_of_ticks_in_crowds_add_up_to_their_blocks),
+		cmocka_unit_test(vectors_that_were_not_kept_are_told_as_one),
+		cmocka_unit_test(mixture_shares_what_crowds_have),
+		cmocka_unit_test(the_report_tells_how_many_ticks_are_in_crowds),
+		cmocka_unit_test(all_counters_begin_anew),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, tool_done);
 }
