@@ -346,6 +346,8 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++)
 		r->readings[d] = profile_readings(p, d);
 	r->parallel = ret ? 0 : profile_parallel(p);
+	r->crowd_ticks = ret ? 0 : profile_crowd_ticks(p);
+	r->crowded = ret ? 0 : profile_crowded(p);
 	profile_free(p);
 	free(process_of);
 	free(function_of);

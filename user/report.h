@@ -308,6 +308,8 @@ void report_hidden_print(const struct report *r, size_t functions);
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
 		       const struct report *r, const struct chains *c, const struct report_model *m,
 		       const char *path);
+/** report_crowds_print() - so many ticks, this part of the busy ones, had more different company than is kept; 0: nothing */
+void report_crowds_print(uint64_t ticks, double part);
 /** report_head_json() - the same for programs */
 struct json_object *report_head_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,

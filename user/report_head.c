@@ -267,6 +267,13 @@ static const char *freq_witness(const struct view *v, const char **name)
 	return f->requested_only ? "requested" : "granted";
 }
 
+void report_crowds_print(uint64_t ticks, double part)
+{
+	if (ticks)
+		printf("# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
+		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
+}
+
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
 		       const struct report *r, const struct chains *c, const struct report_model *m,
 		       const char *path)
@@ -311,6 +318,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	if (profile_parallel(p) > 0.0005)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
+	report_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
 	if (b->lost_unknown)
 		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
 	if (b->left_out)
@@ -513,5 +521,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "regions", report_regions_json(v));
 	put(o, "callers", c ? callers_json(v, c) : NULL);
 	put(o, "parallel_part", output_json_real(profile_parallel(p)));
+	put(o, "crowd_ticks", json_object_new_uint64(profile_crowd_ticks(p)));
+	put(o, "crowd_part", output_json_real(profile_crowded(p)));
 	return o;
 }

@@ -107,8 +107,8 @@ static void print_energy(const struct merge *m)
 /* Books of all runs that count. */
 static void print_books(const struct merge *m)
 {
-	uint64_t samples = 0, records = 0, lost = 0, missed = 0, due = 0, nobodys = 0, made_up = 0;
-	double parallel = 0, off = 0, nobodys_s = 0, overhead = 0;
+	uint64_t samples = 0, records = 0, lost = 0, missed = 0, due = 0, nobodys = 0, made_up = 0, crowds = 0;
+	double parallel = 0, crowded = 0, off = 0, nobodys_s = 0, overhead = 0;
 	bool unknown = false;
 
 	for (size_t i = 0; i < m->n; i++) {
@@ -125,6 +125,8 @@ static void print_books(const struct merge *m)
 		nobodys += r->nobodys;
 		nobodys_s += r->nobodys * 1e-9 * r->interval_ns;
 		parallel += r->parallel / m->kept;
+		crowds += r->crowd_ticks;
+		crowded += r->crowded / m->kept;
 		off = fmax(off, r->calibration_error);
 		overhead += r->overhead / m->kept;
 		unknown |= r->lost_unknown;
@@ -144,6 +146,7 @@ static void print_books(const struct merge *m)
 	if (parallel > 0.0005)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * parallel);
+	report_crowds_print(crowds, crowded);
 }
 
 static void print_what_is_shown(const struct merge *m)
@@ -251,6 +254,8 @@ static struct json_object *run_json(const struct merge *m, const struct merge_ru
 	put(o, "calibrated", json_object_new_boolean(r->calibrated));
 	put(o, "calibration_error", r->calibrated ? output_json_real(r->calibration_error) : NULL);
 	put(o, "parallel_part", output_json_real(r->parallel));
+	put(o, "crowd_ticks", json_object_new_uint64(r->crowd_ticks));
+	put(o, "crowd_part", output_json_real(r->crowded));
 	put(o, "overhead_part", isnan(r->overhead) ? NULL : output_json_real(r->overhead));
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, json_object_new_uint64(r->readings[d]));

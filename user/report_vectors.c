@@ -45,8 +45,12 @@ static int members(struct output *out, const struct blocks *b, const struct toge
 		free(text);
 		return -ENOMEM;
 	}
-	if (v->others)
-		fprintf(f, "[%u others]", v->others);
+	if (v->crowd_ticks && v->others)
+		fprintf(f, "[%" PRIu32 " others, and all that were too many to be kept]", v->others);
+	else if (v->crowd_ticks)
+		fputs("[others: too many to be kept]", f);
+	else if (v->others)
+		fprintf(f, "[%" PRIu32 " others]", v->others);
 	else if (!v->n)
 		fputs(system ? "[idle]" : "[nothing of it]", f);
 	for (uint32_t m = 0; m < v->n; m++) {
@@ -101,11 +105,15 @@ static int row(struct output *out, const struct blocks *b, const struct together
 	}
 	output_real(out, b->n_domains ? v->energy[0].purity : NAN, 3);
 	/* of CPUs that ran something else nobody knows what */
-	if (v->others || !system)
+	if (v->others || v->crowd_ticks || !system)
 		output_none(out, NULL);
 	else
 		output_u64(out, v->idle);
-	output_u64(out, v->others ? v->others : 1);
+	/* of those that were not kept nobody knows how many they were */
+	if (v->crowd_ticks)
+		output_none(out, NULL);
+	else
+		output_u64(out, v->others ? v->others : 1);
 	ret = members(out, b, v, system);
 	output_str(out, b->n_domains && v->energy[0].purity < REPORT_PURE ? "~" : "");
 	output_row(out);

@@ -111,6 +111,8 @@ static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = v->first[vector + 1] - v->first[vector];
 
+	if (cpm_is_crowd(v, vector))
+		n = cpm_crowd_others(v, vector);
 	return n < CPM_CLASSES ? n : CPM_CLASSES - 1;
 }
 
@@ -166,6 +168,7 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	if (!d->alone)
 		return -ENOMEM;
 	memset(d->alone, 0xff, (n + 1ul) * sizeof(*d->alone));
+	d->n_alone = n;
 	for (uint32_t i = 0; i < v->n_vectors; i++)
 		if (v->first[i + 1] - v->first[i] == 1)
 			d->alone[v->members[v->first[i]]] = i;
@@ -258,17 +261,15 @@ static double power_of(const struct cpm_domain *d, uint32_t vector)
 /* What a block counts for among those that ran at the same tick: its power alone, if known. */
 static double say(const struct cpm_domain *d, uint32_t block)
 {
-	uint32_t alone = d->alone[block];
+	uint32_t alone = block < d->n_alone ? d->alone[block] : UINT32_MAX;
 
 	return alone == UINT32_MAX ? 0 : power_of(d, alone);
 }
 
-struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
-			     uint32_t vector, double uj)
+struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
+				   const uint32_t *members, uint32_t n, double uj)
 {
-	const uint32_t *members = v->members + v->first[vector];
-	struct cpm_sharing s = { .n = v->first[vector + 1] - v->first[vector], .part = 1,
-				 .known = true };
+	struct cpm_sharing s = { .n = n, .part = 1, .known = true };
 	double base = power_of(d, v->base[vector]);
 
 	for (uint32_t m = 0; m < s.n; m++) {
@@ -278,12 +279,21 @@ struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domai
 		s.all += say(d, members[m]);
 		s.known &= say(d, members[m]) > 0;
 	}
+	/* no crowd is of one block */
+	if (s.others == 1 && s.known && cpm_is_crowd(v, vector) && v->base[vector] != vector)
+		base = s.all;
 	/* alone, and nobody knows what there would be without it: all of it */
 	if (s.others < s.n && !s.others && !d->silent_known)
 		s.part = 0;
 	else if (s.others < s.n)
 		s.part = uj > base && uj > 0 ? base / uj : 1;
 	return s;
+}
+
+struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
+			     uint32_t vector, double uj)
+{
+	return cpm_share_among(v, d, vector, v->members + v->first[vector], v->first[vector + 1] - v->first[vector], uj);
 }
 
 double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,

@@ -24,6 +24,16 @@ struct cpm_reading {
 
 #define CPM_SILENT	0	/* the vector of ticks at which no block ran */
 
+/*
+ * What vectors may take of the memory, in bytes, and what each of them and each of its members takes about, with all that
+ * is known of them while a counter is solved. Twice as much with marginal members: there is its base as well.
+ */
+#define CPM_VECTORS_ROOM	(256ul << 20)
+#define CPM_VECTOR_BYTES	192ul
+#define CPM_MEMBER_BYTES	16ul
+
+#define CPM_NO_CROWDS	UINT32_MAX	/* all vectors are kept */
+
 /* From this tick on, so many idle CPUs took no tick. */
 struct cpm_untaken {
 	uint64_t tick;
@@ -39,12 +49,19 @@ enum cpm_kind {
 
 /**
  * struct cpm_vectors - what ran on a package, tick by tick: see struct cpm_events
+ *
+ * Where there are more than there is room for, those with the most ticks are kept, and all others with as many members
+ * are one vector, a crowd, whose members are not kept: events tell what ran. Vectors of one block are always kept.
+ *
  * @first:	vector v has the members [first[v], first[v + 1])
  * @members:	blocks; one that runs on two CPUs is there twice
  * @base:	for each vector, the vector without its marginal members
  * @kinds:	of the blocks, the caller's
  * @ticks:	at which some block ran
  * @multi:	of these, more than one CPU was busy, marginal blocks not counted
+ * @first_crowd: vectors from this one on are crowds, of 0, 0, 1, 1, 2, 2, ... members that are not marginal, without and with
+ *		marginal ones; CPM_NO_CROWDS: none is
+ * @crowd_ticks: ticks at which some block ran that are in crowds
  * @untaken:	idle CPUs whose ticks did not happen, by tick
  * @lanes,@n_lanes: they were made of
  * @slots,@room: finds a vector by its members
@@ -58,6 +75,8 @@ struct cpm_vectors {
 	uint32_t *base;
 	const uint8_t *kinds;
 	uint64_t ticks, multi;
+	uint32_t first_crowd;
+	uint64_t crowd_ticks;
 	struct cpm_lane *lanes;
 	size_t n_lanes;
 	uint32_t *slots, room;
@@ -66,11 +85,29 @@ struct cpm_vectors {
 /**
  * cpm_vectors_new() - put the CPUs of a package together
  * @kinds:	enum cpm_kind of each block; must stay, as what is in the lanes
- * Return: 0 or -ENOMEM
+ * Return: 0; -ENOMEM; -EOVERFLOW: more blocks than vectors can be numbered
  */
 int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds,
 		    struct cpm_vectors *v);
 void cpm_vectors_free(struct cpm_vectors *v);
+
+/** cpm_is_crowd() - does it stand for many vectors, and has no members of its own? */
+static inline bool cpm_is_crowd(const struct cpm_vectors *v, uint32_t vector)
+{
+	return vector >= v->first_crowd;
+}
+
+/** cpm_has_crowds() - are there vectors that are not kept? */
+static inline bool cpm_has_crowds(const struct cpm_vectors *v)
+{
+	return v->first_crowd != CPM_NO_CROWDS;
+}
+
+/** cpm_crowd_others() - members that are not marginal, of each of the vectors that a crowd stands for */
+static inline uint32_t cpm_crowd_others(const struct cpm_vectors *v, uint32_t crowd)
+{
+	return (crowd - v->first_crowd) / 2;
+}
 
 #define CPM_RECENT_BITS	13
 #define CPM_RECENT	(1u << CPM_RECENT_BITS)
@@ -89,7 +126,7 @@ struct cpm_walk {
 	uint64_t now;			/* the next edge of all */
 	uint64_t *edges;		/* of each lane's entry, as long as there are few lanes */
 	struct kjoule_earliest turns;	/* the same for many */
-	uint32_t *blocks;
+	uint32_t *blocks;		/* what runs, sorted */
 	/* vectors of one or two blocks that were met last */
 	struct cpm_recent {
 		uint32_t blocks[2], vector;
@@ -99,12 +136,14 @@ struct cpm_walk {
 
 /*
  * Ticks at which some block ran, in order: the vector @vector at @tick and at what follows, @count of them; @made_up:
- * what some CPU ran was not seen. They are found anew from the lanes each time: there are too many to be kept.
+ * what some CPU ran was not seen. They are found anew from the lanes each time: there are too many to be kept. The blocks
+ * that ran are the first @n of walk.blocks, until the next one: of a crowd they are known from here only.
  */
 struct cpm_events {
 	uint64_t tick, count;
 	uint32_t vector;
 	bool made_up;
+	size_t n;
 	const struct cpm_vectors *v;
 	struct cpm_walk walk;
 };
@@ -144,7 +183,7 @@ struct cpm_window {
  * @weights:	for each step, how a tick of each vector weighs in dividing a window
  * @kinds:	of each vector, how it weighs in a window, see cpm_divide.h; NULL: by its weight alone
  * @uj_per_tick: the answer: power of each vector
- * @alone:	for each block the vector in which it runs alone, UINT32_MAX if it never does
+ * @alone,@n_alone: for each block the vector in which it runs alone, UINT32_MAX if it never does; as all that are beyond
  * @silent_known: the power while no block runs is known from windows of its own
  * @known:	windows whose energy is known: the distinct readings
  */
@@ -159,7 +198,7 @@ struct cpm_domain {
 	double *weights[CPM_STEPS];
 	uint8_t *kinds;
 	double *uj_per_tick;
-	uint32_t *alone;
+	uint32_t *alone, n_alone;
 	bool silent_known;
 };
 
@@ -203,9 +242,14 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 int cpm_making_end(struct cpm_making *m, int ret);
 /** cpm_solve_windows() - Return: 0 or -ENOMEM, and the domain is freed */
 int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d);
-/** cpm_vectors_collect() - cpm_vectors_new(), all of whose events are handed to @n of these as well */
-int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v,
-			struct cpm_making *const *making, size_t n);
+/** cpm_making_restart() - as if none of the events had been there */
+void cpm_making_restart(struct cpm_making *m);
+/**
+ * cpm_vectors_collect() - cpm_vectors_new(), all of whose events are handed to @n of these as well
+ * @room:	bytes that vectors may take; 0: CPM_VECTORS_ROOM
+ */
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, size_t room,
+			struct cpm_vectors *v, struct cpm_making *const *making, size_t n);
 void cpm_domain_free(struct cpm_domain *d);
 
 /* The windows one after another: @w is the window, @number of them were before it. */

@@ -99,7 +99,10 @@ struct cpm_sharing {
 	bool known;
 };
 
-/** cpm_share() - of a tick with that vector and that energy (microjoule) */
+/** cpm_share_among() - of a tick with that vector, those members and that energy (microjoule) */
+struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
+				   const uint32_t *members, uint32_t n, double uj);
+/** cpm_share() - the same of a vector that is no crowd */
 struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
 			     uint32_t vector, double uj);
 /** cpm_share_of() - the part of one of its blocks, 0 to 1; of one that is there twice, of each */

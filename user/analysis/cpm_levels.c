@@ -83,6 +83,10 @@ struct levels {
 	double *members_share;	/* of each vector's members, where these are always the same */
 	struct share *shares;	/* of the window at hand */
 	size_t n_shares, room;
+	/* where there are crowds to be divided, what ran: the next event, if there is @more, and up to where they were used */
+	bool crowds, more;
+	struct cpm_events e;
+	uint64_t until;
 };
 
 static uint32_t group_of(const struct cpm_level *level, uint32_t block)
@@ -129,32 +133,79 @@ static void put_share(struct levels *l, uint32_t block, const struct amount *who
 	s->a.residual = of * whole->residual;
 }
 
-/* What @count ticks of vector @v come to, to its blocks. */
+/* What @count ticks of vector @v come to, to @n members. */
+static void divide_among(struct levels *l, uint32_t v, const uint32_t *members, uint32_t n, const struct amount *whole,
+			 double count)
+{
+	struct cpm_sharing s = cpm_share_among(l->v, l->d, v, members, n, whole->uj[l->d->steps - 1] / count);
+
+	if (!s.others)
+		put_share(l, NOBODY, whole, s.part, s.n ? 0 : count);
+	for (uint32_t m = 0; m < n; m++) {
+		double of = cpm_share_of(l->v, l->d, &s, members[m]);
+
+		put_share(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
+	}
+}
+
+/* The same to its blocks. */
 static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
 {
 	const struct sharer *sharer = &l->sharers[v];
 	const uint32_t *members = l->v->members + sharer->first;
 	const double *members_share = l->members_share + sharer->first;
 	uint32_t n = sharer->n;
-	struct cpm_sharing s = { 0 };
 
 	if (!sharer->fixed) {
-		s = cpm_share(l->v, l->d, v, whole->uj[l->d->steps - 1] / count);
-		if (!s.others)
-			put_share(l, NOBODY, whole, s.part, s.n ? 0 : count);
+		divide_among(l, v, members, n, whole, count);
+		return;
 	}
 	for (uint32_t m = 0; m < n; m++) {
-		double of = sharer->fixed ? members_share[m] : cpm_share_of(l->v, l->d, &s, members[m]);
+		double of = members_share[m];
 
 		put_share(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
 	}
+}
+
+/* The next ticks of a window that are in a crowd: l->e tells what ran. Return: how many, 0: there are no more */
+static uint64_t next_crowd(struct levels *l, const struct cpm_window *w)
+{
+	while (l->crowds && l->more && l->e.tick < w->to) {
+		uint64_t end = l->e.tick + l->e.count, to = end < w->to ? end : w->to;
+		uint64_t from = l->e.tick > w->from ? l->e.tick : w->from;
+
+		from = from > l->until ? from : l->until;
+		if (from < to && cpm_is_crowd(l->v, l->e.vector)) {
+			l->until = to;
+			return to - from;
+		}
+		if (end > w->to)
+			break;
+		l->more = cpm_events_next(&l->e);
+	}
+	return 0;
+}
+
+/* What @count ticks of a vector come to in a window. @div: how it is divided in each step */
+static inline struct amount amount_of(const struct levels *l, const struct cpm_window *win,
+				      const struct cpm_division *div, const struct sharer *s, double count)
+{
+	double expected = count * s->power;
+	bool by_shares = win->known && !win->fitted;
+	struct amount whole = { .ticks = count };
+
+	for (unsigned int i = 0; i < l->d->steps; i++)
+		whole.uj[i] = !by_shares ? expected :
+			      win->uj * count * cpm_division_share(&div[i], s->kind, s->weights[i]);
+	whole.residual = by_shares ? whole.uj[l->d->steps - 1] - expected : 0;
+	return whole;
 }
 
 /* Divide a window into shares, by the weights of each step: as cpm_divide() has it. Return: 0 or -ENOMEM */
 static int divide(struct levels *l, const struct cpm_window *win)
 {
 	struct cpm_division div[CPM_STEPS];
-	bool by_shares = win->known && !win->fitted;
+	uint64_t count;
 	int ret = 0;
 
 	l->n_shares = 0;
@@ -172,18 +223,20 @@ static int divide(struct levels *l, const struct cpm_window *win)
 		cpm_division_end(&div[i]);
 	for (size_t p = 0; p < win->n_parts && !ret; p++) {
 		const struct sharer *s = &l->sharers[win->parts[p].vector];
-		double count = win->parts[p].count, expected = count * s->power;
-		struct amount whole = { .ticks = count };
+		struct amount whole = amount_of(l, win, div, s, win->parts[p].count);
 
-		for (unsigned int i = 0; i < l->d->steps; i++)
-			whole.uj[i] = !by_shares ? expected :
-				      win->uj * count * cpm_division_share(&div[i], s->kind, s->weights[i]);
-		whole.residual = by_shares ? whole.uj[l->d->steps - 1] - expected : 0;
 		ret = make_room(l, s->n + 1ul);
 		if (!ret && l->whole)
 			l->shares[l->n_shares++] = (struct share){ win->parts[p].vector, whole };
-		else if (!ret)
-			divide_vector(l, win->parts[p].vector, &whole, count);
+		else if (!ret && !cpm_is_crowd(l->v, win->parts[p].vector))
+			divide_vector(l, win->parts[p].vector, &whole, win->parts[p].count);
+	}
+	while (!ret && (count = next_crowd(l, win))) {
+		struct amount whole = amount_of(l, win, div, &l->sharers[l->e.vector], count);
+
+		ret = make_room(l, l->e.n + 1);
+		if (!ret)
+			divide_among(l, l->e.vector, l->e.walk.blocks, l->e.n, &whole, count);
 	}
 	return ret;
 }
@@ -211,6 +264,16 @@ static void count_window(struct levels *l, const struct cpm_windows *c)
 			for (uint32_t m = 0; m < s->n; m++)
 				count_group(a, a->level->group_of[members[m]], c->number);
 			if (s->silent)
+				count_group(a, a->level->silent_group, c->number);
+		}
+	}
+	while (next_crowd(l, &c->w)) {
+		for (size_t i = 0; i < l->n; i++) {
+			struct adding *a = &l->adding[i];
+
+			for (size_t m = 0; m < l->e.n; m++)
+				count_group(a, a->level->group_of[l->e.walk.blocks[m]], c->number);
+			if (l->sharers[l->e.vector].silent)
 				count_group(a, a->level->silent_group, c->number);
 		}
 	}
@@ -364,12 +427,30 @@ static void find_sharers(struct levels *l)
 		for (uint32_t m = 0; m < sharer->n; m++)
 			sharer->silent &= v->kinds[v->members[sharer->first + m]] == CPM_MARGINAL;
 		sharer->fixed = v->base[i] == i && sharer->n;
-		if (l->whole || v->base[i] != i)
+		if (cpm_is_crowd(v, i))
+			sharer->silent = !cpm_crowd_others(v, i);
+		if (l->whole || v->base[i] != i || cpm_is_crowd(v, i))
 			continue;
 		s = cpm_share(v, l->d, i, 0);
 		for (uint32_t m = 0; m < sharer->n; m++)
 			l->members_share[sharer->first + m] = cpm_share_of(v, l->d, &s, v->members[sharer->first + m]);
 	}
+}
+
+/* What was in crowds is found again, beside the windows. Return: 0 or -ENOMEM */
+static int begin_crowds(struct levels *l)
+{
+	int ret;
+
+	l->until = 0;
+	l->crowds = cpm_has_crowds(l->v) && !l->whole;
+	if (!l->crowds)
+		return 0;
+	ret = cpm_events_begin(l->v, &l->e);
+	l->more = !ret && cpm_events_next(&l->e);
+	if (ret)
+		cpm_events_end(&l->e);
+	return ret;
 }
 
 static int add_up(struct levels *l, const struct cpm_level *levels)
@@ -395,6 +476,9 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 	for (int pass = 0; pass < 2 && !ret; pass++) {
 		struct cpm_windows c;
 
+		ret = begin_crowds(l);
+		if (ret)
+			break;
 		ret = cpm_windows_begin(l->d, &c);
 		while (!ret && cpm_windows_next(&c)) {
 			if (pass)
@@ -403,6 +487,8 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 				count_window(l, &c);
 		}
 		cpm_windows_end(&c);
+		if (l->crowds)
+			cpm_events_end(&l->e);
 	}
 	for (size_t i = 0; l->adding && i < l->n; i++) {
 		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)

@@ -123,6 +123,8 @@ static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = 0;
 
+	if (cpm_is_crowd(v, vector))
+		return cpm_crowd_others(v, vector);
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
 		n += v->kinds[v->members[m]] != CPM_MARGINAL;
 	return n;
@@ -309,6 +311,19 @@ int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readin
 	begin_windows(m);
 	*out = m;
 	return 0;
+}
+
+void cpm_making_restart(struct cpm_making *m)
+{
+	struct cpm_domain *d = m->d;
+
+	d->windows_len = 0;
+	d->n_windows = 0;
+	d->known = 0;
+	d->most_parts = 0;
+	m->w = (struct cpm_window){ 0 };
+	m->untaken = 0;
+	begin_windows(m);
 }
 
 int cpm_making_end(struct cpm_making *m, int ret)

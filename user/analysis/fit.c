@@ -74,6 +74,7 @@ struct entry {
 	const uint32_t *units;
 	uint32_t n, vector;
 	double ticks;
+	bool crowd;		/* of blocks that are not known: as no other one */
 };
 
 static int by_units(const void *a, const void *b)
@@ -90,7 +91,7 @@ static int by_units(const void *a, const void *b)
 
 static bool alike(const struct entry *x, const struct entry *y)
 {
-	return x->n == y->n && (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
+	return !x->crowd && !y->crowd && x->n == y->n && (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
 }
 
 static int by_ticks(const void *a, const void *b)
@@ -166,7 +167,7 @@ static int make_classes(const struct fit_input *in, bool pool, struct fit *f, ui
 		for (uint32_t i = 0; i < v->n_vectors; i++)
 			if (v->base[i] == i)
 				entries[n++] = (struct entry){ units + v->first[i], v->first[i + 1] - v->first[i], i,
-							       ticks[i] };
+							       ticks[i], cpm_is_crowd(v, i) };
 		qsort(entries, n, sizeof(*entries), by_units);
 		ret = number(in, entries, n, all, pool, f, n_classes);
 	}
@@ -268,6 +269,8 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
 		for (unsigned int s = 0; s < d->steps; s++)
 			d->weights[s][i] = d->uj_per_tick[i];
 	}
+	free(d->kinds);	/* each has a power of its own now */
+	d->kinds = NULL;
 	d->fitted = f->m.used;
 	d->silent_known = f->class_of[CPM_SILENT] != MIXTURE_NONE;
 }
@@ -301,6 +304,32 @@ int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const st
 	return ret;
 }
 
+/* The same of ticks in crowds. Of these, marginal blocks have nothing of the class, as of the others. */
+static int add_crowds(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
+		      const uint32_t *group_of, uint32_t silent_group, double *ticks)
+{
+	uint32_t n = f->m.n_classes;
+	struct cpm_events e;
+	int ret = cpm_events_begin(v, &e);
+
+	while (!ret && cpm_events_next(&e)) {
+		uint32_t base = v->base[e.vector], class = f->class_of[base];
+		struct cpm_sharing s;
+
+		if (!cpm_is_crowd(v, e.vector) || class == MIXTURE_NONE)
+			continue;
+		s = cpm_share_among(v, d, base, e.walk.blocks, e.n, d->uj_per_tick[base]);
+		if (!s.others)
+			ticks[(size_t)silent_group * n + class] += e.count;
+		for (size_t m = 0; m < e.n; m++)
+			if (v->kinds[e.walk.blocks[m]] != CPM_MARGINAL)
+				ticks[(size_t)group_of[e.walk.blocks[m]] * n + class] +=
+					e.count * cpm_share_of(v, d, &s, e.walk.blocks[m]);
+	}
+	cpm_events_end(&e);
+	return ret;
+}
+
 int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
 	       uint32_t silent_group, uint32_t n_groups, struct cpm_group *groups)
 {
@@ -316,6 +345,8 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 
 		if (class == MIXTURE_NONE)
 			continue;
+		if (cpm_is_crowd(v, i))
+			continue;
 		s = cpm_share(v, d, base, d->uj_per_tick[base]);
 		if (!s.n)
 			ticks[(size_t)silent_group * n + class] += counts[i];
@@ -323,6 +354,8 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 			ticks[(size_t)group_of[v->members[m]] * n + class] +=
 				counts[i] * cpm_share_of(v, d, &s, v->members[m]);
 	}
+	if (!ret && cpm_has_crowds(v))
+		ret = add_crowds(f, v, d, group_of, silent_group, ticks);
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
 		add_to(f, ticks + (size_t)g * n, &groups[g]);
 	free(counts);

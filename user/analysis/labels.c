@@ -31,12 +31,12 @@ static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tic
 	return !p->ended && p->c.t.tick <= tick ? &p->c.t : NULL;
 }
 
-/* What the lanes' blocks get of @n ticks from @tick on, with a vector, of @uj each. */
+/* What the lanes' blocks get of @n ticks of an event, from @tick on, of @uj each. */
 static void add_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, struct walk *w,
-		      uint64_t tick, uint64_t n, uint32_t vector, double uj, uint32_t silent_label,
+		      uint64_t tick, uint64_t n, const struct cpm_events *e, double uj, uint32_t silent_label,
 		      double *out)
 {
-	struct cpm_sharing s = cpm_share(v, d, vector, uj);
+	struct cpm_sharing s = cpm_share_among(v, d, e->vector, e->walk.blocks, e->n, uj);
 
 	if (!s.others)
 		out[silent_label] += s.part * uj * n;
@@ -64,7 +64,7 @@ static void add_window(const struct cpm_vectors *v, const struct cpm_domain *d, 
 		double uj = win->known ? win->uj * cpm_tick_share(d, &div, last, e->vector) : d->uj_per_tick[e->vector];
 
 		if (to > from) {
-			add_ticks(v, d, w, from, to - from, e->vector, uj, silent_label, out);
+			add_ticks(v, d, w, from, to - from, e, uj, silent_label, out);
 			silent -= to - from;
 		}
 		if (end > win->to)

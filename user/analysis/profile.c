@@ -136,7 +136,8 @@ static int make_windows(const struct profile_input *in, size_t p, struct solved 
 	for (size_t i = 0; i < profile_n_lanes(in, p) && !ret; i++)
 		lanes[i] = profile_lane(in, p, i)->lane;
 	if (!ret)
-		ret = cpm_vectors_collect(lanes, profile_n_lanes(in, p), in->kinds, &s->vectors, making, n);
+		ret = cpm_vectors_collect(lanes, profile_n_lanes(in, p), in->kinds, in->vectors_room, &s->vectors,
+					  making, n);
 	for (size_t i = 0; i < n; i++)
 		ret = cpm_making_end(making[i], ret);
 	free(lanes);
@@ -295,4 +296,22 @@ double profile_parallel(const struct profile *p)
 		busy += p->packages[i].vectors.ticks;
 	}
 	return busy > 0 ? multi / busy : 0;
+}
+
+uint64_t profile_crowd_ticks(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++)
+		n += p->packages[i].vectors.crowd_ticks;
+	return n;
+}
+
+double profile_crowded(const struct profile *p)
+{
+	double busy = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++)
+		busy += p->packages[i].vectors.ticks;
+	return busy > 0 ? profile_crowd_ticks(p) / busy : 0;
 }

@@ -79,6 +79,7 @@ struct profile_package {
  *		take none
  * @silent_block: the block that ticks at which nothing else ran count for
  * @steps:	see cpm_solve()
+ * @vectors_room: bytes that what ran together on a package may take; 0: CPM_VECTORS_ROOM
  * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separate.h
  * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
  * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input
@@ -103,6 +104,7 @@ struct profile_input {
 	uint32_t silent_block;
 	bool others_busy;
 	unsigned int steps;
+	size_t vectors_room;
 	enum profile_model model;
 	const bool *loose;
 	const struct mixture_range *unknown;
@@ -208,6 +210,10 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 uint64_t profile_readings(const struct profile *p, unsigned int domain);
 /** profile_parallel() - part of the busy ticks at which several CPUs of a package were busy */
 double profile_parallel(const struct profile *p);
+/** profile_crowded() - part of the busy ticks at which more different blocks ran together than could be kept, see cpm.h */
+double profile_crowded(const struct profile *p);
+/** profile_crowd_ticks() - how many ticks those are, all packages */
+uint64_t profile_crowd_ticks(const struct profile *p);
 void profile_free(struct profile *p);
 
 #endif /* KJOULE_PROFILE_H */

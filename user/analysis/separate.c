@@ -202,6 +202,27 @@ static int look(struct work *w, unsigned int domain, bool first)
 	return 0;
 }
 
+/* Ticks of the members of each vector, and of what ran in crowds. Return: 0 or -ENOMEM */
+static int count_blocks(const struct cpm_vectors *v, const uint64_t *counts, double *ticks, double *all)
+{
+	struct cpm_events e;
+	int ret;
+
+	for (uint32_t i = 0; i < v->n_vectors; i++) {
+		*all += counts[i];
+		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
+			ticks[v->members[m]] += counts[i];
+	}
+	if (!cpm_has_crowds(v))
+		return 0;
+	ret = cpm_events_begin(v, &e);
+	while (!ret && cpm_events_next(&e))
+		for (size_t m = 0; m < e.n && cpm_is_crowd(v, e.vector); m++)
+			ticks[e.walk.blocks[m]] += e.count;
+	cpm_events_end(&e);
+	return ret;
+}
+
 /* Blocks of little time are one by their pool, pools of little time one altogether. */
 static int pool(struct work *w, const uint32_t *pool_of)
 {
@@ -214,11 +235,8 @@ static int pool(struct work *w, const uint32_t *pool_of)
 	double all = 0;
 	int ret = ticks && pools && first && counts ? cpm_counts(d, counts) : -ENOMEM;
 
-	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
-		all += counts[i];
-		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			ticks[v->members[m]] += counts[i];
-	}
+	if (!ret)
+		ret = count_blocks(v, counts, ticks, &all);
 	/* pools are numbered like the first of their blocks */
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
 		s->unit_of[i] = i;

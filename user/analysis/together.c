@@ -12,6 +12,7 @@
 struct count {
 	uint64_t ticks;
 	uint32_t vector;
+	bool crowd;
 };
 
 /* A package at work. */
@@ -23,13 +24,19 @@ struct work {
 	struct count *counts;
 	uint32_t *group_of;		/* of each vector */
 	uint32_t n_groups;
+	uint32_t n_kept;		/* vectors that ran and have members of their own */
 	bool rest;			/* the last group is of many */
 };
 
+/* Crowds, whose members are not known, come after all that ran, and those that never did last. */
 static int by_ticks(const void *a, const void *b)
 {
 	const struct count *x = a, *y = b;
 
+	if (!x->ticks != !y->ticks)
+		return x->ticks ? -1 : 1;
+	if (x->crowd != y->crowd)
+		return x->crowd ? 1 : -1;
 	if (x->ticks != y->ticks)
 		return x->ticks < y->ticks ? 1 : -1;
 	return (x->vector > y->vector) - (x->vector < y->vector);
@@ -45,15 +52,17 @@ static int choose(struct work *w, uint32_t most)
 	int ret = cpm_events_begin(v, &e);
 
 	for (uint32_t i = 0; i < v->n_vectors; i++)
-		w->counts[i] = (struct count){ i == CPM_SILENT ? silent : 0, i };
+		w->counts[i] = (struct count){ i == CPM_SILENT ? silent : 0, i, cpm_is_crowd(v, i) };
 	while (!ret && cpm_events_next(&e))
 		w->counts[e.vector].ticks += e.count;
 	cpm_events_end(&e);
 	qsort(w->counts, v->n_vectors, sizeof(*w->counts), by_ticks);
-	while (n < v->n_vectors && w->counts[n].ticks)
+	while (n < v->n_vectors && w->counts[n].ticks && !w->counts[n].crowd)
 		n++;
-	w->rest = n > most;
-	w->n_groups = w->rest ? most : n;
+	w->n_kept = n;
+	/* the last line is that of the rest */
+	w->rest = n > most || (n < v->n_vectors && w->counts[n].ticks);
+	w->n_groups = !w->rest ? n : n < most ? n + 1 : most;
 	for (uint32_t i = 0; i < v->n_vectors; i++)
 		w->group_of[w->counts[i].vector] = i < w->n_groups ? i : w->n_groups ? w->n_groups - 1 : 0;
 	return ret;
@@ -70,7 +79,8 @@ static void name_vectors(const struct work *w, const struct profile *p, struct t
 		out[g].ticks = w->counts[g].ticks;
 		if (w->rest && g == w->n_groups - 1) {
 			for (uint32_t i = g; i < v->n_vectors && w->counts[i].ticks; i++) {
-				out[g].others++;
+				out[g].others += i < w->n_kept;
+				out[g].crowd_ticks += w->counts[i].crowd ? w->counts[i].ticks : 0;
 				out[g].ticks += i > g ? w->counts[i].ticks : 0;
 			}
 			continue;

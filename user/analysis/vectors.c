@@ -8,119 +8,13 @@
 #include <string.h>
 #include "cpm_making.h"
 #include "grow.h"
-
-/* Vectors by their sorted members, while they are made. */
-struct table {
-	struct cpm_vectors *v;
-	uint32_t room_vectors, room_members, n_members;
-};
-
-static uint64_t hash(const uint32_t *blocks, size_t n)
-{
-	uint64_t h = n;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ blocks[i]) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
+#include "vector_table.h"
 
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
-}
-
-static bool same(const struct cpm_vectors *v, uint32_t vector, const uint32_t *blocks, size_t n)
-{
-	const uint32_t *members = v->members + v->first[vector];
-
-	if (v->first[vector + 1] - v->first[vector] != n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (members[i] != blocks[i])
-			return false;
-	return true;
-}
-
-/* Slots have the vector + 1, 0: free. */
-static int rehash(struct cpm_vectors *v)
-{
-	uint32_t room = v->room ? 2 * v->room : 1024;
-	uint32_t *slots = calloc(room, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < v->n_vectors; i++) {
-		uint32_t n = v->first[i + 1] - v->first[i];
-		uint64_t at = hash(v->members + v->first[i], n) & (room - 1);
-
-		while (slots[at])
-			at = (at + 1) & (room - 1);
-		slots[at] = i + 1;
-	}
-	free(v->slots);
-	v->slots = slots;
-	v->room = room;
-	return 0;
-}
-
-static int new_vector(struct table *t, const uint32_t *blocks, size_t n)
-{
-	struct cpm_vectors *v = t->v;
-	void *p;
-
-	if (v->n_vectors + 2 > t->room_vectors) {
-		t->room_vectors = t->room_vectors ? 2 * t->room_vectors : 256;
-		p = realloc(v->first, t->room_vectors * sizeof(*v->first));
-		if (!p)
-			return -ENOMEM;
-		v->first = p;
-	}
-	/* the first one too makes room when it has no members: there is an array to point into */
-	while (!t->room_members || t->n_members + n > t->room_members) {
-		t->room_members = t->room_members ? 2 * t->room_members : 256;
-		p = realloc(v->members, t->room_members * sizeof(*v->members));
-		if (!p)
-			return -ENOMEM;
-		v->members = p;
-	}
-	if (n)
-		memcpy(v->members + t->n_members, blocks, n * sizeof(*blocks));
-	v->first[v->n_vectors++] = t->n_members;
-	t->n_members += n;
-	v->first[v->n_vectors] = t->n_members;
-	return 0;
-}
-
-/* The slot of the vector with these members, which are sorted, or a free one for it. */
-static uint32_t *find_slot(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
-{
-	uint64_t at = hash(blocks, n) & (v->room - 1);
-
-	while (v->slots[at] && !same(v, v->slots[at] - 1, blocks, n))
-		at = (at + 1) & (v->room - 1);
-	return &v->slots[at];
-}
-
-/* The number of the vector with these members, which are sorted. Made if there is none. */
-static int find_vector(struct table *t, const uint32_t *blocks, size_t n, uint32_t *vector)
-{
-	struct cpm_vectors *v = t->v;
-	uint32_t *slot;
-	int ret = 2 * (v->n_vectors + 1) > v->room ? rehash(v) : 0;
-
-	if (ret)
-		return ret;
-	slot = find_slot(v, blocks, n);
-	if (!*slot) {
-		ret = new_vector(t, blocks, n);
-		if (ret)
-			return ret;
-		*slot = v->n_vectors;
-	}
-	*vector = *slot - 1;
-	return 0;
 }
 
 /* The tick after a lane's entry. */
@@ -293,8 +187,20 @@ static void remember(struct cpm_recent *r, const struct cpm_walk *w, size_t n, u
 		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
 }
 
+/* The vector of what runs now: made if there is none, or, if none is made any more, a crowd. */
+static int find_vector(struct vector_table *t, const struct cpm_walk *w, size_t n, uint32_t *vector)
+{
+	uint32_t slot;
+
+	if (t->v->first_crowd == CPM_NO_CROWDS)
+		return vector_table_find(t, w->blocks, n, vector);
+	slot = *vector_table_slot(t->v, w->blocks, n);
+	*vector = slot ? slot - 1 : vector_table_crowd(t->v, w->blocks, n);
+	return 0;
+}
+
 /* Go through the ticks of all lanes at once. */
-static int merge(struct table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
 	struct cpm_recent *recent;
 	uint64_t from, to;
@@ -313,10 +219,12 @@ static int merge(struct table *t, struct cpm_walk *w, struct cpm_making *const *
 		if (is_recent(recent, w, n)) {
 			vector = recent->vector;
 		} else {
-			ret = find_vector(t, w->blocks, n, &vector);
+			ret = find_vector(t, w, n, &vector);
 			if (!ret)
 				remember(recent, w, n, vector);
 		}
+		if (!ret && cpm_is_crowd(t->v, vector))
+			t->v->crowd_ticks += to - from;
 		for (size_t i = 0; i < n_making && !ret; i++)
 			ret = cpm_making_put(making[i], from, to - from, vector);
 	}
@@ -379,11 +287,13 @@ int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e)
 bool cpm_events_next(struct cpm_events *e)
 {
 	struct cpm_recent *recent;
+	uint32_t slot;
 	uint64_t to;
 	size_t n = next_stretch(&e->walk, &e->tick, &to);
 
 	if (!n)
 		return false;
+	e->n = n;
 	e->count = to - e->tick;
 	e->made_up = is_made_up(&e->walk);
 	recent = recent_of(&e->walk, n);
@@ -391,7 +301,8 @@ bool cpm_events_next(struct cpm_events *e)
 		e->vector = recent->vector;
 		return true;
 	}
-	e->vector = *find_slot(e->v, e->walk.blocks, n) - 1;
+	slot = *vector_table_slot(e->v, e->walk.blocks, n);
+	e->vector = slot ? slot - 1 : vector_table_crowd(e->v, e->walk.blocks, n);
 	remember(recent, &e->walk, n, e->vector);
 	return true;
 }
@@ -447,34 +358,39 @@ static int find_untaken(struct cpm_vectors *v)
 	return 0;
 }
 
-/* For each vector the one without its marginal members; makes those that are missing. */
-static int find_bases(struct table *t, uint32_t *blocks)
+/*
+ * There were more vectors than there is room for: find out which have the most ticks, then go through all of them once
+ * more, with crowds for the others.
+ */
+static int merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
-	struct cpm_vectors *v = t->v;
-	uint32_t n_vectors = v->n_vectors;
-	int ret = 0;
+	uint64_t from, to;
+	size_t n;
+	int ret;
 
-	/* a base has no marginal members, so it is its own base: at most twice as many */
-	v->base = calloc(2ul * n_vectors, sizeof(*v->base));
-	if (!v->base)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n_vectors && !ret; i++) {
-		size_t n = 0;
-
-		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			if (v->kinds[v->members[m]] != CPM_MARGINAL)
-				blocks[n++] = v->members[m];
-		ret = find_vector(t, blocks, n, &v->base[i]);
-	}
-	for (uint32_t i = n_vectors; i < v->n_vectors; i++)
-		v->base[i] = i;
-	return ret;
+	walk_exit(w);
+	ret = walk_init(w, t->v);
+	if (!ret)
+		ret = vector_table_begin(t);
+	while (!ret && (n = next_stretch(w, &from, &to)))
+		ret = vector_table_count(t, w->blocks, n, to - from);
+	if (!ret)
+		ret = vector_table_close(t, w->blocks);
+	if (ret)
+		return ret;
+	walk_exit(w);
+	ret = walk_init(w, t->v);
+	for (size_t i = 0; i < n_making; i++)
+		cpm_making_restart(making[i]);
+	t->v->ticks = 0;
+	t->v->multi = 0;
+	return ret ? ret : merge(t, w, making, n_making);
 }
 
-int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v,
-			struct cpm_making *const *making, size_t n)
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, size_t room,
+			struct cpm_vectors *v, struct cpm_making *const *making, size_t n)
 {
-	struct table t = { .v = v };
+	struct vector_table t = { .v = v, .most = room ? room : CPM_VECTORS_ROOM };
 	struct cpm_walk w = { 0 };
 	uint32_t silent;
 	int ret = -ENOMEM;
@@ -482,20 +398,24 @@ int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint
 	memset(v, 0, sizeof(*v));
 	v->kinds = kinds;
 	v->n_lanes = n_lanes;
+	v->first_crowd = CPM_NO_CROWDS;
 	v->lanes = calloc(n_lanes + 1, sizeof(*v->lanes));
 	if (v->lanes) {
 		memcpy(v->lanes, lanes, n_lanes * sizeof(*lanes));
 		ret = walk_init(&w, v);
 	}
 	if (!ret)
-		ret = find_vector(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
+		ret = vector_table_find(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
 	if (!ret)
 		ret = find_untaken(v);
 	if (!ret)
 		ret = merge(&t, &w, making, n);
-	if (!ret)
-		ret = find_bases(&t, w.blocks);
+	if (ret == -ENOSPC)
+		ret = merge_most(&t, &w, making, n);
+	else if (!ret)
+		ret = vector_table_bases(&t, w.blocks);
 	walk_exit(&w);
+	vector_table_exit(&t);
 	if (ret)
 		cpm_vectors_free(v);
 	return ret;
@@ -503,7 +423,7 @@ int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint
 
 int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v)
 {
-	return cpm_vectors_collect(lanes, n_lanes, kinds, v, NULL, 0);
+	return cpm_vectors_collect(lanes, n_lanes, kinds, 0, v, NULL, 0);
 }
 
 void cpm_vectors_free(struct cpm_vectors *v)
