@@ -18,6 +18,7 @@
 #include <json-c/json.h>
 #include "profile.h"
 #include "report.h"
+#include "separate.h"
 #include "synthetic.h"
 #include "together.h"
 #include "tool.h"
@@ -40,6 +41,7 @@ static size_t room_of_50(size_t lanes)
 struct machine {
 	size_t n_lanes;
 	uint32_t n_ticks, stays;	/* so many ticks in a row are alike */
+	double tick_ns;			/* what a tick takes, at 1 W */
 	uint32_t *block[LANES_MOST];	/* at each tick, SILENCE: none */
 	struct lane packed[LANES_MOST];
 	struct cpm_lane lanes[LANES_MOST];
@@ -270,12 +272,12 @@ static void see(const struct machine *m, size_t room, enum profile_model model, 
 
 	memset(s, 0, sizeof(*s));
 	for (size_t i = 0; i < m->n_lanes; i++)
-		s->lanes[i].lane = m->lanes[i];
+		s->lanes[i] = (struct profile_lane){ .lane = m->lanes[i], .tick_ns = m->tick_ns };
 	s->package = (struct profile_package){ .readings = { m->readings }, .n_readings = { m->n_readings } };
 	s->in = (struct profile_input){
 		.interval_ns = INTERVAL_NS, .jitter = 1, .end_tick = m->n_ticks, .n_lanes = m->n_lanes, .lanes = s->lanes,
 		.n_packages = 1, .packages = &s->package, .n_domains = 1, .n_blocks = BLOCKS, .kinds = m->kinds,
-		.silent_block = SILENCE, .steps = CPM_STEPS, .model = model, .irq_w = { NAN }, .idle_uj = { NAN },
+		.silent_block = SILENCE, .steps = CPM_STEPS, .model = model, .irq_w = { m->tick_ns > 0 ? 1 : NAN }, .idle_uj = { NAN },
 		.vectors_room = room };
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		group_of[b] = b;
@@ -298,6 +300,7 @@ static struct apart compare(uint32_t stays, uint64_t seed)
 	struct machine m;
 
 	machine_new(&m, lanes[seed % 3], 40000, stays, seed);
+	m.tick_ns = seed % 2 ? 10000 : 0;
 	see(&m, 0, PROFILE_CPM, &all);
 	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &few);
 	assert_int_equal(profile_crowd_ticks(all.p), 0);
@@ -347,6 +350,31 @@ static void times_are_the_same_and_energies_nearly(void **state)
 		assert_true(worst.few < worst.all + 0.003);
 		assert_true(stays == 1 || worst.few < 0.02);
 	}
+}
+
+/* Which blocks have little time does not depend on what is kept. */
+static void blocks_of_little_time_are_the_same(void **state)
+{
+	const uint32_t pool_of[BLOCKS] = { 0 };
+	struct separation all, few;
+	struct machine m;
+	struct seen s[2];
+
+	(void)state;
+	machine_new(&m, 2, 40000, PERIOD, 4);
+	see(&m, 0, PROFILE_CPM, &s[0]);
+	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s[1]);
+	assert_int_equal(separate_new(s[0].p, &s[0].in, pool_of, &all), 0);
+	assert_int_equal(separate_new(s[1].p, &s[1].in, pool_of, &few), 0);
+	for (uint32_t b = 0; b < SILENCE; b++) {
+		assert_int_equal(all.fate[b] == SEPARATE_LITTLE, false);
+		assert_int_equal(few.fate[b] == SEPARATE_LITTLE, false);
+	}
+	separate_free(&all);
+	separate_free(&few);
+	profile_free(s[0].p);
+	profile_free(s[1].p);
+	machine_free(&m);
 }
 
 /* A label for each block: what labels of a block's ticks get is what the block gets. */
@@ -588,6 +616,7 @@ int main(void)
 		cmocka_unit_test(what_is_frequent_is_kept_and_the_rest_is_counted),
 		cmocka_unit_test(without_room_blocks_alone_are_left),
 		cmocka_unit_test(times_are_the_same_and_energies_nearly),
+		cmocka_unit_test(blocks_of_little_time_are_the_same),
 		cmocka_unit_test(labels_of_ticks_in_crowds_add_up_to_their_blocks),
 		cmocka_unit_test(vectors_that_were_not_kept_are_told_as_one),
 		cmocka_unit_test(mixture_shares_what_crowds_have),

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "edge.h"
+#include "edge_groups.h"
 #include "kjoule.h"
 #include "synthetic.h"
 #include "timeline.h"
@@ -310,6 +311,67 @@ static void too_few_windows(void **state)
 	run_free(&r);
 }
 
+#define NEIGHBOURS	1000	/* blocks of another CPU */
+
+/*
+ * One of two blocks runs beside another one each time. No such vector is there often enough to have a power, and there is room for
+ * none of them: as a crowd they have one, that of what they draw together, and both CPUs' blocks have their part of it.
+ */
+static void a_crowd_has_a_power(void **state)
+{
+	static const uint8_t all_busy[2 + NEIGHBOURS + 1];
+	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
+	uint32_t group_of[2 + NEIGHBOURS + 1];
+	struct cpm_reading readings[2] = { { 0, 0 } };
+	struct cpm_group groups[4];
+	struct cpm_lane lanes[2];
+	struct edge_input in;
+	struct edge_result result;
+	struct cpm_domain d;
+	struct cpm_vectors v;
+	uint32_t crowd = UINT32_MAX;
+	uint64_t seed = 5, n = 0;
+	struct cpm_tick *beside;
+
+	(void)state;
+	simulate(&r, 3);
+	beside = calloc(r.n_ticks, sizeof(*beside));
+	for (size_t i = 0; i < r.n_ticks; i++)
+		if (r.ticks[i].block)
+			beside[n++] = (struct cpm_tick){ .tick = r.ticks[i].tick, .block = 2 + rnd(&seed) % NEIGHBOURS };
+	lanes[0] = (struct cpm_lane){ .ticks = r.ticks, .n = r.n_ticks };
+	lanes[1] = (struct cpm_lane){ .ticks = beside, .n = n };
+	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
+				  .irq_w = NAN };
+	assert_int_equal(cpm_vectors_collect(lanes, 2, all_busy, 1, &v, NULL, 0), 0);
+	assert_int_equal(v.crowd_ticks, n);
+	assert_int_equal(edge_solve(&in, &result), 0);
+	for (uint32_t i = v.first_crowd; i < v.n_vectors; i++)
+		if (cpm_crowd_others(&v, i) == 2 && v.base[i] == i)
+			crowd = i;
+	assert_int_equal(result.why[crowd], EDGE_KNOWN);
+	assert_true(fabs(result.w[crowd].v / r.power[1] - 1) < 0.02);
+	for (uint32_t b = 0; b < 2 + NEIGHBOURS + 1; b++)
+		group_of[b] = b < 2 ? b : 2;
+	readings[1] = (struct cpm_reading){ r.ticks[r.n_ticks - 1].tick, 1000000 };
+	assert_int_equal(cpm_solve(&v, readings, 2, readings[1].tick + 1, 1, NULL, &d), 0);
+	edge_apply(&in, &result, 2 + NEIGHBOURS, &d);
+	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
+	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, 2 + NEIGHBOURS, 4, groups), 0);
+	for (unsigned int g = 1; g <= 2; g++) {
+		double uj = n * 1e6 * result.w[crowd].v * r.T / 2;
+		double half = n * 1e6 * (result.w[crowd].hi - result.w[crowd].v) * r.T / 2;
+
+		assert_true(fabs(groups[g].uj / uj - 1) < 1e-9);
+		assert_true(fabs(sqrt(groups[g].variance) * 1.96 / half - 1) < 1e-6);
+	}
+	cpm_domain_free(&d);
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	free(beside);
+	run_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +379,7 @@ int main(void)
 		cmocka_unit_test(unequal_blocks),
 		cmocka_unit_test(costly_ticks),
 		cmocka_unit_test(disturbed_windows),
+		cmocka_unit_test(a_crowd_has_a_power),
 		cmocka_unit_test(coarse_ticks),
 		cmocka_unit_test(short_blocks_are_refused),
 		cmocka_unit_test(too_few_windows),
