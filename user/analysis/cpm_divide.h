@@ -62,14 +62,14 @@ static inline void cpm_division_end(struct cpm_division *div)
 	}
 }
 
-/** cpm_division_share() - part of the window's energy, 0 to 1, of each tick with a vector of that kind and weight */
+/** cpm_division_share() - part of the window's energy, 0 to 1, of each tick with a vector of that kind and weight, if there is one */
 static inline double cpm_division_share(const struct cpm_division *div, uint8_t kind, double weight)
 {
 	unsigned int class = kind & (CPM_CLASSES - 1);
 
 	if (!(div->total > 0))
 		return div->equal;
-	if (kind & CPM_POOLED && !(kind & CPM_ON_TOP) && div->own_n[class] > 0)
+	if (kind & CPM_POOLED && !(kind & CPM_ON_TOP) && div->seen & 1u << class && div->own_n[class] > 0)
 		weight = div->own[class];
 	return weight / div->total;
 }
