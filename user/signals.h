@@ -9,18 +9,18 @@
 
 /**
  * signals_ends() - SIGINT, SIGTERM and SIGHUP
- * @ends:	out: without those that are ignored, as nohup(1) does; one that is blocked and waited for would be taken
- *		all the same
+ * @ends:	out: without SIGHUP where it is ignored, as nohup(1) does; a signal that is blocked and waited for would be taken
+ *		all the same. SIGINT is: scripts' shells ignore it in what they start in the background, and end a recorder by it.
  */
 static inline void signals_ends(sigset_t *ends)
 {
-	static const int which[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction now;
 
 	sigemptyset(ends);
-	for (unsigned int i = 0; i < sizeof(which) / sizeof(which[0]); i++)
-		if (sigaction(which[i], NULL, &now) || now.sa_handler != SIG_IGN)
-			sigaddset(ends, which[i]);
+	sigaddset(ends, SIGINT);
+	sigaddset(ends, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &now) || now.sa_handler != SIG_IGN)
+		sigaddset(ends, SIGHUP);
 }
 
 #endif /* KJOULE_SIGNALS_H */

@@ -95,19 +95,24 @@ def odd_names():
                "quotes, commas and new lines in names do not break JSON", report)
 
 
+def complaints(err):
+    """What is said of the output; whose symbols are missing is another matter."""
+    return [line for line in err.splitlines()[:-1] if "no symbols for some functions" not in line]
+
+
 def pipes():
     for what in (("report", DATA), ("script", DATA), ("script", "--json", DATA), ("report", "--json", DATA),
                  ("list",)):
         words = " ".join(what[:-1] if len(what) > 1 else what)
         p = run("bash", "-c", f"{KJOULE} {' '.join(what)} | head -1; echo ${{PIPESTATUS[0]}} >&2")
         lines = p.err.splitlines()
-        ktap.check(p.out.count("\n") == 1 and lines[:-1] == [] and lines[-1] in ("0", "141"),
+        ktap.check(p.out.count("\n") == 1 and complaints(p.err) == [] and lines[-1] in ("0", "141"),
                    f"{words} | head -1: no complaint", p)
     # Who ignores SIGPIPE gets a failure, not a story.
     p = run("bash", "-c", f"trap '' PIPE; {KJOULE} script {DATA} | head -1; echo ${{PIPESTATUS[0]}} >&2",
             preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
     lines = p.err.splitlines()
-    ktap.check(lines[:-1] == [] and lines[-1] == "1", "with SIGPIPE ignored it fails in silence", p)
+    ktap.check(complaints(p.err) == [] and lines[-1] == "1", "with SIGPIPE ignored it fails in silence", p)
     for what in (("report", DATA), ("script", DATA), ("report", "--json", DATA), ("report", "--csv", DATA),
                  ("script", "--csv", DATA), ("list",), ("list", "--json"), ("--help",)):
         p = run("sh", "-c", f"{KJOULE} {' '.join(what)} >/dev/full")

@@ -109,7 +109,7 @@ static void all_runs_are_made_and_calibrated_once(void **state)
 }
 
 /* As nohup(1) has it: who blocks a signal and waits for it gets it although it is ignored. */
-static void what_is_ignored_stays_so(void **state)
+static void what_nohup_ignores_stays_so(void **state)
 {
 	char *said;
 
@@ -119,6 +119,21 @@ static void what_is_ignored_stays_so(void **state)
 	signal(SIGHUP, SIG_IGN);
 	assert_int_equal(run("nohup.data", 1, &said), 0);
 	signal(SIGHUP, SIG_DFL);
+	assert_int_equal(fake.calls, 1);
+	free(said);
+}
+
+/* A script's shell ignores SIGINT in what it starts in the background, and ends it by that. */
+static void in_the_background_of_a_script_sigint_ends_it(void **state)
+{
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	signal(SIGINT, SIG_IGN);
+	/* the fake run looks at what is waited for */
+	assert_int_equal(run("script.data", 1, &said), 0);
+	signal(SIGINT, SIG_DFL);
 	assert_int_equal(fake.calls, 1);
 	free(said);
 }
@@ -188,7 +203,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_have_names_in_order),
 		cmocka_unit_test(all_runs_are_made_and_calibrated_once),
-		cmocka_unit_test(what_is_ignored_stays_so),
+		cmocka_unit_test(what_nohup_ignores_stays_so),
+		cmocka_unit_test(in_the_background_of_a_script_sigint_ends_it),
 		cmocka_unit_test(a_run_that_fails_is_the_last),
 		cmocka_unit_test(a_signal_ends_the_series_and_keeps_what_is_whole),
 		cmocka_unit_test(what_is_older_is_told),
