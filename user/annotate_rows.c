@@ -159,7 +159,7 @@ static int figures(struct making *m)
 	m->figures = calloc(m->n_pieces + 1, sizeof(*m->figures));
 	if (all && m->functions && m->figures) {
 		for (uint32_t i = 0; i < m->b->n_functions; i++)
-			all[i] = i == m->b->other || i == m->b->recorder || i == m->b->held ? UINT32_MAX : 0;
+			all[i] = blocks_is_nobodys(m->b, i) || i == m->b->recorder || i == m->b->held ? UINT32_MAX : 0;
 		ret = profile_groups(m->p, all, 1, &m->a->total);
 	}
 	free(all);

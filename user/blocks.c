@@ -110,7 +110,7 @@ int blocks_seal(struct blocks *b)
 int blocks_names_new(struct blocks *b)
 {
 	memset(b, 0, sizeof(*b));
-	b->other = b->recorder = b->held = UINT32_MAX;
+	b->other = b->bystander = b->recorder = b->held = UINT32_MAX;
 	return blocks_lookup_init(b, NULL);
 }
 
@@ -119,7 +119,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	int ret;
 
 	memset(b, 0, sizeof(*b));
-	b->recorder = UINT32_MAX;
+	b->bystander = b->recorder = UINT32_MAX;
 	b->grain = grain;
 	ret = blocks_lookup_init(b, v);
 	if (!ret)
@@ -154,6 +154,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
+		b->input.asleep_w[d] = known ? v->rec.cal.asleep_uw[index] * 1e-6 : NAN;
 	}
 	b->input.session = &v->rec.meta.session;
 	b->input.held = b->held;

@@ -37,6 +37,7 @@ struct blocks {
 	struct blocks_process *processes;
 	struct blocks_function *functions;
 	uint32_t other;			/* the function that stands for what was not asked for */
+	uint32_t bystander;		/* the same, where a CPU was busy with it; UINT32_MAX: there is none */
 	uint32_t held;			/* ticks at which the CPUs were held by edge windows */
 	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
 	uint64_t filled;		/* ticks without a sample that were written down */
@@ -94,6 +95,11 @@ int blocks_function(struct blocks *b, uint32_t process, const char *symbol, cons
 /** blocks_marks() - how the region that a block is was marked; NULL: it is none, or nobody knows */
 const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
 						uint32_t function);
+/** blocks_is_nobodys() - a function that stands for what was not asked for */
+static inline bool blocks_is_nobodys(const struct blocks *b, uint32_t function)
+{
+	return function == b->other || function == b->bystander;
+}
 /** blocks_seal() - all functions are there. Return: 0 or -ENOMEM */
 int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);

@@ -7,6 +7,8 @@
  * - Lost samples have a line of their own; nothing is invented for them.
  * - The recorder pays for what is more because of it, and nobody else does: it is
  *   part of what the measurement costs.
+ * - Ticks of others than those that were asked for are the bystanders', who pay for nothing
+ *   while anybody runs who was.
  * - When the whole machine is recorded, ticks that were left out because the CPU
  *   was idle are the idle process's, and those of a CPU that was offline have a line
  *   of their own.
@@ -27,9 +29,6 @@
 #define FILL_LEAST	(1u << 20)
 #define FILL_PER_BYTE	64
 #define FILL_MOST	(1u << 26)
-
-/* The recorder is never awake for so long at a time. */
-#define AWAKE_MOST_NS	60000000000ull
 
 static uint64_t fill_most(const struct view *v)
 {
@@ -293,7 +292,7 @@ static int fill_awake(struct blocks *b, struct fill_lane *l, uint64_t tick, uint
  */
 static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint32_t block)
 {
-	uint64_t interval = v->rec.meta.session.interval_ns, t0 = v->rec.meta.session.t0_ns;
+	const struct kjoule_session_info *session = &v->rec.meta.session;
 	uint64_t most = fill_most(v);
 	struct fill_lane *l = &b->ticks[b->input.n_lanes];
 	struct sampled sampled = { v, calloc(v->tl.n_cpus + 1, sizeof(*sampled.of)),
@@ -308,13 +307,12 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
 		uint64_t tick;
 
-		if (w->end_ns <= t0 || w->begin_ns >= w->end_ns ||
-		    w->end_ns - w->begin_ns > AWAKE_MOST_NS)
+		if (w->end_ns <= session->t0_ns || !fill_awake_is_sound(w))
 			continue;
-		tick = w->begin_ns > t0 ? (w->begin_ns - t0 + interval - 1) / interval : 0;
+		tick = timeline_first(session, w->begin_ns);
 		/* a tick is looked at once, however often the file tells of it */
 		for (tick = tick < next ? next : tick; tick < v->tl.end_tick && !ret; tick++) {
-			if (t0 + tick * interval >= w->end_ns)
+			if (timeline_due(session, tick) >= w->end_ns)
 				break;
 			if (b->filled >= most) {
 				b->left_out++;
@@ -393,6 +391,8 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 		return -ENOMEM;
 	b->input.n_lanes = v->tl.n_cpus;
 	ret = blocks_pseudo(b, "[other]", CPM_IDLE, &b->other);
+	if (!ret && !who.system)
+		ret = blocks_pseudo(b, "[bystanders]", CPM_BYSTANDER, &b->bystander);
 	if (!ret)
 		ret = blocks_pseudo(b, "[idle]", CPM_IDLE, &who.idle);
 	if (!ret)
@@ -406,6 +406,9 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 	if (!ret)
 		ret = blocks_pseudo(b, "[held]", CPM_BUSY, &b->held);
 	who.other = b->other;
+	who.bystander = b->bystander;
+	who.awake = v->rec.awake;
+	who.n_awake = v->rec.n_awake;
 	who.held = b->held;
 	who.session = &v->rec.meta.session;
 	if (!ret)

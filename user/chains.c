@@ -220,14 +220,14 @@ static int block_figures(const struct blocks *b, const struct profile *p, double
 	int ret = group_of && g ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
-		group_of[i] = i == b->other ? UINT32_MAX : i;
+		group_of[i] = blocks_is_nobodys(b, i) ? UINT32_MAX : i;
 	if (!ret)
 		ret = profile_groups(p, group_of, b->n_functions, g);
 	for (uint32_t i = 0; i < b->n_functions && !ret; i++) {
 		profile_net(&g[i], b->n_domains);
 		time[i] = g[i].time_s.v;
 		for (unsigned int d = 0; d < b->n_domains; d++)
-			j[d][i] = i == b->other ? 0 : g[i].energy[d].j.v;
+			j[d][i] = blocks_is_nobodys(b, i) ? 0 : g[i].energy[d].j.v;
 	}
 	free(g);
 	free(group_of);

@@ -116,6 +116,38 @@ static int fill_gap(struct fill *f, struct fill_lane *l, const struct timeline_g
 	return ret;
 }
 
+/* When the recorder was on this CPU, from the time on at which a tick was due: ticks are asked for in their order. NULL: not any more */
+static const struct kjoule_awake *recorder_next(struct fill *f, uint64_t due)
+{
+	for (; f->now_awake < f->n_awake; f->now_awake++) {
+		const struct kjoule_awake *w = &f->awake[f->now_awake];
+
+		if (w->cpu == f->cpu->cpu && w->end_ns > due && fill_awake_is_sound(w))
+			return w;
+	}
+	return NULL;
+}
+
+/* Ticks [from, to) of somebody who was not asked for, but for the recorder's own. */
+static int fill_bystander(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to)
+{
+	int ret = 0;
+
+	while (f->bystander != UINT32_MAX && from < to && !ret) {
+		uint64_t due = timeline_due(f->session, from), end = to;
+		const struct kjoule_awake *w = recorder_next(f, due);
+		bool recorders = w && w->begin_ns <= due;
+
+		if (w)
+			end = timeline_first(f->session, recorders ? w->end_ns : w->begin_ns);
+		end = end < to ? end : to;
+		if (!recorders)
+			ret = fill_run(l, from, end, (struct cpm_tick){ .block = f->bystander });
+		from = end;
+	}
+	return ret;
+}
+
 /* Nothing tells of the ticks [from, to): @lost samples, then idle or not the target. */
 static int fill_silent(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to, uint64_t *lost)
 {
@@ -126,6 +158,8 @@ static int fill_silent(struct fill *f, struct fill_lane *l, uint64_t from, uint6
 	if (!ret && f->system)
 		ret = fill_run(l, from + n, to,
 			      (struct cpm_tick){ .block = f->idle, .made_up = true });
+	else if (!ret)
+		ret = fill_bystander(f, l, from + n, to);
 	return ret;
 }
 

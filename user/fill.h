@@ -7,6 +7,7 @@
 #define KJOULE_FILL_H
 
 #include "cpm.h"
+#include "datafile.h"
 #include "timeline.h"
 #include "windows.h"
 
@@ -34,6 +35,8 @@ struct fill_lane {
  * @gap,@parked,@hole: the next of each
  * @system:	whatever runs is recorded: who says nothing is idle
  * @idle,@other,@lost,@missed,@offline,@suspended: blocks that stand for no program
+ * @bystander:	the block of ticks that somebody had who was not asked for, unless it was the recorder; UINT32_MAX: it has none
+ * @awake,@n_awake: when the recorder was awake, on any CPU; @now_awake: the next of them
  * @holds:	when the CPU was held
  * @session:	when which tick was due
  * @held:	the block of ticks that were due then
@@ -49,7 +52,9 @@ struct fill {
 	const struct timeline_cpu *cpu;
 	size_t gap, parked, hole;
 	bool system;
-	uint32_t idle, other, lost, missed, offline, suspended;
+	uint32_t idle, other, lost, missed, offline, suspended, bystander;
+	const struct kjoule_awake *awake;
+	size_t n_awake, now_awake;
 	const struct windows_cpu *holds;
 	const struct kjoule_session_info *session;
 	uint32_t held;
@@ -59,6 +64,15 @@ struct fill {
 	uint64_t made_up, nobodys, lost_samples;
 	bool lost_unknown;
 };
+
+/* The recorder is never awake for so long at a time. */
+#define FILL_AWAKE_MOST_NS	60000000000ull
+
+/** fill_awake_is_sound() - a time at which the recorder can have been awake */
+static inline bool fill_awake_is_sound(const struct kjoule_awake *w)
+{
+	return w->begin_ns < w->end_ns && w->end_ns - w->begin_ns <= FILL_AWAKE_MOST_NS;
+}
 
 /** fill_put() - one entry more. Return: 0 or -ENOMEM */
 int fill_put(struct fill_lane *l, const struct cpm_tick *tick, uint32_t freq);

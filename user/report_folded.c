@@ -151,7 +151,7 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 		uint32_t process = b->functions[function].process;
 
 		/* the recorder beside a process is not in the total */
-		if (weights[i] != 0 && function != b->other && function != b->recorder &&
+		if (weights[i] != 0 && !blocks_is_nobodys(b, function) && function != b->recorder &&
 		    report_wanted(&b->processes[process], opt))
 			ret = add(&s, text_of(b, process, &c->tree, i, ""), weights[i] * unit);
 	}

@@ -187,7 +187,7 @@ static int level(const struct blocks *b, enum report_kind kind, const struct rep
 		uint32_t process = b->functions[i].process;
 
 		/* what was not asked for, and in the total neither the recorder beside it nor what held it */
-		if (i == b->other || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
+		if (blocks_is_nobodys(b, i) || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
 			group_of[i] = UINT32_MAX;
 		else if (kind == ROW_TOTAL)
 			group_of[i] = 0;

@@ -47,11 +47,25 @@ double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div
 	return cpm_division_share(div, cpm_kind(d, vector), d->weights[k][vector]);
 }
 
-/* What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows. */
+/*
+ * What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows; @beside and @beside_ticks are
+ * of windows in which others ran who were asked for.
+ */
 struct step_sum {
 	double uj, ticks;
 	double own;
 	uint64_t windows;
+	double beside, beside_ticks;
+};
+
+/*
+ * What a step has found of a vector beside its power: in how many ticks; whether it has a power of its own in the next one (of the first);
+ * and what it draws where it shares windows with those who were asked for.
+ */
+struct found {
+	double ticks;
+	bool pure;
+	double beside, beside_ticks;
 };
 
 static bool is_pure(const struct step_sum *s)
@@ -59,16 +73,22 @@ static bool is_pure(const struct step_sum *s)
 	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
 }
 
-static void step_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, struct step_sum *sums)
+static void step_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *asked,
+			struct step_sum *sums)
 {
 	struct cpm_division div = cpm_divide(d, w, k);
+	bool beside = false;
 
+	for (size_t p = 0; p < w->n_parts; p++)
+		beside |= asked[w->parts[p].vector];
 	for (size_t p = 0; p < w->n_parts; p++) {
 		struct step_sum *s = &sums[w->parts[p].vector];
-		double n = w->parts[p].count;
+		double n = w->parts[p].count, uj = w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
 
-		s->uj += w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
+		s->uj += uj;
 		s->ticks += n;
+		s->beside += beside ? uj : 0;
+		s->beside_ticks += beside ? n : 0;
 		if (!k) {
 			s->own += n * n / (double)(w->to - w->from);
 			s->windows++;
@@ -78,9 +98,9 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
 
 /*
  * One step: the energy of each known window, divided by the weights of step @k, gives the mean
- * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own (@pure).
+ * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own.
  */
-static int step(struct cpm_domain *d, unsigned int k, double *ticks, bool *pure)
+static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
 {
 	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
 	double all_uj = 0, all_ticks = 0;
@@ -91,7 +111,7 @@ static int step(struct cpm_domain *d, unsigned int k, double *ticks, bool *pure)
 	while (!ret && cpm_windows_next(&c)) {
 		if (!c.w.known)
 			continue;
-		step_window(d, &c.w, k, sums);
+		step_window(d, &c.w, k, asked, sums);
 		all_uj += c.w.uj;
 		all_ticks += c.w.to - c.w.from;
 	}
@@ -99,12 +119,25 @@ static int step(struct cpm_domain *d, unsigned int k, double *ticks, bool *pure)
 	/* Who was in no known window gets the mean of all. */
 	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
 		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
-		ticks[v] = sums[v].ticks;
+		found[v].ticks = sums[v].ticks;
+		found[v].beside = sums[v].beside;
+		found[v].beside_ticks = sums[v].beside_ticks;
 		if (!k)
-			pure[v] = is_pure(&sums[v]);
+			found[v].pure = is_pure(&sums[v]);
 	}
 	free(sums);
 	return ret;
+}
+
+/* Somebody runs in it who was asked for: a busy block. */
+static bool is_asked(const struct cpm_vectors *v, uint32_t vector)
+{
+	if (cpm_is_crowd(v, vector))
+		return cpm_crowd_others(v, vector);
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		if (v->kinds[v->members[m]] == CPM_BUSY)
+			return true;
+	return false;
 }
 
 static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
@@ -113,13 +146,49 @@ static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
 
 	if (cpm_is_crowd(v, vector))
 		n = cpm_crowd_others(v, vector);
+	else if (!is_asked(v, vector))
+		n = 0;
 	return n < CPM_CLASSES ? n : CPM_CLASSES - 1;
 }
 
-static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *pure)
+/*
+ * Bystanders, and the recorder alone, are many things that go by one name. When they fill a window its energy is theirs, whatever
+ * they count for; what they draw there says nothing of the short times in between, for which they do have to count.
+ */
+static bool is_many_things(const struct cpm_vectors *v, const bool *asked, uint32_t vector)
+{
+	return !asked[vector] && v->first[vector + 1] > v->first[vector];
+}
+
+/*
+ * Idle times that are short against the windows are seen by few of their ticks, and hardly by the windows' energies: what an idle
+ * machine draws has to be known from elsewhere then.
+ */
+static bool is_asleep(const struct cpm_domain *d, const struct found *found, uint32_t vector)
+{
+	return vector == CPM_SILENT && !found[vector].pure && d->asleep_uj > 0;
+}
+
+static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *asked, const struct found *found)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++)
-		d->kinds[i] = class_of(v, i) | (v->base[i] != i ? CPM_ON_TOP : pure[i] ? 0 : CPM_POOLED);
+		d->kinds[i] = class_of(v, i) | (v->base[i] != i ? CPM_ON_TOP :
+						found[i].pure || is_many_things(v, asked, i) ||
+						is_asleep(d, found, i) ? 0 : CPM_POOLED);
+}
+
+/* What a vector draws for all that is known of it where it has to be told from others, microjoule a tick, and in so many @ticks. */
+static double drawn(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+		    uint32_t vector, double *ticks)
+{
+	const struct found *f = &found[vector];
+
+	if (is_many_things(v, asked, vector) && f->beside_ticks > 0) {
+		*ticks = f->beside_ticks;
+		return f->beside / f->beside_ticks;
+	}
+	*ticks = f->ticks;
+	return is_asleep(d, found, vector) ? d->asleep_uj : d->uj_per_tick[vector];
 }
 
 /*
@@ -127,29 +196,28 @@ static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const 
  * block has the power it has without, and the marginal blocks have one on top of
  * that in common.
  */
-static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *pure,
-			 const double *ticks, double *weights)
+static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+			 double *weights)
 {
-	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0;
+	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0, ticks, power;
 
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		unsigned int pool = class_of(v, i);
-
-		if (pure[i] || v->base[i] != i)
+		if (!(d->kinds[i] & CPM_POOLED))
 			continue;
-		uj[pool] += d->uj_per_tick[i] * ticks[i];
-		n[pool] += ticks[i];
+		uj[class_of(v, i)] += d->uj_per_tick[i] * found[i].ticks;
+		n[class_of(v, i)] += found[i].ticks;
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		unsigned int pool = class_of(v, i);
 
-		weights[i] = pure[i] || !(n[pool] > 0) ? d->uj_per_tick[i] : uj[pool] / n[pool];
+		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : drawn(v, d, asked, found, i, &ticks);
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (v->base[i] == i)
 			continue;
-		extra += (d->uj_per_tick[i] - weights[v->base[i]]) * ticks[i];
-		extra_ticks += ticks[i];
+		power = drawn(v, d, asked, found, i, &ticks);
+		extra += (power - weights[v->base[i]]) * ticks;
+		extra_ticks += ticks;
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++)
 		if (v->base[i] != i)
@@ -175,47 +243,49 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	return 0;
 }
 
-static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *pure, double *ticks)
+static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked, struct found *found)
 {
 	int ret = find_alone(v, d);
 
-	for (uint32_t k = 0; k < d->n_vectors && !ret; k++)
+	for (uint32_t k = 0; k < d->n_vectors && !ret; k++) {
 		d->weights[0][k] = 1;
+		asked[k] = is_asked(v, k);
+	}
 	if (!ret)
-		ret = step(d, 0, ticks, pure);
+		ret = step(d, 0, asked, found);
 	if (!ret)
-		find_kinds(v, d, pure);
-	d->silent_known = pure[CPM_SILENT];
+		find_kinds(v, d, asked, found);
+	d->silent_known = found[CPM_SILENT].pure || is_asleep(d, found, CPM_SILENT);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
-		next_weights(v, d, pure, ticks, d->weights[i]);
-		ret = step(d, i, ticks, pure);
+		next_weights(v, d, asked, found, d->weights[i]);
+		ret = step(d, i, asked, found);
 	}
 	return ret;
 }
 
 int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d)
 {
-	double *ticks = NULL;
-	bool *pure = NULL;
+	struct found *found = NULL;
+	bool *asked = NULL;
 	int ret = -ENOMEM;
 
 	d->n_vectors = v->n_vectors;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
-	ticks = calloc(d->n_vectors, sizeof(*ticks));
-	pure = calloc(d->n_vectors, sizeof(*pure));
+	found = calloc(d->n_vectors, sizeof(*found));
+	asked = calloc(d->n_vectors, sizeof(*asked));
 	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
 	d->kinds = calloc(d->n_vectors, sizeof(*d->kinds));
-	if (!ticks || !pure || !d->uj_per_tick || !d->kinds)
+	if (!found || !asked || !d->uj_per_tick || !d->kinds)
 		goto out;
 	for (unsigned int i = 0; i < d->steps; i++) {
 		d->weights[i] = calloc(d->n_vectors, sizeof(double));
 		if (!d->weights[i])
 			goto out;
 	}
-	ret = solve(v, d, pure, ticks);
+	ret = solve(v, d, asked, found);
 out:
-	free(ticks);
-	free(pure);
+	free(found);
+	free(asked);
 	if (ret)
 		cpm_domain_free(d);
 	return ret;

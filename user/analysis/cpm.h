@@ -45,6 +45,7 @@ enum cpm_kind {
 	CPM_BUSY,	/* it pays while it runs; several at once share */
 	CPM_IDLE,	/* an idle CPU: never shares with a busy one */
 	CPM_MARGINAL,	/* pays what is more because of it: the measurement itself */
+	CPM_BYSTANDER,	/* a CPU with somebody who was not asked for: is there only while nobody who was runs, and then once */
 };
 
 /**
@@ -59,6 +60,7 @@ enum cpm_kind {
  * @kinds:	of the blocks, the caller's
  * @ticks:	at which some block ran
  * @multi:	of these, more than one CPU was busy, marginal blocks not counted
+ * @bystanders:	other ticks, at which bystanders ran
  * @first_crowd: vectors from this one on are crowds, of 0, 0, 1, 1, 2, 2, ... members that are not marginal, without and with
  *		marginal ones; CPM_NO_CROWDS: none is
  * @crowd_ticks: ticks at which some block ran that are in crowds
@@ -74,7 +76,7 @@ struct cpm_vectors {
 	uint32_t *members;
 	uint32_t *base;
 	const uint8_t *kinds;
-	uint64_t ticks, multi;
+	uint64_t ticks, multi, bystanders;
 	uint32_t first_crowd;
 	uint64_t crowd_ticks;
 	struct cpm_lane *lanes;
@@ -184,7 +186,8 @@ struct cpm_window {
  * @kinds:	of each vector, how it weighs in a window, see cpm_divide.h; NULL: by its weight alone
  * @uj_per_tick: the answer: power of each vector
  * @alone,@n_alone: for each block the vector in which it runs alone, UINT32_MAX if it never does; as all that are beyond
- * @silent_known: the power while no block runs is known from windows of its own
+ * @silent_known: the power while no block runs is known, from windows of its own or from elsewhere
+ * @asleep_uj:	set by the caller before it is solved: what a tick without any block takes for all that is known from elsewhere; NAN or 0: it is not
  * @known:	windows whose energy is known: the distinct readings
  */
 struct cpm_domain {
@@ -200,6 +203,7 @@ struct cpm_domain {
 	double *uj_per_tick;
 	uint32_t *alone, n_alone;
 	bool silent_known;
+	double asleep_uj;
 };
 
 /**

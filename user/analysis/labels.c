@@ -31,21 +31,36 @@ static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tic
 	return !p->ended && p->c.t.tick <= tick ? &p->c.t : NULL;
 }
 
+static bool has_bystanders(const struct cpm_vectors *v, const struct cpm_events *e)
+{
+	for (size_t m = 0; m < e->n; m++)
+		if (v->kinds[e->walk.blocks[m]] == CPM_BYSTANDER)
+			return true;
+	return false;
+}
+
 /* What the lanes' blocks get of @n ticks of an event, from @tick on, of @uj each. */
 static void add_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, struct walk *w,
 		      uint64_t tick, uint64_t n, const struct cpm_events *e, double uj, uint32_t silent_label,
 		      double *out)
 {
 	struct cpm_sharing s = cpm_share_among(v, d, e->vector, e->walk.blocks, e->n, uj);
+	bool bystanders = has_bystanders(v, e);
 
 	if (!s.others)
 		out[silent_label] += s.part * uj * n;
 	for (size_t i = 0; i < w->n_lanes; i++) {
 		const struct cpm_tick *t = entry_at(w, i, tick);
 
-		if (t && v->kinds[t->block] != CPM_IDLE)
-			out[w->lanes[i].labels[w->at[i].entry]] +=
-				uj * n * cpm_share_of(v, d, &s, t->block);
+		if (!t || v->kinds[t->block] == CPM_IDLE)
+			continue;
+		/* of an event they are one, however many CPUs they have */
+		if (v->kinds[t->block] == CPM_BYSTANDER) {
+			if (!bystanders)
+				continue;
+			bystanders = false;
+		}
+		out[w->lanes[i].labels[w->at[i].entry]] += uj * n * cpm_share_of(v, d, &s, t->block);
 	}
 }
 

@@ -117,7 +117,7 @@ static int solve_edges(const struct profile_input *in, size_t p, unsigned int do
 }
 
 /* What ran together on a package, and its counters' windows. */
-static int make_windows(const struct profile_input *in, size_t p, struct solved *s)
+static int make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
 {
 	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
@@ -130,13 +130,14 @@ static int make_windows(const struct profile_input *in, size_t p, struct solved 
 		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
 				     isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d], &making[n]);
 		s->known[d] = !ret;
+		s->domain[d].asleep_uj = in->asleep_w[d] * in->interval_ns * 1e-3;
 		n += s->known[d];
 		ret = ret == -ENODATA ? 0 : ret;
 	}
 	for (size_t i = 0; i < profile_n_lanes(in, p) && !ret; i++)
 		lanes[i] = profile_lane(in, p, i)->lane;
 	if (!ret)
-		ret = cpm_vectors_collect(lanes, profile_n_lanes(in, p), in->kinds, in->vectors_room, &s->vectors,
+		ret = cpm_vectors_collect(lanes, profile_n_lanes(in, p), kinds, in->vectors_room, &s->vectors,
 					  making, n);
 	for (size_t i = 0; i < n; i++)
 		ret = cpm_making_end(making[i], ret);
@@ -144,9 +145,9 @@ static int make_windows(const struct profile_input *in, size_t p, struct solved 
 	return ret;
 }
 
-static int solve_package(const struct profile_input *in, size_t p, struct solved *s)
+static int solve_package(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
 {
-	int ret = make_windows(in, p, s);
+	int ret = make_windows(in, p, kinds, s);
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		if (!s->known[d])
@@ -158,6 +159,21 @@ static int solve_package(const struct profile_input *in, size_t p, struct solved
 			ret = solve_edges(in, p, d, s);
 	}
 	return ret;
+}
+
+/* To the models of short blocks whatever nobody has asked for is one thing. Return: 0 or -ENOMEM */
+static int find_kinds(struct profile *p)
+{
+	const struct profile_input *in = p->in;
+
+	if (in->model == PROFILE_CPM)
+		return 0;
+	p->kinds = malloc(in->n_blocks + 1ul);
+	if (!p->kinds)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->n_blocks; i++)
+		p->kinds[i] = in->kinds[i] == CPM_BYSTANDER ? CPM_IDLE : in->kinds[i];
+	return 0;
 }
 
 int profile_new(const struct profile_input *in, struct profile **out)
@@ -172,8 +188,10 @@ int profile_new(const struct profile_input *in, struct profile **out)
 	p->packages = calloc(in->n_packages + 1, sizeof(*p->packages));
 	if (!p->packages)
 		ret = -ENOMEM;
+	if (!ret)
+		ret = find_kinds(p);
 	for (size_t i = 0; i < in->n_packages && !ret; i++)
-		ret = solve_package(in, i, &p->packages[i]);
+		ret = solve_package(in, i, p->kinds ? p->kinds : in->kinds, &p->packages[i]);
 	if (ret) {
 		profile_free(p);
 		return ret;
@@ -196,6 +214,7 @@ void profile_free(struct profile *p)
 		}
 	}
 	free(p->packages);
+	free(p->kinds);
 	free(p);
 }
 

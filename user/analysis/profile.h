@@ -74,6 +74,7 @@ struct profile_package {
  *		that of the code that it interrupts
  * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as
  *		long as the tick sees itself
+ * @asleep_w:	power while all CPUs are idle, in each domain, for short idle times; NAN or 0: not known
  * @kinds:	enum cpm_kind of each block
  * @others_busy: ticks at which no block is known ran other code and cost as much as any: idle CPUs
  *		take none
@@ -94,6 +95,7 @@ struct profile_input {
 	double calibration_error;
 	double irq_w[PROFILE_DOMAINS];
 	double idle_uj[PROFILE_DOMAINS];
+	double asleep_w[PROFILE_DOMAINS];
 	size_t n_lanes;
 	const struct profile_lane *lanes;
 	size_t n_packages;

@@ -21,8 +21,10 @@ struct solved {
 	struct edge_result edge;
 };
 
+/* @kinds: as the model has them; NULL: as they are in the input */
 struct profile {
 	const struct profile_input *in;
+	uint8_t *kinds;
 	struct solved *packages;
 };
 

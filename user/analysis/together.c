@@ -46,7 +46,7 @@ static int by_ticks(const void *a, const void *b)
 static int choose(struct work *w, uint32_t most)
 {
 	const struct cpm_vectors *v = w->v;
-	uint64_t silent = w->in->end_tick - (v->ticks < w->in->end_tick ? v->ticks : w->in->end_tick);
+	uint64_t ran = v->ticks + v->bystanders, silent = w->in->end_tick - (ran < w->in->end_tick ? ran : w->in->end_tick);
 	struct cpm_events e;
 	uint32_t n = 0;
 	int ret = cpm_events_begin(v, &e);

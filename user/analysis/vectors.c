@@ -131,6 +131,30 @@ static size_t run_many(struct cpm_walk *w, uint64_t now)
 	return w->n_active;
 }
 
+/* Of @n blocks that run, bystanders are left out while a busy one runs, and are one while none does. Return: how many are left */
+static size_t without_bystanders(const struct cpm_walk *w, size_t n)
+{
+	bool busy = false, is_there = false;
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		busy |= w->kinds[w->blocks[i]] == CPM_BUSY;
+		is_there |= w->kinds[w->blocks[i]] == CPM_BYSTANDER;
+	}
+	if (!is_there || n == 1)
+		return n;
+	is_there = busy;
+	for (size_t i = 0; i < n; i++) {
+		if (w->kinds[w->blocks[i]] == CPM_BYSTANDER) {
+			if (is_there)
+				continue;
+			is_there = true;
+		}
+		w->blocks[left++] = w->blocks[i];
+	}
+	return left;
+}
+
 /*
  * The next stretch in which nothing changes on any lane and some block runs: @from up to the next edge, with these
  * blocks. Return: how many, 0 at the end
@@ -142,6 +166,7 @@ static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 	while (!n && (*from = w->now) != UINT64_MAX)
 		n = w->n_lanes <= FEW_LANES ? run_few(w, *from) : run_many(w, *from);
 	*to = w->now;
+	n = without_bystanders(w, n);
 	if (n == 2) {
 		uint32_t a = w->blocks[0], b = w->blocks[1];
 
@@ -214,7 +239,10 @@ static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *
 		for (size_t i = 0; i < n; i++)
 			busy += w->kinds[w->blocks[i]] == CPM_BUSY;
 		t->v->multi += busy > 1 ? to - from : 0;
-		t->v->ticks += to - from;
+		if (n == 1 && w->kinds[w->blocks[0]] == CPM_BYSTANDER)
+			t->v->bystanders += to - from;
+		else
+			t->v->ticks += to - from;
 		recent = recent_of(w, n);
 		if (is_recent(recent, w, n)) {
 			vector = recent->vector;
@@ -384,6 +412,7 @@ static int merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_mak
 		cpm_making_restart(making[i]);
 	t->v->ticks = 0;
 	t->v->multi = 0;
+	t->v->bystanders = 0;
 	return ret ? ret : merge(t, w, making, n_making);
 }
 

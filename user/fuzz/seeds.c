@@ -146,7 +146,7 @@ static void datafile(const char *seed, uint32_t n_cpus, uint32_t ticks, uint32_t
 	struct kjoule_calibration cal = { .cpu = 0, .ticks = 100, .tick_ns = 3000,
 		.tick_error_ns = 10, .handler_ns = 2000, .handler_spread_ns = 20, .entry_ns = 1000,
 		.freq_khz = 1000000, .other_part = 0.01, .n_domains = 2, .irq_uw = { 2e6, 1e6 },
-		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 } };
+		.irq_error_uw = { 1e5, 1e5 }, .loop_uw = { 3e6, 2e6 }, .idle_uj = { 2, 1 }, .asleep_uw = { 5e5, 2e5 } };
 	struct kjoule_awake awake[2] = { { 1000100000, 1003000000, 0, 0 },
 					 { 1010000000, 1012000000, 1, 0 } };
 	struct buffer streams[4] = { { 0 } }, regions = { 0 };

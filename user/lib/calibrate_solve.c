@@ -390,6 +390,20 @@ static double idle_energy(const struct kjoule_round *rounds, size_t n, unsigned 
 	return idle >= 0 ? idle : NAN;
 }
 
+/* What a CPU that sleeps draws without the few ticks that it takes: the least of the rounds, in which the least has woken it. */
+static double asleep_power(const struct kjoule_round *rounds, size_t n, unsigned int d, double tick_uj)
+{
+	double least = NAN;
+
+	for (size_t r = 0; r < n; r++) {
+		const struct kjoule_phase *doze = &rounds[r].doze;
+
+		if (doze->ticks)
+			least = fmin(least, doze->uw[d] - 1e9 / doze->interval_ns * tick_uj);
+	}
+	return least > 0 ? least : NAN;
+}
+
 int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 			     struct kjoule_calibration *cal)
 {
@@ -433,6 +447,7 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
 		solve_power(rounds, n, u, d, cal);
 		cal->idle_uj[d] = idle_energy(rounds, n, d);
+		cal->asleep_uw[d] = asleep_power(rounds, n, d, cal->idle_uj[d]);
 	}
 	return 0;
 }

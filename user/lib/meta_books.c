@@ -138,6 +138,7 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	put_reals(o, "irq_error_uw", cal->irq_error_uw, cal->n_domains);
 	put_reals(o, "loop_uw", cal->loop_uw, cal->n_domains);
 	put_reals(o, "idle_uj", cal->idle_uj, cal->n_domains);
+	put_reals(o, "asleep_uw", cal->asleep_uw, cal->n_domains);
 	return kjoule_json_finish(o);
 }
 
@@ -161,7 +162,8 @@ static bool believable_calibration(const struct kjoule_calibration *cal)
 	       believable(cal->irq_uw, cal->n_domains, true) &&
 	       believable(cal->irq_error_uw, cal->n_domains, true) &&
 	       believable(cal->loop_uw, cal->n_domains, true) &&
-	       believable(cal->idle_uj, cal->n_domains, true);
+	       believable(cal->idle_uj, cal->n_domains, true) &&
+	       believable(cal->asleep_uw, cal->n_domains, true);
 }
 
 int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibration *cal)
@@ -183,6 +185,9 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	for (unsigned int d = get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->idle_uj[d] = NAN;
+	for (unsigned int d = get_reals(o, "asleep_uw", cal->asleep_uw, KJOULE_MAX_DOMAINS);
+	     d < cal->n_domains; d++)
+		cal->asleep_uw[d] = NAN;
 	json_object_put(o);
 	if (believable_calibration(cal))
 		return 0;

@@ -312,6 +312,12 @@ static void ticks_of_an_idle_cpu_have_their_energy(void **state)
 	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
 	assert_true(fabs(cal.idle_uj[0] - 120) < 1e-9);
 	assert_true(isnan(cal.idle_uj[1]));	/* less with more ticks: noise */
+	assert_true(fabs(cal.asleep_uw[0] - 100e3) < 1e-6);
+	assert_true(isnan(cal.asleep_uw[1]));	/* what its ticks draw is not known */
+	r[1].doze.uw[0] = 90e3 + 1000 * 120;	/* somebody has woken it in the other round */
+	r[1].nap.uw[0] = 90e3 + 4000 * 120;
+	assert_int_equal(kjoule_calibration_solve(r, 4, &cal), 0);
+	assert_true(fabs(cal.asleep_uw[0] - 90e3) < 1e-6);
 	rounds_free(r, 4);
 }
 
