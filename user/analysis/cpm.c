@@ -79,7 +79,7 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
 	struct cpm_division div = cpm_divide(d, w, k);
 	bool beside = false;
 
-	for (size_t p = 0; p < w->n_parts; p++)
+	for (size_t p = 0; asked && p < w->n_parts; p++)
 		beside |= asked[w->parts[p].vector];
 	for (size_t p = 0; p < w->n_parts; p++) {
 		struct step_sum *s = &sums[w->parts[p].vector];
@@ -87,8 +87,10 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
 
 		s->uj += uj;
 		s->ticks += n;
-		s->beside += beside ? uj : 0;
-		s->beside_ticks += beside ? n : 0;
+		if (beside) {
+			s->beside += uj;
+			s->beside_ticks += n;
+		}
 		if (!k) {
 			s->own += n * n / (double)(w->to - w->from);
 			s->windows++;
@@ -98,7 +100,8 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
 
 /*
  * One step: the energy of each known window, divided by the weights of step @k, gives the mean
- * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own.
+ * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own. @asked: NULL if
+ * what is beside those does not matter
  */
 static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
 {
@@ -246,19 +249,21 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked, struct found *found)
 {
 	int ret = find_alone(v, d);
+	bool many = false;
 
 	for (uint32_t k = 0; k < d->n_vectors && !ret; k++) {
 		d->weights[0][k] = 1;
 		asked[k] = is_asked(v, k);
+		many |= is_many_things(v, asked, k);
 	}
 	if (!ret)
-		ret = step(d, 0, asked, found);
+		ret = step(d, 0, many ? asked : NULL, found);
 	if (!ret)
 		find_kinds(v, d, asked, found);
 	d->silent_known = found[CPM_SILENT].pure || is_asleep(d, found, CPM_SILENT);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
 		next_weights(v, d, asked, found, d->weights[i]);
-		ret = step(d, i, asked, found);
+		ret = step(d, i, many ? asked : NULL, found);
 	}
 	return ret;
 }
