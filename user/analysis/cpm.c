@@ -9,7 +9,8 @@
  * length L under a counter that moves every U, about U / 3L of the difference of
  * their powers. So the shares are refined: the energy of a window is divided in
  * proportion to the powers found in the step before. For blocks that fill most of
- * their windows one step removes nearly all of the bias. Vectors that are only a
+ * their windows one step removes nearly all of the bias. What nearly fills some windows, if only now and then, has
+ * the power that it has there. Vectors that are only a
  * part of most of their windows, or in few windows, have no power of their own in
  * this: what a mixed window tells of one of them is mostly noise. They count as what
  * is beside them does, or as all such vectors together where nothing beside them has a power
@@ -26,6 +27,8 @@
 /* A vector has a power of its own in the refinement: its part of its windows, and how many. */
 #define REFINE_PURITY	0.5
 #define REFINE_WINDOWS	8
+/* Or it is this part of as many windows. What it draws is taken from these then: the others tell more of what is beside it. */
+#define HOME_PART	0.75
 
 struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k)
 {
@@ -49,23 +52,26 @@ double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div
 
 /*
  * What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows; @beside and @beside_ticks are
- * of windows in which others ran who were asked for.
+ * of windows in which others ran who were asked for; @home, @home_ticks and @home_windows of those that it nearly fills.
  */
 struct step_sum {
 	double uj, ticks;
 	double own;
 	uint64_t windows;
 	double beside, beside_ticks;
+	double home, home_ticks;
+	uint64_t home_windows;
 };
 
 /*
- * What a step has found of a vector beside its power: in how many ticks; whether it has a power of its own in the next one (of the first);
- * and what it draws where it shares windows with those who were asked for.
+ * What a step has found of a vector beside its power: in how many ticks; whether it has a power of its own in the next one, and from
+ * windows that it nearly fills (both of the first); what it draws there, and where it shares windows with those who were asked for.
  */
 struct found {
 	double ticks;
-	bool pure;
+	bool own, at_home;
 	double beside, beside_ticks;
+	double home, home_ticks;
 };
 
 static bool is_pure(const struct step_sum *s)
@@ -94,6 +100,11 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
 		if (!k) {
 			s->own += n * n / (double)(w->to - w->from);
 			s->windows++;
+		}
+		if (n >= HOME_PART * (double)(w->to - w->from)) {
+			s->home += uj;
+			s->home_ticks += n;
+			s->home_windows++;
 		}
 	}
 }
@@ -125,8 +136,12 @@ static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct 
 		found[v].ticks = sums[v].ticks;
 		found[v].beside = sums[v].beside;
 		found[v].beside_ticks = sums[v].beside_ticks;
-		if (!k)
-			found[v].pure = is_pure(&sums[v]);
+		found[v].home = sums[v].home;
+		found[v].home_ticks = sums[v].home_ticks;
+		if (!k) {
+			found[v].at_home = sums[v].home_windows >= REFINE_WINDOWS;
+			found[v].own = found[v].at_home || is_pure(&sums[v]);
+		}
 	}
 	free(sums);
 	return ret;
@@ -169,14 +184,14 @@ static bool is_many_things(const struct cpm_vectors *v, const bool *asked, uint3
  */
 static bool is_asleep(const struct cpm_domain *d, const struct found *found, uint32_t vector)
 {
-	return vector == CPM_SILENT && !found[vector].pure && d->asleep_uj > 0;
+	return vector == CPM_SILENT && !found[vector].own && d->asleep_uj > 0;
 }
 
 static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *asked, const struct found *found)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++)
 		d->kinds[i] = class_of(v, i) | (v->base[i] != i ? CPM_ON_TOP :
-						found[i].pure || is_many_things(v, asked, i) ||
+						found[i].own || is_many_things(v, asked, i) ||
 						is_asleep(d, found, i) ? 0 : CPM_POOLED);
 }
 
@@ -191,7 +206,9 @@ static double drawn(const struct cpm_vectors *v, const struct cpm_domain *d, con
 		return f->beside / f->beside_ticks;
 	}
 	*ticks = f->ticks;
-	return is_asleep(d, found, vector) ? d->asleep_uj : d->uj_per_tick[vector];
+	if (is_asleep(d, found, vector))
+		return d->asleep_uj;
+	return f->at_home ? f->home / f->home_ticks : d->uj_per_tick[vector];
 }
 
 /*
@@ -260,7 +277,7 @@ static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked,
 		ret = step(d, 0, many ? asked : NULL, found);
 	if (!ret)
 		find_kinds(v, d, asked, found);
-	d->silent_known = found[CPM_SILENT].pure || is_asleep(d, found, CPM_SILENT);
+	d->silent_known = found[CPM_SILENT].own || is_asleep(d, found, CPM_SILENT);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
 		next_weights(v, d, asked, found, d->weights[i]);
 		ret = step(d, i, many ? asked : NULL, found);

@@ -94,7 +94,7 @@ static bool quick(void)
 
 static void alternating_blocks_are_right_within_5_percent(void **state)
 {
-	double worst = 0, cpm = 1;
+	double worst = 0, cpm = 1, by_chance = 0;
 
 	(void)state;
 	for (size_t i = 0; i < PROGRAMS; i++) {
@@ -102,12 +102,18 @@ static void alternating_blocks_are_right_within_5_percent(void **state)
 			struct errors e = runs_of(program(i, 10, jitter, 60), quick() ? 1 : 20, 1 + 1000 * i, true);
 
 			worst = fmax(worst, e.worst);
-			cpm = fmin(cpm, e.cpm);
+			/* what runs for a whole period by chance tells its power there */
+			if (programs[i].order == ALTERNATING_MEMORYLESS)
+				by_chance = fmax(by_chance, e.cpm);
+			else
+				cpm = fmin(cpm, e.cpm);
 		}
 	}
-	print_message("worst of all %.2f %%, by constant power at least %.1f %%\n", 100 * worst, 100 * cpm);
+	print_message("worst of all %.2f %%, by constant power at least %.1f %%, of exponential lengths %.1f %% at most\n",
+		      100 * worst, 100 * cpm, 100 * by_chance);
 	assert_true(worst < 0.04);
-	assert_true(cpm > 0.06);
+	assert_true(cpm > 0.15);
+	assert_true(by_chance < 0.05);
 }
 
 /* Least squares without the correction is off by 4 to 40 % here. */
