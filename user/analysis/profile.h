@@ -119,7 +119,7 @@ struct profile_input {
  * @w,@net_w:	watts
  * @ticks_j,@other_j: parts of @j that kjoule's ticks and other interrupts spent
  * @readings:	distinct ones
- * @purity:	see struct cpm_group; NAN: it is no matter with this model
+ * @purity:	see struct cpm_group; NAN: it is no matter with this model, or the energy is not known
  *
  * What the intervals are made of besides the time's, for whoever puts recordings together (runs.h):
  *

@@ -159,7 +159,8 @@ static void conclude(const struct cpm_group *g, const struct value *time, struct
 }
 
 static const struct profile_energy not_known = {
-	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN } };
+	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN },
+	.purity = NAN };
 
 /* The energies of a solved domain by groups of vectors, with the mixture model if the profile has it. */
 static int add_up(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)

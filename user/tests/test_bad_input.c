@@ -119,6 +119,7 @@ static void no_energy_anywhere(const char *name, const char *words)
 			told(!is_number(row, "energy_package_j"));
 			told(!is_number(row, "power_package_w"));
 			told(!is_number(row, "energy_core_j"));
+			told(!is_number(row, "purity"));
 		}
 		json_object_put(doc);
 		if (strncmp(views[v], "report", 6))
@@ -126,6 +127,8 @@ static void no_energy_anywhere(const char *name, const char *words)
 		asked = views[v];
 		kjoule("%s %s", views[v], path);
 		told(says(out, words) || says(err, words) || (!out[0] && err[0]));
+		/* nor is it mixed with anything */
+		told(!says(out, "~"));
 	}
 }
 
