@@ -152,8 +152,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		opt->model = REPORT_AUTO;
 	if (b.windows.n && opt->vectors && opt->model == REPORT_AUTO)
 		opt->model = REPORT_CPM;
-	if (b.windows.n && opt->convergence)
-		cmd_warn("%s: was recorded with --edge, but --convergence follows the figures of --model cpm", path);
+	if (opt->convergence && report_held_by(&b))
+		cmd_warn(REPORT_HELD, path, report_held_by(&b));
 	ret = report_model_new(&b, opt, &model);
 	if (ret == -ENODATA) {
 		cmd_warn("%s: --model %s: %s", path, report_model_asked(&model), model.reason);
