@@ -131,8 +131,8 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 			add_part(in, r, v->first_crowd + i, held, &(struct part){ g, crowds[i * n_groups + g] }, unknown,
 				 &unknown_all, all, groups);
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		/* of all of them together the power is known */
-		if (unknown[g] > EDGE_UNKNOWN_MOST * all[g] && unknown[g] < unknown_all / 2)
+		/* of all of them together the power is known, and of no other part of them */
+		if (unknown[g] > EDGE_UNKNOWN_MOST * all[g] && unknown[g] < EDGE_UNKNOWN_ALL * unknown_all)
 			groups[g].uj = NAN;
 	free(count);
 	free(crowds);

@@ -30,7 +30,7 @@
 struct run {
 	unsigned int n_blocks;
 	double length[BLOCKS], power[BLOCKS];
-	double T, jitter, spin_w, cost, irq_w, disturbed;
+	double T, jitter, spin_w, cost, irq_w, irq_error, disturbed;
 	size_t n_windows;
 	/* what became of it */
 	struct edge_window *windows;
@@ -311,6 +311,53 @@ static void too_few_windows(void **state)
 	run_free(&r);
 }
 
+#define HELD	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was held */
+
+/* What the windows say of groups of blocks, of which the last is that of nothing. */
+static void groups_of(struct run *r, const uint32_t *group_of, struct cpm_group groups[4])
+{
+	uint64_t last = r->ticks[r->n_ticks - 1].tick;
+	struct cpm_reading readings[2] = { { 0, 0 }, { last, 1000000 } };
+	struct cpm_tick *ticks = calloc(last + 1, sizeof(*ticks));
+	struct cpm_lane lane = { .ticks = ticks, .n = last + 1 };
+	struct edge_result result;
+	struct edge_input in;
+	struct cpm_domain d;
+	struct cpm_vectors v;
+
+	in = (struct edge_input){ .vectors = &v, .windows = r->windows, .n_windows = r->n_windows, .session = &r->session,
+				  .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN, .irq_error = r->irq_error };
+	for (uint64_t k = 0, i = 0; k <= last; k++)
+		ticks[k] = k == r->ticks[i].tick ? r->ticks[i++] : (struct cpm_tick){ .tick = k, .block = HELD };
+	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+	assert_int_equal(edge_solve(&in, &result), 0);
+	assert_int_equal(cpm_solve(&v, readings, 2, last + 1, 1, NULL, &d), 0);
+	edge_apply(&in, &result, HELD, &d);
+	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
+	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, HELD, 4, groups), 0);
+	cpm_domain_free(&d);
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	free(ticks);
+}
+
+/* Of two blocks of 1.5 ticks, a little more of the one than of the other, only what they draw together is told. */
+static void short_blocks_have_no_energy_each(void **state)
+{
+	static const uint32_t each[BLOCKS] = { 0, 1, 2 }, both[BLOCKS] = { 0, 0, 2 };
+	struct run r = of_lengths(alternating, 0.104, 0.096, 0);
+	struct cpm_group groups[4];
+
+	(void)state;
+	r.T = UPDATE / 15;
+	simulate(&r, 5);
+	groups_of(&r, each, groups);
+	assert_true(isnan(groups[0].uj) && isnan(groups[1].uj));
+	groups_of(&r, both, groups);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.104 * 1.68 + 0.096 * 2.54) / 0.2) - 1) < 0.02);
+	run_free(&r);
+}
+
 #define NEIGHBOURS	1000	/* blocks of another CPU */
 
 /*
@@ -382,6 +429,7 @@ int main(void)
 		cmocka_unit_test(a_crowd_has_a_power),
 		cmocka_unit_test(coarse_ticks),
 		cmocka_unit_test(short_blocks_are_refused),
+		cmocka_unit_test(short_blocks_have_no_energy_each),
 		cmocka_unit_test(too_few_windows),
 	};
 
