@@ -70,6 +70,8 @@ enum edge_why {
  * @residual_uj: standard deviation of the windows from the model
  * @n_vectors:	as in the vectors
  * @w:		power of each vector without interrupts, with its interval; NAN where it is not known
+ * @own_w,@unknown_own_w: half of that of @w and @unknown_w as far as it is its own: what spinning draws is as far off for all
+ *		of them, and so are interrupts, see edge_irq_off()
  * @why:	enum edge_why of each
  * @ticks:	mean length of each one's runs, in intervals
  */
@@ -77,9 +79,11 @@ struct edge_result {
 	struct value spin_w;
 	size_t windows, spins, wild, wild_spins;
 	struct value unknown_w;
+	double unknown_own_w;
 	double extra_uj, residual_uj;
 	uint32_t n_vectors;
 	struct value *w;
+	double *own_w;
 	uint8_t *why;
 	double *ticks;
 };
@@ -99,5 +103,7 @@ int edge_solve(const struct edge_input *in, struct edge_result *r);
 void edge_free(struct edge_result *r);
 /** edge_irq_part() - part of a busy CPU's time that interrupts take, 0 where their power is not known */
 double edge_irq_part(const struct edge_input *in);
+/** edge_irq_off() - watts by which a power of @w is off if interrupts take as much more as they may, see @irq_error */
+double edge_irq_off(const struct edge_input *in, double w);
 
 #endif /* KJOULE_EDGE_H */

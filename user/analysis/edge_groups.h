@@ -24,7 +24,8 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
 /**
  * edge_groups() - what cpm_groups() says of groups, with what is known of the powers
  *
- * Each power is off by itself: the covariances, which are negative between blocks that take turns, are left out.
+ * Each power is off by itself, but for what spinning and interrupts make all of them off by: the covariances, which are
+ * negative between blocks that take turns, are left out.
  *
  * Return: 0 or -ENOMEM
  */
