@@ -217,8 +217,13 @@ const char *report_model_note(const struct report_model *m, uint32_t function)
 }
 
 /* What the windows of a package came to; NULL: nothing could be told from them. */
-static void print_edges(const struct profile_package *package, const struct edge_result *e)
+static void print_edges(const struct profile_package *package, const struct edge_result *e, bool too_many)
 {
+	if (!e && too_many) {
+		printf("# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
+		       package->n_windows, EDGE_TICKS_MOST >> 20);
+		return;
+	}
 	if (!e) {
 		printf("# windows    %zu, too few of a kind that agree with each other to tell powers from; record for longer\n", package->n_windows);
 		return;
@@ -238,7 +243,7 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 	       m->reason[0] ? ": " : "", m->reason);
 	for (size_t i = 0; m->used == REPORT_EDGE && i < b->input.n_packages; i++)
 		if (b->input.packages[i].n_windows)
-			print_edges(&b->input.packages[i], profile_edge(p, i));
+			print_edges(&b->input.packages[i], profile_edge(p, i), profile_edge_too_many(p, i));
 	if (m->used != REPORT_MIXTURE)
 		return;
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
@@ -247,11 +252,12 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
 }
 
-static struct json_object *edge_json(const struct profile_package *package, const struct edge_result *e)
+static struct json_object *edge_json(const struct profile_package *package, const struct edge_result *e, bool too_many)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "recorded", json_object_new_uint64(package->n_windows));
+	json_object_object_add(o, "too_many_ticks", json_object_new_boolean(too_many));
 	json_object_object_add(o, "used", json_object_new_uint64(e ? e->windows : 0));
 	json_object_object_add(o, "spins", json_object_new_uint64(e ? e->spins : 0));
 	json_object_object_add(o, "left_out", json_object_new_uint64(e ? e->wild : 0));
@@ -283,7 +289,8 @@ struct json_object *report_model_json(const struct report_model *m, const struct
 
 		for (size_t i = 0; i < b->input.n_packages; i++)
 			if (b->input.packages[i].n_windows)
-				json_object_array_add(list, edge_json(&b->input.packages[i], profile_edge(p, i)));
+				json_object_array_add(list, edge_json(&b->input.packages[i], profile_edge(p, i),
+							   profile_edge_too_many(p, i)));
 		json_object_object_add(o, "edge_windows", list);
 	}
 	return o;

@@ -108,8 +108,9 @@ static int solve_edges(const struct profile_input *in, size_t p, unsigned int do
 	}
 	e->tick /= n ? n : 1;
 	ret = edge_solve(e, &s->edge);
+	s->too_many = ret == -EFBIG;
 	if (ret)
-		return ret == -ENODATA ? 0 : ret;
+		return ret == -ENODATA || ret == -EFBIG ? 0 : ret;
 	s->edged = true;
 	s->known[domain] = true;
 	edge_apply(e, &s->edge, in->held, &s->domain[domain]);
@@ -266,6 +267,11 @@ const struct mixture *profile_mixture(const struct profile *p, size_t package, u
 const struct edge_result *profile_edge(const struct profile *p, size_t package)
 {
 	return p->packages[package].edged ? &p->packages[package].edge : NULL;
+}
+
+bool profile_edge_too_many(const struct profile *p, size_t package)
+{
+	return p->packages[package].too_many;
 }
 
 unsigned int profile_cpus(const struct profile *p, size_t package)

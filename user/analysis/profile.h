@@ -195,6 +195,8 @@ const struct cpm_domain *profile_domain(const struct profile *p, size_t package,
 const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain);
 /** profile_edge() - what the windows of a package say; NULL if nothing */
 const struct edge_result *profile_edge(const struct profile *p, size_t package);
+/** profile_edge_too_many() - nothing, because there are more than EDGE_TICKS_MOST ticks? */
+bool profile_edge_too_many(const struct profile *p, size_t package);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
 /** profile_unknown() - an energy of which nothing is known: no figure of it is a number */

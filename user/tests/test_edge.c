@@ -311,6 +311,29 @@ static void too_few_windows(void **state)
 	run_free(&r);
 }
 
+/* What is beyond the bound is not looked at, and that is no lack of windows. */
+static void too_many_ticks(void **state)
+{
+	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
+	struct cpm_lane lane;
+	struct edge_result result;
+	struct edge_input in;
+	struct cpm_vectors v;
+
+	(void)state;
+	simulate(&r, 5);
+	lane = (struct cpm_lane){ .ticks = r.ticks, .n = r.n_ticks };
+	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
+				  .irq_w = NAN, .ticks_most = r.n_ticks / 2 };
+	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+	assert_int_equal(edge_solve(&in, &result), -EFBIG);
+	in.ticks_most = 0;
+	assert_int_equal(edge_solve(&in, &result), 0);
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	run_free(&r);
+}
+
 #define HELD	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was held */
 
 /* What the windows say of groups of blocks, of which the last is that of nothing, if spinning is known to @spin_off. */
@@ -464,6 +487,7 @@ int main(void)
 		cmocka_unit_test(short_blocks_have_no_energy_each),
 		cmocka_unit_test(common_errors_add_up),
 		cmocka_unit_test(too_few_windows),
+		cmocka_unit_test(too_many_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
