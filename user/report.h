@@ -94,7 +94,7 @@ int report_parse_common(const char *verb, int option, const char *arg, struct re
  */
 struct report_model {
 	enum report_model_kind asked, used;
-	char reason[400];
+	char reason[560];
 	uint64_t windows, left_out;
 	double window_ticks, reliability;
 	bool in_step;

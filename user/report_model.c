@@ -150,6 +150,7 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	struct model_choice choice = { .model = PROFILE_MIXTURE };
 	struct separation s = { 0 };
 	struct profile *p = NULL;
+	char beside[160] = "", reason[sizeof(m->reason)];
 	uint32_t *pools = NULL;
 	int ret;
 
@@ -163,8 +164,13 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 		m->used = REPORT_VPM;
 		return 0;
 	}
-	if (opt->model == REPORT_EDGE || (opt->model == REPORT_AUTO && b->windows.n))
-		return use_edges(b, m);
+	if (opt->model == REPORT_EDGE || (opt->model == REPORT_AUTO && b->windows.n)) {
+		ret = use_edges(b, m);
+		if (ret != -ENODATA || opt->model == REPORT_EDGE)
+			return ret;
+		/* nobody asked for it: another one is told, and why it is not this one */
+		snprintf(beside, sizeof(beside), "not edge: %.140s; ", m->reason);
+	}
 	ret = profile_new(&b->input, &p);
 	if (!ret && opt->model == REPORT_AUTO) {
 		ret = model_choose(p, &b->input, &choice);
@@ -194,6 +200,10 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	if (!ret)
 		ret = put_notes(b, &s, m);
 out:
+	if (beside[0]) {
+		memcpy(reason, m->reason, sizeof(reason));
+		snprintf(m->reason, sizeof(m->reason), "%s%.*s", beside, (int)(sizeof(reason) - sizeof(beside)), reason);
+	}
 	separate_free(&s);
 	free(pools);
 	profile_free(p);

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reports of a recording with edge windows: blocks whose power they do not tell, why, and where among the others these
+ * stand; and energy of another source than the one that the windows are of.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "synthetic.h"
+#include "tool.h"
+
+#define PROGRAM	"/nonexistent/program"
+#define WINDOWS	1200
+#define PERIOD	50		/* ticks between two moves of the counter */
+#define TICK_NS	1000000ull
+#define SPIN_W	150
+
+enum { LOW, HIGH, ONE, OTHER, RARE, BLOCKS };
+
+/* Two long blocks, two of two ticks at a time by turns, and one that hardly ever runs. */
+static const struct block {
+	uint64_t ip;
+	uint32_t flags;
+	double watt;
+	const char *function, *object;
+} blocks[BLOCKS] = {
+	[LOW] = { 0x10001000, 0, 100, "[unknown]", PROGRAM },
+	[HIGH] = { 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 300, "[unknown]", "[kernel]" },
+	[ONE] = { 0, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IP_HIDDEN, 200, "[hidden]", "[kernel]" },
+	[OTHER] = { 0x70000000, 0, 200, "[unknown]", "" },
+	[RARE] = { 0, KJOULE_SAMPLE_IP_HIDDEN, 200, "[hidden]", "" },
+};
+
+/* The program, which goes on only where it is not held: which block, for how many ticks. */
+struct program {
+	unsigned int at, left;
+	uint64_t seed;
+};
+
+static unsigned int step(struct program *p)
+{
+	static const unsigned int turns[] = { LOW, HIGH, ONE, OTHER, ONE, OTHER, ONE, OTHER, ONE, OTHER, ONE, OTHER };
+	static const unsigned int n = sizeof(turns) / sizeof(turns[0]);
+
+	while (!p->left) {
+		p->at = (p->at + 1) % n;
+		p->left = p->at < 2 ? 8 + rnd(&p->seed) % 9 : 2;
+	}
+	p->left--;
+	return rnd(&p->seed) % 500 ? turns[p->at] : RARE;
+}
+
+static void put_window(struct buffer *b, uint32_t j, uint64_t b_ns, bool spin, uint64_t a_uj, uint64_t c_uj)
+{
+	uint64_t a_ns = 1000000000ull + j * PERIOD * TICK_NS - TICK_NS / 2, c_ns = a_ns + PERIOD * TICK_NS;
+	struct kjoule_window w = { .rec = { KJOULE_RECORD_WINDOW, KJOULE_WINDOW_LEADER | (spin ? KJOULE_WINDOW_SPIN : 0), sizeof(w) },
+				   .tick = (j + 1) * PERIOD, .number = j, .seek_ns = a_ns, .a_ns = a_ns, .from_ns = a_ns,
+				   .b_ns = spin ? a_ns : b_ns, .c_ns = c_ns, .a_uj = a_uj, .c_uj = c_uj };
+
+	put_bytes(b, &w, sizeof(w));
+}
+
+static void record(const char *name)
+{
+	struct kjoule_calibration none = { 0 };
+	struct program p = { .seed = 3 };
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	double uj = 0, before = 0, noise = 0;
+
+	make_meta(&meta, 1, TICK_NS, KJOULE_TARGET_PROCESS);
+	add_source(&meta, "other", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "machine");
+	put_calibration(&none);
+	put_task(&b, 100, 100);
+	for (uint32_t j = 1; j <= WINDOWS; j++) {
+		uint32_t from = j * PERIOD, runs = j % 8 ? 5 + rnd(&p.seed) % (PERIOD - 10) : 0;
+
+		put_energy(&b, from, 3, (uint64_t[]){ uj + noise, uj / 2 });
+		put_energy_of(&b, 1, 0, from, 0, 1, &(uint64_t){ 2 * uj });
+		for (uint32_t k = from; k < from + PERIOD; k++) {
+			const struct block *now = &blocks[k < from + runs ? step(&p) : LOW];
+
+			/* what stands where it was held is not looked at */
+			put_sample(&b, k, now->ip, now->flags, 1000000, 100);
+			uj += (k < from + runs ? now->watt : SPIN_W) * TICK_NS * 1e-3;
+		}
+		noise = 100. * (rnd(&p.seed) % 2000);
+		put_window(&b, j, 1000000000ull + (from + runs) * TICK_NS - TICK_NS / 2, !runs, before, uj + noise);
+		before = uj + noise;
+	}
+	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, (WINDOWS + 1) * PERIOD);
+	free(b.data);
+}
+
+static struct json_object *report(const char *options, int code)
+{
+	struct json_object *doc;
+
+	if (kjoule("report --json %s %s", options, temp_path("edge")) != code)
+		fail_msg("report %s: %s", options, err);
+	doc = json_tokener_parse(out);
+	assert_non_null(doc);
+	return doc;
+}
+
+static const char *text(struct json_object *o, const char *key)
+{
+	return json_object_get_string(member(o, key)) ? json_object_get_string(member(o, key)) : "";
+}
+
+/* Return: which row of all that of a block is, -1: none */
+static int place_of(struct json_object *doc, unsigned int block)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (!strcmp(text(row, "kind"), "function") && !strcmp(text(row, "function"), blocks[block].function) &&
+		    !strcmp(text(row, "object"), blocks[block].object) &&
+		    !strcmp(text(row, "mode"), blocks[block].flags & KJOULE_SAMPLE_KERNEL ? "kernel" : "user"))
+			return i;
+	}
+	return -1;
+}
+
+static struct json_object *row_of(struct json_object *doc, unsigned int block)
+{
+	int at = place_of(doc, block);
+
+	if (at < 0)
+		fail_msg("no row of block %u: %s", block, out);
+	return json_object_array_get_idx(member(doc, "rows"), at);
+}
+
+static void long_blocks_have_a_power(void **state)
+{
+	struct json_object *doc = report("", 0);
+
+	(void)state;
+	assert_string_equal(text(member(doc, "model"), "name"), "edge");
+	for (unsigned int i = LOW; i <= HIGH; i++) {
+		assert_true(fabs(number(row_of(doc, i), "power_package_w") / blocks[i].watt - 1) < 0.03);
+		assert_null(member(row_of(doc, i), "model_note"));
+	}
+	json_object_put(doc);
+}
+
+/* Energy of one source by windows of another one: the model that fits, and why it is not that of the windows. */
+static void another_source_has_another_model(void **state)
+{
+	static const char *const ways[] = { "--source other", "--source other --model auto" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct json_object *doc = report(ways[i], 0), *model = member(doc, "model");
+
+		assert_string_not_equal(text(model, "name"), "edge");
+		assert_string_equal(text(model, "asked"), "auto");
+		assert_true(says(text(model, "reason"), "not edge: the windows are of the recording's first source, and another one was asked for; "));
+		assert_true(number(find_row(doc, "total", NULL), "energy_machine_j") > 0);
+		json_object_put(doc);
+	}
+	assert_int_equal(kjoule("report --source other --model edge %s", temp_path("edge")), 1);
+	assert_true(says(err, "--model edge: the windows are of the recording's first source"));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	record("edge");
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(long_blocks_have_a_power),
+		cmocka_unit_test(another_source_has_another_model),
+	};
+
+	return cmocka_run_group_tests(tests, setup, tool_done);
+}
