@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 #include "blocks_units.h"
 #include "cmd.h"
+#include "edge_groups.h"
 #include "model.h"
 #include "report.h"
 
@@ -210,10 +211,68 @@ out:
 	return ret;
 }
 
+/* Ticks of a block: all, and those of vectors whose power is not told, by the reason. */
+struct ticks_of {
+	double all, untold[EDGE_ALIKE + 1];
+};
+
+static int count_untold(const struct cpm_vectors *v, const struct cpm_domain *d, const struct edge_result *e, struct ticks_of *of)
+{
+	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
+	int ret = count ? cpm_counts(d, count) : -ENOMEM;
+
+	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
+		for (uint32_t k = v->first[i]; k < v->first[i + 1] && !cpm_is_crowd(v, i); k++) {
+			of[v->members[k]].all += count[i];
+			of[v->members[k]].untold[e->why[i]] += count[i];
+		}
+	}
+	free(count);
+	return ret;
+}
+
+static uint8_t why_untold(const struct ticks_of *of)
+{
+	uint8_t why = EDGE_SCARCE;
+
+	if (of->all - of->untold[EDGE_KNOWN] <= EDGE_UNKNOWN_MOST * of->all)
+		return EDGE_KNOWN;
+	for (uint8_t i = EDGE_SCARCE; i <= EDGE_ALIKE; i++)
+		why = of->untold[i] > of->untold[why] ? i : why;
+	return why;
+}
+
+int report_model_blocks(struct report_model *m, const struct blocks *b, const struct profile *p)
+{
+	struct ticks_of *of;
+	int ret;
+
+	if (m->used != REPORT_EDGE)
+		return 0;
+	of = calloc(b->n_functions + 1, sizeof(*of));
+	m->why = calloc(b->n_functions + 1, sizeof(*m->why));
+	m->n_whys = b->n_functions;
+	ret = of && m->why ? 0 : -ENOMEM;
+	for (size_t i = 0; i < b->input.n_packages && !ret; i++) {
+		const struct profile_package *package = &b->input.packages[i];
+
+		m->windows_of |= package->n_windows ? 1u << package->window_domain : 0;
+		if (!profile_edge(p, i))
+			continue;
+		m->solved = true;
+		ret = count_untold(profile_vectors(p, i), profile_domain(p, i, package->window_domain), profile_edge(p, i), of);
+	}
+	for (size_t f = 0; f < b->n_functions && !ret; f++)
+		m->why[f] = why_untold(&of[f]);
+	free(of);
+	return ret;
+}
+
 void report_model_free(struct report_model *m)
 {
 	free(m->united);
 	free(m->fate);
+	free(m->why);
 }
 
 const char *report_model_note(const struct report_model *m, uint32_t function)
@@ -222,8 +281,34 @@ const char *report_model_note(const struct report_model *m, uint32_t function)
 		[SEPARATE_LITTLE] = "too little time for a power of its own",
 		[SEPARATE_BRIEF] = "runs too short for the rate",
 		[SEPARATE_ALIKE] = "the windows do not tell them apart" };
+	static const char *const whys[] = {
+		[EDGE_SCARCE] = "too little time, or in too few windows, for a power of its own",
+		[EDGE_SHORT] = "runs too short for the rate",
+		[EDGE_ALIKE] = "the windows do not tell it apart" };
 
+	if (m->why && function < m->n_whys)
+		return whys[m->why[function]];
 	return m->fate && function < m->n_fates && m->fate[function] ? notes[m->fate[function]] : NULL;
+}
+
+const char *report_model_no_energy(const struct report_model *m, const struct report_row *r, unsigned int domain)
+{
+	static const char *const whys[] = {
+		[EDGE_SCARCE] = "less than 1 % of the time in edge windows, or in fewer than 30 of them: too little for a power of its own",
+		[EDGE_SHORT] = "runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
+		[EDGE_ALIKE] = "about the same part of each edge window as something else: they do not tell the two apart" };
+
+	if (m->used == REPORT_MIXTURE)
+		return "this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
+	if (m->used != REPORT_EDGE)
+		return "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+	if (!(m->windows_of & 1u << domain))
+		return "edge windows tell of the domain only that they are of; see --model cpm";
+	if (!m->solved)
+		return "the edge windows tell nothing: see the header's line windows";
+	if (r->kind == ROW_FUNCTION && m->why && r->function < m->n_whys && m->why[r->function])
+		return whys[m->why[r->function]];
+	return "edge windows do not tell the power of a part of it";
 }
 
 /* What the windows of a package came to; NULL: nothing could be told from them. */

@@ -164,6 +164,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	if (!ret)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
+		ret = report_model_blocks(&model, &b, p);
+	if (!ret)
 		ret = report_groups_new(&b, p, NULL, &groups);
 	if (!ret && opt->by_region)
 		ret = report_regions_marks(v, &b, &groups);

@@ -17,6 +17,7 @@
 #include "tool.h"
 
 #define PROGRAM	"/nonexistent/program"
+#define LIBRARY	"/nonexistent/library"
 #define WINDOWS	1200
 #define PERIOD	50		/* ticks between two moves of the counter */
 #define TICK_NS	1000000ull
@@ -34,8 +35,8 @@ static const struct block {
 	[LOW] = { 0x10001000, 0, 100, "[unknown]", PROGRAM },
 	[HIGH] = { 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 300, "[unknown]", "[kernel]" },
 	[ONE] = { 0, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IP_HIDDEN, 200, "[hidden]", "[kernel]" },
-	[OTHER] = { 0x70000000, 0, 200, "[unknown]", "" },
-	[RARE] = { 0, KJOULE_SAMPLE_IP_HIDDEN, 200, "[hidden]", "" },
+	[OTHER] = { 0x70000000, 0, 200, "[unknown]", "[unknown]" },
+	[RARE] = { 0x30001000, 0, 200, "[unknown]", LIBRARY },
 };
 
 /* The program, which goes on only where it is not held: which block, for how many ticks. */
@@ -71,13 +72,15 @@ static void record(const char *name)
 {
 	struct kjoule_calibration none = { 0 };
 	struct program p = { .seed = 3 };
-	struct buffer b = { 0 };
+	struct buffer b = { 0 }, side_band = { 0 }, nothing = { 0 };
 	struct kjoule_meta meta;
 	double uj = 0, before = 0, noise = 0;
 
 	make_meta(&meta, 1, TICK_NS, KJOULE_TARGET_PROCESS);
 	add_source(&meta, "other", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "machine");
 	put_calibration(&none);
+	put_map(&side_band, 100, 900000002, 0x30000000, 0x10000, 0, LIBRARY);
+	put_regions(&nothing, &side_band);
 	put_task(&b, 100, 100);
 	for (uint32_t j = 1; j <= WINDOWS; j++) {
 		uint32_t from = j * PERIOD, runs = j % 8 ? 5 + rnd(&p.seed) % (PERIOD - 10) : 0;
@@ -97,6 +100,7 @@ static void record(const char *name)
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, (WINDOWS + 1) * PERIOD);
 	free(b.data);
+	free(side_band.data);
 }
 
 static struct json_object *report(const char *options, int code)
@@ -153,6 +157,50 @@ static void long_blocks_have_a_power(void **state)
 	json_object_put(doc);
 }
 
+/* Of two short blocks by turns, and of one that hardly runs, no power is told, but why not. */
+static void what_is_not_told_has_a_reason(void **state)
+{
+	static const struct {
+		unsigned int block;
+		const char *note, *reason;
+	} untold[] = {
+		{ ONE, "runs too short for the rate", "- : runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate" },
+		{ OTHER, "runs too short for the rate", "" },
+		{ RARE, "too little time, or in too few windows, for a power of its own", "- : less than 1 % of the time in edge windows" },
+	};
+	struct json_object *doc = report("--percent-limit 0", 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++) {
+		struct json_object *row = row_of(doc, untold[i].block);
+
+		assert_null(member(row, "energy_package_j"));
+		assert_null(member(row, "power_package_w"));
+		assert_string_equal(text(row, "model_note"), untold[i].note);
+	}
+	assert_false(isnan(number(find_row(doc, "total", NULL), "energy_package_j")));
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --percent-limit 0 %s", temp_path("edge")), 0);
+	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
+		assert_true(says(out, untold[i].reason));
+	assert_true(says(out, "- : edge windows tell of the domain only that they are of"));
+	assert_false(says(out, "mixture"));
+}
+
+/* A quarter of the time is no thousandth of the energy because it is fewer seconds than all are joules. */
+static void what_is_not_told_stands_by_its_time(void **state)
+{
+	struct json_object *doc = report("--percent-limit 5", 0);
+
+	(void)state;
+	/* at the mean power they are between the others */
+	assert_true(place_of(doc, HIGH) >= 0 && place_of(doc, ONE) > place_of(doc, HIGH));
+	assert_true(place_of(doc, OTHER) > place_of(doc, HIGH));
+	assert_true(place_of(doc, LOW) > place_of(doc, ONE) && place_of(doc, LOW) > place_of(doc, OTHER));
+	assert_int_equal(place_of(doc, RARE), -1);
+	json_object_put(doc);
+}
+
 /* Energy of one source by windows of another one: the model that fits, and why it is not that of the windows. */
 static void another_source_has_another_model(void **state)
 {
@@ -183,6 +231,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_blocks_have_a_power),
+		cmocka_unit_test(what_is_not_told_has_a_reason),
+		cmocka_unit_test(what_is_not_told_stands_by_its_time),
 		cmocka_unit_test(another_source_has_another_model),
 	};
 
