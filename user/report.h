@@ -91,6 +91,7 @@ int report_parse_common(const char *verb, int option, const char *arg, struct re
  * @united:	of each block there was, the one that it is a part of; NULL: none was made one with another
  * @fate:	enum separate_fate of each block that others were made one with
  * @why:	of REPORT_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
+ * @read:	domains that there are readings of, as bits
  * @windows_of:	of REPORT_EDGE: domains that windows are of, as bits; @solved: they tell something
  * @not_told:	blocks that could not be told apart
  */
@@ -103,7 +104,7 @@ struct report_model {
 	uint32_t *united;
 	uint8_t *fate, *why;
 	size_t n_united, n_fates, n_whys, not_told;
-	unsigned int windows_of;
+	unsigned int windows_of, read;
 	bool solved;
 };
 
@@ -319,6 +320,13 @@ void report_hidden_print(const struct report *r, size_t functions);
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
 		       const struct report *r, const struct chains *c, const struct report_model *m,
 		       const char *path);
+/**
+ * report_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
+ * where it is next to nothing
+ * @part,@most:	see profile_untold(); of the one of several recordings that has most of it, else as much
+ * @still_s:	see profile_still_s()
+ */
+void report_untold_print(const char *domain, double part, double most, double still_s);
 /** report_crowds_print() - so many ticks, this part of the busy ones, had more different company than is kept; 0: nothing */
 void report_crowds_print(uint64_t ticks, double part);
 /** report_head_json() - the same for programs */

@@ -247,6 +247,8 @@ int report_model_blocks(struct report_model *m, const struct blocks *b, const st
 	struct ticks_of *of;
 	int ret;
 
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		m->read |= profile_readings(p, d) ? 1u << d : 0;
 	if (m->used != REPORT_EDGE)
 		return 0;
 	of = calloc(b->n_functions + 1, sizeof(*of));
@@ -298,6 +300,8 @@ const char *report_model_no_energy(const struct report_model *m, const struct re
 		[EDGE_SHORT] = "runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
 		[EDGE_ALIKE] = "about the same part of each edge window as something else: they do not tell the two apart" };
 
+	if (m->used != REPORT_EDGE && m->read & 1u << domain)
+		return "no reading tells the energy of most of its time; see the header's line untold";
 	if (m->used == REPORT_MIXTURE)
 		return "this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
 	if (m->used != REPORT_EDGE)

@@ -308,8 +308,11 @@ static int show_average(struct merge *m, struct report_options *opt)
 	int ret;
 
 	b->n_domains = m->n_domains;
-	for (unsigned int d = 0; d < m->n_domains; d++)
+	for (unsigned int d = 0; d < m->n_domains; d++) {
 		b->domains[d] = &m->domains[d];
+		for (size_t i = 0; i < m->n; i++)
+			model.read |= m->runs[i].readings[d] ? 1u << d : 0;
+	}
 	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
 	opt->runs = m->kept;
 	ret = report_new(b, &m->groups, opt, &r);

@@ -210,6 +210,16 @@ void profile_net(struct profile_group *g, unsigned int n_domains);
 void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 /** profile_readings() - distinct readings of a domain, all packages */
 uint64_t profile_readings(const struct profile *p, unsigned int domain);
+/**
+ * profile_untold() - part of the time, 0 to 1, whose energy in a domain is in no reading: before the counter's first move and
+ * after its last. NAN: nothing is known of the domain, or it is told by edge windows
+ */
+double profile_untold(const struct profile *p, unsigned int domain);
+/**
+ * profile_still_s() - for how long a domain's counter was read at the end and said the same, which is taken for no energy; 0:
+ * not for much longer than it usually did
+ */
+double profile_still_s(const struct profile *p, unsigned int domain);
 /** profile_parallel() - part of the busy ticks at which several CPUs of a package were busy */
 double profile_parallel(const struct profile *p);
 /** profile_crowded() - part of the busy ticks at which more different blocks ran together than could be kept, see cpm.h */

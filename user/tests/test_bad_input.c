@@ -34,7 +34,9 @@ struct recipe {
 	const char *exe;		/* NULL: one that is not there */
 	const char *build_id;
 	bool no_source, still, lost;
-	unsigned int few;		/* samples of a third block; and windows differ a little */
+	uint32_t stops, stands;		/* from this tick on the counter is not read any more, or does not move; 0: never */
+	bool noise;			/* windows differ a little */
+	unsigned int few;		/* samples of a third block */
 	uint64_t at;			/* where the code is; 0: usual */
 };
 
@@ -53,7 +55,7 @@ static const char *record(const char *name, const struct recipe *r)
 	for (uint32_t k = 0; k < TICKS; k++) {
 		bool rare = r->few && k % 500 == 250 && k / 500 < r->few, hot = k / 50 % 2;
 
-		if (k % 10 == 0 && !r->no_source)
+		if (k % 10 == 0 && !r->no_source && !(r->stops && k > r->stops))
 			put_energy(&b, k, 3, uj);
 		if (r->lost && k == TICKS / 2) {
 			put_lost(&b, k, 300, 300);
@@ -63,7 +65,9 @@ static const char *record(const char *name, const struct recipe *r)
 			continue;
 		}
 		put_sample(&b, k, rare ? base + 0x3000 : hot ? base + 0x1000 : base, KJOULE_SAMPLE_PRECISE, 1000000, 100);
-		noise = r->few ? rnd(&seed) % 200 : 0;
+		noise = r->noise ? rnd(&seed) % 200 : 0;
+		if (r->stands && k >= r->stands)
+			continue;
 		uj[0] += r->still ? 0 : (hot ? 3000 : 1000) + noise;
 		uj[1] += r->still ? 0 : (hot ? 2000 : 500) + noise;
 	}
@@ -154,6 +158,87 @@ static void a_source_that_stood_still_is_no_zero(void **state)
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("still")), 1);
 }
 
+/* The rows of a view that are of a kind, with the member @key. */
+static double figure(const char *view, const char *kind, const char *key, const char *path)
+{
+	struct json_object *doc = look(view, path);
+	double v = number(find_row(doc, kind, NULL), key);
+
+	json_object_put(doc);
+	return v;
+}
+
+static double untold_part(const char *key, const char *path)
+{
+	struct json_object *doc = look("report", path);
+	double v = number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), key);
+
+	json_object_put(doc);
+	return v;
+}
+
+/* Energy that no reading tells is made up: a little of it with wider intervals, most of it not at all. */
+static void what_a_counter_that_stopped_did_not_tell(void **state)
+{
+	double whole[2], part[2], j;
+	char path[300], again[300];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", record("stops", &(struct recipe){ .noise = true }));
+	snprintf(again, sizeof(again), "%s", temp_path("again"));
+	whole[0] = figure("report", "total", "energy_package_j", path);
+	whole[1] = figure("report", "total", "energy_hi_package_j", path) - whole[0];
+	assert_true(untold_part("untold_part", path) < 0.01);
+	kjoule("report %s", path);
+	told(!says(out, "# untold") && !says(out, "# still"));
+
+	record("stops", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
+	record("again", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
+	assert_true(near(untold_part("untold_part", path), 0.305, 0.02));
+	kjoule("report %s", path);
+	told(says(out, "# untold     package: of 30.2 % of the time no reading tells the energy"));
+	part[0] = figure("report", "total", "energy_package_j", path);
+	part[1] = figure("report", "total", "energy_hi_package_j", path) - part[0];
+	assert_true(near(part[0], whole[0], 0.05));
+	/* of 0.7 of the windows, and all of them off as much: 1.2 times as wide */
+	told(part[1] > 1.1 * whole[1]);
+	kjoule("report %s %s", path, again);
+	told(says(out, "# untold     package: of 30.2 % of the time no reading tells the energy"));
+
+	record("stops", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
+	record("again", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
+	assert_true(near(untold_part("untold_part", path), 0.905, 0.02));
+	for (size_t v = 0; v < VIEWS; v++) {
+		if (strstr(views[v], "--model") || strstr(views[v], "vectors") || strstr(views[v], "annotate"))
+			continue;
+		j = figure(views[v], "total", "energy_package_j", path);
+		told(isnan(j));
+		kjoule("%s %s", views[v], path);
+		told(says(out, "# untold     package: of 90.") && says(out, "no reading tells the energy of most of its time"));
+	}
+	kjoule("report %s %s", path, again);
+	told(says(out, "energy not known") && says(out, "# untold     package: of 90."));
+	told(says(out, "no reading tells the energy of most of its time"));
+}
+
+/* A counter that is read and does not move has spent nothing, or is broken: it is told. */
+static void a_counter_that_stands_still_at_the_end_is_told(void **state)
+{
+	char path[300], again[300];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", record("stands", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
+	snprintf(again, sizeof(again), "%s", record("again", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
+	assert_true(near(untold_part("still_s", path), 3.6, 0.02));
+	kjoule("report %s", path);
+	told(says(out, "# still      package: the counter stood still for the last 3.590 s, though it was read"));
+	kjoule("report %s %s", path, again);
+	told(says(out, "# still      package: the counter stood still for the last 3.590 s, though it was read"));
+	/* as long as it usually did is not told */
+	record("stands", &(struct recipe){ .noise = true, .stands = TICKS * 97 / 100 });
+	assert_true(untold_part("still_s", path) == 0);
+}
+
 /* A value that is told is told with an interval that has some width, or with none. */
 static void no_false_sureness(const char *view, struct json_object *row)
 {
@@ -180,7 +265,7 @@ static void a_block_of_few_samples_is_not_sure(void **state)
 	/* addresses count as the file has them: it has to be there */
 	snprintf(block, sizeof(block), " --block few=%s:0x%lx-0x%lx", looped_path(), looped.loop + 0x3000, looped.loop + 0x3010);
 	for (unsigned int few = 1; few <= 5; few++) {
-		record("few", &(struct recipe){ .few = few, .exe = looped_path(), .at = 0x10000000 + looped.loop_offset });
+		record("few", &(struct recipe){ .few = few, .noise = true, .exe = looped_path(), .at = 0x10000000 + looped.loop_offset });
 		for (size_t v = 0; v < VIEWS; v++) {
 			bool named = !strncmp(views[v], "report", 6) && !strstr(views[v], "vectors") && !strstr(views[v], "process");
 			struct json_object *doc, *rows;
@@ -350,6 +435,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_source_there_is_no_energy),
 		cmocka_unit_test(a_source_that_stood_still_is_no_zero),
+		cmocka_unit_test(what_a_counter_that_stopped_did_not_tell),
+		cmocka_unit_test(a_counter_that_stands_still_at_the_end_is_told),
 		cmocka_unit_test(a_block_of_few_samples_is_not_sure),
 		cmocka_unit_test(a_block_that_never_ran_has_no_row),
 		cmocka_unit_test(lost_samples_are_told_and_nobodys),
