@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -263,6 +264,82 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	kjoule_recording_free(&rec);
 }
 
+static unsigned int left_out(const struct record_writer *w)
+{
+	struct record_jit_left_out out = record_writer_jit_left_out(w);
+
+	return out.full + out.foreign + out.gone + out.unreadable;
+}
+
+/* A process of @uid. It lives until the end of @end is closed. */
+static pid_t somebody(uid_t uid, int *end)
+{
+	int fds[2], ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds) + pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		close(fds[1]);
+		if (setuid(uid) || prctl(PR_SET_DUMPABLE, 1) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		_exit(read(fds[0], &byte, 1) != 0);
+	}
+	close(fds[0]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	*end = fds[1];
+	return pid;
+}
+
+/* Who records somebody else's command has its names, though it has ended when they are read. */
+static void names_of_a_process_of_somebody_else_are_kept(void **state)
+{
+	const struct record_options opt = { .output = temp_path("somebody") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	const uid_t nobody = 65534;
+
+	(void)state;
+	if (getuid())
+		skip();
+	/* seen while it was there, by a file of its own and by a third one's; and too late */
+	for (int kind = 0; kind < 3; kind++) {
+		struct kjoule_recording rec;
+		struct buffer side = { 0 };
+		struct record_writer *w;
+		char path[64];
+		int end, status;
+		pid_t pid = somebody(nobody, &end);
+
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+		write_file(path, "10001000 800 app.js:hot\n", 24);
+		assert_int_equal(chown(path, kind == 1 ? nobody - 1 : nobody, nobody), 0);
+		put_map(&side, pid, 1000, 0x10000000, 0x10000, 0, "//anon");
+		assert_int_equal(record_writer_open(AT_FDCWD, temp_path("somebody"), &w, NULL), 0);
+		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+		if (kind < 2)
+			assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+		close(end);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		if (kind == 2)
+			assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+		assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+		assert_int_equal(left_out(w), kind > 0);
+		assert_int_equal(record_writer_jit_left_out(w).foreign, kind == 1);
+		assert_int_equal(record_writer_jit_left_out(w).gone, kind == 2);
+		assert_int_equal(record_writer_close(w, NULL), 0);
+		free(side.data);
+		unlink(path);
+		assert_int_equal(kjoule_recording_load(temp_path("somebody"), &rec, NULL), 0);
+		assert_int_equal(kjoule_jitmaps_find(rec.jitmaps, pid, 0x10001004) != NULL, kind == 0);
+		kjoule_recording_free(&rec);
+	}
+}
+
 /* The map of this process's code, if there is one, goes into a recording that has met code of no file in it. */
 static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 {
@@ -286,7 +363,7 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
 		assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
 		assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
-		assert_int_equal(record_writer_jit_left_out(w), 0);
+		assert_int_equal(left_out(w), 0);
 		assert_int_equal(record_writer_close(w, NULL), 0);
 		free(side.data);
 		assert_int_equal(kjoule_recording_load(temp_path("jit"), &rec, NULL), 0);
@@ -313,6 +390,7 @@ int main(void)
 		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
 		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
+		cmocka_unit_test(names_of_a_process_of_somebody_else_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
