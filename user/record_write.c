@@ -311,7 +311,7 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
 		if (ev.type != KJOULE_EVENT_MAP)
 			continue;
-		ret = kjoule_build_ids_add(w->build_ids, ev.text, NULL);
+		ret = kjoule_build_ids_meet(w->build_ids, ev.text);
 		if (!ret && kjoule_jitmaps_maybe(ev.text))
 			ret = meet_jit(&w->jits, ev.pid);
 	}
@@ -488,7 +488,6 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 		end.regions = *regions;
 	if (ret)
 		return ret;
-	kjoule_build_ids_read(w->build_ids);
 	ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids), err);
 	if (!ret)
 		ret = write_kernel_symbols(w, err);

@@ -16,6 +16,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "buildid.h"
 #include "record_loop.h"
 #include "recording.h"
 #include "regions.h"
@@ -264,6 +265,58 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	kjoule_recording_free(&rec);
 }
 
+/* A file like @like, but for what is in @build_id. */
+static void write_program(const char *path, const char *like, const char *build_id)
+{
+	char hex[KJOULE_BUILD_ID_HEX];
+	uint8_t id[KJOULE_BUILD_ID_HEX / 2], *data, *at;
+	size_t len, n;
+
+	assert_int_equal(kjoule_build_id(like, hex), 0);
+	for (n = 0; hex[2 * n]; n++)
+		assert_int_equal(sscanf(hex + 2 * n, "%2hhx", &id[n]), 1);
+	data = read_file(like, &len);
+	at = memmem(data, len, id, n);
+	assert_non_null(at);
+	memset(at, build_id[0], n);
+	unlink(path);
+	write_file(path, data, len);
+	free(data);
+}
+
+/* What lies at the path when the recording ends may have been put there meanwhile. */
+static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
+{
+	const struct record_options opt = { .output = temp_path("replaced") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	struct kjoule_recording rec;
+	struct buffer side = { 0 };
+	struct record_writer *w;
+	char program[300];
+	const char *id;
+
+	(void)state;
+	snprintf(program, sizeof(program), "%s", temp_path("program"));
+	write_program(program, "/proc/self/exe", "\x11");
+	put_map(&side, 100, 1000, 0x10000000, 0x10000, 0, program);
+	put_map(&side, 100, 1000, 0x20000000, 0x10000, 0, "/nonexistent/program");
+	assert_int_equal(record_writer_open(AT_FDCWD, temp_path("replaced"), &w, NULL), 0);
+	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+	assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+	write_program(program, "/proc/self/exe", "\x22");
+	assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+	assert_int_equal(record_writer_close(w, NULL), 0);
+	free(side.data);
+	assert_int_equal(kjoule_recording_load(temp_path("replaced"), &rec, NULL), 0);
+	id = kjoule_build_ids_find(rec.build_ids, program);
+	assert_non_null(id);
+	assert_memory_equal(id, "1111", 4);
+	assert_null(kjoule_build_ids_find(rec.build_ids, "/nonexistent/program"));
+	kjoule_recording_free(&rec);
+}
+
 static unsigned int left_out(const struct record_writer *w)
 {
 	struct record_jit_left_out out = record_writer_jit_left_out(w);
@@ -389,6 +442,7 @@ int main(void)
 		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
 		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
+		cmocka_unit_test(a_build_id_is_that_of_the_file_that_was_mapped),
 		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
 		cmocka_unit_test(names_of_a_process_of_somebody_else_are_kept),
 	};
