@@ -4,6 +4,7 @@
  * block that was never sampled or hardly ever, no source of energy or one that stood still, samples lost in the middle,
  * recordings of different programs, a program that is gone or another one by now.
  */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
@@ -430,6 +432,37 @@ static void a_stripped_program_is_told_how_to_get_names(void **state)
 	told(says(out, "different_programs_are_not_averaged") && !says(err, "no symbols"));
 }
 
+/* Without a build id only its time tells that a file may be another one by now. */
+static void a_newer_file_without_a_build_id_is_not_sure(void **state)
+{
+	static const char words[] = "it has no build id and is newer than the recording";
+	struct timespec times[2] = { { .tv_sec = 1700000000 - 60 }, { .tv_sec = 1700000000 - 60 } };
+	struct recipe r = { .exe = NULL, .at = 0x10000000 + looped.loop_offset };
+	char path[300], command[900];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", temp_path("newer"));
+	snprintf(command, sizeof(command), "cp '%s' %s", looped_path(), path);
+	if (system(command))
+		skip();
+	r.exe = path;
+	asked = "newer";
+	for (size_t v = 0; v < VIEWS; v++) {
+		if (!strcmp(views[v], "report --model edge"))
+			continue;
+		kjoule("%s %s", views[v], record("written", &r));
+		told(says(err, words));
+	}
+	/* one that is as old, or whose build id tells */
+	r.build_id = "00112233445566778899aabbccddeeff00112233";
+	kjoule("report %s", record("written", &r));
+	told(!says(err, words));
+	r.build_id = NULL;
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	kjoule("report %s", record("written", &r));
+	told(!says(err, words) && says(out, "newer"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -443,6 +476,7 @@ int main(void)
 		cmocka_unit_test(different_programs_are_not_averaged),
 		cmocka_unit_test(a_program_that_is_gone_or_another_one_is_named),
 		cmocka_unit_test(a_stripped_program_is_told_how_to_get_names),
+		cmocka_unit_test(a_newer_file_without_a_build_id_is_not_sure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);
