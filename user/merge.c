@@ -346,7 +346,7 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 	for (unsigned int d = 0; d < b->n_domains && !ret; d++) {
 		r->readings[d] = profile_readings(p, d);
 		r->untold[d] = profile_untold(p, d);
-		r->still_s[d] = profile_still_s(p, d);
+		r->still_s[d] = b->meters.power[d] ? 0 : profile_still_s(p, d);
 	}
 	r->parallel = ret ? 0 : profile_parallel(p);
 	r->crowd_ticks = ret ? 0 : profile_crowd_ticks(p);

@@ -317,7 +317,8 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	print_energy(v, b, p);
 	print_left_out(v, b);
 	for (unsigned int d = 0; d < b->n_domains; d++)
-		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d), profile_still_s(p, d));
+		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d),
+				    b->meters.power[d] ? 0 : profile_still_s(p, d));
 	report_model_print(m, b, p);
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
@@ -453,7 +454,7 @@ static struct json_object *energy_json(const struct view *v, const struct blocks
 		put(column, "update_period_ns", json_object_new_uint64(dom->update_period_ns));
 		put(column, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
 		put(column, "untold_part", output_json_real(profile_untold(p, d)));
-		put(column, "still_s", output_json_real(profile_still_s(p, d)));
+		put(column, "still_s", output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
 		json_object_array_add(list, column);
 	}
 	put(o, "domains", list);
