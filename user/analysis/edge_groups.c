@@ -61,12 +61,16 @@ struct adding {
 	const struct edge_result *r;
 	uint32_t held;
 	struct off *off;	/* of each */
-	double unknown;		/* ticks */
+	double unknown;		/* ticks of vectors of unknown power, and of each block in them */
+	double *of_block;
+	bool lone;		/* nearly all of them are one block's */
 };
 
-/* What a group has of one vector. */
+#define NO_BLOCK	UINT32_MAX
+
+/* What a group has of one vector, because of a block. */
 struct part {
-	uint32_t group;
+	uint32_t group, block;
 	double ticks;
 };
 
@@ -95,6 +99,8 @@ static void add_part(struct adding *a, uint32_t vector, const struct part *part)
 	} else {
 		o->unknown += part->ticks;
 		a->unknown += part->ticks;
+		if (part->block != NO_BLOCK)
+			a->of_block[part->block] += part->ticks;
 	}
 	if (!isnan(power_of(a->r, vector)->v))
 		o->irq += uj_per_w * edge_irq_off(a->in, power_of(a->r, vector)->v);
@@ -105,10 +111,14 @@ static void conclude(const struct adding *a, struct off *o, struct cpm_group *g)
 	end_vector(a, o);
 	if (o->unknown > 0 && !isnan(a->r->unknown_w.v))
 		o->squares += pow(o->unknown * 1e6 * tick_s(a->in) * a->r->unknown_own_w, 2);
+	/* of all of them together the power is known: the others' may be nothing or twice as much */
+	if (o->unknown > EDGE_UNKNOWN_MOST * o->all && !isnan(a->r->unknown_w.v))
+		o->squares += pow((a->unknown - o->unknown) * 1e6 * tick_s(a->in) * a->r->unknown_w.v, 2);
 	/* half of a 95 % interval is two standard deviations, nearly */
 	g->variance = (o->squares + o->spin * o->spin + o->irq * o->irq) / (1.96 * 1.96);
-	/* of all of them together the power is known, and of no other part of them */
-	if (o->unknown > EDGE_UNKNOWN_MOST * o->all && o->unknown < EDGE_UNKNOWN_ALL * a->unknown)
+	/* no half of them is all; and of a single one it is not known, but of what it is a part of */
+	if (o->unknown > EDGE_UNKNOWN_MOST * o->all &&
+	    (o->unknown < EDGE_UNKNOWN_ALL * a->unknown || (a->lone && o->unknown > o->all / 2)))
 		g->uj = NAN;
 }
 
@@ -136,16 +146,30 @@ static int share_crowds(const struct cpm_vectors *v, const struct cpm_domain *d,
 	return ret;
 }
 
+/* The blocks there are: beyond the last of any vector. */
+static uint32_t count_blocks(const struct cpm_vectors *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t m = 0; m < v->first[v->n_vectors]; m++)
+		n = v->members[m] >= n ? v->members[m] + 1 : n;
+	return n;
+}
+
 int edge_groups(const struct edge_input *in, const struct edge_result *r, const struct cpm_domain *d,
 		const uint32_t *group_of, uint32_t silent_group, uint32_t held, uint32_t n_groups,
 		struct cpm_group *groups)
 {
 	struct adding a = { .in = in, .r = r, .held = held, .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
 	const struct cpm_vectors *v = in->vectors;
+	uint32_t n_blocks = count_blocks(v);
 	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
 	size_t n_crowds = cpm_has_crowds(v) ? v->n_vectors - v->first_crowd : 0;
 	double *crowds = calloc(n_crowds * n_groups + 1, sizeof(*crowds));
-	int ret = count && a.off && crowds ? cpm_counts(d, count) : -ENOMEM;
+	int ret;
+
+	a.of_block = calloc(n_blocks + 1ul, sizeof(*a.of_block));
+	ret = count && a.off && a.of_block && crowds ? cpm_counts(d, count) : -ENOMEM;
 
 	for (uint32_t g = 0; g < n_groups && !ret; g++) {
 		groups[g].bias_uj = 0;
@@ -157,20 +181,23 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 		struct cpm_sharing s = cpm_share(v, d, i, d->uj_per_tick[i]);
 
 		if (!s.n)
-			add_part(&a, i, &(struct part){ silent_group, count[i] });
+			add_part(&a, i, &(struct part){ silent_group, NO_BLOCK, count[i] });
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			add_part(&a, i, &(struct part){ group_of[v->members[m]],
+			add_part(&a, i, &(struct part){ group_of[v->members[m]], v->members[m],
 							count[i] * cpm_share_of(v, d, &s, v->members[m]) });
 	}
 	if (!ret && n_crowds)
 		ret = share_crowds(v, d, group_of, silent_group, n_groups, crowds);
 	for (size_t i = 0; i < n_crowds && !ret; i++)
 		for (uint32_t g = 0; g < n_groups; g++)
-			add_part(&a, v->first_crowd + i, &(struct part){ g, crowds[i * n_groups + g] });
+			add_part(&a, v->first_crowd + i, &(struct part){ g, NO_BLOCK, crowds[i * n_groups + g] });
+	for (uint32_t b = 0; b < n_blocks && !ret; b++)
+		a.lone |= a.of_block[b] > EDGE_UNKNOWN_ALL * a.unknown;
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
 		conclude(&a, &a.off[g], &groups[g]);
 	free(count);
 	free(crowds);
 	free(a.off);
+	free(a.of_block);
 	return ret;
 }

@@ -18,8 +18,11 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
 /* A group has no energy when the power of more than this part of its ticks is not known. */
 #define EDGE_UNKNOWN_MOST	0.05
 
-/* Unless it has this part of all such ticks: the power of all of them together is known. */
-#define EDGE_UNKNOWN_ALL	0.95
+/*
+ * Unless it has this part of all such ticks, and more than one block they are of: the power of all of them together is known,
+ * to what the rest of them may draw.
+ */
+#define EDGE_UNKNOWN_ALL	0.9
 
 /**
  * edge_groups() - what cpm_groups() says of groups, with what is known of the powers

@@ -381,6 +381,16 @@ static void short_blocks_have_no_energy_each(void **state)
 	assert_true(isnan(groups[0].uj) && isnan(groups[1].uj));
 	groups_of(&r, both, 0, groups);
 	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.104 * 1.68 + 0.096 * 2.54) / 0.2) - 1) < 0.02);
+	assert_true(sqrt(groups[0].variance) < 0.02 * groups[0].uj);
+	run_free(&r);
+	/* nor has a single one, for all that it has all such ticks; both together have */
+	r = of_lengths(r, 0.4, 0.15, 0);
+	simulate(&r, 5);
+	groups_of(&r, each, 0, groups);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * 0.4 * 1.68 / 0.55) - 1) < 0.05);
+	assert_true(isnan(groups[1].uj));
+	groups_of(&r, both, 0, groups);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.4 * 1.68 + 0.15 * 2.54) / 0.55) - 1) < 0.02);
 	run_free(&r);
 }
 
