@@ -17,6 +17,9 @@
 /* Ticks that are delayed by less than this part of the interval may keep step with a program. */
 #define FREE_OF_STEP	0.5
 
+/* Edge windows take a while to begin, and end a little before a recording does. */
+#define WITHOUT_LEAST	0.1
+
 static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_EDGE] = "edge", [REPORT_MIXTURE] = "mixture",
 				     [REPORT_VPM] = "vpm", [REPORT_AUTO] = "auto" };
 
@@ -315,9 +318,28 @@ const char *report_model_no_energy(const struct report_model *m, const struct re
 	return "edge windows do not tell the power of a part of it";
 }
 
-/* What the windows of a package came to; NULL: nothing could be told from them. */
-static void print_edges(const struct profile_package *package, const struct edge_result *e, bool too_many)
+/* Part of the time that is before the first window of use or after the last. */
+static double without_windows(const struct blocks *b, const struct profile_package *package)
 {
+	double first = NAN, last = NAN;
+
+	for (size_t i = 0; i < package->n_windows; i++) {
+		const struct edge_window *w = &package->windows[i];
+
+		if (w->failed)
+			continue;
+		first = isnan(first) ? w->seek_ns : first;
+		last = w->b_ns + w->held_ns;
+	}
+	return isnan(last) ? 1 : fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
+}
+
+/* What the windows of a package came to; NULL: nothing could be told from them. */
+static void print_edges(const struct blocks *b, const struct profile_package *package, const struct edge_result *e,
+			bool too_many)
+{
+	double without = without_windows(b, package);
+
 	if (!e && too_many) {
 		printf("# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
 		       package->n_windows, EDGE_TICKS_MOST >> 20);
@@ -329,6 +351,9 @@ static void print_edges(const struct profile_package *package, const struct edge
 	}
 	printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
 	       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
+	if (without > WITHOUT_LEAST)
+		printf("# windows    none in %.1f %% of the time, before the first and after the last: what ran there is taken to draw what it drew in the rest, and figures look surer than they are\n",
+		       100 * without);
 	if (e->wild + e->wild_spins)
 		printf("# windows    %zu and %zu left out, which agree with no other: something else may have had the CPUs there\n",
 		       e->wild, e->wild_spins);
@@ -342,7 +367,7 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 	       m->reason[0] ? ": " : "", m->reason);
 	for (size_t i = 0; m->used == REPORT_EDGE && i < b->input.n_packages; i++)
 		if (b->input.packages[i].n_windows)
-			print_edges(&b->input.packages[i], profile_edge(p, i), profile_edge_too_many(p, i));
+			print_edges(b, &b->input.packages[i], profile_edge(p, i), profile_edge_too_many(p, i));
 	if (m->used != REPORT_MIXTURE)
 		return;
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
@@ -351,11 +376,13 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
 }
 
-static struct json_object *edge_json(const struct profile_package *package, const struct edge_result *e, bool too_many)
+static struct json_object *edge_json(const struct blocks *b, const struct profile_package *package,
+				     const struct edge_result *e, bool too_many)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "recorded", json_object_new_uint64(package->n_windows));
+	json_object_object_add(o, "time_without_part", output_json_real(without_windows(b, package)));
 	json_object_object_add(o, "too_many_ticks", json_object_new_boolean(too_many));
 	json_object_object_add(o, "used", json_object_new_uint64(e ? e->windows : 0));
 	json_object_object_add(o, "spins", json_object_new_uint64(e ? e->spins : 0));
@@ -388,7 +415,7 @@ struct json_object *report_model_json(const struct report_model *m, const struct
 
 		for (size_t i = 0; i < b->input.n_packages; i++)
 			if (b->input.packages[i].n_windows)
-				json_object_array_add(list, edge_json(&b->input.packages[i], profile_edge(p, i),
+				json_object_array_add(list, edge_json(b, &b->input.packages[i], profile_edge(p, i),
 							   profile_edge_too_many(p, i)));
 		json_object_object_add(o, "edge_windows", list);
 	}

@@ -68,7 +68,8 @@ static void put_window(struct buffer *b, uint32_t j, uint64_t b_ns, bool spin, u
 	put_bytes(b, &w, sizeof(w));
 }
 
-static void record(const char *name)
+/* @windows: there are so many; the counter has stopped after them */
+static void record(const char *name, uint32_t windows)
 {
 	struct kjoule_calibration none = { 0 };
 	struct program p = { .seed = 3 };
@@ -85,7 +86,8 @@ static void record(const char *name)
 	for (uint32_t j = 1; j <= WINDOWS; j++) {
 		uint32_t from = j * PERIOD, runs = j % 8 ? 5 + rnd(&p.seed) % (PERIOD - 10) : 0;
 
-		put_energy(&b, from, 3, (uint64_t[]){ uj + noise, uj / 2 });
+		if (j <= windows)
+			put_energy(&b, from, 3, (uint64_t[]){ uj + noise, uj / 2 });
 		put_energy_of(&b, 1, 0, from, 0, 1, &(uint64_t){ 2 * uj });
 		for (uint32_t k = from; k < from + PERIOD; k++) {
 			const struct block *now = &blocks[k < from + runs ? step(&p) : LOW];
@@ -95,7 +97,8 @@ static void record(const char *name)
 			uj += (k < from + runs ? now->watt : SPIN_W) * TICK_NS * 1e-3;
 		}
 		noise = 100. * (rnd(&p.seed) % 2000);
-		put_window(&b, j, 1000000000ull + (from + runs) * TICK_NS - TICK_NS / 2, !runs, before, uj + noise);
+		if (j <= windows)
+			put_window(&b, j, 1000000000ull + (from + runs) * TICK_NS - TICK_NS / 2, !runs, before, uj + noise);
 		before = uj + noise;
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, (WINDOWS + 1) * PERIOD);
@@ -201,6 +204,22 @@ static void what_is_not_told_stands_by_its_time(void **state)
 	json_object_put(doc);
 }
 
+/* Where there are no windows the others are taken for them, which is said. */
+static void a_counter_that_stopped_is_told(void **state)
+{
+	struct json_object *doc = report("", 0), *one;
+
+	(void)state;
+	one = json_object_array_get_idx(member(member(doc, "model"), "edge_windows"), 0);
+	assert_true(number(one, "time_without_part") < 0.01);
+	json_object_put(doc);
+	kjoule("report %s", temp_path("edge"));
+	assert_false(says(out, "# windows    none in"));
+	record("stopped", WINDOWS / 2);
+	assert_int_equal(kjoule("report %s", temp_path("stopped")), 0);
+	assert_true(says(out, "# windows    none in 50.0 % of the time"));
+}
+
 /* Energy of one source by windows of another one: the model that fits, and why it is not that of the windows. */
 static void another_source_has_another_model(void **state)
 {
@@ -223,7 +242,7 @@ static void another_source_has_another_model(void **state)
 static int setup(void **state)
 {
 	(void)state;
-	record("edge");
+	record("edge", WINDOWS);
 	return 0;
 }
 
@@ -233,6 +252,7 @@ int main(void)
 		cmocka_unit_test(long_blocks_have_a_power),
 		cmocka_unit_test(what_is_not_told_has_a_reason),
 		cmocka_unit_test(what_is_not_told_stands_by_its_time),
+		cmocka_unit_test(a_counter_that_stopped_is_told),
 		cmocka_unit_test(another_source_has_another_model),
 	};
 
