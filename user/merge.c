@@ -343,8 +343,11 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 	}
 	if (!ret && m->course)
 		ret = add_course(b, function_of, m->names->b.n_functions, r);
-	for (unsigned int d = 0; d < b->n_domains && !ret; d++)
+	for (unsigned int d = 0; d < b->n_domains && !ret; d++) {
 		r->readings[d] = profile_readings(p, d);
+		r->untold[d] = profile_untold(p, d);
+		r->still_s[d] = b->meters.power[d] ? 0 : profile_still_s(p, d);
+	}
 	r->parallel = ret ? 0 : profile_parallel(p);
 	r->crowd_ticks = ret ? 0 : profile_crowd_ticks(p);
 	r->crowded = ret ? 0 : profile_crowded(p);

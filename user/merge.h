@@ -41,6 +41,7 @@ enum merge_figure { MERGE_TIME, MERGE_ENERGY, MERGE_POWER, MERGE_FIGURES };
  * @figures,@median: what was looked at, each held against the rest; NAN: not known
  * @elapsed_s:	of each function, by the clock on the wall; with @steps only if struct merge asks for the course
  * @overhead:	see overhead_all(); NAN: not known
+ * @untold,@still_s: see profile_untold() and profile_still_s()
  * @crowd_ticks,@crowded: see profile_crowd_ticks() and profile_crowded()
  * @differs:	in one of them, too much
  * @left_out:	it takes no part in the average
@@ -59,6 +60,7 @@ struct merge_run {
 	bool lost_unknown, calibrated;
 	const char *held;		/* record's option by which its CPUs were held; NULL: they were not */
 	double calibration_error, parallel, crowded, overhead;
+	double untold[PROFILE_DOMAINS], still_s[PROFILE_DOMAINS];
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;
 	struct report_groups groups;

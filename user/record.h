@@ -205,8 +205,15 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 			 struct kjoule_error *err);
 /** record_writer_kernel_hidden() - the kernel was sampled, but we may not know its functions' names */
 bool record_writer_kernel_hidden(const struct record_writer *w);
-/** record_writer_jit_left_out() - processes whose names of code made at run time are not in the file */
-unsigned int record_writer_jit_left_out(const struct record_writer *w);
+/* Processes whose names of code made at run time are not in the file: why not. */
+struct record_jit_left_out {
+	unsigned int full;		/* all maps together would have more than KJOULE_JITMAPS_MAX */
+	unsigned int foreign;		/* it is somebody else's, or no plain file */
+	unsigned int gone;		/* whose the process was is not known */
+	unsigned int unreadable;
+};
+
+struct record_jit_left_out record_writer_jit_left_out(const struct record_writer *w);
 /** record_writer_samples() - samples of a CPU since the last call */
 uint64_t record_writer_samples(struct record_writer *w, unsigned int cpu);
 uint64_t record_writer_bytes(const struct record_writer *w);

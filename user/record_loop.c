@@ -469,6 +469,25 @@ static void warn_of_blocks(const struct record_loop *l)
 			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed, vpm->learnt, vpm->cut);
 }
 
+/* Of which processes the names of code made at run time are missing, and why. */
+static void warn_of_jits(const struct record_loop *l)
+{
+	struct record_jit_left_out out = record_writer_jit_left_out(l->w);
+
+	if (out.full)
+		cmd_warn("of %u processes the names of code made at run time are left out: all maps together have more than %u MiB",
+			 out.full, KJOULE_JITMAPS_MAX >> 20);
+	if (out.foreign)
+		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp is not the process's own, nor yours or root's, or it is no plain file",
+			 out.foreign);
+	if (out.gone)
+		cmd_warn("of %u processes the names of code made at run time are left out: they ended before it was seen whose they were, so whether the map in /tmp is theirs can not be told",
+			 out.gone);
+	if (out.unreadable)
+		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp can not be read",
+			 out.unreadable);
+}
+
 void record_warn_at_end(const struct record_loop *l)
 {
 	if (!TOTAL(l, samples))
@@ -481,9 +500,7 @@ void record_warn_at_end(const struct record_loop *l)
 	warn_of_blocks(l);
 	warn_of_overhead(l);
 	record_sources_warn(&l->session, TOTAL(l, source_errors));
-	if (record_writer_jit_left_out(l->w))
-		cmd_warn("of %u processes the names of code made at run time are left out: all maps together have more than %u MiB, or can not be read",
-			 record_writer_jit_left_out(l->w), KJOULE_JITMAPS_MAX >> 20);
+	warn_of_jits(l);
 	if (record_writer_kernel_hidden(l->w))
 		cmd_warn("the kernel's functions will be [unknown]: /proc/kallsyms hides their addresses from you; give "
 			 "the tool CAP_SYSLOG as well, or set kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1");

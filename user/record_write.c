@@ -10,6 +10,8 @@
 #include <string.h>
 #include "buildid.h"
 #include "datafile.h"
+#include "grow.h"
+#include "index.h"
 #include "jitmap.h"
 #include "kallsyms.h"
 #include "meta.h"
@@ -35,10 +37,21 @@ struct cpu_stream {
 	uint64_t samples;
 };
 
-/* Numbers that were seen: kernel addresses, whose functions go into the file, and processes. */
+/* Kernel addresses that were seen, whose functions go into the file. */
 struct ip_set {
 	uint64_t *slots;
 	size_t n, room;
+};
+
+/* Processes that may have made code at run time, and whose they were when that was seen. */
+struct jit_processes {
+	size_t n;
+	struct jit_process {
+		uint32_t pid;
+		bool owned;
+		uid_t owner;
+	} *list;
+	struct kjoule_index by_pid;
 };
 
 struct record_writer {
@@ -49,8 +62,9 @@ struct record_writer {
 	struct cpu_stream *cpus;
 	struct buffer side_band, awake, regions;
 	struct kjoule_build_ids *build_ids;
-	struct ip_set ips, jit_pids;	/* processes that may have made code at run time */
-	unsigned int jit_left_out;	/* of these, whose names found no room */
+	struct ip_set ips;
+	struct jit_processes jits;
+	struct record_jit_left_out jit_left_out;
 	bool kernel_hidden;		/* these have addresses, but no names for us */
 	struct kjoule_error err;	/* of a write out of a sink */
 };
@@ -254,6 +268,39 @@ static int flush_side_band(struct record_writer *w, struct kjoule_error *err)
 	return ret;
 }
 
+static struct jit_process *jit_process_of(struct jit_processes *jits, uint32_t pid)
+{
+	struct jit_process *p;
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&jits->by_pid, kjoule_index_hash(pid, ""), &probe)) != KJOULE_INDEX_NONE)
+		if (jits->list[i].pid == pid)
+			return &jits->list[i];
+	p = kjoule_grow(&jits->list, &jits->n, sizeof(*p));
+	if (!p)
+		return NULL;
+	*p = (struct jit_process){ .pid = pid };
+	if (kjoule_index_add(&jits->by_pid, kjoule_index_hash(pid, ""), jits->n - 1)) {
+		jits->n--;
+		return NULL;
+	}
+	return p;
+}
+
+/* When the recording ends it may be gone, and nobody knows any more whose it was. */
+static int meet_jit(struct jit_processes *jits, uint32_t pid)
+{
+	struct jit_process *p = jit_process_of(jits, pid);
+
+	if (!p)
+		return -ENOMEM;
+	/* who has become somebody else since then maps its own code after that */
+	if (!kjoule_jitmaps_owner(pid, &p->owner))
+		p->owned = true;
+	return 0;
+}
+
 int record_writer_side_band(void *arg, const void *records, size_t len)
 {
 	struct record_writer *w = arg;
@@ -264,9 +311,9 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
 		if (ev.type != KJOULE_EVENT_MAP)
 			continue;
-		ret = kjoule_build_ids_add(w->build_ids, ev.text, NULL);
-		if (kjoule_jitmaps_maybe(ev.text))
-			ip_set_add(&w->jit_pids, ev.pid);
+		ret = kjoule_build_ids_meet(w->build_ids, ev.text);
+		if (!ret && kjoule_jitmaps_maybe(ev.text))
+			ret = meet_jit(&w->jits, ev.pid);
 	}
 	/* Not before the file says who is recorded: until then the one of before stays. */
 	if (!ret && w->start_ns && w->side_band.len >= CHUNK_BYTES)
@@ -361,16 +408,23 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 }
 
 /* The text of a process's map, NULL: it has none, or it is left out. */
-static char *read_jitmap(struct record_writer *w, uint32_t pid)
+static char *read_jitmap(struct record_jit_left_out *left_out, const struct jit_process *p)
 {
 	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
-	int ret = maps ? kjoule_jitmaps_read(maps, pid) : -ENOMEM;
-	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, pid);
+	int ret = maps ? kjoule_jitmaps_read(maps, p->pid, p->owned ? &p->owner : NULL) : -ENOMEM;
+	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, p->pid);
 
 	kjoule_jitmaps_free(maps);
-	if (ret == -ENOENT || (text && text[0]))
+	if (ret == -EFBIG)
+		left_out->full++;
+	else if (ret == -EPERM || ret == -ELOOP)
+		left_out->foreign++;
+	else if (ret == -ESRCH)
+		left_out->gone++;
+	else if ((ret && ret != -ENOENT) || (!ret && !text))
+		left_out->unreadable++;
+	if (text && text[0])
 		return text;
-	w->jit_left_out += ret || !text;
 	free(text);
 	return NULL;
 }
@@ -381,11 +435,11 @@ static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 	size_t total = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < w->jit_pids.room && !ret; i++) {
-		char *text = w->jit_pids.slots[i] ? read_jitmap(w, w->jit_pids.slots[i]) : NULL;
+	for (size_t i = 0; i < w->jits.n && !ret; i++) {
+		char *text = read_jitmap(&w->jit_left_out, &w->jits.list[i]);
 
 		if (text && total + strlen(text) > KJOULE_JITMAPS_MAX) {
-			w->jit_left_out++;
+			w->jit_left_out.full++;
 		} else if (text) {
 			total += strlen(text);
 			ret = kjoule_writer_chunk(w->file, KJOULE_CHUNK_JITMAP, 0, text, strlen(text), err);
@@ -404,9 +458,9 @@ static int write_vdso(struct record_writer *w, struct kjoule_error *err)
 	return image && len <= KJOULE_VDSO_MAX ? kjoule_writer_chunk(w->file, KJOULE_CHUNK_VDSO, 0, image, len, err) : 0;
 }
 
-unsigned int record_writer_jit_left_out(const struct record_writer *w)
+struct record_jit_left_out record_writer_jit_left_out(const struct record_writer *w)
 {
-	return w ? w->jit_left_out : 0;
+	return w ? w->jit_left_out : (struct record_jit_left_out){ 0 };
 }
 
 bool record_writer_kernel_hidden(const struct record_writer *w)
@@ -434,7 +488,6 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 		end.regions = *regions;
 	if (ret)
 		return ret;
-	kjoule_build_ids_read(w->build_ids);
 	ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids), err);
 	if (!ret)
 		ret = write_kernel_symbols(w, err);
@@ -485,7 +538,8 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err)
 	free(w->awake.data);
 	free(w->regions.data);
 	free(w->ips.slots);
-	free(w->jit_pids.slots);
+	free(w->jits.list);
+	kjoule_index_free(&w->jits.by_pid);
 	kjoule_build_ids_free(w->build_ids);
 	w->meta.session.n_sources = 0;	/* their scopes are the recorder's */
 	kjoule_meta_free(&w->meta);

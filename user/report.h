@@ -90,17 +90,22 @@ int report_parse_common(const char *verb, int option, const char *arg, struct re
  * @in_step:	ticks were on an even grid
  * @united:	of each block there was, the one that it is a part of; NULL: none was made one with another
  * @fate:	enum separate_fate of each block that others were made one with
+ * @why:	of REPORT_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
+ * @read:	domains that there are readings of, as bits
+ * @windows_of:	of REPORT_EDGE: domains that windows are of, as bits; @solved: they tell something
  * @not_told:	blocks that could not be told apart
  */
 struct report_model {
 	enum report_model_kind asked, used;
-	char reason[400];
+	char reason[560];
 	uint64_t windows, left_out;
 	double window_ticks, reliability;
 	bool in_step;
 	uint32_t *united;
-	uint8_t *fate;
-	size_t n_united, n_fates, not_told;
+	uint8_t *fate, *why;
+	size_t n_united, n_fates, n_whys, not_told;
+	unsigned int windows_of, read;
+	bool solved;
 };
 
 enum report_kind {
@@ -214,11 +219,15 @@ int report_model_parse(const char *text, enum report_model_kind *model);
  * Return: 0; -ENODATA: the one that was asked for can not be used, see @reason; -ENOMEM
  */
 int report_model_new(struct blocks *b, const struct report_options *opt, struct report_model *m);
+/** report_model_blocks() - of which blocks the model does not tell the power, once it was solved. Return: 0 or -ENOMEM */
+int report_model_blocks(struct report_model *m, const struct blocks *b, const struct profile *p);
 void report_model_free(struct report_model *m);
 const char *report_model_name(const struct report_model *m);
 const char *report_model_asked(const struct report_model *m);
 /** report_model_note() - what is to be said of a block, NULL if nothing is */
 const char *report_model_note(const struct report_model *m, uint32_t function);
+/** report_model_no_energy() - why a row has no energy in a domain, if it has none; for people */
+const char *report_model_no_energy(const struct report_model *m, const struct report_row *r, unsigned int domain);
 /** report_model_print() - of the header; the default is not told */
 void report_model_print(const struct report_model *m, const struct blocks *b, const struct profile *p);
 struct json_object *report_model_json(const struct report_model *m, const struct blocks *b, const struct profile *p);
@@ -230,7 +239,7 @@ void report_model_footnotes(const struct report *r, const struct report_model *m
  * @rows:	out: the caller's to free
  */
 int report_callers(const struct chains *c, const struct blocks *b, uint32_t function,
-		   double limit, struct report_row **rows, size_t *n);
+		   const struct report_row *total, double limit, struct report_row **rows, size_t *n);
 /** report_children() - functions with all that they called; @head becomes the JSON document */
 int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
 		    const struct report_options *opt, struct json_object *head);
@@ -298,8 +307,11 @@ char *report_regions_missing(const struct view *v);
 /** report_regions_footnote() - regions that were entered and have no row, because no sample fell into them */
 void report_regions_footnote(const struct view *v, const struct blocks *b);
 void report_regions_footnote_of_several(const struct blocks *b, const struct report_groups *g);
-/** report_weight_of() - what limits and orders rows: energy, or time without any */
-double report_weight_of(const struct report_row *r, const struct blocks *b);
+/**
+ * report_weight_of() - what limits and orders rows: energy, or time where that of @total is not known
+ * A row whose energy is not known weighs what it would have at the mean power of all.
+ */
+double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r);
 /** report_hidden_print() - below a table: how many processes and functions are not in it */
@@ -308,6 +320,13 @@ void report_hidden_print(const struct report *r, size_t functions);
 void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
 		       const struct report *r, const struct chains *c, const struct report_model *m,
 		       const char *path);
+/**
+ * report_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
+ * where it is next to nothing
+ * @part,@most:	see profile_untold(); of the one of several recordings that has most of it, else as much
+ * @still_s:	see profile_still_s()
+ */
+void report_untold_print(const char *domain, double part, double most, double still_s);
 /** report_crowds_print() - so many ticks, this part of the busy ones, had more different company than is kept; 0: nothing */
 void report_crowds_print(uint64_t ticks, double part);
 /** report_head_json() - the same for programs */

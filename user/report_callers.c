@@ -73,6 +73,7 @@ static struct report_row make_row(const struct figures *f, unsigned int n_domain
 
 struct graph {
 	const struct blocks *b;
+	const struct report_row *total;
 	const struct calltree *tree;
 	struct report_row *by_node;
 	uint32_t *first, *next;		/* children of each node, as lists */
@@ -87,7 +88,7 @@ static int by_weight(const void *a, const void *b)
 {
 	const struct report_row *x = &sorting->by_node[*(const uint32_t *)a];
 	const struct report_row *y = &sorting->by_node[*(const uint32_t *)b];
-	double wx = report_weight_of(x, sorting->b), wy = report_weight_of(y, sorting->b);
+	double wx = report_weight_of(x, sorting->total, sorting->b), wy = report_weight_of(y, sorting->total, sorting->b);
 
 	if (wx != wy)
 		return wx > wy ? -1 : 1;
@@ -101,13 +102,13 @@ static int show(struct graph *g, uint32_t node, unsigned int depth, unsigned int
 	int ret = 0;
 
 	for (uint32_t i = g->first[node]; i; i = g->next[i])
-		n += report_weight_of(&g->by_node[i], g->b) >= g->limit;
+		n += report_weight_of(&g->by_node[i], g->total, g->b) >= g->limit;
 	list = calloc(n + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	n = 0;
 	for (uint32_t i = g->first[node]; i; i = g->next[i])
-		if (report_weight_of(&g->by_node[i], g->b) >= g->limit)
+		if (report_weight_of(&g->by_node[i], g->total, g->b) >= g->limit)
 			list[n++] = i;
 	sorting = g;
 	if (n > 1)
@@ -167,9 +168,9 @@ static int show_all(const struct chains *c, const struct blocks *b, uint32_t fun
 }
 
 int report_callers(const struct chains *c, const struct blocks *b, uint32_t function,
-		   double limit, struct report_row **rows, size_t *n)
+		   const struct report_row *total, double limit, struct report_row **rows, size_t *n)
 {
-	struct graph g = { .b = b, .limit = limit };
+	struct graph g = { .b = b, .total = total, .limit = limit };
 	uint32_t *node_of = calloc(c->tree.n, sizeof(*node_of));
 	struct calltree callers;
 	int ret = node_of ? calltree_callers(&c->tree, function, DEPTH, &callers, node_of) : -ENOMEM;
@@ -200,12 +201,13 @@ struct pair {
 };
 
 static const struct blocks *pair_blocks;
+static const struct report_row *pair_total;
 
 static int by_all(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
-	double wx = report_weight_of(&x->all, pair_blocks);
-	double wy = report_weight_of(&y->all, pair_blocks);
+	double wx = report_weight_of(&x->all, pair_total, pair_blocks);
+	double wy = report_weight_of(&y->all, pair_total, pair_blocks);
 
 	if (x->all.kind != y->all.kind)
 		return x->all.kind < y->all.kind ? -1 : 1;
@@ -335,7 +337,7 @@ static int print_process(struct output *out, const struct report_process *p,
 		if (b->functions[f].process != p->total.process || !(all->time_s[f] > 0))
 			continue;
 		row = make_row(all, b->n_domains, f, ROW_FUNCTION, p->total.process, f);
-		if (report_weight_of(&row, b) < limit) {
+		if (report_weight_of(&row, pair_total, b) < limit) {
 			++*hidden;
 			continue;
 		}
@@ -345,7 +347,6 @@ static int print_process(struct output *out, const struct report_process *p,
 	for (size_t i = 0; i < p->n_rows; i++)
 		if (p->rows[i].kind != ROW_FUNCTION)
 			pairs[n++] = (struct pair){ p->rows[i], p->rows[i] };
-	pair_blocks = b;
 	qsort(pairs, n, sizeof(*pairs), by_all);
 	print_pair(out, b, &whole, style);
 	for (size_t i = 0; i < n; i++)
@@ -361,7 +362,7 @@ int report_children(const struct report *r, const struct blocks *b, const struct
 	struct columns *columns = columns_new();
 	struct pair total = { r->total, r->total };
 	struct style style = { .time = columns_digits(r->total.g.time_s.v) };
-	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	struct figures self, all;
 	struct output *out;
 	size_t hidden = 0;
@@ -369,6 +370,8 @@ int report_children(const struct report *r, const struct blocks *b, const struct
 
 	if (ret)
 		goto out_free;
+	pair_blocks = b;
+	pair_total = &r->total;
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		style.total_j[d] = r->total.g.energy[d].j.v;
 		style.energy[d] = columns_digits(r->total.g.energy[d].j.v);

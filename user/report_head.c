@@ -16,6 +16,9 @@
 #define NOISY	0.2
 #define OTHER_NOISY	0.005		/* of all time */
 
+/* Without energy readings there is always a little of the time, at its ends. */
+#define UNTOLD_LEAST	0.01
+
 /* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
 static uint64_t away(const struct view *v, bool suspended)
 {
@@ -147,6 +150,19 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 				printf(", part of %s", b->domains[i]->name);
 	}
 	printf("\n");
+}
+
+void report_untold_print(const char *domain, double part, double most, double still_s)
+{
+	if (part > UNTOLD_LEAST) {
+		printf("# untold     %s: of %.1f %% of the time", domain, 100 * part);
+		if (most > part + UNTOLD_LEAST)
+			printf(" (of %.1f %% of that of one of them)", 100 * most);
+		printf(" no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
+	}
+	if (still_s > 0)
+		printf("# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
+		       domain, still_s);
 }
 
 static void print_books(const struct view *v, const struct blocks *b)
@@ -300,6 +316,9 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		       v->from_ns * 1e-9, v->to_ns * 1e-9);
 	print_energy(v, b, p);
 	print_left_out(v, b);
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d),
+				    b->meters.power[d] ? 0 : profile_still_s(p, d));
 	report_model_print(m, b, p);
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
@@ -434,6 +453,8 @@ static struct json_object *energy_json(const struct view *v, const struct blocks
 		put(column, "index", json_object_new_int(dom->index));
 		put(column, "update_period_ns", json_object_new_uint64(dom->update_period_ns));
 		put(column, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
+		put(column, "untold_part", output_json_real(profile_untold(p, d)));
+		put(column, "still_s", output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
 		json_object_array_add(list, column);
 	}
 	put(o, "domains", list);

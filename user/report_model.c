@@ -10,11 +10,15 @@
 #include <json-c/json.h>
 #include "blocks_units.h"
 #include "cmd.h"
+#include "edge_groups.h"
 #include "model.h"
 #include "report.h"
 
 /* Ticks that are delayed by less than this part of the interval may keep step with a program. */
 #define FREE_OF_STEP	0.5
+
+/* Edge windows take a while to begin, and end a little before a recording does. */
+#define WITHOUT_LEAST	0.1
 
 static const char *const names[] = { [REPORT_CPM] = "cpm", [REPORT_EDGE] = "edge", [REPORT_MIXTURE] = "mixture",
 				     [REPORT_VPM] = "vpm", [REPORT_AUTO] = "auto" };
@@ -150,6 +154,7 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	struct model_choice choice = { .model = PROFILE_MIXTURE };
 	struct separation s = { 0 };
 	struct profile *p = NULL;
+	char beside[160] = "", reason[sizeof(m->reason)];
 	uint32_t *pools = NULL;
 	int ret;
 
@@ -163,8 +168,13 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 		m->used = REPORT_VPM;
 		return 0;
 	}
-	if (opt->model == REPORT_EDGE || (opt->model == REPORT_AUTO && b->windows.n))
-		return use_edges(b, m);
+	if (opt->model == REPORT_EDGE || (opt->model == REPORT_AUTO && b->windows.n)) {
+		ret = use_edges(b, m);
+		if (ret != -ENODATA || opt->model == REPORT_EDGE)
+			return ret;
+		/* nobody asked for it: another one is told, and why it is not this one */
+		snprintf(beside, sizeof(beside), "not edge: %.140s; ", m->reason);
+	}
 	ret = profile_new(&b->input, &p);
 	if (!ret && opt->model == REPORT_AUTO) {
 		ret = model_choose(p, &b->input, &choice);
@@ -194,9 +204,72 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 	if (!ret)
 		ret = put_notes(b, &s, m);
 out:
+	if (beside[0]) {
+		memcpy(reason, m->reason, sizeof(reason));
+		snprintf(m->reason, sizeof(m->reason), "%s%.*s", beside, (int)(sizeof(reason) - sizeof(beside)), reason);
+	}
 	separate_free(&s);
 	free(pools);
 	profile_free(p);
+	return ret;
+}
+
+/* Ticks of a block: all, and those of vectors whose power is not told, by the reason. */
+struct ticks_of {
+	double all, untold[EDGE_ALIKE + 1];
+};
+
+static int count_untold(const struct cpm_vectors *v, const struct cpm_domain *d, const struct edge_result *e, struct ticks_of *of)
+{
+	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
+	int ret = count ? cpm_counts(d, count) : -ENOMEM;
+
+	for (uint32_t i = 0; i < v->n_vectors && !ret; i++) {
+		for (uint32_t k = v->first[i]; k < v->first[i + 1] && !cpm_is_crowd(v, i); k++) {
+			of[v->members[k]].all += count[i];
+			of[v->members[k]].untold[e->why[i]] += count[i];
+		}
+	}
+	free(count);
+	return ret;
+}
+
+static uint8_t why_untold(const struct ticks_of *of)
+{
+	uint8_t why = EDGE_SCARCE;
+
+	if (of->all - of->untold[EDGE_KNOWN] <= EDGE_UNKNOWN_MOST * of->all)
+		return EDGE_KNOWN;
+	for (uint8_t i = EDGE_SCARCE; i <= EDGE_ALIKE; i++)
+		why = of->untold[i] > of->untold[why] ? i : why;
+	return why;
+}
+
+int report_model_blocks(struct report_model *m, const struct blocks *b, const struct profile *p)
+{
+	struct ticks_of *of;
+	int ret;
+
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		m->read |= profile_readings(p, d) ? 1u << d : 0;
+	if (m->used != REPORT_EDGE)
+		return 0;
+	of = calloc(b->n_functions + 1, sizeof(*of));
+	m->why = calloc(b->n_functions + 1, sizeof(*m->why));
+	m->n_whys = b->n_functions;
+	ret = of && m->why ? 0 : -ENOMEM;
+	for (size_t i = 0; i < b->input.n_packages && !ret; i++) {
+		const struct profile_package *package = &b->input.packages[i];
+
+		m->windows_of |= package->n_windows ? 1u << package->window_domain : 0;
+		if (!profile_edge(p, i))
+			continue;
+		m->solved = true;
+		ret = count_untold(profile_vectors(p, i), profile_domain(p, i, package->window_domain), profile_edge(p, i), of);
+	}
+	for (size_t f = 0; f < b->n_functions && !ret; f++)
+		m->why[f] = why_untold(&of[f]);
+	free(of);
 	return ret;
 }
 
@@ -204,6 +277,7 @@ void report_model_free(struct report_model *m)
 {
 	free(m->united);
 	free(m->fate);
+	free(m->why);
 }
 
 const char *report_model_note(const struct report_model *m, uint32_t function)
@@ -212,19 +286,74 @@ const char *report_model_note(const struct report_model *m, uint32_t function)
 		[SEPARATE_LITTLE] = "too little time for a power of its own",
 		[SEPARATE_BRIEF] = "runs too short for the rate",
 		[SEPARATE_ALIKE] = "the windows do not tell them apart" };
+	static const char *const whys[] = {
+		[EDGE_SCARCE] = "too little time, or in too few windows, for a power of its own",
+		[EDGE_SHORT] = "runs too short for the rate",
+		[EDGE_ALIKE] = "the windows do not tell it apart" };
 
+	if (m->why && function < m->n_whys)
+		return whys[m->why[function]];
 	return m->fate && function < m->n_fates && m->fate[function] ? notes[m->fate[function]] : NULL;
 }
 
-/* What the windows of a package came to; NULL: nothing could be told from them. */
-static void print_edges(const struct profile_package *package, const struct edge_result *e)
+const char *report_model_no_energy(const struct report_model *m, const struct report_row *r, unsigned int domain)
 {
+	static const char *const whys[] = {
+		[EDGE_SCARCE] = "less than 1 % of the time in edge windows, or in fewer than 30 of them: too little for a power of its own",
+		[EDGE_SHORT] = "runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
+		[EDGE_ALIKE] = "about the same part of each edge window as something else: they do not tell the two apart" };
+
+	if (m->used != REPORT_EDGE && m->read & 1u << domain)
+		return "no reading tells the energy of most of its time; see the header's line untold";
+	if (m->used == REPORT_MIXTURE)
+		return "this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
+	if (m->used != REPORT_EDGE)
+		return "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+	if (!(m->windows_of & 1u << domain))
+		return "edge windows tell of the domain only that they are of; see --model cpm";
+	if (!m->solved)
+		return "the edge windows tell nothing: see the header's line windows";
+	if (r->kind == ROW_FUNCTION && m->why && r->function < m->n_whys && m->why[r->function])
+		return whys[m->why[r->function]];
+	return "edge windows do not tell the power of a part of it";
+}
+
+/* Part of the time that is before the first window of use or after the last. */
+static double without_windows(const struct blocks *b, const struct profile_package *package)
+{
+	double first = NAN, last = NAN;
+
+	for (size_t i = 0; i < package->n_windows; i++) {
+		const struct edge_window *w = &package->windows[i];
+
+		if (w->failed)
+			continue;
+		first = isnan(first) ? w->seek_ns : first;
+		last = w->b_ns + w->held_ns;
+	}
+	return isnan(last) ? 1 : fmax(1 - (last - first) / (b->input.end_tick * b->input.interval_ns), 0);
+}
+
+/* What the windows of a package came to; NULL: nothing could be told from them. */
+static void print_edges(const struct blocks *b, const struct profile_package *package, const struct edge_result *e,
+			bool too_many)
+{
+	double without = without_windows(b, package);
+
+	if (!e && too_many) {
+		printf("# windows    %zu, with more than %u million ticks in and between them, which is more than the model looks at: --from and --to take a part of the recording\n",
+		       package->n_windows, EDGE_TICKS_MOST >> 20);
+		return;
+	}
 	if (!e) {
 		printf("# windows    %zu, too few of a kind that agree with each other to tell powers from; record for longer\n", package->n_windows);
 		return;
 	}
 	printf("# windows    %zu, %zu more of held CPUs alone, which draw %.3f W +-%.3f; off the model by %.1f uJ (standard deviation), %.1f uJ in each are its own\n",
 	       e->windows, e->spins, e->spin_w.v, e->spin_w.hi - e->spin_w.v, e->residual_uj, e->extra_uj);
+	if (without > WITHOUT_LEAST)
+		printf("# windows    none in %.1f %% of the time, before the first and after the last: what ran there is taken to draw what it drew in the rest, and figures look surer than they are\n",
+		       100 * without);
 	if (e->wild + e->wild_spins)
 		printf("# windows    %zu and %zu left out, which agree with no other: something else may have had the CPUs there\n",
 		       e->wild, e->wild_spins);
@@ -238,7 +367,7 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 	       m->reason[0] ? ": " : "", m->reason);
 	for (size_t i = 0; m->used == REPORT_EDGE && i < b->input.n_packages; i++)
 		if (b->input.packages[i].n_windows)
-			print_edges(&b->input.packages[i], profile_edge(p, i));
+			print_edges(b, &b->input.packages[i], profile_edge(p, i), profile_edge_too_many(p, i));
 	if (m->used != REPORT_MIXTURE)
 		return;
 	printf("# fit        %" PRIu64 " windows of %.1f ticks, %" PRIu64 " more left out; of what differs between them %.0f %% is no sampling error\n",
@@ -247,11 +376,14 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 		printf("# fit        ticks were on an even grid: code that repeats itself within two ticks may look slower than it is; record with --jitter of nearly the interval\n");
 }
 
-static struct json_object *edge_json(const struct profile_package *package, const struct edge_result *e)
+static struct json_object *edge_json(const struct blocks *b, const struct profile_package *package,
+				     const struct edge_result *e, bool too_many)
 {
 	struct json_object *o = json_object_new_object();
 
 	json_object_object_add(o, "recorded", json_object_new_uint64(package->n_windows));
+	json_object_object_add(o, "time_without_part", output_json_real(without_windows(b, package)));
+	json_object_object_add(o, "too_many_ticks", json_object_new_boolean(too_many));
 	json_object_object_add(o, "used", json_object_new_uint64(e ? e->windows : 0));
 	json_object_object_add(o, "spins", json_object_new_uint64(e ? e->spins : 0));
 	json_object_object_add(o, "left_out", json_object_new_uint64(e ? e->wild : 0));
@@ -283,7 +415,8 @@ struct json_object *report_model_json(const struct report_model *m, const struct
 
 		for (size_t i = 0; i < b->input.n_packages; i++)
 			if (b->input.packages[i].n_windows)
-				json_object_array_add(list, edge_json(&b->input.packages[i], profile_edge(p, i)));
+				json_object_array_add(list, edge_json(b, &b->input.packages[i], profile_edge(p, i),
+							   profile_edge_too_many(p, i)));
 		json_object_object_add(o, "edge_windows", list);
 	}
 	return o;

@@ -121,10 +121,6 @@ struct style {
 	double total_j[PROFILE_DOMAINS];
 };
 
-static const char no_domain[] =
-	"the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
-static const char no_fit[] =
-	"this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
 static const char no_freq[] = "no frequency source, or too few samples; see `kjoule list`";
 static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
@@ -208,7 +204,7 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct profile_energy *e = &g->energy[d];
 
-		const char *no_energy = b->input.model == PROFILE_CPM ? no_domain : no_fit;
+		const char *no_energy = report_model_no_energy(m, r, d);
 
 		columns_value(out, &e->j, 1, s->energy[d], no_energy, vague);
 		if (opt->runs)
@@ -342,7 +338,8 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	size_t n;
 	int ret;
 
-	ret = report_callers(c, b, of->function, report_weight_of(&r->total, b) * opt->callers_limit / 100,
+	ret = report_callers(c, b, of->function, &r->total,
+			     report_weight_of(&r->total, &r->total, b) * opt->callers_limit / 100,
 			     &rows, &n);
 	for (size_t i = 0; i < n && !ret; i++)
 		row(out, b, &rows[i], style, true, opt, m);

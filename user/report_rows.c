@@ -11,14 +11,14 @@
 
 /* What qsort() needs to know besides the rows. */
 static const struct blocks *sort_blocks;
+static const struct report_row *sort_total;
 static enum report_sort sort_key;
 
 static double key(const struct report_row *r)
 {
 	switch (sort_key) {
 	case SORT_ENERGY:
-		return isnan(r->g.energy[0].j.v) || !sort_blocks->n_domains ? r->g.time_s.v :
-		       r->g.energy[0].j.v;
+		return report_weight_of(r, sort_total, sort_blocks);
 	case SORT_TIME:
 		return r->g.time_s.v;
 	case SORT_POWER:
@@ -90,15 +90,22 @@ static struct report_row part_row(const struct report_process *p, enum report_ki
 	for (unsigned int d = 0; d < n_domains; d++) {
 		row.g.energy[d].j = (struct value){ j[d], NAN, NAN };
 		row.g.energy[d].w = (struct value){ s > 0 ? j[d] / s : NAN, NAN, NAN };
-		row.g.energy[d].purity = 1;
+		row.g.energy[d].purity = isnan(j[d]) ? NAN : 1;
 		row.g.energy[d].readings = t->energy[d].readings;
 	}
 	return row;
 }
 
-double report_weight_of(const struct report_row *r, const struct blocks *b)
+double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b)
 {
-	return b->n_domains && !isnan(r->g.energy[0].j.v) ? r->g.energy[0].j.v : r->g.time_s.v;
+	const struct profile_group *all = &total->g;
+
+	/* joules are not to be held against seconds */
+	if (!b->n_domains || isnan(all->energy[0].j.v) || !(all->time_s.v > 0))
+		return r->g.time_s.v;
+	if (isnan(r->g.energy[0].j.v))
+		return r->g.time_s.v * all->energy[0].j.v / all->time_s.v;
+	return r->g.energy[0].j.v;
 }
 
 static bool is_named(const struct blocks *b, const struct report_row *r)
@@ -111,7 +118,7 @@ static bool is_named(const struct blocks *b, const struct report_row *r)
 static int finish_process(struct report_process *p, struct report *r, const struct blocks *b,
 			  const struct report_options *opt)
 {
-	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	struct report_row ticks = part_row(p, ROW_TICKS, b->n_domains);
 	struct report_row other = part_row(p, ROW_INTERRUPTS, b->n_domains);
 	size_t n = 0;
@@ -124,7 +131,7 @@ static int finish_process(struct report_process *p, struct report *r, const stru
 		if (opt->processes)
 			continue;
 		/* what the user has named is asked for */
-		if (report_weight_of(&row, b) < limit && !is_named(b, &row)) {
+		if (report_weight_of(&row, &r->total, b) < limit && !is_named(b, &row)) {
 			p->hidden++;
 			report_over_count(&r->hidden_over, b, &row, opt);
 			continue;
@@ -136,9 +143,9 @@ static int finish_process(struct report_process *p, struct report *r, const stru
 	if (!rows)
 		return -ENOMEM;
 	p->rows = rows;
-	if (ticks.g.time_s.v > 0 && !opt->processes && report_weight_of(&ticks, b) >= limit)
+	if (ticks.g.time_s.v > 0 && !opt->processes && report_weight_of(&ticks, &r->total, b) >= limit)
 		p->rows[p->n_rows++] = ticks;
-	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, b) >= limit)
+	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, &r->total, b) >= limit)
 		p->rows[p->n_rows++] = other;
 	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
 	return 0;
@@ -156,11 +163,11 @@ static bool has_named(const struct blocks *b, const struct report_process *p)
 static void hide_processes(struct report *r, const struct blocks *b,
 			   const struct report_options *opt)
 {
-	double limit = report_weight_of(&r->total, b) * opt->percent_limit / 100;
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_processes; i++) {
-		if (report_weight_of(&r->processes[i].total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
+		if (report_weight_of(&r->processes[i].total, &r->total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
 		    !has_named(b, &r->processes[i])) {
 			r->hidden_processes++;
 			for (size_t k = 0; k < r->processes[i].n_rows; k++)
@@ -287,6 +294,7 @@ int report_new(const struct blocks *b, const struct report_groups *g, const stru
 	memset(r, 0, sizeof(*r));
 	sort_blocks = b;
 	sort_key = opt->sort;
+	sort_total = &r->total;
 	r->total = (struct report_row){ .kind = ROW_TOTAL, .g = g->total[0], .between = g->total_between };
 	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
 	ret = r->processes ? 0 : -ENOMEM;

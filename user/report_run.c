@@ -152,8 +152,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		opt->model = REPORT_AUTO;
 	if (b.windows.n && opt->vectors && opt->model == REPORT_AUTO)
 		opt->model = REPORT_CPM;
-	if (b.windows.n && opt->convergence)
-		cmd_warn("%s: was recorded with --edge, but --convergence follows the figures of --model cpm", path);
+	if (opt->convergence && report_held_by(&b))
+		cmd_warn(REPORT_HELD, path, report_held_by(&b));
 	ret = report_model_new(&b, opt, &model);
 	if (ret == -ENODATA) {
 		cmd_warn("%s: --model %s: %s", path, report_model_asked(&model), model.reason);
@@ -163,6 +163,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		ret = chains_new(v, &b, c);
 	if (!ret)
 		ret = profile_new(&b.input, &p);
+	if (!ret)
+		ret = report_model_blocks(&model, &b, p);
 	if (!ret)
 		ret = report_groups_new(&b, p, NULL, &groups);
 	if (!ret && opt->by_region)
@@ -306,8 +308,11 @@ static int show_average(struct merge *m, struct report_options *opt)
 	int ret;
 
 	b->n_domains = m->n_domains;
-	for (unsigned int d = 0; d < m->n_domains; d++)
+	for (unsigned int d = 0; d < m->n_domains; d++) {
 		b->domains[d] = &m->domains[d];
+		for (size_t i = 0; i < m->n; i++)
+			model.read |= m->runs[i].readings[d] ? 1u << d : 0;
+	}
 	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
 	opt->runs = m->kept;
 	ret = report_new(b, &m->groups, opt, &r);

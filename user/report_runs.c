@@ -104,6 +104,27 @@ static void print_energy(const struct merge *m)
 	printf("\n");
 }
 
+/* What readings do not tell, of all runs that count. */
+static void print_untold(const struct merge *m)
+{
+	for (unsigned int d = 0; d < m->n_domains; d++) {
+		double sum = 0, most = 0, still_s = 0;
+		size_t n = 0;
+
+		for (size_t i = 0; i < m->n; i++) {
+			const struct merge_run *r = &m->runs[i];
+
+			if (r->left_out || isnan(r->untold[d]))
+				continue;
+			sum += r->untold[d];
+			most = fmax(most, r->untold[d]);
+			still_s = fmax(still_s, r->still_s[d]);
+			n++;
+		}
+		report_untold_print(m->domains[d].name, n ? sum / n : 0, most, still_s);
+	}
+}
+
 /* Books of all runs that count. */
 static void print_books(const struct merge *m)
 {
@@ -192,6 +213,7 @@ void report_runs_print(const struct merge *m, const char *side)
 	       first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
 	       kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus)));
 	print_energy(m);
+	print_untold(m);
 	printf("# frequency  %s\n", first->frequency ? first->frequency : "none: no source was used");
 	print_runs(m);
 	print_books(m);
@@ -260,6 +282,14 @@ static struct json_object *run_json(const struct merge *m, const struct merge_ru
 	for (unsigned int d = 0; d < m->n_domains; d++)
 		json_object_array_add(list, json_object_new_uint64(r->readings[d]));
 	put(o, "distinct_readings", list);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < m->n_domains; d++)
+		json_object_array_add(list, output_json_real(r->untold[d]));
+	put(o, "untold_part", list);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < m->n_domains; d++)
+		json_object_array_add(list, output_json_real(r->still_s[d]));
+	put(o, "still_s", list);
 	put(o, "time_s", output_json_real(r->figures[MERGE_TIME]));
 	put(o, "energy_j", output_json_real(r->figures[MERGE_ENERGY]));
 	put(o, "power_w", output_json_real(r->figures[MERGE_POWER]));

@@ -80,14 +80,15 @@ static int members(struct output *out, const struct blocks *b, const struct toge
 }
 
 static const char no_domain[] = "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+static const char no_reading[] = "no reading tells the energy of most of its time; see the header's line untold";
 static const char no_interval[] = "no interval: fewer than two distinct readings";
 
 struct style {
 	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
 
-static int row(struct output *out, const struct blocks *b, const struct together *t, const struct together_vector *v,
-	       const struct style *s, bool system)
+static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct together *t,
+	       const struct together_vector *v, const struct style *s, bool system)
 {
 	int ret;
 
@@ -96,12 +97,14 @@ static int row(struct output *out, const struct blocks *b, const struct together
 	output_u64(out, v->ticks);
 	columns_value(out, &v->time_s, 1, s->time, NULL, NULL);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
-		columns_value(out, &v->energy[d].j, 1, s->energy[d], no_domain, no_interval);
+		const char *no_energy = profile_readings(p, d) ? no_reading : no_domain;
+
+		columns_value(out, &v->energy[d].j, 1, s->energy[d], no_energy, no_interval);
 		if (isnan(v->energy[d].j.v))
 			output_none(out, NULL);
 		else
 			output_real(out, 100 * v->energy[d].j.v / t->total_j[d].v, 1);
-		columns_value(out, &v->energy[d].w, 1, s->power[d], no_domain, no_interval);
+		columns_value(out, &v->energy[d].w, 1, s->power[d], no_energy, no_interval);
 	}
 	output_real(out, b->n_domains ? v->energy[0].purity : NAN, 3);
 	/* of CPUs that ran something else nobody knows what */
@@ -177,7 +180,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 			continue;
 		}
 		mixed |= b->n_domains && t.vectors[i].energy[0].purity < REPORT_PURE;
-		ret = row(out, b, &t, &t.vectors[i], &s, opt->system);
+		ret = row(out, b, p, &t, &t.vectors[i], &s, opt->system);
 	}
 	if (out)
 		output_close(out, head, "rows");

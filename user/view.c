@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "cmd.h"
 #include "grow.h"
@@ -21,6 +22,7 @@ struct view_object {
 	struct kjoule_elf *elf;
 	int error;		/* why there is none */
 	bool nameless;		/* a function that was met has no name */
+	bool newer;		/* than the recording, and nothing else tells which file was recorded */
 };
 
 static const char unknown[] = "[unknown]";
@@ -153,8 +155,21 @@ const char *view_vdso(struct view *v)
 	return v->vdso;
 }
 
+/* Was a file written after the recording had ended? */
+static bool is_newer(const struct view *v, const char *file)
+{
+	const struct kjoule_meta *meta = &v->rec.meta;
+	uint64_t ended_ns = meta->wall_ns;
+	struct stat st;
+
+	if (v->rec.ended && v->rec.end.stop_ns > meta->clock_ns)
+		ended_ns += v->rec.end.stop_ns - meta->clock_ns;
+	return !stat(file, &st) && st.st_mtim.tv_sec >= 0 && (uint64_t)st.st_mtim.tv_sec > ended_ns / 1000000000ull;
+}
+
 static struct view_object *object(struct view *v, const char *path)
 {
+	const char *build_id;
 	uint64_t hash = kjoule_index_hash(0, path);
 	struct view_object *o;
 	size_t probe = 0;
@@ -177,8 +192,9 @@ static struct view_object *object(struct view *v, const char *path)
 	}
 	o->path = name;
 	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ? NULL : name;
-	o->error = o->file ? kjoule_elf_open(o->file, kjoule_build_ids_find(v->rec.build_ids, path), &o->elf) :
-		   -ENODATA;	/* //anon: no file */
+	build_id = kjoule_build_ids_find(v->rec.build_ids, path);
+	o->error = o->file ? kjoule_elf_open(o->file, build_id, &o->elf) : -ENODATA;	/* //anon: no file */
+	o->newer = o->elf && o->file == name && !build_id && is_newer(v, name);
 	return o;
 }
 
@@ -391,6 +407,15 @@ const char *view_missing(const struct view *v, size_t *i, int *error)
 		*error = o->elf ? -ENOMSG : o->error;
 		return o->path;
 	}
+	/* these may be there already, and this is to be said as well */
+	for (; *i < 2 * v->n_objects; ++*i) {
+		const struct view_object *o = &v->objects[*i - v->n_objects];
+
+		if (!o->newer)
+			continue;
+		*error = VIEW_NEWER;
+		return o->path;
+	}
 	return NULL;
 }
 
@@ -403,6 +428,8 @@ const char *view_why_missing(int error)
 		return "no symbols: it is not the file that was recorded: its build id is another one";
 	case -ENODATA:
 		return "no symbols: it has none; install its debug symbols or build it without stripping";
+	case VIEW_NEWER:
+		return "it has no build id and is newer than the recording: whether it is the file that was recorded can not be told, and names may be wrong";
 	case -ENOMSG:
 		return "no symbols for some functions, which are shown by their addresses; install its debug symbols or build it without stripping";
 	default:
@@ -456,13 +483,15 @@ static int by_path(const void *a, const void *b)
 {
 	const struct missing *x = a, *y = b;
 
-	return strcmp(x->path, y->path);
+	int order = strcmp(x->path, y->path);
+
+	return order ? order : (x->error > y->error) - (x->error < y->error);
 }
 
 /* In an order that does not depend on which of them was met first: samples may come CPU by CPU, or from all in turns. */
 int view_complain(const struct view *v, const char *path)
 {
-	struct missing *all = calloc(v->n_objects + 1, sizeof(*all)), one;
+	struct missing *all = calloc(2 * v->n_objects + 1, sizeof(*all)), one;
 	int code = view_complain_file(v, path);
 	size_t n = 0;
 

@@ -157,7 +157,13 @@ double view_duration_s(const struct view *v);
 struct kjoule_cpu_stats view_books(const struct view *v);
 /** view_comm() - name of a thread, "[unknown]" if never told */
 const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
-/** view_missing() - the next object from *@i on without symbols, or with functions that have no name, and why; NULL if there is none */
+/* Not without symbols, but nobody knows whether they are those of what was recorded. */
+#define VIEW_NEWER	(-ETIME)
+
+/**
+ * view_missing() - the next object from *@i on without symbols, with functions that have no name, or that may be another
+ * file, and why; one may be both. NULL if there is none
+ */
 const char *view_missing(const struct view *v, size_t *i, int *error);
 /**
  * view_complain() - say on standard error what is wrong with the file

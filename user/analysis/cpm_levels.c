@@ -25,6 +25,13 @@
 /* Refinement that does not come to an end may still move so many times its last step. */
 #define REST_MOST	100.0
 
+/*
+ * A window without a known energy, before the first move or after the last, that is so many known ones long is no end of a
+ * recording, but a counter that stopped: what has less than such a part of its ticks in known windows has no energy then.
+ */
+#define STOPPED		8
+#define TOLD_LEAST	0.5
+
 /* What a part of a window, or a group's share of it, comes to. */
 struct amount {
 	double uj[CPM_STEPS];	/* with the shares of each step */
@@ -36,6 +43,7 @@ struct amount {
 struct sums {
 	double uj[CPM_STEPS];
 	double ticks, own;
+	double told;		/* of the ticks, in known windows */
 	uint64_t windows;	/* known ones it has a part in */
 	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
 	struct amount w;	/* of the window at hand */
@@ -83,6 +91,7 @@ struct levels {
 	double *members_share;	/* of each vector's members, where these are always the same */
 	struct share *shares;	/* of the window at hand */
 	size_t n_shares, room;
+	uint64_t told, longest;	/* ticks of all known windows, and of the longest that is not known */
 	/* where there are crowds to be divided, what ran: the next event, if there is @more, and up to where they were used */
 	bool crowds, more;
 	struct cpm_events e;
@@ -345,8 +354,10 @@ static int sum_window(struct levels *l, const struct cpm_window *win)
 				s->uj[k] += s->w.uj[k];
 			s->ticks += s->w.ticks;
 			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
-			if (win->known)
+			if (win->known) {
+				s->told += s->w.ticks;
 				add_residual(s);
+			}
 			s->touched = false;
 			memset(&s->w, 0, sizeof(s->w));
 		}
@@ -381,13 +392,18 @@ static void conclude_variance(const struct sums *s, struct cpm_group *g)
 	g->variance = squares / (n - 1) * n / 2 / (1 - 2. / n);
 }
 
-static void conclude(const struct sums *s, unsigned int steps, struct cpm_group *g)
+static void conclude(const struct levels *l, const struct sums *s, struct cpm_group *g)
 {
 	memset(g, 0, sizeof(*g));
-	g->uj = s->uj[steps - 1];
+	g->uj = s->uj[l->d->steps - 1];
 	g->readings = s->windows;
 	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
 	conclude_variance(s, g);
+	/* no window tells how far the rest is off: as far as all of it is that they do tell, which goes with it */
+	if (s->told > 0 && s->told < s->ticks)
+		g->variance *= pow(s->ticks / s->told, 2);
+	if (s->told < TOLD_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->told && !l->d->all_fitted)
+		g->uj = NAN;
 }
 
 /*
@@ -481,10 +497,16 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 			break;
 		ret = cpm_windows_begin(l->d, &c);
 		while (!ret && cpm_windows_next(&c)) {
-			if (pass)
+			uint64_t ticks = c.w.to - c.w.from;
+
+			if (pass) {
 				ret = sum_window(l, &c.w);
-			else if (c.w.known)
+			} else if (c.w.known) {
 				count_window(l, &c);
+				l->told += ticks;
+			} else {
+				l->longest = ticks > l->longest ? ticks : l->longest;
+			}
 		}
 		cpm_windows_end(&c);
 		if (l->crowds)
@@ -492,7 +514,7 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 	}
 	for (size_t i = 0; l->adding && i < l->n; i++) {
 		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
-			conclude(&l->adding[i].sums[g], l->d->steps, &levels[i].out[g]);
+			conclude(l, &l->adding[i].sums[g], &levels[i].out[g]);
 		if (!ret)
 			conclude_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
 		free(l->adding[i].sums);

@@ -28,6 +28,13 @@ double edge_irq_part(const struct edge_input *in)
 	return isnan(in->irq_w) ? 0 : in->tick + in->other * (1 - in->tick);
 }
 
+double edge_irq_off(const struct edge_input *in, double w)
+{
+	double part = edge_irq_part(in);
+
+	return part < 1 && part > 0 ? in->irq_error * part / (1 - part) * (in->irq_w - w) : 0;
+}
+
 /* How much there is of each vector in the windows. */
 struct survey {
 	struct edge_vector *v;
@@ -117,13 +124,12 @@ static int choose(const struct edge_input *in, struct edge_vector *v, double ns,
  * them and below.
  */
 static struct value power_of(const struct edge_input *in, const struct edge_result *r, double uw,
-			     double variance, double pull, double dof)
+			     double variance, double pull, double dof, double *own_w)
 {
-	double part = edge_irq_part(in), w = uw * 1e-6;
-	double off = interval_t(dof) * hypot(sqrt(variance), pull / sqrt(3)) * 1e-6;
-	double irq = part < 1 && part > 0 ? in->irq_error * part / (1 - part) * fabs(in->irq_w - w) : 0;
+	double w = uw * 1e-6, off;
 
-	off = hypot(hypot(off, r->spin_w.hi - r->spin_w.v), irq);
+	*own_w = interval_t(dof) * hypot(sqrt(variance), pull / sqrt(3)) * 1e-6;
+	off = hypot(hypot(*own_w, r->spin_w.hi - r->spin_w.v), edge_irq_off(in, w));
 	return (struct value){ w, w - off, w + off };
 }
 
@@ -132,7 +138,7 @@ static struct value power_of(const struct edge_input *in, const struct edge_resu
  * part in.
  */
 static struct value unknown_power(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
-				  const struct edge_result *r, double dof)
+				  struct edge_result *r, double dof)
 {
 	double part[EDGE_COLUMNS_MOST] = { 0 }, all = 0, uw = 0, variance = 0, pull = 0;
 
@@ -160,7 +166,7 @@ static struct value unknown_power(const struct edge_input *in, const struct edge
 		}
 	}
 	variance *= (double)s->rows / (s->rows - s->n);
-	return power_of(in, r, uw, fmax(variance, 0), pull, dof);
+	return power_of(in, r, uw, fmax(variance, 0), pull, dof, &r->unknown_own_w);
 }
 
 static void conclude(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
@@ -180,7 +186,7 @@ static void conclude(const struct edge_input *in, const struct edge_vector *v, c
 			r->why[i] = EDGE_ALIKE;
 		if (r->why[i] == EDGE_KNOWN)
 			r->w[i] = power_of(in, r, gsl_vector_get(s->x, a), variance, edge_fit_pull(s, a),
-					   dof);
+					   dof, &r->own_w[i]);
 		/* nothing draws less than nothing */
 		if (r->w[i].hi < 0) {
 			r->w[i] = (struct value){ NAN, NAN, NAN };
@@ -279,11 +285,12 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 	memset(r, 0, sizeof(*r));
 	r->n_vectors = in->vectors->n_vectors;
 	r->w = malloc((r->n_vectors + 1) * sizeof(*r->w));
+	r->own_w = calloc(r->n_vectors + 1, sizeof(*r->own_w));
 	r->why = calloc(r->n_vectors + 1, sizeof(*r->why));
 	r->ticks = calloc(r->n_vectors + 1, sizeof(*r->ticks));
 	for (uint32_t i = 0; r->w && i < r->n_vectors; i++)
 		r->w[i] = (struct value){ NAN, NAN, NAN };
-	if (v && r->w && r->why && r->ticks)
+	if (v && r->w && r->own_w && r->why && r->ticks)
 		ret = learn_spin(in, r);
 	if (!ret)
 		ret = edge_story_tell(in, &st);
@@ -313,6 +320,7 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 void edge_free(struct edge_result *r)
 {
 	free(r->w);
+	free(r->own_w);
 	free(r->why);
 	free(r->ticks);
 	memset(r, 0, sizeof(*r));

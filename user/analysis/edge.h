@@ -36,6 +36,7 @@ struct edge_window {
  * @tick:	part of a busy CPU's time that its ticks take, and @other, of the rest, other interrupts
  * @irq_w:	power meanwhile; NAN: not known, then that of the code they interrupt
  * @irq_error:	how far off these may be, as a part of them
+ * @ticks_most:	that are looked at; 0: EDGE_TICKS_MOST
  */
 struct edge_input {
 	const struct kjoule_session_info *session;
@@ -44,7 +45,11 @@ struct edge_input {
 	size_t n_windows;
 	double tick, other;
 	double irq_w, irq_error;
+	size_t ticks_most;
 };
+
+/* Ticks of a recording that the model looks at, of 16 bytes each: half an hour at 10 kHz. */
+#define EDGE_TICKS_MOST	(1u << 24)
 
 /* Fewer windows than this with a vector in them, or less of its time, say nothing of its power. */
 #define EDGE_WINDOWS_LEAST	30
@@ -70,6 +75,8 @@ enum edge_why {
  * @residual_uj: standard deviation of the windows from the model
  * @n_vectors:	as in the vectors
  * @w:		power of each vector without interrupts, with its interval; NAN where it is not known
+ * @own_w,@unknown_own_w: half of that of @w and @unknown_w as far as it is its own: what spinning draws is as far off for all
+ *		of them, and so are interrupts, see edge_irq_off()
  * @why:	enum edge_why of each
  * @ticks:	mean length of each one's runs, in intervals
  */
@@ -77,9 +84,11 @@ struct edge_result {
 	struct value spin_w;
 	size_t windows, spins, wild, wild_spins;
 	struct value unknown_w;
+	double unknown_own_w;
 	double extra_uj, residual_uj;
 	uint32_t n_vectors;
 	struct value *w;
+	double *own_w;
 	uint8_t *why;
 	double *ticks;
 };
@@ -93,11 +102,13 @@ struct edge_result {
  * interval and more, so that ticks and blocks do not keep step. The intervals are of the sandwich
  * kind, and have in them what is not known of the spinning and of the interrupts.
  *
- * Return: 0; -ENODATA with too few windows, or none of held CPUs alone; -ENOMEM
+ * Return: 0; -ENODATA with too few windows, or none of held CPUs alone; -EFBIG with more ticks than are looked at; -ENOMEM
  */
 int edge_solve(const struct edge_input *in, struct edge_result *r);
 void edge_free(struct edge_result *r);
 /** edge_irq_part() - part of a busy CPU's time that interrupts take, 0 where their power is not known */
 double edge_irq_part(const struct edge_input *in);
+/** edge_irq_off() - watts by which a power of @w is off if interrupts take as much more as they may, see @irq_error */
+double edge_irq_off(const struct edge_input *in, double w);
 
 #endif /* KJOULE_EDGE_H */

@@ -44,30 +44,82 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
 	d->all_fitted = true;
 }
 
-/* What a group has of one vector. */
+/*
+ * How far off a group is, in microjoules. Its vectors are by themselves, but for those of unknown power, which have one
+ * together; by what spinning draws and interrupts take they are all off the same way.
+ */
+struct off {
+	double squares, spin, irq;
+	/* ticks of the vector at hand, and of all of unknown power */
+	uint32_t vector;
+	double ticks, unknown, all;
+};
+
+/* All groups. */
+struct adding {
+	const struct edge_input *in;
+	const struct edge_result *r;
+	uint32_t held;
+	struct off *off;	/* of each */
+	double unknown;		/* ticks of vectors of unknown power, and of each block in them */
+	double *of_block;
+	bool lone;		/* nearly all of them are one block's */
+};
+
+#define NO_BLOCK	UINT32_MAX
+
+/* What a group has of one vector, because of a block. */
 struct part {
-	uint32_t group;
+	uint32_t group, block;
 	double ticks;
 };
 
-static void add_part(const struct edge_input *in, const struct edge_result *r, uint32_t vector, uint32_t held,
-		     const struct part *part, double *unknown, double *unknown_all, double *all, struct cpm_group *groups)
+static void end_vector(const struct adding *a, struct off *o)
 {
-	double off;
+	if (o->ticks > 0)
+		o->squares += pow(o->ticks * 1e6 * tick_s(a->in) * a->r->own_w[o->vector], 2);
+	o->ticks = 0;
+}
 
-	all[part->group] += part->ticks;
-	if (is_held(in->vectors, vector, held)) {
-		off = r->spin_w.hi - r->spin_w.v;
+/* Those of one vector follow each other. */
+static void add_part(struct adding *a, uint32_t vector, const struct part *part)
+{
+	struct off *o = &a->off[part->group];
+	double uj_per_w = part->ticks * 1e6 * tick_s(a->in), spin_w = a->r->spin_w.hi - a->r->spin_w.v;
+
+	o->all += part->ticks;
+	o->spin += uj_per_w * spin_w;
+	if (is_held(a->in->vectors, vector, a->held))
+		return;
+	if (o->vector != vector)
+		end_vector(a, o);
+	o->vector = vector;
+	if (a->r->why[vector] == EDGE_KNOWN) {
+		o->ticks += part->ticks;
 	} else {
-		off = power_of(r, vector)->hi - power_of(r, vector)->v;
-		if (r->why[vector] != EDGE_KNOWN) {
-			unknown[part->group] += part->ticks;
-			*unknown_all += part->ticks;
-		}
+		o->unknown += part->ticks;
+		a->unknown += part->ticks;
+		if (part->block != NO_BLOCK)
+			a->of_block[part->block] += part->ticks;
 	}
+	if (!isnan(power_of(a->r, vector)->v))
+		o->irq += uj_per_w * edge_irq_off(a->in, power_of(a->r, vector)->v);
+}
+
+static void conclude(const struct adding *a, struct off *o, struct cpm_group *g)
+{
+	end_vector(a, o);
+	if (o->unknown > 0 && !isnan(a->r->unknown_w.v))
+		o->squares += pow(o->unknown * 1e6 * tick_s(a->in) * a->r->unknown_own_w, 2);
+	/* of all of them together the power is known: the others' may be nothing or twice as much */
+	if (o->unknown > EDGE_UNKNOWN_MOST * o->all && !isnan(a->r->unknown_w.v))
+		o->squares += pow((a->unknown - o->unknown) * 1e6 * tick_s(a->in) * a->r->unknown_w.v, 2);
 	/* half of a 95 % interval is two standard deviations, nearly */
-	if (!isnan(off))
-		groups[part->group].variance += pow(part->ticks * 1e6 * tick_s(in) * off / 1.96, 2);
+	g->variance = (o->squares + o->spin * o->spin + o->irq * o->irq) / (1.96 * 1.96);
+	/* no half of them is all; and of a single one it is not known, but of what it is a part of */
+	if (o->unknown > EDGE_UNKNOWN_MOST * o->all &&
+	    (o->unknown < EDGE_UNKNOWN_ALL * a->unknown || (a->lone && o->unknown > o->all / 2)))
+		g->uj = NAN;
 }
 
 /* Of the ticks of each crowd, how many are each group's: @ticks, a row of all groups for each of them. Return: 0 or -ENOMEM */
@@ -94,20 +146,32 @@ static int share_crowds(const struct cpm_vectors *v, const struct cpm_domain *d,
 	return ret;
 }
 
+/* The blocks there are: beyond the last of any vector. */
+static uint32_t count_blocks(const struct cpm_vectors *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t m = 0; m < v->first[v->n_vectors]; m++)
+		n = v->members[m] >= n ? v->members[m] + 1 : n;
+	return n;
+}
+
 int edge_groups(const struct edge_input *in, const struct edge_result *r, const struct cpm_domain *d,
 		const uint32_t *group_of, uint32_t silent_group, uint32_t held, uint32_t n_groups,
 		struct cpm_group *groups)
 {
+	struct adding a = { .in = in, .r = r, .held = held, .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
 	const struct cpm_vectors *v = in->vectors;
+	uint32_t n_blocks = count_blocks(v);
 	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
-	double *unknown = calloc(n_groups + 1ul, sizeof(*unknown));
-	double *all = calloc(n_groups + 1ul, sizeof(*all)), unknown_all = 0;
 	size_t n_crowds = cpm_has_crowds(v) ? v->n_vectors - v->first_crowd : 0;
 	double *crowds = calloc(n_crowds * n_groups + 1, sizeof(*crowds));
-	int ret = count && unknown && all && crowds ? cpm_counts(d, count) : -ENOMEM;
+	int ret;
+
+	a.of_block = calloc(n_blocks + 1ul, sizeof(*a.of_block));
+	ret = count && a.off && a.of_block && crowds ? cpm_counts(d, count) : -ENOMEM;
 
 	for (uint32_t g = 0; g < n_groups && !ret; g++) {
-		groups[g].variance = 0;
 		groups[g].bias_uj = 0;
 		groups[g].purity = NAN;
 		groups[g].readings = r->windows;
@@ -117,26 +181,23 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 		struct cpm_sharing s = cpm_share(v, d, i, d->uj_per_tick[i]);
 
 		if (!s.n)
-			add_part(in, r, i, held, &(struct part){ silent_group, count[i] }, unknown, &unknown_all, all,
-				 groups);
+			add_part(&a, i, &(struct part){ silent_group, NO_BLOCK, count[i] });
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			add_part(in, r, i, held,
-				 &(struct part){ group_of[v->members[m]], count[i] * cpm_share_of(v, d, &s, v->members[m]) },
-				 unknown, &unknown_all, all, groups);
+			add_part(&a, i, &(struct part){ group_of[v->members[m]], v->members[m],
+							count[i] * cpm_share_of(v, d, &s, v->members[m]) });
 	}
 	if (!ret && n_crowds)
 		ret = share_crowds(v, d, group_of, silent_group, n_groups, crowds);
 	for (size_t i = 0; i < n_crowds && !ret; i++)
 		for (uint32_t g = 0; g < n_groups; g++)
-			add_part(in, r, v->first_crowd + i, held, &(struct part){ g, crowds[i * n_groups + g] }, unknown,
-				 &unknown_all, all, groups);
+			add_part(&a, v->first_crowd + i, &(struct part){ g, NO_BLOCK, crowds[i * n_groups + g] });
+	for (uint32_t b = 0; b < n_blocks && !ret; b++)
+		a.lone |= a.of_block[b] > EDGE_UNKNOWN_ALL * a.unknown;
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		/* of all of them together the power is known */
-		if (unknown[g] > EDGE_UNKNOWN_MOST * all[g] && unknown[g] < unknown_all / 2)
-			groups[g].uj = NAN;
+		conclude(&a, &a.off[g], &groups[g]);
 	free(count);
 	free(crowds);
-	free(unknown);
-	free(all);
+	free(a.off);
+	free(a.of_block);
 	return ret;
 }

@@ -18,10 +18,17 @@ void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32
 /* A group has no energy when the power of more than this part of its ticks is not known. */
 #define EDGE_UNKNOWN_MOST	0.05
 
+/*
+ * Unless it has this part of all such ticks, and more than one block they are of: the power of all of them together is known,
+ * to what the rest of them may draw.
+ */
+#define EDGE_UNKNOWN_ALL	0.9
+
 /**
  * edge_groups() - what cpm_groups() says of groups, with what is known of the powers
  *
- * Each power is off by itself: the covariances, which are negative between blocks that take turns, are left out.
+ * Each power is off by itself, but for what spinning and interrupts make all of them off by: the covariances, which are
+ * negative between blocks that take turns, are left out.
  *
  * Return: 0 or -ENOMEM
  */

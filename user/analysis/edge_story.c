@@ -10,9 +10,6 @@
 #include "kjoule.h"
 #include "timeline.h"
 
-/* Ticks of a recording that the model looks at, at most: some hours of the highest rate. */
-#define SEEN_MOST	(1u << 27)
-
 /* @more: there is an event. Ticks are asked for in their order. */
 static uint32_t vector_at(struct cpm_events *event, bool *more, uint64_t tick)
 {
@@ -21,10 +18,10 @@ static uint32_t vector_at(struct cpm_events *event, bool *more, uint64_t tick)
 	return *more && event->tick <= tick ? event->vector : CPM_SILENT;
 }
 
-static int see(struct edge_story *st, double at, uint32_t vector, size_t *room)
+static int see(const struct edge_input *in, struct edge_story *st, double at, uint32_t vector, size_t *room)
 {
-	if (st->n_seen == SEEN_MOST)
-		return -ENODATA;
+	if (st->n_seen == (in->ticks_most ? in->ticks_most : EDGE_TICKS_MOST))
+		return -EFBIG;
 	if (st->n_seen == *room) {
 		size_t more = *room ? 2 * *room : 4096;
 		struct edge_seen *seen = realloc(st->seen, more * sizeof(*seen));
@@ -58,14 +55,14 @@ int edge_story_tell(const struct edge_input *in, struct edge_story *st)
 
 		/* up to the search for the edge, and after it */
 		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
-			ret = see(st, (double)(due - in->windows[0].from_ns - held),
+			ret = see(in, st, (double)(due - in->windows[0].from_ns - held),
 				  vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->from_ns)
 			tick = timeline_first(s, w->from_ns);
 		held += j ? w->from_ns - w->seek_ns : 0;
 		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - held);
 		for (; (due = timeline_due(s, tick)) < w->b_ns && !ret; tick++)
-			ret = see(st, (double)(due - in->windows[0].from_ns - held),
+			ret = see(in, st, (double)(due - in->windows[0].from_ns - held),
 				  vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->b_ns + w->held_ns)
 			tick = timeline_first(s, w->b_ns + w->held_ns);
@@ -86,8 +83,17 @@ void edge_story_count(const struct edge_story *st, struct edge_vector *v)
 int edge_story_changes(struct edge_story *st, const struct edge_vector *v, uint32_t n_vectors)
 {
 	const struct edge_seen *before = NULL;
+	size_t n = 0;
 
-	st->changes = calloc(st->n_seen + 1, sizeof(*st->changes));
+	/* there are far fewer than ticks */
+	for (size_t i = 0; i < st->n_seen; i++) {
+		if (!v[st->seen[i].vector].major)
+			continue;
+		n += before && before->vector != st->seen[i].vector;
+		before = &st->seen[i];
+	}
+	before = NULL;
+	st->changes = calloc(n + 1, sizeof(*st->changes));
 	if (!st->changes)
 		return -ENOMEM;
 	for (size_t i = 0; i < st->n_seen; i++) {

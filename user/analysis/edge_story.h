@@ -45,7 +45,7 @@ struct edge_walk {
 /**
  * edge_story_tell() - ticks from the first window to the last, those in holds left out
  * @st:		out: edge_story_free(), also after a failure
- * Return: 0; -ENODATA: more ticks than can be looked at; -ENOMEM
+ * Return: 0; -EFBIG: more ticks than are looked at; -ENOMEM
  */
 int edge_story_tell(const struct edge_input *in, struct edge_story *st);
 void edge_story_free(struct edge_story *st);

@@ -15,6 +15,9 @@
 #include "edge_groups.h"
 #include "profile_inside.h"
 
+/* A counter that stands for so many times as long as it usually did is told of. */
+#define STILL	20
+
 double profile_calibration_error(const struct profile_input *in)
 {
 	return fmax(in->calibration_error, PROFILE_CALIBRATION_ERROR);
@@ -108,8 +111,9 @@ static int solve_edges(const struct profile_input *in, size_t p, unsigned int do
 	}
 	e->tick /= n ? n : 1;
 	ret = edge_solve(e, &s->edge);
+	s->too_many = ret == -EFBIG;
 	if (ret)
-		return ret == -ENODATA ? 0 : ret;
+		return ret == -ENODATA || ret == -EFBIG ? 0 : ret;
 	s->edged = true;
 	s->known[domain] = true;
 	edge_apply(e, &s->edge, in->held, &s->domain[domain]);
@@ -287,6 +291,11 @@ const struct edge_result *profile_edge(const struct profile *p, size_t package)
 	return p->packages[package].edged ? &p->packages[package].edge : NULL;
 }
 
+bool profile_edge_too_many(const struct profile *p, size_t package)
+{
+	return p->packages[package].too_many;
+}
+
 unsigned int profile_cpus(const struct profile *p, size_t package)
 {
 	unsigned int n = 0;
@@ -304,6 +313,61 @@ uint64_t profile_readings(const struct profile *p, unsigned int domain)
 		if (p->packages[i].known[domain])
 			n += p->packages[i].domain[domain].known;
 	return n;
+}
+
+/* The ends of windows whose energy is known, as cpm_windows.c makes them. Return: ticks between them */
+static uint64_t told_ticks(const struct cpm_reading *r, size_t n)
+{
+	size_t second = 0;
+
+	while (second + 1 < n && r[second].tick == r[0].tick)
+		second++;
+	return r[n - 1].tick - (r[second].tick < r[n - 1].tick ? r[second].tick : r[0].tick);
+}
+
+double profile_untold(const struct profile *p, unsigned int domain)
+{
+	double told = 0, all = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++) {
+		const struct profile_package *package = &p->in->packages[i];
+		size_t n = package->n_readings[domain];
+
+		if (!p->packages[i].known[domain] || p->packages[i].edged)
+			continue;
+		told += told_ticks(package->readings[domain], n);
+		all += fmax(p->in->end_tick, package->readings[domain][n - 1].tick);
+	}
+	return all > 0 ? 1 - told / all : NAN;
+}
+
+/* Ticks since the last move, if they are many against those between two of them. */
+static uint64_t still_ticks(const struct cpm_reading *r, size_t n)
+{
+	uint64_t moves = 0, still;
+	size_t last = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if (r[i].uj == r[i - 1].uj)
+			continue;
+		moves++;
+		last = i;
+	}
+	still = r[n - 1].tick - r[last].tick;
+	return moves && still * moves > STILL * (r[last].tick - r[0].tick) ? still : 0;
+}
+
+double profile_still_s(const struct profile *p, unsigned int domain)
+{
+	uint64_t most = 0, still;
+
+	for (size_t i = 0; i < p->in->n_packages; i++) {
+		if (!p->packages[i].known[domain] || p->packages[i].edged)
+			continue;
+		still = still_ticks(p->in->packages[i].readings[domain], p->in->packages[i].n_readings[domain]);
+		most = still > most ? still : most;
+	}
+	return most * 1e-9 * p->in->interval_ns;
 }
 
 double profile_parallel(const struct profile *p)

@@ -121,7 +121,7 @@ struct profile_input {
  * @w,@net_w:	watts
  * @ticks_j,@other_j: parts of @j that kjoule's ticks and other interrupts spent
  * @readings:	distinct ones
- * @purity:	see struct cpm_group; NAN: it is no matter with this model
+ * @purity:	see struct cpm_group; NAN: it is no matter with this model, or the energy is not known
  *
  * What the intervals are made of besides the time's, for whoever puts recordings together (runs.h):
  *
@@ -197,6 +197,8 @@ const struct cpm_domain *profile_domain(const struct profile *p, size_t package,
 const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain);
 /** profile_edge() - what the windows of a package say; NULL if nothing */
 const struct edge_result *profile_edge(const struct profile *p, size_t package);
+/** profile_edge_too_many() - nothing, because there are more than EDGE_TICKS_MOST ticks? */
+bool profile_edge_too_many(const struct profile *p, size_t package);
 /** profile_cpus() - of a package */
 unsigned int profile_cpus(const struct profile *p, size_t package);
 /** profile_unknown() - an energy of which nothing is known: no figure of it is a number */
@@ -210,6 +212,16 @@ void profile_net(struct profile_group *g, unsigned int n_domains);
 void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 /** profile_readings() - distinct readings of a domain, all packages */
 uint64_t profile_readings(const struct profile *p, unsigned int domain);
+/**
+ * profile_untold() - part of the time, 0 to 1, whose energy in a domain is in no reading: before the counter's first move and
+ * after its last. NAN: nothing is known of the domain, or it is told by edge windows
+ */
+double profile_untold(const struct profile *p, unsigned int domain);
+/**
+ * profile_still_s() - for how long a domain's counter was read at the end and said the same, which is taken for no energy; 0:
+ * not for much longer than it usually did
+ */
+double profile_still_s(const struct profile *p, unsigned int domain);
 /** profile_parallel() - part of the busy ticks at which several CPUs of a package were busy */
 double profile_parallel(const struct profile *p);
 /** profile_crowded() - part of the busy ticks at which more different blocks ran together than could be kept, see cpm.h */

@@ -61,7 +61,7 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 	double residual = 0, below, above, j = s->uj * 1e-6 * left, bias = s->bias * 1e-6 * left;
 
 	e->readings = s->readings;
-	e->purity = s->uj > 0 ? s->own / s->uj : 0;
+	e->purity = s->uj > 0 ? s->own / s->uj : isnan(s->uj) ? NAN : 0;
 	e->net_j = (struct value){ j, NAN, NAN };
 	e->net_w = (struct value){ time->v > 0 ? j / time->v : NAN, NAN, NAN };
 	e->residual_j = s->vague ? NAN : sqrt(s->variance) * 1e-6 * left;
@@ -118,7 +118,7 @@ void profile_unknown(struct profile_energy *e)
 {
 	memset(e, 0, sizeof(*e));
 	e->j = e->net_j = e->w = e->net_w = (struct value){ NAN, NAN, NAN };
-	e->residual_j = e->ticks_j = e->other_j = NAN;
+	e->residual_j = e->ticks_j = e->other_j = e->purity = NAN;
 }
 
 /* A group more for blocks that are in none. */

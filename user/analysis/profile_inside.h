@@ -17,6 +17,7 @@ struct solved {
 	bool fitted[PROFILE_DOMAINS];
 	struct fit fit[PROFILE_DOMAINS];
 	bool edged;		/* @edge of @edge_input was solved */
+	bool too_many;		/* ticks for it */
 	struct edge_input edge_input;
 	struct edge_result edge;
 };

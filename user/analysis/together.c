@@ -140,11 +140,19 @@ static int times(const struct work *w, struct together_vector *out)
 	return ret;
 }
 
+static const struct profile_energy not_known = {
+	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN },
+	.purity = NAN };
+
 /* Relative errors of time and power are added as squares, as for blocks. */
 static void conclude(const struct cpm_group *g, const struct value *time, struct profile_energy *e)
 {
 	double j = g->uj * 1e-6, residual, bias = g->bias_uj * 1e-6;
 
+	if (isnan(j)) {
+		*e = not_known;
+		return;
+	}
 	e->readings = g->readings;
 	e->purity = g->purity;
 	e->j = (struct value){ j, NAN, NAN };
@@ -157,9 +165,6 @@ static void conclude(const struct cpm_group *g, const struct value *time, struct
 	e->w.lo = fmax(e->w.v - (residual + bias) / time->v, 0);
 	e->w.hi = e->w.v + (residual + bias) / time->v;
 }
-
-static const struct profile_energy not_known = {
-	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN } };
 
 /* The energies of a solved domain by groups of vectors, with the mixture model if the profile has it. */
 static int add_up(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
@@ -208,7 +213,8 @@ static int energies(const struct work *w, struct together *t, struct together_ve
 		}
 		for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
 			conclude(&groups[g], &out[g].time_s, &out[g].energy[d]);
-			t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) + groups[g].uj * 1e-6;
+			if (!isnan(groups[g].uj))
+				t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) + groups[g].uj * 1e-6;
 		}
 	}
 	free(groups);

@@ -27,6 +27,7 @@ struct kjoule_build_ids {
 	struct {
 		char *path;
 		char hex[KJOULE_BUILD_ID_HEX];
+		bool looked;	/* it has that one, or none, whatever lies there later */
 	} *list;
 };
 
@@ -126,22 +127,38 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 		free(ids->list[ids->n].path);
 		return -ENOMEM;
 	}
+	ids->list[ids->n].looked = false;
 	snprintf(ids->list[ids->n++].hex, KJOULE_BUILD_ID_HEX, "%s", hex ? hex : "");
 	return 0;
 }
 
+static void look(struct kjoule_build_ids *ids, size_t i)
+{
+	const char *path = ids->list[i].path;
+
+	if (ids->list[i].hex[0] || ids->list[i].looked)
+		return;
+	ids->list[i].looked = true;
+	if (kjoule_vdso_is(path))
+		kjoule_vdso_build_id(ids->list[i].hex);
+	else if (path[0] == '/' && path[1] != '/')
+		kjoule_build_id(path, ids->list[i].hex);
+}
+
+int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path)
+{
+	size_t n = ids->n;
+	int ret = kjoule_build_ids_add(ids, path, NULL);
+
+	if (!ret && ids->n > n)
+		look(ids, n);
+	return ret;
+}
+
 void kjoule_build_ids_read(struct kjoule_build_ids *ids)
 {
-	for (size_t i = 0; i < ids->n; i++) {
-		const char *path = ids->list[i].path;
-
-		if (ids->list[i].hex[0])
-			continue;
-		if (kjoule_vdso_is(path))
-			kjoule_vdso_build_id(ids->list[i].hex);
-		else if (path[0] == '/' && path[1] != '/')
-			kjoule_build_id(path, ids->list[i].hex);
-	}
+	for (size_t i = 0; i < ids->n; i++)
+		look(ids, i);
 }
 
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)

@@ -26,7 +26,12 @@ struct kjoule_build_ids;
 struct kjoule_build_ids *kjoule_build_ids_new(void);
 /** kjoule_build_ids_add() - note a path; once is enough. Return: 0 or -ENOMEM */
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex);
-/** kjoule_build_ids_read() - look up those that have none yet */
+/**
+ * kjoule_build_ids_meet() - note a path that a process has just mapped, and which file that is: later it may be another one
+ * Return: 0 or -ENOMEM
+ */
+int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path);
+/** kjoule_build_ids_read() - look up those that nobody has looked for yet */
 void kjoule_build_ids_read(struct kjoule_build_ids *ids);
 /** kjoule_build_ids_find() - hex, or NULL */
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);

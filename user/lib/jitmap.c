@@ -151,17 +151,36 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
 	return 0;
 }
 
-/* Whoever may write in /tmp could name other people's code: the file is root's, ours or the process's own. */
-static bool is_trusted(uint32_t pid, const struct stat *st)
+int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner)
 {
 	struct stat process;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
-	return !st->st_uid || st->st_uid == geteuid() || (!stat(path, &process) && process.st_uid == st->st_uid);
+	if (stat(path, &process))
+		return -errno;
+	*owner = process.st_uid;
+	return 0;
 }
 
-static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const char *path)
+/*
+ * Whoever may write in /tmp could name other people's code: the file is root's, ours or the process's own. Return: 0; -EPERM;
+ * -ESRCH: the process is gone, and nobody knows whose it was
+ */
+static int is_distrusted(uint32_t pid, const uid_t *seen, const struct stat *st)
+{
+	uid_t now = 0;
+	int gone;
+
+	if (!st->st_uid || st->st_uid == geteuid() || (seen && *seen == st->st_uid))
+		return 0;
+	gone = kjoule_jitmaps_owner(pid, &now);
+	if (!gone && now == st->st_uid)
+		return 0;
+	return gone && !seen ? -ESRCH : -EPERM;
+}
+
+static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
@@ -172,8 +191,9 @@ static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const char *path
 
 	if (fd < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
-	ret = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) || !is_trusted(pid, &st) ? -EPERM :
-	      st.st_size > KJOULE_JITMAPS_MAX ? -EFBIG : 0;
+	ret = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EPERM : is_distrusted(pid, owner, &st);
+	if (!ret && st.st_size > KJOULE_JITMAPS_MAX)
+		ret = -EFBIG;
 	if (ret) {
 		close(fd);
 		return ret;
@@ -210,18 +230,18 @@ static uint32_t own_pid(uint32_t pid)
 	return own;
 }
 
-int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid)
+int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner)
 {
 	char path[96];
 	int ret;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map", pid, own_pid(pid));
-	ret = read_file(maps, pid, path);
+	ret = read_file(maps, pid, owner, path);
 	/* whose own files we may not even look for may have none */
 	if (ret != -ENOENT && ret != -EACCES)
 		return ret;
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
-	return read_file(maps, pid, path);
+	return read_file(maps, pid, owner, path);
 }
 
 const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t ip)

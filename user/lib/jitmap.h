@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Text of all processes in a recording, at most. */
 #define KJOULE_JITMAPS_MAX	(16u << 20)
@@ -32,14 +33,18 @@ bool kjoule_jitmaps_maybe(const char *path);
  * Return: 0 or -ENOMEM
  */
 int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *text, size_t len);
+/** kjoule_jitmaps_owner() - whose a process is, while there is one. Return: 0 or -errno */
+int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner);
 /**
  * kjoule_jitmaps_read() - the same from the process's own file
  * It is looked for in the process's own /tmp, by the number that it has there, while there is such
  * a process, and in ours.
  * Only what is root's, ours or the process's own is read.
- * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP it is not to be trusted; -EFBIG; -errno
+ * @owner:	whose the process was when it was seen: it may be gone. NULL: not known
+ * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP it is not to be trusted; -ESRCH whether it is can not be told any
+ * more; -EFBIG; -errno
  */
-int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid);
+int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner);
 /** kjoule_jitmaps_find() - the function around an address, or NULL */
 const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t ip);
 /** kjoule_jitmaps_encode() - a process for a recording; the caller's to free. NULL: no memory; "": it has none */

@@ -4,6 +4,7 @@
  * block that was never sampled or hardly ever, no source of energy or one that stood still, samples lost in the middle,
  * recordings of different programs, a program that is gone or another one by now.
  */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
+#include "looped.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -33,13 +36,15 @@ struct recipe {
 	const char *exe;		/* NULL: one that is not there */
 	const char *build_id;
 	bool no_source, still, lost;
+	uint32_t stops, stands;		/* from this tick on the counter is not read any more, or does not move; 0: never */
+	bool noise;			/* windows differ a little */
 	unsigned int few;		/* samples of a third block */
 	uint64_t at;			/* where the code is; 0: usual */
 };
 
 static const char *record(const char *name, const struct recipe *r)
 {
-	uint64_t base = r->at ? r->at : 0x10001000, uj[2] = { 0, 0 };
+	uint64_t base = r->at ? r->at : 0x10001000, uj[2] = { 0, 0 }, seed = 7, noise;
 	struct buffer b = { 0 };
 	struct kjoule_meta meta;
 
@@ -52,7 +57,7 @@ static const char *record(const char *name, const struct recipe *r)
 	for (uint32_t k = 0; k < TICKS; k++) {
 		bool rare = r->few && k % 500 == 250 && k / 500 < r->few, hot = k / 50 % 2;
 
-		if (k % 10 == 0 && !r->no_source)
+		if (k % 10 == 0 && !r->no_source && !(r->stops && k > r->stops))
 			put_energy(&b, k, 3, uj);
 		if (r->lost && k == TICKS / 2) {
 			put_lost(&b, k, 300, 300);
@@ -62,8 +67,11 @@ static const char *record(const char *name, const struct recipe *r)
 			continue;
 		}
 		put_sample(&b, k, rare ? base + 0x3000 : hot ? base + 0x1000 : base, KJOULE_SAMPLE_PRECISE, 1000000, 100);
-		uj[0] += r->still ? 0 : hot ? 3000 : 1000;
-		uj[1] += r->still ? 0 : hot ? 2000 : 500;
+		noise = r->noise ? rnd(&seed) % 200 : 0;
+		if (r->stands && k >= r->stands)
+			continue;
+		uj[0] += r->still ? 0 : (hot ? 3000 : 1000) + noise;
+		uj[1] += r->still ? 0 : (hot ? 2000 : 500) + noise;
 	}
 	if (r->build_id)
 		put_program(0, r->build_id);
@@ -119,6 +127,7 @@ static void no_energy_anywhere(const char *name, const char *words)
 			told(!is_number(row, "energy_package_j"));
 			told(!is_number(row, "power_package_w"));
 			told(!is_number(row, "energy_core_j"));
+			told(!is_number(row, "purity"));
 		}
 		json_object_put(doc);
 		if (strncmp(views[v], "report", 6))
@@ -126,6 +135,8 @@ static void no_energy_anywhere(const char *name, const char *words)
 		asked = views[v];
 		kjoule("%s %s", views[v], path);
 		told(says(out, words) || says(err, words) || (!out[0] && err[0]));
+		/* nor is it mixed with anything */
+		told(!says(out, "~"));
 	}
 }
 
@@ -149,6 +160,87 @@ static void a_source_that_stood_still_is_no_zero(void **state)
 	assert_int_equal(kjoule("report --model mixture %s", temp_path("still")), 1);
 }
 
+/* The rows of a view that are of a kind, with the member @key. */
+static double figure(const char *view, const char *kind, const char *key, const char *path)
+{
+	struct json_object *doc = look(view, path);
+	double v = number(find_row(doc, kind, NULL), key);
+
+	json_object_put(doc);
+	return v;
+}
+
+static double untold_part(const char *key, const char *path)
+{
+	struct json_object *doc = look("report", path);
+	double v = number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), key);
+
+	json_object_put(doc);
+	return v;
+}
+
+/* Energy that no reading tells is made up: a little of it with wider intervals, most of it not at all. */
+static void what_a_counter_that_stopped_did_not_tell(void **state)
+{
+	double whole[2], part[2], j;
+	char path[300], again[300];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", record("stops", &(struct recipe){ .noise = true }));
+	snprintf(again, sizeof(again), "%s", temp_path("again"));
+	whole[0] = figure("report", "total", "energy_package_j", path);
+	whole[1] = figure("report", "total", "energy_hi_package_j", path) - whole[0];
+	assert_true(untold_part("untold_part", path) < 0.01);
+	kjoule("report %s", path);
+	told(!says(out, "# untold") && !says(out, "# still"));
+
+	record("stops", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
+	record("again", &(struct recipe){ .noise = true, .stops = TICKS * 7 / 10 });
+	assert_true(near(untold_part("untold_part", path), 0.305, 0.02));
+	kjoule("report %s", path);
+	told(says(out, "# untold     package: of 30.2 % of the time no reading tells the energy"));
+	part[0] = figure("report", "total", "energy_package_j", path);
+	part[1] = figure("report", "total", "energy_hi_package_j", path) - part[0];
+	assert_true(near(part[0], whole[0], 0.05));
+	/* of 0.7 of the windows, and all of them off as much: 1.2 times as wide */
+	told(part[1] > 1.1 * whole[1]);
+	kjoule("report %s %s", path, again);
+	told(says(out, "# untold     package: of 30.2 % of the time no reading tells the energy"));
+
+	record("stops", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
+	record("again", &(struct recipe){ .noise = true, .stops = TICKS / 10 });
+	assert_true(near(untold_part("untold_part", path), 0.905, 0.02));
+	for (size_t v = 0; v < VIEWS; v++) {
+		if (strstr(views[v], "--model") || strstr(views[v], "vectors") || strstr(views[v], "annotate"))
+			continue;
+		j = figure(views[v], "total", "energy_package_j", path);
+		told(isnan(j));
+		kjoule("%s %s", views[v], path);
+		told(says(out, "# untold     package: of 90.") && says(out, "no reading tells the energy of most of its time"));
+	}
+	kjoule("report %s %s", path, again);
+	told(says(out, "energy not known") && says(out, "# untold     package: of 90."));
+	told(says(out, "no reading tells the energy of most of its time"));
+}
+
+/* A counter that is read and does not move has spent nothing, or is broken: it is told. */
+static void a_counter_that_stands_still_at_the_end_is_told(void **state)
+{
+	char path[300], again[300];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", record("stands", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
+	snprintf(again, sizeof(again), "%s", record("again", &(struct recipe){ .noise = true, .stands = TICKS / 10 }));
+	assert_true(near(untold_part("still_s", path), 3.6, 0.02));
+	kjoule("report %s", path);
+	told(says(out, "# still      package: the counter stood still for the last 3.590 s, though it was read"));
+	kjoule("report %s %s", path, again);
+	told(says(out, "# still      package: the counter stood still for the last 3.590 s, though it was read"));
+	/* as long as it usually did is not told */
+	record("stands", &(struct recipe){ .noise = true, .stands = TICKS * 97 / 100 });
+	assert_true(untold_part("still_s", path) == 0);
+}
+
 /* A value that is told is told with an interval that has some width, or with none. */
 static void no_false_sureness(const char *view, struct json_object *row)
 {
@@ -168,29 +260,39 @@ static void no_false_sureness(const char *view, struct json_object *row)
 
 static void a_block_of_few_samples_is_not_sure(void **state)
 {
-	(void)state;
-	for (unsigned int few = 1; few <= 5; few++) {
-		record("few", &(struct recipe){ .few = few });
-		for (size_t v = 0; v < VIEWS; v++) {
-			char view[200];
-			struct json_object *doc, *rows;
+	char block[400];
 
-			snprintf(view, sizeof(view), "%s", views[v]);
-			if (!strncmp(view, "report", 6) && !strstr(view, "vectors") && !strstr(view, "process"))
-				strcat(view, " --block few=0x0-0x1");
-			doc = look(views[v], temp_path("few"));
+	(void)state;
+	looped_setup(NULL);
+	/* addresses count as the file has them: it has to be there */
+	snprintf(block, sizeof(block), " --block few=%s:0x%lx-0x%lx", looped_path(), looped.loop + 0x3000, looped.loop + 0x3010);
+	for (unsigned int few = 1; few <= 5; few++) {
+		record("few", &(struct recipe){ .few = few, .noise = true, .exe = looped_path(), .at = 0x10000000 + looped.loop_offset });
+		for (size_t v = 0; v < VIEWS; v++) {
+			bool named = !strncmp(views[v], "report", 6) && !strstr(views[v], "vectors") && !strstr(views[v], "process");
+			struct json_object *doc, *rows;
+			unsigned int seen = 0;
+			char view[500];
+
+			snprintf(view, sizeof(view), "%s%s", views[v], named ? block : "");
+			doc = look(view, temp_path("few"));
 			if (!doc)
 				continue;
 			rows = member(doc, "rows");
 			for (size_t i = 0; i < json_object_array_length(rows); i++) {
 				struct json_object *row = json_object_array_get_idx(rows, i);
 
-				if (is_number(row, "samples") && number(row, "samples") > 0 && number(row, "samples") <= 5)
+				if (is_number(row, "samples") && number(row, "samples") > 0 && number(row, "samples") <= 5) {
 					no_false_sureness(view, row);
+					seen++;
+				}
 				/* one window tells nothing of how much windows differ */
 				if (few == 1 && is_number(row, "samples") && number(row, "samples") == 1)
 					told(!is_number(row, "power_lo_package_w"));
 			}
+			/* the mixture, which fits here, has it among others */
+			if (named && !strstr(view, "mixture") && !strstr(view, "auto"))
+				told(seen == 1);
 			json_object_put(doc);
 		}
 	}
@@ -330,17 +432,51 @@ static void a_stripped_program_is_told_how_to_get_names(void **state)
 	told(says(out, "different_programs_are_not_averaged") && !says(err, "no symbols"));
 }
 
+/* Without a build id only its time tells that a file may be another one by now. */
+static void a_newer_file_without_a_build_id_is_not_sure(void **state)
+{
+	static const char words[] = "it has no build id and is newer than the recording";
+	struct timespec times[2] = { { .tv_sec = 1700000000 - 60 }, { .tv_sec = 1700000000 - 60 } };
+	struct recipe r = { .exe = NULL, .at = 0x10000000 + looped.loop_offset };
+	char path[300], command[900];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", temp_path("newer"));
+	snprintf(command, sizeof(command), "cp '%s' %s", looped_path(), path);
+	if (system(command))
+		skip();
+	r.exe = path;
+	asked = "newer";
+	for (size_t v = 0; v < VIEWS; v++) {
+		if (!strcmp(views[v], "report --model edge"))
+			continue;
+		kjoule("%s %s", views[v], record("written", &r));
+		told(says(err, words));
+	}
+	/* one that is as old, or whose build id tells */
+	r.build_id = "00112233445566778899aabbccddeeff00112233";
+	kjoule("report %s", record("written", &r));
+	told(!says(err, words));
+	r.build_id = NULL;
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	kjoule("report %s", record("written", &r));
+	told(!says(err, words) && says(out, "newer"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_source_there_is_no_energy),
 		cmocka_unit_test(a_source_that_stood_still_is_no_zero),
+		cmocka_unit_test(what_a_counter_that_stopped_did_not_tell),
+		cmocka_unit_test(a_counter_that_stands_still_at_the_end_is_told),
 		cmocka_unit_test(a_block_of_few_samples_is_not_sure),
 		cmocka_unit_test(a_block_that_never_ran_has_no_row),
 		cmocka_unit_test(lost_samples_are_told_and_nobodys),
 		cmocka_unit_test(different_programs_are_not_averaged),
 		cmocka_unit_test(a_program_that_is_gone_or_another_one_is_named),
 		cmocka_unit_test(a_stripped_program_is_told_how_to_get_names),
+		cmocka_unit_test(a_newer_file_without_a_build_id_is_not_sure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);

@@ -30,7 +30,7 @@
 struct run {
 	unsigned int n_blocks;
 	double length[BLOCKS], power[BLOCKS];
-	double T, jitter, spin_w, cost, irq_w, disturbed;
+	double T, jitter, spin_w, cost, irq_w, irq_error, disturbed;
 	size_t n_windows;
 	/* what became of it */
 	struct edge_window *windows;
@@ -311,6 +311,118 @@ static void too_few_windows(void **state)
 	run_free(&r);
 }
 
+/* What is beyond the bound is not looked at, and that is no lack of windows. */
+static void too_many_ticks(void **state)
+{
+	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
+	struct cpm_lane lane;
+	struct edge_result result;
+	struct edge_input in;
+	struct cpm_vectors v;
+
+	(void)state;
+	simulate(&r, 5);
+	lane = (struct cpm_lane){ .ticks = r.ticks, .n = r.n_ticks };
+	in = (struct edge_input){ .vectors = &v, .windows = r.windows, .n_windows = r.n_windows, .session = &r.session,
+				  .irq_w = NAN, .ticks_most = r.n_ticks / 2 };
+	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+	assert_int_equal(edge_solve(&in, &result), -EFBIG);
+	in.ticks_most = 0;
+	assert_int_equal(edge_solve(&in, &result), 0);
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	run_free(&r);
+}
+
+#define HELD	(BLOCKS - 1)	/* the block of ticks at which a program of two blocks was held */
+
+/* What the windows say of groups of blocks, of which the last is that of nothing, if spinning is known to @spin_off. */
+static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, struct cpm_group groups[4])
+{
+	uint64_t last = r->ticks[r->n_ticks - 1].tick;
+	struct cpm_reading readings[2] = { { 0, 0 }, { last, 1000000 } };
+	struct cpm_tick *ticks = calloc(last + 1, sizeof(*ticks));
+	struct cpm_lane lane = { .ticks = ticks, .n = last + 1 };
+	struct edge_result result;
+	struct edge_input in;
+	struct cpm_domain d;
+	struct cpm_vectors v;
+
+	in = (struct edge_input){ .vectors = &v, .windows = r->windows, .n_windows = r->n_windows, .session = &r->session,
+				  .tick = r->cost / r->T, .irq_w = r->cost > 0 ? r->irq_w : NAN, .irq_error = r->irq_error };
+	for (uint64_t k = 0, i = 0; k <= last; k++)
+		ticks[k] = k == r->ticks[i].tick ? r->ticks[i++] : (struct cpm_tick){ .tick = k, .block = HELD };
+	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
+	assert_int_equal(edge_solve(&in, &result), 0);
+	for (uint32_t i = 0; i < v.n_vectors && spin_off > 0; i++)
+		result.w[i].hi = result.w[i].v + hypot(result.w[i].hi - result.w[i].v, spin_off);
+	result.spin_w.hi += spin_off;
+	assert_int_equal(cpm_solve(&v, readings, 2, last + 1, 1, NULL, &d), 0);
+	edge_apply(&in, &result, HELD, &d);
+	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
+	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, HELD, 4, groups), 0);
+	cpm_domain_free(&d);
+	edge_free(&result);
+	cpm_vectors_free(&v);
+	free(ticks);
+}
+
+/* Of two blocks of 1.5 ticks, a little more of the one than of the other, only what they draw together is told. */
+static void short_blocks_have_no_energy_each(void **state)
+{
+	static const uint32_t each[BLOCKS] = { 0, 1, 2 }, both[BLOCKS] = { 0, 0, 2 };
+	struct run r = of_lengths(alternating, 0.104, 0.096, 0);
+	struct cpm_group groups[4];
+
+	(void)state;
+	r.T = UPDATE / 15;
+	simulate(&r, 5);
+	groups_of(&r, each, 0, groups);
+	assert_true(isnan(groups[0].uj) && isnan(groups[1].uj));
+	groups_of(&r, both, 0, groups);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.104 * 1.68 + 0.096 * 2.54) / 0.2) - 1) < 0.02);
+	assert_true(sqrt(groups[0].variance) < 0.02 * groups[0].uj);
+	run_free(&r);
+	/* nor has a single one, for all that it has all such ticks; both together have */
+	r = of_lengths(r, 0.4, 0.15, 0);
+	simulate(&r, 5);
+	groups_of(&r, each, 0, groups);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * 0.4 * 1.68 / 0.55) - 1) < 0.05);
+	assert_true(isnan(groups[1].uj));
+	groups_of(&r, both, 0, groups);
+	assert_true(fabs(groups[0].uj / (r.n_ticks * r.T * 1e6 * (0.4 * 1.68 + 0.15 * 2.54) / 0.55) - 1) < 0.02);
+	run_free(&r);
+}
+
+/* What is off the same way for all of them does not average out. */
+static void common_errors_add_up(void **state)
+{
+	static const uint32_t each[BLOCKS] = { 0, 1, 2 }, both[BLOCKS] = { 0, 0, 2 };
+	struct run r = of_lengths(alternating, 0.4, 0.4, 0);
+	double off[3];
+
+	(void)state;
+	/* neither, spinning, interrupts */
+	for (int what = 0; what < 3; what++) {
+		struct cpm_group one[4], all[4];
+
+		if (what == 2) {
+			r.cost = r.T / 6;
+			r.irq_w = 4;
+			r.irq_error = 0.15;
+		}
+		simulate(&r, 5);
+		groups_of(&r, each, what == 1 ? 0.1 : 0, one);
+		groups_of(&r, both, what == 1 ? 0.1 : 0, all);
+		off[what] = sqrt(all[0].variance) / (sqrt(one[0].variance) + sqrt(one[1].variance));
+		run_free(&r);
+	}
+	print_message("both together are off by %.2f, %.2f and %.2f of what each is off by\n", off[0], off[1], off[2]);
+	assert_true(off[0] < 0.95);
+	assert_true(off[1] > 0.99 && off[1] < 1.001);
+	assert_true(off[2] > 0.98 && off[2] < 1.001);
+}
+
 #define NEIGHBOURS	1000	/* blocks of another CPU */
 
 /*
@@ -382,7 +494,10 @@ int main(void)
 		cmocka_unit_test(a_crowd_has_a_power),
 		cmocka_unit_test(coarse_ticks),
 		cmocka_unit_test(short_blocks_are_refused),
+		cmocka_unit_test(short_blocks_have_no_energy_each),
+		cmocka_unit_test(common_errors_add_up),
 		cmocka_unit_test(too_few_windows),
+		cmocka_unit_test(too_many_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

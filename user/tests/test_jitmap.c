@@ -81,7 +81,7 @@ static void what_is_no_map_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(kjoule_jitmaps_decode(wrong[i], strlen(wrong[i]), maps), -EBADMSG);
-	assert_int_equal(kjoule_jitmaps_read(maps, 2147483000), -ENOENT);
+	assert_int_equal(kjoule_jitmaps_read(maps, 2147483000, NULL), -ENOENT);
 	kjoule_jitmaps_free(maps);
 }
 
@@ -92,21 +92,49 @@ static void a_process_s_own_file_is_read(void **state)
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	assert_int_equal(kjoule_jitmaps_read(maps, getpid()), -ENOENT);
+	assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), -ENOENT);
 	/* a link may lead anywhere */
 	assert_int_equal(symlink("/etc/passwd", path), 0);
-	assert_int_equal(kjoule_jitmaps_read(maps, getpid()), -ELOOP);
+	assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), -ELOOP);
 	unlink(path);
 	if (!getuid()) {	/* somebody else's, who may not name our code */
 		write_file(path, "1000 10 not mine\n", 17);
 		assert_int_equal(chown(path, 65534, 65534), 0);
-		assert_int_equal(kjoule_jitmaps_read(maps, getpid()), -EPERM);
+		assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), -EPERM);
 		unlink(path);
 	}
 	write_file(path, "1000 10 mine\n", 13);
-	assert_int_equal(kjoule_jitmaps_read(maps, getpid()), 0);
+	assert_int_equal(kjoule_jitmaps_read(maps, getpid(), NULL), 0);
 	unlink(path);
 	assert_string_equal(at(maps, getpid(), 0x1004), "mine");
+	kjoule_jitmaps_free(maps);
+}
+
+/* Whose a process was that is gone has to be known from when it was seen. */
+static void a_file_of_a_process_that_is_gone_is_its_owner_s(void **state)
+{
+	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
+	const uid_t nobody = 65534, another = 65533;
+	uint32_t pid = 2147483000;	/* more than there can be */
+	uid_t owner = 1;
+	char path[64];
+
+	(void)state;
+	assert_int_equal(kjoule_jitmaps_owner(getpid(), &owner), 0);
+	assert_int_equal(owner, geteuid());
+	assert_int_equal(kjoule_jitmaps_owner(pid, &owner), -ENOENT);
+	if (getuid()) {
+		kjoule_jitmaps_free(maps);
+		skip();
+	}
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	write_file(path, "1000 10 theirs\n", 15);
+	assert_int_equal(chown(path, nobody, nobody), 0);
+	assert_int_equal(kjoule_jitmaps_read(maps, pid, NULL), -ESRCH);
+	assert_int_equal(kjoule_jitmaps_read(maps, pid, &another), -EPERM);
+	assert_int_equal(kjoule_jitmaps_read(maps, pid, &nobody), 0);
+	unlink(path);
+	assert_string_equal(at(maps, pid, 0x1004), "theirs");
 	kjoule_jitmaps_free(maps);
 }
 
@@ -157,6 +185,7 @@ int main(void)
 		cmocka_unit_test(the_last_word_counts),
 		cmocka_unit_test(what_is_no_map_is_refused),
 		cmocka_unit_test(a_process_s_own_file_is_read),
+		cmocka_unit_test(a_file_of_a_process_that_is_gone_is_its_owner_s),
 		cmocka_unit_test(a_report_names_it),
 	};
 

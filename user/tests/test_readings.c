@@ -326,6 +326,9 @@ static void test_chosen(void **state)
 	/* one of these has readings, the other one has not: neither has a power by vpm; and this model finds no main */
 	assert_int_equal(kjoule("report %s %s", others[7], temp_path("chosen")), 1);
 	assert_true(says(err, "no sample of what was asked for fell into it"));
+	/* how sure figures become is of the constant power model, which is said even where nothing can be written */
+	kjoule("report --convergence /nonexistent/x.svg %s", temp_path("chosen"));
+	assert_true(says(err, "was recorded with --vpm: its CPUs were held again and again"));
 }
 
 /* A part of the time has the readings that were made in it, beside the books of all of it. */

@@ -12,9 +12,11 @@
 #include <string.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "buildid.h"
 #include "record_loop.h"
 #include "recording.h"
 #include "regions.h"
@@ -263,6 +265,134 @@ static void marks_of_before_the_first_tick_are_in_the_file_too(void **state)
 	kjoule_recording_free(&rec);
 }
 
+/* A file like @like, but for what is in @build_id. */
+static void write_program(const char *path, const char *like, const char *build_id)
+{
+	char hex[KJOULE_BUILD_ID_HEX];
+	uint8_t id[KJOULE_BUILD_ID_HEX / 2], *data, *at;
+	size_t len, n;
+
+	assert_int_equal(kjoule_build_id(like, hex), 0);
+	for (n = 0; hex[2 * n]; n++)
+		assert_int_equal(sscanf(hex + 2 * n, "%2hhx", &id[n]), 1);
+	data = read_file(like, &len);
+	at = memmem(data, len, id, n);
+	assert_non_null(at);
+	memset(at, build_id[0], n);
+	unlink(path);
+	write_file(path, data, len);
+	free(data);
+}
+
+/* What lies at the path when the recording ends may have been put there meanwhile. */
+static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
+{
+	const struct record_options opt = { .output = temp_path("replaced") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	struct kjoule_recording rec;
+	struct buffer side = { 0 };
+	struct record_writer *w;
+	char program[300];
+	const char *id;
+
+	(void)state;
+	snprintf(program, sizeof(program), "%s", temp_path("program"));
+	write_program(program, "/proc/self/exe", "\x11");
+	put_map(&side, 100, 1000, 0x10000000, 0x10000, 0, program);
+	put_map(&side, 100, 1000, 0x20000000, 0x10000, 0, "/nonexistent/program");
+	assert_int_equal(record_writer_open(AT_FDCWD, temp_path("replaced"), &w, NULL), 0);
+	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+	assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+	write_program(program, "/proc/self/exe", "\x22");
+	assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+	assert_int_equal(record_writer_close(w, NULL), 0);
+	free(side.data);
+	assert_int_equal(kjoule_recording_load(temp_path("replaced"), &rec, NULL), 0);
+	id = kjoule_build_ids_find(rec.build_ids, program);
+	assert_non_null(id);
+	assert_memory_equal(id, "1111", 4);
+	assert_null(kjoule_build_ids_find(rec.build_ids, "/nonexistent/program"));
+	kjoule_recording_free(&rec);
+}
+
+static unsigned int left_out(const struct record_writer *w)
+{
+	struct record_jit_left_out out = record_writer_jit_left_out(w);
+
+	return out.full + out.foreign + out.gone + out.unreadable;
+}
+
+/* A process of @uid. It lives until the end of @end is closed. */
+static pid_t somebody(uid_t uid, int *end)
+{
+	int fds[2], ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds) + pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		close(fds[1]);
+		if (setuid(uid) || prctl(PR_SET_DUMPABLE, 1) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		_exit(read(fds[0], &byte, 1) != 0);
+	}
+	close(fds[0]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	*end = fds[1];
+	return pid;
+}
+
+/* Who records somebody else's command has its names, though it has ended when they are read. */
+static void names_of_a_process_of_somebody_else_are_kept(void **state)
+{
+	const struct record_options opt = { .output = temp_path("somebody") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	const uid_t nobody = 65534;
+
+	(void)state;
+	if (getuid())
+		skip();
+	/* seen while it was there, by a file of its own and by a third one's; and too late */
+	for (int kind = 0; kind < 3; kind++) {
+		struct kjoule_recording rec;
+		struct buffer side = { 0 };
+		struct record_writer *w;
+		char path[64];
+		int end, status;
+		pid_t pid = somebody(nobody, &end);
+
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+		write_file(path, "10001000 800 app.js:hot\n", 24);
+		assert_int_equal(chown(path, kind == 1 ? nobody - 1 : nobody, nobody), 0);
+		put_map(&side, pid, 1000, 0x10000000, 0x10000, 0, "//anon");
+		assert_int_equal(record_writer_open(AT_FDCWD, temp_path("somebody"), &w, NULL), 0);
+		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+		if (kind < 2)
+			assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+		close(end);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		if (kind == 2)
+			assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+		assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+		assert_int_equal(left_out(w), kind > 0);
+		assert_int_equal(record_writer_jit_left_out(w).foreign, kind == 1);
+		assert_int_equal(record_writer_jit_left_out(w).gone, kind == 2);
+		assert_int_equal(record_writer_close(w, NULL), 0);
+		free(side.data);
+		unlink(path);
+		assert_int_equal(kjoule_recording_load(temp_path("somebody"), &rec, NULL), 0);
+		assert_int_equal(kjoule_jitmaps_find(rec.jitmaps, pid, 0x10001004) != NULL, kind == 0);
+		kjoule_recording_free(&rec);
+	}
+}
+
 /* The map of this process's code, if there is one, goes into a recording that has met code of no file in it. */
 static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 {
@@ -286,7 +416,7 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 		assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
 		assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
 		assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
-		assert_int_equal(record_writer_jit_left_out(w), 0);
+		assert_int_equal(left_out(w), 0);
 		assert_int_equal(record_writer_close(w, NULL), 0);
 		free(side.data);
 		assert_int_equal(kjoule_recording_load(temp_path("jit"), &rec, NULL), 0);
@@ -312,7 +442,9 @@ int main(void)
 		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
 		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
+		cmocka_unit_test(a_build_id_is_that_of_the_file_that_was_mapped),
 		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
+		cmocka_unit_test(names_of_a_process_of_somebody_else_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
