@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Recordings of the program "alternate", whose blocks are shorter than the counter's update
-# period, held to the oracle's truth. Used by scripts/bench and selftests/cli. The reports are
+# period, held to the oracle's truth. Used by scripts/bench and selftests/bench. The reports are
 # made from what the guest measured; the oracle is read afterwards, for the comparison.
 import json
 import os
@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
 import oracle as chip  # noqa: E402
 
 SLOW_PERIOD_MS = 18    # of the slow profile
+IN_A_GUEST = 4         # recordings: one that goes wrong takes no more than these with it
 PROGRAM = os.path.join(bench.BUILD, "selftests/alternate")
 
 
@@ -52,23 +53,32 @@ def truths(oracle_file, pid):
     return {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("block_")}
 
 
-def read_blocks(blocks, micros, runs, seconds, options, where="bench"):
-    """Have readings of @blocks, @micros being the lengths of both, @runs times in one guest of the chip that has a meter for it."""
+def in_guests(name, profile, runs, seconds, options, arguments, where):
+    """Record it with these arguments, and the number of the run, @runs times on one CPU, some in a guest; yield file and oracle of each."""
     folder = os.path.join(bench.BUILD, where)
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "alternate.oracle")
-    bench.guest(f"""
+    for first in range(1, runs + 1, IN_A_GUEST):
+        last = min(first + IN_A_GUEST - 1, runs)
+        bench.guest(f"""
 cpupower -c all frequency-set -g performance >/dev/null
-for i in $(seq {runs}); do
-	kjoule record -q {' '.join(f'--vpm {b}' for b in blocks)} {options} -o /tmp/$i.data -- $T/alternate {seconds} {micros[0]} {micros[1]} 0 $i
-	cp /tmp/$i.data {folder}/readings-$i.data
+for i in $(seq {first} {last}); do
+	kjoule record -q {options} -o /tmp/$i.data -- $T/alternate {seconds} {arguments} $i
+	cp /tmp/$i.data {folder}/{name}-$i.data
 done
-""", "--profile", "exynos", "--cpus", "1", "--oracle", oracle_file, timeout=120 + runs * (3 * seconds + 40))
+""", "--cpus", "1", "--profile", profile, "--oracle", oracle_file, timeout=120 + (last - first + 1) * (3 * seconds + 40))
+        for i in range(first, last + 1):
+            yield f"{folder}/{name}-{i}.data", oracle_file
+        os.unlink(oracle_file)
+
+
+def read_blocks(blocks, micros, runs, seconds, options, where="bench"):
+    """Have readings of @blocks, @micros being the lengths of both, @runs times on the chip that has a meter for it."""
+    options = " ".join(f"--vpm {b}" for b in blocks) + " " + options
     result = []
-    for i in range(1, runs + 1):
-        report = json.loads(bench.report(f"{folder}/readings-{i}.data", "--model", "vpm", "--json"))
+    for data, oracle_file in in_guests("readings", "exynos", runs, seconds, options, f"{micros[0]} {micros[1]} 0", where):
+        report = json.loads(bench.report(data, "--model", "vpm", "--json"))
         result.append(Readings(report, truths(oracle_file, report["pid"])))
-    os.unlink(oracle_file)
     return result
 
 
@@ -100,30 +110,17 @@ cp /tmp/c.data {data}
 
 
 def record(lengths, runs, seconds, options, models, slow=False, where="bench"):
-    """Record it @runs times in one guest of one CPU; @lengths in update periods, @options of kjoule record.
+    """Record it @runs times on one CPU; @lengths in update periods, @options of kjoule record.
 
     @slow: on the chip whose counter moves less often.
     """
-    folder = os.path.join(bench.BUILD, where)
-    os.makedirs(folder, exist_ok=True)
-    oracle_file = os.path.join(folder, "alternate.oracle")
     period_ms = SLOW_PERIOD_MS if slow else mix.UPDATE_PERIOD_MS
     micros = " ".join(str(round(1000 * period_ms * length)) for length in lengths)
-    bench.guest(f"""
-cpupower -c all frequency-set -g performance >/dev/null
-for i in $(seq {runs}); do
-	kjoule record -q {options} -o /tmp/$i.data -- $T/alternate {seconds} {micros} {'' if len(lengths) > 2 else '0'} $i
-	cp /tmp/$i.data {folder}/alternate-$i.data
-done
-""", "--cpus", "1", "--profile", "slow" if slow else "plain", "--oracle", oracle_file, timeout=120 + runs * (3 * seconds + 40))
-    symbols, result = chip.Symbols(PROGRAM), []
-    for i in range(1, runs + 1):
-        reports = {m: json.loads(bench.report(f"{folder}/alternate-{i}.data", "--model", m, "--json")) for m in models}
-        pid = reports[models[0]]["pid"]
-        functions = chip.Oracle(oracle_file, pid).span().functions(symbols, tgid=pid)
-        result.append(Recording(reports, {n: mix.true_figures(r) for n, r in functions.items()
-                                          if n.startswith("block_")}))
-    os.unlink(oracle_file)
+    result = []
+    for data, oracle_file in in_guests("alternate", "slow" if slow else "plain", runs, seconds, options,
+                                       micros + ("" if len(lengths) > 2 else " 0"), where):
+        reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
+        result.append(Recording(reports, truths(oracle_file, reports[models[0]]["pid"])))
     return result
 
 
@@ -135,3 +132,9 @@ def worst(recordings, model, what="energy"):
 def all_told(recordings, model, blocks):
     """In how many recordings each block has an energy of its own."""
     return sum(len(r.energy[model]) == blocks for r in recordings)
+
+
+def inside(recordings, model):
+    """Percent of the intervals of energy that hold the truth."""
+    held = [i for r in recordings for i in r.inside[model].values()]
+    return 100 * sum(held) / len(held) if held else 0

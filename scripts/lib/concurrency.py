@@ -23,21 +23,28 @@ MHZ = 50
 FINE = 0.4            # of the counter's update periods that the sequential block lasts: 4 ms, a fifth of the meter's
 NODES = 185           # an option's price takes 12 ms on the chip, 0.6 of the meter's interval
 WAIT_MS = 60          # between two requests
+IN_A_GUEST = 4        # recordings
 SEQUENTIAL, PARALLEL = ("sequential",), ("parallel_multiply", "parallel_store")
 
 
-def guest(name, command, runs, seconds, cpus, options):
+def guests(name, command, runs, seconds, cpus, options):
+    """Record a command @runs times, some in a guest; yield file and oracle of each."""
     folder = os.path.join(bench.OUT, name)
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "oracle.txt")
-    bench.guest(f"""
+    for first in range(1, runs + 1, IN_A_GUEST):
+        last = min(first + IN_A_GUEST - 1, runs)
+        bench.guest(f"""
 cpupower -c all frequency-set -f {MHZ}MHz >/dev/null
-for i in $(seq {runs}); do
+for i in $(seq {first} {last}); do
 	kjoule record -q {options} {METER} -o /tmp/k.data -- {command} $i
 	cp /tmp/k.data {folder}/$i.data
 done
-""", "--profile", "exynos", "--cpus", str(cpus), "--oracle", oracle_file, timeout=120 + runs * (seconds + 60))
-    return folder, oracle_file
+""", "--profile", "exynos", "--cpus", str(cpus), "--oracle", oracle_file, timeout=120 + (last - first + 1) * (seconds + 60))
+        for i in range(first, last + 1):
+            yield f"{folder}/{i}.data", oracle_file
+        if not os.environ.get("KJOULE_BENCH_KEEP"):
+            os.unlink(oracle_file)
 
 
 def report(data, *options):
@@ -60,11 +67,9 @@ def record_together(runs, seconds=45):
 
     Its readings have the sequential block's power, other CPUs idle; *cpm* that of what runs in parallel.
     """
-    folder, oracle_file = guest("concurrency", f"$T/together {seconds} {mix.UPDATE_PERIOD_MS} {FINE * mix.UPDATE_PERIOD_MS}",
-                                runs, seconds, 2, "-a --vpm sequential")
     symbols, result = chip.Symbols(TOGETHER), []
-    for i in range(1, runs + 1):
-        data = f"{folder}/{i}.data"
+    for data, oracle_file in guests("concurrency", f"$T/together {seconds} {mix.UPDATE_PERIOD_MS} {FINE * mix.UPDATE_PERIOD_MS}",
+                                    runs, seconds, 2, "-a --vpm sequential"):
         rows = report(data, "--vectors", "--model", "cpm")["rows"]
         pids = {}        # the task that each of them is of; the rows begin with the most energy
         for m in (m for r in rows for m in r["together"]):
@@ -81,8 +86,6 @@ def record_together(runs, seconds=45):
         true[PARALLEL] = 1e-3 * sum(v[1] + v[2] for v in vectors) / sum(v[0] for v in vectors)
         errors = {way: {v: mix.Recording.off(w[v], true[v]) for v in true if w.get(v) is not None} for way, w in watts.items()}
         result.append((errors, true, row, of["stall_ns"] / of["time_ns"]))
-    if not os.environ.get("KJOULE_BENCH_KEEP"):
-        os.unlink(oracle_file)
     return result
 
 
@@ -104,19 +107,14 @@ def judge_together(out, recordings):
 
 def record_pricing(runs, seconds=58):
     """For each run the report's row of the block, its power by the counter's models, and the truth."""
-    folder, oracle_file = guest("pricing", f"$T/pricing {seconds} {NODES} {WAIT_MS}", runs, seconds, 1,
-                                "--vpm price")
     symbols, result = chip.Symbols(PRICING), []
-    for i in range(1, runs + 1):
-        data = f"{folder}/{i}.data"
+    for data, oracle_file in guests("pricing", f"$T/pricing {seconds} {NODES} {WAIT_MS}", runs, seconds, 1, "--vpm price"):
         cpm = report(data, "--model", "cpm")
         watts = {"cpm": next((r["power_package_w"] for r in cpm["rows"] if r["kind"] == "function" and r["function"] == "price"), None)}
         watts["vpm"], row = block_power(data, "price")
         pid = cpm["pid"]
         of = chip.Oracle(oracle_file, pid).span().functions(symbols, tgid=pid)["price"]
         result.append((watts, row, of, cpm["duration_s"]))
-    if not os.environ.get("KJOULE_BENCH_KEEP"):
-        os.unlink(oracle_file)
     return result
 
 

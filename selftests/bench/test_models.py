@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Blocks shorter than the counter's update period, from the recording to the report: the models for them are right, constant power is not.
+
+Half a minute of each; the bounds here are those of so short recordings. The table is scripts/bench attribution --part edge, mixture
+and variation, as Documentation/accuracy.rst has it.
+"""
+# where: host
+# timeout: 600
+# stalls: ^(edge windows|mixture): (power|energy) of
+import os
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
+import alternate  # noqa: E402
+import ktap  # noqa: E402
+
+SECONDS, CONSTANT_S = 30, 15
+BLOCKS = ("block_high", "block_low")
+LENGTHS = (0.4, 0.4)        # update periods
+MOST_OFF, FAILS = 5, 10     # percent
+# what the averaging over half of a window alone makes of the two powers, of the better block
+FAILS_ON_METER = 15
+# (what, options of record, the chip whose counter moves less often, model, whose error is of what)
+CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power"),
+         ("mixture", "-i 1000us --jitter 999us", False, "mixture", "energy")]
+
+
+def main():
+    ktap.plan(len(CASES) * 4 + 1)
+    for name, options, slow, model, what in CASES:
+        r = alternate.record(LENGTHS, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, where="models")[0]
+        used = r.reports["auto"]["model"]
+        ktap.check(used["name"] == model and used["reason"], f"{name}: auto takes that model, and says why", used)
+        found = getattr(r, what)
+        ktap.check(sorted(found[model]) == sorted(BLOCKS), f"{name}: each block is told by itself", found)
+        ktap.check(all(abs(e) <= MOST_OFF for e in found[model].values()), f"{name}: {what} of blocks within {MOST_OFF} %", found)
+        ktap.check(all(abs(e) >= FAILS for e in found["cpm"].values()), f"{name}: constant power is {FAILS} % off and more", found)
+        ktap.diag({way: {n: round(e, 2) for n, e in of.items()} for way, of in found.items()})
+    errors = alternate.constant_power((7200, 7200), CONSTANT_S, where="models")
+    ktap.check(sorted(errors) == sorted(BLOCKS) and all(abs(e) >= FAILS_ON_METER for e, _ in errors.values()),
+               f"constant power on a meter that starts on command is {FAILS_ON_METER} % off and more", errors)
+    ktap.diag(errors)
+    ktap.end()
+
+
+if __name__ == "__main__":
+    main()
