@@ -41,9 +41,15 @@ def command(verb, *options):
 
 
 def report(data, *options):
-    """What kjoule report says of a recording that a guest has made; read here, the chip would take long."""
-    return subprocess.run([os.path.join(BUILD, "user/kjoule"), "report", *options, os.path.relpath(data, TOP)],
-                          stdout=subprocess.PIPE, text=True, check=True, cwd=TOP).stdout
+    """What kjoule report says of a recording that a guest has made; read here, the chip would take long.
+
+    It fails where it has no figure to tell, and says all else that there is to be said.
+    """
+    done = subprocess.run([os.path.join(BUILD, "user/kjoule"), "report", *options, os.path.relpath(data, TOP)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, cwd=TOP)
+    if done.returncode and not done.stdout:
+        raise BenchError(f"report {' '.join(options)} {data} failed with exit code {done.returncode}: {done.stderr[-1000:]}")
+    return done.stdout
 
 
 def blocks(text):
