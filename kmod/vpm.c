@@ -322,6 +322,7 @@ void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books)
 		.unmet = READ_ONCE(v->books.unmet),
 		.unended = READ_ONCE(v->books.unended),
 		.elsewhere = READ_ONCE(v->books.elsewhere),
+		.crowded = READ_ONCE(v->books.crowded),
 		.spoilt = READ_ONCE(v->books.spoilt),
 		.failed = READ_ONCE(v->books.failed),
 		.cut = READ_ONCE(v->books.cut),

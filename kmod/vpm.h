@@ -25,15 +25,16 @@ struct kjoule_whom;
 
 /**
  * struct kjoule_vpm_books - what has become of the rounds of a session
- * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @failed and @cut
- *		are these. Times when no CPU of the session was there to be armed, or one was on its
- *		way, are none
+ * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @crowded, @failed
+ *		and @cut are these. Times when no CPU of the session was there to be armed, or one
+ *		was on its way, are none
  * @readings:	that were told by a record
  * @learnt:	that only looked where the block returns to, before there can be a reading of it
  * @unmet:	nobody came by
  * @unended:	who came by did not come to the block's end
  * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
  *		was not the session's target that came by
+ * @crowded:	the block's end was passed too often, before the block began or within it
  * @spoilt:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
  *		or one came or went, or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
@@ -48,6 +49,7 @@ struct kjoule_vpm_books {
 	u64 unmet;
 	u64 unended;
 	u64 elsewhere;
+	u64 crowded;
 	u64 spoilt;
 	u64 failed;
 	u64 cut;

@@ -15,9 +15,6 @@
 #include "sampler.h"
 #include "vpm_round.h"
 
-/* Where a block is left may be passed by others, too: so many exceptions a round. */
-#define STOPS_MOST	64
-
 /* It is there, but not yet armed. */
 static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu, u64 address,
 					  perf_overflow_handler_t handler)
@@ -117,9 +114,10 @@ static void enable(struct kjoule_vpm *v)
 
 	for (i = 0; i < v->n; i++) {
 		if (v->cpu[i].stop)
-			let_hit(v->cpu[i].stop, STOPS_MOST);
+			let_hit(v->cpu[i].stop, KJOULE_VPM_STOPS);
 	}
 	v->task = NULL;
+	atomic_set(&v->passes, 0);
 	v->armed_ns = ktime_get_ns();
 	v->hit_ns = v->armed_ns;
 	atomic_set(&v->state, STATE_ARMED);

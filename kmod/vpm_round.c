@@ -26,6 +26,9 @@
  * A function ends where it returns to. That is learnt from the stack at the first hits; a round
  * awaits one return address, and is given up where the function was called from elsewhere.
  *
+ * That address is where other ways may join: the program passes it before it calls the function, or
+ * in calls from within it. Each time is an exception. They are borne, KJOULE_VPM_PASSES in a round.
+ *
  * Every wait is bounded: an arming by PATIENCE_MS, a hold by HOLD_INTERVALS and by ROUNDS_MOST.
  */
 #include <linux/hrtimer.h>
@@ -269,14 +272,36 @@ static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 	return user_stack_pointer(regs) > v->sp;
 }
 
+/*
+ * Not the end that is awaited. Where the block's own process passes it the breakpoint has to stay
+ * for the one that is; once the meter runs, only who is in the block may end the round.
+ */
+static void pass(struct kjoule_vpm *v, struct perf_event *event, int state)
+{
+	if (task_tgid(current) != v->at->pid)
+		return;
+	if (atomic_inc_return(&v->passes) <= KJOULE_VPM_PASSES) {
+		/* perf has counted this one already; of the last one nothing would be left */
+		atomic_set(&event->event_limit, KJOULE_VPM_STOPS);
+		return;
+	}
+	if (state == STATE_STARTED ? current != v->task : state != STATE_ARMED)
+		return;
+	if (atomic_cmpxchg(&v->state, state, STATE_CROWDED) == state)
+		irq_work_queue(&v->work);
+}
+
 /* The block has ended, or its first instruction: likewise. */
 static void on_stop(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
+	int state = atomic_read_acquire(&v->state);	/* L */
 
-	if (atomic_read_acquire(&v->state) != STATE_STARTED ||	/* L */
-	    current != v->task || !is_wanted(v) || !is_same_call(v, regs))
+	if (state != STATE_STARTED || current != v->task || !is_wanted(v) ||
+	    !is_same_call(v, regs)) {
+		pass(v, event, state);
 		return;
+	}
 	v->stop_ns = ktime_get_ns();
 	/* of another clock */
 	v->waited = min(waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
@@ -342,6 +367,9 @@ static void book(struct kjoule_vpm *v, int err)
 		break;
 	case STATE_ELSEWHERE:
 		v->books.elsewhere++;
+		break;
+	case STATE_CROWDED:
+		v->books.crowded++;
 		break;
 	default:
 		v->books.failed++;

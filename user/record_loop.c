@@ -305,6 +305,7 @@ static void keep_books_of_readings(struct kjoule_vpm_info *to, const struct kjou
 	to->unmet = from->unmet;
 	to->unended = from->unended;
 	to->elsewhere = from->elsewhere;
+	to->crowded = from->crowded;
 	to->spoilt = from->spoilt;
 	to->failed = from->failed;
 	to->cut = from->cut;
@@ -465,8 +466,8 @@ static void warn_of_blocks(const struct record_loop *l)
 			cmd_warn("--vpm %s: the process has not mapped %s", l->opt->blocks.blocks[i].name,
 				 l->opt->blocks.blocks[i].parts[0].where);
 	if (vpm->n_blocks && !vpm->readings)
-		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times something failed, %" PRIu64 " times it was only seen where it returns to, %" PRIu64 " times the recording ended",
-			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed, vpm->learnt, vpm->cut);
+		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times its end was passed too often, %" PRIu64 " times something failed, %" PRIu64 " times it was only seen where it returns to, %" PRIu64 " times the recording ended",
+			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
 }
 
 void record_warn_at_end(const struct record_loop *l)

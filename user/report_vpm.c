@@ -320,8 +320,8 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 		printf(", %.4f W +-%.4f while the program is held", held_w->v, half_of(held_w));
 	if (!isnan(in->peak_w))
 		printf("; no more than %.3f W", in->peak_w);
-	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed\n",
-	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
+	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed\n",
+	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed);
 	/* a recording of before they were counted has none */
 	if (vpm->rounds)
 		printf("# rounds     %" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off\n",
@@ -351,6 +351,7 @@ static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const st
 	json_object_object_add(o, "unmet", json_object_new_uint64(vpm->unmet));
 	json_object_object_add(o, "unended", json_object_new_uint64(vpm->unended));
 	json_object_object_add(o, "elsewhere", json_object_new_uint64(vpm->elsewhere));
+	json_object_object_add(o, "crowded", json_object_new_uint64(vpm->crowded));
 	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
 	json_object_object_add(o, "cut", vpm->rounds ? json_object_new_uint64(vpm->cut) : NULL);
 	json_object_object_add(o, "held_s", output_json_real(vpm->held_ns * 1e-9));

@@ -311,6 +311,9 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_VPM_CUT:
 			s->vpm_cut = mnl_attr_get_u64(attr);
 			break;
+		case KJOULE_A_SESSION_VPM_CROWDED:
+			s->vpm_crowded = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_SESSION_CHILDREN:
 			s->children = mnl_attr_get_u32(attr);
 			break;

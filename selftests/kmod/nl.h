@@ -113,7 +113,7 @@ struct nl_session {
 	uint64_t edge_windows, edge_spins, edge_failed;
 	uint64_t edge_held_ns, edge_longest_ns;
 	uint64_t vpm_interval_ns, vpm_ready_ns, vpm_rest_uw, vpm_peak_uw;
-	uint64_t vpm_readings, vpm_unmet, vpm_unended, vpm_elsewhere, vpm_spoilt, vpm_failed;
+	uint64_t vpm_readings, vpm_unmet, vpm_unended, vpm_elsewhere, vpm_crowded, vpm_spoilt, vpm_failed;
 	uint64_t vpm_rounds, vpm_learnt, vpm_cut;
 	uint64_t vpm_held_ns, vpm_longest_ns;
 	uint64_t children_lost;

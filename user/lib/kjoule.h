@@ -208,15 +208,15 @@ struct kjoule_vpm_block {
  * @ready_ns:	its sensing interval
  * @peak_uw:	the most there is to be measured, 0: not known
  * @rest_uw:	the least that was measured when the session was made
- * @rounds,@readings,@learnt,@unmet,@unended,@elsewhere,@failed,@cut: see the netlink specification, as for the
- *		other counts; @rounds 0 where there are others: a recording of before these were told
+ * @rounds,@readings,@learnt,@unmet,@unended,@elsewhere,@crowded,@failed,@cut: see the netlink specification, as
+ *		for the other counts; @rounds 0 where there are others: a recording of before these were told
  * @block:	in the order of their numbers
  */
 struct kjoule_vpm_info {
 	uint64_t interval_ns;
 	char source[KJOULE_NAME_LEN];
 	uint64_t ready_ns, peak_uw, rest_uw;
-	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, spoilt, failed, cut;
+	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, crowded, spoilt, failed, cut;
 	uint64_t held_ns, longest_ns;
 	uint32_t n_blocks;
 	struct kjoule_vpm_block block[KJOULE_VPM_BLOCKS];

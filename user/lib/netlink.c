@@ -215,6 +215,9 @@ static bool parse_vpm(struct nlattr *a, struct kjoule_vpm_info *vpm, int *ret)
 	case KJOULE_A_SESSION_VPM_CUT:
 		vpm->cut = get_u64(a, ret);
 		return true;
+	case KJOULE_A_SESSION_VPM_CROWDED:
+		vpm->crowded = get_u64(a, ret);
+		return true;
 	case KJOULE_A_SESSION_VPM_SOURCE:
 		get_string(a, vpm->source, sizeof(vpm->source));
 		return true;

@@ -255,12 +255,14 @@ enum {
 	KJOULE_A_SESSION_BLOCK_END,	/* u64 */
 	/* The block's number in records. */
 	KJOULE_A_SESSION_BLOCK,	/* u32 */
-	/* readings + learnt + unmet + unended + elsewhere + failed + cut, once it has stopped. */
+	/* The sum of readings, learnt, unmet, unended, elsewhere, crowded, failed and cut. */
 	KJOULE_A_SESSION_VPM_ROUNDS,	/* u64 */
 	/* Rounds that only looked where the block returns to, before the first reading of it. */
 	KJOULE_A_SESSION_VPM_LEARNT,	/* u64 */
 	/* Rounds that the session's end broke off. */
 	KJOULE_A_SESSION_VPM_CUT,	/* u64 */
+	/* Rounds given up: the block's end was passed too often, before it or within it. */
+	KJOULE_A_SESSION_VPM_CROWDED,	/* u64 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)
