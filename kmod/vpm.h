@@ -31,7 +31,7 @@ struct kjoule_whom;
  * @readings:	that were told by a record
  * @learnt:	that only looked where the block returns to, before there can be a reading of it
  * @unmet:	nobody came by
- * @unended:	who came by did not come to the block's end
+ * @unended:	who came by did not come to where it was to be stopped, and no record tells of it
  * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
  *		was not the session's target that came by
  * @crowded:	the block's end was passed too often, before the block began or within it

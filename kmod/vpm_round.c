@@ -38,6 +38,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
@@ -105,8 +106,8 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 		rec->number = v->number;
 		rec->block = v->at - v->block;
 		rec->reserved = 0;
-		rec->pid = current->pid;
-		rec->tgid = current->tgid;
+		rec->pid = v->pid;
+		rec->tgid = v->tgid;
 		rec->armed_ns = v->armed_ns;
 		rec->hit_ns = v->hit_ns;
 		rec->stop_ns = v->stop_ns;
@@ -118,6 +119,13 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	return rec;
+}
+
+static void book_reading(struct kjoule_vpm *v)
+{
+	v->books.readings++;
+	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
+	atomic_set(&v->state, STATE_DONE);
 }
 
 /* Hold the CPU until the meter has it. Return: 0, or -errno. */
@@ -165,9 +173,7 @@ static void hold(struct kjoule_vpm *v)
 		v->flags |= KJOULE_READING_MOVED;
 	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw)))
 		goto failed;
-	v->books.readings++;
-	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
-	atomic_set(&v->state, STATE_DONE);
+	book_reading(v);
 	return;
 failed:
 	atomic_set(&v->state, STATE_FAILED);
@@ -238,6 +244,8 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 		return;
 	}
 	v->task = current;
+	v->pid = current->pid;
+	v->tgid = current->tgid;
 	v->where = smp_processor_id();
 	v->switches = switches_of(current);
 	v->migrations = current->se.nr_migrations;
@@ -344,6 +352,46 @@ static void await(struct kjoule_vpm *v)
 	}
 }
 
+/* A process that is there, and runs the program that the block is of. */
+static bool is_there(const struct vpm_block *b)
+{
+	struct task_struct *task;
+	bool there;
+
+	rcu_read_lock();
+	task = pid_task(b->pid, PIDTYPE_TGID);
+	there = task && READ_ONCE(task->self_exec_id) == b->exec_id &&
+		atomic_read(&task->signal->live);
+	rcu_read_unlock();
+	return there;
+}
+
+/* Interrupts off, on the CPU where the block began. */
+static void write_unended(void *data)
+{
+	struct kjoule_vpm *v = data;
+	struct kjoule_sampler *s = sampler_here(v);
+
+	if (s && write_reading(v, s, v->stop_ns, 0))
+		book_reading(v);
+}
+
+/*
+ * A block that is not at its end by now is a long run of it, and the readings that there are of it
+ * are those of the short ones: whoever judges them has to know of the others. Disarmed.
+ */
+static void tell_unended(struct kjoule_vpm *v)
+{
+	v->stop_ns = ktime_get_ns();
+	v->waited = 0;
+	v->flags |= KJOULE_READING_LATE;
+	/* it may have ended where nobody waited */
+	if (kjoule_hold_count() != v->moves)
+		v->flags |= KJOULE_READING_MOVED;
+	/* a CPU that has gone meanwhile tells nothing */
+	smp_call_function_single(v->where, write_unended, v, true);
+}
+
 /* What has become of a round; a reading is in the books already. */
 static void book(struct kjoule_vpm *v, int err)
 {
@@ -423,6 +471,9 @@ static void take_reading(struct kjoule_vpm *v)
 		await(v);
 	kjoule_vpm_disarm(v);
 	irq_work_sync(&v->work);
+	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
+	    !kthread_should_stop() && is_there(b))
+		tell_unended(v);
 	/* no CPU of the session is there, or one on its way: as if it had not been tried */
 	if (err == -ENODEV)
 		return;
@@ -437,19 +488,14 @@ static struct vpm_block *choose_block(struct kjoule_vpm *v)
 {
 	unsigned int n = smp_load_acquire(&v->n_blocks);	/* Z, pairs with the store of it */
 	unsigned int first = n ? random_below(n) : 0, i;
-	struct vpm_block *found = NULL;
 
-	rcu_read_lock();
-	for (i = 0; i < n && !found; i++) {
+	for (i = 0; i < n; i++) {
 		struct vpm_block *b = &v->block[(first + i) % n];
-		struct task_struct *task = pid_task(b->pid, PIDTYPE_TGID);
 
-		if (task && READ_ONCE(task->self_exec_id) == b->exec_id &&
-		    atomic_read(&task->signal->live))
-			found = b;
+		if (is_there(b))
+			return b;
 	}
-	rcu_read_unlock();
-	return found;
+	return NULL;
 }
 
 /**

@@ -95,7 +95,9 @@ struct vpm_cpu {
  * @hit_ns:	see above
  * @stop_ns:	see above
  * @sp:		stack pointer at the hit
- * @task:	who came by
+ * @task:	who came by; not to be looked at from elsewhere, it may be gone
+ * @pid:	of it
+ * @tgid:	of its process
  * @switches:	of that task until then
  * @migrations:	likewise
  * @waited:	for a CPU, until then; from the stop on, since then
@@ -135,6 +137,8 @@ struct kjoule_vpm {
 	u64 stop_ns;
 	u64 sp;
 	struct task_struct *task;
+	u32 pid;
+	u32 tgid;
 	u64 switches;
 	u64 migrations;
 	u64 waited;

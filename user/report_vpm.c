@@ -18,6 +18,7 @@
 struct block {
 	const struct kjoule_vpm_block *info;
 	size_t n, late, moved;
+	size_t moved_delayed;		/* of @moved */
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
@@ -120,6 +121,7 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 		return 0;
 	if (flags & KJOULE_READING_MOVED) {
 		b->moved++;
+		b->moved_delayed += !!(flags & KJOULE_READING_DELAYED);
 		return 0;
 	}
 	if (flags & KJOULE_READING_LATE) {
@@ -243,7 +245,9 @@ static const char *why_not(const struct block *b)
 	case VPM_FEW:
 		return "too few readings; record for longer, or more often (--vpm-meter NAME@TIME)";
 	case VPM_LONG:
-		return "it takes longer than the meter's interval; --model cpm is for it";
+		return "it takes longer than the meter's interval, or is left by another way than its end; --model cpm is for it";
+	case VPM_LOST:
+		return "in more than 5 % of its runs it takes longer than the meter's interval, is left by another way than its end, or its thread sleeps or changes its CPU: readings would be of the others alone; --model cpm is for it, or pin the program (taskset)";
 	case VPM_SCATTERED:
 		return "more than 10 % of the readings of a kind are far from the others, and the rest of them would be a choice: something else runs while it is read; look what, or record where the machine is quiet";
 	case VPM_SHORT:
@@ -437,6 +441,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 		in.readings = block->readings;
 		in.n = block->n;
 		in.late = block->late;
+		in.moved = block->moved_delayed;
 		if (!ret)
 			ret = vpm_solve(&in, &block->result);
 		told |= !block->result.why && is_wanted(&opt->named, block->info->name);

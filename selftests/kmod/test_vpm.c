@@ -35,6 +35,7 @@
 #define READY_NS	20000000.0	/* of the exynos chip's meter */
 #define EVERY_NS	60000000ULL
 #define PASSES		60000		/* of the block's loop: some milliseconds */
+#define PASSES_LONG	2000000		/* more than four intervals of the meter */
 #define BY		500		/* times that its end is passed before it is called */
 #define BY_FAR		2000000		/* and more often than is borne */
 
@@ -60,6 +61,7 @@ static struct shared {
 	volatile double run_ns;
 	volatile uint64_t runs;
 	volatile uint64_t times;	/* it passes the block's end in a run */
+	volatile uint64_t passes;	/* of the block's loop, 0: PASSES */
 	volatile pid_t tid[2];
 } *shared;
 
@@ -90,6 +92,8 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 	seen.late += !!(flags & KJOULE_READING_LATE);
 	seen.of_thread[0] += (pid_t)r->pid == shared->tid[0];
 	seen.of_thread[1] += (pid_t)r->pid == shared->tid[1];
+	if (flags & KJOULE_READING_LATE && (r->stop_ns - r->hit_ns < READY_NS || r->power_uw))
+		FAULT("reading %u is late after %.3f ms", r->number, ran * 1e-6);
 	if (flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE))
 		return;
 	if (r->power_uw < 100000 || r->power_uw > 20000000)
@@ -120,7 +124,7 @@ static void run_blocks(void)
 		uint64_t begin = now_ns();
 		double ns;
 
-		test_last(PASSES, shared->times ?: 1);
+		test_last(shared->passes ?: PASSES, shared->times ?: 1);
 		ns = now_ns() - begin;
 		/* the shortest is without interrupts */
 		if (!shared->run_ns || ns < shared->run_ns)
@@ -304,6 +308,30 @@ static void check_passed(void)
 			   "rounds are given up where it is passed too often");
 		end("an end that is passed too often");
 		ktap_diag("%llu crowded, %llu unended", (unsigned long long)info.vpm_crowded, (unsigned long long)info.vpm_unended);
+	}
+	stop_program(pid);
+}
+
+/* One that has not ended when the round is over is told as one that was late: else only its short runs were. */
+static void check_long(void)
+{
+	pid_t pid = start_program();
+	struct nl_block block;
+
+	shared->passes = PASSES_LONG;
+	ktap_check(await(shared->runs > 2), "the program runs a long block");
+	if (begin(pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		drain_until(&d, walk, 8000, &seen.late, 5);
+		end("a long block");
+		ktap_check(!seen.fault[0], "a long block: readings are in order");
+		ktap_diag("%s", seen.fault);
+		ktap_diag("%llu readings, %llu delayed in time, %llu late; %llu spoilt, %llu unended", (unsigned long long)seen.readings,
+			  (unsigned long long)seen.delayed, (unsigned long long)seen.late, (unsigned long long)info.vpm_spoilt,
+			  (unsigned long long)info.vpm_unended);
+		ktap_check(seen.late >= 5 && !seen.delayed && !info.vpm_unended && info.vpm_readings == seen.readings,
+			   "a block that has not ended after four intervals is told as late");
 	}
 	stop_program(pid);
 }
@@ -661,6 +689,7 @@ int main(void)
 	check_readings();
 	check_nothing();
 	check_passed();
+	check_long();
 	check_elsewhere();
 	check_threads();
 	check_away();

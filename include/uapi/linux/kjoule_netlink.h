@@ -233,7 +233,7 @@ enum {
 	KJOULE_A_SESSION_VPM_READINGS,	/* u64 */
 	/* Times that nobody came by the block. */
 	KJOULE_A_SESSION_VPM_UNMET,	/* u64 */
-	/* Times that who came by did not come to its end. */
+	/* Times that who came by was not stopped in time, without a record of it. */
 	KJOULE_A_SESSION_VPM_UNENDED,	/* u64 */
 	/* Times that it was called from another place than was awaited. */
 	KJOULE_A_SESSION_VPM_ELSEWHERE,	/* u64 */
