@@ -434,20 +434,13 @@ static enum vpm_round choose_round(struct kjoule_vpm *v)
 	return get_random_u32() & 1 ? ROUND_DELAYED : ROUND_UNDELAYED;
 }
 
-/* One of the places that it returns to, each as often as it was met. Return: 0 if none is known */
+/*
+ * One of the places that it returns to, any of them alike: a reading comes of it as often as the
+ * block is called from there. Return: 0 if none is known
+ */
 static u64 choose_end(const struct vpm_block *b)
 {
-	u64 all = 0, at;
-	u32 i;
-
-	for (i = 0; i < b->n_ends; i++)
-		all += b->met[i];
-	if (!all)
-		return 0;
-	at = random_below(all);
-	for (i = 0; at >= b->met[i]; i++)
-		at -= b->met[i];
-	return b->end[i];
+	return b->n_ends ? b->end[random_below(b->n_ends)] : 0;
 }
 
 static void take_reading(struct kjoule_vpm *v)
