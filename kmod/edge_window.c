@@ -273,9 +273,10 @@ static void held_cpu(struct irq_work *work)
 		}
 		write_outcome(c, &o, 0, 0);
 	}
-	/* where the leader is nowhere to be seen, look again later */
+	/* where the leader is nowhere to be seen, look again later: that is held in vain as well */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
-		again_at(c, now + 2 * HOLD_PERIODS * patience_ns(e));
+		again_at(c, now + max(2 * HOLD_PERIODS * patience_ns(e),
+				      div_u64((ktime_get_ns() - now) * 1000, e->edges->duty)));
 	else
 		join_next(c);
 	c->from_ns = ktime_get_ns();
