@@ -306,7 +306,11 @@ void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *bo
 		books->windows += READ_ONCE(b->windows);
 		books->spins += READ_ONCE(b->spins);
 		books->failed += READ_ONCE(b->failed);
-		books->held_ns += READ_ONCE(b->held_ns);
-		books->longest_ns = max(books->longest_ns, READ_ONCE(b->longest_ns));
+	}
+	for (i = 0; i < edges->n; i++) {
+		const struct edge_cpu *c = &edges->cpu[i];
+
+		books->held_ns = max(books->held_ns, READ_ONCE(c->held_ns));
+		books->longest_ns = max(books->longest_ns, READ_ONCE(c->longest_ns));
 	}
 }

@@ -26,8 +26,8 @@ struct kjoule_source;
  * @windows:	that were measured, those of held CPUs alone left out
  * @spins:	in which all CPUs were held from edge to edge
  * @failed:	in which no edge came in time, or a CPU did not
- * @held_ns:	CPUs were held for so long, those that look for edges with them
- * @longest_ns:	and so long at a time
+ * @held_ns:	the CPU that was held for longest in all: for so long, its looking for edges with it
+ * @longest_ns:	the longest time that a CPU was held at a time, or looked for an edge
  */
 struct kjoule_edge_books {
 	u64 windows;

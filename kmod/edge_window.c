@@ -256,20 +256,31 @@ static bool be_held(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 	return released == c->number;
 }
 
+static void book_hold(struct edge_cpu *c, u64 begin, u64 end)
+{
+	WRITE_ONCE(c->held_ns, c->held_ns + (end - begin));
+	if (end - begin > c->longest_ns)
+		WRITE_ONCE(c->longest_ns, end - begin);
+}
+
 static void held_cpu(struct irq_work *work)
 {
 	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
-	u64 now = ktime_get_ns();
+	u64 now = ktime_get_ns(), end;
 	struct edge_outcome o;
+	bool told;
 
 	/* it may be too late for it */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
 		arrive(c);
-		if (!be_held(c, now + HOLD_PERIODS * edge_domain(e->edges)->update_period_ns, &o)) {
+		told = be_held(c, now + HOLD_PERIODS * edge_domain(e->edges)->update_period_ns, &o);
+		end = ktime_get_ns();
+		book_hold(c, c->b_ns, end);
+		if (!told) {
 			if (READ_ONCE(e->stopping))
 				return;
-			o = (struct edge_outcome){ .c_ns = ktime_get_ns(), .failed = true };
+			o = (struct edge_outcome){ .c_ns = end, .failed = true };
 		}
 		write_outcome(c, &o, 0, 0);
 	}
@@ -383,13 +394,6 @@ static void begin_anew(struct kjoule_edge *e, const struct edge_outcome *o, u64 
 	e->leader->from_ns = ktime_get_ns();
 }
 
-static void book_hold(struct kjoule_edge *e, u64 begin, u64 end)
-{
-	e->books.held_ns += end - begin;
-	if (end - begin > e->books.longest_ns)
-		e->books.longest_ns = end - begin;
-}
-
 /* Look for the edge that the window begins with. */
 static void seek(struct kjoule_edge *e)
 {
@@ -405,7 +409,7 @@ static void seek(struct kjoule_edge *e)
 		e->a_ns = 0;
 	learn_margin(e, e->a_ns);
 	c->from_ns = ktime_get_ns();
-	book_hold(e, begin, c->from_ns);
+	book_hold(c, begin, c->from_ns);
 	e->seeking = false;
 	e->seek_ns = begin;
 	e->a_total = e->counter.total;
@@ -460,13 +464,15 @@ static void hold(struct kjoule_edge *e)
 	unsure |= e->unsure;
 	e->unsure = false;
 	o.c_ns = wait_edge(e, begin + patience_ns(e));
-	if (READ_ONCE(e->stopping))
+	if (READ_ONCE(e->stopping)) {
+		book_hold(c, c->b_ns, ktime_get_ns());
 		return;
+	}
 	if (!o.c_ns) {
 		o = (struct edge_outcome){ .c_ns = ktime_get_ns(), .failed = true };
 		e->books.failed++;
 		write_outcome(c, &o, a_total, e->counter.total);
-		book_hold(e, begin, o.c_ns);
+		book_hold(c, c->b_ns, o.c_ns);
 		begin_anew(e, &o, o.c_ns - begin);
 		return;
 	}
@@ -482,7 +488,7 @@ static void hold(struct kjoule_edge *e)
 		learn_period(e, o.c_ns - o.a_ns);
 
 	edge = c->number % SPIN_EVERY ? o.c_ns : spin(e, o.c_ns);
-	book_hold(e, begin, ktime_get_ns());
+	book_hold(c, c->b_ns, ktime_get_ns());
 	if (!edge) {
 		begin_anew(e, &o, ktime_get_ns() - begin);
 		return;

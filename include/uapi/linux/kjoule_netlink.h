@@ -215,9 +215,9 @@ enum {
 	KJOULE_A_SESSION_EDGE_SPINS,	/* u64 */
 	/* In so many no edge came in time, or a CPU did not. */
 	KJOULE_A_SESSION_EDGE_FAILED,	/* u64 */
-	/* For so long all CPUs were held. */
+	/* The CPU that was held most was held for so long, searches for edges included. */
 	KJOULE_A_SESSION_EDGE_HELD_NS,	/* u64 */
-	/* At most so long at a time. */
+	/* No CPU was held for longer at a time, failed windows and searches included. */
 	KJOULE_A_SESSION_EDGE_LONGEST_NS,	/* u64 */
 	/* Have readings of blocks so far apart on the average; 0 for a default. */
 	KJOULE_A_SESSION_VPM_INTERVAL_NS,	/* u64 */
