@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/stringify.h>
 #include <linux/timekeeping.h>
 
 #include "edge_window.h"
@@ -86,7 +87,8 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	unsigned int domain, i;
 
 	if (duty < KJOULE_EDGE_DUTY_MIN || duty > KJOULE_EDGE_DUTY_MAX) {
-		*why = "edge windows may hold the CPUs for 10 to 500 thousandths of the time";
+		*why = "edge windows may hold the CPUs for " __stringify(KJOULE_EDGE_DUTY_MIN)
+		       " to " __stringify(KJOULE_EDGE_DUTY_MAX) " thousandths of the time";
 		return -ERANGE;
 	}
 	if (!src || src->kind != KJOULE_KIND_ENERGY || kjoule_source_is_slow(src)) {

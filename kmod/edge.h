@@ -17,7 +17,7 @@ struct kjoule_source;
 /* A counter that moves less often would have CPUs held for too long. */
 #define KJOULE_EDGE_PERIOD_MAX_NS	(20 * 1000 * 1000ULL)
 
-/* Thousandths of the time in which the CPUs may be held: at most, and if nothing is said. */
+/* Thousandths of the time in which the CPUs may be held: at most, and at least. */
 #define KJOULE_EDGE_DUTY_MAX		500
 #define KJOULE_EDGE_DUTY_MIN		30
 

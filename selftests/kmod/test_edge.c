@@ -466,6 +466,7 @@ static void check_refusals(void)
 	check_refused("no time at all", &other, -ERANGE);
 	other.edge_duty = 29;
 	check_refused("too little", &other, -ERANGE);
+	ktap_check(strstr(nl.why, "30 to 500"), "and the range is told");
 	other.edge_duty = 501;
 	check_refused("more than half", &other, -ERANGE);
 	other.edge_duty = UINT32_MAX;

@@ -162,7 +162,7 @@ struct kjoule_source_spec {
  * @specs,@n_specs:	sources besides or, without @energy_source, instead of it
  * @chain_depth:	frames of each kind, with a chain's flag; 0 for the default
  * @stack_bytes:	with KJOULE_FLAG_USER_STACK, a multiple of 8; 0 for the default
- * @edge_duty:		edge windows that hold the CPUs for so many thousandths of the time, 10 to 500;
+ * @edge_duty:		edge windows that hold the CPUs for so many thousandths of the time, 30 to 500;
  *			0: none
  * @vpm:		readings of blocks, see kjoule_session_block(), @vpm_interval_ns apart (0: as the
  *			module likes) by the meter @vpm_source (NULL: the first that starts on command)

@@ -207,7 +207,7 @@ enum {
 	KJOULE_A_SESSION_CHILDREN,	/* u32 */
 	/* Children that could not be followed for want of memory. */
 	KJOULE_A_SESSION_CHILDREN_LOST,	/* u64 */
-	/* Measure in edge windows: hold the CPUs for so many thousandths of the time. */
+	/* Edge windows: hold the CPUs for so many thousandths of the time, 30 to 500. */
 	KJOULE_A_SESSION_EDGE_DUTY,	/* u32 */
 	/* So many were measured. */
 	KJOULE_A_SESSION_EDGE_WINDOWS,	/* u64 */
