@@ -24,14 +24,16 @@
  *  ------					--------
  *						take part in w	(U)
  *  see who takes part in w	(V)
+ *  released = w - 1 is seen	(S)
  *  write outcome of w, plan of w + 1
  *  store-release released = w	(W)		read released	(X)
  *						read outcome and plan
  *						read released again	(Y)
  *
  * U pairs with V: who was seen to take part was held before the edge. W pairs with X. Outcome and
- * plan have two places each, by the lowest bit of w; who is late by a window and more sees that
- * from the second look, and takes part in the next one.
+ * plan have two places each, by the lowest bit of w. S pairs with Y: who is so late that he has
+ * read something of the window after the next one, sees from the second look that the next one is
+ * over, too, and takes part in one that is not.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -233,7 +235,7 @@ static void join_next(struct edge_cpu *c)
 	do {
 		released = smp_load_acquire(&e->released);	/* X, pairs with W */
 		hold = READ_ONCE(e->hold_ns[(released + 1) & 1]);
-		smp_rmb();	/* Y: the second look comes after the reading */
+		smp_rmb();	/* Y, pairs with S: the second look comes after the reading */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
 	again_at(c, hold);
@@ -250,8 +252,10 @@ static bool be_held(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 			return false;
 		cpu_relax();
 	}
-	*o = e->outcome[c->number & 1];
-	smp_rmb();	/* Y */
+	o->a_ns = READ_ONCE(e->outcome[c->number & 1].a_ns);
+	o->c_ns = READ_ONCE(e->outcome[c->number & 1].c_ns);
+	o->failed = READ_ONCE(e->outcome[c->number & 1].failed);
+	smp_rmb();	/* Y, pairs with S */
 	released = READ_ONCE(e->released);
 	return released == c->number;
 }
@@ -370,7 +374,10 @@ static void release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edg
 {
 	u32 number = e->leader->number;
 
-	e->outcome[number & 1] = *o;
+	smp_wmb();	/* S, pairs with Y: before what was told two windows ago is gone */
+	WRITE_ONCE(e->outcome[number & 1].a_ns, o->a_ns);
+	WRITE_ONCE(e->outcome[number & 1].c_ns, o->c_ns);
+	WRITE_ONCE(e->outcome[number & 1].failed, o->failed);
 	WRITE_ONCE(e->hold_ns[(number + 1) & 1],
 		   edge_ns + gap * e->period_ns + run_ns(e, number + 1));
 	smp_store_release(&e->released, number);	/* W, pairs with X */
