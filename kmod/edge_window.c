@@ -168,11 +168,11 @@ static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	bool leads = c == c->edge->leader;
-	/* without an edge it is only told from when until when it was held */
+	/* without an edge it is only told from when until when it was held, or looked for one */
 	u64 a_ns = o->a_ns ?: c->b_ns;
 	struct kjoule_window w = {
 		.number = c->number,
-		.seek_ns = leads && o->a_ns && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
+		.seek_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
 		.a_ns = a_ns,
 		.from_ns = min(max(c->from_ns, a_ns), c->b_ns),
 		.b_ns = c->b_ns,
@@ -476,7 +476,8 @@ static void hold(struct kjoule_edge *e)
 		return;
 	}
 	if (!o.c_ns) {
-		o = (struct edge_outcome){ .c_ns = ktime_get_ns(), .failed = true };
+		o.c_ns = ktime_get_ns();
+		o.failed = true;
 		e->books.failed++;
 		write_outcome(c, &o, a_total, e->counter.total);
 		book_hold(c, c->b_ns, o.c_ns);

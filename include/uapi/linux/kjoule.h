@@ -262,7 +262,8 @@ struct kjoule_stack {
  * @domain:	whose counter, of the session's first source
  * @seek_ns:	CLOCK_MONOTONIC from which on this CPU looked for the move, and ran nothing else;
  *		@a_ns where another one did, or the window before had told
- * @a_ns:	when the counter was first seen to have moved
+ * @a_ns:	when the counter was first seen to have moved; @b_ns where it was not, and the CPU
+ *		has run nothing from @seek_ns on (KJOULE_WINDOW_FAILED)
  * @from_ns:	from when on this CPU ran, @a_ns or later
  * @b_ns:	from when on this CPU was held
  * @c_ns:	when the counter was seen to have moved again: the CPUs were let go
