@@ -62,7 +62,7 @@ struct kjoule_vpm_books {
  * @pid:	process, in the caller's pid namespace
  * @start:	its first instruction
  * @next:	the one right behind that
- * @end:	where it has ended; 0: where its function returns to
+ * @end:	where it has ended, in whichever call of itself; 0: where its function returns to
  */
 struct kjoule_vpm_place {
 	u32 pid;

@@ -272,7 +272,10 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L */
 }
 
-/* A return of the same call? A recursion comes by with less of the stack. */
+/*
+ * A return of the same call? A recursion comes by with less of the stack. At an end that was said
+ * the stack may be any, so that one within the block ends it: the man page of record says so.
+ */
 static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 {
 	if (v->round != ROUND_DELAYED || v->at->place.end)

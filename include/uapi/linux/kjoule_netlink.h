@@ -251,7 +251,7 @@ enum {
 	KJOULE_A_SESSION_BLOCK_START,	/* u64 */
 	/* Of the one right behind that. */
 	KJOULE_A_SESSION_BLOCK_NEXT,	/* u64 */
-	/* Where it has ended; where its function returns to if left out. */
+	/* Where it has ended, be it in a recursion; left out: where its function returns to. */
 	KJOULE_A_SESSION_BLOCK_END,	/* u64 */
 	/* The block's number in records. */
 	KJOULE_A_SESSION_BLOCK,	/* u32 */
