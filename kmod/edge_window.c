@@ -162,6 +162,11 @@ static void write_window(struct edge_cpu *c, const struct kjoule_window *w, u8 f
 	kjoule_books_close(s->ring.page);
 }
 
+/* Of where it was held: those that are known today, which no flag of a window may be among. */
+#define PLACE_FLAGS	(KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE | \
+			 KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN)
+static_assert(!(PLACE_FLAGS & (KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN | KJOULE_WINDOW_FAILED)));
+
 /* What a CPU knows of a window that is over. */
 static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 a_total,
 			  u64 c_total)
@@ -182,7 +187,7 @@ static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 
 		.ip = c->ip,
 	};
 
-	write_window(c, &w, c->flags | (leads ? KJOULE_WINDOW_LEADER : 0) |
+	write_window(c, &w, (c->flags & PLACE_FLAGS) | (leads ? KJOULE_WINDOW_LEADER : 0) |
 		     (o->failed ? KJOULE_WINDOW_FAILED : 0));
 }
 

@@ -20,7 +20,10 @@ struct kjoule_whom;
 /* Between two armings, on the average. */
 #define KJOULE_VPM_INTERVAL_MAX_NS	(60ULL * 1000 * 1000 * 1000)
 
-/* At least so many sensing intervals lie between two armings: a CPU is held half of the time. */
+/*
+ * Two armings are so many sensing intervals apart on the average, or more, and never less than half
+ * as many. A reading holds a CPU for one: half of the time at most, on the average.
+ */
 #define KJOULE_VPM_LEAST	2
 
 /**
