@@ -231,13 +231,18 @@ static void start_cpu(void *data)
  */
 void kjoule_edges_run(struct kjoule_edges *edges)
 {
+	bool paused = false;
 	unsigned int i;
 	u64 now;
 
-	/* a CPU that is not of the session may have come, or one be on its way */
-	if (!edges || edges->running || !kjoule_hold_is_still() ||
-	    !holds_all(edges->src, edges->sampler, edges->n))
+	/* one may be on its way */
+	if (!edges || edges->running || !kjoule_hold_is_still())
 		return;
+	/* one that is not of the session may have come */
+	if (!holds_all(edges->src, edges->sampler, edges->n)) {
+		WRITE_ONCE(edges->paused, edges->paused + 1);
+		return;
+	}
 	edges->running = true;
 	gather(edges);
 	now = ktime_get_ns();
@@ -245,7 +250,9 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 		struct kjoule_edge *e = &edges->edge[i];
 
 		e->hold_ns[(e->released + 1) & 1] = now + KJOULE_EDGE_LEAD_PERIODS * e->period_ns;
+		paused |= e->n && e->stopping;
 	}
+	WRITE_ONCE(edges->paused, edges->paused + paused);
 	for (i = 0; i < edges->n; i++) {
 		struct edge_cpu *c = &edges->cpu[i];
 
@@ -302,6 +309,7 @@ void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *bo
 	unsigned int i;
 
 	memset(books, 0, sizeof(*books));
+	books->paused = READ_ONCE(edges->paused);
 	for (i = 0; i < edges->n; i++) {
 		const struct kjoule_edge_books *b = &edges->edge[i].books;
 

@@ -27,12 +27,16 @@ struct kjoule_source;
  * @spins:	in which all CPUs were held from edge to edge
  * @failed:	in which no edge came in time, or a CPU did not
  * @held_ns:	the CPU that was held for longest in all: for so long, its looking for edges with it
+ * @paused:	times that windows could not begin or go on, but for a CPU that was just on its way:
+ *		one that shares the counter is online and not of the session, or the only one that
+ *		can read it is away
  * @longest_ns:	the longest time that a CPU was held at a time, or looked for an edge
  */
 struct kjoule_edge_books {
 	u64 windows;
 	u64 spins;
 	u64 failed;
+	u64 paused;
 	u64 held_ns;
 	u64 longest_ns;
 };

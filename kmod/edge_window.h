@@ -106,6 +106,7 @@ struct kjoule_edge {
  * @duty:	thousandths of the time in which CPUs are held
  * @seed:	of what is random
  * @running:	timers may be set
+ * @paused:	times that it could not be, or not for all packages; see struct kjoule_edge_books
  * @n:		samplers of the session
  * @sampler:	these
  * @edge:	a package each, as many as there are samplers; those with @n of 0 are of no use
@@ -117,6 +118,7 @@ struct kjoule_edges {
 	u32 duty;
 	u64 seed;
 	bool running;
+	u64 paused;
 	unsigned int n;
 	struct kjoule_sampler **sampler;
 	struct kjoule_edge *edge;

@@ -29,8 +29,7 @@ struct kjoule_whom;
 /**
  * struct kjoule_vpm_books - what has become of the rounds of a session
  * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @crowded, @failed
- *		and @cut are these. Times when no CPU of the session was there to be armed, or one
- *		was on its way, are none
+ *		and @cut are these; @skipped are none
  * @readings:	that were told by a record
  * @learnt:	that only looked where the block returns to, before there can be a reading of it
  * @unmet:	nobody came by
@@ -42,6 +41,7 @@ struct kjoule_whom;
  *		or one came or went, or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
  * @cut:	the session's end broke it off
+ * @skipped:	times when no CPU of the session was there to be armed, or one was on its way
  * @held_ns:	a CPU was held for so long
  * @longest_ns:	and so long at a time
  */
@@ -56,6 +56,7 @@ struct kjoule_vpm_books {
 	u64 spoilt;
 	u64 failed;
 	u64 cut;
+	u64 skipped;
 	u64 held_ns;
 	u64 longest_ns;
 };

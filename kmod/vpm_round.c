@@ -471,8 +471,10 @@ static void take_reading(struct kjoule_vpm *v)
 	    !kthread_should_stop() && is_there(b))
 		tell_unended(v);
 	/* no CPU of the session is there, or one on its way: as if it had not been tried */
-	if (err == -ENODEV)
+	if (err == -ENODEV) {
+		v->books.skipped++;
 		return;
+	}
 	book(v, err);
 	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
 	v->number++;

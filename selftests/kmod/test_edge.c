@@ -99,12 +99,12 @@ static void see_window(struct walk *w, const struct kjoule_window *v)
 		told[i][s->windows - 1] = *v;
 }
 
-static bool begin(uint32_t duty)
+static bool begin_on(uint64_t cpus, uint32_t duty)
 {
 	unsigned int i;
 
 	memset(seen, 0, sizeof(seen));
-	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .edges = true, .edge_duty = duty },
+	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = INTERVAL_NS, .cpus = cpus, .edges = true, .edge_duty = duty },
 			   &info, &d, walk))
 		return false;
 	for (i = 0; i < d.n && i < 2; i++) {
@@ -112,6 +112,11 @@ static bool begin(uint32_t duty)
 		walk[i].data = &seen[i];
 	}
 	return true;
+}
+
+static bool begin(uint32_t duty)
+{
+	return begin_on(0, duty);
 }
 
 static uint64_t longest_ns(bool leads)
@@ -249,6 +254,38 @@ static void check_hotplug(void)
 	end("a CPU goes and comes");
 	ktap_check(!seen[0].fault[0] && !seen[1].fault[0], "the windows stay in order");
 	ktap_diag("%s %s", seen[0].fault, seen[1].fault);
+}
+
+/* One that is not held would spend energy in them: there are none while it is there, and it is told. */
+static void check_outsider(void)
+{
+	struct nl_session s;
+	uint64_t before;
+	int second = cpu_second();
+
+	if (second < 0) {
+		ktap_skip("there are no windows while a CPU outside the session is online", "there is no second CPU");
+		return;
+	}
+	cpu_online(second, false);
+	if (!begin_on(1ULL << cpu_first(), 400)) {
+		cpu_online(second, true);
+		return;
+	}
+	ktap_check(drain_until(&d, walk, 3000, &seen[0].windows, 10), "the CPUs of the session that are there have windows");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s);
+	ktap_check(!s.edge_paused, "and nothing stands in their way");
+	cpu_online(second, true);
+	drain_map(&d, walk);
+	before = seen[0].windows;
+	drain_until(&d, walk, 500, &seen[0].windows, before + 1);
+	ktap_check(seen[0].windows == before, "there are no windows while a CPU outside the session is online");
+	nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &s);
+	ktap_check(s.edge_paused > 0, "and the session says so");
+	cpu_online(second, false);
+	ktap_check(drain_until(&d, walk, 3000, &seen[0].windows, before + 10), "they go on when it has gone");
+	end("a CPU outside the session");
+	cpu_online(second, true);
 }
 
 #define TRACING	"/sys/kernel/tracing/"
@@ -507,6 +544,7 @@ int main(void)
 	check_windows();
 	check_seldom();
 	check_hotplug();
+	check_outsider();
 	check_on_the_way();
 	check_stuck("frozen");
 	check_stuck("failing");

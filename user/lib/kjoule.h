@@ -209,14 +209,14 @@ struct kjoule_vpm_block {
  * @peak_uw:	the most there is to be measured, 0: not known
  * @rest_uw:	the least that was measured when the session was made
  * @rounds,@readings,@learnt,@unmet,@unended,@elsewhere,@crowded,@failed,@cut: see the netlink specification, as
- *		for the other counts; @rounds 0 where there are others: a recording of before these were told
+ *		for the other counts, @skipped with them; @rounds 0 where there are others: a recording of before these were told
  * @block:	in the order of their numbers
  */
 struct kjoule_vpm_info {
 	uint64_t interval_ns;
 	char source[KJOULE_NAME_LEN];
 	uint64_t ready_ns, peak_uw, rest_uw;
-	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, crowded, spoilt, failed, cut;
+	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, crowded, spoilt, failed, cut, skipped;
 	uint64_t held_ns, longest_ns;
 	uint32_t n_blocks;
 	struct kjoule_vpm_block block[KJOULE_VPM_BLOCKS];
@@ -238,7 +238,7 @@ struct kjoule_session_info {
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
 	uint32_t edge_duty;		/* 0: no edge windows */
-	uint64_t edge_windows, edge_spins, edge_failed;
+	uint64_t edge_windows, edge_spins, edge_failed, edge_paused;
 	uint64_t edge_held_ns, edge_longest_ns;
 	struct kjoule_vpm_info vpm;
 	uint32_t state;			/* enum kjoule_session_state */
