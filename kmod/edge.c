@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/stringify.h>
 #include <linux/timekeeping.h>
 
 #include "edge_window.h"
@@ -86,7 +87,8 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 	unsigned int domain, i;
 
 	if (duty < KJOULE_EDGE_DUTY_MIN || duty > KJOULE_EDGE_DUTY_MAX) {
-		*why = "edge windows may hold the CPUs for 10 to 500 thousandths of the time";
+		*why = "edge windows may hold the CPUs for " __stringify(KJOULE_EDGE_DUTY_MIN)
+		       " to " __stringify(KJOULE_EDGE_DUTY_MAX) " thousandths of the time";
 		return -ERANGE;
 	}
 	if (!src || src->kind != KJOULE_KIND_ENERGY || kjoule_source_is_slow(src)) {
@@ -229,13 +231,18 @@ static void start_cpu(void *data)
  */
 void kjoule_edges_run(struct kjoule_edges *edges)
 {
+	bool paused = false;
 	unsigned int i;
 	u64 now;
 
-	/* a CPU that is not of the session may have come, or one be on its way */
-	if (!edges || edges->running || !kjoule_hold_is_still() ||
-	    !holds_all(edges->src, edges->sampler, edges->n))
+	/* one may be on its way */
+	if (!edges || edges->running || !kjoule_hold_is_still())
 		return;
+	/* one that is not of the session may have come */
+	if (!holds_all(edges->src, edges->sampler, edges->n)) {
+		WRITE_ONCE(edges->paused, edges->paused + 1);
+		return;
+	}
 	edges->running = true;
 	gather(edges);
 	now = ktime_get_ns();
@@ -243,7 +250,9 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 		struct kjoule_edge *e = &edges->edge[i];
 
 		e->hold_ns[(e->released + 1) & 1] = now + KJOULE_EDGE_LEAD_PERIODS * e->period_ns;
+		paused |= e->n && e->stopping;
 	}
+	WRITE_ONCE(edges->paused, edges->paused + paused);
 	for (i = 0; i < edges->n; i++) {
 		struct edge_cpu *c = &edges->cpu[i];
 
@@ -300,13 +309,18 @@ void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *bo
 	unsigned int i;
 
 	memset(books, 0, sizeof(*books));
+	books->paused = READ_ONCE(edges->paused);
 	for (i = 0; i < edges->n; i++) {
 		const struct kjoule_edge_books *b = &edges->edge[i].books;
 
 		books->windows += READ_ONCE(b->windows);
 		books->spins += READ_ONCE(b->spins);
 		books->failed += READ_ONCE(b->failed);
-		books->held_ns += READ_ONCE(b->held_ns);
-		books->longest_ns = max(books->longest_ns, READ_ONCE(b->longest_ns));
+	}
+	for (i = 0; i < edges->n; i++) {
+		const struct edge_cpu *c = &edges->cpu[i];
+
+		books->held_ns = max(books->held_ns, READ_ONCE(c->held_ns));
+		books->longest_ns = max(books->longest_ns, READ_ONCE(c->longest_ns));
 	}
 }

@@ -17,7 +17,7 @@ struct kjoule_source;
 /* A counter that moves less often would have CPUs held for too long. */
 #define KJOULE_EDGE_PERIOD_MAX_NS	(20 * 1000 * 1000ULL)
 
-/* Thousandths of the time in which the CPUs may be held: at most, and if nothing is said. */
+/* Thousandths of the time in which the CPUs may be held: at most, and at least. */
 #define KJOULE_EDGE_DUTY_MAX		500
 #define KJOULE_EDGE_DUTY_MIN		30
 
@@ -26,13 +26,17 @@ struct kjoule_source;
  * @windows:	that were measured, those of held CPUs alone left out
  * @spins:	in which all CPUs were held from edge to edge
  * @failed:	in which no edge came in time, or a CPU did not
- * @held_ns:	CPUs were held for so long, those that look for edges with them
- * @longest_ns:	and so long at a time
+ * @held_ns:	the CPU that was held for longest in all: for so long, its looking for edges with it
+ * @paused:	times that windows could not begin or go on, but for a CPU that was just on its way:
+ *		one that shares the counter is online and not of the session, or the only one that
+ *		can read it is away
+ * @longest_ns:	the longest time that a CPU was held at a time, or looked for an edge
  */
 struct kjoule_edge_books {
 	u64 windows;
 	u64 spins;
 	u64 failed;
+	u64 paused;
 	u64 held_ns;
 	u64 longest_ns;
 };

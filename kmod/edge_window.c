@@ -24,14 +24,16 @@
  *  ------					--------
  *						take part in w	(U)
  *  see who takes part in w	(V)
+ *  released = w - 1 is seen	(S)
  *  write outcome of w, plan of w + 1
  *  store-release released = w	(W)		read released	(X)
  *						read outcome and plan
  *						read released again	(Y)
  *
  * U pairs with V: who was seen to take part was held before the edge. W pairs with X. Outcome and
- * plan have two places each, by the lowest bit of w; who is late by a window and more sees that
- * from the second look, and takes part in the next one.
+ * plan have two places each, by the lowest bit of w. S pairs with Y: who is so late that he has
+ * read something of the window after the next one, sees from the second look that the next one is
+ * over, too, and takes part in one that is not.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -160,17 +162,22 @@ static void write_window(struct edge_cpu *c, const struct kjoule_window *w, u8 f
 	kjoule_books_close(s->ring.page);
 }
 
+/* Of where it was held: those that are known today, which no flag of a window may be among. */
+#define PLACE_FLAGS	(KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE | \
+			 KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN)
+static_assert(!(PLACE_FLAGS & (KJOULE_WINDOW_LEADER | KJOULE_WINDOW_SPIN | KJOULE_WINDOW_FAILED)));
+
 /* What a CPU knows of a window that is over. */
 static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 a_total,
 			  u64 c_total)
 {
 	const struct kjoule_edges *edges = c->edge->edges;
 	bool leads = c == c->edge->leader;
-	/* without an edge it is only told from when until when it was held */
+	/* without an edge it is only told from when until when it was held, or looked for one */
 	u64 a_ns = o->a_ns ?: c->b_ns;
 	struct kjoule_window w = {
 		.number = c->number,
-		.seek_ns = leads && o->a_ns && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
+		.seek_ns = leads && c->edge->seek_ns ? c->edge->seek_ns : a_ns,
 		.a_ns = a_ns,
 		.from_ns = min(max(c->from_ns, a_ns), c->b_ns),
 		.b_ns = c->b_ns,
@@ -180,7 +187,7 @@ static void write_outcome(struct edge_cpu *c, const struct edge_outcome *o, u64 
 		.ip = c->ip,
 	};
 
-	write_window(c, &w, c->flags | (leads ? KJOULE_WINDOW_LEADER : 0) |
+	write_window(c, &w, (c->flags & PLACE_FLAGS) | (leads ? KJOULE_WINDOW_LEADER : 0) |
 		     (o->failed ? KJOULE_WINDOW_FAILED : 0));
 }
 
@@ -233,7 +240,7 @@ static void join_next(struct edge_cpu *c)
 	do {
 		released = smp_load_acquire(&e->released);	/* X, pairs with W */
 		hold = READ_ONCE(e->hold_ns[(released + 1) & 1]);
-		smp_rmb();	/* Y: the second look comes after the reading */
+		smp_rmb();	/* Y, pairs with S: the second look comes after the reading */
 	} while (READ_ONCE(e->released) != released);
 	c->number = released + 1;
 	again_at(c, hold);
@@ -250,32 +257,46 @@ static bool be_held(struct edge_cpu *c, u64 until, struct edge_outcome *o)
 			return false;
 		cpu_relax();
 	}
-	*o = e->outcome[c->number & 1];
-	smp_rmb();	/* Y */
+	o->a_ns = READ_ONCE(e->outcome[c->number & 1].a_ns);
+	o->c_ns = READ_ONCE(e->outcome[c->number & 1].c_ns);
+	o->failed = READ_ONCE(e->outcome[c->number & 1].failed);
+	smp_rmb();	/* Y, pairs with S */
 	released = READ_ONCE(e->released);
 	return released == c->number;
+}
+
+static void book_hold(struct edge_cpu *c, u64 begin, u64 end)
+{
+	WRITE_ONCE(c->held_ns, c->held_ns + (end - begin));
+	if (end - begin > c->longest_ns)
+		WRITE_ONCE(c->longest_ns, end - begin);
 }
 
 static void held_cpu(struct irq_work *work)
 {
 	struct edge_cpu *c = container_of(work, struct edge_cpu, work);
 	struct kjoule_edge *e = c->edge;
-	u64 now = ktime_get_ns();
+	u64 now = ktime_get_ns(), end;
 	struct edge_outcome o;
+	bool told;
 
 	/* it may be too late for it */
 	if ((s32)(smp_load_acquire(&e->released) - c->number) < 0) {	/* X, pairs with W */
 		arrive(c);
-		if (!be_held(c, now + HOLD_PERIODS * edge_domain(e->edges)->update_period_ns, &o)) {
+		told = be_held(c, now + HOLD_PERIODS * edge_domain(e->edges)->update_period_ns, &o);
+		end = ktime_get_ns();
+		book_hold(c, c->b_ns, end);
+		if (!told) {
 			if (READ_ONCE(e->stopping))
 				return;
-			o = (struct edge_outcome){ .c_ns = ktime_get_ns(), .failed = true };
+			o = (struct edge_outcome){ .c_ns = end, .failed = true };
 		}
 		write_outcome(c, &o, 0, 0);
 	}
-	/* where the leader is nowhere to be seen, look again later */
+	/* where the leader is nowhere to be seen, look again later: that is held in vain as well */
 	if ((s32)(READ_ONCE(e->released) - c->number) < 0)
-		again_at(c, now + 2 * HOLD_PERIODS * patience_ns(e));
+		again_at(c, now + max(2 * HOLD_PERIODS * patience_ns(e),
+				      div_u64((ktime_get_ns() - now) * 1000, e->edges->duty)));
 	else
 		join_next(c);
 	c->from_ns = ktime_get_ns();
@@ -358,7 +379,10 @@ static void release(struct kjoule_edge *e, const struct edge_outcome *o, u64 edg
 {
 	u32 number = e->leader->number;
 
-	e->outcome[number & 1] = *o;
+	smp_wmb();	/* S, pairs with Y: before what was told two windows ago is gone */
+	WRITE_ONCE(e->outcome[number & 1].a_ns, o->a_ns);
+	WRITE_ONCE(e->outcome[number & 1].c_ns, o->c_ns);
+	WRITE_ONCE(e->outcome[number & 1].failed, o->failed);
 	WRITE_ONCE(e->hold_ns[(number + 1) & 1],
 		   edge_ns + gap * e->period_ns + run_ns(e, number + 1));
 	smp_store_release(&e->released, number);	/* W, pairs with X */
@@ -382,13 +406,6 @@ static void begin_anew(struct kjoule_edge *e, const struct edge_outcome *o, u64 
 	e->leader->from_ns = ktime_get_ns();
 }
 
-static void book_hold(struct kjoule_edge *e, u64 begin, u64 end)
-{
-	e->books.held_ns += end - begin;
-	if (end - begin > e->books.longest_ns)
-		e->books.longest_ns = end - begin;
-}
-
 /* Look for the edge that the window begins with. */
 static void seek(struct kjoule_edge *e)
 {
@@ -404,7 +421,7 @@ static void seek(struct kjoule_edge *e)
 		e->a_ns = 0;
 	learn_margin(e, e->a_ns);
 	c->from_ns = ktime_get_ns();
-	book_hold(e, begin, c->from_ns);
+	book_hold(c, begin, c->from_ns);
 	e->seeking = false;
 	e->seek_ns = begin;
 	e->a_total = e->counter.total;
@@ -459,13 +476,16 @@ static void hold(struct kjoule_edge *e)
 	unsure |= e->unsure;
 	e->unsure = false;
 	o.c_ns = wait_edge(e, begin + patience_ns(e));
-	if (READ_ONCE(e->stopping))
+	if (READ_ONCE(e->stopping)) {
+		book_hold(c, c->b_ns, ktime_get_ns());
 		return;
+	}
 	if (!o.c_ns) {
-		o = (struct edge_outcome){ .c_ns = ktime_get_ns(), .failed = true };
+		o.c_ns = ktime_get_ns();
+		o.failed = true;
 		e->books.failed++;
 		write_outcome(c, &o, a_total, e->counter.total);
-		book_hold(e, begin, o.c_ns);
+		book_hold(c, c->b_ns, o.c_ns);
 		begin_anew(e, &o, o.c_ns - begin);
 		return;
 	}
@@ -481,7 +501,7 @@ static void hold(struct kjoule_edge *e)
 		learn_period(e, o.c_ns - o.a_ns);
 
 	edge = c->number % SPIN_EVERY ? o.c_ns : spin(e, o.c_ns);
-	book_hold(e, begin, ktime_get_ns());
+	book_hold(c, c->b_ns, ktime_get_ns());
 	if (!edge) {
 		begin_anew(e, &o, ktime_get_ns() - begin);
 		return;

@@ -35,6 +35,8 @@ struct edge_outcome {
  * @ip:		there
  * @flags:	of @ip
  * @arrived:	the last window in which it was held; the leader looks
+ * @held_ns:	it was held for so long, looking for edges with it
+ * @longest_ns:	and so long at a time
  */
 struct edge_cpu {
 	struct hrtimer timer;
@@ -47,6 +49,8 @@ struct edge_cpu {
 	u64 ip;
 	u8 flags;
 	u32 arrived;
+	u64 held_ns;
+	u64 longest_ns;
 };
 
 /**
@@ -70,7 +74,7 @@ struct edge_cpu {
  * @a_ns:	the present window began
  * @a_total:	with that in @counter
  * @seeking:	the edge that it begins with is to be found
- * @books:	for the session's; the leader's
+ * @books:	for the session's, but for how long CPUs were held; the leader's
  */
 struct kjoule_edge {
 	struct kjoule_edges *edges;
@@ -102,6 +106,7 @@ struct kjoule_edge {
  * @duty:	thousandths of the time in which CPUs are held
  * @seed:	of what is random
  * @running:	timers may be set
+ * @paused:	times that it could not be, or not for all packages; see struct kjoule_edge_books
  * @n:		samplers of the session
  * @sampler:	these
  * @edge:	a package each, as many as there are samplers; those with @n of 0 are of no use
@@ -113,6 +118,7 @@ struct kjoule_edges {
 	u32 duty;
 	u64 seed;
 	bool running;
+	u64 paused;
 	unsigned int n;
 	struct kjoule_sampler **sampler;
 	struct kjoule_edge *edge;

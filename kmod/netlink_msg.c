@@ -228,7 +228,8 @@ static int put_edges(struct sk_buff *skb, struct kjoule_session *s)
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_SPINS, b.spins, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_FAILED, b.failed, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_HELD_NS, b.held_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0);
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_PAUSED, b.paused, 0);
 }
 
 static int put_vpm(struct sk_buff *skb, struct kjoule_session *s)
@@ -254,7 +255,9 @@ static int put_vpm(struct sk_buff *skb, struct kjoule_session *s)
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LONGEST_NS, b.longest_ns, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ROUNDS, b.rounds, 0) ||
 	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LEARNT, b.learnt, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CUT, b.cut, 0);
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CUT, b.cut, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CROWDED, b.crowded, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SKIPPED, b.skipped, 0);
 }
 
 /**

@@ -387,6 +387,32 @@ bool kjoule_sessions_asleep(void)
 	return READ_ONCE(asleep);
 }
 
+/*
+ * Of both ends of their ways at once: one that began between the two registrations would be told of
+ * at one end alone, and be on its way for ever.
+ */
+static int be_told_of_cpus(void)
+{
+	int err = 0;
+
+	cpus_read_lock();
+	prepare_state = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_BP_PREPARE_DYN, "kjoule:prepare",
+							     cpu_prepares, cpu_is_dead);
+	if (prepare_state < 0) {
+		err = prepare_state;
+		goto out;
+	}
+	hotplug_state = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN, "kjoule:online",
+							     cpu_comes, cpu_goes);
+	if (hotplug_state < 0) {
+		err = hotplug_state;
+		cpuhp_remove_state_nocalls_cpuslocked(prepare_state);
+	}
+out:
+	cpus_read_unlock();
+	return err;
+}
+
 /**
  * kjoule_sessions_init() - be told of CPUs that come and go, and of sleep
  *
@@ -399,25 +425,13 @@ int kjoule_sessions_init(void)
 
 	if (err)
 		return err;
-	prepare_state = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "kjoule:prepare",
-						  cpu_prepares, cpu_is_dead);
-	if (prepare_state < 0) {
-		err = prepare_state;
-		goto err_notifier;
-	}
-	hotplug_state = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "kjoule:online", cpu_comes,
-						  cpu_goes);
-	if (hotplug_state < 0) {
-		err = hotplug_state;
-		goto err_prepare;
+	err = be_told_of_cpus();
+	if (err) {
+		unregister_pm_notifier(&sleep_notifier);
+		return err;
 	}
 	kjoule_source_on_move(source_moved);
 	return 0;
-err_prepare:
-	cpuhp_remove_state_nocalls(prepare_state);
-err_notifier:
-	unregister_pm_notifier(&sleep_notifier);
-	return err;
 }
 
 /**

@@ -322,9 +322,11 @@ void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books)
 		.unmet = READ_ONCE(v->books.unmet),
 		.unended = READ_ONCE(v->books.unended),
 		.elsewhere = READ_ONCE(v->books.elsewhere),
+		.crowded = READ_ONCE(v->books.crowded),
 		.spoilt = READ_ONCE(v->books.spoilt),
 		.failed = READ_ONCE(v->books.failed),
 		.cut = READ_ONCE(v->books.cut),
+		.skipped = READ_ONCE(v->books.skipped),
 		.held_ns = READ_ONCE(v->books.held_ns),
 		.longest_ns = READ_ONCE(v->books.longest_ns),
 	};

@@ -20,24 +20,28 @@ struct kjoule_whom;
 /* Between two armings, on the average. */
 #define KJOULE_VPM_INTERVAL_MAX_NS	(60ULL * 1000 * 1000 * 1000)
 
-/* At least so many sensing intervals lie between two armings: a CPU is held half of the time. */
+/*
+ * Two armings are so many sensing intervals apart on the average, or more, and never less than half
+ * as many. A reading holds a CPU for one: half of the time at most, on the average.
+ */
 #define KJOULE_VPM_LEAST	2
 
 /**
  * struct kjoule_vpm_books - what has become of the rounds of a session
- * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @failed and @cut
- *		are these. Times when no CPU of the session was there to be armed, or one was on its
- *		way, are none
+ * @rounds:	that are over: @readings, @learnt, @unmet, @unended, @elsewhere, @crowded, @failed
+ *		and @cut are these; @skipped are none
  * @readings:	that were told by a record
  * @learnt:	that only looked where the block returns to, before there can be a reading of it
  * @unmet:	nobody came by
- * @unended:	who came by did not come to the block's end
+ * @unended:	who came by did not come to where it was to be stopped, and no record tells of it
  * @elsewhere:	the block was called from another place than the one whose return was awaited, or it
  *		was not the session's target that came by
+ * @crowded:	the block's end was passed too often, before the block began or within it
  * @spoilt:	of @readings, those of no use: the program slept meanwhile, or its CPU changed,
  *		or one came or went, or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
  * @cut:	the session's end broke it off
+ * @skipped:	times when no CPU of the session was there to be armed, or one was on its way
  * @held_ns:	a CPU was held for so long
  * @longest_ns:	and so long at a time
  */
@@ -48,9 +52,11 @@ struct kjoule_vpm_books {
 	u64 unmet;
 	u64 unended;
 	u64 elsewhere;
+	u64 crowded;
 	u64 spoilt;
 	u64 failed;
 	u64 cut;
+	u64 skipped;
 	u64 held_ns;
 	u64 longest_ns;
 };
@@ -60,7 +66,7 @@ struct kjoule_vpm_books {
  * @pid:	process, in the caller's pid namespace
  * @start:	its first instruction
  * @next:	the one right behind that
- * @end:	where it has ended; 0: where its function returns to
+ * @end:	where it has ended, in whichever call of itself; 0: where its function returns to
  */
 struct kjoule_vpm_place {
 	u32 pid;

@@ -15,9 +15,6 @@
 #include "sampler.h"
 #include "vpm_round.h"
 
-/* Where a block is left may be passed by others, too: so many exceptions a round. */
-#define STOPS_MOST	64
-
 /* It is there, but not yet armed. */
 static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu, u64 address,
 					  perf_overflow_handler_t handler)
@@ -117,9 +114,10 @@ static void enable(struct kjoule_vpm *v)
 
 	for (i = 0; i < v->n; i++) {
 		if (v->cpu[i].stop)
-			let_hit(v->cpu[i].stop, STOPS_MOST);
+			let_hit(v->cpu[i].stop, KJOULE_VPM_STOPS);
 	}
 	v->task = NULL;
+	atomic_set(&v->passes, 0);
 	v->armed_ns = ktime_get_ns();
 	v->hit_ns = v->armed_ns;
 	atomic_set(&v->state, STATE_ARMED);
@@ -201,10 +199,10 @@ static void never_hit(struct perf_event *event, struct perf_sample_data *data, s
 int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
 {
 	struct perf_event *event[2];
-	int err = -ENODEV, ret = 0;
 	unsigned int i, k;
+	int ret = 0;
 
-	for (i = 0; i < v->n && err; i++) {
+	for (i = 0; i < v->n; i++) {
 		if (!cpu_online(v->sampler[i]->cpu))
 			continue;
 		for (k = 0; k < 2; k++)
@@ -213,8 +211,10 @@ int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 		ret = PTR_ERR_OR_ZERO(event[0]) ?: PTR_ERR_OR_ZERO(event[1]);
 		for (k = 0; k < 2; k++)
 			drop(&event[k]);
+		if (ret != -ENODEV)
+			break;
 		/* of a CPU that is just going nothing is known */
-		err = ret == -ENODEV ? ret : 0;
+		ret = 0;
 	}
 	if (ret == -ENOSPC || ret == -EBUSY)
 		*why = "no two breakpoints are free; does a debugger have them?";

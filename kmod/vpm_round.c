@@ -26,6 +26,9 @@
  * A function ends where it returns to. That is learnt from the stack at the first hits; a round
  * awaits one return address, and is given up where the function was called from elsewhere.
  *
+ * That address is where other ways may join: the program passes it before it calls the function, or
+ * in calls from within it. Each time is an exception. They are borne, KJOULE_VPM_PASSES in a round.
+ *
  * Every wait is bounded: an arming by PATIENCE_MS, a hold by HOLD_INTERVALS and by ROUNDS_MOST.
  */
 #include <linux/hrtimer.h>
@@ -35,6 +38,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
@@ -102,8 +106,8 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 		rec->number = v->number;
 		rec->block = v->at - v->block;
 		rec->reserved = 0;
-		rec->pid = current->pid;
-		rec->tgid = current->tgid;
+		rec->pid = v->pid;
+		rec->tgid = v->tgid;
 		rec->armed_ns = v->armed_ns;
 		rec->hit_ns = v->hit_ns;
 		rec->stop_ns = v->stop_ns;
@@ -115,6 +119,13 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);
 	return rec;
+}
+
+static void book_reading(struct kjoule_vpm *v)
+{
+	v->books.readings++;
+	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
+	atomic_set(&v->state, STATE_DONE);
 }
 
 /* Hold the CPU until the meter has it. Return: 0, or -errno. */
@@ -162,9 +173,7 @@ static void hold(struct kjoule_vpm *v)
 		v->flags |= KJOULE_READING_MOVED;
 	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw)))
 		goto failed;
-	v->books.readings++;
-	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
-	atomic_set(&v->state, STATE_DONE);
+	book_reading(v);
 	return;
 failed:
 	atomic_set(&v->state, STATE_FAILED);
@@ -235,6 +244,8 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 		return;
 	}
 	v->task = current;
+	v->pid = current->pid;
+	v->tgid = current->tgid;
 	v->where = smp_processor_id();
 	v->switches = switches_of(current);
 	v->migrations = current->se.nr_migrations;
@@ -261,7 +272,10 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L */
 }
 
-/* A return of the same call? A recursion comes by with less of the stack. */
+/*
+ * A return of the same call? A recursion comes by with less of the stack. At an end that was said
+ * the stack may be any, so that one within the block ends it: the man page of record says so.
+ */
 static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 {
 	if (v->round != ROUND_DELAYED || v->at->place.end)
@@ -269,14 +283,36 @@ static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
 	return user_stack_pointer(regs) > v->sp;
 }
 
+/*
+ * Not the end that is awaited. Where the block's own process passes it the breakpoint has to stay
+ * for the one that is; once the meter runs, only who is in the block may end the round.
+ */
+static void pass(struct kjoule_vpm *v, struct perf_event *event, int state)
+{
+	if (task_tgid(current) != v->at->pid)
+		return;
+	if (atomic_inc_return(&v->passes) <= KJOULE_VPM_PASSES) {
+		/* perf has counted this one already; of the last one nothing would be left */
+		atomic_set(&event->event_limit, KJOULE_VPM_STOPS);
+		return;
+	}
+	if (state == STATE_STARTED ? current != v->task : state != STATE_ARMED)
+		return;
+	if (atomic_cmpxchg(&v->state, state, STATE_CROWDED) == state)
+		irq_work_queue(&v->work);
+}
+
 /* The block has ended, or its first instruction: likewise. */
 static void on_stop(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
 {
 	struct kjoule_vpm *v = event->overflow_handler_context;
+	int state = atomic_read_acquire(&v->state);	/* L */
 
-	if (atomic_read_acquire(&v->state) != STATE_STARTED ||	/* L */
-	    current != v->task || !is_wanted(v) || !is_same_call(v, regs))
+	if (state != STATE_STARTED || current != v->task || !is_wanted(v) ||
+	    !is_same_call(v, regs)) {
+		pass(v, event, state);
 		return;
+	}
 	v->stop_ns = ktime_get_ns();
 	/* of another clock */
 	v->waited = min(waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
@@ -319,6 +355,46 @@ static void await(struct kjoule_vpm *v)
 	}
 }
 
+/* A process that is there, and runs the program that the block is of. */
+static bool is_there(const struct vpm_block *b)
+{
+	struct task_struct *task;
+	bool there;
+
+	rcu_read_lock();
+	task = pid_task(b->pid, PIDTYPE_TGID);
+	there = task && READ_ONCE(task->self_exec_id) == b->exec_id &&
+		atomic_read(&task->signal->live);
+	rcu_read_unlock();
+	return there;
+}
+
+/* Interrupts off, on the CPU where the block began. */
+static void write_unended(void *data)
+{
+	struct kjoule_vpm *v = data;
+	struct kjoule_sampler *s = sampler_here(v);
+
+	if (s && write_reading(v, s, v->stop_ns, 0))
+		book_reading(v);
+}
+
+/*
+ * A block that is not at its end by now is a long run of it, and the readings that there are of it
+ * are those of the short ones: whoever judges them has to know of the others. Disarmed.
+ */
+static void tell_unended(struct kjoule_vpm *v)
+{
+	v->stop_ns = ktime_get_ns();
+	v->waited = 0;
+	v->flags |= KJOULE_READING_LATE;
+	/* it may have ended where nobody waited */
+	if (kjoule_hold_count() != v->moves)
+		v->flags |= KJOULE_READING_MOVED;
+	/* a CPU that has gone meanwhile tells nothing */
+	smp_call_function_single(v->where, write_unended, v, true);
+}
+
 /* What has become of a round; a reading is in the books already. */
 static void book(struct kjoule_vpm *v, int err)
 {
@@ -343,6 +419,9 @@ static void book(struct kjoule_vpm *v, int err)
 	case STATE_ELSEWHERE:
 		v->books.elsewhere++;
 		break;
+	case STATE_CROWDED:
+		v->books.crowded++;
+		break;
 	default:
 		v->books.failed++;
 		break;
@@ -358,20 +437,13 @@ static enum vpm_round choose_round(struct kjoule_vpm *v)
 	return get_random_u32() & 1 ? ROUND_DELAYED : ROUND_UNDELAYED;
 }
 
-/* One of the places that it returns to, each as often as it was met. Return: 0 if none is known */
+/*
+ * One of the places that it returns to, any of them alike: a reading comes of it as often as the
+ * block is called from there. Return: 0 if none is known
+ */
 static u64 choose_end(const struct vpm_block *b)
 {
-	u64 all = 0, at;
-	u32 i;
-
-	for (i = 0; i < b->n_ends; i++)
-		all += b->met[i];
-	if (!all)
-		return 0;
-	at = random_below(all);
-	for (i = 0; at >= b->met[i]; i++)
-		at -= b->met[i];
-	return b->end[i];
+	return b->n_ends ? b->end[random_below(b->n_ends)] : 0;
 }
 
 static void take_reading(struct kjoule_vpm *v)
@@ -395,9 +467,14 @@ static void take_reading(struct kjoule_vpm *v)
 		await(v);
 	kjoule_vpm_disarm(v);
 	irq_work_sync(&v->work);
+	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
+	    !kthread_should_stop() && is_there(b))
+		tell_unended(v);
 	/* no CPU of the session is there, or one on its way: as if it had not been tried */
-	if (err == -ENODEV)
+	if (err == -ENODEV) {
+		v->books.skipped++;
 		return;
+	}
 	book(v, err);
 	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
 	v->number++;
@@ -409,19 +486,14 @@ static struct vpm_block *choose_block(struct kjoule_vpm *v)
 {
 	unsigned int n = smp_load_acquire(&v->n_blocks);	/* Z, pairs with the store of it */
 	unsigned int first = n ? random_below(n) : 0, i;
-	struct vpm_block *found = NULL;
 
-	rcu_read_lock();
-	for (i = 0; i < n && !found; i++) {
+	for (i = 0; i < n; i++) {
 		struct vpm_block *b = &v->block[(first + i) % n];
-		struct task_struct *task = pid_task(b->pid, PIDTYPE_TGID);
 
-		if (task && READ_ONCE(task->self_exec_id) == b->exec_id &&
-		    atomic_read(&task->signal->live))
-			found = b;
+		if (is_there(b))
+			return b;
 	}
-	rcu_read_unlock();
-	return found;
+	return NULL;
 }
 
 /**

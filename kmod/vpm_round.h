@@ -20,6 +20,14 @@
 /* Places that a function is called from. */
 #define KJOULE_VPM_CALLERS	8
 
+/*
+ * Where a block is to be stopped others pass, and its own program before the block begins. A
+ * breakpoint there goes after so many exceptions in a row that are none of the block's process, and
+ * a round is given up after so many that are.
+ */
+#define KJOULE_VPM_STOPS	64
+#define KJOULE_VPM_PASSES	(1 << 13)
+
 enum vpm_round { ROUND_DELAYED, ROUND_UNDELAYED, ROUND_HELD, ROUND_LEARN };
 
 enum vpm_state {
@@ -30,6 +38,7 @@ enum vpm_state {
 	STATE_STOPPED,
 	STATE_DONE,
 	STATE_ELSEWHERE,	/* called from elsewhere, or by somebody else */
+	STATE_CROWDED,		/* its end was passed too often */
 	STATE_FAILED,
 };
 
@@ -39,7 +48,7 @@ enum vpm_state {
  * @exec_id:	of the program that it was then; another one has other code there
  * @place:	where; its pid is of no use here
  * @end:	where it returns to, as far as was learnt
- * @met:	how often each of these was
+ * @met:	how often each of these was: which one makes room for another
  * @n_ends:	how many of @end
  */
 struct vpm_block {
@@ -76,6 +85,7 @@ struct vpm_cpu {
  * @work:	done right after the exception that stops, on the same CPU
  * @books:	written by the thread, and by @work
  * @state:	of the round
+ * @passes:	of its end, that were not the one that is awaited
  * @round:	what kind it is
  * @number:	of it
  * @fails:	rounds in a row that failed
@@ -85,7 +95,9 @@ struct vpm_cpu {
  * @hit_ns:	see above
  * @stop_ns:	see above
  * @sp:		stack pointer at the hit
- * @task:	who came by
+ * @task:	who came by; not to be looked at from elsewhere, it may be gone
+ * @pid:	of it
+ * @tgid:	of its process
  * @switches:	of that task until then
  * @migrations:	likewise
  * @waited:	for a CPU, until then; from the stop on, since then
@@ -114,6 +126,7 @@ struct kjoule_vpm {
 	struct irq_work work;
 	struct kjoule_vpm_books books;
 	atomic_t state;
+	atomic_t passes;
 	enum vpm_round round;
 	u32 number;
 	unsigned int fails;
@@ -124,6 +137,8 @@ struct kjoule_vpm {
 	u64 stop_ns;
 	u64 sp;
 	struct task_struct *task;
+	u32 pid;
+	u32 tgid;
 	u64 switches;
 	u64 migrations;
 	u64 waited;

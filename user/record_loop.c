@@ -305,9 +305,11 @@ static void keep_books_of_readings(struct kjoule_vpm_info *to, const struct kjou
 	to->unmet = from->unmet;
 	to->unended = from->unended;
 	to->elsewhere = from->elsewhere;
+	to->crowded = from->crowded;
 	to->spoilt = from->spoilt;
 	to->failed = from->failed;
 	to->cut = from->cut;
+	to->skipped = from->skipped;
 	to->held_ns = from->held_ns;
 	to->longest_ns = from->longest_ns;
 }
@@ -456,6 +458,13 @@ static void summary(const struct record_loop *l)
 		record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
 }
 
+static void warn_of_windows(const struct record_loop *l)
+{
+	if (l->session.edge_paused)
+		cmd_warn("--edge: %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the only one that can read the counter away; have all CPUs online when it begins, and leave them so",
+			 l->session.edge_paused);
+}
+
 static void warn_of_blocks(const struct record_loop *l)
 {
 	const struct kjoule_vpm_info *vpm = &l->session.vpm;
@@ -465,8 +474,12 @@ static void warn_of_blocks(const struct record_loop *l)
 			cmd_warn("--vpm %s: the process has not mapped %s", l->opt->blocks.blocks[i].name,
 				 l->opt->blocks.blocks[i].parts[0].where);
 	if (vpm->n_blocks && !vpm->readings)
-		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times something failed, %" PRIu64 " times it was only seen where it returns to, %" PRIu64 " times the recording ended",
-			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed, vpm->learnt, vpm->cut);
+		cmd_warn("there is no reading of a block in %" PRIu64 " rounds: %" PRIu64 " times nobody came by, %" PRIu64 " times who did has not ended it, %" PRIu64 " times it was called from elsewhere, %" PRIu64 " times its end was passed too often, %" PRIu64 " times something failed, %" PRIu64 " times it was only seen where it returns to, %" PRIu64 " times the recording ended",
+			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
+	/* once in a while is no matter */
+	if (vpm->n_blocks && vpm->skipped > vpm->rounds)
+		cmd_warn("--vpm: %" PRIu64 " rounds were not begun, and %" PRIu64 " were: no CPU of the recording was online, or one was on its way",
+			 vpm->skipped, vpm->rounds);
 }
 
 /* Of which processes the names of code made at run time are missing, and why. */
@@ -497,6 +510,7 @@ void record_warn_at_end(const struct record_loop *l)
 	if (l->session.children_lost)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
+	warn_of_windows(l);
 	warn_of_blocks(l);
 	warn_of_overhead(l);
 	record_sources_warn(&l->session, TOTAL(l, source_errors));

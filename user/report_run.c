@@ -230,9 +230,9 @@ static int choose_vpm(struct view *v, const char *path, struct report_options *o
 			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64 " in all of it",
 					  path, v->rec.meta.session.vpm.readings);
 		if (v->rec.meta.session.vpm.interval_ns)
-			return cmd_failed("%s: --model vpm: it has no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
+			return cmd_failed("%s: --model vpm: it has no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
 					  path, v->rec.meta.session.vpm.unmet, v->rec.meta.session.vpm.unended,
-					  v->rec.meta.session.vpm.elsewhere, v->rec.meta.session.vpm.failed,
+					  v->rec.meta.session.vpm.elsewhere, v->rec.meta.session.vpm.crowded, v->rec.meta.session.vpm.failed,
 					  v->rec.meta.session.vpm.learnt, v->rec.meta.session.vpm.cut);
 		return cmd_failed("%s: --model vpm: it needs a recording with readings of a block: `kjoule record --vpm BLOCK`", path);
 	}

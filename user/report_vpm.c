@@ -18,6 +18,7 @@
 struct block {
 	const struct kjoule_vpm_block *info;
 	size_t n, late, moved;
+	size_t moved_delayed;		/* of @moved */
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
@@ -120,6 +121,7 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 		return 0;
 	if (flags & KJOULE_READING_MOVED) {
 		b->moved++;
+		b->moved_delayed += !!(flags & KJOULE_READING_DELAYED);
 		return 0;
 	}
 	if (flags & KJOULE_READING_LATE) {
@@ -243,7 +245,9 @@ static const char *why_not(const struct block *b)
 	case VPM_FEW:
 		return "too few readings; record for longer, or more often (--vpm-meter NAME@TIME)";
 	case VPM_LONG:
-		return "it takes longer than the meter's interval; --model cpm is for it";
+		return "it takes longer than the meter's interval, or is left by another way than its end; --model cpm is for it";
+	case VPM_LOST:
+		return "in more than 5 % of its runs it takes longer than the meter's interval, is left by another way than its end, or its thread sleeps or changes its CPU: readings would be of the others alone; --model cpm is for it, or pin the program (taskset)";
 	case VPM_SCATTERED:
 		return "more than 10 % of the readings of a kind are far from the others, and the rest of them would be a choice: something else runs while it is read; look what, or record where the machine is quiet";
 	case VPM_SHORT:
@@ -320,8 +324,8 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 		printf(", %.4f W +-%.4f while the program is held", held_w->v, half_of(held_w));
 	if (!isnan(in->peak_w))
 		printf("; no more than %.3f W", in->peak_w);
-	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " something failed\n",
-	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->failed);
+	printf("\n# readings   %" PRIu64 ", %" PRIu64 " of them of no use; besides, %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed\n",
+	       vpm->readings, vpm->spoilt, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed);
 	/* a recording of before they were counted has none */
 	if (vpm->rounds)
 		printf("# rounds     %" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off\n",
@@ -351,6 +355,7 @@ static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const st
 	json_object_object_add(o, "unmet", json_object_new_uint64(vpm->unmet));
 	json_object_object_add(o, "unended", json_object_new_uint64(vpm->unended));
 	json_object_object_add(o, "elsewhere", json_object_new_uint64(vpm->elsewhere));
+	json_object_object_add(o, "crowded", json_object_new_uint64(vpm->crowded));
 	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
 	json_object_object_add(o, "cut", vpm->rounds ? json_object_new_uint64(vpm->cut) : NULL);
 	json_object_object_add(o, "held_s", output_json_real(vpm->held_ns * 1e-9));
@@ -436,6 +441,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 		in.readings = block->readings;
 		in.n = block->n;
 		in.late = block->late;
+		in.moved = block->moved_delayed;
 		if (!ret)
 			ret = vpm_solve(&in, &block->result);
 		told |= !block->result.why && is_wanted(&opt->named, block->info->name);

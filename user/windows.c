@@ -143,7 +143,8 @@ static int gather_holds(const struct timeline *tl, const struct windows_cost *co
 
 		if (!makes_sense(tl, x))
 			continue;
-		if (!(x->flags & KJOULE_WINDOW_FAILED))
+		/* of one that failed as well, where the edge was not found until it was held */
+		if (x->from_ns - x->seek_ns <= WINDOWS_LONGEST_NS)
 			ret = add_hold(c, x->seek_ns, x->from_ns);
 		/* with the interrupts around it */
 		if (!ret)

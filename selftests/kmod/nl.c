@@ -266,6 +266,12 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
 			s->edge_longest_ns = mnl_attr_get_u64(attr);
 			break;
+		case KJOULE_A_SESSION_EDGE_PAUSED:
+			s->edge_paused = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_SKIPPED:
+			s->vpm_skipped = mnl_attr_get_u64(attr);
+			break;
 		case KJOULE_A_SESSION_VPM_INTERVAL_NS:
 			s->vpm_interval_ns = mnl_attr_get_u64(attr);
 			break;
@@ -310,6 +316,9 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 			break;
 		case KJOULE_A_SESSION_VPM_CUT:
 			s->vpm_cut = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_SESSION_VPM_CROWDED:
+			s->vpm_crowded = mnl_attr_get_u64(attr);
 			break;
 		case KJOULE_A_SESSION_CHILDREN:
 			s->children = mnl_attr_get_u32(attr);

@@ -343,6 +343,37 @@ static int do_session_new_chains(void)
 	return nl_session_new(&nl, &c, &info);
 }
 
+/* What there is nothing for here, no counter that moves and no meter that starts: all is got, and given back. */
+static int unless_refused(int err)
+{
+	return err == -EOPNOTSUPP || err == -ENOENT || err == -EINVAL ? 0 : err;
+}
+
+static int do_session_new_edges(void)
+{
+	struct nl_config c = plain;
+
+	c.edges = true;
+	c.edge_duty = 100;
+	return unless_refused(nl_session_new(&nl, &c, &info));
+}
+
+static int do_session_new_vpm(void)
+{
+	struct nl_config c = plain;
+
+	c.vpm = true;
+	return unless_refused(nl_session_new(&nl, &c, &info));
+}
+
+static int do_block(void)
+{
+	struct nl_block block = { .pid = getpid(), .start = (uintptr_t)do_block, .next = (uintptr_t)do_block + 1 };
+	int ret = nl_session_block(&nl, info.id, &block);
+
+	return ret < 0 ? unless_refused(ret) : 0;
+}
+
 /* A child that the session has to remember. It shares this one's memory: none of that is to fail. */
 static int do_fork(void)
 {
@@ -494,6 +525,11 @@ static const struct operation operations[] = {
 	{ "making a session of a cgroup", have_socket, .run = do_session_new_cgroup, .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session with callers", have_socket, .run = do_session_new_chains,
 	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session with edge windows", have_socket, .run = do_session_new_edges,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "making a session with readings of blocks", have_socket, .run = do_session_new_vpm,
+	  .command = KJOULE_CMD_SESSION_NEW },
+	{ "telling a session of a block", have_session, .run = do_block, .command = KJOULE_CMD_SESSION_BLOCK },
 	{ "making a session on an account", have_no_ipc_lock, .run = do_session_new,
 	  .command = KJOULE_CMD_SESSION_NEW },
 	{ "making a session while somebody listens", have_socket_and_listener, .run = do_session_new,

@@ -2,7 +2,8 @@
 /*
  * Readings of single blocks: the meter starts with the block, the program is held until it is ready, and in half of
  * them the block has run before, for as long as it takes; who may have them, where they can not be had, what becomes of
- * rounds that come to nothing, of several threads, of CPUs that come and go; and nobody is left with a debug register.
+ * rounds that come to nothing, of a block whose end others pass, of several threads, of CPUs that come and go; and nobody
+ * is left with a debug register.
  *
  * where: guest
  * vm: --profile exynos --cpus 2
@@ -34,14 +35,21 @@
 #define READY_NS	20000000.0	/* of the exynos chip's meter */
 #define EVERY_NS	60000000ULL
 #define PASSES		60000		/* of the block's loop: some milliseconds */
+#define PASSES_LONG	2000000		/* more than four intervals of the meter */
+#define BY		500		/* times that its end is passed before it is called */
+#define BY_FAR		2000000		/* and more often than is borne */
 
 /* A block whose first instruction is one byte long, on a page of its own; and one that is never called. */
 void test_block(uint64_t passes);
 extern const char test_block_next[];
 void test_unmet(void);
+/* Calls it in the last one of @times turns: that returns to where each of them comes by. */
+void test_last(uint64_t passes, uint64_t times);
 asm(".text\n.balign 4096\n.globl test_block\n.type test_block, @function\ntest_block:\n\tnop\n"
     ".globl test_block_next\ntest_block_next:\n\tmov %rdi, %rcx\n1:\tadd %rcx, %rax\n\txor %rax, %rdx\n\tdec %rcx\n\tjnz 1b\n\tret\n"
-    ".globl test_unmet\n.type test_unmet, @function\ntest_unmet:\n\tnop\n\tnop\n\tret\n.balign 4096\n");
+    ".globl test_unmet\n.type test_unmet, @function\ntest_unmet:\n\tnop\n\tnop\n\tret\n.balign 4096\n"
+    ".globl test_last\n.type test_last, @function\ntest_last:\n\tpush %rbx\n\tmov %rsi, %rbx\n1:\tdec %rbx\n\tjnz 2f\n\tcall test_block\n"
+    "2:\ttest %rbx, %rbx\n\tjnz 1b\n\tpop %rbx\n\tret\n.balign 4096\n");
 
 static struct nl nl;
 static struct nl_session info;
@@ -52,6 +60,8 @@ static struct walk walk[NL_MAX_CPUS];
 static struct shared {
 	volatile double run_ns;
 	volatile uint64_t runs;
+	volatile uint64_t times;	/* it passes the block's end in a run */
+	volatile uint64_t passes;	/* of the block's loop, 0: PASSES */
 	volatile pid_t tid[2];
 } *shared;
 
@@ -82,6 +92,8 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 	seen.late += !!(flags & KJOULE_READING_LATE);
 	seen.of_thread[0] += (pid_t)r->pid == shared->tid[0];
 	seen.of_thread[1] += (pid_t)r->pid == shared->tid[1];
+	if (flags & KJOULE_READING_LATE && (r->stop_ns - r->hit_ns < READY_NS || r->power_uw))
+		FAULT("reading %u is late after %.3f ms", r->number, ran * 1e-6);
 	if (flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE))
 		return;
 	if (r->power_uw < 100000 || r->power_uw > 20000000)
@@ -112,7 +124,7 @@ static void run_blocks(void)
 		uint64_t begin = now_ns();
 		double ns;
 
-		test_block(PASSES);
+		test_last(shared->passes ?: PASSES, shared->times ?: 1);
 		ns = now_ns() - begin;
 		/* the shortest is without interrupts */
 		if (!shared->run_ns || ns < shared->run_ns)
@@ -200,15 +212,16 @@ static bool begin(pid_t pid)
 static void check_rounds(const char *name)
 {
 	uint64_t sum = info.vpm_readings + info.vpm_learnt + info.vpm_unmet + info.vpm_unended + info.vpm_elsewhere +
-		       info.vpm_failed + info.vpm_cut;
+		       info.vpm_crowded + info.vpm_failed + info.vpm_cut;
 
 	if (!ktap_check(info.vpm_rounds && info.vpm_rounds == sum && info.vpm_cut <= 1, "%s: each round is accounted for",
 			name))
-		ktap_diag("%llu rounds: %llu readings, %llu learnt, %llu unmet, %llu unended, %llu elsewhere, %llu failed, %llu cut",
+		ktap_diag("%llu rounds: %llu readings, %llu learnt, %llu unmet, %llu unended, %llu elsewhere, %llu crowded, %llu failed, %llu cut",
 			  (unsigned long long)info.vpm_rounds, (unsigned long long)info.vpm_readings,
 			  (unsigned long long)info.vpm_learnt, (unsigned long long)info.vpm_unmet,
 			  (unsigned long long)info.vpm_unended, (unsigned long long)info.vpm_elsewhere,
-			  (unsigned long long)info.vpm_failed, (unsigned long long)info.vpm_cut);
+			  (unsigned long long)info.vpm_crowded, (unsigned long long)info.vpm_failed,
+			  (unsigned long long)info.vpm_cut);
 }
 
 static void end(const char *name)
@@ -263,6 +276,63 @@ static void check_readings(void)
 	ktap_check(info.vpm_learnt >= 1 && info.vpm_learnt <= 3, "where it returns to is learnt first, and soon");
 	ktap_check(info.vpm_rest_uw > 100000 && info.vpm_peak_uw > info.vpm_rest_uw, "and of the meter");
 out:
+	stop_program(pid);
+}
+
+/* A call under a condition, in a loop: each turn passes where it returns to, most of them without a call. */
+static void check_passed(void)
+{
+	pid_t pid = start_program();
+	struct nl_block block;
+
+	shared->times = BY;
+	ktap_check(await(shared->runs > 50), "the program passes the block's end");
+	if (begin(pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		drain_until(&d, walk, 6000, &seen.readings, 30);
+		end("an end that is passed");
+		ktap_check(!seen.fault[0], "an end that is passed: readings are in order");
+		ktap_diag("%s", seen.fault);
+		ktap_diag("%llu readings, %llu of them delayed; %llu unended, %llu crowded", (unsigned long long)seen.readings,
+			  (unsigned long long)seen.delayed, (unsigned long long)info.vpm_unended,
+			  (unsigned long long)info.vpm_crowded);
+		ktap_check(seen.delayed >= seen.readings / 4 && info.vpm_unended <= seen.readings / 10,
+			   "a block whose end is passed %u times before it has readings of each kind", BY);
+	}
+	shared->times = BY_FAR;
+	if (begin(pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		ktap_check(await(!nl_session_do(&nl, KJOULE_CMD_SESSION_GET, info.id, &info) && info.vpm_crowded >= 2),
+			   "rounds are given up where it is passed too often");
+		end("an end that is passed too often");
+		ktap_diag("%llu crowded, %llu unended", (unsigned long long)info.vpm_crowded, (unsigned long long)info.vpm_unended);
+	}
+	stop_program(pid);
+}
+
+/* One that has not ended when the round is over is told as one that was late: else only its short runs were. */
+static void check_long(void)
+{
+	pid_t pid = start_program();
+	struct nl_block block;
+
+	shared->passes = PASSES_LONG;
+	ktap_check(await(shared->runs > 2), "the program runs a long block");
+	if (begin(pid)) {
+		block = block_of(pid);
+		nl_session_block(&nl, info.id, &block);
+		drain_until(&d, walk, 8000, &seen.late, 5);
+		end("a long block");
+		ktap_check(!seen.fault[0], "a long block: readings are in order");
+		ktap_diag("%s", seen.fault);
+		ktap_diag("%llu readings, %llu delayed in time, %llu late; %llu spoilt, %llu unended", (unsigned long long)seen.readings,
+			  (unsigned long long)seen.delayed, (unsigned long long)seen.late, (unsigned long long)info.vpm_spoilt,
+			  (unsigned long long)info.vpm_unended);
+		ktap_check(seen.late >= 5 && !seen.delayed && !info.vpm_unended && info.vpm_readings == seen.readings,
+			   "a block that has not ended after four intervals is told as late");
+	}
 	stop_program(pid);
 }
 
@@ -618,6 +688,8 @@ int main(void)
 	check_target();
 	check_readings();
 	check_nothing();
+	check_passed();
+	check_long();
 	check_elsewhere();
 	check_threads();
 	check_away();

@@ -233,13 +233,22 @@ static void sort_out(const struct vpm_input *in, struct half *h)
 		take_means(&h[k]);
 }
 
+/* Are those of the delayed readings that are of use the block's short runs alone? */
+static enum vpm_why judge_lost(const struct vpm_input *in, size_t delayed)
+{
+	size_t lost = in->late + in->moved;
+
+	if (in->late > VPM_LATE_MOST * (in->late + delayed))
+		return VPM_LONG;
+	return lost > VPM_LEFT_OUT_CHANCE && lost > VPM_LATE_MOST * (lost + delayed) ? VPM_LOST : VPM_KNOWN;
+}
+
 static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
 {
 	size_t left = 1;
 
 	sort_out(in, h);
-	if (in->late > VPM_LATE_MOST * (in->late + h[VPM_DELAYED].n))
-		r->why = VPM_LONG;
+	r->why = judge_lost(in, h[VPM_DELAYED].n);
 	for (int pass = 0; pass < PASSES && left; pass++) {
 		double w = slope(h);
 

@@ -32,6 +32,7 @@ struct vpm_reading {
  * @readings:	those of VPM_HELD may be of any block: what is held then is the same
  * @interval_s:	the meter's sensing interval
  * @late:	times that the block had not ended when the interval had
+ * @moved:	times that its thread slept or changed its CPU in it, or a CPU came or went
  * @idle_w,@peak_w: what the block's power is between; NAN: not known
  * @irq_part:	part of the time of what runs that interrupts take, and @irq_w, their power; NAN: not known
  * @irq_part_error,@irq_w_error: how far off these may be, as half of a 95 % interval
@@ -42,7 +43,7 @@ struct vpm_input {
 	const struct vpm_reading *readings;
 	size_t n;
 	double interval_s;
-	size_t late;
+	size_t late, moved;
 	double idle_w, peak_w;
 	double irq_part, irq_w, irq_from_s;
 	double irq_part_error, irq_w_error;
@@ -52,7 +53,10 @@ struct vpm_input {
 #define VPM_LEAST	10
 #define VPM_HELD_LEAST	3
 
-/* Of delayed readings: when more of them are late, those that are not are the short runs of the block alone. */
+/*
+ * Of delayed readings: when more of them are late, or late or moved, those that are not are the short runs of the block
+ * alone, which neither happens to. A few may be by chance: VPM_LEFT_OUT_CHANCE, where some have moved.
+ */
 #define VPM_LATE_MOST	0.05
 
 /*
@@ -67,6 +71,7 @@ enum vpm_why {
 	VPM_KNOWN,
 	VPM_FEW,	/* too few readings of a kind */
 	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
+	VPM_LOST,	/* that, or its thread sleeps or changes its CPU in it: likewise */
 	VPM_SCATTERED,	/* too many readings of a kind are left out */
 	VPM_SHORT,	/* its latency can not be told from 0 */
 	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */

@@ -162,7 +162,7 @@ struct kjoule_source_spec {
  * @specs,@n_specs:	sources besides or, without @energy_source, instead of it
  * @chain_depth:	frames of each kind, with a chain's flag; 0 for the default
  * @stack_bytes:	with KJOULE_FLAG_USER_STACK, a multiple of 8; 0 for the default
- * @edge_duty:		edge windows that hold the CPUs for so many thousandths of the time, 10 to 500;
+ * @edge_duty:		edge windows that hold the CPUs for so many thousandths of the time, 30 to 500;
  *			0: none
  * @vpm:		readings of blocks, see kjoule_session_block(), @vpm_interval_ns apart (0: as the
  *			module likes) by the meter @vpm_source (NULL: the first that starts on command)
@@ -208,15 +208,15 @@ struct kjoule_vpm_block {
  * @ready_ns:	its sensing interval
  * @peak_uw:	the most there is to be measured, 0: not known
  * @rest_uw:	the least that was measured when the session was made
- * @rounds,@readings,@learnt,@unmet,@unended,@elsewhere,@failed,@cut: see the netlink specification, as for the
- *		other counts; @rounds 0 where there are others: a recording of before these were told
+ * @rounds,@readings,@learnt,@unmet,@unended,@elsewhere,@crowded,@failed,@cut: see the netlink specification, as
+ *		for the other counts, @skipped with them; @rounds 0 where there are others: a recording of before these were told
  * @block:	in the order of their numbers
  */
 struct kjoule_vpm_info {
 	uint64_t interval_ns;
 	char source[KJOULE_NAME_LEN];
 	uint64_t ready_ns, peak_uw, rest_uw;
-	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, spoilt, failed, cut;
+	uint64_t rounds, readings, learnt, unmet, unended, elsewhere, crowded, spoilt, failed, cut, skipped;
 	uint64_t held_ns, longest_ns;
 	uint32_t n_blocks;
 	struct kjoule_vpm_block block[KJOULE_VPM_BLOCKS];
@@ -238,7 +238,7 @@ struct kjoule_session_info {
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
 	uint32_t edge_duty;		/* 0: no edge windows */
-	uint64_t edge_windows, edge_spins, edge_failed;
+	uint64_t edge_windows, edge_spins, edge_failed, edge_paused;
 	uint64_t edge_held_ns, edge_longest_ns;
 	struct kjoule_vpm_info vpm;
 	uint32_t state;			/* enum kjoule_session_state */

@@ -192,6 +192,7 @@ static const struct kjoule_json_member vpm_members[] = {
 #define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64, 0 }
 	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet), U64(unended),
 	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds), U64(learnt), U64(cut),
+	U64(crowded),
 #undef U64
 };
 

@@ -215,6 +215,12 @@ static bool parse_vpm(struct nlattr *a, struct kjoule_vpm_info *vpm, int *ret)
 	case KJOULE_A_SESSION_VPM_CUT:
 		vpm->cut = get_u64(a, ret);
 		return true;
+	case KJOULE_A_SESSION_VPM_CROWDED:
+		vpm->crowded = get_u64(a, ret);
+		return true;
+	case KJOULE_A_SESSION_VPM_SKIPPED:
+		vpm->skipped = get_u64(a, ret);
+		return true;
 	case KJOULE_A_SESSION_VPM_SOURCE:
 		get_string(a, vpm->source, sizeof(vpm->source));
 		return true;
@@ -282,6 +288,9 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 			break;
 		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
 			info->edge_longest_ns = get_u64(a, &ret);
+			break;
+		case KJOULE_A_SESSION_EDGE_PAUSED:
+			info->edge_paused = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_STATE:
 			info->state = get_u32(a, &ret);

@@ -147,8 +147,8 @@ static uint32_t record(const char *name, uint32_t readings, uint32_t late, uint3
 	vpm = &meta.session.vpm;
 	if (every) {
 		*vpm = (struct kjoule_vpm_info){ .interval_ns = 100 * MS, .source = "meter", .ready_ns = READY_MS * MS,
-						 .peak_uw = 20000000, .rest_uw = 600000, .rounds = readings + 7, .readings = readings,
-						 .learnt = 1, .unmet = 3, .elsewhere = 2, .cut = 1, .held_ns = 4 * T0, .longest_ns = 21 * MS, .n_blocks = 1 };
+						 .peak_uw = 20000000, .rest_uw = 600000, .rounds = readings + 11, .readings = readings,
+						 .learnt = 1, .unmet = 3, .elsewhere = 2, .crowded = 4, .cut = 1, .held_ns = 4 * T0, .longest_ns = 21 * MS, .n_blocks = 1 };
 		describe(&vpm->block[0], "loop", made.function, at);
 		if (made.second)
 			describe(&vpm->block[vpm->n_blocks++], "second", made.second, function_at(made.second));
@@ -216,9 +216,10 @@ static void check_loop(struct json_object *doc, uint32_t in_loop)
 	assert_true(near(number(vpm, "held_w"), HELD_W, 0.01));
 	assert_true(near(number(vpm, "idle_w"), 0.6, 1e-9));
 	assert_true(near(number(vpm, "unmet"), 3, 0) && near(number(vpm, "elsewhere"), 2, 0));
+	assert_true(near(number(vpm, "crowded"), 4, 0));
 	assert_true(near(number(vpm, "learnt"), 1, 0) && near(number(vpm, "cut"), 1, 0));
 	assert_true(near(number(vpm, "rounds"), number(vpm, "readings") + number(vpm, "learnt") + number(vpm, "unmet") +
-			 number(vpm, "unended") + number(vpm, "elsewhere") + number(vpm, "failed") + number(vpm, "cut"), 0));
+			 number(vpm, "unended") + number(vpm, "elsewhere") + number(vpm, "crowded") + number(vpm, "failed") + number(vpm, "cut"), 0));
 }
 
 static void test_report(void **state)

@@ -332,6 +332,35 @@ static void test_too_long(void **state)
 	assert_true(isnan(r.power_w.v));
 }
 
+/* Runs that sleep or change their CPU are the longer ones as well, and tell nothing else. */
+static void test_lost(void **state)
+{
+	static const struct { size_t late, moved; enum vpm_why why; } cases[] = {
+		/* of 34 that are of use; a few are so by chance */
+		{ 0, 0, VPM_KNOWN }, { 0, 3, VPM_KNOWN }, { 0, 4, VPM_LOST }, { 1, 3, VPM_LOST }, { 1, 2, VPM_KNOWN },
+		{ 2, 0, VPM_LONG }, { 2, 20, VPM_LONG }, { 0, 50, VPM_LOST },
+	};
+	struct vpm_reading readings[100];
+	struct made m = usual;
+	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN };
+	uint64_t seed = 5;
+
+	(void)state;
+	m.latency = 5e-3;
+	m.power = 2;
+	for (size_t i = 0; i < in.n; i++)
+		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vpm_result r;
+
+		in.late = cases[i].late;
+		in.moved = cases[i].moved;
+		assert_int_equal(vpm_solve(&in, &r), 0);
+		assert_int_equal(r.why, cases[i].why);
+		assert_int_equal(isnan(r.power_w.v), cases[i].why != VPM_KNOWN);
+	}
+}
+
 static void test_too_short(void **state)
 {
 	struct made m = usual;
@@ -413,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_varying_latency),
 		cmocka_unit_test(test_too_few),
 		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_too_short),
 		cmocka_unit_test(test_vague),
 		cmocka_unit_test(test_bounds),

@@ -262,7 +262,8 @@ struct kjoule_stack {
  * @domain:	whose counter, of the session's first source
  * @seek_ns:	CLOCK_MONOTONIC from which on this CPU looked for the move, and ran nothing else;
  *		@a_ns where another one did, or the window before had told
- * @a_ns:	when the counter was first seen to have moved
+ * @a_ns:	when the counter was first seen to have moved; @b_ns where it was not, and the CPU
+ *		has run nothing from @seek_ns on (KJOULE_WINDOW_FAILED)
  * @from_ns:	from when on this CPU ran, @a_ns or later
  * @b_ns:	from when on this CPU was held
  * @c_ns:	when the counter was seen to have moved again: the CPUs were let go
@@ -309,7 +310,8 @@ struct kjoule_window {
  * @stop_ns:	when the program was stopped, to be held until @ready_ns. In half of the readings,
  *		at random, the block has run to its end until then (KJOULE_READING_DELAYED), in
  *		the others only its first instruction; all else is alike
- * @ready_ns:	when the reading was seen to be ready.
+ * @ready_ns:	when the reading was seen to be ready. With KJOULE_READING_LATE when that was known,
+ *		as is @stop_ns: the block's end, or four intervals after @hit_ns without that.
  *		KJOULE_READING_MOVED: whoever came by has slept or run on another CPU in between, or
  *		a CPU of the machine came or went before @ready_ns
  * @others_ns:	between @hit_ns and @stop_ns others ran for so long, as threads of the kernel do

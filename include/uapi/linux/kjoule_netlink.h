@@ -207,7 +207,7 @@ enum {
 	KJOULE_A_SESSION_CHILDREN,	/* u32 */
 	/* Children that could not be followed for want of memory. */
 	KJOULE_A_SESSION_CHILDREN_LOST,	/* u64 */
-	/* Measure in edge windows: hold the CPUs for so many thousandths of the time. */
+	/* Edge windows: hold the CPUs for so many thousandths of the time, 30 to 500. */
 	KJOULE_A_SESSION_EDGE_DUTY,	/* u32 */
 	/* So many were measured. */
 	KJOULE_A_SESSION_EDGE_WINDOWS,	/* u64 */
@@ -215,9 +215,9 @@ enum {
 	KJOULE_A_SESSION_EDGE_SPINS,	/* u64 */
 	/* In so many no edge came in time, or a CPU did not. */
 	KJOULE_A_SESSION_EDGE_FAILED,	/* u64 */
-	/* For so long all CPUs were held. */
+	/* The CPU that was held most was held for so long, searches for edges included. */
 	KJOULE_A_SESSION_EDGE_HELD_NS,	/* u64 */
-	/* At most so long at a time. */
+	/* No CPU was held for longer at a time, failed windows and searches included. */
 	KJOULE_A_SESSION_EDGE_LONGEST_NS,	/* u64 */
 	/* Have readings of blocks so far apart on the average; 0 for a default. */
 	KJOULE_A_SESSION_VPM_INTERVAL_NS,	/* u64 */
@@ -233,7 +233,7 @@ enum {
 	KJOULE_A_SESSION_VPM_READINGS,	/* u64 */
 	/* Times that nobody came by the block. */
 	KJOULE_A_SESSION_VPM_UNMET,	/* u64 */
-	/* Times that who came by did not come to its end. */
+	/* Times that who came by was not stopped in time, without a record of it. */
 	KJOULE_A_SESSION_VPM_UNENDED,	/* u64 */
 	/* Times that it was called from another place than was awaited. */
 	KJOULE_A_SESSION_VPM_ELSEWHERE,	/* u64 */
@@ -251,16 +251,22 @@ enum {
 	KJOULE_A_SESSION_BLOCK_START,	/* u64 */
 	/* Of the one right behind that. */
 	KJOULE_A_SESSION_BLOCK_NEXT,	/* u64 */
-	/* Where it has ended; where its function returns to if left out. */
+	/* Where it has ended, be it in a recursion; left out: where its function returns to. */
 	KJOULE_A_SESSION_BLOCK_END,	/* u64 */
 	/* The block's number in records. */
 	KJOULE_A_SESSION_BLOCK,	/* u32 */
-	/* readings + learnt + unmet + unended + elsewhere + failed + cut, once it has stopped. */
+	/* The sum of readings, learnt, unmet, unended, elsewhere, crowded, failed and cut. */
 	KJOULE_A_SESSION_VPM_ROUNDS,	/* u64 */
 	/* Rounds that only looked where the block returns to, before the first reading of it. */
 	KJOULE_A_SESSION_VPM_LEARNT,	/* u64 */
 	/* Rounds that the session's end broke off. */
 	KJOULE_A_SESSION_VPM_CUT,	/* u64 */
+	/* Rounds given up: the block's end was passed too often, before it or within it. */
+	KJOULE_A_SESSION_VPM_CROWDED,	/* u64 */
+	/* Rounds not begun: no CPU of the session was there, or one was on its way. */
+	KJOULE_A_SESSION_VPM_SKIPPED,	/* u64 */
+	/* Times that no windows could be: a CPU outside the session, or its reader away. */
+	KJOULE_A_SESSION_EDGE_PAUSED,	/* u64 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)

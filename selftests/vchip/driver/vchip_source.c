@@ -352,6 +352,53 @@ static const struct kernel_param_ops frozen_ops = { .set = set_frozen };
 module_param_cb(frozen, &frozen_ops, NULL, 0200);
 MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 4: the hub, 0: all move");
 
+/*
+ * For tests: a CPU that waits for the package's counter to move is stuck, once. Ticks do not read one
+ * counter twice in so short a time.
+ */
+#define WAITS_NS	(500 * NSEC_PER_USEC)
+
+static uint stall_ms;
+module_param(stall_ms, uint, 0600);
+MODULE_PARM_DESC(stall_ms, "for tests: a read of energy right after another one takes so long, once, with stalling");
+
+static int vchip_read_stalling(struct kjoule_source *src, unsigned int domain, u64 *raw)
+{
+	static u64 last_ns;
+	static int last_cpu;
+	int cpu = smp_processor_id();
+	u64 now = ktime_get_ns();
+	uint ms = READ_ONCE(stall_ms);
+
+	if (domain != VCHIP_DOMAIN_PACKAGE)
+		return vchip_read_energy(src, domain, raw);
+	if (ms && READ_ONCE(last_cpu) == cpu && now - READ_ONCE(last_ns) < WAITS_NS &&
+	    cmpxchg(&stall_ms, ms, 0) == ms)
+		mdelay(ms);
+	WRITE_ONCE(last_cpu, cpu);
+	WRITE_ONCE(last_ns, now);
+	return vchip_read_energy(src, domain, raw);
+}
+
+static const struct kjoule_source_ops vchip_stalling_ops = {
+	.read_energy	= vchip_read_stalling,
+	.package	= vchip_package,
+};
+
+static int set_stalling(const char *text, const struct kernel_param *param)
+{
+	bool stalling;
+	int ret = kstrtobool(text, &stalling);
+
+	if (!ret)
+		WRITE_ONCE(vchip_energy_source.ops, stalling ? &vchip_stalling_ops : &vchip_energy_ops);
+	return ret;
+}
+
+static const struct kernel_param_ops stalling_ops = { .set = set_stalling };
+module_param_cb(stalling, &stalling_ops, NULL, 0200);
+MODULE_PARM_DESC(stalling, "1: reads of energy can be made to take long from now on, 0: they can not");
+
 /* For tests: a source that only one CPU can read, which changes. */
 static int owner = -1;
 

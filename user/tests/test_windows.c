@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When a CPU was held, by made-up edge windows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "kjoule.h"
+#include "windows.h"
+
+#define MS	1000000ull
+#define T0	(1000 * MS)
+
+/* The only hold of a CPU that tells of that window alone. */
+static struct windows_hold hold_of(const struct timeline_window *window)
+{
+	struct timeline_window told = *window;
+	struct timeline_cpu cpu = { .n_windows = 1, .windows = &told };
+	struct kjoule_session_info session = { .interval_ns = MS, .t0_ns = T0 };
+	struct timeline tl = { .session = &session, .n_cpus = 1, .cpus = &cpu, .end_tick = 100 };
+	struct windows_hold only = { 0, 0 };
+	struct windows_cost none = { 0, 0, 0 };
+	struct windows w;
+
+	session.cpus.bits[0] = 1;
+	assert_int_equal(windows_new(&tl, &none, &w), 0);
+	assert_int_equal(w.n_cpus, 1);
+	if (w.cpus[0].n == 1)
+		only = w.cpus[0].holds[0];
+	windows_free(&w);
+	return only;
+}
+
+/* Who has looked for an edge in vain has run nothing from then until it was let go. */
+static void test_search_failed(void **state)
+{
+	struct timeline_window window = {
+		.seek_ns = T0 + 5 * MS, .a_ns = T0 + 16 * MS, .from_ns = T0 + 16 * MS, .b_ns = T0 + 16 * MS, .c_ns = T0 + 36 * MS,
+		.flags = KJOULE_WINDOW_FAILED | KJOULE_WINDOW_LEADER };
+	struct windows_hold hold = hold_of(&window);
+
+	(void)state;
+	assert_int_equal(hold.from_ns, window.seek_ns);
+	assert_int_equal(hold.to_ns, window.c_ns);
+	/* one that has not looked, or a module that did not tell of it */
+	window.seek_ns = window.a_ns;
+	hold = hold_of(&window);
+	assert_int_equal(hold.from_ns, window.b_ns);
+	assert_int_equal(hold.to_ns, window.c_ns);
+	/* no search is that long */
+	window.seek_ns = 0;
+	window.a_ns += 2 * WINDOWS_LONGEST_NS;
+	window.from_ns = window.b_ns = window.a_ns;
+	window.c_ns = window.b_ns + MS;
+	hold = hold_of(&window);
+	assert_int_equal(hold.to_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_search_failed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
