@@ -391,7 +391,9 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 		return -ENOMEM;
 	b->input.n_lanes = v->tl.n_cpus;
 	ret = blocks_pseudo(b, "[other]", CPM_IDLE, &b->other);
-	if (!ret && !who.system)
+	b->input.others_busy = !who.system &&
+			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
+	if (!ret && b->input.others_busy)
 		ret = blocks_pseudo(b, "[bystanders]", CPM_BYSTANDER, &b->bystander);
 	if (!ret)
 		ret = blocks_pseudo(b, "[idle]", CPM_IDLE, &who.idle);
@@ -431,7 +433,5 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 			ret = make_recorder_lane(b, v, apart, b->recorder);
 	}
 	b->input.silent_block = who.system ? who.idle : b->other;
-	b->input.others_busy = !who.system &&
-			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
 	return ret ? ret : find_unknown(b, who.system, who.idle);
 }

@@ -19,11 +19,6 @@ void convergence_free(struct convergence *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static double weight(const struct profile_group *g, unsigned int n_domains)
-{
-	return n_domains && !isnan(g->energy[0].j.v) ? g->energy[0].j.v : g->time_s.v;
-}
-
 static bool is_named(const struct blocks *b, uint32_t function)
 {
 	const struct grain_unit *unit = b->functions[function].unit;
@@ -55,7 +50,8 @@ static int choose(const struct blocks *b, const struct report_groups *g, struct 
 				continue;
 			if (best == UINT32_MAX || is_named(b, i) > is_named(b, best) ||
 			    (is_named(b, i) == is_named(b, best) &&
-			     weight(&g->functions[i], c->n_domains) > weight(&g->functions[best], c->n_domains)))
+			     report_group_weight(&g->functions[i], g->total, c->n_domains) >
+			     report_group_weight(&g->functions[best], g->total, c->n_domains)))
 				best = i;
 		}
 		if (best == UINT32_MAX)

@@ -326,6 +326,7 @@ static int finish(struct record_loop *l)
 	l->session.state = info.state;
 	l->session.stop_ns = info.stop_ns;
 	l->session.children_lost = info.children_lost;
+	l->session.edge_paused = info.edge_paused;
 	keep_books_of_readings(&l->session.vpm, &info.vpm);
 	for (uint32_t i = 0; i < l->session.n_sources && i < info.n_sources; i++) {
 		l->session.sources[i].reads = info.sources[i].reads;

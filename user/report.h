@@ -308,9 +308,11 @@ char *report_regions_missing(const struct view *v);
 void report_regions_footnote(const struct view *v, const struct blocks *b);
 void report_regions_footnote_of_several(const struct blocks *b, const struct report_groups *g);
 /**
- * report_weight_of() - what limits and orders rows: energy, or time where that of @total is not known
- * A row whose energy is not known weighs what it would have at the mean power of all.
+ * report_group_weight() - joules of the first domain, and of what has none what it would have at the mean power of @all; seconds where
+ * that is not known: joules are not to be held against seconds
  */
+double report_group_weight(const struct profile_group *g, const struct profile_group *all, unsigned int n_domains);
+/** report_weight_of() - the same of a row: what limits and orders them */
 double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b);
 /** report_names() - the cells of a row that say what it is: kind to mode */
 void report_names(struct output *out, const struct blocks *b, const struct report_row *r);

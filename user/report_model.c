@@ -175,6 +175,7 @@ int report_model_new(struct blocks *b, const struct report_options *opt, struct 
 		/* nobody asked for it: another one is told, and why it is not this one */
 		snprintf(beside, sizeof(beside), "not edge: %.140s; ", m->reason);
 	}
+	b->input.one_silence = true;
 	ret = profile_new(&b->input, &p);
 	if (!ret && opt->model == REPORT_AUTO) {
 		ret = model_choose(p, &b->input, &choice);
@@ -208,6 +209,7 @@ out:
 		memcpy(reason, m->reason, sizeof(reason));
 		snprintf(m->reason, sizeof(m->reason), "%s%.*s", beside, (int)(sizeof(reason) - sizeof(beside)), reason);
 	}
+	b->input.one_silence = false;
 	separate_free(&s);
 	free(pools);
 	profile_free(p);
@@ -268,7 +270,8 @@ int report_model_blocks(struct report_model *m, const struct blocks *b, const st
 		ret = count_untold(profile_vectors(p, i), profile_domain(p, i, package->window_domain), profile_edge(p, i), of);
 	}
 	for (size_t f = 0; f < b->n_functions && !ret; f++)
-		m->why[f] = why_untold(&of[f]);
+		/* of ticks at which the CPUs were held the power is that of spinning */
+		m->why[f] = f == b->held ? EDGE_KNOWN : why_untold(&of[f]);
 	free(of);
 	return ret;
 }

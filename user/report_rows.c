@@ -96,16 +96,18 @@ static struct report_row part_row(const struct report_process *p, enum report_ki
 	return row;
 }
 
+double report_group_weight(const struct profile_group *g, const struct profile_group *all, unsigned int n_domains)
+{
+	if (!n_domains || isnan(all->energy[0].j.v) || !(all->time_s.v > 0))
+		return g->time_s.v;
+	if (isnan(g->energy[0].j.v))
+		return g->time_s.v * all->energy[0].j.v / all->time_s.v;
+	return g->energy[0].j.v;
+}
+
 double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b)
 {
-	const struct profile_group *all = &total->g;
-
-	/* joules are not to be held against seconds */
-	if (!b->n_domains || isnan(all->energy[0].j.v) || !(all->time_s.v > 0))
-		return r->g.time_s.v;
-	if (isnan(r->g.energy[0].j.v))
-		return r->g.time_s.v * all->energy[0].j.v / all->time_s.v;
-	return r->g.energy[0].j.v;
+	return report_group_weight(&r->g, &total->g, b->n_domains);
 }
 
 static bool is_named(const struct blocks *b, const struct report_row *r)

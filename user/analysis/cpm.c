@@ -117,7 +117,7 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
 static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
 {
 	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
-	double all_uj = 0, all_ticks = 0;
+	double all_uj = 0, all_ticks = 0, least = INFINITY;
 	struct cpm_windows c;
 	int ret = cpm_windows_begin(d, &c);
 
@@ -128,8 +128,11 @@ static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct 
 		step_window(d, &c.w, k, asked, sums);
 		all_uj += c.w.uj;
 		all_ticks += c.w.to - c.w.from;
+		least = fmin(least, c.w.uj / (double)(c.w.to - c.w.from));
 	}
 	cpm_windows_end(&c);
+	/* An idle machine draws no more than any other: when that was measured it was not idle. */
+	d->asleep_uj = d->asleep_uj > 0 ? fmin(d->asleep_uj, least) : 0;
 	/* Who was in no known window gets the mean of all. */
 	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
 		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
@@ -285,13 +288,14 @@ static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked,
 	return ret;
 }
 
-int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d)
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double asleep_uj, struct cpm_domain *d)
 {
 	struct found *found = NULL;
 	bool *asked = NULL;
 	int ret = -ENOMEM;
 
 	d->n_vectors = v->n_vectors;
+	d->asleep_uj = asleep_uj;
 	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
 	found = calloc(d->n_vectors, sizeof(*found));
 	asked = calloc(d->n_vectors, sizeof(*asked));
@@ -314,7 +318,7 @@ out:
 }
 
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d)
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double asleep_uj, struct cpm_domain *d)
 {
 	struct cpm_making *m;
 	struct cpm_events e;
@@ -328,7 +332,7 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 	cpm_events_end(&e);
 	ret = cpm_making_end(m, ret);
 	if (!ret)
-		return cpm_solve_windows(v, steps, d);
+		return cpm_solve_windows(v, steps, asleep_uj, d);
 	cpm_domain_free(d);
 	return ret;
 }

@@ -187,7 +187,7 @@ struct cpm_window {
  * @uj_per_tick: the answer: power of each vector
  * @alone,@n_alone: for each block the vector in which it runs alone, UINT32_MAX if it never does; as all that are beyond
  * @silent_known: the power while no block runs is known, from windows of its own or from elsewhere
- * @asleep_uj:	set by the caller before it is solved: what a tick without any block takes for all that is known from elsewhere; NAN or 0: it is not
+ * @asleep_uj:	what a tick takes at which nothing runs, where no windows tell that: from elsewhere, and no more than any window's; 0: not known
  * @known:	windows whose energy is known: the distinct readings
  */
 struct cpm_domain {
@@ -223,6 +223,7 @@ struct cpm_irq {
  * @end_tick:	after the last tick of the recording
  * @steps:	1 for equal shares inside a window (equation 2); up to CPM_STEPS, see cpm.c
  * @irq:	may be NULL
+ * @asleep_uj:	what a tick takes at which nothing runs, for all that is known from elsewhere; NAN or 0: it is not
  *
  * A sample belongs to the window that encloses it. The energy of a window is divided
  * among its ticks and none is left over.
@@ -230,7 +231,7 @@ struct cpm_irq {
  * Return: 0, -ENODATA with fewer than two readings or where all say the same, -ENOMEM
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, struct cpm_domain *d);
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double asleep_uj, struct cpm_domain *d);
 /*
  * The same in parts, so that what ran together is found once for several counters: cpm_making_new() for each of
  * them, with vectors that cpm_vectors_collect() will fill in and hand to it; cpm_making_end(); cpm_solve_windows().
@@ -245,7 +246,7 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 /** cpm_making_end() - all events were there, or (@ret) something failed. Return: @ret, or -ENOMEM; may be NULL */
 int cpm_making_end(struct cpm_making *m, int ret);
 /** cpm_solve_windows() - Return: 0 or -ENOMEM, and the domain is freed */
-int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, struct cpm_domain *d);
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double asleep_uj, struct cpm_domain *d);
 /** cpm_making_restart() - as if none of the events had been there */
 void cpm_making_restart(struct cpm_making *m);
 /**

@@ -134,7 +134,6 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
 				     isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d], &making[n]);
 		s->known[d] = !ret;
-		s->domain[d].asleep_uj = in->asleep_w[d] * in->interval_ns * 1e-3;
 		n += s->known[d];
 		ret = ret == -ENODATA ? 0 : ret;
 	}
@@ -156,7 +155,7 @@ static int solve_package(const struct profile_input *in, size_t p, const uint8_t
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		if (!s->known[d])
 			continue;
-		ret = cpm_solve_windows(&s->vectors, in->steps, &s->domain[d]);
+		ret = cpm_solve_windows(&s->vectors, in->steps, in->asleep_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
 		if (!ret && in->model == PROFILE_MIXTURE)
 			ret = fit_domain(in, p, d, s);
 		if (!ret && in->model == PROFILE_EDGE)
@@ -170,7 +169,7 @@ static int find_kinds(struct profile *p)
 {
 	const struct profile_input *in = p->in;
 
-	if (in->model == PROFILE_CPM)
+	if (in->model == PROFILE_CPM && !in->one_silence)
 		return 0;
 	p->kinds = malloc(in->n_blocks + 1ul);
 	if (!p->kinds)

@@ -82,6 +82,7 @@ struct profile_package {
  * @steps:	see cpm_solve()
  * @vectors_room: bytes that what ran together on a package may take; 0: CPM_VECTORS_ROOM
  * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separate.h
+ * @one_silence: bystanders are silence, as they are to all models but PROFILE_CPM: for what is looked at before another model is chosen
  * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
  * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input
  * @session,@held: for PROFILE_EDGE: when which tick was due, and the block of those of held CPUs
@@ -108,6 +109,7 @@ struct profile_input {
 	unsigned int steps;
 	size_t vectors_room;
 	enum profile_model model;
+	bool one_silence;
 	const bool *loose;
 	const struct mixture_range *unknown;
 	size_t n_unknown;

@@ -88,6 +88,9 @@ uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns)
 {
 	uint64_t tick = time_ns > s->t0_ns ? (time_ns - s->t0_ns) / s->interval_ns : 0;
 
+	/* at the end of all times the next tick would be before it */
+	if (time_ns > UINT64_MAX - 2 * s->interval_ns)
+		return UINT64_MAX;
 	/* a tick is late on purpose by less than an interval */
 	tick = tick ? tick - 1 : 0;
 	while (timeline_due(s, tick) < time_ns)

@@ -200,7 +200,7 @@ static int energies(const struct work *w, struct together *t, struct together_ve
 		struct cpm_domain domain;
 
 		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
-				NULL, &domain);
+				NULL, w->in->asleep_w[d] * w->in->interval_ns * 1e-3, &domain);
 		if (!ret) {
 			ret = add_up(w, d, &domain, groups);
 			cpm_domain_free(&domain);

@@ -155,12 +155,6 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path)
 	return ret;
 }
 
-void kjoule_build_ids_read(struct kjoule_build_ids *ids)
-{
-	for (size_t i = 0; i < ids->n; i++)
-		look(ids, i);
-}
-
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)
 {
 	uint32_t i = ids ? place_of(ids, path) : KJOULE_INDEX_NONE;

@@ -31,8 +31,6 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
  * Return: 0 or -ENOMEM
  */
 int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path);
-/** kjoule_build_ids_read() - look up those that nobody has looked for yet */
-void kjoule_build_ids_read(struct kjoule_build_ids *ids);
 /** kjoule_build_ids_find() - hex, or NULL */
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);
 char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids);

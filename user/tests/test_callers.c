@@ -152,7 +152,7 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 		group_of[i] = i;
 	for (unsigned int steps = 1; steps <= CPM_STEPS; steps++) {
 		assert_int_equal(cpm_vectors_new(plain, 3, kinds, &v), 0);
-		assert_int_equal(cpm_solve(&v, readings, TICKS / 10, TICKS, steps, &irq, &d), 0);
+		assert_int_equal(cpm_solve(&v, readings, TICKS / 10, TICKS, steps, &irq, NAN, &d), 0);
 		assert_int_equal(cpm_groups(&v, &d, group_of, BLOCKS - 1, BLOCKS, groups), 0);
 		memset(out, 0, sizeof(out));
 		assert_int_equal(cpm_labels(&v, &d, lanes, 3, (BLOCKS - 1) * 4, out), 0);

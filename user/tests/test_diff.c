@@ -157,6 +157,7 @@ static void what_is_mixed_with_its_neighbours_is_not_told(void **state)
 		      number(row, "power_b_package_w"), number(row, "power_difference_package_w"),
 		      number(row, "power_difference_lo_package_w"));
 	assert_true(number(row, "power_difference_lo_package_w") > 0.1);
+	assert_true(number(row, "power_difference_package_w") < 0.5);
 	/* both together are no mixture */
 	row = row_of(doc, "total", NULL);
 	assert_string_equal(word(row, "power_package_differs"), "surely");

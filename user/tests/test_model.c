@@ -29,9 +29,13 @@ static void put_block(struct buffer *b, uint32_t tick, uint32_t block)
 		put_chain(b, 0, 0, 2, (uint64_t[]){ ip[0], 0x10002000 });
 }
 
+/* One in so many ticks is somebody else's, in record(); 0: none. */
+static unsigned int visits;
+
 /* @lost_at: from this tick on some samples are lost; @core: the second domain moves as well */
 static void record(const char *name, const struct alternating *a, uint64_t lost_at)
 {
+	uint64_t seed = 1;
 	struct kjoule_meta meta;
 	struct buffer b = { 0 };
 	size_t r = 0;
@@ -49,7 +53,8 @@ static void record(const char *name, const struct alternating *a, uint64_t lost_
 		}
 		for (; r < a->n_readings && a->readings[r].tick == i; r++)
 			put_energy(&b, i, 3, (uint64_t[]){ a->readings[r].uj, a->readings[r].uj / 2 });
-		put_block(&b, i, a->lane[i].block);
+		if (!visits || rnd(&seed) % visits)
+			put_block(&b, i, a->lane[i].block);
 	}
 	write_recording(temp_path(name), &meta, &b, 1, PROGRAM, a->n_ticks);
 	free(b.data);
@@ -91,6 +96,36 @@ static struct json_object *row_of(struct json_object *doc, unsigned int block)
 	}
 	print_message("no row of block %u\n%s\n", block, out);
 	return NULL;
+}
+
+/* Others have the CPU for a tick now and then: that is in no figure of the program, and made one with none of its blocks. */
+static void bystanders_are_no_part_of_it(void **state)
+{
+	static const char *const how[] = { "--model mixture", "--model auto", "--model cpm" };
+
+	(void)state;
+	visits = 20;
+	alternating_run(&fine, 1);
+	record("visited", &fine, UINT64_MAX);
+	alternating_free(&fine);
+	visits = 0;
+	for (size_t i = 0; i < 3; i++) {
+		struct json_object *doc = report(how[i], "visited"), *rows = member(doc, "rows");
+		double samples = number(member(doc, "books"), "samples");
+
+		assert_string_equal(text(member(doc, "model"), "name"), i < 2 ? "mixture" : "cpm");
+		if (i < 2)
+			assert_int_equal(number(member(doc, "model"), "not_separable"), 0);
+		for (size_t k = 0; k < json_object_array_length(rows); k++) {
+			struct json_object *row = json_object_array_get_idx(rows, k);
+
+			assert_null(strstr(text(row, "function"), "bystanders"));
+			assert_null(strstr(text(row, "comm"), "bystanders"));
+			if (!strcmp(text(row, "kind"), "total"))
+				assert_true(near(number(row, "time_s"), samples * fine.interval_s, 1e-6));
+		}
+		json_object_put(doc);
+	}
 }
 
 static void mixture_tells_blocks_apart_that_cpm_does_not(void **state)
@@ -396,6 +431,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mixture_tells_blocks_apart_that_cpm_does_not),
+		cmocka_unit_test(bystanders_are_no_part_of_it),
 		cmocka_unit_test(auto_says_which_it_took_and_why),
 		cmocka_unit_test(what_can_not_be_told_apart_has_one_line),
 		cmocka_unit_test(what_several_processes_share_stands_beside_them),

@@ -328,6 +328,23 @@ static void jitter_is_below_its_limit_and_repeats(void **state)
 	assert_in_range((int)(sum / 100000), 490, 509);
 }
 
+/* Times that no recording has, of a file that somebody has made up. */
+static void the_end_of_all_times_is_after_all_ticks(void **state)
+{
+	struct kjoule_session_info s = { .t0_ns = 1000, .interval_ns = 1000000, .jitter_ns = 999999, .seed = 7 };
+	uint64_t tick;
+
+	(void)state;
+	for (int jitter = 0; jitter < 2; jitter++) {
+		assert_true(timeline_first(&s, UINT64_MAX - 10) == UINT64_MAX);
+		assert_true(timeline_first(&s, UINT64_MAX - s.interval_ns) == UINT64_MAX);
+		tick = timeline_first(&s, 5000000000ull);
+		assert_true(timeline_due(&s, tick) >= 5000000000ull && timeline_due(&s, tick - 1) < 5000000000ull);
+		assert_int_equal(timeline_first(&s, 0), 0);
+		s.jitter_ns = 0;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +359,7 @@ int main(void)
 		cmocka_unit_test(skew_is_between_cpus_at_one_tick),
 		cmocka_unit_test(any_content_ends_without_a_crash),
 		cmocka_unit_test(jitter_is_below_its_limit_and_repeats),
+		cmocka_unit_test(the_end_of_all_times_is_after_all_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
