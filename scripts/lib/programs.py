@@ -379,7 +379,7 @@ cp -r {folder}/inputs $P
                 script += f"""
 SEED={i}
 {p.prepare}
-kjoule record -q -F {rate} -o /tmp/k.data -- sh -c {sh_quote(p.command)}
+kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command)}
 cp /tmp/k.data {folder}/{p.name}-{i}.data
 """
             bench.guest(script, "--cpus", str(cpus), "--oracle", oracle_file, *options, timeout=120 + len(some) * 200)

@@ -15,12 +15,23 @@
 #include "profile.h"
 #include "synthetic.h"
 
-#define SETS		30
+#define SETS		30		/* for the mean of what is off */
 #define LENGTH_S	20.0
 #define TICK_S		2.0157e-3
 #define PERIOD_S	10e-3
 
 enum { LOW, HIGH, OTHERS, IDLE, RECORDER, BLOCKS };
+
+/* Under valgrind it is memory that is looked at. */
+static bool quick(void)
+{
+	return getenv("KJOULE_TEST_QUICK");
+}
+
+static uint64_t sets(void)
+{
+	return quick() ? 2 : SETS;
+}
 
 static const double watts[] = { [LOW] = 1.4, [HIGH] = 4.2 };
 
@@ -132,14 +143,14 @@ static double program_off(const struct visit *visits, size_t n_visits, const uin
 {
 	double sum = 0;
 
-	for (uint64_t seed = 1; seed <= SETS; seed++) {
+	for (uint64_t seed = 1; seed <= sets(); seed++) {
 		struct profile_group g[BLOCKS];
 		struct made m;
 
 		make(visits, n_visits, seed, &m);
 		solve(&m, kinds, asleep_w, g);
 		sum += 100 * ((g[LOW].energy[0].j.v + g[HIGH].energy[0].j.v) / (g[LOW].time_s.v + g[HIGH].time_s.v) /
-			      ((m.joules[LOW] + m.joules[HIGH]) / (m.seconds[LOW] + m.seconds[HIGH])) - 1) / SETS;
+			      ((m.joules[LOW] + m.joules[HIGH]) / (m.seconds[LOW] + m.seconds[HIGH])) - 1) / sets();
 		unmake(&m);
 	}
 	return sum;
@@ -157,8 +168,8 @@ static void long_visits_do_not_tell_of_short_ones(void **state)
 
 	(void)state;
 	print_message("%+.3f %%, as silence %+.3f %%\n", off, before);
-	assert_true(fabs(off) < 0.15);
-	assert_true(fabs(before) > 2 * fabs(off));
+	assert_true(quick() || fabs(off) < 0.15);
+	assert_true(quick() || fabs(before) > 2 * fabs(off));
 }
 
 /* No window tells what an idle moment draws: it is known from elsewhere, or the program pays for it. */
@@ -169,8 +180,8 @@ static void idle_moments_are_at_the_power_of_sleep(void **state)
 
 	(void)state;
 	print_message("%+.3f %%, not known %+.3f %%\n", off, unknown);
-	assert_true(fabs(off) < 0.15);
-	assert_true(fabs(unknown) > 2 * fabs(off));
+	assert_true(quick() || fabs(off) < 0.15);
+	assert_true(quick() || fabs(unknown) > 2 * fabs(off));
 }
 
 /* The recorder has the program's CPU: all but what an idle machine draws is because of it, whatever bystanders do. */
@@ -180,13 +191,13 @@ static void the_recorder_pays_for_its_moments(void **state)
 	double worst = 0, paid = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= SETS; seed++) {
+	for (uint64_t seed = 1; seed <= sets(); seed++) {
 		struct profile_group g[BLOCKS];
 		struct made m;
 
 		make(visits, 3, seed, &m);
 		solve(&m, kinds, 0.5, g);
-		paid += g[RECORDER].energy[0].j.v / (m.joules[RECORDER] - 0.5 * m.seconds[RECORDER]) / SETS;
+		paid += g[RECORDER].energy[0].j.v / (m.joules[RECORDER] - 0.5 * m.seconds[RECORDER]) / sets();
 		for (int b = LOW; b <= HIGH; b++)
 			worst = fmax(worst, fabs(g[b].energy[0].j.v / g[b].time_s.v / watts[b] - 1));
 		unmake(&m);
