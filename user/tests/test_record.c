@@ -21,6 +21,7 @@
 #include "recording.h"
 #include "regions.h"
 #include "synthetic.h"
+#include "vdso.h"
 
 #define MIB	(1ull << 20)
 #define GIB	(1ull << 30)
@@ -400,8 +401,8 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
 	static struct kjoule_calibration none;
 	const struct kjoule_jit_symbol *s;
+	char path[64], hex[KJOULE_BUILD_ID_HEX];
 	struct kjoule_recording rec;
-	char path[64];
 
 	(void)state;
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
@@ -425,8 +426,8 @@ static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 			assert_string_equal(s ? s->name : "none", "app.js:hot");
 		else
 			assert_null(s);
-		/* and what is in no file of this process is there as well */
-		assert_true(rec.vdso_len > 1000);
+		/* and what is in no file of this process is there as well, if it has that: valgrind hides it */
+		assert_int_equal(rec.vdso_len > 1000, !kjoule_vdso_build_id(hex));
 		kjoule_recording_free(&rec);
 	}
 	unlink(path);
