@@ -17,7 +17,7 @@ sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")
 import alternate  # noqa: E402
 import ktap  # noqa: E402
 
-SECONDS, CONSTANT_S = 30, 15
+SECONDS, CONSTANT_S = 25, 15
 BLOCKS = ("block_high", "block_low")
 MOST_OFF, FAILS = 5, 10     # percent
 # what the averaging over half of a window alone makes of the two powers, of the better block
