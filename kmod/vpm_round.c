@@ -52,6 +52,7 @@
 #define END_INTERVALS	4	/* sensing intervals until the block has ended */
 #define HOLD_INTERVALS	2	/* and until the reading is ready */
 #define HELD_EVERY	8	/* rounds */
+#define RARELY		4	/* times less often than the most frequent caller of a block */
 
 /* Should the clock stand: so many looks are some tenths of a second. */
 #define ROUNDS_MOST	(1U << 22)
@@ -439,11 +440,27 @@ static enum vpm_round choose_round(struct kjoule_vpm *v)
 
 /*
  * One of the places that it returns to, any of them alike: a reading comes of it as often as the
- * block is called from there. Return: 0 if none is known
+ * block is called from there. But those that are met RARELY times less often than the most frequent
+ * one, and less, are awaited the more seldom: nobody may come there again, and most rounds would
+ * come to nothing. Return: 0 if none is known
  */
 static u64 choose_end(const struct vpm_block *b)
 {
-	return b->n_ends ? b->end[random_below(b->n_ends)] : 0;
+	u64 weight[KJOULE_VPM_CALLERS], all = 0, at;
+	u32 most = 0, i;
+
+	for (i = 0; i < b->n_ends; i++)
+		most = max(most, b->met[i]);
+	for (i = 0; i < b->n_ends; i++) {
+		weight[i] = min_t(u64, RARELY * (u64)b->met[i], most);
+		all += weight[i];
+	}
+	if (!all)
+		return 0;
+	at = random_below(all);
+	for (i = 0; at >= weight[i]; i++)
+		at -= weight[i];
+	return b->end[i];
 }
 
 static void take_reading(struct kjoule_vpm *v)

@@ -48,7 +48,7 @@ enum vpm_state {
  * @exec_id:	of the program that it was then; another one has other code there
  * @place:	where; its pid is of no use here
  * @end:	where it returns to, as far as was learnt
- * @met:	how often each of these was: which one makes room for another
+ * @met:	how often each of these was: which one makes room for another, and is awaited seldom
  * @n_ends:	how many of @end
  */
 struct vpm_block {
