@@ -22,14 +22,15 @@ BLOCKS = ("block_high", "block_low")
 MOST_OFF, FAILS = 5, 10     # percent
 # what the averaging over half of a window alone makes of the two powers, of the better block
 FAILS_ON_METER = 15
-# (what, options of record, the chip whose counter moves less often, model, whose error is of what, lengths in update periods: two runs
-# of a block may follow each other, and of 0.4 they would fill a window by chance, in which constant power tells them apart)
-CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power", (0.2, 0.2)),
+# Two runs of a block may follow each other: longer ones nearly fill a window now and then, and constant power tells some of them from there.
+SHORT = (0.2, 0.2)
+# (what, options of record, the chip whose counter moves less often, model, whose error is of what, lengths in update periods)
+CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power", SHORT),
          ("mixture", "-i 500us --jitter 499us", False, "mixture", "energy", (0.3, 0.3))]
 
 
 def main():
-    ktap.plan(len(CASES) * 4 + 1)
+    ktap.plan(len(CASES) * 3 + 2)
     for name, options, slow, model, what, lengths in CASES:
         r = alternate.record(lengths, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, where="models")[0]
         used = r.reports["auto"]["model"]
@@ -37,7 +38,8 @@ def main():
         found = getattr(r, what)
         ktap.check(sorted(found[model]) == sorted(BLOCKS), f"{name}: each block is told by itself", found)
         ktap.check(all(abs(e) <= MOST_OFF for e in found[model].values()), f"{name}: {what} of blocks within {MOST_OFF} %", found)
-        ktap.check(all(abs(e) >= FAILS for e in found["cpm"].values()), f"{name}: constant power is {FAILS} % off and more", found)
+        if lengths == SHORT:
+            ktap.check(all(abs(e) >= FAILS for e in found["cpm"].values()), f"{name}: constant power is {FAILS} % off and more", found)
         ktap.diag({way: {n: round(e, 2) for n, e in of.items()} for way, of in found.items()})
     errors = alternate.constant_power((7200, 7200), CONSTANT_S, where="models")
     ktap.check(sorted(errors) == sorted(BLOCKS) and all(abs(e) >= FAILS_ON_METER for e, _ in errors.values()),
