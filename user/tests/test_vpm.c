@@ -309,19 +309,26 @@ static void test_too_few(void **state)
 	assert_int_equal(model(&m, 3).why, VPM_KNOWN);
 }
 
+/* Readings of a block of 5 ms, of all kinds in turn. */
+static void make_long(struct vpm_reading *readings, size_t n)
+{
+	struct made m = usual;
+	uint64_t seed = 5;
+
+	m.latency = 5e-3;
+	m.power = 2;
+	for (size_t i = 0; i < n; i++)
+		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
+}
+
 static void test_too_long(void **state)
 {
 	struct vpm_reading readings[100];
-	struct made m = usual;
 	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN };
 	struct vpm_result r;
-	uint64_t seed = 5;
 
 	(void)state;
-	m.latency = 5e-3;
-	m.power = 2;
-	for (size_t i = 0; i < in.n; i++)
-		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
+	make_long(readings, in.n);
 	in.late = 1;
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_int_equal(r.why, VPM_KNOWN);
@@ -341,15 +348,10 @@ static void test_lost(void **state)
 		{ 2, 0, VPM_LONG }, { 2, 20, VPM_LONG }, { 0, 50, VPM_LOST },
 	};
 	struct vpm_reading readings[100];
-	struct made m = usual;
 	struct vpm_input in = { .readings = readings, .n = 100, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN };
-	uint64_t seed = 5;
 
 	(void)state;
-	m.latency = 5e-3;
-	m.power = 2;
-	for (size_t i = 0; i < in.n; i++)
-		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
+	make_long(readings, in.n);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct vpm_result r;
 
