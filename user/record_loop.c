@@ -140,12 +140,15 @@ static int every_second(struct record_loop *l, uint64_t now)
 {
 	int ret;
 
-	if (now - l->second_ns < SECOND_NS)
+	/* in two pieces: the program may have no other CPU to run on meanwhile */
+	if (now - l->flushed_ns >= SECOND_NS) {
+		l->flushed_ns = now;
+		return record_writer_flush(l->w, &l->err);
+	}
+	if (now - l->told_ns < SECOND_NS)
 		return 0;
-	l->second_ns = now;
-	ret = record_writer_flush(l->w, &l->err);
-	if (!ret)
-		ret = read_stats(l);
+	l->told_ns = now;
+	ret = read_stats(l);
 	if (!ret)
 		follow_target(l);
 	if (!ret && l->regions)
@@ -171,7 +174,8 @@ static int start(struct record_loop *l)
 	l->session.seed = info.seed;
 	kjoule_session_info_clear(&info);
 	l->started = true;
-	l->start_ns = l->second_ns = record_now_ns();
+	l->start_ns = l->flushed_ns = record_now_ns();
+	l->told_ns = l->start_ns - SECOND_NS / 2;
 	return 0;
 }
 

@@ -45,7 +45,8 @@ struct record_loop {
 	cpu_set_t allowed;		/* where we may run */
 	uint64_t begin_ns;		/* when the command was let go */
 	uint64_t start_ns;		/* when the ticks began */
-	uint64_t second_ns;		/* when the last flush was */
+	uint64_t flushed_ns;		/* when records were written last */
+	uint64_t told_ns;		/* when the module was asked last how it goes */
 	uint64_t awake_ns;		/* since when we run */
 	double awake_s[CPU_SETSIZE];	/* that we did, by CPU, since the ticks began */
 	const char *reason;		/* why it ends, NULL: it goes on */

@@ -31,9 +31,18 @@ unsigned int kjoule_cpus_count(const struct kjoule_cpus *set)
 
 int kjoule_cpus_next(const struct kjoule_cpus *set, unsigned int cpu)
 {
-	for (; cpu < KJOULE_MAX_CPUS; cpu++)
-		if (kjoule_cpus_has(set, cpu))
-			return cpu;
+	static const uint8_t none[8];
+
+	while (cpu < KJOULE_MAX_CPUS) {
+		unsigned int rest = set->bits[cpu / 8] >> (cpu % 8);
+
+		if (rest)
+			return cpu + __builtin_ctz(rest);
+		cpu = (cpu | 7) + 1;
+		/* most of them are not there on any machine */
+		while (cpu % 64 == 0 && cpu < KJOULE_MAX_CPUS && !memcmp(set->bits + cpu / 8, none, sizeof(none)))
+			cpu += 64;
+	}
 	return -1;
 }
 

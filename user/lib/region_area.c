@@ -169,6 +169,14 @@ static int drain_ring(struct kjoule_region_area *a, uint32_t i, size_t most, kjo
 	return sink(arg, &batch, a->copy);
 }
 
+/* Most rings are nobody's. */
+static bool nothing_new(const struct kjoule_region_ring *ring, const struct side *s)
+{
+	return __atomic_load_n(&ring->head, __ATOMIC_RELAXED) == s->tail &&
+	       __atomic_load_n(&ring->lost, __ATOMIC_RELAXED) == s->lost &&
+	       __atomic_load_n(&ring->left_out, __ATOMIC_RELAXED) == s->left_out;
+}
+
 int kjoule_region_area_drain(struct kjoule_region_area *a, kjoule_region_sink sink, void *arg, double *fullest)
 {
 	size_t left = DRAIN_UNITS, most = 0, waited, taken;
@@ -181,6 +189,8 @@ int kjoule_region_area_drain(struct kjoule_region_area *a, kjoule_region_sink si
 			a->first = i;
 			break;
 		}
+		if (nothing_new(&a->head->rings[i], &a->sides[i]))
+			continue;
 		ret = drain_ring(a, i, left, sink, arg, &waited);
 		taken = waited < left ? waited : left;
 		left -= taken;
