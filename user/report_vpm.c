@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "awake.h"
 #include "cmd.h"
 #include "grow.h"
 #include "report.h"
@@ -19,6 +20,7 @@ struct block {
 	const struct kjoule_vpm_block *info;
 	size_t n, late, moved;
 	size_t moved_delayed;		/* of @moved */
+	size_t beside;			/* readings while the recorder was awake, of no use */
 	struct vpm_reading *readings;
 	struct vpm_result result;
 	struct value time_s, energy_j;
@@ -111,7 +113,13 @@ int report_vpm_blocks(struct view *v, struct report_options *opt)
 	return ret;
 }
 
-static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading *r, struct block *held)
+/*
+ * Whatever the recorder spends while the meter senses is in the reading, on any CPU, and on the block's own one it keeps
+ * the block waiting. When it wakes up has nothing to do with how long the block runs, so that the readings without
+ * it are no choice of these; that is why it is the meter's interval that is looked at, which always takes as long.
+ */
+static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading *r, struct block *held,
+		const struct awake *awake, uint64_t interval_ns)
 {
 	uint8_t flags = r->rec.flags;
 	struct vpm_reading *to;
@@ -119,6 +127,10 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 
 	if (!b)
 		return 0;
+	if (awake_within(awake, r->hit_ns, r->hit_ns + interval_ns)) {
+		b->beside++;
+		return 0;
+	}
 	if (flags & KJOULE_READING_MOVED) {
 		b->moved++;
 		b->moved_delayed += !!(flags & KJOULE_READING_DELAYED);
@@ -248,8 +260,6 @@ static const char *why_not(const struct block *b)
 		return "it takes longer than the meter's interval, or is left by another way than its end; --model cpm is for it";
 	case VPM_LOST:
 		return "in more than 5 % of its runs it takes longer than the meter's interval, is left by another way than its end, or its thread sleeps or changes its CPU: readings would be of the others alone; --model cpm is for it, or pin the program (taskset)";
-	case VPM_SCATTERED:
-		return "more than 10 % of the readings of a kind are far from the others, and the rest of them would be a choice: something else runs while it is read; look what, or record where the machine is quiet";
 	case VPM_SHORT:
 		return "its latency can not be told from 0; record for longer";
 	case VPM_VAGUE:
@@ -267,12 +277,13 @@ static const struct output_column columns[] = {
 	{ "readings", "READINGS", false }, { "delayed", NULL, false }, { "undelayed", NULL, false },
 	{ "held", NULL, false }, { "left_out", "LEFT OUT", false }, { "left_out_delayed", NULL, false },
 	{ "left_out_undelayed", NULL, false }, { "left_out_held", NULL, false }, { "late", NULL, false }, { "moved", NULL, false },
+	{ "beside", "BESIDE", false },
 	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
 	{ "latency_lo_us", NULL, false }, { "latency_hi_us", NULL, false },
 	{ "time_s", "TIME s", false }, { NULL, "\xc2\xb1", false },
 	{ "time_lo_s", NULL, false }, { "time_hi_s", NULL, false },
 	{ "power_w", "POWER W", false }, { NULL, "\xc2\xb1", false },
-	{ "power_lo_w", NULL, false }, { "power_hi_w", NULL, false }, { "bounded", NULL, false },
+	{ "power_lo_w", NULL, false }, { "power_hi_w", NULL, false }, { "bounded", NULL, false }, { "scattered", NULL, false },
 	{ "energy_j", "ENERGY J", false }, { NULL, "\xc2\xb1", false },
 	{ "energy_lo_j", NULL, false }, { "energy_hi_j", NULL, false },
 	{ "execution_uj", "EXECUTION uJ", false }, { NULL, "\xc2\xb1", false },
@@ -298,10 +309,12 @@ static void row(struct output *out, const struct block *b)
 	output_u64(out, r->left_out[VPM_HELD]);
 	output_u64(out, b->late);
 	output_u64(out, b->moved);
+	output_u64(out, b->beside);
 	columns_value(out, &r->latency_s, 1e6, 1, why, why);
 	columns_value(out, &b->time_s, 1, 4, NULL, "too few ticks fell into it");
 	columns_value(out, &r->power_w, 1, 4, why, why);
 	output_bool(out, r->bounded);
+	output_bool(out, r->scattered);
 	columns_value(out, &b->energy_j, 1, 4, why, why);
 	columns_value(out, &r->energy_j, 1e6, 2, why, why);
 	if (why)
@@ -390,7 +403,10 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 			continue;
 		if (why_not(&blocks[i]))
 			printf("\n%s : %s\n", blocks[i].info->name, why_not(&blocks[i]));
-		else if (blocks[i].result.bounded)
+		else if (blocks[i].result.scattered)
+			printf("\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
+			       blocks[i].info->name);
+		if (!why_not(&blocks[i]) && blocks[i].result.bounded)
 			printf("\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
 			       blocks[i].info->name);
 		if (blocks[i].no_time.text[0])
@@ -421,6 +437,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct block *blocks = calloc(vpm->n_blocks + 1, sizeof(*blocks)), held = { 0 };
+	struct awake awake = { 0 };
 	struct vpm_input in = {
 		.interval_s = vpm->ready_ns * 1e-9,
 		/* a process that ran already did so while that was measured */
@@ -430,9 +447,11 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	int ret = blocks ? 0 : -ENOMEM;
 
 	find_interrupts(v, b, &in);
+	if (!ret)
+		ret = awake_find(&v->rec, &awake);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
 		for (size_t k = 0; k < v->tl.cpus[i].n_readings && !ret; k++)
-			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held);
+			ret = take(blocks, vpm->n_blocks, &v->tl.cpus[i].readings[k], &held, &awake, vpm->ready_ns);
 	for (uint32_t i = 0; i < vpm->n_blocks && !ret; i++) {
 		struct block *block = &blocks[i];
 
@@ -461,6 +480,7 @@ int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
 	}
 	for (uint32_t i = 0; blocks && i < vpm->n_blocks; i++)
 		free(blocks[i].readings);
+	awake_free(&awake);
 	free(held.readings);
 	free(blocks);
 	return ret;

@@ -178,11 +178,11 @@ static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r
 	r->irq_w = in->irq_w;
 }
 
+/* Is so much of any kind left out that the rest may be a choice? */
 static bool is_scattered(const struct vpm_result *r)
 {
 	for (int k = 0; k < VPM_KINDS; k++)
-		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE &&
-		    r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
+		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE && r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
 			return true;
 	return false;
 }
@@ -223,6 +223,8 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 
 static void sort_out(const struct vpm_input *in, struct half *h)
 {
+	for (int k = 0; k < VPM_KINDS; k++)
+		h[k].n = 0;
 	for (size_t i = 0; i < in->n; i++) {
 		struct half *of = &h[in->readings[i].kind];
 
@@ -241,6 +243,34 @@ static enum vpm_why judge_lost(const struct vpm_input *in, size_t delayed)
 	if (in->late > VPM_LATE_MOST * (in->late + delayed))
 		return VPM_LONG;
 	return lost > VPM_LEFT_OUT_CHANCE && lost > VPM_LATE_MOST * (lost + delayed) ? VPM_LOST : VPM_KNOWN;
+}
+
+static void reach(struct value *v, const struct value *other)
+{
+	v->lo = fmin(v->lo, other->lo);
+	v->hi = fmax(v->hi, other->hi);
+}
+
+/*
+ * What is far from the others may have nothing to do with the block, and then it is in all kinds of readings alike, which of
+ * a block's runs become which being drawn; or it may. Nobody knows with so many, and the interval has both.
+ */
+static void reach_to_all(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+{
+	struct vpm_result all = *r;
+
+	sort_out(in, h);
+	estimate(in, h, &all);
+	if (all.why) {
+		r->why = all.why;
+		return;
+	}
+	r->scattered = true;
+	r->bounded |= all.bounded;
+	reach(&r->held_w, &all.held_w);
+	reach(&r->latency_s, &all.latency_s);
+	reach(&r->power_w, &all.power_w);
+	reach(&r->energy_j, &all.energy_j);
 }
 
 static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
@@ -264,12 +294,12 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 		r->n[k] = h[k].n;
 	if (r->why)
 		return;
-	if (is_scattered(r))
-		r->why = VPM_SCATTERED;
-	else if (enough(r))
+	if (enough(r))
 		estimate(in, h, r);
 	else
 		r->why = VPM_FEW;
+	if (!r->why && is_scattered(r))
+		reach_to_all(in, h, r);
 }
 
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r)

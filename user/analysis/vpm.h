@@ -60,8 +60,8 @@ struct vpm_input {
 #define VPM_LATE_MOST	0.05
 
 /*
- * Of the readings of a kind: when more of them are left out, what is left is a choice of them. So few may be by chance,
- * however few there are.
+ * Of the readings of a kind: when more of them are left out, what is left is a choice of them, and intervals reach to what all
+ * of them tell. So few may be by chance, however few there are.
  */
 #define VPM_LEFT_OUT_MOST	0.1
 #define VPM_LEFT_OUT_CHANCE	3
@@ -72,7 +72,6 @@ enum vpm_why {
 	VPM_FEW,	/* too few readings of a kind */
 	VPM_LONG,	/* the block takes longer than the sensing interval: constant power is for it */
 	VPM_LOST,	/* that, or its thread sleeps or changes its CPU in it: likewise */
-	VPM_SCATTERED,	/* too many readings of a kind are left out */
 	VPM_SHORT,	/* its latency can not be told from 0 */
 	VPM_VAGUE,	/* the interval is no narrower than what is known without any reading */
 	VPM_OUTSIDE,	/* all of the interval is outside of the bounds: these or the readings are wrong */
@@ -89,13 +88,14 @@ enum vpm_why {
  * @irq_w:	power of the interrupts that were taken out; NAN: none were
  * @bounded:	power without bounds would be outside of them; it is at the bound, and its interval reaches from there to
  *		the end that it would have had
+ * @scattered:	many readings are left out, and all intervals reach to what would be told with these as well
  */
 struct vpm_result {
 	enum vpm_why why;
 	size_t n[VPM_KINDS], left_out[VPM_KINDS];
 	struct value held_w, latency_s, power_w, energy_j;
 	double irq_w;
-	bool bounded;
+	bool bounded, scattered;
 };
 
 /**

@@ -37,7 +37,11 @@
 #define OWN_W		1.4
 #define LATENCY_MS	5
 #define CYCLE		200		/* ticks: half of them in the loop */
+#define BESIDE_MS	4
+#define BESIDE_W	1.2
 #define TWIN		0x30000000ull	/* where another object is mapped */
+
+static uint32_t made_beside;		/* one of so many readings has the recorder awake in it */
 
 /*
  * A program that spends every other 100 ms in the loop, in runs of 5 ms. In each of these times there is a
@@ -50,7 +54,9 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 	double ran = flags & KJOULE_READING_HELD ? 0 : OWN_MS + (flags ? LATENCY_MS + 0.1 * (number % 5 - 2.0) : 0);
 	/* a thread of the kernel, which draws what holding does */
 	double others = flags & KJOULE_READING_DELAYED && number % 5 == 1 ? 0.3 : 0;
-	double own = ran > 0 ? OWN_MS : 0, j = own * OWN_W + (ran - own) * LOOP_W + (READY_MS - ran) * HELD_W;
+	bool beside = made_beside && number % made_beside == 1;
+	double own = ran > 0 ? OWN_MS : 0, j = own * OWN_W + (ran - own) * LOOP_W + (READY_MS - ran) * HELD_W +
+		     (beside ? BESIDE_MS * BESIDE_W : 0);
 	uint64_t hit = T0 + k * MS + 300000;
 	struct kjoule_vpm_reading r = {
 		.rec = { KJOULE_RECORD_READING, flags | more, sizeof(r) }, .tick = k + READY_MS, .number = number, .pid = 100,
@@ -59,6 +65,10 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 		/* 0.3 % off, up and down */
 		.power_uw = more & KJOULE_READING_LATE ? 0 : 1e6 * j / READY_MS * (1 + 0.003 * (number / 2 % 3 - 1.0)) };
 
+	if (beside)
+		put_awake(1, hit + 18 * MS, hit + (18 + BESIDE_MS) * MS);
+	else if (made_beside)
+		put_awake(1, hit + 21 * MS, hit + 22 * MS);	/* soon after it: no matter */
 	*held_from = k + 1 + (flags & KJOULE_READING_DELAYED ? LATENCY_MS : 0);
 	put_bytes(b, &r, sizeof(r));
 }
@@ -243,6 +253,24 @@ static void test_report(void **state)
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
 	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
+}
+
+/* What the recorder draws is in no reading that counts: when it was awake is known. */
+static void test_beside(void **state)
+{
+	uint32_t in_loop;
+	struct json_object *doc, *row;
+
+	(void)state;
+	made_beside = 4;
+	in_loop = record("beside", 240, 0, 25);
+	made_beside = 0;
+	doc = report("--model vpm", "beside", 0);
+	check_loop(doc, in_loop);
+	row = find_row(doc, "block", NULL);
+	assert_true(near(number(row, "beside"), 60, 0) && number(row, "left_out") <= 3);
+	assert_true(near(number(row, "readings") + number(row, "held") + number(row, "left_out"), 180, 0));
+	json_object_put(doc);
 }
 
 /* A process that is given another name is the same one, and the block's time is that under all of its names. */
@@ -767,6 +795,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_chosen),

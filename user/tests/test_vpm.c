@@ -19,6 +19,7 @@
 #define PEAK_W		20.0
 #define HELD_W		1.9
 #define MOST		4000
+#define FAR		0.3		/* of a reading that others' readings are far from */
 
 /*
  * A block of @latency seconds that draws @power. From the start of the meter to the hold @own seconds pass at @own_w,
@@ -238,8 +239,18 @@ static void test_left_out(void **state)
 	assert_int_equal(vpm_left_out(&r) + r.n[VPM_DELAYED] + r.n[VPM_UNDELAYED] + r.n[VPM_HELD], m.n);
 }
 
-/* @far of the @each readings of one kind tell another power; there is none of the block but for VPM_KNOWN */
-static void scatter(enum vpm_kind kind, size_t each, size_t far, enum vpm_why why)
+/* By how much the block's power is off with all readings where @part of one kind are FAR off: a difference of two. */
+static double shift(enum vpm_kind kind, double part, const struct made *m)
+{
+	double held = FAR * part * HELD_W, times = INTERVAL / m->latency;
+	double block = FAR * part * (m->latency * m->power + m->own * m->own_w + (INTERVAL - m->own - m->latency) * HELD_W) /
+		       INTERVAL;
+
+	return kind == VPM_HELD ? held : kind == VPM_DELAYED ? times * block : -times * held;
+}
+
+/* @far of the @each readings of one kind tell another power. @both: the interval reaches to what all of them tell */
+static void scatter(enum vpm_kind kind, size_t each, size_t far, bool both)
 {
 	struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = VPM_KINDS * each, .interval_s = INTERVAL, .idle_w = NAN,
@@ -247,29 +258,34 @@ static void scatter(enum vpm_kind kind, size_t each, size_t far, enum vpm_why wh
 	struct made m = usual;
 	struct vpm_result r;
 	uint64_t seed = 77;
+	double all;
 
 	m.latency = 4e-3;
 	m.power = 2.47;
 	for (size_t i = 0; i < in.n; i++) {
 		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
-		readings[i].power_w *= readings[i].kind == kind && i / VPM_KINDS < far ? 1.3 : 1;
+		readings[i].power_w *= readings[i].kind == kind && i / VPM_KINDS < far ? 1 + FAR : 1;
 	}
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_int_equal(r.left_out[kind], far);
 	assert_int_equal(vpm_left_out(&r), far);
-	assert_int_equal(r.why, why);
-	assert_int_equal(isnan(r.power_w.v), why != VPM_KNOWN);
+	assert_int_equal(r.why, VPM_KNOWN);
+	assert_int_equal(r.scattered, both);
+	all = m.power + shift(kind, (double)far / each, &m);
+	assert_true(fabs(r.power_w.v - m.power) < 0.02 * m.power);
+	assert_int_equal(r.power_w.lo < all && all < r.power_w.hi, both);
 }
 
-/* Where many of them are, what is left is no fair choice, however narrow it is: more than a tenth, and more than three. */
+/* Where many of them are, more than a tenth and more than three, what is left may be no fair choice: the interval has both. */
 static void test_scattered(void **state)
 {
 	(void)state;
 	for (enum vpm_kind kind = 0; kind < VPM_KINDS; kind++) {
-		scatter(kind, 200, 20, VPM_KNOWN);
-		scatter(kind, 200, 21, VPM_SCATTERED);
-		scatter(kind, 25, 3, VPM_KNOWN);
-		scatter(kind, 25, 4, VPM_SCATTERED);
+		scatter(kind, 200, 20, false);
+		scatter(kind, 200, 21, true);
+		scatter(kind, 200, 45, true);
+		scatter(kind, 25, 3, false);
+		scatter(kind, 25, 4, true);
 	}
 }
 
