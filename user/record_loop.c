@@ -330,7 +330,12 @@ static int finish(struct record_loop *l)
 	l->session.state = info.state;
 	l->session.stop_ns = info.stop_ns;
 	l->session.children_lost = info.children_lost;
+	l->session.edge_windows = info.edge_windows;
+	l->session.edge_spins = info.edge_spins;
+	l->session.edge_failed = info.edge_failed;
 	l->session.edge_paused = info.edge_paused;
+	l->session.edge_held_ns = info.edge_held_ns;
+	l->session.edge_longest_ns = info.edge_longest_ns;
 	keep_books_of_readings(&l->session.vpm, &info.vpm);
 	for (uint32_t i = 0; i < l->session.n_sources && i < info.n_sources; i++) {
 		l->session.sources[i].reads = info.sources[i].reads;

@@ -201,6 +201,23 @@ static void print_books(const struct view *v, const struct blocks *b)
 		       v->rec.meta.session.children_lost);
 }
 
+/* Of edge windows: a recording of before they were counted tells nothing. */
+static bool has_holds(const struct kjoule_session_info *s)
+{
+	return s->edge_duty && s->edge_windows + s->edge_spins + s->edge_failed + s->edge_paused;
+}
+
+static void print_holds(const struct kjoule_session_info *s)
+{
+	if (!has_holds(s))
+		return;
+	printf("# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
+	       s->edge_held_ns * 1e-9, s->edge_longest_ns * 1e-6, s->edge_windows, s->edge_spins, s->edge_failed);
+	if (s->edge_paused)
+		printf("#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
+		       s->edge_paused);
+}
+
 /* Where the energy of ticks is taken out at the power of what they interrupt. */
 static void print_unknown_power(const struct blocks *b)
 {
@@ -319,6 +336,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d),
 				    b->meters.power[d] ? 0 : profile_still_s(p, d));
+	print_holds(&v->rec.meta.session);
 	report_model_print(m, b, p);
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
@@ -358,6 +376,21 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 static void put(struct json_object *o, const char *key, struct json_object *v)
 {
 	json_object_object_add(o, key, v);
+}
+
+static struct json_object *holds_json(const struct kjoule_session_info *s)
+{
+	struct json_object *o = has_holds(s) ? json_object_new_object() : NULL;
+
+	if (!o)
+		return NULL;
+	put(o, "windows", json_object_new_uint64(s->edge_windows));
+	put(o, "spins", json_object_new_uint64(s->edge_spins));
+	put(o, "failed", json_object_new_uint64(s->edge_failed));
+	put(o, "paused", json_object_new_uint64(s->edge_paused));
+	put(o, "held_s", output_json_real(s->edge_held_ns * 1e-9));
+	put(o, "longest_s", output_json_real(s->edge_longest_ns * 1e-9));
+	return o;
 }
 
 static struct json_object *books_json(const struct view *v)
@@ -527,6 +560,7 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "children_lost", json_object_new_uint64(s->children_lost));
 	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	put(o, "energy", energy_json(v, b, p));
+	put(o, "holds", holds_json(s));
 	put(o, "model", report_model_json(m, b, p));
 	put(o, "beside", report_beside_json(v));
 	put(o, "sources", report_sources_json(v));

@@ -343,6 +343,8 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 	if (vpm->rounds)
 		printf("# rounds     %" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off\n",
 		       vpm->rounds, vpm->learnt, vpm->cut);
+	if (vpm->skipped)
+		printf("#            %" PRIu64 " more were not begun: no CPU of the recording was online, or one was on its way\n", vpm->skipped);
 	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
 	if (cut)
@@ -371,6 +373,7 @@ static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const st
 	json_object_object_add(o, "crowded", json_object_new_uint64(vpm->crowded));
 	json_object_object_add(o, "failed", json_object_new_uint64(vpm->failed));
 	json_object_object_add(o, "cut", vpm->rounds ? json_object_new_uint64(vpm->cut) : NULL);
+	json_object_object_add(o, "skipped", vpm->rounds ? json_object_new_uint64(vpm->skipped) : NULL);
 	json_object_object_add(o, "held_s", output_json_real(vpm->held_ns * 1e-9));
 	json_object_object_add(o, "longest_s", output_json_real(vpm->longest_ns * 1e-9));
 	return o;

@@ -192,7 +192,14 @@ static const struct kjoule_json_member vpm_members[] = {
 #define U64(name) { #name, offsetof(struct kjoule_vpm_info, name), KJOULE_JSON_U64, 0 }
 	U64(interval_ns), U64(ready_ns), U64(peak_uw), U64(rest_uw), U64(readings), U64(unmet), U64(unended),
 	U64(elsewhere), U64(spoilt), U64(failed), U64(held_ns), U64(longest_ns), U64(rounds), U64(learnt), U64(cut),
-	U64(crowded),
+	U64(crowded), U64(skipped),
+#undef U64
+};
+
+/* Of windows at moves of the counter. */
+static const struct kjoule_json_member edge_members[] = {
+#define U64(name) { #name, offsetof(struct kjoule_session_info, edge_##name), KJOULE_JSON_U64, 0 }
+	U64(windows), U64(spins), U64(failed), U64(paused), U64(held_ns), U64(longest_ns),
 #undef U64
 };
 
@@ -260,6 +267,12 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	kjoule_json_put_u64(o, "chain_depth", s->chain_depth);
 	kjoule_json_put_u64(o, "stack_bytes", s->stack_bytes);
 	kjoule_json_put_u64(o, "edge_duty", s->edge_duty);
+	if (s->edge_duty) {
+		struct json_object *edge = json_object_new_object();
+
+		kjoule_json_put_members(edge, edge_members, N_NAMES(edge_members), s);
+		json_object_object_add(o, "edge", edge);
+	}
 	if (s->vpm.interval_ns)
 		json_object_object_add(o, "vpm", vpm_to_json(&s->vpm));
 	kjoule_json_put_u64(o, "t0_ns", s->t0_ns);
@@ -293,6 +306,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
 	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
 	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
+	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members, N_NAMES(edge_members), s);
 	vpm_from_json(kjoule_json_get(o, "vpm", json_type_object), &s->vpm);
 	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");
 	s->seed = kjoule_json_get_u64(o, "seed");

@@ -78,6 +78,13 @@ static void record(const char *name, uint32_t windows)
 	double uj = 0, before = 0, noise = 0;
 
 	make_meta(&meta, 1, TICK_NS, KJOULE_TARGET_PROCESS);
+	meta.session.edge_duty = 50;
+	meta.session.edge_windows = windows - windows / 8;
+	meta.session.edge_spins = windows / 8;
+	meta.session.edge_failed = 3;
+	meta.session.edge_paused = windows < WINDOWS ? 2 : 0;
+	meta.session.edge_held_ns = 12340000000;
+	meta.session.edge_longest_ns = 21500000;
 	add_source(&meta, "other", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "machine");
 	put_calibration(&none);
 	put_map(&side_band, 100, 900000002, 0x30000000, 0x10000, 0, LIBRARY);
@@ -204,6 +211,25 @@ static void what_is_not_told_stands_by_its_time(void **state)
 	json_object_put(doc);
 }
 
+/* What it did to the program, and what came to nothing. */
+static void for_how_long_it_was_held_is_told(void **state)
+{
+	struct json_object *doc = report("", 0), *holds = member(doc, "holds");
+
+	(void)state;
+	assert_true(number(holds, "windows") == WINDOWS - WINDOWS / 8 && number(holds, "spins") == WINDOWS / 8);
+	assert_true(number(holds, "failed") == 3 && number(holds, "paused") == 0);
+	assert_true(near(number(holds, "held_s"), 12.34, 1e-9) && near(number(holds, "longest_s"), 0.0215, 1e-9));
+	json_object_put(doc);
+	kjoule("report %s", temp_path("edge"));
+	assert_true(says(out, "# held       the CPUs for 12.34 s, 21.500 ms at a time at most, for "));
+	assert_true(says(out, " and 3 that came to nothing"));
+	assert_false(says(out, "times windows could not begin"));
+	record("paused", WINDOWS / 2);
+	kjoule("report %s", temp_path("paused"));
+	assert_true(says(out, "2 times windows could not begin or go on: "));
+}
+
 /* Where there are no windows the others are taken for them, which is said. */
 static void a_counter_that_stopped_is_told(void **state)
 {
@@ -252,6 +278,7 @@ int main(void)
 		cmocka_unit_test(long_blocks_have_a_power),
 		cmocka_unit_test(what_is_not_told_has_a_reason),
 		cmocka_unit_test(what_is_not_told_stands_by_its_time),
+		cmocka_unit_test(for_how_long_it_was_held_is_told),
 		cmocka_unit_test(a_counter_that_stopped_is_told),
 		cmocka_unit_test(another_source_has_another_model),
 	};
