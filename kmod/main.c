@@ -8,10 +8,12 @@
 #include "frontend.h"
 #include "load.h"
 #include "park.h"
+#include "restore.h"
 #include "session.h"
 #include "session_list.h"
 #include "source.h"
 #include "target.h"
+#include "transition.h"
 #include "version.h"
 
 static int __init kjoule_init(void)
@@ -36,9 +38,12 @@ static int __init kjoule_init(void)
 	err = kjoule_sessions_init();
 	if (err)
 		goto err_session;
-	err = kjoule_chardev_init();
+	err = kjoule_governor_init();
 	if (err)
 		goto err_sessions;
+	err = kjoule_chardev_init();
+	if (err)
+		goto err_governor;
 	err = kjoule_stats_init();
 	if (err)
 		goto err_chardev;
@@ -53,6 +58,8 @@ err_stats:
 	kjoule_stats_exit();
 err_chardev:
 	kjoule_chardev_exit();
+err_governor:
+	kjoule_governor_exit();
 err_sessions:
 	kjoule_sessions_exit();
 err_session:
@@ -71,6 +78,9 @@ static void __exit kjoule_exit(void)
 	kjoule_netlink_exit();
 	kjoule_stats_exit();
 	kjoule_chardev_exit();
+	kjoule_transition_exit();
+	kjoule_restore_exit();
+	kjoule_governor_exit();
 	kjoule_sessions_exit();
 	kjoule_session_end_exit();
 	kjoule_cpufreq_exit();

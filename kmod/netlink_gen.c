@@ -127,7 +127,73 @@ static const struct nla_policy kjoule_session_block_policy[KJOULE_A_SESSION_BLOC
 	[KJOULE_A_SESSION_BLOCK_END] = { .type = NLA_U64 },
 };
 
-const struct genl_ops kjoule_ops[10] = {
+static const struct nla_policy kjoule_transition_new_policy[KJOULE_A_TRANSITION_ADDS + 1] = {
+	[KJOULE_A_TRANSITION_ID] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_WAY] = NLA_POLICY_MAX(NLA_U32, 1),
+	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy kjoule_transition_del_policy[KJOULE_A_TRANSITION_ID + 1] = {
+	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy kjoule_transition_calibrate_policy[KJOULE_A_TRANSITION_SLICE_NS + 1] = {
+	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_WAY] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_DRIVER] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_CPUS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_MIN_KHZ] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_MAX_KHZ] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_CYCLES] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_FROM_KHZ] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_TO_KHZ] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_FROM_LO_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_FROM_HI_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_TO_LO_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_TO_HI_NS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_LEAD] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_LOOPS] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_CONFIRM] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_TIMEOUT_NS] = { .type = NLA_U64 },
+	[KJOULE_A_TRANSITION_SLICE_NS] = { .type = NLA_U64 },
+};
+
+static const struct nla_policy kjoule_transition_try_policy[KJOULE_A_TRANSITION_SLICE_NS + 1] = {
+	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_WAY] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_DRIVER] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_CPUS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_MIN_KHZ] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_MAX_KHZ] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_CYCLES] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_FROM_KHZ] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_TO_KHZ] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_FROM_LO_NS] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_FROM_HI_NS] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_TO_LO_NS] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_TO_HI_NS] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_LEAD] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_LOOPS] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_CONFIRM] = { .type = NLA_U32 },
+	[KJOULE_A_TRANSITION_TIMEOUT_NS] = { .type = NLA_U64 },
+	[KJOULE_A_TRANSITION_SLICE_NS] = { .type = NLA_U64 },
+};
+
+static const struct nla_policy kjoule_transition_loops_get_policy[KJOULE_A_TRANSITION_ID + 1] = {
+	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy kjoule_restore_add_policy[KJOULE_A_RESTORE_VALUE + 1] = {
+	[KJOULE_A_RESTORE_FD] = { .type = NLA_U32 },
+	[KJOULE_A_RESTORE_VALUE] = { .type = NLA_NUL_STRING, .len = 63 },
+};
+
+const struct genl_ops kjoule_ops[17] = {
 	{
 		.cmd = KJOULE_CMD_SOURCE_GET,
 		.policy = kjoule_source_get_policy,
@@ -193,6 +259,48 @@ const struct genl_ops kjoule_ops[10] = {
 		.policy = kjoule_session_block_policy,
 		.maxattr = KJOULE_A_SESSION_BLOCK_END,
 		.doit = kjoule_session_block_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_TRANSITION_NEW,
+		.policy = kjoule_transition_new_policy,
+		.maxattr = KJOULE_A_TRANSITION_ADDS,
+		.doit = kjoule_transition_new_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_TRANSITION_DEL,
+		.policy = kjoule_transition_del_policy,
+		.maxattr = KJOULE_A_TRANSITION_ID,
+		.doit = kjoule_transition_del_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_TRANSITION_CALIBRATE,
+		.policy = kjoule_transition_calibrate_policy,
+		.maxattr = KJOULE_A_TRANSITION_SLICE_NS,
+		.doit = kjoule_transition_calibrate_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_TRANSITION_TRY,
+		.policy = kjoule_transition_try_policy,
+		.maxattr = KJOULE_A_TRANSITION_SLICE_NS,
+		.doit = kjoule_transition_try_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_TRANSITION_LOOPS_GET,
+		.policy = kjoule_transition_loops_get_policy,
+		.maxattr = KJOULE_A_TRANSITION_ID,
+		.dumpit = kjoule_transition_loops_get_dumpit,
+		.start = kjoule_transition_loops_get_dump_start,
+		.done = kjoule_transition_loops_get_dump_done,
+	},
+	{
+		.cmd = KJOULE_CMD_RESTORE_ADD,
+		.policy = kjoule_restore_add_policy,
+		.maxattr = KJOULE_A_RESTORE_VALUE,
+		.doit = kjoule_restore_add_doit,
+	},
+	{
+		.cmd = KJOULE_CMD_RESTORE_NOW,
+		.doit = kjoule_restore_now_doit,
 	},
 };
 

@@ -15,7 +15,9 @@
 #include <net/sock.h>
 
 #include "netlink.h"
+#include "restore.h"
 #include "session_list.h"
+#include "transition.h"
 
 /* Each notice is a message to each of them, under locks that others need. */
 #define LISTENERS_MAX	64
@@ -198,7 +200,7 @@ static struct port *take_closed(u32 portid)
 }
 
 /**
- * kjoule_port_released() - a socket was closed: its sessions end, and it listens no more
+ * kjoule_port_released() - a socket was closed: its sessions and probes end, what it changed is restored
  * @portid:	the number that it had
  *
  * Another socket that has the number by now is left alone, unless it is being closed as well: its
@@ -212,6 +214,9 @@ void kjoule_port_released(u32 portid)
 
 	while ((p = take_closed(portid))) {
 		kjoule_session_end_owned(p->owner);
+		/* who switches fast must be through before his governor goes */
+		kjoule_transition_end_owned(p->owner);
+		kjoule_restore_owned(p->owner);
 		free_port(p);
 	}
 }

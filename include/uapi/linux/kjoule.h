@@ -333,6 +333,19 @@ struct kjoule_vpm_reading {
 	__u64 power_uw;
 };
 
+/**
+ * struct kjoule_loop - how long a loop of dependent adds took (transition-loops-get)
+ * @start_ns:	when it began: CLOCK_MONOTONIC, from the request of a frequency on, or from the first loop where there
+ *		was none
+ * @loop_ns:	how long it took, 2^32 - 1 if longer
+ * @cycles:	that the CPU made meanwhile by APERF, low 32 bits; 0 where there is no such counter
+ */
+struct kjoule_loop {
+	__s64 start_ns;
+	__u32 loop_ns;
+	__u32 cycles;
+};
+
 /*
  * The ring
  *
@@ -490,6 +503,7 @@ _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_vpm_reading) == 72, "reading");
+_Static_assert(sizeof(struct kjoule_loop) == 16, "loop");
 _Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");

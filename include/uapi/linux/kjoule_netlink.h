@@ -83,6 +83,25 @@ enum kjoule_session_state {
 	KJOULE_SESSION_STOPPED,
 };
 
+/* How a probe of frequency changes requests them. */
+enum kjoule_transition_way {
+	/* The driver's fast switch, interrupts off; the policy's governor has to be "kjoule". */
+	KJOULE_TRANSITION_WAY_FAST,
+	/* Both limits of freq QoS at once, whatever the driver and governor. */
+	KJOULE_TRANSITION_WAY_LIMITS,
+};
+
+enum kjoule_transition_outcome {
+	/* All loops that were wanted have been timed. */
+	KJOULE_TRANSITION_OUTCOME_DONE,
+	/* The time was up before that; those that there are can be had. */
+	KJOULE_TRANSITION_OUTCOME_TIMEOUT,
+	/* As many loops as were allowed for, and none in a row like those at the second frequency. */
+	KJOULE_TRANSITION_OUTCOME_LOOPS,
+	/* Loops were never like those at the first frequency, in the time that there was. */
+	KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM,
+};
+
 enum {
 	/* Number within the source; the bit in a kjoule_energy record. */
 	KJOULE_A_DOMAIN_INDEX = 1,	/* u32 */
@@ -324,6 +343,64 @@ enum {
 };
 
 enum {
+	KJOULE_A_TRANSITION_ID = 1,	/* u32 */
+	KJOULE_A_TRANSITION_CPU,	/* u32 */
+	KJOULE_A_TRANSITION_WAY,	/* u32 */
+	/* Dependent additions in a loop, 64 to 1000000. */
+	KJOULE_A_TRANSITION_ADDS,	/* u32 */
+	/* cpufreq's driver. */
+	KJOULE_A_TRANSITION_DRIVER,	/* string */
+	/* CPUs of the policy: bit n of byte n / 8. */
+	KJOULE_A_TRANSITION_CPUS,	/* binary */
+	/* Limits of the policy as they are now. */
+	KJOULE_A_TRANSITION_MIN_KHZ,	/* u32 */
+	KJOULE_A_TRANSITION_MAX_KHZ,	/* u32 */
+	/* 1: loops tell their cycles (APERF). */
+	KJOULE_A_TRANSITION_CYCLES,	/* u32 */
+	KJOULE_A_TRANSITION_FROM_KHZ,	/* u32 */
+	KJOULE_A_TRANSITION_TO_KHZ,	/* u32 */
+	/* A loop at the first frequency takes no less. */
+	KJOULE_A_TRANSITION_FROM_LO_NS,	/* u32 */
+	/* And no more. */
+	KJOULE_A_TRANSITION_FROM_HI_NS,	/* u32 */
+	KJOULE_A_TRANSITION_TO_LO_NS,	/* u32 */
+	KJOULE_A_TRANSITION_TO_HI_NS,	/* u32 */
+	/* Loops before the request; so many to twice as many, at random. */
+	KJOULE_A_TRANSITION_LEAD,	/* u32 */
+	/* To be timed, after a request no more than so many. */
+	KJOULE_A_TRANSITION_LOOPS,	/* u32 */
+	/* Loops from the first one on that was like the second frequency's. */
+	KJOULE_A_TRANSITION_CONFIRM,	/* u32 */
+	/* Of a change; of calibration, how long to wait before the loops. */
+	KJOULE_A_TRANSITION_TIMEOUT_NS,	/* u64 */
+	/* Interrupts are off for no longer at a time, but for the loop of the change. */
+	KJOULE_A_TRANSITION_SLICE_NS,	/* u64 */
+	KJOULE_A_TRANSITION_OUTCOME,	/* u32 */
+	/* Loops that can be had by transition-loops-get. */
+	KJOULE_A_TRANSITION_COUNT,	/* u32 */
+	/* How long the request took. */
+	KJOULE_A_TRANSITION_REQUEST_NS,	/* u64 */
+	/* Interrupts were off for no longer at a time. */
+	KJOULE_A_TRANSITION_IRQS_OFF_NS,	/* u64 */
+	/* Times that interrupts were let in between loops. */
+	KJOULE_A_TRANSITION_CUT,	/* u32 */
+	/* struct kjoule_loop, one after the other; see kjoule.h. */
+	KJOULE_A_TRANSITION_DATA,	/* binary */
+
+	__KJOULE_A_TRANSITION_MAX,
+	KJOULE_A_TRANSITION_MAX = (__KJOULE_A_TRANSITION_MAX - 1)
+};
+
+enum {
+	/* Of a file of sysfs, open for writing. */
+	KJOULE_A_RESTORE_FD = 1,	/* u32 */
+	KJOULE_A_RESTORE_VALUE,	/* string */
+
+	__KJOULE_A_RESTORE_MAX,
+	KJOULE_A_RESTORE_MAX = (__KJOULE_A_RESTORE_MAX - 1)
+};
+
+enum {
 	/* List sources, why they can or can not be used, and which is the default. */
 	KJOULE_CMD_SOURCE_GET = 1,
 	/* Make a session. It is not running yet. */
@@ -346,6 +423,20 @@ enum {
 	KJOULE_CMD_NOTICE_LISTEN,
 	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
+	/* Make a probe of frequency changes on a CPU. A policy has one at most; it ends with its socket. */
+	KJOULE_CMD_TRANSITION_NEW,
+	/* End a probe. */
+	KJOULE_CMD_TRANSITION_DEL,
+	/* Have a frequency, wait, and time loops at it. */
+	KJOULE_CMD_TRANSITION_CALIBRATE,
+	/* Have a frequency, request another one, and time loops until it is there. */
+	KJOULE_CMD_TRANSITION_TRY,
+	/* The loops that were timed last. */
+	KJOULE_CMD_TRANSITION_LOOPS_GET,
+	/* Write this when the socket is closed, or at restore-now; what came last is written first. */
+	KJOULE_CMD_RESTORE_ADD,
+	/* Write all that this socket wants restored, and fail if any of it can not be. */
+	KJOULE_CMD_RESTORE_NOW,
 
 	__KJOULE_CMD_MAX,
 	KJOULE_CMD_MAX = (__KJOULE_CMD_MAX - 1)

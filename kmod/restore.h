@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is written back into files of sysfs when its owner goes: governors and limits that a measurement
+ * changes are as they were before, however it ends.
+ */
+#ifndef KJOULE_RESTORE_H
+#define KJOULE_RESTORE_H
+
+#include <linux/types.h>
+
+/* Of one owner: four files of each of a thousand policies. */
+#define KJOULE_RESTORE_MOST	4096
+
+/* A value, with its end. */
+#define KJOULE_RESTORE_LEN	64
+
+int kjoule_restore_add(u64 owner, unsigned int fd, const char *text, const char **why);
+int kjoule_restore_owned(u64 owner);
+void kjoule_restore_exit(void);
+
+#endif /* KJOULE_RESTORE_H */

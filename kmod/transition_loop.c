@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread, the
+ * timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
+ * nothing is known of that time but how long it was: it shows in the loops' starts.
+ *
+ *	lead			at least so many loops at the first frequency, at random up to twice as many: the
+ *				request is to come at any time of whatever grid the hardware has
+ *	request			the last thing before it, and the first after it, are a loop; with way "fast" there
+ *				is nothing else in this slice before
+ *	loops			until the change was seen and as many as were asked for have confirmed it, or
+ *				until the time is up
+ *
+ * Of what the change looks like no more is known here than what a loop takes at either
+ * frequency, in order not to go on for ever: STREAK loops in a row that look like the second one.
+ */
+#include <linux/cpufreq.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <asm/cpufeature.h>
+#include <asm/msr.h>
+
+#include "compat/compat.h"
+#include "transition.h"
+
+#define STREAK		10U
+
+/* Not looked at: code and data come into the caches. */
+#define COLD		3U
+
+/**
+ * struct run - a job under way
+ * @t:		the probe
+ * @job:	the job
+ * @deadline:	CLOCK_MONOTONIC
+ * @off_ns:	since when interrupts are off
+ * @last_ns:	the last loop took
+ * @origin_ns:	what starts are told from
+ * @keep:	are loops to be told?
+ * @cycles:	are there cycles to be read?
+ * @want:	what loops are compared to, NULL: nothing
+ * @streak:	of loops that were like that
+ * @left:	loops to go
+ */
+struct run {
+	struct kjoule_transition *t;
+	struct kjoule_transition_job *job;
+	u64 deadline, off_ns, last_ns, origin_ns;
+	bool keep, cycles;
+	const struct kjoule_transition_limits *want;
+	u32 streak, left;
+};
+
+static noinline void adds(u32 n)
+{
+	unsigned long sum = 0;
+
+	for (n /= 16; n; n--)
+		asm volatile("add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+			     "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+			     "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+			     "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0"
+			     : "+r" (sum) : : "cc");
+}
+
+static u64 now_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+static u64 read_cycles(const struct run *r)
+{
+	u64 cycles = 0;
+
+	if (r->cycles)
+		rdmsrq(MSR_IA32_APERF, cycles);
+	return cycles;
+}
+
+static void begin_slice(struct run *r)
+{
+	local_irq_disable();
+	r->off_ns = now_ns();
+}
+
+static void end_slice(struct run *r, u64 now)
+{
+	r->job->irqs_off_ns = max(r->job->irqs_off_ns, now - r->off_ns);
+	local_irq_enable();
+	cond_resched();
+}
+
+static void tell(struct run *r, u64 start, u64 ns, u64 cycles)
+{
+	struct kjoule_transition *t = r->t;
+
+	if (t->n == KJOULE_TRANSITION_LOOPS_MOST)
+		return;
+	t->loops[t->n++] = (struct kjoule_loop){
+		.start_ns = start - r->origin_ns,
+		.loop_ns = min_t(u64, ns, U32_MAX),
+		.cycles = cycles,
+	};
+}
+
+static bool like(const struct kjoule_transition_limits *want, u64 ns)
+{
+	return ns >= want->lo_ns && ns <= want->hi_ns;
+}
+
+/* What comes out of a loop: go on, 1: that was it, or -errno. */
+static int judge(struct run *r, u64 ns, u64 now)
+{
+	if (r->want && r->streak < STREAK) {
+		r->streak = like(r->want, ns) ? r->streak + 1 : 0;
+		/* what is to come confirms what has been */
+		if (r->streak == STREAK)
+			r->left = min(r->left, max(r->job->confirm, STREAK + 1) - STREAK + 1);
+	}
+	if (now > r->deadline)
+		return -ETIME;
+	return !--r->left;
+}
+
+/* Interrupts are off. */
+static int one_loop(struct run *r, u64 *now)
+{
+	u64 cycles = read_cycles(r), start = now_ns(), end;
+
+	adds(r->t->adds);
+	end = now_ns();
+	cycles = read_cycles(r) - cycles;
+	*now = end;
+	r->last_ns = end - start;
+	if (r->keep)
+		tell(r, start, end - start, cycles);
+	return judge(r, end - start, end);
+}
+
+static bool is_over(const struct run *r, u64 now)
+{
+	return now + r->last_ns - r->off_ns > r->job->slice_ns;
+}
+
+/* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */
+static int go_on(struct run *r)
+{
+	int ret;
+	u64 now;
+
+	for (;;) {
+		if (unlikely(raw_smp_processor_id() != r->t->cpu)) {
+			local_irq_enable();
+			return -ENODEV;
+		}
+		do
+			ret = one_loop(r, &now);
+		while (!ret && !is_over(r, now));
+		end_slice(r, now);
+		if (!ret && READ_ONCE(r->t->ending))
+			ret = -ECANCELED;
+		if (ret)
+			return ret;
+		r->job->cut++;
+		begin_slice(r);
+	}
+}
+
+static int turn(struct run *r, u32 loops, const struct kjoule_transition_limits *want)
+{
+	r->left = loops;
+	r->want = want;
+	r->streak = 0;
+	begin_slice(r);
+	return go_on(r);
+}
+
+/* With interrupts off, but for the way "limits", which lets them in. */
+static int request(struct run *r, u32 khz)
+{
+	struct kjoule_transition *t = r->t;
+	int err;
+
+	if (t->way == KJOULE_TRANSITION_WAY_LIMITS) {
+		end_slice(r, now_ns());
+		err = kjoule_transition_limit(t, khz);
+		begin_slice(r);
+		return err;
+	}
+	if (!READ_ONCE(t->governed))
+		return -EPERM;
+	return cpufreq_driver_fast_switch(t->policy, khz) ? 0 : -EIO;
+}
+
+/* To a frequency, until the loops look like it. Return: 0, -ETIME: they do not, or -errno */
+static int settle(struct run *r, u32 khz, const struct kjoule_transition_limits *want)
+{
+	int ret;
+
+	begin_slice(r);
+	ret = request(r, khz);
+	if (ret) {
+		end_slice(r, now_ns());
+		return ret;
+	}
+	r->left = U32_MAX;
+	r->want = want;
+	r->streak = 0;
+	ret = go_on(r);
+	return ret > 0 ? 0 : ret;
+}
+
+static int time_loops(struct run *r)
+{
+	struct kjoule_transition_job *job = r->job;
+	int ret;
+
+	begin_slice(r);
+	ret = request(r, job->to_khz);
+	end_slice(r, now_ns());
+	/* who does not know yet what a loop takes waits instead */
+	if (!ret)
+		ret = turn(r, COLD, NULL);
+	if (ret < 0)
+		return ret;
+	if (r->last_ns > KJOULE_TRANSITION_LOOP_NS)
+		return -EDOM;
+	while (now_ns() < r->deadline) {
+		ret = turn(r, COLD, NULL);
+		if (ret < 0)
+			break;
+	}
+	if (ret < 0 && ret != -ETIME)
+		return ret;
+	r->deadline = now_ns() + KJOULE_TRANSITION_TIMEOUT_NS;
+	r->keep = true;
+	r->origin_ns = now_ns();
+	ret = turn(r, job->loops, NULL);
+	job->outcome = ret > 0 ? KJOULE_TRANSITION_OUTCOME_DONE : KJOULE_TRANSITION_OUTCOME_TIMEOUT;
+	return ret > 0 || ret == -ETIME ? 0 : ret;
+}
+
+/* Starts are from the request on; those before it are told from it as well, once it is known when it was. */
+static void move_origin(struct run *r, u64 origin)
+{
+	struct kjoule_transition *t = r->t;
+
+	for (u32 i = 0; i < t->n; i++)
+		t->loops[i].start_ns -= origin - r->origin_ns;
+	r->origin_ns = origin;
+}
+
+static int follow_change(struct run *r)
+{
+	struct kjoule_transition_job *job = r->job;
+	u64 asked, ns;
+	int ret;
+
+	r->keep = true;
+	r->origin_ns = now_ns();
+	ret = turn(r, job->lead + get_random_u32() % (job->lead + 1), NULL);
+	if (ret < 0)
+		return ret;
+	/* the last one before the request, in its slice */
+	r->left = 2;
+	r->want = NULL;
+	begin_slice(r);
+	ret = one_loop(r, &ns);
+	if (ret < 0) {
+		end_slice(r, ns);
+		return ret;
+	}
+	asked = now_ns();
+	ret = request(r, job->to_khz);
+	job->request_ns = now_ns() - asked;
+	if (ret) {
+		end_slice(r, now_ns());
+		return ret;
+	}
+	move_origin(r, asked);
+	r->left = job->loops;
+	r->want = &job->to;
+	r->streak = 0;
+	ret = go_on(r);
+	if (ret > 0)
+		job->outcome = r->streak == STREAK ? KJOULE_TRANSITION_OUTCOME_DONE :
+						     KJOULE_TRANSITION_OUTCOME_LOOPS;
+	return ret;
+}
+
+static int measure(struct run *r)
+{
+	struct kjoule_transition_job *job = r->job;
+	int ret = settle(r, job->from_khz, &job->from);
+
+	if (ret == -ETIME) {
+		job->outcome = KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM;
+		return 0;
+	}
+	if (ret)
+		return ret;
+	r->deadline = now_ns() + job->timeout_ns;
+	ret = follow_change(r);
+	if (ret == -ETIME) {
+		job->outcome = KJOULE_TRANSITION_OUTCOME_TIMEOUT;
+		return 0;
+	}
+	return ret > 0 ? 0 : ret;
+}
+
+/**
+ * kjoule_transition_run() - do a job
+ * @t:		the probe; its policy is held
+ * @job:	what to do, and what became of it
+ *
+ * Context: process, the probe's thread on its CPU.
+ * Return: 0, -EPERM (the governor is another one), -ENODEV (the thread is on another CPU), -EDOM (a loop takes
+ * too long), -ECANCELED (the probe ends), -EIO (the driver refuses), or -errno of freq QoS.
+ */
+int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job)
+{
+	struct run r = {
+		.t = t,
+		.job = job,
+		.deadline = now_ns() + job->timeout_ns,
+		.cycles = boot_cpu_has(X86_FEATURE_APERFMPERF),
+	};
+
+	t->n = 0;
+	job->request_ns = job->irqs_off_ns = job->cut = 0;
+	return job->measure ? measure(&r) : time_loops(&r);
+}
