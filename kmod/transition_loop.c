@@ -281,6 +281,8 @@ static int follow_change(struct run *r)
 		return ret;
 	}
 	move_origin(r, asked);
+	/* loops begin at any place against what takes equally long each time, or a change always is at the same one of a loop */
+	adds(get_random_u32() % r->t->adds);
 	r->left = job->loops;
 	r->want = &job->to;
 	r->streak = 0;
