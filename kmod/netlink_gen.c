@@ -127,11 +127,10 @@ static const struct nla_policy kjoule_session_block_policy[KJOULE_A_SESSION_BLOC
 	[KJOULE_A_SESSION_BLOCK_END] = { .type = NLA_U64 },
 };
 
-static const struct nla_policy kjoule_transition_new_policy[KJOULE_A_TRANSITION_ADDS + 1] = {
+static const struct nla_policy kjoule_transition_new_policy[KJOULE_A_TRANSITION_WAY + 1] = {
 	[KJOULE_A_TRANSITION_ID] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_U32 },
 	[KJOULE_A_TRANSITION_WAY] = NLA_POLICY_MAX(NLA_U32, 1),
-	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy kjoule_transition_del_policy[KJOULE_A_TRANSITION_ID + 1] = {
@@ -142,7 +141,7 @@ static const struct nla_policy kjoule_transition_calibrate_policy[KJOULE_A_TRANS
 	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
 	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_WAY] = { .type = NLA_REJECT },
-	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_U32 },
 	[KJOULE_A_TRANSITION_DRIVER] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_CPUS] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_MIN_KHZ] = { .type = NLA_REJECT },
@@ -165,7 +164,7 @@ static const struct nla_policy kjoule_transition_try_policy[KJOULE_A_TRANSITION_
 	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
 	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_WAY] = { .type = NLA_REJECT },
-	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_REJECT },
+	[KJOULE_A_TRANSITION_ADDS] = { .type = NLA_U32 },
 	[KJOULE_A_TRANSITION_DRIVER] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_CPUS] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_MIN_KHZ] = { .type = NLA_REJECT },
@@ -263,7 +262,7 @@ const struct genl_ops kjoule_ops[17] = {
 	{
 		.cmd = KJOULE_CMD_TRANSITION_NEW,
 		.policy = kjoule_transition_new_policy,
-		.maxattr = KJOULE_A_TRANSITION_ADDS,
+		.maxattr = KJOULE_A_TRANSITION_WAY,
 		.doit = kjoule_transition_new_doit,
 	},
 	{

@@ -91,7 +91,6 @@ static int put_probe(struct sk_buff *skb, const struct kjoule_transition *t)
 	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CPU, t->cpu) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_WAY, t->way) ?:
-	       nla_put_u32(skb, KJOULE_A_TRANSITION_ADDS, t->adds) ?:
 	       (driver ? nla_put_string(skb, KJOULE_A_TRANSITION_DRIVER, driver) : 0) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CYCLES, boot_cpu_has(X86_FEATURE_APERFMPERF)) ?:
 	       put_policy(skb, t->cpu, true);
@@ -144,16 +143,15 @@ int kjoule_transition_new_doit(struct sk_buff *skb, struct genl_info *info)
 	u64 owner;
 	int err;
 
-	if (!info->attrs[KJOULE_A_TRANSITION_CPU] || !info->attrs[KJOULE_A_TRANSITION_ADDS]) {
-		kjoule_netlink_refuse(info, "the CPU or the loop's additions are missing");
+	if (!info->attrs[KJOULE_A_TRANSITION_CPU]) {
+		kjoule_netlink_refuse(info, "the CPU is missing");
 		return -EINVAL;
 	}
 	owner = kjoule_port_owner(skb);
 	if (!owner)
 		return -ENOMEM;
 	t = kjoule_transition_new(owner, get_u32(info, KJOULE_A_TRANSITION_CPU),
-				  get_u32(info, KJOULE_A_TRANSITION_WAY),
-				  get_u32(info, KJOULE_A_TRANSITION_ADDS), &why);
+				  get_u32(info, KJOULE_A_TRANSITION_WAY), &why);
 	kjoule_netlink_refuse(info, why);
 	if (IS_ERR(t))
 		return PTR_ERR(t);
@@ -210,6 +208,7 @@ static int do_job(struct sk_buff *skb, struct genl_info *info, struct kjoule_tra
 int kjoule_transition_calibrate_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
+		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
 		.to_khz = get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
 		.loops = get_u32(info, KJOULE_A_TRANSITION_LOOPS),
 		.timeout_ns = get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
@@ -231,6 +230,7 @@ int kjoule_transition_try_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
 		.measure = true,
+		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
 		.from_khz = get_u32(info, KJOULE_A_TRANSITION_FROM_KHZ),
 		.to_khz = get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
 		.from = { get_u32(info, KJOULE_A_TRANSITION_FROM_LO_NS),

@@ -70,17 +70,13 @@ static int check_policy(struct cpufreq_policy *policy, u32 way, const char **why
 	return 0;
 }
 
-static int check_config(unsigned int cpu, u32 way, u32 adds, const char **why)
+static int check_config(unsigned int cpu, u32 way, const char **why)
 {
 	struct cpufreq_policy *policy;
 	int err;
 
 	if (way > KJOULE_TRANSITION_WAY_LIMITS) {
 		*why = "there is no such way to request a frequency";
-		return -EINVAL;
-	}
-	if (adds < KJOULE_TRANSITION_ADDS_LEAST || adds > KJOULE_TRANSITION_ADDS_MOST) {
-		*why = "a loop has 64 to 1000000 adds";
 		return -EINVAL;
 	}
 	if (cpu >= nr_cpu_ids || !cpu_online(cpu)) {
@@ -143,18 +139,17 @@ static bool is_taken(unsigned int cpu)
  * @owner:	whose it is
  * @cpu:	where it measures
  * @way:	enum kjoule_transition_way
- * @adds:	in a loop
  * @why:	set to the reason of a refusal
  *
  * Context: process, sleeps.
  * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP (a driver that
  * can not switch fast), -EBUSY (the policy has one), -ENOMEM.
  */
-struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way, u32 adds,
+struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why)
 {
 	struct kjoule_transition *t;
-	int err = check_config(cpu, way, adds, why);
+	int err = check_config(cpu, way, why);
 
 	if (err)
 		return ERR_PTR(err);
@@ -163,7 +158,6 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 		return t;
 	t->owner = owner;
 	t->way = way;
-	t->adds = adds;
 	mutex_lock(&probes_lock);
 	if (is_taken(cpu)) {
 		mutex_unlock(&probes_lock);
@@ -307,6 +301,10 @@ static int check_khz(const struct cpufreq_policy *policy, u32 khz, const char **
 
 static int check_job(const struct kjoule_transition_job *job, const char **why)
 {
+	if (job->adds < KJOULE_TRANSITION_ADDS_LEAST || job->adds > KJOULE_TRANSITION_ADDS_MOST) {
+		*why = "a loop has 64 to 1000000 adds";
+		return -EINVAL;
+	}
 	if (!job->loops || job->loops > KJOULE_TRANSITION_LOOPS_MOST ||
 	    job->lead > KJOULE_TRANSITION_LOOPS_MOST / 4 ||
 	    (job->measure && job->loops > KJOULE_TRANSITION_LOOPS_MOST / 2)) {

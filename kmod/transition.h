@@ -42,6 +42,7 @@ struct kjoule_transition_limits {
 /**
  * struct kjoule_transition_job - something that a probe does
  * @measure:	request @to_khz and look when it is there; false: time @loops at @to_khz
+ * @adds:	dependent additions in a loop
  * @from_khz:	the frequency to begin with
  * @to_khz:	the other one
  * @from:	loops at @from_khz
@@ -59,7 +60,7 @@ struct kjoule_transition_limits {
  */
 struct kjoule_transition_job {
 	bool measure;
-	u32 from_khz, to_khz;
+	u32 adds, from_khz, to_khz;
 	struct kjoule_transition_limits from, to;
 	u32 lead, loops, confirm;
 	u64 timeout_ns, slice_ns;
@@ -77,7 +78,6 @@ struct kjoule_transition_job {
  * @owner:	whose it is
  * @cpu:	where it measures
  * @way:	how frequencies are requested
- * @adds:	in a loop
  * @lock:	one job at a time, and its loops
  * @ending:	whatever it does is to come to an end
  * @governed:	our governor is the policy's: fast switching is ours to do. Asked where interrupts are off
@@ -99,7 +99,6 @@ struct kjoule_transition {
 	u64 owner;
 	unsigned int cpu;
 	enum kjoule_transition_way way;
-	u32 adds;
 	struct mutex lock;
 	bool ending, governed;
 	struct kthread_worker *worker;
@@ -113,7 +112,7 @@ struct kjoule_transition {
 	u32 n;
 };
 
-struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way, u32 adds,
+struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why);
 struct kjoule_transition *kjoule_transition_get(u32 id);
 struct kjoule_transition *kjoule_transition_of(const struct cpufreq_policy *policy);

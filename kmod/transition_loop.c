@@ -130,7 +130,7 @@ static int one_loop(struct run *r, u64 *now)
 {
 	u64 cycles = read_cycles(r), start = now_ns(), end;
 
-	adds(r->t->adds);
+	adds(r->job->adds);
 	end = now_ns();
 	cycles = read_cycles(r) - cycles;
 	*now = end;
@@ -282,7 +282,7 @@ static int follow_change(struct run *r)
 	}
 	move_origin(r, asked);
 	/* loops begin at any place against what takes equally long each time, or a change always is at the same one of a loop */
-	adds(get_random_u32() % r->t->adds);
+	adds(get_random_u32() % r->job->adds);
 	r->left = job->loops;
 	r->want = &job->to;
 	r->streak = 0;

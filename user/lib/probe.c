@@ -44,9 +44,6 @@ static int parse_probe(const struct nlattr *a, struct kjoule_probe *p)
 	case KJOULE_A_TRANSITION_WAY:
 		p->way = nla_get_u32(a);
 		return 0;
-	case KJOULE_A_TRANSITION_ADDS:
-		p->adds = nla_get_u32(a);
-		return 0;
 	case KJOULE_A_TRANSITION_DRIVER:
 		nla_strlcpy(p->driver, a, sizeof(p->driver));
 		return 0;
@@ -165,7 +162,7 @@ static struct nl_msg *of_probe(struct kjoule_ctl *ctl, const struct kjoule_probe
 	return put_u32(kjoule_ctl_message(ctl, cmd, flags), KJOULE_A_TRANSITION_ID, p->id);
 }
 
-int kjoule_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, uint32_t adds, struct kjoule_probe *p,
+int kjoule_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_probe *p,
 		     struct kjoule_error *err)
 {
 	struct nl_msg *msg = kjoule_ctl_message(ctl, KJOULE_CMD_TRANSITION_NEW, 0);
@@ -174,7 +171,6 @@ int kjoule_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, uint32_
 	memset(p, 0, sizeof(*p));
 	msg = put_u32(msg, KJOULE_A_TRANSITION_CPU, cpu);
 	msg = put_u32(msg, KJOULE_A_TRANSITION_WAY, way);
-	msg = put_u32(msg, KJOULE_A_TRANSITION_ADDS, adds);
 	return kjoule_ctl_call(ctl, msg, parse_answer, &to, "measure frequency changes", err);
 }
 
@@ -184,14 +180,15 @@ int kjoule_probe_end(struct kjoule_ctl *ctl, const struct kjoule_probe *p, struc
 			       "end measuring frequency changes", err);
 }
 
-int kjoule_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_probe *p, uint32_t khz, uint32_t loops,
-			   uint64_t wait_ns, uint64_t slice_ns, struct kjoule_probe_result *r,
+int kjoule_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_probe *p, uint32_t adds, uint32_t khz,
+			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_probe_result *r,
 			   struct kjoule_error *err)
 {
 	struct nl_msg *msg = of_probe(ctl, p, KJOULE_CMD_TRANSITION_CALIBRATE, 0);
 	struct answer to = { .result = r };
 
 	memset(r, 0, sizeof(*r));
+	msg = put_u32(msg, KJOULE_A_TRANSITION_ADDS, adds);
 	msg = put_u32(msg, KJOULE_A_TRANSITION_TO_KHZ, khz);
 	msg = put_u32(msg, KJOULE_A_TRANSITION_LOOPS, loops);
 	msg = put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, wait_ns);
@@ -203,7 +200,7 @@ int kjoule_probe_try(struct kjoule_ctl *ctl, const struct kjoule_probe *p, const
 		     struct kjoule_probe_result *r, struct kjoule_error *err)
 {
 	const struct { int type; uint32_t value; } numbers[] = {
-		{ KJOULE_A_TRANSITION_FROM_KHZ, t->from_khz }, { KJOULE_A_TRANSITION_TO_KHZ, t->to_khz },
+		{ KJOULE_A_TRANSITION_ADDS, t->adds }, { KJOULE_A_TRANSITION_FROM_KHZ, t->from_khz }, { KJOULE_A_TRANSITION_TO_KHZ, t->to_khz },
 		{ KJOULE_A_TRANSITION_FROM_LO_NS, t->from_lo_ns }, { KJOULE_A_TRANSITION_FROM_HI_NS, t->from_hi_ns },
 		{ KJOULE_A_TRANSITION_TO_LO_NS, t->to_lo_ns }, { KJOULE_A_TRANSITION_TO_HI_NS, t->to_hi_ns },
 		{ KJOULE_A_TRANSITION_LEAD, t->lead }, { KJOULE_A_TRANSITION_LOOPS, t->loops },

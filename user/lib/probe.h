@@ -16,14 +16,13 @@
 /**
  * struct kjoule_probe - one, as the module tells of it
  * @way:	enum kjoule_transition_way
- * @adds:	dependent additions in a loop
  * @driver:	of cpufreq
  * @cpus:	of the policy
  * @min_khz,@max_khz: the policy's limits as they are
  * @cycles:	loops tell the cycles that they took
  */
 struct kjoule_probe {
-	uint32_t id, cpu, way, adds;
+	uint32_t id, cpu, way;
 	char driver[32];
 	struct kjoule_cpus cpus;
 	uint32_t min_khz, max_khz;
@@ -32,6 +31,7 @@ struct kjoule_probe {
 
 /**
  * struct kjoule_probe_try - what to do; see the netlink specification
+ * @adds:	dependent additions in a loop
  * @from_lo_ns,@from_hi_ns: what a loop takes at the first frequency
  * @to_lo_ns,@to_hi_ns: and at the second
  * @lead:	loops before the request, at least
@@ -41,7 +41,7 @@ struct kjoule_probe {
  * @slice_ns:	interrupts are off for no longer at a time
  */
 struct kjoule_probe_try {
-	uint32_t from_khz, to_khz;
+	uint32_t adds, from_khz, to_khz;
 	uint32_t from_lo_ns, from_hi_ns, to_lo_ns, to_hi_ns;
 	uint32_t lead, loops, confirm;
 	uint64_t timeout_ns, slice_ns;
@@ -66,16 +66,16 @@ struct kjoule_probe_result {
  * kjoule_probe_new() - make one; it ends with @ctl
  * Return: 0; -EOPNOTSUPP: the driver has no such way; -EBUSY: somebody measures there; -ENODEV, -EINVAL, -errno
  */
-int kjoule_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, uint32_t adds, struct kjoule_probe *p,
+int kjoule_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_probe *p,
 		     struct kjoule_error *err);
 /** kjoule_probe_end() - end it. Return: 0 or -errno */
 int kjoule_probe_end(struct kjoule_ctl *ctl, const struct kjoule_probe *p, struct kjoule_error *err);
 /**
- * kjoule_probe_calibrate() - have @khz, wait for @wait_ns, and time @loops loops
+ * kjoule_probe_calibrate() - have @khz, wait for @wait_ns, and time @loops loops of @adds additions
  * Return: 0; -ERANGE: outside of the limits; -EPERM: the governor is another one; -EDOM: a loop is too long; -errno
  */
-int kjoule_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_probe *p, uint32_t khz, uint32_t loops,
-			   uint64_t wait_ns, uint64_t slice_ns, struct kjoule_probe_result *r,
+int kjoule_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_probe *p, uint32_t adds, uint32_t khz,
+			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_probe_result *r,
 			   struct kjoule_error *err);
 /** kjoule_probe_try() - request a change and time it. Return: as above */
 int kjoule_probe_try(struct kjoule_ctl *ctl, const struct kjoule_probe *p, const struct kjoule_probe_try *t,
