@@ -281,7 +281,7 @@ struct value transition_median(const double *values, size_t n, double *room);
 /* --- the trend --- */
 
 enum transition_shape {
-	TRANSITION_UNTOLD,	/* too few targets, or two shapes do as well */
+	TRANSITION_UNTOLD,	/* too few targets, or a line and levels do as well */
 	TRANSITION_FLAT,
 	TRANSITION_LINEAR,	/* in the target frequency */
 	TRANSITION_JUMP,	/* two levels */
@@ -313,10 +313,10 @@ struct transition_point {
  * @targets:	with at least one pair
  * @pairs,@far:	pairs that count, and those of them that differ from the other pairs of the same target by far
  * @bic:	of the best fit of each shape; INFINITY: not tried
- * @better:	by how much the best one's is less than the next one's
+ * @better:	by how much that of @shape is less than the next one's; below 0: a simpler shape that is nearly as good
  * @mean_ns:	of all targets
  * @slope:	of the line, ns a kHz
- * @levels:	of steps, @level_ns each, from target @level_khz on
+ * @levels:	of steps, @level_ns each, from target @level_khz on; 1 if flat, 0 for a line
  * @chi2,@dof:	of the best fit
  */
 struct transition_trend {
@@ -338,8 +338,9 @@ struct transition_trend {
  * Delays of one target from all frequencies are put together by their median, known as well as these agree and no better than
  * TRANSITION_EXACT. With these deviations s_i known, each shape has the parameters that make
  * chi^2 = sum ((y_i - fit_i) / s_i)^2 least, and the best shape has the least BIC = chi^2 + k ln n (Schwarz), with
- * k = 1 flat, 2 linear, 2 m - 1 for m levels and where they begin; the best places for m levels are found among all (dynamic
- * programming), with up to n / 2 levels. A shape that is left with a chi^2 that good data exceed in one
+ * k = 1 flat, 2 linear, 3 m - 2 for m levels and where they begin, which counts twice as the best place is searched for (Zhang
+ * and Siegmund, Biometrics 63, 2007); the best places are found among all (dynamic programming), with up to n / 2 levels. One that is contained in another (flat in all, two levels in more) is chosen unless the other is better by
+ * TRANSITION_BETTER. A shape that is left with a chi^2 that good data exceed in one
  * of 1,000 cases is none of these. Whatever the test says, delays within TRANSITION_FLAT_WITHIN of their mean are flat.
  *
  * Points without a value (NAN) are passed over.

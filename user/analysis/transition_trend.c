@@ -158,18 +158,38 @@ static void divide(const struct work *w)
 		}
 }
 
-/* A fit of a shape with @k parameters: take it if it is the best of its shape. Return: did it? */
-static bool offer(const struct work *w, struct transition_trend *t, enum transition_shape shape, double chi2, size_t k,
-		  double *chi2s, size_t *ks)
+/* The best fit of each shape so far. */
+struct fit {
+	double chi2;
+	size_t dof, levels;
+};
+
+/* Another one, with @k parameters, of which @free can be found with no end of places. */
+static void offer(const struct work *w, struct transition_trend *t, struct fit *fits, enum transition_shape shape,
+		  double chi2, size_t k, size_t free, size_t levels)
 {
 	double bic = chi2 + k * log(w->n);
 
 	if (!(bic < t->bic[shape]))
-		return false;
+		return;
 	t->bic[shape] = bic;
-	chi2s[shape] = chi2;
-	ks[shape] = k;
-	return true;
+	fits[shape] = (struct fit){ chi2, w->n - free, levels };
+}
+
+/*
+ * A shape that another one contains is better if it is nearly as good: it says less. Return: the shape; UNTOLD: a line and
+ * levels do as well
+ */
+static enum transition_shape best_of(const double *bic)
+{
+	enum transition_shape stepped = bic[TRANSITION_JUMP] < bic[TRANSITION_STEPS] + TRANSITION_BETTER ? TRANSITION_JUMP :
+					TRANSITION_STEPS;
+
+	if (bic[TRANSITION_FLAT] < fmin(bic[TRANSITION_LINEAR], bic[stepped]) + TRANSITION_BETTER)
+		return TRANSITION_FLAT;
+	if (fabs(bic[TRANSITION_LINEAR] - bic[stepped]) < TRANSITION_BETTER)
+		return TRANSITION_UNTOLD;
+	return bic[TRANSITION_LINEAR] < bic[stepped] ? TRANSITION_LINEAR : stepped;
 }
 
 static void write_levels(const struct work *w, struct transition_trend *t, size_t levels)
@@ -208,39 +228,28 @@ static bool is_narrow(const struct work *w, double mean)
 
 static void choose(const struct work *w, struct transition_trend *t)
 {
-	double chi2s[TRANSITION_SHAPES] = { 0 }, chi2, second = INFINITY;
-	size_t ks[TRANSITION_SHAPES] = { 0 }, levels[TRANSITION_SHAPES] = { [TRANSITION_FLAT] = 1 };
-	enum transition_shape best = TRANSITION_FLAT;
+	bool narrow = is_narrow(w, t->mean_ns.v);
+	struct fit fits[TRANSITION_SHAPES] = { 0 };
+	double chi2, next = INFINITY;
 
 	divide(w);
-	offer(w, t, TRANSITION_FLAT, cut_at(w, 1, w->n)->chi2, 1, chi2s, ks);
+	offer(w, t, fits, TRANSITION_FLAT, cut_at(w, 1, w->n)->chi2, 1, 1, 1);
 	fit_line(w, t, &chi2);
-	offer(w, t, TRANSITION_LINEAR, chi2, 2, chi2s, ks);
-	for (size_t m = 2; m <= most_levels(w); m++) {
-		enum transition_shape s = m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP;
-
-		if (offer(w, t, s, cut_at(w, m, w->n)->chi2, 2 * m - 1, chi2s, ks))
-			levels[s] = m;
-	}
-	for (enum transition_shape s = TRANSITION_FLAT; s < TRANSITION_OTHER; s++)
-		if (t->bic[s] < t->bic[best])
-			best = s;
-	if (is_narrow(w, t->mean_ns.v))
-		best = TRANSITION_FLAT;
-	for (enum transition_shape s = TRANSITION_FLAT; s < TRANSITION_OTHER; s++)
-		if (s != best)
-			second = fmin(second, t->bic[s]);
-	t->better = second - t->bic[best];
-	t->chi2 = chi2s[best];
-	t->dof = w->n - ks[best];
-	write_levels(w, t, levels[best]);
-	t->shape = best;
-	if (best == TRANSITION_FLAT && is_narrow(w, t->mean_ns.v))
+	offer(w, t, fits, TRANSITION_LINEAR, chi2, 2, 2, 0);
+	for (size_t m = 2; m <= most_levels(w); m++)
+		offer(w, t, fits, m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP, cut_at(w, m, w->n)->chi2, 3 * m - 2, 2 * m - 1, m);
+	t->shape = narrow ? TRANSITION_FLAT : best_of(t->bic);
+	if (t->shape == TRANSITION_UNTOLD)
 		return;
-	if (gsl_cdf_chisq_Q(t->chi2, t->dof) < NO_FIT)
+	for (enum transition_shape s = TRANSITION_FLAT; s < TRANSITION_OTHER; s++)
+		if (s != t->shape)
+			next = fmin(next, t->bic[s]);
+	t->better = next - t->bic[t->shape];
+	t->chi2 = fits[t->shape].chi2;
+	t->dof = fits[t->shape].dof;
+	write_levels(w, t, fits[t->shape].levels);
+	if (!narrow && gsl_cdf_chisq_Q(t->chi2, t->dof) < NO_FIT)
 		t->shape = TRANSITION_OTHER;
-	else if (t->better < TRANSITION_BETTER)
-		t->shape = TRANSITION_UNTOLD;
 }
 
 /* Of the targets, as they are spread. */
