@@ -57,7 +57,7 @@ struct transition_level {
  * interval of the mean is that of the means of 32 stretches of consecutive loops (t with 31 degrees of freedom), so
  * that a drift makes it wider, and never narrower than sd / sqrt(n).
  *
- * Return: 0; -ENODATA: too few loops, or more than a quarter of them is far off; -EINVAL: a time that is none;
+ * Return: 0; -ENODATA: too few loops, or more than a tenth of them is far off; -EINVAL: a time that is none;
  * -ENOMEM
  */
 int transition_level(const double *loop_ns, size_t n, double resolution_ns, struct transition_level *l);
@@ -153,7 +153,8 @@ const char *transition_verdict_name(enum transition_verdict v);
  * @ns:		when it begins, since the request: the last that runs at the level before
  * @end_ns:	when the CPU runs at the level after
  * @pause_ns:	it stands still between them: what the loop takes that has the change in it, less the mean of both
- *		levels, as the change is anywhere in it. Of one change it may be off by half of the levels' distance
+ *		levels, as the change is anywhere in it. Of one change it may be off by half of the levels' distance, and is
+ *		below 0 by as much where the CPU does not stand still
  * @after_ns,@before_ns: it was certainly not before the one (end of the last loop that certainly has not changed) and
  *		certainly over at the other (start of the first that certainly has); odds of 1000
  * @unchanged,@changed: the indexes of these loops in the series; SIZE_MAX: there is none after the request
@@ -253,9 +254,9 @@ struct transition_pair {
  * @repeats:	good ones to have, 0: TRANSITION_REPEATS; at most four times as many are tried
  * @verdicts:	out, one for each try, may be NULL: a try whose pause is not like the others' is TRANSITION_DISTURBED
  *
- * A pause that is off the others' median by more than TRANSITION_GAP_MOST loops, or is an outlier among them
- * (outliers_find()), is an SMI or a preemption, or one has hidden the pause: its try is no good, as the change may be anywhere
- * in such a loop.
+ * Pauses are alike, and what disturbs is not: one that is off by more than TRANSITION_GAP_MOST loops from where most of
+ * them are, or is an outlier among those that are left (outliers_find()), is an SMI or a preemption, or one has hidden the pause:
+ * its try is no good, as the change may be anywhere in such a loop.
  *
  * The interval of a median is that of the order statistics: of n values, the r-th and the (n + 1 - r)-th with
  * the largest r for which 2 P(B(n, 1/2) < r) <= 5 %, 10 of 31, whatever they are distributed like. A value is only

@@ -23,7 +23,7 @@
 #define STEADIEST	5e-4
 
 /* A frequency at which more of the loops are far off was not one frequency. */
-#define FAR_MOST	0.25
+#define FAR_MOST	0.1
 
 /* Return: is each a time? */
 static bool are_times(const double *ns, size_t n)

@@ -58,33 +58,62 @@ static double pause_sd(const struct transition_try *t)
 	return fabs(t->first.from_ns - t->last.to_ns) / sqrt(12);
 }
 
-/* Tries whose pause is not like the others' are no good. */
-static int judge_pauses(const struct work *w)
+/*
+ * What most pauses are near: the median of those in the span of @width that has the most, of several the lowest. What disturbs
+ * makes pauses longer, each by something else, so that these are no crowd even if they are more than half.
+ */
+static double usual_pause(const struct work *w, size_t n, double width)
+{
+	size_t begin = 0, most = 0;
+
+	gsl_sort(w->values, 1, n);
+	for (size_t i = 0, end = 0; i < n; i++) {
+		while (end < n && w->values[end] - w->values[i] <= width)
+			end++;
+		if (end - i > most) {
+			most = end - i;
+			begin = i;
+		}
+	}
+	return n ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
+}
+
+/* Pauses of the tries that are good so far. Return: how many */
+static size_t gather_pauses(const struct work *w)
 {
 	size_t good = 0;
-	double middle;
-	int ret;
 
 	for (size_t i = 0; i < w->n; i++) {
-		w->verdicts[i] = w->tries[i].verdict;
 		if (w->verdicts[i])
 			continue;
 		w->values[good] = w->tries[i].pause_ns;
 		w->sd[good++] = pause_sd(&w->tries[i]);
 	}
-	ret = outliers_find(w->values, w->sd, good, w->outliers, &middle);
+	return good;
+}
+
+/* Tries whose pause is not like the others' are no good. */
+static int judge_pauses(const struct work *w)
+{
+	double width = 0, usual;
+	size_t good = 0;
+	int ret;
+
+	for (size_t i = 0; i < w->n; i++) {
+		w->verdicts[i] = w->tries[i].verdict;
+		if (!w->verdicts[i])
+			width = fmax(width, TRANSITION_GAP_MOST * longest(&w->tries[i]));
+	}
+	usual = usual_pause(w, gather_pauses(w), width);
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->verdicts[i] && fabs(w->tries[i].pause_ns - usual) > TRANSITION_GAP_MOST * longest(&w->tries[i]))
+			w->verdicts[i] = TRANSITION_DISTURBED;
+	ret = outliers_find(w->values, w->sd, gather_pauses(w), w->outliers, NULL);
 	if (ret)
 		return ret;
-	good = 0;
-	for (size_t i = 0; i < w->n; i++) {
-		const struct outlier *o = &w->outliers[good];
-
-		if (w->verdicts[i])
-			continue;
-		good++;
-		if (o->differs || fabs(o->difference) > TRANSITION_GAP_MOST * longest(&w->tries[i]))
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->verdicts[i] && w->outliers[good++].differs)
 			w->verdicts[i] = TRANSITION_DISTURBED;
-	}
 	return 0;
 }
 

@@ -164,16 +164,16 @@ struct fit {
 	size_t dof, levels;
 };
 
-/* Another one, with @k parameters, of which @free can be found with no end of places. */
+/* Another one, with @k parameters, of which @fitted are no places. */
 static void offer(const struct work *w, struct transition_trend *t, struct fit *fits, enum transition_shape shape,
-		  double chi2, size_t k, size_t free, size_t levels)
+		  double chi2, size_t k, size_t fitted, size_t levels)
 {
 	double bic = chi2 + k * log(w->n);
 
 	if (!(bic < t->bic[shape]))
 		return;
 	t->bic[shape] = bic;
-	fits[shape] = (struct fit){ chi2, w->n - free, levels };
+	fits[shape] = (struct fit){ chi2, w->n - fitted, levels };
 }
 
 /*

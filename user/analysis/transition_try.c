@@ -17,6 +17,12 @@
 #define FAR		6.0
 #define IQR_SIGMA	1.349
 
+/*
+ * Levels are at least so many of the deviations apart that the series' own loops have, or they are noisier than those that were
+ * calibrated with: less than TRANSITION_FOLLOW, as of the few before the request the deviation is not well known.
+ */
+#define NOISY		2.0
+
 static const struct value unknown = { NAN, NAN, NAN };
 static const struct transition_change no_change = {
 	.ns = NAN, .end_ns = NAN, .pause_ns = NAN, .after_ns = NAN, .before_ns = NAN, .unchanged = SIZE_MAX,
@@ -62,6 +68,7 @@ static bool is_series(const struct transition_series *s)
 struct mean {
 	size_t n, far;
 	double ns, sd;		/* of the mean */
+	double loop_sd;		/* of a loop */
 };
 
 /* @usual_sd: of a loop at that level, what the clock makes of it included, which all @n by chance may not show */
@@ -81,7 +88,8 @@ static struct mean mean_of(const struct work *w, const struct transition_loop *l
 			w->room[m.n++] = w->room[i];
 	m.far = n - m.n;
 	m.ns = gsl_stats_mean(w->room, 1, m.n);
-	m.sd = fmax(m.n > 1 ? gsl_stats_sd(w->room, 1, m.n) : 0, usual_sd / 10) / sqrt(m.n);
+	m.loop_sd = fmax(m.n > 1 ? gsl_stats_sd(w->room, 1, m.n) : 0, usual_sd / 10);
+	m.sd = m.loop_sd / sqrt(m.n);
 	return m;
 }
 
@@ -93,6 +101,7 @@ static enum transition_verdict compare(const struct mean *m, const struct transi
 				       const struct transition_level *other, struct transition_difference *d)
 {
 	double near = transition_near(level->mean_ns.v, other->mean_ns.v), half, off;
+	double apart = fabs(level->mean_ns.v - other->mean_ns.v);
 
 	if (m->far > TRANSITION_FAR_MOST * (m->n + m->far))
 		return TRANSITION_DISTURBED;
@@ -101,7 +110,7 @@ static enum transition_verdict compare(const struct mean *m, const struct transi
 	off = fabs(d->ns.v);
 	if (off - half > near)
 		return TRANSITION_ELSEWHERE;
-	return off + half < fabs(level->mean_ns.v - other->mean_ns.v) / 2 ? TRANSITION_GOOD : TRANSITION_VAGUE;
+	return off + half < apart / 2 && apart > NOISY * m->loop_sd ? TRANSITION_GOOD : TRANSITION_VAGUE;
 }
 
 /* Between which loops that fit their level a change is, and what is known of it. */
@@ -161,8 +170,8 @@ static void place_change(const struct work *w, size_t corner, const struct place
 		unsure_before -= unsure_before > 0;
 		unsure_after += unsure_after < w->n;
 	}
-	c->after_ns = fmin(time_before(w, unsure_before), c->ns);
-	c->before_ns = fmax(time_from(w, unsure_after), c->end_ns);
+	c->after_ns = fmin(time_before(w, unsure_before), fmin(c->ns, c->end_ns));
+	c->before_ns = fmax(time_from(w, unsure_after), fmax(c->ns, c->end_ns));
 	c->unchanged = unsure_before ? w->before + unsure_before - 1 : SIZE_MAX;
 	c->changed = w->before + unsure_after;
 }
