@@ -102,6 +102,7 @@ static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
 	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_OUTCOME, job->outcome) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_COUNT, job->count) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_ASKED_NS, job->asked_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUEST_NS, job->request_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_NS, job->irqs_off_ns, 0) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CUT, job->cut) ?:

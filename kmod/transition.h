@@ -53,7 +53,8 @@ struct kjoule_transition_limits {
  * @timeout_ns:	no longer
  * @slice_ns:	interrupts off for no longer at a time
  * @outcome:	what became of it
- * @request_ns:	how long the request took
+ * @asked_ns:	when the request was made, CLOCK_MONOTONIC
+ * @request_ns:	how long it took
  * @irqs_off_ns: the longest time with interrupts off
  * @cut:	times that they were let in between loops
  * @count:	loops that were timed
@@ -66,7 +67,7 @@ struct kjoule_transition_job {
 	u64 timeout_ns, slice_ns;
 
 	enum kjoule_transition_outcome outcome;
-	u64 request_ns, irqs_off_ns;
+	u64 asked_ns, request_ns, irqs_off_ns;
 	u32 cut, count;
 };
 

@@ -256,7 +256,7 @@ static void move_origin(struct run *r, u64 origin)
 static int follow_change(struct run *r)
 {
 	struct kjoule_transition_job *job = r->job;
-	u64 asked, ns;
+	u64 ns;
 	int ret;
 
 	r->keep = true;
@@ -273,14 +273,14 @@ static int follow_change(struct run *r)
 		end_slice(r, ns);
 		return ret;
 	}
-	asked = now_ns();
+	job->asked_ns = now_ns();
 	ret = request(r, job->to_khz);
-	job->request_ns = now_ns() - asked;
+	job->request_ns = now_ns() - job->asked_ns;
 	if (ret) {
 		end_slice(r, now_ns());
 		return ret;
 	}
-	move_origin(r, asked);
+	move_origin(r, job->asked_ns);
 	/* loops begin at any place against what takes equally long each time, or a change always is at the same one of a loop */
 	adds(get_random_u32() % r->job->adds);
 	r->left = job->loops;
@@ -332,6 +332,6 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	};
 
 	t->n = 0;
-	job->request_ns = job->irqs_off_ns = job->cut = 0;
+	job->asked_ns = job->request_ns = job->irqs_off_ns = job->cut = 0;
 	return job->measure ? measure(&r) : time_loops(&r);
 }

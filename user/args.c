@@ -147,6 +147,25 @@ int args_percent(const char *text, double *percent)
 	return end == text || *end || !(*percent >= 0 && *percent <= 100) ? -EINVAL : 0;
 }
 
+int args_frequency(const char *text, uint32_t low, uint32_t high, uint32_t *khz)
+{
+	static const struct unit units[] = { { "kHz", 1 }, { "MHz", 1e3 }, { "GHz", 1e6 } };
+	double v;
+	int ret;
+
+	if ((low && !strcmp(text, "min")) || (high && !strcmp(text, "max"))) {
+		*khz = strcmp(text, "min") ? high : low;
+		return 0;
+	}
+	ret = with_unit(text, units, sizeof(units) / sizeof(units[0]), 1, &v);
+	if (ret)
+		return ret;
+	if (v < 1 || v >= UINT32_MAX)
+		return -ERANGE;
+	*khz = llround(v);
+	return 0;
+}
+
 int args_sources(const char *text)
 {
 	for (;;) {

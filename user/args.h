@@ -33,6 +33,13 @@ int args_power(const char *text, double *watt);
 /** args_percent() - a number from 0 to 100, as "1" or "1%". Return: 0 or -EINVAL */
 int args_percent(const char *text, double *percent);
 
+/**
+ * args_frequency() - "800MHz", "1.2GHz", a number without a unit counts kHz as cpufreq does; "min" and "max"
+ * @low,@high:	what these two are, kHz; 0: they are not understood
+ * Return: 0, -EINVAL (syntax), -ERANGE (0, or past 32 bits)
+ */
+int args_frequency(const char *text, uint32_t low, uint32_t high, uint32_t *khz);
+
 /** args_sources() - names with commas between, none of them empty. Return: 0 or -EINVAL */
 int args_sources(const char *text);
 

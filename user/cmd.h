@@ -12,6 +12,7 @@
 
 int cmd_annotate(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);

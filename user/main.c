@@ -15,6 +15,7 @@ static const struct verb {
 } verbs[] = {
 	{ "annotate", cmd_annotate, "which blocks and lines of a function spent its energy" },
 	{ "diff", cmd_diff, "what differs between recordings, block by block" },
+	{ "latency", cmd_latency, "how long changes of a CPU's frequency take" },
 	{ "list", cmd_list, "sources of energy and frequency, and which would be used" },
 	{ "record", cmd_record, "record what runs, what it costs and how fast it is clocked" },
 	{ "report", cmd_report, "which functions spent the energy of a recording" },

@@ -4,10 +4,9 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include "args.h"
 #include "grow.h"
 #include "sweep_cmd.h"
 
@@ -110,30 +109,11 @@ int sweep_parse_list(const char *text, uint32_t most, uint32_t **list, size_t *n
 
 static int add_khz(const char *part, void *arg)
 {
-	static const struct {
-		const char *name;
-		double factor;
-	} units[] = { { "", 1 }, { "khz", 1 }, { "mhz", 1e3 }, { "ghz", 1e6 } };
 	const struct into *into = arg;
-	double v;
-	char *end;
+	uint32_t khz;
+	int ret = args_frequency(part, into->low, into->high, &khz);
 
-	if (!strcmp(part, "min"))
-		return add(into->list, into->n, into->low);
-	if (!strcmp(part, "max"))
-		return add(into->list, into->n, into->high);
-	if (!isdigit((unsigned char)*part) && *part != '.')
-		return -EINVAL;
-	if (part[0] == '0' && (part[1] == 'x' || part[1] == 'X'))
-		return -EINVAL;
-	v = strtod(part, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcasecmp(end, units[i].name))
-			continue;
-		v *= units[i].factor;
-		return v >= 1 && v < UINT32_MAX ? add(into->list, into->n, llround(v)) : -ERANGE;
-	}
-	return -EINVAL;
+	return ret ? ret : add(into->list, into->n, khz);
 }
 
 int sweep_parse_khz(const char *text, uint32_t low, uint32_t high, uint32_t **list, size_t *n)

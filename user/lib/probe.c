@@ -74,6 +74,9 @@ static void parse_result(const struct nlattr *a, struct kjoule_probe_result *r)
 	case KJOULE_A_TRANSITION_CUT:
 		r->cut = nla_get_u32(a);
 		break;
+	case KJOULE_A_TRANSITION_ASKED_NS:
+		r->asked_ns = nla_get_u64(a);
+		break;
 	case KJOULE_A_TRANSITION_REQUEST_NS:
 		r->request_ns = nla_get_u64(a);
 		break;

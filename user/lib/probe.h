@@ -51,14 +51,14 @@ struct kjoule_probe_try {
  * struct kjoule_probe_result - what became of it
  * @outcome:	enum kjoule_transition_outcome
  * @count:	loops that there are
- * @request_ns:	the request took so long
+ * @asked_ns:	when the request was made, CLOCK_MONOTONIC; it took @request_ns
  * @irqs_off_ns: interrupts were off for no longer at a time
  * @cut:	times that they were let in between loops
  * @min_khz,@max_khz: the policy's limits afterwards
  */
 struct kjoule_probe_result {
 	uint32_t outcome, count, cut;
-	uint64_t request_ns, irqs_off_ns;
+	uint64_t asked_ns, request_ns, irqs_off_ns;
 	uint32_t min_khz, max_khz;
 };
 

@@ -384,6 +384,8 @@ enum {
 	KJOULE_A_TRANSITION_IRQS_OFF_NS,	/* u64 */
 	/* Times that interrupts were let in between loops. */
 	KJOULE_A_TRANSITION_CUT,	/* u32 */
+	/* When the request was made: CLOCK_MONOTONIC. */
+	KJOULE_A_TRANSITION_ASKED_NS,	/* u64 */
 	/* struct kjoule_loop, one after the other; see kjoule.h. */
 	KJOULE_A_TRANSITION_DATA,	/* binary */
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kjoule latency: how long changes of a CPU's frequency take. cmd_latency.c has what was asked for, latency_run.c the
+ * order of things, latency_kernel.c and latency_user.c two ways to time loops, latency_print.c and
+ * latency_plot.c what is shown; analysis/transition.h what the times mean.
+ */
+#ifndef KJOULE_LATENCY_H
+#define KJOULE_LATENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "frequency.h"
+#include "output.h"
+#include "transition.h"
+
+/* Loops of a calibration, as in the paper. */
+#define LATENCY_CALIBRATE	10000
+
+/* Loops before a request, at least. */
+#define LATENCY_LEAD		8
+
+/* Frequencies of one measurement. */
+#define LATENCY_FREQUENCIES	64
+
+enum latency_way { LATENCY_WAY_FAST, LATENCY_WAY_LIMITS };
+
+/**
+ * struct latency_options - what was asked for
+ * @khz:	frequencies; every one from and to every other. None: all that there are
+ * @pair:	only from the first of them to the second
+ * @repeats:	good tries of each pair
+ * @adds:	in a loop; 0: as many as are needed
+ * @way_given:	requests are to be made so; else as the driver can do it
+ * @load:	other CPUs are kept busy meanwhile
+ * @related:	other CPUs have the same frequencies meanwhile
+ * @output:	also write all that was measured there
+ * @plot,@plot_series: pictures; NULL: none
+ */
+struct latency_options {
+	unsigned int cpu;
+	uint32_t khz[LATENCY_FREQUENCIES];
+	size_t n_khz;
+	bool pair;
+	uint32_t repeats, adds;
+	uint64_t timeout_ns, slice_ns;
+	bool user_engine, way_given, load, related, quiet;
+	enum latency_way way;
+	enum output_format format;
+	const char *output, *plot, *plot_series;
+};
+
+/* Loops as they were timed. @asked_ns: of the request, CLOCK_MONOTONIC; @done: all that were wanted; @irqs_off_ns: 0: they never were */
+struct latency_loops {
+	struct transition_loop *list;
+	size_t n;
+	double request_ns;
+	uint64_t asked_ns, irqs_off_ns;
+	uint32_t cut;
+	bool done;
+};
+
+/* A series to be timed. Times of a loop at either frequency are between these. */
+struct latency_ask {
+	uint32_t adds, from_khz, to_khz;
+	uint32_t from_lo_ns, from_hi_ns, to_lo_ns, to_hi_ns;
+	uint32_t lead, loops, confirm;
+	uint64_t timeout_ns, slice_ns;
+};
+
+struct latency;
+
+/**
+ * struct latency_engine - a way to time loops; all return 0 or -errno with the reason in @err
+ * @open:	be ready; @l->policy is known
+ * @calibrate:	loops at @khz, @wait_ns after it was requested
+ * @attempt:	loops around a change
+ * @close:	all is as it was before. Return: 0 or -errno: it is not
+ */
+struct latency_engine {
+	const char *name;
+	int (*open)(struct latency *l, struct kjoule_error *err);
+	int (*calibrate)(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, uint64_t wait_ns,
+			 struct latency_loops *to, struct kjoule_error *err);
+	int (*attempt)(struct latency *l, const struct latency_ask *ask, struct latency_loops *to,
+		       struct kjoule_error *err);
+	int (*close)(struct latency *l, struct kjoule_error *err);
+};
+
+extern const struct latency_engine latency_kernel, latency_user;
+
+/* A frequency and what the loop takes at it. @why: no level, and why not */
+struct latency_frequency {
+	uint32_t khz;
+	struct transition_level level;
+	const char *why;
+};
+
+/**
+ * struct latency_pair - a change
+ * @tries:	@n of them
+ * @series:	of each, with all loops
+ * @verdicts:	of each, as the others make it
+ * @result:	what they tell
+ * @apart:	can the two be told apart?
+ */
+struct latency_pair {
+	size_t from, to;		/* of struct latency's frequencies */
+	struct transition_try *tries;
+	struct latency_loops *series;
+	enum transition_verdict *verdicts;
+	size_t n;
+	struct transition_pair result;
+	enum transition_apart apart;
+	bool measured;
+};
+
+/**
+ * struct latency - a measurement
+ * @policy:	of the CPU
+ * @state:	the engine's own
+ * @way:	how frequencies are requested, in words
+ * @irqs_off_ns: the longest time with interrupts off
+ * @stopped:	by this signal; 0: it was not
+ */
+struct latency {
+	const struct latency_options *opt;
+	const struct latency_engine *engine;
+	struct kjoule_frequency *frequency;
+	const struct kjoule_policy *policy;
+	void *state;
+	char way[64];
+	uint32_t adds;
+	struct latency_frequency f[LATENCY_FREQUENCIES];
+	size_t n_f;
+	struct latency_pair *pairs;
+	size_t n_pairs;
+	struct transition_trend up, down;
+	uint64_t irqs_off_ns;
+	double seconds;
+	int stopped;
+};
+
+/** latency_run() - measure. Return: 0, also if some pairs failed; -errno with the reason in @err */
+int latency_run(struct latency *l, struct kjoule_error *err);
+void latency_free(struct latency *l);
+/** latency_print() - Return: 0 or -errno */
+int latency_print(const struct latency *l);
+/** latency_why() - why a pair has no number, NULL: it has one */
+const char *latency_why(const struct latency *l, const struct latency_pair *p);
+/** latency_save() - all that was measured, as JSON. Return: 0 or -errno with the reason in @err */
+int latency_save(const struct latency *l, const char *path, struct kjoule_error *err);
+/** latency_plot() - delays over the target frequency. Return: 0 or -errno with the reason in @err */
+int latency_plot(const struct latency *l, const char *path, struct kjoule_error *err);
+/** latency_plot_series() - the loops around one change. Return: likewise */
+int latency_plot_series(const struct latency *l, const char *path, struct kjoule_error *err);
+
+void latency_loops_free(struct latency_loops *s);
+
+#endif /* KJOULE_LATENCY_H */

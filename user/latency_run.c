@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The order of a measurement of frequency changes: which frequencies, how long a loop has to be, what it takes at each,
+ * then the pairs, each tried until there are enough good tries or none is to be hoped for. See latency.h.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "latency.h"
+#include "signals.h"
+
+/* A first look at how long a loop has to be: so many additions, and so many loops. */
+#define FIRST_ADDS	1000
+#define LOOK_LOOPS	1000
+#define ADDS_LEAST	64
+#define ADDS_MOST	1000000
+
+/* A loop is with interrupts off, and takes no more than this at the lowest frequency. */
+#define LOOP_MOST_NS	400000.0
+
+/* It takes some microseconds of what the clock can tell at least, whatever its noise. */
+#define LOOP_LEAST_NS	1000.0
+
+/* Levels are to be so much further apart than they have to be. */
+#define ROOM		1.3
+
+/* What a change is given before a calibration: some times what the driver says, at least this. */
+#define SETTLE_NS	20000000ull
+#define SETTLE_TIMES	10
+
+/* Loops after a request, at most. */
+#define LOOPS_MOST	32768
+
+/* How far a loop may be from its level, in standard deviations, to be taken for one by the engine. */
+#define LIKE		6.0
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int sig)
+{
+	caught = sig;
+}
+
+/* The first one lets a try end; a second one of them ends it at once, and what was changed is given back all the same. */
+static void watch_signals(void)
+{
+	const struct sigaction note = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	sigset_t ends;
+
+	signals_ends(&ends);
+	for (int sig = 1; sig < _NSIG; sig++)
+		if (sigismember(&ends, sig) == 1)
+			sigaction(sig, &note, NULL);
+}
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+void latency_loops_free(struct latency_loops *s)
+{
+	free(s->list);
+	*s = (struct latency_loops){ 0 };
+}
+
+static bool is_terminal(const struct latency *l)
+{
+	return !l->opt->quiet && isatty(STDERR_FILENO);
+}
+
+static int add_frequency(struct latency *l, uint32_t khz)
+{
+	for (size_t i = 0; i < l->n_f; i++)
+		if (l->f[i].khz == khz)
+			return 0;
+	if (l->n_f == LATENCY_FREQUENCIES)
+		return -E2BIG;
+	l->f[l->n_f++].khz = khz;
+	return 0;
+}
+
+static int check_frequency(const struct latency *l, uint32_t khz, struct kjoule_error *err)
+{
+	const struct kjoule_policy *p = l->policy;
+	bool listed = !p->n_available;
+
+	for (size_t i = 0; i < p->n_available; i++)
+		listed |= p->available[i] == khz;
+	if (!listed) {
+		char list[256] = "";
+		size_t at = 0;
+
+		for (size_t i = 0; i < p->n_available && at < sizeof(list) - 16; i++)
+			at += snprintf(list + at, sizeof(list) - at, "%s%u", i ? ", " : "", p->available[i]);
+		return kjoule_fail(err, EINVAL, "%u kHz is no frequency of CPU %u, which has %s kHz", khz, l->opt->cpu, list);
+	}
+	if (khz < p->min_khz || khz > p->max_khz)
+		return kjoule_fail(err, ERANGE, "%u kHz is outside of the limits of CPU %u, %u to %u kHz (scaling_min_freq and scaling_max_freq of policy %u)%s",
+				   khz, l->opt->cpu, p->min_khz, p->max_khz, p->number,
+				   khz >= p->hardware_min_khz && khz <= p->hardware_max_khz ? "; widen these" : "");
+	return 0;
+}
+
+static int by_khz(const void *a, const void *b)
+{
+	const struct latency_frequency *x = a, *y = b;
+
+	return (x->khz > y->khz) - (x->khz < y->khz);
+}
+
+/* Those that were asked for; else all of a list, or some between the limits. */
+static int choose_frequencies(struct latency *l, struct kjoule_error *err)
+{
+	const struct kjoule_policy *p = l->policy;
+	int ret = 0;
+
+	for (size_t i = 0; i < l->opt->n_khz && !ret; i++) {
+		ret = check_frequency(l, l->opt->khz[i], err);
+		if (!ret)
+			ret = add_frequency(l, l->opt->khz[i]);
+	}
+	for (size_t i = 0; !l->opt->n_khz && i < p->n_available && !ret; i++)
+		if (p->available[i] >= p->min_khz && p->available[i] <= p->max_khz)
+			ret = add_frequency(l, p->available[i]);
+	for (uint32_t i = 0; !l->opt->n_khz && !p->n_available && i < KJOULE_FREQUENCY_STEPS && !ret; i++)
+		ret = add_frequency(l, p->min_khz + (uint64_t)(p->max_khz - p->min_khz) * i / (KJOULE_FREQUENCY_STEPS - 1));
+	if (ret == -E2BIG)
+		return kjoule_fail(err, E2BIG, "CPU %u has more than %d frequencies: name some (--freq)", l->opt->cpu,
+				   LATENCY_FREQUENCIES);
+	if (ret)
+		return ret;
+	if (l->n_f < 2)
+		return kjoule_fail(err, EINVAL, "CPU %u has one frequency only, %u kHz, within its limits: there is no change to measure; widen scaling_min_freq and scaling_max_freq of policy %u",
+				   l->opt->cpu, l->n_f ? l->f[0].khz : p->max_khz, p->number);
+	if (!l->opt->pair)
+		qsort(l->f, l->n_f, sizeof(l->f[0]), by_khz);
+	return 0;
+}
+
+static int make_pairs(struct latency *l, struct kjoule_error *err)
+{
+	l->pairs = calloc(l->n_f * l->n_f, sizeof(*l->pairs));
+	if (!l->pairs)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	if (l->opt->pair) {
+		l->pairs[l->n_pairs++] = (struct latency_pair){ .from = 0, .to = 1 };
+		return 0;
+	}
+	for (size_t from = 0; from < l->n_f; from++)
+		for (size_t to = 0; to < l->n_f; to++)
+			if (from != to)
+				l->pairs[l->n_pairs++] = (struct latency_pair){ .from = from, .to = to };
+	return 0;
+}
+
+static uint64_t settle_ns(const struct latency *l)
+{
+	uint64_t ns = SETTLE_TIMES * l->policy->latency_ns;
+
+	/* a driver that says that it does not know says 2^32 - 1 */
+	return ns > SETTLE_NS && l->policy->latency_ns < 1000000000 ? ns : SETTLE_NS;
+}
+
+static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
+		    const char **why, struct kjoule_error *err)
+{
+	struct latency_loops s = { 0 };
+	double *ns;
+	int ret = l->engine->calibrate(l, adds, khz, loops, settle_ns(l), &s, err);
+
+	*why = NULL;
+	if (ret)
+		return ret;
+	if (s.irqs_off_ns > l->irqs_off_ns)
+		l->irqs_off_ns = s.irqs_off_ns;
+	ns = calloc(s.n + 1, sizeof(*ns));
+	for (size_t i = 0; i < s.n && ns; i++)
+		ns[i] = s.list[i].loop_ns;
+	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
+	free(ns);
+	latency_loops_free(&s);
+	if (ret == -ENOMEM)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	if (ret)
+		*why = "more than a quarter of its loops were disturbed, or there were too few";
+	return 0;
+}
+
+/* The two that are nearest to each other, of those between which a change is to be measured. */
+static void nearest(const struct latency *l, size_t *a, size_t *b)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < l->n_pairs; i++) {
+		double x = l->f[l->pairs[i].from].khz, y = l->f[l->pairs[i].to].khz, off = fabs(log(x / y));
+
+		if (off < least) {
+			least = off;
+			*a = l->pairs[i].from;
+			*b = l->pairs[i].to;
+		}
+	}
+}
+
+/*
+ * As short as can be: a change between the two frequencies that are nearest to each other can be followed. The
+ * noise of a loop is taken to be the same however long it is, and looked at again.
+ */
+static int choose_adds(struct latency *l, struct kjoule_error *err)
+{
+	struct transition_level x, y;
+	double adds = FIRST_ADDS;
+	size_t a = 0, b = 1;
+
+	if (l->opt->adds) {
+		l->adds = l->opt->adds;
+		return 0;
+	}
+	nearest(l, &a, &b);
+	for (int pass = 0; pass < 3; pass++) {
+		const char *why;
+		double part, longest, want;
+		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &why, err);
+
+		if (!ret && !why)
+			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, &why, err);
+		if (ret)
+			return ret;
+		if (why)
+			return kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", l->f[a].khz, why,
+					   l->opt->cpu);
+		part = fabs(x.median_ns - y.median_ns) / adds;
+		longest = fmax(x.median_ns, y.median_ns) / adds;
+		/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
+		part = fmax(part, 0.5 * longest * fabs(1 - (double)l->f[a].khz / l->f[b].khz));
+		want = ROOM * TRANSITION_FOLLOW * fmax(x.sd_ns, y.sd_ns) / part;
+		want = fmax(want, LOOP_LEAST_NS / longest);
+		want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) /
+			    fmin(l->f[a].khz, l->f[b].khz));
+		want = fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
+		if (fabs(want - adds) < 0.1 * adds)
+			break;
+		adds = want;
+	}
+	l->adds = adds;
+	return 0;
+}
+
+static void show_progress(const struct latency *l, const char *what, size_t done, size_t all, double since_s)
+{
+	double spent = now_s() - since_s;
+
+	if (!is_terminal(l))
+		return;
+	if (done)
+		fprintf(stderr, "\r\033[Kkjoule: %s %zu of %zu, some %.0f s to go", what, done + 1, all,
+			spent / done * (all - done));
+	else
+		fprintf(stderr, "\r\033[Kkjoule: %s 1 of %zu", what, all);
+}
+
+static int calibrate(struct latency *l, struct kjoule_error *err)
+{
+	double since = now_s();
+
+	for (size_t i = 0; i < l->n_f && !caught; i++) {
+		struct latency_frequency *f = &l->f[i];
+		int ret;
+
+		show_progress(l, "frequency", i, l->n_f, since);
+		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, &f->why, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A loop at @level is within these, on the other level's side no further than half of the way to that. */
+static void limits_of(const struct transition_level *level, const struct transition_level *other, uint32_t *lo, uint32_t *hi)
+{
+	double most = LIKE * level->sd_ns, half = fabs(other->median_ns - level->median_ns) / 2;
+	double below = other->median_ns < level->median_ns ? fmin(most, half) : most;
+	double above = other->median_ns > level->median_ns ? fmin(most, half) : most;
+
+	*lo = fmax(level->median_ns - below, 1);
+	*hi = fmin(level->median_ns + above, UINT32_MAX);
+}
+
+static int keep(struct latency_pair *p, struct latency_loops *s, const struct transition_try *t)
+{
+	void *tries = realloc(p->tries, (p->n + 1) * sizeof(*p->tries)), *series, *verdicts;
+
+	if (!tries)
+		return -ENOMEM;
+	p->tries = tries;
+	series = realloc(p->series, (p->n + 1) * sizeof(*p->series));
+	if (!series)
+		return -ENOMEM;
+	p->series = series;
+	verdicts = realloc(p->verdicts, (p->n + 1) * sizeof(*p->verdicts));
+	if (!verdicts)
+		return -ENOMEM;
+	p->verdicts = verdicts;
+	p->tries[p->n] = *t;
+	p->series[p->n++] = *s;
+	*s = (struct latency_loops){ 0 };
+	return 0;
+}
+
+static int try_once(struct latency *l, struct latency_pair *p, const struct latency_ask *ask, struct kjoule_error *err)
+{
+	struct latency_loops s = { 0 };
+	struct transition_series series;
+	struct transition_try t;
+	int ret = l->engine->attempt(l, ask, &s, err);
+
+	if (ret)
+		return ret;
+	if (s.irqs_off_ns > l->irqs_off_ns)
+		l->irqs_off_ns = s.irqs_off_ns;
+	series = (struct transition_series){ s.list, s.n, s.request_ns };
+	ret = transition_try(&series, &l->f[p->from].level, &l->f[p->to].level, &t);
+	if (!ret)
+		ret = keep(p, &s, &t);
+	latency_loops_free(&s);
+	return ret ? kjoule_fail(err, -ret, "no memory") : 0;
+}
+
+static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
+{
+	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
+	struct latency_ask ask = {
+		.adds = l->adds, .from_khz = l->f[p->from].khz, .to_khz = l->f[p->to].khz, .lead = LATENCY_LEAD,
+		.loops = LOOPS_MOST, .confirm = TRANSITION_CONFIRM, .timeout_ns = l->opt->timeout_ns,
+		.slice_ns = l->opt->slice_ns };
+	int ret = 0;
+
+	if (l->f[p->from].why || l->f[p->to].why)
+		return 0;
+	p->apart = transition_levels_apart(from, to, NULL);
+	if (p->apart != TRANSITION_APART)
+		return 0;
+	limits_of(from, to, &ask.from_lo_ns, &ask.from_hi_ns);
+	limits_of(to, from, &ask.to_lo_ns, &ask.to_hi_ns);
+	p->measured = true;
+	while (!ret && !caught) {
+		ret = try_once(l, p, &ask, err);
+		if (!ret)
+			ret = transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
+		if (!ret && p->result.state != TRANSITION_MORE)
+			break;
+	}
+	return ret;
+}
+
+static int measure_pairs(struct latency *l, struct kjoule_error *err)
+{
+	double since = now_s();
+	int ret = 0;
+
+	for (size_t i = 0; i < l->n_pairs && !ret && !caught; i++) {
+		show_progress(l, "pair", i, l->n_pairs, since);
+		ret = measure_pair(l, &l->pairs[i], err);
+	}
+	if (is_terminal(l))
+		fprintf(stderr, "\r\033[K");
+	return ret;
+}
+
+static int find_trends(struct latency *l)
+{
+	struct transition_point *points = calloc(l->n_pairs + 1, sizeof(*points));
+	size_t n = 0;
+	int ret = points ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < l->n_pairs && points; i++) {
+		const struct latency_pair *p = &l->pairs[i];
+
+		if (p->measured && p->result.state == TRANSITION_KNOWN)
+			points[n++] = (struct transition_point){ l->f[p->from].khz, l->f[p->to].khz, p->result.last_ns };
+	}
+	if (!ret)
+		ret = transition_trend(points, n, true, &l->up);
+	if (!ret)
+		ret = transition_trend(points, n, false, &l->down);
+	free(points);
+	return ret;
+}
+
+int latency_run(struct latency *l, struct kjoule_error *err)
+{
+	double since = now_s();
+	struct kjoule_error other = { "" };
+	int ret, closed;
+
+	ret = choose_frequencies(l, err);
+	if (!ret)
+		ret = make_pairs(l, err);
+	if (ret)
+		return ret;
+	caught = 0;
+	watch_signals();
+	ret = l->engine->open(l, err);
+	if (ret)
+		return ret;
+	ret = choose_adds(l, err);
+	if (!ret)
+		ret = calibrate(l, err);
+	if (!ret)
+		ret = measure_pairs(l, err);
+	closed = l->engine->close(l, &other);
+	l->stopped = caught;
+	l->seconds = now_s() - since;
+	if (!ret && closed)
+		return kjoule_fail(err, -closed, "%s", other.text);
+	if (closed)
+		cmd_warn("%s", other.text);
+	if (!ret)
+		ret = find_trends(l);
+	return ret;
+}
+
+void latency_free(struct latency *l)
+{
+	for (size_t i = 0; i < l->n_pairs; i++) {
+		struct latency_pair *p = &l->pairs[i];
+
+		for (size_t k = 0; k < p->n; k++)
+			latency_loops_free(&p->series[k]);
+		free(p->tries);
+		free(p->series);
+		free(p->verdicts);
+	}
+	free(l->pairs);
+	l->pairs = NULL;
+	l->n_pairs = 0;
+}
