@@ -23,7 +23,7 @@
 #define ADDS_MOST	1000000
 
 /* A loop is with interrupts off, and takes no more than this at the lowest frequency. */
-#define LOOP_MOST_NS	400000.0
+#define LOOP_MOST_NS	300000.0
 
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0

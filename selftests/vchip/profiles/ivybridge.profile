@@ -32,3 +32,4 @@ update_jitter_us = 100
 
 # Single loops are timed here, as on the sharp chip.
 debt_us = 30
+quantum_cycles = 100
