@@ -44,7 +44,7 @@ void core_init(const struct profile *profile, unsigned int cpus)
 		c->rng = 0x9e3779b97f4a7c15ULL * (i + 1);
 		core_set_pstate(c, profile->boot_pstate);
 		c->quantum_left = clock_draw_quantum(c);
-		c->whims = 0xd1342543de82ef95ULL * (i + 1);
+		c->whims = 0xbf58476d1ce4e5b9ULL * (i + 1);
 		smi_init(c);
 	}
 }
