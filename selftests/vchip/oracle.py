@@ -24,7 +24,8 @@ FIELDS = ("exec", "cycles", "dyn_pj", "time_ns", "stall_ns",
 CPU_FIELDS = ("cycles_user", "cycles_kernel", "instr_user", "instr_kernel", "ref_ns", "energy_pj",
               "stalls", "stall_ns", "behind_ns", "grants", "cur_khz")
 
-Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns")
+Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns asked_khz steps_left")
+Refusal = collections.namedtuple("Refusal", "cpu khz asked_khz requested_ns why")
 Stall = collections.namedtuple("Stall", "cpu end_ns ns pid tgid address why")
 
 
@@ -59,11 +60,11 @@ class Mark:
 
 
 class Oracle:
-    """A whole file: marks in their order, grants and stalls."""
+    """A whole file: marks in their order, grants, refusals and stalls."""
 
     def __init__(self, path, tgid=None):
         """With a thread group, or several, only their instructions are read: quicker."""
-        self.marks, self.grants, self.stalls, self.lost = [], [], [], []
+        self.marks, self.grants, self.refusals, self.stalls, self.lost = [], [], [], [], []
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
         self.blocks = {}       # id -> (address, ((offset, class), ...))
         self.heads = {}        # (cpu, index) -> (pid, tgid, block, P-state)
@@ -127,6 +128,8 @@ class Oracle:
                 mark.vectors[tasks] = tuple(map(int, word[:3]))
             elif kind == "grant":
                 self.grants.append(Grant(*map(int, word)))
+            elif kind == "refusal":
+                self.refusals.append(Refusal(*map(int, word[:4]), word[4]))
             elif kind == "stall":
                 self.stalls.append(Stall(*map(int, word[:5]), int(word[5], 16), word[6]))
             elif kind == "lost":

@@ -14,6 +14,8 @@
 #include "log.h"
 #include "oracle.h"
 #include "package.h"
+#include "random.h"
+#include "smi.h"
 
 /*
  * So many quanta in a row without time to wait (1 ms at 100 MHz): not an interruption, the
@@ -41,11 +43,7 @@ int64_t clock_draw_quantum(struct core *c)
 {
 	uint32_t mean = chip->quantum_cycles;
 
-	/* xorshift64*: the state is never zero */
-	c->rng ^= c->rng >> 12;
-	c->rng ^= c->rng << 25;
-	c->rng ^= c->rng >> 27;
-	return mean / 2 + (int64_t)(((c->rng * 0x2545f4914f6cdd1dULL) >> 33) % (mean + 1));
+	return mean / 2 + (int64_t)((random_next(&c->rng) >> 33) % (mean + 1));
 }
 
 uint64_t clock_nominal(const struct core *c)
@@ -154,6 +152,7 @@ void clock_quantum_end(struct core *c)
 	c->translated = false;
 	package_poll(now);
 	grants_check(c, now);
+	smi_check(c);
 	begin_quantum(c);
 }
 

@@ -12,6 +12,7 @@
 #include "oracle.h"
 #include "package.h"
 #include "retire.h"
+#include "smi.h"
 
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
@@ -43,6 +44,8 @@ void core_init(const struct profile *profile, unsigned int cpus)
 		c->rng = 0x9e3779b97f4a7c15ULL * (i + 1);
 		core_set_pstate(c, profile->boot_pstate);
 		c->quantum_left = clock_draw_quantum(c);
+		c->whims = 0xbf58476d1ce4e5b9ULL * (i + 1);
+		smi_init(c);
 	}
 }
 

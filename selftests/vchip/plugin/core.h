@@ -61,9 +61,14 @@ struct core {
 
 	/* Frequency (grants.c); times are CLOCK_MONOTONIC. */
 	bool pending;
-	uint32_t target;
+	uint32_t asked;		/* the P-state that was requested last */
+	uint32_t target;	/* the one that is granted for it in the end */
 	uint64_t requested_ns;
 	uint64_t due_ns;
+
+	/* What the chip does at random by its profile, apart from @rng so that it changes no quanta. */
+	uint64_t whims;
+	fixns_t smi_ref;	/* the core stands still when @ref gets there (smi.c) */
 
 	/* Power, under the package lock. */
 	bool running;

@@ -5,25 +5,57 @@
  * still for a moment. Owns the pending change of each CPU. A new request replaces a
  * pending one, and its latency counts anew from the present frequency; a request for
  * the present frequency cancels. Values that are no P-state are ignored.
+ *
+ * By its profile a chip may grant another frequency or none, go up in steps, and take
+ * longer at one time than at another.
  */
 #include "grants.h"
 
 #include "clock.h"
 #include "log.h"
 #include "package.h"
+#include "random.h"
+
+/* Uniform around what the profile says. */
+static uint64_t draw_latency(struct core *c, uint64_t ns)
+{
+	uint64_t most = ns * chip->latency_jitter_percent / 100;
+
+	return most ? ns - most + random_below(&c->whims, 2 * most + 1) : ns;
+}
 
 static void note_request(struct core *c, uint64_t now)
 {
-	int target;
+	int asked;
+	uint64_t latency;
 
 	c->seen_req = page_read(c->regs->req_khz);
-	target = profile_pstate(chip, c->seen_req);
-	if (target < 0)
+	asked = profile_pstate(chip, c->seen_req);
+	if (asked < 0)
 		return;
-	c->pending = (unsigned int)target != c->pstate;
-	c->target = target;
+	c->pending = false;
+	c->asked = asked;
+	c->target = chip->granted[asked];
 	c->requested_ns = now;
-	c->due_ns = now + chip->latency_ns[c->pstate][target];
+	if (c->asked == c->pstate)
+		return;
+	latency = chip->latency_ns[c->pstate][c->target];
+	if (c->target == c->pstate) {
+		log_refusal(c, "same");
+	} else if (latency == LATENCY_NEVER) {
+		log_refusal(c, "never");
+	} else {
+		c->pending = true;
+		c->due_ns = now + draw_latency(c, latency);
+	}
+}
+
+/* Steps that a change still takes; only those upwards are made in several. */
+static unsigned int steps_left(const struct core *c)
+{
+	if (c->target <= c->pstate)
+		return c->target < c->pstate;
+	return chip->step_ns ? (c->target - c->pstate - 1) / chip->step_pstates + 1 : 1;
 }
 
 /* The package lock is held. */
@@ -31,15 +63,18 @@ static void grant(struct core *c, uint64_t now)
 {
 	uint32_t from = chip->freq_khz[c->pstate];
 	uint64_t nominal = c->running ? clock_nominal(c) : now;
+	unsigned int left = steps_left(c) - 1;
 
 	package_advance(now);
-	core_set_pstate(c, c->target);
+	core_set_pstate(c, left ? c->pstate + chip->step_pstates : c->target);
 	package_power_changed();
-	c->pending = false;
+	c->pending = left;
+	if (left)
+		c->due_ns += draw_latency(c, chip->step_ns);
 	page_write(c->regs->grant_latency_ns, now - c->requested_ns);
 	page_write(c->regs->grant_lag_ns, now > nominal ? now - nominal : 0);
 	page_write(c->regs->grants, c->regs->grants + 1);
-	log_grant(c, from, c->requested_ns, now);
+	log_grant(c, from, left, now);
 }
 
 void grants_request(struct core *c)

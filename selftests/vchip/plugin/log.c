@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two short memories of events on the chip: frequency grants and stalls by the
- * build machine. Owns the rings; clock.c and grants.c add, the oracle writes out.
+ * Short memories of events on the chip: frequency grants, requests that come to nothing,
+ * and times in which a core stood still, by the build machine or by the chip's own doing.
+ * Owns the rings; clock.c, grants.c and smi.c add, the oracle writes out.
  */
 #include "log.h"
 
@@ -18,6 +19,16 @@ struct grant {
 	uint32_t to_khz;
 	uint64_t requested_ns;
 	uint64_t granted_ns;
+	uint32_t asked_khz;
+	unsigned int steps_left;
+};
+
+struct refusal {
+	unsigned int cpu;
+	uint32_t khz;
+	uint32_t asked_khz;
+	uint64_t requested_ns;
+	const char *why;
 };
 
 struct stall {
@@ -29,17 +40,41 @@ struct stall {
 	const char *why;
 };
 
+/* What was added and what was written out, by number; the entries are beside it. */
+struct ring {
+	const char *what;
+	uint64_t head;
+	uint64_t tail;
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct grant grants[ENTRIES];
+static struct refusal refusals[ENTRIES];
 static struct stall stalls[ENTRIES];
-static uint64_t grant_head, grant_tail;
-static uint64_t stall_head, stall_tail;
+static struct ring grant_ring = { "grants", 0, 0 };
+static struct ring refusal_ring = { "refusals", 0, 0 };
+static struct ring stall_ring = { "stalls", 0, 0 };
 
-void log_grant(const struct core *c, uint32_t from_khz, uint64_t requested_ns, uint64_t granted_ns)
+void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns)
 {
 	pthread_mutex_lock(&lock);
-	grants[grant_head++ % ENTRIES] = (struct grant){
-		c->index, from_khz, chip->freq_khz[c->pstate], requested_ns, granted_ns,
+	grants[grant_ring.head++ % ENTRIES] = (struct grant){
+		.cpu = c->index,
+		.from_khz = from_khz,
+		.to_khz = chip->freq_khz[c->pstate],
+		.requested_ns = c->requested_ns,
+		.granted_ns = granted_ns,
+		.asked_khz = chip->freq_khz[c->asked],
+		.steps_left = steps_left,
+	};
+	pthread_mutex_unlock(&lock);
+}
+
+void log_refusal(const struct core *c, const char *why)
+{
+	pthread_mutex_lock(&lock);
+	refusals[refusal_ring.head++ % ENTRIES] = (struct refusal){
+		c->index, chip->freq_khz[c->pstate], chip->freq_khz[c->asked], c->requested_ns, why,
 	};
 	pthread_mutex_unlock(&lock);
 }
@@ -47,31 +82,40 @@ void log_grant(const struct core *c, uint32_t from_khz, uint64_t requested_ns, u
 void log_stall(const struct core *c, uint64_t ns, const char *why)
 {
 	pthread_mutex_lock(&lock);
-	stalls[stall_head++ % ENTRIES] = (struct stall){
+	stalls[stall_ring.head++ % ENTRIES] = (struct stall){
 		c->index, clock_now(), ns, c->prev_task, c->prev ? c->prev->vaddr : 0, why,
 	};
 	pthread_mutex_unlock(&lock);
 }
 
+static void write_lost(FILE *file, struct ring *ring)
+{
+	if (ring->head - ring->tail <= ENTRIES)
+		return;
+	fprintf(file, "lost,%s,%" PRIu64 "\n", ring->what, ring->head - ring->tail - ENTRIES);
+	ring->tail = ring->head - ENTRIES;
+}
+
 void log_write(FILE *file)
 {
 	pthread_mutex_lock(&lock);
-	if (grant_head - grant_tail > ENTRIES) {
-		fprintf(file, "lost,grants,%" PRIu64 "\n", grant_head - grant_tail - ENTRIES);
-		grant_tail = grant_head - ENTRIES;
-	}
-	for (; grant_tail != grant_head; grant_tail++) {
-		const struct grant *g = &grants[grant_tail % ENTRIES];
+	write_lost(file, &grant_ring);
+	for (; grant_ring.tail != grant_ring.head; grant_ring.tail++) {
+		const struct grant *g = &grants[grant_ring.tail % ENTRIES];
 
-		fprintf(file, "grant,%u,%u,%u,%" PRIu64 ",%" PRIu64 "\n", g->cpu, g->from_khz, g->to_khz,
-			g->requested_ns, g->granted_ns);
+		fprintf(file, "grant,%u,%u,%u,%" PRIu64 ",%" PRIu64 ",%u,%u\n", g->cpu, g->from_khz, g->to_khz,
+			g->requested_ns, g->granted_ns, g->asked_khz, g->steps_left);
 	}
-	if (stall_head - stall_tail > ENTRIES) {
-		fprintf(file, "lost,stalls,%" PRIu64 "\n", stall_head - stall_tail - ENTRIES);
-		stall_tail = stall_head - ENTRIES;
+	write_lost(file, &refusal_ring);
+	for (; refusal_ring.tail != refusal_ring.head; refusal_ring.tail++) {
+		const struct refusal *r = &refusals[refusal_ring.tail % ENTRIES];
+
+		fprintf(file, "refusal,%u,%u,%u,%" PRIu64 ",%s\n", r->cpu, r->khz, r->asked_khz,
+			r->requested_ns, r->why);
 	}
-	for (; stall_tail != stall_head; stall_tail++) {
-		const struct stall *s = &stalls[stall_tail % ENTRIES];
+	write_lost(file, &stall_ring);
+	for (; stall_ring.tail != stall_ring.head; stall_ring.tail++) {
+		const struct stall *s = &stalls[stall_ring.tail % ENTRIES];
 
 		fprintf(file, "stall,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 ",%s\n", s->cpu,
 			s->end_ns, s->ns, (uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip, s->why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The last grants and stalls, for the oracle's file. */
+/* The last grants, refusals and stalls, for the oracle's file. */
 #ifndef VCHIP_LOG_H
 #define VCHIP_LOG_H
 
@@ -8,10 +8,13 @@
 
 #include "core.h"
 
-/* A frequency change was granted; times are chip time. */
-void log_grant(const struct core *c, uint32_t from_khz, uint64_t requested_ns, uint64_t granted_ns);
+/* The present frequency was granted for the last request, @steps_left more will be; times are chip time. */
+void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns);
 
-/* The build machine took @ns from a CPU. @why: one word, static. */
+/* The last request comes to nothing. @why: one word, static. */
+void log_refusal(const struct core *c, const char *why);
+
+/* A CPU stood still for @ns until now, by the build machine or by the chip's own doing. @why: one word, static. */
 void log_stall(const struct core *c, uint64_t ns, const char *why);
 
 /* Write what came since the last call. Context: the oracle's writer. */

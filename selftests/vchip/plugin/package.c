@@ -17,6 +17,7 @@
 #include "core.h"
 #include "grants.h"
 #include "meter.h"
+#include "random.h"
 
 #define BUCKETS	1024
 
@@ -163,13 +164,9 @@ static void draw_edge(uint64_t after)
 {
 	int64_t jitter = 0;
 
-	if (chip->update_jitter_ns) {
-		rng ^= rng >> 12;
-		rng ^= rng << 25;
-		rng ^= rng >> 27;
-		jitter = (int64_t)(((rng * 0x2545f4914f6cdd1dULL) >> 16) % (2 * chip->update_jitter_ns + 1)) -
+	if (chip->update_jitter_ns)
+		jitter = (int64_t)random_below(&rng, 2 * chip->update_jitter_ns + 1) -
 			 (int64_t)chip->update_jitter_ns;
-	}
 	next_edge_ns = after + (uint64_t)((int64_t)chip->update_period_ns + jitter);
 }
 

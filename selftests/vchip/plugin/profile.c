@@ -17,6 +17,9 @@
 #define MAX_VALUES	VCHIP_MAX_PSTATES
 #define MAX_DEPTH	4
 
+/* cpufreq keeps a latency in 32 bits of nanoseconds. */
+#define MAX_LATENCY_NS	4000000000ULL
+
 struct reader {
 	struct profile *profile;
 	const char *path;
@@ -33,8 +36,8 @@ static int fail(const struct reader *r, const char *what, const char *detail)
 	return -EINVAL;
 }
 
-/* Numbers apart by blanks. Return: how many, or -1. */
-static int parse_numbers(const char *text, uint64_t *values, int max)
+/* Numbers apart by blanks, or latencies: "never" is one. Return: how many, or -1. */
+static int parse_values(const char *text, uint64_t *values, int max, bool latencies)
 {
 	int n = 0;
 
@@ -45,7 +48,14 @@ static int parse_numbers(const char *text, uint64_t *values, int max)
 			text++;
 		if (!*text)
 			return n;
-		if (n == max || !isdigit((unsigned char)*text))
+		if (n == max)
+			return -1;
+		if (latencies && !strncmp(text, "never", 5) && (!text[5] || isspace((unsigned char)text[5]))) {
+			values[n++] = LATENCY_NEVER;
+			text += 5;
+			continue;
+		}
+		if (!isdigit((unsigned char)*text))
 			return -1;
 		errno = 0;
 		values[n++] = strtoull(text, &end, 0);
@@ -53,6 +63,11 @@ static int parse_numbers(const char *text, uint64_t *values, int max)
 			return -1;
 		text = end;
 	}
+}
+
+static int parse_numbers(const char *text, uint64_t *values, int max)
+{
+	return parse_values(text, values, max, false);
 }
 
 struct scalar {
@@ -68,6 +83,10 @@ struct scalar {
 static const struct scalar scalars[] = {
 	SCALAR("clock_scale", clock_scale, 1),
 	SCALAR("pause_ns", pause_ns, 1),
+	SCALAR("latency_jitter_percent", latency_jitter_percent, 1),
+	SCALAR("step_us", step_ns, 1000),
+	SCALAR("step_pstates", step_pstates, 1),
+	SCALAR("smi_every_us", smi_every_ns, 1000),
 	SCALAR("base_uw", base_uw, 1),
 	SCALAR("leak_uw", leak_uw, 1),
 	SCALAR("esu", esu, 1),
@@ -137,7 +156,7 @@ static int set_list(const struct reader *r, uint32_t *list, const char *text, bo
 static int set_latency_row(const struct reader *r, const char *from, const char *text)
 {
 	uint64_t values[MAX_VALUES];
-	int n = parse_numbers(text, values, MAX_VALUES);
+	int n = parse_values(text, values, MAX_VALUES, true);
 	int row = profile_pstate(r->profile, strtoul(from, NULL, 10));
 
 	if (row < 0)
@@ -147,8 +166,36 @@ static int set_latency_row(const struct reader *r, const char *from, const char 
 			values[n] = values[0];
 	if ((unsigned int)n != r->profile->pstates)
 		return fail(r, "one latency for each entry of freq_khz expected", text);
-	for (int i = 0; i < n; i++)
-		r->profile->latency_ns[row][i] = values[i] * 1000;
+	for (int i = 0; i < n; i++) {
+		if (values[i] != LATENCY_NEVER && values[i] > MAX_LATENCY_NS / 1000)
+			return fail(r, "no latency may be above 4 s", text);
+		r->profile->latency_ns[row][i] = values[i] == LATENCY_NEVER ? LATENCY_NEVER : values[i] * 1000;
+	}
+	return 0;
+}
+
+/* granted_khz.ASKED = what the chip makes of it. */
+static int set_granted(const struct reader *r, const char *asked, const char *text)
+{
+	int from = profile_pstate(r->profile, strtoul(asked, NULL, 10));
+	int to = profile_pstate(r->profile, strtoul(text, NULL, 10));
+
+	if (from < 0)
+		return fail(r, "granted_khz of a frequency that freq_khz does not name", asked);
+	if (to < 0)
+		return fail(r, "granted_khz is none of freq_khz", text);
+	r->profile->granted[from] = to;
+	return 0;
+}
+
+static int set_smi(const struct reader *r, const char *text)
+{
+	uint64_t v[2];
+
+	if (parse_numbers(text, v, 2) != 2 || !v[0] || v[0] > v[1] || v[1] > 1000000)
+		return fail(r, "smi_us = LEAST MOST expected, up to a second", text);
+	r->profile->smi_min_ns = v[0] * 1000;
+	r->profile->smi_max_ns = v[1] * 1000;
 	return 0;
 }
 
@@ -206,6 +253,8 @@ static int set(const struct reader *r, const char *key, const char *text)
 		memset(p->latency_ns, 0, sizeof(p->latency_ns));
 		memset(p->voltage_mv, 0, sizeof(p->voltage_mv));
 		p->boot_pstate = UINT32_MAX;
+		for (unsigned int i = 0; i < VCHIP_MAX_PSTATES; i++)
+			p->granted[i] = i;
 		return set_list(r, p->freq_khz, text, true);
 	}
 	if (!strcmp(key, "voltage_mv"))
@@ -220,6 +269,10 @@ static int set(const struct reader *r, const char *key, const char *text)
 	}
 	if (!strncmp(key, "latency_us.", 11))
 		return set_latency_row(r, key + 11, text);
+	if (!strncmp(key, "granted_khz.", 12))
+		return set_granted(r, key + 12, text);
+	if (!strcmp(key, "smi_us"))
+		return set_smi(r, text);
 	if (!strncmp(key, "idle.", 5))
 		return set_idle(r, key + 5, text);
 	if (!strncmp(key, "class.", 6)) {
@@ -301,6 +354,14 @@ static int check(struct reader *r)
 		return fail(r, "esu above 31", NULL);
 	if (p->quantum_cycles < 100)
 		return fail(r, "quantum_cycles below 100", NULL);
+	if (p->latency_jitter_percent > 100)
+		return fail(r, "latency_jitter_percent above 100", NULL);
+	if (!p->step_pstates)
+		return fail(r, "step_pstates is 0", NULL);
+	if (p->step_ns > MAX_LATENCY_NS || profile_max_latency_ns(p) > MAX_LATENCY_NS)
+		return fail(r, "a latency is above 4 s with its steps, jitter and pause", NULL);
+	if (p->smi_every_ns && (!p->smi_max_ns || p->smi_every_ns < p->smi_max_ns))
+		return fail(r, "smi_us is missing, or longer than smi_every_us", NULL);
 	for (unsigned int c = 0; c < CLASSES; c++)
 		if (!p->cycles[c])
 			return fail(r, "no class line for", class_name(c));
@@ -321,6 +382,7 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 		.clock_scale = 1,
 		.esu = 16,
 		.meter_lsb_uw = 1,
+		.step_pstates = 1,
 		.quantum_cycles = 1000,
 		.debt_ns = 250000,
 		.thermal_tau_ns = 1000000000,
@@ -343,11 +405,19 @@ uint64_t profile_max_latency_ns(const struct profile *profile)
 {
 	uint64_t max = 0;
 
-	for (unsigned int i = 0; i < profile->pstates; i++)
-		for (unsigned int j = 0; j < profile->pstates; j++)
-			if (i != j && profile->latency_ns[i][j] > max)
-				max = profile->latency_ns[i][j];
-	return max + profile->pause_ns;
+	for (unsigned int i = 0; i < profile->pstates; i++) {
+		for (unsigned int j = 0; j < profile->pstates; j++) {
+			uint64_t ns = profile->latency_ns[i][j];
+
+			if (i == j || ns == LATENCY_NEVER)
+				continue;
+			if (i < j)
+				ns += (j - i - 1) / profile->step_pstates * profile->step_ns;
+			if (ns > max)
+				max = ns;
+		}
+	}
+	return max + max * profile->latency_jitter_percent / 100 + profile->pause_ns;
 }
 
 int profile_pstate(const struct profile *profile, uint32_t khz)

@@ -14,6 +14,9 @@ struct idle_state {
 	uint32_t leak_permille;	/* of a running CPU's leakage */
 };
 
+/* struct profile.latency_ns: the request comes to nothing. */
+#define LATENCY_NEVER	UINT64_MAX
+
 struct profile {
 	char name[VCHIP_NAME_LEN];
 	uint32_t clock_scale;
@@ -24,7 +27,15 @@ struct profile {
 	uint32_t voltage_mv[VCHIP_MAX_PSTATES];
 	uint32_t vsq_q16[VCHIP_MAX_PSTATES];	/* (V / V of the highest state)^2, 65536 is one */
 	uint64_t latency_ns[VCHIP_MAX_PSTATES][VCHIP_MAX_PSTATES];	/* [from][to] */
+	uint32_t latency_jitter_percent;
+	uint32_t granted[VCHIP_MAX_PSTATES];	/* for the one that is asked for */
+	uint64_t step_ns;	/* between the steps of a change upwards; 0: it is made in one */
+	uint32_t step_pstates;
 	uint64_t pause_ns;
+
+	uint64_t smi_every_ns;	/* mean time between two; 0: there are none */
+	uint64_t smi_min_ns;
+	uint64_t smi_max_ns;
 
 	uint32_t cycles[CLASSES];
 	uint32_t energy_pj[CLASSES];	/* at the voltage of the highest state */
@@ -65,7 +76,7 @@ struct profile {
  */
 int profile_load(struct profile *profile, const char *path, char *error, unsigned int error_size);
 
-/* The largest latency of any change, the pause included, in nanoseconds. */
+/* The largest latency of any change that is made, steps and pause included, in nanoseconds. */
 uint64_t profile_max_latency_ns(const struct profile *profile);
 
 /* The state with exactly this frequency, or -1. */

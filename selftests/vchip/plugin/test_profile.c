@@ -33,15 +33,139 @@ static const char good[] =
 	"class.branch = 1 1\nclass.fp = 1 1\nclass.vector = 1 1\nclass.fpdiv = 1 1\nclass.atomic = 1 1\n"
 	"class.string = 1 1\nclass.nop = 1 1\nclass.other = 1 1\nclass.slow = 1 1\nclass.io = 1 1\nclass.entry = 1 1\n";
 
+static bool load(struct profile *p, const char *path)
+{
+	char error[512] = "";
+	bool read = !profile_load(p, path, error, sizeof(error));
+
+	if (!read)
+		printf("# %s\n", error);
+	return read;
+}
+
+static bool load_with(struct profile *p, const char *line)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "%s%s\n", good, line);
+	return load(p, write_profile(text));
+}
+
+static bool load_shipped(struct profile *p, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s%s.profile", PROFILES, name);
+	return load(p, path);
+}
+
+static void misbehaves_when_told(void)
+{
+	struct profile p;
+
+	ktap_check(load_with(&p, "") && !p.latency_jitter_percent && !p.step_ns && !p.smi_every_ns &&
+			   p.granted[0] == 0 && p.granted[1] == 1,
+		   "a chip that is not told to misbehave does not");
+	ktap_check(load_with(&p, "latency_us.20000 = never") && p.latency_ns[1][0] == LATENCY_NEVER &&
+			   profile_max_latency_ns(&p) == 100000,
+		   "a change that is never granted is no latency");
+	ktap_check(load_with(&p, "latency_us.20000 = 70 never") && p.latency_ns[1][0] == 70000 &&
+			   p.latency_ns[1][1] == LATENCY_NEVER,
+		   "it stands in a row among others");
+	ktap_check(load_with(&p, "granted_khz.10000 = 20000") && p.granted[0] == 1 && p.granted[1] == 1,
+		   "another frequency is granted for the one that is asked for");
+	ktap_check(load_with(&p, "granted_khz.10000 = 20000\nfreq_khz = 5000 6000\nvoltage_mv = 1 2") &&
+			   p.granted[0] == 0,
+		   "not where the frequencies are replaced");
+	ktap_check(load_with(&p, "latency_jitter_percent = 20") && profile_max_latency_ns(&p) == 120000,
+		   "the largest latency has its jitter");
+	ktap_check(load_with(&p, "smi_every_us = 5000\nsmi_us = 10 20") && p.smi_every_ns == 5000000 &&
+			   p.smi_min_ns == 10000 && p.smi_max_ns == 20000,
+		   "a core stands still at times");
+	ktap_check(load_shipped(&p, "stepped") && p.step_ns && p.step_pstates == 2 &&
+			   profile_max_latency_ns(&p) == p.latency_ns[0][7] + 3 * p.step_ns,
+		   "the largest latency has its steps");
+}
+
+/* Changes downwards all take the same, and less than any upwards. */
+static bool flat_down(const struct profile *p)
+{
+	for (unsigned int i = 1; i < p->pstates; i++)
+		for (unsigned int j = 0; j < i; j++)
+			if (p->latency_ns[i][j] != p->latency_ns[1][0] || p->latency_ns[i][j] >= p->latency_ns[j][i])
+				return false;
+	return true;
+}
+
+/* Changes upwards go by the target alone and never shrink with it. Return: different latencies; 0: they do. */
+static unsigned int levels_up(const struct profile *p)
+{
+	unsigned int levels = 1;
+
+	for (unsigned int j = 2; j < p->pstates; j++) {
+		levels += p->latency_ns[0][j] != p->latency_ns[0][j - 1];
+		if (p->latency_ns[0][j] < p->latency_ns[0][j - 1])
+			return 0;
+		for (unsigned int i = 1; i < j; i++)
+			if (p->latency_ns[i][j] != p->latency_ns[0][j])
+				return 0;
+	}
+	return levels;
+}
+
+/* Do latencies upwards lie on a line over the target frequency, within 2 %? */
+static bool linear_up(const struct profile *p)
+{
+	const uint64_t *ns = p->latency_ns[0];
+	unsigned int last = p->pstates - 1;
+	double slope = ((double)ns[last] - (double)ns[1]) / (p->freq_khz[last] - p->freq_khz[1]);
+
+	for (unsigned int j = 1; j < last; j++) {
+		double want = (double)ns[1] + slope * (p->freq_khz[j] - p->freq_khz[1]);
+
+		if ((double)ns[j] < 0.98 * want || (double)ns[j] > 1.02 * want)
+			return false;
+	}
+	return slope > 0;
+}
+
+static bool stretched(const struct profile *p, double lowest_ghz, double highest_ghz)
+{
+	double low = lowest_ghz * 1e6 / p->clock_scale / p->freq_khz[0];
+	double high = highest_ghz * 1e6 / p->clock_scale / p->freq_khz[p->pstates - 1];
+
+	return p->pstates >= 8 && low > 0.995 && low < 1.005 && high > 0.995 && high < 1.005 &&
+	       p->freq_khz[p->pstates - 1] > 95000 && p->freq_khz[p->pstates - 1] < 101000 &&
+	       p->pause_ns == 9500ULL * p->clock_scale;
+}
+
+static void shaped_like_the_paper(void)
+{
+	struct profile p;
+
+	ktap_check(load_shipped(&p, "westmere") && stretched(&p, 1.59, 2.66) && flat_down(&p) && levels_up(&p) >= 3 &&
+			   levels_up(&p) < p.pstates - 2,
+		   "westmere: up in three steps or more, down flat");
+	ktap_check(load_shipped(&p, "sandybridge") && stretched(&p, 1.6, 3.3) && flat_down(&p) &&
+			   levels_up(&p) == p.pstates - 1 && linear_up(&p),
+		   "sandybridge: up by the target frequency, down flat");
+	ktap_check(load_shipped(&p, "ivybridge") && stretched(&p, 1.6, 3.4) && flat_down(&p) && levels_up(&p) >= 3 &&
+			   levels_up(&p) < p.pstates - 2,
+		   "ivybridge: up in three steps or more, down flat");
+}
+
 static void refuses(const char *line, const char *reason)
 {
-	char text[4096], error[512] = "";
+	char text[4096], shown[128], error[512] = "";
 	struct profile p;
 	bool kept;
 
 	snprintf(text, sizeof(text), "%s%s\n", good, line);
 	kept = profile_load(&p, write_profile(text), error, sizeof(error)) < 0 && strstr(error, reason);
-	ktap_check(kept, "\"%s\" is refused: %s", line, reason);
+	snprintf(shown, sizeof(shown), "%s", line);
+	for (char *end = shown; (end = strchr(end, '\n'));)
+		*end = ';';
+	ktap_check(kept, "\"%s\" is refused: %s", shown, reason);
 	if (!kept)
 		printf("# got: %s\n", error);
 }
@@ -77,7 +201,24 @@ int main(void)
 	refuses("base_uw = -5", "number expected");
 	refuses("quantum_cycles = 5", "quantum_cycles");
 	refuses("meter_lsb_uw = 0", "meter_lsb_uw");
+	refuses("latency_us.10000 = sometimes", "one latency for each");
+	refuses("latency_us.10000 = 0 neverever", "one latency for each");
+	refuses("latency_us.10000 = 0 4000001", "above 4 s");
+	refuses("base_uw = never", "number expected");
+	refuses("granted_khz.15000 = 10000", "does not name");
+	refuses("granted_khz.10000 = 15000", "none of freq_khz");
+	refuses("latency_jitter_percent = 101", "latency_jitter_percent");
+	refuses("step_pstates = 0", "step_pstates");
+	refuses("step_us = 5000000", "above 4 s");
+	refuses("latency_us.10000 = 0 4000000\nlatency_jitter_percent = 1", "above 4 s");
+	refuses("smi_us = 10", "LEAST MOST");
+	refuses("smi_us = 20 10", "LEAST MOST");
+	refuses("smi_every_us = 1000", "smi_us is missing");
+	refuses("smi_every_us = 1000\nsmi_us = 10 2000", "longer than");
 	refuses("include = missing.profile", "cannot open");
+
+	misbehaves_when_told();
+	shaped_like_the_paper();
 
 	snprintf(shipped, sizeof(shipped), "%s*.profile", PROFILES);
 	if (!glob(shipped, 0, NULL, &found)) {

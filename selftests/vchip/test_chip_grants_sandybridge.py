@@ -1,0 +1,16 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+# where: guest
+# vm: --profile sandybridge --cpus 2 --append iomem=relaxed
+# timeout: 120
+# stalls: leaves it alone|granted within|the same latency
+# debug: no the silicon and its timing are judged, which is no code of this kernel
+"""The promise of test_chip_grants.py on the Sandy Bridge shaped profile: upwards it rises with the target."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import test_chip_grants  # noqa: E402
+
+if __name__ == "__main__":
+    test_chip_grants.main()

@@ -1,0 +1,28 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+# where: host
+# timeout: 120
+# stalls: leaves it alone|granted within
+"""A change upwards in steps: each is a grant of its own in the log, from the first to the last; downwards there is one."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+import follow  # noqa: E402
+import ktap  # noqa: E402
+
+
+def main():
+    made, _, log = follow.asks("stepped", [(25000, 100000, 6, 15), (40000, 60000, 5, 15), (60000, 90000, 5, 15), (100000, 40000, 5, 15)])
+    follow.check_granted(made, 25000, 100000, [(50000, 240), (75000, 840), (90000, 1440), (100000, 2040)])
+    follow.check_granted(made, 40000, 60000, [(60000, 80)])
+    follow.check_granted(made, 60000, 90000, [(80000, 80), (90000, 680)])
+    follow.check_granted(made, 100000, 40000, [(40000, 80)])
+    follow.check_agree(made)
+    follow.check_else_tame(log, ("steps",))
+    ktap.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+# where: host
+# timeout: 120
+# stalls: leaves it alone|granted within
+"""Two frequencies that are 0.05 % apart are two: each is granted, and the counters show it."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+import follow  # noqa: E402
+import ktap  # noqa: E402
+
+
+def main():
+    made, _, log = follow.asks("twins", [(80000, 80040, 5, 15), (80040, 80000, 5, 15), (80040, 100000, 5, 15)])
+    follow.check_granted(made, 80000, 80040, [(80040, 80)])
+    follow.check_granted(made, 80040, 80000, [(80000, 80)])
+    follow.check_granted(made, 80040, 100000, [(100000, 80)])
+    for a, b in ((80000, 80040), (80040, 80000)):
+        wrong = [x for x in made[a, b] if x.stays[0] != b or abs(x.stays[1] / b - 1) > 0.0001]
+        ktap.check(not wrong, f"{a} to {b} kHz: the CPU runs at {b} kHz to 0.01 %", "\n".join(x.told() for x in wrong))
+    follow.check_agree(made)
+    follow.check_else_tame(log, ())
+    ktap.end()
+
+
+if __name__ == "__main__":
+    main()
