@@ -28,6 +28,9 @@
 
 #define STREAK		10U
 
+/* What the first frequency of a change is given at least, before there is anything to time. */
+#define SETTLE_NS	200000000ULL
+
 /* Not looked at: code and data come into the caches. */
 #define COLD		3U
 
@@ -234,6 +237,7 @@ static int time_loops(struct run *r)
 	if (least > KJOULE_TRANSITION_LOOP_NS)
 		return -EDOM;
 	/* who does not know yet what a loop takes waits instead */
+	r->deadline = now_ns() + job->timeout_ns;
 	while (now_ns() < r->deadline) {
 		ret = turn(r, COLD, NULL);
 		if (ret < 0)
@@ -333,7 +337,7 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	struct run r = {
 		.t = t,
 		.job = job,
-		.deadline = now_ns() + job->timeout_ns,
+		.deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS),
 		.cycles = boot_cpu_has(X86_FEATURE_APERFMPERF),
 	};
 
