@@ -58,9 +58,12 @@ static double pause_sd(const struct transition_try *t)
 	return fabs(t->first.from_ns - t->last.to_ns) / sqrt(12);
 }
 
+/* A crowd of pauses has such a part of all, or it is one by chance. */
+#define CROWD_LEAST	(1.0 / 3)
+
 /*
  * What most pauses are near: the median of those in the span of @width that has the most, of several the lowest. What disturbs
- * makes pauses longer, each by something else, so that these are no crowd even if they are more than half.
+ * makes pauses longer, each by something else, so that these are no crowd even if they are more than half. NAN: there is none.
  */
 static double usual_pause(const struct work *w, size_t n, double width)
 {
@@ -75,7 +78,7 @@ static double usual_pause(const struct work *w, size_t n, double width)
 			begin = i;
 		}
 	}
-	return n ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
+	return n && most >= CROWD_LEAST * n ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
 }
 
 /* Pauses of the tries that are good so far. Return: how many */
@@ -106,7 +109,7 @@ static int judge_pauses(const struct work *w)
 	}
 	usual = usual_pause(w, gather_pauses(w), width);
 	for (size_t i = 0; i < w->n; i++)
-		if (!w->verdicts[i] && fabs(w->tries[i].pause_ns - usual) > TRANSITION_GAP_MOST * longest(&w->tries[i]))
+		if (!w->verdicts[i] && !(fabs(w->tries[i].pause_ns - usual) <= TRANSITION_GAP_MOST * longest(&w->tries[i])))
 			w->verdicts[i] = TRANSITION_DISTURBED;
 	ret = outliers_find(w->values, w->sd, gather_pauses(w), w->outliers, NULL);
 	if (ret)

@@ -218,27 +218,28 @@ static void disturbed_tries(const struct made_change *c, size_t pairs, uint64_t 
 	}
 }
 
-static void check_disturbed(const char *what, const struct made_change *of)
+/* @stolen: of the time something else runs for so much, and in 2 % of the loops at most; @at_change: of the series, around it */
+static void check_disturbed(const char *what, const struct made_change *of, double stolen, double at_change)
 {
 	static const double lengths[] = { 1, 2, 4, 10, 40, 1000 };
 	struct outcome o = { 0 };
 
-	/* what runs takes up to so many loops; in a quarter of the series at the change, and anywhere */
+	/* what runs takes up to so many loops */
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		struct made_change c = *of;
 
-		c.at_change = 0.25;
+		c.at_change = at_change;
 		c.at_change_ns = lengths[i] * c.from;
-		c.stray = fmin(0.02, 0.1 / lengths[i]);
+		c.stray = fmin(0.02, 2 * stolen / lengths[i]);
 		c.stray_ns = lengths[i] * c.from;
 		disturbed_tries(&c, pairs_of(10), 100 + i, &o);
-		printf("  %g: %zu %zu good %zu wrong, clean %zu good %zu\n", lengths[i], o.tries, o.good, o.wrong, o.clean, o.clean_good);
 	}
 	printf("%s: %zu tries, %zu good, %zu of these off by more than three loops (%.2f at most); undisturbed %zu, %zu good\n",
 	       what, o.tries, o.good, o.wrong, o.worst, o.clean, o.clean_good);
-	assert_int_equal(o.wrong, 0);
-	assert_true(o.clean_good >= 0.95 * o.clean);
-	assert_true(o.good > o.tries / 3);
+	/* where hardly a series is left alone, what is short enough may be a crowd of its own now and then */
+	assert_true(o.wrong <= (stolen > 0.1 ? 0.005 * o.good : 0));
+	assert_true(stolen > 0.1 || o.clean_good >= 0.95 * o.clean);
+	assert_true(stolen > 0.1 || o.good > o.tries / 2);
 }
 
 static void test_disturbed_tries_do_not_pass(void **state)
@@ -246,21 +247,24 @@ static void test_disturbed_tries_do_not_pass(void **state)
 	struct made_change c = made_slow;
 
 	(void)state;
-	check_disturbed("60 to 30 us, a pause of 323 us", &c);
+	check_disturbed("60 to 30 us, a pause of 323 us", &c, 0.05, 0.25);
 	c.pause = 0;
-	check_disturbed("60 to 30 us, no pause", &c);
+	check_disturbed("60 to 30 us, no pause", &c, 0.05, 0.25);
 	c.from = 30e3;
 	c.to = 60e3;
-	check_disturbed("30 to 60 us, no pause", &c);
-	check_disturbed("1063 to 500 ns, a pause of 9.5 us", &made_fast);
+	check_disturbed("30 to 60 us, no pause", &c, 0.05, 0.25);
+	check_disturbed("1063 to 500 ns, a pause of 9.5 us", &made_fast, 0.05, 0.25);
 	c = made_fast;
 	c.from = 531;
 	c.to = 500;
-	check_disturbed("531 to 500 ns, a pause of 9.5 us", &c);
+	check_disturbed("531 to 500 ns, a pause of 9.5 us", &c, 0.05, 0.25);
 	c.pause = 0;
-	check_disturbed("531 to 500 ns, no pause", &c);
+	check_disturbed("531 to 500 ns, no pause", &c, 0.05, 0.25);
 	c.spread = 0.3 * c.latency;
-	check_disturbed("531 to 500 ns, no pause, other delays each time", &c);
+	check_disturbed("531 to 500 ns, no pause, other delays each time", &c, 0.05, 0.25);
+	/* most of the series, so that few pauses are what they should be */
+	check_disturbed("60 to 30 us, a pause of 323 us, seldom left alone", &made_slow, 0.9, 0.6);
+	check_disturbed("1063 to 500 ns, a pause of 9.5 us, seldom left alone", &made_fast, 0.9, 0.6);
 }
 
 /* --- what fails, and why --- */
