@@ -34,6 +34,10 @@
 /* Not looked at: code and data come into the caches. */
 #define COLD		3U
 
+/* One that takes half as long again as the one before, and loops after it in its slice. */
+#define IS_LONG(ns, usual)	((ns) > (usual) + (usual) / 2)
+#define AFTER			4U
+
 /**
  * struct run - a job under way
  * @t:		the probe
@@ -41,6 +45,8 @@
  * @deadline:	CLOCK_MONOTONIC
  * @off_ns:	since when interrupts are off
  * @last_ns:	the last loop took
+ * @usual_ns:	the last one that was not long
+ * @after:	loops since one that was
  * @origin_ns:	what starts are told from
  * @keep:	are loops to be told?
  * @cycles:	are there cycles to be read?
@@ -51,7 +57,8 @@
 struct run {
 	struct kjoule_transition *t;
 	struct kjoule_transition_job *job;
-	u64 deadline, off_ns, last_ns, origin_ns;
+	u64 deadline, off_ns, last_ns, usual_ns, origin_ns;
+	u32 after;
 	bool keep, cycles;
 	const struct kjoule_transition_limits *want;
 	u32 streak, left;
@@ -87,6 +94,7 @@ static void begin_slice(struct run *r)
 {
 	local_irq_disable();
 	r->off_ns = now_ns();
+	r->after = AFTER;
 }
 
 static void end_slice(struct run *r, u64 now)
@@ -138,14 +146,21 @@ static int one_loop(struct run *r, u64 *now)
 	cycles = read_cycles(r) - cycles;
 	*now = end;
 	r->last_ns = end - start;
+	if (r->usual_ns && IS_LONG(r->last_ns, r->usual_ns) && r->after) {
+		r->after = 0;
+	} else {
+		r->usual_ns = r->last_ns;
+		r->after++;
+	}
 	if (r->keep)
 		tell(r, start, end - start, cycles);
 	return judge(r, end - start, end);
 }
 
+/* A change is to have loops on both sides: not right behind one that took long, which may be it. */
 static bool is_over(const struct run *r, u64 now)
 {
-	return now + r->last_ns - r->off_ns > r->job->slice_ns;
+	return now + r->usual_ns - r->off_ns > r->job->slice_ns && r->after >= AFTER;
 }
 
 /* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */

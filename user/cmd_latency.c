@@ -30,10 +30,10 @@ static const char help[] =
 "      --way fast|limits   how the module requests frequencies: by the driver's fast switch (default, if it has\n"
 "                          one), or by limits, which every driver takes\n"
 "      --at idle|load      leave the other CPUs alone (default), or keep them busy\n"
-"      --related           set the other CPUs to the same frequencies\n"
+"      --related           hold the other CPUs at the lower one of the two frequencies\n"
 "      --adds N            additions in a loop (default: as few as it takes)\n"
 "      --timeout TIME      give up a try after that (default 100ms, or ten times what the driver says)\n"
-"      --slice TIME        interrupts off for no longer at a time (default 600us, at most 1ms)\n"
+"      --slice TIME        interrupts off for no longer at a time (default 900us, at most 1ms)\n"
 "  -o, --output FILE       also keep all that was measured, each loop, as JSON\n"
 "      --plot FILE         a picture of the latencies over the target frequency (.svg, .png), its data beside (.csv)\n"
 "      --plot-series FILE  a picture of the loops around one change\n"
@@ -75,7 +75,7 @@ static const struct option options[] = {
 #define TIMEOUT_NS	100000000ull
 #define TIMEOUT_TIMES	10
 #define TIMEOUT_MOST_NS	10000000000ull
-#define SLICE_NS	600000ull
+#define SLICE_NS	900000ull
 #define SLICE_MOST_NS	1000000ull
 #define REPEATS_LEAST	6
 #define REPEATS_MOST	10000
@@ -318,7 +318,7 @@ static int tell(const struct latency *l)
 int cmd_latency(int argc, char **argv)
 {
 	struct asked a = { .opt = { .repeats = TRANSITION_REPEATS, .slice_ns = SLICE_NS } };
-	struct latency l = { .opt = &a.opt };
+	struct latency l = { .opt = &a.opt, .guard.fd = -1 };
 	struct kjoule_error err = { "" };
 	int ret, code = parse(argc, argv, &a);
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "frequency.h"
 #include "output.h"
+#include "sweep_guard.h"
 #include "transition.h"
 
 /* Loops of a calibration, as in the paper. */
@@ -119,6 +120,8 @@ struct latency_pair {
  * struct latency - a measurement
  * @policy:	of the CPU
  * @state:	the engine's own
+ * @guard:	of limits of sysfs that are changed
+ * @load:	of the other CPUs, NULL: none
  * @way:	how frequencies are requested, in words
  * @irqs_off_ns: the longest time with interrupts off
  * @stopped:	by this signal; 0: it was not
@@ -129,6 +132,8 @@ struct latency {
 	struct kjoule_frequency *frequency;
 	const struct kjoule_policy *policy;
 	void *state;
+	struct sweep_guard guard;
+	struct latency_load *load;
 	char way[64];
 	uint32_t adds;
 	struct latency_frequency f[LATENCY_FREQUENCIES];
@@ -156,5 +161,15 @@ int latency_plot(const struct latency *l, const char *path, struct kjoule_error 
 int latency_plot_series(const struct latency *l, const char *path, struct kjoule_error *err);
 
 void latency_loops_free(struct latency_loops *s);
+
+/** latency_load_start() - keep all other CPUs busy. Return: 0 or -errno with the reason in @err */
+int latency_load_start(struct latency *l, struct kjoule_error *err);
+void latency_load_end(struct latency *l);
+/** latency_others_at() - hold all other policies at @khz, so that they do not keep a common clock up. Return: likewise */
+int latency_others_at(struct latency *l, uint32_t khz, struct kjoule_error *err);
+/** latency_hold_begin() - limits may be changed from now on; a guardian gives them back if this process is killed */
+int latency_hold_begin(struct latency *l, struct kjoule_error *err);
+/** latency_hold_end() - give them back. Return: likewise */
+int latency_hold_end(struct latency *l, struct kjoule_error *err);
 
 #endif /* KJOULE_LATENCY_H */

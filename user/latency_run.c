@@ -337,6 +337,16 @@ static int try_once(struct latency *l, struct latency_pair *p, const struct late
 	return ret ? kjoule_fail(err, -ret, "no memory") : 0;
 }
 
+/* What tries tell together takes as long as a try: not before there may be enough of them. */
+static bool may_be_enough(const struct latency *l, const struct latency_pair *p)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		good += p->tries[i].verdict == TRANSITION_GOOD;
+	return good >= l->opt->repeats || (!good && p->n >= TRANSITION_HOPELESS) || p->n >= 4 * l->opt->repeats;
+}
+
 static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
 {
 	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
@@ -351,17 +361,24 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	p->apart = transition_levels_apart(from, to, NULL);
 	if (p->apart != TRANSITION_APART)
 		return 0;
+	if (l->opt->related) {
+		ret = latency_others_at(l, ask.from_khz < ask.to_khz ? ask.from_khz : ask.to_khz, err);
+		if (ret)
+			return ret;
+	}
 	limits_of(from, to, &ask.from_lo_ns, &ask.from_hi_ns);
 	limits_of(to, from, &ask.to_lo_ns, &ask.to_hi_ns);
 	p->measured = true;
 	while (!ret && !caught) {
 		ret = try_once(l, p, &ask, err);
-		if (!ret)
-			ret = transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
+		if (ret || !may_be_enough(l, p))
+			continue;
+		ret = transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
 		if (!ret && p->result.state != TRANSITION_MORE)
-			break;
+			return 0;
 	}
-	return ret;
+	/* as far as it has come */
+	return ret ? ret : transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
 }
 
 static int measure_pairs(struct latency *l, struct kjoule_error *err)
@@ -398,6 +415,30 @@ static int find_trends(struct latency *l)
 	return ret;
 }
 
+/* What there is to be undone is undone whatever else fails; the first failure is told. */
+static int close_all(struct latency *l, struct kjoule_error *err)
+{
+	struct kjoule_error other = { "" };
+	int ret = l->engine->close(l, err), held = latency_hold_end(l, ret ? &other : err);
+
+	latency_load_end(l);
+	return ret ? ret : held;
+}
+
+static int open_all(struct latency *l, struct kjoule_error *err)
+{
+	struct kjoule_error other;
+	int ret = l->opt->load ? latency_load_start(l, err) : 0;
+
+	if (!ret && l->opt->related)
+		ret = latency_hold_begin(l, err);
+	if (!ret)
+		ret = l->engine->open(l, err);
+	if (ret)
+		close_all(l, &other);
+	return ret;
+}
+
 int latency_run(struct latency *l, struct kjoule_error *err)
 {
 	double since = now_s();
@@ -411,7 +452,7 @@ int latency_run(struct latency *l, struct kjoule_error *err)
 		return ret;
 	caught = 0;
 	watch_signals();
-	ret = l->engine->open(l, err);
+	ret = open_all(l, err);
 	if (ret)
 		return ret;
 	ret = choose_adds(l, err);
@@ -419,7 +460,7 @@ int latency_run(struct latency *l, struct kjoule_error *err)
 		ret = calibrate(l, err);
 	if (!ret)
 		ret = measure_pairs(l, err);
-	closed = l->engine->close(l, &other);
+	closed = close_all(l, &other);
 	l->stopped = caught;
 	l->seconds = now_s() - since;
 	if (!ret && closed)

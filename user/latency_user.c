@@ -5,25 +5,19 @@
  * See latency.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
-#include "cmd.h"
 #include "latency.h"
-#include "sources.h"
-#include "sweep_guard.h"
 
 /* Loops in a row that look like the second frequency, before those that confirm it are counted. */
 #define STREAK		10u
 #define LOOPS_MOST	65536u
 
 struct state {
-	struct sweep_guard guard;
 	cpu_set_t allowed;
 	struct transition_loop *loops;
 	size_t n;
@@ -71,11 +65,7 @@ static int user_close(struct latency *l, struct kjoule_error *err)
 
 	if (!s)
 		return 0;
-	err->text[0] = '\0';
-	ret = kjoule_frequency_restore(l->frequency, err);
-	if (!ret && err->text[0])
-		cmd_warn("%s", err->text);
-	sweep_guard_end(&s->guard);
+	ret = latency_hold_end(l, err);
 	sched_setaffinity(0, sizeof(s->allowed), &s->allowed);
 	free(s->loops);
 	free(s);
@@ -105,7 +95,6 @@ static int user_open(struct latency *l, struct kjoule_error *err)
 
 	if (!s)
 		return kjoule_fail(err, ENOMEM, "no memory");
-	s->guard.fd = -1;
 	l->state = s;
 	s->loops = calloc(LOOPS_MOST, sizeof(*s->loops));
 	if (!s->loops)
@@ -113,7 +102,7 @@ static int user_open(struct latency *l, struct kjoule_error *err)
 	if (!ret && sched_getaffinity(0, sizeof(s->allowed), &s->allowed))
 		ret = kjoule_fail(err, errno, "asking where to run: %s", strerror(errno));
 	if (!ret)
-		ret = sweep_guard_start(&s->guard, l->frequency, err);
+		ret = latency_hold_begin(l, err);
 	if (!ret)
 		ret = stay_on(l->opt->cpu, err);
 	if (ret)
@@ -139,7 +128,7 @@ static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t 
 {
 	struct state *s = l->state;
 	double until;
-	int ret = kjoule_frequency_hold(l->frequency, khz, err);
+	int ret = kjoule_frequency_hold_one(l->frequency, l->policy->number, khz, err);
 
 	if (ret)
 		return ret;
@@ -181,19 +170,22 @@ static int user_attempt(struct latency *l, const struct latency_ask *ask, struct
 	struct state *s = l->state;
 	uint32_t lead = ask->lead + random_below(ask->lead + 1);
 	double asked;
-	int ret = kjoule_frequency_hold(l->frequency, ask->from_khz, err);
+	int ret;
+
+	/* both were held before, by calibration */
+	ret = kjoule_frequency_set(l->frequency, l->policy->number, ask->from_khz);
 
 	if (ret)
-		return ret;
+		return kjoule_fail(err, -ret, "holding policy%u at %u kHz: %s", l->policy->number, ask->from_khz, strerror(-ret));
 	s->n = 0;
 	*to = (struct latency_loops){ 0 };
 	look(s, ask->adds, &from, now_ns() + ask->timeout_ns, UINT32_MAX, false);
 	for (uint32_t i = 0; i <= lead; i++)
 		one_loop(s, ask->adds, true);
 	asked = now_ns();
-	ret = kjoule_frequency_hold(l->frequency, ask->to_khz, err);
+	ret = kjoule_frequency_set(l->frequency, l->policy->number, ask->to_khz);
 	if (ret)
-		return ret;
+		return kjoule_fail(err, -ret, "holding policy%u at %u kHz: %s", l->policy->number, ask->to_khz, strerror(-ret));
 	to->asked_ns = asked;
 	to->request_ns = now_ns() - asked;
 	adds(random_below(ask->adds));

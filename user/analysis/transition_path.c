@@ -18,6 +18,10 @@
 #define GRID_HIGH	2.0
 #define GRID_STEP	0.01
 
+/* Of a piece that is noise: so many strays, and so much between the ends of the sum of residuals, times sqrt(n). */
+#define STRAY_MOST	2
+#define NOISE		2.5
+
 /* Of a median against a mean, and deviations that a piece's level is off by for certain. */
 #define MEDIAN_SD	1.2533
 #define SURELY		3.0
@@ -34,7 +38,10 @@ static struct state state_at(double ns, double sd)
 
 static double likelihood(const struct state *s, double floor, double ns)
 {
-	return fmax(-(ns - s->ns) * (ns - s->ns) * s->narrow - s->wide, floor);
+	double near = -(ns - s->ns) * (ns - s->ns) * s->narrow - s->wide;
+
+	/* no fmax(): this is where the time goes, and there is no NAN */
+	return near > floor ? near : floor;
 }
 
 /* The first two are the pair's. Return: how many */
@@ -65,8 +72,8 @@ static void forward(const struct transition_loop *loops, size_t n, const struct 
 	for (size_t s = 0; s < n_states; s++)
 		score[s] = s == PATH_FROM ? 0 : -PATH_CHANGE;
 	for (size_t i = 0; i < n; i++) {
+		double from_top, ns = loops[i].loop_ns;
 		size_t top = 0;
-		double from_top;
 
 		for (size_t s = 1; s < n_states; s++)
 			if (score[s] > score[top])
@@ -75,7 +82,7 @@ static void forward(const struct transition_loop *loops, size_t n, const struct 
 		from_top = score[top] - PATH_CHANGE;
 		for (size_t s = 0; s < n_states; s++) {
 			moved[i * n_states + s] = i && from_top > score[s];
-			score[s] = fmax(score[s], from_top) + likelihood(&states[s], floor, loops[i].loop_ns);
+			score[s] = (from_top > score[s] ? from_top : score[s]) + likelihood(&states[s], floor, ns);
 		}
 	}
 }
@@ -160,6 +167,44 @@ static void make_pieces(const struct transition_loop *loops, size_t n, const siz
 	}
 }
 
+/* Of a path through the pair's two levels alone: are its loops' residuals no more than noise? */
+static bool is_noise(const struct transition_loop *loops, size_t begin, size_t end, const struct state *s, double floor)
+{
+	double sum = 0, low = 0, high = 0;
+	size_t stray = 0;
+
+	for (size_t i = begin; i < end; i++) {
+		double off = (loops[i].loop_ns - s->ns) / s->sd;
+
+		if (likelihood(s, floor, loops[i].loop_ns) <= floor) {
+			stray++;
+			continue;
+		}
+		sum += off;
+		low = sum < low ? sum : low;
+		high = sum > high ? sum : high;
+	}
+	return stray <= STRAY_MOST && high - low < NOISE * sqrt(end - begin + 1.0);
+}
+
+/*
+ * Most series are at one level, and then at the other, and nothing else. Looking for others takes twenty times as long, and is
+ * done where the residuals of either piece say so: strays, or a sum of them that walks off.
+ */
+static bool is_plain(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states, double floor)
+{
+	size_t begin = 0;
+
+	for (size_t i = 1; i <= n; i++) {
+		if (i < n && path[i] == path[begin])
+			continue;
+		if (!is_noise(loops, begin, i, &states[path[begin]], floor))
+			return false;
+		begin = i;
+	}
+	return true;
+}
+
 int path_find(const struct transition_loop *loops, size_t n, const struct transition_level *from,
 	      const struct transition_level *to, struct path *p)
 {
@@ -173,8 +218,12 @@ int path_find(const struct transition_loop *loops, size_t n, const struct transi
 	*p = (struct path){ .pieces = calloc(n + 2, sizeof(*p->pieces)) };
 	p->floor = -log(STRAY_ONE_IN * STRAY_UP_TO * fmax(from->mean_ns.v, to->mean_ns.v));
 	if (states && best && path && score && room && moved && p->pieces) {
-		forward(loops, n, states, n_states, p->floor, score, moved, best);
-		backward(n, n_states, score, moved, best, path);
+		for (size_t used = PATH_TO + 1;; used = n_states) {
+			forward(loops, n, states, used, p->floor, score, moved, best);
+			backward(n, used, score, moved, best, path);
+			if (used == n_states || is_plain(loops, n, path, states, p->floor))
+				break;
+		}
 		make_pieces(loops, n, path, states, from, to, room, p);
 		ret = 0;
 	}

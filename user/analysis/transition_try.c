@@ -283,8 +283,7 @@ static double usual_gap(const struct work *w)
 		w->room[i] = w->loops[i + 1].start_ns - end_of(&w->loops[i]);
 	if (w->n < 2)
 		return 0;
-	gsl_sort(w->room, 1, w->n - 1);
-	return fmax(gsl_stats_median_from_sorted_data(w->room, 1, w->n - 1), 0);
+	return fmax(gsl_stats_median(w->room, 1, w->n - 1), 0);
 }
 
 static int solve(struct work *w, struct transition_try *t)

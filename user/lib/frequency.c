@@ -375,19 +375,36 @@ static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p
 	return 0;
 }
 
+/* Whoever restores knows what is ours before it is set. */
+static int note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
+{
+	int ret = kjoule_frequency_note(f, p->number, khz, khz);
+
+	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) : hold_policy(f, p, khz, err);
+}
+
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err)
 {
 	int ret = kjoule_frequency_keep(f, err);
 
-	for (size_t i = 0; i < f->n && !ret; i++) {
-		/* before it is set: whoever restores knows what is ours */
-		ret = kjoule_frequency_note(f, f->policies[i].number, khz, khz);
-		if (ret)
-			kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
-		else
-			ret = hold_policy(f, &f->policies[i], khz, err);
-	}
+	for (size_t i = 0; i < f->n && !ret; i++)
+		ret = note_and_hold(f, &f->policies[i], khz, err);
 	return ret;
+}
+
+int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz, struct kjoule_error *err)
+{
+	int ret = kjoule_frequency_keep(f, err);
+
+	for (size_t i = 0; i < f->n && !ret; i++)
+		if (f->policies[i].number == policy)
+			return note_and_hold(f, &f->policies[i], khz, err);
+	return ret ? ret : kjoule_fail(err, ENOENT, "there is no policy%u", policy);
+}
+
+int kjoule_frequency_set(struct kjoule_frequency *f, unsigned int policy, uint32_t khz)
+{
+	return kjoule_frequency_limits(f->sysfs, policy, khz, khz);
 }
 
 int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *err)
@@ -403,7 +420,7 @@ int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *er
 		int one = kjoule_frequency_give_back(f->sysfs, k, &at_khz);
 
 		if (one == FREQUENCY_OTHERS && !ret)
-			kjoule_fail(err, EEXIST, "policy%u has limits now that are neither this sweep's nor those from before, %u to %u kHz: they are left as they are, as somebody else, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
+			kjoule_fail(err, EEXIST, "policy%u has limits now that are neither kjoule's nor those from before, %u to %u kHz: they are left as they are, as somebody else, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
 				    k->number, k->min_khz, k->max_khz, f->sysfs, k->number);
 		if (one < 0)
 			ret = kjoule_fail(err, -one, "policy%u could not be given back its limits of %u to %u kHz: %s; `kjoule sweep --restore` does it when its CPUs are online",

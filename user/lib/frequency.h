@@ -70,6 +70,13 @@ int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struc
  * Limits may have been changed all the same: kjoule_frequency_restore()
  */
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err);
+/** kjoule_frequency_hold_one() - the same for one policy, by its number; -ENOENT: there is none */
+int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz, struct kjoule_error *err);
+/**
+ * kjoule_frequency_set() - only that, of a policy that has been held at @khz before: nothing is written down or looked at
+ * Return: 0 or -errno
+ */
+int kjoule_frequency_set(struct kjoule_frequency *f, unsigned int policy, uint32_t khz);
 /**
  * kjoule_frequency_restore() - as it was before it was held first. Does nothing if nothing was changed
  * @err:	has words also where 0 is returned and somebody else has changed limits meanwhile, which are left alone
