@@ -441,8 +441,8 @@ static void compare_peers(const struct made_change *c, const char *what, double 
 	assert_true(e.n[0] > N / 2);
 	*ours = transition_median(e.ours, e.n[0], room).v / loop;
 	*theirs = e.n[1] ? transition_median(e.quartiles, e.n[1], room).v / loop : INFINITY;
-	printf("%s: off by %.2f loops in the median (%zu tries); the first loop in the quartiles %.2f (%zu), in the mean's interval %.2f (%zu)\n",
-	       what, *ours, e.n[0], *theirs, e.n[1], transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
+	printf("%s: off by %.2f loops in the median (%zu tries); the first loop in the quartiles %.2f (%zu), "
+	       "in the mean's interval %.2f (%zu)\n", what, *ours, e.n[0], *theirs, e.n[1], transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
 }
 
 static void test_nearer_to_the_truth_than_the_paper(void **state)
