@@ -339,10 +339,11 @@ struct transition_trend {
  * Delays of one target from all frequencies are put together by their median, known as well as these agree and no better than
  * TRANSITION_EXACT. With these deviations s_i known, each shape has the parameters that make
  * chi^2 = sum ((y_i - fit_i) / s_i)^2 least, and the best shape has the least BIC = chi^2 + k ln n (Schwarz), with
- * k = 1 flat, 2 linear, 3 m - 2 for m levels and where they begin, which counts twice as the best place is searched for (Zhang
- * and Siegmund, Biometrics 63, 2007); the best places are found among all (dynamic programming), with up to n / 2 levels. One that is contained in another (flat in all, two levels in more) is chosen unless the other is better by
- * TRANSITION_BETTER. A shape that is left with a chi^2 that good data exceed in one
- * of 1,000 cases is none of these. Whatever the test says, delays within TRANSITION_FLAT_WITHIN of their mean are flat.
+ * k = 1 flat, 2 linear, 3 m - 2 for m levels and where they begin, which counts twice as the best place is searched for
+ * (Zhang and Siegmund, Biometrics 63, 2007); the best places are found among all (dynamic programming), with up to n / 2
+ * levels. One that is contained in another (flat in all, two levels in more) is chosen unless the other is better by
+ * TRANSITION_BETTER. A shape that is left with a chi^2 that good data exceed in one of 1,000 cases is none of these.
+ * Whatever the test says, delays within TRANSITION_FLAT_WITHIN of their mean are flat.
  *
  * Points without a value (NAN) are passed over.
  * Return: 0 or -ENOMEM

@@ -317,6 +317,34 @@ static void test_failure_has_a_reason_and_no_number(void **state)
 	assert_int_equal(p.tries, p.verdicts[TRANSITION_GOOD] ? TRANSITION_TRIES_MOST : N);
 }
 
+/* A few good ones among all that were tried are no answer either. */
+static void test_few_good_tries_are_a_failure(void **state)
+{
+	struct transition_try tries[TRANSITION_TRIES_MOST];
+	struct transition_level from, to;
+	struct transition_pair p;
+	uint64_t seed = 5;
+
+	(void)state;
+	made_level(&made_fast, made_fast.from, &seed, &from);
+	made_level(&made_fast, made_fast.to, &seed, &to);
+	made_tries(&made_fast, &from, &to, &seed, tries, NULL, TRANSITION_TRIES_MOST);
+	for (size_t i = 0; i < TRANSITION_TRIES_MOST; i++)
+		if (i % 6)
+			tries[i].verdict = i % 6 < 4 ? TRANSITION_HIDDEN : TRANSITION_NEVER;
+	assert_int_equal(transition_pair(tries, TRANSITION_TRIES_MOST - 1, 0, NULL, &p), 0);
+	assert_int_equal(p.state, TRANSITION_MORE);
+	assert_int_equal(transition_pair(tries, TRANSITION_TRIES_MOST, 0, NULL, &p), 0);
+	assert_int_equal(p.state, TRANSITION_FAILED);
+	assert_int_equal(p.why, TRANSITION_HIDDEN);
+	assert_int_equal(p.verdicts[TRANSITION_GOOD], 21);
+	assert_true(isnan(p.first_ns.v) && isnan(p.last_ns.v) && isnan(p.settled_ns.v) && isnan(p.pause_ns.v));
+	/* but enough for whoever asks for no more */
+	assert_int_equal(transition_pair(tries, TRANSITION_TRIES_MOST, 21, NULL, &p), 0);
+	assert_int_equal(p.state, TRANSITION_KNOWN);
+	assert_int_equal(p.why, TRANSITION_GOOD);
+}
+
 static void test_no_tries_ask_for_more(void **state)
 {
 	struct transition_pair p;
@@ -413,8 +441,8 @@ static void compare_peers(const struct made_change *c, const char *what, double 
 	assert_true(e.n[0] > N / 2);
 	*ours = transition_median(e.ours, e.n[0], room).v / loop;
 	*theirs = e.n[1] ? transition_median(e.quartiles, e.n[1], room).v / loop : INFINITY;
-	printf("%s: off by %.2f loops in the median (%zu tries); the first loop in the quartiles %.2f (%zu), in the mean's interval %.2f (%zu)\n",
-	       what, *ours, e.n[0], *theirs, e.n[1], transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
+	printf("%s: off by %.2f loops in the median (%zu tries); the first loop in the quartiles %.2f (%zu), "
+	       "in the mean's interval %.2f (%zu)\n", what, *ours, e.n[0], *theirs, e.n[1], transition_median(e.interval, e.n[2], room).v / loop, e.n[2]);
 }
 
 static void test_nearer_to_the_truth_than_the_paper(void **state)
@@ -450,6 +478,7 @@ int main(void)
 		cmocka_unit_test(test_loops_in_step_with_the_request_are_not_trusted),
 		cmocka_unit_test(test_disturbed_tries_do_not_pass),
 		cmocka_unit_test(test_failure_has_a_reason_and_no_number),
+		cmocka_unit_test(test_few_good_tries_are_a_failure),
 		cmocka_unit_test(test_no_tries_ask_for_more),
 		cmocka_unit_test(test_median_has_the_ranks_of_the_tables),
 		cmocka_unit_test(test_nearer_to_the_truth_than_the_paper),

@@ -226,7 +226,7 @@ static void test_too_few_are_not_told(void **state)
 	struct transition_trend t;
 
 	(void)state;
-	for (m.n = 1; m.n <= 5; m.n++) {
+	for (m.n = 2; m.n <= 5; m.n++) {
 		t = trend_of(&m, true, 1);
 		assert_int_equal(t.shape, TRANSITION_UNTOLD);
 		assert_int_equal(t.targets, m.n - 1);
@@ -253,6 +253,7 @@ static void test_no_spread_at_all(void **state)
 		assert_int_equal(transition_trend(points, 10, true, &t), 0);
 		assert_int_equal(t.shape, TRANSITION_FLAT);
 		assert_float_equal(t.mean_ns.v, ns, 1e-9);
+		assert_true(isfinite(t.chi2) && isfinite(t.better) && isfinite(t.bic[TRANSITION_FLAT]));
 	}
 }
 
