@@ -18,9 +18,12 @@
 #define GRID_HIGH	2.0
 #define GRID_STEP	0.01
 
-/* Of a piece that is noise: so many strays, and so much between the ends of the sum of residuals, times sqrt(n). */
-#define STRAY_MOST	2
-#define NOISE		2.5
+/*
+ * Of a piece that is noise: strays in a row (a level of its own has three loops at least), and what is between the ends of
+ * the sum of residuals, times sqrt(n): that of a walk at random is above 3 in one of a hundred.
+ */
+#define STRAY_ROW	2
+#define NOISE		3.0
 
 /* Of a median against a mean, and deviations that a piece's level is off by for certain. */
 #define MEDIAN_SD	1.2533
@@ -171,20 +174,21 @@ static void make_pieces(const struct transition_loop *loops, size_t n, const siz
 static bool is_noise(const struct transition_loop *loops, size_t begin, size_t end, const struct state *s, double floor)
 {
 	double sum = 0, low = 0, high = 0;
-	size_t stray = 0;
+	size_t row = 0;
 
 	for (size_t i = begin; i < end; i++) {
 		double off = (loops[i].loop_ns - s->ns) / s->sd;
 
-		if (likelihood(s, floor, loops[i].loop_ns) <= floor) {
-			stray++;
+		row = likelihood(s, floor, loops[i].loop_ns) <= floor ? row + 1 : 0;
+		if (row > STRAY_ROW)
+			return false;
+		if (row)
 			continue;
-		}
 		sum += off;
 		low = sum < low ? sum : low;
 		high = sum > high ? sum : high;
 	}
-	return stray <= STRAY_MOST && high - low < NOISE * sqrt(end - begin + 1.0);
+	return high - low < NOISE * sqrt(end - begin + 1.0);
 }
 
 /*
