@@ -76,10 +76,12 @@ struct latency;
  * @open:	be ready; @l->policy is known
  * @calibrate:	loops at @khz, @wait_ns after it was requested
  * @attempt:	loops around a change
+ * @beside:	an attempt does not mind what this process does on other CPUs meanwhile
  * @close:	all is as it was before. Return: 0 or -errno: it is not
  */
 struct latency_engine {
 	const char *name;
+	bool beside;
 	int (*open)(struct latency *l, struct kjoule_error *err);
 	int (*calibrate)(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, uint64_t wait_ns,
 			 struct latency_loops *to, struct kjoule_error *err);
@@ -165,6 +167,8 @@ void latency_loops_free(struct latency_loops *s);
 /** latency_load_start() - keep all other CPUs busy. Return: 0 or -errno with the reason in @err */
 int latency_load_start(struct latency *l, struct kjoule_error *err);
 void latency_load_end(struct latency *l);
+/** latency_keep_away() - run on other CPUs than the one that is measured, if there are any */
+void latency_keep_away(const struct latency *l);
 /** latency_others_at() - hold all other policies at @khz, so that they do not keep a common clock up. Return: likewise */
 int latency_others_at(struct latency *l, uint32_t khz, struct kjoule_error *err);
 /** latency_hold_begin() - limits may be changed from now on; a guardian gives them back if this process is killed */

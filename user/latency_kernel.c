@@ -118,6 +118,7 @@ static int kernel_open(struct latency *l, struct kjoule_error *err)
 		kernel_close(l, &other);
 		return ret;
 	}
+	latency_keep_away(l);
 	snprintf(l->way, sizeof(l->way), "%s", s->probe.way == KJOULE_TRANSITION_WAY_FAST ?
 		 "the driver's fast switch, interrupts off" : "limits of freq QoS");
 	return 0;
@@ -167,5 +168,5 @@ static int kernel_attempt(struct latency *l, const struct latency_ask *ask, stru
 }
 
 const struct latency_engine latency_kernel = {
-	.name = "kernel", .open = kernel_open, .calibrate = kernel_calibrate, .attempt = kernel_attempt,
+	.name = "kernel", .beside = true, .open = kernel_open, .calibrate = kernel_calibrate, .attempt = kernel_attempt,
 	.close = kernel_close };

@@ -84,6 +84,17 @@ void latency_load_end(struct latency *l)
 	l->load = NULL;
 }
 
+void latency_keep_away(const struct latency *l)
+{
+	cpu_set_t cpus;
+
+	if (sched_getaffinity(0, sizeof(cpus), &cpus) || l->opt->cpu >= CPU_SETSIZE)
+		return;
+	CPU_CLR(l->opt->cpu, &cpus);
+	if (CPU_COUNT(&cpus))
+		sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
 int latency_hold_begin(struct latency *l, struct kjoule_error *err)
 {
 	return l->guard.fd >= 0 ? 0 : sweep_guard_start(&l->guard, l->frequency, err);

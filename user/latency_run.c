@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,33 +319,80 @@ static int keep(struct latency_pair *p, struct latency_loops *s, const struct tr
 	return 0;
 }
 
-static int try_once(struct latency *l, struct latency_pair *p, const struct latency_ask *ask, struct kjoule_error *err)
+static int look_at(struct latency *l, struct latency_pair *p, struct latency_loops *s, struct kjoule_error *err)
 {
-	struct latency_loops s = { 0 };
-	struct transition_series series;
+	const struct transition_series series = { s->list, s->n, s->request_ns };
 	struct transition_try t;
-	int ret = l->engine->attempt(l, ask, &s, err);
+	int ret = transition_try(&series, &l->f[p->from].level, &l->f[p->to].level, &t);
 
-	if (ret)
-		return ret;
-	if (s.irqs_off_ns > l->irqs_off_ns)
-		l->irqs_off_ns = s.irqs_off_ns;
-	series = (struct transition_series){ s.list, s.n, s.request_ns };
-	ret = transition_try(&series, &l->f[p->from].level, &l->f[p->to].level, &t);
+	if (s->irqs_off_ns > l->irqs_off_ns)
+		l->irqs_off_ns = s->irqs_off_ns;
 	if (!ret)
-		ret = keep(p, &s, &t);
-	latency_loops_free(&s);
+		ret = keep(p, s, &t);
+	latency_loops_free(s);
 	return ret ? kjoule_fail(err, -ret, "no memory") : 0;
 }
 
-/* What tries tell together takes as long as a try: not before there may be enough of them. */
-static bool may_be_enough(const struct latency *l, const struct latency_pair *p)
+/* A try under way while the one before it is looked at. */
+struct flight {
+	struct latency *l;
+	const struct latency_ask *ask;
+	pthread_t thread;
+	struct latency_loops loops;
+	struct kjoule_error err;
+	int ret;
+};
+
+static void *fly(void *arg)
+{
+	struct flight *f = arg;
+
+	f->ret = f->l->engine->attempt(f->l, f->ask, &f->loops, &f->err);
+	return NULL;
+}
+
+/* Have another try while this one is looked at, if it will be needed whatever comes out. */
+static int look_and_try(struct latency *l, struct latency_pair *p, const struct latency_ask *ask, struct latency_loops *s,
+			bool another, struct kjoule_error *err)
+{
+	struct flight f = { .l = l, .ask = ask };
+	int ret;
+
+	another = another && !pthread_create(&f.thread, NULL, fly, &f);
+	ret = look_at(l, p, s, err);
+	if (!another)
+		return ret;
+	pthread_join(f.thread, NULL);
+	*s = f.loops;
+	if (!ret && f.ret)
+		ret = kjoule_fail(err, -f.ret, "%s", f.err.text);
+	return ret;
+}
+
+static size_t count_good(const struct latency_pair *p)
 {
 	size_t good = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		good += p->tries[i].verdict == TRANSITION_GOOD;
+	return good;
+}
+
+/* What tries tell together takes as long as a try: not before there may be enough of them. */
+static bool may_be_enough(const struct latency *l, const struct latency_pair *p)
+{
+	size_t good = count_good(p);
+
 	return good >= l->opt->repeats || (!good && p->n >= TRANSITION_HOPELESS) || p->n >= 4 * l->opt->repeats;
+}
+
+/* Will there have to be another try after the one that is to be looked at? */
+static bool needs_another(const struct latency *l, const struct latency_pair *p)
+{
+	size_t good = count_good(p);
+
+	return l->engine->beside && good + 1 < l->opt->repeats && (good || p->n + 1 < TRANSITION_HOPELESS) &&
+	       p->n + 1 < 4 * l->opt->repeats;
 }
 
 static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
@@ -354,6 +402,7 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 		.adds = l->adds, .from_khz = l->f[p->from].khz, .to_khz = l->f[p->to].khz, .lead = LATENCY_LEAD,
 		.loops = LOOPS_MOST, .confirm = TRANSITION_CONFIRM, .timeout_ns = l->opt->timeout_ns,
 		.slice_ns = l->opt->slice_ns };
+	struct latency_loops s = { 0 };
 	int ret = 0;
 
 	if (l->f[p->from].why || l->f[p->to].why)
@@ -370,13 +419,20 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	limits_of(to, from, &ask.to_lo_ns, &ask.to_hi_ns);
 	p->measured = true;
 	while (!ret && !caught) {
-		ret = try_once(l, p, &ask, err);
+		if (!s.list)
+			ret = l->engine->attempt(l, &ask, &s, err);
+		if (!ret)
+			ret = look_and_try(l, p, &ask, &s, needs_another(l, p), err);
 		if (ret || !may_be_enough(l, p))
 			continue;
 		ret = transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
 		if (!ret && p->result.state != TRANSITION_MORE)
 			return 0;
 	}
+	/* one that was under way counts like any other */
+	if (!ret && s.list)
+		ret = look_at(l, p, &s, err);
+	latency_loops_free(&s);
 	/* as far as it has come */
 	return ret ? ret : transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
 }

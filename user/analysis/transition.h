@@ -256,7 +256,7 @@ struct transition_pair {
  *
  * Pauses are alike, and what disturbs is not: one that is off by more than TRANSITION_GAP_MOST loops from where most of
  * them are, or is an outlier among those that are left (outliers_find()), is an SMI or a preemption, or one has hidden the pause:
- * its try is no good, as the change may be anywhere in such a loop. If no third of them are near each other, none is good.
+ * its try is no good, as the change may be anywhere in such a loop. Unless a half of them are near each other none is good.
  *
  * The interval of a median is that of the order statistics: of n values, the r-th and the (n + 1 - r)-th with
  * the largest r for which 2 P(B(n, 1/2) < r) <= 5 %, 10 of 31, whatever they are distributed like. A value is only

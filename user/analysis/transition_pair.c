@@ -59,7 +59,7 @@ static double pause_sd(const struct transition_try *t)
 }
 
 /* A crowd of pauses has such a part of all, or it is one by chance. */
-#define CROWD_LEAST	(1.0 / 3)
+#define CROWD_LEAST	0.5
 
 /*
  * What most pauses are near: the median of those in the span of @width that has the most, of several the lowest. What disturbs
