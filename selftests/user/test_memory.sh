@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 600
+# timeout: 900
 #
 # The unit tests once more under the sanitizers and under valgrind.
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
