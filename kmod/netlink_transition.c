@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations of probes of frequency changes (transition.c), and of what is restored when a socket is closed
- * (restore.c). Who made a probe is the only one to use it.
+ * The operations of probes of frequency changes (transition.c), and of what is restored when a
+ * socket is closed (restore.c). Who made a probe is the only one to use it.
  */
 #include <linux/cpufreq.h>
 #include <linux/cpumask.h>
@@ -17,7 +17,7 @@
 
 /* A message with loops, whatever the reader's buffer is. */
 #define LOOPS_A_MESSAGE		1500U
-#define LOOPS_ROOM		(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
+#define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
 static u32 get_u32(const struct genl_info *info, int type)
 {
@@ -299,7 +299,8 @@ static int put_loops(struct sk_buff *skb, const struct netlink_callback *cb,
  * @skb:	the answer
  * @cb:		of the dump; args[1] is the loop to go on with
  *
- * A job that is begun meanwhile, by another thread of the same socket, replaces them: there is less to come then.
+ * A job that is begun meanwhile, by another thread of the same socket, replaces them: there is
+ * less to come then.
  *
  * Context: process.
  * Return: length, or 0 at the end.
@@ -374,6 +375,6 @@ int kjoule_restore_now_doit(struct sk_buff *skb, struct genl_info *info)
 	int err = owner ? kjoule_restore_owned(owner) : -ENOMEM;
 
 	if (err)
-		kjoule_netlink_refuse(info, "not all files could be written; the kernel's log names them");
+		kjoule_netlink_refuse(info, "not all could be written, see the kernel's log");
 	return err;
 }

@@ -164,7 +164,8 @@ static int restore(u64 owner, bool any)
  * @owner:	whose
  *
  * Context: process, sleeps; none of the core's locks is held, and none that the files' owners take.
- * Return: 0, or the first error; the others are written all the same, and the log names what was not.
+ * Return: 0, or the first error; the others are written all the same, and the log names what was
+ * not.
  */
 int kjoule_restore_owned(u64 owner)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes of frequency changes: which there are, and whose, one a policy. What a probe is asked to do is
- * done by a thread of its own, bound to the CPU, before all else that is scheduled
+ * Probes of frequency changes: which there are, and whose, one a policy. What a probe is asked to
+ * do is done by a thread of its own, bound to the CPU, before all else that is scheduled
  * there; one who asks waits for it. Called by netlink_transition.c.
  *
  * A probe of the way "limits" has requests of freq QoS while it does something, and so cpufreq's
@@ -19,7 +19,8 @@
 
 #include "transition.h"
 
-static DEFINE_MUTEX(probes_lock);	/* cpufreq's are taken outside of it: its governor looks for probes */
+/* cpufreq's are taken outside of it: its governor looks for probes */
+static DEFINE_MUTEX(probes_lock);
 static LIST_HEAD(probes);
 static u32 last_id;
 
@@ -64,7 +65,7 @@ static int check_policy(struct cpufreq_policy *policy, u32 way, const char **why
 	if (way == KJOULE_TRANSITION_WAY_LIMITS)
 		return 0;
 	if (!policy->fast_switch_possible || switches_otherwise()) {
-		*why = "the frequency driver can not switch with interrupts off; use the way limits";
+		*why = "the driver can not switch with interrupts off; use the way limits";
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -128,7 +129,8 @@ static bool is_taken(unsigned int cpu)
 
 	lockdep_assert_held(&probes_lock);
 	list_for_each_entry(t, &probes, node)
-		taken |= t->cpu == cpu || (policy && cpumask_test_cpu(t->cpu, policy->related_cpus));
+		taken |= t->cpu == cpu ||
+			 (policy && cpumask_test_cpu(t->cpu, policy->related_cpus));
 	if (policy)
 		cpufreq_cpu_put(policy);
 	return taken;
@@ -142,8 +144,8 @@ static bool is_taken(unsigned int cpu)
  * @why:	set to the reason of a refusal
  *
  * Context: process, sleeps.
- * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP (a driver that
- * can not switch fast), -EBUSY (the policy has one), -ENOMEM.
+ * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP
+ * (a driver that can not switch fast), -EBUSY (the policy has one), -ENOMEM.
  */
 struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why)
@@ -295,7 +297,7 @@ static int check_khz(const struct cpufreq_policy *policy, u32 khz, const char **
 {
 	if (khz >= policy->min && khz <= policy->max)
 		return 0;
-	*why = "the frequency is outside of the policy's limits as they are (scaling_min_freq, scaling_max_freq, or somebody's request)";
+	*why = "the frequency is outside of the policy's limits, or somebody holds it elsewhere";
 	return -ERANGE;
 }
 
@@ -308,7 +310,7 @@ static int check_job(const struct kjoule_transition_job *job, const char **why)
 	if (!job->loops || job->loops > KJOULE_TRANSITION_LOOPS_MOST ||
 	    job->lead > KJOULE_TRANSITION_LOOPS_MOST / 4 ||
 	    (job->measure && job->loops > KJOULE_TRANSITION_LOOPS_MOST / 2)) {
-		*why = "no loops, or too many: 65536 may be timed, a half of them after a request and a quarter before";
+		*why = "1 to 65536 loops may be timed, half of them after a request";
 		return -EINVAL;
 	}
 	if (!job->slice_ns || job->slice_ns > KJOULE_TRANSITION_SLICE_NS) {
@@ -352,7 +354,7 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 	job->count = t->n;
 	switch (t->err) {
 	case -EPERM:
-		*why = "the policy's governor is not \"kjoule\", or was changed meanwhile; write it to scaling_governor";
+		*why = "the policy's governor is not \"kjoule\", or was changed meanwhile";
 		break;
 	case -ENODEV:
 		*why = "the CPU is not online any more";
@@ -426,9 +428,9 @@ int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
  * The times of the loops are @t->loops afterwards, under @t->lock.
  *
  * Context: process, sleeps for as long as it takes.
- * Return: 0 (see @job->outcome), -EINVAL, -ERANGE (outside of the policy's limits), -EPERM (another governor),
- * -ENODEV (the CPU is away), -EDOM (a loop takes too long), -ECANCELED (the probe was ended), or what freq QoS
- * says.
+ * Return: 0 (see @job->outcome), -EINVAL, -ERANGE (outside of the policy's limits), -EPERM
+ * (another governor), -ENODEV (the CPU is away), -EDOM (a loop takes too long), -ECANCELED (the
+ * probe was ended), or what freq QoS says.
  */
 int kjoule_transition_do(struct kjoule_transition *t, struct kjoule_transition_job *job,
 			 const char **why)

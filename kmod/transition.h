@@ -81,7 +81,8 @@ struct kjoule_transition_job {
  * @way:	how frequencies are requested
  * @lock:	one job at a time, and its loops
  * @ending:	whatever it does is to come to an end
- * @governed:	our governor is the policy's: fast switching is ours to do. Asked where interrupts are off
+ * @governed:	our governor is the policy's: fast switching is ours to do. Asked where interrupts
+ *		are off
  * @worker:	bound to @cpu
  * @work:	the job that it does
  * @job:	likewise

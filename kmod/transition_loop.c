@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread, the
- * timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
+ * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread,
+ * the timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
  * nothing is known of that time but how long it was: it shows in the loops' starts.
  *
- *	lead			at least so many loops at the first frequency, at random up to twice as many: the
- *				request is to come at any time of whatever grid the hardware has
- *	request			the last thing before it, and the first after it, are a loop; with way "fast" there
- *				is nothing else in this slice before
- *	loops			until the change was seen and as many as were asked for have confirmed it, or
- *				until the time is up
+ *	lead			at least so many loops at the first frequency, at random up to
+ *				twice as many: the request is to come at any time of whatever
+ *				grid the hardware has
+ *	request			the last thing before it, and the first after it, are a loop; with
+ *				way "fast" there is nothing else in this slice before
+ *	loops			until the change was seen and as many as were asked for have
+ *				confirmed it, or until the time is up
  *
  * Of what the change looks like no more is known here than what a loop takes at either
  * frequency, in order not to go on for ever: STREAK loops in a row that look like the second one.
@@ -268,7 +269,7 @@ static int time_loops(struct run *r)
 	return ret > 0 || ret == -ETIME ? 0 : ret;
 }
 
-/* Starts are from the request on; those before it are told from it as well, once it is known when it was. */
+/* Starts are from the request on, of loops before it as well, once it is known when it was. */
 static void move_origin(struct run *r, u64 origin)
 {
 	struct kjoule_transition *t = r->t;
@@ -306,7 +307,7 @@ static int follow_change(struct run *r)
 		return ret;
 	}
 	move_origin(r, job->asked_ns);
-	/* loops begin at any place against what takes equally long each time, or a change always is at the same one of a loop */
+	/* what takes equally long each time is not to fall at the same place of a loop each time */
 	adds(get_random_u32() % r->job->adds);
 	r->left = job->loops;
 	r->want = &job->to;
@@ -344,8 +345,9 @@ static int measure(struct run *r)
  * @job:	what to do, and what became of it
  *
  * Context: process, the probe's thread on its CPU.
- * Return: 0, -EPERM (the governor is another one), -ENODEV (the thread is on another CPU), -EDOM (a loop takes
- * too long), -ECANCELED (the probe ends), -EIO (the driver refuses), or -errno of freq QoS.
+ * Return: 0, -EPERM (the governor is another one), -ENODEV (the thread is on another CPU), -EDOM
+ * (a loop takes too long), -ECANCELED (the probe ends), -EIO (the driver refuses), or -errno of
+ * freq QoS.
  */
 int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job)
 {
