@@ -3,6 +3,7 @@
  * The operations of probes of frequency changes (transition.c), and of what is restored when a
  * socket is closed (restore.c). Who made a probe is the only one to use it.
  */
+#include <linux/capability.h>
 #include <linux/cpufreq.h>
 #include <linux/cpumask.h>
 #include <linux/netlink.h>
@@ -147,6 +148,11 @@ int kjoule_transition_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!info->attrs[KJOULE_A_TRANSITION_CPU]) {
 		kjoule_netlink_refuse(info, "the CPU is missing");
 		return -EINVAL;
+	}
+	/* a thread before all others, interrupts off, and a frequency that all have to live with */
+	if (!netlink_capable(skb, CAP_SYS_NICE) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
+		kjoule_netlink_refuse(info, "CAP_SYS_NICE is needed besides");
+		return -EPERM;
 	}
 	owner = kjoule_port_owner(skb);
 	if (!owner)

@@ -13,7 +13,9 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
+#include "compat/compat.h"
 #include "restore.h"
 
 /**
@@ -32,15 +34,41 @@ struct entry {
 
 static DEFINE_MUTEX(entries_lock);	/* none is taken under it, nothing is written under it */
 static LIST_HEAD(entries);
+static LIST_HEAD(waiting);		/* for their policy's CPUs */
+
+static void write_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(again, write_again);
+#define AGAIN	HZ
+
+/* .../cpufreq/policyN/NAME: nothing else is anybody's to have written later. */
+static bool is_of_policy(const struct file *file)
+{
+	struct dentry *policy = dget_parent(file->f_path.dentry), *cpufreq = dget_parent(policy);
+	bool is = !strncmp(policy->d_name.name, "policy", 6) &&
+		  !strcmp(cpufreq->d_name.name, "cpufreq");
+
+	dput(cpufreq);
+	dput(policy);
+	return is;
+}
+
+/* It is written with its opener's rights, which the caller has to have as well. */
+static bool has_rights_of(const struct cred *opener)
+{
+	return uid_eq(opener->euid, current_euid()) &&
+	       cap_issubset(opener->cap_effective, current_cred()->cap_effective);
+}
 
 static const char *unfit(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	if (inode->i_sb->s_magic != SYSFS_MAGIC || !S_ISREG(inode->i_mode))
-		return "the descriptor is not of a file in sysfs";
+	if (inode->i_sb->s_magic != SYSFS_MAGIC || !S_ISREG(inode->i_mode) || !is_of_policy(file))
+		return "the descriptor is not of a file of a cpufreq policy in sysfs";
 	if (!(file->f_mode & FMODE_WRITE))
 		return "the descriptor is not open for writing";
+	if (!has_rights_of(file->f_cred))
+		return "the file was opened by somebody with other rights";
 	return NULL;
 }
 
@@ -124,9 +152,42 @@ static int write_back(struct entry *e)
 	revert_creds(own);
 	if (put >= 0)
 		return 0;
-	pr_notice("kjoule: %pd2 could not be set back to \"%s\" (error %zd)\n",
-		  e->file->f_path.dentry, e->text, -put);
+	if (put != -EBUSY)
+		pr_notice_ratelimited("kjoule: %pd2 is not what it was, \"%*pE\" (error %zd)\n",
+				      e->file->f_path.dentry, (int)strlen(e->text), e->text, -put);
 	return put;
+}
+
+/* Policies of which all CPUs are away take no governor; when these are back they do. */
+static void keep_for_later(struct entry *e)
+{
+	mutex_lock(&entries_lock);
+	list_add_tail(&e->node, &waiting);
+	mutex_unlock(&entries_lock);
+	queue_delayed_work(system_dfl_wq, &again, AGAIN);
+}
+
+static void free_entry(struct entry *e)
+{
+	fput(e->file);
+	kfree(e);
+}
+
+static void write_again(struct work_struct *work)
+{
+	struct entry *e, *next;
+	LIST_HEAD(some);
+
+	mutex_lock(&entries_lock);
+	list_splice_init(&waiting, &some);
+	mutex_unlock(&entries_lock);
+	list_for_each_entry_safe(e, next, &some, node) {
+		list_del(&e->node);
+		if (write_back(e) == -EBUSY)
+			keep_for_later(e);
+		else
+			free_entry(e);
+	}
 }
 
 static struct entry *take_one(u64 owner, bool any)
@@ -153,8 +214,10 @@ static int restore(u64 owner, bool any)
 	while ((e = take_one(owner, any))) {
 		err = write_back(e);
 		ret = ret ?: err;
-		fput(e->file);
-		kfree(e);
+		if (err == -EBUSY && !any)
+			keep_for_later(e);
+		else
+			free_entry(e);
 	}
 	return ret;
 }
@@ -164,7 +227,8 @@ static int restore(u64 owner, bool any)
  * @owner:	whose
  *
  * Context: process, sleeps; none of the core's locks is held, and none that the files' owners take.
- * Return: 0, or the first error; the others are written all the same, and the log names what was
+ * Return: 0, or the first error; the others are written all the same. -EBUSY: a policy's CPUs are
+ * away, and it is written when they are back; of other errors the log names what was
  * not.
  */
 int kjoule_restore_owned(u64 owner)
@@ -179,5 +243,15 @@ int kjoule_restore_owned(u64 owner)
  */
 void kjoule_restore_exit(void)
 {
+	struct entry *e, *next;
+
 	restore(0, true);
+	cancel_delayed_work_sync(&again);
+	/* a policy that is still away is somebody else's to set right: the log says which */
+	list_for_each_entry_safe(e, next, &waiting, node) {
+		if (write_back(e))
+			pr_notice("kjoule: %pd2 is left as it is\n", e->file->f_path.dentry);
+		list_del(&e->node);
+		free_entry(e);
+	}
 }

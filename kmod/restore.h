@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is written back into files of sysfs when its owner goes: governors and limits that a
- * measurement changes are as they were before, however it ends.
+ * What is written back into files of cpufreq policies when its owner goes: governors and limits
+ * that a measurement changes are as they were before, however it ends.
  */
 #ifndef KJOULE_RESTORE_H
 #define KJOULE_RESTORE_H

@@ -17,6 +17,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "compat/compat.h"
 #include "transition.h"
 
 /* cpufreq's are taken outside of it: its governor looks for probes */
@@ -29,6 +30,7 @@ static void do_work(struct kthread_work *work)
 	struct kjoule_transition *t = container_of(work, struct kjoule_transition, work);
 
 	t->err = kjoule_transition_run(t, t->job);
+	complete(&t->done);
 }
 
 static void free_probe(struct kref *ref)
@@ -52,19 +54,27 @@ void kjoule_transition_put(struct kjoule_transition *t)
 	kref_put(&t->ref, free_probe);
 }
 
-/* Drivers that are known to switch fast, but not by what cpufreq_driver_fast_switch() calls. */
-static bool switches_otherwise(void)
+/**
+ * kjoule_transition_can_switch() - can the driver do what cpufreq_driver_fast_switch() asks of it?
+ * @policy:	the policy
+ *
+ * Older versions of amd-pstate say that they switch fast, and have no function for it.
+ *
+ * Context: process.
+ * Return: false if not.
+ */
+bool kjoule_transition_can_switch(const struct cpufreq_policy *policy)
 {
 	const char *driver = cpufreq_get_current_driver();
 
-	return driver && !strncmp(driver, "amd", 3);
+	return policy->fast_switch_possible && driver && strncmp(driver, "amd", 3);
 }
 
 static int check_policy(struct cpufreq_policy *policy, u32 way, const char **why)
 {
 	if (way == KJOULE_TRANSITION_WAY_LIMITS)
 		return 0;
-	if (!policy->fast_switch_possible || switches_otherwise()) {
+	if (!kjoule_transition_can_switch(policy)) {
 		*why = "the driver can not switch with interrupts off; use the way limits";
 		return -EOPNOTSUPP;
 	}
@@ -103,10 +113,12 @@ static struct kjoule_transition *alloc_probe(unsigned int cpu)
 	t->loops = kvcalloc(KJOULE_TRANSITION_LOOPS_MOST, sizeof(*t->loops), GFP_KERNEL_ACCOUNT);
 	if (!t->loops)
 		goto err_free;
-	t->worker = kthread_create_worker_on_cpu(cpu, 0, "kjoule-transit");
+	t->worker = kthread_run_worker_on_cpu(cpu, 0, "kjoule-transit");
 	if (IS_ERR(t->worker))
 		goto err_loops;
-	sched_set_fifo(t->worker->task);
+	/* below interrupts' threads: it would keep these waiting */
+	sched_set_fifo_low(t->worker->task);
+	init_completion(&t->done);
 	kthread_init_work(&t->work, do_work);
 	kref_init(&t->ref);
 	mutex_init(&t->lock);
@@ -172,6 +184,8 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 	kref_get(&t->ref);
 	list_add_tail(&t->node, &probes);
 	mutex_unlock(&probes_lock);
+	/* a governor of ours that has lost its probe takes this one */
+	cpufreq_update_policy(cpu);
 	return t;
 }
 
@@ -328,11 +342,16 @@ static int check_job(const struct kjoule_transition_job *job, const char **why)
 	return 0;
 }
 
-/* Somebody who is killed waits no longer than it takes to notice. */
+/* Somebody who is killed waits no longer than a slice. */
 static void do_and_wait(struct kjoule_transition *t)
 {
+	reinit_completion(&t->done);
+	WRITE_ONCE(t->cancel, false);
 	kthread_queue_work(t->worker, &t->work);
-	kthread_flush_work(&t->work);
+	if (wait_for_completion_killable(&t->done)) {
+		WRITE_ONCE(t->cancel, true);
+		wait_for_completion(&t->done);
+	}
 }
 
 static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job, const char **why)
@@ -347,6 +366,10 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 		*why = "the probe was ended";
 		return -ECANCELED;
 	}
+	if (job->measure && !job->lead) {
+		*why = "there is to be a loop before the request at least";
+		return -EINVAL;
+	}
 	t->job = job;
 	t->n = 0;
 	do_and_wait(t);
@@ -357,7 +380,7 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 		*why = "the policy's governor is not \"kjoule\", or was changed meanwhile";
 		break;
 	case -ENODEV:
-		*why = "the CPU is not online any more";
+		*why = "the CPU is not online, or was away meanwhile: make another probe";
 		break;
 	case -EDOM:
 		*why = "a loop takes longer than 0.5 ms: ask for fewer adds";
@@ -392,6 +415,8 @@ static void remove_limits(struct kjoule_transition *t)
 	t->limited = false;
 	freq_qos_remove_request(&t->max);
 	freq_qos_remove_request(&t->min);
+	/* now, and not whenever cpufreq's own work comes round to it */
+	cpufreq_update_policy(t->cpu);
 }
 
 /**

@@ -7,6 +7,7 @@
 #ifndef KJOULE_TRANSITION_H
 #define KJOULE_TRANSITION_H
 
+#include <linux/completion.h>
 #include <linux/kref.h>
 #include <linux/kthread.h>
 #include <linux/mutex.h>
@@ -81,6 +82,8 @@ struct kjoule_transition_job {
  * @way:	how frequencies are requested
  * @lock:	one job at a time, and its loops
  * @ending:	whatever it does is to come to an end
+ * @cancel:	likewise the job that it does: who waits for it is killed
+ * @done:	it is done
  * @governed:	our governor is the policy's: fast switching is ours to do. Asked where interrupts
  *		are off
  * @worker:	bound to @cpu
@@ -102,7 +105,8 @@ struct kjoule_transition {
 	unsigned int cpu;
 	enum kjoule_transition_way way;
 	struct mutex lock;
-	bool ending, governed;
+	bool ending, cancel, governed;
+	struct completion done;
 	struct kthread_worker *worker;
 	struct kthread_work work;
 	struct kjoule_transition_job *job;
@@ -117,6 +121,7 @@ struct kjoule_transition {
 struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why);
 struct kjoule_transition *kjoule_transition_get(u32 id);
+bool kjoule_transition_can_switch(const struct cpufreq_policy *policy);
 struct kjoule_transition *kjoule_transition_of(const struct cpufreq_policy *policy);
 void kjoule_transition_put(struct kjoule_transition *t);
 void kjoule_transition_end(struct kjoule_transition *t);

@@ -39,6 +39,9 @@
 #define IS_LONG(ns, usual)	((ns) > (usual) + (usual) / 2)
 #define AFTER			4U
 
+/* Loops in a row that are longer than one may be: steps of a change may stand in some. */
+#define TOO_LONG		3U
+
 /**
  * struct run - a job under way
  * @t:		the probe
@@ -54,6 +57,7 @@
  * @want:	what loops are compared to, NULL: nothing
  * @streak:	of loops that were like that
  * @left:	loops to go
+ * @too_long:	loops in a row that took too long
  */
 struct run {
 	struct kjoule_transition *t;
@@ -62,7 +66,7 @@ struct run {
 	u32 after;
 	bool keep, cycles;
 	const struct kjoule_transition_limits *want;
-	u32 streak, left;
+	u32 streak, left, too_long;
 };
 
 static noinline void adds(u32 n)
@@ -91,6 +95,12 @@ static u64 read_cycles(const struct run *r)
 	return cycles;
 }
 
+/* The fast clock may step back by a little. */
+static u64 between(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
 static void begin_slice(struct run *r)
 {
 	local_irq_disable();
@@ -100,7 +110,7 @@ static void begin_slice(struct run *r)
 
 static void end_slice(struct run *r, u64 now)
 {
-	r->job->irqs_off_ns = max(r->job->irqs_off_ns, now - r->off_ns);
+	r->job->irqs_off_ns = max(r->job->irqs_off_ns, between(r->off_ns, now));
 	local_irq_enable();
 	cond_resched();
 }
@@ -146,7 +156,9 @@ static int one_loop(struct run *r, u64 *now)
 	end = now_ns();
 	cycles = read_cycles(r) - cycles;
 	*now = end;
-	r->last_ns = end - start;
+	r->last_ns = between(start, end);
+	/* a change stands in one of them; with more it is the loop */
+	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
 	if (r->usual_ns && IS_LONG(r->last_ns, r->usual_ns) && r->after) {
 		r->after = 0;
 	} else {
@@ -154,8 +166,8 @@ static int one_loop(struct run *r, u64 *now)
 		r->after++;
 	}
 	if (r->keep)
-		tell(r, start, end - start, cycles);
-	return judge(r, end - start, end);
+		tell(r, start, r->last_ns, cycles);
+	return r->too_long > TOO_LONG ? -EDOM : judge(r, r->last_ns, end);
 }
 
 /* A change is to have loops on both sides: not right behind one that took long, which may be it. */
@@ -179,7 +191,7 @@ static int go_on(struct run *r)
 			ret = one_loop(r, &now);
 		while (!ret && !is_over(r, now));
 		end_slice(r, now);
-		if (!ret && READ_ONCE(r->t->ending))
+		if (!ret && (READ_ONCE(r->t->ending) || READ_ONCE(r->t->cancel)))
 			ret = -ECANCELED;
 		if (ret)
 			return ret;
@@ -209,6 +221,8 @@ static int request(struct run *r, u32 khz)
 		begin_slice(r);
 		return err;
 	}
+	if (raw_smp_processor_id() != t->cpu)
+		return -ENODEV;
 	if (!READ_ONCE(t->governed))
 		return -EPERM;
 	return cpufreq_driver_fast_switch(t->policy, khz) ? 0 : -EIO;
@@ -282,6 +296,8 @@ static void move_origin(struct run *r, u64 origin)
 static int follow_change(struct run *r)
 {
 	struct kjoule_transition_job *job = r->job;
+	/* drawn while interrupts are on: that may sleep */
+	u32 wait = get_random_u32() % job->adds;
 	u64 ns;
 	int ret;
 
@@ -301,14 +317,14 @@ static int follow_change(struct run *r)
 	}
 	job->asked_ns = now_ns();
 	ret = request(r, job->to_khz);
-	job->request_ns = now_ns() - job->asked_ns;
+	job->request_ns = between(job->asked_ns, now_ns());
 	if (ret) {
 		end_slice(r, now_ns());
 		return ret;
 	}
 	move_origin(r, job->asked_ns);
 	/* what takes equally long each time is not to fall at the same place of a loop each time */
-	adds(get_random_u32() % r->job->adds);
+	adds(wait);
 	r->left = job->loops;
 	r->want = &job->to;
 	r->streak = 0;

@@ -15,6 +15,7 @@
 #include "sources.h"
 
 #define GOVERNOR	"kjoule"
+#define PROMPT		"performance"
 
 struct state {
 	struct kjoule_ctl *ctl;
@@ -53,7 +54,7 @@ static int keep_speed(struct latency *l, struct state *s, struct kjoule_error *e
 	return ret;
 }
 
-static int take_governor(struct latency *l, struct state *s, struct kjoule_error *err)
+static int take_governor(struct latency *l, struct state *s, const char *governor, struct kjoule_error *err)
 {
 	char text[64];
 	int fd, ret;
@@ -65,9 +66,9 @@ static int take_governor(struct latency *l, struct state *s, struct kjoule_error
 	ret = keep_speed(l, s, err);
 	if (!ret)
 		ret = kjoule_restore_add(s->ctl, fd, text, err);
-	if (!ret && write(fd, GOVERNOR, strlen(GOVERNOR)) < 0)
-		ret = kjoule_fail(err, errno, "setting the governor of policy %u to \"" GOVERNOR "\": %s; use --way limits",
-				  l->policy->number, strerror(errno));
+	if (!ret && write(fd, governor, strlen(governor)) < 0)
+		ret = kjoule_fail(err, errno, "setting the governor of policy %u to \"%s\": %s", l->policy->number, governor,
+				  strerror(errno));
 	close(fd);
 	return ret;
 }
@@ -113,7 +114,10 @@ static int kernel_open(struct latency *l, struct kjoule_error *err)
 	if (!ret)
 		ret = new_probe(l, s, err);
 	if (!ret && s->probe.way == KJOULE_TRANSITION_WAY_FAST)
-		ret = take_governor(l, s, err);
+		ret = take_governor(l, s, GOVERNOR, err);
+	/* others ask the driver when they come round to it, some at the next tick */
+	if (!ret && s->probe.way == KJOULE_TRANSITION_WAY_LIMITS && strcmp(l->policy->governor, PROMPT))
+		ret = take_governor(l, s, PROMPT, err);
 	if (ret) {
 		kernel_close(l, &other);
 		return ret;

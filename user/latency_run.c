@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <gsl/gsl_statistics_double.h>
 #include "cmd.h"
 #include "latency.h"
 #include "signals.h"
@@ -39,10 +40,14 @@
 /* Loops after a request, at most. */
 #define LOOPS_MOST	32768
 
+/* What a clock reads, and what the pipeline makes of a loop, are less than that of it. */
+#define OTHER_SPEED	0.05
+
 /* How far a loop may be from its level, in standard deviations, to be taken for one by the engine. */
 #define LIKE		6.0
 
 static volatile sig_atomic_t caught;
+static struct sigaction before[_NSIG];
 
 static void on_signal(int sig)
 {
@@ -58,7 +63,17 @@ static void watch_signals(void)
 	signals_ends(&ends);
 	for (int sig = 1; sig < _NSIG; sig++)
 		if (sigismember(&ends, sig) == 1)
-			sigaction(sig, &note, NULL);
+			sigaction(sig, &note, &before[sig]);
+}
+
+static void unwatch_signals(void)
+{
+	sigset_t ends;
+
+	signals_ends(&ends);
+	for (int sig = 1; sig < _NSIG; sig++)
+		if (sigismember(&ends, sig) == 1)
+			sigaction(sig, &before[sig], NULL);
 }
 
 static double now_s(void)
@@ -141,6 +156,8 @@ static int choose_frequencies(struct latency *l, struct kjoule_error *err)
 				   LATENCY_FREQUENCIES);
 	if (ret)
 		return ret;
+	if (l->n_f < 2 && l->opt->n_khz)
+		return kjoule_fail(err, EINVAL, "%u kHz alone is no change: name two frequencies that differ", l->f[0].khz);
 	if (l->n_f < 2)
 		return kjoule_fail(err, EINVAL, "CPU %u has one frequency only, %u kHz, within its limits: there is no change to measure; widen scaling_min_freq and scaling_max_freq of policy %u",
 				   l->opt->cpu, l->n_f ? l->f[0].khz : p->max_khz, p->number);
@@ -169,8 +186,10 @@ static uint64_t settle_ns(const struct latency *l)
 {
 	uint64_t ns = SETTLE_TIMES * l->policy->latency_ns;
 
-	/* a driver that says that it does not know says 2^32 - 1 */
-	return ns > SETTLE_NS && l->policy->latency_ns < 1000000000 ? ns : SETTLE_NS;
+	/* a driver that says that it does not know says 2^32 - 1; who gives a change more time means it */
+	if (ns < SETTLE_NS || l->policy->latency_ns >= 1000000000)
+		ns = SETTLE_NS;
+	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
 }
 
 static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
@@ -194,7 +213,7 @@ static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loo
 	if (ret == -ENOMEM)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	if (ret)
-		*why = "more than a quarter of its loops were disturbed, or there were too few";
+		*why = "too many of its loops were disturbed";
 	return 0;
 }
 
@@ -246,7 +265,7 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
 		part = fmax(part, 0.5 * longest * fabs(1 - (double)l->f[a].khz / l->f[b].khz));
 		want = ROOM * TRANSITION_FOLLOW * fmax(x.sd_ns, y.sd_ns) / part;
-		want = fmax(want, LOOP_LEAST_NS / longest);
+		want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
 		want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) /
 			    fmin(l->f[a].khz, l->f[b].khz));
 		want = fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
@@ -256,6 +275,28 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 	}
 	l->adds = adds;
 	return 0;
+}
+
+/*
+ * Additions take as many cycles at each frequency: a CPU that does not run at the one that was asked for is told by that, if most
+ * frequencies are what they say. Of two that do not agree nobody knows which it is.
+ */
+static void check_speeds(struct latency *l)
+{
+	double cycles[LATENCY_FREQUENCIES], sorted[LATENCY_FREQUENCIES], usual;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_f; i++) {
+		cycles[i] = l->f[i].level.median_ns * l->f[i].khz;
+		if (!l->f[i].why)
+			sorted[n++] = cycles[i];
+	}
+	if (n < 2)
+		return;
+	usual = gsl_stats_median(sorted, 1, n);
+	for (size_t i = 0; i < l->n_f; i++)
+		if (!l->f[i].why && fabs(cycles[i] / usual - 1) > OTHER_SPEED)
+			l->f[i].why = "its loops take as long as at another frequency: what is granted is not what was asked for (firmware, heat, a limit of the package, or a turbo that is called by a frequency)";
 }
 
 static void show_progress(const struct latency *l, const char *what, size_t done, size_t all, double since_s)
@@ -425,8 +466,9 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 			ret = look_and_try(l, p, &ask, &s, needs_another(l, p), err);
 		if (ret || !may_be_enough(l, p))
 			continue;
-		ret = transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
-		if (!ret && p->result.state != TRANSITION_MORE)
+		if (transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result))
+			ret = kjoule_fail(err, ENOMEM, "no memory");
+		else if (p->result.state != TRANSITION_MORE)
 			return 0;
 	}
 	/* one that was under way counts like any other */
@@ -434,7 +476,9 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 		ret = look_at(l, p, &s, err);
 	latency_loops_free(&s);
 	/* as far as it has come */
-	return ret ? ret : transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result);
+	if (!ret && transition_pair(p->tries, p->n, l->opt->repeats, p->verdicts, &p->result))
+		ret = kjoule_fail(err, ENOMEM, "no memory");
+	return ret;
 }
 
 static int measure_pairs(struct latency *l, struct kjoule_error *err)
@@ -509,22 +553,27 @@ int latency_run(struct latency *l, struct kjoule_error *err)
 	caught = 0;
 	watch_signals();
 	ret = open_all(l, err);
-	if (ret)
+	if (ret) {
+		unwatch_signals();
 		return ret;
+	}
 	ret = choose_adds(l, err);
 	if (!ret)
 		ret = calibrate(l, err);
 	if (!ret)
+		check_speeds(l);
+	if (!ret)
 		ret = measure_pairs(l, err);
 	closed = close_all(l, &other);
+	unwatch_signals();
 	l->stopped = caught;
 	l->seconds = now_s() - since;
 	if (!ret && closed)
 		return kjoule_fail(err, -closed, "%s", other.text);
 	if (closed)
 		cmd_warn("%s", other.text);
-	if (!ret)
-		ret = find_trends(l);
+	if (!ret && find_trends(l))
+		ret = kjoule_fail(err, ENOMEM, "no memory");
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 #define KJOULE_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
@@ -40,6 +41,11 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 }
+#endif
+
+/* 6.14 has a name of its own for a worker that is also started. */
+#ifndef HAVE_KTHREAD_RUN_WORKER
+#define kthread_run_worker_on_cpu(cpu, flags, name)	kthread_create_worker_on_cpu(cpu, flags, name)
 #endif
 
 /* 6.16 renamed the accessors of model specific registers. */

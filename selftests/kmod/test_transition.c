@@ -276,6 +276,7 @@ static void check_jobs_refused(uint32_t id)
 		{ "no loops", EINVAL, F32(loops), 0 },
 		{ "more loops than there is room for", EINVAL, F32(loops), 32769 },
 		{ "more loops before it", EINVAL, F32(lead), 16385 },
+		{ "no loop before it", EINVAL, F32(lead), 0 },
 		{ "no slice", EINVAL, F64(slice_ns), 0 },
 		{ "interrupts off for more than 1 ms", EINVAL, F64(slice_ns), 1000001 },
 		{ "no time", EINVAL, F64(timeout_ns), 0 },
@@ -312,7 +313,8 @@ static void check_refusals(void)
 	check_refused(&(struct ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .no_cpu = true }, EINVAL, "a probe of no CPU");
 	check_refused(&(struct ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = 4711 }, ENODEV, "a probe of a CPU that is not");
 	err = set(0, "scaling_governor", "kjoule");
-	ktap_check(err == -EPERM, "nobody has the governor kjoule without a probe");
+	ktap_check(!err && await(atoi(says(0, "scaling_cur_freq")) == HIGH_KHZ), "the governor kjoule without a probe runs at the most");
+	set(0, "scaling_governor", "schedutil");
 	ktap_check_equal(0, new_probe(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "there is a probe");
 	ktap_check(a.id && a.cpu == 0 && a.min_khz == LOW_KHZ && a.max_khz == HIGH_KHZ && a.cpus == 1 &&
 		   !strcmp(a.driver, "vchip"), "it tells its CPU, policy, limits and driver");
@@ -339,6 +341,9 @@ static void check_restore_refused(void)
 	close(fd);
 	fd = open("/tmp/plain", O_WRONLY | O_CREAT, 0600);
 	ktap_check_equal(-EINVAL, restore_add(&nl, fd, "x"), "nor in one that is not of sysfs");
+	close(fd);
+	fd = open("/sys/module/printk/parameters/time", O_WRONLY);
+	ktap_check_equal(-EINVAL, restore_add(&nl, fd, "Y"), "nor in one of sysfs that is no policy's");
 	close(fd);
 	memset(text, 'x', sizeof(text));
 	text[64] = '\0';
@@ -527,6 +532,11 @@ static void check_hotplug(void)
 	talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
 	ktap_check(!nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL) && !strcmp(says(1, "scaling_governor"), "schedutil"),
 		   "its governor is restored all the same");
+	ktap_check(!new_probe(&nl, 1, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 1, "schedutil") && cpu_online(1, false),
+		   "its CPU goes away once more");
+	ktap_check_equal(-EBUSY, nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL), "a governor can not be restored then");
+	talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &a);
+	ktap_check(cpu_online(1, true) && await(!strcmp(says(1, "scaling_governor"), "schedutil")), "it is when the CPU is back, without a probe as well");
 }
 
 static void check_closed(void)
