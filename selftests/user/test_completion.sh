@@ -42,8 +42,8 @@ every_option() {
 	done
 }
 
-ktap_plan 18
-for verb in annotate diff list record report script sweep; do
+ktap_plan 24
+for verb in annotate diff latency list record report script sweep; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
 check_equal "--source: sources of energy, frequency and the like, and meters" \
@@ -62,5 +62,11 @@ _kjoule_frequencies() { echo "50MHz 100MHz"; }
 check_equal "sweep --freq: those of cpufreq, and words for all of them or none" "50MHz 100MHz min max all keep" \
 	"$(offered kjoule sweep --freq '')"
 check_equal "after a comma another one" "50MHz,100MHz" "$(offered kjoule sweep --freq '50MHz,1')"
+check_equal "latency --freq: no words for all of them or none" "50MHz 100MHz min max" "$(offered kjoule latency --freq '')"
+check_equal "latency --from: a frequency" "50MHz 100MHz min max" "$(offered kjoule latency --from '')"
+check_equal "latency --to: a frequency" "50MHz" "$(offered kjoule latency --to 5)"
+check_equal "latency --engine, --way, --at: what there is" "kernel user fast limits idle load" \
+	"$(offered kjoule latency --engine '') $(offered kjoule latency --way '') $(offered kjoule latency --at '')"
+check_equal "report --to: a time, which is nobody's to offer" "" "$(offered kjoule report --to '')"
 check_equal "sweep --by: not by process" "object function line loop block region" "$(offered kjoule sweep --by '')"
 ktap_end
