@@ -18,7 +18,7 @@ import mix  # noqa: E402
 import programs  # noqa: E402
 
 NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
-         "attribution", "coverage", "mixture-simulated", "overhead", "analyse"}
+         "attribution", "coverage", "mixture-simulated", "overhead", "analyse", "latency"}
 
 
 def figure(*args, as_json=True, **more):
