@@ -56,6 +56,8 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 		return "loops take equally long at both frequencies (Welch's test): the chip does not tell them apart";
 	if (p->apart == TRANSITION_TWINS)
 		return "loops at the two frequencies differ by less than the noise of a single one: a change can not be followed; make them longer (--adds)";
+	if (p->elsewhere)
+		return "the CPU runs at another speed than was asked for at one of the two frequencies: its loops are not in their ratio (turbo, a limit, or what the chip grants instead)";
 	if (!p->measured || p->result.state == TRANSITION_MORE)
 		return "it was ended before";
 	return p->result.state == TRANSITION_FAILED ? verdict_why[p->result.why] : NULL;

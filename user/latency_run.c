@@ -38,6 +38,9 @@
 /* Loops after a request, at most. */
 #define LOOPS_MOST	32768
 
+/* Loops take as long as frequencies say, to within such a part; clocks are as good, and turbo is not. */
+#define AS_ASKED	0.03
+
 /* How far a loop may be from its level, in standard deviations, to be taken for one by the engine. */
 #define LIKE		6.0
 
@@ -347,6 +350,14 @@ static bool may_be_enough(const struct latency *l, const struct latency_pair *p)
 	return good >= l->opt->repeats || (!good && p->n >= TRANSITION_HOPELESS) || p->n >= 4 * l->opt->repeats;
 }
 
+/* Does the CPU run at both frequencies as they are called? What is granted otherwise has a level, too. */
+static bool is_as_asked(const struct latency_frequency *from, const struct latency_frequency *to)
+{
+	double ratio = from->level.median_ns * from->khz / (to->level.median_ns * to->khz);
+
+	return ratio < 1 + AS_ASKED && ratio > 1 / (1 + AS_ASKED);
+}
+
 static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
 {
 	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
@@ -359,7 +370,8 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	if (l->f[p->from].why || l->f[p->to].why)
 		return 0;
 	p->apart = transition_levels_apart(from, to, NULL);
-	if (p->apart != TRANSITION_APART)
+	p->elsewhere = p->apart == TRANSITION_APART && !is_as_asked(&l->f[p->from], &l->f[p->to]);
+	if (p->apart != TRANSITION_APART || p->elsewhere)
 		return 0;
 	if (l->opt->related) {
 		ret = latency_others_at(l, ask.from_khz < ask.to_khz ? ask.from_khz : ask.to_khz, err);
