@@ -68,20 +68,22 @@ static void row(struct output *out, const struct latency *l, const struct latenc
 	static const struct value unknown = { NAN, NAN, NAN };
 	const struct transition_pair *r = &p->result;
 	const char *why = latency_why(l, p);
+	/* people have the reasons from print_reasons(), with how many pairs have each */
+	const char *note = l->opt->format == OUTPUT_TABLE ? NULL : why;
 	const size_t *v = r->verdicts;
 	size_t others = r->tries;
 
 	output_u64(out, l->f[p->from].khz);
 	output_u64(out, l->f[p->to].khz);
-	columns_value(out, why ? &unknown : &r->last_ns, 1e-3, 1, why, why);
-	columns_value(out, why ? &unknown : &r->first_ns, 1e-3, 1, why, why);
-	columns_value(out, why ? &unknown : &r->settled_ns, 1e-3, 1, why, why);
+	columns_value(out, why ? &unknown : &r->last_ns, 1e-3, 1, note, note);
+	columns_value(out, why ? &unknown : &r->first_ns, 1e-3, 1, note, note);
+	columns_value(out, why ? &unknown : &r->settled_ns, 1e-3, 1, note, note);
 	if (why)
-		output_none(out, why);
+		output_none(out, note);
 	else
 		output_real(out, r->changes, 0);
-	columns_value(out, why ? &unknown : &r->pause_ns, 1e-3, 1, why, why);
-	columns_value(out, r->tries ? &r->request_ns : &unknown, 1e-3, 1, why, why);
+	columns_value(out, why ? &unknown : &r->pause_ns, 1e-3, 1, note, note);
+	columns_value(out, r->tries ? &r->request_ns : &unknown, 1e-3, 1, note, note);
 	output_u64(out, r->tries);
 	output_u64(out, v[TRANSITION_GOOD]);
 	output_u64(out, v[TRANSITION_DISTURBED]);
