@@ -75,15 +75,13 @@ static int user_close(struct latency *l, struct kjoule_error *err)
 
 static int stay_on(unsigned int cpu, struct kjoule_error *err)
 {
-	struct sched_param fifo = { .sched_priority = 1 };
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
 		return kjoule_fail(err, errno, "running on CPU %u: %s", cpu, strerror(errno));
-	/* who may not goes without: more tries are disturbed */
-	sched_setscheduler(0, SCHED_FIFO, &fifo);
+	/* no real-time priority: limits come about in a worker of the kernel's on this CPU, which would have to wait for us */
 	return 0;
 }
 
