@@ -53,7 +53,7 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 	if (from || to)
 		return from ? from : to;
 	if (p->apart == TRANSITION_SAME)
-		return "loops take equally long at both frequencies (Welch's test): the chip does not tell them apart";
+		return "loops take equally long at both frequencies (Welch's test): the chip does not tell them apart, or does not come to one of them";
 	if (p->apart == TRANSITION_TWINS)
 		return "loops at the two frequencies differ by less than the noise of a single one: a change can not be followed; make them longer (--adds)";
 	if (p->elsewhere)
