@@ -33,7 +33,7 @@ IVYBRIDGE = (47059, 52941, 58824, 64706, 70588, 76471, 88235, 100000)
 # Changes that have no number, and one beside them that has; MHz.
 NO_NUMBER = {"nevergrants": ([(25, 60), (100, 80)], (60, 40)),
              "othergrant": ([(40, 90), (100, 60), (90, 40), (60, 100)], (40, 100)),
-             "slowgrant": ([(40, 90)], (90, 40)),
+             "slowgrant": ([(40, 90)], (100, 40)),
              "twins": ([(80, 80.04), (80.04, 80)], (40, 80))}
 
 
