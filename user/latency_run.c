@@ -28,6 +28,9 @@
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0
 
+/* It takes so many times what passes between two loops: a change that falls there is in none. */
+#define LOOP_GAPS	10.0
+
 /* Levels are to be so much further apart than they have to be. */
 #define ROOM		1.3
 
@@ -175,8 +178,27 @@ static uint64_t settle_ns(const struct latency *l)
 	return ns > SETTLE_NS && l->policy->latency_ns < 1000000000 ? ns : SETTLE_NS;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What usually passes from a loop's end to the next one's start, as a part of what a loop takes. @room: for as many numbers */
+static double gap_part(const struct latency_loops *s, double *room)
+{
+	if (s->n < 2)
+		return 0;
+	for (size_t i = 0; i + 1 < s->n; i++)
+		room[i] = (s->list[i + 1].start_ns - s->list[i].start_ns - s->list[i].loop_ns) / fmax(s->list[i].loop_ns, 1);
+	qsort(room, s->n - 1, sizeof(*room), by_value);
+	return fmax(room[(s->n - 1) / 2], 0);
+}
+
+/* @gap: out, gap_part(); NULL: not asked for */
 static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		    const char **why, struct kjoule_error *err)
+		    double *gap, const char **why, struct kjoule_error *err)
 {
 	struct latency_loops s = { 0 };
 	double *ns;
@@ -191,6 +213,8 @@ static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loo
 	for (size_t i = 0; i < s.n && ns; i++)
 		ns[i] = s.list[i].loop_ns;
 	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
+	if (ns && gap)
+		*gap = gap_part(&s, ns);
 	free(ns);
 	latency_loops_free(&s);
 	if (ret == -ENOMEM)
@@ -233,11 +257,11 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 	nearest(l, &a, &b);
 	for (int pass = 0; pass < 3; pass++) {
 		const char *why;
-		double part, longest, want;
-		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &why, err);
+		double part, longest, want, gap = 0;
+		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &gap, &why, err);
 
 		if (!ret && !why)
-			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, &why, err);
+			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, NULL, &why, err);
 		if (ret)
 			return ret;
 		if (why)
@@ -249,6 +273,7 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		part = fmax(part, 0.5 * longest * fabs(1 - (double)l->f[a].khz / l->f[b].khz));
 		want = ROOM * TRANSITION_FOLLOW * fmax(x.sd_ns, y.sd_ns) / part;
 		want = fmax(want, LOOP_LEAST_NS / longest);
+		want = fmax(want, LOOP_GAPS * gap * adds);
 		want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) /
 			    fmin(l->f[a].khz, l->f[b].khz));
 		want = fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
@@ -282,7 +307,7 @@ static int calibrate(struct latency *l, struct kjoule_error *err)
 		int ret;
 
 		show_progress(l, "frequency", i, l->n_f, since);
-		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, &f->why, err);
+		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, NULL, &f->why, err);
 		if (ret)
 			return ret;
 	}
