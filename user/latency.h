@@ -106,6 +106,7 @@ struct latency_frequency {
  * @verdicts:	of each, as the others make it
  * @result:	what they tell
  * @apart:	can the two be told apart?
+ * @elsewhere:	loops at them are not in the ratio of the frequencies: one of them is not what runs
  */
 struct latency_pair {
 	size_t from, to;		/* of struct latency's frequencies */
@@ -115,7 +116,7 @@ struct latency_pair {
 	size_t n;
 	struct transition_pair result;
 	enum transition_apart apart;
-	bool measured;
+	bool elsewhere, measured;
 };
 
 /**

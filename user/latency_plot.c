@@ -95,7 +95,8 @@ int latency_plot(const struct latency *l, const char *path, struct kjoule_error 
 			from + 1, l->f[from].khz / 1e3);
 		first = false;
 	}
-	fprintf(f, "%s\nset output\n", first ? "plot NaN notitle" : "");
+	/* gnuplot refuses a picture without a single point, unless it is told how large it is */
+	fprintf(f, "%s\nset output\n", first ? "set xrange [0:1]\nset yrange [0:1]\nplot -1 notitle" : "");
 	free(data);
 	if (fclose(f))
 		return kjoule_fail(err, ENOMEM, "no memory");

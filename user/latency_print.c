@@ -53,9 +53,11 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 	if (from || to)
 		return from ? from : to;
 	if (p->apart == TRANSITION_SAME)
-		return "loops take equally long at both frequencies (Welch's test): the chip does not tell them apart";
+		return "loops take equally long at both frequencies (Welch's test): the chip does not tell them apart, or does not come to one of them";
 	if (p->apart == TRANSITION_TWINS)
 		return "loops at the two frequencies differ by less than the noise of a single one: a change can not be followed; make them longer (--adds)";
+	if (p->elsewhere)
+		return "the CPU runs at another speed than was asked for at one of the two frequencies: its loops are not in their ratio (turbo, a limit, or what the chip grants instead)";
 	if (!p->measured || p->result.state == TRANSITION_MORE)
 		return "it was ended before";
 	return p->result.state == TRANSITION_FAILED ? verdict_why[p->result.why] : NULL;
@@ -66,20 +68,22 @@ static void row(struct output *out, const struct latency *l, const struct latenc
 	static const struct value unknown = { NAN, NAN, NAN };
 	const struct transition_pair *r = &p->result;
 	const char *why = latency_why(l, p);
+	/* people have the reasons from print_reasons(), with how many pairs have each */
+	const char *note = l->opt->format == OUTPUT_TABLE ? NULL : why;
 	const size_t *v = r->verdicts;
 	size_t others = r->tries;
 
 	output_u64(out, l->f[p->from].khz);
 	output_u64(out, l->f[p->to].khz);
-	columns_value(out, why ? &unknown : &r->last_ns, 1e-3, 1, why, why);
-	columns_value(out, why ? &unknown : &r->first_ns, 1e-3, 1, why, why);
-	columns_value(out, why ? &unknown : &r->settled_ns, 1e-3, 1, why, why);
+	columns_value(out, why ? &unknown : &r->last_ns, 1e-3, 1, note, note);
+	columns_value(out, why ? &unknown : &r->first_ns, 1e-3, 1, note, note);
+	columns_value(out, why ? &unknown : &r->settled_ns, 1e-3, 1, note, note);
 	if (why)
-		output_none(out, why);
+		output_none(out, note);
 	else
 		output_real(out, r->changes, 0);
-	columns_value(out, why ? &unknown : &r->pause_ns, 1e-3, 1, why, why);
-	columns_value(out, r->tries ? &r->request_ns : &unknown, 1e-3, 1, why, why);
+	columns_value(out, why ? &unknown : &r->pause_ns, 1e-3, 1, note, note);
+	columns_value(out, r->tries ? &r->request_ns : &unknown, 1e-3, 1, note, note);
 	output_u64(out, r->tries);
 	output_u64(out, v[TRANSITION_GOOD]);
 	output_u64(out, v[TRANSITION_DISTURBED]);

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <gsl/gsl_statistics_double.h>
 #include "cmd.h"
 #include "latency.h"
 #include "signals.h"
@@ -30,6 +29,9 @@
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0
 
+/* It takes so many times what passes between two loops: a change that falls there is in none. */
+#define LOOP_GAPS	10.0
+
 /* Levels are to be so much further apart than they have to be. */
 #define ROOM		1.3
 
@@ -40,8 +42,8 @@
 /* Loops after a request, at most. */
 #define LOOPS_MOST	32768
 
-/* What a clock reads, and what the pipeline makes of a loop, are less than that of it. */
-#define OTHER_SPEED	0.05
+/* Loops take as long as frequencies say, to within such a part; clocks are as good, and turbo is not. */
+#define AS_ASKED	0.03
 
 /* How far a loop may be from its level, in standard deviations, to be taken for one by the engine. */
 #define LIKE		6.0
@@ -192,8 +194,27 @@ static uint64_t settle_ns(const struct latency *l)
 	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What usually passes from a loop's end to the next one's start, as a part of what a loop takes. @room: for as many numbers */
+static double gap_part(const struct latency_loops *s, double *room)
+{
+	if (s->n < 2)
+		return 0;
+	for (size_t i = 0; i + 1 < s->n; i++)
+		room[i] = (s->list[i + 1].start_ns - s->list[i].start_ns - s->list[i].loop_ns) / fmax(s->list[i].loop_ns, 1);
+	qsort(room, s->n - 1, sizeof(*room), by_value);
+	return fmax(room[(s->n - 1) / 2], 0);
+}
+
+/* @gap: out, gap_part(); NULL: not asked for */
 static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		    const char **why, struct kjoule_error *err)
+		    double *gap, const char **why, struct kjoule_error *err)
 {
 	struct latency_loops s = { 0 };
 	double *ns;
@@ -208,6 +229,8 @@ static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loo
 	for (size_t i = 0; i < s.n && ns; i++)
 		ns[i] = s.list[i].loop_ns;
 	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
+	if (ns && gap)
+		*gap = gap_part(&s, ns);
 	free(ns);
 	latency_loops_free(&s);
 	if (ret == -ENOMEM)
@@ -250,11 +273,11 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 	nearest(l, &a, &b);
 	for (int pass = 0; pass < 3; pass++) {
 		const char *why;
-		double part, longest, want;
-		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &why, err);
+		double part, longest, want, gap = 0;
+		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &gap, &why, err);
 
 		if (!ret && !why)
-			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, &why, err);
+			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, NULL, &why, err);
 		if (ret)
 			return ret;
 		if (why)
@@ -266,6 +289,7 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		part = fmax(part, 0.5 * longest * fabs(1 - (double)l->f[a].khz / l->f[b].khz));
 		want = ROOM * TRANSITION_FOLLOW * fmax(x.sd_ns, y.sd_ns) / part;
 		want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
+		want = fmax(want, LOOP_GAPS * gap * adds);
 		want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) /
 			    fmin(l->f[a].khz, l->f[b].khz));
 		want = fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
@@ -275,28 +299,6 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 	}
 	l->adds = adds;
 	return 0;
-}
-
-/*
- * Additions take as many cycles at each frequency: a CPU that does not run at the one that was asked for is told by that, if most
- * frequencies are what they say. Of two that do not agree nobody knows which it is.
- */
-static void check_speeds(struct latency *l)
-{
-	double cycles[LATENCY_FREQUENCIES], sorted[LATENCY_FREQUENCIES], usual;
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n_f; i++) {
-		cycles[i] = l->f[i].level.median_ns * l->f[i].khz;
-		if (!l->f[i].why)
-			sorted[n++] = cycles[i];
-	}
-	if (n < 2)
-		return;
-	usual = gsl_stats_median(sorted, 1, n);
-	for (size_t i = 0; i < l->n_f; i++)
-		if (!l->f[i].why && fabs(cycles[i] / usual - 1) > OTHER_SPEED)
-			l->f[i].why = "its loops take as long as at another frequency: what is granted is not what was asked for (firmware, heat, a limit of the package, or a turbo that is called by a frequency)";
 }
 
 static void show_progress(const struct latency *l, const char *what, size_t done, size_t all, double since_s)
@@ -321,7 +323,7 @@ static int calibrate(struct latency *l, struct kjoule_error *err)
 		int ret;
 
 		show_progress(l, "frequency", i, l->n_f, since);
-		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, &f->why, err);
+		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, NULL, &f->why, err);
 		if (ret)
 			return ret;
 	}
@@ -436,6 +438,14 @@ static bool needs_another(const struct latency *l, const struct latency_pair *p)
 	       p->n + 1 < 4 * l->opt->repeats;
 }
 
+/* Does the CPU run at both frequencies as they are called? What is granted otherwise has a level, too. */
+static bool is_as_asked(const struct latency_frequency *from, const struct latency_frequency *to)
+{
+	double ratio = from->level.median_ns * from->khz / (to->level.median_ns * to->khz);
+
+	return ratio < 1 + AS_ASKED && ratio > 1 / (1 + AS_ASKED);
+}
+
 static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule_error *err)
 {
 	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
@@ -449,7 +459,8 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	if (l->f[p->from].why || l->f[p->to].why)
 		return 0;
 	p->apart = transition_levels_apart(from, to, NULL);
-	if (p->apart != TRANSITION_APART)
+	p->elsewhere = p->apart == TRANSITION_APART && !is_as_asked(&l->f[p->from], &l->f[p->to]);
+	if (p->apart != TRANSITION_APART || p->elsewhere)
 		return 0;
 	if (l->opt->related) {
 		ret = latency_others_at(l, ask.from_khz < ask.to_khz ? ask.from_khz : ask.to_khz, err);
@@ -560,8 +571,6 @@ int latency_run(struct latency *l, struct kjoule_error *err)
 	ret = choose_adds(l, err);
 	if (!ret)
 		ret = calibrate(l, err);
-	if (!ret)
-		check_speeds(l);
 	if (!ret)
 		ret = measure_pairs(l, err);
 	closed = close_all(l, &other);

@@ -81,7 +81,7 @@ static int stay_on(unsigned int cpu, struct kjoule_error *err)
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
 		return kjoule_fail(err, errno, "running on CPU %u: %s", cpu, strerror(errno));
-	/* before nobody else: cpufreq applies new limits in a work on this very CPU */
+	/* no real-time priority: limits come about in a worker of the kernel's on this CPU, which would have to wait for us */
 	return 0;
 }
 

@@ -14,11 +14,12 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
 import bench  # noqa: E402
 import ktap  # noqa: E402
+import latency  # noqa: E402
 import mix  # noqa: E402
 import programs  # noqa: E402
 
 NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
-         "attribution", "coverage", "mixture-simulated", "overhead", "analyse"}
+         "attribution", "coverage", "mixture-simulated", "overhead", "analyse", "latency"}
 
 
 def figure(*args, as_json=True, **more):
@@ -75,8 +76,45 @@ def check_programs():
     ktap.check(not failed and rows["not_measured"]["value"] == 0, "one recording that counts is enough", rows)
 
 
+class Series:
+    """What a guest and the chip's log have of one change of 880 us, loops of 50 and 40 us, as latency.judge_tries() takes it."""
+
+    def __init__(self, **told):
+        n = 200
+        self.starts = [-250 * 1000 + 50_000 * i for i in range(23)] + [1_200_000 + 40_000 * i for i in range(n)]
+        self.times = [50_000] * 22 + [373_000] + [40_000 + 10 * (i % 5) for i in range(n)]
+        self.verdict, self.ns, self.true_ns, self.alone, self.why = "good", 880_500, 880_000, True, ""
+        self.__dict__.update(told)
+        self.good = self.verdict == "good"
+
+
+def tries_judged(*tries):
+    """The rows that are made of them."""
+    pair = latency.Pair.__new__(latency.Pair)
+    pair.tries, pair.loop_ns, pair.from_khz, pair.to_khz = tries, 50_000, 1, 2
+    run = latency.Run.__new__(latency.Run)
+    run.pairs = [pair]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        printer = bench.Printer("made-up", True)
+        latency.judge_tries(printer, "", run)
+    return {row["name"]: row["value"] for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
+
+
+def check_latency():
+    """What the chip's log does not have is not right, and what nothing disturbed is counted."""
+    rows, failed = tries_judged(Series(), Series(ns=None, verdict="disturbed", alone=False))
+    ktap.check(not failed and rows == {"off_tries": 0, "undisturbed_good": 100, "disturbed_tries": 1}, "a latency within a loop of the log's is right", rows)
+    rows, failed = tries_judged(Series(ns=1_040_000), Series(true_ns=None))
+    ktap.check(failed and rows["off_tries"] == 2, "one that is off by more than three, or of no grant, is not", rows)
+    rows, failed = tries_judged(*[Series() for _ in range(9)], Series(ns=None, verdict="hidden in a gap"))
+    ktap.check(failed and rows["undisturbed_good"] == 90, "a try that nothing disturbed is to be good", rows)
+    found = latency.peer(Series(), 40_000, 40_040, 40_020), latency.peer(Series(), 40_000, 40_040, 42_000), latency.peer(Series(), 1, 2, 1)
+    ktap.check(found == (1_200_000, None, None), "the paper's method takes the first loop like the target's, if those after it are", found)
+
+
 def main():
-    ktap.plan(14)
+    ktap.plan(18)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)
@@ -105,6 +143,7 @@ def main():
     text, _ = figure("cost", 50, "ns", peer="other", peer_value=0, as_json=False)
     ktap.check("other 0" in text, "with no ratio to nothing as well", text)
     check_programs()
+    check_latency()
     ktap.end()
 
 

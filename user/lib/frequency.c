@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "frequency_state.h"
 #include "grow.h"
@@ -21,6 +22,10 @@
 
 /* Steps of drivers without a list: those of most processors. */
 #define STEP_KHZ	100000
+
+/* Limits are looked at so often, and so much later each time, until they are those that were asked for. */
+#define TAKEN_LOOKS	50
+#define TAKEN_WAIT_NS	2000000
 
 int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path, size_t len)
 {
@@ -350,6 +355,24 @@ static bool is_near(uint32_t a, uint32_t b)
 	return a >= b * (1 - ROUNDED) && a <= b * (1 + ROUNDED);
 }
 
+/* Limits that are asked for come about in a worker of the kernel's, on a CPU that may be ours: it is given the time. */
+static int read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, uint32_t *min_khz,
+		       uint32_t *max_khz)
+{
+	const struct timespec wait = { .tv_nsec = TAKEN_WAIT_NS };
+	int ret = 0;
+
+	for (int i = 0; i < TAKEN_LOOKS; i++) {
+		ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", min_khz);
+		if (!ret)
+			ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", max_khz);
+		if (ret || (is_near(*min_khz, khz) && is_near(*max_khz, khz)))
+			break;
+		nanosleep(&wait, NULL);
+	}
+	return ret;
+}
+
 static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz,
 		       struct kjoule_error *err)
 {
@@ -361,9 +384,7 @@ static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p
 				   strerror(-ret));
 	if (ret)
 		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s", p->number, khz / 1e3, strerror(-ret));
-	ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", &min_khz);
-	if (!ret)
-		ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", &max_khz);
+	ret = read_limits(f, p, khz, &min_khz, &max_khz);
 	if (ret)
 		return kjoule_fail(err, -ret, "reading the limits of policy%u: %s", p->number, strerror(-ret));
 	ret = kjoule_frequency_note(f, p->number, min_khz, max_khz);
