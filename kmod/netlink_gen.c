@@ -137,7 +137,8 @@ static const struct nla_policy kjoule_transition_del_policy[KJOULE_A_TRANSITION_
 	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy kjoule_transition_calibrate_policy[KJOULE_A_TRANSITION_SLICE_NS + 1] = {
+static const struct nla_policy
+kjoule_transition_calibrate_policy[KJOULE_A_TRANSITION_SLICE_NS + 1] = {
 	[KJOULE_A_TRANSITION_ID] = { .type = NLA_U32 },
 	[KJOULE_A_TRANSITION_CPU] = { .type = NLA_REJECT },
 	[KJOULE_A_TRANSITION_WAY] = { .type = NLA_REJECT },

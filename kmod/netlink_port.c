@@ -200,7 +200,7 @@ static struct port *take_closed(u32 portid)
 }
 
 /**
- * kjoule_port_released() - a socket was closed: its sessions and probes end, what it changed is restored
+ * kjoule_port_released() - a socket was closed: what is its ends, what it changed is restored
  * @portid:	the number that it had
  *
  * Another socket that has the number by now is left alone, unless it is being closed as well: its

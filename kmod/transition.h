@@ -104,7 +104,7 @@ struct kjoule_transition {
 	u64 owner;
 	unsigned int cpu;
 	enum kjoule_transition_way way;
-	struct mutex lock;
+	struct mutex lock;	/* see above */
 	bool ending, cancel, governed;
 	struct completion done;
 	struct kthread_worker *worker;

@@ -35,8 +35,7 @@
 /* Not looked at: code and data come into the caches. */
 #define COLD		3U
 
-/* One that takes half as long again as the one before, and loops after it in its slice. */
-#define IS_LONG(ns, usual)	((ns) > (usual) + (usual) / 2)
+/* Loops after one that takes half as long again as the one before, in its slice. */
 #define AFTER			4U
 
 /* Loops in a row that are longer than one may be: steps of a change may stand in some. */
@@ -159,7 +158,7 @@ static int one_loop(struct run *r, u64 *now)
 	r->last_ns = between(start, end);
 	/* a change stands in one of them; with more it is the loop */
 	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
-	if (r->usual_ns && IS_LONG(r->last_ns, r->usual_ns) && r->after) {
+	if (r->usual_ns && 2 * r->last_ns > 3 * r->usual_ns && r->after) {
 		r->after = 0;
 	} else {
 		r->usual_ns = r->last_ns;
@@ -375,6 +374,9 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	};
 
 	t->n = 0;
-	job->asked_ns = job->request_ns = job->irqs_off_ns = job->cut = 0;
+	job->asked_ns = 0;
+	job->request_ns = 0;
+	job->irqs_off_ns = 0;
+	job->cut = 0;
 	return job->measure ? measure(&r) : time_loops(&r);
 }

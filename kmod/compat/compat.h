@@ -45,7 +45,7 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 
 /* 6.14 has a name of its own for a worker that is also started. */
 #ifndef HAVE_KTHREAD_RUN_WORKER
-#define kthread_run_worker_on_cpu(cpu, flags, name)	kthread_create_worker_on_cpu(cpu, flags, name)
+#define kthread_run_worker_on_cpu	kthread_create_worker_on_cpu
 #endif
 
 /* 6.16 renamed the accessors of model specific registers. */

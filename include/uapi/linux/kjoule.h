@@ -335,8 +335,8 @@ struct kjoule_vpm_reading {
 
 /**
  * struct kjoule_loop - how long a loop of dependent adds took (transition-loops-get)
- * @start_ns:	when it began: CLOCK_MONOTONIC, from the request of a frequency on, or from the first loop where there
- *		was none
+ * @start_ns:	when it began: CLOCK_MONOTONIC, from the request of a frequency on, or from the
+ *		first loop where there was none
  * @loop_ns:	how long it took, 2^32 - 1 if longer
  * @cycles:	that the CPU made meanwhile by APERF, low 32 bits; 0 where there is no such counter
  */

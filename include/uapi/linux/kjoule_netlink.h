@@ -96,7 +96,7 @@ enum kjoule_transition_outcome {
 	KJOULE_TRANSITION_OUTCOME_DONE,
 	/* The time was up before that; those that there are can be had. */
 	KJOULE_TRANSITION_OUTCOME_TIMEOUT,
-	/* As many loops as were allowed for, and none in a row like those at the second frequency. */
+	/* As many loops as were allowed for, and no row of them like the second frequency's. */
 	KJOULE_TRANSITION_OUTCOME_LOOPS,
 	/* Loops were never like those at the first frequency, in the time that there was. */
 	KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM,
@@ -373,7 +373,7 @@ enum {
 	KJOULE_A_TRANSITION_CONFIRM,	/* u32 */
 	/* Of a change; of calibration, how long to wait before the loops. */
 	KJOULE_A_TRANSITION_TIMEOUT_NS,	/* u64 */
-	/* Interrupts are off for no longer at a time, but for a loop that a change falls into and four more. */
+	/* No longer with interrupts off, but for a loop that a change falls into and four more. */
 	KJOULE_A_TRANSITION_SLICE_NS,	/* u64 */
 	KJOULE_A_TRANSITION_OUTCOME,	/* u32 */
 	/* Loops that can be had by transition-loops-get. */
