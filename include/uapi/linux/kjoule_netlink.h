@@ -373,7 +373,7 @@ enum {
 	KJOULE_A_TRANSITION_CONFIRM,	/* u32 */
 	/* Of a change; of calibration, how long to wait before the loops. */
 	KJOULE_A_TRANSITION_TIMEOUT_NS,	/* u64 */
-	/* No longer with interrupts off, but for a loop that a change falls into and four more. */
+	/* No longer with interrupts off, but for a loop with a change and four more. */
 	KJOULE_A_TRANSITION_SLICE_NS,	/* u64 */
 	KJOULE_A_TRANSITION_OUTCOME,	/* u32 */
 	/* Loops that can be had by transition-loops-get. */
