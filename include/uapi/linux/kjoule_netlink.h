@@ -425,7 +425,7 @@ enum {
 	KJOULE_CMD_NOTICE_LISTEN,
 	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
-	/* Make a probe of frequency changes on a CPU. A policy has one at most; it ends with its socket. */
+	/* Make a probe of frequency changes on a CPU; a policy has one, which ends with its socket. */
 	KJOULE_CMD_TRANSITION_NEW,
 	/* End a probe. */
 	KJOULE_CMD_TRANSITION_DEL,
@@ -435,7 +435,7 @@ enum {
 	KJOULE_CMD_TRANSITION_TRY,
 	/* The loops that were timed last. */
 	KJOULE_CMD_TRANSITION_LOOPS_GET,
-	/* Write this when the socket is closed, or at restore-now; what came last is written first. */
+	/* Write this when the socket is closed, or at restore-now; the last one first. */
 	KJOULE_CMD_RESTORE_ADD,
 	/* Write all that this socket wants restored, and fail if any of it can not be. */
 	KJOULE_CMD_RESTORE_NOW,
