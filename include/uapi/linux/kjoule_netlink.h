@@ -425,7 +425,7 @@ enum {
 	KJOULE_CMD_NOTICE_LISTEN,
 	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
-	/* Make a probe of frequency changes on a CPU; a policy has one, which ends with its socket. */
+	/* Make a probe of frequency changes on a CPU, one a policy; it ends with its socket. */
 	KJOULE_CMD_TRANSITION_NEW,
 	/* End a probe. */
 	KJOULE_CMD_TRANSITION_DEL,
