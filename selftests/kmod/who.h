@@ -26,7 +26,7 @@ static struct nl nl;		/* of the privileged parent, shared with the children */
 static uint32_t theirs;		/* a session of it */
 static bool has_group;		/* of notices: where the kernel can guard it */
 
-static const char *const command_name[] = {
+static const char *const command_name[KJOULE_CMD_MAX + 1] = {
 	[KJOULE_CMD_SOURCE_GET] = "source-get",
 	[KJOULE_CMD_SESSION_NEW] = "session-new",
 	[KJOULE_CMD_SESSION_START] = "session-start",
@@ -37,6 +37,13 @@ static const char *const command_name[] = {
 	[KJOULE_CMD_RECORDS_GET] = "records-get",
 	[KJOULE_CMD_NOTICE_LISTEN] = "notice-listen",
 	[KJOULE_CMD_SESSION_BLOCK] = "session-block",
+	[KJOULE_CMD_TRANSITION_NEW] = "transition-new",
+	[KJOULE_CMD_TRANSITION_DEL] = "transition-del",
+	[KJOULE_CMD_TRANSITION_CALIBRATE] = "transition-calibrate",
+	[KJOULE_CMD_TRANSITION_TRY] = "transition-try",
+	[KJOULE_CMD_TRANSITION_LOOPS_GET] = "transition-loops-get",
+	[KJOULE_CMD_RESTORE_ADD] = "restore-add",
+	[KJOULE_CMD_RESTORE_NOW] = "restore-now",
 };
 
 #define NO_GROUP	"this kernel can not guard it, so there is none: it takes 6.1.68, 6.7 or newer"
@@ -62,7 +69,13 @@ static inline int try_command(struct nl *who, uint8_t cmd, uint16_t flags)
 		mnl_attr_put_u32(request, KJOULE_A_RECORDS_SESSION, theirs);
 	else if (cmd == KJOULE_CMD_SOURCE_GET && !flags)
 		mnl_attr_put_u32(request, KJOULE_A_SOURCE_ID, 1);
-	else if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_NOTICE_LISTEN && !flags)
+	else if (cmd == KJOULE_CMD_TRANSITION_NEW)
+		mnl_attr_put_u32(request, KJOULE_A_TRANSITION_CPU, 0);
+	else if (cmd >= KJOULE_CMD_TRANSITION_DEL && cmd <= KJOULE_CMD_TRANSITION_LOOPS_GET)
+		mnl_attr_put_u32(request, KJOULE_A_TRANSITION_ID, 1);
+	else if (cmd == KJOULE_CMD_RESTORE_ADD)
+		mnl_attr_put_u32(request, KJOULE_A_RESTORE_FD, 0);
+	else if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_NOTICE_LISTEN && cmd != KJOULE_CMD_RESTORE_NOW && !flags)
 		mnl_attr_put_u32(request, KJOULE_A_SESSION_ID, theirs);
 	return nl_talk(who, request, NULL, NULL);
 }
@@ -85,10 +98,10 @@ static inline void check_commands(struct nl *who, const char *name)
 			ktap_not_ok("command %u has a name here, to be tried", cmd);
 			continue;
 		}
-		if (cmd != KJOULE_CMD_RECORDS_GET)
+		if (cmd != KJOULE_CMD_RECORDS_GET && cmd != KJOULE_CMD_TRANSITION_LOOPS_GET)
 			check_errno(EPERM, try_command(who, cmd, 0), name, command_name[cmd]);
 		if (cmd != KJOULE_CMD_SOURCE_GET && cmd != KJOULE_CMD_SESSION_GET && cmd != KJOULE_CMD_STATS_GET &&
-		    cmd != KJOULE_CMD_RECORDS_GET)
+		    cmd != KJOULE_CMD_RECORDS_GET && cmd != KJOULE_CMD_TRANSITION_LOOPS_GET)
 			continue;
 		snprintf(what, sizeof(what), "%s dump", command_name[cmd]);
 		check_errno(EPERM, try_command(who, cmd, NLM_F_DUMP), name, what);
