@@ -30,7 +30,7 @@ KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors
             "sleep", "soak", "target", "values")
 CHIP = kmod("edge", "end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
             "source_scopes", "sources", "sweep")
-LABORATORY = kmod("alloc", "alloc_threads", "coverage", "lockdown", "vpm")    # it, or a machine that was prepared
+LABORATORY = kmod("alloc", "alloc_threads", "coverage", "lockdown", "transition", "vpm")    # it, or a machine that was prepared
 LONG = kmod("events", "idle", "sleep", "target")    # nearly half of the time of all; test_travel_all.py has them
 CLI = {"cli: test_tool.sh"}
 PYTHON = {f"cli: test_{name}.py" for name in ("ends", "files", "interval", "output", "targets", "whom")}
@@ -40,7 +40,7 @@ ALL = KMOD | CHIP | LABORATORY | CLI | PYTHON | SILICON
 NO_CHIP = {t: "this is not the laboratory's virtual chip" for t in CHIP}
 VIRTUAL = dict.fromkeys(kmod("load"), "a virtual machine, where an interrupt takes what the host makes of it")
 NO_LABORATORY = dict.fromkeys(LABORATORY, "make check-debug") | dict.fromkeys(kmod("lockdown"), "boot with lockdown_test_allowed=1") | \
-    dict.fromkeys(kmod("vpm"), "a meter that starts on command")
+    dict.fromkeys(kmod("vpm"), "a meter that starts on command") | dict.fromkeys(kmod("transition"), "with --profile ivybridge")
 NO_MODULE = "the module is not loaded: modprobe kjoule"
 
 # In the guest: the suite goes to a folder of its own, and the tree out of sight.

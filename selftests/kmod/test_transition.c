@@ -172,8 +172,9 @@ static const char *says(unsigned int cpu, const char *name)
 
 	policy_path(path, sizeof(path), cpu, name);
 	fd = open(path, O_RDONLY);
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	return text;
@@ -550,8 +551,17 @@ static void check_closed(void)
 	nl_close(&nl);
 }
 
+/* Frequencies and latencies are those of one chip. */
+static void need_ivybridge(void)
+{
+	if (atoi(says(0, "cpuinfo_min_freq")) != LOW_KHZ || atoi(says(0, "cpuinfo_max_freq")) != HIGH_KHZ ||
+	    strcmp(says(0, "scaling_driver"), "vchip"))
+		ktap_skip_all("there is no virtual chip with the frequencies of an Ivy Bridge: run it in a guest of kjoule's tree with --profile ivybridge");
+}
+
 int main(void)
 {
+	need_ivybridge();
 	need_module();
 	set(0, "scaling_governor", "schedutil");
 	if (nl_open(&nl) || nl_open(&other)) {
