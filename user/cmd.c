@@ -2,6 +2,7 @@
 /*
  * How verbs talk: errors and usage on standard error, always with our name.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,12 @@ int cmd_usage(const char *verb, const char *fmt, ...)
 	va_end(ap);
 	fprintf(stderr, "; see `kjoule %s --help`\n", verb);
 	return EXIT_USAGE;
+}
+
+int cmd_bad_value(const char *verb, int ret, const char *option, const char *text, const char *wanted)
+{
+	return !ret ? 0 : cmd_usage(verb, "%s %s: %s; expected %s", option, text, ret == -ERANGE ? "out of range" : "not understood",
+				    wanted);
 }
 
 int cmd_failed(const char *fmt, ...)

@@ -21,6 +21,13 @@ int cmd_sweep(int argc, char **argv);
 
 /** cmd_usage() - a wrong command line: say so and where help is. Return: EXIT_USAGE */
 int cmd_usage(const char *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/**
+ * cmd_bad_value() - an option's value that can not be
+ * @ret:	what parsing it said: 0, -ERANGE, or anything else for not understood
+ * @wanted:	what would do
+ * Return: 0 for 0, else EXIT_USAGE after saying so
+ */
+int cmd_bad_value(const char *verb, int ret, const char *option, const char *text, const char *wanted);
 /** cmd_failed() - "kjoule: ..." on standard error. Return: EXIT_FAILED */
 int cmd_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** cmd_warn() - "kjoule: ..." on standard error */

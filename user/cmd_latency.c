@@ -87,12 +87,6 @@ struct asked {
 	bool all;
 };
 
-static int bad_value(int ret, const char *option, const char *text, const char *wanted)
-{
-	return !ret ? 0 : cmd_usage("latency", "%s %s: %s; expected %s", option, text,
-				    ret == -ERANGE ? "out of range" : "not understood", wanted);
-}
-
 static int parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *to)
 {
 	char *end;
@@ -117,20 +111,20 @@ static int parse_words(struct asked *a, int c, const char *arg)
 	switch (c) {
 	case OPT_ENGINE:
 		opt->user_engine = !strcmp(arg, "user");
-		return bad_value(opt->user_engine || !strcmp(arg, "kernel") ? 0 : -EINVAL, "--engine", arg, "kernel or user");
+		return cmd_bad_value("latency", opt->user_engine || !strcmp(arg, "kernel") ? 0 : -EINVAL, "--engine", arg, "kernel or user");
 	case OPT_WAY:
 		opt->way_given = true;
 		opt->way = strcmp(arg, "limits") ? LATENCY_WAY_FAST : LATENCY_WAY_LIMITS;
-		return bad_value(opt->way || !strcmp(arg, "fast") ? 0 : -EINVAL, "--way", arg, "fast or limits");
+		return cmd_bad_value("latency", opt->way || !strcmp(arg, "fast") ? 0 : -EINVAL, "--way", arg, "fast or limits");
 	case OPT_AT:
 		opt->load = !strcmp(arg, "load");
-		return bad_value(opt->load || !strcmp(arg, "idle") ? 0 : -EINVAL, "--at", arg, "idle or load");
+		return cmd_bad_value("latency", opt->load || !strcmp(arg, "idle") ? 0 : -EINVAL, "--at", arg, "idle or load");
 	case OPT_PLOT:
 		opt->plot = arg;
-		return bad_value(plot_kind(arg) ? 0 : -EINVAL, "--plot", arg, "a file that ends in .svg or .png");
+		return cmd_bad_value("latency", plot_kind(arg) ? 0 : -EINVAL, "--plot", arg, "a file that ends in .svg or .png");
 	case OPT_PLOT_SERIES:
 		opt->plot_series = arg;
-		return bad_value(plot_kind(arg) ? 0 : -EINVAL, "--plot-series", arg, "a file that ends in .svg or .png");
+		return cmd_bad_value("latency", plot_kind(arg) ? 0 : -EINVAL, "--plot-series", arg, "a file that ends in .svg or .png");
 	}
 	return EXIT_USAGE;
 }
@@ -143,7 +137,7 @@ static int parse_one(struct asked *a, int c, const char *arg)
 
 	switch (c) {
 	case 'C':
-		return bad_value(parse_number(arg, 0, KJOULE_MAX_CPUS - 1, &opt->cpu), "-C", arg, "a CPU's number");
+		return cmd_bad_value("latency", parse_number(arg, 0, KJOULE_MAX_CPUS - 1, &opt->cpu), "-C", arg, "a CPU's number");
 	case OPT_ALL:
 		a->all = true;
 		return 0;
@@ -157,18 +151,18 @@ static int parse_one(struct asked *a, int c, const char *arg)
 		a->to = arg;
 		return 0;
 	case OPT_REPEATS:
-		return bad_value(parse_number(arg, REPEATS_LEAST, REPEATS_MOST, &opt->repeats), "--repeats", arg,
+		return cmd_bad_value("latency", parse_number(arg, REPEATS_LEAST, REPEATS_MOST, &opt->repeats), "--repeats", arg,
 				 "a number from 6, of which a median has an interval, to 10000");
 	case OPT_ADDS:
-		return bad_value(parse_number(arg, 64, 1000000, &opt->adds), "--adds", arg, "a number from 64 to 1000000");
+		return cmd_bad_value("latency", parse_number(arg, 64, 1000000, &opt->adds), "--adds", arg, "a number from 64 to 1000000");
 	case OPT_TIMEOUT:
 		ret = args_duration(arg, 0, &ns);
 		opt->timeout_ns = ns;
-		return bad_value(!ret && (!ns || ns > TIMEOUT_MOST_NS) ? -ERANGE : ret, "--timeout", arg, "a time like 50ms, at most 10s");
+		return cmd_bad_value("latency", !ret && (!ns || ns > TIMEOUT_MOST_NS) ? -ERANGE : ret, "--timeout", arg, "a time like 50ms, at most 10s");
 	case OPT_SLICE:
 		ret = args_duration(arg, 0, &ns);
 		opt->slice_ns = ns;
-		return bad_value(!ret && (!ns || ns > SLICE_MOST_NS) ? -ERANGE : ret, "--slice", arg, "a time like 500us, at most 1ms");
+		return cmd_bad_value("latency", !ret && (!ns || ns > SLICE_MOST_NS) ? -ERANGE : ret, "--slice", arg, "a time like 500us, at most 1ms");
 	case 'o':
 		opt->output = arg;
 		return 0;
@@ -250,7 +244,7 @@ static int take_one(struct latency_options *opt, const struct kjoule_policy *p, 
 	int ret = args_frequency(text, p->min_khz, p->max_khz, &khz);
 
 	if (ret)
-		return bad_value(ret, option, text, "a frequency like 800MHz, 1.2GHz, 1200000 (kHz), min or max");
+		return cmd_bad_value("latency", ret, option, text, "a frequency like 800MHz, 1.2GHz, 1200000 (kHz), min or max");
 	if (opt->n_khz == LATENCY_FREQUENCIES)
 		return cmd_usage("latency", "%s: more than %d frequencies", option, LATENCY_FREQUENCIES);
 	opt->khz[opt->n_khz++] = khz;

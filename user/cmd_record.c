@@ -109,14 +109,6 @@ static const struct option options[] = {
 };
 
 /* A value that did not parse: 0 if it did, else the exit code. */
-static int bad_value(int ret, const char *option, const char *text, const char *wanted)
-{
-	if (!ret)
-		return 0;
-	return cmd_usage("record", "%s %s: %s; expected %s", option, text,
-			 ret == -ERANGE ? "out of range" : "not understood", wanted);
-}
-
 /* "fp", "dwarf" or "dwarf,BYTES" */
 static int parse_call_graph(struct record_options *opt, const char *arg)
 {
@@ -141,7 +133,7 @@ static int parse_call_graph(struct record_options *opt, const char *arg)
 		if (!ret && opt->stack_bytes > STACK_MAX)
 			ret = -ERANGE;
 	}
-	return bad_value(ret, "--call-graph", arg,
+	return cmd_bad_value("record", ret, "--call-graph", arg,
 			 "fp, dwarf, or dwarf,BYTES with a multiple of 8 up to 65384");
 }
 
@@ -202,15 +194,15 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		opt->interval_given = true;
 		opt->interval_exact = c == 'i';
 		if (c == 'F')
-			return bad_value(args_rate(arg, &opt->interval_ns), "-F", arg,
+			return cmd_bad_value("record", args_rate(arg, &opt->interval_ns), "-F", arg,
 					 "a rate like 1000 or 4kHz");
 		ret = args_duration(arg, 0, &opt->interval_ns);
 		if (!ret && !opt->interval_ns)
 			ret = -ERANGE;
-		return bad_value(ret, "-i", arg, time_like);
+		return cmd_bad_value("record", ret, "-i", arg, time_like);
 	case 'C':
 		opt->cpus_given = true;
-		return bad_value(kjoule_cpus_parse(arg, &opt->cpus), "-C", arg,
+		return cmd_bad_value("record", kjoule_cpus_parse(arg, &opt->cpus), "-C", arg,
 				 "CPUs like 0-3,8");
 	case 'a':
 		opt->system = true;
@@ -220,7 +212,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		if (opt->pid)
 			return cmd_usage("record", "-p and -t name one process or thread: give one, once");
 		opt->thread = c == 't';
-		return bad_value(args_pid(arg, &opt->pid), c == 't' ? "-t" : "-p", arg,
+		return cmd_bad_value("record", args_pid(arg, &opt->pid), c == 't' ? "-t" : "-p", arg,
 				 c == 't' ? "a thread id" : "a process id");
 	case OPT_CGROUP:
 		opt->cgroup = arg;
@@ -236,23 +228,23 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		opt->flags |= KJOULE_FLAG_WAKE_IDLE;
 		return 0;
 	case OPT_DELAY:
-		return bad_value(args_duration(arg, 1000000000, &opt->delay_ns), "--delay", arg,
+		return cmd_bad_value("record", args_duration(arg, 1000000000, &opt->delay_ns), "--delay", arg,
 				 time_like);
 	case OPT_DURATION:
 		ret = args_duration(arg, 1000000000, &opt->duration_ns);
 		if (!ret && !opt->duration_ns)
 			ret = -ERANGE;
-		return bad_value(ret, "--duration", arg, time_like);
+		return cmd_bad_value("record", ret, "--duration", arg, time_like);
 	case OPT_JITTER:
 		opt->jitter_given = true;
-		return bad_value(args_duration(arg, 1000000000, &opt->jitter_ns), "--jitter", arg,
+		return cmd_bad_value("record", args_duration(arg, 1000000000, &opt->jitter_ns), "--jitter", arg,
 				 time_like);
 	case OPT_RING:
 		ret = args_bytes(arg, &opt->ring_bytes);
 		if (!ret && (!opt->ring_bytes || (opt->ring_bytes & (opt->ring_bytes - 1))))
 			ret = -EINVAL;
 		opt->ring_given = true;
-		return bad_value(ret, "--ring-bytes", arg, "a power of two like 65536 or 1M");
+		return cmd_bad_value("record", ret, "--ring-bytes", arg, "a power of two like 65536 or 1M");
 	case 'g':
 		return parse_call_graph(opt, "fp");
 	case OPT_CALL_GRAPH:
@@ -261,25 +253,25 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		ret = args_pid(arg, &opt->chain_depth);
 		if (!ret && opt->chain_depth > FRAMES_MAX)
 			ret = -ERANGE;
-		return bad_value(ret, "--max-stack", arg, "a number of frames, 1 to 1024");
+		return cmd_bad_value("record", ret, "--max-stack", arg, "a number of frames, 1 to 1024");
 	case OPT_SOURCE:
 		opt->source = arg;
 		/* nothing at all is an answer: none */
-		return bad_value(arg[0] ? args_sources(arg) : 0, "--source", arg,
+		return cmd_bad_value("record", arg[0] ? args_sources(arg) : 0, "--source", arg,
 				 "names with commas between, or \"\" for no source");
 	case OPT_RUNS:
 		ret = args_pid(arg, &opt->runs);
 		if (!ret && opt->runs > RECORD_RUNS_MOST)
 			ret = -ERANGE;
-		return bad_value(ret, "--runs", arg, "a number of runs, 1 to 9999");
+		return cmd_bad_value("record", ret, "--runs", arg, "a number of runs, 1 to 9999");
 	case OPT_EDGE:
 		opt->edge_duty = EDGE_DUTY;
-		return arg ? bad_value(parse_duty(arg, &opt->edge_duty), "--edge", arg,
+		return arg ? cmd_bad_value("record", parse_duty(arg, &opt->edge_duty), "--edge", arg,
 				       "a percentage of the time, 3 to 50") : 0;
 	case OPT_VPM:
 		return parse_vpm(opt, arg);
 	case OPT_VPM_METER:
-		return bad_value(parse_meter(opt, arg), "--vpm-meter", arg, "a meter like vchip-ina, or with a time like vchip-ina@100ms");
+		return cmd_bad_value("record", parse_meter(opt, arg), "--vpm-meter", arg, "a meter like vchip-ina, or with a time like vchip-ina@100ms");
 	case OPT_OVERHEAD:
 		return record_parse_overhead(opt, arg);
 	case OPT_NO_CALIBRATE:

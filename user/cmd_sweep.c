@@ -100,12 +100,6 @@ struct asked {
 	struct report_options report;
 };
 
-static int bad_value(int ret, const char *option, const char *text, const char *wanted)
-{
-	return !ret ? 0 : cmd_usage("sweep", "%s %s: %s; expected %s", option, text,
-				    ret == -ERANGE ? "out of range" : "not understood", wanted);
-}
-
 /* Options of a recording. */
 static int parse_record(struct asked *a, int c, const char *arg)
 {
@@ -122,15 +116,15 @@ static int parse_record(struct asked *a, int c, const char *arg)
 		r->interval_given = true;
 		r->interval_exact = c == 'i';
 		if (c == 'F')
-			return bad_value(args_rate(arg, &r->interval_ns), "-F", arg, "a rate like 1000 or 4kHz");
+			return cmd_bad_value("sweep", args_rate(arg, &r->interval_ns), "-F", arg, "a rate like 1000 or 4kHz");
 		ret = args_duration(arg, 0, &r->interval_ns);
-		return bad_value(!ret && !r->interval_ns ? -ERANGE : ret, "-i", arg, time_like);
+		return cmd_bad_value("sweep", !ret && !r->interval_ns ? -ERANGE : ret, "-i", arg, time_like);
 	case 'C':
 		r->cpus_given = true;
-		return bad_value(kjoule_cpus_parse(arg, &r->cpus), "-C", arg, "CPUs like 0-3,8");
+		return cmd_bad_value("sweep", kjoule_cpus_parse(arg, &r->cpus), "-C", arg, "CPUs like 0-3,8");
 	case OPT_JITTER:
 		r->jitter_given = true;
-		return bad_value(args_duration(arg, 1000000000, &r->jitter_ns), "--jitter", arg, time_like);
+		return cmd_bad_value("sweep", args_duration(arg, 1000000000, &r->jitter_ns), "--jitter", arg, time_like);
 	case OPT_OVERHEAD:
 		return record_parse_overhead(r, arg);
 	case OPT_NO_CALIBRATE:
@@ -148,11 +142,11 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		return 0;
 	case OPT_THREADS:
 		free(a->threads);
-		return bad_value(sweep_parse_list(arg, MOST_THREADS, &a->threads, &a->n_threads), "--threads", arg,
+		return cmd_bad_value("sweep", sweep_parse_list(arg, MOST_THREADS, &a->threads, &a->n_threads), "--threads", arg,
 				 "numbers of threads like 1,2,4-8");
 	case OPT_RUNS:
 		a->runs_given = true;
-		return bad_value(args_pid(arg, &a->runs) ? -EINVAL : a->runs > SWEEP_RUNS ? -ERANGE : 0, "--runs", arg,
+		return cmd_bad_value("sweep", args_pid(arg, &a->runs) ? -EINVAL : a->runs > SWEEP_RUNS ? -ERANGE : 0, "--runs", arg,
 				 "a number of runs, 1 to 999");
 	case 'o':
 		a->output = arg;
@@ -165,7 +159,7 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		return 0;
 	case OPT_SOURCE:
 		a->record.source = a->report.source = arg;
-		return bad_value(args_sources(arg), "--source", arg, "names with commas between");
+		return cmd_bad_value("sweep", args_sources(arg), "--source", arg, "names with commas between");
 	case OPT_BY:
 		return report_parse_grain("sweep", arg, &a->report);
 	case OPT_BLOCK:
@@ -174,7 +168,7 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		a->report.comm = arg;
 		return 0;
 	case OPT_LIMIT:
-		return bad_value(args_percent(arg, limit), "--percent-limit", arg, "a number from 0 to 100");
+		return cmd_bad_value("sweep", args_percent(arg, limit), "--percent-limit", arg, "a number from 0 to 100");
 	case OPT_RAW:
 		a->report.raw = true;
 		return 0;
@@ -280,7 +274,7 @@ static int choose_frequencies(const struct asked *a, const struct kjoule_frequen
 	ret = sweep_parse_khz(a->freq, all[0], all[n_all - 1], khz, n);
 	free(all);
 	if (ret)
-		return bad_value(ret, "--freq", a->freq, "frequencies like 800MHz,1.2GHz,max, or all, or keep");
+		return cmd_bad_value("sweep", ret, "--freq", a->freq, "frequencies like 800MHz,1.2GHz,max, or all, or keep");
 	for (size_t i = 0; i < *n; i++) {
 		if (kjoule_frequency_check(f, (*khz)[i], &err)) {
 			free(*khz);
