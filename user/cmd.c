@@ -38,8 +38,9 @@ int cmd_usage(const char *verb, const char *fmt, ...)
 
 int cmd_bad_value(const char *verb, int ret, const char *option, const char *text, const char *wanted)
 {
-	return !ret ? 0 : cmd_usage(verb, "%s %s: %s; expected %s", option, text, ret == -ERANGE ? "out of range" : "not understood",
-				    wanted);
+	const char *how = ret == -ERANGE ? "out of range" : "not understood";
+
+	return ret ? cmd_usage(verb, "%s %s: %s; expected %s", option, text, how, wanted) : 0;
 }
 
 int cmd_failed(const char *fmt, ...)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "frequency.h"
 #include "output.h"
-#include "sweep_guard.h"
+#include "frequency_guard.h"
 #include "transition.h"
 
 /* Loops of a calibration, as in the paper. */
@@ -135,7 +135,7 @@ struct latency {
 	struct kjoule_frequency *frequency;
 	const struct kjoule_policy *policy;
 	void *state;
-	struct sweep_guard guard;
+	struct frequency_guard guard;
 	struct latency_load *load;
 	char way[64];
 	uint32_t adds;

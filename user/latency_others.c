@@ -97,7 +97,7 @@ void latency_keep_away(const struct latency *l)
 
 int latency_hold_begin(struct latency *l, struct kjoule_error *err)
 {
-	return l->guard.fd >= 0 ? 0 : sweep_guard_start(&l->guard, l->frequency, err);
+	return l->guard.fd >= 0 ? 0 : frequency_guard_start(&l->guard, l->frequency, err);
 }
 
 int latency_hold_end(struct latency *l, struct kjoule_error *err)
@@ -110,7 +110,7 @@ int latency_hold_end(struct latency *l, struct kjoule_error *err)
 	ret = kjoule_frequency_restore(l->frequency, err);
 	if (!ret && err->text[0])
 		cmd_warn("%s", err->text);
-	sweep_guard_end(&l->guard);
+	frequency_guard_end(&l->guard);
 	return ret;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The runs of a sweep: each setting once, then each once more, so that what drifts meanwhile drifts for all of them;
- * the frequencies given back whatever comes, by sweep_guard.c if it has to be. See sweep_cmd.h; called by cmd_sweep.c.
+ * the frequencies given back whatever comes, by frequency_guard.c if it has to be. See sweep_cmd.h; called by cmd_sweep.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "cmd.h"
 #include "signals.h"
 #include "sweep_cmd.h"
-#include "sweep_guard.h"
+#include "frequency_guard.h"
 
 /* What a change of the frequency is given: some times what the driver says, at least this. */
 #define SETTLE_NS	10000000ull
@@ -351,7 +351,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 {
 	struct kjoule_error err = { 0 }, second = { 0 };
 	struct sigaction actions[N_DEADLY];
-	struct sweep_guard guardian;
+	struct frequency_guard guardian;
 	sigset_t ends, old;
 	stack_t stack;
 	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
@@ -360,12 +360,12 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 
 	*signal = 0;
 	/* while there is little that it would have a copy of */
-	if (f && sweep_guard_start(&guardian, f, &err))
+	if (f && frequency_guard_start(&guardian, f, &err))
 		return cmd_failed("%s", err.text);
 	c.cals = calloc(p->n_settings, sizeof(*c.cals));
 	if (!c.cals) {
 		if (f)
-			sweep_guard_end(&guardian);
+			frequency_guard_end(&guardian);
 		return cmd_failed("no memory");
 	}
 	/* a signal between two runs is the next one's, which has not begun then */
@@ -383,7 +383,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 		else if (second.text[0])
 			cmd_warn("%s", second.text);
 		unguard(actions, &stack);
-		sweep_guard_end(&guardian);
+		frequency_guard_end(&guardian);
 	}
 	if (ret)
 		code = cmd_failed("%s", err.text);

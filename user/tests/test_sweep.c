@@ -30,7 +30,7 @@
 #include "datafile.h"
 #include "plot.h"
 #include "sweep_cmd.h"
-#include "sweep_guard.h"
+#include "frequency_guard.h"
 #include "synthetic.h"
 #include "sysfs.h"
 #include "tool.h"
@@ -331,7 +331,7 @@ static pid_t find_guardian(void)
 		if (!f)
 			continue;
 		if (fgets(text, sizeof(text), f) && sscanf(text, "%*d (%39[^)]) %*c %d", comm, &ppid) == 2 && ppid == getpid() &&
-		    !strcmp(comm, SWEEP_GUARDIAN)) {
+		    !strcmp(comm, FREQUENCY_GUARDIAN)) {
 			assert_int_equal(found, 0);
 			found = atoi(e->d_name);
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See sweep_guard.h. A child that is forked while the sweep is small and waits at a socket whose other end nothing but
- * the sweeping process has: commands lose it as they are executed. When that end is closed without a word it does what
- * the next sweep would, by the same file: what somebody else holds or has given back by then is not touched.
+ * See frequency_guard.h. A child that is forked while its parent is small and waits at a socket whose other end nothing
+ * but the parent has: commands lose it as they are executed. When that end is closed without a word it does what the
+ * next sweep would, by the same file: what somebody else holds or has given back by then is not touched.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
-#include "sweep_guard.h"
+#include "frequency_guard.h"
 
 /* Each without a right that it takes: not as safe, and good for something all the same. */
 static void be_hard_to_kill(void)
@@ -71,7 +71,7 @@ static _Noreturn void be_guardian(const struct kjoule_frequency *f, int fd)
 
 	/* neither the terminal's keys nor its end are for it; all signals are blocked */
 	setsid();
-	prctl(PR_SET_NAME, SWEEP_GUARDIAN);
+	prctl(PR_SET_NAME, FREQUENCY_GUARDIAN);
 	close_all_but(fd);
 	be_hard_to_kill();
 	if (send(fd, "", 1, MSG_NOSIGNAL) == 1)
@@ -106,12 +106,12 @@ static int wait_until_ready(int fd)
 	return n == 1 ? 0 : n < 0 ? -errno : -ECHILD;
 }
 
-int sweep_guard_start(struct sweep_guard *g, const struct kjoule_frequency *f, struct kjoule_error *err)
+int frequency_guard_start(struct frequency_guard *g, const struct kjoule_frequency *f, struct kjoule_error *err)
 {
 	sigset_t all, old;
 	int ends[2], ret;
 
-	*g = (struct sweep_guard){ .fd = -1 };
+	*g = (struct frequency_guard){ .fd = -1 };
 	ret = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
 	if (ret)
 		goto fail;
@@ -134,13 +134,13 @@ int sweep_guard_start(struct sweep_guard *g, const struct kjoule_frequency *f, s
 		ret = wait_until_ready(g->fd);
 	if (!ret)
 		return 0;
-	sweep_guard_end(g);
+	frequency_guard_end(g);
 fail:
 	return kjoule_fail(err, -ret, "starting the process that would give the CPUs' frequencies back if this one was killed: %s; nothing was changed",
 			   strerror(-ret));
 }
 
-void sweep_guard_end(struct sweep_guard *g)
+void frequency_guard_end(struct frequency_guard *g)
 {
 	if (g->fd < 0)
 		return;
