@@ -4,7 +4,6 @@
  * then the pairs, each tried until there are enough good tries or none is to be hoped for. See latency.h.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <gsl/gsl_statistics_double.h>
 #include "cmd.h"
 #include "latency.h"
 #include "signals.h"
@@ -194,13 +194,6 @@ static uint64_t settle_ns(const struct latency *l)
 	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* What usually passes from a loop's end to the next one's start, as a part of what a loop takes. @room: for as many numbers */
 static double gap_part(const struct latency_loops *s, double *room)
 {
@@ -208,8 +201,7 @@ static double gap_part(const struct latency_loops *s, double *room)
 		return 0;
 	for (size_t i = 0; i + 1 < s->n; i++)
 		room[i] = (s->list[i + 1].start_ns - s->list[i].start_ns - s->list[i].loop_ns) / fmax(s->list[i].loop_ns, 1);
-	qsort(room, s->n - 1, sizeof(*room), by_value);
-	return fmax(room[(s->n - 1) / 2], 0);
+	return fmax(gsl_stats_median(room, 1, s->n - 1), 0);
 }
 
 /* @gap: out, gap_part(); NULL: not asked for */
