@@ -330,12 +330,7 @@ static int finish(struct record_loop *l)
 	l->session.state = info.state;
 	l->session.stop_ns = info.stop_ns;
 	l->session.children_lost = info.children_lost;
-	l->session.edge_windows = info.edge_windows;
-	l->session.edge_spins = info.edge_spins;
-	l->session.edge_failed = info.edge_failed;
-	l->session.edge_paused = info.edge_paused;
-	l->session.edge_held_ns = info.edge_held_ns;
-	l->session.edge_longest_ns = info.edge_longest_ns;
+	l->session.edge = info.edge;
 	keep_books_of_readings(&l->session.vpm, &info.vpm);
 	for (uint32_t i = 0; i < l->session.n_sources && i < info.n_sources; i++) {
 		l->session.sources[i].reads = info.sources[i].reads;
@@ -470,9 +465,9 @@ static void summary(const struct record_loop *l)
 
 static void warn_of_windows(const struct record_loop *l)
 {
-	if (l->session.edge_paused)
+	if (l->session.edge.paused)
 		cmd_warn("--edge: %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the only one that can read the counter away; have all CPUs online when it begins, and leave them so",
-			 l->session.edge_paused);
+			 l->session.edge.paused);
 }
 
 static void warn_of_blocks(const struct record_loop *l)

@@ -499,12 +499,7 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 	w->meta.session.state = session->state;
 	w->meta.session.stop_ns = session->stop_ns;
 	w->meta.session.children_lost = session->children_lost;
-	w->meta.session.edge_windows = session->edge_windows;
-	w->meta.session.edge_spins = session->edge_spins;
-	w->meta.session.edge_failed = session->edge_failed;
-	w->meta.session.edge_paused = session->edge_paused;
-	w->meta.session.edge_held_ns = session->edge_held_ns;
-	w->meta.session.edge_longest_ns = session->edge_longest_ns;
+	w->meta.session.edge = session->edge;
 	w->meta.session.vpm = session->vpm;
 	memcpy(w->meta.session.sources, session->sources, sizeof(session->sources));
 	if (!ret)

@@ -204,7 +204,7 @@ static void print_books(const struct view *v, const struct blocks *b)
 /* Of edge windows: a recording of before they were counted tells nothing. */
 static bool has_holds(const struct kjoule_session_info *s)
 {
-	return s->edge_duty && s->edge_windows + s->edge_spins + s->edge_failed + s->edge_paused;
+	return s->edge_duty && s->edge.windows + s->edge.spins + s->edge.failed + s->edge.paused;
 }
 
 static void print_holds(const struct kjoule_session_info *s)
@@ -212,10 +212,10 @@ static void print_holds(const struct kjoule_session_info *s)
 	if (!has_holds(s))
 		return;
 	printf("# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
-	       s->edge_held_ns * 1e-9, s->edge_longest_ns * 1e-6, s->edge_windows, s->edge_spins, s->edge_failed);
-	if (s->edge_paused)
+	       s->edge.held_ns * 1e-9, s->edge.longest_ns * 1e-6, s->edge.windows, s->edge.spins, s->edge.failed);
+	if (s->edge.paused)
 		printf("#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
-		       s->edge_paused);
+		       s->edge.paused);
 }
 
 /* Where the energy of ticks is taken out at the power of what they interrupt. */
@@ -384,12 +384,12 @@ static struct json_object *holds_json(const struct kjoule_session_info *s)
 
 	if (!o)
 		return NULL;
-	put(o, "windows", json_object_new_uint64(s->edge_windows));
-	put(o, "spins", json_object_new_uint64(s->edge_spins));
-	put(o, "failed", json_object_new_uint64(s->edge_failed));
-	put(o, "paused", json_object_new_uint64(s->edge_paused));
-	put(o, "held_s", output_json_real(s->edge_held_ns * 1e-9));
-	put(o, "longest_s", output_json_real(s->edge_longest_ns * 1e-9));
+	put(o, "windows", json_object_new_uint64(s->edge.windows));
+	put(o, "spins", json_object_new_uint64(s->edge.spins));
+	put(o, "failed", json_object_new_uint64(s->edge.failed));
+	put(o, "paused", json_object_new_uint64(s->edge.paused));
+	put(o, "held_s", output_json_real(s->edge.held_ns * 1e-9));
+	put(o, "longest_s", output_json_real(s->edge.longest_ns * 1e-9));
 	return o;
 }
 

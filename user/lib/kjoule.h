@@ -222,6 +222,12 @@ struct kjoule_vpm_info {
 	struct kjoule_vpm_block block[KJOULE_VPM_BLOCKS];
 };
 
+/* What became of edge windows; see the netlink specification. */
+struct kjoule_edge_books {
+	uint64_t windows, spins, failed, paused;
+	uint64_t held_ns, longest_ns;
+};
+
 /* What the module says of a session. */
 struct kjoule_session_info {
 	uint32_t id;
@@ -238,8 +244,7 @@ struct kjoule_session_info {
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
 	uint32_t edge_duty;		/* 0: no edge windows */
-	uint64_t edge_windows, edge_spins, edge_failed, edge_paused;
-	uint64_t edge_held_ns, edge_longest_ns;
+	struct kjoule_edge_books edge;
 	struct kjoule_vpm_info vpm;
 	uint32_t state;			/* enum kjoule_session_state */
 	uint64_t t0_ns;

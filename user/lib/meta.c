@@ -198,7 +198,7 @@ static const struct kjoule_json_member vpm_members[] = {
 
 /* Of windows at moves of the counter. */
 static const struct kjoule_json_member edge_members[] = {
-#define U64(name) { #name, offsetof(struct kjoule_session_info, edge_##name), KJOULE_JSON_U64, 0 }
+#define U64(name) { #name, offsetof(struct kjoule_edge_books, name), KJOULE_JSON_U64, 0 }
 	U64(windows), U64(spins), U64(failed), U64(paused), U64(held_ns), U64(longest_ns),
 #undef U64
 };
@@ -270,7 +270,7 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	if (s->edge_duty) {
 		struct json_object *edge = json_object_new_object();
 
-		kjoule_json_put_members(edge, edge_members, N_NAMES(edge_members), s);
+		kjoule_json_put_members(edge, edge_members, N_NAMES(edge_members), &s->edge);
 		json_object_object_add(o, "edge", edge);
 	}
 	if (s->vpm.interval_ns)
@@ -306,7 +306,8 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
 	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
 	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
-	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members, N_NAMES(edge_members), s);
+	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members, N_NAMES(edge_members),
+				&s->edge);
 	vpm_from_json(kjoule_json_get(o, "vpm", json_type_object), &s->vpm);
 	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");
 	s->seed = kjoule_json_get_u64(o, "seed");

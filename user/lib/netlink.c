@@ -275,22 +275,22 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 			info->edge_duty = get_u32(a, &ret);
 			break;
 		case KJOULE_A_SESSION_EDGE_WINDOWS:
-			info->edge_windows = get_u64(a, &ret);
+			info->edge.windows = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_EDGE_SPINS:
-			info->edge_spins = get_u64(a, &ret);
+			info->edge.spins = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_EDGE_FAILED:
-			info->edge_failed = get_u64(a, &ret);
+			info->edge.failed = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_EDGE_HELD_NS:
-			info->edge_held_ns = get_u64(a, &ret);
+			info->edge.held_ns = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_EDGE_LONGEST_NS:
-			info->edge_longest_ns = get_u64(a, &ret);
+			info->edge.longest_ns = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_EDGE_PAUSED:
-			info->edge_paused = get_u64(a, &ret);
+			info->edge.paused = get_u64(a, &ret);
 			break;
 		case KJOULE_A_SESSION_STATE:
 			info->state = get_u32(a, &ret);

@@ -79,12 +79,12 @@ static void record(const char *name, uint32_t windows)
 
 	make_meta(&meta, 1, TICK_NS, KJOULE_TARGET_PROCESS);
 	meta.session.edge_duty = 50;
-	meta.session.edge_windows = windows - windows / 8;
-	meta.session.edge_spins = windows / 8;
-	meta.session.edge_failed = 3;
-	meta.session.edge_paused = windows < WINDOWS ? 2 : 0;
-	meta.session.edge_held_ns = 12340000000;
-	meta.session.edge_longest_ns = 21500000;
+	meta.session.edge.windows = windows - windows / 8;
+	meta.session.edge.spins = windows / 8;
+	meta.session.edge.failed = 3;
+	meta.session.edge.paused = windows < WINDOWS ? 2 : 0;
+	meta.session.edge.held_ns = 12340000000;
+	meta.session.edge.longest_ns = 21500000;
 	add_source(&meta, "other", KJOULE_KIND_ENERGY, KJOULE_QUANTITY_ENERGY, "machine");
 	put_calibration(&none);
 	put_map(&side_band, 100, 900000002, 0x30000000, 0x10000, 0, LIBRARY);
