@@ -51,9 +51,10 @@ struct latency_options {
 	const char *output, *plot, *plot_series;
 };
 
-/* Loops as they were timed. @asked_ns: of the request, CLOCK_MONOTONIC; @done: all that were wanted; @irqs_off_ns: 0: they never were */
+/* Loops as they were timed. @cycles: of each, by APERF, NULL: there is no such counter; @asked_ns: of the request, CLOCK_MONOTONIC; @done: all that were wanted; @irqs_off_ns: 0: they never were */
 struct latency_loops {
 	struct transition_loop *list;
+	uint32_t *cycles;
 	size_t n;
 	double request_ns;
 	uint64_t asked_ns, irqs_off_ns;

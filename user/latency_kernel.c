@@ -141,10 +141,20 @@ static int take_loops(struct state *s, const struct kjoule_probe_result *r, stru
 	*to = (struct latency_loops){ .list = calloc(n + 1, sizeof(*to->list)), .n = n, .asked_ns = r->asked_ns, .request_ns = r->request_ns,
 				      .irqs_off_ns = r->irqs_off_ns, .cut = r->cut,
 				      .done = r->outcome == KJOULE_TRANSITION_OUTCOME_DONE };
-	for (size_t i = 0; i < n && to->list; i++)
+	if (s->probe.cycles)
+		to->cycles = calloc(n + 1, sizeof(*to->cycles));
+	if (!to->list || (s->probe.cycles && !to->cycles)) {
+		latency_loops_free(to);
+		free(loops);
+		return kjoule_fail(err, ENOMEM, "no memory");
+	}
+	for (size_t i = 0; i < n; i++) {
 		to->list[i] = (struct transition_loop){ loops[i].start_ns, loops[i].loop_ns };
+		if (to->cycles)
+			to->cycles[i] = loops[i].cycles;
+	}
 	free(loops);
-	return to->list ? 0 : kjoule_fail(err, ENOMEM, "no memory");
+	return 0;
 }
 
 static int kernel_calibrate(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, uint64_t wait_ns,

@@ -271,6 +271,7 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 {
 	struct json_object *o = json_object_new_object(), *starts = json_object_new_array_ext(s->n);
 	struct json_object *times = json_object_new_array_ext(s->n);
+	struct json_object *cycles = s->cycles ? json_object_new_array_ext(s->n) : NULL;
 
 	json_object_object_add(o, "verdict", json_object_new_string(transition_verdict_name(verdict)));
 	json_object_object_add(o, "first_us", output_json_real(t->first.ns * 1e-3));
@@ -282,9 +283,12 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 	for (size_t i = 0; i < s->n; i++) {
 		json_object_array_add(starts, json_object_new_int64(s->list[i].start_ns));
 		json_object_array_add(times, json_object_new_int64(s->list[i].loop_ns));
+		if (cycles)
+			json_object_array_add(cycles, json_object_new_int64(s->cycles[i]));
 	}
 	json_object_object_add(o, "start_ns", starts);
 	json_object_object_add(o, "loop_ns", times);
+	json_object_object_add(o, "cycles", cycles);
 	return o;
 }
 

@@ -89,6 +89,7 @@ static double now_s(void)
 void latency_loops_free(struct latency_loops *s)
 {
 	free(s->list);
+	free(s->cycles);
 	*s = (struct latency_loops){ 0 };
 }
 

@@ -214,6 +214,10 @@ static void a_saved_file_has_every_loop(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
+	/* one whose CPU had a counter of cycles */
+	l.pairs[2].series[1].cycles = calloc(10, sizeof(uint32_t));
+	assert_non_null(l.pairs[2].series[1].cycles);
+	l.pairs[2].series[1].cycles[9] = 4711;
 	assert_int_equal(latency_save(&l, path, &why), 0);
 	doc = json_object_from_file(path);
 	unlink(path);
@@ -228,6 +232,10 @@ static void a_saved_file_has_every_loop(void **state)
 		assert_true(json_object_get_int64(member(one, "asked_ns")) == 123456789012);
 		assert_int_equal(json_object_array_length(member(one, "loop_ns")), 10);
 		assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "start_ns"), 0)), -50000);
+		if (i == 2)
+			assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "cycles"), 9)), 4711);
+		else
+			assert_null(member(one, "cycles"));
 		assert_int_equal(isnan(number(one, "last_us")), l.pairs[i].verdicts[1] != TRANSITION_GOOD);
 	}
 	json_object_put(doc);
