@@ -86,6 +86,21 @@ const char *looped_path(void)
 
 static struct place loop, after;
 
+struct looped_code looped_function(const char *name)
+{
+	const struct kjoule_symbol *s;
+	struct looped_code code;
+	struct kjoule_elf *elf;
+	bool several;
+
+	assert_int_equal(kjoule_elf_open(looped_path(), NULL, &elf), 0);
+	s = kjoule_elf_named(elf, name, &several);
+	assert_true(s && !several);
+	code = (struct looped_code){ s->start, s->end, s->start - looped.loop + looped.loop_offset };
+	kjoule_elf_close(elf);
+	return code;
+}
+
 void looped_record(const char *name, const char *exe, uint32_t flags)
 {
 	struct buffer b = { 0 };

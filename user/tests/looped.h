@@ -22,6 +22,14 @@ int a_loop_and_more(volatile int *p, int n);
 
 /** looped_path() - of the test's own file */
 const char *looped_path(void);
+/* Code of the test's file. */
+struct looped_code {
+	uint64_t start, end;
+	uint64_t offset;		/* in the file */
+};
+
+/** looped_function() - a function of the test's, after looped_setup() */
+struct looped_code looped_function(const char *name);
 /**
  * looped_record() - 9 s at 1 kHz: 100 ticks of the loop at 1 W, 100 of what comes after at 2 W, 100 in the
  *		     kernel at 1 W, and so on; with some noise
