@@ -180,6 +180,7 @@ struct transition_change {
  * @end:	how far the end's mean loop is from the level asked for
  * @confirming:	loops that this is from
  * @far:	loops of the whole series that no level explains
+ * @beside_ns:	start of a loop near the first change, and not in it, that stands for longer than that does; NAN: there is none
  */
 struct transition_try {
 	enum transition_verdict verdict;
@@ -189,6 +190,7 @@ struct transition_try {
 	double speed_ratio;
 	struct transition_difference end;
 	size_t confirming, far;
+	double beside_ns;
 };
 
 /**
@@ -256,7 +258,8 @@ struct transition_pair {
  *
  * Pauses are alike, and what disturbs is not: one that is off by more than TRANSITION_GAP_MOST loops from where most of
  * them are, or is an outlier among those that are left (outliers_find()), is an SMI or a preemption, or one has hidden the pause:
- * its try is no good, as the change may be anywhere in such a loop. Unless a half of them are near each other none is good.
+ * its try is no good, as the change may be anywhere in such a loop. Where a half of the good ones have a pause beside the change and at the
+ * same time, it is the change's, which was placed wrong, and none is good. Unless a half of them are near each other none is good.
  *
  * The interval of a median is that of the order statistics: of n values, the r-th and the (n + 1 - r)-th with
  * the largest r for which 2 P(B(n, 1/2) < r) <= 5 %, 10 of 31, whatever they are distributed like. A value is only

@@ -62,10 +62,11 @@ static double pause_sd(const struct transition_try *t)
 #define CROWD_LEAST	0.5
 
 /*
- * What most pauses are near: the median of those in the span of @width that has the most, of several the lowest. What disturbs
- * makes pauses longer, each by something else, so that these are no crowd even if they are more than half. NAN: there is none.
+ * What most of @of values are near, of which there are @n: the median of those in the span of @width that has the most, of several the
+ * lowest. What disturbs makes pauses longer, each by something else, so that these are no crowd even if they are more than
+ * half. NAN: there is none.
  */
-static double usual_pause(const struct work *w, size_t n, double width)
+static double crowd_of(const struct work *w, size_t n, size_t of, double width)
 {
 	size_t begin = 0, most = 0;
 
@@ -78,7 +79,7 @@ static double usual_pause(const struct work *w, size_t n, double width)
 			begin = i;
 		}
 	}
-	return n && most >= CROWD_LEAST * n ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
+	return n && most >= CROWD_LEAST * of ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
 }
 
 /* Pauses of the tries that are good so far. Return: how many */
@@ -95,11 +96,28 @@ static size_t gather_pauses(const struct work *w)
 	return good;
 }
 
+/* Pauses beside the change that come at the same time in each try are the change's: all of them are at the wrong place. */
+static void judge_places(const struct work *w, double width)
+{
+	size_t good = 0, n = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		good += !w->verdicts[i];
+		if (!w->verdicts[i] && !isnan(w->tries[i].beside_ns))
+			w->values[n++] = w->tries[i].beside_ns;
+	}
+	if (isnan(crowd_of(w, n, good, width)))
+		return;
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->verdicts[i])
+			w->verdicts[i] = TRANSITION_DISTURBED;
+}
+
 /* Tries whose pause is not like the others' are no good. */
 static int judge_pauses(const struct work *w)
 {
 	double width = 0, usual;
-	size_t good = 0;
+	size_t good, at = 0;
 	int ret;
 
 	for (size_t i = 0; i < w->n; i++) {
@@ -107,7 +125,8 @@ static int judge_pauses(const struct work *w)
 		if (!w->verdicts[i])
 			width = fmax(width, TRANSITION_GAP_MOST * longest(&w->tries[i]));
 	}
-	usual = usual_pause(w, gather_pauses(w), width);
+	good = gather_pauses(w);
+	usual = crowd_of(w, good, good, width);
 	for (size_t i = 0; i < w->n; i++)
 		if (!w->verdicts[i] && !(fabs(w->tries[i].pause_ns - usual) <= TRANSITION_GAP_MOST * longest(&w->tries[i])))
 			w->verdicts[i] = TRANSITION_DISTURBED;
@@ -115,8 +134,9 @@ static int judge_pauses(const struct work *w)
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < w->n; i++)
-		if (!w->verdicts[i] && w->outliers[good++].differs)
+		if (!w->verdicts[i] && w->outliers[at++].differs)
 			w->verdicts[i] = TRANSITION_DISTURBED;
+	judge_places(w, width);
 	return 0;
 }
 

@@ -183,6 +183,40 @@ static bool is_stray(const struct work *w, size_t corner, size_t i)
 	return !path_fits(&w->path, a, w->loops[i].loop_ns) && !path_fits(&w->path, a + 1, w->loops[i].loop_ns);
 }
 
+/* Where a pause would be looked for that is not in the change itself: so many loops to both sides of it. */
+#define BESIDE		10
+
+static bool in_place(const struct work *w, size_t corner, size_t i)
+{
+	struct place p;
+
+	if (corner + 1 >= w->path.n)
+		return false;
+	p = find_place(w, corner);
+	return i >= p.begin && i < p.end;
+}
+
+/*
+ * The start of the first loop beside the change that stands for longer than the change itself does, NAN: there is none. It is the
+ * change's pause, and the change at the wrong place, or something else that ran: one try does not tell which. Those in other
+ * changes are theirs.
+ */
+static double stands_beside(const struct work *w, size_t corner, const struct place *p, double standing)
+{
+	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
+	size_t from = p->begin > a->begin + BESIDE ? p->begin - BESIDE : a->begin;
+	size_t to = p->end + BESIDE < b->end ? p->end + BESIDE : b->end;
+
+	for (size_t i = from; i < to; i++) {
+		double longer = w->loops[i].loop_ns - fmax(a->ns, b->ns);
+
+		if ((i < p->begin || i >= p->end) && is_stray(w, corner, i) && longer > w->longest && longer > standing &&
+		    !(corner && in_place(w, corner - 1, i)) && !in_place(w, corner + 1, i))
+			return w->loops[i].start_ns;
+	}
+	return NAN;
+}
+
 /* Is it known to within the loops that it may be off by? */
 static enum transition_verdict judge_change(const struct work *w, size_t corner, const struct place *p,
 					    const struct transition_change *c)
@@ -225,8 +259,10 @@ static enum transition_verdict find_changes(const struct work *w, struct transit
 		place_change(w, i, &p, &c);
 		t->pause_ns += c.pause_ns;
 		t->last = c;
-		if (!i)
+		if (!i) {
 			t->first = c;
+			t->beside_ns = stands_beside(w, i, &p, c.pause_ns);
+		}
 		if (!verdict && (!i || i + 2 == w->path.n))
 			verdict = judge_change(w, i, &p, &c);
 	}
@@ -318,7 +354,7 @@ int transition_try(const struct transition_series *s, const struct transition_le
 	struct work w = { .s = s, .from = from, .to = to };
 	int ret = 0;
 
-	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN, .speed_ratio = NAN,
+	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN, .speed_ratio = NAN, .beside_ns = NAN,
 				      .end = { .ns = unknown, .t = NAN, .dof = NAN } };
 	if (is_series(s)) {
 		t->request_ns = s->request_ns;

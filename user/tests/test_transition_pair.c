@@ -317,6 +317,65 @@ static void test_failure_has_a_reason_and_no_number(void **state)
 	assert_int_equal(p.tries, p.verdicts[TRANSITION_GOOD] ? TRANSITION_TRIES_MOST : N);
 }
 
+/* The CPU stands still for @ns from @at on: the loop that has it takes longer, and all that come after begin later. */
+static void stand_still(struct made_series *m, double at, double ns)
+{
+	for (size_t i = 0; i < m->s.n; i++) {
+		struct transition_loop *l = &m->loops[i];
+
+		if (l->start_ns > at)
+			l->start_ns += ns;
+		else if (l->start_ns + l->loop_ns > at)
+			l->loop_ns += ns;
+	}
+}
+
+/* Tries of two levels near each other, in which the CPU stands still at @at, give or take @spread. */
+static struct transition_pair standing(double at, double spread)
+{
+	struct made_change c = made_slow;
+	struct transition_try tries[N];
+	struct transition_level from, to;
+	struct transition_pair p;
+	uint64_t seed = 11;
+
+	c.from = 78.5e3;
+	c.to = 82e3;
+	c.noise = 0.01;
+	c.pause = 0;
+	c.latency = 1115e3;
+	c.dither = true;
+	made_level(&c, c.from, &seed, &from);
+	made_level(&c, c.to, &seed, &to);
+	for (size_t i = 0; i < N; i++) {
+		struct made_series m;
+
+		made_new(&c, &seed, &m);
+		stand_still(&m, at + spread * (2 * rnd_unit(&seed) - 1), 313e3);
+		assert_int_equal(transition_try(&m.s, &from, &to, &tries[i]), 0);
+		made_free(&m);
+	}
+	assert_int_equal(transition_pair(tries, N, 0, NULL, &p), 0);
+	return p;
+}
+
+/*
+ * A CPU that stands still some loops before the loops look changed, and does so in each try, has changed then: what the loops say
+ * after that is something else. One that stands still there by chance has not.
+ */
+static void test_a_pause_beside_the_change_is_no_chance(void **state)
+{
+	struct transition_pair p = standing(660e3, 10e3);
+
+	(void)state;
+	assert_int_equal(p.verdicts[TRANSITION_GOOD], 0);
+	assert_int_equal(p.state, TRANSITION_FAILED);
+	assert_int_equal(p.why, TRANSITION_DISTURBED);
+	assert_true(isnan(p.last_ns.v));
+	p = standing(550e3, 500e3);
+	assert_true(p.verdicts[TRANSITION_GOOD] > N / 2);
+}
+
 /* A few good ones among all that were tried are no answer either. */
 static void test_few_good_tries_are_a_failure(void **state)
 {
@@ -478,6 +537,7 @@ int main(void)
 		cmocka_unit_test(test_loops_in_step_with_the_request_are_not_trusted),
 		cmocka_unit_test(test_disturbed_tries_do_not_pass),
 		cmocka_unit_test(test_failure_has_a_reason_and_no_number),
+		cmocka_unit_test(test_a_pause_beside_the_change_is_no_chance),
 		cmocka_unit_test(test_few_good_tries_are_a_failure),
 		cmocka_unit_test(test_no_tries_ask_for_more),
 		cmocka_unit_test(test_median_has_the_ranks_of_the_tables),
