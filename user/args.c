@@ -112,7 +112,7 @@ int args_bytes(const char *text, uint32_t *bytes)
 	return 0;
 }
 
-int args_pid(const char *text, uint32_t *pid)
+int args_number(const char *text, uint32_t least, uint32_t most, uint32_t *value)
 {
 	unsigned long v;
 	char *end;
@@ -121,10 +121,17 @@ int args_pid(const char *text, uint32_t *pid)
 		return -EINVAL;
 	errno = 0;
 	v = strtoul(text, &end, 10);
-	if (errno || *end || !v || v > INT_MAX)
+	if (*end)
 		return -EINVAL;
-	*pid = v;
+	if (errno || v < least || v > most)
+		return -ERANGE;
+	*value = v;
 	return 0;
+}
+
+int args_pid(const char *text, uint32_t *pid)
+{
+	return args_number(text, 1, INT_MAX, pid) ? -EINVAL : 0;
 }
 
 int args_power(const char *text, double *watt)

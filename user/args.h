@@ -24,6 +24,9 @@ int args_rate(const char *text, uint64_t *interval_ns);
 /** args_bytes() - "65536", "64K", "1M". Return: 0, -EINVAL, -ERANGE (past 32 bits) */
 int args_bytes(const char *text, uint32_t *bytes);
 
+/** args_number() - a whole number from @least to @most. Return: 0, -EINVAL (syntax), -ERANGE */
+int args_number(const char *text, uint32_t least, uint32_t most, uint32_t *value);
+
 /** args_pid() - a positive process id. Return: 0 or -EINVAL */
 int args_pid(const char *text, uint32_t *pid);
 

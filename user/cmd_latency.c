@@ -87,23 +87,6 @@ struct asked {
 	bool all;
 };
 
-static int parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *to)
-{
-	char *end;
-	unsigned long v;
-
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (*end)
-		return -EINVAL;
-	if (errno || v < least || v > most)
-		return -ERANGE;
-	*to = v;
-	return 0;
-}
-
 static int parse_words(struct asked *a, int c, const char *arg)
 {
 	struct latency_options *opt = &a->opt;
@@ -137,7 +120,7 @@ static int parse_one(struct asked *a, int c, const char *arg)
 
 	switch (c) {
 	case 'C':
-		return cmd_bad_value("latency", parse_number(arg, 0, KJOULE_MAX_CPUS - 1, &opt->cpu), "-C", arg, "a CPU's number");
+		return cmd_bad_value("latency", args_number(arg, 0, KJOULE_MAX_CPUS - 1, &opt->cpu), "-C", arg, "a CPU's number");
 	case OPT_ALL:
 		a->all = true;
 		return 0;
@@ -151,10 +134,10 @@ static int parse_one(struct asked *a, int c, const char *arg)
 		a->to = arg;
 		return 0;
 	case OPT_REPEATS:
-		return cmd_bad_value("latency", parse_number(arg, REPEATS_LEAST, REPEATS_MOST, &opt->repeats), "--repeats", arg,
+		return cmd_bad_value("latency", args_number(arg, REPEATS_LEAST, REPEATS_MOST, &opt->repeats), "--repeats", arg,
 				 "a number from 6, of which a median has an interval, to 10000");
 	case OPT_ADDS:
-		return cmd_bad_value("latency", parse_number(arg, 64, 1000000, &opt->adds), "--adds", arg, "a number from 64 to 1000000");
+		return cmd_bad_value("latency", args_number(arg, 64, 1000000, &opt->adds), "--adds", arg, "a number from 64 to 1000000");
 	case OPT_TIMEOUT:
 		ret = args_duration(arg, 0, &ns);
 		opt->timeout_ns = ns;

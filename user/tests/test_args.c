@@ -75,6 +75,23 @@ static void sizes_and_pids(void **state)
 	assert_int_equal(args_pid("4294967297", &v), -EINVAL);
 }
 
+static void whole_numbers_have_bounds(void **state)
+{
+	uint32_t v = 7;
+
+	(void)state;
+	assert_int_equal(args_number("6", 6, 100, &v), 0);
+	assert_int_equal(v, 6);
+	assert_int_equal(args_number("100", 6, 100, &v), 0);
+	assert_int_equal(args_number("5", 6, 100, &v), -ERANGE);
+	assert_int_equal(args_number("101", 6, 100, &v), -ERANGE);
+	assert_int_equal(args_number("99999999999999999999", 0, UINT32_MAX, &v), -ERANGE);
+	assert_int_equal(args_number("", 0, 1, &v), -EINVAL);
+	assert_int_equal(args_number("1x", 0, 1, &v), -EINVAL);
+	assert_int_equal(args_number("-1", 0, 1, &v), -EINVAL);
+	assert_int_equal(v, 100);
+}
+
 static void cpu_lists_go_both_ways(void **state)
 {
 	struct kjoule_cpus set;
@@ -88,6 +105,14 @@ static void cpu_lists_go_both_ways(void **state)
 	assert_false(kjoule_cpus_has(&set, 6));
 	assert_int_equal(kjoule_cpus_next(&set, 3), 5);
 	assert_int_equal(kjoule_cpus_next(&set, 9), -1);
+	/* at the ends of words, and in the last one */
+	assert_int_equal(kjoule_cpus_parse("0,63,64,200,8191", &set), 0);
+	assert_int_equal(kjoule_cpus_next(&set, 0), 0);
+	assert_int_equal(kjoule_cpus_next(&set, 1), 63);
+	assert_int_equal(kjoule_cpus_next(&set, 64), 64);
+	assert_int_equal(kjoule_cpus_next(&set, 65), 200);
+	assert_int_equal(kjoule_cpus_next(&set, 201), 8191);
+	assert_int_equal(kjoule_cpus_next(&set, 8192), -1);
 	assert_int_equal(kjoule_cpus_parse("8191", &set), 0);
 	assert_int_equal(kjoule_cpus_parse("8192", &set), -ERANGE);
 	assert_int_equal(kjoule_cpus_parse("99999999999", &set), -ERANGE);
@@ -120,6 +145,7 @@ int main(void)
 		cmocka_unit_test(durations_have_units),
 		cmocka_unit_test(rates_become_intervals),
 		cmocka_unit_test(sizes_and_pids),
+		cmocka_unit_test(whole_numbers_have_bounds),
 		cmocka_unit_test(cpu_lists_go_both_ways),
 		cmocka_unit_test(a_list_of_sources_has_no_empty_name),
 	};
