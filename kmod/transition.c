@@ -327,6 +327,10 @@ static int check_job(const struct kjoule_transition_job *job, const char **why)
 		*why = "1 to 65536 loops may be timed, half of them after a request";
 		return -EINVAL;
 	}
+	if (job->measure && !job->lead) {
+		*why = "there is to be a loop before the request at least";
+		return -EINVAL;
+	}
 	if (!job->slice_ns || job->slice_ns > KJOULE_TRANSITION_SLICE_NS) {
 		*why = "interrupts are off for 1 ns to 1 ms at a time";
 		return -EINVAL;
@@ -365,10 +369,6 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 	if (READ_ONCE(t->ending)) {
 		*why = "the probe was ended";
 		return -ECANCELED;
-	}
-	if (job->measure && !job->lead) {
-		*why = "there is to be a loop before the request at least";
-		return -EINVAL;
 	}
 	t->job = job;
 	t->n = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The cpufreq governor "kjoule". Only a governor may switch fast, so there has to be one of our
- * own; it does nothing by itself. It can be chosen only while there is a probe of the policy
- * (transition.c) that asked for it, and whoever chooses another one takes the policy away from it.
+ * own; it does nothing by itself while there is a probe of the policy (transition.c). Whoever
+ * chooses another one takes the policy away from it.
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
