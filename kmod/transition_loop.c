@@ -190,7 +190,7 @@ static int go_on(struct run *r)
 			ret = one_loop(r, &now);
 		while (!ret && !is_over(r, now));
 		end_slice(r, now);
-		if (!ret && (READ_ONCE(r->t->ending) || READ_ONCE(r->t->cancel)))
+		if (ret >= 0 && (READ_ONCE(r->t->ending) || READ_ONCE(r->t->cancel)))
 			ret = -ECANCELED;
 		if (ret)
 			return ret;
