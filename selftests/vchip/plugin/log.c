@@ -11,7 +11,7 @@
 
 #include "clock.h"
 
-#define ENTRIES	65536
+#define ENTRIES	262144
 
 struct grant {
 	unsigned int cpu;
