@@ -2,7 +2,9 @@
 /*
  * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread,
  * the timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
- * nothing is known of that time but how long it was: it shows in the loops' starts.
+ * nothing is known of that time but how long it was: it shows in the loops' starts. In a slice one
+ * loop's end is the next one's start, so that a change is in one of them: what there is to note of a
+ * loop is noted in the next one's time, and of none (the slice's first) it takes as long.
  *
  *	lead			at least so many loops at the first frequency, at random up to
  *				twice as many: the request is to come at any time of whatever
@@ -47,7 +49,12 @@
  * @job:	the job
  * @deadline:	CLOCK_MONOTONIC
  * @off_ns:	since when interrupts are off
- * @last_ns:	the last loop took
+ * @start_ns:	of the last loop
+ * @last_ns:	it took
+ * @last_cycles: likewise
+ * @ran:	there is one that is not noted yet
+ * @at_ns:	where the next one begins
+ * @at_cycles:	likewise
  * @usual_ns:	the last one that was not long
  * @after:	loops since one that was
  * @origin_ns:	what starts are told from
@@ -61,9 +68,9 @@
 struct run {
 	struct kjoule_transition *t;
 	struct kjoule_transition_job *job;
-	u64 deadline, off_ns, last_ns, usual_ns, origin_ns;
+	u64 deadline, off_ns, start_ns, last_ns, last_cycles, at_ns, at_cycles, usual_ns, origin_ns;
 	u32 after;
-	bool keep, cycles;
+	bool ran, keep, cycles;
 	const struct kjoule_transition_limits *want;
 	u32 streak, left, too_long;
 };
@@ -100,31 +107,41 @@ static u64 between(u64 from, u64 to)
 	return to > from ? to - from : 0;
 }
 
+/* The next loop begins here. */
+static void begin_loop(struct run *r)
+{
+	r->at_cycles = read_cycles(r);
+	r->at_ns = now_ns();
+}
+
 static void begin_slice(struct run *r)
 {
 	local_irq_disable();
-	r->off_ns = now_ns();
 	r->after = AFTER;
+	begin_loop(r);
+	r->off_ns = r->at_ns;
 }
 
-static void end_slice(struct run *r, u64 now)
+static void end_slice(struct run *r)
 {
-	r->job->irqs_off_ns = max(r->job->irqs_off_ns, between(r->off_ns, now));
+	r->job->irqs_off_ns = max(r->job->irqs_off_ns, between(r->off_ns, now_ns()));
 	local_irq_enable();
 	cond_resched();
 }
 
-static void tell(struct run *r, u64 start, u64 ns, u64 cycles)
+/* Of no loop, the same is written, and does not count. */
+static void tell(struct run *r)
 {
 	struct kjoule_transition *t = r->t;
 
 	if (t->n == KJOULE_TRANSITION_LOOPS_MOST)
 		return;
-	t->loops[t->n++] = (struct kjoule_loop){
-		.start_ns = start - r->origin_ns,
-		.loop_ns = min_t(u64, ns, U32_MAX),
-		.cycles = cycles,
+	t->loops[t->n] = (struct kjoule_loop){
+		.start_ns = r->start_ns - r->origin_ns,
+		.loop_ns = min_t(u64, r->last_ns, U32_MAX),
+		.cycles = r->last_cycles,
 	};
+	t->n += r->ran && r->keep;
 }
 
 static bool like(const struct kjoule_transition_limits *want, u64 ns)
@@ -132,30 +149,44 @@ static bool like(const struct kjoule_transition_limits *want, u64 ns)
 	return ns >= want->lo_ns && ns <= want->hi_ns;
 }
 
-/* What comes out of a loop: go on, 1: that was it, or -errno. */
-static int judge(struct run *r, u64 ns, u64 now)
+/* What comes out of the last loop: go on, 1: that was it, or -errno. */
+static int judge(struct run *r)
 {
 	if (r->want && r->streak < STREAK) {
-		r->streak = like(r->want, ns) ? r->streak + 1 : 0;
+		r->streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
 		/* what is to come confirms what has been */
 		if (r->streak == STREAK)
 			r->left = min(r->left, max(r->job->confirm, STREAK + 1) - STREAK + 1);
 	}
-	if (now > r->deadline)
+	if (r->at_ns > r->deadline)
 		return -ETIME;
 	return !--r->left;
 }
 
-/* Interrupts are off. */
-static int one_loop(struct run *r, u64 *now)
+/* The last loop, if it is not noted yet. Return: as of judge() */
+static int note(struct run *r)
 {
-	u64 cycles = read_cycles(r), start = now_ns(), end;
+	tell(r);
+	if (!r->ran)
+		return 0;
+	r->ran = false;
+	return r->too_long > TOO_LONG ? -EDOM : judge(r);
+}
 
+/* Interrupts are off. Return: what is to be said of the loop before, after which there may be none */
+static int one_loop(struct run *r)
+{
+	int ret = note(r);
+
+	if (ret)
+		return ret;
 	adds(r->job->adds);
-	end = now_ns();
-	cycles = read_cycles(r) - cycles;
-	*now = end;
-	r->last_ns = between(start, end);
+	r->start_ns = r->at_ns;
+	r->last_cycles = -r->at_cycles;
+	begin_loop(r);
+	r->last_ns = between(r->start_ns, r->at_ns);
+	r->last_cycles += r->at_cycles;
+	r->ran = true;
 	/* a change stands in one of them; with more it is the loop */
 	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
 	if (r->usual_ns && 2 * r->last_ns > 3 * r->usual_ns && r->after) {
@@ -164,22 +195,19 @@ static int one_loop(struct run *r, u64 *now)
 		r->usual_ns = r->last_ns;
 		r->after++;
 	}
-	if (r->keep)
-		tell(r, start, r->last_ns, cycles);
-	return r->too_long > TOO_LONG ? -EDOM : judge(r, r->last_ns, end);
+	return 0;
 }
 
 /* A change is to have loops on both sides: not right behind one that took long, which may be it. */
-static bool is_over(const struct run *r, u64 now)
+static bool is_over(const struct run *r)
 {
-	return now + r->usual_ns - r->off_ns > r->job->slice_ns && r->after >= AFTER;
+	return r->at_ns + r->usual_ns - r->off_ns > r->job->slice_ns && r->after >= AFTER;
 }
 
 /* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */
 static int go_on(struct run *r)
 {
 	int ret;
-	u64 now;
 
 	for (;;) {
 		if (unlikely(raw_smp_processor_id() != r->t->cpu)) {
@@ -187,9 +215,9 @@ static int go_on(struct run *r)
 			return -ENODEV;
 		}
 		do
-			ret = one_loop(r, &now);
-		while (!ret && !is_over(r, now));
-		end_slice(r, now);
+			ret = one_loop(r);
+		while (!ret && !is_over(r));
+		end_slice(r);
 		if (ret >= 0 && (READ_ONCE(r->t->ending) || READ_ONCE(r->t->cancel)))
 			ret = -ECANCELED;
 		if (ret)
@@ -215,7 +243,7 @@ static int request(struct run *r, u32 khz)
 	int err;
 
 	if (t->way == KJOULE_TRANSITION_WAY_LIMITS) {
-		end_slice(r, now_ns());
+		end_slice(r);
 		err = kjoule_transition_limit(t, khz);
 		begin_slice(r);
 		return err;
@@ -235,12 +263,13 @@ static int settle(struct run *r, u32 khz, const struct kjoule_transition_limits 
 	begin_slice(r);
 	ret = request(r, khz);
 	if (ret) {
-		end_slice(r, now_ns());
+		end_slice(r);
 		return ret;
 	}
 	r->left = U32_MAX;
 	r->want = want;
 	r->streak = 0;
+	begin_loop(r);
 	ret = go_on(r);
 	return ret > 0 ? 0 : ret;
 }
@@ -253,7 +282,7 @@ static int time_loops(struct run *r)
 
 	begin_slice(r);
 	ret = request(r, job->to_khz);
-	end_slice(r, now_ns());
+	end_slice(r);
 	if (ret)
 		return ret;
 	/* the best of some, which something may have come into */
@@ -297,7 +326,6 @@ static int follow_change(struct run *r)
 	struct kjoule_transition_job *job = r->job;
 	/* drawn while interrupts are on: that may sleep */
 	u32 wait = get_random_u32() % job->adds;
-	u64 ns;
 	int ret;
 
 	r->keep = true;
@@ -309,16 +337,17 @@ static int follow_change(struct run *r)
 	r->left = 2;
 	r->want = NULL;
 	begin_slice(r);
-	ret = one_loop(r, &ns);
+	one_loop(r);
+	ret = note(r);
 	if (ret < 0) {
-		end_slice(r, ns);
+		end_slice(r);
 		return ret;
 	}
 	job->asked_ns = now_ns();
 	ret = request(r, job->to_khz);
 	job->request_ns = between(job->asked_ns, now_ns());
 	if (ret) {
-		end_slice(r, now_ns());
+		end_slice(r);
 		return ret;
 	}
 	move_origin(r, job->asked_ns);
@@ -327,6 +356,7 @@ static int follow_change(struct run *r)
 	r->left = job->loops;
 	r->want = &job->to;
 	r->streak = 0;
+	begin_loop(r);
 	ret = go_on(r);
 	if (ret > 0)
 		job->outcome = r->streak == STREAK ? KJOULE_TRANSITION_OUTCOME_DONE :

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <gsl/gsl_statistics_double.h>
 #include "cmd.h"
 #include "latency.h"
 #include "signals.h"
@@ -29,11 +28,11 @@
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0
 
-/* It takes so many times what passes between two loops: a change that falls there is in none. */
-#define LOOP_GAPS	10.0
-
 /* Levels are to be so much further apart than they have to be. */
 #define ROOM		1.3
+
+/* Calibrations of a frequency, until one is of use. */
+#define LEVEL_TRIES	3
 
 /* What a change is given before a calibration: some times what the driver says, at least this. */
 #define SETTLE_NS	20000000ull
@@ -195,25 +194,13 @@ static uint64_t settle_ns(const struct latency *l)
 	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
 }
 
-/* What usually passes from a loop's end to the next one's start, as a part of what a loop takes. @room: for as many numbers */
-static double gap_part(const struct latency_loops *s, double *room)
-{
-	if (s->n < 2)
-		return 0;
-	for (size_t i = 0; i + 1 < s->n; i++)
-		room[i] = (s->list[i + 1].start_ns - s->list[i].start_ns - s->list[i].loop_ns) / fmax(s->list[i].loop_ns, 1);
-	return fmax(gsl_stats_median(room, 1, s->n - 1), 0);
-}
-
-/* @gap: out, gap_part(); NULL: not asked for */
-static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		    double *gap, const char **why, struct kjoule_error *err)
+static int level_once(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
+		      struct kjoule_error *err)
 {
 	struct latency_loops s = { 0 };
 	double *ns;
 	int ret = l->engine->calibrate(l, adds, khz, loops, settle_ns(l), &s, err);
 
-	*why = NULL;
 	if (ret)
 		return ret;
 	if (s.irqs_off_ns > l->irqs_off_ns)
@@ -222,15 +209,21 @@ static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loo
 	for (size_t i = 0; i < s.n && ns; i++)
 		ns[i] = s.list[i].loop_ns;
 	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
-	if (ns && gap)
-		*gap = gap_part(&s, ns);
 	free(ns);
 	latency_loops_free(&s);
-	if (ret == -ENOMEM)
-		return kjoule_fail(err, ENOMEM, "no memory");
-	if (ret)
-		*why = "too many of its loops were disturbed";
-	return 0;
+	return ret == -ENOMEM ? kjoule_fail(err, ENOMEM, "no memory") : ret;
+}
+
+/* @why: out, NULL: @level is known. What came in between once, a frequency that was granted late included, may not do so again. */
+static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
+		    const char **why, struct kjoule_error *err)
+{
+	int ret = -ENODATA;
+
+	for (int i = 0; i < LEVEL_TRIES && ret == -ENODATA && !caught; i++)
+		ret = level_once(l, adds, khz, loops, level, err);
+	*why = ret == -ENODATA ? "too many of its loops were disturbed" : NULL;
+	return ret == -ENODATA ? 0 : ret;
 }
 
 /* The two that are nearest to each other, of those between which a change is to be measured. */
@@ -266,11 +259,11 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 	nearest(l, &a, &b);
 	for (int pass = 0; pass < 3; pass++) {
 		const char *why;
-		double part, longest, want, gap = 0;
-		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &gap, &why, err);
+		double part, longest, want;
+		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &why, err);
 
 		if (!ret && !why)
-			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, NULL, &why, err);
+			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, &why, err);
 		if (ret)
 			return ret;
 		if (why)
@@ -282,7 +275,6 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		part = fmax(part, 0.5 * longest * fabs(1 - (double)l->f[a].khz / l->f[b].khz));
 		want = ROOM * TRANSITION_FOLLOW * fmax(x.sd_ns, y.sd_ns) / part;
 		want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
-		want = fmax(want, LOOP_GAPS * gap * adds);
 		want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) /
 			    fmin(l->f[a].khz, l->f[b].khz));
 		want = fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
@@ -316,7 +308,7 @@ static int calibrate(struct latency *l, struct kjoule_error *err)
 		int ret;
 
 		show_progress(l, "frequency", i, l->n_f, since);
-		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, NULL, &f->why, err);
+		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, &f->why, err);
 		if (ret)
 			return ret;
 	}

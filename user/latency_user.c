@@ -21,6 +21,7 @@ struct state {
 	cpu_set_t allowed;
 	struct transition_loop *loops;
 	size_t n;
+	double at_ns;		/* the next loop begins */
 };
 
 struct range {
@@ -47,15 +48,17 @@ static __attribute__((noinline)) void adds(uint32_t n)
 				 : "+r" (sum) : : "cc");
 }
 
+/* Where the last one ended: what is done between them is in the loop's time, and no change beside it. */
 static double one_loop(struct state *s, uint32_t n, bool keep)
 {
-	double start = now_ns(), end;
+	double start = s->at_ns, ns;
 
 	adds(n);
-	end = now_ns();
+	s->at_ns = now_ns();
+	ns = s->at_ns - start;
 	if (keep && s->n < LOOPS_MOST)
-		s->loops[s->n++] = (struct transition_loop){ start, end - start };
-	return end - start;
+		s->loops[s->n++] = (struct transition_loop){ start, ns };
+	return ns;
 }
 
 static int user_close(struct latency *l, struct kjoule_error *err)
@@ -132,7 +135,8 @@ static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t 
 		return ret;
 	s->n = 0;
 	*to = (struct latency_loops){ .done = true };
-	for (until = now_ns() + wait_ns; now_ns() < until;)
+	s->at_ns = now_ns();
+	for (until = s->at_ns + wait_ns; s->at_ns < until;)
 		one_loop(s, n, false);
 	for (uint32_t i = 0; i < loops; i++)
 		one_loop(s, n, true);
@@ -144,7 +148,8 @@ static bool look(struct state *s, uint32_t n, const struct range *like, double u
 {
 	uint32_t streak = 0;
 
-	while (streak < STREAK && now_ns() < until && most--) {
+	s->at_ns = now_ns();
+	while (streak < STREAK && s->at_ns < until && most--) {
 		double ns = one_loop(s, n, keep);
 
 		streak = ns >= like->lo && ns <= like->hi ? streak + 1 : 0;
