@@ -19,7 +19,7 @@
 #define LATENCY_CALIBRATE	10000
 
 /* Loops before a request, at least. */
-#define LATENCY_LEAD		8
+#define LATENCY_LEAD		16
 
 /* Frequencies of one measurement. */
 #define LATENCY_FREQUENCIES	64
@@ -126,6 +126,7 @@ struct latency_pair {
  * @state:	the engine's own
  * @guard:	of limits of sysfs that are changed
  * @load:	of the other CPUs, NULL: none
+ * @ahead:	tries while others are looked at, NULL: none
  * @way:	how frequencies are requested, in words
  * @irqs_off_ns: the longest time with interrupts off
  * @stopped:	by this signal; 0: it was not
@@ -138,6 +139,7 @@ struct latency {
 	void *state;
 	struct frequency_guard guard;
 	struct latency_load *load;
+	struct latency_ahead *ahead;
 	char way[64];
 	uint32_t adds;
 	struct latency_frequency f[LATENCY_FREQUENCIES];
@@ -166,6 +168,14 @@ int latency_plot_series(const struct latency *l, const char *path, struct kjoule
 
 void latency_loops_free(struct latency_loops *s);
 
+/** latency_ahead_new() - a thread for tries, NULL: the engine does not bear it, or there is none to be had */
+struct latency_ahead *latency_ahead_new(struct latency *l);
+/** latency_ahead_begin() - have a try; @ask stays until latency_ahead_end() */
+void latency_ahead_begin(struct latency_ahead *a, const struct latency_ask *ask);
+/** latency_ahead_end() - wait for it. Return: as of the engine's attempt */
+int latency_ahead_end(struct latency_ahead *a, struct latency_loops *loops, struct kjoule_error *err);
+/** latency_ahead_free() - none is under way; @a may be NULL */
+void latency_ahead_free(struct latency_ahead *a);
 /** latency_load_start() - keep all other CPUs busy. Return: 0 or -errno with the reason in @err */
 int latency_load_start(struct latency *l, struct kjoule_error *err);
 void latency_load_end(struct latency *l);

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,40 +360,19 @@ static int look_at(struct latency *l, struct latency_pair *p, struct latency_loo
 	return ret ? kjoule_fail(err, -ret, "no memory") : 0;
 }
 
-/* A try under way while the one before it is looked at. */
-struct flight {
-	struct latency *l;
-	const struct latency_ask *ask;
-	pthread_t thread;
-	struct latency_loops loops;
-	struct kjoule_error err;
-	int ret;
-};
-
-static void *fly(void *arg)
-{
-	struct flight *f = arg;
-
-	f->ret = f->l->engine->attempt(f->l, f->ask, &f->loops, &f->err);
-	return NULL;
-}
-
 /* Have another try while this one is looked at, if it will be needed whatever comes out. */
 static int look_and_try(struct latency *l, struct latency_pair *p, const struct latency_ask *ask, struct latency_loops *s,
 			bool another, struct kjoule_error *err)
 {
-	struct flight f = { .l = l, .ask = ask };
-	int ret;
+	struct kjoule_error other;
+	int ret, next;
 
-	another = another && !pthread_create(&f.thread, NULL, fly, &f);
-	ret = look_at(l, p, s, err);
 	if (!another)
-		return ret;
-	pthread_join(f.thread, NULL);
-	*s = f.loops;
-	if (!ret && f.ret)
-		ret = kjoule_fail(err, -f.ret, "%s", f.err.text);
-	return ret;
+		return look_at(l, p, s, err);
+	latency_ahead_begin(l->ahead, ask);
+	ret = look_at(l, p, s, err);
+	next = latency_ahead_end(l->ahead, s, ret ? &other : err);
+	return ret ? ret : next;
 }
 
 static size_t count_good(const struct latency_pair *p)
@@ -419,7 +397,7 @@ static bool needs_another(const struct latency *l, const struct latency_pair *p)
 {
 	size_t good = count_good(p);
 
-	return l->engine->beside && good + 1 < l->opt->repeats && (good || p->n + 1 < TRANSITION_HOPELESS) &&
+	return l->ahead && good + 1 < l->opt->repeats && (good || p->n + 1 < TRANSITION_HOPELESS) &&
 	       p->n + 1 < 4 * l->opt->repeats;
 }
 
@@ -482,10 +460,14 @@ static int measure_pairs(struct latency *l, struct kjoule_error *err)
 	double since = now_s();
 	int ret = 0;
 
+	/* without it they come one after the other */
+	l->ahead = latency_ahead_new(l);
 	for (size_t i = 0; i < l->n_pairs && !ret && !caught; i++) {
 		show_progress(l, "pair", i, l->n_pairs, since);
 		ret = measure_pair(l, &l->pairs[i], err);
 	}
+	latency_ahead_free(l->ahead);
+	l->ahead = NULL;
 	if (is_terminal(l))
 		fprintf(stderr, "\r\033[K");
 	return ret;

@@ -104,14 +104,22 @@ static void backward(size_t n, size_t n_states, const double *score, const uint8
 	}
 }
 
+/* Where the likelihood of a level's normal distribution comes down to that of a loop of no level. */
+static double reach_of(const struct path *p, double sd)
+{
+	double most = -p->floor - log(sd * sqrt(2 * M_PI));
+
+	return most > 0 ? sd * sqrt(2 * most) : 0;
+}
+
 /* The level that the loops of a piece have, of those that fit; @sd: out, of it. */
-static double level_of(const struct path *p, const struct path_piece *piece, const struct transition_loop *loops, double *room,
+static double level_of(const struct path_piece *piece, const struct transition_loop *loops, double *room,
 		       double *sd)
 {
 	size_t n = 0;
 
 	for (size_t i = piece->begin; i < piece->end; i++)
-		if (path_fits(p, piece, loops[i].loop_ns))
+		if (path_fits(piece, loops[i].loop_ns))
 			room[n++] = loops[i].loop_ns;
 	gsl_sort(room, 1, n);
 	*sd = n ? MEDIAN_SD * piece->sd / sqrt(n) : 0;
@@ -149,17 +157,17 @@ static void make_pieces(const struct transition_loop *loops, size_t n, const siz
 {
 	size_t begin = 0;
 
-	p->pieces[p->n++] = (struct path_piece){ 0, 0, PATH_FROM, from->mean_ns.v, from->sd_ns };
+	p->pieces[p->n++] = (struct path_piece){ 0, 0, PATH_FROM, from->mean_ns.v, from->sd_ns, 0 };
 	for (size_t i = 1; i <= n; i++) {
 		const struct state *s = &states[path[begin]];
-		struct path_piece piece = { begin, i, PATH_OTHER, s->ns, s->sd };
+		struct path_piece piece = { begin, i, PATH_OTHER, s->ns, s->sd, reach_of(p, s->sd) };
 
 		if (i < n && path[i] == path[begin])
 			continue;
 		if (path[begin] <= PATH_TO) {
 			piece.kind = path[begin];
 		} else {
-			double sd, ns = level_of(p, &piece, loops, room, &sd);
+			double sd, ns = level_of(&piece, loops, room, &sd);
 
 			piece.kind = kind_of(ns, sd, from, to);
 			piece.sd = hypot(piece.sd, ns - piece.ns);
@@ -168,6 +176,8 @@ static void make_pieces(const struct transition_loop *loops, size_t n, const siz
 		add_piece(p, &piece);
 		begin = i;
 	}
+	for (size_t i = 0; i < p->n; i++)
+		p->pieces[i].reach_ns = reach_of(p, p->pieces[i].sd);
 }
 
 /* Of a path through the pair's two levels alone: are its loops' residuals no more than noise? */
@@ -245,11 +255,9 @@ void path_free(struct path *p)
 	free(p->pieces);
 }
 
-bool path_fits(const struct path *p, const struct path_piece *piece, double ns)
+bool path_fits(const struct path_piece *piece, double ns)
 {
-	struct state s = state_at(piece->ns, piece->sd);
-
-	return likelihood(&s, p->floor, ns) > p->floor;
+	return fabs(ns - piece->ns) < piece->reach_ns;
 }
 
 void path_corner(const struct path *p, size_t i, const struct transition_loop *loops, size_t *first, size_t *last)

@@ -20,11 +20,14 @@ enum path_kind {
 	PATH_OTHER,
 };
 
-/* Loops from @begin to before @end at a level, with the standard deviation @sd of each. */
+/*
+ * Loops from @begin to before @end at a level, with the standard deviation @sd of each. Those further off than @reach_ns have
+ * nothing to do with it.
+ */
 struct path_piece {
 	size_t begin, end;
 	enum path_kind kind;
-	double ns, sd;
+	double ns, sd, reach_ns;
 };
 
 struct path {
@@ -44,7 +47,7 @@ int path_find(const struct transition_loop *loops, size_t n, const struct transi
 void path_free(struct path *p);
 
 /** path_fits() - is a loop that long one of the piece, and not a stray one? */
-bool path_fits(const struct path *p, const struct path_piece *piece, double ns);
+bool path_fits(const struct path_piece *piece, double ns);
 
 /**
  * path_corner() - between piece @i and the next: the first and the last loop that the latter may begin with, so that the

@@ -136,9 +136,9 @@ static struct place find_place(const struct work *w, size_t corner)
 	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
 	struct place p = { .begin = b->begin, .end = b->begin };
 
-	while (p.begin > a->begin && !path_fits(&w->path, a, w->loops[p.begin - 1].loop_ns))
+	while (p.begin > a->begin && !path_fits(a, w->loops[p.begin - 1].loop_ns))
 		p.begin--;
-	while (p.end < b->end && !path_fits(&w->path, b, w->loops[p.end].loop_ns))
+	while (p.end < b->end && !path_fits(b, w->loops[p.end].loop_ns))
 		p.end++;
 	path_corner(&w->path, corner, w->loops, &p.first, &p.last);
 	p.from_ns = time_before(w, p.begin);
@@ -180,7 +180,7 @@ static bool is_stray(const struct work *w, size_t corner, size_t i)
 {
 	const struct path_piece *a = &w->path.pieces[corner];
 
-	return !path_fits(&w->path, a, w->loops[i].loop_ns) && !path_fits(&w->path, a + 1, w->loops[i].loop_ns);
+	return !path_fits(a, w->loops[i].loop_ns) && !path_fits(a + 1, w->loops[i].loop_ns);
 }
 
 /* Where a pause would be looked for that is not in the change itself: so many loops to both sides of it. */
@@ -276,7 +276,7 @@ static size_t count_far(const struct path *p, const struct transition_loop *loop
 
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t at = p->pieces[i].begin; at < p->pieces[i].end; at++)
-			far += !path_fits(p, &p->pieces[i], loops[at].loop_ns);
+			far += !path_fits(&p->pieces[i], loops[at].loop_ns);
 	return far;
 }
 
