@@ -27,6 +27,12 @@
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0
 
+/*
+ * And so many times what the books of one take, which are in its time as well: they take not quite the same before and after a
+ * request.
+ */
+#define LOOP_BOOKS	5.0
+
 /* Levels are to be so much further apart than they have to be. */
 #define ROOM		1.3
 
@@ -241,48 +247,71 @@ static void nearest(const struct latency *l, size_t *a, size_t *b)
 	}
 }
 
+/* Loops of @adds at the two frequencies that are nearest to each other, and one of next to none at the first of them. */
+struct looks {
+	size_t a, b;
+	double adds;
+	struct transition_level x, y, least;
+};
+
 /*
- * As short as can be: a change between the two frequencies that are nearest to each other can be followed. The
+ * As few as can be: a change between the two frequencies can be followed, and what is no addition is a small part. The
  * noise of a loop is taken to be the same however long it is, and looked at again.
  */
+static double adds_wanted(const struct latency *l, const struct looks *k)
+{
+	double part = fabs(k->x.median_ns - k->y.median_ns) / k->adds, want;
+	double longest = fmax(k->x.median_ns, k->y.median_ns) / k->adds;
+	double an_add = (k->x.median_ns - k->least.median_ns) / fmax(k->adds - ADDS_LEAST, 1);
+	double books = fmax(k->least.median_ns - ADDS_LEAST * an_add, 0);
+	double x_khz = l->f[k->a].khz, y_khz = l->f[k->b].khz;
+
+	/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
+	part = fmax(part, 0.5 * longest * fabs(1 - x_khz / y_khz));
+	want = ROOM * TRANSITION_FOLLOW * fmax(k->x.sd_ns, k->y.sd_ns) / part;
+	want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
+	if (an_add > 0)
+		want = fmax(want, LOOP_BOOKS * books / an_add);
+	want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) / fmin(x_khz, y_khz));
+	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
+}
+
+static int look_at_loops(struct latency *l, uint32_t adds, uint32_t khz, struct transition_level *level, struct kjoule_error *err)
+{
+	const char *why;
+	int ret = level_at(l, adds, khz, LOOK_LOOPS, level, &why, err);
+
+	if (!ret && why)
+		ret = kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", khz, why, l->opt->cpu);
+	return ret;
+}
+
 static int choose_adds(struct latency *l, struct kjoule_error *err)
 {
-	struct transition_level x, y;
-	double adds = FIRST_ADDS;
-	size_t a = 0, b = 1;
+	struct looks k = { .a = 0, .b = 1, .adds = FIRST_ADDS };
+	int ret;
 
 	if (l->opt->adds) {
 		l->adds = l->opt->adds;
 		return 0;
 	}
-	nearest(l, &a, &b);
-	for (int pass = 0; pass < 3; pass++) {
-		const char *why;
-		double part, longest, want;
-		int ret = level_at(l, adds, l->f[a].khz, LOOK_LOOPS, &x, &why, err);
+	nearest(l, &k.a, &k.b);
+	ret = look_at_loops(l, ADDS_LEAST, l->f[k.a].khz, &k.least, err);
+	for (int pass = 0; pass < 3 && !ret; pass++) {
+		double want;
 
-		if (!ret && !why)
-			ret = level_at(l, adds, l->f[b].khz, LOOK_LOOPS, &y, &why, err);
+		ret = look_at_loops(l, k.adds, l->f[k.a].khz, &k.x, err);
+		if (!ret)
+			ret = look_at_loops(l, k.adds, l->f[k.b].khz, &k.y, err);
 		if (ret)
-			return ret;
-		if (why)
-			return kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", l->f[a].khz, why,
-					   l->opt->cpu);
-		part = fabs(x.median_ns - y.median_ns) / adds;
-		longest = fmax(x.median_ns, y.median_ns) / adds;
-		/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
-		part = fmax(part, 0.5 * longest * fabs(1 - (double)l->f[a].khz / l->f[b].khz));
-		want = ROOM * TRANSITION_FOLLOW * fmax(x.sd_ns, y.sd_ns) / part;
-		want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
-		want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) /
-			    fmin(l->f[a].khz, l->f[b].khz));
-		want = fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
-		if (fabs(want - adds) < 0.1 * adds)
 			break;
-		adds = want;
+		want = adds_wanted(l, &k);
+		if (fabs(want - k.adds) < 0.1 * k.adds)
+			break;
+		k.adds = want;
 	}
-	l->adds = adds;
-	return 0;
+	l->adds = k.adds;
+	return ret;
 }
 
 static void show_progress(const struct latency *l, const char *what, size_t done, size_t all, double since_s)

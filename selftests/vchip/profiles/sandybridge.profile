@@ -30,7 +30,6 @@ pause_ns = 313500
 update_period_us = 33000
 update_jitter_us = 100
 
-# Single loops are timed here: the chip waits for its clock ten times as often as the plain one, and what it lags by more
-# than a part of a loop is a stall, or one loop would be long and the next one short.
-debt_us = 10
+# Single loops are timed here, as on the sharp chip: the chip waits for its clock ten times as often as the plain one.
+debt_us = 30
 quantum_cycles = 100

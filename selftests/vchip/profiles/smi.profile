@@ -8,4 +8,3 @@ smi_us = 300 3000
 
 # The log of stalls is to be short: what the build machine leaves alone is looked for in it.
 quantum_cycles = 1000
-debt_us = 30
