@@ -2,9 +2,9 @@
 /*
  * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread,
  * the timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
- * nothing is known of that time but how long it was: it shows in the loops' starts. In a slice one
- * loop's end is the next one's start, so that a change is in one of them: what there is to note of a
- * loop is noted in the next one's time, and of none (the slice's first) it takes as long.
+ * nothing is known of that time but how long it was: it shows in the loops' starts. In a slice
+ * one loop's end is the next one's start, so that a change is in one of them: what there is to
+ * note of a loop is noted in the next one's time, and of none (the slice's first) it takes as long.
  *
  *	lead			at least so many loops at the first frequency, at random up to
  *				twice as many: the request is to come at any time of whatever
@@ -38,7 +38,7 @@
 #define COLD		3U
 
 /* Loops after one that takes half as long again as the one before, in its slice. */
-#define AFTER			4U
+#define AFTER			2U
 
 /* Loops in a row that are longer than one may be: steps of a change may stand in some. */
 #define TOO_LONG		3U
@@ -173,7 +173,7 @@ static int note(struct run *r)
 	return r->too_long > TOO_LONG ? -EDOM : judge(r);
 }
 
-/* Interrupts are off. Return: what is to be said of the loop before, after which there may be none */
+/* Interrupts are off. Return: what is said of the loop before, after which there may be none */
 static int one_loop(struct run *r)
 {
 	int ret = note(r);
@@ -198,10 +198,15 @@ static int one_loop(struct run *r)
 	return 0;
 }
 
-/* A change is to have loops on both sides: not right behind one that took long, which may be it. */
+/*
+ * A change is to have loops on both sides: not right behind one that took long, which may be it,
+ * unless interrupts have been off for as long as they may be.
+ */
 static bool is_over(const struct run *r)
 {
-	return r->at_ns + r->usual_ns - r->off_ns > r->job->slice_ns && r->after >= AFTER;
+	u64 ns = r->at_ns + r->usual_ns - r->off_ns;
+
+	return ns > r->job->slice_ns && (r->after >= AFTER || ns > KJOULE_TRANSITION_SLICE_NS);
 }
 
 /* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */

@@ -33,7 +33,7 @@ static const char help[] =
 "      --related           hold the other CPUs at the lower one of the two frequencies\n"
 "      --adds N            additions in a loop (default: as few as it takes)\n"
 "      --timeout TIME      give up a try after that (default 100ms, or ten times what the driver says)\n"
-"      --slice TIME        interrupts off for no longer at a time (default 900us, at most 1ms)\n"
+"      --slice TIME        interrupts off for no longer at a time (default 500us, at most 1ms)\n"
 "  -o, --output FILE       also keep all that was measured, each loop, as JSON\n"
 "      --plot FILE         a picture of the latencies over the target frequency (.svg, .png), its data beside (.csv)\n"
 "      --plot-series FILE  a picture of the loops around one change\n"
@@ -75,7 +75,8 @@ static const struct option options[] = {
 #define TIMEOUT_NS	100000000ull
 #define TIMEOUT_TIMES	10
 #define TIMEOUT_MOST_NS	10000000000ull
-#define SLICE_NS	900000ull
+/* So that with a pause of a few loops in it, and loops behind that, it is less than a millisecond. */
+#define SLICE_NS	500000ull
 #define SLICE_MOST_NS	1000000ull
 #define REPEATS_LEAST	6
 #define REPEATS_MOST	10000

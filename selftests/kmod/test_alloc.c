@@ -31,6 +31,7 @@
 #include "books.h"
 #include "caps.h"
 #include "fail.h"
+#include "faults.h"
 #include "guest.h"
 #include "module.h"
 #include "nl.h"
@@ -50,7 +51,6 @@ static size_t image_bytes;
 static char file[MAX_FILES][160];	/* a session's with %u for its number */
 static unsigned int n_files;
 static const char *file_name;
-static unsigned int commands_seen;
 
 /* Preparations; an operation has those of its own row and then is alone with the faults. */
 
@@ -496,15 +496,6 @@ static int do_unload(void)
 	return module_unload();
 }
 
-struct operation {
-	const char *name;
-	bool (*before)(void);
-	int (*run)(void);
-	unsigned int command;	/* the netlink command that it is */
-	bool without;		/* the module is not loaded when it begins */
-	bool frugal;		/* may do without memory altogether */
-};
-
 static const struct operation operations[] = {
 	{ "loading the module", have_opener, .run = do_load, .without = true },
 	{ "opening the device", have_nothing, .run = do_open },
@@ -548,7 +539,7 @@ static const struct operation operations[] = {
 	{ "asking for notices", have_socket, .run = do_listen, .command = KJOULE_CMD_NOTICE_LISTEN },
 	{ "ending a session", have_running, .run = do_del, .command = KJOULE_CMD_SESSION_DEL },
 	{ "closing the socket of a session", have_running, .run = do_close, .frugal = true },
-	{ "unloading the module", have_nothing, .run = do_unload, .frugal = true },
+	{ "unloading the module", have_nothing, .run = do_unload, .unloads = true, .frugal = true },
 };
 
 /* Back to where each operation begins. */
@@ -597,12 +588,6 @@ static const char *left_behind(bool module)
 	return err == -ENOENT ? NULL : "the netlink family is left";
 }
 
-/* The ways to say that there is no memory, or that a copy failed. */
-static bool is_excused(int err)
-{
-	return !err || err == -ENOMEM || err == -ENOBUFS || err == -EFAULT;
-}
-
 static bool with_module(bool wanted)
 {
 	if (loaded() == wanted)
@@ -610,53 +595,7 @@ static bool with_module(bool wanted)
 	return !(wanted ? module_load_image(image, image_bytes) : module_unload());
 }
 
-/* Once, with the fault at number @nth, if there are as many; 0 or -1 when there is a complaint. */
-static int attempt(const struct operation *op, unsigned int nth, bool *failed)
-{
-	const char *left;
-	int err;
-
-	*failed = false;
-	if (!with_module(!op->without) || !op->before()) {
-		ktap_diag("no preparations for number %u: %s", nth, strerror(errno));
-		return -1;
-	}
-	fail_nth(nth);
-	err = op->run();
-	*failed = fail_stop();
-	/* the socket of a request that was not answered says so when it is closed */
-	tidy_up();
-	if (*failed ? !is_excused(err) : err != 0) {
-		ktap_diag("number %u %s: %s", nth, *failed ? "failed" : "was not needed", strerrorname_np(-err));
-		return -1;
-	}
-	left = left_behind(op->run == do_unload ? err : op->without ? !err : true);
-	if (left) {
-		ktap_diag("number %u failed, the operation told %s: %s", nth, err ? strerrorname_np(-err) : "nothing",
-			  left);
-		return -1;
-	}
-	return 0;
-}
-
-static void try_operation(const struct operation *op, const char *name)
-{
-	uint64_t begin = now_ns();
-	unsigned int nth;
-	bool failed, good;
-
-	/* without a fault first: later nothing is new to the C library, nor to this process */
-	if (attempt(op, 0, &failed)) {
-		ktap_not_ok("%s: works while there is memory", name);
-		return;
-	}
-	for (nth = 1, failed = true, good = true; failed && good; nth++)
-		good = !attempt(op, nth, &failed);
-	ktap_check(good && (nth > 2 || op->frugal), "%s: told or done without, whatever fails", name);
-	ktap_diag("%u faults, %llu ms", nth - 2 + !good, (unsigned long long)(now_ns() - begin) / 1000000);
-	if (op->command)
-		commands_seen |= 1U << op->command;
-}
+static const struct bed bed = { with_module, tidy_up, left_behind };
 
 static int find_file(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -694,7 +633,7 @@ static void try_files(const char *folder)
 		return;
 	for (file_name = file[0]; file_name < file[n_files]; file_name += sizeof(file[0])) {
 		snprintf(name, sizeof(name), "reading %s", file_name);
-		try_operation(&op, name);
+		faults_try(&op, name, &bed);
 	}
 }
 
@@ -716,43 +655,9 @@ static void check_session_afterwards(void)
 	tidy_up();
 }
 
-/* kmemleak tells of nothing that is younger than five seconds or changed between two scans. */
-static bool leaks(void)
-{
-	static const char path[] = "/sys/kernel/debug/kmemleak";
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	static char text[1 << 14];
-	char *line;
-	bool done;
-
-	done = fd >= 0 && write(fd, "scan", 4) == 4;
-	sleep_ms(5500);
-	done = done && write(fd, "scan", 4) == 4;
-	close(fd);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	done = done && read(fd, text, sizeof(text) - 1) >= 0;
-	close(fd);
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		ktap_diag("%s", line);
-	return !done || text[0];
-}
-
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc; i++) {
-		if (strstr(name, argv[i]))
-			return true;
-	}
-	return argc < 2;
-}
-
 /* With arguments only the operations that have one of them in their name. */
 int main(int argc, char **argv)
 {
-	unsigned int i;
-
 	if (!fail_prepare())
 		ktap_skip_all("the kernel can not make allocations fail; see make check-debug");
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -765,21 +670,18 @@ int main(int argc, char **argv)
 		return ktap_end();
 	}
 	fail_begin();
-	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		if (is_wanted(operations[i].name, argc, argv))
-			try_operation(&operations[i], operations[i].name);
-	}
+	faults_try_all(operations, sizeof(operations) / sizeof(operations[0]), &bed, argc, argv);
 	if (argc < 2) {
 		try_files(SYSFS "/.");
 		try_files(DEBUGFS);
-		/* but for the one that is only told */
-		ktap_check_equal((1 << (KJOULE_CMD_MAX + 1)) - 2 - (1 << KJOULE_CMD_NOTICE), commands_seen,
-				 "every netlink command was tried");
+		/* but for the one that is only told, and those that need frequencies: test_alloc_probe */
+		ktap_check_equal((1 << KJOULE_CMD_TRANSITION_NEW) - 2 - (1 << KJOULE_CMD_NOTICE), faults_commands(),
+				 "every netlink command of sources and sessions was tried");
 	}
 	fail_end();
 	check_session_afterwards();
 	/* before its functions lose their names; the guest looks again after the module has gone */
-	ktap_check(!leaks(), "no memory was lost");
+	ktap_check(!faults_leaks(), "no memory was lost");
 	ktap_check(with_module(false) && !left_behind(false), "unloaded, it leaves nothing");
 	with_module(true);
 	return ktap_end();

@@ -26,6 +26,7 @@
 #include "guest.h"
 #include "need.h"
 #include "nl.h"
+#include "probe.h"
 
 #define POLICY		"/sys/devices/system/cpu/cpufreq/policy"
 #define LOW_KHZ		47059
@@ -38,125 +39,6 @@
 #define TIMEOUT_NS	100000000
 
 static struct nl nl, other;
-
-/* What a request has; what is 0 is left out unless it is in @zero. */
-struct ask {
-	uint8_t cmd;
-	uint32_t id, cpu, way, adds, from_khz, to_khz, from_lo, from_hi, to_lo, to_hi, lead, loops, confirm;
-	uint64_t timeout_ns, slice_ns;
-	bool no_cpu;
-};
-
-struct answer {
-	uint32_t id, cpu, way, min_khz, max_khz, outcome, count, cut;
-	uint64_t asked_ns, request_ns, irqs_off_ns;
-	char driver[32];
-	uint8_t cpus;
-};
-
-struct loops {
-	struct kjoule_loop list[65536];
-	unsigned int n;
-};
-
-static void take_answer(const struct nlmsghdr *message, void *data)
-{
-	struct answer *a = data;
-	const struct nlattr *attr;
-
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		const uint32_t *u32 = mnl_attr_get_payload(attr);
-
-		switch (mnl_attr_get_type(attr)) {
-		case KJOULE_A_TRANSITION_ID: a->id = *u32; break;
-		case KJOULE_A_TRANSITION_CPU: a->cpu = *u32; break;
-		case KJOULE_A_TRANSITION_WAY: a->way = *u32; break;
-		case KJOULE_A_TRANSITION_MIN_KHZ: a->min_khz = *u32; break;
-		case KJOULE_A_TRANSITION_MAX_KHZ: a->max_khz = *u32; break;
-		case KJOULE_A_TRANSITION_OUTCOME: a->outcome = *u32; break;
-		case KJOULE_A_TRANSITION_COUNT: a->count = *u32; break;
-		case KJOULE_A_TRANSITION_CUT: a->cut = *u32; break;
-		case KJOULE_A_TRANSITION_ASKED_NS: a->asked_ns = mnl_attr_get_u64(attr); break;
-		case KJOULE_A_TRANSITION_REQUEST_NS: a->request_ns = mnl_attr_get_u64(attr); break;
-		case KJOULE_A_TRANSITION_IRQS_OFF_NS: a->irqs_off_ns = mnl_attr_get_u64(attr); break;
-		case KJOULE_A_TRANSITION_CPUS: a->cpus = *(const uint8_t *)u32; break;
-		case KJOULE_A_TRANSITION_DRIVER:
-			snprintf(a->driver, sizeof(a->driver), "%s", mnl_attr_get_str(attr));
-			break;
-		}
-	}
-}
-
-static void take_loops(const struct nlmsghdr *message, void *data)
-{
-	struct loops *to = data;
-	const struct nlattr *attr;
-
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		unsigned int n = mnl_attr_get_payload_len(attr) / sizeof(to->list[0]);
-
-		if (mnl_attr_get_type(attr) != KJOULE_A_TRANSITION_DATA || to->n + n > 65536)
-			continue;
-		memcpy(&to->list[to->n], mnl_attr_get_payload(attr), n * sizeof(to->list[0]));
-		to->n += n;
-	}
-}
-
-static void put_u32(struct nlmsghdr *request, uint16_t type, uint32_t value)
-{
-	if (value)
-		mnl_attr_put_u32(request, type, value);
-}
-
-static int talk(struct nl *from, const struct ask *ask, struct answer *a)
-{
-	struct nlmsghdr *r = nl_request(from, ask->cmd, 0);
-	bool is_new = ask->cmd == KJOULE_CMD_TRANSITION_NEW;
-
-	memset(a, 0, sizeof(*a));
-	if (is_new && !ask->no_cpu)
-		mnl_attr_put_u32(r, KJOULE_A_TRANSITION_CPU, ask->cpu);
-	put_u32(r, KJOULE_A_TRANSITION_ID, ask->id);
-	put_u32(r, KJOULE_A_TRANSITION_WAY, ask->way);
-	put_u32(r, KJOULE_A_TRANSITION_ADDS, ask->adds);
-	put_u32(r, KJOULE_A_TRANSITION_FROM_KHZ, ask->from_khz);
-	put_u32(r, KJOULE_A_TRANSITION_TO_KHZ, ask->to_khz);
-	put_u32(r, KJOULE_A_TRANSITION_FROM_LO_NS, ask->from_lo);
-	put_u32(r, KJOULE_A_TRANSITION_FROM_HI_NS, ask->from_hi);
-	put_u32(r, KJOULE_A_TRANSITION_TO_LO_NS, ask->to_lo);
-	put_u32(r, KJOULE_A_TRANSITION_TO_HI_NS, ask->to_hi);
-	put_u32(r, KJOULE_A_TRANSITION_LEAD, ask->lead);
-	put_u32(r, KJOULE_A_TRANSITION_LOOPS, ask->loops);
-	put_u32(r, KJOULE_A_TRANSITION_CONFIRM, ask->confirm);
-	if (ask->timeout_ns)
-		mnl_attr_put_u64(r, KJOULE_A_TRANSITION_TIMEOUT_NS, ask->timeout_ns);
-	if (ask->slice_ns)
-		mnl_attr_put_u64(r, KJOULE_A_TRANSITION_SLICE_NS, ask->slice_ns);
-	return nl_talk(from, r, take_answer, a);
-}
-
-static int get_loops(struct nl *from, uint32_t id, struct loops *to)
-{
-	struct nlmsghdr *r = nl_request(from, KJOULE_CMD_TRANSITION_LOOPS_GET, NLM_F_DUMP);
-
-	to->n = 0;
-	mnl_attr_put_u32(r, KJOULE_A_TRANSITION_ID, id);
-	return nl_talk(from, r, take_loops, to);
-}
-
-static int new_probe(struct nl *from, uint32_t cpu, uint32_t way, struct answer *a)
-{
-	return talk(from, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = cpu, .way = way }, a);
-}
-
-static int restore_add(struct nl *from, int fd, const char *value)
-{
-	struct nlmsghdr *r = nl_request(from, KJOULE_CMD_RESTORE_ADD, 0);
-
-	mnl_attr_put_u32(r, KJOULE_A_RESTORE_FD, fd);
-	mnl_attr_put_strz(r, KJOULE_A_RESTORE_VALUE, value);
-	return nl_talk(from, r, NULL, NULL);
-}
 
 static void policy_path(char *path, size_t len, unsigned int cpu, const char *name)
 {
@@ -200,7 +82,7 @@ static int take_governor(struct nl *from, unsigned int cpu, const char *restored
 
 	policy_path(path, sizeof(path), cpu, "scaling_governor");
 	fd = open(path, O_WRONLY);
-	err = restore_add(from, fd, restored);
+	err = probe_restore_add(from, fd, restored);
 	close(fd);
 	return err ?: set(cpu, "scaling_governor", "kjoule");
 }
@@ -212,7 +94,7 @@ static int by_time(const void *a, const void *b)
 	return x->loop_ns < y->loop_ns ? -1 : x->loop_ns > y->loop_ns;
 }
 
-static const struct ask calibrate = {
+static const struct probe_ask calibrate = {
 	.cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .adds = ADDS, .to_khz = LOW_KHZ, .loops = LOOPS, .timeout_ns = 20000000,
 	.slice_ns = SLICE_NS };
 
@@ -221,15 +103,15 @@ struct level {
 	uint32_t median, lo, hi;
 };
 
-static int level_at(uint32_t id, uint32_t khz, struct level *level, struct answer *a)
+static int level_at(uint32_t id, uint32_t khz, struct level *level, struct probe_answer *a)
 {
-	static struct loops loops;
-	struct ask ask = calibrate;
+	static struct probe_loops loops;
+	struct probe_ask ask = calibrate;
 	int err;
 
 	ask.id = id;
 	ask.to_khz = khz;
-	err = talk(&nl, &ask, a) ?: get_loops(&nl, id, &loops);
+	err = probe_talk(&nl, &ask, a) ?: probe_get_loops(&nl, id, &loops);
 	if (err < 0 || loops.n != a->count || !loops.n)
 		return err ?: -EBADMSG;
 	for (unsigned int i = 1; i < loops.n; i++)
@@ -241,17 +123,17 @@ static int level_at(uint32_t id, uint32_t khz, struct level *level, struct answe
 	return 0;
 }
 
-static struct ask try_of(uint32_t id, const struct level *low, const struct level *high)
+static struct probe_ask try_of(uint32_t id, const struct level *low, const struct level *high)
 {
-	return (struct ask){ .cmd = KJOULE_CMD_TRANSITION_TRY, .id = id, .adds = ADDS, .from_khz = LOW_KHZ, .to_khz = HIGH_KHZ,
+	return (struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_TRY, .id = id, .adds = ADDS, .from_khz = LOW_KHZ, .to_khz = HIGH_KHZ,
 			     .from_lo = low->lo, .from_hi = low->hi, .to_lo = high->lo, .to_hi = high->hi, .lead = 8,
 			     .loops = 8192, .confirm = 100, .timeout_ns = TIMEOUT_NS, .slice_ns = SLICE_NS };
 }
 
-static void check_refused(const struct ask *ask, int want, const char *what)
+static void check_refused(const struct probe_ask *ask, int want, const char *what)
 {
-	struct answer a;
-	int got = talk(&nl, ask, &a);
+	struct probe_answer a;
+	int got = probe_talk(&nl, ask, &a);
 	bool kept = got == -want && nl.why[0];
 
 	if (!ktap_check(kept, "%s: %s, with words", what, strerrorname_np(want)))
@@ -262,15 +144,15 @@ static void check_refused(const struct ask *ask, int want, const char *what)
 struct fault {
 	const char *what;
 	int want;
-	size_t offset;		/* in struct ask */
+	size_t offset;		/* in struct probe_ask */
 	bool is_u64;
 	uint64_t value;
 };
 
 static void check_jobs_refused(uint32_t id)
 {
-#define F32(name) offsetof(struct ask, name), false
-#define F64(name) offsetof(struct ask, name), true
+#define F32(name) offsetof(struct probe_ask, name), false
+#define F64(name) offsetof(struct probe_ask, name), true
 	const struct fault faults[] = {
 		{ "63 adds", EINVAL, F32(adds), 63 },
 		{ "a million adds and one", EINVAL, F32(adds), 1000001 },
@@ -294,7 +176,7 @@ static void check_jobs_refused(uint32_t id)
 	const struct level level = { 90000, 80000, 100000 };
 
 	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
-		struct ask ask = try_of(id, &level, &level);
+		struct probe_ask ask = try_of(id, &level, &level);
 		char *at = (char *)&ask + faults[i].offset;
 
 		if (faults[i].is_u64)
@@ -307,27 +189,27 @@ static void check_jobs_refused(uint32_t id)
 
 static void check_refusals(void)
 {
-	struct answer a, b;
-	struct loops loops;
+	struct probe_answer a, b;
+	struct probe_loops loops;
 	int err;
 
-	check_refused(&(struct ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .no_cpu = true }, EINVAL, "a probe of no CPU");
-	check_refused(&(struct ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = 4711 }, ENODEV, "a probe of a CPU that is not");
+	check_refused(&(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .no_cpu = true }, EINVAL, "a probe of no CPU");
+	check_refused(&(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = 4711 }, ENODEV, "a probe of a CPU that is not");
 	err = set(0, "scaling_governor", "kjoule");
 	ktap_check(!err && await(atoi(says(0, "scaling_cur_freq")) == HIGH_KHZ), "the governor kjoule without a probe runs at the most");
 	set(0, "scaling_governor", "schedutil");
-	ktap_check_equal(0, new_probe(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "there is a probe");
+	ktap_check_equal(0, probe_new(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "there is a probe");
 	ktap_check(a.id && a.cpu == 0 && a.min_khz == LOW_KHZ && a.max_khz == HIGH_KHZ && a.cpus == 1 &&
 		   !strcmp(a.driver, "vchip"), "it tells its CPU, policy, limits and driver");
-	check_refused(&(struct ask){ .cmd = KJOULE_CMD_TRANSITION_NEW }, EBUSY, "a second one of the same policy");
-	ktap_check_equal(-EBUSY, new_probe(&other, 0, KJOULE_TRANSITION_WAY_LIMITS, &b), "nor another socket's");
-	ktap_check(!new_probe(&other, 1, KJOULE_TRANSITION_WAY_LIMITS, &b), "another policy may have one");
-	ktap_check_equal(-EPERM, talk(&other, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b),
+	check_refused(&(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW }, EBUSY, "a second one of the same policy");
+	ktap_check_equal(-EBUSY, probe_new(&other, 0, KJOULE_TRANSITION_WAY_LIMITS, &b), "nor another socket's");
+	ktap_check(!probe_new(&other, 1, KJOULE_TRANSITION_WAY_LIMITS, &b), "another policy may have one");
+	ktap_check_equal(-EPERM, probe_talk(&other, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b),
 			 "another socket can not end it");
-	ktap_check_equal(-EPERM, get_loops(&other, a.id, &loops), "nor see its loops");
+	ktap_check_equal(-EPERM, probe_get_loops(&other, a.id, &loops), "nor see its loops");
 	check_jobs_refused(a.id);
-	ktap_check_equal(0, talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b), "it can be ended");
-	ktap_check_equal(-ENOENT, talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b), "once");
+	ktap_check_equal(0, probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b), "it can be ended");
+	ktap_check_equal(-ENOENT, probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &b), "once");
 }
 
 static void check_restore_refused(void)
@@ -335,22 +217,22 @@ static void check_restore_refused(void)
 	char path[128], text[80];
 	int fd;
 
-	ktap_check_equal(-EBADF, restore_add(&nl, 4711, "x"), "nothing is restored in a file that is not open");
+	ktap_check_equal(-EBADF, probe_restore_add(&nl, 4711, "x"), "nothing is restored in a file that is not open");
 	policy_path(path, sizeof(path), 0, "scaling_governor");
 	fd = open(path, O_RDONLY);
-	ktap_check_equal(-EINVAL, restore_add(&nl, fd, "x"), "nor in one that is only read");
+	ktap_check_equal(-EINVAL, probe_restore_add(&nl, fd, "x"), "nor in one that is only read");
 	close(fd);
 	fd = open("/tmp/plain", O_WRONLY | O_CREAT, 0600);
-	ktap_check_equal(-EINVAL, restore_add(&nl, fd, "x"), "nor in one that is not of sysfs");
+	ktap_check_equal(-EINVAL, probe_restore_add(&nl, fd, "x"), "nor in one that is not of sysfs");
 	close(fd);
 	fd = open("/sys/module/printk/parameters/time", O_WRONLY);
-	ktap_check_equal(-EINVAL, restore_add(&nl, fd, "Y"), "nor in one of sysfs that is no policy's");
+	ktap_check_equal(-EINVAL, probe_restore_add(&nl, fd, "Y"), "nor in one of sysfs that is no policy's");
 	close(fd);
 	memset(text, 'x', sizeof(text));
 	text[64] = '\0';
 	fd = open(path, O_WRONLY);
-	ktap_check(restore_add(&nl, fd, text) < 0, "nor so long a value");
-	ktap_check_equal(0, restore_add(&nl, fd, "no such governor"), "what is written is seen only then");
+	ktap_check(probe_restore_add(&nl, fd, text) < 0, "nor so long a value");
+	ktap_check_equal(0, probe_restore_add(&nl, fd, "no such governor"), "what is written is seen only then");
 	close(fd);
 	ktap_check(nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL) == -EINVAL && nl.why[0],
 		   "what could not be restored is told");
@@ -363,7 +245,7 @@ static bool near(double a, double b, double part)
 }
 
 /* When the loops of a try become those of the second frequency. */
-static int64_t change_ns(const struct loops *loops, const struct level *low, const struct level *high)
+static int64_t change_ns(const struct probe_loops *loops, const struct level *low, const struct level *high)
 {
 	uint32_t middle = (low->median + high->median) / 2;
 
@@ -380,11 +262,11 @@ static int64_t change_ns(const struct loops *loops, const struct level *low, con
 
 static void check_change(uint32_t id)
 {
-	static struct loops loops;
+	static struct probe_loops loops;
 	struct level low, high;
 	unsigned int followed = 0, started = 0, bounded = 0;
-	struct answer a;
-	struct ask ask;
+	struct probe_answer a;
+	struct probe_ask ask;
 
 	ktap_check(!level_at(id, LOW_KHZ, &low, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_DONE && a.count == LOOPS,
 		   "loops are timed, one after the other");
@@ -394,10 +276,10 @@ static void check_change(uint32_t id)
 	for (int i = 0; i < 10; i++) {
 		int64_t at;
 
-		if (talk(&nl, &ask, &a) || get_loops(&nl, id, &loops) < 0 || loops.n != a.count)
+		if (probe_talk(&nl, &ask, &a) || probe_get_loops(&nl, id, &loops) < 0 || loops.n != a.count)
 			break;
-		/* a slice does not end before four loops after a long one; the host may take the CPU away in it */
-		bounded += a.irqs_off_ns && a.irqs_off_ns < SLICE_NS + PAUSE_NS + 6 * low.median;
+		/* a slice does not end before two loops after a long one; the host may take the CPU away in it */
+		bounded += a.irqs_off_ns && a.irqs_off_ns < SLICE_NS + PAUSE_NS + 4 * low.median;
 		at = change_ns(&loops, &low, &high);
 		/* as long as the chip takes, its pause, and a loop or two */
 		followed += a.outcome == KJOULE_TRANSITION_OUTCOME_DONE && at > UP_NS && at < UP_NS + 2 * PAUSE_NS;
@@ -407,73 +289,73 @@ static void check_change(uint32_t id)
 	ktap_check(followed >= 8, "a change is followed: after as long as the chip takes (%u of 10)", followed);
 	ktap_check(bounded >= 6, "interrupts are off for no longer than a slice and a change (%u of 10)", bounded);
 	ask.timeout_ns = UP_NS / 2;
-	ktap_check(!talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_TIMEOUT, "a change that takes longer than the time-out is told");
+	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_TIMEOUT, "a change that takes longer than the time-out is told");
 	ask = try_of(id, &low, &high);
 	ask.from_lo = ask.from_hi = 1;
 	ask.timeout_ns = 10000000;
-	ktap_check(!talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM,
+	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM,
 		   "as is a CPU that does not come to the first frequency");
 	ask = try_of(id, &low, &high);
 	ask.loops = 10;
-	ktap_check(!talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_LOOPS, "and a change for which the loops do not last");
+	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_LOOPS, "and a change for which the loops do not last");
 	ask.adds = 1000000;
 	ask.cmd = KJOULE_CMD_TRANSITION_CALIBRATE;
-	ktap_check_equal(-EDOM, talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .id = id, .adds = 1000000,
+	ktap_check_equal(-EDOM, probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .id = id, .adds = 1000000,
 							.to_khz = LOW_KHZ, .loops = 1, .timeout_ns = 1000,
 							.slice_ns = SLICE_NS }, &a), "a loop that takes too long is refused");
 }
 
 static void check_fast(void)
 {
-	struct answer a;
-	struct ask ask = calibrate;
+	struct probe_answer a;
+	struct probe_ask ask = calibrate;
 
-	ktap_check_equal(0, new_probe(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "fast: there is a probe");
+	ktap_check_equal(0, probe_new(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "fast: there is a probe");
 	ask.id = a.id;
 	ktap_check(!take_governor(&nl, 0, "schedutil") && !strcmp(says(0, "scaling_governor"), "kjoule"), "its owner takes the governor");
 	check_change(a.id);
 	set(0, "scaling_governor", "performance");
-	ktap_check(talk(&nl, &ask, &a) == -EPERM && strstr(nl.why, "governor"), "who takes the governor away ends the measurement");
+	ktap_check(probe_talk(&nl, &ask, &a) == -EPERM && strstr(nl.why, "governor"), "who takes the governor away ends the measurement");
 	ktap_check_equal(0, nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL), "what was changed is restored when asked");
 	ktap_check(!strcmp(says(0, "scaling_governor"), "schedutil"), "to what it was");
-	talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
+	probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
 }
 
 static void check_limits(void)
 {
 	struct level low, high;
-	struct answer a;
-	struct ask ask;
+	struct probe_answer a;
+	struct probe_ask ask;
 
 	set(0, "scaling_governor", "performance");
-	ktap_check_equal(0, new_probe(&nl, 0, KJOULE_TRANSITION_WAY_LIMITS, &a), "limits: there is a probe");
+	ktap_check_equal(0, probe_new(&nl, 0, KJOULE_TRANSITION_WAY_LIMITS, &a), "limits: there is a probe");
 	ktap_check(!level_at(a.id, LOW_KHZ, &low, &a) && !level_at(a.id, HIGH_KHZ, &high, &a) &&
 		   near((double)low.median / high.median, (double)HIGH_KHZ / LOW_KHZ, 0.05), "limits: frequencies are had under another governor");
 	ask = try_of(a.id, &low, &high);
-	ktap_check(!talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_DONE, "limits: a change is followed");
+	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_DONE, "limits: a change is followed");
 	ktap_check(atoi(says(0, "scaling_min_freq")) == LOW_KHZ && atoi(says(0, "scaling_max_freq")) == HIGH_KHZ,
 		   "limits: they are as before when it is done");
 	set(0, "scaling_max_freq", "70588");
-	ktap_check_equal(-ERANGE, talk(&nl, &ask, &a), "limits: somebody else's hold");
+	ktap_check_equal(-ERANGE, probe_talk(&nl, &ask, &a), "limits: somebody else's hold");
 	set(0, "scaling_max_freq", "100000");
-	talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
+	probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
 	set(0, "scaling_governor", "schedutil");
 }
 
 /* A process that measures for ever, and is killed. */
 static void measure_for_ever(int ready)
 {
-	struct answer a;
-	struct ask ask = calibrate;
+	struct probe_answer a;
+	struct probe_ask ask = calibrate;
 
-	if (nl_open(&nl) || new_probe(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a) || take_governor(&nl, 0, "powersave"))
+	if (nl_open(&nl) || probe_new(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a) || take_governor(&nl, 0, "powersave"))
 		_exit(1);
 	ask.id = a.id;
 	ask.timeout_ns = 10000000000;
 	if (write(ready, "", 1) != 1)
 		_exit(1);
 	for (;;)
-		if (talk(&nl, &ask, &a))
+		if (probe_talk(&nl, &ask, &a))
 			_exit(1);
 }
 
@@ -504,12 +386,12 @@ static void check_killed(void)
 
 static void *measure_on_second(void *data)
 {
-	struct ask *ask = data;
-	static struct answer a;
+	struct probe_ask *ask = data;
+	static struct probe_answer a;
 
 	ask->loops = 65536;
 	for (int i = 0; i < 50; i++) {
-		int err = talk(&nl, ask, &a);
+		int err = probe_talk(&nl, ask, &a);
 
 		if (err)
 			return (void *)(long)-err;
@@ -519,12 +401,12 @@ static void *measure_on_second(void *data)
 
 static void check_hotplug(void)
 {
-	struct ask ask = calibrate;
-	struct answer a;
+	struct probe_ask ask = calibrate;
+	struct probe_answer a;
 	pthread_t thread;
 	void *got = NULL;
 
-	ktap_check(!new_probe(&nl, 1, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 1, "schedutil"), "a probe of the second CPU");
+	ktap_check(!probe_new(&nl, 1, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 1, "schedutil"), "a probe of the second CPU");
 	ask.id = a.id;
 	pthread_create(&thread, NULL, measure_on_second, &ask);
 	sleep_ms(300);
@@ -532,26 +414,26 @@ static void check_hotplug(void)
 	pthread_join(thread, &got);
 	ktap_check((long)got == ENODEV || (long)got == EPERM, "which ends the measurement with an error (%s)", strerrorname_np((long)got));
 	ktap_check(cpu_online(1, true), "and come back");
-	talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
+	probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = ask.id }, &a);
 	ktap_check(!nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL) && !strcmp(says(1, "scaling_governor"), "schedutil"),
 		   "its governor is restored all the same");
-	ktap_check(!new_probe(&nl, 1, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 1, "schedutil") && cpu_online(1, false),
+	ktap_check(!probe_new(&nl, 1, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 1, "schedutil") && cpu_online(1, false),
 		   "its CPU goes away once more");
 	ktap_check_equal(-EBUSY, nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL), "a governor can not be restored then");
-	talk(&nl, &(struct ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &a);
+	probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = a.id }, &a);
 	ktap_check(cpu_online(1, true) && await(!strcmp(says(1, "scaling_governor"), "schedutil")), "it is when the CPU is back, without a probe as well");
 }
 
 static void check_closed(void)
 {
-	struct answer a;
+	struct probe_answer a;
 
-	ktap_check(!new_probe(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 0, "schedutil"), "one more, and its governor");
+	ktap_check(!probe_new(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a) && !take_governor(&nl, 0, "schedutil"), "one more, and its governor");
 	ktap_check(syscall(SYS_delete_module, "kjoule", O_NONBLOCK) && (errno == EWOULDBLOCK || errno == EBUSY),
 		   "the module stays while a policy has its governor");
 	nl_close(&nl);
 	ktap_check(!strcmp(says(0, "scaling_governor"), "schedutil"), "the socket is closed, and the governor restored");
-	ktap_check(!nl_open(&nl) && !new_probe(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "the policy is free again");
+	ktap_check(!nl_open(&nl) && !probe_new(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a), "the policy is free again");
 	nl_close(&nl);
 }
 

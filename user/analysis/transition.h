@@ -208,6 +208,7 @@ struct transition_try {
  * chances, anywhere in as much of it as a loop takes before the change, and is over as much of a loop before its end as one
  * takes after: ns = start + from / 2, end_ns = start + loop - to / 2. A loop that long may as well have an SMI in
  * it: transition_pair() tells by the other repeats.
+ * Where there is no such loop it is in the time between two, and taken to be in the middle of that, without a pause.
  *
  * The loops before the request, and TRANSITION_CONFIRM loops after the last change, are compared with their levels by
  * Welch's test for a difference of more than transition_near(): one that is significant, and matters.

@@ -36,7 +36,6 @@ struct work {
 	const struct transition_loop *loops;	/* those after the request */
 	size_t n, before;
 	double longest;		/* loop of the two levels */
-	double usual_gap;	/* between two loops */
 	double *room;		/* for as many as the series has */
 	struct path path;
 };
@@ -163,9 +162,9 @@ static void place_change(const struct work *w, size_t corner, const struct place
 		c->end_ns = end_of(&w->loops[p->end - 1]) - n * to / 2;
 		c->pause_ns = c->end_ns - c->ns;
 	} else {
-		c->pause_ns = fmax(p->gaps_ns - w->usual_gap, 0);
-		c->ns = (p->from_ns + p->to_ns - c->pause_ns) / 2;
-		c->end_ns = c->ns + c->pause_ns;
+		/* a time of which nothing is known: no pause can be told from what else was in it */
+		c->ns = c->end_ns = (p->from_ns + p->to_ns) / 2;
+		c->pause_ns = 0;
 		/* either loop beside it may have a little of it */
 		unsure_before -= unsure_before > 0;
 		unsure_after += unsure_after < w->n;
@@ -313,15 +312,6 @@ static enum transition_verdict judge_start(const struct work *w)
 	return v == TRANSITION_ELSEWHERE ? TRANSITION_NOT_FROM : v;
 }
 
-static double usual_gap(const struct work *w)
-{
-	for (size_t i = 0; i + 1 < w->n; i++)
-		w->room[i] = w->loops[i + 1].start_ns - end_of(&w->loops[i]);
-	if (w->n < 2)
-		return 0;
-	return fmax(gsl_stats_median(w->room, 1, w->n - 1), 0);
-}
-
 static int solve(struct work *w, struct transition_try *t)
 {
 	int ret;
@@ -332,7 +322,6 @@ static int solve(struct work *w, struct transition_try *t)
 	t->verdict = TRANSITION_UNCONFIRMED;
 	if (w->n < TRANSITION_CONFIRM_LEAST)
 		return 0;
-	w->usual_gap = usual_gap(w);
 	ret = path_find(w->loops, w->n, w->from, w->to, &w->path);
 	if (!ret) {
 		enum transition_verdict changes;
