@@ -30,7 +30,7 @@ KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors
             "sleep", "soak", "target", "values")
 CHIP = kmod("edge", "end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
             "source_scopes", "sources", "sweep")
-LABORATORY = kmod("alloc", "alloc_threads", "coverage", "lockdown", "transition", "vpm")    # it, or a machine that was prepared
+LABORATORY = kmod("alloc", "alloc_probe", "alloc_threads", "coverage", "lockdown", "transition", "vpm")    # it, or a machine that was prepared
 LONG = kmod("events", "idle", "sleep", "target")    # nearly half of the time of all; test_travel_all.py has them
 CLI = {"cli: test_tool.sh"}
 PYTHON = {f"cli: test_{name}.py" for name in ("ends", "files", "interval", "output", "targets", "whom")}
