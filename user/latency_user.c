@@ -21,7 +21,7 @@ struct state {
 	cpu_set_t allowed;
 	struct transition_loop *loops;
 	size_t n;
-	double at_ns;		/* the next loop begins */
+	double at_ns;		/* the last loop ended */
 };
 
 struct range {
@@ -48,10 +48,10 @@ static __attribute__((noinline)) void adds(uint32_t n)
 				 : "+r" (sum) : : "cc");
 }
 
-/* Where the last one ended: what is done between them is in the loop's time, and no change beside it. */
+/* What is done between two is in neither: it takes longer while a change is looked for than in a calibration. */
 static double one_loop(struct state *s, uint32_t n, bool keep)
 {
-	double start = s->at_ns, ns;
+	double start = now_ns(), ns;
 
 	adds(n);
 	s->at_ns = now_ns();
