@@ -117,9 +117,9 @@ static void begin_loop(struct run *r)
 static void begin_slice(struct run *r)
 {
 	local_irq_disable();
+	r->off_ns = now_ns();
 	r->after = AFTER;
 	begin_loop(r);
-	r->off_ns = r->at_ns;
 }
 
 static void end_slice(struct run *r)

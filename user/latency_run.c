@@ -216,7 +216,8 @@ static int level_once(struct latency *l, uint32_t adds, uint32_t khz, uint32_t l
 	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
 	free(ns);
 	latency_loops_free(&s);
-	return ret == -ENOMEM ? kjoule_fail(err, ENOMEM, "no memory") : ret;
+	/* a time that is none, of a clock that steps back, is a disturbance like any other */
+	return ret == -ENOMEM ? kjoule_fail(err, ENOMEM, "no memory") : ret ? -ENODATA : 0;
 }
 
 /* @why: out, NULL: @level is known. What came in between once, a frequency that was granted late included, may not do so again. */
@@ -281,7 +282,7 @@ static int look_at_loops(struct latency *l, uint32_t adds, uint32_t khz, struct 
 	const char *why;
 	int ret = level_at(l, adds, khz, LOOK_LOOPS, level, &why, err);
 
-	if (!ret && why)
+	if (!ret && why && !caught)
 		ret = kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", khz, why, l->opt->cpu);
 	return ret;
 }
@@ -303,7 +304,7 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		ret = look_at_loops(l, k.adds, l->f[k.a].khz, &k.x, err);
 		if (!ret)
 			ret = look_at_loops(l, k.adds, l->f[k.b].khz, &k.y, err);
-		if (ret)
+		if (ret || caught)
 			break;
 		want = adds_wanted(l, &k);
 		if (fabs(want - k.adds) < 0.1 * k.adds)
