@@ -21,7 +21,6 @@ struct state {
 	cpu_set_t allowed;
 	struct transition_loop *loops;
 	size_t n;
-	double at_ns;		/* the last loop ended */
 };
 
 struct range {
@@ -48,17 +47,15 @@ static __attribute__((noinline)) void adds(uint32_t n)
 				 : "+r" (sum) : : "cc");
 }
 
-/* What is done between two is in neither: it takes longer while a change is looked for than in a calibration. */
 static double one_loop(struct state *s, uint32_t n, bool keep)
 {
-	double start = now_ns(), ns;
+	double start = now_ns(), end;
 
 	adds(n);
-	s->at_ns = now_ns();
-	ns = s->at_ns - start;
+	end = now_ns();
 	if (keep && s->n < LOOPS_MOST)
-		s->loops[s->n++] = (struct transition_loop){ start, ns };
-	return ns;
+		s->loops[s->n++] = (struct transition_loop){ start, end - start };
+	return end - start;
 }
 
 static int user_close(struct latency *l, struct kjoule_error *err)
@@ -135,8 +132,7 @@ static int user_calibrate(struct latency *l, uint32_t n, uint32_t khz, uint32_t 
 		return ret;
 	s->n = 0;
 	*to = (struct latency_loops){ .done = true };
-	s->at_ns = now_ns();
-	for (until = s->at_ns + wait_ns; s->at_ns < until;)
+	for (until = now_ns() + wait_ns; now_ns() < until;)
 		one_loop(s, n, false);
 	for (uint32_t i = 0; i < loops; i++)
 		one_loop(s, n, true);
@@ -148,8 +144,7 @@ static bool look(struct state *s, uint32_t n, const struct range *like, double u
 {
 	uint32_t streak = 0;
 
-	s->at_ns = now_ns();
-	while (streak < STREAK && s->at_ns < until && most--) {
+	while (streak < STREAK && now_ns() < until && most--) {
 		double ns = one_loop(s, n, keep);
 
 		streak = ns >= like->lo && ns <= like->hi ? streak + 1 : 0;

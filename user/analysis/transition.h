@@ -154,7 +154,8 @@ const char *transition_verdict_name(enum transition_verdict v);
  * @end_ns:	when the CPU runs at the level after
  * @pause_ns:	it stands still between them: what the loop takes that has the change in it, less the mean of both
  *		levels, as the change is anywhere in it. Of one change it may be off by half of the levels' distance, and is
- *		below 0 by as much where the CPU does not stand still
+ *		below 0 by as much where the CPU does not stand still. NAN: the change is in a time of which nothing is known
+ * @pause_most_ns: it is no longer than that time; @pause_ns where that is known
  * @after_ns,@before_ns: it was certainly not before the one (end of the last loop that certainly has not changed) and
  *		certainly over at the other (start of the first that certainly has); odds of 1000
  * @unchanged,@changed: the indexes of these loops in the series; SIZE_MAX: there is none after the request
@@ -162,7 +163,7 @@ const char *transition_verdict_name(enum transition_verdict v);
  * @from_ns,@to_ns: the levels
  */
 struct transition_change {
-	double ns, end_ns, pause_ns;
+	double ns, end_ns, pause_ns, pause_most_ns;
 	double after_ns, before_ns;
 	size_t unchanged, changed;
 	double loop_start_ns;
@@ -174,7 +175,7 @@ struct transition_change {
  * @first,@last: change, the same one unless it went in @changes steps; NAN in it unless the verdict is good
  * @changes:	how many, 0 if there is none
  * @settled_ns:	@last.end_ns: from then on the CPU runs at the new frequency
- * @pause_ns:	of all changes together
+ * @pause_ns,@pause_most_ns: of all changes together
  * @request_ns:	what the request's call took
  * @speed_ratio: speed at the end, against that asked for; NAN: not known. Not 1 exactly even with a good one
  * @end:	how far the end's mean loop is from the level asked for
@@ -186,7 +187,7 @@ struct transition_try {
 	enum transition_verdict verdict;
 	struct transition_change first, last;
 	size_t changes;
-	double settled_ns, pause_ns, request_ns;
+	double settled_ns, pause_ns, pause_most_ns, request_ns;
 	double speed_ratio;
 	struct transition_difference end;
 	size_t confirming, far;
@@ -208,7 +209,8 @@ struct transition_try {
  * chances, anywhere in as much of it as a loop takes before the change, and is over as much of a loop before its end as one
  * takes after: ns = start + from / 2, end_ns = start + loop - to / 2. A loop that long may as well have an SMI in
  * it: transition_pair() tells by the other repeats.
- * Where there is no such loop it is in the time between two, and taken to be in the middle of that, without a pause.
+ * Where there is no such loop it is in the time between two, and taken to be in the middle of that; of its pause no more is
+ * known than that it is no longer.
  *
  * The loops before the request, and TRANSITION_CONFIRM loops after the last change, are compared with their levels by
  * Welch's test for a difference of more than transition_near(): one that is significant, and matters.
@@ -237,7 +239,7 @@ enum transition_state {
  * @why:	with TRANSITION_FAILED: what most tries that are not good ended with
  * @first_ns,@last_ns,@settled_ns: medians of when the first change begins, the last one begins, and the CPU runs at the new
  *		frequency, each since the request
- * @pause_ns:	likewise
+ * @pause_ns:	likewise, of those in which it is known
  * @request_ns:	what the call takes, from all tries
  * @changes:	median number of steps
  * @speed_ratio: with TRANSITION_ELSEWHERE: the median

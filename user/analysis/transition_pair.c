@@ -82,13 +82,13 @@ static double crowd_of(const struct work *w, size_t n, size_t of, double width)
 	return n && most >= CROWD_LEAST * of ? gsl_stats_median_from_sorted_data(w->values + begin, 1, most) : NAN;
 }
 
-/* Pauses of the tries that are good so far. Return: how many */
+/* Pauses of the tries that are good so far, where they are known. Return: how many */
 static size_t gather_pauses(const struct work *w)
 {
 	size_t good = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
-		if (w->verdicts[i])
+		if (w->verdicts[i] || isnan(w->tries[i].pause_ns))
 			continue;
 		w->values[good] = w->tries[i].pause_ns;
 		w->sd[good++] = pause_sd(&w->tries[i]);
@@ -113,6 +113,14 @@ static void judge_places(const struct work *w, double width)
 			w->verdicts[i] = TRANSITION_DISTURBED;
 }
 
+/* Where it is not known it may be the usual one, if that is not longer than it can be. */
+static bool may_be_like(const struct transition_try *t, double usual)
+{
+	double most = TRANSITION_GAP_MOST * longest(t);
+
+	return isnan(t->pause_ns) ? usual <= t->pause_most_ns + most : fabs(t->pause_ns - usual) <= most;
+}
+
 /* Tries whose pause is not like the others' are no good. */
 static int judge_pauses(const struct work *w)
 {
@@ -127,14 +135,15 @@ static int judge_pauses(const struct work *w)
 	}
 	good = gather_pauses(w);
 	usual = crowd_of(w, good, good, width);
-	for (size_t i = 0; i < w->n; i++)
-		if (!w->verdicts[i] && !(fabs(w->tries[i].pause_ns - usual) <= TRANSITION_GAP_MOST * longest(&w->tries[i])))
+	/* without any that is known there is nothing to be unlike */
+	for (size_t i = 0; i < w->n && good; i++)
+		if (!w->verdicts[i] && !may_be_like(&w->tries[i], usual))
 			w->verdicts[i] = TRANSITION_DISTURBED;
 	ret = outliers_find(w->values, w->sd, gather_pauses(w), w->outliers, NULL);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < w->n; i++)
-		if (!w->verdicts[i] && w->outliers[at++].differs)
+		if (!w->verdicts[i] && !isnan(w->tries[i].pause_ns) && w->outliers[at++].differs)
 			w->verdicts[i] = TRANSITION_DISTURBED;
 	judge_places(w, width);
 	return 0;
@@ -172,14 +181,17 @@ static double figure_of(const struct transition_try *t, enum figure f)
 	}
 }
 
-/* Of the good tries. Return: how many */
+/* Of the good tries that have it. Return: how many */
 static size_t gather(const struct work *w, enum figure f)
 {
 	size_t good = 0;
 
-	for (size_t i = 0; i < w->n; i++)
-		if (!w->verdicts[i])
-			w->values[good++] = figure_of(&w->tries[i], f);
+	for (size_t i = 0; i < w->n; i++) {
+		double value = figure_of(&w->tries[i], f);
+
+		if (!w->verdicts[i] && !isnan(value))
+			w->values[good++] = value;
+	}
 	return good;
 }
 
@@ -188,6 +200,8 @@ static struct value median_of(const struct work *w, enum figure f, double more)
 {
 	struct value v = transition_median(w->values, gather(w, f), w->room);
 
+	if (isnan(v.v))
+		return unknown;
 	return (struct value){ fmax(v.v, 0), fmax(v.lo - more, 0), fmax(v.hi + more, 0) };
 }
 

@@ -10,6 +10,9 @@
 #include <gsl/gsl_statistics_double.h>
 #include "transition_path.h"
 
+/* A pause is known to within such a part of a loop, or it is not known. */
+#define KNOWN_PART	0.5
+
 /* Loops may overlap by such a part, for want of a clock that is fine enough. */
 #define OVERLAP_MOST	0.1
 
@@ -25,7 +28,7 @@
 
 static const struct value unknown = { NAN, NAN, NAN };
 static const struct transition_change no_change = {
-	.ns = NAN, .end_ns = NAN, .pause_ns = NAN, .after_ns = NAN, .before_ns = NAN, .unchanged = SIZE_MAX,
+	.ns = NAN, .end_ns = NAN, .pause_ns = NAN, .pause_most_ns = NAN, .after_ns = NAN, .before_ns = NAN, .unchanged = SIZE_MAX,
 	.changed = SIZE_MAX, .loop_start_ns = NAN, .from_ns = NAN, .to_ns = NAN,
 };
 
@@ -160,11 +163,12 @@ static void place_change(const struct work *w, size_t corner, const struct place
 		/* what is in a loop is not in the gap beside it, however long that is */
 		c->ns = w->loops[p->begin].start_ns + n * from / 2;
 		c->end_ns = end_of(&w->loops[p->end - 1]) - n * to / 2;
-		c->pause_ns = c->end_ns - c->ns;
+		c->pause_ns = c->pause_most_ns = c->end_ns - c->ns;
 	} else {
-		/* a time of which nothing is known: no pause can be told from what else was in it */
 		c->ns = c->end_ns = (p->from_ns + p->to_ns) / 2;
-		c->pause_ns = 0;
+		/* no pause can be told from what else was in a time of which nothing is known */
+		c->pause_most_ns = fmax(p->gaps_ns, 0);
+		c->pause_ns = c->pause_most_ns > KNOWN_PART * w->longest ? NAN : 0;
 		/* either loop beside it may have a little of it */
 		unsure_before -= unsure_before > 0;
 		unsure_after += unsure_after < w->n;
@@ -250,17 +254,18 @@ static enum transition_verdict find_changes(const struct work *w, struct transit
 {
 	enum transition_verdict verdict = TRANSITION_GOOD;
 
-	t->pause_ns = 0;
+	t->pause_ns = t->pause_most_ns = 0;
 	for (size_t i = 0; i + 1 < w->path.n; i++) {
 		struct place p = find_place(w, i);
 		struct transition_change c;
 
 		place_change(w, i, &p, &c);
 		t->pause_ns += c.pause_ns;
+		t->pause_most_ns += c.pause_most_ns;
 		t->last = c;
 		if (!i) {
 			t->first = c;
-			t->beside_ns = stands_beside(w, i, &p, c.pause_ns);
+			t->beside_ns = stands_beside(w, i, &p, c.pause_most_ns);
 		}
 		if (!verdict && (!i || i + 2 == w->path.n))
 			verdict = judge_change(w, i, &p, &c);
@@ -361,7 +366,7 @@ int transition_try(const struct transition_series *s, const struct transition_le
 	}
 	if (t->verdict || ret) {
 		t->first = t->last = no_change;
-		t->settled_ns = t->pause_ns = NAN;
+		t->settled_ns = t->pause_ns = t->pause_most_ns = NAN;
 	}
 	return ret;
 }

@@ -207,7 +207,10 @@ static void check_interval(const char *what, const struct made_change *c, double
 		inside += t.first.after_ns <= m.first && m.settled <= t.last.before_ns;
 		assert_true(t.first.after_ns <= t.first.ns && t.first.ns <= t.first.before_ns);
 		assert_true(t.first.after_ns <= t.first.end_ns && t.first.end_ns <= t.first.before_ns);
-		assert_true(fabs(t.first.pause_ns - t.first.end_ns + t.first.ns) < 1e-6);
+		if (isnan(t.first.pause_ns))
+			assert_true(t.first.end_ns == t.first.ns && t.first.pause_most_ns > 0);
+		else
+			assert_true(fabs(t.first.pause_ns - t.first.end_ns + t.first.ns) < 1e-6);
 		assert_true(t.first.unchanged == SIZE_MAX || t.first.unchanged < t.first.changed);
 		assert_float_equal(t.speed_ratio, 1, 0.02);
 	}
@@ -222,9 +225,14 @@ static void check_interval(const char *what, const struct made_change *c, double
 
 static void test_change_is_between_what_is_certain(void **state)
 {
-	struct made_change near = made_slow, no_pause = made_slow;
+	struct made_change near = made_slow, no_pause = made_slow, joined = made_slow;
 
 	(void)state;
+	/* one loop's end is the next one's start, but for where interrupts are let in */
+	joined.gap = 0;
+	check_interval("60 to 30 us, loops without gaps", &joined, 0.98);
+	joined.pause = 0;
+	check_interval("60 to 30 us, loops without gaps, no pause", &joined, 0.98);
 	check_interval("60 to 30 us, 1 % noise", &made_slow, 0.98);
 	check_interval("1063 to 500 ns", &made_fast, 0.98);
 	/* neighbours, told apart by the loops of a few standard deviations only */
@@ -395,6 +403,51 @@ static void test_gap_that_hides_a_change_has_no_number(void **state)
 	made_free(&m);
 }
 
+/* Interrupts were let in for 100 us, and the CPU stood still for a part of that. */
+static void test_change_between_loops_has_no_pause(void **state)
+{
+	struct trying of = trying(&made_slow);
+	struct transition_loop loops[300];
+	enum transition_verdict verdicts[31];
+	struct transition_try tries[31];
+	struct transition_pair pair;
+
+	(void)state;
+	for (size_t i = 0; i < 31; i++) {
+		double t = -20.5 * of.c.from;
+		struct transition_series s = { loops, 0, of.c.request };
+
+		while (s.n < 200) {
+			double level = s.n < 40 ? of.c.from : of.c.to;
+
+			loops[s.n] = (struct transition_loop){ t, level * (1 + of.c.noise * made_normal(&of.seed)) };
+			t += loops[s.n++].loop_ns;
+			if (s.n == 20)
+				t = of.c.request + of.c.from * i / 31;
+			if (s.n == 40)
+				t += 100e3;
+		}
+		assert_int_equal(transition_try(&s, &of.from, &of.to, &tries[i]), 0);
+		assert_int_equal(tries[i].verdict, TRANSITION_GOOD);
+		assert_true(isnan(tries[i].pause_ns) && fabs(tries[i].pause_most_ns - 100e3) < 1);
+		assert_float_equal(tries[i].first.ns, loops[40].start_ns - 50e3, 1);
+	}
+	assert_int_equal(transition_pair(tries, 31, 31, verdicts, &pair), 0);
+	assert_int_equal(pair.state, TRANSITION_KNOWN);
+	assert_true(isnan(pair.pause_ns.v) && isnan(pair.pause_ns.lo) && isfinite(pair.last_ns.v));
+	/* where others know of a pause, one that does not may have had it, unless that is longer */
+	for (size_t i = 0; i < 25; i++)
+		tries[i].pause_ns = tries[i].pause_most_ns = 80e3 + i;
+	assert_int_equal(transition_pair(tries, 31, 31, verdicts, &pair), 0);
+	assert_int_equal(pair.verdicts[TRANSITION_GOOD], 31);
+	assert_float_equal(pair.pause_ns.v, 80e3 + 12, 1);
+	for (size_t i = 0; i < 25; i++)
+		tries[i].pause_ns = tries[i].pause_most_ns = 300e3 + i;
+	assert_int_equal(transition_pair(tries, 31, 25, verdicts, &pair), 0);
+	assert_int_equal(pair.verdicts[TRANSITION_GOOD], 25);
+	assert_int_equal(pair.verdicts[TRANSITION_DISTURBED], 6);
+}
+
 static void test_change_within_the_call_has_no_number(void **state)
 {
 	struct trying of = trying(&made_fast);
@@ -536,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_elsewhere_has_no_number_but_its_speed),
 		cmocka_unit_test(test_began_elsewhere_has_no_number),
 		cmocka_unit_test(test_gap_that_hides_a_change_has_no_number),
+		cmocka_unit_test(test_change_between_loops_has_no_pause),
 		cmocka_unit_test(test_change_within_the_call_has_no_number),
 		cmocka_unit_test(test_noise_is_not_told_as_a_change),
 		cmocka_unit_test(test_bad_series_are_said_to_be_bad),
