@@ -34,7 +34,7 @@ struct entry {
 
 static DEFINE_MUTEX(entries_lock);	/* none is taken under it, nothing is written under it */
 static LIST_HEAD(entries);
-static LIST_HEAD(waiting);		/* for their policy's CPUs */
+static LIST_HEAD(waiting);		/* for their policy's CPUs, or memory */
 
 static void write_again(struct work_struct *work);
 static DECLARE_DELAYED_WORK(again, write_again);
@@ -142,6 +142,12 @@ err_free:
 	return err;
 }
 
+/* What passes: a policy of which all CPUs are away, which takes no governor, and no memory. */
+static bool will_pass(int err)
+{
+	return err == -EBUSY || err == -ENOMEM;
+}
+
 /* With the rights of who opened the file: the one who goes may have fewer by now. */
 static int write_back(struct entry *e)
 {
@@ -152,13 +158,12 @@ static int write_back(struct entry *e)
 	revert_creds(own);
 	if (put >= 0)
 		return 0;
-	if (put != -EBUSY)
+	if (!will_pass(put))
 		pr_notice_ratelimited("kjoule: %pd2 is not what it was, \"%*pE\" (error %zd)\n",
 				      e->file->f_path.dentry, (int)strlen(e->text), e->text, -put);
 	return put;
 }
 
-/* Policies of which all CPUs are away take no governor; when these are back they do. */
 static void keep_for_later(struct entry *e)
 {
 	mutex_lock(&entries_lock);
@@ -183,7 +188,7 @@ static void write_again(struct work_struct *work)
 	mutex_unlock(&entries_lock);
 	list_for_each_entry_safe(e, next, &some, node) {
 		list_del(&e->node);
-		if (write_back(e) == -EBUSY)
+		if (will_pass(write_back(e)))
 			keep_for_later(e);
 		else
 			free_entry(e);
@@ -214,7 +219,7 @@ static int restore(u64 owner, bool any)
 	while ((e = take_one(owner, any))) {
 		err = write_back(e);
 		ret = ret ?: err;
-		if (err == -EBUSY && !any)
+		if (will_pass(err) && !any)
 			keep_for_later(e);
 		else
 			free_entry(e);
@@ -228,8 +233,8 @@ static int restore(u64 owner, bool any)
  *
  * Context: process, sleeps; none of the core's locks is held, and none that the files' owners take.
  * Return: 0, or the first error; the others are written all the same. -EBUSY: a policy's CPUs are
- * away, and it is written when they are back; of other errors the log names what was
- * not.
+ * away, and it is written when they are back, as it is when there is memory again (-ENOMEM); of
+ * other errors the log names what was not.
  */
 int kjoule_restore_owned(u64 owner)
 {
