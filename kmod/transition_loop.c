@@ -62,6 +62,7 @@
  * @cycles:	are there cycles to be read?
  * @want:	what loops are compared to, NULL: nothing
  * @streak:	of loops that were like that
+ * @more:	loops to go once there are STREAK of them
  * @left:	loops to go
  * @too_long:	loops in a row that took too long
  */
@@ -72,7 +73,7 @@ struct run {
 	u32 after;
 	bool ran, keep, cycles;
 	const struct kjoule_transition_limits *want;
-	u32 streak, left, too_long;
+	u32 streak, more, left, too_long;
 };
 
 static noinline void adds(u32 n)
@@ -156,7 +157,7 @@ static int judge(struct run *r)
 		r->streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
 		/* what is to come confirms what has been */
 		if (r->streak == STREAK)
-			r->left = min(r->left, max(r->job->confirm, STREAK + 1) - STREAK + 1);
+			r->left = min(r->left, r->more);
 	}
 	if (r->at_ns > r->deadline)
 		return -ETIME;
@@ -274,6 +275,7 @@ static int settle(struct run *r, u32 khz, const struct kjoule_transition_limits 
 	r->left = U32_MAX;
 	r->want = want;
 	r->streak = 0;
+	r->more = 1;
 	begin_loop(r);
 	ret = go_on(r);
 	return ret > 0 ? 0 : ret;
@@ -361,6 +363,7 @@ static int follow_change(struct run *r)
 	r->left = job->loops;
 	r->want = &job->to;
 	r->streak = 0;
+	r->more = max(job->confirm, STREAK + 1) - STREAK + 1;
 	begin_loop(r);
 	ret = go_on(r);
 	if (ret > 0)
