@@ -271,7 +271,8 @@ static double adds_wanted(const struct latency *l, const struct looks *k)
 	part = fmax(part, 0.5 * longest * fabs(1 - x_khz / y_khz));
 	want = ROOM * TRANSITION_FOLLOW * fmax(k->x.sd_ns, k->y.sd_ns) / part;
 	want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
-	if (an_add > 0)
+	/* fewer additions do not tell books from noise */
+	if (an_add > 0 && k->adds >= 2 * ADDS_LEAST)
 		want = fmax(want, LOOP_BOOKS * books / an_add);
 	want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) / fmin(x_khz, y_khz));
 	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);

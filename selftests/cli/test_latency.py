@@ -145,7 +145,10 @@ def measured_by_all(seen):
     seen["csv"] = latency("--from", "70588", "--to", "100000", "--repeats", 6, "--csv")
     seen["after-csv"] = settings()
     many = ("--freq", "52941,70588,100000")
-    p = start(KJOULE, "latency", *many)
+    # while it still looks how long a loop has to be
+    seen["early"] = interrupted(signal.SIGINT, *many)
+    # more than there is time for
+    p = start(KJOULE, "latency", *many, "--repeats", "200")
     seen["first-held"] = held(p, True)
     seen["second"] = latency("--from", "70588", "--to", "100000", "--repeats", 6)
     # it has come to its pairs
@@ -302,6 +305,9 @@ def judge_back(seen):
     code, out, err = seen["int"]
     ktap.check(seen["first-held"] and code == 130 and "# latency" in out and "it was ended before" in out, "Ctrl-C shows what there is", seen["int"])
     ktap.check(seen["after-int"] == limited, "and gives governor and limits back", seen["after-int"])
+    it = seen["early"]
+    ktap.check(it["held"] and it["result"][0] == 130 and "it was ended before" in it["result"][1] and not it["result"][2] and it["after"] == limited,
+               "Ctrl-C before there is a level is no error", it)
     for name, promise in (("kill", "the module gives them back"), ("user-kill", "a guardian gives limits back")):
         it = seen[name]
         ktap.check(it["held"] and it["during"] != limited and it["after"] == limited and it["result"][0] == 137, f"SIGKILL: {promise}", it)
