@@ -22,6 +22,7 @@ import oracle as chip  # noqa: E402
 PROFILES = os.path.join(bench.TOP, "selftests/vchip/profiles")
 NEAR_NS = 200_000       # a request's two times are no further apart
 HELD_NS = 30_000        # a stall of more shows in how long interrupts were off
+QUIET_LEAST = 100       # tries without one, or nothing is known of that
 LOOPS_OFF = 3           # a good try is off by no more
 PART = 0.02             # a median may be off by so much, or by a loop
 QUARTILE = 0.6745       # standard deviations of a normal distribution
@@ -239,6 +240,7 @@ def judge_matrix(out, run):
     out.figure("matrix_seconds", run.table["seconds"], "s", must=60)
     # interrupts are off for longer where the build machine takes the chip away meanwhile: its clock goes on
     off = run.irqs_off_us()
+    out.figure("quiet_tries", len(off), "tries", must=QUIET_LEAST, at_most=False, note="not held up")
     out.figure("irqs_off_max_us", max(off, default=run.table["irqs_off_max_us"]), "us", must=1000,
                note=f"of {len(off)} tries that were not held up, median {statistics.median(off or [0]):.0f}; of all {run.table['irqs_off_max_us']:.0f}; the build machine took up to {max((ns for _, ns, _ in run.stalls), default=0) / 1e3:.0f} us at once, "
                f"{100 * sum(ns for _, ns, _ in run.stalls) / (1e9 * run.table['seconds']):.1f} % of the time")

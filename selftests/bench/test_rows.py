@@ -101,6 +101,20 @@ def tries_judged(*tries):
     return {row["name"]: row["value"] for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
 
 
+def irqs_off(stalls):
+    """Of three tries of 1 ms each, 2 ms apart, which were off for 600, 700 and 800 us; the first has none before it."""
+    tries = []
+    for i in range(3):
+        t = latency.Try.__new__(latency.Try)
+        t.asked_ns, t.starts, t.times, t.irqs_off_us = 1_000_000 + 2_000_000 * i, [-100_000, 900_000], [100_000, 100_000], 600 + 100 * i
+        tries.append(t)
+    pair = latency.Pair.__new__(latency.Pair)
+    pair.tries = tries
+    run = latency.Run.__new__(latency.Run)
+    run.pairs, run.stalls = [pair], stalls
+    return run.irqs_off_us()
+
+
 def check_latency():
     """What the chip's log does not have is not right, and what nothing disturbed is counted."""
     rows, failed = tries_judged(Series(), Series(ns=None, verdict="disturbed", alone=False))
@@ -111,6 +125,8 @@ def check_latency():
     ktap.check(failed and rows["undisturbed_good"] == 90, "a try that nothing disturbed is to be good", rows)
     found = latency.peer(Series(), 40_000, 40_040, 40_020), latency.peer(Series(), 40_000, 40_040, 42_000), latency.peer(Series(), 1, 2, 1)
     ktap.check(found == (1_200_000, None, None), "the paper's method takes the first loop like the target's, if those after it are", found)
+    quiet, near = irqs_off(stalls=[(3_200_000, 20_000, "late")]), irqs_off(stalls=[(3_200_000, 40_000, "late")])
+    ktap.check((quiet, near) == ([700, 800], [800]), "interrupts off count where the build machine held nothing up for long", (quiet, near))
 
 
 def main():
