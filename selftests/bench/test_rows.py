@@ -130,7 +130,7 @@ def check_latency():
 
 
 def main():
-    ktap.plan(18)
+    ktap.plan(19)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)
