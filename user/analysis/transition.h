@@ -235,7 +235,7 @@ enum transition_state {
 
 /**
  * struct transition_pair - what the repeats tell
- * @verdicts:	how many tries ended so; those whose pause is not like the others' count as disturbed
+ * @verdicts:	how many tries ended so; those whose pause or request's call is not like the others' count as disturbed
  * @why:	with TRANSITION_FAILED: what most tries that are not good ended with
  * @first_ns,@last_ns,@settled_ns: medians of when the first change begins, the last one begins, and the CPU runs at the new
  *		frequency, each since the request

@@ -149,6 +149,32 @@ static int judge_pauses(const struct work *w)
 	return 0;
 }
 
+/*
+ * What stops the CPU within the request's call is in the latency, and in no loop: tries whose call took longer or less than
+ * that of the others, and by more than a try may be off.
+ */
+static int judge_requests(const struct work *w)
+{
+	size_t good = 0, at = 0;
+	int ret;
+
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->verdicts[i])
+			continue;
+		w->values[good] = w->tries[i].request_ns;
+		w->sd[good++] = 0;
+	}
+	ret = outliers_find(w->values, w->sd, good, w->outliers, NULL);
+	for (size_t i = 0; i < w->n && !ret; i++) {
+		if (w->verdicts[i])
+			continue;
+		if (w->outliers[at].differs && fabs(w->outliers[at].difference) > TRANSITION_OFF_MOST * longest(&w->tries[i]))
+			w->verdicts[i] = TRANSITION_DISTURBED;
+		at++;
+	}
+	return ret;
+}
+
 enum figure {
 	FIRST,
 	LAST,
@@ -277,6 +303,8 @@ int transition_pair(const struct transition_try *tries, size_t n, size_t repeats
 	w.outliers = calloc(n + 1, sizeof(*w.outliers));
 	if (w.verdicts && w.values && w.sd && w.room && w.outliers)
 		ret = judge_pauses(&w);
+	if (!ret)
+		ret = judge_requests(&w);
 	if (!ret) {
 		count(&w, p);
 		p->state = state_of(p, repeats ? repeats : TRANSITION_REPEATS);

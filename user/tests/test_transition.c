@@ -448,6 +448,32 @@ static void test_change_between_loops_has_no_pause(void **state)
 	assert_int_equal(pair.verdicts[TRANSITION_DISTURBED], 6);
 }
 
+/* The CPU was stopped between the note of when it was asked and the request: all of the change is later. */
+static void test_call_that_was_stopped_does_not_count(void **state)
+{
+	struct trying of = trying(&made_slow);
+	enum transition_verdict verdicts[31];
+	struct transition_try tries[31];
+	struct transition_pair pair;
+
+	(void)state;
+	for (size_t i = 0; i < 31; i++) {
+		of.c.request = i == 7 ? 2240e3 : 40e3 + 100 * i;
+		of.c.latency = made_slow.latency + of.c.request;
+		tries[i] = try_once(&of, NULL);
+		tries[i].request_ns = of.c.request;
+		assert_true(tries[i].verdict == TRANSITION_GOOD || i != 7);
+	}
+	assert_int_equal(transition_pair(tries, 31, 20, verdicts, &pair), 0);
+	assert_int_equal(verdicts[7], TRANSITION_DISTURBED);
+	assert_true(pair.verdicts[TRANSITION_GOOD] >= 28);
+	/* calls that take long, each another time, are what the change takes */
+	for (size_t i = 0; i < 31; i++)
+		tries[i].request_ns = 2240e3 + 20e3 * i;
+	assert_int_equal(transition_pair(tries, 31, 20, verdicts, &pair), 0);
+	assert_true(pair.verdicts[TRANSITION_GOOD] >= 29 && !verdicts[7]);
+}
+
 static void test_change_within_the_call_has_no_number(void **state)
 {
 	struct trying of = trying(&made_fast);
@@ -590,6 +616,7 @@ int main(void)
 		cmocka_unit_test(test_began_elsewhere_has_no_number),
 		cmocka_unit_test(test_gap_that_hides_a_change_has_no_number),
 		cmocka_unit_test(test_change_between_loops_has_no_pause),
+		cmocka_unit_test(test_call_that_was_stopped_does_not_count),
 		cmocka_unit_test(test_change_within_the_call_has_no_number),
 		cmocka_unit_test(test_noise_is_not_told_as_a_change),
 		cmocka_unit_test(test_bad_series_are_said_to_be_bad),
