@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <gsl/gsl_statistics_double.h>
 #include "cmd.h"
 #include "latency.h"
 #include "signals.h"
@@ -26,6 +27,9 @@
 
 /* It takes some microseconds of what the clock can tell at least, whatever its noise. */
 #define LOOP_LEAST_NS	1000.0
+
+/* So many times what passes between two loops, where an engine leaves such a time: a change that falls there is in none. */
+#define LOOP_GAPS	10.0
 
 /*
  * And so many times what the books of one take, which are in its time as well: they take not quite the same before and after a
@@ -199,8 +203,19 @@ static uint64_t settle_ns(const struct latency *l)
 	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
 }
 
+/* What usually passes from a loop's end to the next one's start. @room: for as many numbers */
+static double usual_gap(const struct latency_loops *s, double *room)
+{
+	if (s->n < 2)
+		return 0;
+	for (size_t i = 0; i + 1 < s->n; i++)
+		room[i] = s->list[i + 1].start_ns - s->list[i].start_ns - s->list[i].loop_ns;
+	return fmax(gsl_stats_median(room, 1, s->n - 1), 0);
+}
+
+/* @gap: out, usual_gap(); NULL: not asked for */
 static int level_once(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		      struct kjoule_error *err)
+		      double *gap, struct kjoule_error *err)
 {
 	struct latency_loops s = { 0 };
 	double *ns;
@@ -214,6 +229,8 @@ static int level_once(struct latency *l, uint32_t adds, uint32_t khz, uint32_t l
 	for (size_t i = 0; i < s.n && ns; i++)
 		ns[i] = s.list[i].loop_ns;
 	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
+	if (ns && gap)
+		*gap = usual_gap(&s, ns);
 	free(ns);
 	latency_loops_free(&s);
 	/* a time that is none, of a clock that steps back, is a disturbance like any other */
@@ -222,12 +239,12 @@ static int level_once(struct latency *l, uint32_t adds, uint32_t khz, uint32_t l
 
 /* @why: out, NULL: @level is known. What came in between once, a frequency that was granted late included, may not do so again. */
 static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		    const char **why, struct kjoule_error *err)
+		    double *gap, const char **why, struct kjoule_error *err)
 {
 	int ret = -ENODATA;
 
 	for (int i = 0; i < LEVEL_TRIES && ret == -ENODATA && !caught; i++)
-		ret = level_once(l, adds, khz, loops, level, err);
+		ret = level_once(l, adds, khz, loops, level, gap, err);
 	*why = ret == -ENODATA ? "too many of its loops were disturbed" : NULL;
 	return ret == -ENODATA ? 0 : ret;
 }
@@ -251,7 +268,7 @@ static void nearest(const struct latency *l, size_t *a, size_t *b)
 /* Loops of @adds at the two frequencies that are nearest to each other, and one of next to none at the first of them. */
 struct looks {
 	size_t a, b;
-	double adds;
+	double adds, gap;	/* between two of them */
 	struct transition_level x, y, least;
 };
 
@@ -271,6 +288,7 @@ static double adds_wanted(const struct latency *l, const struct looks *k)
 	part = fmax(part, 0.5 * longest * fabs(1 - x_khz / y_khz));
 	want = ROOM * TRANSITION_FOLLOW * fmax(k->x.sd_ns, k->y.sd_ns) / part;
 	want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
+	want = fmax(want, LOOP_GAPS * k->gap / (k->x.median_ns / k->adds));
 	/* fewer additions do not tell books from noise */
 	if (an_add > 0 && k->adds >= 2 * ADDS_LEAST)
 		want = fmax(want, LOOP_BOOKS * books / an_add);
@@ -278,10 +296,11 @@ static double adds_wanted(const struct latency *l, const struct looks *k)
 	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
 }
 
-static int look_at_loops(struct latency *l, uint32_t adds, uint32_t khz, struct transition_level *level, struct kjoule_error *err)
+static int look_at_loops(struct latency *l, uint32_t adds, uint32_t khz, struct transition_level *level, double *gap,
+			 struct kjoule_error *err)
 {
 	const char *why;
-	int ret = level_at(l, adds, khz, LOOK_LOOPS, level, &why, err);
+	int ret = level_at(l, adds, khz, LOOK_LOOPS, level, gap, &why, err);
 
 	if (!ret && why && !caught)
 		ret = kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", khz, why, l->opt->cpu);
@@ -298,13 +317,13 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		return 0;
 	}
 	nearest(l, &k.a, &k.b);
-	ret = look_at_loops(l, ADDS_LEAST, l->f[k.a].khz, &k.least, err);
+	ret = look_at_loops(l, ADDS_LEAST, l->f[k.a].khz, &k.least, NULL, err);
 	for (int pass = 0; pass < 3 && !ret; pass++) {
 		double want;
 
-		ret = look_at_loops(l, k.adds, l->f[k.a].khz, &k.x, err);
+		ret = look_at_loops(l, k.adds, l->f[k.a].khz, &k.x, &k.gap, err);
 		if (!ret)
-			ret = look_at_loops(l, k.adds, l->f[k.b].khz, &k.y, err);
+			ret = look_at_loops(l, k.adds, l->f[k.b].khz, &k.y, NULL, err);
 		if (ret || caught)
 			break;
 		want = adds_wanted(l, &k);
@@ -338,7 +357,7 @@ static int calibrate(struct latency *l, struct kjoule_error *err)
 		int ret;
 
 		show_progress(l, "frequency", i, l->n_f, since);
-		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, &f->why, err);
+		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, NULL, &f->why, err);
 		if (ret)
 			return ret;
 	}
