@@ -270,6 +270,7 @@ struct looks {
 	size_t a, b;
 	double adds, gap;	/* between two of them */
 	struct transition_level x, y, least;
+	bool least_known;	/* so short a loop may be too easily disturbed */
 };
 
 /*
@@ -280,8 +281,9 @@ static double adds_wanted(const struct latency *l, const struct looks *k)
 {
 	double part = fabs(k->x.median_ns - k->y.median_ns) / k->adds, want;
 	double longest = fmax(k->x.median_ns, k->y.median_ns) / k->adds;
-	double an_add = (k->x.median_ns - k->least.median_ns) / fmax(k->adds - ADDS_LEAST, 1);
-	double books = fmax(k->least.median_ns - ADDS_LEAST * an_add, 0);
+	double least = k->least_known ? k->least.median_ns : 0;
+	double an_add = (k->x.median_ns - least) / fmax(k->adds - ADDS_LEAST, 1);
+	double books = fmax(least - ADDS_LEAST * an_add, 0);
 	double x_khz = l->f[k->a].khz, y_khz = l->f[k->b].khz;
 
 	/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
@@ -290,7 +292,7 @@ static double adds_wanted(const struct latency *l, const struct looks *k)
 	want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
 	want = fmax(want, LOOP_GAPS * k->gap / (k->x.median_ns / k->adds));
 	/* fewer additions do not tell books from noise */
-	if (an_add > 0 && k->adds >= 2 * ADDS_LEAST)
+	if (k->least_known && an_add > 0 && k->adds >= 2 * ADDS_LEAST)
 		want = fmax(want, LOOP_BOOKS * books / an_add);
 	want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) / fmin(x_khz, y_khz));
 	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
@@ -310,6 +312,7 @@ static int look_at_loops(struct latency *l, uint32_t adds, uint32_t khz, struct 
 static int choose_adds(struct latency *l, struct kjoule_error *err)
 {
 	struct looks k = { .a = 0, .b = 1, .adds = FIRST_ADDS };
+	const char *why;
 	int ret;
 
 	if (l->opt->adds) {
@@ -317,7 +320,8 @@ static int choose_adds(struct latency *l, struct kjoule_error *err)
 		return 0;
 	}
 	nearest(l, &k.a, &k.b);
-	ret = look_at_loops(l, ADDS_LEAST, l->f[k.a].khz, &k.least, NULL, err);
+	ret = level_at(l, ADDS_LEAST, l->f[k.a].khz, LOOK_LOOPS, &k.least, NULL, &why, err);
+	k.least_known = !why;
 	for (int pass = 0; pass < 3 && !ret; pass++) {
 		double want;
 
