@@ -51,32 +51,24 @@ static void take_loops(const struct nlmsghdr *message, void *data)
 	}
 }
 
-static void put_u32(struct nlmsghdr *request, uint16_t type, uint32_t value)
-{
-	if (value)
-		mnl_attr_put_u32(request, type, value);
-}
-
 int probe_talk(struct nl *from, const struct probe_ask *ask, struct probe_answer *a)
 {
+	const struct { uint16_t type; uint32_t value; } numbers[] = {
+		{ KJOULE_A_TRANSITION_ID, ask->id }, { KJOULE_A_TRANSITION_WAY, ask->way },
+		{ KJOULE_A_TRANSITION_ADDS, ask->adds }, { KJOULE_A_TRANSITION_FROM_KHZ, ask->from_khz },
+		{ KJOULE_A_TRANSITION_TO_KHZ, ask->to_khz }, { KJOULE_A_TRANSITION_FROM_LO_NS, ask->from_lo },
+		{ KJOULE_A_TRANSITION_FROM_HI_NS, ask->from_hi }, { KJOULE_A_TRANSITION_TO_LO_NS, ask->to_lo },
+		{ KJOULE_A_TRANSITION_TO_HI_NS, ask->to_hi }, { KJOULE_A_TRANSITION_LEAD, ask->lead },
+		{ KJOULE_A_TRANSITION_LOOPS, ask->loops }, { KJOULE_A_TRANSITION_CONFIRM, ask->confirm } };
 	struct nlmsghdr *r = nl_request(from, ask->cmd, 0);
 	bool is_new = ask->cmd == KJOULE_CMD_TRANSITION_NEW;
 
 	memset(a, 0, sizeof(*a));
 	if (is_new && !ask->no_cpu)
 		mnl_attr_put_u32(r, KJOULE_A_TRANSITION_CPU, ask->cpu);
-	put_u32(r, KJOULE_A_TRANSITION_ID, ask->id);
-	put_u32(r, KJOULE_A_TRANSITION_WAY, ask->way);
-	put_u32(r, KJOULE_A_TRANSITION_ADDS, ask->adds);
-	put_u32(r, KJOULE_A_TRANSITION_FROM_KHZ, ask->from_khz);
-	put_u32(r, KJOULE_A_TRANSITION_TO_KHZ, ask->to_khz);
-	put_u32(r, KJOULE_A_TRANSITION_FROM_LO_NS, ask->from_lo);
-	put_u32(r, KJOULE_A_TRANSITION_FROM_HI_NS, ask->from_hi);
-	put_u32(r, KJOULE_A_TRANSITION_TO_LO_NS, ask->to_lo);
-	put_u32(r, KJOULE_A_TRANSITION_TO_HI_NS, ask->to_hi);
-	put_u32(r, KJOULE_A_TRANSITION_LEAD, ask->lead);
-	put_u32(r, KJOULE_A_TRANSITION_LOOPS, ask->loops);
-	put_u32(r, KJOULE_A_TRANSITION_CONFIRM, ask->confirm);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (numbers[i].value)
+			mnl_attr_put_u32(r, numbers[i].type, numbers[i].value);
 	if (ask->timeout_ns)
 		mnl_attr_put_u64(r, KJOULE_A_TRANSITION_TIMEOUT_NS, ask->timeout_ns);
 	if (ask->slice_ns)
