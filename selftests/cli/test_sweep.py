@@ -10,6 +10,7 @@ different frequencies. After SIGINT, SIGTERM and a command that fails the limits
 gives them back, and if that is killed as well the next start does.
 """
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -23,7 +24,8 @@ import oracle  # noqa: E402
 FREQS = (50000, 75000, 100000)
 THREADS = (1, 2)
 PARTS = ("work_light", "work_heavy")
-WIDER = 1.5    # of a 95 % interval, what the truth is in: several figures are looked at
+# of halves of 95 % intervals, what six true figures keep to but once in a thousand sweeps each: the farthest, and all together (chi square)
+FARTHEST, TOGETHER = 1.92, 0.99
 HALF_MOST = 0.06    # of an energy, half of its interval: a wide one would have any truth in it
 ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is worked out from what it spent alone
 ALLOWED_SAVING = 0.04    # of the whole energy
@@ -145,7 +147,9 @@ def off_by(r, true):
 
 
 def within(off):
-    return all(e < WIDER and half < HALF_MOST for e, half in off.values())
+    far = [e for e, _ in off.values()]
+    return (max(far) < FARTHEST and math.sqrt(sum(e * e for e in far) / len(far)) < TOGETHER and
+            all(half < HALF_MOST for _, half in off.values()))
 
 
 class Truth:

@@ -5,8 +5,12 @@
  * virtual chip they draw about as much as the loops of the ALEA paper's section 5.2.1. The order
  * is not told to who measures it. Used by scripts/bench and selftests/cli.
  *
- * usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED]]
+ * With TIMED other than 0 it looks at the clock before and after each loop, and tells in the end how
+ * many microseconds each kind took, the median.
+ *
+ * usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED [TIMED]]]
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +19,7 @@
 
 #define KINDS 3
 #define SPREAD 0.02	/* of the lengths, up and down */
+#define TIMED 4096	/* executions of a kind, at most */
 
 static uint64_t buffer[256];
 
@@ -46,13 +51,48 @@ static NOINLINE void block_middle(uint64_t n)
 
 static void (*const block[KINDS])(uint64_t n) = { block_low, block_high, block_middle };
 
+static const char *const name[KINDS] = { "low", "high", "middle" };
+
+static struct timed {
+	double us[TIMED];
+	unsigned int n;
+} timed[KINDS];
+
+static void run_timed(unsigned int k, uint64_t n)
+{
+	struct timed *t = &timed[k];
+	double begin = now();
+
+	block[k](n);
+	if (t->n < TIMED)
+		t->us[t->n++] = 1e6 * (now() - begin);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tell_timed(void)
+{
+	for (unsigned int k = 0; k < KINDS; k++) {
+		if (!timed[k].n)
+			continue;
+		qsort(timed[k].us, timed[k].n, sizeof(timed[k].us[0]), by_length);
+		printf("%s %.1f\n", name[k], timed[k].us[timed[k].n / 2]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0, pass[KINDS], length[KINDS], end;
 	unsigned int kinds = argc > 4 && atof(argv[4]) > 0 ? 3 : 2;
+	bool is_timed = argc > 6 && atoi(argv[6]);
 
 	if (argc < 4 || seconds <= 0) {
-		fprintf(stderr, "usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED]]\n");
+		fprintf(stderr, "usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED [TIMED]]]\n");
 		return 2;
 	}
 	srand(argc > 5 ? strtoul(argv[5], NULL, 0) : (unsigned int)time(NULL));
@@ -68,9 +108,15 @@ int main(int argc, char **argv)
 			for (unsigned int i = 0; i < kinds; i++) {
 				unsigned int k = (first + i * step) % kinds;
 
-				block[k](length[k] * (1 + SPREAD * (2 * uniform() - 1)) / pass[k] + 0.5);
+				uint64_t n = length[k] * (1 + SPREAD * (2 * uniform() - 1)) / pass[k] + 0.5;
+
+				if (is_timed)
+					run_timed(k, n);
+				else
+					block[k](n);
 			}
 		}
 	}
+	tell_timed();
 	return 0;
 }
