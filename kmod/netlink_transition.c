@@ -17,7 +17,7 @@
 #include "transition.h"
 
 /* A message with loops, whatever the reader's buffer is. */
-#define LOOPS_A_MESSAGE		1500U
+#define LOOPS_A_MESSAGE		1000U
 #define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
 
 static u32 get_u32(const struct genl_info *info, int type)
@@ -93,8 +93,15 @@ static int put_probe(struct sk_buff *skb, const struct kjoule_transition *t)
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CPU, t->cpu) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_WAY, t->way) ?:
 	       (driver ? nla_put_string(skb, KJOULE_A_TRANSITION_DRIVER, driver) : 0) ?:
-	       nla_put_u32(skb, KJOULE_A_TRANSITION_CYCLES, boot_cpu_has(X86_FEATURE_APERFMPERF)) ?:
 	       put_policy(skb, t->cpu, true);
+}
+
+static int put_counter(struct sk_buff *skb, const struct kjoule_transition_job *job)
+{
+	if (!job->counter[0])
+		return 0;
+	return nla_put_string(skb, KJOULE_A_TRANSITION_COUNTER, job->counter) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REFERENCE_KHZ, job->reference_khz, 0);
 }
 
 static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
@@ -107,6 +114,7 @@ static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUEST_NS, job->request_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_NS, job->irqs_off_ns, 0) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CUT, job->cut) ?:
+	       put_counter(skb, job) ?:
 	       put_policy(skb, t->cpu, false);
 }
 

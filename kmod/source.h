@@ -6,10 +6,9 @@
  * hardware and nothing else: not who reads it, how often, or what becomes of the value.
  *
  * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
- * in hard interrupt context, in the idle task where one that polls there begins, pauses or is made
- * to read, or, where a CPU falls idle or comes back, inside the scheduler with its run queue
- * locked. They must
- * not sleep, take a contended lock, allocate or print, and must not wake anything: no wake_up(),
+ * in hard interrupt context, in the thread of a probe that times loops (read_cycles only), in the
+ * idle task where one that polls there begins, pauses or is made to read, or, where a CPU falls
+ * idle or comes back, inside the scheduler with its run queue locked. They must not sleep, take a contended lock, allocate or print, and must not wake anything: no wake_up(),
  * complete(), schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only
  * is not read inside the scheduler. A source with read_value is slow: it may sleep in there, and
  * has none of the others. It may be called by several at once, the threads of sessions and who

@@ -16,6 +16,8 @@
 #include <linux/kjoule.h>
 #include <linux/kjoule_netlink.h>
 
+#include "source.h"
+
 struct cpufreq_policy;
 
 /* Dependent adds in a loop. */
@@ -59,6 +61,9 @@ struct kjoule_transition_limits {
  * @irqs_off_ns: the longest time with interrupts off
  * @cut:	times that they were let in between loops
  * @count:	loops that were timed
+ * @counter:	name of the source that their cycles are from, "": there is none, or it could not be
+ *		read all the time
+ * @reference_khz: at which its reference counts
  */
 struct kjoule_transition_job {
 	bool measure;
@@ -70,6 +75,8 @@ struct kjoule_transition_job {
 	enum kjoule_transition_outcome outcome;
 	u64 asked_ns, request_ns, irqs_off_ns;
 	u32 cut, count;
+	char counter[KJOULE_SOURCE_NAME_LEN];
+	u64 reference_khz;
 };
 
 /**
@@ -94,6 +101,7 @@ struct kjoule_transition_job {
  * @min:	request of a lower limit, while a job lasts
  * @max:	of an upper one
  * @limited:	these two are made
+ * @counter:	while a job lasts: source of cycles, NULL: none
  * @loops:	times of the last job
  * @n:		so many
  */
@@ -114,6 +122,7 @@ struct kjoule_transition {
 	struct cpufreq_policy *policy;
 	struct freq_qos_request min, max;
 	bool limited;
+	struct kjoule_source *counter;
 	struct kjoule_loop *loops;
 	u32 n;
 };

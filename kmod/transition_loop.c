@@ -23,8 +23,6 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <asm/cpufeature.h>
-#include <asm/msr.h>
 
 #include "compat/compat.h"
 #include "transition.h"
@@ -51,15 +49,15 @@
  * @off_ns:	since when interrupts are off
  * @start_ns:	of the last loop
  * @last_ns:	it took
- * @last_cycles: likewise
  * @ran:	there is one that is not noted yet
  * @at_ns:	where the next one begins
- * @at_cycles:	likewise
  * @usual_ns:	the last one that was not long
  * @after:	loops since one that was
  * @origin_ns:	what starts are told from
  * @keep:	are loops to be told?
- * @cycles:	are there cycles to be read?
+ * @counter:	of cycles, NULL: none, or it could not be read
+ * @last:	cycles of the last loop
+ * @at:		what the counter said at @at_ns
  * @want:	what loops are compared to, NULL: nothing
  * @streak:	of loops that were like that
  * @more:	loops to go once there are STREAK of them
@@ -69,9 +67,11 @@
 struct run {
 	struct kjoule_transition *t;
 	struct kjoule_transition_job *job;
-	u64 deadline, off_ns, start_ns, last_ns, last_cycles, at_ns, at_cycles, usual_ns, origin_ns;
+	u64 deadline, off_ns, start_ns, last_ns, at_ns, usual_ns, origin_ns;
+	struct kjoule_source *counter;
+	struct kjoule_cycles last, at;
 	u32 after;
-	bool ran, keep, cycles;
+	bool ran, keep;
 	const struct kjoule_transition_limits *want;
 	u32 streak, more, left, too_long;
 };
@@ -93,13 +93,11 @@ static u64 now_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
-static u64 read_cycles(const struct run *r)
+/* Interrupts are off. A counter that fails once tells nothing of the job. */
+static void read_cycles(struct run *r)
 {
-	u64 cycles = 0;
-
-	if (r->cycles)
-		rdmsrq(MSR_IA32_APERF, cycles);
-	return cycles;
+	if (r->counter && unlikely(r->counter->ops->read_cycles(r->counter, &r->at)))
+		r->counter = NULL;
 }
 
 /* The fast clock may step back by a little. */
@@ -111,7 +109,7 @@ static u64 between(u64 from, u64 to)
 /* The next loop begins here. */
 static void begin_loop(struct run *r)
 {
-	r->at_cycles = read_cycles(r);
+	read_cycles(r);
 	r->at_ns = now_ns();
 }
 
@@ -140,7 +138,8 @@ static void tell(struct run *r)
 	t->loops[t->n] = (struct kjoule_loop){
 		.start_ns = r->start_ns - r->origin_ns,
 		.loop_ns = min_t(u64, r->last_ns, U32_MAX),
-		.cycles = r->last_cycles,
+		.cycles = r->last.cycles,
+		.reference = r->last.reference,
 	};
 	t->n += r->ran && r->keep;
 }
@@ -183,10 +182,11 @@ static int one_loop(struct run *r)
 		return ret;
 	adds(r->job->adds);
 	r->start_ns = r->at_ns;
-	r->last_cycles = -r->at_cycles;
+	r->last = r->at;
 	begin_loop(r);
 	r->last_ns = between(r->start_ns, r->at_ns);
-	r->last_cycles += r->at_cycles;
+	r->last.cycles = r->at.cycles - r->last.cycles;
+	r->last.reference = r->at.reference - r->last.reference;
 	r->ran = true;
 	/* a change stands in one of them; with more it is the loop */
 	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
@@ -408,13 +408,21 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 		.t = t,
 		.job = job,
 		.deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS),
-		.cycles = boot_cpu_has(X86_FEATURE_APERFMPERF),
+		.counter = t->counter,
 	};
+	int ret;
 
 	t->n = 0;
 	job->asked_ns = 0;
 	job->request_ns = 0;
 	job->irqs_off_ns = 0;
 	job->cut = 0;
-	return job->measure ? measure(&r) : time_loops(&r);
+	job->counter[0] = '\0';
+	job->reference_khz = 0;
+	ret = job->measure ? measure(&r) : time_loops(&r);
+	if (r.counter) {
+		strscpy(job->counter, r.counter->name, sizeof(job->counter));
+		job->reference_khz = r.counter->reference_khz;
+	}
+	return ret;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * kjoule latency: how long changes of a CPU's frequency take. cmd_latency.c has what was asked for, latency_run.c the
- * order of things, latency_kernel.c and latency_user.c two ways to time loops, latency_print.c and
+ * order of things, latency_level.c what a loop takes, latency_kernel.c and latency_user.c two ways to time loops, latency_print.c and
  * latency_plot.c what is shown; analysis/transition.h what the times mean.
  */
 #ifndef KJOULE_LATENCY_H
@@ -20,6 +20,9 @@
 
 /* Loops before a request, at least. */
 #define LATENCY_LEAD		16
+
+/* Loops after a request, at most. */
+#define LATENCY_LOOPS_MOST	32768
 
 /* Frequencies of one measurement. */
 #define LATENCY_FREQUENCIES	64
@@ -51,10 +54,23 @@ struct latency_options {
 	const char *output, *plot, *plot_series;
 };
 
-/* Loops as they were timed. @cycles: of each, by APERF, NULL: there is no such counter; @asked_ns: of the request, CLOCK_MONOTONIC; @done: all that were wanted; @irqs_off_ns: 0: they never were */
+/* What the CPU's counters said of a loop: its cycles (APERF), and what a reference counted meanwhile (MPERF). */
+struct latency_counted {
+	uint32_t cycles, reference;
+};
+
+/**
+ * struct latency_loops - loops as they were timed
+ * @counted:	of each, NULL: there is no such counter, or it could not be read
+ * @reference_khz: at which its reference counts
+ * @asked_ns:	of the request, CLOCK_MONOTONIC
+ * @irqs_off_ns: 0: they never were
+ * @done:	all that were wanted
+ */
 struct latency_loops {
 	struct transition_loop *list;
-	uint32_t *cycles;
+	struct latency_counted *counted;
+	uint64_t reference_khz;
 	size_t n;
 	double request_ns;
 	uint64_t asked_ns, irqs_off_ns;
@@ -93,10 +109,16 @@ struct latency_engine {
 
 extern const struct latency_engine latency_kernel, latency_user;
 
-/* A frequency and what the loop takes at it. @why: no level, and why not */
+/**
+ * struct latency_frequency - one, and what loops at it tell
+ * @gap_ns:	what usually passes from a loop's end to the next one's start
+ * @counted_khz: by the counters of cycles; NAN: there are none
+ * @why:	there is no level, and why not
+ */
 struct latency_frequency {
 	uint32_t khz;
 	struct transition_level level;
+	double gap_ns, counted_khz;
 	const char *why;
 };
 
@@ -128,6 +150,7 @@ struct latency_pair {
  * @load:	of the other CPUs, NULL: none
  * @ahead:	tries while others are looked at, NULL: none
  * @way:	how frequencies are requested, in words
+ * @counter:	source of cycles, "": none
  * @irqs_off_ns: the longest time with interrupts off
  * @stopped:	by this signal; 0: it was not
  */
@@ -140,7 +163,7 @@ struct latency {
 	struct frequency_guard guard;
 	struct latency_load *load;
 	struct latency_ahead *ahead;
-	char way[64];
+	char way[64], counter[32];
 	uint32_t adds;
 	struct latency_frequency f[LATENCY_FREQUENCIES];
 	size_t n_f;
@@ -167,6 +190,13 @@ int latency_plot(const struct latency *l, const char *path, struct kjoule_error 
 int latency_plot_series(const struct latency *l, const char *path, struct kjoule_error *err);
 
 void latency_loops_free(struct latency_loops *s);
+
+/** latency_level() - calibrate @f->khz with @loops loops of @adds. Return: 0, @f->why if there is no level; -errno with the reason in @err */
+int latency_level(struct latency *l, struct latency_frequency *f, uint32_t adds, uint32_t loops, struct kjoule_error *err);
+/** latency_choose_adds() - how many a loop has to have: @l->adds. Return: likewise */
+int latency_choose_adds(struct latency *l, struct kjoule_error *err);
+/** latency_is_ended() - has a signal asked for the end? */
+bool latency_is_ended(void);
 
 /** latency_ahead_new() - a thread for tries, NULL: the engine does not bear it, or there is none to be had */
 struct latency_ahead *latency_ahead_new(struct latency *l);

@@ -13,6 +13,9 @@
 #include "columns.h"
 #include "latency.h"
 
+/* Cycles that agree with a frequency. */
+#define COUNTED_CLOSE	0.02
+
 static const struct output_column columns[] = {
 	{ "from_khz", "FROM kHz", false }, { "to_khz", "TO kHz", false },
 	{ "latency_us", "LATENCY us", false }, { NULL, "\xc2\xb1", false },
@@ -105,6 +108,23 @@ static void row(struct output *out, const struct latency *l, const struct latenc
 	output_row(out);
 }
 
+/* What the CPU itself counts is no judge of what was measured, but says what it granted. */
+static void print_counter(const struct latency *l)
+{
+	double worst = 0;
+
+	for (size_t i = 0; i < l->n_f; i++)
+		worst = fmax(worst, isnan(l->f[i].counted_khz) ? 0 : fabs(l->f[i].counted_khz / l->f[i].khz - 1));
+	if (!l->counter[0])
+		return;
+	if (worst < COUNTED_CLOSE)
+		printf("# counter    cycles by %s agree with every frequency to within %.1f %%\n", l->counter, 100 * worst);
+	for (size_t i = 0; i < l->n_f && worst >= COUNTED_CLOSE; i++)
+		if (!isnan(l->f[i].counted_khz))
+			printf("# counter    at %u kHz the CPU made the cycles of %.0f kHz, by %s\n", l->f[i].khz, l->f[i].counted_khz,
+			       l->counter);
+}
+
 static void print_head(const struct latency *l)
 {
 	const struct kjoule_policy *p = l->policy;
@@ -115,6 +135,7 @@ static void print_head(const struct latency *l)
 	       l->opt->user_engine ? "user engine" : "kernel engine", l->way);
 	printf("# loop       %u additions; %.1f us at %u kHz, %.1f us at %u kHz\n", l->adds, l->f[0].level.median_ns * 1e-3,
 	       l->f[0].khz, l->f[l->n_f - 1].level.median_ns * 1e-3, l->f[l->n_f - 1].khz);
+	print_counter(l);
 	if (l->irqs_off_ns)
 		printf("# interrupts off for %.1f us at a time at most\n", l->irqs_off_ns * 1e-3);
 	if (kjoule_cpus_count(&p->cpus) > 1)
@@ -192,6 +213,7 @@ static struct json_object *frequency_json(const struct latency_frequency *f)
 	json_object_object_add(o, "loop_hi_us", output_json_real(f->level.mean_ns.hi * 1e-3));
 	json_object_object_add(o, "loop_median_us", output_json_real(f->level.median_ns * 1e-3));
 	json_object_object_add(o, "loop_sd_us", output_json_real(f->level.sd_ns * 1e-3));
+	json_object_object_add(o, "counted_khz", output_json_real(f->counted_khz));
 	json_object_object_add(o, "why", f->why ? json_object_new_string(f->why) : NULL);
 	return o;
 }
@@ -207,6 +229,7 @@ static struct json_object *head_json(const struct latency *l)
 	json_object_object_add(o, "driver", output_json_str(l->policy->driver));
 	json_object_object_add(o, "governor", output_json_str(l->policy->governor));
 	json_object_object_add(o, "requested_by", output_json_str(l->way));
+	json_object_object_add(o, "counter", l->counter[0] ? json_object_new_string(l->counter) : NULL);
 	json_object_object_add(o, "driver_latency_us", output_json_real(l->policy->latency_ns ? l->policy->latency_ns * 1e-3 : NAN));
 	json_object_object_add(o, "adds", json_object_new_uint64(l->adds));
 	json_object_object_add(o, "repeats", json_object_new_uint64(l->opt->repeats));
@@ -271,7 +294,8 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 {
 	struct json_object *o = json_object_new_object(), *starts = json_object_new_array_ext(s->n);
 	struct json_object *times = json_object_new_array_ext(s->n);
-	struct json_object *cycles = s->cycles ? json_object_new_array_ext(s->n) : NULL;
+	struct json_object *cycles = s->counted ? json_object_new_array_ext(s->n) : NULL;
+	struct json_object *reference = s->counted ? json_object_new_array_ext(s->n) : NULL;
 
 	json_object_object_add(o, "verdict", json_object_new_string(transition_verdict_name(verdict)));
 	json_object_object_add(o, "first_us", output_json_real(t->first.ns * 1e-3));
@@ -283,12 +307,16 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 	for (size_t i = 0; i < s->n; i++) {
 		json_object_array_add(starts, json_object_new_int64(s->list[i].start_ns));
 		json_object_array_add(times, json_object_new_int64(s->list[i].loop_ns));
-		if (cycles)
-			json_object_array_add(cycles, json_object_new_int64(s->cycles[i]));
+		if (!s->counted)
+			continue;
+		json_object_array_add(cycles, json_object_new_int64(s->counted[i].cycles));
+		json_object_array_add(reference, json_object_new_int64(s->counted[i].reference));
 	}
 	json_object_object_add(o, "start_ns", starts);
 	json_object_object_add(o, "loop_ns", times);
 	json_object_object_add(o, "cycles", cycles);
+	json_object_object_add(o, "reference", reference);
+	json_object_object_add(o, "reference_khz", s->counted ? json_object_new_uint64(s->reference_khz) : NULL);
 	return o;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The order of a measurement of frequency changes: which frequencies, how long a loop has to be, what it takes at each,
+ * The order of a measurement of frequency changes: which frequencies, what a loop takes at each (latency_level.c),
  * then the pairs, each tried until there are enough good tries or none is to be hoped for. See latency.h.
  */
 #include <errno.h>
@@ -11,44 +11,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <gsl/gsl_statistics_double.h>
 #include "cmd.h"
 #include "latency.h"
 #include "signals.h"
-
-/* A first look at how long a loop has to be: so many additions, and so many loops. */
-#define FIRST_ADDS	1000
-#define LOOK_LOOPS	1000
-#define ADDS_LEAST	64
-#define ADDS_MOST	1000000
-
-/* A loop is with interrupts off, and takes no more than this at the lowest frequency. */
-#define LOOP_MOST_NS	300000.0
-
-/* It takes some microseconds of what the clock can tell at least, whatever its noise. */
-#define LOOP_LEAST_NS	1000.0
-
-/* So many times what passes between two loops, where an engine leaves such a time: a change that falls there is in none. */
-#define LOOP_GAPS	10.0
-
-/*
- * And so many times what the books of one take, which are in its time as well: they take not quite the same before and after a
- * request.
- */
-#define LOOP_BOOKS	5.0
-
-/* Levels are to be so much further apart than they have to be. */
-#define ROOM		1.3
-
-/* Calibrations of a frequency, until one is of use. */
-#define LEVEL_TRIES	3
-
-/* What a change is given before a calibration: some times what the driver says, at least this. */
-#define SETTLE_NS	20000000ull
-#define SETTLE_TIMES	10
-
-/* Loops after a request, at most. */
-#define LOOPS_MOST	32768
 
 /* Loops take as long as frequencies say, to within such a part; clocks are as good, and turbo is not. */
 #define AS_ASKED	0.03
@@ -62,6 +27,11 @@ static struct sigaction before[_NSIG];
 static void on_signal(int sig)
 {
 	caught = sig;
+}
+
+bool latency_is_ended(void)
+{
+	return caught;
 }
 
 /* The first one lets a try end; a second one of them ends it at once, and what was changed is given back all the same. */
@@ -97,7 +67,7 @@ static double now_s(void)
 void latency_loops_free(struct latency_loops *s)
 {
 	free(s->list);
-	free(s->cycles);
+	free(s->counted);
 	*s = (struct latency_loops){ 0 };
 }
 
@@ -113,7 +83,7 @@ static int add_frequency(struct latency *l, uint32_t khz)
 			return 0;
 	if (l->n_f == LATENCY_FREQUENCIES)
 		return -E2BIG;
-	l->f[l->n_f++].khz = khz;
+	l->f[l->n_f++] = (struct latency_frequency){ .khz = khz, .counted_khz = NAN };
 	return 0;
 }
 
@@ -193,152 +163,6 @@ static int make_pairs(struct latency *l, struct kjoule_error *err)
 	return 0;
 }
 
-static uint64_t settle_ns(const struct latency *l)
-{
-	uint64_t ns = SETTLE_TIMES * l->policy->latency_ns;
-
-	/* a driver that says that it does not know says 2^32 - 1; who gives a change more time means it */
-	if (ns < SETTLE_NS || l->policy->latency_ns >= 1000000000)
-		ns = SETTLE_NS;
-	return ns > l->opt->timeout_ns ? ns : l->opt->timeout_ns;
-}
-
-/* What usually passes from a loop's end to the next one's start. @room: for as many numbers */
-static double usual_gap(const struct latency_loops *s, double *room)
-{
-	if (s->n < 2)
-		return 0;
-	for (size_t i = 0; i + 1 < s->n; i++)
-		room[i] = s->list[i + 1].start_ns - s->list[i].start_ns - s->list[i].loop_ns;
-	return fmax(gsl_stats_median(room, 1, s->n - 1), 0);
-}
-
-/* @gap: out, usual_gap(); NULL: not asked for */
-static int level_once(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		      double *gap, struct kjoule_error *err)
-{
-	struct latency_loops s = { 0 };
-	double *ns;
-	int ret = l->engine->calibrate(l, adds, khz, loops, settle_ns(l), &s, err);
-
-	if (ret)
-		return ret;
-	if (s.irqs_off_ns > l->irqs_off_ns)
-		l->irqs_off_ns = s.irqs_off_ns;
-	ns = calloc(s.n + 1, sizeof(*ns));
-	for (size_t i = 0; i < s.n && ns; i++)
-		ns[i] = s.list[i].loop_ns;
-	ret = ns ? transition_level(ns, s.n, 0, level) : -ENOMEM;
-	if (ns && gap)
-		*gap = usual_gap(&s, ns);
-	free(ns);
-	latency_loops_free(&s);
-	/* a time that is none, of a clock that steps back, is a disturbance like any other */
-	return ret == -ENOMEM ? kjoule_fail(err, ENOMEM, "no memory") : ret ? -ENODATA : 0;
-}
-
-/* @why: out, NULL: @level is known. What came in between once, a frequency that was granted late included, may not do so again. */
-static int level_at(struct latency *l, uint32_t adds, uint32_t khz, uint32_t loops, struct transition_level *level,
-		    double *gap, const char **why, struct kjoule_error *err)
-{
-	int ret = -ENODATA;
-
-	for (int i = 0; i < LEVEL_TRIES && ret == -ENODATA && !caught; i++)
-		ret = level_once(l, adds, khz, loops, level, gap, err);
-	*why = ret == -ENODATA ? "too many of its loops were disturbed" : NULL;
-	return ret == -ENODATA ? 0 : ret;
-}
-
-/* The two that are nearest to each other, of those between which a change is to be measured. */
-static void nearest(const struct latency *l, size_t *a, size_t *b)
-{
-	double least = INFINITY;
-
-	for (size_t i = 0; i < l->n_pairs; i++) {
-		double x = l->f[l->pairs[i].from].khz, y = l->f[l->pairs[i].to].khz, off = fabs(log(x / y));
-
-		if (off < least) {
-			least = off;
-			*a = l->pairs[i].from;
-			*b = l->pairs[i].to;
-		}
-	}
-}
-
-/* Loops of @adds at the two frequencies that are nearest to each other, and one of next to none at the first of them. */
-struct looks {
-	size_t a, b;
-	double adds, gap;	/* between two of them */
-	struct transition_level x, y, least;
-	bool least_known;	/* so short a loop may be too easily disturbed */
-};
-
-/*
- * As few as can be: a change between the two frequencies can be followed, and what is no addition is a small part. The
- * noise of a loop is taken to be the same however long it is, and looked at again.
- */
-static double adds_wanted(const struct latency *l, const struct looks *k)
-{
-	double part = fabs(k->x.median_ns - k->y.median_ns) / k->adds, want;
-	double longest = fmax(k->x.median_ns, k->y.median_ns) / k->adds;
-	double least = k->least_known ? k->least.median_ns : 0;
-	double an_add = (k->x.median_ns - least) / fmax(k->adds - ADDS_LEAST, 1);
-	double books = fmax(least - ADDS_LEAST * an_add, 0);
-	double x_khz = l->f[k->a].khz, y_khz = l->f[k->b].khz;
-
-	/* what the frequencies' ratio makes of a loop, where a few loops do not show it */
-	part = fmax(part, 0.5 * longest * fabs(1 - x_khz / y_khz));
-	want = ROOM * TRANSITION_FOLLOW * fmax(k->x.sd_ns, k->y.sd_ns) / part;
-	want = fmax(want, fmax(LOOP_LEAST_NS, (double)l->opt->timeout_ns / LOOPS_MOST) / longest);
-	want = fmax(want, LOOP_GAPS * k->gap / (k->x.median_ns / k->adds));
-	/* fewer additions do not tell books from noise */
-	if (k->least_known && an_add > 0 && k->adds >= 2 * ADDS_LEAST)
-		want = fmax(want, LOOP_BOOKS * books / an_add);
-	want = fmin(want, LOOP_MOST_NS / longest * fmin(l->f[0].khz, l->f[l->n_f - 1].khz) / fmin(x_khz, y_khz));
-	return fmin(fmax(want, ADDS_LEAST), ADDS_MOST);
-}
-
-static int look_at_loops(struct latency *l, uint32_t adds, uint32_t khz, struct transition_level *level, double *gap,
-			 struct kjoule_error *err)
-{
-	const char *why;
-	int ret = level_at(l, adds, khz, LOOK_LOOPS, level, gap, &why, err);
-
-	if (!ret && why && !caught)
-		ret = kjoule_fail(err, EAGAIN, "a loop at %u kHz: %s; see what else runs on CPU %u", khz, why, l->opt->cpu);
-	return ret;
-}
-
-static int choose_adds(struct latency *l, struct kjoule_error *err)
-{
-	struct looks k = { .a = 0, .b = 1, .adds = FIRST_ADDS };
-	const char *why;
-	int ret;
-
-	if (l->opt->adds) {
-		l->adds = l->opt->adds;
-		return 0;
-	}
-	nearest(l, &k.a, &k.b);
-	ret = level_at(l, ADDS_LEAST, l->f[k.a].khz, LOOK_LOOPS, &k.least, NULL, &why, err);
-	k.least_known = !why;
-	for (int pass = 0; pass < 3 && !ret; pass++) {
-		double want;
-
-		ret = look_at_loops(l, k.adds, l->f[k.a].khz, &k.x, &k.gap, err);
-		if (!ret)
-			ret = look_at_loops(l, k.adds, l->f[k.b].khz, &k.y, NULL, err);
-		if (ret || caught)
-			break;
-		want = adds_wanted(l, &k);
-		if (fabs(want - k.adds) < 0.1 * k.adds)
-			break;
-		k.adds = want;
-	}
-	l->adds = k.adds;
-	return ret;
-}
-
 static void show_progress(const struct latency *l, const char *what, size_t done, size_t all, double since_s)
 {
 	double spent = now_s() - since_s;
@@ -361,7 +185,7 @@ static int calibrate(struct latency *l, struct kjoule_error *err)
 		int ret;
 
 		show_progress(l, "frequency", i, l->n_f, since);
-		ret = level_at(l, l->adds, f->khz, LATENCY_CALIBRATE, &f->level, NULL, &f->why, err);
+		ret = latency_level(l, f, l->adds, LATENCY_CALIBRATE, err);
 		if (ret)
 			return ret;
 	}
@@ -468,7 +292,7 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	const struct transition_level *from = &l->f[p->from].level, *to = &l->f[p->to].level;
 	struct latency_ask ask = {
 		.adds = l->adds, .from_khz = l->f[p->from].khz, .to_khz = l->f[p->to].khz, .lead = LATENCY_LEAD,
-		.loops = LOOPS_MOST, .confirm = TRANSITION_CONFIRM, .timeout_ns = l->opt->timeout_ns,
+		.loops = LATENCY_LOOPS_MOST, .confirm = TRANSITION_CONFIRM, .timeout_ns = l->opt->timeout_ns,
 		.slice_ns = l->opt->slice_ns };
 	struct latency_loops s = { 0 };
 	int ret = 0;
@@ -589,7 +413,7 @@ int latency_run(struct latency *l, struct kjoule_error *err)
 		unwatch_signals();
 		return ret;
 	}
-	ret = choose_adds(l, err);
+	ret = latency_choose_adds(l, err);
 	if (!ret)
 		ret = calibrate(l, err);
 	if (!ret)

@@ -28,6 +28,10 @@ static void take_answer(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_TRANSITION_ASKED_NS: a->asked_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_REQUEST_NS: a->request_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_IRQS_OFF_NS: a->irqs_off_ns = mnl_attr_get_u64(attr); break;
+		case KJOULE_A_TRANSITION_REFERENCE_KHZ: a->reference_khz = mnl_attr_get_u64(attr); break;
+		case KJOULE_A_TRANSITION_COUNTER:
+			snprintf(a->counter, sizeof(a->counter), "%s", mnl_attr_get_str(attr));
+			break;
 		case KJOULE_A_TRANSITION_CPUS: a->cpus = *(const uint8_t *)u32; break;
 		case KJOULE_A_TRANSITION_DRIVER:
 			snprintf(a->driver, sizeof(a->driver), "%s", mnl_attr_get_str(attr));

@@ -37,6 +37,7 @@
 #define PAUSE_NS	323000	/* of the profile */
 #define UP_NS		2108000
 #define TIMEOUT_NS	100000000
+#define FAILING_CYCLES	"/sys/module/vchip_source/parameters/failing_cycles"
 
 static struct nl nl, other;
 
@@ -305,6 +306,52 @@ static void check_change(uint32_t id)
 							.slice_ns = SLICE_NS }, &a), "a loop that takes too long is refused");
 }
 
+/* The frequency by the cycles of all loops, a multiple of whose steps they last together. */
+static double counted_khz(uint32_t id, uint32_t khz, struct probe_answer *a)
+{
+	static struct probe_loops loops;
+	struct probe_ask ask = calibrate;
+	double cycles = 0, reference = 0;
+
+	ask.id = id;
+	ask.to_khz = khz;
+	if (probe_talk(&nl, &ask, a) || probe_get_loops(&nl, id, &loops) < 0 || !loops.n)
+		return -1;
+	for (unsigned int i = 0; i < loops.n; i++) {
+		cycles += loops.list[i].cycles;
+		reference += loops.list[i].reference;
+	}
+	return reference > 0 ? cycles / reference * a->reference_khz : 0;
+}
+
+static void fail_cycles(bool fail)
+{
+	int fd = open(FAILING_CYCLES, O_WRONLY);
+
+	if (fd < 0 || write(fd, fail ? "1" : "0", 1) != 1)
+		ktap_diag(FAILING_CYCLES ": %s", strerrorname_np(errno));
+	close(fd);
+}
+
+static void check_counter(uint32_t id)
+{
+	struct probe_answer a;
+	double khz;
+
+	khz = counted_khz(id, LOW_KHZ, &a);
+	ktap_check(!strcmp(a.counter, "vchip-cycles") && near(khz, LOW_KHZ, 0.01), "loops have the cycles of their frequency (%.0f kHz by %s)",
+		   khz, a.counter);
+	khz = counted_khz(id, HIGH_KHZ, &a);
+	ktap_check(near(khz, HIGH_KHZ, 0.01), "at both of them (%.0f kHz)", khz);
+	fail_cycles(true);
+	khz = counted_khz(id, HIGH_KHZ, &a);
+	ktap_check(a.outcome == KJOULE_TRANSITION_OUTCOME_DONE && a.count == LOOPS && !a.counter[0] && !a.reference_khz && !khz,
+		   "a counter that fails is none, and loops are timed all the same");
+	fail_cycles(false);
+	khz = counted_khz(id, HIGH_KHZ, &a);
+	ktap_check(near(khz, HIGH_KHZ, 0.01), "until it works again (%.0f kHz)", khz);
+}
+
 static void check_fast(void)
 {
 	struct probe_answer a;
@@ -314,6 +361,7 @@ static void check_fast(void)
 	ask.id = a.id;
 	ktap_check(!take_governor(&nl, 0, "schedutil") && !strcmp(says(0, "scaling_governor"), "kjoule"), "its owner takes the governor");
 	check_change(a.id);
+	check_counter(a.id);
 	set(0, "scaling_governor", "performance");
 	ktap_check(probe_talk(&nl, &ask, &a) == -EPERM && strstr(nl.why, "governor"), "who takes the governor away ends the measurement");
 	ktap_check_equal(0, nl_talk(&nl, nl_request(&nl, KJOULE_CMD_RESTORE_NOW, 0), NULL, NULL), "what was changed is restored when asked");

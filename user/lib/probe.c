@@ -55,9 +55,6 @@ static int parse_probe(const struct nlattr *a, struct kjoule_probe *p)
 	case KJOULE_A_TRANSITION_MAX_KHZ:
 		p->max_khz = nla_get_u32(a);
 		return 0;
-	case KJOULE_A_TRANSITION_CYCLES:
-		p->cycles = nla_get_u32(a);
-		return 0;
 	}
 	return 0;
 }
@@ -83,6 +80,12 @@ static void parse_result(const struct nlattr *a, struct kjoule_probe_result *r)
 	case KJOULE_A_TRANSITION_IRQS_OFF_NS:
 		r->irqs_off_ns = nla_get_u64(a);
 		break;
+	case KJOULE_A_TRANSITION_COUNTER:
+		nla_strlcpy(r->counter, a, sizeof(r->counter));
+		break;
+	case KJOULE_A_TRANSITION_REFERENCE_KHZ:
+		r->reference_khz = nla_get_u64(a);
+		break;
 	case KJOULE_A_TRANSITION_MIN_KHZ:
 		r->min_khz = nla_get_u32(a);
 		break;
@@ -97,6 +100,7 @@ static bool is_whole(const struct nlattr *a)
 {
 	switch (nla_type(a)) {
 	case KJOULE_A_TRANSITION_DRIVER:
+	case KJOULE_A_TRANSITION_COUNTER:
 	case KJOULE_A_TRANSITION_CPUS:
 	case KJOULE_A_TRANSITION_DATA:
 		return true;

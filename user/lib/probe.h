@@ -19,14 +19,12 @@
  * @driver:	of cpufreq
  * @cpus:	of the policy
  * @min_khz,@max_khz: the policy's limits as they are
- * @cycles:	loops tell the cycles that they took
  */
 struct kjoule_probe {
 	uint32_t id, cpu, way;
 	char driver[32];
 	struct kjoule_cpus cpus;
 	uint32_t min_khz, max_khz;
-	bool cycles;
 };
 
 /**
@@ -55,11 +53,14 @@ struct kjoule_probe_try {
  * @irqs_off_ns: interrupts were off for no longer at a time
  * @cut:	times that they were let in between loops
  * @min_khz,@max_khz: the policy's limits afterwards
+ * @counter:	source that the loops' cycles are from; "": they tell none
+ * @reference_khz: at which its reference counts
  */
 struct kjoule_probe_result {
 	uint32_t outcome, count, cut;
-	uint64_t asked_ns, request_ns, irqs_off_ns;
+	uint64_t asked_ns, request_ns, irqs_off_ns, reference_khz;
 	uint32_t min_khz, max_khz;
+	char counter[32];
 };
 
 /**

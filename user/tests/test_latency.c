@@ -75,6 +75,7 @@ static int make_up(void **state)
 			      .irqs_off_ns = 700000, .seconds = 1.5, .guard.fd = -1 };
 	for (size_t i = 0; i < l.n_f; i++) {
 		l.f[i].khz = 1000 * (i + 1);
+		l.f[i].counted_khz = NAN;
 		l.f[i].level = (struct transition_level){ .n = 10000, .mean_ns = around(9000), .median_ns = 9000.0 / (i + 1), .sd_ns = 5 };
 	}
 	l.pairs = calloc(6, sizeof(*l.pairs));
@@ -215,9 +216,10 @@ static void a_saved_file_has_every_loop(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	/* one whose CPU had a counter of cycles */
-	l.pairs[2].series[1].cycles = calloc(10, sizeof(uint32_t));
-	assert_non_null(l.pairs[2].series[1].cycles);
-	l.pairs[2].series[1].cycles[9] = 4711;
+	l.pairs[2].series[1].counted = calloc(10, sizeof(struct latency_counted));
+	assert_non_null(l.pairs[2].series[1].counted);
+	l.pairs[2].series[1].counted[9] = (struct latency_counted){ 4711, 42 };
+	l.pairs[2].series[1].reference_khz = 1000000;
 	assert_int_equal(latency_save(&l, path, &why), 0);
 	doc = json_object_from_file(path);
 	unlink(path);
@@ -232,15 +234,88 @@ static void a_saved_file_has_every_loop(void **state)
 		assert_true(json_object_get_int64(member(one, "asked_ns")) == 123456789012);
 		assert_int_equal(json_object_array_length(member(one, "loop_ns")), 10);
 		assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "start_ns"), 0)), -50000);
-		if (i == 2)
+		if (i == 2) {
 			assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "cycles"), 9)), 4711);
-		else
-			assert_null(member(one, "cycles"));
+			assert_int_equal(json_object_get_int64(json_object_array_get_idx(member(one, "reference"), 9)), 42);
+			assert_int_equal(json_object_get_int64(member(one, "reference_khz")), 1000000);
+		} else {
+			assert_true(!member(one, "cycles") && !member(one, "reference") && !member(one, "reference_khz"));
+		}
 		assert_int_equal(isnan(number(one, "last_us")), l.pairs[i].verdicts[1] != TRANSITION_GOOD);
 	}
 	json_object_put(doc);
 	assert_true(latency_save(&l, "/nowhere/file", &why) < 0);
 	assert_true(says(why.text, "/nowhere/file"));
+}
+
+static void what_the_cpu_counts_is_told_where_it_does(void **state)
+{
+	struct json_object *doc, *list;
+	char *text = print(OUTPUT_TABLE);
+
+	(void)state;
+	assert_null(strstr(text, "# counter"));
+	free(text);
+	snprintf(l.counter, sizeof(l.counter), "made-up-cycles");
+	l.f[0].counted_khz = 1002;
+	l.f[2].counted_khz = 2970;
+	text = print(OUTPUT_TABLE);
+	assert_true(says(text, "cycles by made-up-cycles agree with every frequency to within 1.0 %"));
+	free(text);
+	l.f[2].counted_khz = 2004;
+	text = print(OUTPUT_TABLE);
+	assert_true(says(text, "at 3000 kHz the CPU made the cycles of 2004 kHz, by made-up-cycles"));
+	assert_true(says(text, "at 1000 kHz") && !strstr(text, "at 2000 kHz") && !strstr(text, "nan"));
+	free(text);
+	text = print(OUTPUT_JSON);
+	doc = json_tokener_parse(text);
+	assert_string_equal(json_object_get_string(member(doc, "counter")), "made-up-cycles");
+	list = member(doc, "frequencies");
+	assert_true(near(number(json_object_array_get_idx(list, 2), "counted_khz"), 2004, 1e-9));
+	assert_true(isnan(number(json_object_array_get_idx(list, 1), "counted_khz")));
+	json_object_put(doc);
+	free(text);
+}
+
+/* Loops of 9 us; every other calibration has one in ten that takes twice as long, and there are counters if @counts. */
+static size_t calibrations;
+static bool counts;
+
+static int made_up_calibrate(struct latency *of, uint32_t adds, uint32_t khz, uint32_t loops, uint64_t wait_ns,
+			     struct latency_loops *to, struct kjoule_error *why)
+{
+	bool disturbed = calibrations++ % 2 == 0;
+
+	(void)of, (void)adds, (void)wait_ns, (void)why;
+	*to = (struct latency_loops){ .list = calloc(loops, sizeof(*to->list)), .n = loops, .reference_khz = 100000, .done = true };
+	to->counted = counts ? calloc(loops, sizeof(*to->counted)) : NULL;
+	assert_true(to->list && (to->counted || !counts));
+	for (size_t i = 0; i < loops; i++) {
+		to->list[i] = (struct transition_loop){ 10000.0 * i, 9000 + i % 7 + (disturbed && i % 8 == 0) * 9000 };
+		/* steps of a counter that are longer than a loop */
+		if (counts && i % 10 == 9)
+			to->counted[i] = (struct latency_counted){ khz * 9 / 100, 9000 };
+	}
+	return 0;
+}
+
+static void a_calibration_is_made_again_and_says_what_was_counted(void **state)
+{
+	static const struct latency_engine made_up = { .name = "made-up", .calibrate = made_up_calibrate };
+	struct latency_frequency f = { .khz = 200000 };
+	struct kjoule_error why;
+
+	(void)state;
+	l.engine = &made_up;
+	calibrations = 0;
+	counts = false;
+	assert_int_equal(latency_level(&l, &f, 640, 1000, &why), 0);
+	assert_int_equal(calibrations, 2);
+	assert_true(!f.why && near(f.level.median_ns, 9003, 1e-4) && isnan(f.counted_khz));
+	assert_true(near(f.gap_ns, 997, 1e-2));
+	counts = true;
+	assert_int_equal(latency_level(&l, &f, 640, 1000, &why), 0);
+	assert_true(!f.why && near(f.counted_khz, 200000, 1e-9));
 }
 
 /* The data beside a picture, which is there even without gnuplot; the caller's to free. */
@@ -317,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_has_no_number_has_a_reason_of_its_own), TEST(json_has_a_number_or_a_reason),
 		TEST(people_see_a_matrix_and_each_reason_once), TEST(csv_has_a_line_for_each_pair), TEST(a_saved_file_has_every_loop),
+		TEST(what_the_cpu_counts_is_told_where_it_does), TEST(a_calibration_is_made_again_and_says_what_was_counted),
 		TEST(a_picture_has_what_is_known_only), TEST(a_picture_of_nothing_is_one_all_the_same), TEST(a_series_is_that_of_a_good_try),
 	};
 

@@ -338,12 +338,18 @@ struct kjoule_vpm_reading {
  * @start_ns:	when it began: CLOCK_MONOTONIC, from the request of a frequency on, or from the
  *		first loop where there was none
  * @loop_ns:	how long it took, 2^32 - 1 if longer
- * @cycles:	that the CPU made meanwhile by APERF, low 32 bits; 0 where there is no such counter
+ * @cycles:	that the CPU made meanwhile, low 32 bits, by the frequency source that the job's
+ *		answer names as its counter (APERF); 0 where there is none
+ * @reference:	what that source's reference counted meanwhile (MPERF), low 32 bits: it goes at
+ *		the answer's reference-khz while the CPU is not halted
+ * @reserved:	0
  */
 struct kjoule_loop {
 	__s64 start_ns;
 	__u32 loop_ns;
 	__u32 cycles;
+	__u32 reference;
+	__u32 reserved;
 };
 
 /*
@@ -503,7 +509,7 @@ _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_vpm_reading) == 72, "reading");
-_Static_assert(sizeof(struct kjoule_loop) == 16, "loop");
+_Static_assert(sizeof(struct kjoule_loop) == 24, "loop");
 _Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");

@@ -355,8 +355,10 @@ enum {
 	/* Limits of the policy as they are now. */
 	KJOULE_A_TRANSITION_MIN_KHZ,	/* u32 */
 	KJOULE_A_TRANSITION_MAX_KHZ,	/* u32 */
-	/* 1: loops tell their cycles (APERF). */
-	KJOULE_A_TRANSITION_CYCLES,	/* u32 */
+	/* Source that cycles of loops are from; none: there is none, or it could not be read. */
+	KJOULE_A_TRANSITION_COUNTER,	/* string */
+	/* At which that source's reference counts. */
+	KJOULE_A_TRANSITION_REFERENCE_KHZ,	/* u64 */
 	KJOULE_A_TRANSITION_FROM_KHZ,	/* u32 */
 	KJOULE_A_TRANSITION_TO_KHZ,	/* u32 */
 	/* A loop at the first frequency takes no less. */
