@@ -8,11 +8,12 @@
  * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
  * in hard interrupt context, in the thread of a probe that times loops (read_cycles only), in the
  * idle task where one that polls there begins, pauses or is made to read, or, where a CPU falls
- * idle or comes back, inside the scheduler with its run queue locked. They must not sleep, take a contended lock, allocate or print, and must not wake anything: no wake_up(),
- * complete(), schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only
- * is not read inside the scheduler. A source with read_value is slow: it may sleep in there, and
- * has none of the others. It may be called by several at once, the threads of sessions and who
- * reads the file in sysfs, also for the same domain: what it shares it has to lock.
+ * idle or comes back, inside the scheduler with its run queue locked. They must not sleep, take a
+ * contended lock, allocate or print, and must not wake anything: no wake_up(), complete(),
+ * schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only is not read
+ * inside the scheduler. A source with read_value is slow: it may sleep in there, and has none of
+ * the others. It may be called by several at once, the threads of sessions and who reads the file
+ * in sysfs, also for the same domain: what it shares it has to lock.
  *
  * A meter that starts on command is a slow source with @start and @read_started besides: it
  * averages over @ready_ns from its start on. These two run with interrupts off, in hard interrupt

@@ -52,8 +52,9 @@ struct transition_level {
  * @loop_ns:		times of @n loops, all at one frequency, in the order they ran in
  * @resolution_ns:	of the clock; 0: as fine as the times look
  *
- * The spread is that of the middle half, IQR / 1.349, and at least resolution / sqrt(6), the deviation of the
- * difference of two readings that were cut off; loops that are 6 of it off the median are left out. The
+ * The spread is that of the middle half, IQR / 1.349, or that of the narrower tail (median to the first or the ninth
+ * tenth, / 1.2816) where that is wider, and at least resolution / sqrt(6), the deviation of the difference of two
+ * readings that were cut off; loops that are 6 of it off the median are left out. The
  * interval of the mean is that of the means of 32 stretches of consecutive loops (t with 31 degrees of freedom), so
  * that a drift makes it wider, and never narrower than sd / sqrt(n).
  *

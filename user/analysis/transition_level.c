@@ -16,6 +16,9 @@
 /* From the middle half of a normal distribution to its standard deviation. */
 #define IQR_SIGMA	1.349
 
+/* And from its median to what nine of ten are below. */
+#define TENTH_SIGMA	1.2816
+
 /* Stretches of consecutive loops whose means tell how sure the mean of all is. */
 #define BATCHES		32
 
@@ -34,14 +37,20 @@ static bool are_times(const double *ns, size_t n)
 	return true;
 }
 
-/* Robust: the middle half's, and what the clock's steps make of it. */
+/*
+ * Robust: the middle half's, and what the clock's steps make of it. Loops of a few lengths only, most of them the same, may
+ * have next to none in their middle half: so the tails', but no more than that of the narrower one. What comes in
+ * between makes loops longer, and another frequency has its loops on one side; noise is on both.
+ */
 static double spread(const double *sorted, size_t n, double resolution_ns)
 {
+	double median = gsl_stats_median_from_sorted_data(sorted, 1, n);
 	double iqr = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.75) -
 		     gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.25);
-	double least = fmax(resolution_ns / sqrt(6), STEADIEST * gsl_stats_median_from_sorted_data(sorted, 1, n));
+	double tail = fmin(median - gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.1),
+			   gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.9) - median);
 
-	return fmax(iqr / IQR_SIGMA, least);
+	return fmax(fmax(iqr / IQR_SIGMA, tail / TENTH_SIGMA), fmax(resolution_ns / sqrt(6), STEADIEST * median));
 }
 
 /* Of the means of stretches of @kept. */

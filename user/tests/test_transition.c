@@ -66,6 +66,28 @@ static void test_drift_makes_a_level_unsure(void **state)
 	assert_true(drifting.mean_sd > 3 * still.mean_sd);
 }
 
+/* Six of ten have one length, two are shorter, two longer: their middle half tells nothing of that. */
+static void test_loops_of_three_lengths_are_one_level(void **state)
+{
+	static const double steps[10] = { 0, 0, -1700, 0, 1700, 0, 1700, 0, -1700, 0 };
+	static double loops[CALIBRATION];
+	struct transition_level l;
+	uint64_t seed = 7;
+
+	(void)state;
+	for (size_t i = 0; i < CALIBRATION; i++)
+		loops[i] = 27500 + steps[(size_t)(10 * rnd_unit(&seed))] + 50 * made_normal(&seed);
+	assert_int_equal(transition_level(loops, CALIBRATION, 0, &l), 0);
+	assert_int_equal(l.left_out, 0);
+	assert_true(fabs(l.mean_ns.v - 27500) < 60 && l.mean_ns.lo < 27500 && l.mean_ns.hi > 27500);
+	assert_true(l.sd_ns > 1000 && l.sd_ns < 1500);
+	/* with the short ones gone the long ones are something that came in between */
+	for (size_t i = 0; i < CALIBRATION; i++)
+		if (loops[i] < 27000)
+			loops[i] += 1700;
+	assert_int_equal(transition_level(loops, CALIBRATION, 0, &l), -ENODATA);
+}
+
 static void test_level_needs_times(void **state)
 {
 	static double loops[CALIBRATION];
@@ -603,6 +625,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_level_holds_the_truth),
 		cmocka_unit_test(test_drift_makes_a_level_unsure),
+		cmocka_unit_test(test_loops_of_three_lengths_are_one_level),
 		cmocka_unit_test(test_level_needs_times),
 		cmocka_unit_test(test_levels_that_differ_by_noise_are_not_apart),
 		cmocka_unit_test(test_welch_is_as_in_the_books),
