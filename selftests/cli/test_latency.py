@@ -205,6 +205,12 @@ def rows(result):
         return []
 
 
+def counted(doc, khz, granted_khz):
+    """By the cycles of its loops the CPU ran at @granted_khz where @khz was asked for."""
+    found = [f["counted_khz"] for f in doc["frequencies"] if f["khz"] == khz]
+    return doc["counter"] == "vchip-cycles" and len(found) == 1 and found[0] and abs(found[0] / granted_khz - 1) < 0.01
+
+
 def no_number(result, *why):
     """Exit code 1, one row, no figure in it that tells a latency, and the reason."""
     found = rows(result)
@@ -221,6 +227,8 @@ def judge_vain(seen):
                                ("slow", "one that takes longer than the time-out", ("did not change", "not tell them apart")),
                                ("twins", "one between frequencies that are all but one", ("equally long", "less than the noise"))):
         ktap.check(no_number(seen[name], *why), f"{promise} has no number, a reason, and exit code 1", seen[name])
+    doc = json.loads(seen["other"][1])
+    ktap.check(counted(doc, 40000, 40000) and counted(doc, 90000, 80000), "cycles tell what was granted otherwise", doc["frequencies"])
     code, out, _ = seen["people"]
     ktap.check(code == 1 and "\n- : " in out and "nan" not in out.lower(), "the table has a dash and the reason below", seen["people"])
     found = rows(seen["works"])
@@ -252,10 +260,12 @@ def judge_measured(seen, log):
                    "its interval is around it", row)
         ktap.check(doc["engine"] == "kernel" and doc["cpu"] == 0 and doc["requested_by"] and doc["irqs_off_max_us"] > 0 and doc["adds"] > 0,
                    "the report says what timed it, and how it was asked for", doc)
+        ktap.check(all(counted(doc, khz, khz) for khz in (47059, 100000)), "and that cycles agree with the frequencies", doc["frequencies"])
     code, out, err = seen["matrix"]
     pairs = [(a, b) for a in MATRIX for b in MATRIX if a != b]
     ktap.check(code == 0 and "kernel engine" in out and "from (down) to (across)" in out and "upwards:" in out,
                "each pair of a matrix has a number, people see a matrix", seen["matrix"])
+    ktap.check("cycles by vchip-cycles agree with every frequency to within" in out, "and what cycles say", out[:400])
     with open(os.path.join(FOLDER, "all.json"), encoding="utf-8") as f:
         doc = json.load(f)
     loops = {f["khz"]: f["loop_median_us"] for f in doc["frequencies"]}
@@ -267,7 +277,13 @@ def judge_measured(seen, log):
             off[pair] = (good, truth(log, "matrix-begin", "end", *pair))
     ktap.check(not off and sorted((p["from_khz"], p["to_khz"]) for p in doc["pairs"]) == sorted(pairs),
                "each pair of a matrix takes what it does by the chip's log", off)
-    ktap.check(all(len(t["start_ns"]) == len(t["loop_ns"]) > 0 for p in doc["pairs"] for t in p["tries"]), "-o has all loops of all tries")
+    tries = [t for p in doc["pairs"] for t in p["tries"]]
+    ktap.check(all(len(t["start_ns"]) == len(t["loop_ns"]) > 0 for t in tries), "-o has all loops of all tries")
+    ktap.check(all(t["reference_khz"] == 10**6 and len(t["cycles"]) == len(t["reference"]) == len(t["loop_ns"]) for t in tries),
+               "with their cycles and what those are counted against")
+    # nanoseconds, but none while the CPU stands still, in the change's pause or because the build machine does
+    part = statistics.median(sum(t["reference"]) / sum(t["loop_ns"]) for t in tries)
+    ktap.check(0.85 < part < 1.01, "which goes on as the time does", part)
     ktap.check(all(seen[name] > 100 for name in ("m.svg", "m.csv", "s.svg", "s.csv")),
                "there is a picture of the latencies and one of a series, data beside", {n: seen[n] for n in ("m.svg", "m.csv", "s.svg", "s.csv")})
     lines = table(seen["csv"][1])
