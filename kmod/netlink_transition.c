@@ -8,7 +8,6 @@
 #include <linux/cpumask.h>
 #include <linux/netlink.h>
 #include <net/genetlink.h>
-#include <asm/cpufeature.h>
 
 #include "compat/compat.h"
 #include "netlink.h"

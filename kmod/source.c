@@ -118,9 +118,9 @@ EXPORT_SYMBOL_GPL(kjoule_source_register);
  * kjoule_source_unregister() - withdraw a source
  * @src:	registered before
  *
- * Only from the exit of the module that owns it: sessions pin that module, so that none
- * uses the source then. A device that goes while its module stays must keep its source and
- * have reading it fail.
+ * Only from the exit of the module that owns it: sessions and jobs of probes pin that
+ * module, so that none uses the source then. A device that goes while its module stays must
+ * keep its source and have reading it fail.
  *
  * Context: process, sleeps.
  */

@@ -139,7 +139,7 @@ struct kjoule_source_ops {
  * struct kjoule_source - one source, owned by the module that registers it
  * @name:		unique, as shown by "kjoule list", e.g. "rapl-msr"
  * @kind:		what it delivers
- * @owner:		pinned while a session uses the source
+ * @owner:		pinned while a session, or a job of a probe, uses the source
  * @ops:		callbacks
  * @rating:		the available source of a kind with the highest rating is the default
  * @requested_only:	a frequency source that tells the request, not what was granted

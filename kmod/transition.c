@@ -13,7 +13,6 @@
 #include <linux/err.h>
 #include <linux/list.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -359,31 +358,17 @@ static void do_and_wait(struct kjoule_transition *t)
 	}
 }
 
-/*
- * Pinned for a job only. The module's own, which pin the module, are not: they are there for as
- * long as netlink has jobs, and who unloads the module does not have to wait for a probe's end.
- */
+/* Pinned for a job only: between jobs its module may go. NULL: there is none that counts. */
 static struct kjoule_source *get_counter(void)
 {
 	struct kjoule_source *src;
 	u32 still;
 
 	src = kjoule_source_get(KJOULE_KIND_FREQUENCY, NULL, &still);
-	if (IS_ERR(src))
-		return NULL;
-	if (src->owner == THIS_MODULE)
-		kjoule_source_put(src);
-	if (src->ops->read_cycles)
-		return src;
-	if (src->owner != THIS_MODULE)
-		kjoule_source_put(src);
+	if (IS_ERR(src) || src->ops->read_cycles)
+		return IS_ERR(src) ? NULL : src;
+	kjoule_source_put(src);
 	return NULL;
-}
-
-static void put_counter(struct kjoule_source *src)
-{
-	if (src && src->owner != THIS_MODULE)
-		kjoule_source_put(src);
 }
 
 static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job, const char **why)
@@ -402,7 +387,7 @@ static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job
 	t->n = 0;
 	t->counter = get_counter();
 	do_and_wait(t);
-	put_counter(t->counter);
+	kjoule_source_put(t->counter);
 	t->counter = NULL;
 	t->job = NULL;
 	job->count = t->n;

@@ -19,6 +19,7 @@
  */
 #include <linux/cpufreq.h>
 #include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -93,9 +94,10 @@ static u64 now_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
-/* Interrupts are off. A counter that fails once tells nothing of the job. */
+/* A counter that fails once tells nothing of the job. */
 static void read_cycles(struct run *r)
 {
+	lockdep_assert_irqs_disabled();
 	if (r->counter && unlikely(r->counter->ops->read_cycles(r->counter, &r->at)))
 		r->counter = NULL;
 }
@@ -420,6 +422,10 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	job->counter[0] = '\0';
 	job->reference_khz = 0;
 	ret = job->measure ? measure(&r) : time_loops(&r);
+	for (u32 i = 0; i < t->n && !r.counter; i++) {
+		t->loops[i].cycles = 0;
+		t->loops[i].reference = 0;
+	}
 	if (r.counter) {
 		strscpy(job->counter, r.counter->name, sizeof(job->counter));
 		job->reference_khz = r.counter->reference_khz;

@@ -62,7 +62,7 @@ struct latency_counted {
 /**
  * struct latency_loops - loops as they were timed
  * @counted:	of each, NULL: there is no such counter, or it could not be read
- * @reference_khz: at which its reference counts
+ * @counter:	source that these are from; @reference_khz: at which its reference counts
  * @asked_ns:	of the request, CLOCK_MONOTONIC
  * @irqs_off_ns: 0: they never were
  * @done:	all that were wanted
@@ -70,6 +70,7 @@ struct latency_counted {
 struct latency_loops {
 	struct transition_loop *list;
 	struct latency_counted *counted;
+	char counter[32];
 	uint64_t reference_khz;
 	size_t n;
 	double request_ns;
@@ -112,13 +113,14 @@ extern const struct latency_engine latency_kernel, latency_user;
 /**
  * struct latency_frequency - one, and what loops at it tell
  * @gap_ns:	what usually passes from a loop's end to the next one's start
- * @counted_khz: by the counters of cycles; NAN: there are none
+ * @counted_khz: by cycles of the source @counter; NAN: there are none
  * @why:	there is no level, and why not
  */
 struct latency_frequency {
 	uint32_t khz;
 	struct transition_level level;
 	double gap_ns, counted_khz;
+	char counter[32];
 	const char *why;
 };
 
@@ -150,7 +152,6 @@ struct latency_pair {
  * @load:	of the other CPUs, NULL: none
  * @ahead:	tries while others are looked at, NULL: none
  * @way:	how frequencies are requested, in words
- * @counter:	source of cycles, "": none
  * @irqs_off_ns: the longest time with interrupts off
  * @stopped:	by this signal; 0: it was not
  */
@@ -163,7 +164,7 @@ struct latency {
 	struct frequency_guard guard;
 	struct latency_load *load;
 	struct latency_ahead *ahead;
-	char way[64], counter[32];
+	char way[64];
 	uint32_t adds;
 	struct latency_frequency f[LATENCY_FREQUENCIES];
 	size_t n_f;

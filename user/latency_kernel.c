@@ -129,19 +129,20 @@ static int kernel_open(struct latency *l, struct kjoule_error *err)
 }
 
 /* The loops that the probe has timed last. */
-static int take_loops(struct latency *l, const struct kjoule_probe_result *r, struct latency_loops *to,
+static int take_loops(struct state *s, const struct kjoule_probe_result *r, struct latency_loops *to,
 		      struct kjoule_error *err)
 {
-	struct state *s = l->state;
 	struct kjoule_loop *loops;
 	size_t n;
 	int ret = kjoule_probe_loops(s->ctl, &s->probe, &loops, &n, err);
 
 	if (ret)
 		return ret;
-	*to = (struct latency_loops){ .list = calloc(n + 1, sizeof(*to->list)), .n = n, .reference_khz = r->reference_khz, .asked_ns = r->asked_ns, .request_ns = r->request_ns,
+	*to = (struct latency_loops){ .list = calloc(n + 1, sizeof(*to->list)), .n = n, .reference_khz = r->reference_khz,
+				      .asked_ns = r->asked_ns, .request_ns = r->request_ns,
 				      .irqs_off_ns = r->irqs_off_ns, .cut = r->cut,
 				      .done = r->outcome == KJOULE_TRANSITION_OUTCOME_DONE };
+	snprintf(to->counter, sizeof(to->counter), "%s", r->counter);
 	if (r->counter[0])
 		to->counted = calloc(n + 1, sizeof(*to->counted));
 	if (!to->list || (r->counter[0] && !to->counted)) {
@@ -165,10 +166,7 @@ static int kernel_calibrate(struct latency *l, uint32_t adds, uint32_t khz, uint
 	struct kjoule_probe_result r;
 	int ret = kjoule_probe_calibrate(s->ctl, &s->probe, adds, khz, loops, wait_ns, l->opt->slice_ns, &r, err);
 
-	if (ret)
-		return ret;
-	snprintf(l->counter, sizeof(l->counter), "%s", r.counter);
-	return take_loops(l, &r, to, err);
+	return ret ? ret : take_loops(s, &r, to, err);
 }
 
 static int kernel_attempt(struct latency *l, const struct latency_ask *ask, struct latency_loops *to,
@@ -182,7 +180,7 @@ static int kernel_attempt(struct latency *l, const struct latency_ask *ask, stru
 	struct kjoule_probe_result r;
 	int ret = kjoule_probe_try(s->ctl, &s->probe, &t, &r, err);
 
-	return ret ? ret : take_loops(l, &r, to, err);
+	return ret ? ret : take_loops(s, &r, to, err);
 }
 
 const struct latency_engine latency_kernel = {

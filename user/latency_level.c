@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <gsl/gsl_statistics_double.h>
 #include "latency.h"
@@ -59,16 +60,21 @@ static double usual_gap(const struct latency_loops *s, double *room)
 	return fmax(gsl_stats_median(room, 1, s->n - 1), 0);
 }
 
-/*
- * Mean over all loops, of which one alone may hold few steps of a counter. NAN: they were not counted, or stand still.
- */
+/* One of them that went back is no number of a loop. */
+#define COUNTED_MOST	(UINT32_MAX / 2)
+
+/* Mean over all loops, of which one alone may hold few steps of a counter. NAN: they were not counted, or it stands still. */
 static double counted_khz(const struct latency_loops *s)
 {
 	double cycles = 0, reference = 0;
 
 	for (size_t i = 0; i < s->n && s->counted; i++) {
-		cycles += s->counted[i].cycles;
-		reference += s->counted[i].reference;
+		const struct latency_counted *c = &s->counted[i];
+
+		if (c->cycles > COUNTED_MOST || c->reference > COUNTED_MOST)
+			continue;
+		cycles += c->cycles;
+		reference += c->reference;
 	}
 	return cycles > 0 && reference > 0 ? s->reference_khz * cycles / reference : NAN;
 }
@@ -90,6 +96,7 @@ static int level_once(struct latency *l, struct latency_frequency *f, uint32_t a
 	if (ns)
 		f->gap_ns = usual_gap(&s, ns);
 	f->counted_khz = counted_khz(&s);
+	snprintf(f->counter, sizeof(f->counter), "%s", s.counter);
 	free(ns);
 	latency_loops_free(&s);
 	/* a time that is none, of a clock that steps back, is a disturbance like any other */

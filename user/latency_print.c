@@ -56,7 +56,7 @@ const char *latency_why(const struct latency *l, const struct latency_pair *p)
 	if (from || to)
 		return from ? from : to;
 	if (p->apart == TRANSITION_SAME)
-		return "loops take equally long at both frequencies (Welch's test): the chip does not tell them apart, or does not come to one of them";
+		return "loops take equally long at both frequencies, for all that can be told: the chip does not tell them apart, or does not come to one of them";
 	if (p->apart == TRANSITION_TWINS)
 		return "loops at the two frequencies differ by less than the noise of a single one: a change can not be followed; make them longer (--adds)";
 	if (p->elsewhere)
@@ -112,17 +112,20 @@ static void row(struct output *out, const struct latency *l, const struct latenc
 static void print_counter(const struct latency *l)
 {
 	double worst = 0;
+	bool all = true;
 
-	for (size_t i = 0; i < l->n_f; i++)
-		worst = fmax(worst, isnan(l->f[i].counted_khz) ? 0 : fabs(l->f[i].counted_khz / l->f[i].khz - 1));
-	if (!l->counter[0])
+	for (size_t i = 0; i < l->n_f; i++) {
+		all &= !isnan(l->f[i].counted_khz) && !strcmp(l->f[i].counter, l->f[0].counter);
+		worst = fmax(worst, fabs(l->f[i].counted_khz / l->f[i].khz - 1));
+	}
+	if (all && worst < COUNTED_CLOSE) {
+		printf("# counter    cycles by %s agree with every frequency to within %.1f %%\n", l->f[0].counter, 100 * worst);
 		return;
-	if (worst < COUNTED_CLOSE)
-		printf("# counter    cycles by %s agree with every frequency to within %.1f %%\n", l->counter, 100 * worst);
-	for (size_t i = 0; i < l->n_f && worst >= COUNTED_CLOSE; i++)
+	}
+	for (size_t i = 0; i < l->n_f; i++)
 		if (!isnan(l->f[i].counted_khz))
 			printf("# counter    at %u kHz the CPU made the cycles of %.0f kHz, by %s\n", l->f[i].khz, l->f[i].counted_khz,
-			       l->counter);
+			       l->f[i].counter);
 }
 
 static void print_head(const struct latency *l)
@@ -214,6 +217,7 @@ static struct json_object *frequency_json(const struct latency_frequency *f)
 	json_object_object_add(o, "loop_median_us", output_json_real(f->level.median_ns * 1e-3));
 	json_object_object_add(o, "loop_sd_us", output_json_real(f->level.sd_ns * 1e-3));
 	json_object_object_add(o, "counted_khz", output_json_real(f->counted_khz));
+	json_object_object_add(o, "counter", f->counter[0] ? json_object_new_string(f->counter) : NULL);
 	json_object_object_add(o, "why", f->why ? json_object_new_string(f->why) : NULL);
 	return o;
 }
@@ -229,7 +233,6 @@ static struct json_object *head_json(const struct latency *l)
 	json_object_object_add(o, "driver", output_json_str(l->policy->driver));
 	json_object_object_add(o, "governor", output_json_str(l->policy->governor));
 	json_object_object_add(o, "requested_by", output_json_str(l->way));
-	json_object_object_add(o, "counter", l->counter[0] ? json_object_new_string(l->counter) : NULL);
 	json_object_object_add(o, "driver_latency_us", output_json_real(l->policy->latency_ns ? l->policy->latency_ns * 1e-3 : NAN));
 	json_object_object_add(o, "adds", json_object_new_uint64(l->adds));
 	json_object_object_add(o, "repeats", json_object_new_uint64(l->opt->repeats));
@@ -316,6 +319,7 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 	json_object_object_add(o, "loop_ns", times);
 	json_object_object_add(o, "cycles", cycles);
 	json_object_object_add(o, "reference", reference);
+	json_object_object_add(o, "counter", s->counted ? json_object_new_string(s->counter) : NULL);
 	json_object_object_add(o, "reference_khz", s->counted ? json_object_new_uint64(s->reference_khz) : NULL);
 	return o;
 }

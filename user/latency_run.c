@@ -300,6 +300,9 @@ static int measure_pair(struct latency *l, struct latency_pair *p, struct kjoule
 	if (l->f[p->from].why || l->f[p->to].why)
 		return 0;
 	p->apart = transition_levels_apart(from, to, NULL);
+	/* frequencies that are to differ by more than clocks do, and loops that differ by less than their noise */
+	if (p->apart == TRANSITION_TWINS && !is_as_asked(&l->f[p->from], &l->f[p->to]))
+		p->apart = TRANSITION_SAME;
 	p->elsewhere = p->apart == TRANSITION_APART && !is_as_asked(&l->f[p->from], &l->f[p->to]);
 	if (p->apart != TRANSITION_APART || p->elsewhere)
 		return 0;

@@ -333,6 +333,32 @@ static void fail_cycles(bool fail)
 	close(fd);
 }
 
+static void *one_job(void *data)
+{
+	static struct probe_answer a;
+
+	return probe_talk(&nl, data, &a) ? NULL : &a;
+}
+
+/* A second long. */
+static void check_pinned(uint32_t id)
+{
+	struct probe_ask ask = calibrate;
+	struct probe_answer *a;
+	pthread_t thread;
+	bool kept;
+	void *got;
+
+	ask.id = id;
+	ask.timeout_ns = 1000000000;
+	pthread_create(&thread, NULL, one_job, &ask);
+	sleep_ms(300);
+	kept = syscall(SYS_delete_module, "vchip_source", O_NONBLOCK) && errno == EWOULDBLOCK;
+	pthread_join(thread, &got);
+	a = got;
+	ktap_check(kept && a && !strcmp(a->counter, "vchip-cycles"), "the counter's module stays as long as a job does");
+}
+
 static void check_counter(uint32_t id)
 {
 	struct probe_answer a;
@@ -350,6 +376,7 @@ static void check_counter(uint32_t id)
 	fail_cycles(false);
 	khz = counted_khz(id, HIGH_KHZ, &a);
 	ktap_check(near(khz, HIGH_KHZ, 0.01), "until it works again (%.0f kHz)", khz);
+	check_pinned(id);
 }
 
 static void check_fast(void)

@@ -10,7 +10,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include "transition.h"
 
-/* Standard deviations, as of a normal distribution with the same middle half. */
+/* Standard deviations, as of a normal distribution with the same spread(). */
 #define FAR		6.0
 
 /* From the middle half of a normal distribution to its standard deviation. */

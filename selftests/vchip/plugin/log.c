@@ -50,6 +50,12 @@ struct ring {
 	uint64_t tail;
 };
 
+/* All is written out: pages that were used once are used again. */
+static void restart(struct ring *ring)
+{
+	ring->head = ring->tail = 0;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct grant grants[ENTRIES];
 static struct refusal refusals[ENTRIES];
@@ -123,5 +129,8 @@ void log_write(FILE *file)
 		fprintf(file, "stall,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 ",%s\n", s->cpu,
 			s->end_ns, s->ns, (uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip, s->why);
 	}
+	restart(&grant_ring);
+	restart(&refusal_ring);
+	restart(&stall_ring);
 	pthread_mutex_unlock(&lock);
 }
