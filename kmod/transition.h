@@ -53,7 +53,7 @@ struct kjoule_transition_limits {
  * @lead:	loops before the request, at least; up to twice as many, at random
  * @loops:	at most so many after it
  * @confirm:	of these, so many from the first one that was as at @to_khz
- * @timeout_ns:	no longer
+ * @timeout_ns:	no longer until it is seen, from the request on
  * @slice_ns:	interrupts off for no longer at a time
  * @outcome:	what became of it
  * @asked_ns:	when the request was made, CLOCK_MONOTONIC

@@ -156,9 +156,11 @@ static int judge(struct run *r)
 {
 	if (r->want && r->streak < STREAK) {
 		r->streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
-		/* what is to come confirms what has been */
-		if (r->streak == STREAK)
+		/* what is to come confirms what has been, which was in time */
+		if (r->streak == STREAK) {
 			r->left = min(r->left, r->more);
+			r->deadline = r->at_ns + KJOULE_TRANSITION_TIMEOUT_NS;
+		}
 	}
 	if (r->at_ns > r->deadline)
 		return -ETIME;
@@ -360,6 +362,7 @@ static int follow_change(struct run *r)
 		return ret;
 	}
 	move_origin(r, job->asked_ns);
+	r->deadline = job->asked_ns + job->timeout_ns;
 	/* what takes equally long each time is not to fall at the same place of a loop each time */
 	adds(wait);
 	r->left = job->loops;
@@ -385,7 +388,7 @@ static int measure(struct run *r)
 	}
 	if (ret)
 		return ret;
-	r->deadline = now_ns() + job->timeout_ns;
+	r->deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS);
 	ret = follow_change(r);
 	if (ret == -ETIME) {
 		job->outcome = KJOULE_TRANSITION_OUTCOME_TIMEOUT;

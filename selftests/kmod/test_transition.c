@@ -7,7 +7,7 @@
  * where: guest
  * vm: --profile ivybridge --cpus 2
  * timeout: 120
- * stalls: interrupts are off|as long as the chip
+ * stalls: interrupts are off|as long as the chip|confirmed beyond it
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -291,6 +291,13 @@ static void check_change(uint32_t id)
 	ktap_check(bounded >= 6, "interrupts are off for no longer than a slice and a change (%u of 10)", bounded);
 	ask.timeout_ns = UP_NS / 2;
 	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_TIMEOUT, "a change that takes longer than the time-out is told");
+	/* neither the loops before the request nor those that confirm the change are in it, which take longer */
+	ask.timeout_ns = UP_NS + 1500000;
+	ask.lead = 40;
+	followed = 0;
+	for (int i = 0; i < 5; i++)
+		followed += !probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_DONE && a.count > 140;
+	ktap_check(followed >= 3, "one that takes less than it is followed, and confirmed beyond it (%u of 5)", followed);
 	ask = try_of(id, &low, &high);
 	ask.from_lo = ask.from_hi = 1;
 	ask.timeout_ns = 10000000;

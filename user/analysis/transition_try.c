@@ -317,6 +317,19 @@ static enum transition_verdict judge_start(const struct work *w)
 	return v == TRANSITION_ELSEWHERE ? TRANSITION_NOT_FROM : v;
 }
 
+/* Too few loops to tell where the CPU settles, but whether it is still where it was. */
+static enum transition_verdict judge_few(const struct work *w)
+{
+	const size_t n = TRANSITION_BEFORE_LEAST;
+	struct transition_difference d;
+	struct mean m;
+
+	if (w->n < n)
+		return TRANSITION_UNCONFIRMED;
+	m = mean_of(w, w->loops + w->n - n, n, w->from->sd_ns);
+	return compare(&m, w->from, w->to, &d) ? TRANSITION_UNCONFIRMED : TRANSITION_NEVER;
+}
+
 static int solve(struct work *w, struct transition_try *t)
 {
 	int ret;
@@ -324,7 +337,7 @@ static int solve(struct work *w, struct transition_try *t)
 	t->verdict = judge_start(w);
 	if (t->verdict)
 		return 0;
-	t->verdict = TRANSITION_UNCONFIRMED;
+	t->verdict = judge_few(w);
 	if (w->n < TRANSITION_CONFIRM_LEAST)
 		return 0;
 	ret = path_find(w->loops, w->n, w->from, w->to, &w->path);

@@ -369,6 +369,15 @@ static void test_too_slow_has_no_number(void **state)
 	c.timeout = 10e6;
 	of = trying(&c);
 	all_end(&of, TRANSITION_NEVER);
+	/* nor where that is over after some loops */
+	c.timeout = 1e6;
+	of = trying(&c);
+	all_end(&of, TRANSITION_NEVER);
+	/* and when a few were at the new frequency */
+	c.latency = 0.5e6;
+	of = trying(&c);
+	all_end(&of, TRANSITION_UNCONFIRMED);
+	c.timeout = 10e6;
 	/* changed just before */
 	c.latency = 9e6;
 	of = trying(&c);
