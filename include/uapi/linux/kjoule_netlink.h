@@ -373,7 +373,7 @@ enum {
 	KJOULE_A_TRANSITION_LOOPS,	/* u32 */
 	/* Loops from the first one on that was like the second frequency's. */
 	KJOULE_A_TRANSITION_CONFIRM,	/* u32 */
-	/* From the request of a change until it is seen; of calibration, how long to wait before the loops. */
+	/* Of a change, from its request on; of calibration, the wait before the loops. */
 	KJOULE_A_TRANSITION_TIMEOUT_NS,	/* u64 */
 	/* No longer with interrupts off, but for a loop with a change and four more. */
 	KJOULE_A_TRANSITION_SLICE_NS,	/* u64 */
