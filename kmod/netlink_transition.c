@@ -112,6 +112,8 @@ static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_ASKED_NS, job->asked_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUEST_NS, job->request_ns, 0) ?:
 	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_NS, job->irqs_off_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS, job->irqs_off_from_ns,
+				 0) ?:
 	       nla_put_u32(skb, KJOULE_A_TRANSITION_CUT, job->cut) ?:
 	       put_counter(skb, job) ?:
 	       put_policy(skb, t->cpu, false);

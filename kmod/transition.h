@@ -59,6 +59,7 @@ struct kjoule_transition_limits {
  * @asked_ns:	when the request was made, CLOCK_MONOTONIC
  * @request_ns:	how long it took
  * @irqs_off_ns: the longest time with interrupts off
+ * @irqs_off_from_ns: when that began, CLOCK_MONOTONIC
  * @cut:	times that they were let in between loops
  * @count:	loops that were timed
  * @counter:	name of the source that their cycles are from, "": there is none, or it could not be
@@ -73,7 +74,7 @@ struct kjoule_transition_job {
 	u64 timeout_ns, slice_ns;
 
 	enum kjoule_transition_outcome outcome;
-	u64 asked_ns, request_ns, irqs_off_ns;
+	u64 asked_ns, request_ns, irqs_off_ns, irqs_off_from_ns;
 	u32 cut, count;
 	char counter[KJOULE_SOURCE_NAME_LEN];
 	u64 reference_khz;

@@ -125,7 +125,12 @@ static void begin_slice(struct run *r)
 
 static void end_slice(struct run *r)
 {
-	r->job->irqs_off_ns = max(r->job->irqs_off_ns, between(r->off_ns, now_ns()));
+	u64 ns = between(r->off_ns, now_ns());
+
+	if (ns > r->job->irqs_off_ns) {
+		r->job->irqs_off_ns = ns;
+		r->job->irqs_off_from_ns = r->off_ns;
+	}
 	local_irq_enable();
 	cond_resched();
 }
@@ -421,6 +426,7 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 	job->asked_ns = 0;
 	job->request_ns = 0;
 	job->irqs_off_ns = 0;
+	job->irqs_off_from_ns = 0;
 	job->cut = 0;
 	job->counter[0] = '\0';
 	job->reference_khz = 0;

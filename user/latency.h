@@ -64,7 +64,7 @@ struct latency_counted {
  * @counted:	of each, NULL: there is no such counter, or it could not be read
  * @counter:	source that these are from; @reference_khz: at which its reference counts
  * @asked_ns:	of the request, CLOCK_MONOTONIC
- * @irqs_off_ns: 0: they never were
+ * @irqs_off_ns: the longest time with interrupts off, 0: they never were; @irqs_off_from_ns: when it began, CLOCK_MONOTONIC
  * @done:	all that were wanted
  */
 struct latency_loops {
@@ -74,7 +74,7 @@ struct latency_loops {
 	uint64_t reference_khz;
 	size_t n;
 	double request_ns;
-	uint64_t asked_ns, irqs_off_ns;
+	uint64_t asked_ns, irqs_off_ns, irqs_off_from_ns;
 	uint32_t cut;
 	bool done;
 };

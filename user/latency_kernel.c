@@ -140,7 +140,7 @@ static int take_loops(struct state *s, const struct kjoule_probe_result *r, stru
 		return ret;
 	*to = (struct latency_loops){ .list = calloc(n + 1, sizeof(*to->list)), .n = n, .reference_khz = r->reference_khz,
 				      .asked_ns = r->asked_ns, .request_ns = r->request_ns,
-				      .irqs_off_ns = r->irqs_off_ns, .cut = r->cut,
+				      .irqs_off_ns = r->irqs_off_ns, .irqs_off_from_ns = r->irqs_off_from_ns, .cut = r->cut,
 				      .done = r->outcome == KJOULE_TRANSITION_OUTCOME_DONE };
 	snprintf(to->counter, sizeof(to->counter), "%s", r->counter);
 	if (r->counter[0])

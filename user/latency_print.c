@@ -306,6 +306,7 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 	json_object_object_add(o, "pause_us", output_json_real(t->pause_ns * 1e-3));
 	json_object_object_add(o, "request_us", output_json_real(s->request_ns * 1e-3));
 	json_object_object_add(o, "irqs_off_us", output_json_real(s->irqs_off_ns ? s->irqs_off_ns * 1e-3 : NAN));
+	json_object_object_add(o, "irqs_off_from_ns", s->irqs_off_ns ? json_object_new_uint64(s->irqs_off_from_ns) : NULL);
 	json_object_object_add(o, "asked_ns", json_object_new_uint64(s->asked_ns));
 	for (size_t i = 0; i < s->n; i++) {
 		json_object_array_add(starts, json_object_new_int64(s->list[i].start_ns));

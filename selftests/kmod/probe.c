@@ -28,6 +28,7 @@ static void take_answer(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_TRANSITION_ASKED_NS: a->asked_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_REQUEST_NS: a->request_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_IRQS_OFF_NS: a->irqs_off_ns = mnl_attr_get_u64(attr); break;
+		case KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS: a->irqs_off_from_ns = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_REFERENCE_KHZ: a->reference_khz = mnl_attr_get_u64(attr); break;
 		case KJOULE_A_TRANSITION_COUNTER:
 			snprintf(a->counter, sizeof(a->counter), "%s", mnl_attr_get_str(attr));

@@ -19,7 +19,7 @@ struct probe_ask {
 
 struct probe_answer {
 	uint32_t id, cpu, way, min_khz, max_khz, outcome, count, cut;
-	uint64_t asked_ns, request_ns, irqs_off_ns, reference_khz;
+	uint64_t asked_ns, request_ns, irqs_off_ns, irqs_off_from_ns, reference_khz;
 	char driver[32], counter[32];
 	uint8_t cpus;
 };

@@ -261,11 +261,17 @@ static int64_t change_ns(const struct probe_loops *loops, const struct level *lo
 	return -1;
 }
 
+/* When a loop began. */
+static uint64_t loop_start_ns(const struct probe_loops *loops, const struct probe_answer *a, unsigned int i)
+{
+	return a->asked_ns + loops->list[i].start_ns;
+}
+
 static void check_change(uint32_t id)
 {
 	static struct probe_loops loops;
 	struct level low, high;
-	unsigned int followed = 0, started = 0, bounded = 0;
+	unsigned int followed = 0, started = 0, bounded = 0, dated = 0;
 	struct probe_answer a;
 	struct probe_ask ask;
 
@@ -281,12 +287,14 @@ static void check_change(uint32_t id)
 			break;
 		/* a slice does not end before two loops after a long one; the host may take the CPU away in it */
 		bounded += a.irqs_off_ns && a.irqs_off_ns < SLICE_NS + PAUSE_NS + 4 * low.median;
+		dated += a.irqs_off_from_ns <= loop_start_ns(&loops, &a, loops.n - 1) && a.irqs_off_from_ns + a.irqs_off_ns >= loop_start_ns(&loops, &a, 0);
 		at = change_ns(&loops, &low, &high);
 		/* as long as the chip takes, its pause, and a loop or two */
 		followed += a.outcome == KJOULE_TRANSITION_OUTCOME_DONE && at > UP_NS && at < UP_NS + 2 * PAUSE_NS;
 		started += loops.list[0].start_ns < 0 && loops.n > 100 && a.asked_ns && a.request_ns;
 	}
 	ktap_check_equal(10, started, "each try tells its request, and loops from before it on");
+	ktap_check_equal(10, dated, "and the longest time with interrupts off is among these");
 	ktap_check(followed >= 8, "a change is followed: after as long as the chip takes (%u of 10)", followed);
 	ktap_check(bounded >= 6, "interrupts are off for no longer than a slice and a change (%u of 10)", bounded);
 	ask.timeout_ns = UP_NS / 2;

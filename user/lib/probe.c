@@ -80,6 +80,9 @@ static void parse_result(const struct nlattr *a, struct kjoule_probe_result *r)
 	case KJOULE_A_TRANSITION_IRQS_OFF_NS:
 		r->irqs_off_ns = nla_get_u64(a);
 		break;
+	case KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS:
+		r->irqs_off_from_ns = nla_get_u64(a);
+		break;
 	case KJOULE_A_TRANSITION_COUNTER:
 		nla_strlcpy(r->counter, a, sizeof(r->counter));
 		break;

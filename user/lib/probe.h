@@ -50,7 +50,7 @@ struct kjoule_probe_try {
  * @outcome:	enum kjoule_transition_outcome
  * @count:	loops that there are
  * @asked_ns:	when the request was made, CLOCK_MONOTONIC; it took @request_ns
- * @irqs_off_ns: interrupts were off for no longer at a time
+ * @irqs_off_ns: interrupts were off for no longer at a time; @irqs_off_from_ns: when that longest time began, CLOCK_MONOTONIC
  * @cut:	times that they were let in between loops
  * @min_khz,@max_khz: the policy's limits afterwards
  * @counter:	source that the loops' cycles are from; "": they tell none
@@ -58,7 +58,7 @@ struct kjoule_probe_try {
  */
 struct kjoule_probe_result {
 	uint32_t outcome, count, cut;
-	uint64_t asked_ns, request_ns, irqs_off_ns, reference_khz;
+	uint64_t asked_ns, request_ns, irqs_off_ns, irqs_off_from_ns, reference_khz;
 	uint32_t min_khz, max_khz;
 	char counter[32];
 };

@@ -384,6 +384,8 @@ enum {
 	KJOULE_A_TRANSITION_REQUEST_NS,	/* u64 */
 	/* Interrupts were off for no longer at a time. */
 	KJOULE_A_TRANSITION_IRQS_OFF_NS,	/* u64 */
+	/* When that began: CLOCK_MONOTONIC. */
+	KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS,	/* u64 */
 	/* Times that interrupts were let in between loops. */
 	KJOULE_A_TRANSITION_CUT,	/* u32 */
 	/* When the request was made: CLOCK_MONOTONIC. */
