@@ -101,18 +101,14 @@ def tries_judged(*tries):
     return {row["name"]: row["value"] for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
 
 
-def irqs_off(stalls):
-    """Of three tries of 1 ms each, 2 ms apart, which were off for 600, 700 and 800 us; the first has none before it."""
-    tries = []
-    for i in range(3):
-        t = latency.Try.__new__(latency.Try)
-        t.asked_ns, t.starts, t.times, t.irqs_off_us = 1_000_000 + 2_000_000 * i, [-100_000, 900_000], [100_000, 100_000], 600 + 100 * i
-        tries.append(t)
-    pair = latency.Pair.__new__(latency.Pair)
-    pair.tries = tries
+def irqs_off(*stalls):
+    """What is left of a time with interrupts off of 900 us from 10 ms on, by a clock that is 1 ms behind the log's."""
+    t = latency.Try.__new__(latency.Try)
+    t.irqs_off_from_ns, t.irqs_off_us = 10_000_000, 900
     run = latency.Run.__new__(latency.Run)
-    run.pairs, run.stalls = [pair], stalls
-    return run.irqs_off_us()
+    run.stalls = sorted(stalls)
+    run.take_out(t, 1_000_000)
+    return t.irqs_off_net_us
 
 
 def check_latency():
@@ -125,8 +121,10 @@ def check_latency():
     ktap.check(failed and rows["undisturbed_good"] == 90, "a try that nothing disturbed is to be good", rows)
     found = latency.peer(Series(), 40_000, 40_040, 40_020), latency.peer(Series(), 40_000, 40_040, 42_000), latency.peer(Series(), 1, 2, 1)
     ktap.check(found == (1_200_000, None, None), "the paper's method takes the first loop like the target's, if those after it are", found)
-    quiet, near = irqs_off(stalls=[(3_200_000, 20_000, "late")]), irqs_off(stalls=[(3_200_000, 40_000, "late")])
-    ktap.check((quiet, near) == ([700, 800], [800]), "interrupts off count where the build machine held nothing up for long", (quiet, near))
+    # (end, how long): before it, into it, in it, out of it, after it, around it
+    left = [irqs_off((10_990_000, 50_000, "")), irqs_off((11_020_000, 50_000, "")), irqs_off((11_500_000, 40_000, ""), (11_800_000, 60_000, "")),
+            irqs_off((11_930_000, 50_000, "")), irqs_off((12_000_000, 90_000, "")), irqs_off((13_000_000, 3_000_000, ""))]
+    ktap.check(left == [900, 880, 800, 880, 900, 0], "what the chip was held for is left out of a time with interrupts off", left)
 
 
 def main():
