@@ -236,7 +236,7 @@ enum transition_state {
 
 /**
  * struct transition_pair - what the repeats tell
- * @verdicts:	how many tries ended so; those whose pause or request's call is not like the others' count as disturbed
+ * @verdicts:	how many tries ended so; those whose pause, number of changes or request's call is not like the others' count as disturbed
  * @why:	with TRANSITION_FAILED: what most tries that are not good ended with
  * @first_ns,@last_ns,@settled_ns: medians of when the first change begins, the last one begins, and the CPU runs at the new
  *		frequency, each since the request
@@ -258,7 +258,7 @@ struct transition_pair {
  * transition_pair() - put tries together
  * @tries:	@n so far
  * @repeats:	good ones to have, 0: TRANSITION_REPEATS; at most four times as many are tried
- * @verdicts:	out, one for each try, may be NULL: a try whose pause is not like the others' is TRANSITION_DISTURBED
+ * @verdicts:	out, one for each try, may be NULL: a try whose pause, number of changes (where four of five have the same) or request's call is not like the others' is TRANSITION_DISTURBED
  *
  * Pauses are alike, and what disturbs is not: one that is off by more than TRANSITION_GAP_MOST loops from where most of
  * them are, or is an outlier among those that are left (outliers_find()), is an SMI or a preemption, or one has hidden the pause:

@@ -149,6 +149,38 @@ static int judge_pauses(const struct work *w)
 	return 0;
 }
 
+/* So many tries of all have the same number of changes, or it differs from try to try, and tells nothing. */
+#define ALIKE_LEAST	0.8
+#define ALIKE_TRIES	5
+
+/*
+ * A level on the way that a few tries have and the others have not is none of the chip's: a neighbour on the host, or what the
+ * firmware does, slowed the CPU down for a while.
+ */
+static void judge_changes(const struct work *w)
+{
+	size_t good = 0, usual = 0, most = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		size_t alike = 0;
+
+		if (w->verdicts[i])
+			continue;
+		good++;
+		for (size_t k = 0; k < w->n; k++)
+			alike += !w->verdicts[k] && w->tries[k].changes == w->tries[i].changes;
+		if (alike > most) {
+			most = alike;
+			usual = w->tries[i].changes;
+		}
+	}
+	if (good < ALIKE_TRIES || most < ALIKE_LEAST * good)
+		return;
+	for (size_t i = 0; i < w->n; i++)
+		if (!w->verdicts[i] && w->tries[i].changes != usual)
+			w->verdicts[i] = TRANSITION_DISTURBED;
+}
+
 /*
  * What stops the CPU within the request's call is in the latency, and in no loop: tries whose call took longer or less than
  * that of the others, and by more than a try may be off.
@@ -303,6 +335,8 @@ int transition_pair(const struct transition_try *tries, size_t n, size_t repeats
 	w.outliers = calloc(n + 1, sizeof(*w.outliers));
 	if (w.verdicts && w.values && w.sd && w.room && w.outliers)
 		ret = judge_pauses(&w);
+	if (!ret)
+		judge_changes(&w);
 	if (!ret)
 		ret = judge_requests(&w);
 	if (!ret) {

@@ -377,6 +377,54 @@ static void test_a_pause_beside_the_change_is_no_chance(void **state)
 }
 
 /* A few good ones among all that were tried are no answer either. */
+/* What the first of some good tries becomes if it is unlike the others in one thing. */
+static enum transition_verdict unlike_the_others(void (*change)(struct transition_try *t), size_t tries)
+{
+	struct made_change c = made_slow;
+	enum transition_verdict verdicts[N];
+	struct transition_level from, to;
+	struct transition_try t[N];
+	struct transition_pair p;
+	uint64_t seed = 11;
+
+	c.noise = 0.002;
+	made_level(&c, c.from, &seed, &from);
+	made_level(&c, c.to, &seed, &to);
+	made_tries(&c, &from, &to, &seed, t, NULL, tries);
+	assert_int_equal(transition_pair(t, tries, tries, verdicts, &p), 0);
+	assert_int_equal(p.verdicts[TRANSITION_GOOD], tries);
+	change(&t[0]);
+	assert_int_equal(transition_pair(t, tries, tries, verdicts, &p), 0);
+	for (size_t i = 1; i < tries; i++)
+		assert_int_equal(verdicts[i], TRANSITION_GOOD);
+	return verdicts[0];
+}
+
+static void another_step(struct transition_try *t)
+{
+	t->changes++;
+}
+
+static void longer_call(struct transition_try *t)
+{
+	t->request_ns += 5 * t->first.from_ns;
+}
+
+static void a_little_longer_call(struct transition_try *t)
+{
+	t->request_ns += 0.1 * t->first.from_ns;
+}
+
+static void test_a_try_unlike_the_others_was_disturbed(void **state)
+{
+	(void)state;
+	assert_int_equal(unlike_the_others(another_step, 31), TRANSITION_DISTURBED);
+	/* of so few nobody knows which are the usual ones */
+	assert_int_equal(unlike_the_others(another_step, 4), TRANSITION_GOOD);
+	assert_int_equal(unlike_the_others(longer_call, 31), TRANSITION_DISTURBED);
+	assert_int_equal(unlike_the_others(a_little_longer_call, 31), TRANSITION_GOOD);
+}
+
 static void test_few_good_tries_are_a_failure(void **state)
 {
 	struct transition_try tries[TRANSITION_TRIES_MOST];
@@ -538,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_disturbed_tries_do_not_pass),
 		cmocka_unit_test(test_failure_has_a_reason_and_no_number),
 		cmocka_unit_test(test_a_pause_beside_the_change_is_no_chance),
+		cmocka_unit_test(test_a_try_unlike_the_others_was_disturbed),
 		cmocka_unit_test(test_few_good_tries_are_a_failure),
 		cmocka_unit_test(test_no_tries_ask_for_more),
 		cmocka_unit_test(test_median_has_the_ranks_of_the_tables),
