@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 1200
-# stalls: is the chip's|without a stall|that they spent
+# stalls: is the chip's|without a stall|that they spent|less than a tick
 """Processes that live for 5 to 20 ms are in the report by their names, with the time and the energy that they took.
 
 A program forks 240 of them, of three kinds that do different work. The truth is the
@@ -15,6 +15,7 @@ import collections
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 
@@ -78,12 +79,14 @@ def add(true, pids, part):
     return {what: sum(true[pid, part][what] for pid in pids if (pid, part) in true) for what in SUMS}
 
 
-def lives_apart(lives):
+def lives_apart(lives, off=()):
     """By how much the time of so many lives is off by chance, at most: four standard errors.
 
-    Where a life begins and ends between two ticks has a sixth of the interval's square as its variance.
+    Where a life begins and ends between two ticks has a sixth of the interval's square as its variance. Stalls move ticks
+    besides: more than that if what the single lives are @off by says so, but no more than an interval for each.
     """
-    return 4 * INTERVAL_S * math.sqrt(lives / 6)
+    seen_s = statistics.stdev(off) if len(off) > 1 else 0
+    return 4 * math.sqrt(lives) * min(max(INTERVAL_S / math.sqrt(6), seen_s), INTERVAL_S)
 
 
 def calm(true, pids):
@@ -94,12 +97,12 @@ def calm(true, pids):
     return {pid for pid in pids if (pid, "whole") in true and true[pid, "whole"]["longest_s"] < INTERVAL_S / 2}
 
 
-def check_time(name, part, got, true, whole, lives):
+def check_time(name, part, got, true, whole, lives, off):
     """Of its work, and of all that it did.
 
     A tick that is due in a stall of the kernel, with interrupts off, falls into the work after it.
     """
-    low, high = true["time_s"] - lives_apart(lives), true["time_s"] + lives_apart(lives)
+    low, high = true["time_s"] - lives_apart(lives, off), true["time_s"] + lives_apart(lives, off)
     if part == "work":
         high += whole["stall_s"] - true["stall_s"]
     ktap.check(0.99 * low <= got["time_s"] <= 1.01 * high, f"{name}: the time of its {part} is the chip's", (got, true))
@@ -148,6 +151,7 @@ class Kind:
     def __init__(self):
         self.lives = self.quiet = self.named = 0
         self.strange = set()
+        self.off = []    # how far the time of a life without a stall is off
         self.told, self.true = sums(), sums()
         self.quiet_told = {"work": sums(), "whole": sums()}
         self.quiet_true = {"work": sums(), "whole": sums()}
@@ -159,6 +163,7 @@ class Kind:
         work = [row for row in rows if row["kind"] == "function" and row["comm"] == name and
                 row["function"] == WORK[name]]
         self.lives += len(pids)
+        self.off += [total([row for row in processes if row["pid"] == pid])["time_s"] - true[pid, "whole"]["time_s"] for pid in quiet]
         self.quiet += len(quiet)
         self.named += len({row["pid"] for row in processes if row["comm"] == name} & quiet)
         self.strange |= {row["comm"] for row in rows if row["pid"] in pids} - {name, "family"}
@@ -210,7 +215,8 @@ def main():
         ktap.check(not kind.strange, f"{name}: and all by no other name than their own and their parent's", kind.strange)
         for part in ("work", "whole"):
             check_time(name, part, kind.quiet_told[part], kind.quiet_true[part], kind.quiet_true["whole"],
-                       kind.quiet)
+                       kind.quiet, kind.off)
+        ktap.check(statistics.stdev(kind.off) < INTERVAL_S, f"{name}: a life is off by less than a tick", (statistics.stdev(kind.off), kind.quiet))
         others = sums()
         for other in kinds.values():
             if other is not kind:
