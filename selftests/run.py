@@ -19,8 +19,8 @@ The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KER
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
 a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
 
-A test of whose results only such with "stalls:" fail, while a host took the machine away, is no
-measurement: it is run again, twice at most, and each of them is told, there and at the end. Where hardly
+A test of whose results only such with "stalls:" fail, while a host took the machine away, by the kernel's
+books or, as not all hosts tell, by what the virtual chip's cores were held for, is no measurement: it is run again, twice at most, and each of them is told, there and at the end. Where hardly
 any time was taken it has failed; so it has when it did not end or crashed, or a kernel complained.
 """
 import argparse
@@ -54,6 +54,14 @@ SKIP = re.compile(r"#\s*SKIP\b\s*(.*)", re.I)
 def log_path(name):
     """Return the file for a log; each kernel that was asked for has a folder of its own."""
     return os.path.join(TOP, "build/test-logs", os.environ.get("KJOULE_KERNEL", ""), name)
+
+
+HELD = log_path("chip-held")    # by the build machine, see steal.held()
+
+
+def marks():
+    """What a host has taken so far: by the kernel's books, and of the virtual chip's cores; and what time it is."""
+    return steal.seconds(), steal.held(HELD), time.monotonic()
 
 
 class Test:
@@ -109,8 +117,10 @@ class Test:
                 self.timeout = SLOWER * float(value)
 
     def end(self, start):
-        """It began at these marks, and is over."""
-        self.taken, self.seconds = steal.seconds() - start[0], time.monotonic() - start[1]
+        """It began at these marks(), and is over."""
+        stolen, held, self.seconds = (b - a for a, b in zip(start, marks()))
+        # a host that tells nothing takes as much of all CPUs as of the chip's cores
+        self.taken = max(stolen, held * os.cpu_count())
 
     def judge(self, code):
         """Read the test's log and its exit code."""
@@ -316,10 +326,10 @@ def missing(t):
 
 def run_here(t):
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
-               KJOULE_BAD_GUESTS=t.guests)
+               KJOULE_BAD_GUESTS=t.guests, KJOULE_CHIP_HELD=HELD)
     if t.kernel:
         env["KJOULE_KERNEL"] = t.kernel
-    start = steal.seconds(), time.monotonic()
+    start = marks()
     with open(t.log, "wb") as log:
         p = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                              cwd=TOP, env=env, start_new_session=True)
@@ -379,12 +389,13 @@ def run_guest(tests, report, boot):
                "--", os.path.join(TOP, "selftests/vm/batch"), listing]
     left, current, start, blamed, again = {t.name: t for t in tests}, None, None, False, []
     with open(talk, "w") as err:
-        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True)
+        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True,
+                             env=dict(os.environ, KJOULE_CHIP_HELD=HELD))
         try:
             for line in p.stdout:
                 words = line.split()
                 if words[:1] == ["begin"] and words[1] in left:
-                    current, start = left.pop(words[1]), (steal.seconds(), time.monotonic())
+                    current, start = left.pop(words[1]), marks()
                 elif words[:1] == ["end"] and current and words[1] == current.name:
                     current.end(start)
                     current.judge(int(words[2]))

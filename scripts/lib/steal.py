@@ -21,6 +21,18 @@ def seconds(stat="/proc/stat"):
     return int(words[8]) / os.sysconf("SC_CLK_TCK")
 
 
+def held(path):
+    """Return the time for which cores of the virtual chip were held, by the file of its argument "held"; 0 without one.
+
+    What a host takes and does not tell is seen there.
+    """
+    try:
+        with open(path, encoding="ascii") as f:
+            return 1e-9 * int(f.read() or 0)
+    except (OSError, ValueError):
+        return 0.0
+
+
 def much(taken, seconds_long):
     """Return whether so much may have falsified a measurement that took so long."""
     return taken >= max(TAKEN_S, TAKEN * seconds_long * os.cpu_count())

@@ -159,14 +159,20 @@ def stalled(top, head, taken, good, bad="", folder="stalls"):
     add_test(top, folder, head, STALLED.format(folder=folder, taken=taken, good=good, bad=bad))
 
 
+def held(seconds):
+    """What tells that the chip was held for so long, in the time of all CPUs, with each run once more."""
+    return f'echo $((n * {int(1e9 * seconds / os.cpu_count())})) >"${{KJOULE_CHIP_HELD:-build/test-logs/chip-held}}"'
+
+
 def stalled_gone(top, folder="stalls"):
     """Remove it, and return how many runs it had and the logs that were kept."""
     logs = glob.glob(os.path.join(top, "build/test-logs", folder + "-it.log.*"))
     with open(os.path.join(top, folder + ".runs"), encoding="utf-8") as f:
         ran = len(f.readlines())
     os.unlink(os.path.join(top, folder + ".runs"))
-    if os.path.exists(os.path.join(top, "stolen")):
-        os.unlink(os.path.join(top, "stolen"))
+    for name in ("stolen", "build/test-logs/chip-held"):
+        if os.path.exists(os.path.join(top, name)):
+            os.unlink(os.path.join(top, name))
     shutil.rmtree(os.path.join(top, "selftests", folder))
     return ran, len(logs)
 
@@ -179,6 +185,9 @@ def check_stalls(top):
             ("the same in a guest", there, 1, 2, "", 2, (2, 0, 0)),
             ("what never passes", here, 1, 9, "", 3, (1, 1, 0)),
             ("what never passes in a guest", there, 1, 9, "", 3, (1, 1, 0)),
+            ("what is judged by time, while only the chip sees it", here, 0, 2, held(1), 2, (2, 0, 0)),
+            ("the same in a guest while only the chip sees it", there, 0, 2, held(1), 2, (2, 0, 0)),
+            ("what fails while the chip is held for little", here, 0, 2, held(0.05), 1, (1, 1, 0)),
             ("what fails while nothing is taken", here, 0, 2, "", 1, (1, 1, 0)),
             ("what fails while little is taken", here, 0.05, 2, "", 1, (1, 1, 0)),
             ("what fails while little is taken for its length", here, 0.11, 2, "sleep 12", 1, (1, 1, 0)),
@@ -273,12 +282,18 @@ def check_steal(top):
         write(stat, text)
         told.append(steal.seconds(stat))
     told.append(steal.seconds(stat + ".not-there"))
+    chip = []
+    for text in (f"{1500000000:020}\n", "", "no number"):
+        write(stat, text)
+        chip.append(steal.held(stat))
+    chip.append(steal.held(stat + ".not-there"))
+    ktap.check(chip == [1.5, 0, 0, 0], "and what the chip's cores were held for what the chip counted", chip)
     ktap.check(told == [250 / os.sysconf("SC_CLK_TCK"), 0, 0, 0], "the time that was taken is what the kernel counted, if it does",
                told)
 
 
 def main():
-    ktap.plan(len(CASES) + 34)
+    ktap.plan(len(CASES) + 38)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):

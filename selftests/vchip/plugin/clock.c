@@ -11,6 +11,7 @@
 
 #include "grants.h"
 #include "irq.h"
+#include "held.h"
 #include "log.h"
 #include "oracle.h"
 #include "package.h"
@@ -71,6 +72,8 @@ static void stalled(struct core *c, unsigned int insn, uint64_t debt)
 	page_write(regs->stalls, regs->stalls + 1);
 	page_write(regs->stall_ns, regs->stall_ns + debt);
 	log_stall(c, debt, c->translated ? "translate" : "late");
+	if (!c->translated)
+		held_add(debt);
 }
 
 static void count_streak(struct core *c, bool waited)

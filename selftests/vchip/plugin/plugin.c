@@ -17,6 +17,7 @@
 #include "core.h"
 #include "count.h"
 #include "heal.h"
+#include "held.h"
 #include "oracle.h"
 #include "package.h"
 #include "page.h"
@@ -33,6 +34,7 @@ struct options {
 	const char *page;
 	const char *profile;
 	const char *oracle;
+	const char *held;
 	unsigned int cpus;
 	bool count;
 	bool free_running;
@@ -163,6 +165,8 @@ static int parse(int argc, char **argv)
 			options.profile = v;
 		} else if ((v = value_of(argv[i], "oracle"))) {
 			options.oracle = *v ? v : NULL;
+		} else if ((v = value_of(argv[i], "held"))) {
+			options.held = *v ? v : NULL;
 		} else if ((v = value_of(argv[i], "cpus"))) {
 			options.cpus = (unsigned int)strtoul(v, NULL, 10);
 		} else if ((v = value_of(argv[i], "mode"))) {
@@ -173,7 +177,7 @@ static int parse(int argc, char **argv)
 				return -EINVAL;
 			}
 		} else {
-			fprintf(stderr, "vchip: unknown argument %s; known: page, profile, cpus, oracle, mode\n",
+			fprintf(stderr, "vchip: unknown argument %s; known: page, profile, cpus, oracle, held, mode\n",
 				argv[i]);
 			return -EINVAL;
 		}
@@ -227,6 +231,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	err = page_map(options.page, &profile, options.cpus);
 	if (err) {
 		fprintf(stderr, "vchip: page %s: %s\n", options.page, strerror(-err));
+		return err;
+	}
+	err = options.held ? held_open(options.held) : 0;
+	if (err) {
+		fprintf(stderr, "vchip: held %s: %s\n", options.held, strerror(-err));
 		return err;
 	}
 	clock_init(options.free_running);
