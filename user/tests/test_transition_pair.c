@@ -376,7 +376,6 @@ static void test_a_pause_beside_the_change_is_no_chance(void **state)
 	assert_true(p.verdicts[TRANSITION_GOOD] > N / 2);
 }
 
-/* A few good ones among all that were tried are no answer either. */
 /* What the first of some good tries becomes if it is unlike the others in one thing. */
 static enum transition_verdict unlike_the_others(void (*change)(struct transition_try *t), size_t tries)
 {
@@ -425,6 +424,7 @@ static void test_a_try_unlike_the_others_was_disturbed(void **state)
 	assert_int_equal(unlike_the_others(a_little_longer_call, 31), TRANSITION_GOOD);
 }
 
+/* A few good ones among all that were tried are no answer either. */
 static void test_few_good_tries_are_a_failure(void **state)
 {
 	struct transition_try tries[TRANSITION_TRIES_MOST];
