@@ -6,6 +6,7 @@ looked for it by waking up now and then would take time away himself, which the 
 """
 import os
 
+LONG_OF_ALL = 3    # times of a millisecond and more, which the chip adds up, are a third of all that its log has
 TAKEN, TAKEN_S = 0.01, 0.1    # less of all CPUs' time, or less in all, falsifies nothing
 
 
@@ -31,6 +32,20 @@ def held(path):
             return 1e-9 * int(f.read() or 0)
     except (OSError, ValueError):
         return 0.0
+
+
+def marks(chip):
+    """Return what a host has taken so far: by the kernel's books, and of the virtual chip's cores, by its file."""
+    return seconds(), held(chip)
+
+
+def since(start, chip):
+    """Return the time of all CPUs, together, that was taken since these marks().
+
+    A host that tells nothing takes as much of all CPUs as of the chip's cores.
+    """
+    stolen, held_s = (b - a for a, b in zip(start, marks(chip)))
+    return max(stolen, held_s * LONG_OF_ALL * os.cpu_count())
 
 
 def much(taken, seconds_long):

@@ -106,8 +106,6 @@ def kernel_find(wanted):
 """
 
 
-LONG_OF_ALL = 3    # as the runner has it
-
 # What was taken is made up as well: what the tests write.
 STEAL = """
 import os
@@ -163,7 +161,7 @@ def stalled(top, head, taken, good, bad="", folder="stalls"):
 
 def held(seconds):
     """What tells that the chip was held for so long, in the time of all CPUs, with each run once more."""
-    return f'echo $((n * {int(1e9 * seconds / os.cpu_count() / LONG_OF_ALL)})) >"${{KJOULE_CHIP_HELD:-build/test-logs/chip-held}}"'
+    return f'echo $((n * {int(1e9 * seconds / os.cpu_count() / steal.LONG_OF_ALL)})) >"${{KJOULE_CHIP_HELD:-build/test-logs/chip-held}}"'
 
 
 def stalled_gone(top, folder="stalls"):
