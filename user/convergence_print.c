@@ -8,6 +8,7 @@
 #include <string.h>
 #include "columns.h"
 #include "convergence.h"
+#include "picture.h"
 #include "plot.h"
 
 static const char *name_of(const struct convergence *c, size_t block)
@@ -198,45 +199,17 @@ static void write_script(FILE *s, const struct convergence *c, const char *path,
 	fputs("unset multiplot\nset output\n", s);
 }
 
-static int write_data(const struct convergence *c, const char *path, struct kjoule_error *err)
-{
-	FILE *f = fopen(path, "we");
-	int ret;
-
-	if (!f)
-		return kjoule_fail(err, errno, "%s: %s", path, strerror(errno));
-	ret = convergence_write(c, f, OUTPUT_CSV, NULL);
-	if (ferror(f) && !ret)
-		ret = -EIO;
-	if (fclose(f) && !ret)
-		ret = -errno;
-	return ret ? kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
-}
-
 int convergence_draw(const struct convergence *c, const char *path, struct kjoule_error *err)
 {
-	char *data = plot_data_path(path), *script = NULL, why[200];
-	FILE *s = NULL;
-	size_t len;
-	int ret = data ? write_data(c, data, err) : -ENOMEM;
+	struct picture p;
+	int ret = picture_open(&p, path, err);
 
 	if (!ret) {
-		s = open_memstream(&script, &len);
-		ret = s ? 0 : -ENOMEM;
+		ret = convergence_write(c, p.data, OUTPUT_CSV, NULL);
+		if (ret)
+			p.ret = kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
+		else if (!picture_script(&p, err))
+			write_script(p.script, c, path, p.data_path);
 	}
-	if (!ret) {
-		write_script(s, c, path, data);
-		ret = fclose(s) ? -ENOMEM : plot_draw(script, len, why, sizeof(why));
-		if (ret == -ENOENT)
-			kjoule_fail(err, ENOENT,
-				    "%s: there is no gnuplot to draw it; install gnuplot-nox; the data are in %s", path, data);
-		else if (ret)
-			kjoule_fail(err, -ret, "%s: gnuplot failed: %s; the data are in %s", path,
-				    ret == -EIO ? why : strerror(-ret), data);
-	}
-	if (ret == -ENOMEM)
-		kjoule_fail(err, ENOMEM, "%s: %s", path, strerror(ENOMEM));
-	free(script);
-	free(data);
-	return ret;
+	return picture_close(&p, err);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "picture.h"
 #include "plot.h"
 #include "sweep_cmd.h"
 
@@ -138,21 +139,6 @@ static void write_lines(FILE *f, const struct sweep *s, const char *path, const 
 	fprintf(f, "EOD\nplot $map using 1:2:3 with image notitle, $map using 1:2:(sprintf('%%.2f', $3)) with labels tc rgb '#606060' notitle\nset output\n");
 }
 
-static int write_data(const struct sweep *s, const char *path, struct kjoule_error *err)
-{
-	FILE *f = fopen(path, "we");
-	int ret;
-
-	if (!f)
-		return kjoule_fail(err, errno, "%s: %s", path, strerror(errno));
-	ret = sweep_rows(s, f, OUTPUT_CSV, NULL);
-	if (ferror(f) && !ret)
-		ret = -EIO;
-	if (fclose(f) && !ret)
-		ret = -errno;
-	return ret ? kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret)) : 0;
-}
-
 static void write_script(FILE *f, const struct sweep *s, const char *path)
 {
 	static struct axis khz, threads;
@@ -166,33 +152,18 @@ static void write_script(FILE *f, const struct sweep *s, const char *path)
 
 int sweep_draw(const struct sweep *s, const char *path, struct kjoule_error *err)
 {
-	char *data = plot_data_path(path), *script = NULL, why[200];
-	FILE *f = NULL;
-	size_t len;
+	struct picture p;
 	int ret;
 
-	if (!s->has_energy) {
-		free(data);
+	if (!s->has_energy)
 		return kjoule_fail(err, ENODATA, "%s: there is no energy to draw", path);
-	}
-	ret = data ? write_data(s, data, err) : -ENOMEM;
+	ret = picture_open(&p, path, err);
 	if (!ret) {
-		f = open_memstream(&script, &len);
-		ret = f ? 0 : -ENOMEM;
+		ret = sweep_rows(s, p.data, OUTPUT_CSV, NULL);
+		if (ret)
+			p.ret = kjoule_fail(err, -ret, "%s: %s", path, strerror(-ret));
+		else if (!picture_script(&p, err))
+			write_script(p.script, s, path);
 	}
-	if (!ret) {
-		write_script(f, s, path);
-		ret = fclose(f) ? -ENOMEM : plot_draw(script, len, why, sizeof(why));
-		if (ret == -ENOENT)
-			kjoule_fail(err, ENOENT, "%s: there is no gnuplot to draw it; install gnuplot-nox; the data are in %s", path,
-				    data);
-		else if (ret)
-			kjoule_fail(err, -ret, "%s: gnuplot failed: %s; the data are in %s", path, ret == -EIO ? why : strerror(-ret),
-				    data);
-	}
-	if (ret == -ENOMEM)
-		kjoule_fail(err, ENOMEM, "%s: %s", path, strerror(ENOMEM));
-	free(script);
-	free(data);
-	return ret;
+	return picture_close(&p, err);
 }
