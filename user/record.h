@@ -125,6 +125,12 @@ struct record_offer {
  */
 int record_sources_choose(const char *wanted, const struct record_offer *offer,
 			  struct record_sources **out);
+/**
+ * record_sources_open() - the same of this machine's
+ * @like:	a session that would have them: its interval, CPUs and rings
+ */
+int record_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
+			struct record_sources **out);
 /** record_sources_describe() - tell in a session's description what the module does not know */
 void record_sources_describe(const struct record_sources *s, struct kjoule_session_info *session);
 /**

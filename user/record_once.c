@@ -6,12 +6,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cmd.h"
 #include "record.h"
-#include "sources.h"
 
 /* A ring that is to hold stacks: so many, but no more memory than this. */
 #define RING_STACKS	1024
@@ -108,49 +106,10 @@ static int check_cpus(const struct record_options *opt)
 	return 0;
 }
 
-struct try {
-	const struct record_options *opt;
-	uint32_t ring_bytes;
-};
-
-/* A session with this source and nothing else: a counter may need any of the CPUs. */
-static int try_source(const struct kjoule_source_spec *spec, const char *what, void *arg,
-		      struct kjoule_error *err)
-{
-	const struct try *t = arg;
-	const struct kjoule_session_params params = {
-		.interval_ns = t->opt->interval_ns,
-		.target = KJOULE_TARGET_SYSTEM,
-		.cpus = t->opt->cpus_given ? &t->opt->cpus : NULL,
-		.ring_bytes = t->ring_bytes,
-		.frequency_source = "",
-		.specs = spec,
-		.n_specs = 1,
-	};
-
-	return kjoule_session_try(&params, what, err);
-}
-
-static int choose_sources(const struct record_options *opt, const struct kjoule_info *info,
-			  struct kjoule_ctl *ctl, struct record_sources **sources)
-{
-	struct try try = { opt, info->min_ring_bytes };
-	struct record_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &try };
-	struct kjoule_source_info *kernel;
-	struct kjoule_error err;
-	int code;
-
-	if (kjoule_sources(ctl, &kernel, &offer.n_kernel, &err))
-		return cmd_failed("%s", err.text);
-	offer.kernel = kernel;
-	code = record_sources_choose(opt->source, &offer, sources);
-	free(kernel);
-	return code;
-}
-
 int record_once(const struct record_options *asked, struct record_result *result)
 {
 	struct record_options opt = *asked;
+	struct kjoule_session_params like = { .cpus = asked->cpus_given ? &asked->cpus : NULL };
 	struct record_sources *sources = NULL;
 	struct record_writer *w = NULL;
 	struct kjoule_device *dev = NULL;
@@ -167,8 +126,10 @@ int record_once(const struct record_options *asked, struct record_result *result
 	make_room_for_stacks(&opt, kjoule_device_info(dev));
 	if (!code)
 		code = check_cpus(&opt);
+	like.interval_ns = opt.interval_ns;
+	like.ring_bytes = kjoule_device_info(dev)->min_ring_bytes;
 	if (!code)
-		code = choose_sources(&opt, kjoule_device_info(dev), ctl, &sources);
+		code = record_sources_open(opt.source, ctl, &like, &sources);
 	if (code)
 		goto out;
 	opt.sources = sources;

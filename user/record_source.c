@@ -3,7 +3,7 @@
  * Which sources a recording uses: those that were asked for, or the best there is.
  * What sysfs has to offer is opened here and handed to the session; what is known of
  * it goes with the session's own description into the file. How they did is told here as well.
- * Called by cmd_record.c and record_loop.c.
+ * Called by record_once.c, record_loop.c and boost_watch.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -379,6 +379,38 @@ int record_sources_choose(const char *wanted, const struct record_offer *offer,
 	ret = choose(s, &o, wanted);
 	kjoule_sources_free(o.found, o.n_found);
 	return ret;
+}
+
+/* A session with this source and nothing else: a counter may need any of the CPUs. */
+static int try_source(const struct kjoule_source_spec *spec, const char *what, void *arg,
+		      struct kjoule_error *err)
+{
+	struct kjoule_session_params params = *(const struct kjoule_session_params *)arg;
+
+	params.target = KJOULE_TARGET_SYSTEM;
+	params.frequency_source = "";
+	params.specs = spec;
+	params.n_specs = 1;
+	return kjoule_session_try(&params, what, err);
+}
+
+int record_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
+			struct record_sources **out)
+{
+	struct kjoule_session_params params = { .interval_ns = like->interval_ns, .cpus = like->cpus,
+						.ring_bytes = like->ring_bytes };
+	struct record_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &params };
+	struct kjoule_source_info *kernel;
+	struct kjoule_error err;
+	int code;
+
+	*out = NULL;
+	if (kjoule_sources(ctl, &kernel, &offer.n_kernel, &err))
+		return cmd_failed("%s", err.text);
+	offer.kernel = kernel;
+	code = record_sources_choose(wanted, &offer, out);
+	free(kernel);
+	return code;
 }
 
 /* The lowest CPU of the session that a source counts stands for all that it counts. */
