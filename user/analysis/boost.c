@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See boost.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "boost.h"
+#include "steps.h"
+
+/* Of a level's slices. */
+#define BATCHES		16
+
+/* A load of fewer slices is too short to tell anything. */
+#define LEAST_SLICES	20
+
+/* What comes before the first level is a ramp if it is this part of the load at most. */
+#define RAMP		0.02
+
+/* With more levels behind the first than these there is no last one: the chip goes up and down. */
+#define MOST_BEHIND	6
+
+static const char *const names[BOOST_VERDICTS] = { "ends", "lasts", "rises", "idle", "unknown" };
+
+const char *boost_verdict_name(enum boost_verdict verdict)
+{
+	return names[verdict];
+}
+
+/* The mean of what is known, with the interval that means of batches give it. */
+static struct value mean(const struct boost_slice *s, size_t n, size_t offset)
+{
+	double sum[BATCHES] = { 0 }, all = 0, squares = 0, t;
+	size_t known[BATCHES] = { 0 }, in = 0, batches = 0;
+	struct value v = { NAN, NAN, NAN };
+
+	for (size_t i = 0; i < n; i++) {
+		double x = *(const double *)((const char *)&s[i] + offset);
+		size_t b = i * BATCHES / n;
+
+		if (isnan(x))
+			continue;
+		sum[b] += x;
+		known[b]++;
+		all += x;
+		in++;
+	}
+	if (!in)
+		return v;
+	v.v = all / in;
+	for (size_t b = 0; b < BATCHES; b++) {
+		if (!known[b])
+			continue;
+		squares += known[b] * (sum[b] / known[b] - v.v) * (sum[b] / known[b] - v.v);
+		batches++;
+	}
+	if (batches < 2)
+		return v;
+	t = interval_t(batches - 1) * sqrt(squares / in / (batches - 1));
+	v.lo = v.v - t;
+	v.hi = v.v + t;
+	return v;
+}
+
+struct boost_level boost_level(const struct boost_slice *slices, size_t n, double from_s, double to_s)
+{
+	struct boost_level l = { .from_s = from_s, .to_s = to_s };
+	size_t begin = 0, end;
+
+	/* times that were added up are a little off */
+	while (begin < n && slices[begin].t_s < from_s - 1e-9)
+		begin++;
+	for (end = begin; end < n && slices[end].t_s + slices[end].len_s <= to_s + 1e-9;)
+		end++;
+	l.w = mean(&slices[begin], end - begin, offsetof(struct boost_slice, w));
+	l.khz = mean(&slices[begin], end - begin, offsetof(struct boost_slice, khz));
+	l.work = mean(&slices[begin], end - begin, offsetof(struct boost_slice, work));
+	l.celsius = mean(&slices[begin], end - begin, offsetof(struct boost_slice, celsius));
+	return l;
+}
+
+double boost_time(const struct boost_slice *slices, size_t n, double from_s, double to_s, double boosted, double sustained,
+		  bool by_work)
+{
+	double sum = 0, part = 1;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = by_work ? slices[i].work : slices[i].khz;
+		double begin = fmax(slices[i].t_s, from_s), end = fmin(slices[i].t_s + slices[i].len_s, to_s);
+
+		if (end <= begin)
+			continue;
+		if (!isnan(v))
+			part = fmin(fmax((v - sustained) / (boosted - sustained), 0), 1);
+		sum += part * (end - begin);
+	}
+	return sum;
+}
+
+/* The slices of a load, and what they are judged by. */
+struct load_part {
+	const struct boost_slice *slices;
+	size_t n;
+	double begin_s;
+	size_t n_steps;
+	struct step *steps;
+};
+
+static bool has(const struct boost_slice *s, size_t n, size_t offset)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(*(const double *)((const char *)&s[i] + offset)))
+			return true;
+	return false;
+}
+
+static int divide(struct load_part *p, size_t offset)
+{
+	double *v = malloc(p->n * sizeof(*v));
+	int ret;
+
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++)
+		v[i] = *(const double *)((const char *)&p->slices[i] + offset);
+	ret = steps_find(v, p->n, BOOST_LEAST, &p->steps, &p->n_steps);
+	free(v);
+	return ret;
+}
+
+static double at(const struct load_part *p, size_t i)
+{
+	return i < p->n ? p->slices[i].t_s : p->slices[p->n - 1].t_s + p->slices[p->n - 1].len_s;
+}
+
+/* The first slices may have another level: the governor has not seen the load, or the slice began before it. */
+static size_t skip_ramp(const struct load_part *p)
+{
+	size_t first = 0;
+
+	while (first + 1 < p->n_steps && p->steps[first].end <= fmax(RAMP * p->n, 3))
+		first++;
+	return first;
+}
+
+static void judge(const struct load_part *p, struct boost_course *c)
+{
+	size_t first = skip_ramp(p), n = p->n_steps - first, last = p->n_steps - 1;
+	const struct step *steps = p->steps;
+	double end_s = at(p, p->n);
+
+	for (size_t i = first; i <= last && c->n_levels < BOOST_LEVELS; i++)
+		c->levels[c->n_levels++] = boost_level(p->slices, p->n, at(p, steps[i].begin), at(p, steps[i].end));
+	c->boost = c->levels[0];
+	if (n == 1) {
+		c->verdict = BOOST_LASTS;
+		c->sustained = c->boost;
+		return;
+	}
+	c->tb_s.v = at(p, steps[first].end) - (first ? at(p, steps[first].begin) : p->begin_s);
+	c->tb_s.lo = c->tb_s.v - p->slices[0].len_s;
+	c->tb_s.hi = c->tb_s.v + p->slices[0].len_s;
+	c->last_s = at(p, steps[n - 1 > MOST_BEHIND ? first + 1 : last].begin) - p->begin_s;
+	c->sustained = boost_level(p->slices, p->n, c->last_s + p->begin_s, end_s);
+	c->verdict = steps[first].mean > steps[first + 1].mean ? BOOST_ENDS : BOOST_RISES;
+	c->r_work = c->boost.work.v / c->sustained.work.v;
+	c->r = c->by_work ? c->r_work : c->boost.khz.v / c->sustained.khz.v;
+	if (c->verdict == BOOST_ENDS && !(c->r > 1))
+		c->verdict = BOOST_RISES;
+}
+
+int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s, double loaded,
+		 struct boost_course *c)
+{
+	struct load_part p = { .begin_s = begin_s };
+	double busy = 0;
+	size_t known = 0;
+	int ret;
+
+	*c = (struct boost_course){ .verdict = BOOST_UNKNOWN, .tb_s = { NAN, NAN, NAN }, .last_s = NAN, .r = NAN, .r_work = NAN, .busy = NAN };
+	while (n && slices[0].t_s < begin_s - 1e-9) {
+		slices++;
+		n--;
+	}
+	while (n && slices[n - 1].t_s + slices[n - 1].len_s > end_s + 1e-9)
+		n--;
+	p.slices = slices;
+	p.n = n;
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(slices[i].mine))
+			continue;
+		busy += slices[i].mine;
+		known++;
+	}
+	c->busy = known ? busy / known / loaded : NAN;
+	if (n < LEAST_SLICES)
+		return 0;
+	c->by_work = !has(slices, n, offsetof(struct boost_slice, khz));
+	if (c->by_work && !has(slices, n, offsetof(struct boost_slice, work)))
+		return 0;
+	if (c->busy < BOOST_BUSY) {
+		c->verdict = BOOST_IDLE;
+		return 0;
+	}
+	ret = divide(&p, c->by_work ? offsetof(struct boost_slice, work) : offsetof(struct boost_slice, khz));
+	if (!ret)
+		judge(&p, c);
+	free(p.steps);
+	return ret == -ENODATA ? 0 : ret;
+}

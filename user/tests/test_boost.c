@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a chip does under a load, from made-up slices of time: levels, and for how long it boosts.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "boost.h"
+#include "steps.h"
+#include "transitions.h"
+
+#define SLICE_S	0.02
+#define MOST	4000
+
+/* A stretch of time of a made-up machine with two CPUs. */
+struct stretch {
+	double seconds, w, khz, busy;
+};
+
+struct machine {
+	struct boost_slice s[MOST];
+	size_t n;
+	uint64_t seed;
+	double noise;		/* of power and frequency, a part */
+};
+
+static void run(struct machine *m, const struct stretch *stretches, size_t n)
+{
+	double t = 0, end = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct stretch *of = &stretches[i];
+
+		for (end += of->seconds; t < end - 1e-9 && m->n < MOST; t += SLICE_S) {
+			m->s[m->n++] = (struct boost_slice){
+				.t_s = t, .len_s = SLICE_S,
+				.w = of->w * (1 + 30 * m->noise * made_normal(&m->seed)),
+				.khz = of->busy > 0 ? of->khz * (1 + m->noise * made_normal(&m->seed)) : NAN,
+				.busy = of->busy, .mine = of->busy, .celsius = NAN,
+				.work = of->busy * of->khz / 10 * (1 + m->noise * made_normal(&m->seed)),
+			};
+		}
+	}
+}
+
+static struct machine *machine(double noise)
+{
+	struct machine *m = calloc(1, sizeof(*m));
+
+	assert_non_null(m);
+	m->seed = 11;
+	m->noise = noise;
+	return m;
+}
+
+static void near(double found, double wanted, double part)
+{
+	if (!(fabs(found - wanted) <= part * fabs(wanted)))
+		fail_msg("%.6g is not %.6g within %g %%", found, wanted, 100 * part);
+}
+
+/* The paper's machine, at a tenth of the time. */
+static const struct stretch haswell[] = {
+	{ 5, 3, 90000, 0 }, { 5.507, 17, 90000, 2 }, { 6, 15, 80000, 2 }, { 1, 3, 80000, 0 },
+};
+
+static void a_boost_is_found(void **state)
+{
+	struct machine *m = machine(0.003);
+	struct boost_level idle;
+	struct boost_course c;
+
+	(void)state;
+	run(m, haswell, 4);
+	assert_int_equal(boost_course(m->s, m->n, 5, 16.507, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	assert_false(c.by_work);
+	assert_int_equal(c.n_levels, 2);
+	near(c.tb_s.v, 5.507, 0.005);
+	assert_true(c.tb_s.lo <= 5.507 && 5.507 <= c.tb_s.hi);
+	near(c.r, 1.125, 0.002);
+	near(c.r_work, 1.125, 0.002);
+	near(c.boost.w.v, 17, 0.02);
+	near(c.sustained.w.v, 15, 0.02);
+	near(c.sustained.khz.v, 80000, 0.001);
+	assert_true(c.boost.w.lo < 17 && c.boost.w.hi > 17);
+	idle = boost_level(m->s, m->n, 0, 5);
+	near(idle.w.v, 3, 0.02);
+	assert_true(isnan(idle.khz.v) && isnan(idle.celsius.v));
+	free(m);
+}
+
+static void without_a_frequency_it_is_found_by_throughput(void **state)
+{
+	struct machine *m = machine(0.003);
+	struct boost_course c;
+
+	(void)state;
+	run(m, haswell, 4);
+	for (size_t i = 0; i < m->n; i++)
+		m->s[i].khz = m->s[i].w = NAN;
+	assert_int_equal(boost_course(m->s, m->n, 5, 16.507, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	assert_true(c.by_work && isnan(c.boost.w.v));
+	near(c.tb_s.v, 5.507, 0.005);
+	near(c.r, 1.125, 0.002);
+	for (size_t i = 0; i < m->n; i++)
+		m->s[i].work = NAN;
+	assert_int_equal(boost_course(m->s, m->n, 5, 16.507, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_UNKNOWN);
+	assert_true(isnan(c.tb_s.v) && isnan(c.r));
+	free(m);
+}
+
+static void steps_between_are_levels(void **state)
+{
+	const struct stretch steps[] = { { 3, 20, 3400000, 2 }, { 4, 18, 3100000, 2 }, { 5, 15, 2800000, 2 } };
+	struct machine *m = machine(0.002);
+	struct boost_course c;
+
+	(void)state;
+	run(m, steps, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 12, 2, &c), 0);
+	assert_int_equal(c.n_levels, 3);
+	near(c.tb_s.v, 3, 0.01);
+	near(c.last_s, 7, 0.01);
+	near(c.r, 3.4 / 2.8, 0.002);
+	near(c.levels[1].khz.v, 3100000, 0.002);
+	free(m);
+}
+
+static void a_governor_that_takes_its_time_is_no_level(void **state)
+{
+	const struct stretch steps[] = { { 0.04, 8, 40000, 2 }, { 5, 17, 90000, 2 }, { 5, 15, 80000, 2 } };
+	struct machine *m = machine(0.002);
+	struct boost_course c;
+
+	(void)state;
+	run(m, steps, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 10.04, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	assert_int_equal(c.n_levels, 2);
+	near(c.boost.khz.v, 90000, 0.002);
+	near(c.tb_s.v, 5, 0.005);
+	free(m);
+}
+
+static void up_and_down_has_a_mean(void **state)
+{
+	struct stretch steps[41] = { { 5, 17, 90000, 2 } };
+	struct machine *m = machine(0.001);
+	struct boost_course c;
+
+	(void)state;
+	for (size_t i = 1; i < 41; i++)
+		steps[i] = i % 2 ? (struct stretch){ 0.3, 13, 80000, 2 } : (struct stretch){ 0.3, 16, 90000, 2 };
+	run(m, steps, 41);
+	assert_int_equal(boost_course(m->s, m->n, 0, 17, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	near(c.tb_s.v, 5, 0.01);
+	near(c.sustained.khz.v, 85000, 0.005);
+	near(c.sustained.w.v, 14.5, 0.02);
+	free(m);
+}
+
+static void one_speed_is_no_boost_that_ends(void **state)
+{
+	const struct stretch steady[] = { { 20, 15, 80000, 2 } };
+	struct boost_course c;
+
+	(void)state;
+	/* also where the frequency wanders by less than counts, and where it does not move at all */
+	for (unsigned int noise = 0; noise < 3; noise++) {
+		struct machine *m = machine(noise * 0.002);
+
+		run(m, steady, 1);
+		assert_int_equal(boost_course(m->s, m->n, 0, 20, 2, &c), 0);
+		assert_int_equal(c.verdict, BOOST_LASTS);
+		assert_int_equal(c.n_levels, 1);
+		assert_true(isnan(c.tb_s.v) && isnan(c.r));
+		near(c.boost.khz.v, 80000, 0.001);
+		free(m);
+	}
+}
+
+static void what_is_no_boost_is_said_so(void **state)
+{
+	const struct stretch rises[] = { { 5, 15, 80000, 2 }, { 5, 17, 90000, 2 } };
+	const struct stretch lazy[] = { { 5, 10, 90000, 1 }, { 5, 9, 80000, 1 } };
+	struct machine *m = machine(0.002);
+	struct boost_course c;
+
+	(void)state;
+	run(m, rises, 2);
+	assert_int_equal(boost_course(m->s, m->n, 0, 10, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_RISES);
+	m->n = 0;
+	run(m, lazy, 2);
+	assert_int_equal(boost_course(m->s, m->n, 0, 10, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_IDLE);
+	near(c.busy, 0.5, 0.01);
+	assert_int_equal(boost_course(m->s, 10, 0, 10, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_UNKNOWN);
+	assert_int_equal(boost_course(m->s, 0, 0, 10, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_UNKNOWN);
+	free(m);
+}
+
+static void a_few_values_that_are_far_off_are_no_level(void **state)
+{
+	double v[500];
+	struct step *steps;
+	uint64_t seed = 5;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < 500; i++)
+		v[i] = (i < 200 ? 100 : 98) * (1 + 0.002 * made_normal(&seed));
+	v[50] = v[51] = v[300] = 20;
+	v[120] = NAN;
+	assert_int_equal(steps_find(v, 500, 0.005, &steps, &n), 0);
+	assert_int_equal(n, 2);
+	assert_in_range(steps[0].end, 198, 202);
+	assert_int_equal(steps[1].begin, steps[0].end);
+	assert_int_equal(steps[1].end, 500);
+	near(steps[0].mean, 100, 0.001);
+	near(steps[1].mean, 98, 0.001);
+	free(steps);
+	/* they differ by less than counts */
+	assert_int_equal(steps_find(v, 500, 0.03, &steps, &n), 0);
+	assert_int_equal(n, 1);
+	free(steps);
+	for (size_t i = 0; i < 500; i++)
+		v[i] = NAN;
+	assert_int_equal(steps_find(v, 500, 0.03, &steps, &n), -ENODATA);
+	assert_int_equal(steps_find(v, 0, 0.03, &steps, &n), -ENODATA);
+	v[3] = 7;
+	assert_int_equal(steps_find(v, 2, 0.03, &steps, &n), -ENODATA);
+	assert_int_equal(steps_find(&v[3], 1, 0.03, &steps, &n), 0);
+	assert_int_equal(n, 1);
+	near(steps[0].mean, 7, 1e-12);
+	free(steps);
+}
+
+static void time_at_the_boost_is_known_better_than_a_slice(void **state)
+{
+	struct machine *m = machine(0);
+
+	(void)state;
+	run(m, haswell, 4);
+	/* the boost ends within a slice */
+	for (size_t i = 0; i < m->n; i++)
+		if (m->s[i].t_s < 10.507 && m->s[i].t_s + SLICE_S > 10.507)
+			m->s[i].khz = 80000 + 10000 * (10.507 - m->s[i].t_s) / SLICE_S;
+	assert_true(fabs(boost_time(m->s, m->n, 5, 16.507, 90000, 80000, false) - 5.507) < 1e-6);
+	assert_true(fabs(boost_time(m->s, m->n, 10, 16.507, 90000, 80000, false) - 0.507) < 1e-6);
+	assert_true(fabs(boost_time(m->s, m->n, 12, 16, 90000, 80000, false)) < 1e-9);
+	/* what runs slower than what is sustained does not boost, and faster is no more than all of the time */
+	assert_true(fabs(boost_time(m->s, m->n, 5, 10, 85000, 80000, false) - 5) < 1e-9);
+	assert_true(fabs(boost_time(m->s, m->n, 5, 10, 110000, 95000, false)) < 1e-9);
+	free(m);
+}
+
+static void a_value_in_which_a_change_falls_is_no_level(void **state)
+{
+	double v[500];
+	struct step *steps;
+	uint64_t seed = 5;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < 500; i++)
+		v[i] = (i < 200 ? 90000 : 80000) * (1 + 2e-6 * made_normal(&seed));
+	v[200] = 85587;
+	assert_int_equal(steps_find(v, 500, 0.01, &steps, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(steps[0].end, 201);
+	near(steps[0].mean, 90000, 1e-4);
+	free(steps);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_boost_is_found),
+		cmocka_unit_test(without_a_frequency_it_is_found_by_throughput),
+		cmocka_unit_test(steps_between_are_levels),
+		cmocka_unit_test(a_governor_that_takes_its_time_is_no_level),
+		cmocka_unit_test(up_and_down_has_a_mean),
+		cmocka_unit_test(one_speed_is_no_boost_that_ends),
+		cmocka_unit_test(what_is_no_boost_is_said_so),
+		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
+		cmocka_unit_test(a_value_in_which_a_change_falls_is_no_level),
+		cmocka_unit_test(time_at_the_boost_is_known_better_than_a_slice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
