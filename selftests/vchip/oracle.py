@@ -25,6 +25,7 @@ CPU_FIELDS = ("cycles_user", "cycles_kernel", "instr_user", "instr_kernel", "ref
               "stalls", "stall_ns", "behind_ns", "grants", "cur_khz")
 
 Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns asked_khz steps_left")
+Turbo = collections.namedtuple("Turbo", "ns khz active why mean_uw temp_mc pkg_pj")
 Refusal = collections.namedtuple("Refusal", "cpu khz asked_khz requested_ns why")
 Stall = collections.namedtuple("Stall", "cpu end_ns ns pid tgid address why")
 
@@ -60,11 +61,11 @@ class Mark:
 
 
 class Oracle:
-    """A whole file: marks in their order, grants, refusals and stalls."""
+    """A whole file: marks in their order, grants, refusals, stalls and what the turbo allowed."""
 
     def __init__(self, path, tgid=None):
         """With a thread group, or several, only their instructions are read: quicker."""
-        self.marks, self.grants, self.refusals, self.stalls, self.lost = [], [], [], [], []
+        self.marks, self.grants, self.refusals, self.stalls, self.turbos, self.lost = [], [], [], [], [], []
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
         self.blocks = {}       # id -> (address, ((offset, class), ...))
         self.heads = {}        # (cpu, index) -> (pid, tgid, block, P-state)
@@ -130,6 +131,8 @@ class Oracle:
                 self.grants.append(Grant(*map(int, word)))
             elif kind == "refusal":
                 self.refusals.append(Refusal(*map(int, word[:4]), word[4]))
+            elif kind == "turbo":
+                self.turbos.append(Turbo(*map(int, word)))
             elif kind == "stall":
                 self.stalls.append(Stall(*map(int, word[:5]), int(word[5], 16), word[6]))
             elif kind == "lost":

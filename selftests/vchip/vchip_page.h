@@ -66,6 +66,8 @@ typedef int32_t __s32;
  * @meter_ns:		sensing interval of the meter that starts on command, unless the guest asks for
  *			another one; 0: there is no such meter (chip)
  * @meter_lsb_uw:	its readings are multiples of this (chip)
+ * @base_khz:		the highest frequency without turbo; 0: the chip has none (chip)
+ * @has_fan:		there is a fan, which can be slowed down (chip)
  */
 struct vchip_head {
 	__u64 magic;
@@ -95,6 +97,8 @@ struct vchip_head {
 	char mark_label[VCHIP_LABEL_LEN];
 	__u64 meter_ns;
 	__u64 meter_lsb_uw;
+	__u32 base_khz;
+	__u32 has_fan;
 };
 
 /**
@@ -114,9 +118,13 @@ struct vchip_head {
  * @meter_start:	a new number starts the meter: it averages the package's power over its
  *			sensing interval from now on. One before the end of the last starts it anew (guest)
  * @meter_interval_ns:	sensing interval, taken over at the start; 0: the profile's (guest)
+ * @turbo_off:		no core gets more than the base frequency (guest)
+ * @fan_slower:		thousandths by which the fan turns slower than it can (guest)
  * @meter_done:		the number whose reading is in @meter_uw (chip)
  * @meter_uw:		the reading, written before @meter_done (chip)
  * @meter_begin_ns,@meter_end_ns: chip time of its interval, for tests (chip)
+ * @turbo_khz:		what no core may be above now, for tests (chip)
+ * @budget_uw:		the weighted mean of the package's power, which is held below PL1, for tests (chip)
  */
 struct vchip_pkg {
 	__u32 energy_pkg_raw;
@@ -136,13 +144,18 @@ struct vchip_pkg {
 	__u32 meter_start;
 	__u32 reserved2;
 	__u64 meter_interval_ns;
-	__u8 reserved3[256];
+	__u32 turbo_off;
+	__u32 fan_slower;
+	__u8 reserved3[248];
 	/* written by the chip from here */
 	__u32 meter_done;
 	__u32 reserved4;
 	__u64 meter_uw;
 	__u64 meter_begin_ns;
 	__u64 meter_end_ns;
+	__u32 turbo_khz;
+	__u32 reserved5;
+	__u64 budget_uw;
 };
 
 /**

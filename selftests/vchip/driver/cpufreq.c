@@ -2,7 +2,8 @@
 /*
  * The chip's clocks as a cpufreq driver: one policy a CPU, the chip's frequency
  * table, fast switching. A request is only written; the chip grants it after its
- * own latency, and "get" tells what is granted, not what was asked for.
+ * own latency, and "get" tells what is granted, not what was asked for. cpufreq's
+ * "boost" file is the switch of the chip's turbo, where it has one.
  */
 
 #include <linux/cpufreq.h>
@@ -71,6 +72,13 @@ static int vchip_freq_policy_init(struct cpufreq_policy *policy)
 	return 0;
 }
 
+/* For all CPUs at once, whichever is named. Limits stay: the chip does not grant what is above its base frequency. */
+static int vchip_freq_set_boost(struct cpufreq_policy *policy, int state)
+{
+	WRITE_ONCE(cpufreq_chip->pkg->turbo_off, !state);
+	return 0;
+}
+
 static struct cpufreq_driver vchip_cpufreq_driver = {
 	.name		= "vchip",
 	.flags		= CPUFREQ_CONST_LOOPS,
@@ -101,6 +109,8 @@ int vchip_cpufreq_init(struct vchip *chip)
 	}
 	cpufreq_table[i].frequency = CPUFREQ_TABLE_END;
 	cpufreq_chip = chip;
+	vchip_cpufreq_driver.set_boost = chip->head->base_khz ? vchip_freq_set_boost : NULL;
+	vchip_cpufreq_driver.boost_enabled = chip->head->base_khz && !READ_ONCE(chip->pkg->turbo_off);
 	return cpufreq_register_driver(&vchip_cpufreq_driver);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The chip's power, energy and temperature as a hwmon device, for sensors(1) and the
+ * The chip's power, energy, temperature and fan as a hwmon device, for sensors(1) and the
  * like. Energy and power are a side channel (CVE-2020-8694): for root only.
  */
 
@@ -10,7 +10,16 @@
 
 #include "vchip.h"
 
+#define FAN_RPM		3000	/* at its fastest */
+#define PWM_MAX		255
+
 static struct device *hwmon_dev;
+
+/* Of its speed, in thousandths. */
+static unsigned int fan_speed(const struct vchip *chip)
+{
+	return 1000 - min(READ_ONCE(chip->pkg->fan_slower), 1000U);
+}
 
 static umode_t vchip_hwmon_is_visible(const void *data, enum hwmon_sensor_types type,
 				      u32 attr, int channel)
@@ -18,6 +27,11 @@ static umode_t vchip_hwmon_is_visible(const void *data, enum hwmon_sensor_types 
 	if ((type == hwmon_power && attr == hwmon_power_input) ||
 	    (type == hwmon_energy && attr == hwmon_energy_input))
 		return 0400;
+	if (type == hwmon_fan || type == hwmon_pwm) {
+		if (!((const struct vchip *)data)->head->has_fan)
+			return 0;
+		return type == hwmon_pwm ? 0644 : 0444;
+	}
 	return 0444;
 }
 
@@ -34,8 +48,25 @@ static int vchip_hwmon_read(struct device *dev, enum hwmon_sensor_types type, u3
 		*value = READ_ONCE(chip->pkg->temp_mc);
 	else if (type == hwmon_temp && attr == hwmon_temp_crit)
 		*value = chip->head->tjmax_mc;
+	else if (type == hwmon_fan && attr == hwmon_fan_input)
+		*value = FAN_RPM * fan_speed(chip) / 1000;
+	else if (type == hwmon_pwm && attr == hwmon_pwm_input)
+		*value = DIV_ROUND_CLOSEST(PWM_MAX * fan_speed(chip), 1000);
 	else
 		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int vchip_hwmon_write(struct device *dev, enum hwmon_sensor_types type, u32 attr,
+			     int channel, long value)
+{
+	const struct vchip *chip = dev_get_drvdata(dev);
+
+	if (type != hwmon_pwm || attr != hwmon_pwm_input)
+		return -EOPNOTSUPP;
+	if (value < 0 || value > PWM_MAX)
+		return -EINVAL;
+	WRITE_ONCE(chip->pkg->fan_slower, 1000 - DIV_ROUND_CLOSEST(1000 * value, PWM_MAX));
 	return 0;
 }
 
@@ -50,12 +81,15 @@ static const struct hwmon_channel_info *vchip_hwmon_info[] = {
 	HWMON_CHANNEL_INFO(power, HWMON_P_INPUT | HWMON_P_LABEL),
 	HWMON_CHANNEL_INFO(energy, HWMON_E_INPUT | HWMON_E_LABEL),
 	HWMON_CHANNEL_INFO(temp, HWMON_T_INPUT | HWMON_T_CRIT | HWMON_T_LABEL),
+	HWMON_CHANNEL_INFO(fan, HWMON_F_INPUT),
+	HWMON_CHANNEL_INFO(pwm, HWMON_PWM_INPUT),
 	NULL
 };
 
 static const struct hwmon_ops vchip_hwmon_ops = {
 	.is_visible	= vchip_hwmon_is_visible,
 	.read		= vchip_hwmon_read,
+	.write		= vchip_hwmon_write,
 	.read_string	= vchip_hwmon_read_string,
 };
 

@@ -13,6 +13,7 @@
 #include "package.h"
 #include "retire.h"
 #include "smi.h"
+#include "turbo.h"
 
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
@@ -33,6 +34,7 @@ void core_init(const struct profile *profile, unsigned int cpus)
 {
 	chip = profile;
 	core_count = cpus;
+	turbo_init();
 	for (unsigned int i = 0; i < cpus; i++) {
 		struct core *c = &cores[i];
 
@@ -43,6 +45,8 @@ void core_init(const struct profile *profile, unsigned int cpus)
 		c->after = AFTER_HALT;
 		c->rng = 0x9e3779b97f4a7c15ULL * (i + 1);
 		core_set_pstate(c, profile->boot_pstate);
+		c->asked = profile->boot_pstate;
+		c->ceiling = turbo_ceiling();
 		c->quantum_left = clock_draw_quantum(c);
 		c->whims = 0xbf58476d1ce4e5b9ULL * (i + 1);
 		smi_init(c);

@@ -63,6 +63,7 @@ struct core {
 	bool pending;
 	uint32_t asked;		/* the P-state that was requested last */
 	uint32_t target;	/* the one that is granted for it in the end */
+	uint32_t ceiling;	/* the turbo's, when that was decided */
 	uint64_t requested_ns;
 	uint64_t due_ns;
 

@@ -7,7 +7,7 @@
  * the present frequency cancels. Values that are no P-state are ignored.
  *
  * By its profile a chip may grant another frequency or none, go up in steps, and take
- * longer at one time than at another.
+ * longer at one time than at another. What the turbo does not allow is not granted, until it is.
  */
 #include "grants.h"
 
@@ -15,6 +15,7 @@
 #include "log.h"
 #include "package.h"
 #include "random.h"
+#include "turbo.h"
 
 /* Uniform around what the profile says. */
 static uint64_t draw_latency(struct core *c, uint64_t ns)
@@ -24,30 +25,40 @@ static uint64_t draw_latency(struct core *c, uint64_t ns)
 	return most ? ns - most + random_below(&c->whims, 2 * most + 1) : ns;
 }
 
-static void note_request(struct core *c, uint64_t now)
+/* What was asked for last is to come, as far as the turbo allows it. */
+static void aim(struct core *c, uint64_t now)
 {
-	int asked;
+	uint32_t granted = chip->granted[c->asked];
 	uint64_t latency;
 
-	c->seen_req = page_read(c->regs->req_khz);
-	asked = profile_pstate(chip, c->seen_req);
-	if (asked < 0)
-		return;
+	c->ceiling = turbo_ceiling();
 	c->pending = false;
-	c->asked = asked;
-	c->target = chip->granted[asked];
+	c->target = granted < c->ceiling ? granted : c->ceiling;
 	c->requested_ns = now;
-	if (c->asked == c->pstate)
+	if (c->asked == c->pstate && granted <= c->ceiling)
 		return;
 	latency = chip->latency_ns[c->pstate][c->target];
 	if (c->target == c->pstate) {
-		log_refusal(c, "same");
+		if (granted <= c->ceiling)
+			log_refusal(c, "same");
 	} else if (latency == LATENCY_NEVER) {
 		log_refusal(c, "never");
 	} else {
 		c->pending = true;
 		c->due_ns = now + draw_latency(c, latency);
 	}
+}
+
+static void note_request(struct core *c, uint64_t now)
+{
+	int asked;
+
+	c->seen_req = page_read(c->regs->req_khz);
+	asked = profile_pstate(chip, c->seen_req);
+	if (asked < 0)
+		return;
+	c->asked = asked;
+	aim(c, now);
 }
 
 /* Steps that a change still takes; only those upwards are made in several. */
@@ -87,6 +98,8 @@ void grants_request(struct core *c)
 
 void grants_check(struct core *c, uint64_t now)
 {
+	if (c->ceiling != turbo_ceiling())
+		aim(c, now);
 	if (!c->pending || now < c->due_ns)
 		return;
 	package_lock();
@@ -113,6 +126,8 @@ void grants_poll_halted(struct core *c, uint64_t now)
 {
 	if (page_read(c->regs->req_khz) != c->seen_req)
 		note_request(c, now);
+	else if (c->ceiling != turbo_ceiling())
+		aim(c, now);
 	if (c->pending && now >= c->due_ns)
 		grant(c, now);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Short memories of events on the chip: frequency grants, requests that come to nothing,
- * and times in which a core stood still, by the build machine or by the chip's own doing.
- * Owns the rings; clock.c, grants.c and smi.c add, the oracle writes out.
+ * times in which a core stood still, by the build machine or by the chip's own doing, and
+ * what cores may run at. Owns the rings; clock.c, grants.c, smi.c and turbo.c add, the oracle writes out.
  */
 #include "log.h"
 
@@ -42,6 +42,16 @@ struct stall {
 	const char *why;
 };
 
+struct turbo {
+	uint64_t ns;
+	uint32_t khz;
+	unsigned int active;
+	uint32_t why;
+	uint64_t mean_uw;
+	int32_t temp_mc;
+	uint64_t pkg_pj;
+};
+
 /* What was added and what was written out, by number; the entries are beside it. */
 struct ring {
 	const char *what;
@@ -60,9 +70,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct grant grants[ENTRIES];
 static struct refusal refusals[ENTRIES];
 static struct stall stalls[STALL_ENTRIES];
+static struct turbo turbos[ENTRIES];
 static struct ring grant_ring = { "grants", ENTRIES, 0, 0 };
 static struct ring refusal_ring = { "refusals", ENTRIES, 0, 0 };
 static struct ring stall_ring = { "stalls", STALL_ENTRIES, 0, 0 };
+static struct ring turbo_ring = { "turbo", ENTRIES, 0, 0 };
 
 void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns)
 {
@@ -93,6 +105,15 @@ void log_stall(const struct core *c, uint64_t ns, const char *why)
 	pthread_mutex_lock(&lock);
 	stalls[stall_ring.head++ % STALL_ENTRIES] = (struct stall){
 		c->index, clock_now(), ns, c->prev_task, c->prev ? c->prev->vaddr : 0, why,
+	};
+	pthread_mutex_unlock(&lock);
+}
+
+void log_turbo(uint64_t now, uint32_t khz, unsigned int active, uint32_t why, uint64_t mean_uw, int32_t temp_mc)
+{
+	pthread_mutex_lock(&lock);
+	turbos[turbo_ring.head++ % ENTRIES] = (struct turbo){
+		now, khz, active, why, mean_uw, temp_mc, page_read(page.pkg->energy_pkg_pj),
 	};
 	pthread_mutex_unlock(&lock);
 }
@@ -129,8 +150,16 @@ void log_write(FILE *file)
 		fprintf(file, "stall,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 ",%s\n", s->cpu,
 			s->end_ns, s->ns, (uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip, s->why);
 	}
+	write_lost(file, &turbo_ring);
+	for (; turbo_ring.tail != turbo_ring.head; turbo_ring.tail++) {
+		const struct turbo *t = &turbos[turbo_ring.tail % ENTRIES];
+
+		fprintf(file, "turbo,%" PRIu64 ",%u,%u,%u,%" PRIu64 ",%d,%" PRIu64 "\n", t->ns, t->khz, t->active, t->why,
+			t->mean_uw, t->temp_mc, t->pkg_pj);
+	}
 	restart(&grant_ring);
 	restart(&refusal_ring);
 	restart(&stall_ring);
+	restart(&turbo_ring);
 	pthread_mutex_unlock(&lock);
 }

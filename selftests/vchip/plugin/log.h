@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The last grants, refusals and stalls, for the oracle's file. */
+/* The last grants, refusals, stalls and decisions of the turbo, for the oracle's file. */
 #ifndef VCHIP_LOG_H
 #define VCHIP_LOG_H
 
@@ -16,6 +16,12 @@ void log_refusal(const struct core *c, const char *why);
 
 /* A CPU stood still for @ns until now, by the build machine or by the chip's own doing. @why: one word, static. */
 void log_stall(const struct core *c, uint64_t ns, const char *why);
+
+/*
+ * From @now on no core may be above @khz, with so many CPUs at work; @why: TURBO_*, what ends the boost. The package's
+ * energy so far goes with it.
+ */
+void log_turbo(uint64_t now, uint32_t khz, unsigned int active, uint32_t why, uint64_t mean_uw, int32_t temp_mc);
 
 /* Write what came since the last call. Context: the oracle's writer. */
 void log_write(FILE *file);

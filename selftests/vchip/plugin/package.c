@@ -18,6 +18,7 @@
 #include "grants.h"
 #include "meter.h"
 #include "random.h"
+#include "turbo.h"
 
 #define BUCKETS	1024
 
@@ -190,8 +191,14 @@ static void edge(uint64_t now, uint64_t pkg_pj, uint64_t core_pj)
 
 static void warm(uint64_t ns, double watt)
 {
-	double goal = chip->ambient_mc + chip->thermal_mc_per_w * watt;
-	double decay = -expm1(-(double)ns / (double)chip->thermal_tau_ns);
+	double resistance = chip->thermal_mc_per_w, slower = page_read(page.pkg->fan_slower) / 1000.0;
+	double goal, decay, part = 1;
+
+	/* a fan takes heat away; what the chip holds of it is the same */
+	if (chip->thermal_off_mc_per_w > chip->thermal_mc_per_w && chip->thermal_mc_per_w)
+		part += ((double)chip->thermal_off_mc_per_w / resistance - 1) * (slower < 1 ? slower : 1);
+	goal = chip->ambient_mc + part * resistance * watt;
+	decay = -expm1(-(double)ns / (double)chip->thermal_tau_ns / part);
 
 	temp_mc += (goal - temp_mc) * decay;
 	page_write(page.pkg->temp_mc, (int32_t)temp_mc);
@@ -201,6 +208,7 @@ void package_advance(uint64_t now)
 {
 	uint64_t ns, fj, pj, dynamic, before = books.static_pj + last_dynamic_pj;
 	struct vector *v;
+	double watt;
 
 	if (!powered || now <= last_ns)
 		return;
@@ -219,13 +227,15 @@ void package_advance(uint64_t now)
 		v->static_pj += pj;
 		v->dynamic_pj += (int64_t)(dynamic - last_dynamic_pj);
 	}
-	warm(ns, ((double)pj + (double)(int64_t)(dynamic - last_dynamic_pj)) / (double)ns / 1000);
+	watt = ((double)pj + (double)(int64_t)(dynamic - last_dynamic_pj)) / (double)ns / 1000;
+	warm(ns, watt);
 	last_dynamic_pj = dynamic;
 	books.dynamic_pj = dynamic;
 
 	page_write(page.pkg->energy_core_pj, dynamic);
 	page_write(page.pkg->energy_pkg_pj, books.static_pj + dynamic);
 	page_write(page.pkg->chip_ns, now);
+	turbo_advance(now, ns, 1e6 * watt, package_running(), temp_mc);
 	meter_advance(now - ns, before, now, books.static_pj + dynamic);
 	if (now >= next_edge_ns)
 		edge(now, books.static_pj + dynamic, dynamic);

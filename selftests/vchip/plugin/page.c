@@ -39,6 +39,8 @@ static void fill_head(const struct profile *profile, unsigned int cpus)
 	head->transition_ns = profile_max_latency_ns(profile);
 	head->meter_ns = profile->meter_ns;
 	head->meter_lsb_uw = profile->meter_lsb_uw;
+	head->base_khz = profile->has_turbo ? profile->freq_khz[profile->base_pstate] : 0;
+	head->has_fan = profile->thermal_off_mc_per_w > profile->thermal_mc_per_w;
 	for (unsigned int i = 0; i < profile->pstates; i++)
 		head->freq_khz[i] = profile->freq_khz[i];
 	for (unsigned int i = 0; i < profile->idle_states; i++) {

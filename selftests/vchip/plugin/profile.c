@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "turbo.h"
+
 #define MAX_VALUES	VCHIP_MAX_PSTATES
 #define MAX_DEPTH	4
 
@@ -97,10 +99,17 @@ static const struct scalar scalars[] = {
 	SCALAR("ambient_mc", ambient_mc, 1),
 	SCALAR("tjmax_mc", tjmax_mc, 1),
 	SCALAR("thermal_mc_per_w", thermal_mc_per_w, 1),
+	SCALAR("thermal_off_mc_per_w", thermal_off_mc_per_w, 1),
 	SCALAR("thermal_tau_ms", thermal_tau_ns, 1000000),
 	SCALAR("pl1_uw", pl1_uw, 1),
 	SCALAR("pl2_uw", pl2_uw, 1),
 	SCALAR("tau_us", tau_us, 1),
+	SCALAR("turbo_hold_us", turbo_hold_ns, 1000),
+	SCALAR("turbo_return_uw", turbo_return_uw, 1),
+	SCALAR("turbo_trip_mc", turbo_trip_mc, 1),
+	SCALAR("turbo_return_mc", turbo_return_mc, 1),
+	SCALAR("turbo_time_us", turbo_time_ns, 1000),
+	SCALAR("turbo_rest_us", turbo_rest_ns, 1000),
 	SCALAR("meter_us", meter_ns, 1000),
 	SCALAR("meter_lsb_uw", meter_lsb_uw, 1),
 	SCALAR("quantum_cycles", quantum_cycles, 1),
@@ -188,6 +197,60 @@ static int set_granted(const struct reader *r, const char *asked, const char *te
 	return 0;
 }
 
+/* A P-state of the chip by its frequency. */
+static int set_pstate(const struct reader *r, uint32_t *pstate, const char *key, const char *text)
+{
+	char what[64];
+	int found = profile_pstate(r->profile, strtoul(text, NULL, 10));
+
+	snprintf(what, sizeof(what), "%s is none of freq_khz", key);
+	if (found < 0)
+		return fail(r, what, text);
+	*pstate = found;
+	return 0;
+}
+
+/* turbo_khz = the highest with one CPU at work, with two, ...; the last one is for more, too */
+static int set_turbo(const struct reader *r, const char *text)
+{
+	struct profile *p = r->profile;
+	uint64_t values[VCHIP_MAX_CPUS];
+	int n = parse_numbers(text, values, VCHIP_MAX_CPUS);
+
+	if (n < 1)
+		return fail(r, "turbo_khz = a frequency for each number of CPUs at work expected", text);
+	for (int i = 0; i < VCHIP_MAX_CPUS; i++) {
+		int pstate = profile_pstate(p, values[i < n ? i : n - 1]);
+
+		if (pstate < 0)
+			return fail(r, "turbo_khz is none of freq_khz", text);
+		p->turbo_by_active[i] = pstate;
+	}
+	p->has_turbo = true;
+	return 0;
+}
+
+/* turbo_ends = what ends a boost: power, temperature, time; none of them where it never ends */
+static int set_turbo_ends(const struct reader *r, const char *text)
+{
+	static const char *const names[] = { "power", "temperature", "time" };
+	const char *rest = text;
+
+	r->profile->turbo_ends = 0;
+	while (*rest) {
+		size_t len = strcspn(rest, " \t"), i = 0;
+
+		while (i < sizeof(names) / sizeof(names[0]) && (strlen(names[i]) != len || strncmp(names[i], rest, len)))
+			i++;
+		if (i < sizeof(names) / sizeof(names[0]))
+			r->profile->turbo_ends |= 1u << i;
+		else if (len != 4 || strncmp(rest, "none", 4))
+			return fail(r, "turbo_ends is of power, temperature, time, or none", text);
+		rest += len + strspn(rest + len, " \t");
+	}
+	return 0;
+}
+
 static int set_smi(const struct reader *r, const char *text)
 {
 	uint64_t v[2];
@@ -250,6 +313,8 @@ static int set(const struct reader *r, const char *key, const char *text)
 		return include(r, text);
 	if (!strcmp(key, "freq_khz")) {
 		/* What an included file said of its own frequencies is void. */
+		p->has_turbo = false;
+		p->base_pstate = p->sustained_pstate = UINT32_MAX;
 		memset(p->latency_ns, 0, sizeof(p->latency_ns));
 		memset(p->voltage_mv, 0, sizeof(p->voltage_mv));
 		p->boot_pstate = UINT32_MAX;
@@ -271,6 +336,14 @@ static int set(const struct reader *r, const char *key, const char *text)
 		return set_latency_row(r, key + 11, text);
 	if (!strncmp(key, "granted_khz.", 12))
 		return set_granted(r, key + 12, text);
+	if (!strcmp(key, "turbo_khz"))
+		return set_turbo(r, text);
+	if (!strcmp(key, "turbo_ends"))
+		return set_turbo_ends(r, text);
+	if (!strcmp(key, "base_khz"))
+		return set_pstate(r, &p->base_pstate, key, text);
+	if (!strcmp(key, "sustained_khz"))
+		return set_pstate(r, &p->sustained_pstate, key, text);
 	if (!strcmp(key, "smi_us"))
 		return set_smi(r, text);
 	if (!strncmp(key, "idle.", 5))
@@ -362,6 +435,10 @@ static int check(struct reader *r)
 		return fail(r, "a latency is above 4 s with its steps, jitter and pause", NULL);
 	if (p->smi_every_ns && (!p->smi_max_ns || p->smi_every_ns < p->smi_max_ns))
 		return fail(r, "smi_us is missing, or longer than smi_every_us", NULL);
+	if (p->has_turbo && (p->base_pstate == UINT32_MAX || p->sustained_pstate == UINT32_MAX))
+		return fail(r, "turbo_khz without base_khz or sustained_khz", NULL);
+	if (p->turbo_ends & TURBO_POWER && (!p->tau_us || !p->pl1_uw))
+		return fail(r, "turbo_ends = power without tau_us or pl1_uw", NULL);
 	for (unsigned int c = 0; c < CLASSES; c++)
 		if (!p->cycles[c])
 			return fail(r, "no class line for", class_name(c));

@@ -3,6 +3,7 @@
 #ifndef VCHIP_PROFILE_H
 #define VCHIP_PROFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../vchip_page.h"
@@ -55,6 +56,7 @@ struct profile {
 	int32_t ambient_mc;
 	int32_t tjmax_mc;
 	uint32_t thermal_mc_per_w;
+	uint32_t thermal_off_mc_per_w;	/* with the fan off; 0: there is none */
 	uint64_t thermal_tau_ns;
 
 	uint64_t pl1_uw;
@@ -63,6 +65,18 @@ struct profile {
 
 	uint64_t meter_ns;		/* of the meter that starts on command; 0: there is none */
 	uint64_t meter_lsb_uw;
+
+	bool has_turbo;
+	uint32_t base_pstate;		/* without turbo */
+	uint32_t sustained_pstate;	/* when a boost has ended */
+	uint32_t turbo_by_active[VCHIP_MAX_CPUS];	/* with so many CPUs at work, less one: a P-state */
+	uint32_t turbo_ends;		/* TURBO_* */
+	uint64_t turbo_hold_ns;		/* a CPU that has halted counts as at work for so long */
+	uint64_t turbo_return_uw;	/* the weighted mean has to fall so far below PL1 for the next boost */
+	int32_t turbo_trip_mc;
+	uint32_t turbo_return_mc;	/* the same of the temperature */
+	uint64_t turbo_time_ns;		/* of a boost */
+	uint64_t turbo_rest_ns;		/* after which there is another one */
 
 	uint32_t quantum_cycles;
 	uint64_t debt_ns;

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "package.h"
 #include "smi.h"
+#include "turbo.h"
 
 #define US	UINT64_C(1000)
 #define TRIES	400
@@ -26,6 +27,7 @@ const struct profile *chip;
 
 static struct profile profile;
 static struct vchip_cpu regs;
+static struct vchip_pkg pkg;
 static uint64_t now = 1000000 * US;
 static uint64_t paused_ns;
 static char text[1 << 16];
@@ -84,7 +86,11 @@ static struct core *start(const char *name, uint32_t khz)
 	}
 	chip = &profile;
 	regs = (struct vchip_cpu){ 0 };
-	*c = (struct core){ .regs = &regs, .whims = 1 };
+	pkg = (struct vchip_pkg){ 0 };
+	page.pkg = &pkg;
+	turbo_init();
+	*c = (struct core){ .regs = &regs, .whims = 1, .bit = 1, .ceiling = turbo_ceiling() };
+	c->asked = profile_pstate(chip, khz);
 	core_set_pstate(c, profile_pstate(chip, khz));
 	smi_init(c);
 	return c;
