@@ -162,7 +162,7 @@ struct latency {
 	const struct kjoule_policy *policy;
 	void *state;
 	struct frequency_guard guard;
-	struct latency_load *load;
+	struct load *load;
 	struct latency_ahead *ahead;
 	char way[64];
 	uint32_t adds;

@@ -4,83 +4,33 @@
  * have in common takes no notice; and the limits of sysfs, given back whatever comes. See latency.h.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
 #include "latency.h"
-
-/**
- * struct latency_load - threads that only compute
- * @end:	they are to end
- * @threads:	@n of them
- */
-struct latency_load {
-	atomic_bool end;
-	size_t n;
-	pthread_t threads[];
-};
-
-static void *compute(void *arg)
-{
-	struct latency_load *load = arg;
-	unsigned long x = 1;
-
-	while (!atomic_load_explicit(&load->end, memory_order_relaxed))
-		for (int i = 0; i < 10000; i++)
-			__asm__ volatile("imul $3, %0, %0" : "+r" (x) : : "cc");
-	return NULL;
-}
-
-static int start_on(struct latency_load *load, int cpu)
-{
-	pthread_attr_t attr;
-	cpu_set_t one;
-	int ret;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	ret = pthread_attr_init(&attr);
-	if (ret)
-		return -ret;
-	ret = pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
-	if (!ret)
-		ret = pthread_create(&load->threads[load->n], &attr, compute, load);
-	pthread_attr_destroy(&attr);
-	if (ret)
-		return -ret;
-	load->n++;
-	return 0;
-}
+#include "load.h"
 
 int latency_load_start(struct latency *l, struct kjoule_error *err)
 {
-	struct kjoule_cpus online;
+	struct kjoule_cpus others = { 0 }, online;
 	int ret = kjoule_cpus_online(&online);
 
 	if (ret)
 		return kjoule_fail(err, -ret, "asking for the CPUs that are online: %s", strerror(-ret));
-	l->load = calloc(1, sizeof(*l->load) + kjoule_cpus_count(&online) * sizeof(l->load->threads[0]));
-	if (!l->load)
-		return kjoule_fail(err, ENOMEM, "no memory");
-	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0 && !ret; cpu = kjoule_cpus_next(&online, cpu + 1))
-		if ((unsigned int)cpu != l->opt->cpu && cpu < CPU_SETSIZE)
-			ret = start_on(l->load, cpu);
-	if (!ret && !l->load->n)
+	for (int cpu = kjoule_cpus_next(&online, 0); cpu >= 0; cpu = kjoule_cpus_next(&online, cpu + 1))
+		if ((unsigned int)cpu != l->opt->cpu)
+			kjoule_cpus_add(&others, cpu);
+	if (!kjoule_cpus_count(&others))
 		return kjoule_fail(err, ENODEV, "--at load: there is no other CPU to be kept busy");
-	return ret ? kjoule_fail(err, -ret, "--at load: starting a thread on each other CPU: %s", strerror(-ret)) : 0;
+	ret = load_new(LOAD_MULTIPLY, &others, 0, &l->load, err);
+	if (!ret)
+		load_go(l->load, 1);
+	return ret;
 }
 
 void latency_load_end(struct latency *l)
 {
-	if (!l->load)
-		return;
-	atomic_store(&l->load->end, true);
-	for (size_t i = 0; i < l->load->n; i++)
-		pthread_join(l->load->threads[i], NULL);
-	free(l->load);
+	load_free(l->load);
 	l->load = NULL;
 }
 
