@@ -11,6 +11,7 @@
 #define EXIT_USAGE	2
 
 int cmd_annotate(int argc, char **argv);
+int cmd_boost(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);

@@ -14,6 +14,7 @@ static const struct verb {
 	const char *what;
 } verbs[] = {
 	{ "annotate", cmd_annotate, "which blocks and lines of a function spent its energy" },
+	{ "boost", cmd_boost, "how long the chip runs faster than it can sustain, and what that does to benchmarks" },
 	{ "diff", cmd_diff, "what differs between recordings, block by block" },
 	{ "latency", cmd_latency, "how long changes of a CPU's frequency take" },
 	{ "list", cmd_list, "sources of energy and frequency, and which would be used" },

@@ -143,6 +143,22 @@ static size_t skip_ramp(const struct load_part *p)
 	return first;
 }
 
+/* The slices beside a change may have some of it. */
+static struct boost_level level(const struct load_part *p, size_t i)
+{
+	size_t begin = p->steps[i].begin, end = p->steps[i].end;
+	struct boost_level l;
+
+	if (end - begin > 4 && i)
+		begin++;
+	if (end - begin > 4 && i + 1 < p->n_steps)
+		end--;
+	l = boost_level(p->slices, p->n, at(p, begin), at(p, end));
+	l.from_s = at(p, p->steps[i].begin);
+	l.to_s = at(p, p->steps[i].end);
+	return l;
+}
+
 static void judge(const struct load_part *p, struct boost_course *c)
 {
 	size_t first = skip_ramp(p), n = p->n_steps - first, last = p->n_steps - 1;
@@ -150,7 +166,7 @@ static void judge(const struct load_part *p, struct boost_course *c)
 	double end_s = at(p, p->n);
 
 	for (size_t i = first; i <= last && c->n_levels < BOOST_LEVELS; i++)
-		c->levels[c->n_levels++] = boost_level(p->slices, p->n, at(p, steps[i].begin), at(p, steps[i].end));
+		c->levels[c->n_levels++] = level(p, i);
 	c->boost = c->levels[0];
 	if (n == 1) {
 		c->verdict = BOOST_LASTS;
@@ -161,7 +177,7 @@ static void judge(const struct load_part *p, struct boost_course *c)
 	c->tb_s.lo = c->tb_s.v - p->slices[0].len_s;
 	c->tb_s.hi = c->tb_s.v + p->slices[0].len_s;
 	c->last_s = at(p, steps[n - 1 > MOST_BEHIND ? first + 1 : last].begin) - p->begin_s;
-	c->sustained = boost_level(p->slices, p->n, c->last_s + p->begin_s, end_s);
+	c->sustained = n - 1 > MOST_BEHIND ? boost_level(p->slices, p->n, c->last_s + p->begin_s, end_s) : level(p, last);
 	c->verdict = steps[first].mean > steps[first + 1].mean ? BOOST_ENDS : BOOST_RISES;
 	c->r_work = c->boost.work.v / c->sustained.work.v;
 	c->r = c->by_work ? c->r_work : c->boost.khz.v / c->sustained.khz.v;

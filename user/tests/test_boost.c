@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "boost.h"
+#include "boost_judge.h"
 #include "steps.h"
 #include "transitions.h"
 
@@ -266,6 +267,82 @@ static void time_at_the_boost_is_known_better_than_a_slice(void **state)
 	free(m);
 }
 
+/* A run that boosts for @part of its two seconds, on a machine where others have so many CPUs. */
+static struct boost_run judge(double part, double others, double slow_s)
+{
+	const struct stretch stretches[] = { { 1, 3, 90000, 0 }, { slow_s, 8, 40000, 2 }, { 2 * part, 17, 90000, 2 },
+					     { 2 * (1 - part), 15, 80000, 2 }, { 1, 3, 80000, 0 } };
+	struct machine *m = machine(0.002);
+	struct boost_run r;
+
+	run(m, stretches, 5);
+	r = boost_run_judge(m->s, m->n, 1, 3 + slow_s, 80000, 90000, others);
+	free(m);
+	return r;
+}
+
+static void a_run_is_what_it_was(void **state)
+{
+	size_t right = 0;
+
+	(void)state;
+	assert_int_equal(judge(1, 0.01, 0).class, BOOST_BOOSTED);
+	assert_int_equal(judge(0, 0.01, 0).class, BOOST_THROTTLED);
+	for (unsigned int percent = 5; percent <= 95; percent++)
+		right += judge(percent / 100.0, 0, 0).class == BOOST_MIXED;
+	assert_int_equal(right, 91);
+	assert_int_equal(judge(1, 0.06, 0).class, BOOST_DISTURBED);
+	assert_int_equal(judge(1, 0.04, 0).class, BOOST_BOOSTED);
+	assert_int_equal(judge(0.5, 0, 0.3).class, BOOST_DISTURBED);
+	assert_int_equal(judge(1, 0, 0.06).class, BOOST_BOOSTED);
+}
+
+static void a_moment_on_one_cpu_is_no_less_of_a_boost(void **state)
+{
+	const struct stretch stretches[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 }, { 0.1, 11, 100000, 1 } };
+	struct machine *m = machine(0.001);
+	struct boost_run r;
+
+	(void)state;
+	run(m, stretches, 3);
+	r = boost_run_judge(m->s, m->n, 0, 1.7, 80000, 90000, 0);
+	assert_int_equal(r.class, BOOST_BOOSTED);
+	assert_true(r.boosted_s > 1.69);
+	free(m);
+}
+
+static void a_mixed_run_is_corrected_to_either_speed(void **state)
+{
+	(void)state;
+	for (unsigned int percent = 0; percent <= 100; percent += 10) {
+		double part = percent / 100.0, work = 2 * (part * 1.125 + 1 - part);
+		struct boost_run r = judge(part, 0, 0);
+
+		near(r.as_sustained_s.v, work, 0.003);
+		near(r.as_boosted_s.v, work / 1.125, 0.003);
+		if (r.class == BOOST_MIXED)
+			assert_true(r.as_sustained_s.lo <= work && work <= r.as_sustained_s.hi);
+		near(r.r, 1.125, 0.002);
+	}
+	/* of one that others have disturbed nobody knows */
+	assert_true(isnan(judge(0.5, 0.2, 0).as_boosted_s.v));
+}
+
+static void a_run_that_can_not_be_judged_is_not(void **state)
+{
+	struct machine *m = machine(0.002);
+
+	(void)state;
+	run(m, haswell, 4);
+	assert_int_equal(boost_run_judge(m->s, m->n, 6, 6.1, 80000, 90000, 0).class, BOOST_UNJUDGED);
+	assert_int_equal(boost_run_judge(m->s, m->n, 6, 8, NAN, 90000, 0).class, BOOST_UNJUDGED);
+	assert_int_equal(boost_run_judge(m->s, 0, 6, 8, 80000, 90000, 0).class, BOOST_UNJUDGED);
+	for (size_t i = 0; i < m->n; i++)
+		m->s[i].khz = NAN;
+	assert_int_equal(boost_run_judge(m->s, m->n, 6, 8, 80000, 90000, 0).class, BOOST_UNJUDGED);
+	free(m);
+}
+
 static void a_value_in_which_a_change_falls_is_no_level(void **state)
 {
 	double v[500];
@@ -296,6 +373,10 @@ int main(void)
 		cmocka_unit_test(what_is_no_boost_is_said_so),
 		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
 		cmocka_unit_test(a_value_in_which_a_change_falls_is_no_level),
+		cmocka_unit_test(a_run_is_what_it_was),
+		cmocka_unit_test(a_moment_on_one_cpu_is_no_less_of_a_boost),
+		cmocka_unit_test(a_mixed_run_is_corrected_to_either_speed),
+		cmocka_unit_test(a_run_that_can_not_be_judged_is_not),
 		cmocka_unit_test(time_at_the_boost_is_known_better_than_a_slice),
 	};
 

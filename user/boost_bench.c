@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule boost run: a benchmark runner that knows the chip. Before each run the chip's past is made what was asked for; each
+ * run is judged by what was seen of frequency and CPU time meanwhile, and corrected to either speed. See boost_bench.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "boost_bench.h"
+#include "cmd.h"
+#include "frequency.h"
+#include "frequency_guard.h"
+#include "grow.h"
+#include "record.h"
+#include "sources.h"
+
+/* Between two looks at what has come while a command runs. */
+#define LOOK_MS		100
+
+/* A window that nobody has measured: what the paper found, or what five time constants forget. */
+#define WINDOW_S	120.0
+#define WINDOW_TAUS	5.0
+
+/* Behind the runs: the last tick's records are to come. */
+#define BEHIND_S	0.1
+
+static double seconds_of(const struct timeval *t)
+{
+	return t->tv_sec + t->tv_usec * 1e-6;
+}
+
+/* CPU time of all children that were waited for so far. */
+static void children(double *user_s, double *system_s)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_CHILDREN, &use);
+	*user_s = seconds_of(&use.ru_utime);
+	*system_s = seconds_of(&use.ru_stime);
+}
+
+/* Ours, load included. */
+static double ours_s(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return seconds_of(&use.ru_utime) + seconds_of(&use.ru_stime);
+}
+
+/* Where the command's output goes. Return: what to give back, -1: it could not be diverted */
+static int divert(bool show)
+{
+	int saved, to = show ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	fflush(stdout);
+	saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (to < 0 || saved < 0 || dup2(to, STDOUT_FILENO) < 0) {
+		if (saved >= 0)
+			close(saved);
+		saved = -1;
+	}
+	if (!show && to >= 0)
+		close(to);
+	return saved;
+}
+
+/* Until it ends or a signal comes, which ends it as well. @end_s: out: by the watch's clock */
+static int await(struct boost_bench *b, struct record_child *child, double *end_s, struct kjoule_error *err)
+{
+	const struct timespec look = { 0, LOOK_MS * 1000000l };
+	sigset_t wake = b->lab.ends;
+	int ret = 0, sig;
+
+	sigaddset(&wake, SIGCHLD);
+	while (!ret) {
+		*end_s = boost_watch_now(b->lab.watch);
+		if (record_child_reap(child, false))
+			break;
+		sig = sigtimedwait(&wake, NULL, &look);
+		if (sig > 0 && sig != SIGCHLD) {
+			b->lab.signal = sig;
+			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
+		} else if (sig != SIGCHLD) {
+			ret = boost_watch_drain(b->lab.watch, err);
+		}
+	}
+	if (ret)
+		record_child_kill(child);
+	return ret;
+}
+
+/* It is forked, and waits. Return: 0 or -errno with the reason in @err */
+static int begin(struct boost_bench *b, char **command, struct record_child *child, struct kjoule_error *err)
+{
+	int saved = divert(b->opt->run.show), ret;
+
+	if (saved < 0)
+		return kjoule_fail(err, errno, "diverting the command's output: %s", strerror(errno));
+	ret = record_child_start(child, command, &b->lab.before, NULL);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	return ret ? kjoule_fail(err, -ret, "starting the command: %s", strerror(-ret)) : 0;
+}
+
+/* It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in @err */
+static int finish(struct boost_bench *b, char **command, struct record_child *child, double *from_s, double *to_s, int *code,
+		  struct kjoule_error *err)
+{
+	int ret;
+
+	*from_s = *to_s = boost_watch_now(b->lab.watch);
+	ret = record_child_go(child);
+	if (ret) {
+		record_child_reap(child, true);
+		return kjoule_fail(err, -ret, "%s: %s", command[0], strerror(-ret));
+	}
+	ret = await(b, child, to_s, err);
+	*code = ret ? 0 : record_child_code(child);
+	return ret;
+}
+
+/* As many times as fit; the first one always, whose @child waits. */
+static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct record_child *child, struct kjoule_error *err)
+{
+	char **command = b->opt->run.commands[r->command];
+	double longest, again_s;
+	int ret = finish(b, command, child, &r->from_s, &r->to_s, &r->exit_code, err);
+
+	r->times = 1;
+	longest = r->to_s - r->from_s;
+	while (!ret && !r->exit_code && r->to_s - r->from_s + longest <= b->opt->run.equal_s) {
+		ret = begin(b, command, child, err);
+		if (!ret)
+			ret = finish(b, command, child, &again_s, &r->to_s, &r->exit_code, err);
+		longest = fmax(longest, r->to_s - again_s);
+		r->times++;
+	}
+	return ret;
+}
+
+/* The past of the chip. */
+static int prepare(struct boost_bench *b, struct kjoule_error *err)
+{
+	double tau = b->lab.limits.tau_s, unused[3];
+	double window = !isnan(b->opt->window_s) ? b->opt->window_s : isnan(tau) ? WINDOW_S : WINDOW_TAUS * tau;
+
+	if (b->steady || b->opt->run.history == BOOST_AS_IS)
+		return 0;
+	if (b->opt->run.history == BOOST_CLEAN)
+		return boost_lab_spend(&b->lab, 0, window, "idle, for a clean history", NULL, NULL, NULL, NULL, err);
+	return boost_lab_until_slow(&b->lab, &b->speeds, "loaded, for a saturated history", &unused[0], &unused[1], &unused[2], err);
+}
+
+/* Who else had the CPUs: what was busy, less the command's time and ours. */
+static double others(const struct boost_slice *s, size_t n, double from_s, double to_s, double known_s)
+{
+	double busy_s = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double begin = fmax(s[i].t_s, from_s), end = fmin(s[i].t_s + s[i].len_s, to_s);
+
+		if (end > begin)
+			busy_s += s[i].busy * (end - begin);
+	}
+	return fmax(busy_s - known_s, 0) / (to_s - from_s);
+}
+
+static int judge(struct boost_bench *b, struct boost_bench_run *r)
+{
+	const struct boost_slice *s;
+	size_t n;
+
+	if (boost_watch_slices(b->lab.watch, r->from_s - 2 * b->opt->watch.slice_ns * 1e-9, &s, &n))
+		return -ENOMEM;
+	r->judged = boost_run_judge(s, n, r->from_s, r->to_s, b->speeds.sustained, b->speeds.boosted,
+				    others(s, n, r->from_s, r->to_s, r->known_s));
+	r->energy_j = r->judged.w * (r->to_s - r->from_s);
+	return 0;
+}
+
+/* The command waits while the chip is prepared, so that nothing is between that and the run. */
+static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
+{
+	struct boost_bench_run r = { .command = command }, *kept;
+	double before[2], after[2], ours;
+	struct record_child child;
+	int ret = begin(b, b->opt->run.commands[command], &child, err);
+
+	if (ret)
+		return ret;
+	ret = prepare(b, err);
+	if (ret) {
+		record_child_kill(&child);
+		return ret;
+	}
+	children(&before[0], &before[1]);
+	ours = ours_s();
+	ret = run_many(b, &r, &child, err);
+	if (ret)
+		return ret;
+	children(&after[0], &after[1]);
+	r.user_s = after[0] - before[0];
+	r.system_s = after[1] - before[1];
+	r.known_s = r.user_s + r.system_s + ours_s() - ours;
+	kept = kjoule_grow(&b->runs, &b->n, sizeof(*kept));
+	if (!kept)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	*kept = r;
+	b->failed = r.exit_code;
+	return 0;
+}
+
+static int warm_up(struct boost_bench *b, struct kjoule_error *err)
+{
+	struct record_child child;
+	double unused[2];
+	int ret = 0;
+
+	for (unsigned int i = 0; i < b->opt->run.warmup && !ret && !b->failed; i++) {
+		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
+			ret = begin(b, b->opt->run.commands[c], &child, err);
+			if (!ret)
+				ret = finish(b, b->opt->run.commands[c], &child, &unused[0], &unused[1], &b->failed, err);
+		}
+	}
+	return ret;
+}
+
+/* What was seen of each, when all is over: judging takes time, in which the chip would rest. */
+static int judge_all(struct boost_bench *b, struct kjoule_error *err)
+{
+	int ret = boost_lab_spend(&b->lab, 0, BEHIND_S, "running", NULL, NULL, NULL, NULL, err);
+
+	for (size_t i = 0; i < b->n && !ret; i++)
+		if (judge(b, &b->runs[i]))
+			ret = kjoule_fail(err, ENOMEM, "no memory");
+	return ret;
+}
+
+/* One command after the other, so that what drifts meanwhile drifts for all. */
+static int run_all(struct boost_bench *b, struct kjoule_error *err)
+{
+	int ret = warm_up(b, err);
+
+	for (unsigned int i = 0; i < b->opt->runs && !ret && !b->failed; i++) {
+		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
+			if (b->lab.progress)
+				fprintf(stderr, "\r\033[Kkjoule: run %u of %u \r", i + 1, b->opt->runs);
+			ret = run(b, c, err);
+		}
+	}
+	if (b->lab.progress)
+		fputs("\r\033[K", stderr);
+	return ret;
+}
+
+/* The chip's two speeds: given, or by a load. */
+static int learn(struct boost_bench *b, struct kjoule_error *err)
+{
+	const struct boost_run_options *o = &b->opt->run;
+	struct boost_level idle;
+	double from_s, to_s;
+	int ret;
+
+	b->speeds = (struct boost_speeds){ NAN, NAN, b->opt->tb_s, false };
+	if (o->pin_khz) {
+		b->speeds.sustained = b->speeds.boosted = o->pin_khz;
+		b->steady = true;
+		return 0;
+	}
+	if (o->sustained_khz) {
+		b->speeds.sustained = o->sustained_khz;
+		b->speeds.boosted = o->boosted_khz ? o->boosted_khz : NAN;
+		return 0;
+	}
+	ret = boost_lab_clean(&b->lab, &idle, err);
+	if (!ret)
+		ret = boost_lab_course(&b->lab, &b->course, &from_s, &to_s, err);
+	if (ret)
+		return ret;
+	if (b->course.by_work)
+		return kjoule_fail(err, ENODATA, "no source of frequency can be used, by which runs are judged (see `kjoule list`)");
+	if (b->course.verdict == BOOST_ENDS) {
+		b->speeds = boost_speeds_of(&b->course);
+	} else if (b->course.verdict == BOOST_LASTS) {
+		b->steady = true;
+		b->speeds.sustained = b->speeds.boosted = b->course.boost.khz.v;
+	} else {
+		return kjoule_fail(err, ENODATA, "what the chip sustains could not be measured (%s): see `kjoule boost trace`, or tell it (--boosted, --sustained)",
+				   boost_verdict_name(b->course.verdict));
+	}
+	return 0;
+}
+
+static int hold(uint32_t khz, struct kjoule_frequency **f, struct frequency_guard *guard, struct kjoule_error *err)
+{
+	int ret;
+
+	if (!khz)
+		return 0;
+	ret = kjoule_frequency_open(KJOULE_SYSFS, KJOULE_FREQUENCY_STATE, f, err);
+	if (!ret)
+		ret = kjoule_frequency_check(*f, khz, err);
+	if (!ret)
+		ret = frequency_guard_start(guard, *f, err);
+	return ret ? ret : kjoule_frequency_hold(*f, khz, err);
+}
+
+static int give_back(struct kjoule_frequency *f, struct frequency_guard *guard)
+{
+	struct kjoule_error err = { "" };
+	int code = 0;
+
+	if (guard->fd >= 0) {
+		if (kjoule_frequency_restore(f, &err))
+			code = cmd_failed("%s", err.text);
+		else if (err.text[0])
+			cmd_warn("%s", err.text);
+		frequency_guard_end(guard);
+	}
+	kjoule_frequency_close(f);
+	return code;
+}
+
+/* Return: the exit code */
+static int conclude(struct boost_bench *b)
+{
+	int code = EXIT_DONE;
+
+	if (boost_bench_average(b) || boost_bench_print(b))
+		return cmd_failed("no memory");
+	if (b->n)
+		code = boost_bench_export(b);
+	if (b->opt->output && boost_lab_save(&b->lab, b->opt->output))
+		code = EXIT_FAILED;
+	if (b->failed) {
+		cmd_warn("%s ended with exit code %d: no further run was made", b->n ? "a run" : "a warm-up", b->failed);
+		code = b->failed;
+	}
+	return code;
+}
+
+static int find_commands(const struct boost_options *opt)
+{
+	struct kjoule_error err;
+
+	for (size_t c = 0; c < opt->run.n_commands; c++) {
+		int code = record_child_find(opt->run.commands[c][0], &err);
+
+		if (code) {
+			cmd_warn("%s", err.text);
+			return code;
+		}
+	}
+	return 0;
+}
+
+int boost_run(const struct boost_options *opt)
+{
+	struct boost_bench b = { .opt = opt };
+	struct frequency_guard guard = { .fd = -1 };
+	struct kjoule_frequency *f = NULL;
+	struct kjoule_error err;
+	int code = find_commands(opt), ret;
+
+	if (code)
+		return code;
+	/* while there is little that the guardian would have a copy of */
+	if (hold(opt->run.pin_khz, &f, &guard, &err)) {
+		cmd_warn("%s", err.text);
+		give_back(f, &guard);
+		return EXIT_FAILED;
+	}
+	code = boost_lab_open(opt, &b.lab);
+	if (!code) {
+		ret = learn(&b, &err);
+		if (!ret)
+			ret = run_all(&b, &err);
+		/* what was measured until then is shown */
+		if (ret)
+			code = cmd_failed("%s", err.text);
+		if (b.n && judge_all(&b, &err))
+			code = cmd_failed("%s", err.text);
+		else if (b.n || !ret)
+			code = conclude(&b) | code;
+	}
+	if (b.lab.signal)
+		code = 128 + b.lab.signal;
+	boost_lab_close(&b.lab);
+	if (give_back(f, &guard) && !code)
+		code = EXIT_FAILED;
+	free(b.runs);
+	free(b.means);
+	return code;
+}

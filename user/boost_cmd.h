@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parts of `kjoule boost`: the command line (cmd_boost.c, boost_options.c), a load and what the machine does meanwhile
+ * (boost_lab.c), limits that powercap knows (boost_limits.c), and its verbs: trace (boost_trace.c), window (boost_window.c),
+ * plan (boost_plan.c).
+ */
+#ifndef KJOULE_BOOST_CMD_H
+#define KJOULE_BOOST_CMD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include "boost.h"
+#include "boost_watch.h"
+#include "load.h"
+#include "output.h"
+
+/* What the chip's past is to be like before a run. */
+enum boost_history { BOOST_CLEAN, BOOST_SATURATED, BOOST_AS_IS, BOOST_HISTORIES };
+
+/**
+ * struct boost_run_options - of run alone
+ * @warmup:	runs of each command before, of which nothing is kept
+ * @boosted_khz,@sustained_khz: the chip's, so that they need not be measured; 0: they are
+ * @pin_khz:	held meanwhile; 0: nothing is
+ * @equal_s:	a run is as many of the command as fit into so long; NAN: one
+ * @show:	what commands write to their standard output goes to our standard error
+ * @json,@csv,@markdown: files, in the layout of benchmark runners; NULL: none
+ * @commands:	@n_commands of them, each NULL-terminated
+ */
+struct boost_run_options {
+	enum boost_history history;
+	unsigned int warmup;
+	uint32_t boosted_khz, sustained_khz, pin_khz;
+	double equal_s;
+	bool show;
+	const char *json, *csv, *markdown;
+	char ***commands;
+	size_t n_commands;
+};
+
+/**
+ * struct boost_options - what was asked for, of any verb
+ * @watch:	how the machine is watched
+ * @load,@threads,@cpus,@cpus_given: what it is loaded with, and where
+ * @idle_s,@duration_s: before the load, and of it at most; NAN: as the verb likes
+ * @output:	all slices, as CSV
+ * @plot:	a picture of them
+ * @r,@tb_s,@window_s: of the chip, for plan; NAN: not given
+ * @bound:	part that a figure may be wrong by
+ * @run_s:	length of a run
+ * @runs:	of them
+ */
+struct boost_options {
+	enum output_format format;
+	bool quiet;
+	struct boost_watch_options watch;
+	enum load_kind load;
+	unsigned int threads;
+	struct kjoule_cpus cpus;
+	bool cpus_given;
+	double idle_s, duration_s;
+	const char *output, *plot;
+	double r, tb_s, window_s, bound, run_s;
+	unsigned int runs;
+	struct boost_run_options run;
+};
+
+/* What powercap says of the first package; NAN: nothing. */
+struct boost_limits {
+	double pl1_w, pl2_w, tau_s;
+};
+
+/** boost_limits_read() - @sysfs: KJOULE_SYSFS, or a folder that looks like it */
+struct boost_limits boost_limits_read(const char *sysfs);
+
+/*
+ * A load and what the machine does meanwhile
+ */
+
+/**
+ * struct boost_lab - what an experiment works with
+ * @signal:	that ended it, 0: none did
+ */
+struct boost_lab {
+	const struct boost_options *opt;
+	struct boost_limits limits;
+	struct boost_watch *watch;
+	struct load *load;
+	struct kjoule_cpus cpus;
+	unsigned int loaded;		/* CPUs that the load keeps busy */
+	sigset_t ends, before;
+	bool progress;
+	int signal;
+};
+
+/** boost_lab_open() - Return: 0, or the exit code after saying why */
+int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab);
+void boost_lab_close(struct boost_lab *lab);
+
+/**
+ * boost_lab_spend() - let time go by, with or without the load
+ * @part:	of the time that the load works, 0: rest
+ * @seconds:	at most
+ * @what:	is done, for who looks on
+ * @enough:	may it end now? NULL: no
+ * @from_s,@to_s: out: when that was, by the watch's clock; may be NULL
+ * Return: 0, -EINTR after a signal, or -errno with the reason in @err
+ */
+int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const char *what,
+		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg, double *from_s, double *to_s,
+		    struct kjoule_error *err);
+
+/**
+ * boost_lab_clean() - idle until what the chip remembers is nothing: --idle, or five time constants of powercap's limit
+ * @idle:	out: what the second half of it was like
+ * Return: as boost_lab_spend()
+ */
+int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjoule_error *err);
+/**
+ * boost_lab_course() - load the machine until it has slowed down and stayed so for as long as it was fast
+ * Return: as boost_lab_spend()
+ */
+int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s, struct kjoule_error *err);
+
+/* The two speeds of a chip, and how long a boost lasts from a clean history. */
+struct boost_speeds {
+	double boosted, sustained, tb_s;
+	bool by_work;			/* speeds are those of the load's work, not frequencies */
+};
+
+struct boost_speeds boost_speeds_of(const struct boost_course *c);
+/**
+ * boost_lab_until_slow() - load the machine until it has been at its sustained speed for a while; four boosts at most
+ * @boost_s:	out: for how long it was faster
+ * Return: as boost_lab_spend()
+ */
+int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, const char *what, double *from_s, double *to_s,
+			 double *boost_s, struct kjoule_error *err);
+
+/** boost_lab_save() - all slices as CSV. Return: 0, or the exit code after saying why */
+int boost_lab_save(struct boost_lab *lab, const char *path);
+
+int boost_trace(const struct boost_options *opt);
+int boost_window(const struct boost_options *opt);
+int boost_plan(const struct boost_options *opt);
+int boost_run(const struct boost_options *opt);
+
+#endif /* KJOULE_BOOST_CMD_H */

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A load and what the machine does meanwhile: opened, worked and rested as an experiment wants it, ended by a signal at
+ * any time. See boost_cmd.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "boost_cmd.h"
+#include "cmd.h"
+#include "signals.h"
+#include "sources.h"
+
+/* A weighted mean has forgotten all but 0.7 % then. */
+#define CLEAN_TAUS	5.0
+#define LOAD_TAUS	10.0
+
+/* Where nobody tells a time constant: the paper's window, and half as much more. */
+#define CLEAN_S		120.0
+#define LOAD_S		180.0
+
+/* Of a load whose end is looked for. */
+#define FIRST_S		0.2	/* the governor has seen it by then */
+#define LOOK_EVERY	10	/* looks: each costs the load a little */
+#define LOOK_SLICES	10
+#define BEHIND_LEAST_S	2.0	/* what is sustained is to be seen for so long, or as long as the boost */
+
+/* A chip is slow when it has hardly been faster for so long; a load that is to make it so is given up after so many boosts. */
+#define SLOW_S		0.3
+#define SLOW_PART	0.1
+#define GIVE_UP		4.0
+
+/* After a load: the last readings of slow sources, and the edge behind its end. */
+#define BEHIND_S	0.2
+
+/* Between two looks at what has come: a machine that rests is left alone. */
+#define LOOK_S		0.05
+#define LOOK_RESTING_S	0.25
+
+int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
+{
+	struct kjoule_error err;
+	unsigned int cpus;
+	sigset_t blocked;
+	int code;
+
+	*lab = (struct boost_lab){ .opt = opt, .limits = boost_limits_read(KJOULE_SYSFS), .progress = !opt->quiet && isatty(STDERR_FILENO) };
+	signals_ends(&lab->ends);
+	/* of all threads: what one of them has not blocked the others do not see */
+	blocked = lab->ends;
+	sigaddset(&blocked, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &blocked, &lab->before);
+	code = boost_watch_open(&opt->watch, &lab->watch);
+	if (code)
+		return code;
+	lab->cpus = *boost_watch_cpus(lab->watch);
+	for (int cpu = kjoule_cpus_next(&opt->cpus, 0); opt->cpus_given && cpu >= 0; cpu = kjoule_cpus_next(&opt->cpus, cpu + 1))
+		if (!kjoule_cpus_has(&lab->cpus, cpu))
+			return cmd_failed("CPU %d is not online", cpu);
+	if (opt->cpus_given)
+		lab->cpus = opt->cpus;
+	if (load_new(opt->load, &lab->cpus, opt->threads, &lab->load, &err))
+		return cmd_failed("%s", err.text);
+	cpus = kjoule_cpus_count(&lab->cpus);
+	lab->loaded = load_threads(lab->load) < cpus ? load_threads(lab->load) : cpus;
+	return 0;
+}
+
+void boost_lab_close(struct boost_lab *lab)
+{
+	load_free(lab->load);
+	boost_watch_close(lab->watch);
+	sigprocmask(SIG_SETMASK, &lab->before, NULL);
+}
+
+static void show(const struct boost_lab *lab, const char *what, double left)
+{
+	if (lab->progress)
+		fprintf(stderr, "\r\033[Kkjoule: %s; %.0f s left at most \r", what, left);
+}
+
+/* Until there is something to look at. Return: a signal that has come, 0: none */
+static int sleep_for(const struct boost_lab *lab, double seconds)
+{
+	struct timespec ts = { .tv_sec = seconds };
+	int sig;
+
+	ts.tv_nsec = (seconds - ts.tv_sec) * 1e9;
+	sig = sigtimedwait(&lab->ends, NULL, &ts);
+	return sig > 0 ? sig : 0;
+}
+
+int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const char *what,
+		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg, double *from_s, double *to_s,
+		    struct kjoule_error *err)
+{
+	double begin, left = seconds, look = part > 0 ? LOOK_S : LOOK_RESTING_S;
+	int ret = boost_watch_drain(lab->watch, err);
+
+	load_go(lab->load, part);
+	begin = boost_watch_now(lab->watch);
+	while (!ret && left > 0) {
+		if (boost_watch_work(lab->watch, load_passes(lab->load)))
+			ret = kjoule_fail(err, ENOMEM, "no memory for what was measured");
+		show(lab, what, left);
+		lab->signal = ret ? 0 : sleep_for(lab, fmin(look, left));
+		if (lab->signal)
+			ret = kjoule_fail(err, EINTR, "stopped by signal %d", lab->signal);
+		if (!ret)
+			ret = boost_watch_drain(lab->watch, err);
+		left = begin + seconds - boost_watch_now(lab->watch);
+		if (!ret && enough && enough(lab, begin, arg))
+			break;
+	}
+	load_go(lab->load, 0);
+	if (lab->progress)
+		fputs("\r\033[K", stderr);
+	if (from_s)
+		*from_s = begin;
+	if (to_s)
+		*to_s = boost_watch_now(lab->watch);
+	if (!ret && boost_watch_work(lab->watch, load_passes(lab->load)))
+		ret = kjoule_fail(err, ENOMEM, "no memory for what was measured");
+	return ret;
+}
+
+int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjoule_error *err)
+{
+	double tau = lab->limits.tau_s, from_s, to_s;
+	double seconds = !isnan(lab->opt->idle_s) ? lab->opt->idle_s : isnan(tau) ? CLEAN_S : CLEAN_TAUS * tau;
+	const struct boost_slice *s;
+	size_t n;
+	int ret = boost_lab_spend(lab, 0, seconds, "idle, for a clean history", NULL, NULL, &from_s, &to_s, err);
+
+	if (ret)
+		return ret;
+	if (boost_watch_slices(lab->watch, from_s, &s, &n))
+		return kjoule_fail(err, ENOMEM, "no memory");
+	/* at the beginning the session itself was made */
+	*idle = boost_level(s, n, from_s + (to_s - from_s) / 2, to_s);
+	idle->from_s = from_s;
+	return 0;
+}
+
+static double speed(const struct boost_slice *s, size_t n)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double v = isnan(s[i].khz) ? s[i].work : s[i].khz;
+
+		sum += isnan(v) ? 0 : v;
+		known += !isnan(v);
+	}
+	return known ? sum / known : NAN;
+}
+
+/* What the end of a load is told by. */
+struct ending {
+	unsigned int looks;
+	double first;			/* speed at the beginning; NAN: not yet known */
+	double slower_s;		/* since when, after the load's beginning; NAN: not yet */
+};
+
+static bool has_settled(struct boost_lab *lab, double from_s, void *arg)
+{
+	double now = boost_watch_now(lab->watch), len_s = LOOK_SLICES * (lab->opt->watch.slice_ns * 1e-9);
+	struct ending *e = arg;
+	const struct boost_slice *s;
+	size_t n;
+
+	if (++e->looks % LOOK_EVERY)
+		return false;
+	if (!isnan(e->slower_s))
+		return now - from_s >= e->slower_s + fmax(e->slower_s, BEHIND_LEAST_S);
+	if (isnan(e->first)) {
+		if (!boost_watch_slices(lab->watch, from_s + FIRST_S, &s, &n) && n >= LOOK_SLICES)
+			e->first = speed(s, LOOK_SLICES);
+	} else if (!boost_watch_slices(lab->watch, now - len_s, &s, &n) && speed(s, n) < (1 - BOOST_LEAST) * e->first) {
+		e->slower_s = now - from_s;
+	}
+	return false;
+}
+
+int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s, struct kjoule_error *err)
+{
+	double tau = lab->limits.tau_s, asked = lab->opt->duration_s;
+	double most = !isnan(asked) ? asked : isnan(tau) ? LOAD_S : LOAD_TAUS * tau;
+	struct ending ending = { .first = NAN, .slower_s = NAN };
+	const struct boost_slice *s;
+	size_t n;
+	int ret;
+
+	ret = boost_lab_spend(lab, 1, most, "loaded", isnan(asked) ? has_settled : NULL, &ending, from_s, to_s, err);
+	if (!ret)
+		ret = boost_lab_spend(lab, 0, BEHIND_S, "idle", NULL, NULL, NULL, NULL, err);
+	if (!ret && (boost_watch_slices(lab->watch, *from_s, &s, &n) || boost_course(s, n, *from_s, *to_s, lab->loaded, c)))
+		ret = kjoule_fail(err, ENOMEM, "no memory");
+	return ret;
+}
+
+struct boost_speeds boost_speeds_of(const struct boost_course *c)
+{
+	return (struct boost_speeds){
+		.boosted = c->by_work ? c->boost.work.v : c->boost.khz.v,
+		.sustained = c->by_work ? c->sustained.work.v : c->sustained.khz.v,
+		.tb_s = c->tb_s.v,
+		.by_work = c->by_work,
+	};
+}
+
+static bool is_slow(struct boost_lab *lab, double from_s, void *arg)
+{
+	const struct boost_speeds *v = arg;
+	const struct boost_slice *s;
+	double now = boost_watch_now(lab->watch), since = now - SLOW_S;
+	size_t n;
+
+	if (since < from_s || boost_watch_slices(lab->watch, since, &s, &n))
+		return false;
+	return boost_time(s, n, since, now, v->boosted, v->sustained, v->by_work) < SLOW_PART * SLOW_S;
+}
+
+int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, const char *what, double *from_s, double *to_s,
+			 double *boost_s, struct kjoule_error *err)
+{
+	struct boost_speeds v = *speeds;
+	const struct boost_slice *s;
+	size_t n;
+	int ret = boost_lab_spend(lab, 1, GIVE_UP * v.tb_s + SLOW_S, what, is_slow, &v, from_s, to_s, err);
+
+	if (ret)
+		return ret;
+	/* a slice in which the load began counts in part */
+	if (boost_watch_slices(lab->watch, *from_s - lab->opt->watch.slice_ns * 1e-9, &s, &n))
+		return kjoule_fail(err, ENOMEM, "no memory");
+	*boost_s = boost_time(s, n, *from_s, *to_s, v.boosted, v.sustained, v.by_work);
+	return 0;
+}
+
+static void put(FILE *f, double v)
+{
+	if (isnan(v))
+		fputc(',', f);
+	else
+		fprintf(f, ",%.9g", v);
+}
+
+int boost_lab_save(struct boost_lab *lab, const char *path)
+{
+	const struct boost_slice *s;
+	FILE *f;
+	size_t n;
+
+	if (boost_watch_slices(lab->watch, 0, &s, &n))
+		return cmd_failed("no memory");
+	f = fopen(path, "we");
+	if (!f)
+		return cmd_failed("%s: %s", path, strerror(errno));
+	fprintf(f, "time_s,power_w,freq_khz,busy_cpus,load_cpus,celsius,passes_per_s\n");
+	for (size_t i = 0; i < n; i++) {
+		fprintf(f, "%.6f", s[i].t_s);
+		put(f, s[i].w);
+		put(f, s[i].khz);
+		put(f, s[i].busy);
+		put(f, s[i].mine);
+		put(f, s[i].celsius);
+		put(f, s[i].work);
+		fputc('\n', f);
+	}
+	if (ferror(f) | fclose(f))
+		return cmd_failed("%s: writing: %s", path, strerror(errno));
+	return 0;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule boost plan: what a chip that boosts does to a benchmark, and how long runs have to be, by the equations of
+ * pitfall.h. See boost_cmd.h.
+ */
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "boost_cmd.h"
+#include "cmd.h"
+#include "pitfall.h"
+
+static const struct output_column columns[] = {
+	{ "run_s", "RUN s", false },
+	{ "steady_error", "OVER STEADY %", false },
+	{ "slowdown", "BELOW BOOST %", false },
+	{ "observed_2x", "A TRUE 2x IS", false },
+};
+
+/* Of the boost's length. */
+static const double lengths[] = { 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 40 };
+
+#define N_LENGTHS	(sizeof(lengths) / sizeof(lengths[0]))
+
+static void row(struct output *out, const struct boost_options *opt, double run_s)
+{
+	double work = pitfall_work(opt->r, opt->tb_s, run_s);
+
+	output_real(out, run_s, 1);
+	output_real(out, 100 * pitfall_steady(opt->r, opt->tb_s, run_s), 2);
+	output_real(out, 100 * pitfall_slowdown(opt->r, opt->tb_s, run_s), 2);
+	output_real(out, pitfall_observed(opt->r, opt->tb_s, work, 2), 4);
+	output_row(out);
+}
+
+static struct json_object *head_json(const struct boost_options *opt, const double *slower)
+{
+	struct json_object *o = json_object_new_object(), *runs = json_object_new_array();
+
+	json_object_object_add(o, "r", output_json_real(opt->r));
+	json_object_object_add(o, "boost_s", output_json_real(opt->tb_s));
+	json_object_object_add(o, "window_s", output_json_real(opt->window_s));
+	json_object_object_add(o, "bound", output_json_real(opt->bound));
+	json_object_object_add(o, "length_s", output_json_real(pitfall_length(opt->r, opt->tb_s, opt->bound)));
+	json_object_object_add(o, "extrapolation_error", output_json_real(opt->r - 1));
+	json_object_object_add(o, "speedup_error_2x", output_json_real(pitfall_speedup(2, opt->r)));
+	json_object_object_add(o, "speedup_error_10x", output_json_real(pitfall_speedup(10, opt->r)));
+	json_object_object_add(o, "observed_2x", output_json_real(pitfall_observed(opt->r, opt->tb_s, 2 * opt->r * opt->tb_s, 2)));
+	json_object_object_add(o, "run_s", output_json_real(opt->run_s));
+	for (unsigned int i = 0; i < opt->runs; i++)
+		json_object_array_add(runs, output_json_real(slower[i]));
+	json_object_object_add(o, "back_to_back_slowdown", runs);
+	return o;
+}
+
+static void print_runs(const struct boost_options *opt, const double *slower)
+{
+	printf("\n%u runs of %.4g s, one right after the other, are slower than the first by", opt->runs, opt->run_s);
+	for (unsigned int i = 0; i < opt->runs; i++)
+		printf("%s %.1f", i ? "," : "", 100 * slower[i]);
+	printf(" %%\n");
+}
+
+static void print_advice(const struct boost_options *opt)
+{
+	double length = pitfall_length(opt->r, opt->tb_s, opt->bound);
+
+	printf("\na short run is %.3g %% faster than the chip is in the long run\n", 100 * (opt->r - 1));
+	printf("a speed-up is overstated by %.3g %% at most where 2x is observed, by %.3g %% where 10x is (equation 3)\n",
+	       100 * pitfall_speedup(2, opt->r), 100 * pitfall_speedup(10, opt->r));
+	if (length > 0)
+		printf("for %.3g %% of error at most: runs of %.5g s and longer", 100 * opt->bound, length);
+	else
+		printf("every length is good for %.3g %% of error", 100 * opt->bound);
+	printf(", or all shorter than %.4g s from a clean history\n", opt->tb_s);
+	printf("for a clean history idle ");
+	if (isnan(opt->window_s))
+		printf("for the history window, which `kjoule boost window` measures, before each run");
+	else
+		printf("for %.4g s before each run", opt->window_s);
+	printf("; for a saturated one load the chip until it has slowed down, %.4g s at most\n", opt->tb_s);
+}
+
+int boost_plan(const struct boost_options *opt)
+{
+	double *slower = calloc(opt->runs ? opt->runs : 1, sizeof(*slower));
+	struct output *out;
+
+	if (!slower)
+		return cmd_failed("no memory");
+	pitfall_runs(opt->r, opt->tb_s, opt->run_s, slower, opt->runs);
+	if (opt->format == OUTPUT_TABLE)
+		printf("# plan       r = %.6g, a boost lasts %.4g s from a clean history\n\n", opt->r, opt->tb_s);
+	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));
+	if (!out) {
+		free(slower);
+		return cmd_failed("no memory");
+	}
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		row(out, opt, lengths[i] * opt->tb_s);
+	output_close(out, opt->format == OUTPUT_JSON ? head_json(opt, slower) : NULL, "rows");
+	if (opt->format == OUTPUT_TABLE) {
+		print_runs(opt, slower);
+		print_advice(opt);
+	}
+	free(slower);
+	return EXIT_DONE;
+}

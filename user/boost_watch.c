@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See boost_watch.h. Ticks are counted into slices as they come; energies, temperatures and work are points in time,
+ * between which slices are cut when they are asked for.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "boost_watch.h"
+#include "cmd.h"
+#include "grow.h"
+#include "record.h"
+#include "sources.h"
+
+#define DRAIN_BYTES	(1u << 17)
+
+/* Of a temperature, which changes slowly. */
+#define TEMPERATURE_MS	100
+
+/* What was seen at the ticks of a slice. */
+struct ticks {
+	double khz;
+	uint32_t n_khz, busy, mine;
+};
+
+/* A total at a moment, or a value. */
+struct point {
+	uint64_t ns;
+	double v;
+};
+
+struct points {
+	struct point *p;
+	size_t n;
+};
+
+/* What the records of a CPU's ring go on from. */
+struct ring_state {
+	uint64_t tick;
+	uint32_t tgid;
+};
+
+/* A counter of energy that is part of the package's power. */
+struct counter {
+	uint32_t source, domain, scope;
+	double uj;
+};
+
+/* What a counter said. */
+struct energy {
+	uint64_t ns;
+	struct counter said;
+};
+
+struct boost_watch {
+	struct kjoule_ctl *ctl;
+	struct kjoule_device *dev;
+	struct record_sources *sources;
+	struct kjoule_session_info session;
+	struct kjoule_cpus cpus;
+	uint64_t slice_ns, lost;
+	uint8_t *buf;
+	struct ring_state *lanes;			/* by ring */
+	struct ticks *ticks;			/* by slice */
+	size_t n_ticks, room_ticks;
+	struct counter *counters;
+	size_t n_counters;
+	struct energy *energies;		/* that have come since the last look, ring by ring */
+	size_t n_energies;
+	struct points energy, temperature, work;
+	double power_w;				/* of a source of power: the last reading */
+	const char *power, *frequency, *warmth;
+	uint32_t power_class;
+	struct boost_slice *slices;
+	size_t room_slices;
+	bool made;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static int add_point(struct points *p, uint64_t ns, double v)
+{
+	struct point *one = kjoule_grow(&p->p, &p->n, sizeof(*one));
+
+	if (!one)
+		return -ENOMEM;
+	/* those of several CPUs come in turn */
+	if (p->n > 1 && ns < one[-1].ns)
+		ns = one[-1].ns;
+	*one = (struct point){ ns, v };
+	return 0;
+}
+
+/* The slice of a tick, made if it has to be. */
+static struct ticks *slice_of(struct boost_watch *w, uint64_t tick)
+{
+	size_t i = tick / BOOST_WATCH_TICKS;
+
+	if (i >= w->room_ticks) {
+		size_t room = w->room_ticks ? w->room_ticks : 1024;
+		struct ticks *more;
+
+		while (room <= i)
+			room *= 2;
+		more = realloc(w->ticks, room * sizeof(*more));
+		if (!more)
+			return NULL;
+		memset(more + w->room_ticks, 0, (room - w->room_ticks) * sizeof(*more));
+		w->ticks = more;
+		w->room_ticks = room;
+	}
+	if (i >= w->n_ticks)
+		w->n_ticks = i + 1;
+	return &w->ticks[i];
+}
+
+static uint64_t widen(struct ring_state *l, uint32_t tick)
+{
+	l->tick += (int32_t)(tick - (uint32_t)l->tick);
+	return l->tick;
+}
+
+static int take_sample(struct boost_watch *w, struct ring_state *l, const struct kjoule_sample *s)
+{
+	struct ticks *t = slice_of(w, widen(l, s->tick));
+
+	if (!t)
+		return -ENOMEM;
+	if (s->rec.flags & KJOULE_SAMPLE_IDLE)
+		return 0;
+	t->busy++;
+	t->mine += l->tgid == (uint32_t)getpid();
+	if (s->freq_khz) {
+		t->khz += s->freq_khz;
+		t->n_khz++;
+	}
+	return 0;
+}
+
+static struct counter *counter_of(struct boost_watch *w, uint32_t source, uint32_t domain, uint32_t scope)
+{
+	struct counter *c;
+
+	for (size_t i = 0; i < w->n_counters; i++)
+		if (w->counters[i].source == source && w->counters[i].domain == domain && w->counters[i].scope == scope)
+			return &w->counters[i];
+	c = kjoule_grow(&w->counters, &w->n_counters, sizeof(*c));
+	if (c)
+		*c = (struct counter){ source, domain, scope, 0 };
+	return c;
+}
+
+static const struct kjoule_domain_info *domain_of(const struct boost_watch *w, uint32_t source, uint32_t index)
+{
+	const struct kjoule_source_info *src = source < w->session.n_sources ? &w->session.sources[source] : NULL;
+
+	for (uint32_t d = 0; src && d < src->n_domains; d++)
+		if (src->domains[d].index == index)
+			return &src->domains[d];
+	return NULL;
+}
+
+/* Is it a part of what the package's power is taken from? Packages, or whatever there is instead. */
+static bool counts(const struct boost_watch *w, uint32_t source, uint32_t index, uint32_t quantity)
+{
+	const struct kjoule_domain_info *d = domain_of(w, source, index);
+
+	return d && w->session.sources[source].name == w->power && d->quantity == quantity && d->class == w->power_class &&
+	       d->parent < 0;
+}
+
+static int add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint32_t domain, uint32_t scope, double uj)
+{
+	struct energy *e = kjoule_grow(&w->energies, &w->n_energies, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	*e = (struct energy){ ns, { source, domain, scope, uj } };
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct energy *x = a, *y = b;
+
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* CPUs take turns in reading a counter: in the order of time they are its course. */
+static int add_up_energies(struct boost_watch *w)
+{
+	int ret = 0;
+
+	qsort(w->energies, w->n_energies, sizeof(*w->energies), by_time);
+	for (size_t i = 0; i < w->n_energies && !ret; i++) {
+		const struct counter *said = &w->energies[i].said;
+		struct counter *c = counter_of(w, said->source, said->domain, said->scope);
+		double sum = 0;
+
+		if (!c)
+			return -ENOMEM;
+		/* one that came after the last look is late */
+		c->uj = fmax(c->uj, said->uj);
+		for (size_t k = 0; k < w->n_counters; k++)
+			sum += w->counters[k].uj;
+		ret = add_point(&w->energy, w->energies[i].ns, sum * 1e-6);
+	}
+	w->n_energies = 0;
+	return ret;
+}
+
+static int take_energy(struct boost_watch *w, struct ring_state *l, const struct kjoule_energy *e)
+{
+	uint64_t ns = w->session.t0_ns + widen(l, e->tick) * w->session.interval_ns + e->late_ns;
+	unsigned int at = 0;
+	int ret = 0;
+
+	for (unsigned int d = 0; d < KJOULE_MAX_DOMAINS && !ret; d++) {
+		if (!(e->domains & 1u << d))
+			continue;
+		if (counts(w, e->rec.flags, d, KJOULE_QUANTITY_ENERGY))
+			ret = add_energy(w, ns, e->rec.flags, d, e->scope, e->energy_uj[at]);
+		at++;
+	}
+	return ret;
+}
+
+static int take_value(struct boost_watch *w, const struct kjoule_value *v)
+{
+	const struct kjoule_domain_info *d = domain_of(w, v->rec.flags, v->domain);
+	double since;
+
+	if (d && d->quantity == KJOULE_QUANTITY_TEMPERATURE)
+		return add_point(&w->temperature, v->time_ns, v->value * 1e-3);
+	if (counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_ENERGY))
+		return add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, v->value);
+	if (!counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_POWER))
+		return 0;
+	/* what is between two readings has the mean of both */
+	if (!w->energy.n) {
+		w->power_w = v->value * 1e-6;
+		return add_point(&w->energy, v->time_ns, 0);
+	}
+	since = (v->time_ns - w->energy.p[w->energy.n - 1].ns) * 1e-9;
+	since *= (w->power_w + v->value * 1e-6) / 2;
+	w->power_w = v->value * 1e-6;
+	return add_point(&w->energy, v->time_ns, w->energy.p[w->energy.n - 1].v + since);
+}
+
+static int take(struct boost_watch *w, struct ring_state *l, const struct kjoule_record *rec)
+{
+	switch (rec->type) {
+	case KJOULE_RECORD_SAMPLE:
+		return take_sample(w, l, (const struct kjoule_sample *)rec);
+	case KJOULE_RECORD_TASK:
+		l->tgid = ((const struct kjoule_task *)rec)->tgid;
+		return 0;
+	case KJOULE_RECORD_ENERGY:
+		return take_energy(w, l, (const struct kjoule_energy *)rec);
+	case KJOULE_RECORD_VALUE:
+		return take_value(w, (const struct kjoule_value *)rec);
+	case KJOULE_RECORD_LOST:
+		w->lost += ((const struct kjoule_lost *)rec)->records;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err)
+{
+	bool again = true;
+	int ret = 0;
+
+	while (again && !ret) {
+		again = false;
+		for (unsigned int i = 0; i < kjoule_device_rings(w->dev) && !ret; i++) {
+			size_t used, off = 0;
+			const struct kjoule_record *rec;
+			int more = kjoule_ring_drain(kjoule_device_ring(w->dev, i), w->buf, DRAIN_BYTES, &used);
+
+			again |= more > 0;
+			while (!ret && kjoule_record_next(w->buf, used, &off, &rec) > 0)
+				ret = take(w, &w->lanes[i], rec);
+		}
+	}
+	ret = ret ? ret : add_up_energies(w);
+	return ret ? kjoule_fail(err, -ret, "no memory for what was measured") : 0;
+}
+
+double boost_watch_now(const struct boost_watch *w)
+{
+	return (double)(int64_t)(now_ns() - w->session.t0_ns) * 1e-9;
+}
+
+int boost_watch_work(struct boost_watch *w, uint64_t passes)
+{
+	return add_point(&w->work, now_ns(), passes);
+}
+
+/* The last point at @ns or before it; 0 if there is none. */
+static size_t point_before(const struct points *p, uint64_t ns)
+{
+	size_t low = 0, high = p->n;
+
+	while (low + 1 < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->p[middle].ns <= ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What a total was at @ns, between the points around it; NAN outside of them. @at: where to go on from */
+static double total_at(const struct points *p, size_t *at, uint64_t ns)
+{
+	const struct point *a, *b;
+
+	while (*at + 1 < p->n && p->p[*at + 1].ns <= ns)
+		++*at;
+	if (*at + 1 >= p->n || p->p[*at].ns > ns)
+		return NAN;
+	a = &p->p[*at];
+	b = a + 1;
+	return a->v + (b->v - a->v) * (ns - a->ns) / (b->ns - a->ns);
+}
+
+/* Slices from the one numbered @first on. */
+static void fill_totals(const struct boost_watch *w, const struct points *p, size_t offset, size_t first, size_t n)
+{
+	uint64_t ns = w->session.t0_ns + first * w->slice_ns;
+	size_t at = point_before(p, ns);
+	double before = total_at(p, &at, ns);
+
+	for (size_t i = 0; i < n; i++) {
+		double after = total_at(p, &at, ns + (i + 1) * w->slice_ns);
+
+		*(double *)((char *)&w->slices[i] + offset) = (after - before) / (w->slice_ns * 1e-9);
+		before = after;
+	}
+}
+
+static void fill_temperatures(const struct boost_watch *w, size_t first, size_t n)
+{
+	uint64_t ns = w->session.t0_ns + first * w->slice_ns + w->slice_ns / 2;
+	size_t at = point_before(&w->temperature, ns);
+
+	for (size_t i = 0; i < n; i++)
+		w->slices[i].celsius = total_at(&w->temperature, &at, ns + i * w->slice_ns);
+}
+
+int boost_watch_slices(struct boost_watch *w, double from_s, const struct boost_slice **slices, size_t *n)
+{
+	double now = boost_watch_now(w), slice_s = w->slice_ns * 1e-9;
+	/* the tick at its end may still be on its way */
+	size_t all = now > 0 ? now / slice_s : 0, first = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0;
+
+	all = all > 1 ? all - 1 : 0;
+	first = first < all ? first : all;
+	*n = all - first;
+	if (*n > w->room_slices) {
+		struct boost_slice *more = realloc(w->slices, 2 * *n * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		w->slices = more;
+		w->room_slices = 2 * *n;
+	}
+	for (size_t i = 0; i < *n; i++) {
+		const struct ticks none = { 0 }, *t = first + i < w->n_ticks ? &w->ticks[first + i] : &none;
+
+		w->slices[i] = (struct boost_slice){
+			.t_s = (first + i) * slice_s,
+			.len_s = slice_s,
+			.w = NAN,
+			.khz = t->n_khz ? t->khz / t->n_khz : NAN,
+			.busy = (double)t->busy / BOOST_WATCH_TICKS,
+			.mine = (double)t->mine / BOOST_WATCH_TICKS,
+		};
+	}
+	fill_totals(w, &w->energy, offsetof(struct boost_slice, w), first, *n);
+	fill_totals(w, &w->work, offsetof(struct boost_slice, work), first, *n);
+	fill_temperatures(w, first, *n);
+	*slices = w->slices;
+	return 0;
+}
+
+uint64_t boost_watch_lost(const struct boost_watch *w)
+{
+	return w->lost;
+}
+
+const struct kjoule_cpus *boost_watch_cpus(const struct boost_watch *w)
+{
+	return &w->cpus;
+}
+
+const char *boost_watch_power_source(const struct boost_watch *w)
+{
+	return w->power;
+}
+
+const char *boost_watch_frequency_source(const struct boost_watch *w)
+{
+	return w->frequency;
+}
+
+const char *boost_watch_temperature_source(const struct boost_watch *w)
+{
+	return w->warmth;
+}
+
+/* Sensors that are known to be in the processor, the best first: where one is, how it is called there. */
+static const struct {
+	const char *name, *label;
+} thermometers[] = {
+	{ "hwmon:coretemp/", "Package id 0" },
+	{ "hwmon:k10temp/", "Tdie" },
+	{ "hwmon:k10temp/", "Tctl" },
+	{ "hwmon:zenpower/", "Tdie" },
+	{ "hwmon:vchip/", "package" },
+	{ "thermal:x86_pkg_temp", NULL },
+	{ "thermal:cpu-thermal", NULL },
+	{ "thermal:cpu_thermal", NULL },
+};
+
+/* Return: 0 with "" where there is none; -ENOMEM */
+static int find_thermometer(char *name, size_t len)
+{
+	struct kjoule_found *found;
+	size_t n;
+	int ret = kjoule_sources_scan(KJOULE_SYSFS, &found, &n);
+
+	name[0] = '\0';
+	for (size_t i = 0; !ret && !name[0] && i < sizeof(thermometers) / sizeof(thermometers[0]); i++) {
+		for (size_t k = 0; k < n && !name[0]; k++) {
+			const struct kjoule_source_info *info = &found[k].info;
+
+			if (info->available && !strncmp(info->name, thermometers[i].name, strlen(thermometers[i].name)) &&
+			    info->domains[0].quantity == KJOULE_QUANTITY_TEMPERATURE &&
+			    (!thermometers[i].label || !strcmp(info->domains[0].name, thermometers[i].label)))
+				snprintf(name, len, "%s@%dms", info->name, TEMPERATURE_MS);
+		}
+	}
+	if (!ret)
+		kjoule_sources_free(found, n);
+	return ret;
+}
+
+/* The default is not named where there is nothing beside it. */
+static int name_default(struct boost_watch *w, const struct kjoule_session_params *like, char *names, size_t len)
+{
+	struct kjoule_source_info *kernel;
+	struct record_sources *s = NULL;
+	struct kjoule_error err;
+	size_t n, at = 0;
+	int code = record_sources_open(NULL, w->ctl, like, &s);
+
+	names[0] = '\0';
+	for (size_t i = 0; !code && i < s->n; i++)
+		at += snprintf(names + at, at < len ? len - at : 0, "%s%s", i ? "," : "", s->info[i].name);
+	if (!code && !s->n) {
+		if (kjoule_sources(w->ctl, &kernel, &n, &err))
+			code = cmd_failed("%s", err.text);
+		for (size_t i = 0; !code && i < n; i++)
+			if (kernel[i].kind == KJOULE_KIND_ENERGY && kernel[i].available && kernel[i].is_default)
+				at = snprintf(names, len, "%s", kernel[i].name);
+		if (!code)
+			free(kernel);
+	}
+	record_sources_free(s);
+	return code || at < len ? code : cmd_failed("names of energy sources are too long; name one (--source)");
+}
+
+static int choose_sources(struct boost_watch *w, const struct boost_watch_options *opt,
+			  const struct kjoule_session_params *like)
+{
+	char energy[512], warmth[KJOULE_NAME_LEN + 16], both[sizeof(energy) + sizeof(warmth)];
+	int code = 0;
+
+	if (opt->temperature)
+		snprintf(warmth, sizeof(warmth), "%s", opt->temperature);
+	else if (find_thermometer(warmth, sizeof(warmth)))
+		return cmd_failed("no memory");
+	if (opt->source)
+		snprintf(energy, sizeof(energy), "%s", opt->source);
+	else
+		code = name_default(w, like, energy, sizeof(energy));
+	if (code)
+		return code;
+	snprintf(both, sizeof(both), "%s%s%s", energy, energy[0] && warmth[0] ? "," : "", warmth);
+	return record_sources_open(both, w->ctl, like, &w->sources);
+}
+
+/* Which of the session's sources tell what. */
+static void name_sources(struct boost_watch *w)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t i = 0; i < w->session.n_sources; i++) {
+		const struct kjoule_source_info *src = &w->session.sources[i];
+
+		if (src->kind == KJOULE_KIND_FREQUENCY)
+			w->frequency = src->name;
+		for (uint32_t d = 0; d < src->n_domains; d++) {
+			const struct kjoule_domain_info *of = &src->domains[d];
+			bool power = of->quantity == KJOULE_QUANTITY_ENERGY || of->quantity == KJOULE_QUANTITY_POWER;
+			uint32_t rank = of->class == KJOULE_DOMAIN_PACKAGE ? 0 : 1;
+
+			if (of->quantity == KJOULE_QUANTITY_TEMPERATURE)
+				w->warmth = src->name;
+			if (src->kind == KJOULE_KIND_FREQUENCY || !power || of->parent >= 0 || rank >= best)
+				continue;
+			best = rank;
+			w->power = src->name;
+			w->power_class = of->class;
+		}
+	}
+}
+
+static int begin(struct boost_watch *w, const struct kjoule_session_params *params, struct kjoule_error *err)
+{
+	struct kjoule_session_info started;
+	int ret = kjoule_session_new(w->ctl, params, &w->session, err);
+
+	if (ret)
+		return ret;
+	w->made = true;
+	record_sources_describe(w->sources, &w->session);
+	name_sources(w);
+	ret = kjoule_device_attach(w->dev, w->session.id, err);
+	if (!ret)
+		ret = kjoule_session_start(w->ctl, w->session.id, &started, err);
+	if (ret)
+		return ret;
+	w->session.t0_ns = started.t0_ns;
+	kjoule_session_info_clear(&started);
+	w->lanes = calloc(kjoule_device_rings(w->dev), sizeof(*w->lanes));
+	w->buf = malloc(DRAIN_BYTES);
+	return w->lanes && w->buf ? 0 : kjoule_fail(err, ENOMEM, "no memory");
+}
+
+static int open_all(const struct boost_watch_options *opt, struct boost_watch *w)
+{
+	struct kjoule_session_params params = { .target = KJOULE_TARGET_SYSTEM };
+	struct kjoule_error err;
+	int code;
+
+	if (kjoule_device_open(&w->dev, &err) || kjoule_ctl_open(&w->ctl, &err))
+		return cmd_failed("%s", err.text);
+	if (kjoule_cpus_online(&w->cpus))
+		return cmd_failed("asking for the CPUs that are online failed");
+	w->slice_ns = opt->slice_ns;
+	params.interval_ns = opt->slice_ns / BOOST_WATCH_TICKS;
+	params.cpus = &w->cpus;
+	params.ring_bytes = kjoule_device_info(w->dev)->min_ring_bytes;
+	code = choose_sources(w, opt, &params);
+	if (code)
+		return code;
+	params.ring_bytes = 0;
+	params.energy_source = w->sources->energy_source;
+	params.frequency_source = w->sources->frequency_source;
+	params.specs = w->sources->spec;
+	params.n_specs = w->sources->n;
+	return begin(w, &params, &err) ? cmd_failed("%s", err.text) : 0;
+}
+
+int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch **out)
+{
+	struct boost_watch *w = calloc(1, sizeof(*w));
+	int code;
+
+	*out = NULL;
+	if (!w)
+		return cmd_failed("no memory");
+	code = open_all(opt, w);
+	if (code)
+		boost_watch_close(w);
+	else
+		*out = w;
+	return code;
+}
+
+void boost_watch_close(struct boost_watch *w)
+{
+	if (!w)
+		return;
+	if (w->made)
+		kjoule_session_del(w->ctl, w->session.id, NULL);
+	kjoule_session_info_clear(&w->session);
+	record_sources_free(w->sources);
+	kjoule_device_close(w->dev);
+	kjoule_ctl_close(w->ctl);
+	free(w->buf);
+	free(w->lanes);
+	free(w->ticks);
+	free(w->counters);
+	free(w->energies);
+	free(w->energy.p);
+	free(w->temperature.p);
+	free(w->work.p);
+	free(w->slices);
+	free(w);
+}

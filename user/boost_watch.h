@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The whole machine while something is done with it: power, frequencies, temperature and who ran, from a session of the
+ * module, as it goes on. Used by the parts of `kjoule boost`.
+ */
+#ifndef KJOULE_BOOST_WATCH_H
+#define KJOULE_BOOST_WATCH_H
+
+#include "boost.h"
+#include "kjoule.h"
+
+struct boost_watch;
+
+/**
+ * struct boost_watch_options - how
+ * @slice_ns:	length of a slice; it has BOOST_WATCH_TICKS ticks
+ * @source:	of energy, as `record --source` has it; NULL: the default
+ * @temperature: a source of it, by name; NULL: the processor's, if one is known
+ */
+struct boost_watch_options {
+	uint64_t slice_ns;
+	const char *source, *temperature;
+};
+
+#define BOOST_WATCH_TICKS	5
+
+/**
+ * boost_watch_open() - begin to watch all CPUs that are online
+ * Return: 0; EXIT_FAILED or EXIT_USAGE after saying why
+ */
+int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch **w);
+/** boost_watch_drain() - take what has come; at least once a second. Return: 0 or -errno with the reason in @err */
+int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err);
+/** boost_watch_now() - seconds since it began, of the same clock as the slices' */
+double boost_watch_now(const struct boost_watch *w);
+/**
+ * boost_watch_work() - tell what the load has done by now, see boost_slice.work
+ * Return: 0 or -ENOMEM
+ */
+int boost_watch_work(struct boost_watch *w, uint64_t passes);
+/**
+ * boost_watch_slices() - slices that are over, those that begin at @from_s or later
+ * @slices:	out: until the next call
+ * Return: 0 or -ENOMEM
+ */
+int boost_watch_slices(struct boost_watch *w, double from_s, const struct boost_slice **slices, size_t *n);
+/** boost_watch_lost() - records that were lost so far: what is missing then */
+uint64_t boost_watch_lost(const struct boost_watch *w);
+/** boost_watch_cpus() - that are watched */
+const struct kjoule_cpus *boost_watch_cpus(const struct boost_watch *w);
+/* Names of what tells power, frequency and temperature; NULL: nothing does. */
+const char *boost_watch_power_source(const struct boost_watch *w);
+const char *boost_watch_frequency_source(const struct boost_watch *w);
+const char *boost_watch_temperature_source(const struct boost_watch *w);
+void boost_watch_close(struct boost_watch *w);
+
+#endif /* KJOULE_BOOST_WATCH_H */
