@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,9 @@
 
 /* Between two looks at what has come while a command runs. */
 #define LOOK_MS		100
+
+/* What a command has to end in when we are to, before it is killed. */
+#define ORDER_MS	2000
 
 /* A window that nobody has measured: what the paper found, or what five time constants forget. */
 #define WINDOW_S	120.0
@@ -71,11 +75,21 @@ static int divert(bool show)
 	return saved;
 }
 
+/* A key on the terminal reaches the command as well, kill(1) only us. It may put in order what it has to. */
+static void let_end(struct record_child *child, int sig, bool tell)
+{
+	if (tell)
+		kill(child->pid, sig);
+	for (unsigned int i = 0; i < ORDER_MS / LOOK_MS && !record_child_reap(child, false); i++)
+		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000l }, NULL);
+}
+
 /* Until it ends or a signal comes, which ends it as well. @end_s: out: by the watch's clock */
 static int await(struct boost_bench *b, struct record_child *child, double *end_s, struct kjoule_error *err)
 {
 	const struct timespec look = { 0, LOOK_MS * 1000000l };
 	sigset_t wake = b->lab.ends;
+	siginfo_t info;
 	int ret = 0, sig;
 
 	sigaddset(&wake, SIGCHLD);
@@ -83,9 +97,10 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 		*end_s = boost_watch_now(b->lab.watch);
 		if (record_child_reap(child, false))
 			break;
-		sig = sigtimedwait(&wake, NULL, &look);
+		sig = sigtimedwait(&wake, &info, &look);
 		if (sig > 0 && sig != SIGCHLD) {
 			b->lab.signal = sig;
+			let_end(child, sig, info.si_code <= 0);
 			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
 		} else if (sig != SIGCHLD) {
 			ret = boost_watch_drain(b->lab.watch, err);
@@ -155,7 +170,7 @@ static int prepare(struct boost_bench *b, struct kjoule_error *err)
 		return 0;
 	if (b->opt->run.history == BOOST_CLEAN)
 		return boost_lab_spend(&b->lab, 0, window, "idle, for a clean history", NULL, NULL, NULL, NULL, err);
-	return boost_lab_until_slow(&b->lab, &b->speeds, "loaded, for a saturated history", &unused[0], &unused[1], &unused[2], err);
+	return boost_lab_until_slow(&b->lab, &b->speeds, 1, "loaded, for a saturated history", &unused[0], &unused[1], &unused[2], err);
 }
 
 /* Who else had the CPUs: what was busy, less the command's time and ours. */
@@ -299,7 +314,7 @@ static int learn(struct boost_bench *b, struct kjoule_error *err)
 	return 0;
 }
 
-static int hold(uint32_t khz, struct kjoule_frequency **f, struct frequency_guard *guard, struct kjoule_error *err)
+static int hold(uint32_t khz, struct kjoule_frequency **f, struct guardian *guard, struct kjoule_error *err)
 {
 	int ret;
 
@@ -313,7 +328,7 @@ static int hold(uint32_t khz, struct kjoule_frequency **f, struct frequency_guar
 	return ret ? ret : kjoule_frequency_hold(*f, khz, err);
 }
 
-static int give_back(struct kjoule_frequency *f, struct frequency_guard *guard)
+static int give_back(struct kjoule_frequency *f, struct guardian *guard)
 {
 	struct kjoule_error err = { "" };
 	int code = 0;
@@ -323,7 +338,7 @@ static int give_back(struct kjoule_frequency *f, struct frequency_guard *guard)
 			code = cmd_failed("%s", err.text);
 		else if (err.text[0])
 			cmd_warn("%s", err.text);
-		frequency_guard_end(guard);
+		guardian_end(guard);
 	}
 	kjoule_frequency_close(f);
 	return code;
@@ -332,12 +347,15 @@ static int give_back(struct kjoule_frequency *f, struct frequency_guard *guard)
 /* Return: the exit code */
 static int conclude(struct boost_bench *b)
 {
+	struct kjoule_error err;
 	int code = EXIT_DONE;
 
 	if (boost_bench_average(b) || boost_bench_print(b))
 		return cmd_failed("no memory");
 	if (b->n)
 		code = boost_bench_export(b);
+	if (b->opt->plot && b->n && boost_bench_draw(b, b->opt->plot, &err))
+		code = cmd_failed("%s", err.text);
 	if (b->opt->output && boost_lab_save(&b->lab, b->opt->output))
 		code = EXIT_FAILED;
 	if (b->failed) {
@@ -365,7 +383,7 @@ static int find_commands(const struct boost_options *opt)
 int boost_run(const struct boost_options *opt)
 {
 	struct boost_bench b = { .opt = opt };
-	struct frequency_guard guard = { .fd = -1 };
+	struct guardian guard = { .fd = -1 };
 	struct kjoule_frequency *f = NULL;
 	struct kjoule_error err;
 	int code = find_commands(opt), ret;

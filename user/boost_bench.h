@@ -58,6 +58,8 @@ const char *boost_bench_class(const struct boost_bench *b, const struct boost_ru
 int boost_bench_average(struct boost_bench *b);
 /** boost_bench_print() - Return: 0 or -ENOMEM */
 int boost_bench_print(const struct boost_bench *b);
+/** boost_bench_draw() - how much slower each run was, as a picture. Return: 0 or -errno with the reason in @err */
+int boost_bench_draw(const struct boost_bench *b, const char *path, struct kjoule_error *err);
 /** boost_bench_export() - what was asked for. Return: 0, or the exit code after saying why */
 int boost_bench_export(const struct boost_bench *b);
 

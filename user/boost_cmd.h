@@ -2,7 +2,7 @@
 /*
  * The parts of `kjoule boost`: the command line (cmd_boost.c, boost_options.c), a load and what the machine does meanwhile
  * (boost_lab.c), limits that powercap knows (boost_limits.c), and its verbs: trace (boost_trace.c), window (boost_window.c),
- * plan (boost_plan.c).
+ * cause (boost_cause.c, with boost_fan.c), run (boost_bench.c, see boost_bench.h), plan (boost_plan.c).
  */
 #ifndef KJOULE_BOOST_CMD_H
 #define KJOULE_BOOST_CMD_H
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include "boost.h"
 #include "boost_watch.h"
+#include "guardian.h"
 #include "load.h"
 #include "output.h"
 
@@ -49,6 +50,7 @@ struct boost_run_options {
  * @bound:	part that a figure may be wrong by
  * @run_s:	length of a run
  * @runs:	of them
+ * @fan,@fan_slow: a fan's value in sysfs and what is written to it to slow it down, for cause; NULL: there is none
  */
 struct boost_options {
 	enum output_format format;
@@ -62,6 +64,8 @@ struct boost_options {
 	const char *output, *plot;
 	double r, tb_s, window_s, bound, run_s;
 	unsigned int runs;
+	const char *fan;
+	unsigned int fan_slow;
 	struct boost_run_options run;
 };
 
@@ -131,17 +135,42 @@ struct boost_speeds {
 struct boost_speeds boost_speeds_of(const struct boost_course *c);
 /**
  * boost_lab_until_slow() - load the machine until it has been at its sustained speed for a while; four boosts at most
- * @boost_s:	out: for how long it was faster
+ * @part:	of the time that the load works
+ * @boost_s:	out: for how long it was faster; NAN: it never got slow
  * Return: as boost_lab_spend()
  */
-int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, const char *what, double *from_s, double *to_s,
-			 double *boost_s, struct kjoule_error *err);
+int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part, const char *what, double *from_s,
+			 double *to_s, double *boost_s, struct kjoule_error *err);
 
 /** boost_lab_save() - all slices as CSV. Return: 0, or the exit code after saying why */
 int boost_lab_save(struct boost_lab *lab, const char *path);
 
+/*
+ * A fan that is slowed down for a while
+ */
+
+/**
+ * struct boost_fan - one
+ * @path:	its value in sysfs, such as hwmon's pwm1; "": there is none
+ * @before:	that value
+ */
+struct boost_fan {
+	struct guardian guard;
+	char path[256], before[32];
+};
+
+/** boost_fan_open() - read its value, and have it given back whatever comes. Return: 0 or -errno with the reason in @err */
+int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err);
+/** boost_fan_set() - Return: the same */
+int boost_fan_set(const struct boost_fan *fan, unsigned int value, struct kjoule_error *err);
+/** boost_fan_reset() - as it was. Return: the same */
+int boost_fan_reset(const struct boost_fan *fan, struct kjoule_error *err);
+/** boost_fan_close() - after that; also of one that was not opened, with guard.fd -1 */
+void boost_fan_close(struct boost_fan *fan);
+
 int boost_trace(const struct boost_options *opt);
 int boost_window(const struct boost_options *opt);
+int boost_cause(const struct boost_options *opt);
 int boost_plan(const struct boost_options *opt);
 int boost_run(const struct boost_options *opt);
 

@@ -213,32 +213,40 @@ struct boost_speeds boost_speeds_of(const struct boost_course *c)
 	};
 }
 
+/* What a chip's end of a boost is told by. */
+struct slowing {
+	struct boost_speeds v;
+	bool slow;			/* it has come */
+};
+
 static bool is_slow(struct boost_lab *lab, double from_s, void *arg)
 {
-	const struct boost_speeds *v = arg;
+	struct slowing *e = arg;
+	const struct boost_speeds *v = &e->v;
 	const struct boost_slice *s;
 	double now = boost_watch_now(lab->watch), since = now - SLOW_S;
 	size_t n;
 
 	if (since < from_s || boost_watch_slices(lab->watch, since, &s, &n))
 		return false;
-	return boost_time(s, n, since, now, v->boosted, v->sustained, v->by_work) < SLOW_PART * SLOW_S;
+	e->slow = boost_time(s, n, since, now, v->boosted, v->sustained, v->by_work) < SLOW_PART * SLOW_S;
+	return e->slow;
 }
 
-int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, const char *what, double *from_s, double *to_s,
-			 double *boost_s, struct kjoule_error *err)
+int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part, const char *what, double *from_s,
+			 double *to_s, double *boost_s, struct kjoule_error *err)
 {
-	struct boost_speeds v = *speeds;
+	struct slowing e = { .v = *speeds };
 	const struct boost_slice *s;
 	size_t n;
-	int ret = boost_lab_spend(lab, 1, GIVE_UP * v.tb_s + SLOW_S, what, is_slow, &v, from_s, to_s, err);
+	int ret = boost_lab_spend(lab, part, GIVE_UP * e.v.tb_s + SLOW_S, what, is_slow, &e, from_s, to_s, err);
 
 	if (ret)
 		return ret;
 	/* a slice in which the load began counts in part */
 	if (boost_watch_slices(lab->watch, *from_s - lab->opt->watch.slice_ns * 1e-9, &s, &n))
 		return kjoule_fail(err, ENOMEM, "no memory");
-	*boost_s = boost_time(s, n, *from_s, *to_s, v.boosted, v.sustained, v.by_work);
+	*boost_s = e.slow ? boost_time(s, n, *from_s, *to_s, e.v.boosted, e.v.sustained, e.v.by_work) : NAN;
 	return 0;
 }
 

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include "boost_cmd.h"
 #include "cmd.h"
+#include "picture.h"
 #include "pitfall.h"
+#include "plot.h"
 
 static const struct output_column columns[] = {
 	{ "run_s", "RUN s", false },
@@ -20,6 +22,10 @@ static const struct output_column columns[] = {
 
 /* Of the boost's length. */
 static const double lengths[] = { 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 40 };
+
+/* Of a picture. */
+#define DRAWN_TIMES	12
+#define DRAWN_POINTS	600
 
 #define N_LENGTHS	(sizeof(lengths) / sizeof(lengths[0]))
 
@@ -82,6 +88,42 @@ static void print_advice(const struct boost_options *opt)
 	printf("; for a saturated one load the chip until it has slowed down, %.4g s at most\n", opt->tb_s);
 }
 
+/* The paper's figure 4 on the left, for one r its figure 5 on the right, to DRAWN_TIMES boosts. */
+static void script(const struct boost_options *opt, const struct picture *p)
+{
+	static const char *const titles[] = { "slower than a run that boosts to its end, %", "faster than in the long run, %" };
+	FILE *f = p->script;
+
+	plot_begin(f, p->path, 1200, 480);
+	fprintf(f, "set datafile separator ','\nset xlabel 'length of the run, s'\nset yrange [0:*]\nset grid\n"
+		   "set arrow 1 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\nset multiplot layout 1,2\n", opt->tb_s, opt->tb_s);
+	for (unsigned int i = 0; i < 2; i++) {
+		fprintf(f, "set ylabel '%s'\nplot ", titles[i]);
+		plot_string(f, p->data_path);
+		fprintf(f, " every ::1 using 1:%u with lines notitle\n", i + 2);
+	}
+	fputs("unset multiplot\nset output\n", f);
+}
+
+static int draw(const struct boost_options *opt)
+{
+	struct kjoule_error err;
+	struct picture p;
+
+	if (!picture_open(&p, opt->plot, &err)) {
+		fprintf(p.data, "run_s,slowdown,steady_error\n");
+		for (unsigned int i = 1; i <= DRAWN_POINTS; i++) {
+			double t = opt->tb_s * DRAWN_TIMES * i / DRAWN_POINTS;
+
+			fprintf(p.data, "%.9g,%.9g,%.9g\n", t, 100 * pitfall_slowdown(opt->r, opt->tb_s, t),
+				100 * pitfall_steady(opt->r, opt->tb_s, t));
+		}
+		if (!picture_script(&p, &err))
+			script(opt, &p);
+	}
+	return picture_close(&p, &err) ? cmd_failed("%s", err.text) : 0;
+}
+
 int boost_plan(const struct boost_options *opt)
 {
 	double *slower = calloc(opt->runs ? opt->runs : 1, sizeof(*slower));
@@ -105,5 +147,5 @@ int boost_plan(const struct boost_options *opt)
 		print_advice(opt);
 	}
 	free(slower);
-	return EXIT_DONE;
+	return opt->plot && draw(opt) ? EXIT_FAILED : EXIT_DONE;
 }

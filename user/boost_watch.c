@@ -303,6 +303,11 @@ double boost_watch_now(const struct boost_watch *w)
 	return (double)(int64_t)(now_ns() - w->session.t0_ns) * 1e-9;
 }
 
+uint64_t boost_watch_ns(const struct boost_watch *w, double seconds)
+{
+	return w->session.t0_ns + (int64_t)(seconds * 1e9);
+}
+
 int boost_watch_work(struct boost_watch *w, uint64_t passes)
 {
 	return add_point(&w->work, now_ns(), passes);

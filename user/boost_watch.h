@@ -33,6 +33,8 @@ int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch *
 int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err);
 /** boost_watch_now() - seconds since it began, of the same clock as the slices' */
 double boost_watch_now(const struct boost_watch *w);
+/** boost_watch_ns() - CLOCK_MONOTONIC at such a moment */
+uint64_t boost_watch_ns(const struct boost_watch *w, double seconds);
 /**
  * boost_watch_work() - tell what the load has done by now, see boost_slice.work
  * Return: 0 or -ENOMEM

@@ -68,9 +68,12 @@ static int measure_after(struct window *w, double idle_s, double *boost_s, struc
 	if (!ret)
 		ret = boost_lab_spend(&w->lab, 0, idle_s, what, NULL, NULL, NULL, NULL, err);
 	if (!ret)
-		ret = boost_lab_until_slow(&w->lab, &w->speeds, "boosting", &begin_s, &unused_s, boost_s, err);
+		ret = boost_lab_until_slow(&w->lab, &w->speeds, 1, "boosting", &begin_s, &unused_s, boost_s, err);
 	if (ret)
 		return ret;
+	if (isnan(*boost_s))
+		return kjoule_fail(err, ENODATA, "after %.3g s of idleness the boost has not ended while it should have four times over: something has changed",
+				   idle_s);
 	p = kjoule_grow(&w->points, &w->n, sizeof(*p));
 	if (!p)
 		return kjoule_fail(err, ENOMEM, "no memory");

@@ -17,6 +17,7 @@
 static const char help[] =
 "Usage: kjoule boost trace [OPTION]...\n"
 "       kjoule boost window [OPTION]...\n"
+"       kjoule boost cause [OPTION]...\n"
 "       kjoule boost run [OPTION]... [--] COMMAND [ARGUMENT]... [-- OTHER [ARGUMENT]...]\n"
 "       kjoule boost plan --r R --boost TIME [OPTION]...\n"
 "\n"
@@ -40,6 +41,12 @@ static const char help[] =
 "the boost that follows, for ever longer times, until the boost is whole again; takes three quarters of\n"
 "an hour where a boost lasts a minute. Options as for trace.\n"
 "\n"
+"cause: does the temperature decide when a boost ends, what the chip drew before, or the time? Boosts under the\n"
+"load, under a weaker one, and with a fan slowed down. Options as for trace, and\n"
+"      --fan FILE          its value, such as /sys/class/hwmon/hwmon0/pwm1; given back whatever comes\n"
+"      --fan-slow VALUE    what is written there to slow it down (default 85, of 255)\n"
+"      --runs N            boosts under each condition (default 2)\n"
+"\n"
 "run: a benchmark runner that brings the chip into a known state before each run, says of each whether it was\n"
 "boosted, throttled, a mix of both or disturbed by others, and how long it would have taken at one speed. Of\n"
 "two commands it tells the speed-up, as observed and at one frequency.\n"
@@ -52,6 +59,7 @@ static const char help[] =
 "      --pin-frequency FREQ   hold all CPUs there meanwhile\n"
 "      --equal-duration TIME  a run is as many of the command as fit into that\n"
 "      --export-json FILE, --export-csv FILE, --export-markdown FILE   times in the layout of hyperfine\n"
+"      --plot FILE         a picture of how much slower each run was\n"
 "      --show-output       of the commands, on standard error\n"
 "\n"
 "plan: what a boost does to benchmarks, by the paper's equations: errors of runs of different lengths, of\n"
@@ -62,6 +70,7 @@ static const char help[] =
 "      --bound PERCENT     that an error may be (default 1)\n"
 "      --run TIME          length of a run (default 15s)\n"
 "      --runs N            one after the other (default 6)\n"
+"      --plot FILE         a picture of the errors over the length of a run\n"
 "\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
@@ -70,7 +79,7 @@ static const char help[] =
 
 enum { OPT_THREADS = 256, OPT_LOAD, OPT_IDLE, OPT_DURATION, OPT_SLICE, OPT_SOURCE, OPT_TEMPERATURE, OPT_R, OPT_BOOST, OPT_WINDOW,
        OPT_BOUND, OPT_RUN, OPT_RUNS, OPT_HISTORY, OPT_WARMUP, OPT_BOOSTED, OPT_SUSTAINED, OPT_PIN, OPT_EQUAL, OPT_EXPORT_JSON,
-       OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_PLOT,
+       OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_FAN, OPT_FAN_SLOW, OPT_PLOT,
        OPT_JSON, OPT_CSV };
 
 static const struct option options[] = {
@@ -99,6 +108,8 @@ static const struct option options[] = {
 	{ "export-json", required_argument, NULL, OPT_EXPORT_JSON },
 	{ "export-csv", required_argument, NULL, OPT_EXPORT_CSV },
 	{ "export-markdown", required_argument, NULL, OPT_EXPORT_MARKDOWN },
+	{ "fan", required_argument, NULL, OPT_FAN },
+	{ "fan-slow", required_argument, NULL, OPT_FAN_SLOW },
 	{ "show-output", no_argument, NULL, OPT_SHOW },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
@@ -107,7 +118,7 @@ static const struct option options[] = {
 	{ 0 }
 };
 
-enum verb { TRACE, WINDOW, RUN, PLAN, VERBS };
+enum verb { TRACE, WINDOW, CAUSE, RUN, PLAN, VERBS };
 
 static const struct {
 	const char *name;
@@ -115,6 +126,7 @@ static const struct {
 } verbs[VERBS] = {
 	{ "trace", boost_trace },
 	{ "window", boost_window },
+	{ "cause", boost_cause },
 	{ "run", boost_run },
 	{ "plan", boost_plan },
 };
@@ -122,6 +134,9 @@ static const struct {
 #define THREADS_MOST	8192
 #define RUNS		10
 #define RUNS_PLANNED	6
+#define RUNS_CAUSE	2
+#define FAN_SLOW	85
+#define FAN_MOST	65535
 #define SLICE_LEAST_NS	1000000ull
 #define SLICE_MOST_NS	1000000000ull
 #define SECOND_NS	1e9
@@ -182,6 +197,11 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 	case 'o':
 		opt->output = arg;
 		return 0;
+	case OPT_FAN:
+		opt->fan = arg;
+		return 0;
+	case OPT_FAN_SLOW:
+		return cmd_bad_value("boost", args_number(arg, 0, FAN_MOST, &opt->fan_slow), "--fan-slow", arg, "a number");
 	case OPT_PLOT:
 		opt->plot = arg;
 		return cmd_bad_value("boost", plot_kind(arg) ? 0 : -EINVAL, "--plot", arg, "a file that ends in .svg or .png");
@@ -264,13 +284,17 @@ static int parse_run(struct boost_options *opt, int c, const char *arg)
 /* Options that a verb has besides those of the machine and of the output. */
 static bool has_option(enum verb verb, int c)
 {
+	if (c == OPT_RUNS && verb == CAUSE)
+		return true;
+	if (c == OPT_FAN || c == OPT_FAN_SLOW)
+		return verb == CAUSE;
 	if (c == OPT_RUNS || c == OPT_WINDOW || c == OPT_BOOST)
 		return verb == PLAN || verb == RUN;
 	if (c >= OPT_R && c <= OPT_RUNS)
 		return verb == PLAN;
 	if (c >= OPT_HISTORY && c <= OPT_SHOW)
 		return verb == RUN;
-	return verb != PLAN;
+	return verb != PLAN || c == OPT_PLOT;
 }
 
 static int parse_one(struct boost_options *opt, enum verb verb, int c, const char *arg)
@@ -329,12 +353,12 @@ static int take_commands(struct boost_options *opt, int argc, char **argv)
 int cmd_boost(int argc, char **argv)
 {
 	struct boost_options opt = { .watch.slice_ns = 20000000, .idle_s = NAN, .duration_s = NAN, .r = NAN, .tb_s = NAN,
-				     .window_s = NAN, .bound = 0.01, .run_s = 15, .run.equal_s = NAN };
+				     .window_s = NAN, .bound = 0.01, .run_s = 15, .fan_slow = FAN_SLOW, .run.equal_s = NAN };
 	enum verb verb = TRACE;
 	int c, ret = 0;
 
 	if (argc < 2)
-		return cmd_usage("boost", "what is to be done? trace, window, run or plan");
+		return cmd_usage("boost", "what is to be done? trace, window, cause, run or plan");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		fputs(help, stdout);
 		return EXIT_DONE;
@@ -342,12 +366,12 @@ int cmd_boost(int argc, char **argv)
 	while (verb < VERBS && strcmp(argv[1], verbs[verb].name))
 		verb++;
 	if (verb == VERBS)
-		return cmd_usage("boost", "%s: no such thing to do; trace, window, run or plan", argv[1]);
+		return cmd_usage("boost", "%s: no such thing to do; trace, window, cause, run or plan", argv[1]);
 	argc--;
 	argv++;
 	optind = 0;
 	opterr = 0;
-	opt.runs = verb == RUN ? RUNS : RUNS_PLANNED;
+	opt.runs = verb == RUN ? RUNS : verb == CAUSE ? RUNS_CAUSE : RUNS_PLANNED;
 	while ((c = getopt_long(argc, argv, verb == RUN ? "+:C:o:qh" : ":C:o:qh", options, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);

@@ -161,7 +161,7 @@ struct latency {
 	struct kjoule_frequency *frequency;
 	const struct kjoule_policy *policy;
 	void *state;
-	struct frequency_guard guard;
+	struct guardian guard;
 	struct load *load;
 	struct latency_ahead *ahead;
 	char way[64];

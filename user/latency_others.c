@@ -60,7 +60,7 @@ int latency_hold_end(struct latency *l, struct kjoule_error *err)
 	ret = kjoule_frequency_restore(l->frequency, err);
 	if (!ret && err->text[0])
 		cmd_warn("%s", err->text);
-	frequency_guard_end(&l->guard);
+	guardian_end(&l->guard);
 	return ret;
 }
 

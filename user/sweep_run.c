@@ -351,7 +351,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 {
 	struct kjoule_error err = { 0 }, second = { 0 };
 	struct sigaction actions[N_DEADLY];
-	struct frequency_guard guardian;
+	struct guardian guardian;
 	sigset_t ends, old;
 	stack_t stack;
 	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
@@ -365,7 +365,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 	c.cals = calloc(p->n_settings, sizeof(*c.cals));
 	if (!c.cals) {
 		if (f)
-			frequency_guard_end(&guardian);
+			guardian_end(&guardian);
 		return cmd_failed("no memory");
 	}
 	/* a signal between two runs is the next one's, which has not begun then */
@@ -383,7 +383,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 		else if (second.text[0])
 			cmd_warn("%s", second.text);
 		unguard(actions, &stack);
-		frequency_guard_end(&guardian);
+		guardian_end(&guardian);
 	}
 	if (ret)
 		code = cmd_failed("%s", err.text);

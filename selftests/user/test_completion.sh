@@ -37,7 +37,7 @@ options_of() { "$tool" "$1" --help | sed -nE 's/^ {2,6}(-.*)$/\1/p' | sed 's/   
 every_option() {
 	local option offers
 	offers=" $(offered kjoule "$1" --) "
-	[[ $1 != boost ]] || offers=" $(for what in trace window run plan; do offered kjoule boost "$what" --; done) "
+	[[ $1 != boost ]] || offers=" $(for what in trace window cause run plan; do offered kjoule boost "$what" --; done) "
 	offers=${offers//$'\n'/ }
 	for option in $(options_of "$1"); do
 		[[ $offers == *" $option "* ]] || { echo "$option is not offered: $offers"; return 1; }
@@ -48,7 +48,7 @@ ktap_plan 27
 for verb in annotate boost diff latency list record report script sweep; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
-check_equal "boost: what there is to do" "trace window run plan --help" "$(offered kjoule boost '')"
+check_equal "boost: what there is to do" "trace window cause run plan --help" "$(offered kjoule boost '')"
 check_equal "boost run --history: what there is" "clean saturated as-is" "$(offered kjoule boost run --history '')"
 check_equal "--source: sources of energy, frequency and the like, and meters" \
 	"hwmon:nvme/temp1 perf:power perf:power/energy-cores/ perf:power/energy-pkg/ powercap powercap:intel-rapl:0 vchip \

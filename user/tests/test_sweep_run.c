@@ -128,7 +128,7 @@ static pid_t find_guardian(void)
 		if (!f)
 			continue;
 		if (fgets(text, sizeof(text), f) && sscanf(text, "%*d (%39[^)]) %*c %d", comm, &ppid) == 2 && ppid == getpid() &&
-		    !strcmp(comm, FREQUENCY_GUARDIAN)) {
+		    !strcmp(comm, GUARDIAN)) {
 			assert_int_equal(found, 0);
 			found = atoi(e->d_name);
 		}

@@ -110,6 +110,7 @@ static const struct scalar scalars[] = {
 	SCALAR("turbo_return_mc", turbo_return_mc, 1),
 	SCALAR("turbo_time_us", turbo_time_ns, 1000),
 	SCALAR("turbo_rest_us", turbo_rest_ns, 1000),
+	SCALAR("turbo_moment_us", turbo_moment_ns, 1000),
 	SCALAR("meter_us", meter_ns, 1000),
 	SCALAR("meter_lsb_uw", meter_lsb_uw, 1),
 	SCALAR("quantum_cycles", quantum_cycles, 1),

@@ -74,11 +74,11 @@ static void watch_temperature(double temp_mc)
 		why &= ~TURBO_TEMPERATURE;
 }
 
-/* The boost's time comes back after a rest, all of it. Work of a moment, as interrupts are, ends no rest. */
-static void spend_time(uint64_t ns, unsigned int active, uint32_t running)
+/* The boost's time comes back after a rest, all of it. Work of a moment, as interrupts are, ends no rest, nor does a moment's rest end work. */
+static void spend_time(uint64_t ns, unsigned int active)
 {
-	worked_ns = running ? worked_ns + ns : 0;
-	rested_ns = worked_ns > chip->turbo_hold_ns ? 0 : rested_ns + ns;
+	worked_ns = active ? worked_ns + ns : 0;
+	rested_ns = worked_ns > chip->turbo_moment_ns ? 0 : rested_ns + ns;
 	if (rested_ns >= chip->turbo_rest_ns)
 		boosted_ns = 0;
 	else if (active && !(why & TURBO_TIME) && !rested_ns)
@@ -111,7 +111,7 @@ void turbo_advance(uint64_t now, uint64_t ns, double uw, uint32_t running, doubl
 	if (chip->turbo_ends & TURBO_TEMPERATURE)
 		watch_temperature(temp_mc);
 	if (chip->turbo_ends & TURBO_TIME)
-		spend_time(ns, active, running);
+		spend_time(ns, active);
 	most = decide(active);
 	if (most == before && why == was && active == at_work)
 		return;

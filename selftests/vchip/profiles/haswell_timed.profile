@@ -5,3 +5,4 @@ name = haswell_timed
 turbo_ends = time
 turbo_time_us = 5500000
 turbo_rest_us = 12000000
+turbo_moment_us = 50000

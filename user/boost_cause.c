@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * kjoule boost cause: does the temperature decide when a boost ends, what the chip drew before, or the time? Boosts under the same
+ * load, a weaker one, and with the fan slowed down; what was the same at the end of all of them is the cause, see
+ * boost_why.h. See boost_cmd.h.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "boost_cmd.h"
+#include "boost_why.h"
+#include "cmd.h"
+#include "grow.h"
+
+/* The weaker load draws what is in the middle between the boost and what is sustained; without any power, this part of the time. */
+#define WEAKER		0.5
+#define WEAKER_PART	0.9
+
+/* A temperature is that of so long before and behind the boost's end. */
+#define AROUND_S	0.1
+
+enum condition { AS_IT_IS, WEAK, HOT, CONDITIONS };
+
+static const char *const condition_names[CONDITIONS] = { "as it is", "weaker", "hotter" };
+
+struct cause {
+	const struct boost_options *opt;
+	struct boost_lab lab;
+	struct boost_fan fan;
+	struct boost_level idle;
+	struct boost_course course;
+	struct boost_speeds speeds;
+	double weak_part, tau_s;
+	bool tau_told;			/* by powercap */
+	struct boost_end *ends;
+	double *until_s;		/* when each ended, by the watch's clock */
+	size_t n, n_until, never;
+	enum boost_cause cause;
+	struct boost_why why[BOOST_QUANTITIES];
+};
+
+static int boost_once(struct cause *c, enum condition condition, struct kjoule_error *err)
+{
+	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, *until_s;
+	struct boost_level idle;
+	struct boost_end *end;
+	int ret = 0;
+
+	if (condition == HOT)
+		ret = boost_fan_set(&c->fan, c->opt->fan_slow, err);
+	if (!ret)
+		ret = boost_lab_clean(&c->lab, &idle, err);
+	if (!ret)
+		ret = boost_lab_until_slow(&c->lab, &c->speeds, part, condition_names[condition], &from_s, &to_s, &boost_s, err);
+	if (condition == HOT && boost_fan_reset(&c->fan, ret ? NULL : err) && !ret)
+		ret = -EIO;
+	if (ret)
+		return ret;
+	if (isnan(boost_s)) {
+		c->never++;
+		return 0;
+	}
+	end = kjoule_grow(&c->ends, &c->n, sizeof(*end));
+	until_s = kjoule_grow(&c->until_s, &c->n_until, sizeof(*until_s));
+	if (!end || !until_s)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	*until_s = from_s + boost_s;
+	*end = (struct boost_end){ condition, { NAN, NAN, boost_s } };
+	return 0;
+}
+
+/* What was measured meanwhile, when all is over. */
+static int fill_in(struct cause *c, struct kjoule_error *err)
+{
+	const struct boost_slice *s;
+	double idle_w = c->idle.w.v;
+	size_t n;
+
+	if (boost_watch_slices(c->lab.watch, 0, &s, &n))
+		return kjoule_fail(err, ENOMEM, "no memory");
+	if (!c->tau_told)
+		c->tau_s = isnan(idle_w) ? NAN : boost_tau(s, n, idle_w, c->until_s, c->n, c->speeds.tb_s);
+	for (size_t i = 0; i < c->n; i++) {
+		struct boost_level around = boost_level(s, n, c->until_s[i] - AROUND_S, c->until_s[i] + AROUND_S);
+
+		c->ends[i].at[BOOST_TEMPERATURE] = around.celsius.v;
+		if (!isnan(c->tau_s) && !isnan(idle_w))
+			c->ends[i].at[BOOST_POWER] = boost_weighted(s, n, c->tau_s, idle_w, c->until_s[i]);
+	}
+	return 0;
+}
+
+static int measure(struct cause *c, struct kjoule_error *err)
+{
+	double from_s, to_s, weak_w, idle[BOOST_QUANTITIES];
+	int ret = boost_lab_clean(&c->lab, &c->idle, err);
+
+	if (!ret)
+		ret = boost_lab_course(&c->lab, &c->course, &from_s, &to_s, err);
+	if (ret || c->course.verdict != BOOST_ENDS)
+		return ret;
+	c->speeds = boost_speeds_of(&c->course);
+	weak_w = c->course.sustained.w.v + WEAKER * (c->course.boost.w.v - c->course.sustained.w.v);
+	c->weak_part = (weak_w - c->idle.w.v) / (c->course.boost.w.v - c->idle.w.v);
+	if (!(c->weak_part > 0 && c->weak_part < 1))
+		c->weak_part = WEAKER_PART;
+	for (unsigned int i = 0; i < c->opt->runs && !ret; i++)
+		for (unsigned int k = 0; k < CONDITIONS && !ret; k++)
+			if (k != HOT || c->opt->fan)
+				ret = boost_once(c, k, err);
+	if (!ret)
+		ret = fill_in(c, err);
+	if (ret)
+		return ret;
+	idle[BOOST_POWER] = c->idle.w.v;
+	idle[BOOST_TEMPERATURE] = c->idle.celsius.v;
+	idle[BOOST_TIME] = 0;
+	c->cause = boost_cause_of(c->ends, c->n, idle, c->why);
+	return 0;
+}
+
+static const struct output_column columns[] = {
+	{ "condition", "CONDITION", true },
+	{ "boost_s", "BOOST s", false },
+	{ "weighted_w", "WEIGHTED W", false },
+	{ "celsius", "TEMP \xc2\xb0""C", false },
+};
+
+static void put(struct output *out, double v, int digits, const char *why)
+{
+	if (isnan(v))
+		output_none(out, why);
+	else
+		output_real(out, v, digits);
+}
+
+static void row(struct output *out, const struct boost_end *e)
+{
+	output_str(out, condition_names[e->condition]);
+	put(out, e->at[BOOST_TIME], 3, NULL);
+	put(out, e->at[BOOST_POWER], 3, "no source of power");
+	put(out, e->at[BOOST_TEMPERATURE], 1, "no source of temperature");
+	output_row(out);
+}
+
+static struct json_object *why_json(const struct boost_why *w)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "limit", output_json_real(w->limit));
+	json_object_object_add(o, "near", output_json_real(w->near));
+	json_object_object_add(o, "explained", json_object_new_uint64(w->explained));
+	json_object_object_add(o, "known", json_object_new_uint64(w->known));
+	json_object_object_add(o, "f", output_json_real(w->f));
+	json_object_object_add(o, "p", output_json_real(w->p));
+	return o;
+}
+
+static struct json_object *head_json(const struct cause *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "verdict", json_object_new_string(boost_verdict_name(c->course.verdict)));
+	json_object_object_add(o, "cause", c->n ? json_object_new_string(boost_cause_name(c->cause)) : NULL);
+	json_object_object_add(o, "boosts", json_object_new_uint64(c->n));
+	json_object_object_add(o, "never_ended", json_object_new_uint64(c->never));
+	json_object_object_add(o, "boost_s", output_json_real(c->course.tb_s.v));
+	json_object_object_add(o, "tau_s", output_json_real(c->tau_s));
+	json_object_object_add(o, "tau_of_powercap", json_object_new_boolean(c->tau_told));
+	json_object_object_add(o, "idle_w", output_json_real(c->idle.w.v));
+	json_object_object_add(o, "idle_celsius", output_json_real(c->idle.celsius.v));
+	for (unsigned int q = 0; q < BOOST_QUANTITIES && c->n; q++)
+		json_object_object_add(o, boost_quantity_name(q), why_json(&c->why[q]));
+	return o;
+}
+
+static void say_why(const struct cause *c)
+{
+	static const char *const what[BOOST_QUANTITIES] = { "mean power", "temperature", "time" };
+	static const char *const units[BOOST_QUANTITIES] = { "W", "\xc2\xb0""C", "s" };
+
+	putchar('\n');
+	for (unsigned int q = 0; q < BOOST_QUANTITIES; q++) {
+		const struct boost_why *w = &c->why[q];
+
+		if (!w->known) {
+			printf("%-12s is not known\n", what[q]);
+			continue;
+		}
+		printf("%-12s was %.4g %s within %.2g at the end of %zu of %zu boosts", what[q], w->limit, units[q], w->near, w->explained, c->n);
+		if (!isnan(w->p))
+			printf("; that it does not depend on the condition: p = %.2g", w->p);
+		putchar('\n');
+	}
+}
+
+static void say(const struct cause *c)
+{
+	static const char *const what[BOOST_CAUSES] = {
+		[BOOST_BY_POWER] = "what the chip drew before ends the boost",
+		[BOOST_BY_TEMPERATURE] = "the temperature ends the boost",
+		[BOOST_BY_TIME] = "the boost has its time, whatever the chip draws and however hot it is",
+		[BOOST_BY_BOTH] = "what the chip drew before ends the boost, or the temperature, whichever comes first",
+		[BOOST_BY_ONE_OF] = "the conditions were too alike: more than one thing explains all boosts",
+		[BOOST_BY_OTHER] = "nothing that was looked at explains all boosts",
+	};
+
+	say_why(c);
+	printf("\n%s", what[c->cause]);
+	if (c->cause == BOOST_BY_ONE_OF && !c->opt->fan)
+		printf("; give it a fan to slow down (--fan)");
+	putchar('\n');
+	if (c->never)
+		printf("%zu boosts did not end: the weaker load never uses them up\n", c->never);
+}
+
+static int print(const struct cause *c)
+{
+	bool people = c->opt->format == OUTPUT_TABLE, ends = c->course.verdict == BOOST_ENDS;
+	struct output *out;
+
+	if (people && ends)
+		printf("# cause      %u thread%s of %s; weaker: %.0f %% of the time%s%s\n# weighted   over %.4g s, %s\n\n", load_threads(c->lab.load),
+		       load_threads(c->lab.load) == 1 ? "" : "s", load_name(c->opt->load), 100 * c->weak_part,
+		       c->opt->fan ? "; hotter: " : "", c->opt->fan ? c->opt->fan : "", c->tau_s,
+		       c->tau_told ? "as powercap says" : "with which it differs least");
+	out = output_open(stdout, c->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
+	if (!out)
+		return cmd_failed("no memory");
+	for (size_t i = 0; i < c->n; i++)
+		row(out, &c->ends[i]);
+	output_close(out, c->opt->format == OUTPUT_JSON ? head_json(c) : NULL, "rows");
+	if (!ends)
+		return cmd_failed("there is no boost that ends under this load: `kjoule boost trace` tells what there is");
+	if (people && c->n)
+		say(c);
+	return c->n && c->cause != BOOST_BY_ONE_OF && c->cause != BOOST_BY_OTHER ? EXIT_DONE : EXIT_FAILED;
+}
+
+int boost_cause(const struct boost_options *opt)
+{
+	struct cause c = { .opt = opt, .fan.guard.fd = -1, .tau_s = NAN };
+	struct kjoule_error err;
+	int code;
+
+	/* while there is little that the guardian would have a copy of */
+	if (opt->fan && boost_fan_open(opt->fan, &c.fan, &err)) {
+		boost_fan_close(&c.fan);
+		return cmd_failed("%s", err.text);
+	}
+	code = boost_lab_open(opt, &c.lab);
+	if (!code) {
+		c.tau_s = c.lab.limits.tau_s;
+		c.tau_told = !isnan(c.tau_s);
+		code = measure(&c, &err) ? cmd_failed("%s", err.text) : print(&c);
+		if (opt->output && boost_lab_save(&c.lab, opt->output))
+			code = EXIT_FAILED;
+	}
+	if (c.lab.signal)
+		code = 128 + c.lab.signal;
+	boost_lab_close(&c.lab);
+	boost_fan_close(&c.fan);
+	free(c.ends);
+	free(c.until_s);
+	return code;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What `kjoule boost` works with: loads, limits of powercap, a fan that is given back whatever comes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "boost_cmd.h"
+#include "load.h"
+#include "sysfs.h"
+
+static void sleep_ms(long ms)
+{
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+}
+
+static double cpu_s(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return use.ru_utime.tv_sec + use.ru_utime.tv_usec * 1e-6 + use.ru_stime.tv_sec + use.ru_stime.tv_usec * 1e-6;
+}
+
+/* A file of the made-up sysfs. */
+static const char *put(const char *name, const char *text)
+{
+	static char path[512];
+
+	sysfs_put(text, "%s", name);
+	snprintf(path, sizeof(path), "%s/%s", sysfs_root, name);
+	return path;
+}
+
+static bool has(const char *path, const char *text)
+{
+	char found[64] = "";
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	if (!fgets(found, sizeof(found), f))
+		found[0] = '\0';
+	fclose(f);
+	return !strcmp(found, text);
+}
+
+static void loads_work_when_they_are_told(void **state)
+{
+	struct kjoule_cpus online;
+	struct kjoule_error err;
+	enum load_kind parsed;
+	struct load *l;
+
+	(void)state;
+	assert_int_equal(kjoule_cpus_online(&online), 0);
+	for (unsigned int kind = 0; kind < LOAD_KINDS; kind++) {
+		uint64_t before, after;
+
+		assert_int_equal(load_parse(load_name(kind), &parsed), 0);
+		assert_int_equal(parsed, kind);
+		assert_int_equal(load_new(kind, &online, 1, &l, &err), 0);
+		assert_int_equal(load_threads(l), 1);
+		sleep_ms(5);
+		assert_int_equal(load_passes(l), 0);
+		load_go(l, 1);
+		for (unsigned int i = 0; i < 1000 && load_passes(l) < 10; i++)
+			sleep_ms(5);
+		assert_true(load_passes(l) >= 10);
+		load_go(l, 0);
+		/* the pass under way is finished */
+		sleep_ms(100);
+		before = load_passes(l);
+		sleep_ms(50);
+		after = load_passes(l);
+		assert_int_equal(before, after);
+		load_free(l);
+	}
+	assert_int_equal(load_parse("nonsense", &parsed), -EINVAL);
+	load_free(NULL);
+}
+
+static void a_load_of_half_the_time_rests_for_the_other_half(void **state)
+{
+	struct kjoule_cpus online;
+	struct kjoule_error err;
+	double whole, half;
+	struct load *l;
+
+	(void)state;
+	assert_int_equal(kjoule_cpus_online(&online), 0);
+	assert_int_equal(load_new(LOAD_MULTIPLY, &online, 1, &l, &err), 0);
+	load_go(l, 1);
+	whole = cpu_s();
+	sleep_ms(400);
+	whole = cpu_s() - whole;
+	load_go(l, 0.5);
+	half = cpu_s();
+	sleep_ms(400);
+	half = cpu_s() - half;
+	load_free(l);
+	/* a machine with other work gives it less of both */
+	assert_true(half > 0.2 * whole && half < 0.8 * whole);
+}
+
+static void limits_are_those_of_powercap(void **state)
+{
+	struct boost_limits l = boost_limits_read(sysfs_root);
+
+	(void)state;
+	assert_true(isnan(l.pl1_w) && isnan(l.pl2_w) && isnan(l.tau_s));
+	put("class/powercap/intel-rapl:0/constraint_0_name", "long_term\n");
+	put("class/powercap/intel-rapl:0/constraint_0_power_limit_uw", "15000000\n");
+	put("class/powercap/intel-rapl:0/constraint_0_time_window_us", "28300000\n");
+	put("class/powercap/intel-rapl:0/constraint_1_name", "short_term\n");
+	put("class/powercap/intel-rapl:0/constraint_1_power_limit_uw", "nonsense\n");
+	l = boost_limits_read(sysfs_root);
+	assert_true(l.pl1_w == 15 && fabs(l.tau_s - 28.3) < 1e-9 && isnan(l.pl2_w));
+	put("class/powercap/intel-rapl:0/constraint_1_power_limit_uw", "25000000\n");
+	l = boost_limits_read(sysfs_root);
+	assert_true(l.pl2_w == 25);
+}
+
+static void a_fan_is_slowed_down_and_given_back(void **state)
+{
+	const char *path = put("pwm1", "200");
+	struct kjoule_error err;
+	struct boost_fan fan;
+
+	(void)state;
+	assert_int_equal(boost_fan_open(path, &fan, &err), 0);
+	assert_int_equal(boost_fan_set(&fan, 85, &err), 0);
+	assert_true(has(path, "85"));
+	assert_int_equal(boost_fan_reset(&fan, &err), 0);
+	assert_true(has(path, "200"));
+	boost_fan_close(&fan);
+	path = put("pwm2", "\n");
+	assert_int_equal(boost_fan_open(path, &fan, &err), -EINVAL);
+	boost_fan_close(&fan);
+	assert_int_equal(boost_fan_open("/nowhere/pwm1", &fan, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "/nowhere/pwm1"));
+	boost_fan_close(&fan);
+}
+
+static void a_fan_is_given_back_for_a_process_that_was_killed(void **state)
+{
+	const char *path = put("pwm3", "200");
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	if (!pid) {
+		struct kjoule_error err;
+		struct boost_fan fan;
+
+		if (!boost_fan_open(path, &fan, &err) && !boost_fan_set(&fan, 100, &err))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	for (unsigned int i = 0; i < 1000 && !has(path, "200"); i++)
+		sleep_ms(5);
+	assert_true(has(path, "200"));
+}
+
+static int make_sysfs(void **state)
+{
+	(void)state;
+	sysfs_new();
+	return 0;
+}
+
+static int remove_sysfs(void **state)
+{
+	(void)state;
+	return sysfs_remove();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loads_work_when_they_are_told),
+		cmocka_unit_test(a_load_of_half_the_time_rests_for_the_other_half),
+		cmocka_unit_test(limits_are_those_of_powercap),
+		cmocka_unit_test(a_fan_is_slowed_down_and_given_back),
+		cmocka_unit_test(a_fan_is_given_back_for_a_process_that_was_killed),
+	};
+
+	return cmocka_run_group_tests(tests, make_sysfs, remove_sysfs);
+}
