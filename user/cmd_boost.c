@@ -144,7 +144,7 @@ static const struct {
 /* A time that is above 0, in seconds. */
 static int parse_time(const char *option, const char *arg, double *seconds)
 {
-	uint64_t ns;
+	uint64_t ns = 0;
 	int ret = args_duration(arg, 0, &ns);
 
 	*seconds = ns / SECOND_NS;
