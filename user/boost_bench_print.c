@@ -159,28 +159,20 @@ static const struct output_column columns[] = {
 	{ NULL, "", true },
 };
 
-static void put(struct output *out, double v, int digits, const char *why)
-{
-	if (isnan(v))
-		output_none(out, why);
-	else
-		output_real(out, v, digits);
-}
-
 static void row(struct output *out, const struct boost_bench *b, const struct boost_bench_run *r)
 {
 	const struct boost_run *j = &r->judged;
 
 	output_u64(out, r->command + 1);
-	put(out, j->seconds / r->times, 3, NULL);
+	output_known(out, j->seconds / r->times, 3, NULL);
 	output_str(out, boost_bench_class(b, j));
-	put(out, 100 * j->boosted_s / j->seconds, 1, "no frequency is known, or it was too short");
-	put(out, j->as_boosted_s.v / r->times, 3, "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known");
-	put(out, j->as_sustained_s.v / r->times, 3, "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known");
-	put(out, j->khz, 0, "no source of frequency");
-	put(out, j->w, 3, "no source of power");
-	put(out, r->energy_j / r->times, 3, "no source of power");
-	put(out, 100 * j->others, 1, NULL);
+	output_known(out, 100 * j->boosted_s / j->seconds, 1, "no frequency is known, or it was too short");
+	output_known(out, j->as_boosted_s.v / r->times, 3, "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known");
+	output_known(out, j->as_sustained_s.v / r->times, 3, "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known");
+	output_known(out, j->khz, 0, "no source of frequency");
+	output_known(out, j->w, 3, "no source of power");
+	output_known(out, r->energy_j / r->times, 3, "no source of power");
+	output_known(out, 100 * j->others, 1, NULL);
 	output_real(out, r->user_s / r->times, 3);
 	output_real(out, r->system_s / r->times, 3);
 	output_u64(out, r->times);

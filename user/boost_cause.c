@@ -128,20 +128,12 @@ static const struct output_column columns[] = {
 	{ "celsius", "TEMP \xc2\xb0""C", false },
 };
 
-static void put(struct output *out, double v, int digits, const char *why)
-{
-	if (isnan(v))
-		output_none(out, why);
-	else
-		output_real(out, v, digits);
-}
-
 static void row(struct output *out, const struct boost_end *e)
 {
 	output_str(out, condition_names[e->condition]);
-	put(out, e->at[BOOST_TIME], 3, NULL);
-	put(out, e->at[BOOST_POWER], 3, "no source of power");
-	put(out, e->at[BOOST_TEMPERATURE], 1, "no source of temperature");
+	output_known(out, e->at[BOOST_TIME], 3, NULL);
+	output_known(out, e->at[BOOST_POWER], 3, "no source of power");
+	output_known(out, e->at[BOOST_TEMPERATURE], 1, "no source of temperature");
 	output_row(out);
 }
 

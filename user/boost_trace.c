@@ -70,10 +70,7 @@ static void row(struct output *out, const char *phase, const struct boost_level 
 	columns_value(out, &l->w, 1, 3, "no source of power", "no source of power");
 	columns_value(out, loaded ? &l->khz : &unknown, 1, 0, "idle, or no source of frequency", "idle, or no source of frequency");
 	columns_value(out, loaded ? &l->work : &unknown, 1, 1, NULL, NULL);
-	if (isnan(l->celsius.v))
-		output_none(out, "no source of temperature");
-	else
-		output_real(out, l->celsius.v, 1);
+	output_known(out, l->celsius.v, 1, "no source of temperature");
 	output_row(out);
 }
 

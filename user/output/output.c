@@ -204,6 +204,14 @@ void output_real(struct output *out, double value, int digits)
 	cell(out, human, machine, is_json(out) ? output_json_real(value) : NULL);
 }
 
+void output_known(struct output *out, double value, int digits, const char *why)
+{
+	if (isnan(value))
+		output_none(out, why);
+	else
+		output_real(out, value, digits);
+}
+
 void output_json(struct output *out, const char *text, struct json_object *value)
 {
 	cell(out, text, text, value);

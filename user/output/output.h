@@ -55,6 +55,8 @@ void output_real(struct output *out, double value, int digits);
  *		   JSON, no member in JSON lines; never 0
  */
 void output_none(struct output *out, const char *why);
+/** output_known() - output_real(), or output_none() of a value that is NAN */
+void output_known(struct output *out, double value, int digits, const char *why);
 /** output_json() - a value that is no plain one: @value (taken over) in JSON, @text elsewhere */
 void output_json(struct output *out, const char *text, struct json_object *value);
 /** output_emphasis() - how the row that is being written stands out: by colour, on a terminal only */
