@@ -27,12 +27,8 @@
 /* What a command has to end in when we are to, before it is killed. */
 #define ORDER_MS	2000
 
-/* A window that nobody has measured: what the paper found, or what five time constants forget. */
-#define WINDOW_S	120.0
-#define WINDOW_TAUS	5.0
-
 /* Behind the runs: the last tick's records are to come. */
-#define BEHIND_S	0.1
+#define BEHIND_MS	100
 
 static double seconds_of(const struct timeval *t)
 {
@@ -163,8 +159,7 @@ static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct rec
 /* The past of the chip. */
 static int prepare(struct boost_bench *b, struct kjoule_error *err)
 {
-	double tau = b->lab.limits.tau_s, unused[3];
-	double window = !isnan(b->opt->window_s) ? b->opt->window_s : isnan(tau) ? WINDOW_S : WINDOW_TAUS * tau;
+	double window = boost_lab_forget_s(&b->lab, b->opt->window_s), unused[3];
 
 	if (b->steady || b->opt->run.history == BOOST_AS_IS)
 		return 0;
@@ -251,8 +246,11 @@ static int warm_up(struct boost_bench *b, struct kjoule_error *err)
 /* What was seen of each, when all is over: judging takes time, in which the chip would rest. */
 static int judge_all(struct boost_bench *b, struct kjoule_error *err)
 {
-	int ret = boost_lab_spend(&b->lab, 0, BEHIND_S, "running", NULL, NULL, NULL, NULL, err);
+	int ret;
 
+	/* whatever signals come: what was measured is to be told */
+	nanosleep(&(struct timespec){ 0, BEHIND_MS * 1000000l }, NULL);
+	ret = boost_watch_drain(b->lab.watch, err);
 	for (size_t i = 0; i < b->n && !ret; i++)
 		if (judge(b, &b->runs[i]))
 			ret = kjoule_fail(err, ENOMEM, "no memory");
@@ -344,16 +342,15 @@ static int give_back(struct kjoule_frequency *f, struct guardian *guard)
 	return code;
 }
 
-/* Return: the exit code */
-static int conclude(struct boost_bench *b)
+/* @code: an exit code that there is already. Return: the exit code */
+static int conclude(struct boost_bench *b, int code)
 {
 	struct kjoule_error err;
-	int code = EXIT_DONE;
 
 	if (boost_bench_average(b) || boost_bench_print(b))
 		return cmd_failed("no memory");
-	if (b->n)
-		code = boost_bench_export(b);
+	if (b->n && boost_bench_export(b))
+		code = EXIT_FAILED;
 	if (b->opt->plot && b->n && boost_bench_draw(b, b->opt->plot, &err))
 		code = cmd_failed("%s", err.text);
 	if (b->opt->output && boost_lab_save(&b->lab, b->opt->output))
@@ -407,7 +404,7 @@ int boost_run(const struct boost_options *opt)
 		if (b.n && judge_all(&b, &err))
 			code = cmd_failed("%s", err.text);
 		else if (b.n || !ret)
-			code = conclude(&b) | code;
+			code = conclude(&b, code);
 	}
 	if (b.lab.signal)
 		code = 128 + b.lab.signal;

@@ -114,6 +114,8 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg, double *from_s, double *to_s,
 		    struct kjoule_error *err);
 
+/** boost_lab_forget_s() - how long to idle until what the chip remembers is nothing; @asked_s: if it is not NAN */
+double boost_lab_forget_s(const struct boost_lab *lab, double asked_s);
 /**
  * boost_lab_clean() - idle until what the chip remembers is nothing: --idle, or five time constants of powercap's limit
  * @idle:	out: what the second half of it was like

@@ -98,7 +98,7 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 		    struct kjoule_error *err)
 {
 	double begin, left = seconds, look = part > 0 ? LOOK_S : LOOK_RESTING_S;
-	int ret = boost_watch_drain(lab->watch, err);
+	int ret = boost_watch_drain(lab->watch, err), sig;
 
 	load_go(lab->load, part);
 	begin = boost_watch_now(lab->watch);
@@ -106,9 +106,12 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 		if (boost_watch_work(lab->watch, load_passes(lab->load)))
 			ret = kjoule_fail(err, ENOMEM, "no memory for what was measured");
 		show(lab, what, left);
-		lab->signal = ret ? 0 : sleep_for(lab, fmin(look, left));
-		if (lab->signal)
-			ret = kjoule_fail(err, EINTR, "stopped by signal %d", lab->signal);
+		sig = ret ? 0 : sleep_for(lab, fmin(look, left));
+		if (sig) {
+			/* one that came before stays what ended it */
+			lab->signal = sig;
+			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
+		}
 		if (!ret)
 			ret = boost_watch_drain(lab->watch, err);
 		left = begin + seconds - boost_watch_now(lab->watch);
@@ -127,10 +130,16 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 	return ret;
 }
 
+double boost_lab_forget_s(const struct boost_lab *lab, double asked_s)
+{
+	double tau = lab->limits.tau_s;
+
+	return !isnan(asked_s) ? asked_s : isnan(tau) ? CLEAN_S : CLEAN_TAUS * tau;
+}
+
 int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjoule_error *err)
 {
-	double tau = lab->limits.tau_s, from_s, to_s;
-	double seconds = !isnan(lab->opt->idle_s) ? lab->opt->idle_s : isnan(tau) ? CLEAN_S : CLEAN_TAUS * tau;
+	double seconds = boost_lab_forget_s(lab, lab->opt->idle_s), from_s, to_s;
 	const struct boost_slice *s;
 	size_t n;
 	int ret = boost_lab_spend(lab, 0, seconds, "idle, for a clean history", NULL, NULL, &from_s, &to_s, err);

@@ -51,6 +51,11 @@ def inside_run():
             "equal": run("--history", "as-is", "--runs", "1", "--equal-duration", "1s", WORK, str(PASSES // 8), str(CPUS)),
             "fails": run("--history", "as-is", "sh", "-c", "exit 7"),
             "missing": run("no-such-command")}
+    p = start(KJOULE, "boost", "run", "--history", "as-is", "--boosted", "90MHz", "--sustained", "80MHz", "--json", WORK, str(PASSES // 2), str(CPUS))
+    time.sleep(4)
+    p.send_signal(signal.SIGINT)
+    r = finish(p)
+    seen["run int"] = (r.code, r.out, r.err)
     with open("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", encoding="utf-8") as f:
         before = f.read()
     seen["pinned"] = tell("run", "--pin-frequency", "60MHz", "--runs", "1", "--json", *work)
@@ -172,6 +177,9 @@ def judge_run(seen):
     ktap.check(seen["fails"][0] == 7 and classes["fails"] and rows["fails"][0]["exit_code"] == 7 and "exit code 7" in seen["fails"][2],
                "a command that fails is told, and its exit code comes through", seen["fails"])
     ktap.check(seen["missing"][0] == 127 and "no-such-command" in seen["missing"][2], "so is one that there is not", seen["missing"])
+    code, out, err = seen["run int"]
+    ktap.check(code == 130 and "stopped by signal 2" in err and 1 <= len(json.loads(out or "{}").get("rows", [])) < 10,
+               "Ctrl-C ends the runs, and those that were made are told", seen["run int"])
     with open(os.path.join(FOLDER, "runs.json"), encoding="utf-8") as f:
         results = json.load(f)["results"]
     ktap.check(len(results) == 2 and {"command", "mean", "stddev", "median", "user", "system", "min", "max", "times", "exit_codes"} <= set(results[0]) and
