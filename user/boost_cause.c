@@ -125,7 +125,7 @@ static const struct output_column columns[] = {
 	{ "condition", "CONDITION", true },
 	{ "boost_s", "BOOST s", false },
 	{ "weighted_w", "WEIGHTED W", false },
-	{ "celsius", "TEMP \xc2\xb0""C", false },
+	{ "celsius", "TEMP \u00b0C", false },
 };
 
 static void row(struct output *out, const struct boost_end *e)
@@ -171,7 +171,7 @@ static struct json_object *head_json(const struct cause *c)
 static void say_why(const struct cause *c)
 {
 	static const char *const what[BOOST_QUANTITIES] = { "mean power", "temperature", "time" };
-	static const char *const units[BOOST_QUANTITIES] = { "W", "\xc2\xb0""C", "s" };
+	static const char *const units[BOOST_QUANTITIES] = { "W", "\u00b0C", "s" };
 
 	putchar('\n');
 	for (unsigned int q = 0; q < BOOST_QUANTITIES; q++) {

@@ -57,7 +57,7 @@ static const struct output_column columns[] = {
 	{ "freq_khz", "FREQ kHz", false }, { NULL, "\xc2\xb1", false }, { "freq_lo_khz", NULL, false }, { "freq_hi_khz", NULL, false },
 	{ "passes_per_s", "PASSES/s", false }, { NULL, "\xc2\xb1", false },
 	{ "passes_lo_per_s", NULL, false }, { "passes_hi_per_s", NULL, false },
-	{ "celsius", "TEMP \xc2\xb0""C", false },
+	{ "celsius", "TEMP \u00b0C", false },
 };
 
 static void row(struct output *out, const char *phase, const struct boost_level *l, double zero_s, bool loaded)
@@ -216,7 +216,7 @@ static void script(const struct trace *t, const struct picture *p)
 	fprintf(f, "set datafile separator ','\nset xlabel 'time, s'\nset grid\nset xrange [%.9g:%.9g]\nset yrange [0:*]\n"
 		   "set multiplot layout 3,1\n", -0.1 * (t->to_s - t->from_s), t->to_s - t->from_s);
 	for (unsigned int i = 0; i < 3; i++) {
-		static const char *const labels[] = { "power, W", "frequency, MHz", "temperature, Â°""C" };
+		static const char *const labels[] = { "power, W", "frequency, MHz", "temperature, Â\u00b0C" };
 
 		fprintf(f, "set ylabel '%s'\n", labels[i]);
 		if (!isnan(t->course.tb_s.v))
