@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
 import oracle as chip  # noqa: E402
 
 SLOW_PERIOD_MS = 18    # of the slow profile
-IN_A_GUEST = 4         # recordings: one that goes wrong takes no more than these with it
+IN_A_GUEST = 5         # recordings: one that goes wrong takes no more than these with it
 PROGRAM = os.path.join(bench.BUILD, "selftests/alternate")
 
 
@@ -57,17 +57,19 @@ def in_guests(name, profile, runs, seconds, options, arguments, where):
     """Record it with these arguments, and the number of the run, @runs times on one CPU, some in a guest; yield file and oracle of each."""
     folder = os.path.join(bench.BUILD, where)
     os.makedirs(folder, exist_ok=True)
-    oracle_file = os.path.join(folder, "alternate.oracle")
+    jobs = []
     for first in range(1, runs + 1, IN_A_GUEST):
-        last = min(first + IN_A_GUEST - 1, runs)
-        bench.guest(f"""
+        some = range(first, min(first + IN_A_GUEST, runs + 1))
+        oracle_file = os.path.join(folder, f"{name}-{first}.oracle")
+        jobs.append(bench.Job((some, oracle_file), f"""
 cpupower -c all frequency-set -g performance >/dev/null
-for i in $(seq {first} {last}); do
+for i in $(seq {some[0]} {some[-1]}); do
 	kjoule record -q {options} -o /tmp/$i.data -- $T/alternate {seconds} {arguments} $i
 	cp /tmp/$i.data {folder}/{name}-$i.data
 done
-""", "--cpus", "1", "--profile", profile, "--oracle", oracle_file, timeout=120 + (last - first + 1) * (3 * seconds + 40))
-        for i in range(first, last + 1):
+""", ("--profile", profile, "--oracle", oracle_file), 120 + len(some) * (3 * seconds + 40)))
+    for some, oracle_file in bench.guests(jobs, 1):
+        for i in some:
             yield f"{folder}/{name}-{i}.data", oracle_file
         os.unlink(oracle_file)
 
@@ -82,19 +84,17 @@ def read_blocks(blocks, micros, runs, seconds, options, where="bench"):
     return result
 
 
-def constant_power(micros, seconds, where="bench"):
+def constant_power(micros, runs, seconds, where="bench"):
     """
     The paper's constant power model on the meter that starts on command: a block's power is the mean of the readings
-    right after which it was sampled. Return: error of each block's power in percent, and how many readings it has.
+    right after which it was sampled. Yield: error of each block's power in percent, and how many readings it has.
     """
-    folder = os.path.join(bench.BUILD, where)
-    os.makedirs(folder, exist_ok=True)
-    oracle_file, data = os.path.join(folder, "alternate.oracle"), f"{folder}/constant.data"
-    bench.guest(f"""
-cpupower -c all frequency-set -g performance >/dev/null
-kjoule record -q --source vchip,vchip-ina@31ms -i 1ms --jitter 900us -o /tmp/c.data -- $T/alternate {seconds} {micros[0]} {micros[1]}
-cp /tmp/c.data {data}
-""", "--profile", "exynos", "--cpus", "1", "--oracle", oracle_file, timeout=180 + 3 * seconds)
+    for data, oracle_file in in_guests("constant", "exynos", runs, seconds, "--source vchip,vchip-ina@31ms -i 1ms --jitter 900us",
+                                       f"{micros[0]} {micros[1]} 0", where):
+        yield constant_power_of(data, oracle_file)
+
+
+def constant_power_of(data, oracle_file):
     lines = map(json.loads, bench.command("script", "--json", data).splitlines())
     pid = json.loads(bench.report(data, "--json"))["pid"]
     truth, powers, reading = truths(oracle_file, pid), {}, None
@@ -104,7 +104,6 @@ cp /tmp/c.data {data}
         elif line["type"] == "sample" and reading is not None:
             powers.setdefault(line.get("symbol"), []).append(reading)
             reading = None
-    os.unlink(oracle_file)
     return {n: (mix.Recording.off(sum(p) / len(p), truth[n]["energy_j"] / truth[n]["time_s"]), len(p))
             for n, p in powers.items() if n in truth}
 

@@ -2,6 +2,9 @@
 #
 # What the benchmarks share: running a command in a laboratory guest, and printing
 # figures. A figure is measured in this run; nothing here knows a result.
+import collections
+import concurrent.futures
+import itertools
 import json
 import os
 import subprocess
@@ -12,6 +15,12 @@ BUILD = os.path.join(TOP, "build")
 OUT = os.path.join(BUILD, "bench")
 
 
+JOBS = itertools.count()
+
+# What one of several guests does, and what its caller knows it by.
+Job = collections.namedtuple("Job", "key script options timeout")
+
+
 class BenchError(Exception):
     """The figure could not be measured."""
 
@@ -19,7 +28,7 @@ class BenchError(Exception):
 def guest(script, *options, timeout=300):
     """Run a shell script in a guest; return what it printed."""
     os.makedirs(OUT, exist_ok=True)
-    path = os.path.join(OUT, f"job-{os.getpid()}.sh")
+    path = os.path.join(OUT, f"job-{os.getpid()}-{next(JOBS)}.sh")
     with open(path, "w", encoding="utf-8") as f:
         # a copy, so that a build meanwhile does not change what is measured
         f.write(f"set -e\ncd {TOP}\nmkdir /tmp/bench\ncp {BUILD}/user/kjoule /tmp/bench/\n"
@@ -32,6 +41,22 @@ def guest(script, *options, timeout=300):
     if done.returncode:
         raise BenchError(f"the guest's command failed with exit code {done.returncode}: {done.stdout[-2000:]}")
     return done.stdout
+
+
+def guests(jobs, cpus):
+    """Run guests of so many CPUs each, as many side by side as this machine has CPUs for; yield their keys.
+
+    Nothing of them runs between two yields: what is done with one's result disturbs no guest.
+    """
+    beside = max(1, os.cpu_count() // cpus)
+    for first in range(0, len(jobs), beside):
+        some = jobs[first:first + beside]
+        share = ["--share"] if len(some) > 1 else []
+        with concurrent.futures.ThreadPoolExecutor(len(some)) as pool:
+            list(pool.map(lambda job, more=tuple(share): guest(job.script, "--cpus", str(cpus), *more, *job.options,
+                                                               timeout=job.timeout), some))
+        say(f"guest {first + len(some)} of {len(jobs)}")
+        yield from (job.key for job in some)
 
 
 def command(verb, *options):

@@ -23,7 +23,7 @@ MHZ = 50
 FINE = 0.4            # of the counter's update periods that the sequential block lasts: 4 ms, a fifth of the meter's
 NODES = 185           # an option's price takes 12 ms on the chip, 0.6 of the meter's interval
 WAIT_MS = 60          # between two requests
-IN_A_GUEST = 4        # recordings
+IN_A_GUEST = 5        # recordings
 SEQUENTIAL, PARALLEL = ("sequential",), ("parallel_multiply", "parallel_store")
 
 
@@ -31,17 +31,19 @@ def guests(name, command, runs, seconds, cpus, options):
     """Record a command @runs times, some in a guest; yield file and oracle of each."""
     folder = os.path.join(bench.OUT, name)
     os.makedirs(folder, exist_ok=True)
-    oracle_file = os.path.join(folder, "oracle.txt")
+    jobs = []
     for first in range(1, runs + 1, IN_A_GUEST):
-        last = min(first + IN_A_GUEST - 1, runs)
-        bench.guest(f"""
+        some = range(first, min(first + IN_A_GUEST, runs + 1))
+        oracle_file = os.path.join(folder, f"{first}.oracle")
+        jobs.append(bench.Job((some, oracle_file), f"""
 cpupower -c all frequency-set -f {MHZ}MHz >/dev/null
-for i in $(seq {first} {last}); do
+for i in $(seq {some[0]} {some[-1]}); do
 	kjoule record -q {options} {METER} -o /tmp/k.data -- {command} $i
 	cp /tmp/k.data {folder}/$i.data
 done
-""", "--profile", "exynos", "--cpus", str(cpus), "--oracle", oracle_file, timeout=120 + (last - first + 1) * (seconds + 60))
-        for i in range(first, last + 1):
+""", ("--profile", "exynos", "--oracle", oracle_file), 120 + len(some) * (seconds + 60)))
+    for some, oracle_file in bench.guests(jobs, cpus):
+        for i in some:
             yield f"{folder}/{i}.data", oracle_file
         if not os.environ.get("KJOULE_BENCH_KEEP"):
             os.unlink(oracle_file)

@@ -53,13 +53,15 @@ def record(runs, options=()):
     os.makedirs(folder, exist_ok=True)
     everything, parts, left_out, without = [], 0, 0, 0
     symbols = chip.Symbols(mix.MIX)
+    jobs = []
     for run in range(1, runs + 1):
-        oracle_file, data = os.path.join(folder, "oracle.txt"), os.path.join(folder, f"{run}.data")
-        bench.guest(f"""
+        oracle_file, data = os.path.join(folder, f"{run}.oracle"), os.path.join(folder, f"{run}.data")
+        jobs.append(bench.Job((data, oracle_file), f"""
 cpupower -c all frequency-set -g performance >/dev/null
 kjoule record -q -i {INTERVAL_US}us --jitter {JITTER_US}us -o /tmp/k.data -- $T/mix {SECONDS} {PERIOD_MS} {run} {PART_MS} {FUNCTIONS}
 cp /tmp/k.data {data}
-""", "--profile", PROFILE, "--cpus", "1", "--oracle", oracle_file, *options, timeout=200)
+""", ("--profile", PROFILE, "--oracle", oracle_file, *options), 200))
+    for data, oracle_file in bench.guests(jobs, 1):
         head = json.loads(bench.report(data, "--json", "--by", "process"))
         o = chip.Oracle(oracle_file, head["pid"])
         marks = [m for m in o.marks if m.label.startswith("part-")]

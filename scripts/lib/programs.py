@@ -364,8 +364,8 @@ def record(programs, runs, rate=500, options=()):
     subprocess.run([sys.executable, os.path.join(REAL, "inputs.py"), os.path.join(folder, "inputs")], check=True)
     for cpus in sorted({p.cpus for p in programs}):
         jobs = [(p, i) for p in programs if p.cpus == cpus for i in range(1, runs + 1)]
-        for first in range(0, len(jobs), IN_A_GUEST):
-            some = jobs[first:first + IN_A_GUEST]
+        guests = []
+        for some in (jobs[first:first + IN_A_GUEST] for first in range(0, len(jobs), IN_A_GUEST)):
             oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][1]}.oracle")
             script = f"""
 cpupower -c all frequency-set -g performance >/dev/null
@@ -382,7 +382,8 @@ SEED={i}
 kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command)}
 cp /tmp/k.data {folder}/{p.name}-{i}.data
 """
-            bench.guest(script, "--cpus", str(cpus), "--oracle", oracle_file, *options, timeout=120 + len(some) * 200)
+            guests.append(bench.Job((some, oracle_file), script, ("--oracle", oracle_file, *options), 120 + len(some) * 200))
+        for some, oracle_file in bench.guests(guests, cpus):
             for p, i in some:
                 yield i, Recording(p, f"{folder}/{p.name}-{i}.data", oracle_file)
             if not os.environ.get("KJOULE_BENCH_KEEP"):
