@@ -4,7 +4,6 @@
  * run is judged by what was seen of frequency and CPU time meanwhile, and corrected to either speed. See boost_bench.h.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,9 +22,6 @@
 
 /* Between two looks at what has come while a command runs. */
 #define LOOK_MS		100
-
-/* What a command has to end in when we are to, before it is killed. */
-#define ORDER_MS	2000
 
 /* Behind the runs: the last tick's records are to come. */
 #define BEHIND_MS	100
@@ -54,32 +50,6 @@ static double ours_s(void)
 	return seconds_of(&use.ru_utime) + seconds_of(&use.ru_stime);
 }
 
-/* Where the command's output goes. Return: what to give back, -1: it could not be diverted */
-static int divert(bool show)
-{
-	int saved, to = show ? STDERR_FILENO : open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	fflush(stdout);
-	saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (to < 0 || saved < 0 || dup2(to, STDOUT_FILENO) < 0) {
-		if (saved >= 0)
-			close(saved);
-		saved = -1;
-	}
-	if (!show && to >= 0)
-		close(to);
-	return saved;
-}
-
-/* A key on the terminal reaches the command as well, kill(1) only us. It may put in order what it has to. */
-static void let_end(struct record_child *child, int sig, bool tell)
-{
-	if (tell)
-		kill(child->pid, sig);
-	for (unsigned int i = 0; i < ORDER_MS / LOOK_MS && !record_child_reap(child, false); i++)
-		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000l }, NULL);
-}
-
 /* Until it ends or a signal comes, which ends it as well. @end_s: out: by the watch's clock */
 static int await(struct boost_bench *b, struct record_child *child, double *end_s, struct kjoule_error *err)
 {
@@ -96,7 +66,10 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 		sig = sigtimedwait(&wake, &info, &look);
 		if (sig > 0 && sig != SIGCHLD) {
 			b->lab.signal = sig;
-			let_end(child, sig, info.si_code <= 0);
+			/* a key on the terminal reaches the command as well, kill(1) only us */
+			if (info.si_code <= 0)
+				kill(child->pid, sig);
+			boost_command_let_end(child);
 			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
 		} else if (sig != SIGCHLD) {
 			ret = boost_watch_drain(b->lab.watch, err);
@@ -110,14 +83,7 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 /* It is forked, and waits. Return: 0 or -errno with the reason in @err */
 static int begin(struct boost_bench *b, char **command, struct record_child *child, struct kjoule_error *err)
 {
-	int saved = divert(b->opt->run.show), ret;
-
-	if (saved < 0)
-		return kjoule_fail(err, errno, "diverting the command's output: %s", strerror(errno));
-	ret = record_child_start(child, command, &b->lab.before, NULL);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
-	return ret ? kjoule_fail(err, -ret, "starting the command: %s", strerror(-ret)) : 0;
+	return boost_command_start(child, command, b->opt->run.show, &b->lab.before, err);
 }
 
 /* It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in @err */
@@ -127,11 +93,9 @@ static int finish(struct boost_bench *b, char **command, struct record_child *ch
 	int ret;
 
 	*from_s = *to_s = boost_watch_now(b->lab.watch);
-	ret = record_child_go(child);
-	if (ret) {
-		record_child_reap(child, true);
-		return kjoule_fail(err, -ret, "%s: %s", command[0], strerror(-ret));
-	}
+	ret = boost_command_go(child, command[0], err);
+	if (ret)
+		return ret;
 	ret = await(b, child, to_s, err);
 	*code = ret ? 0 : record_child_code(child);
 	return ret;
@@ -364,17 +328,11 @@ static int conclude(struct boost_bench *b, int code)
 
 static int find_commands(const struct boost_options *opt)
 {
-	struct kjoule_error err;
+	int code = 0;
 
-	for (size_t c = 0; c < opt->run.n_commands; c++) {
-		int code = record_child_find(opt->run.commands[c][0], &err);
-
-		if (code) {
-			cmd_warn("%s", err.text);
-			return code;
-		}
-	}
-	return 0;
+	for (size_t c = 0; c < opt->run.n_commands && !code; c++)
+		code = boost_command_find(opt->run.commands[c][0]);
+	return code;
 }
 
 int boost_run(const struct boost_options *opt)

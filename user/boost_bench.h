@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule boost run`: the runs (boost_bench.c), what is printed of them (boost_bench_print.c) and written in the
- * layouts of other benchmark runners (boost_bench_export.c).
+ * The parts of `kjoule boost run`: the runs (boost_bench.c), what is printed of them (boost_bench_print.c), drawn
+ * (boost_bench_draw.c) and written in the layouts of other benchmark runners (boost_bench_export.c).
  */
 #ifndef KJOULE_BOOST_BENCH_H
 #define KJOULE_BOOST_BENCH_H

@@ -14,23 +14,13 @@
 #include "boost_bench.h"
 #include "difference.h"
 #include "outliers.h"
-#include "picture.h"
 #include "pitfall.h"
-#include "plot.h"
 
 static const char *const histories[BOOST_HISTORIES] = { "clean", "saturated", "as-is" };
 
 const char *boost_bench_text(const struct boost_bench *b, size_t command, char *buf, size_t len)
 {
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (char **word = b->opt->run.commands[command]; *word && at + 1 < len; word++) {
-		int n = snprintf(buf + at, len - at, "%s%s", at ? " " : "", *word);
-
-		at += n > 0 ? n : 0;
-	}
-	return buf;
+	return boost_command_text(b->opt->run.commands[command], buf, len);
 }
 
 const char *boost_bench_class(const struct boost_bench *b, const struct boost_run *r)
@@ -326,43 +316,6 @@ static void print_comparison(const struct boost_bench *b)
 			printf("; the boost can make up for %.2g %% of it (equation 3)", 100 * pitfall_speedup(s, r));
 		putchar('\n');
 	}
-}
-
-/* How much slower each run is than the fastest of its command, in the order they were made in: the paper's figure 6. */
-static void script(const struct boost_bench *b, const struct picture *p)
-{
-	FILE *f = p->script;
-	char text[128];
-
-	plot_begin(f, p->path, 900, 480);
-	fprintf(f, "set datafile separator ','\nset xlabel 'run'\nset ylabel 'slower than the fastest, %%'\nset yrange [0:*]\nset grid y\n"
-		   "set style fill solid 0.6\nset boxwidth %.9g\nset key outside bottom\nplot ", 0.8 / b->opt->run.n_commands);
-	for (size_t i = 0; i < b->opt->run.n_commands; i++) {
-		fputs(i ? ", " : "", f);
-		plot_string(f, p->data_path);
-		fprintf(f, " every ::1 using ($1 == %zu ? $2 + %.9g : NaN):3 with boxes title ", i + 1,
-			(i + 0.5) * 0.8 / b->opt->run.n_commands - 0.4);
-		plot_string(f, boost_bench_text(b, i, text, sizeof(text)));
-	}
-	fputs("\nset output\n", f);
-}
-
-int boost_bench_draw(const struct boost_bench *b, const char *path, struct kjoule_error *err)
-{
-	struct picture p;
-
-	if (!picture_open(&p, path, err)) {
-		fprintf(p.data, "command,run,slower_percent,class\n");
-		for (size_t i = 0; i < b->n; i++) {
-			const struct boost_bench_run *r = &b->runs[i];
-
-			fprintf(p.data, "%zu,%zu,%.9g,%s\n", r->command + 1, i / b->opt->run.n_commands + 1,
-				100 * (1 - b->means[r->command].least / (r->judged.seconds / r->times)), boost_bench_class(b, &r->judged));
-		}
-		if (!picture_script(&p, err))
-			script(b, &p);
-	}
-	return picture_close(&p, err);
 }
 
 int boost_bench_print(const struct boost_bench *b)

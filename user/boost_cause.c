@@ -36,7 +36,8 @@ struct cause {
 	bool tau_told;			/* by powercap */
 	struct boost_end *ends;
 	double *until_s;		/* when each ended, by the watch's clock */
-	size_t n, n_until, never;
+	struct boost_drawn *drawn;
+	size_t n, n_until, n_drawn, never;
 	enum boost_cause cause;
 	struct boost_why why[BOOST_QUANTITIES];
 };
@@ -45,6 +46,7 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 {
 	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, *until_s;
 	struct boost_level idle;
+	struct boost_drawn *drawn;
 	struct boost_end *end;
 	int ret = 0;
 
@@ -58,6 +60,10 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 		ret = -EIO;
 	if (ret)
 		return ret;
+	drawn = kjoule_grow(&c->drawn, &c->n_drawn, sizeof(*drawn));
+	if (!drawn)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	*drawn = (struct boost_drawn){ condition_names[condition], from_s, from_s, to_s, boost_s };
 	if (isnan(boost_s)) {
 		c->never++;
 		return 0;
@@ -94,7 +100,7 @@ static int fill_in(struct cause *c, struct kjoule_error *err)
 
 static int measure(struct cause *c, struct kjoule_error *err)
 {
-	double from_s, to_s, weak_w, idle[BOOST_QUANTITIES];
+	double from_s, to_s, weak_w;
 	int ret = boost_lab_clean(&c->lab, &c->idle, err);
 
 	if (!ret)
@@ -110,8 +116,14 @@ static int measure(struct cause *c, struct kjoule_error *err)
 		for (unsigned int k = 0; k < CONDITIONS && !ret; k++)
 			if (k != HOT || c->opt->fan)
 				ret = boost_once(c, k, err);
-	if (!ret)
-		ret = fill_in(c, err);
+	return ret;
+}
+
+static int judge(struct cause *c, struct kjoule_error *err)
+{
+	double idle[BOOST_QUANTITIES];
+	int ret = fill_in(c, err);
+
 	if (ret)
 		return ret;
 	idle[BOOST_POWER] = c->idle.w.v;
@@ -212,10 +224,11 @@ static int print(const struct cause *c)
 {
 	bool people = c->opt->format == OUTPUT_TABLE, ends = c->course.verdict == BOOST_ENDS;
 	struct output *out;
+	char load[64];
 
 	if (people && ends)
-		printf("# cause      %u thread%s of %s; weaker: %.0f %% of the time%s%s\n# weighted   over %.4g s, %s\n\n", load_threads(c->lab.load),
-		       load_threads(c->lab.load) == 1 ? "" : "s", load_name(c->opt->load), 100 * c->weak_part,
+		printf("# cause      %s; weaker: %.0f %% of the time%s%s\n# weighted   over %.4g s, %s\n\n",
+		       boost_lab_load(&c->lab, load, sizeof(load)), 100 * c->weak_part,
 		       c->opt->fan ? "; hotter: " : "", c->opt->fan ? c->opt->fan : "", c->tau_s,
 		       c->tau_told ? "as powercap says" : "with which it differs least");
 	out = output_open(stdout, c->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
@@ -234,8 +247,8 @@ static int print(const struct cause *c)
 int boost_cause(const struct boost_options *opt)
 {
 	struct cause c = { .opt = opt, .fan.guard.fd = -1, .tau_s = NAN };
-	struct kjoule_error err;
-	int code;
+	struct kjoule_error err, unjudged;
+	int code, ret;
 
 	/* while there is little that the guardian would have a copy of */
 	if (opt->fan && boost_fan_open(opt->fan, &c.fan, &err)) {
@@ -246,7 +259,17 @@ int boost_cause(const struct boost_options *opt)
 	if (!code) {
 		c.tau_s = c.lab.limits.tau_s;
 		c.tau_told = !isnan(c.tau_s);
-		code = measure(&c, &err) ? cmd_failed("%s", err.text) : print(&c);
+		ret = measure(&c, &err);
+		/* what was measured until then is told */
+		if (c.n && judge(&c, &unjudged))
+			code = cmd_failed("%s", unjudged.text);
+		else if (c.n || !ret)
+			code = print(&c);
+		if (ret)
+			code = cmd_failed("%s", err.text);
+		/* as the paper's figure 2 */
+		if (opt->plot && c.n_drawn && boost_draw(&c.lab, opt->plot, c.drawn, c.n_drawn, 0))
+			code = EXIT_FAILED;
 		if (opt->output && boost_lab_save(&c.lab, opt->output))
 			code = EXIT_FAILED;
 	}
@@ -256,5 +279,6 @@ int boost_cause(const struct boost_options *opt)
 	boost_fan_close(&c.fan);
 	free(c.ends);
 	free(c.until_s);
+	free(c.drawn);
 	return code;
 }

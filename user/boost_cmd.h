@@ -7,13 +7,16 @@
 #ifndef KJOULE_BOOST_CMD_H
 #define KJOULE_BOOST_CMD_H
 
+#include <json-c/json.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include "boost.h"
 #include "boost_watch.h"
 #include "guardian.h"
 #include "load.h"
 #include "output.h"
+#include "record.h"
 
 /* What the chip's past is to be like before a run. */
 enum boost_history { BOOST_CLEAN, BOOST_SATURATED, BOOST_AS_IS, BOOST_HISTORIES };
@@ -42,7 +45,8 @@ struct boost_run_options {
 /**
  * struct boost_options - what was asked for, of any verb
  * @watch:	how the machine is watched
- * @load,@threads,@cpus,@cpus_given: what it is loaded with, and where
+ * @load,@load_given,@threads,@cpus,@cpus_given: what it is loaded with, and where
+ * @command:	what it is loaded with instead, NULL-terminated; NULL: nothing
  * @idle_s,@duration_s: before the load, and of it at most; NAN: as the verb likes
  * @output:	all slices, as CSV
  * @plot:	a picture of them
@@ -57,6 +61,8 @@ struct boost_options {
 	bool quiet;
 	struct boost_watch_options watch;
 	enum load_kind load;
+	bool load_given;
+	char **command;
 	unsigned int threads;
 	struct kjoule_cpus cpus;
 	bool cpus_given;
@@ -78,6 +84,50 @@ struct boost_limits {
 struct boost_limits boost_limits_read(const char *sysfs);
 
 /*
+ * A command of the user
+ */
+
+/** boost_command_find() - can it be started? Return: 0, or the exit code after saying why not */
+int boost_command_find(const char *name);
+/** boost_command_text() - its words, with spaces between; cut off if that is too long. Return: @buf */
+const char *boost_command_text(char **command, char *buf, size_t len);
+/**
+ * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere, or to our standard error
+ * @mask:	signals that are blocked for it
+ * Return: 0 or -errno with the reason in @err
+ */
+int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask, struct kjoule_error *err);
+/** boost_command_go() - let it exec. Return: the same; then it has been waited for */
+int boost_command_go(struct record_child *child, const char *name, struct kjoule_error *err);
+/** boost_command_let_end() - it was told to end and may put in order what it has to. Return: it has ended */
+bool boost_command_let_end(struct record_child *child);
+
+/**
+ * struct boost_command_load - a command that runs as long as a load is wanted
+ * @cpus:	where it may run; NULL: anywhere
+ * @runs:	now
+ * @times:	that it was started
+ * @failed:	its exit code
+ */
+struct boost_command_load {
+	char **command;
+	const sigset_t *mask;
+	const struct kjoule_cpus *cpus;
+	struct record_child child;
+	bool runs;
+	unsigned int times;
+	int failed;
+};
+
+/**
+ * boost_command_load_tend() - see to it that it runs, or that neither it nor anything it has started does
+ * Return: 0 or -errno with the reason in @err; -ECHILD if it has failed
+ */
+int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjoule_error *err);
+/** boost_command_load_is() - does a process belong to it? One that is gone, while it runs, did. */
+bool boost_command_load_is(const struct boost_command_load *l, pid_t pid);
+
+/*
  * A load and what the machine does meanwhile
  */
 
@@ -89,7 +139,8 @@ struct boost_lab {
 	const struct boost_options *opt;
 	struct boost_limits limits;
 	struct boost_watch *watch;
-	struct load *load;
+	struct load *load;		/* NULL: it is the command */
+	struct boost_command_load command;
 	struct kjoule_cpus cpus;
 	unsigned int loaded;		/* CPUs that the load keeps busy */
 	sigset_t ends, before;
@@ -114,6 +165,10 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 		    bool (*enough)(struct boost_lab *lab, double from_s, void *arg), void *arg, double *from_s, double *to_s,
 		    struct kjoule_error *err);
 
+/** boost_lab_load() - what the load is, for people: "2 threads of saxpy", or the command. Return: @buf */
+const char *boost_lab_load(const struct boost_lab *lab, char *buf, size_t len);
+/** boost_lab_load_json() - the same for programs: load, threads, starts */
+void boost_lab_load_json(const struct boost_lab *lab, struct json_object *o);
 /** boost_lab_forget_s() - how long to idle until what the chip remembers is nothing; @asked_s: if it is not NAN */
 double boost_lab_forget_s(const struct boost_lab *lab, double asked_s);
 /**
@@ -146,6 +201,24 @@ int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speed
 
 /** boost_lab_save() - all slices as CSV. Return: 0, or the exit code after saying why */
 int boost_lab_save(struct boost_lab *lab, const char *path);
+
+/**
+ * struct boost_drawn - a load in a picture
+ * @begin_s:	from when on it is drawn
+ * @from_s,@to_s: when it began, which is zero in the picture, and ended
+ * @boost_s:	for how long it boosted; NAN: it is not marked
+ */
+struct boost_drawn {
+	const char *name;
+	double begin_s, from_s, to_s, boost_s;
+};
+
+/**
+ * boost_draw() - power, frequency and temperature over their time, with the data beside
+ * @left_s:	where the picture begins
+ * Return: 0, or the exit code after saying why
+ */
+int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn *drawn, size_t n, double left_s);
 
 /*
  * A fan that is slowed down for a while

@@ -40,10 +40,15 @@
 #define LOOK_S		0.05
 #define LOOK_RESTING_S	0.25
 
+static bool is_commands(pid_t pid, const void *command)
+{
+	return boost_command_load_is(command, pid);
+}
+
 int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 {
 	struct kjoule_error err;
-	unsigned int cpus;
+	unsigned int cpus, threads;
 	sigset_t blocked;
 	int code;
 
@@ -62,15 +67,25 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 			return cmd_failed("CPU %d is not online", cpu);
 	if (opt->cpus_given)
 		lab->cpus = opt->cpus;
-	if (load_new(opt->load, &lab->cpus, opt->threads, &lab->load, &err))
-		return cmd_failed("%s", err.text);
 	cpus = kjoule_cpus_count(&lab->cpus);
-	lab->loaded = load_threads(lab->load) < cpus ? load_threads(lab->load) : cpus;
+	if (opt->command) {
+		lab->command = (struct boost_command_load){ .command = opt->command, .mask = &lab->before };
+		lab->command.cpus = opt->cpus_given ? &opt->cpus : NULL;
+		boost_watch_mine(lab->watch, is_commands, &lab->command);
+		threads = opt->threads ? opt->threads : cpus;
+	} else {
+		if (load_new(opt->load, &lab->cpus, opt->threads, &lab->load, &err))
+			return cmd_failed("%s", err.text);
+		threads = load_threads(lab->load);
+	}
+	lab->loaded = threads < cpus ? threads : cpus;
 	return 0;
 }
 
 void boost_lab_close(struct boost_lab *lab)
 {
+	if (lab->command.command)
+		boost_command_load_tend(&lab->command, false, NULL);
 	load_free(lab->load);
 	boost_watch_close(lab->watch);
 	sigprocmask(SIG_SETMASK, &lab->before, NULL);
@@ -86,11 +101,31 @@ static void show(const struct boost_lab *lab, const char *what, double left)
 static int sleep_for(const struct boost_lab *lab, double seconds)
 {
 	struct timespec ts = { .tv_sec = seconds };
+	sigset_t wake = lab->ends;
 	int sig;
 
+	/* a command that has ended begins again right away */
+	if (!lab->load)
+		sigaddset(&wake, SIGCHLD);
 	ts.tv_nsec = (seconds - ts.tv_sec) * 1e9;
-	sig = sigtimedwait(&lab->ends, NULL, &ts);
-	return sig > 0 ? sig : 0;
+	sig = sigtimedwait(&wake, NULL, &ts);
+	return sig > 0 && sig != SIGCHLD ? sig : 0;
+}
+
+static int go(struct boost_lab *lab, double part, struct kjoule_error *err)
+{
+	if (!lab->load)
+		return boost_command_load_tend(&lab->command, part > 0, err);
+	load_go(lab->load, part);
+	return 0;
+}
+
+/* What a command does nobody counts. */
+static int count_work(struct boost_lab *lab, struct kjoule_error *err)
+{
+	if (lab->load && boost_watch_work(lab->watch, load_passes(lab->load)))
+		return kjoule_fail(err, ENOMEM, "no memory for what was measured");
+	return 0;
 }
 
 int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const char *what,
@@ -100,11 +135,10 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 	double begin, left = seconds, look = part > 0 ? LOOK_S : LOOK_RESTING_S;
 	int ret = boost_watch_drain(lab->watch, err), sig;
 
-	load_go(lab->load, part);
 	begin = boost_watch_now(lab->watch);
+	ret = ret ? ret : go(lab, part, err);
 	while (!ret && left > 0) {
-		if (boost_watch_work(lab->watch, load_passes(lab->load)))
-			ret = kjoule_fail(err, ENOMEM, "no memory for what was measured");
+		ret = count_work(lab, err);
 		show(lab, what, left);
 		sig = ret ? 0 : sleep_for(lab, fmin(look, left));
 		if (sig) {
@@ -112,22 +146,25 @@ int boost_lab_spend(struct boost_lab *lab, double part, double seconds, const ch
 			lab->signal = sig;
 			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
 		}
+		if (!ret && !lab->load)
+			ret = go(lab, part, err);
 		if (!ret)
 			ret = boost_watch_drain(lab->watch, err);
 		left = begin + seconds - boost_watch_now(lab->watch);
 		if (!ret && enough && enough(lab, begin, arg))
 			break;
 	}
-	load_go(lab->load, 0);
-	if (lab->progress)
-		fputs("\r\033[K", stderr);
 	if (from_s)
 		*from_s = begin;
 	if (to_s)
 		*to_s = boost_watch_now(lab->watch);
-	if (!ret && boost_watch_work(lab->watch, load_passes(lab->load)))
-		ret = kjoule_fail(err, ENOMEM, "no memory for what was measured");
-	return ret;
+	if (ret)
+		go(lab, 0, NULL);
+	else
+		ret = go(lab, 0, err);
+	if (lab->progress)
+		fputs("\r\033[K", stderr);
+	return ret ? ret : count_work(lab, err);
 }
 
 double boost_lab_forget_s(const struct boost_lab *lab, double asked_s)
@@ -257,6 +294,26 @@ int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speed
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*boost_s = e.slow ? boost_time(s, n, *from_s, *to_s, e.v.boosted, e.v.sustained, e.v.by_work) : NAN;
 	return 0;
+}
+
+const char *boost_lab_load(const struct boost_lab *lab, char *buf, size_t len)
+{
+	if (lab->load)
+		snprintf(buf, len, "%u thread%s of %s", load_threads(lab->load), load_threads(lab->load) == 1 ? "" : "s",
+			 load_name(lab->opt->load));
+	else
+		boost_command_text(lab->opt->command, buf, len);
+	return buf;
+}
+
+void boost_lab_load_json(const struct boost_lab *lab, struct json_object *o)
+{
+	char text[4096];
+
+	json_object_object_add(o, "load", lab->load ? json_object_new_string(load_name(lab->opt->load)) :
+			       output_json_str(boost_command_text(lab->opt->command, text, sizeof(text))));
+	json_object_object_add(o, "threads", json_object_new_uint64(lab->load ? load_threads(lab->load) : lab->loaded));
+	json_object_object_add(o, "starts", json_object_new_uint64(lab->load ? 1 : lab->command.times));
 }
 
 static void put(FILE *f, double v)

@@ -14,14 +14,9 @@
 #include "budget.h"
 #include "cmd.h"
 #include "columns.h"
-#include "picture.h"
-#include "plot.h"
 
 /* Within it the limits explain a boost's length. */
 #define EXPLAINED	0.05
-
-/* Of a point in a picture. */
-#define DRAWN_SLICES	5
 
 struct trace {
 	const struct boost_options *opt;
@@ -106,7 +101,8 @@ static void say(const struct trace *t)
 		printf("the load was slower at first: this is no boost that ends; was the chip still throttled (--idle), or does the governor take its time?\n");
 		break;
 	case BOOST_IDLE:
-		printf("the load kept only %.0f %% of its CPUs' time: something else ran, and nothing can be told of the chip\n", 100 * c->busy);
+		printf("the load kept only %.0f %% of its CPUs' time: %s, and nothing can be told of the chip\n", 100 * c->busy,
+		       t->opt->command ? "it rests, or uses fewer of them (--threads, --cpus), or something else ran" : "something else ran");
 		break;
 	default:
 		printf("neither a frequency nor throughput is known for long enough: nothing can be told\n");
@@ -130,11 +126,12 @@ static void print_head(const struct trace *t)
 	const struct boost_lab *lab = &t->lab;
 	const char *power = boost_watch_power_source(lab->watch), *khz = boost_watch_frequency_source(lab->watch);
 	const char *warmth = boost_watch_temperature_source(lab->watch);
-	char cpus[256];
+	char cpus[256], load[512];
 
-	printf("# boost      %u thread%s of %s on CPUs %s for %.1f s, after %.1f s of idleness\n", load_threads(lab->load),
-	       load_threads(lab->load) == 1 ? "" : "s", load_name(t->opt->load), kjoule_cpus_format(&lab->cpus, cpus, sizeof(cpus)),
-	       t->to_s - t->from_s, t->idle.to_s - t->idle.from_s);
+	printf("# boost      %s on CPUs %s for %.1f s, after %.1f s of idleness\n", boost_lab_load(lab, load, sizeof(load)),
+	       kjoule_cpus_format(&lab->cpus, cpus, sizeof(cpus)), t->to_s - t->from_s, t->idle.to_s - t->idle.from_s);
+	if (lab->command.times > 1)
+		printf("# started    %u times, as it ended: the chip rested a little between\n", lab->command.times);
 	printf("# sources    power %s, frequency %s, temperature %s\n", power ? power : "-", khz ? khz : "-", warmth ? warmth : "-");
 	if (t->lost)
 		printf("# lost       %llu records: what they had is missing\n", (unsigned long long)t->lost);
@@ -152,8 +149,7 @@ static struct json_object *head_json(const struct trace *t)
 	const struct boost_course *c = &t->course;
 	char cpus[1024];
 
-	json_object_object_add(o, "load", json_object_new_string(load_name(t->opt->load)));
-	json_object_object_add(o, "threads", json_object_new_uint64(load_threads(t->lab.load)));
+	boost_lab_load_json(&t->lab, o);
 	json_object_object_add(o, "cpus", json_object_new_string(kjoule_cpus_format(&t->lab.cpus, cpus, sizeof(cpus))));
 	json_object_object_add(o, "power_source", str_or_null(boost_watch_power_source(t->lab.watch)));
 	json_object_object_add(o, "frequency_source", str_or_null(boost_watch_frequency_source(t->lab.watch)));
@@ -207,48 +203,12 @@ static int print(const struct trace *t)
 	return c->verdict == BOOST_IDLE || c->verdict == BOOST_UNKNOWN ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Power above, throughput or frequency below, as in the paper's figure 1; the temperature beside, as in its figure 2. */
-static void script(const struct trace *t, const struct picture *p)
-{
-	FILE *f = p->script;
-
-	plot_begin(f, p->path, 900, 900);
-	fprintf(f, "set datafile separator ','\nset xlabel 'time, s'\nset grid\nset xrange [%.9g:%.9g]\nset yrange [0:*]\n"
-		   "set multiplot layout 3,1\n", -0.1 * (t->to_s - t->from_s), t->to_s - t->from_s);
-	for (unsigned int i = 0; i < 3; i++) {
-		static const char *const labels[] = { "power, W", "frequency, MHz", "temperature, Â\u00b0C" };
-
-		fprintf(f, "set ylabel '%s'\n", labels[i]);
-		if (!isnan(t->course.tb_s.v))
-			fprintf(f, "set arrow 1 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\n", t->course.tb_s.v, t->course.tb_s.v);
-		fputs("plot ", f);
-		plot_string(f, p->data_path);
-		fprintf(f, " every ::1 using 1:%u with lines notitle\n", i + 2);
-	}
-	fputs("unset multiplot\nset output\n", f);
-}
-
-/* Means of several slices: the counter moves less often than there are slices. */
+/* As the paper's figure 1. */
 static int draw(struct trace *t, const char *path)
 {
-	const struct boost_slice *s;
-	struct kjoule_error err;
-	struct picture p;
-	size_t n;
+	struct boost_drawn one = { "load", t->idle.from_s, t->from_s, t->to_s, t->course.tb_s.v };
 
-	if (boost_watch_slices(t->lab.watch, t->idle.from_s, &s, &n))
-		return cmd_failed("no memory");
-	if (!picture_open(&p, path, &err)) {
-		fprintf(p.data, "time_s,power_w,freq_mhz,celsius\n");
-		for (size_t i = 0; i + DRAWN_SLICES <= n; i += DRAWN_SLICES) {
-			struct boost_level l = boost_level(s, n, s[i].t_s, s[i + DRAWN_SLICES - 1].t_s + s[i].len_s);
-
-			fprintf(p.data, "%.6f,%.9g,%.9g,%.9g\n", l.from_s - t->from_s, l.w.v, l.khz.v * 1e-3, l.celsius.v);
-		}
-		if (!picture_script(&p, &err))
-			script(t, &p);
-	}
-	return picture_close(&p, &err) ? cmd_failed("%s", err.text) : 0;
+	return boost_draw(&t->lab, path, &one, 1, -0.1 * (t->to_s - t->from_s));
 }
 
 int boost_trace(const struct boost_options *opt)
@@ -265,6 +225,8 @@ int boost_trace(const struct boost_options *opt)
 		if (opt->output && boost_lab_save(&t.lab, opt->output))
 			code = EXIT_FAILED;
 	}
+	if (t.lab.command.failed)
+		code = t.lab.command.failed;
 	if (t.lab.signal)
 		code = 128 + t.lab.signal;
 	boost_lab_close(&t.lab);

@@ -41,7 +41,7 @@ struct points {
 /* What the records of a CPU's ring go on from. */
 struct ring_state {
 	uint64_t tick;
-	uint32_t tgid;
+	bool mine;
 };
 
 /* A counter of energy that is part of the package's power. */
@@ -67,6 +67,8 @@ struct boost_watch {
 	struct ring_state *lanes;			/* by ring */
 	struct ticks *ticks;			/* by slice */
 	size_t n_ticks, room_ticks;
+	bool (*mine)(pid_t tgid, const void *arg);	/* NULL: our own threads */
+	const void *mine_arg;
 	struct counter *counters;
 	size_t n_counters;
 	struct energy *energies;		/* that have come since the last look, ring by ring */
@@ -139,7 +141,7 @@ static int take_sample(struct boost_watch *w, struct ring_state *l, const struct
 	if (s->rec.flags & KJOULE_SAMPLE_IDLE)
 		return 0;
 	t->busy++;
-	t->mine += l->tgid == (uint32_t)getpid();
+	t->mine += l->mine;
 	if (s->freq_khz) {
 		t->khz += s->freq_khz;
 		t->n_khz++;
@@ -257,13 +259,18 @@ static int take_value(struct boost_watch *w, const struct kjoule_value *v)
 	return add_point(&w->energy, v->time_ns, w->energy.p[w->energy.n - 1].v + since);
 }
 
+static bool is_mine(const struct boost_watch *w, pid_t tgid)
+{
+	return w->mine ? w->mine(tgid, w->mine_arg) : tgid == getpid();
+}
+
 static int take(struct boost_watch *w, struct ring_state *l, const struct kjoule_record *rec)
 {
 	switch (rec->type) {
 	case KJOULE_RECORD_SAMPLE:
 		return take_sample(w, l, (const struct kjoule_sample *)rec);
 	case KJOULE_RECORD_TASK:
-		l->tgid = ((const struct kjoule_task *)rec)->tgid;
+		l->mine = is_mine(w, ((const struct kjoule_task *)rec)->tgid);
 		return 0;
 	case KJOULE_RECORD_ENERGY:
 		return take_energy(w, l, (const struct kjoule_energy *)rec);
@@ -296,6 +303,12 @@ int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err)
 	}
 	ret = ret ? ret : add_up_energies(w);
 	return ret ? kjoule_fail(err, -ret, "no memory for what was measured") : 0;
+}
+
+void boost_watch_mine(struct boost_watch *w, bool (*mine)(pid_t tgid, const void *arg), const void *arg)
+{
+	w->mine = mine;
+	w->mine_arg = arg;
 }
 
 double boost_watch_now(const struct boost_watch *w)

@@ -6,6 +6,7 @@
 #ifndef KJOULE_BOOST_WATCH_H
 #define KJOULE_BOOST_WATCH_H
 
+#include <sys/types.h>
 #include "boost.h"
 #include "kjoule.h"
 
@@ -29,6 +30,8 @@ struct boost_watch_options {
  * Return: 0; EXIT_FAILED or EXIT_USAGE after saying why
  */
 int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch **w);
+/** boost_watch_mine() - whether a process is what is being measured; asked when one of its threads is seen for the first time on a CPU */
+void boost_watch_mine(struct boost_watch *w, bool (*mine)(pid_t tgid, const void *arg), const void *arg);
 /** boost_watch_drain() - take what has come; at least once a second. Return: 0 or -errno with the reason in @err */
 int boost_watch_drain(struct boost_watch *w, struct kjoule_error *err);
 /** boost_watch_now() - seconds since it began, of the same clock as the slices' */

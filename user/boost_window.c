@@ -160,8 +160,7 @@ static int measure(struct window *w, struct kjoule_error *err)
 	if (ret || w->full.verdict != BOOST_ENDS)
 		return ret;
 	w->speeds = boost_speeds_of(&w->full);
-	ret = search(w, err);
-	return ret ? ret : fit(w, err);
+	return search(w, err);
 }
 
 static const struct output_column columns[] = {
@@ -217,7 +216,7 @@ static struct json_object *head_json(const struct window *w)
 	enum budget_kind kind = better(w);
 
 	json_object_object_add(o, "verdict", json_object_new_string(boost_verdict_name(w->full.verdict)));
-	json_object_object_add(o, "load", json_object_new_string(load_name(w->opt->load)));
+	boost_lab_load_json(&w->lab, o);
 	json_object_object_add(o, "boost_s", output_json_real(w->full.tb_s.v));
 	json_object_object_add(o, "r", output_json_real(w->full.r));
 	json_object_object_add(o, "lost_records", json_object_new_uint64(boost_watch_lost(w->lab.watch)));
@@ -257,10 +256,11 @@ static int print(const struct window *w)
 {
 	bool people = w->opt->format == OUTPUT_TABLE, ends = w->full.verdict == BOOST_ENDS;
 	struct output *out;
+	char load[512];
 
 	if (people)
-		printf("# window     %u thread%s of %s; from a clean history the boost lasts %.3f s, r = %.4f\n\n", load_threads(w->lab.load),
-		       load_threads(w->lab.load) == 1 ? "" : "s", load_name(w->opt->load), w->full.tb_s.v, w->full.r);
+		printf("# window     %s; from a clean history the boost lasts %.3f s, r = %.4f\n\n",
+		       boost_lab_load(&w->lab, load, sizeof(load)), w->full.tb_s.v, w->full.r);
 	out = output_open(stdout, w->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return cmd_failed("no memory");
@@ -313,16 +313,25 @@ static int draw(const struct window *w, const char *path)
 int boost_window(const struct boost_options *opt)
 {
 	struct window w = { .opt = opt, .fitted = { -ENODATA, -ENODATA } };
-	struct kjoule_error err;
-	int code = boost_lab_open(opt, &w.lab);
+	struct kjoule_error err, unfit;
+	int code = boost_lab_open(opt, &w.lab), ret;
 
 	if (!code) {
-		code = measure(&w, &err) ? cmd_failed("%s", err.text) : print(&w);
+		ret = measure(&w, &err);
+		/* what was measured until then is told */
+		if (w.n && fit(&w, &unfit))
+			code = cmd_failed("%s", unfit.text);
+		else if (w.n || !ret)
+			code = print(&w);
+		if (ret)
+			code = cmd_failed("%s", err.text);
 		if (opt->plot && w.n && draw(&w, opt->plot))
 			code = EXIT_FAILED;
 		if (opt->output && boost_lab_save(&w.lab, opt->output))
 			code = EXIT_FAILED;
 	}
+	if (w.lab.command.failed)
+		code = w.lab.command.failed;
 	if (w.lab.signal)
 		code = 128 + w.lab.signal;
 	boost_lab_close(&w.lab);

@@ -15,8 +15,8 @@
 #include "plot.h"
 
 static const char help[] =
-"Usage: kjoule boost trace [OPTION]...\n"
-"       kjoule boost window [OPTION]...\n"
+"Usage: kjoule boost trace [OPTION]... [-- COMMAND [ARGUMENT]...]\n"
+"       kjoule boost window [OPTION]... [-- COMMAND [ARGUMENT]...]\n"
 "       kjoule boost cause [OPTION]...\n"
 "       kjoule boost run [OPTION]... [--] COMMAND [ARGUMENT]... [-- OTHER [ARGUMENT]...]\n"
 "       kjoule boost plan --r R --boost TIME [OPTION]...\n"
@@ -25,6 +25,7 @@ static const char help[] =
 "\n"
 "trace: idles, loads the CPUs until they have slowed down, and tells power, frequency, temperature and\n"
 "throughput of each phase, how long the boost lasts, and whether the limits of powercap explain it.\n"
+"With a COMMAND that is the load: it is started as often as it ends, and ended when that was long enough.\n"
 "  -C, --cpus LIST         CPUs that are loaded (default: all)\n"
 "      --threads N         one CPU after another has one (default: one for each)\n"
 "      --load NAME         saxpy (default), multiply, memory, mixed\n"
@@ -176,6 +177,7 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 	case OPT_THREADS:
 		return cmd_bad_value("boost", args_number(arg, 1, THREADS_MOST, &opt->threads), "--threads", arg, "a number from 1 to 8192");
 	case OPT_LOAD:
+		opt->load_given = true;
 		return cmd_bad_value("boost", load_parse(arg, &opt->load), "--load", arg, "saxpy, multiply, memory or mixed");
 	case OPT_IDLE:
 		return parse_time("--idle", arg, &opt->idle_s);
@@ -350,6 +352,20 @@ static int take_commands(struct boost_options *opt, int argc, char **argv)
 	return 0;
 }
 
+/* The command that trace and window load the machine with. Return: 0, or the exit code after saying why not */
+static int take_load(struct boost_options *opt, enum verb verb, int argc, char **argv)
+{
+	if (verb != TRACE && verb != WINDOW)
+		return cmd_usage("boost", "%s: no such argument", argv[0]);
+	if (opt->load_given)
+		return cmd_usage("boost", "--load and a command, %s: the load is one or the other", argv[0]);
+	for (int i = 0; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return cmd_usage("boost", "%s takes one command only", verbs[verb].name);
+	opt->command = argv;
+	return boost_command_find(argv[0]);
+}
+
 int cmd_boost(int argc, char **argv)
 {
 	struct boost_options opt = { .watch.slice_ns = 20000000, .idle_s = NAN, .duration_s = NAN, .r = NAN, .tb_s = NAN,
@@ -372,7 +388,7 @@ int cmd_boost(int argc, char **argv)
 	optind = 0;
 	opterr = 0;
 	opt.runs = verb == RUN ? RUNS : verb == CAUSE ? RUNS_CAUSE : RUNS_PLANNED;
-	while ((c = getopt_long(argc, argv, verb == RUN ? "+:C:o:qh" : ":C:o:qh", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+:C:o:qh", options, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);
 			return EXIT_DONE;
@@ -384,7 +400,7 @@ int cmd_boost(int argc, char **argv)
 	if (verb == RUN)
 		ret = take_commands(&opt, argc - optind, argv + optind);
 	else if (optind < argc)
-		ret = cmd_usage("boost", "%s: no such argument", argv[optind]);
+		ret = take_load(&opt, verb, argc - optind, argv + optind);
 	ret = ret ? ret : check(&opt, verb);
 	ret = ret ? ret : verbs[verb].run(&opt);
 	free(opt.run.commands);

@@ -66,6 +66,9 @@ static void what_can_not_be_asked_for_is_said(void **state)
 		{ "boost trace --plot a.gif", ".svg or .png" },
 		{ "boost trace --history clean", "an option that it does not take" },
 		{ "boost window --fan x", "an option that it does not take" },
+		{ "boost trace --load saxpy -- true", "--load and a command, true" },
+		{ "boost trace -- true -- true", "one command only" },
+		{ "boost cause -- true", "true: no such argument" },
 		{ "boost run", "run needs a command" },
 		{ "boost run -- true --", "run needs a command" },
 		{ "boost run -- -- true", "a command is missing" },
@@ -91,6 +94,7 @@ static void a_command_that_is_not_there_is_no_run(void **state)
 	assert_int_equal(kjoule("boost run no-such-command-at-all"), 127);
 	assert_true(says(err, "no-such-command-at-all"));
 	assert_int_equal(kjoule("boost run /etc/passwd"), 126);
+	assert_int_equal(kjoule("boost trace --idle 1s -- no-such-command-at-all"), 127);
 	assert_int_equal(kjoule("boost cause --fan /nowhere/pwm1"), 1);
 	assert_true(says(err, "/nowhere/pwm1"));
 }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A command as a load: it runs as long as it is to, is started again when it ends, and nothing of it is left behind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "boost_cmd.h"
+
+#define WAIT_MS	10000
+
+static sigset_t none;
+
+static void rest(void)
+{
+	nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+}
+
+/* Tend to it until it was started so often, or has failed. */
+static int tend_until(struct boost_command_load *l, unsigned int times, struct kjoule_error *err)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < WAIT_MS / 10 && !ret && l->times < times; i++) {
+		ret = boost_command_load_tend(l, true, err);
+		rest();
+	}
+	return ret;
+}
+
+static void it_is_started_again_and_ended(void **state)
+{
+	char *shortly[] = { "true", NULL }, *all[] = { "sleep", "1000", NULL };
+	struct boost_command_load l = { .command = shortly, .mask = &none }, endless = { .command = all, .mask = &none };
+	struct kjoule_error err;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(tend_until(&l, 3, &err), 0);
+	assert_int_equal(l.times, 3);
+	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
+	assert_false(l.runs);
+
+	assert_int_equal(boost_command_load_tend(&endless, true, &err), 0);
+	assert_int_equal(boost_command_load_tend(&endless, true, &err), 0);
+	assert_int_equal(endless.times, 1);
+	pid = endless.child.pid;
+	assert_true(boost_command_load_is(&endless, pid));
+	assert_false(boost_command_load_is(&endless, getpid()));
+	assert_false(boost_command_load_is(&endless, getppid()));
+	assert_int_equal(boost_command_load_tend(&endless, false, &err), 0);
+	assert_int_equal(kill(pid, 0), -1);
+	assert_int_equal(errno, ESRCH);
+	assert_false(boost_command_load_is(&endless, pid));
+	/* there is nothing to end */
+	assert_int_equal(boost_command_load_tend(&endless, false, &err), 0);
+}
+
+static bool group_lives(pid_t group)
+{
+	for (unsigned int i = 0; i < WAIT_MS / 10; i++) {
+		if (kill(-group, 0))
+			return false;
+		rest();
+	}
+	return true;
+}
+
+static void nothing_of_it_is_left(void **state)
+{
+	/* one that will not hear, and what it has started */
+	char *stubborn[] = { "sh", "-c", "trap '' TERM; sleep 1000 & sleep 1000 & while :; do sleep 0.05; done", NULL };
+	/* one that ends before what it has started */
+	char *leaves[] = { "sh", "-c", "sleep 1000 & exit 0", NULL };
+	struct boost_command_load l = { .command = stubborn, .mask = &none }, left = { .command = leaves, .mask = &none };
+	struct kjoule_error err;
+	pid_t group;
+
+	(void)state;
+	assert_int_equal(boost_command_load_tend(&l, true, &err), 0);
+	group = l.child.pid;
+	rest();
+	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
+	assert_false(group_lives(group));
+
+	assert_int_equal(boost_command_load_tend(&left, true, &err), 0);
+	group = left.child.pid;
+	assert_int_equal(tend_until(&left, 2, &err), 0);
+	assert_false(group_lives(group));
+	assert_int_equal(boost_command_load_tend(&left, false, &err), 0);
+	assert_false(group_lives(left.child.pid));
+}
+
+static void one_that_fails_is_told(void **state)
+{
+	char *fails[] = { "sh", "-c", "exit 7", NULL }, *missing[] = { "/nowhere/at/all", NULL };
+	struct boost_command_load l = { .command = fails, .mask = &none }, gone = { .command = missing, .mask = &none };
+	struct kjoule_error err;
+
+	(void)state;
+	assert_int_equal(tend_until(&l, 2, &err), -ECHILD);
+	assert_int_equal(l.failed, 7);
+	assert_int_equal(l.times, 1);
+	assert_non_null(strstr(err.text, "exit code 7"));
+	assert_int_equal(boost_command_load_tend(&gone, true, &err), -ENOENT);
+	assert_false(gone.runs);
+	assert_non_null(strstr(err.text, "/nowhere/at/all"));
+}
+
+static void it_stays_on_its_cpus(void **state)
+{
+	char *asks[] = { "sh", "-c", "[ $(nproc) = 1 ]", NULL };
+	struct boost_command_load l = { .command = asks, .mask = &none };
+	struct kjoule_cpus cpus;
+	struct kjoule_error err;
+
+	(void)state;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		skip();
+	assert_int_equal(kjoule_cpus_parse("1", &cpus), 0);
+	l.cpus = &cpus;
+	assert_int_equal(tend_until(&l, 2, &err), 0);
+	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
+}
+
+static void its_words_are_told(void **state)
+{
+	char *command[] = { "stress", "-c", "4", NULL }, text[64], little[10];
+
+	(void)state;
+	assert_string_equal(boost_command_text(command, text, sizeof(text)), "stress -c 4");
+	assert_string_equal(boost_command_text(command, little, sizeof(little)), "stress -c");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_started_again_and_ended),
+		cmocka_unit_test(nothing_of_it_is_left),
+		cmocka_unit_test(one_that_fails_is_told),
+		cmocka_unit_test(it_stays_on_its_cpus),
+		cmocka_unit_test(its_words_are_told),
+	};
+
+	sigemptyset(&none);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
