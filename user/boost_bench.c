@@ -23,6 +23,12 @@
 /* Between two looks at what has come while a command runs. */
 #define LOOK_MS		100
 
+/* What has come is taken at least so often, but not between two runs that are short: the chip would rest. */
+#define DRAIN_S		0.5
+
+/* A pinned frequency is taken by drivers that are no farther off. */
+#define PIN_ROUNDED	0.03
+
 /* Behind the runs: the last tick's records are to come. */
 #define BEHIND_MS	100
 
@@ -50,6 +56,16 @@ static double ours_s(void)
 	return seconds_of(&use.ru_utime) + seconds_of(&use.ru_stime);
 }
 
+static int drain_if_due(struct boost_bench *b, struct kjoule_error *err)
+{
+	double now = boost_watch_now(b->lab.watch);
+
+	if (now < b->drained_s + DRAIN_S)
+		return 0;
+	b->drained_s = now;
+	return boost_watch_drain(b->lab.watch, err);
+}
+
 /* Until it ends or a signal comes, which ends it as well. @end_s: out: by the watch's clock */
 static int await(struct boost_bench *b, struct record_child *child, double *end_s, struct kjoule_error *err)
 {
@@ -62,7 +78,7 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 	while (!ret) {
 		*end_s = boost_watch_now(b->lab.watch);
 		if (record_child_reap(child, false))
-			break;
+			return drain_if_due(b, err);
 		sig = sigtimedwait(&wake, &info, &look);
 		if (sig > 0 && sig != SIGCHLD) {
 			b->lab.signal = sig;
@@ -71,12 +87,11 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 				kill(child->pid, sig);
 			boost_command_let_end(child);
 			ret = kjoule_fail(err, EINTR, "stopped by signal %d", sig);
-		} else if (sig != SIGCHLD) {
-			ret = boost_watch_drain(b->lab.watch, err);
+		} else {
+			ret = drain_if_due(b, err);
 		}
 	}
-	if (ret)
-		record_child_kill(child);
+	record_child_kill(child);
 	return ret;
 }
 
@@ -120,16 +135,21 @@ static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct rec
 	return ret;
 }
 
-/* The past of the chip. */
-static int prepare(struct boost_bench *b, struct kjoule_error *err)
+/* The past of the chip. @as_asked: out: it is what it was to be, as far as is known */
+static int prepare(struct boost_bench *b, bool *as_asked, struct kjoule_error *err)
 {
-	double window = boost_lab_forget_s(&b->lab, b->opt->window_s), unused[3];
+	double window = boost_lab_forget_s(&b->lab, b->opt->window_s), unused[2], boost_s;
+	int ret;
 
-	if (b->steady || b->opt->run.history == BOOST_AS_IS)
+	*as_asked = true;
+	/* a load that was cut short does not tell that there is nothing to be forgotten */
+	if (b->opt->run.history == BOOST_AS_IS || b->opt->run.pin_khz || (b->steady && isnan(b->opt->duration_s)))
 		return 0;
-	if (b->opt->run.history == BOOST_CLEAN)
+	if (b->opt->run.history == BOOST_CLEAN || b->steady)
 		return boost_lab_spend(&b->lab, 0, window, "idle, for a clean history", NULL, NULL, NULL, NULL, err);
-	return boost_lab_until_slow(&b->lab, &b->speeds, 1, "loaded, for a saturated history", &unused[0], &unused[1], &unused[2], err);
+	ret = boost_lab_until_slow(&b->lab, &b->speeds, 1, "loaded, for a saturated history", &unused[0], &unused[1], &boost_s, err);
+	*as_asked = !isnan(boost_s);
+	return ret;
 }
 
 /* Who else had the CPUs: what was busy, less the command's time and ours. */
@@ -146,15 +166,36 @@ static double others(const struct boost_slice *s, size_t n, double from_s, doubl
 	return fmax(busy_s - known_s, 0) / (to_s - from_s);
 }
 
+/* A speed that was measured has an interval, one that was given has none. */
+static struct value reference(const struct value *measured, double khz)
+{
+	return measured->v == khz ? *measured : (struct value){ khz, NAN, NAN };
+}
+
 static int judge(struct boost_bench *b, struct boost_bench_run *r)
 {
+	double slice_s = boost_watch_slice_s(b->lab.watch);
+	struct boost_judge by = {
+		.boost_khz = reference(&b->course.boost.khz, b->speeds.boosted),
+		.sustained_khz = reference(&b->course.sustained.khz, b->speeds.sustained),
+		.cpus = kjoule_cpus_count(boost_watch_cpus(b->lab.watch)),
+		.tick_s = slice_s / BOOST_WATCH_TICKS,
+	};
 	const struct boost_slice *s;
+	double pinned;
 	size_t n;
 
-	if (boost_watch_slices(b->lab.watch, r->from_s - 2 * b->opt->watch.slice_ns * 1e-9, &s, &n))
+	if (boost_watch_slices(b->lab.watch, r->from_s - 2 * slice_s, r->to_s + 2 * slice_s, &s, &n))
 		return -ENOMEM;
-	r->judged = boost_run_judge(s, n, r->from_s, r->to_s, b->speeds.sustained, b->speeds.boosted,
-				    others(s, n, r->from_s, r->to_s, r->known_s));
+	/* a driver may take the nearest that it has */
+	pinned = b->opt->run.pin_khz ? boost_level(s, n, r->from_s, r->to_s).khz.v : NAN;
+	if (fabs(pinned / b->opt->run.pin_khz - 1) < PIN_ROUNDED)
+		by.boost_khz = by.sustained_khz = (struct value){ pinned, NAN, NAN };
+	by.others = others(s, n, r->from_s, r->to_s, r->known_s);
+	/* what is missing may be what would tell */
+	if (r->lost)
+		by.sustained_khz.v = NAN;
+	r->judged = boost_run_judge(s, n, r->from_s, r->to_s, &by);
 	r->energy_j = r->judged.w * (r->to_s - r->from_s);
 	return 0;
 }
@@ -169,13 +210,14 @@ static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
 
 	if (ret)
 		return ret;
-	ret = prepare(b, err);
+	ret = prepare(b, &r.as_asked, err);
 	if (ret) {
 		record_child_kill(&child);
 		return ret;
 	}
 	children(&before[0], &before[1]);
 	ours = ours_s();
+	r.lost_before = boost_watch_lost(b->lab.watch);
 	ret = run_many(b, &r, &child, err);
 	if (ret)
 		return ret;
@@ -215,48 +257,38 @@ static int judge_all(struct boost_bench *b, struct kjoule_error *err)
 	/* whatever signals come: what was measured is to be told */
 	nanosleep(&(struct timespec){ 0, BEHIND_MS * 1000000l }, NULL);
 	ret = boost_watch_drain(b->lab.watch, err);
+	/* what was lost while a run lasted may have been taken with a later one */
+	for (size_t i = 0; i < b->n; i++)
+		b->runs[i].lost = (i + 1 < b->n ? b->runs[i + 1].lost_before : boost_watch_lost(b->lab.watch)) - b->runs[i].lost_before;
 	for (size_t i = 0; i < b->n && !ret; i++)
 		if (judge(b, &b->runs[i]))
 			ret = kjoule_fail(err, ENOMEM, "no memory");
 	return ret;
 }
 
-/* One command after the other, so that what drifts meanwhile drifts for all. */
-static int run_all(struct boost_bench *b, struct kjoule_error *err)
-{
-	int ret = warm_up(b, err);
-
-	for (unsigned int i = 0; i < b->opt->runs && !ret && !b->failed; i++) {
-		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
-			if (b->lab.progress)
-				fprintf(stderr, "\r\033[Kkjoule: run %u of %u \r", i + 1, b->opt->runs);
-			ret = run(b, c, err);
-		}
-	}
-	if (b->lab.progress)
-		fputs("\r\033[K", stderr);
-	return ret;
-}
-
-/* The chip's two speeds: given, or by a load. */
-static int learn(struct boost_bench *b, struct kjoule_error *err)
+/* The chip's two speeds, as far as they were given. Return: they were */
+static bool take_given(struct boost_bench *b)
 {
 	const struct boost_run_options *o = &b->opt->run;
-	struct boost_level idle;
-	double from_s, to_s;
-	int ret;
 
 	b->speeds = (struct boost_speeds){ NAN, NAN, b->opt->tb_s, false };
 	if (o->pin_khz) {
 		b->speeds.sustained = b->speeds.boosted = o->pin_khz;
 		b->steady = true;
-		return 0;
-	}
-	if (o->sustained_khz) {
+	} else if (o->sustained_khz) {
 		b->speeds.sustained = o->sustained_khz;
 		b->speeds.boosted = o->boosted_khz ? o->boosted_khz : NAN;
-		return 0;
 	}
+	return o->pin_khz || o->sustained_khz;
+}
+
+/* Them, by a load. */
+static int learn(struct boost_bench *b, struct kjoule_error *err)
+{
+	struct boost_level idle;
+	double from_s, to_s;
+	int ret;
+
 	ret = boost_lab_clean(&b->lab, &idle, err);
 	if (!ret)
 		ret = boost_lab_course(&b->lab, &b->course, &from_s, &to_s, err);
@@ -268,12 +300,36 @@ static int learn(struct boost_bench *b, struct kjoule_error *err)
 		b->speeds = boost_speeds_of(&b->course);
 	} else if (b->course.verdict == BOOST_LASTS) {
 		b->steady = true;
+		b->steady_s = to_s - from_s;
 		b->speeds.sustained = b->speeds.boosted = b->course.boost.khz.v;
 	} else {
 		return kjoule_fail(err, ENODATA, "what the chip sustains could not be measured (%s): see `kjoule boost trace`, or tell it (--boosted, --sustained)",
 				   boost_verdict_name(b->course.verdict));
 	}
 	return 0;
+}
+
+/* One command after the other, so that what drifts meanwhile drifts for all. */
+static int run_all(struct boost_bench *b, struct kjoule_error *err)
+{
+	bool given = take_given(b), later = b->opt->run.history == BOOST_AS_IS;
+	int ret = given || later ? 0 : learn(b, err);
+
+	if (!ret)
+		ret = warm_up(b, err);
+	for (unsigned int i = 0; i < b->opt->runs && !ret && !b->failed; i++) {
+		for (size_t c = 0; c < b->opt->run.n_commands && !ret && !b->failed; c++) {
+			if (b->lab.progress)
+				fprintf(stderr, "\r\033[Kkjoule: run %u of %u \r", i + 1, b->opt->runs);
+			ret = run(b, c, err);
+		}
+	}
+	if (b->lab.progress)
+		fputs("\r\033[K", stderr);
+	/* a chip whose past is to be as it is is not loaded before */
+	if (!ret && !given && later && !b->failed)
+		ret = learn(b, err);
+	return ret;
 }
 
 static int hold(uint32_t khz, struct kjoule_frequency **f, struct guardian *guard, struct kjoule_error *err)
@@ -353,9 +409,7 @@ int boost_run(const struct boost_options *opt)
 	}
 	code = boost_lab_open(opt, &b.lab);
 	if (!code) {
-		ret = learn(&b, &err);
-		if (!ret)
-			ret = run_all(&b, &err);
+		ret = run_all(&b, &err);
 		/* what was measured until then is shown */
 		if (ret)
 			code = cmd_failed("%s", err.text);
@@ -364,11 +418,9 @@ int boost_run(const struct boost_options *opt)
 		else if (b.n || !ret)
 			code = conclude(&b, code);
 	}
-	if (b.lab.signal)
-		code = 128 + b.lab.signal;
-	boost_lab_close(&b.lab);
 	if (give_back(f, &guard) && !code)
 		code = EXIT_FAILED;
+	code = boost_lab_close(&b.lab, code);
 	free(b.runs);
 	free(b.means);
 	return code;

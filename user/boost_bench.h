@@ -14,6 +14,8 @@
  * @times:	that it ran to its end, with --equal-duration; 1 else
  * @from_s,@to_s: when it ran, by the watch's clock
  * @known_s:	CPU time meanwhile that was the command's, or ours
+ * @as_asked:	the chip's history before was what was asked for
+ * @lost_before,@lost: records that were lost until it began, and since, until the next run
  * @differs:	its time is too far from the others of its command
  */
 struct boost_bench_run {
@@ -23,19 +25,21 @@ struct boost_bench_run {
 	struct boost_run judged;
 	double user_s, system_s, energy_j;
 	int exit_code;
-	bool differs;
+	uint64_t lost_before, lost;
+	bool as_asked, differs;
 };
 
 /**
  * struct boost_bench_mean - a command's runs together
  * @seconds:	mean, with its 95 % interval; of one time of the command
  * @sd,@least,@most,@median: of them; NAN where there are too few
+ * @busy:	CPUs
  * @as_sustained,@as_boosted: means of those that could be corrected
  */
 struct boost_bench_mean {
 	size_t n, corrected;
 	struct value seconds, as_sustained, as_boosted;
-	double sd, least, most, median, user_s, system_s;
+	double sd, least, most, median, user_s, system_s, busy;
 };
 
 struct boost_bench {
@@ -44,6 +48,8 @@ struct boost_bench {
 	struct boost_course course;	/* of the load, where it was measured */
 	struct boost_speeds speeds;	/* kHz; NAN: not known */
 	bool steady;			/* the chip has one speed only */
+	double steady_s;		/* for so long, as far as was seen */
+	double drained_s;		/* when what had come was taken last */
 	struct boost_bench_run *runs;
 	size_t n;
 	struct boost_bench_mean *means;	/* by command */

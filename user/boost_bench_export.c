@@ -100,6 +100,10 @@ static void write_markdown(const struct boost_bench *b, FILE *f)
 
 		fprintf(f, "| `");
 		cell(f, boost_bench_text(b, i, text, sizeof(text)));
+		if (!m->n) {
+			fputs("` | - | - | - | - |\n", f);
+			continue;
+		}
 		fprintf(f, "` | %.3f", m->seconds.v);
 		if (!isnan(m->sd))
 			fprintf(f, " \xc2\xb1 %.3f", m->sd);

@@ -12,9 +12,13 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include "boost_bench.h"
+#include "columns.h"
 #include "difference.h"
 #include "outliers.h"
 #include "pitfall.h"
+
+/* A command that keeps other CPUs busy than the load, by such a part, may have other speeds. */
+#define BUSY_DIFFERS	0.25
 
 static const char *const histories[BOOST_HISTORIES] = { "clean", "saturated", "as-is" };
 
@@ -62,6 +66,7 @@ static void collect(const struct boost_bench *b, size_t command, struct columns_
 		c->seconds[c->n++] = r->judged.seconds / r->times;
 		m->user_s += r->user_s / r->times;
 		m->system_s += r->system_s / r->times;
+		m->busy += r->judged.busy;
 		if (isnan(r->judged.as_sustained_s.v))
 			continue;
 		c->sustained[c->corrected] = r->judged.as_sustained_s.v / r->times;
@@ -98,6 +103,7 @@ static void sum_up(const struct columns_of *c, struct boost_bench_mean *m)
 	m->as_boosted = mean_of(c->boosted, c->corrected);
 	m->user_s /= c->n;
 	m->system_s /= c->n;
+	m->busy /= c->n;
 	m->sd = c->n > 1 ? gsl_stats_sd(c->seconds, 1, c->n) : NAN;
 	m->least = m->most = m->median = NAN;
 	if (!c->n)
@@ -132,36 +138,43 @@ static const struct output_column columns[] = {
 	{ "command", "COMMAND", false },
 	{ "seconds", "TIME s", false },
 	{ "class", "CLASS", true },
-	{ "boosted_part", "BOOSTED %", false },
-	{ "as_boosted_s", "BOOSTED s", false },
-	{ "as_sustained_s", "SUSTAINED s", false },
+	{ "boosted_percent", "BOOSTED %", false },
+	{ "as_boosted_s", "BOOSTED s", false }, { NULL, "\xc2\xb1", false },
+	{ "as_boosted_lo_s", NULL, false }, { "as_boosted_hi_s", NULL, false },
+	{ "as_sustained_s", "SUSTAINED s", false }, { NULL, "\xc2\xb1", false },
+	{ "as_sustained_lo_s", NULL, false }, { "as_sustained_hi_s", NULL, false },
 	{ "freq_khz", "FREQ kHz", false },
 	{ "power_w", "POWER W", false },
 	{ "energy_j", "ENERGY J", false },
-	{ "others_cpus", "OTHERS %", false },
+	{ "busy_cpus", NULL, false },
+	{ "others_percent", "OTHERS %", false },
 	{ "user_s", NULL, false },
 	{ "system_s", NULL, false },
 	{ "times", NULL, false },
 	{ "exit_code", NULL, false },
 	{ "begin_ns", NULL, false },
 	{ "end_ns", NULL, false },
+	{ "history_as_asked", NULL, false },
+	{ "lost_records", NULL, false },
 	{ "outlier", NULL, false },
 	{ NULL, "", true },
 };
 
 static void row(struct output *out, const struct boost_bench *b, const struct boost_bench_run *r)
 {
+	static const char uncorrected[] = "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known";
 	const struct boost_run *j = &r->judged;
 
 	output_u64(out, r->command + 1);
 	output_known(out, j->seconds / r->times, 3, NULL);
 	output_str(out, boost_bench_class(b, j));
 	output_known(out, 100 * j->boosted_s / j->seconds, 1, "no frequency is known, or it was too short");
-	output_known(out, j->as_boosted_s.v / r->times, 3, "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known");
-	output_known(out, j->as_sustained_s.v / r->times, 3, "a run that was disturbed, or not judged, is not corrected; or the chip's boost is not known");
+	columns_value(out, &j->as_boosted_s, 1.0 / r->times, 3, uncorrected, uncorrected);
+	columns_value(out, &j->as_sustained_s, 1.0 / r->times, 3, uncorrected, uncorrected);
 	output_known(out, j->khz, 0, "no source of frequency");
 	output_known(out, j->w, 3, "no source of power");
 	output_known(out, r->energy_j / r->times, 3, "no source of power");
+	output_known(out, j->busy, 2, NULL);
 	output_known(out, 100 * j->others, 1, NULL);
 	output_real(out, r->user_s / r->times, 3);
 	output_real(out, r->system_s / r->times, 3);
@@ -169,8 +182,10 @@ static void row(struct output *out, const struct boost_bench *b, const struct bo
 	output_u64(out, r->exit_code);
 	output_u64(out, boost_watch_ns(b->lab.watch, r->from_s));
 	output_u64(out, boost_watch_ns(b->lab.watch, r->to_s));
+	output_bool(out, r->as_asked);
+	output_u64(out, r->lost);
 	output_bool(out, r->differs);
-	output_str(out, r->differs ? "differs" : "");
+	output_str(out, !r->as_asked ? "not saturated" : r->lost ? "records lost" : r->differs ? "differs" : "");
 	output_row(out);
 }
 
@@ -227,6 +242,7 @@ static struct json_object *head_json(const struct boost_bench *b)
 	json_object_object_add(o, "sustained_khz", output_json_real(b->speeds.sustained));
 	json_object_object_add(o, "boost_s", output_json_real(b->speeds.tb_s));
 	json_object_object_add(o, "steady", json_object_new_boolean(b->steady));
+	json_object_object_add(o, "steady_load_s", output_json_real(b->steady && !b->opt->run.pin_khz ? b->steady_s : NAN));
 	json_object_object_add(o, "lost_records", json_object_new_uint64(boost_watch_lost(b->lab.watch)));
 	for (size_t i = 0; i < b->opt->run.n_commands; i++)
 		json_object_array_add(commands, command_json(b, i));
@@ -241,9 +257,16 @@ static void print_head(const struct boost_bench *b)
 
 	for (size_t i = 0; i < o->n_commands; i++)
 		printf("# command %zu  %s\n", i + 1, boost_bench_text(b, i, text, sizeof(text)));
-	printf("# history    %s\n", b->steady ? "as it is: the chip has one speed" : histories[o->history]);
-	if (b->steady)
-		printf("# chip       %.0f kHz\n", b->speeds.sustained);
+	printf("# history    %s\n", histories[o->history]);
+	if (o->pin_khz)
+		printf("# chip       held at %u kHz\n", o->pin_khz);
+	else if (b->steady)
+		printf("# chip       %.0f kHz for all of the %.3g s for which it was loaded: no boost, or one that lasts for longer\n",
+		       b->speeds.sustained, b->steady_s);
+	else if (isnan(b->speeds.sustained))
+		printf("# chip       what it boosts to and sustains is not known\n");
+	else if (isnan(b->speeds.boosted))
+		printf("# chip       sustains %.0f kHz; what it boosts to is not known\n", b->speeds.sustained);
 	else
 		printf("# chip       boosts to %.0f kHz, sustains %.0f kHz\n", b->speeds.boosted, b->speeds.sustained);
 	if (boost_watch_lost(b->lab.watch))
@@ -285,6 +308,9 @@ static void print_means(const struct boost_bench *b)
 			if (classes[c])
 				printf(" %zu %s", classes[c], boost_bench_class(b, &(struct boost_run){ .class = c }));
 		putchar('\n');
+		if (b->course.n_levels && !b->steady && fabs(m->busy - b->lab.loaded) > BUSY_DIFFERS * b->lab.loaded)
+			printf("  keeps %.2g CPUs busy, and the load of which the chip's speeds are %u: what it sustains with so many may be another (-C, --threads)\n",
+			       m->busy, b->lab.loaded);
 		if (m->corrected && !b->steady) {
 			if (!isnan(m->as_boosted.v))
 				print_mean("all boosted", &m->as_boosted);

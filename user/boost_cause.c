@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule boost cause: does the temperature decide when a boost ends, what the chip drew before, or the time? Boosts under the same
- * load, a weaker one, and with the fan slowed down; what was the same at the end of all of them is the cause, see
- * boost_why.h. See boost_cmd.h.
+ * load, a weaker one, from a warm start shortly after a load, and with the fan slowed down; what was the same at the end of
+ * all of them is the cause, see boost_why.h. See boost_cmd.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -18,12 +18,18 @@
 #define WEAKER		0.5
 #define WEAKER_PART	0.9
 
+/* A warm start: what the chip is loaded for until it is slow, and then rests for such a part of a boost. */
+#define WARM_REST	0.5
+
+/* Boosts of fewer slices tell of how the chip begins one, not of why it ends. */
+#define LEAST_SLICES	5
+
 /* A temperature is that of so long before and behind the boost's end. */
 #define AROUND_S	0.1
 
-enum condition { AS_IT_IS, WEAK, HOT, CONDITIONS };
+enum condition { AS_IT_IS, WEAK, WARM, HOT, CONDITIONS };
 
-static const char *const condition_names[CONDITIONS] = { "as it is", "weaker", "hotter" };
+static const char *const condition_names[CONDITIONS] = { "as it is", "weaker", "warm start", "hotter" };
 
 struct cause {
 	const struct boost_options *opt;
@@ -35,17 +41,30 @@ struct cause {
 	double weak_part, tau_s;
 	bool tau_told;			/* by powercap */
 	struct boost_end *ends;
-	double *until_s;		/* when each ended, by the watch's clock */
+	double *until_s;		/* when each ended, or was given up, by the watch's clock */
+	double *boost_s;		/* how long each lasted; NAN: it did not end */
 	struct boost_drawn *drawn;
-	size_t n, n_until, n_drawn, never;
+	size_t n, n_until, n_boost, n_drawn, never, too_short;
 	enum boost_cause cause;
 	struct boost_why why[BOOST_QUANTITIES];
 };
 
+/* What the chip's past is to be like. */
+static int begin(struct cause *c, enum condition condition, struct kjoule_error *err)
+{
+	double unused[3];
+	struct boost_level idle;
+	int ret;
+
+	if (condition != WARM)
+		return boost_lab_clean(&c->lab, &idle, err);
+	ret = boost_lab_until_slow(&c->lab, &c->speeds, 1, "warming up", &unused[0], &unused[1], &unused[2], err);
+	return ret ? ret : boost_lab_spend(&c->lab, 0, WARM_REST * c->speeds.tb_s, "resting, for a warm start", NULL, NULL, NULL, NULL, err);
+}
+
 static int boost_once(struct cause *c, enum condition condition, struct kjoule_error *err)
 {
-	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, *until_s;
-	struct boost_level idle;
+	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, *until_s, *lasted_s;
 	struct boost_drawn *drawn;
 	struct boost_end *end;
 	int ret = 0;
@@ -53,7 +72,7 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 	if (condition == HOT)
 		ret = boost_fan_set(&c->fan, c->opt->fan_slow, err);
 	if (!ret)
-		ret = boost_lab_clean(&c->lab, &idle, err);
+		ret = begin(c, condition, err);
 	if (!ret)
 		ret = boost_lab_until_slow(&c->lab, &c->speeds, part, condition_names[condition], &from_s, &to_s, &boost_s, err);
 	if (condition == HOT && boost_fan_reset(&c->fan, ret ? NULL : err) && !ret)
@@ -64,17 +83,38 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 	if (!drawn)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*drawn = (struct boost_drawn){ condition_names[condition], from_s, from_s, to_s, boost_s };
-	if (isnan(boost_s)) {
-		c->never++;
+	c->never += isnan(boost_s);
+	if (boost_s < LEAST_SLICES * boost_watch_slice_s(c->lab.watch)) {
+		c->too_short++;
 		return 0;
 	}
 	end = kjoule_grow(&c->ends, &c->n, sizeof(*end));
 	until_s = kjoule_grow(&c->until_s, &c->n_until, sizeof(*until_s));
-	if (!end || !until_s)
+	lasted_s = kjoule_grow(&c->boost_s, &c->n_boost, sizeof(*lasted_s));
+	if (!end || !until_s || !lasted_s)
 		return kjoule_fail(err, ENOMEM, "no memory");
-	*until_s = from_s + boost_s;
-	*end = (struct boost_end){ condition, { NAN, NAN, boost_s } };
+	*end = (struct boost_end){ .condition = condition, .ended = !isnan(boost_s), .at = { NAN, NAN, NAN } };
+	*until_s = end->ended ? from_s + boost_s : to_s;
+	/* a time that has been used up in part says nothing of how long it is */
+	if (condition != WARM)
+		end->at[BOOST_TIME] = *until_s - from_s;
+	*lasted_s = boost_s;
 	return 0;
+}
+
+/* By the boosts that ended. NAN: there is none, or no memory */
+static double fit_tau(const struct cause *c, const struct boost_slice *s, size_t n)
+{
+	double *until_s = malloc((c->n ? c->n : 1) * sizeof(*until_s)), tau = NAN;
+	size_t ended = 0;
+
+	for (size_t i = 0; until_s && i < c->n; i++)
+		if (c->ends[i].ended)
+			until_s[ended++] = c->until_s[i];
+	if (ended)
+		tau = boost_tau(s, n, c->idle.w.v, until_s, ended, c->speeds.tb_s);
+	free(until_s);
+	return tau;
 }
 
 /* What was measured meanwhile, when all is over. */
@@ -84,10 +124,10 @@ static int fill_in(struct cause *c, struct kjoule_error *err)
 	double idle_w = c->idle.w.v;
 	size_t n;
 
-	if (boost_watch_slices(c->lab.watch, 0, &s, &n))
+	if (boost_watch_slices(c->lab.watch, 0, INFINITY, &s, &n))
 		return kjoule_fail(err, ENOMEM, "no memory");
 	if (!c->tau_told)
-		c->tau_s = isnan(idle_w) ? NAN : boost_tau(s, n, idle_w, c->until_s, c->n, c->speeds.tb_s);
+		c->tau_s = isnan(idle_w) ? NAN : fit_tau(c, s, n);
 	for (size_t i = 0; i < c->n; i++) {
 		struct boost_level around = boost_level(s, n, c->until_s[i] - AROUND_S, c->until_s[i] + AROUND_S);
 
@@ -129,7 +169,7 @@ static int judge(struct cause *c, struct kjoule_error *err)
 	idle[BOOST_POWER] = c->idle.w.v;
 	idle[BOOST_TEMPERATURE] = c->idle.celsius.v;
 	idle[BOOST_TIME] = 0;
-	c->cause = boost_cause_of(c->ends, c->n, idle, c->why);
+	c->cause = boost_cause_of(c->ends, c->n, idle, !c->tau_told, c->why);
 	return 0;
 }
 
@@ -140,10 +180,10 @@ static const struct output_column columns[] = {
 	{ "celsius", "TEMP \u00b0C", false },
 };
 
-static void row(struct output *out, const struct boost_end *e)
+static void row(struct output *out, const struct boost_end *e, double boost_s)
 {
 	output_str(out, condition_names[e->condition]);
-	output_known(out, e->at[BOOST_TIME], 3, NULL);
+	output_known(out, boost_s, 3, "it did not end");
 	output_known(out, e->at[BOOST_POWER], 3, "no source of power");
 	output_known(out, e->at[BOOST_TEMPERATURE], 1, "no source of temperature");
 	output_row(out);
@@ -170,6 +210,7 @@ static struct json_object *head_json(const struct cause *c)
 	json_object_object_add(o, "cause", c->n ? json_object_new_string(boost_cause_name(c->cause)) : NULL);
 	json_object_object_add(o, "boosts", json_object_new_uint64(c->n));
 	json_object_object_add(o, "never_ended", json_object_new_uint64(c->never));
+	json_object_object_add(o, "too_short", json_object_new_uint64(c->too_short));
 	json_object_object_add(o, "boost_s", output_json_real(c->course.tb_s.v));
 	json_object_object_add(o, "tau_s", output_json_real(c->tau_s));
 	json_object_object_add(o, "tau_of_powercap", json_object_new_boolean(c->tau_told));
@@ -207,7 +248,7 @@ static void say(const struct cause *c)
 		[BOOST_BY_TEMPERATURE] = "the temperature ends the boost",
 		[BOOST_BY_TIME] = "the boost has its time, whatever the chip draws and however hot it is",
 		[BOOST_BY_BOTH] = "what the chip drew before ends the boost, or the temperature, whichever comes first",
-		[BOOST_BY_ONE_OF] = "the conditions were too alike: more than one thing explains all boosts",
+		[BOOST_BY_ONE_OF] = "more than one thing explains all boosts, or one that might is not known: no cause can be named",
 		[BOOST_BY_OTHER] = "nothing that was looked at explains all boosts",
 	};
 
@@ -217,7 +258,9 @@ static void say(const struct cause *c)
 		printf("; give it a fan to slow down (--fan)");
 	putchar('\n');
 	if (c->never)
-		printf("%zu boosts did not end: the weaker load never uses them up\n", c->never);
+		printf("%zu boosts did not end while they were looked at: what was beyond its limit then is not the cause\n", c->never);
+	if (c->too_short)
+		printf("%zu boosts were too short to tell why they ended\n", c->too_short);
 }
 
 static int print(const struct cause *c)
@@ -226,19 +269,24 @@ static int print(const struct cause *c)
 	struct output *out;
 	char load[64];
 
-	if (people && ends)
-		printf("# cause      %s; weaker: %.0f %% of the time%s%s\n# weighted   over %.4g s, %s\n\n",
+	if (people && !ends)
+		return boost_lab_no_boost(&c->lab, &c->course);
+	if (people)
+		printf("# cause      %s; weaker: %.0f %% of the time%s%s\n",
 		       boost_lab_load(&c->lab, load, sizeof(load)), 100 * c->weak_part,
-		       c->opt->fan ? "; hotter: " : "", c->opt->fan ? c->opt->fan : "", c->tau_s,
-		       c->tau_told ? "as powercap says" : "with which it differs least");
+		       c->opt->fan ? "; hotter: " : "", c->opt->fan ? c->opt->fan : "");
+	if (people && !isnan(c->tau_s))
+		printf("# weighted   over %.4g s, %s\n", c->tau_s, c->tau_told ? "as powercap says" : "with which it differs least");
+	if (people)
+		putchar('\n');
 	out = output_open(stdout, c->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return cmd_failed("no memory");
 	for (size_t i = 0; i < c->n; i++)
-		row(out, &c->ends[i]);
+		row(out, &c->ends[i], c->boost_s[i]);
 	output_close(out, c->opt->format == OUTPUT_JSON ? head_json(c) : NULL, "rows");
 	if (!ends)
-		return cmd_failed("there is no boost that ends under this load: `kjoule boost trace` tells what there is");
+		return boost_lab_no_boost(&c->lab, &c->course);
 	if (people && c->n)
 		say(c);
 	return c->n && c->cause != BOOST_BY_ONE_OF && c->cause != BOOST_BY_OTHER ? EXIT_DONE : EXIT_FAILED;
@@ -273,12 +321,11 @@ int boost_cause(const struct boost_options *opt)
 		if (opt->output && boost_lab_save(&c.lab, opt->output))
 			code = EXIT_FAILED;
 	}
-	if (c.lab.signal)
-		code = 128 + c.lab.signal;
-	boost_lab_close(&c.lab);
 	boost_fan_close(&c.fan);
+	code = boost_lab_close(&c.lab, code);
 	free(c.ends);
 	free(c.until_s);
+	free(c.boost_s);
 	free(c.drawn);
 	return code;
 }

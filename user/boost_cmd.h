@@ -150,7 +150,12 @@ struct boost_lab {
 
 /** boost_lab_open() - Return: 0, or the exit code after saying why */
 int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab);
-void boost_lab_close(struct boost_lab *lab);
+/**
+ * boost_lab_close() - also of one that was not opened as a whole
+ * @code:	the exit code that there would be
+ * Return: the exit code: that of a signal that came, or of the command that failed, before @code
+ */
+int boost_lab_close(struct boost_lab *lab, int code);
 
 /**
  * boost_lab_spend() - let time go by, with or without the load
@@ -199,6 +204,11 @@ struct boost_speeds boost_speeds_of(const struct boost_course *c);
 int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speeds, double part, const char *what, double *from_s,
 			 double *to_s, double *boost_s, struct kjoule_error *err);
 
+/**
+ * boost_lab_no_boost() - say why there is no boost that ends, as far as that is known
+ * Return: the exit code
+ */
+int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c);
 /** boost_lab_save() - all slices as CSV. Return: 0, or the exit code after saying why */
 int boost_lab_save(struct boost_lab *lab, const char *path);
 

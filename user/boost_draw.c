@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loads over their time: power above, then frequency, and the temperature below, as in the paper's figures 1 and 2. See
+ * Loads over their time: power above, then frequency, throughput, and the temperature below, as in the paper's figures 1 and 2. See
  * boost_cmd.h.
  */
 #include <math.h>
@@ -12,7 +12,7 @@
 /* Of a point: the counter moves less often than there are slices. */
 #define SLICES	5
 
-#define PANELS	3
+#define PANELS	4
 
 /* @known: out: panels that have a point */
 static void write_points(struct boost_lab *lab, const struct boost_drawn *d, size_t number, bool known[PANELS], FILE *f)
@@ -20,22 +20,24 @@ static void write_points(struct boost_lab *lab, const struct boost_drawn *d, siz
 	const struct boost_slice *s;
 	size_t n;
 
-	if (boost_watch_slices(lab->watch, d->begin_s, &s, &n))
+	if (boost_watch_slices(lab->watch, d->begin_s, d->to_s, &s, &n))
 		return;
 	for (size_t i = 0; i + SLICES <= n && s[i + SLICES - 1].t_s + s[i].len_s <= d->to_s + 1e-9; i += SLICES) {
 		struct boost_level l = boost_level(s, n, s[i].t_s, s[i + SLICES - 1].t_s + s[i].len_s);
 
 		known[0] |= !isnan(l.w.v);
 		known[1] |= !isnan(l.khz.v);
-		known[2] |= !isnan(l.celsius.v);
-		fprintf(f, "%zu,%s,%.6f,%.9g,%.9g,%.9g\n", number, d->name, l.from_s - d->from_s, l.w.v, l.khz.v * 1e-3, l.celsius.v);
+		known[2] |= !isnan(l.work.v);
+		known[3] |= !isnan(l.celsius.v);
+		fprintf(f, "%zu,%s,%.6f,%.9g,%.9g,%.9g,%.9g\n", number, d->name, l.from_s - d->from_s, l.w.v, l.khz.v * 1e-3, l.work.v,
+			l.celsius.v);
 	}
 }
 
 static void script(const struct picture *p, const struct boost_drawn *drawn, size_t n, const bool known[PANELS], double left_s)
 {
-	static const char *const labels[PANELS] = { "power, W", "frequency, MHz", "temperature, \u00b0C" };
-	unsigned int panels = known[0] + known[1] + known[2];
+	static const char *const labels[PANELS] = { "power, W", "frequency, MHz", "throughput, passes/s", "temperature, \u00b0C" };
+	unsigned int panels = known[0] + known[1] + known[2] + known[3];
 	bool first = true;
 	FILE *f = p->script;
 
@@ -75,10 +77,11 @@ int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn
 	struct picture p;
 
 	if (!picture_open(&p, path, &err)) {
-		fprintf(p.data, "load,name,time_s,power_w,freq_mhz,celsius\n");
+		fprintf(p.data, "load,name,time_s,power_w,freq_mhz,passes_per_s,celsius\n");
 		for (size_t i = 0; i < n; i++)
 			write_points(lab, &drawn[i], i + 1, known, p.data);
-		any = known[0] || known[1] || known[2];
+		for (unsigned int k = 0; k < PANELS; k++)
+			any |= known[k];
 		if (any && !picture_script(&p, &err))
 			script(&p, drawn, n, known, left_s);
 	}

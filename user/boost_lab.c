@@ -18,6 +18,10 @@
 #define CLEAN_TAUS	5.0
 #define LOAD_TAUS	10.0
 
+/* A time constant of a second or less is that of one limit among others: heat has longer ones. */
+#define CLEAN_LEAST_S	10.0
+#define LOAD_LEAST_S	60.0
+
 /* Where nobody tells a time constant: the paper's window, and half as much more. */
 #define CLEAN_S		120.0
 #define LOAD_S		180.0
@@ -28,8 +32,9 @@
 #define LOOK_SLICES	10
 #define BEHIND_LEAST_S	2.0	/* what is sustained is to be seen for so long, or as long as the boost */
 
-/* A chip is slow when it has hardly been faster for so long; a load that is to make it so is given up after so many boosts. */
+/* A chip is slow when it has hardly been faster for so long, and so many slices; a load that is to make it so is given up after so many boosts. */
 #define SLOW_S		0.3
+#define SLOW_SLICES	5
 #define SLOW_PART	0.1
 #define GIVE_UP		4.0
 
@@ -82,13 +87,25 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	return 0;
 }
 
-void boost_lab_close(struct boost_lab *lab)
+/* A signal that has come since is told as well; what was printed is where it is to be before it could end us. */
+static void take_pending(struct boost_lab *lab)
 {
+	int sig = sigtimedwait(&lab->ends, NULL, &(struct timespec){ 0, 0 });
+
+	fflush(stdout);
+	if (sig > 0 && !lab->signal)
+		lab->signal = sig;
+}
+
+int boost_lab_close(struct boost_lab *lab, int code)
+{
+	take_pending(lab);
 	if (lab->command.command)
 		boost_command_load_tend(&lab->command, false, NULL);
 	load_free(lab->load);
 	boost_watch_close(lab->watch);
 	sigprocmask(SIG_SETMASK, &lab->before, NULL);
+	return lab->signal ? 128 + lab->signal : lab->command.failed ? lab->command.failed : code;
 }
 
 static void show(const struct boost_lab *lab, const char *what, double left)
@@ -171,7 +188,7 @@ double boost_lab_forget_s(const struct boost_lab *lab, double asked_s)
 {
 	double tau = lab->limits.tau_s;
 
-	return !isnan(asked_s) ? asked_s : isnan(tau) ? CLEAN_S : CLEAN_TAUS * tau;
+	return !isnan(asked_s) ? asked_s : isnan(tau) ? CLEAN_S : fmax(CLEAN_TAUS * tau, CLEAN_LEAST_S);
 }
 
 int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjoule_error *err)
@@ -183,7 +200,7 @@ int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjou
 
 	if (ret)
 		return ret;
-	if (boost_watch_slices(lab->watch, from_s, &s, &n))
+	if (boost_watch_slices(lab->watch, from_s, INFINITY, &s, &n))
 		return kjoule_fail(err, ENOMEM, "no memory");
 	/* at the beginning the session itself was made */
 	*idle = boost_level(s, n, from_s + (to_s - from_s) / 2, to_s);
@@ -191,18 +208,26 @@ int boost_lab_clean(struct boost_lab *lab, struct boost_level *idle, struct kjou
 	return 0;
 }
 
-static double speed(const struct boost_slice *s, size_t n)
+/* NAN: nothing is known */
+static double mean_speed(const struct boost_slice *s, size_t n, bool by_work)
 {
 	double sum = 0;
 	size_t known = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double v = isnan(s[i].khz) ? s[i].work : s[i].khz;
+		double v = by_work ? s[i].work : s[i].khz;
 
 		sum += isnan(v) ? 0 : v;
 		known += !isnan(v);
 	}
 	return known ? sum / known : NAN;
+}
+
+static double speed(const struct boost_slice *s, size_t n)
+{
+	double khz = mean_speed(s, n, false);
+
+	return isnan(khz) ? mean_speed(s, n, true) : khz;
 }
 
 /* What the end of a load is told by. */
@@ -214,7 +239,7 @@ struct ending {
 
 static bool has_settled(struct boost_lab *lab, double from_s, void *arg)
 {
-	double now = boost_watch_now(lab->watch), len_s = LOOK_SLICES * (lab->opt->watch.slice_ns * 1e-9);
+	double now = boost_watch_now(lab->watch), len_s = (LOOK_SLICES + 1) * boost_watch_slice_s(lab->watch);
 	struct ending *e = arg;
 	const struct boost_slice *s;
 	size_t n;
@@ -224,9 +249,9 @@ static bool has_settled(struct boost_lab *lab, double from_s, void *arg)
 	if (!isnan(e->slower_s))
 		return now - from_s >= e->slower_s + fmax(e->slower_s, BEHIND_LEAST_S);
 	if (isnan(e->first)) {
-		if (!boost_watch_slices(lab->watch, from_s + FIRST_S, &s, &n) && n >= LOOK_SLICES)
+		if (!boost_watch_slices(lab->watch, from_s + FIRST_S, INFINITY, &s, &n) && n >= LOOK_SLICES)
 			e->first = speed(s, LOOK_SLICES);
-	} else if (!boost_watch_slices(lab->watch, now - len_s, &s, &n) && speed(s, n) < (1 - BOOST_LEAST) * e->first) {
+	} else if (!boost_watch_slices(lab->watch, now - len_s, INFINITY, &s, &n) && speed(s, n) < (1 - BOOST_LEAST) * e->first) {
 		e->slower_s = now - from_s;
 	}
 	return false;
@@ -235,7 +260,7 @@ static bool has_settled(struct boost_lab *lab, double from_s, void *arg)
 int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from_s, double *to_s, struct kjoule_error *err)
 {
 	double tau = lab->limits.tau_s, asked = lab->opt->duration_s;
-	double most = !isnan(asked) ? asked : isnan(tau) ? LOAD_S : LOAD_TAUS * tau;
+	double most = !isnan(asked) ? asked : isnan(tau) ? LOAD_S : fmax(LOAD_TAUS * tau, LOAD_LEAST_S);
 	struct ending ending = { .first = NAN, .slower_s = NAN };
 	const struct boost_slice *s;
 	size_t n;
@@ -244,7 +269,7 @@ int boost_lab_course(struct boost_lab *lab, struct boost_course *c, double *from
 	ret = boost_lab_spend(lab, 1, most, "loaded", isnan(asked) ? has_settled : NULL, &ending, from_s, to_s, err);
 	if (!ret)
 		ret = boost_lab_spend(lab, 0, BEHIND_S, "idle", NULL, NULL, NULL, NULL, err);
-	if (!ret && (boost_watch_slices(lab->watch, *from_s, &s, &n) || boost_course(s, n, *from_s, *to_s, lab->loaded, c)))
+	if (!ret && (boost_watch_slices(lab->watch, *from_s, INFINITY, &s, &n) || boost_course(s, n, *from_s, *to_s, lab->loaded, c)))
 		ret = kjoule_fail(err, ENOMEM, "no memory");
 	return ret;
 }
@@ -265,17 +290,25 @@ struct slowing {
 	bool slow;			/* it has come */
 };
 
+static double slow_s(const struct boost_lab *lab)
+{
+	/* the last slice is still on its way, and one is begun */
+	return fmax(SLOW_S, (SLOW_SLICES + 3) * boost_watch_slice_s(lab->watch));
+}
+
 static bool is_slow(struct boost_lab *lab, double from_s, void *arg)
 {
 	struct slowing *e = arg;
 	const struct boost_speeds *v = &e->v;
 	const struct boost_slice *s;
-	double now = boost_watch_now(lab->watch), since = now - SLOW_S;
+	double since = boost_watch_now(lab->watch) - slow_s(lab), mean;
 	size_t n;
 
-	if (since < from_s || boost_watch_slices(lab->watch, since, &s, &n))
+	if (since < from_s || boost_watch_slices(lab->watch, since, INFINITY, &s, &n) || n < SLOW_SLICES)
 		return false;
-	e->slow = boost_time(s, n, since, now, v->boosted, v->sustained, v->by_work) < SLOW_PART * SLOW_S;
+	/* some chips go up and down around what they sustain */
+	mean = mean_speed(s, n, v->by_work);
+	e->slow = mean - v->sustained < SLOW_PART * (v->boosted - v->sustained);
 	return e->slow;
 }
 
@@ -285,12 +318,12 @@ int boost_lab_until_slow(struct boost_lab *lab, const struct boost_speeds *speed
 	struct slowing e = { .v = *speeds };
 	const struct boost_slice *s;
 	size_t n;
-	int ret = boost_lab_spend(lab, part, GIVE_UP * e.v.tb_s + SLOW_S, what, is_slow, &e, from_s, to_s, err);
+	int ret = boost_lab_spend(lab, part, GIVE_UP * e.v.tb_s + slow_s(lab), what, is_slow, &e, from_s, to_s, err);
 
 	if (ret)
 		return ret;
 	/* a slice in which the load began counts in part */
-	if (boost_watch_slices(lab->watch, *from_s - lab->opt->watch.slice_ns * 1e-9, &s, &n))
+	if (boost_watch_slices(lab->watch, *from_s - boost_watch_slice_s(lab->watch), INFINITY, &s, &n))
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*boost_s = e.slow ? boost_time(s, n, *from_s, *to_s, e.v.boosted, e.v.sustained, e.v.by_work) : NAN;
 	return 0;
@@ -316,6 +349,24 @@ void boost_lab_load_json(const struct boost_lab *lab, struct json_object *o)
 	json_object_object_add(o, "starts", json_object_new_uint64(lab->load ? 1 : lab->command.times));
 }
 
+int boost_lab_no_boost(const struct boost_lab *lab, const struct boost_course *c)
+{
+	const char *requested = boost_watch_requested_frequency(lab->watch);
+
+	switch (c->verdict) {
+	case BOOST_IDLE:
+		return cmd_failed("the load kept only %.0f %% of its CPUs' time: %s, and nothing can be told of the chip", 100 * c->busy,
+				  lab->load ? "something else ran" : "it rests, or uses fewer CPUs (--threads, --cpus), or something else ran");
+	case BOOST_LASTS:
+		return cmd_failed("one speed for all of the load: the chip does not boost under it, or for longer than that (--duration)");
+	case BOOST_RISES:
+		return cmd_failed("the load was slower at first: was the chip still throttled (--idle), or does the governor take its time?");
+	default:
+		return cmd_failed("neither a frequency nor throughput is known for long enough, and nothing can be told%s",
+				  requested ? "; of the frequency there is only what was asked for (see `kjoule list`)" : "");
+	}
+}
+
 static void put(FILE *f, double v)
 {
 	if (isnan(v))
@@ -326,16 +377,21 @@ static void put(FILE *f, double v)
 
 int boost_lab_save(struct boost_lab *lab, const char *path)
 {
+	const struct kjoule_cpus *cpus = boost_watch_cpus(lab->watch);
+	bool per_cpu = lab->opt->watch.per_cpu;
 	const struct boost_slice *s;
 	FILE *f;
 	size_t n;
 
-	if (boost_watch_slices(lab->watch, 0, &s, &n))
+	if (boost_watch_slices(lab->watch, 0, INFINITY, &s, &n))
 		return cmd_failed("no memory");
 	f = fopen(path, "we");
 	if (!f)
 		return cmd_failed("%s: %s", path, strerror(errno));
-	fprintf(f, "time_s,power_w,freq_khz,busy_cpus,load_cpus,celsius,passes_per_s\n");
+	fprintf(f, "time_s,power_w,freq_khz,busy_cpus,load_cpus,celsius,passes_per_s");
+	for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1))
+		fprintf(f, ",freq_khz_cpu%d", cpu);
+	fputc('\n', f);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "%.6f", s[i].t_s);
 		put(f, s[i].w);
@@ -344,6 +400,8 @@ int boost_lab_save(struct boost_lab *lab, const char *path)
 		put(f, s[i].mine);
 		put(f, s[i].celsius);
 		put(f, s[i].work);
+		for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1))
+			put(f, boost_watch_cpu_khz(lab->watch, cpu, s[i].t_s, s[i].t_s + s[i].len_s));
 		fputc('\n', f);
 	}
 	if (ferror(f) | fclose(f))

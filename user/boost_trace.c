@@ -81,6 +81,38 @@ static const char *phase_name(const struct boost_course *c, size_t i, char *buf,
 	return buf;
 }
 
+/* Of one CPU, in the time of a level. */
+static double cpu_khz(const struct trace *t, int cpu, const struct boost_level *l)
+{
+	return boost_watch_cpu_khz(t->lab.watch, cpu, l->from_s, l->to_s);
+}
+
+/* Where they differ people want to know which is slow; programs have all of them in any case. */
+static void say_cpus(const struct trace *t)
+{
+	const struct boost_level *levels[] = { &t->course.boost, &t->course.sustained };
+
+	for (unsigned int i = 0; i < (t->course.verdict == BOOST_ENDS ? 2 : 1); i++) {
+		double least = INFINITY, most = -INFINITY;
+		int slowest = -1, fastest = -1;
+
+		for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0; cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
+			double khz = cpu_khz(t, cpu, levels[i]);
+
+			if (khz < least) {
+				least = khz;
+				slowest = cpu;
+			}
+			if (khz > most) {
+				most = khz;
+				fastest = cpu;
+			}
+		}
+		if (slowest >= 0)
+			printf("per CPU    %s: %.0f kHz (CPU %d) to %.0f kHz (CPU %d)\n", i ? "sustained" : "boost", least, slowest, most, fastest);
+	}
+}
+
 static void say(const struct trace *t)
 {
 	const struct boost_course *c = &t->course;
@@ -100,19 +132,17 @@ static void say(const struct trace *t)
 	case BOOST_RISES:
 		printf("the load was slower at first: this is no boost that ends; was the chip still throttled (--idle), or does the governor take its time?\n");
 		break;
-	case BOOST_IDLE:
-		printf("the load kept only %.0f %% of its CPUs' time: %s, and nothing can be told of the chip\n", 100 * c->busy,
-		       t->opt->command ? "it rests, or uses fewer of them (--threads, --cpus), or something else ran" : "something else ran");
-		break;
 	default:
-		printf("neither a frequency nor throughput is known for long enough: nothing can be told\n");
-		break;
+		return;
 	}
+	say_cpus(t);
 	if (isnan(t->lab.limits.pl1_w)) {
 		printf("limits     powercap tells none\n");
 		return;
 	}
-	printf("limits     PL1 %.4g W over %.4g s, PL2 %.4g W", t->lab.limits.pl1_w, t->lab.limits.tau_s, t->lab.limits.pl2_w);
+	printf("limits     PL1 %.4g W over %.4g s", t->lab.limits.pl1_w, t->lab.limits.tau_s);
+	if (!isnan(t->lab.limits.pl2_w))
+		printf(", PL2 %.4g W", t->lab.limits.pl2_w);
 	if (!isnan(t->predicted_s))
 		printf(": a weighted budget would boost for %.3f s, %s", t->predicted_s,
 		       fabs(t->predicted_s / c->tb_s.v - 1) <= EXPLAINED ? "which explains it" : "which does not explain it");
@@ -126,6 +156,7 @@ static void print_head(const struct trace *t)
 	const struct boost_lab *lab = &t->lab;
 	const char *power = boost_watch_power_source(lab->watch), *khz = boost_watch_frequency_source(lab->watch);
 	const char *warmth = boost_watch_temperature_source(lab->watch);
+	const char *requested = boost_watch_requested_frequency(lab->watch);
 	char cpus[256], load[512];
 
 	printf("# boost      %s on CPUs %s for %.1f s, after %.1f s of idleness\n", boost_lab_load(lab, load, sizeof(load)),
@@ -133,6 +164,8 @@ static void print_head(const struct trace *t)
 	if (lab->command.times > 1)
 		printf("# started    %u times, as it ended: the chip rested a little between\n", lab->command.times);
 	printf("# sources    power %s, frequency %s, temperature %s\n", power ? power : "-", khz ? khz : "-", warmth ? warmth : "-");
+	if (requested)
+		printf("# frequency  %s has only what was asked for: levels are those of the throughput\n", requested);
 	if (t->lost)
 		printf("# lost       %llu records: what they had is missing\n", (unsigned long long)t->lost);
 	putchar('\n');
@@ -141,6 +174,21 @@ static void print_head(const struct trace *t)
 static struct json_object *str_or_null(const char *text)
 {
 	return text ? output_json_str(text) : NULL;
+}
+
+static struct json_object *cpus_json(const struct trace *t)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (int cpu = kjoule_cpus_next(&t->lab.cpus, 0); cpu >= 0; cpu = kjoule_cpus_next(&t->lab.cpus, cpu + 1)) {
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "cpu", json_object_new_int(cpu));
+		json_object_object_add(o, "boost_khz", output_json_real(t->course.n_levels ? cpu_khz(t, cpu, &t->course.boost) : NAN));
+		json_object_object_add(o, "sustained_khz", output_json_real(t->course.n_levels ? cpu_khz(t, cpu, &t->course.sustained) : NAN));
+		json_object_array_add(list, o);
+	}
+	return list;
 }
 
 static struct json_object *head_json(const struct trace *t)
@@ -154,7 +202,7 @@ static struct json_object *head_json(const struct trace *t)
 	json_object_object_add(o, "power_source", str_or_null(boost_watch_power_source(t->lab.watch)));
 	json_object_object_add(o, "frequency_source", str_or_null(boost_watch_frequency_source(t->lab.watch)));
 	json_object_object_add(o, "temperature_source", str_or_null(boost_watch_temperature_source(t->lab.watch)));
-	json_object_object_add(o, "slice_s", output_json_real(t->opt->watch.slice_ns * 1e-9));
+	json_object_object_add(o, "slice_s", output_json_real(boost_watch_slice_s(t->lab.watch)));
 	json_object_object_add(o, "lost_records", json_object_new_uint64(t->lost));
 	json_object_object_add(o, "idle_s", output_json_real(t->idle.to_s - t->idle.from_s));
 	json_object_object_add(o, "load_s", output_json_real(t->to_s - t->from_s));
@@ -165,6 +213,7 @@ static struct json_object *head_json(const struct trace *t)
 	json_object_object_add(o, "sustained_w", output_json_real(c->n_levels ? c->sustained.w.v : NAN));
 	json_object_object_add(o, "boost_khz", output_json_real(c->n_levels ? c->boost.khz.v : NAN));
 	json_object_object_add(o, "sustained_khz", output_json_real(c->n_levels ? c->sustained.khz.v : NAN));
+	json_object_object_add(o, "by_cpu", cpus_json(t));
 	json_object_object_add(o, "boost_s", output_json_real(c->tb_s.v));
 	json_object_object_add(o, "boost_lo_s", output_json_real(c->tb_s.lo));
 	json_object_object_add(o, "boost_hi_s", output_json_real(c->tb_s.hi));
@@ -200,7 +249,7 @@ static int print(const struct trace *t)
 		putchar('\n');
 		say(t);
 	}
-	return c->verdict == BOOST_IDLE || c->verdict == BOOST_UNKNOWN ? EXIT_FAILED : EXIT_DONE;
+	return c->verdict == BOOST_IDLE || c->verdict == BOOST_UNKNOWN ? boost_lab_no_boost(&t->lab, c) : EXIT_DONE;
 }
 
 /* As the paper's figure 1. */
@@ -225,10 +274,6 @@ int boost_trace(const struct boost_options *opt)
 		if (opt->output && boost_lab_save(&t.lab, opt->output))
 			code = EXIT_FAILED;
 	}
-	if (t.lab.command.failed)
-		code = t.lab.command.failed;
-	if (t.lab.signal)
-		code = 128 + t.lab.signal;
-	boost_lab_close(&t.lab);
+	code = boost_lab_close(&t.lab, code);
 	return code;
 }

@@ -21,10 +21,22 @@
 /* Of a temperature, which changes slowly. */
 #define TEMPERATURE_MS	100
 
+/*
+ * A round rate keeps step with the kernel's tick: what runs right after it is seen always, or never. Ticks are so much farther
+ * apart than they were asked to be, as those of `kjoule record`.
+ */
+#define OUT_OF_STEP	127
+
 /* What was seen at the ticks of a slice. */
 struct ticks {
 	double khz;
 	uint32_t n_khz, busy, mine;
+};
+
+/* Of one CPU. */
+struct cpu_ticks {
+	float khz;			/* sum */
+	uint8_t n;
 };
 
 /* A total at a moment, or a value. */
@@ -48,6 +60,8 @@ struct ring_state {
 struct counter {
 	uint32_t source, domain, scope;
 	double uj;
+	double w;			/* of one that tells power: the last reading, and when that was */
+	uint64_t ns;
 };
 
 /* What a counter said. */
@@ -65,6 +79,8 @@ struct boost_watch {
 	uint64_t slice_ns, lost;
 	uint8_t *buf;
 	struct ring_state *lanes;			/* by ring */
+	bool per_cpu;
+	struct cpu_ticks *cpu_ticks;		/* by slice and ring */
 	struct ticks *ticks;			/* by slice */
 	size_t n_ticks, room_ticks;
 	bool (*mine)(pid_t tgid, const void *arg);	/* NULL: our own threads */
@@ -74,9 +90,10 @@ struct boost_watch {
 	struct energy *energies;		/* that have come since the last look, ring by ring */
 	size_t n_energies;
 	struct points energy, temperature, work;
-	double power_w;				/* of a source of power: the last reading */
-	const char *power, *frequency, *warmth;
-	uint32_t power_class;
+	struct counter *meters;			/* that tell power */
+	size_t n_meters;
+	const char *power, *frequency, *warmth, *requested;
+	uint32_t power_source, power_class, warmth_source, warmth_domain;
 	struct boost_slice *slices;
 	size_t room_slices;
 	bool made;
@@ -119,6 +136,15 @@ static struct ticks *slice_of(struct boost_watch *w, uint64_t tick)
 			return NULL;
 		memset(more + w->room_ticks, 0, (room - w->room_ticks) * sizeof(*more));
 		w->ticks = more;
+		if (w->per_cpu) {
+			size_t rings = kjoule_device_rings(w->dev);
+			struct cpu_ticks *each = realloc(w->cpu_ticks, room * rings * sizeof(*each));
+
+			if (!each)
+				return NULL;
+			memset(each + w->room_ticks * rings, 0, (room - w->room_ticks) * rings * sizeof(*each));
+			w->cpu_ticks = each;
+		}
 		w->room_ticks = room;
 	}
 	if (i >= w->n_ticks)
@@ -135,6 +161,7 @@ static uint64_t widen(struct ring_state *l, uint32_t tick)
 static int take_sample(struct boost_watch *w, struct ring_state *l, const struct kjoule_sample *s)
 {
 	struct ticks *t = slice_of(w, widen(l, s->tick));
+	struct cpu_ticks *one;
 
 	if (!t)
 		return -ENOMEM;
@@ -142,23 +169,30 @@ static int take_sample(struct boost_watch *w, struct ring_state *l, const struct
 		return 0;
 	t->busy++;
 	t->mine += l->mine;
-	if (s->freq_khz) {
-		t->khz += s->freq_khz;
-		t->n_khz++;
-	}
+	/* what was asked for is not what there was */
+	if (!s->freq_khz || s->rec.flags & KJOULE_SAMPLE_FREQ_REQUESTED)
+		return 0;
+	t->khz += s->freq_khz;
+	t->n_khz++;
+	if (!w->per_cpu)
+		return 0;
+	one = &w->cpu_ticks[(t - w->ticks) * kjoule_device_rings(w->dev) + (l - w->lanes)];
+	one->khz += s->freq_khz;
+	one->n++;
 	return 0;
 }
 
-static struct counter *counter_of(struct boost_watch *w, uint32_t source, uint32_t domain, uint32_t scope)
+/* The one in a list, at its end if it is new. */
+static struct counter *counter_of(struct counter **list, size_t *n, uint32_t source, uint32_t domain, uint32_t scope)
 {
 	struct counter *c;
 
-	for (size_t i = 0; i < w->n_counters; i++)
-		if (w->counters[i].source == source && w->counters[i].domain == domain && w->counters[i].scope == scope)
-			return &w->counters[i];
-	c = kjoule_grow(&w->counters, &w->n_counters, sizeof(*c));
+	for (size_t i = 0; i < *n; i++)
+		if ((*list)[i].source == source && (*list)[i].domain == domain && (*list)[i].scope == scope)
+			return &(*list)[i];
+	c = kjoule_grow(list, n, sizeof(*c));
 	if (c)
-		*c = (struct counter){ source, domain, scope, 0 };
+		*c = (struct counter){ .source = source, .domain = domain, .scope = scope };
 	return c;
 }
 
@@ -176,9 +210,13 @@ static const struct kjoule_domain_info *domain_of(const struct boost_watch *w, u
 static bool counts(const struct boost_watch *w, uint32_t source, uint32_t index, uint32_t quantity)
 {
 	const struct kjoule_domain_info *d = domain_of(w, source, index);
+	const char *meter;
 
-	return d && w->session.sources[source].name == w->power && d->quantity == quantity && d->class == w->power_class &&
-	       d->parent < 0;
+	if (!d || !w->power || d->quantity != quantity || d->class != w->power_class || d->parent >= 0)
+		return false;
+	/* packages may have a source each */
+	meter = w->session.sources[w->power_source].meter;
+	return source == w->power_source || (*meter && !strcmp(meter, w->session.sources[source].meter));
 }
 
 static int add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint32_t domain, uint32_t scope, double uj)
@@ -187,7 +225,7 @@ static int add_energy(struct boost_watch *w, uint64_t ns, uint32_t source, uint3
 
 	if (!e)
 		return -ENOMEM;
-	*e = (struct energy){ ns, { source, domain, scope, uj } };
+	*e = (struct energy){ ns, { .source = source, .domain = domain, .scope = scope, .uj = uj } };
 	return 0;
 }
 
@@ -206,7 +244,7 @@ static int add_up_energies(struct boost_watch *w)
 	qsort(w->energies, w->n_energies, sizeof(*w->energies), by_time);
 	for (size_t i = 0; i < w->n_energies && !ret; i++) {
 		const struct counter *said = &w->energies[i].said;
-		struct counter *c = counter_of(w, said->source, said->domain, said->scope);
+		struct counter *c = counter_of(&w->counters, &w->n_counters, said->source, said->domain, said->scope);
 		double sum = 0;
 
 		if (!c)
@@ -237,26 +275,28 @@ static int take_energy(struct boost_watch *w, struct ring_state *l, const struct
 	return ret;
 }
 
+/* What is between two readings of a power has the mean of both. */
+static int take_power(struct boost_watch *w, const struct kjoule_value *v)
+{
+	struct counter *c = counter_of(&w->meters, &w->n_meters, v->rec.flags, v->domain, 0);
+	double watt = v->value * 1e-6;
+
+	if (!c)
+		return -ENOMEM;
+	if (c->ns)
+		c->uj += (v->time_ns - c->ns) * 1e-3 * (c->w + watt) / 2;
+	c->ns = v->time_ns;
+	c->w = watt;
+	return add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, c->uj);
+}
+
 static int take_value(struct boost_watch *w, const struct kjoule_value *v)
 {
-	const struct kjoule_domain_info *d = domain_of(w, v->rec.flags, v->domain);
-	double since;
-
-	if (d && d->quantity == KJOULE_QUANTITY_TEMPERATURE)
+	if (w->warmth && v->rec.flags == w->warmth_source && v->domain == w->warmth_domain)
 		return add_point(&w->temperature, v->time_ns, v->value * 1e-3);
 	if (counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_ENERGY))
 		return add_energy(w, v->time_ns, v->rec.flags, v->domain, 0, v->value);
-	if (!counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_POWER))
-		return 0;
-	/* what is between two readings has the mean of both */
-	if (!w->energy.n) {
-		w->power_w = v->value * 1e-6;
-		return add_point(&w->energy, v->time_ns, 0);
-	}
-	since = (v->time_ns - w->energy.p[w->energy.n - 1].ns) * 1e-9;
-	since *= (w->power_w + v->value * 1e-6) / 2;
-	w->power_w = v->value * 1e-6;
-	return add_point(&w->energy, v->time_ns, w->energy.p[w->energy.n - 1].v + since);
+	return counts(w, v->rec.flags, v->domain, KJOULE_QUANTITY_POWER) ? take_power(w, v) : 0;
 }
 
 static bool is_mine(const struct boost_watch *w, pid_t tgid)
@@ -380,13 +420,20 @@ static void fill_temperatures(const struct boost_watch *w, size_t first, size_t 
 		w->slices[i].celsius = total_at(&w->temperature, &at, ns + i * w->slice_ns);
 }
 
-int boost_watch_slices(struct boost_watch *w, double from_s, const struct boost_slice **slices, size_t *n)
+double boost_watch_slice_s(const struct boost_watch *w)
 {
-	double now = boost_watch_now(w), slice_s = w->slice_ns * 1e-9;
+	return w->slice_ns * 1e-9;
+}
+
+int boost_watch_slices(struct boost_watch *w, double from_s, double to_s, const struct boost_slice **slices, size_t *n)
+{
+	double now = boost_watch_now(w), slice_s = boost_watch_slice_s(w);
 	/* the tick at its end may still be on its way */
 	size_t all = now > 0 ? now / slice_s : 0, first = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0;
 
 	all = all > 1 ? all - 1 : 0;
+	if (to_s < all * slice_s)
+		all = to_s > 0 ? ceil(to_s / slice_s - 1e-6) : 0;
 	first = first < all ? first : all;
 	*n = all - first;
 	if (*n > w->room_slices) {
@@ -416,9 +463,29 @@ int boost_watch_slices(struct boost_watch *w, double from_s, const struct boost_
 	return 0;
 }
 
+double boost_watch_cpu_khz(const struct boost_watch *w, int cpu, double from_s, double to_s)
+{
+	size_t rings = kjoule_device_rings(w->dev), n = 0;
+	double slice_s = boost_watch_slice_s(w), sum = 0;
+
+	for (size_t r = 0; w->per_cpu && r < rings; r++) {
+		if (kjoule_device_ring(w->dev, r)->cpu != (uint32_t)cpu)
+			continue;
+		for (size_t i = from_s > 0 ? ceil(from_s / slice_s - 1e-6) : 0; i < w->n_ticks && (i + 1) * slice_s <= to_s + 1e-9; i++) {
+			sum += w->cpu_ticks[i * rings + r].khz;
+			n += w->cpu_ticks[i * rings + r].n;
+		}
+	}
+	return n ? sum / n : NAN;
+}
+
 uint64_t boost_watch_lost(const struct boost_watch *w)
 {
-	return w->lost;
+	uint64_t lost = w->lost;
+
+	for (unsigned int i = 0; i < kjoule_device_rings(w->dev); i++)
+		lost += kjoule_device_ring(w->dev, i)->damaged;
+	return lost;
 }
 
 const struct kjoule_cpus *boost_watch_cpus(const struct boost_watch *w)
@@ -434,6 +501,11 @@ const char *boost_watch_power_source(const struct boost_watch *w)
 const char *boost_watch_frequency_source(const struct boost_watch *w)
 {
 	return w->frequency;
+}
+
+const char *boost_watch_requested_frequency(const struct boost_watch *w)
+{
+	return w->requested;
 }
 
 const char *boost_watch_temperature_source(const struct boost_watch *w)
@@ -523,33 +595,42 @@ static int choose_sources(struct boost_watch *w, const struct boost_watch_option
 	return record_sources_open(both, w->ctl, like, &w->sources);
 }
 
-/* Which of the session's sources tell what. */
-static void name_sources(struct boost_watch *w)
+/* Which of the session's sources tell what. @temperature: as asked for, with or without a period; NULL: any */
+static void name_sources(struct boost_watch *w, const char *temperature)
 {
+	size_t len = temperature ? strcspn(temperature, "@") : 0;
 	uint32_t best = UINT32_MAX;
 
 	for (uint32_t i = 0; i < w->session.n_sources; i++) {
 		const struct kjoule_source_info *src = &w->session.sources[i];
 
-		if (src->kind == KJOULE_KIND_FREQUENCY)
+		if (src->kind == KJOULE_KIND_FREQUENCY && src->requested_only)
+			w->requested = src->name;
+		else if (src->kind == KJOULE_KIND_FREQUENCY)
 			w->frequency = src->name;
 		for (uint32_t d = 0; d < src->n_domains; d++) {
 			const struct kjoule_domain_info *of = &src->domains[d];
 			bool power = of->quantity == KJOULE_QUANTITY_ENERGY || of->quantity == KJOULE_QUANTITY_POWER;
 			uint32_t rank = of->class == KJOULE_DOMAIN_PACKAGE ? 0 : 1;
 
-			if (of->quantity == KJOULE_QUANTITY_TEMPERATURE)
+			if (of->quantity == KJOULE_QUANTITY_TEMPERATURE && !w->warmth &&
+			    (!temperature || (strlen(src->name) == len && !strncmp(src->name, temperature, len)))) {
 				w->warmth = src->name;
+				w->warmth_source = i;
+				w->warmth_domain = of->index;
+			}
 			if (src->kind == KJOULE_KIND_FREQUENCY || !power || of->parent >= 0 || rank >= best)
 				continue;
 			best = rank;
 			w->power = src->name;
+			w->power_source = i;
 			w->power_class = of->class;
 		}
 	}
 }
 
-static int begin(struct boost_watch *w, const struct kjoule_session_params *params, struct kjoule_error *err)
+static int begin(struct boost_watch *w, const struct kjoule_session_params *params, const char *temperature,
+		 struct kjoule_error *err)
 {
 	struct kjoule_session_info started;
 	int ret = kjoule_session_new(w->ctl, params, &w->session, err);
@@ -558,7 +639,7 @@ static int begin(struct boost_watch *w, const struct kjoule_session_params *para
 		return ret;
 	w->made = true;
 	record_sources_describe(w->sources, &w->session);
-	name_sources(w);
+	name_sources(w, temperature);
 	ret = kjoule_device_attach(w->dev, w->session.id, err);
 	if (!ret)
 		ret = kjoule_session_start(w->ctl, w->session.id, &started, err);
@@ -581,8 +662,10 @@ static int open_all(const struct boost_watch_options *opt, struct boost_watch *w
 		return cmd_failed("%s", err.text);
 	if (kjoule_cpus_online(&w->cpus))
 		return cmd_failed("asking for the CPUs that are online failed");
-	w->slice_ns = opt->slice_ns;
+	w->per_cpu = opt->per_cpu;
 	params.interval_ns = opt->slice_ns / BOOST_WATCH_TICKS;
+	params.interval_ns += params.interval_ns / OUT_OF_STEP;
+	w->slice_ns = params.interval_ns * BOOST_WATCH_TICKS;
 	params.cpus = &w->cpus;
 	params.ring_bytes = kjoule_device_info(w->dev)->min_ring_bytes;
 	code = choose_sources(w, opt, &params);
@@ -593,7 +676,7 @@ static int open_all(const struct boost_watch_options *opt, struct boost_watch *w
 	params.frequency_source = w->sources->frequency_source;
 	params.specs = w->sources->spec;
 	params.n_specs = w->sources->n;
-	return begin(w, &params, &err) ? cmd_failed("%s", err.text) : 0;
+	return begin(w, &params, opt->temperature, &err) ? cmd_failed("%s", err.text) : 0;
 }
 
 int boost_watch_open(const struct boost_watch_options *opt, struct boost_watch **out)
@@ -625,6 +708,8 @@ void boost_watch_close(struct boost_watch *w)
 	free(w->buf);
 	free(w->lanes);
 	free(w->ticks);
+	free(w->cpu_ticks);
+	free(w->meters);
 	free(w->counters);
 	free(w->energies);
 	free(w->energy.p);

@@ -52,7 +52,7 @@ static const char *const kind_names[BUDGET_KINDS] = { "weighted", "box" };
 
 static double slice_s(const struct window *w)
 {
-	return w->opt->watch.slice_ns * 1e-9;
+	return boost_watch_slice_s(w->lab.watch);
 }
 
 /* One point: saturate, idle, boost. */
@@ -254,10 +254,12 @@ static void say_fit(const struct window *w)
 
 static int print(const struct window *w)
 {
-	bool people = w->opt->format == OUTPUT_TABLE, ends = w->full.verdict == BOOST_ENDS;
+	bool people = w->opt->format == OUTPUT_TABLE;
 	struct output *out;
 	char load[512];
 
+	if (w->full.verdict != BOOST_ENDS && people)
+		return boost_lab_no_boost(&w->lab, &w->full);
 	if (people)
 		printf("# window     %s; from a clean history the boost lasts %.3f s, r = %.4f\n\n",
 		       boost_lab_load(&w->lab, load, sizeof(load)), w->full.tb_s.v, w->full.r);
@@ -267,11 +269,9 @@ static int print(const struct window *w)
 	for (size_t i = 0; i < w->n; i++)
 		row(out, w, &w->points[i]);
 	output_close(out, w->opt->format == OUTPUT_JSON ? head_json(w) : NULL, "rows");
-	if (people && ends)
+	if (people)
 		say_fit(w);
-	if (!ends)
-		return cmd_failed("there is no boost that ends under this load, and so no window: `kjoule boost trace` tells what there is");
-	return EXIT_DONE;
+	return w->full.verdict == BOOST_ENDS ? EXIT_DONE : boost_lab_no_boost(&w->lab, &w->full);
 }
 
 static void script(const struct window *w, const struct picture *p)
@@ -330,11 +330,7 @@ int boost_window(const struct boost_options *opt)
 		if (opt->output && boost_lab_save(&w.lab, opt->output))
 			code = EXIT_FAILED;
 	}
-	if (w.lab.command.failed)
-		code = w.lab.command.failed;
-	if (w.lab.signal)
-		code = 128 + w.lab.signal;
-	boost_lab_close(&w.lab);
+	code = boost_lab_close(&w.lab, code);
 	free(w.points);
 	return code;
 }

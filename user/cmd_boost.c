@@ -195,7 +195,7 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 		return cmd_bad_value("boost", args_sources(arg), "--source", arg, "names of sources with commas between");
 	case OPT_TEMPERATURE:
 		opt->watch.temperature = arg;
-		return cmd_bad_value("boost", args_sources(arg), "--temperature", arg, "the name of a source");
+		return cmd_bad_value("boost", strchr(arg, ',') ? -EINVAL : args_sources(arg), "--temperature", arg, "the name of one source");
 	case 'o':
 		opt->output = arg;
 		return 0;
@@ -387,6 +387,7 @@ int cmd_boost(int argc, char **argv)
 	argv++;
 	optind = 0;
 	opterr = 0;
+	opt.watch.per_cpu = verb == TRACE;
 	opt.runs = verb == RUN ? RUNS : verb == CAUSE ? RUNS_CAUSE : RUNS_PLANNED;
 	while ((c = getopt_long(argc, argv, "+:C:o:qh", options, NULL)) != -1) {
 		if (c == 'h') {

@@ -63,6 +63,7 @@ static void what_can_not_be_asked_for_is_said(void **state)
 		{ "boost trace --load burn", "saxpy, multiply, memory or mixed" },
 		{ "boost trace --slice 1us", "1ms to 1s" },
 		{ "boost trace -C x", "-C x" },
+		{ "boost trace --temperature hwmon:a/temp1,hwmon:b/temp1", "one source" },
 		{ "boost trace --plot a.gif", ".svg or .png" },
 		{ "boost trace --history clean", "an option that it does not take" },
 		{ "boost window --fan x", "an option that it does not take" },
