@@ -169,6 +169,62 @@ static void up_and_down_has_a_mean(void **state)
 	free(m);
 }
 
+static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
+{
+	const struct stretch most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 }, { 1, 16, 90000, 2 } };
+	const struct stretch little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 }, { 3, 16, 90000, 2 } };
+	struct machine *m = machine(0.001);
+	struct boost_course c;
+
+	(void)state;
+	run(m, most, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	assert_int_equal(c.n_levels, 3);
+	near(c.tb_s.v, 5, 0.01);
+	near(c.last_s, 5, 0.01);
+	near(c.sustained.khz.v, 82500, 0.002);
+	near(c.r, 90000 / 82500.0, 0.002);
+	m->n = 0;
+	run(m, little, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	free(m);
+}
+
+/* One speed with something else for a short time in it. */
+static void passes(const struct stretch *stretches, size_t n, double seconds)
+{
+	struct machine *m = machine(0.001);
+	struct boost_course c;
+
+	run(m, stretches, n);
+	assert_int_equal(boost_course(m->s, m->n, 0, seconds, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	assert_int_equal(c.n_levels, 1);
+	near(c.levels[0].to_s - c.levels[0].from_s, seconds, 0.02);
+	assert_true(c.boost.khz.v == c.levels[0].khz.v && c.sustained.khz.v == c.boost.khz.v);
+	assert_true(isnan(c.tb_s.v) && isnan(c.last_s) && isnan(c.r) && isnan(c.r_work));
+	free(m);
+}
+
+static void what_passes_ends_no_boost(void **state)
+{
+	const struct stretch dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 }, { 5, 17, 90000, 2 } };
+	const struct stretch at_the_end[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 } };
+	const struct stretch hardly_slower[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 }, { 5, 17, 89500, 2 } };
+	const struct stretch peak[] = { { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 }, { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 } };
+	/* an edge of the load, which is faster because not all CPUs run yet */
+	const struct stretch edge[] = { { 0.06, 11, 100000, 2 }, { 10, 17, 90000, 2 } };
+
+	(void)state;
+	passes(dip, 3, 10.2);
+	passes(at_the_end, 2, 5.3);
+	passes(hardly_slower, 3, 10.3);
+	passes(peak, 4, 10.6);
+	passes(edge, 2, 10.06);
+}
+
 static void one_speed_is_no_boost_that_ends(void **state)
 {
 	const struct stretch steady[] = { { 20, 15, 80000, 2 } };
@@ -369,6 +425,8 @@ int main(void)
 		cmocka_unit_test(steps_between_are_levels),
 		cmocka_unit_test(a_governor_that_takes_its_time_is_no_level),
 		cmocka_unit_test(up_and_down_has_a_mean),
+		cmocka_unit_test(what_is_slow_for_most_of_the_time_has_ended_the_boost),
+		cmocka_unit_test(what_passes_ends_no_boost),
 		cmocka_unit_test(one_speed_is_no_boost_that_ends),
 		cmocka_unit_test(what_is_no_boost_is_said_so),
 		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
