@@ -14,8 +14,11 @@
 /* A load of fewer slices is too short to tell anything, and what fills fewer of them passes. */
 #define LEAST_SLICES	20
 
-/* What comes before the first level is a ramp if it is this part of the load at most. */
+/* What comes before the first level is a ramp if it is slower, and this part of the load at most. */
 #define RAMP		0.02
+
+/* Of so few slices it is none at any speed: they may have begun before the load, or before all of its CPUs ran. */
+#define EDGE		3
 
 /* With more levels behind the first than these there is no last one: the chip goes up and down. */
 #define MOST_BEHIND	6
@@ -133,12 +136,17 @@ static double at(const struct load_part *p, size_t i)
 	return i < p->n ? p->slices[i].t_s : p->slices[p->n - 1].t_s + p->slices[p->n - 1].len_s;
 }
 
-/* The first slices may have another level: the governor has not seen the load, or the slice began before it. */
+/*
+ * The first slices may have another level: the governor has not seen the load, or the slice began before it. What is faster than
+ * what follows is no ramp, however short it is beside the load: it is a short boost.
+ */
 static size_t skip_ramp(const struct load_part *p)
 {
+	const struct step *s = p->steps;
 	size_t first = 0;
 
-	while (first + 1 < p->n_steps && p->steps[first].end <= fmax(RAMP * p->n, 3))
+	while (first + 1 < p->n_steps &&
+	       (s[first].end <= EDGE || (s[first].end <= RAMP * p->n && s[first].mean < s[first + 1].mean)))
 		first++;
 	return first;
 }

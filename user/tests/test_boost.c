@@ -225,6 +225,29 @@ static void what_passes_ends_no_boost(void **state)
 	passes(edge, 2, 10.06);
 }
 
+static void a_short_boost_under_a_long_load_is_one(void **state)
+{
+	const struct stretch steps[] = { { 1.2, 17, 90000, 2 }, { 78, 15, 80000, 2 } };
+	const struct stretch ramp[] = { { 1.2, 13, 70000, 2 }, { 78, 15, 80000, 2 } };
+	struct machine *m = machine(0.002);
+	struct boost_course c;
+
+	(void)state;
+	run(m, steps, 2);
+	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	near(c.tb_s.v, 1.2, 0.02);
+	near(c.r, 1.125, 0.002);
+	/* as long, and slower: a governor that takes its time */
+	m->n = 0;
+	run(m, ramp, 2);
+	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	near(c.boost.khz.v, 80000, 0.001);
+	near(c.boost.from_s, 1.2, 0.02);
+	free(m);
+}
+
 static void one_speed_is_no_boost_that_ends(void **state)
 {
 	const struct stretch steady[] = { { 20, 15, 80000, 2 } };
@@ -427,6 +450,7 @@ int main(void)
 		cmocka_unit_test(up_and_down_has_a_mean),
 		cmocka_unit_test(what_is_slow_for_most_of_the_time_has_ended_the_boost),
 		cmocka_unit_test(what_passes_ends_no_boost),
+		cmocka_unit_test(a_short_boost_under_a_long_load_is_one),
 		cmocka_unit_test(one_speed_is_no_boost_that_ends),
 		cmocka_unit_test(what_is_no_boost_is_said_so),
 		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
