@@ -148,13 +148,19 @@ static double others(const struct boost_slice *s, size_t n, double from_s, doubl
 
 static int judge(struct boost_bench *b, struct boost_bench_run *r)
 {
+	struct boost_judge by = {
+		.boost_khz = { b->speeds.boosted, NAN, NAN },
+		.sustained_khz = { b->speeds.sustained, NAN, NAN },
+		.cpus = kjoule_cpus_count(boost_watch_cpus(b->lab.watch)),
+		.tick_s = b->opt->watch.slice_ns * 1e-9 / BOOST_WATCH_TICKS,
+	};
 	const struct boost_slice *s;
 	size_t n;
 
 	if (boost_watch_slices(b->lab.watch, r->from_s - 2 * b->opt->watch.slice_ns * 1e-9, &s, &n))
 		return -ENOMEM;
-	r->judged = boost_run_judge(s, n, r->from_s, r->to_s, b->speeds.sustained, b->speeds.boosted,
-				    others(s, n, r->from_s, r->to_s, r->known_s));
+	by.others = others(s, n, r->from_s, r->to_s, r->known_s);
+	r->judged = boost_run_judge(s, n, r->from_s, r->to_s, &by);
 	r->energy_j = r->judged.w * (r->to_s - r->from_s);
 	return 0;
 }
