@@ -73,7 +73,7 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 	if (!end || !until_s)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*until_s = from_s + boost_s;
-	*end = (struct boost_end){ condition, { NAN, NAN, boost_s } };
+	*end = (struct boost_end){ condition, .ended = true, .at = { NAN, NAN, boost_s } };
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static int judge(struct cause *c, struct kjoule_error *err)
 	idle[BOOST_POWER] = c->idle.w.v;
 	idle[BOOST_TEMPERATURE] = c->idle.celsius.v;
 	idle[BOOST_TIME] = 0;
-	c->cause = boost_cause_of(c->ends, c->n, idle, c->why);
+	c->cause = boost_cause_of(c->ends, c->n, idle, !c->tau_told, c->why);
 	return 0;
 }
 
