@@ -11,11 +11,14 @@
 /* Of a level's slices. */
 #define BATCHES		16
 
-/* A load of fewer slices is too short to tell anything. */
+/* A load of fewer slices is too short to tell anything, and what fills fewer of them passes. */
 #define LEAST_SLICES	20
 
-/* What comes before the first level is a ramp if it is this part of the load at most. */
+/* What comes before the first level is a ramp if it is slower, and this part of the load at most. */
 #define RAMP		0.02
+
+/* Of so few slices it is none at any speed: they may have begun before the load, or before all of its CPUs ran. */
+#define EDGE		3
 
 /* With more levels behind the first than these there is no last one: the chip goes up and down. */
 #define MOST_BEHIND	6
@@ -133,56 +136,109 @@ static double at(const struct load_part *p, size_t i)
 	return i < p->n ? p->slices[i].t_s : p->slices[p->n - 1].t_s + p->slices[p->n - 1].len_s;
 }
 
-/* The first slices may have another level: the governor has not seen the load, or the slice began before it. */
+/*
+ * The first slices may have another level: the governor has not seen the load, or the slice began before it. What is faster than
+ * what follows is no ramp, however short it is beside the load: it is a short boost.
+ */
 static size_t skip_ramp(const struct load_part *p)
 {
+	const struct step *s = p->steps;
 	size_t first = 0;
 
-	while (first + 1 < p->n_steps && p->steps[first].end <= fmax(RAMP * p->n, 3))
+	while (first + 1 < p->n_steps &&
+	       (s[first].end <= EDGE || (s[first].end <= RAMP * p->n && s[first].mean < s[first + 1].mean)))
 		first++;
 	return first;
 }
 
-/* The slices beside a change may have some of it. */
-static struct boost_level level(const struct load_part *p, size_t i)
+/* Of these steps and all between them. The slices beside a change may have some of it. */
+static struct boost_level level(const struct load_part *p, size_t first, size_t last)
 {
-	size_t begin = p->steps[i].begin, end = p->steps[i].end;
+	size_t begin = p->steps[first].begin, end = p->steps[last].end;
 	struct boost_level l;
 
-	if (end - begin > 4 && i)
+	if (end - begin > 4 && first)
 		begin++;
-	if (end - begin > 4 && i + 1 < p->n_steps)
+	if (end - begin > 4 && last + 1 < p->n_steps)
 		end--;
 	l = boost_level(p->slices, p->n, at(p, begin), at(p, end));
-	l.from_s = at(p, p->steps[i].begin);
-	l.to_s = at(p, p->steps[i].end);
+	l.from_s = at(p, p->steps[first].begin);
+	l.to_s = at(p, p->steps[last].end);
 	return l;
+}
+
+/* Is one speed less than the other by what counts? */
+static bool below(double one, double other)
+{
+	return one < (1 - BOOST_LEAST) * other;
+}
+
+/* What comes behind the first level, compared to it: all that is slower, all that is faster, and the last level. */
+struct behind {
+	size_t slices, slower, faster;
+	bool last_slower, last_faster;	/* and long enough to be more than a dip or a peak */
+};
+
+static struct behind look_behind(const struct load_part *p, size_t first)
+{
+	const struct step *s = p->steps, *last = &s[p->n_steps - 1];
+	bool is_long = last->end - last->begin >= LEAST_SLICES;
+	struct behind b = { .slices = p->n - s[first].end };
+
+	for (size_t i = first + 1; i < p->n_steps; i++) {
+		if (below(s[i].mean, s[first].mean))
+			b.slower += s[i].end - s[i].begin;
+		else if (below(s[first].mean, s[i].mean))
+			b.faster += s[i].end - s[i].begin;
+	}
+	b.last_slower = is_long && below(last->mean, s[first].mean);
+	b.last_faster = is_long && below(s[first].mean, last->mean);
+	return b;
+}
+
+/* At least half of what is behind the first level, and no dip. */
+static bool prevails(size_t slices, const struct behind *b)
+{
+	return slices >= LEAST_SLICES && 2 * slices >= b->slices;
+}
+
+/* What @sustained and @r are now says whether it was a boost that ended; what passes is none. */
+static enum boost_verdict verdict(const struct behind *b, double r)
+{
+	bool ends = b->last_slower || prevails(b->slower, b), rises = b->last_faster || prevails(b->faster, b);
+
+	if (ends && below(1, r))
+		return BOOST_ENDS;
+	return (ends || rises) && below(r, 1) ? BOOST_RISES : BOOST_LASTS;
 }
 
 static void judge(const struct load_part *p, struct boost_course *c)
 {
-	size_t first = skip_ramp(p), n = p->n_steps - first, last = p->n_steps - 1;
-	const struct step *steps = p->steps;
-	double end_s = at(p, p->n);
+	size_t first = skip_ramp(p), last = p->n_steps - 1;
+	struct behind b = look_behind(p, first);
+	bool mean_of_all = last - first > MOST_BEHIND || !(b.last_slower || b.last_faster);
+	size_t from = mean_of_all ? first + 1 : last;
 
-	for (size_t i = first; i <= last && c->n_levels < BOOST_LEVELS; i++)
-		c->levels[c->n_levels++] = level(p, i);
-	c->boost = c->levels[0];
-	if (n == 1) {
-		c->verdict = BOOST_LASTS;
-		c->sustained = c->boost;
+	c->verdict = BOOST_LASTS;
+	if (last > first) {
+		c->boost = level(p, first, first);
+		c->sustained = level(p, from, last);
+		c->r_work = c->boost.work.v / c->sustained.work.v;
+		c->r = c->by_work ? c->r_work : c->boost.khz.v / c->sustained.khz.v;
+		c->verdict = verdict(&b, c->r);
+	}
+	if (c->verdict == BOOST_LASTS) {
+		c->n_levels = 1;
+		c->levels[0] = c->boost = c->sustained = level(p, first, last);
+		c->r = c->r_work = NAN;
 		return;
 	}
-	c->tb_s.v = at(p, steps[first].end) - (first ? at(p, steps[first].begin) : p->begin_s);
+	for (size_t i = first; i <= last && c->n_levels < BOOST_LEVELS; i++)
+		c->levels[c->n_levels++] = level(p, i, i);
+	c->tb_s.v = at(p, p->steps[first].end) - (first ? at(p, p->steps[first].begin) : p->begin_s);
 	c->tb_s.lo = c->tb_s.v - p->slices[0].len_s;
 	c->tb_s.hi = c->tb_s.v + p->slices[0].len_s;
-	c->last_s = at(p, steps[n - 1 > MOST_BEHIND ? first + 1 : last].begin) - p->begin_s;
-	c->sustained = n - 1 > MOST_BEHIND ? boost_level(p->slices, p->n, c->last_s + p->begin_s, end_s) : level(p, last);
-	c->verdict = steps[first].mean > steps[first + 1].mean ? BOOST_ENDS : BOOST_RISES;
-	c->r_work = c->boost.work.v / c->sustained.work.v;
-	c->r = c->by_work ? c->r_work : c->boost.khz.v / c->sustained.khz.v;
-	if (c->verdict == BOOST_ENDS && !(c->r > 1))
-		c->verdict = BOOST_RISES;
+	c->last_s = at(p, p->steps[from].begin) - p->begin_s;
 }
 
 int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s, double loaded,

@@ -30,9 +30,9 @@ struct boost_slice {
 };
 
 enum boost_verdict {
-	BOOST_ENDS,		/* faster first, then slower, and slower to the end */
-	BOOST_LASTS,		/* one speed from beginning to end: no boost, or one without end */
-	BOOST_RISES,		/* faster at the end than at the beginning */
+	BOOST_ENDS,		/* faster first, then slower: to the end, or for most of the time */
+	BOOST_LASTS,		/* one speed from beginning to end, whatever passed: no boost, or one without end */
+	BOOST_RISES,		/* slower first, then faster */
 	BOOST_IDLE,		/* the load did not keep the CPUs busy: nothing can be told */
 	BOOST_UNKNOWN,		/* neither frequency nor work is known, or for too short a time */
 	BOOST_VERDICTS
@@ -57,15 +57,23 @@ struct boost_level {
 
 /**
  * struct boost_course - a load, from its beginning to its end
+ * @verdict:	how it went
  * @by_work:	the frequency is not known: levels are those of the throughput
  * @n_levels,@levels: in order; what came before the load's CPUs were at speed is none of them
  * @boost:	the first level
- * @sustained:	what follows when it has ended: the last level, or all behind the first where there are many
+ * @sustained:	what follows when it has ended: the last level; or all behind the first, where there are many levels, or the last is
+ *		short or as fast as the first
  * @tb_s:	from the beginning of the load, or from where the CPUs were at speed, to the end of the first level, with what a
  *		slice is long as its interval
- * @last_s:	to the beginning of the last level; as @tb_s if there are two
+ * @last_s:	to the beginning of @sustained; as @tb_s if there are two levels
  * @r:		@boost over @sustained, in frequency, or in throughput where that is all that is known
  * @r_work:	in throughput
+ * @busy:	CPUs that ran the load, of those that it was to keep busy
+ *
+ * Something passes on every machine: a few slower slices are no end of a boost. It has ended if the last level is slower than the
+ * first by BOOST_LEAST and twenty slices long; or if what is slower than the first level fills half of the time behind it and twenty
+ * slices, as under a controller that goes up and down. Then @r is above 1 / (1 - BOOST_LEAST) as well. It rises likewise. What does
+ * neither lasts: it has one level, in which all that passed is, and @tb_s, @last_s, @r and @r_work are NAN.
  */
 struct boost_course {
 	enum boost_verdict verdict;

@@ -21,7 +21,13 @@ const char *boost_cause_name(enum boost_cause cause)
 	return cause_names[cause];
 }
 
-/* One-way analysis of variance, of the boosts of which it is known. */
+/* It ended, and this is known of its end. */
+static bool has_end(const struct boost_end *end, enum boost_quantity q)
+{
+	return end->ended && !isnan(end->at[q]);
+}
+
+/* One-way analysis of variance, of the ends of which it is known. */
 static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity q, struct boost_why *why)
 {
 	double all = 0, between = 0, within = 0;
@@ -29,7 +35,7 @@ static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity 
 
 	for (size_t i = 0; i < n; i++) {
 		most = ends[i].condition > most ? ends[i].condition : most;
-		if (isnan(ends[i].at[q]))
+		if (!has_end(&ends[i], q))
 			continue;
 		all += ends[i].at[q];
 		known++;
@@ -39,7 +45,7 @@ static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity 
 		size_t in = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			if (ends[i].condition != c || isnan(ends[i].at[q]))
+			if (ends[i].condition != c || !has_end(&ends[i], q))
 				continue;
 			sum += ends[i].at[q];
 			squares += ends[i].at[q] * ends[i].at[q];
@@ -58,47 +64,71 @@ static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity 
 	why->p = gsl_cdf_fdist_Q(why->f, groups - 1, known - groups);
 }
 
-static bool explains(const struct boost_why *why, double at)
+/* What is not known of a boost speaks neither for nor against a limit that others have. */
+static bool explains(const struct boost_why *why, const struct boost_end *end, enum boost_quantity q)
 {
-	return at >= why->limit - why->near;
+	if (isnan(why->limit))
+		return false;
+	if (isnan(end->at[q]))
+		return true;
+	return end->ended ? end->at[q] >= why->limit - why->near : end->at[q] <= why->limit + why->near;
 }
 
 static void look(const struct boost_end *ends, size_t n, enum boost_quantity q, double idle, struct boost_why *why)
 {
 	*why = (struct boost_why){ .limit = NAN, .near = NAN };
 	for (size_t i = 0; i < n; i++) {
-		why->known += !isnan(ends[i].at[q]);
+		if (!has_end(&ends[i], q))
+			continue;
+		why->known++;
 		why->limit = fmax(why->limit, ends[i].at[q]);
 	}
 	why->near = BOOST_WHY_NEAR * (why->limit - idle);
 	if (q == BOOST_TEMPERATURE)
 		why->near = fmax(why->near, BOOST_WHY_CELSIUS);
 	for (size_t i = 0; i < n; i++)
-		why->explained += explains(why, ends[i].at[q]);
+		why->explained += explains(why, &ends[i], q);
 	analyse(ends, n, q, why);
 }
 
-enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES],
+/* Power or temperature, whichever comes first: a boost that did not end has come to neither. */
+static bool explains_either(const struct boost_why *why, const struct boost_end *end)
+{
+	bool power = explains(&why[BOOST_POWER], end, BOOST_POWER);
+	bool temperature = explains(&why[BOOST_TEMPERATURE], end, BOOST_TEMPERATURE);
+
+	return end->ended ? power || temperature : power && temperature;
+}
+
+enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES], bool fitted,
 				struct boost_why why[BOOST_QUANTITIES])
 {
-	size_t all = 0, either = 0;
-	enum boost_quantity it = 0;
+	static const enum boost_cause alone[BOOST_QUANTITIES] = { BOOST_BY_POWER, BOOST_BY_TEMPERATURE, BOOST_BY_TIME };
+	size_t all = 0, either = 0, unknown = 0, ended = 0;
+	enum boost_cause cause = BOOST_BY_OTHER;
+	bool differ = false;
 
 	for (unsigned int q = 0; q < BOOST_QUANTITIES; q++) {
 		look(ends, n, q, idle[q], &why[q]);
-		if (why[q].explained < n)
+		unknown += !why[q].known;
+		if (!n || why[q].explained < n)
 			continue;
 		all++;
-		it = q;
+		cause = alone[q];
 	}
-	if (!n || all > 1)
+	if (fitted)
+		why[BOOST_POWER].f = why[BOOST_POWER].p = NAN;
+	for (size_t i = 0; i < n; i++) {
+		ended += ends[i].ended;
+		differ |= ends[i].condition != ends[0].condition;
+		either += explains_either(why, &ends[i]);
+	}
+	if (!ended || !differ || all > 1)
 		return BOOST_BY_ONE_OF;
-	if (all == 1)
-		return it == BOOST_POWER ? BOOST_BY_POWER : it == BOOST_TEMPERATURE ? BOOST_BY_TEMPERATURE : BOOST_BY_TIME;
-	for (size_t i = 0; i < n; i++)
-		either += explains(&why[BOOST_POWER], ends[i].at[BOOST_POWER]) ||
-			  explains(&why[BOOST_TEMPERATURE], ends[i].at[BOOST_TEMPERATURE]);
-	return either == n ? BOOST_BY_BOTH : BOOST_BY_OTHER;
+	if (!all && either == n)
+		cause = BOOST_BY_BOTH;
+	/* what is not known may be what it was, unless what is known explains nothing either */
+	return unknown && cause != BOOST_BY_OTHER ? BOOST_BY_ONE_OF : cause;
 }
 
 double boost_weighted(const struct boost_slice *s, size_t n, double tau, double w, double at_s)

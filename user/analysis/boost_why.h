@@ -19,10 +19,13 @@ const char *boost_quantity_name(enum boost_quantity quantity);
 /**
  * struct boost_end - a boost, as it ended
  * @condition:	under which
- * @at:		by quantity: weighted mean of the power, W; temperature, degree Celsius; time since the load began, s; NAN: not known
+ * @ended:	false: it was given up; @at is what there was then, which did not end it: a lower bound of a limit
+ * @at:		by quantity: weighted mean of the power, W; temperature, degree Celsius; time since the load began, s; NAN: not
+ *		known
  */
 struct boost_end {
 	size_t condition;
+	bool ended;
 	double at[BOOST_QUANTITIES];
 };
 
@@ -31,14 +34,14 @@ enum boost_cause {
 	BOOST_BY_TEMPERATURE,
 	BOOST_BY_TIME,
 	BOOST_BY_BOTH,		/* power or temperature, whichever comes first */
-	BOOST_BY_ONE_OF,	/* several explain all boosts: conditions have to differ more */
+	BOOST_BY_ONE_OF,	/* several explain all boosts, or may: conditions have to differ more, or more has to be known */
 	BOOST_BY_OTHER,		/* nothing that was looked at does */
 	BOOST_CAUSES
 };
 
 const char *boost_cause_name(enum boost_cause cause);
 
-/* A boost is explained by a quantity that is nearer to the limit than this part of what lies between idleness and the limit. */
+/* A boost's end is explained by a quantity that is nearer to the limit than this part of what lies between idleness and the limit. */
 #define BOOST_WHY_NEAR		0.03
 
 /* And temperatures are known to so much, degree Celsius. */
@@ -46,11 +49,14 @@ const char *boost_cause_name(enum boost_cause cause);
 
 /**
  * struct boost_why - of a quantity
- * @limit:	the most that it had at the end of any boost
+ * @limit:	the most that it had at the end of any boost; NAN: it is not known for any that ended
  * @near:	how far from that still is at the limit
- * @explained:	boosts that ended there, of all
+ * @explained:	boosts that it does not speak against, of all: that ended at the limit, that did not end and were not beyond it, and
+ *		for which it is not known while it is for others; 0 where there is no limit
+ * @known:	boosts that ended for which it is known
  * @f,@p:	of the hypothesis that it was the same at the end under all conditions: F of a one-way analysis of variance, and
- *		how likely one so large is by chance; NAN with one boost a condition
+ *		how likely one so large is by chance; of boosts that ended. NAN with one boost a condition, and of the power if its
+ *		time constant was fitted to these boosts: they were made alike, which no test may be asked about then
  */
 struct boost_why {
 	double limit, near;
@@ -61,12 +67,15 @@ struct boost_why {
 /**
  * boost_cause_of() - what it was
  * @idle:	by quantity: what it is when the chip has been idle for long; 0 for the time
+ * @fitted:	the power's time constant is of boost_tau() and these boosts
  * @why:	out: by quantity
  *
- * A quantity alone is the cause if it explains every boost and no other does. Power and temperature are together if each explains
- * some, none explains all, and every boost is explained by one of them.
+ * A quantity alone is the cause if it explains every boost and each of the others is known and does not. One that is not known at all
+ * may be the cause as well as the one that explains them, so that it is one of the two. With one condition only everything is
+ * the same at the end, and nothing is told. Power and temperature are together if each explains some, none explains all, and every
+ * boost is explained by one of them; one that did not end, by both.
  */
-enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES],
+enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES], bool fitted,
 				struct boost_why why[BOOST_QUANTITIES]);
 
 /**

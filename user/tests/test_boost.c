@@ -169,6 +169,85 @@ static void up_and_down_has_a_mean(void **state)
 	free(m);
 }
 
+static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
+{
+	const struct stretch most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 }, { 1, 16, 90000, 2 } };
+	const struct stretch little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 }, { 3, 16, 90000, 2 } };
+	struct machine *m = machine(0.001);
+	struct boost_course c;
+
+	(void)state;
+	run(m, most, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	assert_int_equal(c.n_levels, 3);
+	near(c.tb_s.v, 5, 0.01);
+	near(c.last_s, 5, 0.01);
+	near(c.sustained.khz.v, 82500, 0.002);
+	near(c.r, 90000 / 82500.0, 0.002);
+	m->n = 0;
+	run(m, little, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	free(m);
+}
+
+/* One speed with something else for a short time in it. */
+static void passes(const struct stretch *stretches, size_t n, double seconds)
+{
+	struct machine *m = machine(0.001);
+	struct boost_course c;
+
+	run(m, stretches, n);
+	assert_int_equal(boost_course(m->s, m->n, 0, seconds, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	assert_int_equal(c.n_levels, 1);
+	near(c.levels[0].to_s - c.levels[0].from_s, seconds, 0.02);
+	assert_true(c.boost.khz.v == c.levels[0].khz.v && c.sustained.khz.v == c.boost.khz.v);
+	assert_true(isnan(c.tb_s.v) && isnan(c.last_s) && isnan(c.r) && isnan(c.r_work));
+	free(m);
+}
+
+static void what_passes_ends_no_boost(void **state)
+{
+	const struct stretch dip[] = { { 5, 17, 90000, 2 }, { 0.2, 13, 70000, 2 }, { 5, 17, 90000, 2 } };
+	const struct stretch at_the_end[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 } };
+	const struct stretch hardly_slower[] = { { 5, 17, 90000, 2 }, { 0.3, 13, 70000, 2 }, { 5, 17, 89500, 2 } };
+	const struct stretch peak[] = { { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 }, { 5, 15, 80000, 2 }, { 0.3, 17, 90000, 2 } };
+	/* an edge of the load, which is faster because not all CPUs run yet */
+	const struct stretch edge[] = { { 0.06, 11, 100000, 2 }, { 10, 17, 90000, 2 } };
+
+	(void)state;
+	passes(dip, 3, 10.2);
+	passes(at_the_end, 2, 5.3);
+	passes(hardly_slower, 3, 10.3);
+	passes(peak, 4, 10.6);
+	passes(edge, 2, 10.06);
+}
+
+static void a_short_boost_under_a_long_load_is_one(void **state)
+{
+	const struct stretch steps[] = { { 1.2, 17, 90000, 2 }, { 78, 15, 80000, 2 } };
+	const struct stretch ramp[] = { { 1.2, 13, 70000, 2 }, { 78, 15, 80000, 2 } };
+	struct machine *m = machine(0.002);
+	struct boost_course c;
+
+	(void)state;
+	run(m, steps, 2);
+	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	near(c.tb_s.v, 1.2, 0.02);
+	near(c.r, 1.125, 0.002);
+	/* as long, and slower: a governor that takes its time */
+	m->n = 0;
+	run(m, ramp, 2);
+	assert_int_equal(boost_course(m->s, m->n, 0, 79.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	near(c.boost.khz.v, 80000, 0.001);
+	near(c.boost.from_s, 1.2, 0.02);
+	free(m);
+}
+
 static void one_speed_is_no_boost_that_ends(void **state)
 {
 	const struct stretch steady[] = { { 20, 15, 80000, 2 } };
@@ -267,18 +346,29 @@ static void time_at_the_boost_is_known_better_than_a_slice(void **state)
 	free(m);
 }
 
+/* The made-up machine's speeds, without an interval. */
+static const struct boost_judge by = { { 90000, NAN, NAN }, { 80000, NAN, NAN }, .others = 0, .cpus = 2, .tick_s = SLICE_S / 5 };
+
+static struct boost_run judge_by(const struct boost_judge *of, const struct stretch *stretches, size_t n, double from_s, double to_s)
+{
+	struct machine *m = machine(0.002);
+	struct boost_run r;
+
+	run(m, stretches, n);
+	r = boost_run_judge(m->s, m->n, from_s, to_s, of);
+	free(m);
+	return r;
+}
+
 /* A run that boosts for @part of its two seconds, on a machine where others have so many CPUs. */
 static struct boost_run judge(double part, double others, double slow_s)
 {
 	const struct stretch stretches[] = { { 1, 3, 90000, 0 }, { slow_s, 8, 40000, 2 }, { 2 * part, 17, 90000, 2 },
 					     { 2 * (1 - part), 15, 80000, 2 }, { 1, 3, 80000, 0 } };
-	struct machine *m = machine(0.002);
-	struct boost_run r;
+	struct boost_judge of = by;
 
-	run(m, stretches, 5);
-	r = boost_run_judge(m->s, m->n, 1, 3 + slow_s, 80000, 90000, others);
-	free(m);
-	return r;
+	of.others = others;
+	return judge_by(&of, stretches, 5, 1, 3 + slow_s);
 }
 
 static void a_run_is_what_it_was(void **state)
@@ -293,22 +383,131 @@ static void a_run_is_what_it_was(void **state)
 	assert_int_equal(right, 91);
 	assert_int_equal(judge(1, 0.06, 0).class, BOOST_DISTURBED);
 	assert_int_equal(judge(1, 0.04, 0).class, BOOST_BOOSTED);
-	assert_int_equal(judge(0.5, 0, 0.3).class, BOOST_DISTURBED);
 	assert_int_equal(judge(1, 0, 0.06).class, BOOST_BOOSTED);
 }
 
 static void a_moment_on_one_cpu_is_no_less_of_a_boost(void **state)
 {
 	const struct stretch stretches[] = { { 0.1, 11, 100000, 1 }, { 1.5, 17, 90000, 2 }, { 0.1, 11, 100000, 1 } };
-	struct machine *m = machine(0.001);
 	struct boost_run r;
 
 	(void)state;
-	run(m, stretches, 3);
-	r = boost_run_judge(m->s, m->n, 0, 1.7, 80000, 90000, 0);
+	r = judge_by(&by, stretches, 3, 0, 1.7);
 	assert_int_equal(r.class, BOOST_BOOSTED);
-	assert_true(r.boosted_s > 1.69);
-	free(m);
+	assert_true(r.boosted_s > 1.68);
+}
+
+static void one_speed_between_is_not_boosted(void **state)
+{
+	const struct stretch between[] = { { 2, 16, 85000, 2 } }, hardly_less[] = { { 2, 17, 89000, 2 } };
+	const struct stretch dip[] = { { 0.4, 17, 90000, 2 }, { 0.04, 15, 80000, 2 }, { 0.4, 17, 90000, 2 } };
+	struct boost_judge unknown = by;
+	struct boost_run r;
+
+	(void)state;
+	r = judge_by(&by, between, 1, 0, 2);
+	assert_int_equal(r.class, BOOST_THROTTLED);
+	near(r.boost_khz, 90000, 1e-9);
+	near(r.boosted_s, 1, 0.01);
+	near(r.as_sustained_s.v, 2.125, 0.002);
+	near(r.as_boosted_s.v, 2.125 / 1.125, 0.002);
+	r = judge_by(&by, hardly_less, 1, 0, 2);
+	assert_int_equal(r.class, BOOST_BOOSTED);
+	near(r.boost_khz, 89000, 0.001);
+	/* two slices are no level */
+	assert_int_equal(judge_by(&by, dip, 3, 0, 0.84).class, BOOST_BOOSTED);
+	unknown.boost_khz.v = NAN;
+	r = judge_by(&unknown, between, 1, 0, 2);
+	assert_int_equal(r.class, BOOST_BOOSTED);
+	near(r.r, 85 / 80.0, 0.001);
+}
+
+static void a_long_run_at_one_speed_is_judged_as_well(void **state)
+{
+	const struct stretch between[] = { { 75, 16, 85000, 2 } }, mixed[] = { { 5, 17, 90000, 2 }, { 70, 15, 80000, 2 } };
+
+	(void)state;
+	assert_int_equal(judge_by(&by, between, 1, 0, 75).class, BOOST_THROTTLED);
+	assert_int_equal(judge_by(&by, mixed, 2, 0, 75).class, BOOST_MIXED);
+}
+
+static void a_heavier_command_has_a_sustained_speed_of_its_own(void **state)
+{
+	const struct stretch heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
+	struct boost_judge of = by;
+	struct boost_run r;
+
+	(void)state;
+	r = judge_by(&by, heavy, 2, 0, 2);
+	assert_int_equal(r.class, BOOST_MIXED);
+	near(r.sustained_khz, 70000, 0.001);
+	near(r.r, 90 / 70.0, 0.002);
+	near(r.boosted_s, 1, 0.01);
+	assert_true(r.slower_s == 0);
+	near(r.as_sustained_s.v, 1 + 90 / 70.0, 0.003);
+	near(r.as_boosted_s.v, 1 + 70 / 90.0, 0.003);
+	r = judge_by(&by, &heavy[1], 1, 0, 1);
+	assert_int_equal(r.class, BOOST_THROTTLED);
+	near(r.as_sustained_s.v, 1, 0.001);
+	/* where others run it may be they who slow it down */
+	of.others = 0.2;
+	r = judge_by(&of, heavy, 2, 0, 2);
+	assert_int_equal(r.class, BOOST_DISTURBED);
+	near(r.sustained_khz, 80000, 1e-9);
+	/* a governor that takes its time is no heavier command, but nothing takes that long */
+	r = judge(0, 0, 0.14);
+	assert_int_equal(r.class, BOOST_THROTTLED);
+	near(r.sustained_khz, 80000, 1e-9);
+	near(r.slower_s, 0.14, 0.01);
+	near(judge(0.5, 0, 0.3).sustained_khz, 40000, 0.01);
+}
+
+static void others_may_have_what_ticks_are_off_by(void **state)
+{
+	const struct stretch half[] = { { 2, 17, 90000, 2 } };
+	struct boost_judge of = by;
+
+	(void)state;
+	near(judge_by(&of, half, 1, 0, 2).busy, 2, 1e-9);
+	/* all CPUs are busy: what ticks see is certain */
+	of.others = 0.06;
+	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_DISTURBED);
+	/* half of them are: 0.04 + 0.025 + 3 * 0.0447 */
+	of.cpus = 4;
+	of.others = 0.18;
+	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_BOOSTED);
+	of.others = 0.22;
+	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_DISTURBED);
+	/* a hundredth of each of many */
+	of.cpus = 100;
+	of.tick_s = 0;
+	of.others = 0.9;
+	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_BOOSTED);
+	of.others = 1.1;
+	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_DISTURBED);
+	of.others = NAN;
+	assert_int_equal(judge_by(&of, half, 1, 0, 2).class, BOOST_BOOSTED);
+}
+
+static void speeds_that_are_not_sure_make_a_time_less_sure(void **state)
+{
+	const struct stretch boosted[] = { { 2, 17, 90000, 2 } }, mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	struct boost_judge of = by;
+	double rel = hypot(0.01, 0.02);
+	struct boost_run r;
+
+	(void)state;
+	r = judge_by(&of, boosted, 1, 0, 2);
+	assert_true(r.as_sustained_s.lo == r.as_sustained_s.v && r.as_boosted_s.hi == r.as_boosted_s.v);
+	of.boost_khz = (struct value){ 90000, 89100, 90900 };
+	of.sustained_khz = (struct value){ 80000, 78400, 81600 };
+	r = judge_by(&of, boosted, 1, 0, 2);
+	near(r.as_sustained_s.hi - r.as_sustained_s.v, r.boosted_s * r.r * rel, 1e-6);
+	near(r.as_sustained_s.v - r.as_sustained_s.lo, r.boosted_s * r.r * rel, 1e-6);
+	near(r.as_boosted_s.hi - r.as_boosted_s.v, r.as_boosted_s.v * hypot(r.boosted_s * r.r * rel / r.as_sustained_s.v, rel), 1e-6);
+	/* and a slice of it may be of either */
+	r = judge_by(&of, mixed, 2, 0, 2);
+	near(r.as_sustained_s.hi - r.as_sustained_s.v, hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * rel), 1e-6);
 }
 
 static void a_mixed_run_is_corrected_to_either_speed(void **state)
@@ -330,16 +529,18 @@ static void a_mixed_run_is_corrected_to_either_speed(void **state)
 
 static void a_run_that_can_not_be_judged_is_not(void **state)
 {
+	struct boost_judge none = by;
 	struct machine *m = machine(0.002);
 
 	(void)state;
+	none.sustained_khz.v = NAN;
 	run(m, haswell, 4);
-	assert_int_equal(boost_run_judge(m->s, m->n, 6, 6.1, 80000, 90000, 0).class, BOOST_UNJUDGED);
-	assert_int_equal(boost_run_judge(m->s, m->n, 6, 8, NAN, 90000, 0).class, BOOST_UNJUDGED);
-	assert_int_equal(boost_run_judge(m->s, 0, 6, 8, 80000, 90000, 0).class, BOOST_UNJUDGED);
+	assert_int_equal(boost_run_judge(m->s, m->n, 6, 6.1, &by).class, BOOST_UNJUDGED);
+	assert_int_equal(boost_run_judge(m->s, m->n, 6, 8, &none).class, BOOST_UNJUDGED);
+	assert_int_equal(boost_run_judge(m->s, 0, 6, 8, &by).class, BOOST_UNJUDGED);
 	for (size_t i = 0; i < m->n; i++)
 		m->s[i].khz = NAN;
-	assert_int_equal(boost_run_judge(m->s, m->n, 6, 8, 80000, 90000, 0).class, BOOST_UNJUDGED);
+	assert_int_equal(boost_run_judge(m->s, m->n, 6, 8, &by).class, BOOST_UNJUDGED);
 	free(m);
 }
 
@@ -369,12 +570,20 @@ int main(void)
 		cmocka_unit_test(steps_between_are_levels),
 		cmocka_unit_test(a_governor_that_takes_its_time_is_no_level),
 		cmocka_unit_test(up_and_down_has_a_mean),
+		cmocka_unit_test(what_is_slow_for_most_of_the_time_has_ended_the_boost),
+		cmocka_unit_test(what_passes_ends_no_boost),
+		cmocka_unit_test(a_short_boost_under_a_long_load_is_one),
 		cmocka_unit_test(one_speed_is_no_boost_that_ends),
 		cmocka_unit_test(what_is_no_boost_is_said_so),
 		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
 		cmocka_unit_test(a_value_in_which_a_change_falls_is_no_level),
 		cmocka_unit_test(a_run_is_what_it_was),
 		cmocka_unit_test(a_moment_on_one_cpu_is_no_less_of_a_boost),
+		cmocka_unit_test(one_speed_between_is_not_boosted),
+		cmocka_unit_test(a_long_run_at_one_speed_is_judged_as_well),
+		cmocka_unit_test(a_heavier_command_has_a_sustained_speed_of_its_own),
+		cmocka_unit_test(others_may_have_what_ticks_are_off_by),
+		cmocka_unit_test(speeds_that_are_not_sure_make_a_time_less_sure),
 		cmocka_unit_test(a_mixed_run_is_corrected_to_either_speed),
 		cmocka_unit_test(a_run_that_can_not_be_judged_is_not),
 		cmocka_unit_test(time_at_the_boost_is_known_better_than_a_slice),

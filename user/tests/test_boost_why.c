@@ -20,6 +20,9 @@
 
 enum { STRONG, WEAK, HOT, CONDITIONS };
 
+/* A boost that has not ended is given up by then. */
+#define GIVE_UP_S	100
+
 /* What ends a boost; INFINITY: it does not. */
 struct chip {
 	double power_w, celsius, seconds;
@@ -34,12 +37,12 @@ static struct boost_end end_of(const struct chip *chip, size_t condition, uint64
 	double p = condition == WEAK ? 16 : 17, resistance = condition == HOT ? 2.67 : 2, tau_s = resistance;
 	double w = 3, celsius = 35 + 3 * resistance, t = 0;
 
-	for (; w < chip->power_w && celsius < chip->celsius && t < chip->seconds && t < 100; t += STEP_S) {
+	for (; w < chip->power_w && celsius < chip->celsius && t < chip->seconds && t < GIVE_UP_S; t += STEP_S) {
 		w += (p - w) * -expm1(-STEP_S / TAU);
 		celsius += (35 + resistance * p - celsius) * -expm1(-STEP_S / tau_s);
 	}
-	return (struct boost_end){ condition, { w * (1 + 0.002 * made_normal(seed)), celsius + 0.1 * made_normal(seed),
-						t * (1 + 0.003 * made_normal(seed)) } };
+	return (struct boost_end){ condition, t < GIVE_UP_S, { w * (1 + 0.002 * made_normal(seed)), celsius + 0.1 * made_normal(seed),
+								      t * (1 + 0.003 * made_normal(seed)) } };
 }
 
 static enum boost_cause judge(const struct chip *chip, size_t conditions, struct boost_why *why)
@@ -52,7 +55,7 @@ static enum boost_cause judge(const struct chip *chip, size_t conditions, struct
 	for (size_t run = 0; run < 3; run++)
 		for (size_t c = 0; c < conditions; c++)
 			ends[n++] = end_of(chip, c, &seed);
-	return boost_cause_of(ends, n, idle, why);
+	return boost_cause_of(ends, n, idle, false, why);
 }
 
 static void each_cause_is_named(void **state)
@@ -80,7 +83,7 @@ static void conditions_that_are_too_alike_name_none(void **state)
 	(void)state;
 	assert_int_equal(judge(&by_power, 1, why), BOOST_BY_ONE_OF);
 	assert_true(isnan(why[BOOST_POWER].p));
-	assert_int_equal(boost_cause_of(NULL, 0, (double[]){ 3, 41, 0 }, why), BOOST_BY_ONE_OF);
+	assert_int_equal(boost_cause_of(NULL, 0, (double[]){ 3, 41, 0 }, false, why), BOOST_BY_ONE_OF);
 }
 
 static void what_is_not_known_is_no_cause(void **state)
@@ -95,8 +98,128 @@ static void what_is_not_known_is_no_cause(void **state)
 		ends[c] = end_of(&by_temperature, c, &seed);
 		ends[c].at[BOOST_TEMPERATURE] = NAN;
 	}
-	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, why), BOOST_BY_OTHER);
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_OTHER);
 	assert_int_equal(why[BOOST_TEMPERATURE].known, 0);
+}
+
+static void a_rival_that_is_not_known_may_be_the_cause(void **state)
+{
+	const double idle[BOOST_QUANTITIES] = { 3, NAN, 0 };
+	struct boost_why why[BOOST_QUANTITIES];
+	struct boost_end ends[CONDITIONS];
+	uint64_t seed = 9;
+
+	(void)state;
+	for (size_t c = 0; c < CONDITIONS; c++) {
+		ends[c] = end_of(&by_power, c, &seed);
+		ends[c].at[BOOST_TEMPERATURE] = NAN;
+	}
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(why[BOOST_POWER].explained, 3);
+	assert_int_equal(why[BOOST_TEMPERATURE].explained, 0);
+	assert_int_equal(why[BOOST_TIME].explained, 1);
+}
+
+static void what_is_not_known_of_one_boost_is_neutral(void **state)
+{
+	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
+	struct boost_why why[BOOST_QUANTITIES];
+	struct boost_end ends[CONDITIONS];
+	uint64_t seed = 9;
+
+	(void)state;
+	for (size_t c = 0; c < CONDITIONS; c++)
+		ends[c] = end_of(&by_power, c, &seed);
+	ends[WEAK].at[BOOST_POWER] = NAN;
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_POWER);
+	assert_int_equal(why[BOOST_POWER].explained, 3);
+	assert_int_equal(why[BOOST_POWER].known, 2);
+	/* known of no boost that ended: no limit */
+	for (size_t c = 0; c < CONDITIONS; c++)
+		ends[c].at[BOOST_TEMPERATURE] = NAN;
+	ends[WEAK].ended = false;
+	ends[WEAK].at[BOOST_TEMPERATURE] = 60;
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_ONE_OF);
+	assert_int_equal(why[BOOST_TEMPERATURE].known, 0);
+	assert_true(isnan(why[BOOST_TEMPERATURE].limit));
+}
+
+static void a_boost_that_does_not_end_refutes_what_got_beyond(void **state)
+{
+	/* the weaker load never draws as much as that in the mean */
+	static const struct chip strong = { 16.5, INFINITY, INFINITY };
+	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
+	struct boost_why why[BOOST_QUANTITIES];
+	struct boost_end ends[CONDITIONS];
+	uint64_t seed = 4;
+
+	(void)state;
+	for (size_t c = 0; c < CONDITIONS; c++)
+		ends[c] = end_of(&strong, c, &seed);
+	assert_false(ends[WEAK].ended);
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_POWER);
+	/* without it nothing speaks against the time */
+	assert_int_equal(why[BOOST_TIME].explained, 2);
+	assert_true(why[BOOST_TIME].limit < GIVE_UP_S / 2);
+	assert_int_equal(why[BOOST_TIME].known, 2);
+	/* given up too early it says nothing of the time */
+	ends[WEAK].at[BOOST_TIME] = why[BOOST_TIME].limit;
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_ONE_OF);
+	/* nor do boosts none of which has ended */
+	assert_int_equal(boost_cause_of(&ends[WEAK], 1, idle, false, why), BOOST_BY_ONE_OF);
+	ends[STRONG].ended = ends[HOT].ended = false;
+	assert_int_equal(boost_cause_of(ends, CONDITIONS, idle, false, why), BOOST_BY_ONE_OF);
+}
+
+static void power_or_temperature_has_to_let_the_others_go_on(void **state)
+{
+	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
+	struct boost_why why[BOOST_QUANTITIES];
+	struct boost_end ends[CONDITIONS + 1];
+	uint64_t seed = 4;
+
+	(void)state;
+	for (size_t c = 0; c < CONDITIONS; c++)
+		ends[c] = end_of(&by_both, c, &seed);
+	ends[CONDITIONS] = (struct boost_end){ CONDITIONS, false, { 14, 65, GIVE_UP_S } };
+	assert_int_equal(boost_cause_of(ends, CONDITIONS + 1, idle, false, why), BOOST_BY_BOTH);
+	ends[CONDITIONS].at[BOOST_TEMPERATURE] = 75;
+	assert_int_equal(boost_cause_of(ends, CONDITIONS + 1, idle, false, why), BOOST_BY_OTHER);
+}
+
+static void one_boost_tells_nothing(void **state)
+{
+	struct boost_why why[BOOST_QUANTITIES];
+	struct boost_end end;
+	uint64_t seed = 4;
+
+	(void)state;
+	end = end_of(&by_power, STRONG, &seed);
+	assert_int_equal(boost_cause_of(&end, 1, (double[]){ 3, 41, 0 }, false, why), BOOST_BY_ONE_OF);
+	/* also where two things are not known */
+	end.at[BOOST_POWER] = end.at[BOOST_TEMPERATURE] = NAN;
+	assert_int_equal(boost_cause_of(&end, 1, (double[]){ NAN, NAN, 0 }, false, why), BOOST_BY_ONE_OF);
+	/* nor do boosts under one condition that are not explained */
+	struct boost_end apart[] = { { STRONG, true, { 15, 50, 5 } }, { STRONG, true, { 12, 60, 7 } } };
+
+	assert_int_equal(boost_cause_of(apart, 2, (double[]){ 3, 41, 0 }, false, why), BOOST_BY_ONE_OF);
+}
+
+static void what_was_fitted_is_not_tested(void **state)
+{
+	const double idle[BOOST_QUANTITIES] = { 3, 41, 0 };
+	struct boost_why why[BOOST_QUANTITIES];
+	struct boost_end ends[2 * CONDITIONS];
+	uint64_t seed = 3;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * CONDITIONS; i++)
+		ends[i] = end_of(&by_power, i % CONDITIONS, &seed);
+	assert_int_equal(boost_cause_of(ends, 2 * CONDITIONS, idle, false, why), BOOST_BY_POWER);
+	assert_false(isnan(why[BOOST_POWER].p) || isnan(why[BOOST_POWER].f));
+	assert_int_equal(boost_cause_of(ends, 2 * CONDITIONS, idle, true, why), BOOST_BY_POWER);
+	assert_true(isnan(why[BOOST_POWER].p) && isnan(why[BOOST_POWER].f));
+	assert_false(isnan(why[BOOST_TIME].p));
 }
 
 /* Boosts of this power one after the other, each from a clean history; @until: out: when they ended */
@@ -155,6 +278,12 @@ int main(void)
 		cmocka_unit_test(each_cause_is_named),
 		cmocka_unit_test(conditions_that_are_too_alike_name_none),
 		cmocka_unit_test(what_is_not_known_is_no_cause),
+		cmocka_unit_test(a_rival_that_is_not_known_may_be_the_cause),
+		cmocka_unit_test(what_is_not_known_of_one_boost_is_neutral),
+		cmocka_unit_test(a_boost_that_does_not_end_refutes_what_got_beyond),
+		cmocka_unit_test(power_or_temperature_has_to_let_the_others_go_on),
+		cmocka_unit_test(one_boost_tells_nothing),
+		cmocka_unit_test(what_was_fitted_is_not_tested),
 		cmocka_unit_test(a_weighted_mean_follows_the_power),
 		cmocka_unit_test(a_time_constant_is_found_where_nobody_tells_it),
 	};
