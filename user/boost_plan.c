@@ -15,8 +15,8 @@
 
 static const struct output_column columns[] = {
 	{ "run_s", "RUN s", false },
-	{ "steady_error", "OVER STEADY %", false },
-	{ "slowdown", "BELOW BOOST %", false },
+	{ "steady_error_percent", "OVER STEADY %", false },
+	{ "slowdown_percent", "BELOW BOOST %", false },
 	{ "observed_2x", "A TRUE 2x IS", false },
 };
 
@@ -62,7 +62,7 @@ static struct json_object *head_json(const struct boost_options *opt, const doub
 
 static void print_runs(const struct boost_options *opt, const double *slower)
 {
-	printf("\n%u runs of %.4g s, one right after the other, are slower than the first by", opt->runs, opt->run_s);
+	printf("\n%u runs of %.4g s, one right after the other, are slower than one that boosts to its end by", opt->runs, opt->run_s);
 	for (unsigned int i = 0; i < opt->runs; i++)
 		printf("%s %.1f", i ? "," : "", 100 * slower[i]);
 	printf(" %%\n");
@@ -111,7 +111,7 @@ static int draw(const struct boost_options *opt)
 	struct picture p;
 
 	if (!picture_open(&p, opt->plot, &err)) {
-		fprintf(p.data, "run_s,slowdown,steady_error\n");
+		fprintf(p.data, "run_s,slowdown_percent,steady_error_percent\n");
 		for (unsigned int i = 1; i <= DRAWN_POINTS; i++) {
 			double t = opt->tb_s * DRAWN_TIMES * i / DRAWN_POINTS;
 

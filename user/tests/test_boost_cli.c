@@ -14,7 +14,7 @@
 static void plan_has_the_paper_s_figures(void **state)
 {
 	const double slower[] = { 0, 0, 0, 0.037037, 0.111111, 0.111111 };
-	struct json_object *doc, *runs;
+	struct json_object *doc, *runs, *row;
 
 	(void)state;
 	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --window 2m --json"), 0);
@@ -25,6 +25,10 @@ static void plan_has_the_paper_s_figures(void **state)
 	assert_true(near(number(doc, "observed_2x"), 2.125, 1e-9));
 	assert_true(near(number(doc, "length_s"), 687.5, 1e-6));
 	assert_true(near(number(doc, "window_s"), 120, 1e-9));
+	/* parts in the head, percent in the rows */
+	row = json_object_array_get_idx(member(doc, "rows"), 0);
+	assert_true(near(number(row, "steady_error_percent"), 12.5, 1e-6));
+	assert_true(near(number(row, "slowdown_percent"), 0, 1e-6));
 	runs = member(doc, "back_to_back_slowdown");
 	assert_int_equal(json_object_array_length(runs), 6);
 	for (size_t i = 0; i < 6; i++)
@@ -41,10 +45,13 @@ static void plan_says_what_to_do(void **state)
 	assert_int_equal(kjoule("boost plan --r 1.04 --boost 55s --bound 5 --window 100s"), 0);
 	assert_true(says(out, "every length is good"));
 	assert_true(says(out, "for 100 s before each run"));
+	/* of runs that are longer than the boost the first is slower, too */
+	assert_int_equal(kjoule("boost plan --r 1.125 --boost 10s --run 20s --runs 2"), 0);
+	assert_true(says(out, "are slower than one that boosts to its end by 5.6, 11.1 %"));
 	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --plot /nowhere/at/all.svg"), 1);
 	assert_true(says(err, "/nowhere/at/all.csv"));
 	assert_int_equal(kjoule("boost plan --r 1.125 --boost 55s --csv"), 0);
-	assert_true(says(out, "run_s,steady_error,slowdown,observed_2x"));
+	assert_true(says(out, "run_s,steady_error_percent,slowdown_percent,observed_2x"));
 }
 
 static void what_can_not_be_asked_for_is_said(void **state)
