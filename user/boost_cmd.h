@@ -42,6 +42,9 @@ struct boost_run_options {
 	size_t n_commands;
 };
 
+#define BOOST_RATIO_MOST	1000	/* that can be given for plan */
+#define BOOST_FROM_MOST		16
+
 /**
  * struct boost_options - what was asked for, of any verb
  * @watch:	how the machine is watched
@@ -51,6 +54,7 @@ struct boost_run_options {
  * @output:	all slices, as CSV
  * @plot:	a picture of them
  * @r,@tb_s,@window_s: of the chip, for plan; NAN: not given
+ * @from,@n_from: files with what trace or window have measured of these, for plan; of several the last that has it counts
  * @bound:	part that a figure may be wrong by
  * @run_s:	length of a run
  * @runs:	of them
@@ -69,7 +73,8 @@ struct boost_options {
 	double idle_s, duration_s;
 	const char *output, *plot;
 	double r, tb_s, window_s, bound, run_s;
-	unsigned int runs;
+	const char *from[BOOST_FROM_MOST];
+	unsigned int n_from, runs;
 	const char *fan;
 	unsigned int fan_slow;
 	struct boost_run_options run;

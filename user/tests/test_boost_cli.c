@@ -3,12 +3,16 @@
  * The command line of `kjoule boost`, as far as it goes without the module: plan's figures are the paper's, and what can not
  * be asked for is said.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <json-c/json.h>
 #include <cmocka.h>
+#include "synthetic.h"
 #include "tool.h"
 
 static void plan_has_the_paper_s_figures(void **state)
@@ -54,6 +58,88 @@ static void plan_says_what_to_do(void **state)
 	assert_true(says(out, "run_s,steady_error_percent,slowdown_percent,observed_2x"));
 }
 
+/* Plan with a file that has this. Return: exit code */
+static int plan_from(const char *text, const char *options)
+{
+	const char *path = temp_path("measured.json");
+
+	write_file(path, text, strlen(text));
+	return kjoule("boost plan --json %s --from %s", options, path);
+}
+
+static double planned(const char *key)
+{
+	struct json_object *doc = json_tokener_parse(out);
+	double v = number(doc, key);
+
+	json_object_put(doc);
+	return v;
+}
+
+static void plan_takes_what_was_measured(void **state)
+{
+	static const char trace[] = "{ \"verdict\": \"ends\", \"boost_s\": 5.5, \"r\": 1.25, \"rows\": [ { \"r\": 7 } ] }\n";
+	static const char window[] = "{ \"boost_s\": 6, \"r\": null, \"window_s\": 12 }";
+	char other[300];
+
+	(void)state;
+	assert_int_equal(plan_from(trace, ""), 0);
+	assert_true(near(planned("r"), 1.25, 1e-9));
+	assert_true(near(planned("boost_s"), 5.5, 1e-9));
+	assert_true(isnan(planned("window_s")));
+	/* what is given wins, wherever it is; of several files the last that has it */
+	assert_int_equal(plan_from(trace, "--boost 55s --window 2m"), 0);
+	assert_true(near(planned("r"), 1.25, 1e-9));
+	assert_true(near(planned("boost_s"), 55, 1e-9));
+	assert_true(near(planned("window_s"), 120, 1e-9));
+	snprintf(other, sizeof(other), "--from %s", temp_path("trace.json"));
+	write_file(temp_path("trace.json"), trace, strlen(trace));
+	assert_int_equal(plan_from(window, other), 0);
+	assert_true(near(planned("r"), 1.25, 1e-9));
+	assert_true(near(planned("boost_s"), 6, 1e-9));
+	assert_true(near(planned("window_s"), 12, 1e-9));
+	/* plan's own has the same */
+	write_file(temp_path("trace.json"), out, strlen(out));
+	assert_int_equal(kjoule("boost plan --from %s --r 2 --json", temp_path("trace.json")), 0);
+	assert_true(near(planned("r"), 2, 1e-9));
+	assert_true(near(planned("boost_s"), 6, 1e-9));
+}
+
+static void what_was_not_measured_is_said(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{ "", "is empty" },
+		{ "PHASE  FROM s\n", "is no JSON document" },
+		{ "{ \"r\": 1.25,", "is not whole" },
+		{ "{ \"r\": 1.25, \"boost_s\": 5 } { }", "is no JSON document" },
+		{ "[ { \"r\": 1.25, \"boost_s\": 5 } ]", "without names" },
+		{ "5", "without names" },
+		{ "null", "without names" },
+		{ "{ \"verdict\": \"lasts\", \"r\": null }", "none of r, boost_s and window_s; its verdict is \"lasts\"" },
+		{ "{ \"r\": 1.25 }", "has no boost_s: was there a boost that ends? give it by --boost" },
+		{ "{ \"boost_s\": 5 }", "has no r: was there a boost that ends? give it by --r" },
+		{ "{ \"verdict\": \"rises\", \"r\": 0.9, \"boost_s\": 5 }", "r is 0.9, which can not be; its verdict is \"rises\"" },
+		{ "{ \"r\": 1.25, \"boost_s\": 0 }", "boost_s is 0, which can not be" },
+		{ "{ \"r\": 1.25, \"boost_s\": 5, \"window_s\": -1.5 }", "window_s is -1.5, which can not be" },
+		{ "{ \"r\": \"1.25\", \"boost_s\": 5 }", "r is \"1.25\", which can not be" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		int code = plan_from(bad[i].text, "");
+
+		if (code != 1 || !says(err, bad[i].why) || !says(err, "measured.json"))
+			fail_msg("%s: exit code %d, %s", bad[i].text, code, err);
+	}
+	assert_int_equal(kjoule("boost plan --from /nowhere/at/all"), 1);
+	assert_true(says(err, "--from /nowhere/at/all: No such file"));
+	assert_true(says(err, "`kjoule boost trace --json`"));
+	assert_int_equal(kjoule("boost plan --from /"), 1);
+	assert_true(says(err, "--from /: Is a directory"));
+}
+
 static void what_can_not_be_asked_for_is_said(void **state)
 {
 	static const struct {
@@ -62,6 +148,8 @@ static void what_can_not_be_asked_for_is_said(void **state)
 		{ "boost", "trace, window, cause, run or plan" },
 		{ "boost fly", "fly: no such thing to do" },
 		{ "boost plan --r 1.1", "plan needs --r and --boost" },
+		{ "boost plan --r 1.1", "or --from" },
+		{ "boost trace --from x", "an option that it does not take" },
 		{ "boost plan --r 0.9 --boost 1s", "--r 0.9" },
 		{ "boost plan --r 2 --boost soon", "--boost soon" },
 		{ "boost plan --r 2 --boost 1s --bound 0", "--bound 0" },
@@ -120,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plan_has_the_paper_s_figures),
 		cmocka_unit_test(plan_says_what_to_do),
+		cmocka_unit_test(plan_takes_what_was_measured),
+		cmocka_unit_test(what_was_not_measured_is_said),
 		cmocka_unit_test(what_can_not_be_asked_for_is_said),
 		cmocka_unit_test(a_command_that_is_not_there_is_no_run),
 		cmocka_unit_test(help_is_given),
