@@ -80,7 +80,11 @@ struct boost_options {
 	struct boost_run_options run;
 };
 
-/* What powercap says of the first package; NAN: nothing. */
+/**
+ * struct boost_limits - what powercap says of all packages together, as their power is measured; NAN: nothing
+ * @pl1_w,@pl2_w: the sums of their long-term and short-term limits; NAN where one of them has none, or has it switched off
+ * @tau_s:	the long-term limit's time window; NAN where packages differ in it
+ */
 struct boost_limits {
 	double pl1_w, pl2_w, tau_s;
 };

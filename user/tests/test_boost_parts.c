@@ -135,6 +135,44 @@ static void limits_are_those_of_powercap(void **state)
 	assert_true(l.pl2_w == 25);
 }
 
+/* A zone's limits in microwatt, with a time window of so many microseconds. */
+static void put_limits(const char *zone, const char *name, const char *pl1, const char *pl2, const char *tau)
+{
+	sysfs_put_zone(zone, name, "1\n");
+	sysfs_put("long_term\n", "class/powercap/%s/constraint_0_name", zone);
+	sysfs_put(pl1, "class/powercap/%s/constraint_0_power_limit_uw", zone);
+	sysfs_put(tau, "class/powercap/%s/constraint_0_time_window_us", zone);
+	sysfs_put("short_term\n", "class/powercap/%s/constraint_1_name", zone);
+	sysfs_put(pl2, "class/powercap/%s/constraint_1_power_limit_uw", zone);
+}
+
+static void limits_of_all_packages_are_summed(void **state)
+{
+	struct boost_limits l;
+
+	(void)state;
+	put_limits("intel-rapl:0", "package-0\n", "15000000\n", "25000000\n", "28000000\n");
+	put_limits("intel-rapl:1", "package-1\n", "20000000\n", "30000000\n", "28000000\n");
+	/* what has limits besides */
+	put_limits("intel-rapl:2", "psys\n", "90000000\n", "90000000\n", "1000000\n");
+	put_limits("intel-rapl:0:0", "package-of-no-kind\n", "90000000\n", "90000000\n", "1000000\n");
+	put_limits("intel-rapl-mmio:0", "package-0\n", "90000000\n", "90000000\n", "1000000\n");
+	l = boost_limits_read(sysfs_root);
+	assert_true(l.pl1_w == 35 && l.pl2_w == 55 && l.tau_s == 28);
+	put("class/powercap/intel-rapl:1/enabled", "1\n");
+	put("class/powercap/intel-rapl:1/constraint_0_time_window_us", "8000000\n");
+	l = boost_limits_read(sysfs_root);
+	assert_true(l.pl1_w == 35 && l.pl2_w == 55 && isnan(l.tau_s));
+	put("class/powercap/intel-rapl:1/constraint_0_time_window_us", "28000000\n");
+	put("class/powercap/intel-rapl:1/enabled", "0\n");
+	l = boost_limits_read(sysfs_root);
+	assert_true(isnan(l.pl1_w) && isnan(l.pl2_w) && isnan(l.tau_s));
+	put("class/powercap/intel-rapl:1/enabled", "1\n");
+	put("class/powercap/intel-rapl:1/constraint_1_power_limit_uw", "nonsense\n");
+	l = boost_limits_read(sysfs_root);
+	assert_true(l.pl1_w == 35 && isnan(l.pl2_w) && l.tau_s == 28);
+}
+
 static void a_fan_is_slowed_down_and_given_back(void **state)
 {
 	const char *path = put("pwm1", "200");
@@ -197,6 +235,7 @@ int main(void)
 		cmocka_unit_test(loads_work_when_they_are_told),
 		cmocka_unit_test(a_load_of_half_the_time_rests_for_the_other_half),
 		cmocka_unit_test(limits_are_those_of_powercap),
+		cmocka_unit_test(limits_of_all_packages_are_summed),
 		cmocka_unit_test(a_fan_is_slowed_down_and_given_back),
 		cmocka_unit_test(a_fan_is_given_back_for_a_process_that_was_killed),
 	};
