@@ -237,19 +237,24 @@ int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn
  * struct boost_fan - one
  * @path:	its value in sysfs, such as hwmon's pwm1; "": there is none
  * @before:	that value
+ * @slowed:	it has another one
  */
 struct boost_fan {
 	struct guardian guard;
 	char path[256], before[32];
+	bool slowed;
 };
 
 /** boost_fan_open() - read its value, and have it given back whatever comes. Return: 0 or -errno with the reason in @err */
 int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err);
-/** boost_fan_set() - Return: the same */
-int boost_fan_set(const struct boost_fan *fan, unsigned int value, struct kjoule_error *err);
-/** boost_fan_reset() - as it was. Return: the same */
-int boost_fan_reset(const struct boost_fan *fan, struct kjoule_error *err);
-/** boost_fan_close() - after that; also of one that was not opened, with guard.fd -1 */
+/** boost_fan_set() - Return: the same; -EBUSY if the value did not stay: then it is as it was, or as the chip wants it */
+int boost_fan_set(struct boost_fan *fan, unsigned int value, struct kjoule_error *err);
+/** boost_fan_reset() - as it was, if it is not. Return: the same */
+int boost_fan_reset(struct boost_fan *fan, struct kjoule_error *err);
+/**
+ * boost_fan_close() - after that: one that is still slowed down is given back, by the guardian if that fails here, which is
+ *		       warned of; also of one that was not opened, with guard.fd -1
+ */
 void boost_fan_close(struct boost_fan *fan);
 
 int boost_trace(const struct boost_options *opt);

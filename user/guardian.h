@@ -30,5 +30,7 @@ int guardian_start(struct guardian *g, void (*give_back)(const void *what), cons
 		   struct kjoule_error *err);
 /** guardian_end() - after all was given back: it has nothing to do any more */
 void guardian_end(struct guardian *g);
+/** guardian_leave() - what could not be given back is left to it, as if this process was killed; it has done so when this returns */
+void guardian_leave(struct guardian *g);
 
 #endif /* KJOULE_GUARDIAN_H */
