@@ -98,7 +98,7 @@ struct boost_limits boost_limits_read(const char *sysfs);
 
 /** boost_command_find() - can it be started? Return: 0, or the exit code after saying why not */
 int boost_command_find(const char *name);
-/** boost_command_text() - its words, with spaces between; cut off if that is too long. Return: @buf */
+/** boost_command_text() - as a shell takes it, what it would not take as it is in single quotes; "..." at the end: cut. Return: @buf */
 const char *boost_command_text(char **command, char *buf, size_t len);
 /**
  * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere, or to our standard error
@@ -106,8 +106,12 @@ const char *boost_command_text(char **command, char *buf, size_t len);
  * Return: 0 or -errno with the reason in @err
  */
 int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask, struct kjoule_error *err);
-/** boost_command_go() - let it exec. Return: the same; then it has been waited for */
-int boost_command_go(struct record_child *child, const char *name, struct kjoule_error *err);
+/**
+ * boost_command_go() - let it exec
+ * @code:	out, if it fails: its exit code, 127 or 126
+ * Return: the same; if it fails it has been waited for
+ */
+int boost_command_go(struct record_child *child, const char *name, int *code, struct kjoule_error *err);
 /** boost_command_let_end() - it was told to end and may put in order what it has to. Return: it has ended */
 bool boost_command_let_end(struct record_child *child);
 
@@ -117,6 +121,8 @@ bool boost_command_let_end(struct record_child *child);
  * @runs:	now
  * @times:	that it was started
  * @failed:	its exit code
+ * @guard,@group: who ends it if this process is killed, and what that is, in memory of both: its process group, 0 while there is none;
+ *		NULL: nobody does
  */
 struct boost_command_load {
 	char **command;
@@ -126,8 +132,18 @@ struct boost_command_load {
 	bool runs;
 	unsigned int times;
 	int failed;
+	struct guardian guard;
+	pid_t *group;
 };
 
+/**
+ * boost_command_load_open() - have it ended if this process is killed; to be called while that has little memory, as the process
+ *			       that does so gets a copy. What is started without it goes on then.
+ * Return: 0 or -errno with the reason in @err
+ */
+int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *err);
+/** boost_command_load_close() - end it, if it runs, and the guardian, if there is one */
+void boost_command_load_close(struct boost_command_load *l);
 /**
  * boost_command_load_tend() - see to it that it runs, or that neither it nor anything it has started does
  * Return: 0 or -errno with the reason in @err; -ECHILD if it has failed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process of its own that gives back what was changed if the one that changed it is killed by what nobody can catch, SIGKILL
- * and the kernel out of memory. Used for frequencies (frequency_guard.c) and fans (boost_fan.c).
+ * and the kernel out of memory. Used for frequencies (frequency_guard.c), fans (boost_fan.c) and commands as a load (boost_command.c).
  */
 #ifndef KJOULE_GUARDIAN_H
 #define KJOULE_GUARDIAN_H
