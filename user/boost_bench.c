@@ -105,10 +105,10 @@ static int begin(struct boost_bench *b, char **command, struct record_child *chi
 static int finish(struct boost_bench *b, char **command, struct record_child *child, double *from_s, double *to_s, int *code,
 		  struct kjoule_error *err)
 {
-	int ret;
+	int ret, unused;
 
 	*from_s = *to_s = boost_watch_now(b->lab.watch);
-	ret = boost_command_go(child, command[0], err);
+	ret = boost_command_go(child, command[0], &unused, err);
 	if (ret)
 		return ret;
 	ret = await(b, child, to_s, err);

@@ -42,6 +42,9 @@ struct boost_run_options {
 	size_t n_commands;
 };
 
+#define BOOST_RATIO_MOST	1000	/* that can be given for plan */
+#define BOOST_FROM_MOST		16
+
 /**
  * struct boost_options - what was asked for, of any verb
  * @watch:	how the machine is watched
@@ -51,6 +54,7 @@ struct boost_run_options {
  * @output:	all slices, as CSV
  * @plot:	a picture of them
  * @r,@tb_s,@window_s: of the chip, for plan; NAN: not given
+ * @from,@n_from: files with what trace or window have measured of these, for plan; of several the last that has it counts
  * @bound:	part that a figure may be wrong by
  * @run_s:	length of a run
  * @runs:	of them
@@ -69,13 +73,18 @@ struct boost_options {
 	double idle_s, duration_s;
 	const char *output, *plot;
 	double r, tb_s, window_s, bound, run_s;
-	unsigned int runs;
+	const char *from[BOOST_FROM_MOST];
+	unsigned int n_from, runs;
 	const char *fan;
 	unsigned int fan_slow;
 	struct boost_run_options run;
 };
 
-/* What powercap says of the first package; NAN: nothing. */
+/**
+ * struct boost_limits - what powercap says of all packages together, as their power is measured; NAN: nothing
+ * @pl1_w,@pl2_w: the sums of their long-term and short-term limits; NAN where one of them has none, or has it switched off
+ * @tau_s:	the long-term limit's time window; NAN where packages differ in it
+ */
 struct boost_limits {
 	double pl1_w, pl2_w, tau_s;
 };
@@ -89,7 +98,7 @@ struct boost_limits boost_limits_read(const char *sysfs);
 
 /** boost_command_find() - can it be started? Return: 0, or the exit code after saying why not */
 int boost_command_find(const char *name);
-/** boost_command_text() - its words, with spaces between; cut off if that is too long. Return: @buf */
+/** boost_command_text() - as a shell takes it, what it would not take as it is in single quotes; "..." at the end: cut. Return: @buf */
 const char *boost_command_text(char **command, char *buf, size_t len);
 /**
  * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere, or to our standard error
@@ -97,8 +106,12 @@ const char *boost_command_text(char **command, char *buf, size_t len);
  * Return: 0 or -errno with the reason in @err
  */
 int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask, struct kjoule_error *err);
-/** boost_command_go() - let it exec. Return: the same; then it has been waited for */
-int boost_command_go(struct record_child *child, const char *name, struct kjoule_error *err);
+/**
+ * boost_command_go() - let it exec
+ * @code:	out, if it fails: its exit code, 127 or 126
+ * Return: the same; if it fails it has been waited for
+ */
+int boost_command_go(struct record_child *child, const char *name, int *code, struct kjoule_error *err);
 /** boost_command_let_end() - it was told to end and may put in order what it has to. Return: it has ended */
 bool boost_command_let_end(struct record_child *child);
 
@@ -108,6 +121,8 @@ bool boost_command_let_end(struct record_child *child);
  * @runs:	now
  * @times:	that it was started
  * @failed:	its exit code
+ * @guard,@group: who ends it if this process is killed, and what that is, in memory of both: its process group, 0 while there is none;
+ *		NULL: nobody does
  */
 struct boost_command_load {
 	char **command;
@@ -117,8 +132,18 @@ struct boost_command_load {
 	bool runs;
 	unsigned int times;
 	int failed;
+	struct guardian guard;
+	pid_t *group;
 };
 
+/**
+ * boost_command_load_open() - have it ended if this process is killed; to be called while that has little memory, as the process
+ *			       that does so gets a copy. What is started without it goes on then.
+ * Return: 0 or -errno with the reason in @err
+ */
+int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *err);
+/** boost_command_load_close() - end it, if it runs, and the guardian, if there is one */
+void boost_command_load_close(struct boost_command_load *l);
 /**
  * boost_command_load_tend() - see to it that it runs, or that neither it nor anything it has started does
  * Return: 0 or -errno with the reason in @err; -ECHILD if it has failed
@@ -238,19 +263,24 @@ int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn
  * struct boost_fan - one
  * @path:	its value in sysfs, such as hwmon's pwm1; "": there is none
  * @before:	that value
+ * @slowed:	it has another one
  */
 struct boost_fan {
 	struct guardian guard;
 	char path[256], before[32];
+	bool slowed;
 };
 
 /** boost_fan_open() - read its value, and have it given back whatever comes. Return: 0 or -errno with the reason in @err */
 int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err);
-/** boost_fan_set() - Return: the same */
-int boost_fan_set(const struct boost_fan *fan, unsigned int value, struct kjoule_error *err);
-/** boost_fan_reset() - as it was. Return: the same */
-int boost_fan_reset(const struct boost_fan *fan, struct kjoule_error *err);
-/** boost_fan_close() - after that; also of one that was not opened, with guard.fd -1 */
+/** boost_fan_set() - Return: the same; -EBUSY if the value did not stay: then it is as it was, or as the chip wants it */
+int boost_fan_set(struct boost_fan *fan, unsigned int value, struct kjoule_error *err);
+/** boost_fan_reset() - as it was, if it is not. Return: the same */
+int boost_fan_reset(struct boost_fan *fan, struct kjoule_error *err);
+/**
+ * boost_fan_close() - after that: one that is still slowed down is given back, by the guardian if that fails here, which is
+ *		       warned of; also of one that was not opened, with guard.fd -1
+ */
 void boost_fan_close(struct boost_fan *fan);
 
 int boost_trace(const struct boost_options *opt);

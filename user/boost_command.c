@@ -8,7 +8,9 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 #include "boost_cmd.h"
@@ -17,6 +19,10 @@
 /* What a command has to end in when it is to, before it is killed, and between two looks whether it has. */
 #define ORDER_MS	2000
 #define LOOK_MS		20
+
+/* What a shell takes as it is, and what stands for the rest of a text that is too long. */
+#define PLAIN		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
+#define CUT		"..."
 
 int boost_command_find(const char *name)
 {
@@ -28,16 +34,49 @@ int boost_command_find(const char *name)
 	return code;
 }
 
+/* A text that may not fit: @at goes on counting. */
+struct text {
+	char *buf;
+	size_t len, at;
+};
+
+static void put(struct text *t, const char *what)
+{
+	for (; *what; what++, t->at++)
+		if (t->at + 1 < t->len)
+			t->buf[t->at] = *what;
+}
+
+/* As a shell would have to be given it. */
+static void put_word(struct text *t, const char *word)
+{
+	bool quoted = !*word || word[strspn(word, PLAIN)];
+
+	if (quoted)
+		put(t, "'");
+	for (; *word; word++)
+		put(t, *word == '\'' ? "'\\''" : (char []){ *word, '\0' });
+	if (quoted)
+		put(t, "'");
+}
+
 const char *boost_command_text(char **command, char *buf, size_t len)
 {
-	size_t at = 0;
+	struct text t = { buf, len, 0 };
 
-	buf[0] = '\0';
-	for (char **word = command; *word && at + 1 < len; word++) {
-		int n = snprintf(buf + at, len - at, "%s%s", at ? " " : "", *word);
-
-		at += n > 0 ? n : 0;
+	for (char **word = command; *word; word++) {
+		if (word != command)
+			put(&t, " ");
+		put_word(&t, *word);
 	}
+	if (t.at >= len) {
+		t.at = len > sizeof(CUT) ? len - sizeof(CUT) : 0;
+		/* no half of a character */
+		while (t.at && (buf[t.at] & 0xc0) == 0x80)
+			t.at--;
+		put(&t, CUT);
+	}
+	buf[t.at < len ? t.at : len - 1] = '\0';
 	return buf;
 }
 
@@ -70,14 +109,15 @@ int boost_command_start(struct record_child *child, char **command, bool show, c
 	return ret ? kjoule_fail(err, -ret, "starting the command: %s", strerror(-ret)) : 0;
 }
 
-int boost_command_go(struct record_child *child, const char *name, struct kjoule_error *err)
+int boost_command_go(struct record_child *child, const char *name, int *code, struct kjoule_error *err)
 {
 	int ret = record_child_go(child);
 
 	if (!ret)
 		return 0;
 	record_child_reap(child, true);
-	return kjoule_fail(err, -ret, "%s: %s", name, strerror(-ret));
+	*code = record_child_code(child);
+	return kjoule_fail(err, -ret, "%s: %s", name, ret == -EPIPE ? "the command was killed before it began" : strerror(-ret));
 }
 
 bool boost_command_let_end(struct record_child *child)
@@ -90,6 +130,49 @@ bool boost_command_let_end(struct record_child *child)
 	return false;
 }
 
+/* In the guardian. */
+static void end_group(const void *what)
+{
+	const pid_t *shared = what, group = __atomic_load_n(shared, __ATOMIC_ACQUIRE);
+
+	if (!group)
+		return;
+	kill(-group, SIGKILL);
+	openlog("kjoule", LOG_PID, LOG_USER);
+	syslog(LOG_WARNING, "the load, process group %d, was ended for a process that was killed", (int)group);
+}
+
+/* What the guardian would have to end; 0: nothing. */
+static void share_group(struct boost_command_load *l, pid_t group)
+{
+	if (l->group)
+		__atomic_store_n(l->group, group, __ATOMIC_RELEASE);
+}
+
+int boost_command_load_open(struct boost_command_load *l, struct kjoule_error *err)
+{
+	int ret;
+
+	l->group = mmap(NULL, sizeof(*l->group), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ret = l->group == MAP_FAILED ? -errno : guardian_start(&l->guard, end_group, l->group, "the load", NULL);
+	if (!ret)
+		return 0;
+	if (l->group != MAP_FAILED)
+		munmap(l->group, sizeof(*l->group));
+	l->group = NULL;
+	return kjoule_fail(err, -ret, "starting the process that would end the load if this one was killed: %s", strerror(-ret));
+}
+
+void boost_command_load_close(struct boost_command_load *l)
+{
+	boost_command_load_tend(l, false, NULL);
+	if (!l->group)
+		return;
+	guardian_end(&l->guard);
+	munmap(l->group, sizeof(*l->group));
+	l->group = NULL;
+}
+
 static int start(struct boost_command_load *l, struct kjoule_error *err)
 {
 	int ret = boost_command_start(&l->child, l->command, false, l->mask, err);
@@ -98,6 +181,7 @@ static int start(struct boost_command_load *l, struct kjoule_error *err)
 		return ret;
 	/* all that it starts is of one group, by which it is known and ended */
 	setpgid(l->child.pid, l->child.pid);
+	share_group(l, l->child.pid);
 	if (l->cpus) {
 		cpu_set_t set;
 
@@ -107,12 +191,15 @@ static int start(struct boost_command_load *l, struct kjoule_error *err)
 		if (sched_setaffinity(l->child.pid, sizeof(set), &set)) {
 			ret = kjoule_fail(err, errno, "keeping the command on its CPUs: %s", strerror(errno));
 			record_child_kill(&l->child);
+			share_group(l, 0);
 			return ret;
 		}
 	}
-	ret = boost_command_go(&l->child, l->command[0], err);
-	if (ret)
+	ret = boost_command_go(&l->child, l->command[0], &l->failed, err);
+	if (ret) {
+		share_group(l, 0);
 		return ret;
+	}
 	l->runs = true;
 	l->times++;
 	return 0;
@@ -124,6 +211,7 @@ int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjou
 		l->runs = false;
 		/* what it has left behind */
 		kill(-l->child.pid, SIGKILL);
+		share_group(l, 0);
 		l->failed = record_child_code(&l->child);
 		if (l->failed)
 			return kjoule_fail(err, ECHILD, "%s, the load, ended with exit code %d", l->command[0], l->failed);
@@ -139,6 +227,7 @@ int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjou
 			record_child_reap(&l->child, true);
 		}
 		kill(-l->child.pid, SIGKILL);
+		share_group(l, 0);
 		l->runs = false;
 	}
 	return 0;

@@ -9,6 +9,7 @@
 #include <syslog.h>
 #include <unistd.h>
 #include "boost_cmd.h"
+#include "cmd.h"
 
 static int write_value(const char *path, const char *value)
 {
@@ -31,20 +32,32 @@ static void give_back(const void *what)
 	if (ret)
 		syslog(LOG_ERR, "%s: giving %s back: %s", fan->path, fan->before, strerror(-ret));
 	else
-		syslog(LOG_WARNING, "%s: %s was given back for a process that was killed", fan->path, fan->before);
+		syslog(LOG_WARNING, "%s: %s was given back for a process that was killed or could not", fan->path, fan->before);
+}
+
+/* Its value as it is written, without the end of the line; "": none. Return: 0 or -errno */
+static int read_value(const char *path, char *value, size_t len)
+{
+	FILE *f = fopen(path, "re");
+
+	value[0] = '\0';
+	if (!f)
+		return -errno;
+	if (!fgets(value, len, f))
+		value[0] = '\0';
+	fclose(f);
+	value[strcspn(value, "\n")] = '\0';
+	return 0;
 }
 
 int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err)
 {
-	FILE *f = fopen(path, "re");
+	int ret = read_value(path, fan->before, sizeof(fan->before));
 
 	fan->guard.fd = -1;
-	if (!f)
-		return kjoule_fail(err, errno, "--fan %s: %s; it is a value such as /sys/class/hwmon/hwmon0/pwm1", path, strerror(errno));
-	if (!fgets(fan->before, sizeof(fan->before), f))
-		fan->before[0] = '\0';
-	fclose(f);
-	fan->before[strcspn(fan->before, "\n")] = '\0';
+	fan->slowed = false;
+	if (ret)
+		return kjoule_fail(err, -ret, "--fan %s: %s; it is a value such as /sys/class/hwmon/hwmon0/pwm1", path, strerror(-ret));
 	if (!fan->before[0] || fan->before[strspn(fan->before, "0123456789")])
 		return kjoule_fail(err, EINVAL, "--fan %s: has no number in it", path);
 	if (snprintf(fan->path, sizeof(fan->path), "%s", path) >= (int)sizeof(fan->path))
@@ -52,28 +65,56 @@ int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error 
 	return guardian_start(&fan->guard, give_back, fan, "the fan's speed", err);
 }
 
+/* A chip that controls the fan itself takes what is written and does as it likes: then it reads another value. */
 static int set(const struct boost_fan *fan, const char *value, struct kjoule_error *err)
 {
 	int ret = write_value(fan->path, value);
+	char now[32];
 
-	return ret ? kjoule_fail(err, -ret, "--fan %s: writing %s: %s; does it have to be switched to manual control (pwm1_enable)?",
-				 fan->path, value, strerror(-ret)) : 0;
+	if (ret)
+		return kjoule_fail(err, -ret, "--fan %s: writing %s: %s; does it have to be switched to manual control (pwm1_enable = 1)?",
+				   fan->path, value, strerror(-ret));
+	ret = read_value(fan->path, now, sizeof(now));
+	if (ret)
+		return kjoule_fail(err, -ret, "--fan %s: reading it after %s was written: %s", fan->path, value, strerror(-ret));
+	if (strcmp(now, value))
+		return kjoule_fail(err, EBUSY, "--fan %s: %s was written, and it reads %s: switch it to manual control (pwm1_enable = 1); a fan that has few speeds takes no other value (--fan-slow)",
+				   fan->path, value, now[0] ? now : "nothing");
+	return 0;
 }
 
-int boost_fan_set(const struct boost_fan *fan, unsigned int value, struct kjoule_error *err)
+int boost_fan_set(struct boost_fan *fan, unsigned int value, struct kjoule_error *err)
 {
-	char text[16];
+	char text[16], now[32];
+	int ret;
 
 	snprintf(text, sizeof(text), "%u", value);
-	return set(fan, text, err);
+	fan->slowed = true;
+	ret = set(fan, text, err);
+	if (ret == -EBUSY)	/* what the chip makes of that is its own, too */
+		fan->slowed = write_value(fan->path, fan->before) < 0;
+	else if (ret)
+		fan->slowed = read_value(fan->path, now, sizeof(now)) || strcmp(now, fan->before);
+	return ret;
 }
 
-int boost_fan_reset(const struct boost_fan *fan, struct kjoule_error *err)
+int boost_fan_reset(struct boost_fan *fan, struct kjoule_error *err)
 {
-	return set(fan, fan->before, err);
+	int ret = fan->slowed ? set(fan, fan->before, err) : 0;
+
+	if (!ret)
+		fan->slowed = false;
+	return ret;
 }
 
 void boost_fan_close(struct boost_fan *fan)
 {
+	struct kjoule_error err;
+
+	if (boost_fan_reset(fan, &err)) {
+		cmd_warn("%s; the process %s tries once more, and tells the system's log", err.text, GUARDIAN);
+		guardian_leave(&fan->guard);
+		return;
+	}
 	guardian_end(&fan->guard);
 }

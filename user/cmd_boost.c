@@ -19,7 +19,7 @@ static const char help[] =
 "       kjoule boost window [OPTION]... [-- COMMAND [ARGUMENT]...]\n"
 "       kjoule boost cause [OPTION]...\n"
 "       kjoule boost run [OPTION]... [--] COMMAND [ARGUMENT]... [-- OTHER [ARGUMENT]...]\n"
-"       kjoule boost plan --r R --boost TIME [OPTION]...\n"
+"       kjoule boost plan --r R --boost TIME | --from FILE [OPTION]...\n"
 "\n"
 "Today's chips run fast for some time and then slow down, and what they do depends on the last minutes.\n"
 "\n"
@@ -68,6 +68,8 @@ static const char help[] =
 "      --r R               boosted over sustained frequency, such as 1.125\n"
 "      --boost TIME        how long a boost lasts from a clean history\n"
 "      --window TIME       the idleness after which the history is clean\n"
+"      --from FILE         takes these three, as far as they are not given, from what `kjoule boost trace --json`\n"
+"                          or `kjoule boost window --json` printed; of several files the last that has it counts\n"
 "      --bound PERCENT     that an error may be (default 1)\n"
 "      --run TIME          length of a run (default 15s)\n"
 "      --runs N            one after the other (default 6)\n"
@@ -79,8 +81,8 @@ static const char help[] =
 "  -h, --help\n";
 
 enum { OPT_THREADS = 256, OPT_LOAD, OPT_IDLE, OPT_DURATION, OPT_SLICE, OPT_SOURCE, OPT_TEMPERATURE, OPT_R, OPT_BOOST, OPT_WINDOW,
-       OPT_BOUND, OPT_RUN, OPT_RUNS, OPT_HISTORY, OPT_WARMUP, OPT_BOOSTED, OPT_SUSTAINED, OPT_PIN, OPT_EQUAL, OPT_EXPORT_JSON,
-       OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_FAN, OPT_FAN_SLOW, OPT_PLOT,
+       OPT_FROM, OPT_BOUND, OPT_RUN, OPT_RUNS, OPT_HISTORY, OPT_WARMUP, OPT_BOOSTED, OPT_SUSTAINED, OPT_PIN, OPT_EQUAL,
+       OPT_EXPORT_JSON, OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_FAN, OPT_FAN_SLOW, OPT_PLOT,
        OPT_JSON, OPT_CSV };
 
 static const struct option options[] = {
@@ -95,6 +97,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "r", required_argument, NULL, OPT_R },
+	{ "from", required_argument, NULL, OPT_FROM },
 	{ "boost", required_argument, NULL, OPT_BOOST },
 	{ "window", required_argument, NULL, OPT_WINDOW },
 	{ "bound", required_argument, NULL, OPT_BOUND },
@@ -158,7 +161,7 @@ static int parse_ratio(const char *arg, double *r)
 
 	errno = 0;
 	*r = strtod(arg, &end);
-	return cmd_bad_value("boost", errno || end == arg || *end ? -EINVAL : *r >= 1 && *r <= 1000 ? 0 : -ERANGE, "--r", arg,
+	return cmd_bad_value("boost", errno || end == arg || *end ? -EINVAL : *r >= 1 && *r <= BOOST_RATIO_MOST ? 0 : -ERANGE, "--r", arg,
 			     "boosted over sustained frequency, from 1 to 1000");
 }
 
@@ -218,6 +221,11 @@ static int parse_plan(struct boost_options *opt, int c, const char *arg)
 	switch (c) {
 	case OPT_R:
 		return parse_ratio(arg, &opt->r);
+	case OPT_FROM:
+		if (opt->n_from == BOOST_FROM_MOST)
+			return cmd_usage("boost", "--from %s: more than %d files", arg, BOOST_FROM_MOST);
+		opt->from[opt->n_from++] = arg;
+		return 0;
 	case OPT_BOOST:
 		return parse_time("--boost", arg, &opt->tb_s);
 	case OPT_WINDOW:
@@ -321,8 +329,8 @@ static int parse_one(struct boost_options *opt, enum verb verb, int c, const cha
 
 static int check(const struct boost_options *opt, enum verb verb)
 {
-	if (verb == PLAN && (isnan(opt->r) || isnan(opt->tb_s)))
-		return cmd_usage("boost", "plan needs --r and --boost: how much faster the boost is, and how long it lasts (`kjoule boost trace` measures both)");
+	if (verb == PLAN && !opt->n_from && (isnan(opt->r) || isnan(opt->tb_s)))
+		return cmd_usage("boost", "plan needs --r and --boost: how much faster the boost is, and how long it lasts; or --from, a file with what `kjoule boost trace --json` printed, which measures both");
 	if (verb == RUN && opt->run.boosted_khz && !opt->run.sustained_khz)
 		return cmd_usage("boost", "--boosted goes with --sustained");
 	if (verb == RUN && opt->run.boosted_khz && opt->run.boosted_khz <= opt->run.sustained_khz)

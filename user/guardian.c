@@ -124,14 +124,20 @@ fail:
 			   strerror(-ret));
 }
 
-void guardian_end(struct guardian *g)
+void guardian_leave(struct guardian *g)
 {
 	if (g->fd < 0)
 		return;
-	/* it may have been killed itself: then there is nobody to be told */
-	send(g->fd, "", 1, MSG_NOSIGNAL);
 	close(g->fd);
 	g->fd = -1;
 	while (g->pid > 0 && waitpid(g->pid, NULL, 0) < 0 && errno == EINTR)
 		;
+}
+
+void guardian_end(struct guardian *g)
+{
+	/* it may have been killed itself: then there is nobody to be told */
+	if (g->fd >= 0)
+		send(g->fd, "", 1, MSG_NOSIGNAL);
+	guardian_leave(g);
 }

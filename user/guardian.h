@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process of its own that gives back what was changed if the one that changed it is killed by what nobody can catch, SIGKILL
- * and the kernel out of memory. Used for frequencies (frequency_guard.c) and fans (boost_fan.c).
+ * and the kernel out of memory. Used for frequencies (frequency_guard.c), fans (boost_fan.c) and commands as a load (boost_command.c).
  */
 #ifndef KJOULE_GUARDIAN_H
 #define KJOULE_GUARDIAN_H
@@ -30,5 +30,7 @@ int guardian_start(struct guardian *g, void (*give_back)(const void *what), cons
 		   struct kjoule_error *err);
 /** guardian_end() - after all was given back: it has nothing to do any more */
 void guardian_end(struct guardian *g);
+/** guardian_leave() - what could not be given back is left to it, as if this process was killed; it has done so when this returns */
+void guardian_leave(struct guardian *g);
 
 #endif /* KJOULE_GUARDIAN_H */

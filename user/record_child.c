@@ -10,10 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "record.h"
+
+/* Of a child that somebody else has waited for: what a shell says of those that it does not know. */
+#define STATUS_UNKNOWN	W_EXITCODE(127, 0)
 
 /* Return: 0 executable, EACCES there but not, ENOENT */
 static int check(const char *path)
@@ -93,7 +97,10 @@ int record_child_start(struct record_child *child, char **command, const sigset_
 	int go[2], failed[2];
 
 	memset(child, 0, sizeof(*child));
-	if (pipe2(go, O_CLOEXEC))
+	/* of children of who ignores it, as our parent may have done, nothing is ever told */
+	signal(SIGCHLD, SIG_DFL);
+	/* a pipe would raise SIGPIPE when the child is dead */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
 		return -errno;
 	if (pipe2(failed, O_CLOEXEC)) {
 		int ret = -errno;
@@ -126,20 +133,17 @@ int record_child_start(struct record_child *child, char **command, const sigset_
 
 int record_child_go(struct record_child *child)
 {
-	int code = 0;
-	ssize_t n;
+	int code = 0, ret = send(child->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+	ssize_t n = 0;
 
-	if (write(child->go, "", 1) != 1)
-		return -errno;
 	close(child->go);
 	child->go = -1;
 	/* End of file when exec has closed the other end. */
-	do
-		n = read(child->failed, &code, sizeof(code));
-	while (n < 0 && errno == EINTR);
+	while (!ret && (n = read(child->failed, &code, sizeof(code))) < 0 && errno == EINTR)
+		;
 	close(child->failed);
 	child->failed = -1;
-	return n == sizeof(code) ? -code : 0;
+	return ret ? ret : n == sizeof(code) ? -code : 0;
 }
 
 bool record_child_reap(struct record_child *child, bool block)
@@ -151,6 +155,10 @@ bool record_child_reap(struct record_child *child, bool block)
 	do
 		got = waitpid(child->pid, &child->status, block ? 0 : WNOHANG);
 	while (got < 0 && errno == EINTR);
+	if (got < 0 && errno == ECHILD) {
+		child->status = STATUS_UNKNOWN;
+		got = child->pid;
+	}
 	if (got == child->pid) {
 		child->reaped = true;
 		child->running = false;

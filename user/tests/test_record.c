@@ -2,6 +2,7 @@
 /*
  * What record decides before anything is started.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -218,6 +219,51 @@ static void the_command_is_told_where_to_mark_regions(void **state)
 	assert_string_equal(text, "");
 	free(text);
 	unsetenv(KJOULE_REGION_ENV);
+}
+
+/* One that waits for its turn. */
+static void start_true(struct record_child *child)
+{
+	char *command[] = { "true", NULL };
+	sigset_t none;
+
+	sigemptyset(&none);
+	assert_int_equal(record_child_start(child, command, &none, NULL), 0);
+}
+
+static void a_command_that_was_killed_before_it_began_is_told(void **state)
+{
+	struct record_child child;
+	siginfo_t info;
+
+	(void)state;
+	start_true(&child);
+	assert_int_equal(kill(child.pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, child.pid, &info, WEXITED | WNOWAIT), 0);
+	/* and we are not, by SIGPIPE */
+	assert_int_equal(record_child_go(&child), -EPIPE);
+	assert_true(record_child_reap(&child, true));
+	assert_int_equal(record_child_code(&child), 128 + SIGKILL);
+}
+
+static void who_ignores_children_sees_the_command_end_all_the_same(void **state)
+{
+	struct record_child child;
+	void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+
+	(void)state;
+	start_true(&child);
+	assert_int_equal(record_child_go(&child), 0);
+	assert_true(record_child_reap(&child, true));
+	assert_int_equal(record_child_code(&child), 0);
+	/* somebody else waits for all there is: it is gone, and how nobody knows */
+	start_true(&child);
+	assert_int_equal(record_child_go(&child), 0);
+	assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
+	assert_true(record_child_reap(&child, false));
+	assert_false(child.running);
+	assert_int_equal(record_child_code(&child), 127);
+	signal(SIGCHLD, before);
 }
 
 #define MANY	6	/* full rings: more than one chunk */
@@ -442,6 +488,8 @@ int main(void)
 		cmocka_unit_test(a_quiet_recording_says_what_is_missing_too),
 		cmocka_unit_test(a_signal_that_ends_the_command_too_is_the_reason),
 		cmocka_unit_test(the_command_is_told_where_to_mark_regions),
+		cmocka_unit_test(a_command_that_was_killed_before_it_began_is_told),
+		cmocka_unit_test(who_ignores_children_sees_the_command_end_all_the_same),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
 		cmocka_unit_test(a_build_id_is_that_of_the_file_that_was_mapped),
 		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
