@@ -105,10 +105,10 @@ static int begin(struct boost_bench *b, char **command, struct record_child *chi
 static int finish(struct boost_bench *b, char **command, struct record_child *child, double *from_s, double *to_s, int *code,
 		  struct kjoule_error *err)
 {
-	int ret, unused;
+	int ret;
 
 	*from_s = *to_s = boost_watch_now(b->lab.watch);
-	ret = boost_command_go(child, command[0], &unused, err);
+	ret = boost_command_go(child, command[0], &b->unstarted, err);
 	if (ret)
 		return ret;
 	ret = await(b, child, to_s, err);
@@ -420,7 +420,7 @@ int boost_run(const struct boost_options *opt)
 	}
 	if (give_back(f, &guard) && !code)
 		code = EXIT_FAILED;
-	code = boost_lab_close(&b.lab, code);
+	code = boost_lab_close(&b.lab, b.unstarted ? b.unstarted : code);
 	free(b.runs);
 	free(b.means);
 	return code;

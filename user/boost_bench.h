@@ -54,6 +54,7 @@ struct boost_bench {
 	size_t n;
 	struct boost_bench_mean *means;	/* by command */
 	int failed;			/* exit code of the run that failed, 0: none did */
+	int unstarted;			/* the same of one that could not be executed, as a shell has it */
 };
 
 /** boost_bench_text() - a command as a shell would be given it, unless that is too long. Return: @buf */

@@ -63,6 +63,13 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	blocked = lab->ends;
 	sigaddset(&blocked, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &blocked, &lab->before);
+	/* while there is little that its guardian would have a copy of */
+	if (opt->command) {
+		lab->command = (struct boost_command_load){ .command = opt->command, .mask = &lab->before };
+		lab->command.cpus = opt->cpus_given ? &opt->cpus : NULL;
+		if (boost_command_load_open(&lab->command, &err))
+			return cmd_failed("%s", err.text);
+	}
 	code = boost_watch_open(&opt->watch, &lab->watch);
 	if (code)
 		return code;
@@ -74,8 +81,6 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 		lab->cpus = opt->cpus;
 	cpus = kjoule_cpus_count(&lab->cpus);
 	if (opt->command) {
-		lab->command = (struct boost_command_load){ .command = opt->command, .mask = &lab->before };
-		lab->command.cpus = opt->cpus_given ? &opt->cpus : NULL;
 		boost_watch_mine(lab->watch, is_commands, &lab->command);
 		threads = opt->threads ? opt->threads : cpus;
 	} else {
@@ -100,8 +105,7 @@ static void take_pending(struct boost_lab *lab)
 int boost_lab_close(struct boost_lab *lab, int code)
 {
 	take_pending(lab);
-	if (lab->command.command)
-		boost_command_load_tend(&lab->command, false, NULL);
+	boost_command_load_close(&lab->command);
 	load_free(lab->load);
 	boost_watch_close(lab->watch);
 	sigprocmask(SIG_SETMASK, &lab->before, NULL);
