@@ -166,6 +166,13 @@ static void up_and_down_has_a_mean(void **state)
 	near(c.tb_s.v, 5, 0.01);
 	near(c.sustained.khz.v, 85000, 0.005);
 	near(c.sustained.w.v, 14.5, 0.02);
+	/* however long it is down at the end */
+	steps[40] = (struct stretch){ 0.6, 13, 80000, 2 };
+	m->n = 0;
+	run(m, steps, 41);
+	assert_int_equal(boost_course(m->s, m->n, 0, 17.3, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	near(c.sustained.khz.v, 80000 + 10000 * 19 * 0.3 / 12.3, 0.003);
 	free(m);
 }
 
@@ -173,6 +180,8 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 {
 	const struct stretch most[] = { { 5, 17, 90000, 2 }, { 3, 13, 80000, 2 }, { 1, 16, 90000, 2 } };
 	const struct stretch little[] = { { 5, 17, 90000, 2 }, { 1, 13, 80000, 2 }, { 3, 16, 90000, 2 } };
+	const struct stretch made_up_for[] = { { 5, 17, 90000, 2 }, { 1.5, 16, 88000, 2 }, { 1, 18, 93000, 2 }, { 0.2, 17, 90000, 2 } };
+	const struct stretch late[] = { { 5, 17, 90000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
 	struct machine *m = machine(0.001);
 	struct boost_course c;
 
@@ -189,6 +198,37 @@ static void what_is_slow_for_most_of_the_time_has_ended_the_boost(void **state)
 	run(m, little, 3);
 	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
 	assert_int_equal(c.verdict, BOOST_LASTS);
+	/* what is faster makes up for it */
+	m->n = 0;
+	run(m, made_up_for, 4);
+	assert_int_equal(boost_course(m->s, m->n, 0, 7.7, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_LASTS);
+	/* slower to the end, for however short a part of the time */
+	m->n = 0;
+	run(m, late, 4);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	near(c.sustained.khz.v, 80000, 0.002);
+	free(m);
+}
+
+static void what_is_fast_for_most_of_the_time_rises(void **state)
+{
+	const struct stretch most[] = { { 5, 15, 80000, 2 }, { 3, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct stretch late[] = { { 5, 15, 80000, 2 }, { 0.2, 12, 70000, 2 }, { 3, 15, 80000, 2 }, { 1, 17, 90000, 2 } };
+	struct machine *m = machine(0.001);
+	struct boost_course c;
+
+	(void)state;
+	run(m, most, 3);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_RISES);
+	near(c.sustained.khz.v, 87500, 0.002);
+	m->n = 0;
+	run(m, late, 4);
+	assert_int_equal(boost_course(m->s, m->n, 0, 9.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_RISES);
+	near(c.r, 80 / 90.0, 0.002);
 	free(m);
 }
 
@@ -401,7 +441,8 @@ static void one_speed_between_is_not_boosted(void **state)
 {
 	const struct stretch between[] = { { 2, 16, 85000, 2 } }, hardly_less[] = { { 2, 17, 89000, 2 } };
 	const struct stretch dip[] = { { 0.4, 17, 90000, 2 }, { 0.04, 15, 80000, 2 }, { 0.4, 17, 90000, 2 } };
-	struct boost_judge unknown = by;
+	const struct stretch peak[] = { { 0.4, 15, 80000, 2 }, { 0.04, 15, 81400, 2 }, { 0.4, 15, 80000, 2 } };
+	struct boost_judge unknown = by, hardly = by;
 	struct boost_run r;
 
 	(void)state;
@@ -416,6 +457,8 @@ static void one_speed_between_is_not_boosted(void **state)
 	near(r.boost_khz, 89000, 0.001);
 	/* two slices are no level */
 	assert_int_equal(judge_by(&by, dip, 3, 0, 0.84).class, BOOST_BOOSTED);
+	hardly.boost_khz.v = 81000;
+	assert_int_equal(judge_by(&hardly, peak, 3, 0, 0.84).class, BOOST_THROTTLED);
 	unknown.boost_khz.v = NAN;
 	r = judge_by(&unknown, between, 1, 0, 2);
 	assert_int_equal(r.class, BOOST_BOOSTED);
@@ -492,6 +535,7 @@ static void others_may_have_what_ticks_are_off_by(void **state)
 static void speeds_that_are_not_sure_make_a_time_less_sure(void **state)
 {
 	const struct stretch boosted[] = { { 2, 17, 90000, 2 } }, mixed[] = { { 1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	const struct stretch heavy[] = { { 1, 20, 90000, 2 }, { 1, 16, 70000, 2 } };
 	struct boost_judge of = by;
 	double rel = hypot(0.01, 0.02);
 	struct boost_run r;
@@ -508,6 +552,9 @@ static void speeds_that_are_not_sure_make_a_time_less_sure(void **state)
 	/* and a slice of it may be of either */
 	r = judge_by(&of, mixed, 2, 0, 2);
 	near(r.as_sustained_s.hi - r.as_sustained_s.v, hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * rel), 1e-6);
+	/* what the chip sustains is no matter where it was not what the run was judged by */
+	r = judge_by(&of, heavy, 2, 0, 2);
+	near(r.as_sustained_s.hi - r.as_sustained_s.v, hypot((r.r - 1) * SLICE_S, r.boosted_s * r.r * 0.01), 1e-6);
 }
 
 static void a_mixed_run_is_corrected_to_either_speed(void **state)
@@ -571,6 +618,7 @@ int main(void)
 		cmocka_unit_test(a_governor_that_takes_its_time_is_no_level),
 		cmocka_unit_test(up_and_down_has_a_mean),
 		cmocka_unit_test(what_is_slow_for_most_of_the_time_has_ended_the_boost),
+		cmocka_unit_test(what_is_fast_for_most_of_the_time_rises),
 		cmocka_unit_test(what_passes_ends_no_boost),
 		cmocka_unit_test(a_short_boost_under_a_long_load_is_one),
 		cmocka_unit_test(one_speed_is_no_boost_that_ends),
