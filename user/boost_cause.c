@@ -234,7 +234,8 @@ static void say_why(const struct cause *c)
 			printf("%-12s is not known\n", what[q]);
 			continue;
 		}
-		printf("%-12s was %.4g %s within %.2g at the end of %zu of %zu boosts", what[q], w->limit, units[q], w->near, w->explained, c->n);
+		printf("%-12s was %.4g %s at the end at most; within %.2g it explains %zu of %zu boosts", what[q], w->limit, units[q], w->near,
+		       w->explained, c->n);
 		if (!isnan(w->p))
 			printf("; that it does not depend on the condition: p = %.2g", w->p);
 		putchar('\n');

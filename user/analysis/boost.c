@@ -131,6 +131,32 @@ static int divide(struct load_part *p, size_t offset)
 	return ret;
 }
 
+static double length(const struct step *s)
+{
+	return (double)(s->end - s->begin);
+}
+
+/* What is otherwise for a moment, and then as it was before, is no step on the way. */
+static void leave_out_dips(struct load_part *p)
+{
+	struct step *s = p->steps;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_steps; i++) {
+		struct step *before = kept > 1 ? &s[kept - 2] : NULL, *dip = kept ? &s[kept - 1] : NULL;
+
+		if (before && length(dip) < LEAST_SLICES && length(before) >= LEAST_SLICES && length(&s[i]) >= LEAST_SLICES &&
+		    fabs(before->mean - s[i].mean) < BOOST_LEAST * fmax(before->mean, s[i].mean)) {
+			before->mean = (before->mean * length(before) + s[i].mean * length(&s[i])) / (length(before) + length(&s[i]));
+			before->end = s[i].end;
+			kept--;
+			continue;
+		}
+		s[kept++] = s[i];
+	}
+	p->n_steps = kept;
+}
+
 static double at(const struct load_part *p, size_t i)
 {
 	return i < p->n ? p->slices[i].t_s : p->slices[p->n - 1].t_s + p->slices[p->n - 1].len_s;
@@ -275,8 +301,10 @@ int boost_course(const struct boost_slice *slices, size_t n, double begin_s, dou
 		return 0;
 	}
 	ret = divide(&p, c->by_work ? offsetof(struct boost_slice, work) : offsetof(struct boost_slice, khz));
-	if (!ret)
+	if (!ret) {
+		leave_out_dips(&p);
 		judge(&p, c);
+	}
 	free(p.steps);
 	return ret == -ENODATA ? 0 : ret;
 }

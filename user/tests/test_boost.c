@@ -288,6 +288,23 @@ static void a_short_boost_under_a_long_load_is_one(void **state)
 	free(m);
 }
 
+static void a_boost_goes_on_behind_a_dip(void **state)
+{
+	const struct stretch steps[] = { { 2, 17, 90000, 2 }, { 0.1, 13, 70000, 2 }, { 3, 17, 90000, 2 }, { 6, 15, 80000, 2 },
+					 { 0.1, 17, 90000, 2 }, { 1, 15, 80000, 2 } };
+	struct machine *m = machine(0.002);
+	struct boost_course c;
+
+	(void)state;
+	run(m, steps, 6);
+	assert_int_equal(boost_course(m->s, m->n, 0, 12.2, 2, &c), 0);
+	assert_int_equal(c.verdict, BOOST_ENDS);
+	assert_int_equal(c.n_levels, 2);
+	near(c.tb_s.v, 5.1, 0.02);
+	near(c.r, 1.125, 0.003);
+	free(m);
+}
+
 static void one_speed_is_no_boost_that_ends(void **state)
 {
 	const struct stretch steady[] = { { 20, 15, 80000, 2 } };
@@ -621,6 +638,7 @@ int main(void)
 		cmocka_unit_test(what_is_fast_for_most_of_the_time_rises),
 		cmocka_unit_test(what_passes_ends_no_boost),
 		cmocka_unit_test(a_short_boost_under_a_long_load_is_one),
+		cmocka_unit_test(a_boost_goes_on_behind_a_dip),
 		cmocka_unit_test(one_speed_is_no_boost_that_ends),
 		cmocka_unit_test(what_is_no_boost_is_said_so),
 		cmocka_unit_test(a_few_values_that_are_far_off_are_no_level),
