@@ -136,7 +136,7 @@ static double length(const struct step *s)
 	return (double)(s->end - s->begin);
 }
 
-/* What is otherwise for a moment, and then as it was before, is no step on the way. */
+/* What is otherwise for a moment, and then as it was before, is no step on the way; it is in the mean of what it is in. */
 static void leave_out_dips(struct load_part *p)
 {
 	struct step *s = p->steps;
