@@ -166,13 +166,13 @@ int record_child_find(const char *name, struct kjoule_error *err);
  */
 int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
 		       const struct kjoule_region_area *regions);
-/** record_child_go() - let it exec. Return: 0, or -errno of the exec */
+/** record_child_go() - let it exec. Return: 0, -EPIPE if it has been killed, or -errno of the exec */
 int record_child_go(struct record_child *child);
 /** record_child_reap() - has it ended? Waits for it if @block. Return: true if it has */
 bool record_child_reap(struct record_child *child, bool block);
 /** record_child_kill() - it was never let go: end it */
 void record_child_kill(struct record_child *child);
-/** record_child_code() - what a shell would call its exit code */
+/** record_child_code() - what a shell would call its exit code; 127 if nobody knows how it ended */
 int record_child_code(const struct record_child *child);
 
 /*

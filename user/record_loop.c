@@ -406,7 +406,7 @@ static int begin(struct record_loop *l)
 		if (ret) {
 			record_child_reap(&l->child, true);
 			return kjoule_fail(&l->err, -ret, "%s: %s", l->opt->command[0],
-					   strerror(-ret));
+					   ret == -EPIPE ? "the command was killed before it began" : strerror(-ret));
 		}
 	}
 	if (!ret)
