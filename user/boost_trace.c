@@ -87,7 +87,7 @@ static double cpu_khz(const struct trace *t, int cpu, const struct boost_level *
 	return boost_watch_cpu_khz(t->lab.watch, cpu, l->from_s, l->to_s);
 }
 
-/* Where they differ people want to know which is slow; programs have all of them in any case. */
+/* People want to know which is slow, if any is; programs have all of them in any case. */
 static void say_cpus(const struct trace *t)
 {
 	const struct boost_level *levels[] = { &t->course.boost, &t->course.sustained };
@@ -108,7 +108,7 @@ static void say_cpus(const struct trace *t)
 				fastest = cpu;
 			}
 		}
-		if (slowest >= 0)
+		if (slowest >= 0 && least < (1 - BOOST_LEAST) * most)
 			printf("per CPU    %s: %.0f kHz (CPU %d) to %.0f kHz (CPU %d)\n", i ? "sustained" : "boost", least, slowest, most, fastest);
 	}
 }

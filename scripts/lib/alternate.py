@@ -16,6 +16,7 @@ import oracle as chip  # noqa: E402
 
 SLOW_PERIOD_MS = 18    # of the slow profile
 IN_A_GUEST = 5         # recordings: one that goes wrong takes no more than these with it
+STALLED = 0.01         # of its blocks' time: such a recording tells of the build machine, is shown and replaced
 PROGRAM = os.path.join(bench.BUILD, "selftests/alternate")
 
 
@@ -32,7 +33,11 @@ class Recording:
                                  for n, r in rows.items()}
             self.inside[model] = {n: r["energy_lo_package_j"] <= truth[n]["energy_j"] <= r["energy_hi_package_j"]
                                   for n, r in rows.items() if r["energy_lo_package_j"] is not None}
-        self.truth = truth
+        self.truth, self.stalled = truth, stalled(truth)
+
+    def worst(self, model):
+        """Largest error of a block's power, None if none is told."""
+        return max(map(abs, self.power[model].values()), default=None)
 
 
 class Readings:
@@ -45,6 +50,15 @@ class Readings:
         self.power = {n: mix.Recording.off(r["power_w"], watts[n]) for n, r in rows.items()}
         self.energy = {n: mix.Recording.off(r["energy_j"], truth[n]["energy_j"]) for n, r in rows.items() if r["energy_j"] is not None}
         self.inside = {n: r["power_lo_w"] <= watts[n] <= r["power_hi_w"] for n, r in rows.items()}
+        self.stalled = stalled(truth)
+
+    def worst(self, _model):
+        return max(map(abs, self.power.values()), default=None)
+
+
+def stalled(truth):
+    """The part of the blocks' time for which the build machine kept the chip waiting."""
+    return sum(t["stall_s"] for t in truth.values()) / sum(t["time_s"] for t in truth.values())
 
 
 def truths(oracle_file, pid):
@@ -53,14 +67,13 @@ def truths(oracle_file, pid):
     return {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("block_")}
 
 
-def in_guests(name, profile, runs, seconds, options, arguments, where):
-    """Record it with these arguments, and the number of the run, @runs times on one CPU, some in a guest; yield file and oracle of each."""
+def in_guests(name, profile, numbers, seconds, options, arguments, where):
+    """Record it with these arguments, and the number of the run, on one CPU, some in a guest; yield file and oracle of each."""
     folder = os.path.join(bench.BUILD, where)
     os.makedirs(folder, exist_ok=True)
     jobs = []
-    for first in range(1, runs + 1, IN_A_GUEST):
-        some = range(first, min(first + IN_A_GUEST, runs + 1))
-        oracle_file = os.path.join(folder, f"{name}-{first}.oracle")
+    for some in (numbers[i:i + IN_A_GUEST] for i in range(0, len(numbers), IN_A_GUEST)):
+        oracle_file = os.path.join(folder, f"{name}-{some[0]}.oracle")
         jobs.append(bench.Job((some, oracle_file), f"""
 cpupower -c all frequency-set -g performance >/dev/null
 for i in $(seq {some[0]} {some[-1]}); do
@@ -74,13 +87,31 @@ done
         os.unlink(oracle_file)
 
 
-def read_blocks(blocks, micros, runs, seconds, options, where="bench"):
+def read_blocks(blocks, micros, runs, seconds, options, show=lambda *_: None, where="bench"):
     """Have readings of @blocks, @micros being the lengths of both, @runs times on the chip that has a meter for it."""
     options = " ".join(f"--vpm {b}" for b in blocks) + " " + options
-    result = []
-    for data, oracle_file in in_guests("readings", "exynos", runs, seconds, options, f"{micros[0]} {micros[1]} 0", where):
-        report = json.loads(bench.report(data, "--model", "vpm", "--json"))
-        result.append(Readings(report, truths(oracle_file, report["pid"])))
+    def made(numbers):
+        for data, oracle_file in in_guests("readings", "exynos", numbers, seconds, options, f"{micros[0]} {micros[1]} 0", where):
+            report = json.loads(bench.report(data, "--model", "vpm", "--json"))
+            yield Readings(report, truths(oracle_file, report["pid"]))
+
+    return that_count(made, runs, show, "vpm")
+
+
+def that_count(made, runs, show, model):
+    """Of recordings, those of which the build machine took little; others are made instead, but no more than as many again.
+
+    @made: makes those of these numbers. @show: is called with each, its number, and why it does not count.
+    """
+    result, n = [], 0
+    while len(result) < runs and n < 2 * runs:
+        numbers = range(n + 1, min(n + runs - len(result), 2 * runs) + 1)
+        n = numbers[-1]
+        for number, recording in zip(numbers, made(numbers)):
+            counts = recording.stalled <= STALLED
+            show(number, recording.worst(model), f"{100 * recording.stalled:.2f} % stalled" + ("" if counts else ", does not count"))
+            if counts:
+                result.append(recording)
     return result
 
 
@@ -89,7 +120,7 @@ def constant_power(micros, runs, seconds, where="bench"):
     The paper's constant power model on the meter that starts on command: a block's power is the mean of the readings
     right after which it was sampled. Yield: error of each block's power in percent, and how many readings it has.
     """
-    for data, oracle_file in in_guests("constant", "exynos", runs, seconds, "--source vchip,vchip-ina@31ms -i 1ms --jitter 900us",
+    for data, oracle_file in in_guests("constant", "exynos", range(1, runs + 1), seconds, "--source vchip,vchip-ina@31ms -i 1ms --jitter 900us",
                                        f"{micros[0]} {micros[1]} 0", where):
         yield constant_power_of(data, oracle_file)
 
@@ -108,19 +139,21 @@ def constant_power_of(data, oracle_file):
             for n, p in powers.items() if n in truth}
 
 
-def record(lengths, runs, seconds, options, models, slow=False, where="bench"):
+def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: None, where="bench"):
     """Record it @runs times on one CPU; @lengths in update periods, @options of kjoule record.
 
     @slow: on the chip whose counter moves less often.
     """
     period_ms = SLOW_PERIOD_MS if slow else mix.UPDATE_PERIOD_MS
     micros = " ".join(str(round(1000 * period_ms * length)) for length in lengths)
-    result = []
-    for data, oracle_file in in_guests("alternate", "slow" if slow else "plain", runs, seconds, options,
-                                       micros + ("" if len(lengths) > 2 else " 0"), where):
-        reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
-        result.append(Recording(reports, truths(oracle_file, reports[models[0]]["pid"])))
-    return result
+
+    def made(numbers):
+        for data, oracle_file in in_guests("alternate", "slow" if slow else "plain", numbers, seconds, options,
+                                           micros + ("" if len(lengths) > 2 else " 0"), where):
+            reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
+            yield Recording(reports, truths(oracle_file, reports[models[0]]["pid"]))
+
+    return that_count(made, runs, show, models[0])
 
 
 def worst(recordings, model, what="energy"):
