@@ -98,7 +98,7 @@ def read_blocks(blocks, micros, runs, seconds, options, show=lambda *_: None, wh
     return that_count(made, runs, show, "vpm")
 
 
-def that_count(made, runs, show, model):
+def that_count(made, runs, show, model, most_stalled=STALLED):
     """Of recordings, those of which the build machine took little; others are made instead, but no more than as many again.
 
     @made: makes those of these numbers. @show: is called with each, its number, and why it does not count.
@@ -108,7 +108,7 @@ def that_count(made, runs, show, model):
         numbers = range(n + 1, min(n + runs - len(result), 2 * runs) + 1)
         n = numbers[-1]
         for number, recording in zip(numbers, made(numbers)):
-            counts = recording.stalled <= STALLED
+            counts = recording.stalled <= most_stalled
             show(number, recording.worst(model), f"{100 * recording.stalled:.2f} % stalled" + ("" if counts else ", does not count"))
             if counts:
                 result.append(recording)
@@ -139,7 +139,7 @@ def constant_power_of(data, oracle_file):
             for n, p in powers.items() if n in truth}
 
 
-def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: None, where="bench"):
+def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: None, most_stalled=STALLED, where="bench"):
     """Record it @runs times on one CPU; @lengths in update periods, @options of kjoule record.
 
     @slow: on the chip whose counter moves less often.
@@ -153,7 +153,7 @@ def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: 
             reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
             yield Recording(reports, truths(oracle_file, reports[models[0]]["pid"]))
 
-    return that_count(made, runs, show, models[0])
+    return that_count(made, runs, show, models[0], most_stalled)
 
 
 def worst(recordings, model, what="energy"):

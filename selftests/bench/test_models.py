@@ -32,7 +32,8 @@ CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power", SHORT),
 def main():
     ktap.plan(len(CASES) * 3 + 2)
     for name, options, slow, model, what, lengths in CASES:
-        r = alternate.record(lengths, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, where="models")[0]
+        # the runner makes it again where the build machine took too much
+        r = alternate.record(lengths, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, most_stalled=1, where="models")[0]
         used = r.reports["auto"]["model"]
         ktap.check(used["name"] == model and used["reason"], f"{name}: auto takes that model, and says why", used)
         found = getattr(r, what)
