@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 480
+# timeout: 720
 # stalls: of the chip's log|equally long|of the frequencies|compared
 """What `kjoule boost` tells of a chip's boost is what the chip's log has: how long it is, what the chip remembers, why a boost
 ends, what runs of a benchmark were; a chip that does not boost, and one that sprints, are described as that; and what can not be
