@@ -31,6 +31,11 @@ enum condition { AS_IT_IS, WEAK, WARM, HOT, CONDITIONS };
 
 static const char *const condition_names[CONDITIONS] = { "as it is", "weaker", "warm start", "hotter" };
 
+/* When a boost ended, or was given up, by the watch's clock, and how long it was; NAN: it did not end. */
+struct lasted {
+	double until_s, boost_s;
+};
+
 struct cause {
 	const struct boost_options *opt;
 	struct boost_lab lab;
@@ -41,10 +46,9 @@ struct cause {
 	double weak_part, tau_s;
 	bool tau_told;			/* by powercap */
 	struct boost_end *ends;
-	double *until_s;		/* when each ended, or was given up, by the watch's clock */
-	double *boost_s;		/* how long each lasted; NAN: it did not end */
+	struct lasted *lasted;		/* of each of them */
 	struct boost_drawn *drawn;
-	size_t n, n_until, n_boost, n_drawn, never, too_short;
+	size_t n, n_lasted, n_drawn, never, too_short;
 	enum boost_cause cause;
 	struct boost_why why[BOOST_QUANTITIES];
 };
@@ -64,8 +68,9 @@ static int begin(struct cause *c, enum condition condition, struct kjoule_error 
 
 static int boost_once(struct cause *c, enum condition condition, struct kjoule_error *err)
 {
-	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, *until_s, *lasted_s;
+	double part = condition == WEAK ? c->weak_part : 1, from_s, to_s, boost_s, until_s;
 	struct boost_drawn *drawn;
+	struct lasted *lasted;
 	struct boost_end *end;
 	int ret = 0;
 
@@ -88,17 +93,19 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 		c->too_short++;
 		return 0;
 	}
+	/* first: there is one of each end, whatever fails */
+	lasted = kjoule_grow(&c->lasted, &c->n_lasted, sizeof(*lasted));
+	if (!lasted)
+		return kjoule_fail(err, ENOMEM, "no memory");
 	end = kjoule_grow(&c->ends, &c->n, sizeof(*end));
-	until_s = kjoule_grow(&c->until_s, &c->n_until, sizeof(*until_s));
-	lasted_s = kjoule_grow(&c->boost_s, &c->n_boost, sizeof(*lasted_s));
-	if (!end || !until_s || !lasted_s)
+	if (!end)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*end = (struct boost_end){ .condition = condition, .ended = !isnan(boost_s), .at = { NAN, NAN, NAN } };
-	*until_s = end->ended ? from_s + boost_s : to_s;
+	until_s = end->ended ? from_s + boost_s : to_s;
 	/* a time that has been used up in part says nothing of how long it is */
 	if (condition != WARM)
-		end->at[BOOST_TIME] = *until_s - from_s;
-	*lasted_s = boost_s;
+		end->at[BOOST_TIME] = until_s - from_s;
+	*lasted = (struct lasted){ until_s, boost_s };
 	return 0;
 }
 
@@ -110,7 +117,7 @@ static double fit_tau(const struct cause *c, const struct boost_slice *s, size_t
 
 	for (size_t i = 0; until_s && i < c->n; i++)
 		if (c->ends[i].ended)
-			until_s[ended++] = c->until_s[i];
+			until_s[ended++] = c->lasted[i].until_s;
 	if (ended)
 		tau = boost_tau(s, n, c->idle.w.v, until_s, ended, c->speeds.tb_s);
 	free(until_s);
@@ -129,11 +136,11 @@ static int fill_in(struct cause *c, struct kjoule_error *err)
 	if (!c->tau_told)
 		c->tau_s = isnan(idle_w) ? NAN : fit_tau(c, s, n);
 	for (size_t i = 0; i < c->n; i++) {
-		struct boost_level around = boost_level(s, n, c->until_s[i] - AROUND_S, c->until_s[i] + AROUND_S);
+		struct boost_level around = boost_level(s, n, c->lasted[i].until_s - AROUND_S, c->lasted[i].until_s + AROUND_S);
 
 		c->ends[i].at[BOOST_TEMPERATURE] = around.celsius.v;
 		if (!isnan(c->tau_s) && !isnan(idle_w))
-			c->ends[i].at[BOOST_POWER] = boost_weighted(s, n, c->tau_s, idle_w, c->until_s[i]);
+			c->ends[i].at[BOOST_POWER] = boost_weighted(s, n, c->tau_s, idle_w, c->lasted[i].until_s);
 	}
 	return 0;
 }
@@ -284,7 +291,7 @@ static int print(const struct cause *c)
 	if (!out)
 		return cmd_failed("no memory");
 	for (size_t i = 0; i < c->n; i++)
-		row(out, &c->ends[i], c->boost_s[i]);
+		row(out, &c->ends[i], c->lasted[i].boost_s);
 	output_close(out, c->opt->format == OUTPUT_JSON ? head_json(c) : NULL, "rows");
 	if (!ends)
 		return boost_lab_no_boost(&c->lab, &c->course);
@@ -325,8 +332,7 @@ int boost_cause(const struct boost_options *opt)
 	boost_fan_close(&c.fan);
 	code = boost_lab_close(&c.lab, code);
 	free(c.ends);
-	free(c.until_s);
-	free(c.boost_s);
+	free(c.lasted);
 	free(c.drawn);
 	return code;
 }

@@ -21,12 +21,6 @@
 /* Of a temperature, which changes slowly. */
 #define TEMPERATURE_MS	100
 
-/*
- * A round rate keeps step with the kernel's tick: what runs right after it is seen always, or never. Ticks are so much farther
- * apart than they were asked to be, as those of `kjoule record`.
- */
-#define OUT_OF_STEP	127
-
 /* What was seen at the ticks of a slice. */
 struct ticks {
 	double khz;
@@ -663,8 +657,7 @@ static int open_all(const struct boost_watch_options *opt, struct boost_watch *w
 	if (kjoule_cpus_online(&w->cpus))
 		return cmd_failed("asking for the CPUs that are online failed");
 	w->per_cpu = opt->per_cpu;
-	params.interval_ns = opt->slice_ns / BOOST_WATCH_TICKS;
-	params.interval_ns += params.interval_ns / OUT_OF_STEP;
+	params.interval_ns = record_out_of_step(opt->slice_ns / BOOST_WATCH_TICKS, kjoule_device_info(w->dev));
 	w->slice_ns = params.interval_ns * BOOST_WATCH_TICKS;
 	params.cpus = &w->cpus;
 	params.ring_bytes = kjoule_device_info(w->dev)->min_ring_bytes;

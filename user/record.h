@@ -69,6 +69,13 @@ struct record_result {
 };
 
 /**
+ * record_out_of_step() - an interval that is a little longer, if the module takes that
+ *
+ * A round rate keeps step with the kernel's tick and with whatever else goes by round times: what runs right after it is
+ * sampled always, or never. A little slower the ticks pass over all of its phases, in turn.
+ */
+uint64_t record_out_of_step(uint64_t interval_ns, const struct kjoule_info *info);
+/**
  * record_stack_ring() - the size of a ring that is to hold stacks
  * @n_cpus:	that have one
  * @memory:	of the machine

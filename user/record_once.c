@@ -38,17 +38,11 @@ static int check_limits(const struct record_options *opt, const struct kjoule_in
 	return 0;
 }
 
-/*
- * A round rate keeps step with the kernel's tick and with whatever else goes by round
- * times: what runs right after it is sampled always, or never. A little slower the ticks
- * pass over all of its phases, in turn.
- */
-static void get_out_of_step(struct record_options *opt, const struct kjoule_info *info)
+uint64_t record_out_of_step(uint64_t interval_ns, const struct kjoule_info *info)
 {
-	uint64_t slower = opt->interval_ns + opt->interval_ns / OUT_OF_STEP;
+	uint64_t slower = interval_ns + interval_ns / OUT_OF_STEP;
 
-	if (!opt->interval_exact && slower <= info->max_interval_ns)
-		opt->interval_ns = slower;
+	return slower <= info->max_interval_ns ? slower : interval_ns;
 }
 
 uint32_t record_stack_ring(const struct record_options *opt, const struct kjoule_info *info,
@@ -122,7 +116,8 @@ int record_once(const struct record_options *asked, struct record_result *result
 		goto out;
 	}
 	code = check_limits(&opt, kjoule_device_info(dev));
-	get_out_of_step(&opt, kjoule_device_info(dev));
+	if (!opt.interval_exact)
+		opt.interval_ns = record_out_of_step(opt.interval_ns, kjoule_device_info(dev));
 	make_room_for_stacks(&opt, kjoule_device_info(dev));
 	if (!code)
 		code = check_cpus(&opt);

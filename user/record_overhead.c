@@ -11,9 +11,6 @@
 #include "cmd.h"
 #include "record.h"
 
-/* As -F has it: a little slower than a round time, see record_once.c. */
-#define OUT_OF_STEP	127
-
 int record_parse_overhead(struct record_options *opt, const char *arg)
 {
 	double percent;
@@ -46,7 +43,6 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 			    const struct kjoule_info *info, uint64_t *interval_ns, struct kjoule_error *err)
 {
 	double tick_ns = overhead_tick_ns(cal);
-	uint64_t slower;
 	int ret;
 
 	if (!cal->ticks)
@@ -59,9 +55,7 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 				   tick_ns * (1 + opt->overhead) / opt->overhead / 1e9,
 				   info->max_interval_ns / 1e9,
 				   100 * tick_ns / ((double)info->max_interval_ns - tick_ns) * 1.01);
-	slower = *interval_ns + *interval_ns / OUT_OF_STEP;
-	if (slower <= info->max_interval_ns)
-		*interval_ns = slower;
+	*interval_ns = record_out_of_step(*interval_ns, info);
 	if (opt->jitter_ns && opt->jitter_ns >= *interval_ns)
 		return kjoule_fail(err, ERANGE, "--jitter of %.3f us must be less than the interval, which --overhead %.6g %% makes %.3f us here",
 				   opt->jitter_ns / 1e3, 100 * opt->overhead, *interval_ns / 1e3);

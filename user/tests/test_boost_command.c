@@ -40,7 +40,7 @@ static int tend_until(struct boost_command_load *l, unsigned int times, struct k
 
 static void it_is_started_again_and_ended(void **state)
 {
-	char *shortly[] = { "true", NULL }, *all[] = { "sleep", "1000", NULL };
+	char *shortly[] = { "true", NULL }, *all[] = { "sleep", "60", NULL };
 	struct boost_command_load l = { .command = shortly, .mask = &none }, endless = { .command = all, .mask = &none };
 	struct kjoule_error err;
 	pid_t pid;
@@ -78,19 +78,29 @@ static bool group_lives(pid_t group)
 
 static void nothing_of_it_is_left(void **state)
 {
-	/* one that will not hear, and what it has started */
-	char *stubborn[] = { "sh", "-c", "trap '' TERM; sleep 1000 & sleep 1000 & while :; do sleep 0.05; done", NULL };
+	char deaf[] = "/tmp/kjoule-deaf-XXXXXX";
+	/* one that will not hear, and says when, and what it has started */
+	char *stubborn[] = { "sh", "-c", "trap '' TERM; : >\"$0\"; sleep 60 & sleep 60 & while :; do sleep 0.05; done", deaf, NULL };
 	/* one that ends before what it has started */
-	char *leaves[] = { "sh", "-c", "sleep 1000 & exit 0", NULL };
+	char *leaves[] = { "sh", "-c", "sleep 60 & exit 0", NULL };
 	struct boost_command_load l = { .command = stubborn, .mask = &none }, left = { .command = leaves, .mask = &none };
 	struct kjoule_error err;
 	pid_t group;
+	int fd;
 
 	(void)state;
+	fd = mkstemp(deaf);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(unlink(deaf), 0);
 	assert_int_equal(boost_command_load_tend(&l, true, &err), 0);
 	group = l.child.pid;
-	rest();
+	for (unsigned int i = 0; i < WAIT_MS / 10 && access(deaf, F_OK); i++)
+		rest();
+	assert_int_equal(unlink(deaf), 0);
 	assert_int_equal(boost_command_load_tend(&l, false, &err), 0);
+	/* it did not end by being told to */
+	assert_true(WIFSIGNALED(l.child.status) && WTERMSIG(l.child.status) == SIGKILL);
 	assert_false(group_lives(group));
 
 	assert_int_equal(boost_command_load_tend(&left, true, &err), 0);
@@ -104,7 +114,7 @@ static void nothing_of_it_is_left(void **state)
 /* In a process of its own: a load that has begun for the second time, whose group is told, and then a kill. */
 static _Noreturn void load_and_die(pid_t *group)
 {
-	char *endless[] = { "sh", "-c", "sleep 1000 & sleep 1000", NULL };
+	char *endless[] = { "sh", "-c", "sleep 60 & sleep 60", NULL };
 	struct boost_command_load l = { .command = endless, .mask = &none };
 	struct kjoule_error err;
 
@@ -135,7 +145,7 @@ static void it_does_not_outlive_a_process_that_was_killed(void **state)
 
 static void a_load_that_has_ended_is_nobody_s_to_end(void **state)
 {
-	char *all[] = { "sleep", "1000", NULL }, *shortly[] = { "true", NULL }, *missing[] = { "/nowhere/at/all", NULL };
+	char *all[] = { "sleep", "60", NULL }, *shortly[] = { "true", NULL }, *missing[] = { "/nowhere/at/all", NULL };
 	struct boost_command_load l = { .command = all, .mask = &none };
 	struct kjoule_error err;
 	pid_t group, guardian;
