@@ -11,9 +11,10 @@
 #include "boost_cmd.h"
 #include "cmd.h"
 
+/* Whatever file the user names: a terminal is not to become ours, nor its end our end. */
 static int write_value(const char *path, const char *value)
 {
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), ret = 0;
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY), ret = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -38,16 +39,18 @@ static void give_back(const void *what)
 /* Its value as it is written, without the end of the line; "": none. Return: 0 or -errno */
 static int read_value(const char *path, char *value, size_t len)
 {
-	FILE *f = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), ret;
+	ssize_t n;
 
 	value[0] = '\0';
-	if (!f)
+	if (fd < 0)
 		return -errno;
-	if (!fgets(value, len, f))
-		value[0] = '\0';
-	fclose(f);
+	n = read(fd, value, len - 1);
+	ret = n < 0 ? -errno : 0;
+	value[n < 0 ? 0 : n] = '\0';
+	close(fd);
 	value[strcspn(value, "\n")] = '\0';
-	return 0;
+	return ret;
 }
 
 int boost_fan_open(const char *path, struct boost_fan *fan, struct kjoule_error *err)
