@@ -11,8 +11,10 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     when: named REASON       only when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
     stalls: PATTERN          results that are judged by time: a host that takes the machine away falsifies them
+    beside: others           it judges nothing by time and needs no guest, or one that counts instructions: such tests
+                             run side by side, one on each of the machine's CPUs
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
-build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
+build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip() and run beside others. The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
 The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KERNEL.
 
@@ -71,6 +73,7 @@ class Test:
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, SLOWER * 120.0
         self.unit, self.debug, self.named, self.kernel = source is None, "", "", ""
+        self.beside = self.unit
         self.stalls, self.tries = None, 1
         self.log = log_path(name.replace("/", "-") + ".log")
         self.guests = self.log + ".guests"    # where scripts/vm tells of guests that complained or did not end
@@ -89,7 +92,7 @@ class Test:
         with open(source, errors="replace") as f:
             head = f.read(4096).splitlines()[:40]
         for line in head:
-            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout|debug|when|stalls):\s*(.*?)\s*(\*/)?$", line)
+            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout|debug|when|stalls|beside):\s*(.*?)\s*(\*/)?$", line)
             if not m:
                 continue
             key, value = m.group(1), m.group(2)
@@ -111,10 +114,16 @@ class Test:
                 if not value:
                     raise SystemExit(f"{source}: stalls: no pattern of results")
                 self.stalls = re.compile(value)
+            elif key == "beside":
+                if value != "others":
+                    raise SystemExit(f"{source}: beside: {value}: not others")
+                self.beside = True
             elif key == "boot":
                 self.own_boot = value == "own"
             else:
                 self.timeout = SLOWER * float(value)
+        if self.beside and (self.stalls or self.where == "guest"):
+            raise SystemExit(f"{source}: beside: others: of a test of guests, or judged by time")
 
     def end(self, start):
         """It began at these marks(), and is over."""
@@ -322,33 +331,61 @@ def missing(t):
     return True
 
 
-def run_here(t):
-    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
-               KJOULE_BAD_GUESTS=t.guests, KJOULE_CHIP_HELD=HELD)
-    if t.kernel:
-        env["KJOULE_KERNEL"] = t.kernel
-    start = marks()
-    with open(t.log, "wb") as log:
-        p = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                             cwd=TOP, env=env, start_new_session=True)
-        try:
-            code = p.wait(t.timeout)
-        except subprocess.TimeoutExpired:
-            code = EXIT_TIMEOUT
-        finally:    # in order first: a test may have a guest to end
-            for sig in (signal.SIGTERM, signal.SIGKILL):
-                try:
-                    os.killpg(p.pid, sig)
-                    p.wait(10 if sig == signal.SIGTERM else None)
-                except (ProcessLookupError, subprocess.TimeoutExpired):
-                    pass
-    t.end(start)
-    t.bad_guests = os.path.exists(t.guests)
-    if t.bad_guests:
-        with open(t.guests, encoding="utf-8") as f:
-            t.emulator = {line.strip() for line in f} == {str(EXIT_EMULATOR)} and code in (0, 1)
-        os.unlink(t.guests)
-    t.judge(code)
+class Here:
+    """A test that runs on this machine, begun and not yet over."""
+
+    def __init__(self, t):
+        env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
+                   KJOULE_BAD_GUESTS=t.guests, KJOULE_CHIP_HELD=HELD)
+        if t.kernel:
+            env["KJOULE_KERNEL"] = t.kernel
+        self.test, self.start = t, marks()
+        self.until = time.monotonic() + t.timeout
+        with open(t.log, "wb") as log:
+            self.process = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                            cwd=TOP, env=env, start_new_session=True)
+
+    def kill(self):
+        """End what is left of it; in order first: it may have a guest to end."""
+        for sig in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, sig)
+                self.process.wait(10 if sig == signal.SIGTERM else None)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+
+    def over(self):
+        """Whether it has ended, or its time is over; then it is judged."""
+        t, code = self.test, self.process.poll()
+        if code is None and time.monotonic() < self.until:
+            return False
+        self.kill()
+        t.end(self.start)
+        t.bad_guests = os.path.exists(t.guests)
+        if t.bad_guests:
+            with open(t.guests, encoding="utf-8") as f:
+                t.emulator = {line.strip() for line in f} == {str(EXIT_EMULATOR)} and code in (0, 1)
+            os.unlink(t.guests)
+        t.judge(EXIT_TIMEOUT if code is None else code)
+        return True
+
+
+def run_here(tests, report, at_once=1):
+    """Run tests on this machine, so many at a time, and those again that the host falsified."""
+    tests, running = list(tests), []
+    try:
+        while tests or running:
+            while tests and len(running) < at_once:
+                running.append(Here(tests.pop(0)))
+            over = [h for h in running if h.over()]
+            for h in over:
+                running.remove(h)
+                tests += settle(h.test, report)
+            if not over:
+                time.sleep(0.02)
+    finally:
+        for h in running:
+            h.kill()
 
 
 def kernel_part(console, name):
@@ -462,17 +499,17 @@ def main():
     os.makedirs(log_path(""), exist_ok=True)
     os.chdir(TOP)
     report = Report(len(tests), a.verbose)
-    guests = {}
+    beside, here, guests = [], [], {}
     for t in tests:
         t.begin()
         if t.whole_skip or missing(t):
             report.add(t)
         elif t.where == "host":
-            run_here(t)
-            while settle(t, report):
-                run_here(t)
+            (beside if t.beside else here).append(t)
         else:
             guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else ""), []).append(t)
+    run_here(beside, report, os.cpu_count())
+    run_here(here, report)
     boot = 0
     for group in guests.values():
         while group:

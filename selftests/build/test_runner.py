@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
+# beside: others
 """The test runner counts right: made-up tests, run by a copy of it in a tree of their own.
 
 Its last line is exactly "N passed, N failed, N skipped", its exit code is 0 only when
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
@@ -244,6 +246,64 @@ DIES = {GUEST: ">emulator; kill -9 $(cat vm.pid)",
         SHELL: "echo 98 >>$KJOULE_BAD_GUESTS; echo 1..1; echo not ok 1 - a; exit 1"}
 
 
+# Good when the other one begins while it runs.
+MEET = """touch {me}.here
+for i in $(seq {tries}); do [ -e {other}.here ] && break; sleep 0.1; done
+echo 1..1
+[ -e {other}.here ] || echo -n "not "
+echo ok 1 - they meet
+sleep 0.3
+rm {me}.here
+"""
+
+
+def runs(pid):
+    """Whether it is there, and no remains that nobody has waited for."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def check_beside(top):
+    """What does not judge by time runs side by side, everything else alone."""
+    others = "# beside: others\n"
+    for what, heads, tries, counts in (("two that may run beside others meet", (others, others), 100, (2, 0, 0)),
+                                       ("one that may does not meet one that may not", (others, ""), 10, (0, 2, 0)),
+                                       ("nor do two that may not", ("", ""), 10, (0, 2, 0))):
+        if os.cpu_count() < 2 and counts[0]:
+            ktap.skip(what, "this machine has one CPU")
+            continue
+        for me, other, head in (("this", "that", heads[0]), ("that", "this", heads[1])):
+            add_test(top, me, SHELL + head, MEET.format(me=me, other=other, tries=tries))
+        r = run(top, "this", "that")
+        want = "{} passed, {} failed, {} skipped".format(*counts)
+        ktap.check(r.stdout.splitlines()[-1:] == [want] and r.returncode == bool(counts[1]), f"{what}: {want}", r.stdout)
+
+    # ended from outside while two run: nothing of them is left
+    for me in ("this", "that"):
+        add_test(top, me, SHELL + others, f"echo $$ >>{top}/pids; sleep 60 & echo $! >>{top}/pids; wait")
+    p = subprocess.Popen([os.path.join(top, "selftests/run.sh"), "this", "that"], stdout=subprocess.DEVNULL)
+    pids = []
+    for _ in range(100):
+        if os.path.exists(os.path.join(top, "pids")):
+            with open(os.path.join(top, "pids"), encoding="ascii") as f:
+                pids = f.read().split()
+        if len(pids) == 2 * min(2, os.cpu_count()):
+            break
+        time.sleep(0.1)
+    p.terminate()
+    code = p.wait(30)
+    ktap.check(len(pids) >= 2 and code == 143 and not any(map(runs, pids)),
+               "ended from outside it ends all that run", (code, pids))
+    for wrong in ("# beside: those\n", others + "# stalls: time\n", others + "# where: guest\n"):
+        add_test(top, "this", SHELL + wrong, "exit 0")
+        ktap.check(run(top, "this").returncode == 1, f"an error: {wrong!r}")
+    for folder in ("this", "that"):
+        shutil.rmtree(os.path.join(top, "selftests", folder))
+
+
 def check_emulator(top):
     """A guest that the emulator has killed is no result, and another one is started; not for ever."""
     for head, die in DIES.items():
@@ -293,7 +353,7 @@ def check_steal(top):
 
 
 def main():
-    ktap.plan(len(CASES) + 38)
+    ktap.plan(len(CASES) + 45)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):
@@ -330,6 +390,7 @@ def main():
         shutil.rmtree(os.path.join(top, "selftests/one"))
         shutil.rmtree(os.path.join(top, "selftests/two"))
         check_stalls(top)
+        check_beside(top)
         check_emulator(top)
         check_steal(top)
         check_stale_breakpoint()

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
+# beside: others
 # timeout: 300
 #
 # The code is as the kernel wants it; see scripts/check-style.
