@@ -2,12 +2,11 @@
 /*
  * Integrates the package's power over chip time. Owns static power (a base, and
  * each CPU's leakage by its state and voltage), the raw energy counters that move
- * only at update edges, the temperature, and the books of which tasks ran together.
+ * only at update edges, and the books of which tasks ran together.
  * Whoever comes by advances it: a vCPU at the end of a quantum, or the host thread.
  */
 #include "package.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "grants.h"
 #include "meter.h"
 #include "random.h"
+#include "thermal.h"
 #include "turbo.h"
 
 #define BUCKETS	1024
@@ -39,7 +39,6 @@ static uint64_t next_edge_ns;
 static uint64_t edge_energy_pj;
 static uint64_t edge_ns;
 static uint64_t rng = 0x2545f4914f6cdd1dULL;
-static double temp_mc;
 
 static pthread_t thread;
 static bool thread_runs;
@@ -189,26 +188,11 @@ static void edge(uint64_t now, uint64_t pkg_pj, uint64_t core_pj)
 		draw_edge(now);
 }
 
-static void warm(uint64_t ns, double watt)
-{
-	double resistance = chip->thermal_mc_per_w, slower = page_read(page.pkg->fan_slower) / 1000.0;
-	double goal, decay, part = 1;
-
-	/* a fan takes heat away; what the chip holds of it is the same */
-	if (chip->thermal_off_mc_per_w > chip->thermal_mc_per_w && chip->thermal_mc_per_w)
-		part += ((double)chip->thermal_off_mc_per_w / resistance - 1) * (slower < 1 ? slower : 1);
-	goal = chip->ambient_mc + part * resistance * watt;
-	decay = -expm1(-(double)ns / (double)chip->thermal_tau_ns / part);
-
-	temp_mc += (goal - temp_mc) * decay;
-	page_write(page.pkg->temp_mc, (int32_t)temp_mc);
-}
-
 void package_advance(uint64_t now)
 {
 	uint64_t ns, fj, pj, dynamic, before = books.static_pj + last_dynamic_pj;
 	struct vector *v;
-	double watt;
+	double watt, temp_mc;
 
 	if (!powered || now <= last_ns)
 		return;
@@ -228,7 +212,7 @@ void package_advance(uint64_t now)
 		v->dynamic_pj += (int64_t)(dynamic - last_dynamic_pj);
 	}
 	watt = ((double)pj + (double)(int64_t)(dynamic - last_dynamic_pj)) / (double)ns / 1000;
-	warm(ns, watt);
+	temp_mc = thermal_advance(ns, watt);
 	last_dynamic_pj = dynamic;
 	books.dynamic_pj = dynamic;
 
@@ -279,7 +263,7 @@ void package_start(void)
 	if (!powered) {
 		last_ns = clock_now();
 		edge_ns = last_ns;
-		temp_mc = chip->ambient_mc;
+		thermal_init();
 		draw_edge(last_ns);
 		package_power_changed();
 		powered = true;

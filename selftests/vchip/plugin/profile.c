@@ -440,6 +440,10 @@ static int check(struct reader *r)
 		return fail(r, "turbo_khz without base_khz or sustained_khz", NULL);
 	if (p->turbo_ends & TURBO_POWER && (!p->tau_us || !p->pl1_uw))
 		return fail(r, "turbo_ends = power without tau_us or pl1_uw", NULL);
+	if (p->turbo_ends & TURBO_TEMPERATURE && !p->turbo_trip_mc)
+		return fail(r, "turbo_ends = temperature without turbo_trip_mc", NULL);
+	if (p->turbo_ends & TURBO_TIME && (!p->turbo_time_ns || !p->turbo_rest_ns))
+		return fail(r, "turbo_ends = time without turbo_time_us or turbo_rest_us", NULL);
 	for (unsigned int c = 0; c < CLASSES; c++)
 		if (!p->cycles[c])
 			return fail(r, "no class line for", class_name(c));

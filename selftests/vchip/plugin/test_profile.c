@@ -215,6 +215,12 @@ int main(void)
 	refuses("smi_us = 20 10", "LEAST MOST");
 	refuses("smi_every_us = 1000", "smi_us is missing");
 	refuses("smi_every_us = 1000\nsmi_us = 10 2000", "longer than");
+	refuses("turbo_khz = 20000", "without base_khz");
+	refuses("turbo_ends = power", "without tau_us");
+	refuses("turbo_ends = temperature", "without turbo_trip_mc");
+	refuses("turbo_ends = time\nturbo_time_us = 5", "or turbo_rest_us");
+	refuses("turbo_ends = time\nturbo_rest_us = 5", "without turbo_time_us");
+	refuses("turbo_ends = luck", "none");
 	refuses("include = missing.profile", "cannot open");
 
 	misbehaves_when_told();

@@ -141,18 +141,17 @@ static void check_time(void)
 {
 	start("haswell_timed");
 	draw(3, 60, 0, 40);
-	/* the first 50 ms of work might be a moment */
-	check_near(boost(17, 69), 5.5 + 0.050, "time ends a boost");
+	check_near(boost(17, 69), 5.5, "time ends a boost");
 	draw(3, 11, 0, 40);
 	check_near(boost(17, 69), 0.001, "which is not back before it has rested");
 	draw(3, 6, 0, 40);
 	draw(6, 0.040, 1, 40);
 	draw(3, 6, 0, 40);
-	check_near(boost(16, 69), 5.5 + 0.050, "a moment of work ends no rest, and power does not matter");
+	check_near(boost(16, 69), 5.5, "a moment of work ends no rest, and power does not matter");
 	draw(3, 13, 0, 40);
 	draw(17, 2, BOTH, 69);
 	draw(3, 5, 0, 40);
-	check_near(boost(17, 69), 3.5 + 2 * 0.050, "what was left of a boost is left after a short rest");
+	check_near(boost(17, 69), 3.5, "what was left of a boost is left after a short rest");
 }
 
 static void check_none(void)

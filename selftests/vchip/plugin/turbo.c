@@ -59,6 +59,8 @@ static void weigh_power(uint64_t ns, double uw)
 	tau_us = tau_us ? tau_us : chip->tau_us;
 	limit = limit ? limit : chip->pl1_uw;
 	mean_uw += (uw - mean_uw) * -expm1(-(double)ns / (1000.0 * (double)tau_us));
+	/* energy that is taken back when an instruction faults may be more than was drawn, at the very first */
+	mean_uw = fmax(mean_uw, 0);
 	page_write(page.pkg->budget_uw, (uint64_t)mean_uw);
 	if (above(why & TURBO_POWER, mean_uw, (double)limit, (double)chip->turbo_return_uw))
 		why |= TURBO_POWER;
@@ -74,15 +76,24 @@ static void watch_temperature(double temp_mc)
 		why &= ~TURBO_TEMPERATURE;
 }
 
-/* The boost's time comes back after a rest, all of it. Work of a moment, as interrupts are, ends no rest, nor does a moment's rest end work. */
+/*
+ * The boost's time comes back after a rest, all of it. Work of a moment, as interrupts are, ends no rest, nor does a moment's rest end work.
+ * What turns out to be more than a moment counts from its beginning.
+ */
 static void spend_time(uint64_t ns, unsigned int active)
 {
+	bool counted = worked_ns > chip->turbo_moment_ns;
+
 	worked_ns = active ? worked_ns + ns : 0;
-	rested_ns = worked_ns > chip->turbo_moment_ns ? 0 : rested_ns + ns;
+	if (worked_ns > chip->turbo_moment_ns) {
+		rested_ns = 0;
+		if (!(why & TURBO_TIME))
+			boosted_ns += counted ? ns : worked_ns;
+	} else {
+		rested_ns += ns;
+	}
 	if (rested_ns >= chip->turbo_rest_ns)
 		boosted_ns = 0;
-	else if (active && !(why & TURBO_TIME) && !rested_ns)
-		boosted_ns += ns;
 	if (boosted_ns >= chip->turbo_time_ns)
 		why |= TURBO_TIME;
 	else
