@@ -37,7 +37,7 @@ class.slow   = 60 1613000
 class.io     = 200 3226000
 class.entry  = 150 2688000
 
-base_uw = 2900000
+base_uw = 2810000
 leak_uw = 500000
 
 thermal_mc_per_w = 2000

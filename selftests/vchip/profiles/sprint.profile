@@ -6,6 +6,6 @@ name = sprint
 turbo_khz = 75000
 sustained_khz = 25000
 base_khz = 25000
-pl1_uw = 5200000
+pl1_uw = 5500000
 pl2_uw = 20000000
 tau_us = 5000000
