@@ -6,6 +6,10 @@ POWER, TEMPERATURE, TIME = 1, 2, 4    # what ended a boost
 LEAST_S = 0.2                         # work that is shorter is no load
 
 
+class LostError(Exception):
+    """The log has not all that happened."""
+
+
 def watts(a, b):
     """Of the package between two events."""
     return (b.pkg_pj - a.pkg_pj) * 1e-3 / (b.ns - a.ns)
@@ -32,14 +36,17 @@ class Boost:
 
 def boosts(log, cpus):
     """All loads on that many CPUs, in order."""
+    if log.lost:
+        raise LostError(f"the chip's log has lost {log.lost}")
     found, begin, before, slower = [], None, None, None
     for i, t in enumerate(log.turbos):
         if t.active == cpus and begin is None:
-            begin, before, slower = t, log.turbos[i - 1] if i else None, None
+            # one that begins slow is none
+            begin, before, slower = t, log.turbos[i - 1] if i else None, t if t.why else None
         elif t.active == cpus and t.why and not slower:
             slower = t
         elif t.active < cpus and begin:
-            if (t.ns - begin.ns) * 1e-9 >= LEAST_S:
+            if (t.ns - begin.ns) * 1e-9 >= LEAST_S and slower is not begin:
                 found.append(Boost(before, begin, slower, t))
             begin = None
     return found

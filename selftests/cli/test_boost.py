@@ -183,6 +183,8 @@ def judge_run(seen):
     classes = {name: [r["class"] for r in r] for name, r in rows.items()}
     ktap.check(classes["saturated"] == ["throttled"] * 2, "from a saturated history runs are throttled", seen["saturated"])
     ktap.check(classes["clean"] == ["boosted"] * 2, "from a clean history they are boosted", seen["clean"])
+    rests = [b["begin_ns"] - a["end_ns"] for a, b in zip(rows["saturated"][-1:] + rows["clean"], rows["clean"])]
+    ktap.check(len(rests) == 2 and min(rests) >= 12e9, "before each of which the chip rests as long as it was told to", rests)
     ktap.check(classes["as-is"][0] == "boosted" and classes["as-is"][-1] == "throttled" and len(classes["as-is"]) == 5,
                "one after the other they are boosted first, and throttled in the end", classes["as-is"])
     ran = [r["seconds"] for r in rows["as-is"]]
