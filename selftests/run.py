@@ -11,10 +11,10 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     when: named REASON       only when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
     stalls: PATTERN          results that are judged by time: a host that takes the machine away falsifies them
-    beside: others           it judges nothing by time and needs no guest, or one that counts instructions: such tests
-                             run side by side, one on each of the machine's CPUs
+    beside: others | nobody  others: it judges nothing by time and needs no guest, or one that counts instructions; such
+                             tests run side by side, one on each of the machine's CPUs (others for unit tests, else nobody)
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
-build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip() and run beside others. The guest's
+build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
 The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KERNEL.
 
@@ -30,6 +30,7 @@ import fnmatch
 import glob
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -69,16 +70,16 @@ def marks():
 class Test:
     """One file of tests: how to run it, and what came of it."""
 
-    def __init__(self, name, program, source=None):
+    def __init__(self, name, program, source, unit=False):
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, SLOWER * 120.0
-        self.unit, self.debug, self.named, self.kernel = source is None, "", "", ""
+        self.unit, self.debug, self.named, self.kernel = unit, "", "", ""
         self.beside = self.unit
         self.stalls, self.tries = None, 1
         self.log = log_path(name.replace("/", "-") + ".log")
         self.guests = self.log + ".guests"    # where scripts/vm tells of guests that complained or did not end
         self.forget()
-        if source:
+        if os.path.exists(source or ""):
             self.read_header(source)
 
     def forget(self):
@@ -115,9 +116,9 @@ class Test:
                     raise SystemExit(f"{source}: stalls: no pattern of results")
                 self.stalls = re.compile(value)
             elif key == "beside":
-                if value != "others":
-                    raise SystemExit(f"{source}: beside: {value}: not others")
-                self.beside = True
+                if value not in ("others", "nobody"):
+                    raise SystemExit(f"{source}: beside: {value}: neither others nor nobody")
+                self.beside = value == "others"
             elif key == "boot":
                 self.own_boot = value == "own"
             else:
@@ -307,7 +308,8 @@ def find_tests():
     tests = []
     for program in sorted(glob.glob(os.path.join(TOP, "build/user/tests/test_*"))):
         if os.access(program, os.X_OK) and os.path.isfile(program) and not os.path.splitext(program)[1]:
-            tests.append(Test("unit/" + os.path.basename(program)[5:], program))
+            base = os.path.basename(program)
+            tests.append(Test("unit/" + base[5:], program, os.path.join(TOP, f"user/tests/{base}.c"), unit=True))
     sources = sorted(glob.glob(os.path.join(TOP, "selftests/**/test_*.*"), recursive=True))
     for source in sources:
         stem, ext = os.path.splitext(source)
@@ -332,34 +334,31 @@ def missing(t):
 
 
 class Here:
-    """A test that runs on this machine, begun and not yet over."""
+    """A test that runs on this machine."""
 
     def __init__(self, t):
+        self.test, self.process, self.start, self.until = t, None, None, None
+
+    def begin(self):
+        t = self.test
         env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
                    KJOULE_BAD_GUESTS=t.guests, KJOULE_CHIP_HELD=HELD)
         if t.kernel:
             env["KJOULE_KERNEL"] = t.kernel
-        self.test, self.start = t, marks()
+        self.start = marks()
         self.until = time.monotonic() + t.timeout
         with open(t.log, "wb") as log:
             self.process = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                             cwd=TOP, env=env, start_new_session=True)
 
-    def kill(self):
-        """End what is left of it; in order first: it may have a guest to end."""
-        for sig in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.process.pid, sig)
-                self.process.wait(10 if sig == signal.SIGTERM else None)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                pass
-
     def over(self):
-        """Whether it has ended, or its time is over; then it is judged."""
+        """Whether it has ended, or its time is over."""
+        return self.process.poll() is not None or time.monotonic() >= self.until
+
+    def end(self):
+        """End what is left of it, and judge it."""
         t, code = self.test, self.process.poll()
-        if code is None and time.monotonic() < self.until:
-            return False
-        self.kill()
+        kill([self])
         t.end(self.start)
         t.bad_guests = os.path.exists(t.guests)
         if t.bad_guests:
@@ -367,7 +366,39 @@ class Here:
                 t.emulator = {line.strip() for line in f} == {str(EXIT_EMULATOR)} and code in (0, 1)
             os.unlink(t.guests)
         t.judge(EXIT_TIMEOUT if code is None else code)
-        return True
+
+
+def kill(some):
+    """End all of these, with what they have begun; in order first: a test may have a guest to end."""
+    for sig, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, None)):
+        begun = [h.process for h in some if h.process]
+        for p in begun:
+            try:
+                os.killpg(p.pid, sig)
+            except ProcessLookupError:
+                pass
+        until = time.monotonic() + (seconds or 0)
+        for p in begun:
+            try:
+                p.wait(seconds and max(until - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                pass
+
+
+def wait_for_one(running):
+    """Until one of them ends or its time is over, without waking up meanwhile: what is measured has the machine to itself."""
+    poll, fds = select.poll(), []
+    try:
+        for h in running:
+            try:
+                fds.append(os.pidfd_open(h.process.pid))
+            except ProcessLookupError:
+                return
+            poll.register(fds[-1], select.POLLIN)
+        poll.poll(max(1000 * (min(h.until for h in running) - time.monotonic()), 1))
+    finally:
+        for fd in fds:
+            os.close(fd)
 
 
 def run_here(tests, report, at_once=1):
@@ -377,15 +408,18 @@ def run_here(tests, report, at_once=1):
         while tests or running:
             while tests and len(running) < at_once:
                 running.append(Here(tests.pop(0)))
-            over = [h for h in running if h.over()]
-            for h in over:
+                running[-1].begin()
+            wait_for_one(running)
+            for h in [h for h in running if h.over()]:
+                h.end()
                 running.remove(h)
                 tests += settle(h.test, report)
-            if not over:
-                time.sleep(0.02)
     finally:
-        for h in running:
-            h.kill()
+        # a second signal is no reason to leave them behind
+        if running:
+            for sig in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(sig, signal.SIG_IGN)
+            kill(running)
 
 
 def kernel_part(console, name):

@@ -61,8 +61,11 @@ def guests(jobs, cpus):
 
 def command(verb, *options):
     """What a verb says, here; the chip would take long."""
-    return subprocess.run([os.path.join(BUILD, "user/kjoule"), verb, *options], stdout=subprocess.PIPE, text=True,
-                          check=True, cwd=TOP).stdout
+    done = subprocess.run([os.path.join(BUILD, "user/kjoule"), verb, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False, cwd=TOP)
+    if done.returncode:
+        raise BenchError(f"{verb} {' '.join(options)} failed with exit code {done.returncode}: {done.stderr[-1000:]}")
+    return done.stdout
 
 
 def report(data, *options):

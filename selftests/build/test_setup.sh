@@ -4,7 +4,6 @@
 # missing and as anyone else it only says what and how. dpkg-query and apt-get are
 # made up here: nothing is installed.
 # where: host
-# beside: others
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh

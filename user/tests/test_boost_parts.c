@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
+ * beside: nobody
+ *
  * What `kjoule boost` works with: loads, limits of powercap, a fan that is given back whatever comes.
  */
 #include <errno.h>

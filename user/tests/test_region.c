@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
+ * beside: nobody
+ *
  * Marking regions, from both sides: this program executes itself as one that marks, in a memory that
  * the test has made and reads as record does.
  */
