@@ -42,7 +42,7 @@ for i in $(seq {some[0]} {some[-1]}); do
 	cp /tmp/k.data {folder}/$i.data
 done
 """, ("--profile", "exynos", "--oracle", oracle_file), 120 + len(some) * (seconds + 60)))
-    for some, oracle_file in bench.guests(jobs, cpus):
+    for some, oracle_file in bench.guests(jobs, cpus, alone=True):
         for i in some:
             yield f"{folder}/{i}.data", oracle_file
         if not os.environ.get("KJOULE_BENCH_KEEP"):
