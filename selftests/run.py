@@ -79,7 +79,7 @@ class Test:
         self.log = log_path(name.replace("/", "-") + ".log")
         self.guests = self.log + ".guests"    # where scripts/vm tells of guests that complained or did not end
         self.forget()
-        if os.path.exists(source or ""):
+        if os.path.exists(source):
             self.read_header(source)
 
     def forget(self):

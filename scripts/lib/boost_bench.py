@@ -39,7 +39,6 @@ PURE = 0.025                               # of a run, that may be the other spe
 RUN_S = 1.5
 DISTURBED = (0.3, 0.15, 0.05, 0.02)        # the rest between two starts of what disturbs, seconds
 LEFT_S, LOAD_MARGIN_W = 0.3, 0.1           # of a boost, for a run of both speeds at least; so far a load stays away from its end
-SLICE_S = 0.02                             # what the verb tells apart
 SAME_RATE = 1e-3                           # that the clocks of chip and guest may differ by
 
 
@@ -309,20 +308,15 @@ wait || true
     clock = Clock(log)
     found = {name: rows(text, name) for name in ("mixed", "boosted", "throttled", *(f"disturbed {rest}" for rest in DISTURBED))}
     found["mixed"] = [r for r in found["mixed"] if r["command"] % 3 == 0]
-    right, wrong, of, edge = 0, [], {}, 0
+    right, wrong, of = 0, [], {}
     for name, runs in found.items():
         for r in runs:
             part = boosted_part(log, clock(r["begin_ns"]), clock(r["end_ns"]))
             # what the run was, not what it was meant to be
             true = "disturbed" if name.startswith("disturbed") else "boosted" if part > 1 - PURE else "throttled" if part < PURE else "mixed"
             of.setdefault((name.partition(" ")[0], true), []).append(part)
-            # a slice more or less is not told apart
-            least, most = (part + s * SLICE_S / r["seconds"] for s in (-1, 1))
-            either = true != "disturbed" and (least < PURE < most or least < 1 - PURE < most)
-            edge += either
-            good = r["class"] == true or (either and r["class"] in ("mixed", "boosted" if part > 0.5 else "throttled"))
-            right += good
-            if not good:
+            right += r["class"] == true
+            if r["class"] != true:
                 wrong.append(f"{name}: {true} ({100 * part:.1f} %) named {r['class']}, others {r['others_percent']:.1f} %")
     both = of.get(("mixed", "mixed"), [])
     said = f"{right} right; " + "; ".join(wrong)
@@ -333,8 +327,7 @@ wait || true
     if len(both) < MIXED_LEAST or min(both) > MIXED_SPAN[0] or max(both) < MIXED_SPAN[1]:
         raise bench.BenchError(f"{len(both)} runs were of both speeds, {100 * min(both, default=0):.1f} to {100 * max(both, default=0):.1f} % boosted; {said}")
     out.figure("classified_right", 100 * right / CLASSIFIED, "%", must=100, at_most=False,
-               note=f"of {CLASSIFIED} runs, {len(both)} of both speeds, {100 * min(both):.1f} to {100 * max(both):.1f} % boosted, "
-                    f"{edge} within a slice of the threshold; " + "; ".join(wrong))
+               note=f"of {CLASSIFIED} runs, {len(both)} of both speeds, {100 * min(both):.1f} to {100 * max(both):.1f} % boosted; " + "; ".join(wrong))
 
 
 def causes(out):

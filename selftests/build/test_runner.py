@@ -282,9 +282,9 @@ def check_beside(top):
         want = "{} passed, {} failed, {} skipped".format(*counts)
         ktap.check(r.stdout.splitlines()[-1:] == [want] and r.returncode == bool(counts[1]), f"{what}: {want}", r.stdout)
 
-    # ended from outside while two run: nothing of them is left
+    # ended from outside while two run: nothing of them is left, long before they would have ended
     for me in ("this", "that"):
-        add_test(top, me, SHELL + others, f"echo $$ >>{top}/pids; sleep 60 & echo $! >>{top}/pids; wait")
+        add_test(top, me, SHELL + others, f"echo $$ >>{top}/pids; sleep 30 & echo $! >>{top}/pids; wait")
     p = subprocess.Popen([os.path.join(top, "selftests/run.sh"), "this", "that"], stdout=subprocess.DEVNULL)
     pids, both = [], 2 * min(2, os.cpu_count())
     for _ in range(300):

@@ -14,6 +14,7 @@
 #include "grants.h"
 #include "log.h"
 #include "package.h"
+#include "shipped.h"
 #include "smi.h"
 #include "turbo.h"
 
@@ -76,14 +77,9 @@ void package_power_changed(void)
 /* A chip that was just switched on, with an empty log. */
 static struct core *start(const char *name, uint32_t khz)
 {
-	char path[512], error[512];
 	struct core *c = &cores[0];
 
-	snprintf(path, sizeof(path), "%s%s.profile", PROFILES, name);
-	if (profile_load(&profile, path, error, sizeof(error))) {
-		printf("Bail out! %s\n", error);
-		exit(1);
-	}
+	shipped(&profile, name);
 	chip = &profile;
 	regs = (struct vchip_cpu){ 0 };
 	pkg = (struct vchip_pkg){ 0 };

@@ -9,6 +9,7 @@
 #include "../../ktap.h"
 #include "core.h"
 #include "page.h"
+#include "shipped.h"
 #include "thermal.h"
 
 struct page page;
@@ -20,13 +21,7 @@ static struct vchip_pkg pkg;
 /* A chip with a resistance of 2 K/W, 3 with its fan off, and a time constant of 2 s with it on. */
 static void start(void)
 {
-	char path[512], error[512];
-
-	snprintf(path, sizeof(path), "%shaswell.profile", PROFILES);
-	if (profile_load(&profile, path, error, sizeof(error))) {
-		printf("Bail out! %s\n", error);
-		exit(1);
-	}
+	shipped(&profile, "haswell");
 	chip = &profile;
 	pkg = (struct vchip_pkg){ 0 };
 	page.pkg = &pkg;

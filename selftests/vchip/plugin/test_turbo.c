@@ -12,6 +12,7 @@
 #include "core.h"
 #include "log.h"
 #include "page.h"
+#include "shipped.h"
 #include "turbo.h"
 
 #define STEP_NS	UINT64_C(1000000)
@@ -29,13 +30,7 @@ static uint64_t now;
 /* A chip that was just switched on. */
 static void start(const char *name)
 {
-	char path[512], error[512];
-
-	snprintf(path, sizeof(path), "%s%s.profile", PROFILES, name);
-	if (profile_load(&profile, path, error, sizeof(error))) {
-		printf("Bail out! %s\n", error);
-		exit(1);
-	}
+	shipped(&profile, name);
 	chip = &profile;
 	pkg = (struct vchip_pkg){ 0 };
 	page.pkg = &pkg;
