@@ -99,7 +99,10 @@ static const struct probe_ask calibrate = {
 	.cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .adds = ADDS, .to_khz = LOW_KHZ, .loops = LOOPS, .timeout_ns = 20000000,
 	.slice_ns = SLICE_NS };
 
-/* Median of loops at a frequency, and what nearly all of them are between. */
+/*
+ * Median of loops at a frequency, and what they are between unless something came into them. Quantiles far out would
+ * not do: on a busy host those of one frequency reach into the other's.
+ */
 struct level {
 	uint32_t median, lo, hi;
 };
@@ -119,8 +122,9 @@ static int level_at(uint32_t id, uint32_t khz, struct level *level, struct probe
 		if (loops.list[i].start_ns < loops.list[i - 1].start_ns + loops.list[i - 1].loop_ns)
 			return -ERANGE;
 	qsort(loops.list, loops.n, sizeof(loops.list[0]), by_time);
-	*level = (struct level){ loops.list[loops.n / 2].loop_ns, loops.list[loops.n / 100].loop_ns,
-				 loops.list[loops.n * 99 / 100].loop_ns };
+	level->median = loops.list[loops.n / 2].loop_ns;
+	level->lo = level->median - level->median / 4;
+	level->hi = level->median + level->median / 4;
 	return 0;
 }
 
@@ -267,6 +271,17 @@ static uint64_t loop_start_ns(const struct probe_loops *loops, const struct prob
 	return a->asked_ns + loops->list[i].start_ns;
 }
 
+/* How many of five tries come to this; the host may take the CPU away in one. */
+static unsigned int tries_with(const struct probe_ask *ask, uint32_t outcome)
+{
+	struct probe_answer a;
+	unsigned int n = 0;
+
+	for (int i = 0; i < 5; i++)
+		n += !probe_talk(&nl, ask, &a) && a.outcome == outcome;
+	return n;
+}
+
 static void check_change(uint32_t id)
 {
 	static struct probe_loops loops;
@@ -301,7 +316,8 @@ static void check_change(uint32_t id)
 	ktap_check(followed >= 8, "a change is followed: after as long as the chip takes (%u of 10)", followed);
 	ktap_check(bounded >= 6, "interrupts are off for no longer than a slice and a change (%u of 10)", bounded);
 	ask.timeout_ns = UP_NS / 2;
-	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_TIMEOUT, "a change that takes longer than the time-out is told");
+	followed = tries_with(&ask, KJOULE_TRANSITION_OUTCOME_TIMEOUT);
+	ktap_check(followed >= 3, "a change that takes longer than the time-out is told (%u of 5)", followed);
 	/* neither the loops before the request nor those that confirm the change are in it, which take longer */
 	ask.timeout_ns = UP_NS + 1500000;
 	ask.lead = 40;
@@ -316,7 +332,8 @@ static void check_change(uint32_t id)
 		   "as is a CPU that does not come to the first frequency");
 	ask = try_of(id, &low, &high);
 	ask.loops = 10;
-	ktap_check(!probe_talk(&nl, &ask, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_LOOPS, "and a change for which the loops do not last");
+	followed = tries_with(&ask, KJOULE_TRANSITION_OUTCOME_LOOPS);
+	ktap_check(followed >= 3, "and a change for which the loops do not last (%u of 5)", followed);
 	ask.adds = 1000000;
 	ask.cmd = KJOULE_CMD_TRANSITION_CALIBRATE;
 	ktap_check_equal(-EDOM, probe_talk(&nl, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .id = id, .adds = 1000000,
