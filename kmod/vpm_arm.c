@@ -42,7 +42,7 @@ static void drop(struct perf_event **event)
 }
 
 /**
- * kjoule_vpm_disarm() - undo kjoule_vpm_arm(), finished or not
+ * kjoule_vpm_disarm() - undo kjoule_vpm_prepare(), finished or not, and kjoule_vpm_arm()
  * @v:	any
  *
  * Nobody is in a handler of theirs at the return.
@@ -107,8 +107,16 @@ static void let_hit(struct perf_event *event, int times)
 	perf_event_enable(event);
 }
 
-/* Those that stop first: who comes by then has both. */
-static void enable(struct kjoule_vpm *v)
+/**
+ * kjoule_vpm_arm() - from now on who comes by is met
+ * @v:		kjoule_vpm_prepare() has succeeded
+ *
+ * Those that stop first: who comes by then has both. The round's state is %STATE_ARMED from before
+ * the first hit on.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_vpm_arm(struct kjoule_vpm *v)
 {
 	unsigned int i;
 
@@ -128,7 +136,7 @@ static void enable(struct kjoule_vpm *v)
 }
 
 /* Return: on how many CPUs of @cpus they are ready, or -errno */
-static int prepare(struct kjoule_vpm *v, const struct cpumask *cpus, const struct vpm_trap *start,
+static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus, const struct vpm_trap *start,
 		   const struct vpm_trap *stop)
 {
 	unsigned int i;
@@ -150,36 +158,33 @@ static int prepare(struct kjoule_vpm *v, const struct cpumask *cpus, const struc
 }
 
 /**
- * kjoule_vpm_arm() - breakpoints on the session's CPUs
+ * kjoule_vpm_prepare() - make breakpoints on the session's CPUs
  * @v:		without any; at a block
  * @start:	goes with its first hit
  * @stop:	where it is wanted: is there before @start, and goes with its hits or the disarming
  *
- * The round's state is %STATE_ARMED from before the first hit on. A breakpoint of a CPU that is
- * just going is none.
+ * They are not armed yet. A breakpoint of a CPU that is just going is none.
  *
  * Each breakpoint of a CPU takes up to three interrupts there: to be made, to be armed and to be
  * released. So CPUs that the block's process may not run on are left alone, idle or not. If that
- * leaves none, all of them are armed, so that a process that is nowhere in the session is told
+ * leaves none, all of them are prepared, so that a process that is nowhere in the session is told
  * like any that does not come by.
  *
  * Context: process, sleeps; to be followed by kjoule_vpm_disarm() in any case.
  * Return: 0, -ENODEV (there is no CPU for it), or -errno if a breakpoint can not be had.
  */
-int kjoule_vpm_arm(struct kjoule_vpm *v, const struct vpm_trap *start, const struct vpm_trap *stop)
+int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
+		       const struct vpm_trap *stop)
 {
 	int n;
 
 	find_allowed(v);
-	n = prepare(v, v->allowed, start, stop);
+	n = prepare_cpus(v, v->allowed, start, stop);
 	if (!n)
-		n = prepare(v, cpu_online_mask, start, stop);
+		n = prepare_cpus(v, cpu_online_mask, start, stop);
 	if (n < 0)
 		return n;
-	if (!n)
-		return -ENODEV;
-	enable(v);
-	return 0;
+	return n ? 0 : -ENODEV;
 }
 
 static void never_hit(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)

@@ -6,8 +6,9 @@
  *
  * A round, with what its record tells in brackets:
  *
- *	armed		[armed_ns] breakpoints on the block's first instruction, and on where it is
- *			to be stopped
+ *	prepared	there are breakpoints on the block's first instruction, and on where it is
+ *			to be stopped; some time is given to what they set off
+ *	armed		[armed_ns] they are switched on
  *	started		[hit_ns] the first hit: the meter is started. That breakpoint takes itself
  *			away with its first hit
  *	stopped		[stop_ns] the program is held, interrupts off, until the reading is ready
@@ -19,9 +20,9 @@
  * block alone, and the block's latency needs no asking. Every HELD_EVERY-th round starts the meter
  * when the program is held already: that is the power of holding, which equation 4 calls idle.
  *
- * Breakpoints are on the CPUs that were there at the arming. None is armed while a CPU is on its
- * way, and a reading during which one comes or goes is of no use: it would have that CPU's power in
- * it, and the program may have passed the block's end over there, where nobody waits.
+ * Breakpoints are on the CPUs that were there when they were made. None is made while a CPU is on
+ * its way, and a reading before which one has come or gone since is of no use: it would have that
+ * CPU's power in it, and the program may have passed the block's end over there, where nobody waits.
  *
  * A function ends where it returns to. That is learnt from the stack at the first hits; a round
  * awaits one return address, and is given up where the function was called from elsewhere.
@@ -53,6 +54,12 @@
 #define HOLD_INTERVALS	2	/* and until the reading is ready */
 #define HELD_EVERY	8	/* rounds */
 #define RARELY		4	/* times less often than the most frequent caller of a block */
+
+/*
+ * Making breakpoints and releasing the last ones sets off work that runs for some of the kernel's
+ * clock ticks: RCU waits for that many, and frees. It is to be over before the meter is started.
+ */
+#define SETTLE_NS	(8ULL * TICK_NSEC)
 
 /* Should the clock stand: so many looks are some tenths of a second. */
 #define ROUNDS_MOST	(1U << 22)
@@ -333,17 +340,21 @@ static bool is_over(const struct kjoule_vpm *v)
 	return atomic_read(&v->state) > STATE_STOPPED;
 }
 
-/* Until the round is over, or nothing will come of it. */
+/*
+ * Until the round is over, or nothing will come of it. Looks are seldom: one that falls into a
+ * reading is in it.
+ */
 static void await(struct kjoule_vpm *v)
 {
 	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC;
+	unsigned long look = nsecs_to_jiffies(END_INTERVALS * v->src->ready_ns) + 1;
 
 	while (!kthread_should_stop()) {
 		u64 now;
 		int state;
 
 		if (swait_event_timeout_exclusive(v->wait, is_over(v) || kthread_should_stop(),
-						  HZ / 50 + 1))
+						  min_t(unsigned long, look, HZ)))
 			return;
 		now = ktime_get_ns();
 		state = atomic_read(&v->state);
@@ -463,6 +474,17 @@ static u64 choose_end(const struct vpm_block *b)
 	return b->end[i];
 }
 
+/* Without a wake-up before that, unless it is to stop. */
+static void sleep_for(u64 ns)
+{
+	ktime_t time = ns_to_ktime(ns);
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (!kthread_should_stop())
+		schedule_hrtimeout(&time, HRTIMER_MODE_REL);
+	__set_current_state(TASK_RUNNING);
+}
+
 static void take_reading(struct kjoule_vpm *v)
 {
 	struct vpm_block *b = v->at;
@@ -479,9 +501,12 @@ static void take_reading(struct kjoule_vpm *v)
 	else if (v->round == ROUND_UNDELAYED)
 		stop.address = b->place.next;
 	v->moves = kjoule_hold_count();
-	err = kjoule_hold_is_still() ? kjoule_vpm_arm(v, &start, &stop) : -ENODEV;
-	if (!err)
+	err = kjoule_hold_is_still() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
+	if (!err) {
+		sleep_for(SETTLE_NS);
+		kjoule_vpm_arm(v);
 		await(v);
+	}
 	kjoule_vpm_disarm(v);
 	irq_work_sync(&v->work);
 	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
@@ -541,13 +566,9 @@ int kjoule_vpm_rounds(void *data)
 	/* or who is measured goes on before this thread is done, and is preempted in a reading */
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
-		u64 wait = v->interval_ns / 2 + random_below(v->interval_ns);
-		ktime_t pause = ns_to_ktime(wait << min(v->fails, BACK_OFF));
+		u64 pause = max(v->interval_ns / 2, SETTLE_NS) + random_below(v->interval_ns);
 
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (!kthread_should_stop())
-			schedule_hrtimeout(&pause, HRTIMER_MODE_REL);
-		__set_current_state(TASK_RUNNING);
+		sleep_for((pause << min(v->fails, BACK_OFF)) - SETTLE_NS);
 		if (kthread_should_stop())
 			break;
 		v->at = choose_block(v);

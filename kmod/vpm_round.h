@@ -177,7 +177,9 @@ void kjoule_vpm_rounds_init(struct kjoule_vpm *v);
 int kjoule_vpm_rounds(void *data);
 
 /* vpm_arm.c, for the other two */
-int kjoule_vpm_arm(struct kjoule_vpm *v, const struct vpm_trap *start, const struct vpm_trap *stop);
+int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
+		       const struct vpm_trap *stop);
+void kjoule_vpm_arm(struct kjoule_vpm *v);
 void kjoule_vpm_disarm(struct kjoule_vpm *v);
 int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why);
 
