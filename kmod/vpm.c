@@ -107,6 +107,7 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
 		*why = "readings of blocks are 2 intervals of the meter to 60 s apart";
 		return -ERANGE;
 	}
+	*interval_ns = max(*interval_ns, KJOULE_VPM_APART_NS);
 	v->interval_ns = *interval_ns;
 	v->cpu = kcalloc(v->n, sizeof(*v->cpu), GFP_KERNEL_ACCOUNT);
 	if (!v->cpu || !zalloc_cpumask_var(&v->allowed, GFP_KERNEL_ACCOUNT))
@@ -121,7 +122,8 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
  * kjoule_vpm_new() - make readings of blocks ready
  * @vpm:	set to what is made
  * @source:	name of the meter, NULL or "" for the first one that starts on command
- * @interval_ns: between two armings on the average; 0 is set to a default
+ * @interval_ns: between the end of a round and the next arming on the average; 0 is set to a
+ *		default, and what is less than KJOULE_VPM_APART_NS to that
  * @whom:	the session's target; stays
  * @sampler:	the session's samplers; they and the array stay
  * @n:		how many

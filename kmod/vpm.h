@@ -41,7 +41,8 @@ struct kjoule_whom;
  *		or one came or went, or the block took longer than the meter's interval
  * @failed:	the meter, a breakpoint or the ring did not do its part
  * @cut:	the session's end broke it off
- * @skipped:	times when no CPU of the session was there to be armed, or one was on its way
+ * @skipped:	times when no CPU of the session was there to be armed, one was on its way, or the
+ *		process had just ended
  * @held_ns:	a CPU was held for so long
  * @longest_ns:	and so long at a time
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The breakpoints of a round; see vpm_round.h. They are made before it and released after it, on
- * those of the session's CPUs on which the block's process may run, by the thread that makes the
- * rounds: a debug register is in use only while somebody is waited for.
+ * The breakpoints of a round; see vpm_round.h. They are made some ticks before it and released
+ * after it, on those of the session's CPUs on which the block's process may run, by the thread that makes
+ * the rounds: a debug register is taken then, and in use only while somebody is waited for.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -136,8 +136,8 @@ void kjoule_vpm_arm(struct kjoule_vpm *v)
 }
 
 /* Return: on how many CPUs of @cpus they are ready, or -errno */
-static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus, const struct vpm_trap *start,
-		   const struct vpm_trap *stop)
+static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
+			const struct vpm_trap *start, const struct vpm_trap *stop)
 {
 	unsigned int i;
 	int err, n = 0;
@@ -161,7 +161,7 @@ static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus, const 
  * kjoule_vpm_prepare() - make breakpoints on the session's CPUs
  * @v:		without any; at a block
  * @start:	goes with its first hit
- * @stop:	where it is wanted: is there before @start, and goes with its hits or the disarming
+ * @stop:	where it is wanted: is armed before @start, and goes with its hits or the disarming
  *
  * They are not armed yet. A breakpoint of a CPU that is just going is none.
  *

@@ -21,8 +21,9 @@
  * when the program is held already: that is the power of holding, which equation 4 calls idle.
  *
  * Breakpoints are on the CPUs that were there when they were made. None is made while a CPU is on
- * its way, and a reading before which one has come or gone since is of no use: it would have that
- * CPU's power in it, and the program may have passed the block's end over there, where nobody waits.
+ * its way, and a reading is of no use if one comes or goes from then until it is ready: it would
+ * have that CPU's power in it, and the program may have passed the block's end over there, where
+ * nobody waits.
  *
  * A function ends where it returns to. That is learnt from the stack at the first hits; a round
  * awaits one return address, and is given up where the function was called from elsewhere.
@@ -50,16 +51,11 @@
 #include "vpm_round.h"
 
 #define PATIENCE_MS	1000	/* until somebody comes by */
+#define LOOK_MS		20	/* at the least, between two looks whether somebody has */
 #define END_INTERVALS	4	/* sensing intervals until the block has ended */
 #define HOLD_INTERVALS	2	/* and until the reading is ready */
 #define HELD_EVERY	8	/* rounds */
 #define RARELY		4	/* times less often than the most frequent caller of a block */
-
-/*
- * Making breakpoints and releasing the last ones sets off work that runs for some of the kernel's
- * clock ticks: RCU waits for that many, and frees. It is to be over before the meter is started.
- */
-#define SETTLE_NS	(8ULL * TICK_NSEC)
 
 /* Should the clock stand: so many looks are some tenths of a second. */
 #define ROUNDS_MOST	(1U << 22)
@@ -340,21 +336,26 @@ static bool is_over(const struct kjoule_vpm *v)
 	return atomic_read(&v->state) > STATE_STOPPED;
 }
 
-/*
- * Until the round is over, or nothing will come of it. Looks are seldom: one that falls into a
- * reading is in it.
- */
+/* When to look again, in jiffies. A look that falls into a reading is in it. */
+static unsigned long next_look(const struct kjoule_vpm *v, int state, u64 now)
+{
+	u64 end = END_INTERVALS * v->src->ready_ns, ran;
+
+	if (state != STATE_STARTED)
+		return nsecs_to_jiffies(max(end, LOOK_MS * (u64)NSEC_PER_MSEC)) + 1;
+	ran = now - min(now, READ_ONCE(v->hit_ns));
+	return nsecs_to_jiffies(end - min(end, ran)) + 1;
+}
+
+/* Until the round is over, or nothing will come of it. */
 static void await(struct kjoule_vpm *v)
 {
-	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC;
-	unsigned long look = nsecs_to_jiffies(END_INTERVALS * v->src->ready_ns) + 1;
+	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC, now = v->armed_ns;
+	int state = STATE_ARMED;
 
 	while (!kthread_should_stop()) {
-		u64 now;
-		int state;
-
 		if (swait_event_timeout_exclusive(v->wait, is_over(v) || kthread_should_stop(),
-						  min_t(unsigned long, look, HZ)))
+						  next_look(v, state, now)))
 			return;
 		now = ktime_get_ns();
 		state = atomic_read(&v->state);
@@ -485,6 +486,21 @@ static void sleep_for(u64 ns)
 	__set_current_state(TASK_RUNNING);
 }
 
+/*
+ * What making breakpoints has set off goes by, and at a random place between two of the kernel's
+ * clock ticks, not where RCU let us go on, they may be armed.
+ *
+ * Return: 0, -ENODEV: nothing would come of it, a CPU has come or gone, or the process has
+ */
+static int settle(struct kjoule_vpm *v)
+{
+	sleep_for(KJOULE_VPM_SETTLE_NS + random_below(TICK_NSEC));
+	if (kjoule_hold_count() != v->moves || !is_there(v->at) || kthread_should_stop())
+		return -ENODEV;
+	return 0;
+}
+
+/* A round begins KJOULE_VPM_SETTLE_NS before it arms, also one that does not come to that. */
 static void take_reading(struct kjoule_vpm *v)
 {
 	struct vpm_block *b = v->at;
@@ -502,8 +518,8 @@ static void take_reading(struct kjoule_vpm *v)
 		stop.address = b->place.next;
 	v->moves = kjoule_hold_count();
 	err = kjoule_hold_is_still() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
+	err = settle(v) ?: err;
 	if (!err) {
-		sleep_for(SETTLE_NS);
 		kjoule_vpm_arm(v);
 		await(v);
 	}
@@ -512,7 +528,7 @@ static void take_reading(struct kjoule_vpm *v)
 	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
 	    !kthread_should_stop() && is_there(b))
 		tell_unended(v);
-	/* no CPU of the session is there, or one on its way: as if it had not been tried */
+	/* no CPU is there, one on its way, nobody to wait for: as if it had not been tried */
 	if (err == -ENODEV) {
 		v->books.skipped++;
 		return;
@@ -566,14 +582,17 @@ int kjoule_vpm_rounds(void *data)
 	/* or who is measured goes on before this thread is done, and is preempted in a reading */
 	sched_set_fifo_low(current);
 	while (!kthread_should_stop()) {
-		u64 pause = max(v->interval_ns / 2, SETTLE_NS) + random_below(v->interval_ns);
+		u64 least = max(v->interval_ns / 2, KJOULE_VPM_SETTLE_NS);
+		u64 pause = least + random_below(2 * (v->interval_ns - least));
 
-		sleep_for((pause << min(v->fails, BACK_OFF)) - SETTLE_NS);
+		sleep_for((pause << min(v->fails, BACK_OFF)) - KJOULE_VPM_SETTLE_NS);
 		if (kthread_should_stop())
 			break;
 		v->at = choose_block(v);
 		if (v->at)
 			take_reading(v);
+		else
+			sleep_for(KJOULE_VPM_SETTLE_NS);
 	}
 	return 0;
 }

@@ -9,6 +9,8 @@
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/swait.h>
@@ -27,6 +29,14 @@
  */
 #define KJOULE_VPM_STOPS	64
 #define KJOULE_VPM_PASSES	(1 << 13)
+
+/*
+ * Making breakpoints and releasing the last ones sets off work of the kernel for some of its clock
+ * ticks: RCU waits for that many, and frees. So long it is given before the meter may be started,
+ * and rounds are further apart than that at least, so that some of it is left to chance.
+ */
+#define KJOULE_VPM_SETTLE_NS	max(8ULL * TICK_NSEC, 32ULL * NSEC_PER_MSEC)
+#define KJOULE_VPM_APART_NS	(KJOULE_VPM_SETTLE_NS / 4 * 5)
 
 enum vpm_round { ROUND_DELAYED, ROUND_UNDELAYED, ROUND_HELD, ROUND_LEARN };
 
@@ -70,7 +80,8 @@ struct vpm_cpu {
  * struct kjoule_vpm - the readings of a session
  * @src:	the meter
  * @domain:	of it
- * @interval_ns: between two armings, on the average
+ * @interval_ns: between the end of a round and the next arming, on the average; KJOULE_VPM_APART_NS
+ *		at the least
  * @rest_uw:	the least that it showed when the session was made
  * @whom:	the session's target
  * @n:		samplers of the session
@@ -102,7 +113,7 @@ struct vpm_cpu {
  * @migrations:	likewise
  * @waited:	for a CPU, until then; from the stop on, since then
  * @where:	the CPU
- * @moves:	of CPUs, until the arming
+ * @moves:	of CPUs, until the breakpoints are made
  * @flags:	KJOULE_READING_*
  *
  * What is of a round is written by the thread before it arms and after it has disarmed, and

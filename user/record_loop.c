@@ -483,7 +483,7 @@ static void warn_of_blocks(const struct record_loop *l)
 			 vpm->rounds, vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
 	/* once in a while is no matter */
 	if (vpm->n_blocks && vpm->skipped > vpm->rounds)
-		cmd_warn("--vpm: %" PRIu64 " rounds were not begun, and %" PRIu64 " were: no CPU of the recording was online, or one was on its way",
+		cmd_warn("--vpm: %" PRIu64 " rounds were not begun, and %" PRIu64 " were: no CPU of the recording was online, one was on its way, or the program ended",
 			 vpm->skipped, vpm->rounds);
 }
 

@@ -344,7 +344,7 @@ static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input
 		printf("# rounds     %" PRIu64 ": these, %" PRIu64 " that only looked where a block returns to, %" PRIu64 " that the end cut off\n",
 		       vpm->rounds, vpm->learnt, vpm->cut);
 	if (vpm->skipped)
-		printf("#            %" PRIu64 " more were not begun: no CPU of the recording was online, or one was on its way\n", vpm->skipped);
+		printf("#            %" PRIu64 " more were not begun: no CPU of the recording was online, one was on its way, or the program ended\n", vpm->skipped);
 	printf("# held       the CPU for %.2f s, %.3f ms at a time at most; that is in no figure\n", vpm->held_ns * 1e-9,
 	       vpm->longest_ns * 1e-6);
 	if (cut)

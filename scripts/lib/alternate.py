@@ -55,6 +55,7 @@ class Readings:
         watts = {n: truth[n]["ran_w"] for n in rows}
         self.power = {n: mix.Recording.off(r["power_w"], watts[n]) for n, r in rows.items()}
         self.energy = {n: mix.Recording.off(r["energy_j"], truth[n]["energy_j"]) for n, r in rows.items() if r["energy_j"] is not None}
+        self.power_with_stalls = {n: mix.Recording.off(r["power_w"], truth[n]["energy_j"] / truth[n]["time_s"]) for n, r in rows.items()}
         self.inside = {n: r["power_lo_w"] <= watts[n] <= r["power_hi_w"] for n, r in rows.items()}
         self.stalled = stalled(truth)
 

@@ -7,7 +7,7 @@
  * where: guest
  * vm: --profile ivybridge --cpus 2
  * timeout: 120
- * stalls: interrupts are off|as long as the chip|confirmed beyond it
+ * stalls: interrupts are off|as long as the chip|confirmed beyond it|as each other|time-out is told|do not last
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,6 +105,7 @@ static const struct probe_ask calibrate = {
  */
 struct level {
 	uint32_t median, lo, hi;
+	double within;	/* a part of the loops */
 };
 
 static int level_at(uint32_t id, uint32_t khz, struct level *level, struct probe_answer *a)
@@ -125,6 +126,9 @@ static int level_at(uint32_t id, uint32_t khz, struct level *level, struct probe
 	level->median = loops.list[loops.n / 2].loop_ns;
 	level->lo = level->median - level->median / 4;
 	level->hi = level->median + level->median / 4;
+	level->within = 0;
+	for (unsigned int i = 0; i < loops.n; i++)
+		level->within += (loops.list[i].loop_ns >= level->lo && loops.list[i].loop_ns <= level->hi) / (double)loops.n;
 	return 0;
 }
 
@@ -178,7 +182,7 @@ static void check_jobs_refused(uint32_t id)
 	};
 #undef F32
 #undef F64
-	const struct level level = { 90000, 80000, 100000 };
+	const struct level level = { .median = 90000, .lo = 80000, .hi = 100000 };
 
 	for (unsigned int i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct probe_ask ask = try_of(id, &level, &level);
@@ -274,11 +278,17 @@ static uint64_t loop_start_ns(const struct probe_loops *loops, const struct prob
 /* How many of five tries come to this; the host may take the CPU away in one. */
 static unsigned int tries_with(const struct probe_ask *ask, uint32_t outcome)
 {
-	struct probe_answer a;
+	struct probe_answer a = { 0 };
 	unsigned int n = 0;
+	int err;
 
-	for (int i = 0; i < 5; i++)
-		n += !probe_talk(&nl, ask, &a) && a.outcome == outcome;
+	for (int i = 0; i < 5; i++) {
+		err = probe_talk(&nl, ask, &a);
+		if (!err && a.outcome == outcome)
+			n++;
+		else
+			ktap_diag("%d, outcome %u", err, a.outcome);
+	}
 	return n;
 }
 
@@ -294,6 +304,7 @@ static void check_change(uint32_t id)
 	ktap_check(!level_at(id, LOW_KHZ, &low, &a) && a.outcome == KJOULE_TRANSITION_OUTCOME_DONE && a.count == LOOPS,
 		   "loops are timed, one after the other");
 	ktap_check(!level_at(id, HIGH_KHZ, &high, &a), "and at another frequency");
+	ktap_check(low.within > 0.9 && high.within > 0.9, "most are as long as each other (%.1f and %.1f %%)", 100 * low.within, 100 * high.within);
 	ktap_check(near((double)low.median / high.median, (double)HIGH_KHZ / LOW_KHZ, 0.05), "they take as long as the frequency says");
 	ask = try_of(id, &low, &high);
 	for (int i = 0; i < 10; i++) {

@@ -70,6 +70,7 @@ static struct seen {
 	uint64_t readings, delayed, undelayed, held, moved, late;
 	uint64_t of_thread[2];
 	double ran_delayed, ran_undelayed, longest_ran, longest_hold;
+	uint64_t ready_ns[NL_MAX_CPUS];	/* of the last one, there */
 	char fault[120];
 } seen;
 
@@ -79,9 +80,13 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 {
 	uint8_t flags = r->rec.flags;
 	double ran = r->stop_ns - r->hit_ns;
+	uint64_t *last = &seen.ready_ns[w - walk];
 
-	(void)w;
 	seen.readings++;
+	/* rounds without a reading are in between */
+	if (*last && r->armed_ns < *last + EVERY_NS / 2)
+		FAULT("reading %u: armed %.3f ms after the last one was ready", r->number, (r->armed_ns - (double)*last) * 1e-6);
+	*last = r->ready_ns;
 	if (r->armed_ns > r->hit_ns || r->hit_ns > r->stop_ns || r->stop_ns > r->ready_ns)
 		FAULT("reading %u: times are not in order", r->number);
 	if (r->block)

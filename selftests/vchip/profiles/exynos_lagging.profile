@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The exynos chip for blocks of several milliseconds. The emulator is slower than the clock in what interrupts run, some
-# 20 us each. The exynos chip drops that as a stall, and readings with more interrupts in them then have less power than the block.
-# This one catches up, as the plain one does: time and energy of a block are kept, its first tenths of a millisecond are not.
+# The exynos chip for readings of blocks of several milliseconds. In interrupts the emulator is slower than the clock. The exynos
+# chip drops what exceeds 30 us of that as stalls, at static power alone, and a reading of a block with interrupts in it has less
+# power than the block. This one catches up, as plain does: it runs up to twice as fast as its clock until 250 us are made up for,
+# which keeps energy and time of what lasts for much longer, and would be wrong for blocks of less than some milliseconds.
 include = exynos.profile
 name = exynos_lagging
 debt_us = 250
