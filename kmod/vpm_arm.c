@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The breakpoints of a round; see vpm_round.h. They are made some ticks before it and released
- * after it, on those of the session's CPUs on which the block's process may run, by the thread that makes
- * the rounds: a debug register is taken then, and in use only while somebody is waited for.
+ * after it, on those of the session's CPUs on which the block's process may run, by the thread that
+ * makes the rounds: a debug register is taken then, and in use only while somebody is waited for.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>

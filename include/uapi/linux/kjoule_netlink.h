@@ -282,7 +282,7 @@ enum {
 	KJOULE_A_SESSION_VPM_CUT,	/* u64 */
 	/* Rounds given up: the block's end was passed too often, before it or within it. */
 	KJOULE_A_SESSION_VPM_CROWDED,	/* u64 */
-	/* Rounds not begun: no CPU of the session was there, one was on its way, or the process had ended. */
+	/* Rounds not begun: no CPU was there, one was on its way, or the process had ended. */
 	KJOULE_A_SESSION_VPM_SKIPPED,	/* u64 */
 	/* Times that no windows could be: a CPU outside the session, or its reader away. */
 	KJOULE_A_SESSION_EDGE_PAUSED,	/* u64 */
