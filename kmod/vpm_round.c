@@ -506,7 +506,7 @@ static void take_reading(struct kjoule_vpm *v)
 	struct vpm_block *b = v->at;
 	struct vpm_trap start = { .address = b->place.start, .hit = on_start };
 	struct vpm_trap stop = { .hit = on_stop };
-	int err;
+	int err, settled;
 
 	v->round = choose_round(v);
 	v->flags = v->round == ROUND_DELAYED ? KJOULE_READING_DELAYED :
@@ -518,7 +518,8 @@ static void take_reading(struct kjoule_vpm *v)
 		stop.address = b->place.next;
 	v->moves = kjoule_hold_count();
 	err = kjoule_hold_is_still() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
-	err = settle(v) ?: err;
+	settled = settle(v);
+	err = err ?: settled;
 	if (!err) {
 		kjoule_vpm_arm(v);
 		await(v);
