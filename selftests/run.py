@@ -5,14 +5,15 @@
 A test is selftests/SUBJECT/test_NAME.{sh,py}, or test_NAME.c built to
 build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     where: host | guest      (host)
-    vm: OPTIONS              options of scripts/vm; equal ones share a boot
+    vm: OPTIONS              options of scripts/vm; tests with equal ones share a boot, if all may run beside others, or none
     boot: own                this one gets a guest for itself
     timeout: SECONDS         (120), on a machine that is all ours
     when: named REASON       only when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
     stalls: PATTERN          results that are judged by time: a host that takes the machine away falsifies them
-    beside: others | nobody  others: it judges nothing by time and needs no guest, or one that counts instructions; such
-                             tests run side by side, one on each of the machine's CPUs (others for unit tests, else nobody)
+    beside: others | nobody  others: it judges nothing by time, also where it has half a CPU. Such tests run side by side, and
+                             guests of such, if they let others run beside them (scripts/vm: --no-chip, --icount, --share), as
+                             many as the machine has CPUs; with --debug one by one (others for unit tests, else nobody)
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
@@ -27,7 +28,10 @@ any time was taken it has failed; so it has when it did not end or crashed, or a
 """
 import argparse
 import fnmatch
+import functools
 import glob
+import itertools
+import math
 import os
 import re
 import select
@@ -35,6 +39,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -48,6 +53,7 @@ EXIT_SKIP, EXIT_EMULATOR, EXIT_TIMEOUT = 4, 98, 124
 SLOWER = 5    # than what tests say of their time: it is there to end what hangs, on any host
 DEBUG_SLOWER, DEBUG_BOOT = 5, 300    # times, and seconds, of the debug kernel
 TAIL_LINES = 30
+SHARING = {"--no-chip", "--icount", "--share"}    # scripts/vm lets such guests run beside each other
 TRIES = 3    # of a test that judges by time
 RESULT = re.compile(r"(not )?ok (\d+)\b *(?:- *)?(.*)")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.I)
@@ -74,7 +80,7 @@ class Test:
         self.name, self.program = name, program
         self.where, self.vm, self.own_boot, self.timeout = "host", "", False, SLOWER * 120.0
         self.unit, self.debug, self.named, self.kernel = unit, "", "", ""
-        self.beside = self.unit
+        self.beside = unit
         self.stalls, self.tries = None, 1
         self.log = log_path(name.replace("/", "-") + ".log")
         self.guests = self.log + ".guests"    # where scripts/vm tells of guests that complained or did not end
@@ -123,8 +129,8 @@ class Test:
                 self.own_boot = value == "own"
             else:
                 self.timeout = SLOWER * float(value)
-        if self.beside and (self.stalls or self.where == "guest"):
-            raise SystemExit(f"{source}: beside: others: of a test of guests, or judged by time")
+        if self.beside and (self.stalls or (self.where == "guest" and SHARING.isdisjoint(shlex.split(self.vm)))):
+            raise SystemExit(f"{source}: beside: others: of a test that is judged by time, or in a guest that wants the machine alone")
 
     def end(self, start):
         """It began at these marks(), and is over."""
@@ -230,15 +236,25 @@ class Test:
             os.unlink(self.guests)
 
 
+def in_turn(method):
+    """Of a Report: what is told of one test stays together, whoever tells it."""
+    @functools.wraps(method)
+    def alone(self, *args):
+        with self.turn:
+            method(self, *args)
+    return alone
+
+
 class Report:
-    """Prints KTAP as results come and keeps the count."""
+    """Prints KTAP as results come, of one test at a time, and keeps the count."""
 
     def __init__(self, count, verbose):
-        self.number, self.verbose = 0, verbose
+        self.number, self.verbose, self.turn = 0, verbose, threading.Lock()
         self.passed = self.failed = self.skipped = 0
         self.bad, self.repeated = [], []    # what is told again at the end
         print(f"KTAP version 1\n1..{count}", flush=True)
 
+    @in_turn
     def add(self, t):
         self.number += 1
         self.passed += t.passed
@@ -262,6 +278,7 @@ class Report:
                 self.show_end(t, t.log)
         sys.stdout.flush()
 
+    @in_turn
     def add_try(self, t):
         """One that will be run again."""
         why = "QEMU ran a breakpoint that was gone" if t.emulator else f"the host took {t.taken:.1f} s of the CPUs' time"
@@ -285,6 +302,7 @@ class Report:
         for line in t.lines[-TAIL_LINES:]:
             print("#   " + line)
 
+    @in_turn
     def add_failure(self, text, lines):
         """Something that failed and belongs to no test."""
         self.failed += 1
@@ -339,7 +357,7 @@ class Here:
     def __init__(self, t):
         self.test, self.process, self.start, self.until = t, None, None, None
 
-    def begin(self):
+    def begin(self, _):
         t = self.test
         env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
                    KJOULE_BAD_GUESTS=t.guests, KJOULE_CHIP_HELD=HELD)
@@ -351,12 +369,8 @@ class Here:
             self.process = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                             cwd=TOP, env=env, start_new_session=True)
 
-    def over(self):
-        """Whether it has ended, or its time is over."""
-        return self.process.poll() is not None or time.monotonic() >= self.until
-
-    def end(self):
-        """End what is left of it, and judge it."""
+    def end(self, report):
+        """End what is left of it, and judge it; return what has to be run yet."""
         t, code = self.test, self.process.poll()
         kill([self])
         t.end(self.start)
@@ -366,6 +380,88 @@ class Here:
                 t.emulator = {line.strip() for line in f} == {str(EXIT_EMULATOR)} and code in (0, 1)
             os.unlink(t.guests)
         t.judge(EXIT_TIMEOUT if code is None else code)
+        return [Here(t) for t in settle(t, report)]
+
+
+class Guest:
+    """Tests that share a boot. What is told of them comes as they end, so that a thread reads it."""
+
+    numbers = itertools.count(1)
+
+    def __init__(self, tests):
+        self.tests, self.process = tests, None
+        self.until = math.inf    # scripts/vm ends in time, once it has the machine
+        self.longest = sum(t.timeout + 10 for t in tests) + (DEBUG_BOOT if "--kernel debug" in tests[0].vm else 60)
+        self.left = {t.name: t for t in tests}
+        self.current, self.start, self.blamed, self.again, self.broken = None, None, False, [], None
+
+    def begin(self, report):
+        number = next(self.numbers)
+        listing, self.console, self.talk = (log_path(f"boot-{number}.{kind}") for kind in ("list", "console", "err"))
+        with open(listing, "w") as f:
+            for t in self.tests:
+                f.write(f"{t.name}\t{t.timeout:g}\t{t.log}\t{t.program}\n")
+                open(t.log, "w").close()
+        command = [os.path.join(TOP, "scripts/vm"), "--log", self.console, "--timeout", f"{self.longest:g}",
+                   *shlex.split(self.tests[0].vm)]
+        self.command = shlex.join(command[5:])
+        with open(self.talk, "w") as err:
+            self.process = subprocess.Popen([*command, "--", os.path.join(TOP, "selftests/vm/batch"), listing],
+                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True, errors="replace",
+                                            env=dict(os.environ, KJOULE_CHIP_HELD=HELD), start_new_session=True)
+        self.reader = threading.Thread(target=self.read, args=(report,), daemon=True)
+        self.reader.start()
+
+    def read(self, report):
+        """What the batch says, until there is nobody left to say more."""
+        try:
+            for line in self.process.stdout:
+                words = line.split()
+                if words[:1] == ["begin"] and words[1:] and words[1] in self.left:
+                    self.current, self.start = self.left.pop(words[1]), marks()
+                elif words[:1] == ["end"] and words[2:] and self.current and words[1] == self.current.name:
+                    self.judge(int(words[2]), report)
+        except Exception as e:    # pylint: disable=broad-except
+            self.broken = e    # for who waits for the guest
+            self.process.terminate()
+
+    def judge(self, code, report):
+        """The current test has ended."""
+        t, self.current = self.current, None
+        t.end(self.start)
+        t.judge(code)
+        bad = kernel_log.complaints(kernel_part(self.console, t.name))
+        self.blamed |= bool(bad)
+        t.problems += ["kernel: " + l for l in bad[:10]]
+        self.again += settle(t, report)
+
+    def end(self, report):
+        """The guest is over; return what is to be run in another one: it died, or the host took its time."""
+        code = self.process.poll()
+        kill([self])
+        self.reader.join()
+        if self.broken:
+            raise self.broken
+        with open(self.talk) as f:
+            said = f.read().splitlines()
+        t, left = self.current, self.left
+        if t:    # the guest ended in the middle of this one
+            t.end(self.start)
+            t.judge(code)
+            t.problems = [f"the guest ended during this test (scripts/vm: exit code {code})"]
+            t.lines += said
+            t.emulator = code == EXIT_EMULATOR
+            self.again += settle(t, report)
+        elif left:    # it never began
+            for t in left.values():
+                t.problems.append(f"no guest to run in: {self.command} (scripts/vm: exit code {code})")
+                t.lines = said
+                report.add(t)
+            left = {}
+        elif code and not (code == 99 and self.blamed):
+            report.add_failure(f"the guest of {', '.join(t.name for t in self.tests)} (scripts/vm: exit code {code})", said)
+        rest = [*left.values(), *self.again]
+        return [Guest(rest)] if rest else []
 
 
 def kill(some):
@@ -395,31 +491,39 @@ def wait_for_one(running):
             except ProcessLookupError:
                 return
             poll.register(fds[-1], select.POLLIN)
-        poll.poll(max(1000 * (min(h.until for h in running) - time.monotonic()), 1))
+        until = min(h.until for h in running)
+        poll.poll(None if until == math.inf else max(1000 * (until - time.monotonic()), 1))
     finally:
         for fd in fds:
             os.close(fd)
 
 
-def run_here(tests, report, at_once=1):
-    """Run tests on this machine, so many at a time, and those again that the host falsified."""
-    tests, running = list(tests), []
+def over(job):
+    """Whether it has ended, or its time is over."""
+    return job.process.poll() is not None or time.monotonic() >= job.until
+
+
+def run(jobs, report, at_once=1):
+    """Run tests and guests, so many at a time, and again what has to be."""
+    jobs, running = list(jobs), []
     try:
-        while tests or running:
-            while tests and len(running) < at_once:
-                running.append(Here(tests.pop(0)))
-                running[-1].begin()
+        while jobs or running:
+            while jobs and len(running) < at_once:
+                running.append(jobs.pop(0))
+                running[-1].begin(report)
             wait_for_one(running)
-            for h in [h for h in running if h.over()]:
-                h.end()
-                running.remove(h)
-                tests += settle(h.test, report)
+            for job in [j for j in running if over(j)]:
+                jobs += job.end(report)
+                running.remove(job)
     finally:
         # a second signal is no reason to leave them behind
         if running:
             for sig in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(sig, signal.SIG_IGN)
             kill(running)
+            for job in running:
+                if isinstance(job, Guest) and job.process:
+                    job.reader.join()
 
 
 def kernel_part(console, name):
@@ -444,57 +548,6 @@ def settle(t, report):
     report.add_try(t)
     t.again()
     return [t]
-
-
-def run_guest(tests, report, boot):
-    """Run tests that share a boot; return those to run in another: the guest died, or the host took its time."""
-    listing, console, talk = (log_path(f"boot-{boot}.{kind}") for kind in ("list", "console", "err"))
-    with open(listing, "w") as f:
-        for t in tests:
-            f.write(f"{t.name}\t{t.timeout:g}\t{t.log}\t{t.program}\n")
-            open(t.log, "w").close()
-    total = sum(t.timeout + 10 for t in tests) + (DEBUG_BOOT if "--kernel debug" in tests[0].vm else 60)
-    command = [os.path.join(TOP, "scripts/vm"), "--log", console, "--timeout", f"{total:g}", *shlex.split(tests[0].vm),
-               "--", os.path.join(TOP, "selftests/vm/batch"), listing]
-    left, current, start, blamed, again = {t.name: t for t in tests}, None, None, False, []
-    with open(talk, "w") as err:
-        p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True,
-                             env=dict(os.environ, KJOULE_CHIP_HELD=HELD))
-        try:
-            for line in p.stdout:
-                words = line.split()
-                if words[:1] == ["begin"] and words[1] in left:
-                    current, start = left.pop(words[1]), marks()
-                elif words[:1] == ["end"] and current and words[1] == current.name:
-                    current.end(start)
-                    current.judge(int(words[2]))
-                    bad = kernel_log.complaints(kernel_part(console, current.name))
-                    blamed |= bool(bad)
-                    current.problems += ["kernel: " + l for l in bad[:10]]
-                    again += settle(current, report)
-                    current = None
-            code = p.wait()
-        finally:
-            p.terminate()
-            p.wait()
-    with open(talk) as f:
-        said = f.read().splitlines()
-    if current:    # the guest ended in the middle of this one
-        current.end(start)
-        current.judge(code)
-        current.problems = [f"the guest ended during this test (scripts/vm: exit code {code})"]
-        current.lines += said
-        current.emulator = code == EXIT_EMULATOR
-        again += settle(current, report)
-    elif left:    # it never began
-        for t in left.values():
-            t.problems.append(f"no guest to run in: {shlex.join(command[5:-2])} (scripts/vm: exit code {code})")
-            t.lines = said
-            report.add(t)
-        left = {}
-    elif code and not (code == 99 and blamed):
-        report.add_failure(f"the guest of {', '.join(t.name for t in tests)} (scripts/vm: exit code {code})", said)
-    return list(left.values()) + again
 
 
 def main():
@@ -529,26 +582,25 @@ def main():
     if a.names and not tests:
         print(f"run.sh: no test matches {' '.join(a.names)}; see selftests/run.sh --list", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for sig in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sig, lambda number, _: sys.exit(128 + number))
     os.makedirs(log_path(""), exist_ok=True)
     os.chdir(TOP)
     report = Report(len(tests), a.verbose)
-    beside, here, guests = [], [], {}
+    here, guests = [], {}
     for t in tests:
         t.begin()
         if t.whole_skip or missing(t):
             report.add(t)
         elif t.where == "host":
-            (beside if t.beside else here).append(t)
+            here.append(Here(t))
         else:
-            guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else ""), []).append(t)
-    run_here(beside, report, os.cpu_count())
-    run_here(here, report)
-    boot = 0
-    for group in guests.values():
-        while group:
-            boot += 1
-            group = run_guest(group, report, boot)
+            guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else "", t.beside), []).append(t)
+    # guests take the longest
+    beside = [Guest(g) for (_, _, beside), g in guests.items() if beside] + [h for h in here if h.test.beside]
+    run(beside, report, 1 if a.debug else os.cpu_count())
+    run([h for h in here if not h.test.beside], report)
+    run([Guest(g) for (_, _, beside), g in guests.items() if not beside], report)
     report.end()
     return 1 if report.failed or not report.passed else 0
 

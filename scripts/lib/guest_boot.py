@@ -5,6 +5,7 @@ Finds the kernel (or has scripts/debug-kernel make one), unpacks it to the ELF f
 QEMU starts directly, packs the initrd with what mounts the root (selftests/vm/init), and
 keeps both in a cache that knows what they were made of. Called by scripts/vm only.
 """
+import fcntl
 import glob
 import hashlib
 import lzma
@@ -124,6 +125,26 @@ def read(path):
         return f.read()
 
 
+def initrd_make(initrd, folder, order, programs):
+    """Pack busybox, the init and the kernel's modules, in the order in which they are to be loaded."""
+    d, x = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o755
+    files = {n: (d, b"") for n in ("bin", "dev", "proc", "sys", "modules", "job")}
+    files["dev/console"] = (stat.S_IFCHR | 0o600, b"")
+    files["bin/busybox"], files["init"] = (x, read(programs[0])), (x, read(programs[1]))
+    names = []
+    for m in order:
+        data, base = read(os.path.join(folder, m)), os.path.basename(m)
+        if base.endswith(".xz"):
+            data, base = lzma.decompress(data), base[:-3]
+        files["modules/" + base] = (x, data)
+        names.append(base + "\n")
+    files["modules/order"] = (x, "".join(names).encode())
+    part = f"{initrd}.{os.getpid()}"
+    with open(part, "wb") as f:
+        f.write(cpio(files))
+    os.rename(part, initrd)
+
+
 def boot_files(wanted, top, cache):
     """Return (release, module folder, vmlinux, base initrd), built when what they are made of changed."""
     release, image, folder = kernel_find(wanted)
@@ -135,25 +156,13 @@ def boot_files(wanted, top, cache):
         key.update(f"{p} {s.st_size} {s.st_mtime_ns}\n".encode())
     stem = os.path.join(cache, f"{release}-{key.hexdigest()[:12]}")
     vmlinux, initrd = stem + ".vmlinux", stem + ".initrd"
-    if not (os.path.exists(vmlinux) and os.path.exists(initrd)):
-        for old in os.listdir(cache):
-            if old.startswith(release + "-"):
-                os.unlink(os.path.join(cache, old))
-        kernel_extract(image, vmlinux)
-        d, x = stat.S_IFDIR | 0o755, stat.S_IFREG | 0o755
-        files = {n: (d, b"") for n in ("bin", "dev", "proc", "sys", "modules", "job")}
-        files["dev/console"] = (stat.S_IFCHR | 0o600, b"")
-        files["bin/busybox"], files["init"] = (x, read(parts[0])), (x, read(parts[1]))
-        names = []
-        for m in order:
-            data, base = read(os.path.join(folder, m)), os.path.basename(m)
-            if base.endswith(".xz"):
-                data, base = lzma.decompress(data), base[:-3]
-            files["modules/" + base] = (x, data)
-            names.append(base + "\n")
-        files["modules/order"] = (x, "".join(names).encode())
-        part = f"{initrd}.{os.getpid()}"
-        with open(part, "wb") as f:
-            f.write(cpio(files))
-        os.rename(part, initrd)
+    # guests that share the machine may come here at once
+    with open(os.path.join(cache, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (os.path.exists(vmlinux) and os.path.exists(initrd)):
+            for old in os.listdir(cache):
+                if old.startswith(release + "-"):
+                    os.unlink(os.path.join(cache, old))
+            kernel_extract(image, vmlinux)
+            initrd_make(initrd, folder, order, parts[:2])
     return release, folder, vmlinux, initrd

@@ -267,15 +267,20 @@ def runs(pid):
 
 def check_beside(top):
     """What does not judge by time runs side by side, everything else alone."""
-    others = "# beside: others\n"
+    others, one, two = (head + "# beside: others\n" for head in (SHELL, GUEST + "# vm: --no-chip --one\n", GUEST + "# vm: --share --two\n"))
     for what, heads, tries, counts in (("two that may run beside others meet", (others, others), 100, (2, 0, 0)),
-                                       ("one that may does not meet one that may not", (others, ""), 10, (0, 2, 0)),
-                                       ("nor do two that may not", ("", ""), 10, (0, 2, 0))):
+                                       ("one that may does not meet one that may not", (others, SHELL), 10, (0, 2, 0)),
+                                       ("nor do two that may not", (SHELL, SHELL), 10, (0, 2, 0)),
+                                       ("two guests where nothing is judged by time meet", (one, two), 100, (2, 0, 0)),
+                                       ("such a guest and one that may run beside others", (one, others), 100, (2, 0, 0)),
+                                       ("not one that may not", (one, GUEST + "# vm: --share --two\n"), 10, (0, 2, 0)),
+                                       ("not even with the same options", (one, GUEST + "# vm: --no-chip --one\n"), 10, (0, 2, 0)),
+                                       ("nor two tests of a guest", (one, one), 10, (0, 2, 0))):
         if os.cpu_count() < 2 and counts[0]:
             ktap.skip(what, "this machine has one CPU")
             continue
         for me, other, head in (("this", "that", heads[0]), ("that", "this", heads[1])):
-            add_test(top, me, SHELL + head, MEET.format(me=me, other=other, tries=tries))
+            add_test(top, me, head, MEET.format(me=me, other=other, tries=tries))
         r = run(top, "this", "that")
         for here in glob.glob(os.path.join(top, "*.here")):
             os.unlink(here)
@@ -284,7 +289,7 @@ def check_beside(top):
 
     # ended from outside while two run: nothing of them is left, long before they would have ended
     for me in ("this", "that"):
-        add_test(top, me, SHELL + others, f"echo $$ >>{top}/pids; sleep 30 & echo $! >>{top}/pids; wait")
+        add_test(top, me, others, f"echo $$ >>{top}/pids; sleep 30 & echo $! >>{top}/pids; wait")
     p = subprocess.Popen([os.path.join(top, "selftests/run.sh"), "this", "that"], stdout=subprocess.DEVNULL)
     pids, both = [], 2 * min(2, os.cpu_count())
     for _ in range(300):
@@ -302,8 +307,8 @@ def check_beside(top):
         time.sleep(0.1)
     ktap.check(len(pids) == both and code == 143 and not any(map(runs, pids)),
                "ended from outside it ends all that run", (code, pids))
-    for wrong in ("# beside: those\n", others + "# stalls: time\n", others + "# where: guest\n"):
-        add_test(top, "this", SHELL + wrong, "echo 1..1; echo ok 1 - a")
+    for wrong in (SHELL + "# beside: those\n", others + "# stalls: time\n", one + "# stalls: time\n", GUEST + "# beside: others\n"):
+        add_test(top, "this", wrong, "echo 1..1; echo ok 1 - a")
         r = run(top, "this")
         ktap.check(r.returncode == 1 and "passed," not in r.stdout, f"an error: {wrong!r}", r.stdout)
     for folder in ("this", "that"):
@@ -359,7 +364,7 @@ def check_steal(top):
 
 
 def main():
-    ktap.plan(len(CASES) + 45)
+    ktap.plan(len(CASES) + 51)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
+# beside: others
 # timeout: 900
 """The selftests travel: installed in a folder and copied away they run without this tree.
 
@@ -12,17 +13,17 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import travel  # noqa: E402
-from travel import ktap, Run, ALL, CHIP, CLI, LABORATORY, KMOD, LONG, NO_CHIP, NO_LABORATORY, NO_MODULE, SILICON, VIRTUAL  # noqa: E402
+from travel import ktap, Run, ALL, CHIP, CLI, LABORATORY, KMOD, LONG, NO_CHIP, NO_LABORATORY, NO_MODULE, SILICON, TIMED, VIRTUAL  # noqa: E402
 
 
 def main():
     with travel.installed() as suite:
         travel.check_list(suite)
-        # the tool's tests in Python take minutes: test_travel_all.py has them, and the long ones
-        short = (KMOD | CHIP | LABORATORY) - LONG
+        # the tool's tests in Python take minutes: test_travel_all.py has them, the long ones, and what is judged by time
+        short = (KMOD | CHIP | LABORATORY) - LONG - TIMED
         r = Run(suite, "without a chip", ["--no-chip", "--cpus", "2"],
                 options="-c silicon -t cli:test_tool.sh " + " ".join("-t " + t.replace(" ", "") for t in sorted(short)),
-                prepare="export KJOULE_KO=/root/lab/kjoule.ko KJOULE_SOAK_S=5")
+                prepare="export KJOULE_KO=/root/lab/kjoule.ko KJOULE_SOAK_S=10")
         r.expect(0, (short & KMOD | SILICON | CLI) - set(VIRTUAL), NO_CHIP | NO_LABORATORY | VIRTUAL, 1000)
         r.says("the summary says that there is no energy source", "silicon_summary", "no energy source can be used",
                "RAPL", "is needed")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --no-chip --cpus 2
+# beside: others
 # timeout: 120
 """Children, one thread, a cgroup: who is recorded is who was asked for, and nobody else."""
 import os

@@ -6,6 +6,7 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2
+ * beside: others
  */
 #include <errno.h>
 #include <fcntl.h>
