@@ -9,6 +9,7 @@ import json
 import math
 import os
 import random
+import statistics
 import sys
 
 import bench
@@ -38,7 +39,8 @@ MIXED_SPAN = 0.10, 0.90
 PURE = 0.025                               # of a run, that may be the other speed
 RUN_S = 1.5
 DISTURBED = (0.3, 0.15, 0.05, 0.02)        # the rest between two starts of what disturbs, seconds
-LEFT_S, LOAD_MARGIN_W = 0.3, 0.1           # of a boost, for a run of both speeds at least; so far a load stays away from its end
+LEFT_S, LOAD_MARGIN_W = 0.6, 0.1           # of a boost, for a run of both speeds at least; so far a load stays away from its end
+PILOTS, PILOT_S = (0.4, 0.5, 0.6), 0.4      # parts of runs that show how much of a boost comes back between programs; what is expected, s
 SAME_RATE = 1e-3                           # that the clocks of chip and guest may differ by
 
 
@@ -259,15 +261,16 @@ def boosted_part(log, begin_ns, end_ns):
     return (inside + (end_ns - at) * (khz > SUSTAINED)) / (end_ns - begin_ns)
 
 
-def mixed_run(c, part):
+def mixed_run(c, part, more_s):
     """A load that leaves some of a boost, and a run of which that is so much; both as commands.
 
-    Between the two the chip rests for a moment: idle it draws 3 W, so that some of the boost comes back. The less of it is to
-    be left the longer the run is: a load that comes too close to the boost's end would leave nothing.
+    Between the two the chip rests for a moment: idle it draws 3 W, so that some of the boost comes back; more_s of it while
+    programs begin and end. The less of it is to be left the longer the run is: a load that comes too close to the boost's end
+    would leave nothing.
     """
     tau = c.boost_s / BOOSTS
     left = LEFT_S + 1.1 * part
-    then = BOOST_W - (BOOST_W - PL1_W) * math.exp(left / tau)                       # the mean when the run begins, W
+    then = BOOST_W - (BOOST_W - PL1_W) * math.exp((left - more_s) / tau)            # the mean when the run begins, W
     before = IDLE_W + (then - IDLE_W) * math.exp(c.rest_s / tau)                    # and when the load ends
     if before > PL1_W - LOAD_MARGIN_W:
         raise bench.BenchError(f"a rest of {1000 * c.rest_s:.0f} ms between programs is too long for runs of which {100 * part:.0f} % boost")
@@ -275,13 +278,28 @@ def mixed_run(c, part):
     return f"{c.work(load)} -- {c.work(left + left * (1 / part - 1) / R)}"
 
 
+def mixed_runs(c, parts, more_s):
+    return " -- ".join(f"sleep {CLEAN_S[SHORT]} -- {mixed_run(c, p, more_s)}" for p in parts)
+
+
+def comes_back(c):
+    """How much more of a boost is left for a run than loads were planned to leave, by what the guest measured; seconds."""
+    text, _ = guest(f"""
+echo == pilots
+kjoule boost run -q --json --runs 1 --history as-is {c.given} -- {mixed_runs(c, PILOTS, PILOT_S)}
+""")
+    found = [r for r in rows(text, "pilots") if r["command"] % 3 == 0]
+    return PILOT_S + statistics.median(r["boosted_percent"] / 100 * r["seconds"] - LEFT_S - 1.1 * p for r, p in zip(found, PILOTS))
+
+
 def classify(out):
     """Runs of one speed, of both, and such that others disturb."""
     c, rng, third = learn(SHORT), random.Random(4500), CLASSIFIED // 3
+    more_s = comes_back(c)
     # evenly over 5 to 95 %, in any order
     parts = [0.05 + 0.90 * (i + rng.random()) / third for i in range(third)]
     rng.shuffle(parts)
-    mixed = " -- ".join(f"sleep {CLEAN_S[SHORT]} -- {mixed_run(c, p)}" for p in parts)
+    mixed = mixed_runs(c, parts, more_s)
     pure = CLASSIFIED - 2 * third
     mark = "echo {} >/sys/kernel/debug/vchip/mark\n"
     script = f"""
