@@ -354,6 +354,8 @@ def missing(t):
 class Here:
     """A test that runs on this machine."""
 
+    reader = None
+
     def __init__(self, t):
         self.test, self.process, self.start, self.until = t, None, None, None
 
@@ -389,9 +391,8 @@ class Guest:
     numbers = itertools.count(1)
 
     def __init__(self, tests):
-        self.tests, self.process = tests, None
+        self.tests, self.process, self.reader = tests, None, None
         self.until = math.inf    # scripts/vm ends in time, once it has the machine
-        self.longest = sum(t.timeout + 10 for t in tests) + (DEBUG_BOOT if "--kernel debug" in tests[0].vm else 60)
         self.left = {t.name: t for t in tests}
         self.current, self.start, self.blamed, self.again, self.broken = None, None, False, [], None
 
@@ -402,8 +403,8 @@ class Guest:
             for t in self.tests:
                 f.write(f"{t.name}\t{t.timeout:g}\t{t.log}\t{t.program}\n")
                 open(t.log, "w").close()
-        command = [os.path.join(TOP, "scripts/vm"), "--log", self.console, "--timeout", f"{self.longest:g}",
-                   *shlex.split(self.tests[0].vm)]
+        total = sum(t.timeout + 10 for t in self.tests) + (DEBUG_BOOT if "--kernel debug" in self.tests[0].vm else 60)
+        command = [os.path.join(TOP, "scripts/vm"), "--log", self.console, "--timeout", f"{total:g}", *shlex.split(self.tests[0].vm)]
         self.command = shlex.join(command[5:])
         with open(self.talk, "w") as err:
             self.process = subprocess.Popen([*command, "--", os.path.join(TOP, "selftests/vm/batch"), listing],
@@ -518,11 +519,11 @@ def run(jobs, report, at_once=1):
     finally:
         # a second signal is no reason to leave them behind
         if running:
-            for sig in (signal.SIGTERM, signal.SIGINT):
+            for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(sig, signal.SIG_IGN)
             kill(running)
             for job in running:
-                if isinstance(job, Guest) and job.process:
+                if job.reader:
                     job.reader.join()
 
 

@@ -34,6 +34,7 @@ TRIPLE_RUN_S, PAPER_RUNS = 45, 6           # one right after the other
 CAUSES = {"haswell": "power", "haswell_hot": "temperature", "haswell_timed": "time", "haswell_both": "both"}
 CLASSIFIED = 100                           # runs, a third of each
 START, STOP = "start", "stop"              # marks; "end" is the chip's own, of which the guest knows nothing
+MARK = "echo {} >/sys/kernel/debug/vchip/mark"
 MIXED_LEAST = 30                           # that have come out as both, of a third; and parts that have to be among them
 MIXED_SPAN = 0.10, 0.90
 PURE = 0.025                               # of a run, that may be the other speed
@@ -222,10 +223,10 @@ def back_to_back(out):
     c = learn(SHORT)    # as fast
     text, log = guest(f"""
 sleep {CLEAN_S[TRIPLE]}
-echo {START} >/sys/kernel/debug/vchip/mark
+{MARK.format(START)}
 echo == series
 kjoule boost run -q --json --runs {PAPER_RUNS} --history as-is {c.speeds} -- {c.work(TRIPLE_RUN_S)}
-echo {STOP} >/sys/kernel/debug/vchip/mark
+{MARK.format(STOP)}
 """, TRIPLE, timeout=1500)
     found = rows(text, "series")
     if len(found) != PAPER_RUNS or any(r["class"] not in ("boosted", "mixed", "throttled") for r in found):
@@ -270,6 +271,11 @@ def boosted_part(log, begin_ns, end_ns):
     return (inside + (end_ns - at) * (khz > SUSTAINED)) / (end_ns - begin_ns)
 
 
+def left_s(part):
+    """Of a boost, that is to be left for a run of which so much boosts."""
+    return LEFT_S + 1.1 * part
+
+
 def mixed_run(c, part, more_s):
     """A load that leaves some of a boost, and a run of which that is so much; both as commands.
 
@@ -278,7 +284,7 @@ def mixed_run(c, part, more_s):
     would leave nothing.
     """
     tau = c.boost_s / BOOSTS
-    left = LEFT_S + 1.1 * part
+    left = left_s(part)
     then = BOOST_W - (BOOST_W - PL1_W) * math.exp((left - more_s) / tau)            # the mean when the run begins, W
     before = IDLE_W + (then - IDLE_W) * math.exp(c.rest_s / tau)                    # and when the load ends
     if before > PL1_W - LOAD_MARGIN_W:
@@ -297,8 +303,10 @@ def comes_back(c):
 echo == pilots
 kjoule boost run -q --json --runs 1 --history as-is {c.given} -- {mixed_runs(c, PILOTS, PILOT_S)}
 """)
-    found = [r for r in rows(text, "pilots") if r["command"] % 3 == 0]
-    return PILOT_S + statistics.median(r["boosted_percent"] / 100 * r["seconds"] - LEFT_S - 1.1 * p for r, p in zip(found, PILOTS))
+    found = [(r, p) for r, p in zip((r for r in rows(text, "pilots") if r["command"] % 3 == 0), PILOTS) if r["class"] == "mixed"]
+    if not found:
+        raise bench.BenchError(f"no run of both speeds, of {len(PILOTS)} that tell what comes back of a boost: {text['pilots'][:1000]}")
+    return PILOT_S + statistics.median(r["boosted_percent"] / 100 * r["seconds"] - left_s(p) for r, p in found)
 
 
 def classify(out):
@@ -310,9 +318,8 @@ def classify(out):
     rng.shuffle(parts)
     mixed = mixed_runs(c, parts, more_s)
     pure = CLASSIFIED - 2 * third
-    mark = "echo {} >/sys/kernel/debug/vchip/mark\n"
     script = f"""
-{mark.format(START)}
+{MARK.format(START)}
 echo == mixed
 kjoule boost run -q --json --runs 1 --history as-is {c.given} -- {mixed}
 echo == boosted
@@ -323,14 +330,14 @@ kjoule boost run -q --json --runs {pure - pure // 2} --history saturated {c.give
     many = [third // len(DISTURBED) + (i < third % len(DISTURBED)) for i in range(len(DISTURBED))]
     for n, rest in zip(many, DISTURBED):
         script += f"""
-{mark.format("more")}
+{MARK.format("more")}
 echo == disturbed {rest}
 (trap 'exit 0' TERM; while :; do work 100 1; sleep {rest}; done) &
 kjoule boost run -q --json --runs {n} --history as-is {c.given} -- {c.work(RUN_S)}
 kill $!
 wait || true
 """
-    text, log = guest(script + "\n" + mark.format(STOP), timeout=3000)
+    text, log = guest(script + "\n" + MARK.format(STOP) + "\n", timeout=3000)
     boost.check_whole(log)
     clock = Clock(log)
     found = {name: rows(text, name) for name in ("mixed", "boosted", "throttled", *(f"disturbed {rest}" for rest in DISTURBED))}

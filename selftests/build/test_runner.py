@@ -10,6 +10,7 @@ something passed and nothing failed, and a skip that names no reason is a failur
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -265,38 +266,15 @@ def runs(pid):
         return False
 
 
-def check_beside(top):
-    """What does not judge by time runs side by side, everything else alone."""
-    others, one, two = (head + "# beside: others\n" for head in (SHELL, GUEST + "# vm: --no-chip --one\n", GUEST + "# vm: --share --two\n"))
-    for what, heads, tries, counts in (("two that may run beside others meet", (others, others), 100, (2, 0, 0)),
-                                       ("one that may does not meet one that may not", (others, SHELL), 10, (0, 2, 0)),
-                                       ("nor do two that may not", (SHELL, SHELL), 10, (0, 2, 0)),
-                                       ("two guests where nothing is judged by time meet", (one, two), 100, (2, 0, 0)),
-                                       ("such a guest and one that may run beside others", (one, others), 100, (2, 0, 0)),
-                                       ("not one that may not", (one, GUEST + "# vm: --share --two\n"), 10, (0, 2, 0)),
-                                       ("not even with the same options", (one, GUEST + "# vm: --no-chip --one\n"), 10, (0, 2, 0)),
-                                       ("nor two tests of a guest", (one, one), 10, (0, 2, 0))):
-        if os.cpu_count() < 2 and counts[0]:
-            ktap.skip(what, "this machine has one CPU")
-            continue
-        for me, other, head in (("this", "that", heads[0]), ("that", "this", heads[1])):
-            add_test(top, me, head, MEET.format(me=me, other=other, tries=tries))
-        r = run(top, "this", "that")
-        for here in glob.glob(os.path.join(top, "*.here")):
-            os.unlink(here)
-        want = "{} passed, {} failed, {} skipped".format(*counts)
-        ktap.check(r.stdout.splitlines()[-1:] == [want] and r.returncode == bool(counts[1]), f"{what}: {want}", r.stdout)
-
-    # ended from outside while two run: nothing of them is left, long before they would have ended
-    for me in ("this", "that"):
-        add_test(top, me, others, f"echo $$ >>{top}/pids; sleep 30 & echo $! >>{top}/pids; wait")
-    p = subprocess.Popen([os.path.join(top, "selftests/run.sh"), "this", "that"], stdout=subprocess.DEVNULL)
-    pids, both = [], 2 * min(2, os.cpu_count())
+def check_ended(top, count, what, *names):
+    """The runner is ended while so many processes, which have told who they are, run: none of them is left."""
+    file, pids = os.path.join(top, "pids"), []
+    p = subprocess.Popen([os.path.join(top, "selftests/run.sh"), *names], stdout=subprocess.DEVNULL)
     for _ in range(300):
-        if os.path.exists(os.path.join(top, "pids")):
-            with open(os.path.join(top, "pids"), encoding="ascii") as f:
+        if os.path.exists(file):
+            with open(file, encoding="ascii") as f:
                 pids = f.read().split()
-        if len(pids) == both:
+        if len(pids) == count:
             break
         time.sleep(0.1)
     p.terminate()
@@ -305,8 +283,43 @@ def check_beside(top):
         if not any(map(runs, pids)):
             break
         time.sleep(0.1)
-    ktap.check(len(pids) == both and code == 143 and not any(map(runs, pids)),
-               "ended from outside it ends all that run", (code, pids))
+    ktap.check(len(pids) == count and code == 143 and not any(map(runs, pids)), f"ended from outside {what}", (code, pids))
+    os.unlink(file)
+
+
+def check_beside(top):
+    """What does not judge by time runs side by side, everything else alone."""
+    others, one, two = (head + "# beside: others\n" for head in (SHELL, GUEST + "# vm: --no-chip --one\n", GUEST + "# vm: --share --two\n"))
+    for what, heads, tries, counts, *options in (
+            ("two that may run beside others meet", (others, others), 100, (2, 0, 0)),
+            ("one that may does not meet one that may not", (others, SHELL), 10, (0, 2, 0)),
+            ("nor do two that may not", (SHELL, SHELL), 10, (0, 2, 0)),
+            ("two guests where nothing is judged by time meet", (one, two), 100, (2, 0, 0)),
+            ("such a guest and one that may run beside others", (one, others), 100, (2, 0, 0)),
+            ("not one that may not", (one, GUEST + "# vm: --share --two\n"), 10, (0, 2, 0)),
+            ("not even with the same options", (one, GUEST + "# vm: --no-chip --one\n"), 10, (0, 2, 0)),
+            ("nor two tests of a guest", (one, one), 10, (0, 2, 0)),
+            ("nor two guests of the debug kernel", (one, two), 10, (0, 2, 0), "--debug")):
+        if os.cpu_count() < 2 and counts[0]:
+            ktap.skip(what, "this machine has one CPU")
+            continue
+        for me, other, head in (("this", "that", heads[0]), ("that", "this", heads[1])):
+            add_test(top, me, head, MEET.format(me=me, other=other, tries=tries))
+        r = run(top, *options, "this", "that")
+        for here in glob.glob(os.path.join(top, "*.here")):
+            os.unlink(here)
+        want = "{} passed, {} failed, {} skipped".format(*counts)
+        ktap.check(r.stdout.splitlines()[-1:] == [want] and r.returncode == bool(counts[1]), f"{what}: {want}", r.stdout)
+
+    # what is ended would go on for much longer than anybody waits for it here
+    for me in ("this", "that"):
+        add_test(top, me, others, f"echo $$ >>{top}/pids; sleep 60 & echo $! >>{top}/pids; wait")
+    check_ended(top, 2 * min(2, os.cpu_count()), "it ends all that run", "this", "that")
+    # the made-up guest's batch; a real guest takes its tests along
+    add_test(top, "this", one, f"cat vm.pid >>{top}/pids; echo $$ >{top}/inside; exec sleep 60")
+    check_ended(top, 1, "it ends the guest", "this")
+    with open(os.path.join(top, "inside"), encoding="ascii") as f:
+        os.kill(int(f.read()), signal.SIGKILL)
     for wrong in (SHELL + "# beside: those\n", others + "# stalls: time\n", one + "# stalls: time\n", GUEST + "# beside: others\n"):
         add_test(top, "this", wrong, "echo 1..1; echo ok 1 - a")
         r = run(top, "this")
@@ -364,7 +377,7 @@ def check_steal(top):
 
 
 def main():
-    ktap.plan(len(CASES) + 51)
+    ktap.plan(len(CASES) + 53)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):
