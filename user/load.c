@@ -11,20 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 #include "load.h"
+#include "saxpy.h"
 
-#define VECTORS		256		/* of four floats, in each of x and y: 4 KiB each */
 #define MULTIPLICATIONS	3000
 #define READS		1024		/* of a line each */
 #define LINE		64
 #define MEMORY_MOST	(64u << 20)	/* of a thread */
 #define MEMORY_PART	16		/* and all of them no more than such a part of the machine's */
 
-typedef float v4 __attribute__((vector_size(16)));
-
 struct worker {
 	struct load *load;
 	pthread_t thread;
-	v4 x[VECTORS], y[VECTORS];
+	struct saxpy saxpy;
 	char *memory;
 	size_t at;
 	unsigned long product;
@@ -61,18 +59,6 @@ int load_parse(const char *text, enum load_kind *kind)
 	return -EINVAL;
 }
 
-/* The sign changes from pass to pass, so that y stays where it is. */
-static void saxpy(struct worker *w, uint64_t pass)
-{
-	const float f = pass & 1 ? 0.5f : -0.5f;
-	const v4 a = { f, f, f, f };
-
-	for (unsigned int i = 0; i < VECTORS; i++)
-		w->y[i] = a * w->x[i] + w->y[i];
-	/* what nobody reads is computed all the same */
-	__asm__ volatile("" : : "r" (w->y) : "memory");
-}
-
 static void multiply(struct worker *w)
 {
 	unsigned long x = w->product;
@@ -96,7 +82,7 @@ static void pass(struct worker *w, enum load_kind kind, uint64_t n)
 {
 	switch (kind) {
 	case LOAD_SAXPY:
-		saxpy(w, n);
+		saxpy_pass(&w->saxpy, n);
 		break;
 	case LOAD_MULTIPLY:
 		multiply(w);
@@ -205,8 +191,7 @@ static int start(struct load *l, struct worker *w, int cpu)
 
 	w->load = l;
 	w->product = 1;
-	for (unsigned int i = 0; i < VECTORS; i++)
-		w->x[i] = w->y[i] = (v4){ i, i + 0.25f, i + 0.5f, i + 0.75f };
+	saxpy_start(&w->saxpy);
 	if (l->kind == LOAD_MEMORY || l->kind == LOAD_MIXED) {
 		w->memory = malloc(l->memory);
 		if (!w->memory)

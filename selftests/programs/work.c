@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A fixed amount of work: each of N threads, on a CPU of its own, adds a multiple of one short vector to another PASSES times,
- * as the saxpy of `kjoule boost` does.
+ * A fixed amount of work: each of N threads, on a CPU of its own, does PASSES of what the saxpy of `kjoule boost` does.
  *
  *	work PASSES [THREADS]
  */
@@ -10,32 +9,23 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "../../user/saxpy.h"
 
-#define VECTORS	256
 #define MOST	64
-
-typedef float v4 __attribute__((vector_size(16)));
 
 static unsigned long passes;
 
 static void *work(void *arg)
 {
-	static __thread v4 x[VECTORS], y[VECTORS];
+	static __thread struct saxpy s;
 	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET((unsigned long)arg, &one);
 	sched_setaffinity(0, sizeof(one), &one);
-	for (unsigned int i = 0; i < VECTORS; i++)
-		x[i] = y[i] = (v4){ i, i, i, i };
-	for (unsigned long n = 0; n < passes; n++) {
-		const float f = n & 1 ? 0.5f : -0.5f;
-		const v4 a = { f, f, f, f };
-
-		for (unsigned int i = 0; i < VECTORS; i++)
-			y[i] = a * x[i] + y[i];
-		__asm__ volatile("" : : "r" (y) : "memory");
-	}
+	saxpy_start(&s);
+	for (unsigned long n = 0; n < passes; n++)
+		saxpy_pass(&s, n);
 	return NULL;
 }
 
