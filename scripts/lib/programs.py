@@ -21,42 +21,44 @@ import oracle as chip  # noqa: E402
 
 REAL = os.path.join(bench.TOP, "selftests/programs/real")
 UPDATE_PERIOD_S = 1e-3 * mix.UPDATE_PERIOD_MS
-AROUND = 5          # update periods to both sides of a sample in which its block is looked for
-# A block that always runs for ten update periods, between others, has this part of the time around its samples.
-COARSE_PURITY = 0.75
-IN_A_GUEST = 4      # recordings
-# At the ends of such a run it is half; so few samples may be where it is less than this.
-AT_HOME, ASTRAY = 0.4, 0.05
+AROUND = 5          # update periods to both sides of a sample in which others are looked for
+# A coarse block runs for ten update periods at a time, less what is between two samples at both ends. So much of such a time
+# may be others', and so much of a block's time is in such runs: loops begin and end, and a signal or a page fault comes between.
+RUN_S = 9.6 * UPDATE_PERIOD_S
+STRAY, AT_HOME = 0.03, 0.9
+IN_A_GUEST = 2      # recordings
 LEAST = 0.01        # what has less of the time is made one with nothing
 # The chip stands still while QEMU translates code that is new to it, which is why each program runs once before it is
 # recorded; a stall costs static power and time, as the measurement sees it. More than this of the time is the build machine's.
 MANY_STALLS = 0.15
 BLOCK = 0.05        # what has less of the time is judged by nobody
 
-Program = collections.namedtuple("Program", "name cpus package prepare command")
+Program = collections.namedtuple("Program", "name cpus package times prepare command")
 
-# @package: Debian's, None: our own. In the guest $P is a folder in its memory with the inputs, $R that of selftests/programs/real,
-# $T of what is built, and $SEED differs from run to run.
+# @package: Debian's, None: our own. @times: of the command in a recording, which is to last for 30 to 60 s. In the guest $P is a folder
+# in its memory with the inputs, $R that of selftests/programs/real, $T of what is built; $SEED differs from run to run, and $FOR is
+# how many seconds it is to work, where a program asks for that.
 PROGRAMS = [
-    Program("mix", 1, None, "", "exec $T/mix 25 10 $SEED"),
-    Program("xz", 1, "xz-utils", "head -c 400000 $P/text >$P/in",
+    Program("mix", 1, None, 1, "", "exec $T/mix $FOR 10 $SEED"),
+    Program("xz", 1, "xz-utils", 2, "head -c 400000 $P/text >$P/in",
             "xz -6 -kc $P/in >$P/xz; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat $P/xz; done >$P/many; xz -dc $P/many >/dev/null"),
-    Program("bzip2", 1, "bzip2", "head -c 1000000 $P/text >$P/in",
+    Program("bzip2", 1, "bzip2", 4, "head -c 1000000 $P/text >$P/in",
             "bzip2 -kc $P/in >$P/bz2; cat $P/bz2 $P/bz2 >$P/many; bzip2 -dc $P/many >/dev/null"),
-    Program("zstd", 1, "zstd", "head -c 300000 $P/text >$P/in",
+    Program("zstd", 1, "zstd", 2, "head -c 300000 $P/text >$P/in",
             "zstd -q -19 -c $P/in >$P/zst; zstd -q -5 -c $P/text >/dev/null; "
             "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do cat $P/zst; done >$P/many; zstd -q -dc $P/many >/dev/null"),
-    Program("sqlite3", 1, "sqlite3", "", "sqlite3 :memory: '.read '$R/queries.sql"),
-    Program("python3", 1, "python3", "", "/usr/bin/python3 $R/phases.py 20 $SEED"),
-    Program("perl", 1, "perl", "", "perl $R/phases.pl 20 $SEED"),
-    Program("minisat", 1, "minisat", "", "minisat -verb=0 -rnd-seed=$SEED -rnd-init $P/problem.cnf; true"),
-    Program("cc1", 1, "gcc", "", "$(gcc -print-prog-name=cc1) -quiet -O2 $P/source.c -o /dev/null"),
-    Program("flac", 1, "flac", "for i in 1 2 3 4 5 6; do cp $P/sound.wav $P/$i.wav; done",
+    Program("sqlite3", 1, "sqlite3", 1, "", "sqlite3 :memory: '.read '$R/queries.sql"),
+    Program("python3", 1, "python3", 1, "", "/usr/bin/python3 $R/phases.py $FOR $SEED"),
+    Program("perl", 1, "perl", 1, "", "perl $R/phases.pl $FOR $SEED"),
+    Program("minisat", 1, "minisat", 3, "", "minisat -verb=0 -rnd-seed=$SEED -rnd-init $P/problem.cnf; true"),
+    Program("cc1", 1, "gcc", 2, "", "$(gcc -print-prog-name=cc1) -quiet -O2 $P/source.c -o /dev/null"),
+    Program("flac", 1, "flac", 2, "for i in 1 2 3 4 5 6; do cp $P/sound.wav $P/$i.wav; done",
             "flac -s -8 $P/[1-6].wav; flac -s -d -c $P/[1-6].flac >/dev/null; rm $P/*.flac"),
-    Program("xz-T2", 2, "xz-utils", "head -c 800000 $P/text >$P/in", "xz -T2 --block-size=100KiB -6 -kc $P/in >/dev/null"),
-    Program("zstd-T2", 2, "zstd", "", "zstd -q -T2 -12 -B256K -c $P/text >/dev/null"),
-    Program("pigz", 2, "pigz", "", "for i in 1 2 3; do pigz -p2 -9 -kc $P/text >/dev/null; done"),
+    Program("xz-T2", 2, "xz-utils", 1, "head -c 800000 $P/text >$P/in", "xz -T2 --block-size=100KiB -6 -kc $P/in >/dev/null"),
+    Program("zstd-T2", 2, "zstd", 1, "", "zstd -q -T2 -12 -B256K -c $P/text >/dev/null"),
+    Program("pigz", 2, "pigz", 1, "", "for i in 1 2 3; do pigz -p2 -9 -kc $P/text >/dev/null; done"),
 ]
+FOR_S, BRIEF_S = 45, 20        # what $FOR is, and in brief recordings, for which commands are not repeated
 
 
 class Ranges:
@@ -137,32 +139,67 @@ def read_samples(data):
     return samples, maps
 
 
-def coarse_blocks(samples):
-    """Functions put together until each block runs for about ten update periods at a time; sets of ranges.
+class Homes:
+    """Where blocks are at home: ten update periods in a row that are theirs, but for a stray sample."""
 
-    What is not, as purely as such a block would be, is made one with what is around it most.
+    def __init__(self, samples):
+        """@samples: (seconds, block), in their order."""
+        self.times = [t for t, _ in samples]
+        self.blocks = [b for _, b in samples]
+        # for the window that begins with a sample, what comes behind it
+        self.ends, end = [], 0
+        for t in self.times:
+            while end < len(self.times) and self.times[end] < t + RUN_S:
+                end += 1
+            self.ends.append(end)
+
+    def at_home(self, block):
+        """The part of a block's samples that are in a run of its own."""
+        ours = [0]
+        for b in self.blocks:
+            ours.append(ours[-1] + (b == block))
+        last = self.times[-1] - RUN_S if self.times else 0
+        inside, covered = 0, 0
+        for i, end in enumerate(self.ends):
+            # what begins within the last ten update periods has no whole window
+            if self.times[i] > last:
+                break
+            if self.blocks[i] == block and ours[end] - ours[i] >= (1 - STRAY) * (end - i):
+                inside += ours[end] - ours[max(i, covered)]
+                covered = end
+        return inside / ours[-1] if ours[-1] else 0
+
+    def is_coarse(self, block):
+        return self.at_home(block) >= AT_HOME
+
+
+def coarse_blocks(samples):
+    """Functions put together until each block runs for ten update periods at a time; sets of ranges.
+
+    What does not is made one with what is around it most.
     """
     bins = collections.defaultdict(collections.Counter)
     samples = [s for s in samples if s[2] not in (KERNEL, UNKNOWN)]
+    homes = Homes([(t, unit) for t, _, unit in samples])
     for t, _, unit in samples:
         bins[int(t / UPDATE_PERIOD_S)][unit] += 1
-    totals = collections.Counter(unit for _, _, unit in samples)
+    totals = collections.Counter(homes.blocks)
     members = {unit: {unit} for unit in totals}
     everything = sum(totals.values())
     around = {i: sum((bins[k] for k in range(i - AROUND, i + AROUND + 1) if k in bins), collections.Counter())
               for i in list(bins)}
 
     def beside(block):
-        """What is around a block's samples, itself included, as parts; and how many are where it is not at home."""
-        sums, astray = collections.Counter(), 0
+        """What is around a block's samples, itself left out, as parts."""
+        sums = collections.Counter()
         for i, content in bins.items():
             n = content.get(block, 0)
             if n:
                 whole = sum(around[i].values())
-                astray += n if around[i][block] < AT_HOME * whole else 0
                 for other, m in around[i].items():
                     sums[other] += n * m / whole
-        return sums, astray
+        del sums[block]
+        return sums
 
     checked = set()
     while True:
@@ -170,15 +207,15 @@ def coarse_blocks(samples):
         if not candidates:
             break
         block = max(candidates, key=lambda b: totals[b])
-        sums, astray = beside(block)
-        purity = sums.pop(block, 0) / totals[block]
-        if (purity >= COARSE_PURITY and astray <= ASTRAY * totals[block]) or not sums:
+        sums = beside(block)
+        if not sums or homes.is_coarse(block):
             checked.add(block)
             continue
         other = max(sums, key=lambda b: sums[b])
         members[block] |= members.pop(other)
         totals[block] += totals.pop(other)
         checked.discard(other)
+        homes.blocks = [block if b == other else b for b in homes.blocks]
         for content in list(bins.values()) + list(around.values()):
             if other in content:
                 content[block] += content.pop(other)
@@ -190,19 +227,8 @@ def coarse_blocks(samples):
 def coarse_rows(samples, names):
     """(pid, name) of the blocks that are coarse in a process, beside other processes and the kernel."""
     block_of = {unit: name for name, ranges in names.items() for unit in ranges}
-    bins, totals = collections.defaultdict(collections.Counter), collections.Counter()
-    for t, pid, unit in samples:
-        key = pid, block_of.get(unit, unit)
-        bins[int(t / UPDATE_PERIOD_S)][key] += 1
-        totals[key] += 1
-    pure, astray = collections.Counter(), collections.Counter()
-    for i, content in list(bins.items()):
-        around = sum((bins[k] for k in range(i - AROUND, i + AROUND + 1) if k in bins), collections.Counter())
-        whole = sum(around.values())
-        for key, n in content.items():
-            pure[key] += n * around[key] / whole
-            astray[key] += n if around[key] < AT_HOME * whole else 0
-    return {key for key, n in totals.items() if pure[key] >= COARSE_PURITY * n and astray[key] <= ASTRAY * n}
+    homes = Homes([(t, (pid, block_of.get(unit, unit))) for t, pid, unit in samples])
+    return {key for key in set(homes.blocks) if key[1] in names and homes.is_coarse(key)}
 
 
 def merged(ranges):
@@ -220,7 +246,9 @@ class Truth:
     """What the oracle knows of processes, by the ranges of files."""
 
     def __init__(self, oracle_file, pids, maps):
-        self.span = chip.Oracle(oracle_file, set(pids)).span()
+        oracle = chip.Oracle(oracle_file, set(pids))
+        self.whole = not oracle.others
+        self.span = oracle.span()
         self.by_range = {}        # pid -> {(path, from, to): FIELDS}
         for pid in pids:
             sums = self.by_range[pid] = {}
@@ -260,6 +288,7 @@ class Recording:
         self.report = json.loads(bench.report(data, "--json", *options))
         pids = sorted({r["pid"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"]})
         truth = Truth(oracle_file, pids, maps)
+        self.known = truth.whole
         self.time_s = sum(truth.of(pid)["time_s"] for pid in pids)
         self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
         self.blocks = []        # (name, measured row, true figures, whether it is coarse)
@@ -278,6 +307,14 @@ class Recording:
             true = 1e-12 * sum(v[1] + v[2] for tasks, v in truth.span.vectors.items()
                                if any(t and t[1] in pids for t in tasks))
         self.whole = mine, true
+
+    def why_not(self):
+        """Why it does not count, or nothing."""
+        if not self.known:
+            return "the oracle had no room for all of it"
+        if self.stalled >= MANY_STALLS:
+            return f"{100 * self.stalled:.1f} % stalled"
+        return "calibration noisy" if self.noisy() else ""
 
     def noisy(self):
         cost = self.report["cost"]
@@ -307,11 +344,10 @@ def judge(out, recordings, runs):
     blocks, wholes, counted = collections.defaultdict(list), collections.defaultdict(list), Counted()
     for i, r in recordings:
         name, (mine, true) = r.program.name, r.whole
-        why = "" if r.stalled < MANY_STALLS else f"; {100 * r.stalled:.1f} % stalled, does not count"
-        why = why or ("; calibration noisy, does not count" if r.noisy() else "")
-        stalled = f", {100 * r.stalled:.1f} % of them stalled" if not why else ""
+        why = r.why_not()
+        stalled = f"; {why}, does not count" if why else f", {100 * r.stalled:.1f} % of them stalled"
         whole = 100 * abs(mine / true - 1)
-        out.figure(f"{name}_{i}_whole", whole, "%", note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s{stalled}{why}")
+        out.figure(f"{name}_{i}_whole", whole, "%", note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s{stalled}")
         errors = [(n, mix.Recording.off(row["energy_package_j"], t["energy_j"]), mix.Recording.off(row["time_s"], t["time_s"]),
                    t["time_s"] / r.time_s, t["stall_s"] / t["time_s"], coarse) for n, row, t, coarse in r.blocks]
         for n, energy, time, share, stalled, coarse in errors:
@@ -322,7 +358,7 @@ def judge(out, recordings, runs):
         counted.recordings[name] += 1
         counted.coarse[name] += len(coarse)
         if why:
-            counted.why[name] = why.removeprefix("; ").removesuffix(", does not count")
+            counted.why[name] = why
             continue
         good = [abs(e[1]) for e in coarse if e[4] <= mix.MANY_STALLS]
         counted.whole[name] += 1
@@ -357,7 +393,7 @@ def named(ranges, samples):
     return f"{os.path.basename(path)}+{start:#x}" + (f"+{len(ranges) - 1}" if len(ranges) > 1 else "")
 
 
-def record(programs, runs, rate=500, options=()):
+def record(programs, runs, rate=500, brief=False, options=()):
     """Record each program @runs times, some in a guest; yield the number of the run and the Recording."""
     folder = os.path.join(bench.OUT, "programs")
     os.makedirs(folder, exist_ok=True)
@@ -369,20 +405,21 @@ def record(programs, runs, rate=500, options=()):
             oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][1]}.oracle")
             script = f"""
 cpupower -c all frequency-set -g performance >/dev/null
-export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED
+export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED FOR
 cp -r {folder}/inputs $P
 """
             for k, (p, i) in enumerate(some):
                 if not k or some[k - 1][0] != p:
                     # QEMU translates it here, not while it is recorded
-                    script += f"SEED=0\n{p.prepare}\n(sh -c {sh_quote(p.command)}) >/dev/null\n"
+                    script += f"SEED=0 FOR={BRIEF_S}\n{p.prepare}\n(sh -c {sh_quote(p.command)}) >/dev/null\n"
+                again = f"for n in {' '.join(map(str, range(p.times)))}; do {p.command}; done"
                 script += f"""
-SEED={i}
+SEED={i} FOR={BRIEF_S if brief else FOR_S}
 {p.prepare}
-kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command)}
+kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command if brief or p.times == 1 else again)}
 cp /tmp/k.data {folder}/{p.name}-{i}.data
 """
-            guests.append(bench.Job((some, oracle_file), script, ("--oracle", oracle_file, *options), 120 + len(some) * 200))
+            guests.append(bench.Job((some, oracle_file), script, ("--oracle", oracle_file, *options), 120 + len(some) * 300))
         for some, oracle_file in bench.guests(guests, cpus):
             for p, i in some:
                 yield i, Recording(p, f"{folder}/{p.name}-{i}.data", oracle_file)

@@ -17,9 +17,9 @@ import ktap  # noqa: E402
 from test_figures import measure  # noqa: E402
 
 PARTS = [
-    (["--part", "programs", "--program", "mix", "--program", "perl", "--program", "minisat"],
+    (["--part", "programs", "--brief", "--program", "mix", "--program", "perl", "--program", "minisat"],
      ["not_measured", "coarse_mean", "coarse_worst", "whole_program"]),
-    (["--part", "programs", "--program", "pigz"], ["not_measured", "whole_program"]),
+    (["--part", "programs", "--brief", "--program", "pigz"], ["not_measured", "whole_program"]),
 ]
 
 

@@ -41,11 +41,14 @@ def run(*args):
 class MadeUp:
     """A recording of a program of one CPU with one block, as programs.judge() takes it."""
 
-    def __init__(self, name, stalled=0.0, noisy=False, block_stalled=0.0, coarse=True, off=0.5):
-        self.program = programs.Program(name, 1, None, "", "")
+    def __init__(self, name, stalled=0.0, noisy=False, block_stalled=0.0, coarse=True, off=0.5, known=True):
+        self.program = programs.Program(name, 1, None, 1, "", "")
         self.whole, self.time_s, self.stalled, self.is_noisy = (1.001, 1.0), 20.0, stalled, noisy
+        self.known = known
         true = {"energy_j": 1.0, "time_s": 10.0, "stall_s": 10.0 * block_stalled}
         self.blocks = [("block", {"energy_package_j": 1 + off / 100, "time_s": 10.0}, true, coarse)]
+
+    why_not = programs.Recording.why_not
 
     def noisy(self):
         return self.is_noisy
@@ -65,10 +68,12 @@ def check_programs():
     rows, failed = judged(MadeUp("a", off=0.5), MadeUp("b", off=-0.7))
     ktap.check(not failed and rows["not_measured"]["value"] == 0 and abs(rows["coarse_worst"]["value"] - 0.7) < 1e-9 and
                "2 blocks of 2 recordings; of a, b" in rows["coarse_mean"]["note"], "all programs that count are in the figures", rows)
-    rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("c", noisy=True))
+    rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("c", noisy=True),
+                          MadeUp("d", known=False))
     row = rows["not_measured"]
-    ktap.check(failed and row["value"] == 2 and "b: none of 1 recordings counts (15.0 % stalled)" in row["note"] and
-               "c: none of 1 recordings counts (calibration noisy)" in row["note"] and "; of a" in rows["coarse_mean"]["note"],
+    ktap.check(failed and row["value"] == 3 and "b: none of 1 recordings counts (15.0 % stalled)" in row["note"] and
+               "c: none of 1 recordings counts (calibration noisy)" in row["note"] and
+               "d: none of 1 recordings counts (the oracle had no room" in row["note"] and "; of a" in rows["coarse_mean"]["note"],
                "a program all of whose recordings do not count is told, and a failure", rows)
     rows, failed = judged(MadeUp("a"), MadeUp("b", block_stalled=1.1 * mix.MANY_STALLS), MadeUp("c", coarse=False))
     ktap.check(failed and rows["not_measured"]["note"] == "b: none of 1 coarse blocks counts" and

@@ -24,6 +24,8 @@ FIELDS = ("exec", "cycles", "dyn_pj", "time_ns", "stall_ns",
 CPU_FIELDS = ("cycles_user", "cycles_kernel", "instr_user", "instr_kernel", "ref_ns", "energy_pj",
               "stalls", "stall_ns", "behind_ns", "grants", "cur_khz")
 
+TASK_OTHER = 4294967294      # what the chip had no room to count by task
+
 Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns asked_khz steps_left")
 Turbo = collections.namedtuple("Turbo", "ns khz active why mean_uw temp_mc pkg_pj")
 Refusal = collections.namedtuple("Refusal", "cpu khz asked_khz requested_ns why")
@@ -66,6 +68,7 @@ class Oracle:
     def __init__(self, path, tgid=None):
         """With a thread group, or several, only their instructions are read: quicker."""
         self.marks, self.grants, self.refusals, self.stalls, self.turbos, self.lost = [], [], [], [], [], []
+        self.others = False    # whether some of what tasks did is known of no task: there were too many pairs of blocks and tasks
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
         self.blocks = {}       # id -> (address, ((offset, class), ...))
         self.heads = {}        # (cpu, index) -> (pid, tgid, block, P-state)
@@ -86,6 +89,7 @@ class Oracle:
             kind, _, rest = line.rstrip("\n").partition(",")
             word = rest.split(",")
             if kind == "count":
+                self.others |= int(word[2]) == TASK_OTHER
                 if tgids is not None and int(word[3]) not in tgids:
                     continue
                 n = list(map(int, word))
