@@ -22,10 +22,10 @@ import oracle as chip  # noqa: E402
 REAL = os.path.join(bench.TOP, "selftests/programs/real")
 UPDATE_PERIOD_S = 1e-3 * mix.UPDATE_PERIOD_MS
 AROUND = 5          # update periods to both sides of a sample in which others are looked for
-# A coarse block runs for ten update periods at a time, less what is between two samples at both ends. So much of such a time
-# may be others', and so much of a block's time is in such runs: loops begin and end, and a signal or a page fault comes between.
+# A coarse block runs for ten update periods at a time, less what is between two samples at both ends. A tenth of such a time may be
+# others' (page faults, a helper of everybody's), and a tenth of a block's time may be outside of such runs, where loops begin and end.
 RUN_S = 9.6 * UPDATE_PERIOD_S
-STRAY, AT_HOME = 0.03, 0.9
+STRAY, AT_HOME = 0.1, 0.9
 IN_A_GUEST = 2      # recordings
 LEAST = 0.01        # what has less of the time is made one with nothing
 # The chip stands still while QEMU translates code that is new to it, which is why each program runs once before it is
@@ -140,7 +140,7 @@ def read_samples(data):
 
 
 class Homes:
-    """Where blocks are at home: ten update periods in a row that are theirs, but for a stray sample."""
+    """Where blocks are at home: ten update periods in a row that are theirs, but for stray samples."""
 
     def __init__(self, samples):
         """@samples: (seconds, block), in their order."""
@@ -292,11 +292,15 @@ class Recording:
         self.time_s = sum(truth.of(pid)["time_s"] for pid in pids)
         self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
         self.blocks = []        # (name, measured row, true figures, whether it is coarse)
-        coarse = coarse_rows(samples, names)
+        # a command that is repeated is several processes, whose blocks are the same
+        coarse, same = coarse_rows(samples, names), {}
         for (pid, block), row in by_process(r for r in self.report["rows"] if r["kind"] == "named" and r["function"] in names):
-            true = truth.of(pid, names[block])
+            same.setdefault((row["comm"], block), []).append((row, truth.of(pid, names[block]), (pid, block) in coarse))
+        for (comm, block), parts in same.items():
+            row = {k: sum(p[0][k] for p in parts) for k in ("time_s", "energy_package_j")}
+            true = {k: sum(p[1][k] for p in parts) for k in ("time_s", "energy_j", "stall_s")}
             if true["time_s"] >= BLOCK * self.time_s:
-                self.blocks.append((f"{row['comm']}:{named(names[block], samples)}", row, true, (pid, block) in coarse))
+                self.blocks.append((f"{comm}:{named(names[block], samples)}", row, true, all(p[2] for p in parts)))
         if program.cpus == 1:
             mine = sum(r["energy_package_j"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"] in pids)
             true = sum(truth.of(pid)["energy_j"] for pid in pids)
