@@ -26,7 +26,7 @@ AROUND = 5          # update periods to both sides of a sample in which others a
 # others' (page faults, a helper of everybody's), and a tenth of a block's time may be outside of such runs, where loops begin and end.
 RUN_S = 9.6 * UPDATE_PERIOD_S
 STRAY, AT_HOME = 0.1, 0.9
-IN_A_GUEST = 2      # recordings
+IN_A_GUEST, BRIEF_IN_A_GUEST = 2, 4      # recordings: the oracle has room for so many
 LEAST = 0.01        # what has less of the time is made one with nothing
 # The chip stands still while QEMU translates code that is new to it, which is why each program runs once before it is
 # recorded; a stall costs static power and time, as the measurement sees it. More than this of the time is the build machine's.
@@ -404,8 +404,8 @@ def record(programs, runs, rate=500, brief=False, options=()):
     subprocess.run([sys.executable, os.path.join(REAL, "inputs.py"), os.path.join(folder, "inputs")], check=True)
     for cpus in sorted({p.cpus for p in programs}):
         jobs = [(p, i) for p in programs if p.cpus == cpus for i in range(1, runs + 1)]
-        guests = []
-        for some in (jobs[first:first + IN_A_GUEST] for first in range(0, len(jobs), IN_A_GUEST)):
+        guests, most = [], BRIEF_IN_A_GUEST if brief else IN_A_GUEST
+        for some in (jobs[first:first + most] for first in range(0, len(jobs), most)):
             oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][1]}.oracle")
             script = f"""
 cpupower -c all frequency-set -g performance >/dev/null
