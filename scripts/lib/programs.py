@@ -247,7 +247,7 @@ class Truth:
 
     def __init__(self, oracle_file, pids, maps):
         oracle = chip.Oracle(oracle_file, set(pids))
-        self.whole = not oracle.others
+        self.known = not oracle.others
         self.span = oracle.span()
         self.by_range = {}        # pid -> {(path, from, to): FIELDS}
         for pid in pids:
@@ -288,7 +288,7 @@ class Recording:
         self.report = json.loads(bench.report(data, "--json", *options))
         pids = sorted({r["pid"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"]})
         truth = Truth(oracle_file, pids, maps)
-        self.known = truth.whole
+        self.known = truth.known
         self.time_s = sum(truth.of(pid)["time_s"] for pid in pids)
         self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
         self.blocks = []        # (name, measured row, true figures, whether it is coarse)

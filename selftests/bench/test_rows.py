@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.dont_write_bytecode = True
@@ -82,6 +83,33 @@ def check_programs():
     ktap.check(not failed and rows["not_measured"]["value"] == 0, "one recording that counts is enough", rows)
 
 
+def at_home(*runs):
+    """The part of block "a" that is at home, of (block, milliseconds) again and again for ten seconds, sampled every 2 ms."""
+    samples, t = [], 0.0
+    while t < 10:
+        for block, ms in runs:
+            samples += [(t + 1e-3 * k, block) for k in range(0, ms, 2)]
+            t += 1e-3 * ms
+    return programs.Homes(samples).at_home("a")
+
+
+def check_coarse():
+    """A block is coarse where it runs for ten update periods."""
+    ktap.check(at_home(("a", 100), ("b", 100)) >= programs.AT_HOME, "runs of ten update periods are coarse")
+    ktap.check(at_home(("a", 48), ("b", 2)) >= programs.AT_HOME, "so is what a stray sample comes between")
+    ktap.check(at_home(("a", 80), ("b", 80)) < programs.AT_HOME, "runs of eight are not")
+    ktap.check(at_home(("a", 12), ("b", 4)) < programs.AT_HOME, "nor is what is interwoven with others, three to one")
+
+
+def check_others():
+    """An oracle that had no room says so."""
+    for pid, others in ((7, False), (4294967294, True)):
+        with tempfile.NamedTemporaryFile("w", suffix=".oracle") as f:
+            f.write(f"vchip-oracle,2,plain,1,1\nmark,1,end,0,0,0\ncount,0,0,{pid},7,0,0,1,0,0,0,0\ndone,1\n")
+            f.flush()
+            ktap.check(programs.chip.Oracle(f.name, {1}).others == others, f"what task {pid} did is {'not ' * others}known by task")
+
+
 class Series:
     """What a guest and the chip's log have of one change of 880 us, loops of 50 and 40 us, as latency.judge_tries() takes it."""
 
@@ -134,7 +162,7 @@ def check_latency():
 
 
 def main():
-    ktap.plan(19)
+    ktap.plan(25)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)
@@ -163,6 +191,8 @@ def main():
     text, _ = figure("cost", 50, "ns", peer="other", peer_value=0, as_json=False)
     ktap.check("other 0" in text, "with no ratio to nothing as well", text)
     check_programs()
+    check_coarse()
+    check_others()
     check_latency()
     ktap.end()
 
