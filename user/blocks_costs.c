@@ -76,6 +76,8 @@ double blocks_calibration_error(const struct view *v, const struct meters *m)
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	double time = cal->ticks ? cal->tick_error_ns / cal->tick_ns : 0, energy = 0;
 
+	if (!cal->ticks)
+		return BLOCKS_UNCALIBRATED;
 	for (unsigned int i = 0; i < m->n; i++) {
 		int d = m->calibrated[i];
 

@@ -22,7 +22,13 @@ double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu);
  * @error:	out: how far off that may be: twice the standard error
  */
 void blocks_other_interrupts(const struct view *v, double *part, double *error);
-/** blocks_calibration_error() - twice the standard error of what a tick was calibrated to take, and to spend */
+/* Without a calibration entry and exit of the interrupt are not known: these have been seen to take as long as all the rest of a tick. */
+#define BLOCKS_UNCALIBRATED	1.0
+
+/**
+ * blocks_calibration_error() - twice the standard error of what a tick was calibrated to take, and to spend, as a part of that
+ * Return: BLOCKS_UNCALIBRATED where there was no calibration
+ */
 double blocks_calibration_error(const struct view *v, const struct meters *m);
 
 #endif /* KJOULE_BLOCKS_COSTS_H */

@@ -242,7 +242,7 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	for (size_t i = 0; i < b->input.n_lanes; i++)
 		most = fmax(most, b->lanes[i].tick_ns);
 	if (!cal->ticks) {
-		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration\n",
+		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; what other interrupts took is not known\n",
 		       own / 1e3);
 		return;
 	}

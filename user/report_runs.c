@@ -130,6 +130,7 @@ static void print_books(const struct merge *m)
 {
 	uint64_t samples = 0, records = 0, lost = 0, missed = 0, due = 0, nobodys = 0, made_up = 0, crowds = 0;
 	double parallel = 0, crowded = 0, off = 0, nobodys_s = 0, overhead = 0;
+	size_t uncalibrated = 0;
 	bool unknown = false;
 
 	for (size_t i = 0; i < m->n; i++) {
@@ -148,7 +149,10 @@ static void print_books(const struct merge *m)
 		parallel += r->parallel / m->kept;
 		crowds += r->crowd_ticks;
 		crowded += r->crowded / m->kept;
-		off = fmax(off, r->calibration_error);
+		if (r->calibrated)
+			off = fmax(off, r->calibration_error);
+		else
+			uncalibrated++;
 		overhead += r->overhead / m->kept;
 		unknown |= r->lost_unknown;
 	}
@@ -164,6 +168,8 @@ static void print_books(const struct merge *m)
 	if (off > NOISY)
 		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
 		       100 * off);
+	if (uncalibrated)
+		printf("# cost       %zu of the recordings had no calibration, and the intervals are wider for it\n", uncalibrated);
 	if (parallel > 0.0005)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * parallel);

@@ -264,9 +264,15 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains)
 	for (unsigned int d = 0; d < n_domains; d++) {
 		struct profile_energy *e = &g->energy[d];
 
-		/* NAN stays NAN: where one of the two can not be told, neither can this be */
-		e->j.lo = g->time_s.lo * e->w.lo;
-		e->j.hi = g->time_s.hi * e->w.hi;
+		double lo = g->time_s.lo * e->w.lo, hi = g->time_s.hi * e->w.hi;
+
+		/*
+		 * What interrupts took more of the time they took of the energy, too, which leaves the power nearly as it was: where
+		 * that is most of what is not known, the energy's own interval is the wider one. NAN stays NAN: where one of the two
+		 * can not be told, neither can this be.
+		 */
+		e->j.lo = isnan(lo) ? lo : fmin(e->j.lo, lo);
+		e->j.hi = isnan(hi) ? hi : fmax(e->j.hi, hi);
 	}
 }
 

@@ -326,7 +326,7 @@ const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)
 {
 	const struct line *line = line_of(m, pid);
 	const struct process *p = line ? line->processes[0] : NULL;
-	uint64_t exec = p && p->n_execs ? p->execs[0] : 0;
+	uint64_t exec = p && p->n_execs ? p->execs[p->n_execs - 1] : 0;
 
 	/* the kernel maps the program first, then what it is to be run by */
 	for (size_t i = 0; p && i < p->n_maps; i++)

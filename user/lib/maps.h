@@ -35,7 +35,8 @@ uint64_t kjoule_maps_space(const struct kjoule_maps *maps, uint32_t pid, uint64_
 /** kjoule_maps_quiet() - around @time_ns nothing is told of any process from @from up to @until */
 void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until);
 /**
- * kjoule_maps_program() - the file that a process ran first: the one that its first exec has mapped
+ * kjoule_maps_program() - the file that a process ran: the one that its last exec has mapped, as programs that only begin others
+ *	(taskset, nice, env, a shell's exec) do so by an exec
  * Return: its path, or NULL if that is not known
  */
 const char *kjoule_maps_program(const struct kjoule_maps *maps, uint32_t pid);

@@ -322,10 +322,12 @@ void put_vdso(const void *image, size_t len)
 }
 
 static struct kjoule_calibration calibration;
+static bool calibration_given;
 
 void put_calibration(const struct kjoule_calibration *cal)
 {
 	calibration = *cal;
+	calibration_given = true;
 }
 
 void write_recording(const char *path, const struct kjoule_meta *meta, const struct buffer *streams,
@@ -341,8 +343,9 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 
 	assert(!kjoule_writer_open(path, &w, NULL));
 	text_chunk(w, KJOULE_CHUNK_META, kjoule_meta_encode(meta));
-	text_chunk(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(calibration.ticks ? &calibration : &usual));
-	memset(&calibration, 0, sizeof(calibration));
+	if (!calibration_given || calibration.ticks)
+		text_chunk(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(calibration_given ? &calibration : &usual));
+	calibration_given = false;
 	side_band(&side, exe);
 	if (more_side.len)
 		put_bytes(&side, more_side.data, more_side.len);

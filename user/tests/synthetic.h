@@ -64,7 +64,7 @@ void put_awake(uint32_t cpu, uint64_t begin_ns, uint64_t end_ns);
 /* In the next file that is written: marks of regions, and more side band. */
 void put_regions(const struct buffer *batches, const struct buffer *more_side_band);
 
-/* In the next file that is written: another calibration than the usual one. */
+/* In the next file that is written: another calibration than the usual one, or, without ticks, none. */
 void put_calibration(const struct kjoule_calibration *cal);
 
 /* In the next file that is written: the program lies here instead of at 0x10000000, and has this build id. */

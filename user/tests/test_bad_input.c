@@ -40,6 +40,7 @@ struct recipe {
 	bool noise;			/* windows differ a little */
 	unsigned int few;		/* samples of a third block */
 	uint64_t at;			/* where the code is; 0: usual */
+	const char *then;		/* @exe only begins this program, by an exec */
 };
 
 static const char *record(const char *name, const struct recipe *r)
@@ -75,6 +76,14 @@ static const char *record(const char *name, const struct recipe *r)
 	}
 	if (r->build_id)
 		put_program(0, r->build_id);
+	if (r->then) {
+		struct buffer more = { 0 };
+
+		put_exec_event(&more, 900000002, 100, 100);
+		put_map(&more, 100, 900000003, 0x10000000, 0x10000000, 0, r->then);
+		put_regions(&(struct buffer){ 0 }, &more);
+		free(more.data);
+	}
 	write_recording(temp_path(name), &meta, &b, 1, r->exe ? r->exe : "/nonexistent/program", TICKS);
 	free(b.data);
 	return temp_path(name);
@@ -375,6 +384,15 @@ static void different_programs_are_not_averaged(void **state)
 	told(!says(out, "[unknown]"));
 	kjoule("diff %s %s", a, b);
 	told(says(err, "program") || says(out, "program"));
+
+	/* what began them is the same */
+	snprintf(a, sizeof(a), "%s", record("one", &(struct recipe){ .exe = "/usr/bin/taskset", .then = "/nonexistent/one" }));
+	snprintf(b, sizeof(b), "%s", record("two", &(struct recipe){ .exe = "/usr/bin/taskset", .then = "/nonexistent/two" }));
+	assert_int_equal(kjoule("report %s %s", a, b), 1);
+	told(says(err, "/nonexistent/one") && says(err, "/nonexistent/two"));
+	/* and is not what they are */
+	snprintf(b, sizeof(b), "%s", record("two", &(struct recipe){ .exe = "/usr/bin/nice", .then = "/nonexistent/one" }));
+	assert_int_equal(kjoule("report %s %s", a, b), 0);
 }
 
 static void a_program_that_is_gone_or_another_one_is_named(void **state)

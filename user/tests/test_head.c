@@ -129,6 +129,33 @@ static void a_noisy_calibration_is_told(void **state)
 	}
 }
 
+/* What nobody has found out is less sure than what was found out badly. */
+static void no_calibration_is_wider_than_a_noisy_one(void **state)
+{
+	struct kjoule_calibration cal = {
+		.ticks = 100, .tick_ns = 2000, .tick_error_ns = 400, .handler_ns = 2000, .freq_khz = 1000000,
+		.n_domains = 1, .irq_uw = { 2e6 }, .irq_error_uw = { 0.02e6 } };
+	struct json_object *doc, *row;
+	double width[2], time[2];
+
+	(void)state;
+	for (int none = 0; none < 2; none++) {
+		if (none)
+			cal.ticks = 0;
+		put_calibration(&cal);
+		record_plain("none");
+		assert_int_equal(kjoule("report %s", temp_path("none")), 0);
+		assert_int_equal(strstr(out, "there was no calibration, and the intervals are wider for it") != NULL, none);
+		assert_int_equal(kjoule("report --json %s", temp_path("none")), 0);
+		doc = json_tokener_parse(out);
+		row = json_object_array_get_idx(member(doc, "rows"), 0);
+		width[none] = number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j");
+		time[none] = number(row, "time_hi_s") - number(row, "time_lo_s");
+		json_object_put(doc);
+	}
+	assert_true(width[1] > width[0] && time[1] >= time[0]);
+}
+
 /* The same of other interrupts, and of what can not be told of them. */
 static void noisy_other_interrupts_are_told(void **state)
 {
@@ -291,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
 		cmocka_unit_test(a_noisy_calibration_is_told),
+		cmocka_unit_test(no_calibration_is_wider_than_a_noisy_one),
 		cmocka_unit_test(noisy_other_interrupts_are_told),
 		cmocka_unit_test(domains_without_a_column_are_named),
 		cmocka_unit_test(what_is_nobody_s_is_told),
