@@ -141,12 +141,15 @@ def read_samples(data):
 
 
 class Homes:
-    """Where blocks are at home: ten update periods in a row that are theirs, but for stray samples."""
+    """Where blocks are at home: ten update periods in a row that are theirs, but for stray samples and little idle time."""
 
     def __init__(self, samples):
         """@samples: (seconds, block), in their order."""
         self.times = [t for t, _ in samples]
         self.blocks = [b for _, b in samples]
+        gaps = sorted(b - a for a, b in zip(self.times, self.times[1:]))
+        # what a window has where nothing is idle
+        self.full = RUN_S / gaps[len(gaps) // 2] if gaps and gaps[len(gaps) // 2] > 0 else 1
         # for the window that begins with a sample, what comes behind it
         self.ends, end = [], 0
         for t in self.times:
@@ -154,8 +157,8 @@ class Homes:
                 end += 1
             self.ends.append(end)
 
-    def at_home(self, block):
-        """The part of a block's samples that are in a run of its own."""
+    def count(self, block):
+        """How many of a block's samples are in a run of its own, and how many it has."""
         ours = [0]
         for b in self.blocks:
             ours.append(ours[-1] + (b == block))
@@ -165,13 +168,19 @@ class Homes:
             # what begins within the last ten update periods has no whole window
             if self.times[i] > last:
                 break
-            if self.blocks[i] == block and ours[end] - ours[i] >= (1 - STRAY) * (end - i):
+            if self.blocks[i] == block and ours[end] - ours[i] >= (1 - STRAY) * max(end - i, self.full):
                 inside += ours[end] - ours[max(i, covered)]
                 covered = end
-        return inside / ours[-1] if ours[-1] else 0
+        return inside, ours[-1]
 
-    def is_coarse(self, block):
-        return self.at_home(block) >= AT_HOME
+    def at_home(self, *blocks):
+        """The part of the samples of a block, or of the same one in several processes, that are in a run of its own."""
+        counts = [self.count(b) for b in blocks]
+        whole = sum(n for _, n in counts)
+        return sum(inside for inside, _ in counts) / whole if whole else 0
+
+    def is_coarse(self, *blocks):
+        return self.at_home(*blocks) >= AT_HOME
 
 
 def coarse_blocks(samples):
@@ -225,11 +234,10 @@ def coarse_blocks(samples):
             if b in checked and totals[b] >= BLOCK * everything]
 
 
-def coarse_rows(samples, names):
-    """(pid, name) of the blocks that are coarse in a process, beside other processes and the kernel."""
+def homes_of(samples, names):
+    """Of the blocks of each process, (pid, name), beside other processes and the kernel."""
     block_of = {unit: name for name, ranges in names.items() for unit in ranges}
-    homes = Homes([(t, (pid, block_of.get(unit, unit))) for t, pid, unit in samples])
-    return {key for key in set(homes.blocks) if key[1] in names and homes.is_coarse(key)}
+    return Homes([(t, (pid, block_of.get(unit, unit))) for t, pid, unit in samples])
 
 
 def merged(ranges):
@@ -247,7 +255,7 @@ class Truth:
     """What the oracle knows of processes, by the ranges of files."""
 
     def __init__(self, oracle_file, pids, maps):
-        oracle = chip.Oracle(oracle_file, set(pids))
+        oracle = chip.Oracle(oracle_file, set(pids), partial=True)
         self.known = not oracle.others
         self.span = oracle.span()
         self.by_range = {}        # pid -> {(path, from, to): FIELDS}
@@ -294,14 +302,14 @@ class Recording:
         self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
         self.blocks = []        # (name, measured row, true figures, whether it is coarse)
         # a command that is repeated is several processes, whose blocks are the same
-        coarse, same = coarse_rows(samples, names), {}
+        homes, same = homes_of(samples, names), {}
         for (pid, block), row in by_process(r for r in self.report["rows"] if r["kind"] == "named" and r["function"] in names):
-            same.setdefault((row["comm"], block), []).append((row, truth.of(pid, names[block]), (pid, block) in coarse))
+            same.setdefault((row["comm"], block), []).append((row, truth.of(pid, names[block]), (pid, block)))
         for (comm, block), parts in same.items():
             row = {k: sum(p[0][k] for p in parts) for k in ("time_s", "energy_package_j")}
             true = {k: sum(p[1][k] for p in parts) for k in ("time_s", "energy_j", "stall_s")}
             if true["time_s"] >= BLOCK * self.time_s:
-                self.blocks.append((f"{comm}:{named(names[block], samples)}", row, true, all(p[2] for p in parts)))
+                self.blocks.append((f"{comm}:{named(names[block], samples)}", row, true, homes.is_coarse(*(p[2] for p in parts))))
         if program.cpus == 1:
             mine = sum(r["energy_package_j"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"] in pids)
             true = sum(truth.of(pid)["energy_j"] for pid in pids)
@@ -347,6 +355,7 @@ class Counted:
 def judge(out, recordings, runs):
     """The rows of scripts/bench: errors of coarse blocks and of whole programs, the worst run's."""
     blocks, wholes, counted = collections.defaultdict(list), collections.defaultdict(list), Counted()
+    other, alone = [], False    # errors of blocks that are not coarse; whether there is a program of one CPU
     for i, r in recordings:
         name, (mine, true) = r.program.name, r.whole
         why = r.why_not()
@@ -360,6 +369,7 @@ def judge(out, recordings, runs):
                        note=f"{n}: {100 * share:.0f} % of the time; energy {energy:+.2f} %, time {time:+.2f} %" +
                        ("" if coarse else "; not coarse in this process, does not count") + (f"; {100 * stalled:.1f} % stalled, does not count" if stalled > mix.MANY_STALLS else ""))
         coarse = [e for e in errors if e[5]]
+        alone |= r.program.cpus == 1
         counted.recordings[name] += 1
         counted.coarse[name] += len(coarse)
         if why:
@@ -370,12 +380,18 @@ def judge(out, recordings, runs):
         counted.blocks[name] += len(good)
         wholes[i].append(whole)
         blocks[i] += good
+        other += [abs(e[1]) for e in errors if not e[5]]
     missing = counted.missing()
     out.figure("not_measured", len(missing), "programs", must=0, note="; ".join(missing))
     if not all(wholes.get(i) for i in range(1, runs + 1)):
         raise bench.BenchError("the build machine takes the chip away: there is a run of which nothing counts")
     n = sum(map(len, blocks.values()))
     # programs of several threads are told as a whole only
+    if alone and not n:
+        raise bench.BenchError("there is no coarse block in what was recorded")
+    if other:
+        out.figure("other_blocks_mean", sum(other) / len(other), "%", note=f"{len(other)} blocks that are not coarse")
+        out.figure("other_blocks_worst", max(other), "%")
     if n:
         judge_blocks(out, {i: b for i, b in blocks.items() if b}, runs, n, counted)
     out.figure("whole_program", max(map(max, wholes.values())), "%", must=0.5, peer="ALEA, 180 runs", peer_value=1.6)

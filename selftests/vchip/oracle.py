@@ -65,8 +65,11 @@ class Mark:
 class Oracle:
     """A whole file: marks in their order, grants, refusals, stalls and what the turbo allowed."""
 
-    def __init__(self, path, tgid=None):
-        """With a thread group, or several, only their instructions are read: quicker."""
+    def __init__(self, path, tgid=None, partial=False):
+        """With a thread group, or several, only their instructions are read: quicker.
+
+        @partial: also one that had no room for all that tasks did, see others.
+        """
         self.marks, self.grants, self.refusals, self.stalls, self.turbos, self.lost = [], [], [], [], [], []
         self.others = False    # whether some of what tasks did is known of no task: there were too many pairs of blocks and tasks
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
@@ -80,6 +83,8 @@ class Oracle:
             self.profile, self.cpus, self.scale = head[2], int(head[3]), int(head[4])
             several = isinstance(tgid, (set, list, tuple))
             self._read(f, None if tgid is None else set(map(int, tgid if several else [tgid])))
+        if tgid is not None and self.others and not partial:
+            raise OracleError(f"{path}: there was no room for all that tasks did; record less in a guest")
 
     def _read(self, lines, tgids):
         mark = None

@@ -19,12 +19,18 @@
 
 char *out, *err;
 
-/* The tool that was built with this test: it lies a folder above. */
+/* One in so many is checked: a number that goes into no round of what tests run by turns. */
+#define CHECKED_ONE_OF	7
+
+/* The tool that was built with this test: it lies a folder above. $KJOULE is another one, $KJOULE_CHECKED one that some are run by. */
 static const char *binary_path(void)
 {
+	static unsigned int runs;
 	static char path[300];
 	ssize_t n;
 
+	if (getenv("KJOULE_CHECKED") && runs++ % CHECKED_ONE_OF == 0)
+		return getenv("KJOULE_CHECKED");
 	if (getenv("KJOULE"))
 		return getenv("KJOULE");
 	n = readlink("/proc/self/exe", path, sizeof(path) - 16);
