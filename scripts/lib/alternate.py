@@ -19,6 +19,7 @@ IN_A_GUEST = 5         # recordings: one that goes wrong takes no more than thes
 STALLED = 0.01         # of its blocks' time: such a recording tells of the build machine, is shown and replaced
 # the same where a breakpoint is armed at times: until it is met, its page is emulated so slowly that 2.4 to 3.3 % are stalls
 READINGS_STALLED = 0.035
+BLOCKS = ("block_low", "block_high", "block_middle")    # in the order of the lengths
 PROGRAM = os.path.join(bench.BUILD, "selftests/alternate")
 
 

@@ -23,8 +23,10 @@ INTERVAL_US, JITTER_US = 1000, 700
 LEAST = 0.05          # of a part's time; a block that has less of it is not judged
 STALLED = 0.01        # of its blocks' time: it tells of the build machine
 
-# of a block in a part: what of it, how far off, half of its interval
-Case = collections.namedtuple("Case", "what error half")
+MUST_PARTS = 2000
+
+# of a block in a part: what of it, how far off, half of its interval, and whether that has the truth
+Case = collections.namedtuple("Case", "what error half inside")
 
 
 def cases(report, truth):
@@ -43,7 +45,7 @@ def cases(report, truth):
             if low is None or high is None:
                 without += 1
                 continue
-            found.append(Case(what, value / of - 1, (high - low) / 2 / of))
+            found.append(Case(what, value / of - 1, (high - low) / 2 / of, low <= of <= high))
     return found, without
 
 
@@ -90,7 +92,7 @@ cp /tmp/k.data {data}
 
 def judge(out, everything, parts, left_out, without):
     """The rows of scripts/bench."""
-    out.figure("parts", parts, "recordings", note=f"of {PART_MS} ms, each a recording of its own; {left_out} more left out "
+    out.figure("parts", parts, "recordings", must=MUST_PARTS, at_most=False, note=f"of {PART_MS} ms, each a recording of its own; {left_out} more left out "
                f"for stalls; {without} figures without an interval")
     for what in ("time", "power", "energy"):
         of = [c for c in everything if c.what == what]
@@ -99,7 +101,7 @@ def judge(out, everything, parts, left_out, without):
         mean = sum(c.error for c in of) / len(of)
         spread = math.sqrt(sum((c.error - mean) ** 2 for c in of) / (len(of) - 1))
         half = sum(c.half for c in of) / len(of)
-        out.figure(f"{what}_covered", 100 * sum(abs(c.error) <= c.half for c in of) / len(of), "%", must=93, at_most=False,
+        out.figure(f"{what}_covered", 100 * sum(c.inside for c in of) / len(of), "%", must=93, at_most=False,
                    note=f"of {len(of)} true {what}s in their 95 % interval")
         out.figure(f"{what}_width", half / (1.959964 * spread), "spreads", must=1.5,
                    note=f"mean half interval {100 * half:.2f} %; errors spread by {100 * spread:.2f} %, mean {100 * mean:+.2f} %")

@@ -58,7 +58,6 @@ PROGRAMS = [
     Program("zstd-T2", 2, "zstd", 1, "", "zstd -q -T2 -12 -B256K -c $P/text >/dev/null"),
     Program("pigz", 2, "pigz", 1, "", "for i in 1 2 3; do pigz -p2 -9 -kc $P/text >/dev/null; done"),
 ]
-CHIP = "plain_lagging"      # what the build machine delays by some milliseconds is of no matter to coarse blocks
 FOR_S, BRIEF_S = 45, 20        # what $FOR is, and in brief recordings, for which commands are not repeated
 
 
@@ -440,7 +439,7 @@ SEED={i} FOR={BRIEF_S if brief else FOR_S}
 kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command if brief or p.times == 1 else again)}
 cp /tmp/k.data {folder}/{p.name}-{i}.data
 """
-            guests.append(bench.Job((some, oracle_file), script, ("--profile", CHIP, "--oracle", oracle_file), 120 + len(some) * 300))
+            guests.append(bench.Job((some, oracle_file), script, ("--oracle", oracle_file), 120 + len(some) * 300))
         for some, oracle_file in bench.guests(guests, cpus):
             for p, i in some:
                 yield i, Recording(p, f"{folder}/{p.name}-{i}.data", oracle_file)

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Energy of other people's programs, held to the bounds of scripts/bench.
 
-One recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it. What runs together and
-the idle process miss their bounds there in some recordings, as that page says.
+One brief recording of each of four programs; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it.
 """
 # where: host
 # timeout: 900
