@@ -426,8 +426,6 @@ def record(programs, runs, rate=500, brief=False):
         for some in (jobs[first:first + most] for first in range(0, len(jobs), most)):
             oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][1]}.oracle")
             script = f"""
-# where a program lies elsewhere each time QEMU translates it each time
-echo 0 >/proc/sys/kernel/randomize_va_space
 export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED FOR
 cp -r {folder}/inputs $P
 """

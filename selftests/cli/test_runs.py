@@ -19,6 +19,7 @@ from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sess
                  run, KJOULE, MIX)
 
 RUNS = 10    # of the same program
+RANDOMIZE = "/proc/sys/kernel/randomize_va_space"    # off in guests
 
 
 def files(name):
@@ -49,6 +50,8 @@ def whole_runs():
         interval = one["interval_ns"]
         phases.add(round(20 * (first["time_ns"] % interval) / interval))
     ktap.check(len(phases) >= 3, "each begins at a phase of its own", phases)
+    places = {json.loads(run("sh", "-c", f"{KJOULE} script --json {f} | grep -m 1 '\"type\": *\"map\".*/taskset\"'").out)["ip"] for f in files("same")}
+    ktap.check(len(places) > 1, "and what is not bound to a place lies elsewhere each time", places)
     doc, r = many("same")
     total = rows(doc, "total")[0] if doc else None
     single = [rows(d, "total")[0] for d in ones]
@@ -104,8 +107,15 @@ def differences(same):
 
 
 def main():
-    ktap.plan(18)
-    same = whole_runs()
+    ktap.plan(19)
+    with open(RANDOMIZE, "r+", encoding="ascii") as f:
+        usual = f.read()
+        f.seek(0)
+        f.write("2")
+        f.flush()
+        same = whole_runs()
+        f.seek(0)
+        f.write(usual)
     a_failing_run()
     interrupted()
     beginnings()
