@@ -117,7 +117,7 @@ def check_coarse():
     # processes of one command, each with its own block: one of them is short
     samples = [(t, (1 if t < 9 else 2, b)) for t, b in sampled(("a", 100), ("b", 100)) if t < 9.06]
     homes = programs.Homes(samples)
-    ktap.check(homes.at_home((2, "a")) < programs.AT_HOME <= homes.at_home((1, "a"), (2, "a")),
+    ktap.check(homes.at_home((2, "a")) < programs.AT_HOME <= homes.at_home((2, "a"), (1, "a")),
                "a short process does not speak for the others", (homes.at_home((2, "a")), homes.at_home((1, "a"), (2, "a"))))
     names = {"block0": {("p", 0, 16), ("p", 16, 32)}}
     homes = programs.homes_of([(t, 7, ("p", 16 * (int(500 * t) % 2), 16 + 16 * (int(500 * t) % 2)) if b == "a" else programs.KERNEL)

@@ -113,9 +113,11 @@ def main():
         f.seek(0)
         f.write("2")
         f.flush()
-        same = whole_runs()
-        f.seek(0)
-        f.write(usual)
+        try:
+            same = whole_runs()
+        finally:
+            f.seek(0)
+            f.write(usual)
     a_failing_run()
     interrupted()
     beginnings()

@@ -209,7 +209,7 @@ void profile_unknown(struct profile_energy *e);
 void profile_net(struct profile_group *g, unsigned int n_domains);
 /**
  * profile_worst_case() - energies between the product of the lower ends of time and power and that of the
- * upper ends (ALEA, equation 10), as if both were as far off as can be in the same direction
+ * upper ends (ALEA, equation 10), as if both were as far off as can be in the same direction; what is wider before stays
  */
 void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 /** profile_readings() - distinct readings of a domain, all packages */
