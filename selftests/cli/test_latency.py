@@ -31,6 +31,7 @@ POLICY = "/sys/devices/system/cpu/cpufreq/policy0/"
 MARK = "/sys/kernel/debug/vchip/mark"
 MATRIX = (47059, 70588, 100000)
 PART = 0.02      # an error may be so large, or a loop
+TRIES = 4        # of what the build machine came in between
 NAMES = ("scaling_governor", "scaling_min_freq", "scaling_max_freq")
 # MHz; the last one can be measured, on the same chip
 CHANGES = {"never": (25, 60), "other": (40, 90), "slow": (40, 100), "twins": (80, 80.04), "works": (50, 25)}
@@ -66,15 +67,27 @@ def latency(*options, **more):
     return list(kjoule("latency", *options, **more))
 
 
-def change(name, *options):
-    a, b = CHANGES[name]
-    return latency("--from", f"{a}MHz", "--to", f"{b}MHz", "--repeats", 6, *options)
+def measured(*options):
+    """What can be measured, unless the build machine came in between too often: then it is asked for again."""
+    for _ in range(TRIES):
+        result = latency(*options)
+        if not is_disturbed(result):
+            break
+    return result
+
+
+def is_disturbed(result):
+    code, out, err = result
+    return code == 1 and any(why in out + err for why in ("loops were disturbed", "something else runs at the change"))
 
 
 def in_vain(seen):
     for name in CHANGES:
-        seen[name] = change(name, "--timeout", "50ms", "--json")
-    seen["people"] = change("never", "--timeout", "50ms")
+        a, b = CHANGES[name]
+        ask = measured if name == "works" else latency
+        seen[name] = ask("--from", f"{a}MHz", "--to", f"{b}MHz", "--repeats", 6, "--timeout", "50ms", "--json")
+    a, b = CHANGES["never"]
+    seen["people"] = latency("--from", f"{a}MHz", "--to", f"{b}MHz", "--repeats", 6, "--timeout", "50ms")
 
 
 def held(p, governor):
@@ -121,9 +134,9 @@ def refusals(seen):
 
 def measure(seen):
     write(MARK, "pair-begin")
-    seen["pair"] = latency("--from", "47059", "--to", "100000", "--repeats", 11, "--json")
+    seen["pair"] = measured("--from", "47059", "--to", "100000", "--repeats", 11, "--json")
     write(MARK, "matrix-begin")
-    seen["matrix"] = latency("--freq", ",".join(map(str, MATRIX)), "--repeats", 9, "-o", path("all.json"), "--plot", path("m.svg"),
+    seen["matrix"] = measured("--freq", ",".join(map(str, MATRIX)), "--repeats", 9, "-o", path("all.json"), "--plot", path("m.svg"),
                              "--plot-series", path("s.svg"))
     write(MARK, "end")
     for name in ("m.svg", "m.csv", "s.svg", "s.csv"):
@@ -142,24 +155,27 @@ def measured_by_all(seen):
     seen["limited"] = settings()
     refusals(seen)
     seen["after-refusals"] = settings()
-    seen["csv"] = latency("--from", "70588", "--to", "100000", "--repeats", 6, "--csv")
+    seen["csv"] = measured("--from", "70588", "--to", "100000", "--repeats", 6, "--csv")
     seen["after-csv"] = settings()
     many = ("--freq", "52941,70588,100000")
     # while it still looks how long a loop has to be
     seen["early"] = interrupted(signal.SIGINT, *many)
-    # more than there is time for
-    p = start(KJOULE, "latency", *many, "--repeats", "200")
-    seen["first-held"] = held(p, True)
-    seen["second"] = latency("--from", "70588", "--to", "100000", "--repeats", 6)
-    # it has come to its pairs
-    time.sleep(5)
-    p.send_signal(signal.SIGINT)
-    seen["int"] = list(finish(p))
+    for _ in range(TRIES):
+        # more than there is time for
+        p = start(KJOULE, "latency", *many, "--repeats", "200")
+        seen["first-held"] = held(p, True)
+        seen["second"] = latency("--from", "70588", "--to", "100000", "--repeats", 6)
+        # it has come to its pairs
+        time.sleep(5)
+        p.send_signal(signal.SIGINT)
+        seen["int"] = list(finish(p))
+        if not is_disturbed(seen["int"]):
+            break
     seen["after-int"] = settings()
     seen["kill"] = interrupted(signal.SIGKILL, *many)
     subprocess.run(["rmmod", "vchip_source", "kjoule"], check=True)
     seen["no-module"] = latency("--from", "70588", "--to", "100000")
-    seen["user"] = latency("--from", "52941", "--to", "100000", "--engine", "user", "--repeats", 6, "--json")
+    seen["user"] = measured("--from", "52941", "--to", "100000", "--engine", "user", "--repeats", 6, "--json")
     wait_until(lambda: settings() == seen_before(), 5)
     seen["after-user"] = settings()
     seen["user-kill"] = interrupted(signal.SIGKILL, *many, "--engine", "user", governor=False)
@@ -177,7 +193,7 @@ def inside(what):
 # Here ---------------------------------------------------------------------------------
 
 def guest(what, profile, *options):
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", profile, "--cpus", "2", "--timeout", "120", *options, "--",
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", profile, "--cpus", "2", "--timeout", "300", *options, "--",
                         sys.executable, HERE, "inside", what], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if not ktap.check(p.returncode == 0, f"the guest comes to its end: {what}", p.stdout[-2000:]):
         ktap.end()
@@ -276,8 +292,9 @@ def judge_measured(seen, log):
         ktap.check(all(counted(doc, khz, khz) for khz in (47059, 100000)), "and that cycles agree with the frequencies", doc["frequencies"])
     code, out, err = seen["matrix"]
     pairs = [(a, b) for a in MATRIX for b in MATRIX if a != b]
-    ktap.check(code == 0 and "kernel engine" in out and "from (down) to (across)" in out and "upwards:" in out,
-               "each pair of a matrix has a number, people see a matrix", seen["matrix"])
+    if not ktap.check(code == 0 and "kernel engine" in out and "from (down) to (across)" in out and "upwards:" in out,
+                      "each pair of a matrix has a number, people see a matrix", seen["matrix"]):
+        return
     ktap.check("cycles by vchip-cycles agree with every frequency to within" in out, "and what cycles say", out[:400])
     with open(os.path.join(FOLDER, "all.json"), encoding="utf-8") as f:
         doc = json.load(f)

@@ -57,12 +57,23 @@ static void set_reference(struct core *c, uint64_t now)
 	c->offset = (int64_t)(((now - start_ns) << FIXNS_SHIFT) - c->ref);
 }
 
-static void stalled(struct core *c, unsigned int insn, uint64_t debt)
+/* Until now it stood still, so long. */
+static void book_stall(struct core *c, unsigned int insn, uint64_t now, uint64_t ns)
+{
+	uint64_t static_fj;
+	uint64_t alone_ns = package_stalled_alone(c, now, ns, &static_fj);
+
+	c->alone += alone_ns << FIXNS_SHIFT;
+	c->alone_static_fj += static_fj;
+	oracle_stall(c, insn, ns, alone_ns, static_fj);
+}
+
+static void stalled(struct core *c, unsigned int insn, uint64_t now, uint64_t debt)
 {
 	struct vchip_cpu *regs = c->regs;
 
 	c->offset += (int64_t)(debt << FIXNS_SHIFT);
-	oracle_stall(c, insn, debt);
+	book_stall(c, insn, now, debt);
 	if (c->streak >= STREAK_BEHIND) {
 		page_write(regs->behind_ns, regs->behind_ns + debt);
 		log_stall(c, debt, "behind");
@@ -104,7 +115,7 @@ static bool catch_up(struct core *c, unsigned int insn, uint64_t *now_ns)
 		now = clock_now();
 	}
 	if (now - due > chip->debt_ns)
-		stalled(c, insn, now - due);
+		stalled(c, insn, now, now - due);
 	*now_ns = now;
 	return waited;
 }
@@ -118,9 +129,9 @@ void clock_sync(struct core *c)
 
 void clock_pause(struct core *c, uint64_t ns)
 {
-	oracle_stall(c, 0, ns);
 	c->offset += (int64_t)(ns << FIXNS_SHIFT);
 	clock_sync(c);
+	book_stall(c, 0, clock_now(), ns);
 }
 
 /* The instruction of the block before in which the quantum's last cycle falls. */
@@ -159,9 +170,21 @@ void clock_quantum_end(struct core *c)
 	begin_quantum(c);
 }
 
+/* What it lags behind when it halts is not worked off any more. */
+static void drop_debt(struct core *c)
+{
+	uint64_t due = clock_nominal(c);
+	uint64_t now = clock_now();
+
+	if (!never_waits && c->prev && now > due)
+		book_stall(c, c->prev->insns - 1u, now, now - due);
+}
+
 void clock_halt(struct core *c)
 {
 	uint32_t state = page_read(c->regs->idle_req);
+
+	drop_debt(c);
 
 	package_lock();
 	package_advance(clock_now());

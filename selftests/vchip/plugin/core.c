@@ -77,11 +77,14 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 {
 	uint64_t task = page_read(c->regs->task);
 	unsigned int alone = package_running() == c->bit;
+	uint64_t static_fj = alone ? c->static_fj * b->cycles : 0;
 	struct count *count = *block_slot(b, c->index);
 
 	if (unlikely(!count || count->task != task || count->pstate != c->pstate))
 		count = oracle_count(c, b, task);
-	oracle_charge(count, alone, continues, alone ? c->static_fj * b->cycles : 0);
+	oracle_charge(count, alone, continues, static_fj);
+	c->alone += alone ? c->cycle_fixns * b->cycles : 0;
+	c->alone_static_fj += static_fj;
 
 	c->cycles[b->kernel] += b->cycles;
 	c->instr[b->kernel] += b->insns - continues;

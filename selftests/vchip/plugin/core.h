@@ -40,6 +40,8 @@ struct core {
 	uint64_t instr[2];		/* retired */
 	uint64_t energy_pj;
 	fixns_t ref;		/* unhalted time at the nominal pace */
+	fixns_t alone;		/* of it, and of what it stood still, while no other CPU ran */
+	uint64_t alone_static_fj;	/* static package energy of that time */
 
 	/* The block before: the only one that can turn out not to have completed. */
 	struct block *prev;

@@ -170,7 +170,7 @@ void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj)
 		value[VALUE_CONTINUES + c->prev_alone] += c->prev_continues;
 }
 
-void oracle_stall(struct core *c, unsigned int pos, uint64_t ns)
+void oracle_stall(struct core *c, unsigned int pos, uint64_t ns, uint64_t alone_ns, uint64_t static_fj)
 {
 	struct count *count = c->prev_count;
 	uint64_t *value;
@@ -178,7 +178,7 @@ void oracle_stall(struct core *c, unsigned int pos, uint64_t ns)
 	if (!c->prev)
 		return;
 	value = entry_value(&c->oracle->table[TABLE_STALL], &links_of(c->oracle, count)->stalls, count, pos);
-	value[STALL_NS + c->prev_alone] += ns;
-	if (c->prev_alone)
-		value[STALL_STATIC] += c->prev_static_fj * ((ns << FIXNS_SHIFT) / c->prev_cycle_fixns);
+	value[STALL_NS] += ns - alone_ns;
+	value[STALL_NS + 1] += alone_ns;
+	value[STALL_STATIC] += static_fj;
 }

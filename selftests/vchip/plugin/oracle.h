@@ -96,8 +96,14 @@ static inline void oracle_charge(struct count *count, unsigned int alone, unsign
 /* The block before did not complete: nothing happened from instruction @pos on. */
 void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj);
 
-/* @ns of wall time passed on instruction @pos of the block before without cycles. */
-void oracle_stall(struct core *c, unsigned int pos, uint64_t ns);
+/**
+ * oracle_stall() - wall time passed on an instruction of the block before without cycles
+ * @pos: the instruction
+ * @ns: how long
+ * @alone_ns: of it, while no other CPU ran
+ * @static_fj: static package energy of @alone_ns
+ */
+void oracle_stall(struct core *c, unsigned int pos, uint64_t ns, uint64_t alone_ns, uint64_t static_fj);
 
 static inline void *table_at(const struct table *t, size_t i)
 {

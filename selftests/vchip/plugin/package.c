@@ -225,6 +225,25 @@ void package_advance(uint64_t now)
 		edge(now, books.static_pj + dynamic, dynamic);
 }
 
+uint64_t package_stalled_alone(const struct core *c, uint64_t now, uint64_t ns, uint64_t *static_fj)
+{
+	int64_t alone_ns, missing_fj;
+	uint64_t part;
+
+	package_lock();
+	package_advance(now);
+	alone_ns = (int64_t)(books.alone_ns[c->index] - (c->alone >> FIXNS_SHIFT));
+	missing_fj = (int64_t)(1000 * books.alone_static_pj[c->index] - c->alone_static_fj);
+	package_unlock();
+	*static_fj = 0;
+	if (alone_ns <= 0)
+		return 0;
+	part = (uint64_t)alone_ns < ns ? (uint64_t)alone_ns : ns;
+	if (missing_fj > 0)
+		*static_fj = (uint64_t)((double)missing_fj * (double)part / (double)alone_ns);
+	return part;
+}
+
 /* The lock is held. Return: when something is due next. */
 static uint64_t serve(uint64_t now)
 {

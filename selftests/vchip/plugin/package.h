@@ -52,6 +52,20 @@ void package_poll(uint64_t now);
 /* A CPU has started, halted or changed its frequency. Context: lock held, advanced to now. */
 void package_power_changed(void);
 
+/**
+ * package_stalled_alone() - how long of the time for which a CPU stood still no other one ran
+ * @now: when it stops standing still
+ * @ns: how long it stood still
+ * @static_fj: set to the static energy of the time that is returned
+ *
+ * Others halt and wake meanwhile, and the CPU that stands still does not look. So it is told
+ * from the books: what they have of its time alone, less what it has been charged for.
+ *
+ * Return: nanoseconds, at most @ns.
+ * Context: the vCPU's thread; the lock is taken.
+ */
+uint64_t package_stalled_alone(const struct core *c, uint64_t now, uint64_t ns, uint64_t *static_fj);
+
 /* The CPUs that run, as a mask; written under the lock, read by every block. */
 extern uint32_t package_running_mask;
 

@@ -86,7 +86,7 @@ static unsigned int landed(const struct core *c, uint64_t vaddr)
 static void take_back(struct core *c, unsigned int pos)
 {
 	struct block *p = c->prev;
-	uint64_t cycles = 0, energy = 0;
+	uint64_t cycles = 0, energy = 0, static_fj;
 
 	for (unsigned int i = pos; i < p->insns; i++) {
 		cycles += p->insn[i].cycles;
@@ -98,7 +98,10 @@ static void take_back(struct core *c, unsigned int pos)
 	c->ref -= c->prev_cycle_fixns * cycles;
 	c->quantum_left += cycles;
 	core_publish(c, p->kernel);
-	oracle_take_back(c, pos, c->prev_alone ? c->prev_static_fj * cycles : 0);
+	static_fj = c->prev_alone ? c->prev_static_fj * cycles : 0;
+	c->alone -= c->prev_alone ? c->prev_cycle_fixns * cycles : 0;
+	c->alone_static_fj -= static_fj;
+	oracle_take_back(c, pos, static_fj);
 }
 
 static bool faulted(const struct core *c, const struct block *b)
