@@ -19,13 +19,14 @@ KDIR ?= $(firstword $(foreach d,$(KDIRS),$(if $(wildcard $(d)/Makefile),$(d))) $
 KOUT = $(BUILD)/kmod-$(KVER)
 JOBS := $(shell nproc)
 
-.PHONY: all kmod user vchip selftests man demo check check-debug install install-kmod install-user dkms uninstall clean help
+.PHONY: all kmod user vchip selftests man demo check check-all check-debug install install-kmod install-user dkms uninstall clean help
 
 all: kmod user vchip selftests man
 
 help:
 	@echo 'make demo       install what is missing, build, record a program on the virtual chip'
-	@echo 'make check      install what is missing, build, run all tests'
+	@echo 'make check      install what is missing, build, run the tests'
+	@echo 'make check-all  the same, and what takes long: benchmarks, valgrind, the selftests on other machines'
 	@echo 'make check-debug  run the tests of the modules on a kernel full of checkers, built once'
 	@echo 'make            build all: kmod, user, vchip, selftests'
 	@echo 'make kmod       the kernel modules, for KVER=$(KVER)'
@@ -109,6 +110,10 @@ check:
 	scripts/setup
 	+@$(MAKE) --no-print-directory -j$(JOBS) all
 	@selftests/run.sh $(CHECK)
+
+# The same, and the tests that take too long for every change.
+check-all:
+	@$(MAKE) --no-print-directory check CHECK='--all $(CHECK)'
 
 # The same on the debug kernel, for what runs in guests.
 check-debug:

@@ -8,7 +8,7 @@ build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     vm: OPTIONS              options of scripts/vm; tests with equal ones share a boot, if all may run beside others, or none
     boot: own                this one gets a guest for itself
     timeout: SECONDS         (120), on a machine that is all ours
-    when: named REASON       only when a NAME on the command line says so, else it is skipped
+    when: named REASON       only with --all, or when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
     stalls: PATTERN          results that are judged by time: a host that takes the machine away falsifies them
     beside: others | nobody  others: it judges nothing by time, also where it has half a CPU. Such tests run side by side, and
@@ -555,6 +555,7 @@ def main():
     p = argparse.ArgumentParser(prog="selftests/run.sh", description="Run kjoule's tests.")
     p.add_argument("-v", "--verbose", action="store_true", help="show each test's output")
     p.add_argument("--debug", action="store_true", help="run what runs in guests on the debug kernel")
+    p.add_argument("--all", action="store_true", help="run also those that say that they run only when they are named")
     p.add_argument("--list", action="store_true", help="list the tests")
     p.add_argument("--kernel", default=os.environ.get("KJOULE_KERNEL", ""), metavar="VERSION",
                    help="of the guests, and of what is built for a kernel: a release or its beginning, such as 6.12")
@@ -574,8 +575,8 @@ def main():
         for t in tests:
             if t.debug == "only":
                 t.skip("needs the debug kernel: make check-debug")
-            elif t.named and not a.names:
-                t.skip(f"only by its name: {t.named}")
+            elif t.named and not a.names and not a.all:
+                t.skip(f"only with make check-all, or by its name: {t.named}")
     if a.list:
         for t in tests:
             print(f"{t.name:40} {t.where:6} {t.timeout:5g} s at most  {t.vm}{'  (own boot)' if t.own_boot else ''}")

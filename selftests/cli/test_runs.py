@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path,  # noqa: E402
                  run, KJOULE, MIX)
 
-RUNS = 10    # of the same program
+RUNS = 6    # of the same program, half of them on each side of a difference
 RANDOMIZE = "/proc/sys/kernel/randomize_va_space"    # off in guests
 
 

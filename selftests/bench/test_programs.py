@@ -1,0 +1,19 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Energy of programs that others wrote, of one thread and of two, held to the bounds of scripts/bench.
+
+One brief recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it.
+"""
+# where: host
+# timeout: 1800
+# when: named ten minutes of recordings; bench/attribution has one
+import os
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/bench")]
+from test_attribution import main, COARSE, WHOLE  # noqa: E402
+
+if __name__ == "__main__":
+    main([(["xz", "minisat"], COARSE), (["pigz"], WHOLE)])

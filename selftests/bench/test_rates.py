@@ -1,0 +1,16 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The promised figures of mean frequencies and of the highest rate, measured and held to their bounds by scripts/bench."""
+# where: host
+# timeout: 1500
+# when: named they take five minutes
+import os
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/bench")]
+from test_figures import main  # noqa: E402
+
+if __name__ == "__main__":
+    main([("mean-frequency", [], ["error"]), ("max-rate", [], ["records_lost"])])
