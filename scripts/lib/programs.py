@@ -434,7 +434,7 @@ cp -r {folder}/inputs $P
                     # QEMU translates it here, not while it is recorded
                     script += f"""
 cpupower -c all frequency-set -g performance >/dev/null
-SEED=0 FOR={BRIEF_S}
+SEED=100 FOR={BRIEF_S}
 {p.prepare}
 (sh -c {sh_quote(p.command)}) >/dev/null
 cpupower -c all frequency-set -f {MHZ}MHz >/dev/null
