@@ -8,6 +8,8 @@
 
 #include "page.h"
 
+struct core;
+
 /* Energy and time by what ran together; the tasks of halted CPUs are VECTOR_IDLE. */
 #define VECTOR_IDLE	UINT64_MAX
 
