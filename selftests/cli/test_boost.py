@@ -191,8 +191,10 @@ def judge_run(seen):
     ktap.check(max(ran) / min(ran) > 1.08, "which shows in their times", ran)
     same = [r for name in ("saturated", "as-is") for r in rows[name]] + rows["clean"][:1]
     for speed in ("as_boosted_s", "as_sustained_s"):
-        times = sorted(r[speed] or 0 for r in same)
-        ktap.check(times[0] and times[-1] / times[0] < 1.05, f"corrected to one speed they take equally long: {speed}", times)
+        # what the build machine takes makes a run longer, never shorter
+        times = [min((r[speed] or 0 for r in same if r["class"] == c), default=0) for c in ("boosted", "throttled")]
+        ktap.check(min(times) and max(times) / min(times) < 1.04, f"corrected to one speed they take equally long: {speed}",
+                   (times, [(r["class"], r[speed]) for r in same]))
     pinned = rows["pinned"][0] if rows["pinned"] else {}
     ktap.check(pinned.get("class") == "steady" and abs(pinned["freq_khz"] / 60000 - 1) < 0.001 and seen["given back"],
                "at a pinned frequency there is one speed, and limits come back", (pinned, seen["given back"]))
