@@ -155,6 +155,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		b->input.irq_w[d] = known ? v->rec.cal.irq_uw[index] * 1e-6 : NAN;
 		b->input.idle_uj[d] = known ? v->rec.cal.idle_uj[index] : NAN;
 		b->input.asleep_w[d] = known ? v->rec.cal.asleep_uw[index] * 1e-6 : NAN;
+		b->input.tick_less_w[d] = blocks_tick_less(v, b->input.irq_w[d], b->input.asleep_w[d]);
 	}
 	b->input.session = &v->rec.meta.session;
 	b->input.held = b->held;

@@ -23,24 +23,54 @@ double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu
 /* What a tick saw of itself is another than in the calibration by more than this: it cost another. */
 #define SPREADS		3
 
+/* How many times as long as in the calibration everything takes, at the CPU's frequency. */
+static double slowness(const struct view *v, const struct timeline_cpu *cpu)
+{
+	double khz = blocks_mean_khz(cpu);
+
+	return v->rec.cal.freq_khz > 0 && khz > 0 ? v->rec.cal.freq_khz / khz : 1;
+}
+
 /*
- * A tick's whole cost on a CPU, as calibrated. What it saw of itself may differ in the
- * recording, with caches above all; where it does not clearly, that says nothing: a few
- * microseconds are short against how a virtual machine lets time pass.
+ * What a tick saw of itself, less what it did in the calibration. It may differ with caches above all; where it does not
+ * clearly, that says nothing: a few microseconds are short against how a virtual machine lets time pass.
  */
+static double more_than_calibrated(const struct view *v, const struct timeline_cpu *cpu)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double scale = slowness(v, cpu), more = blocks_own_tick_cost(v, cpu) - cal->handler_ns * scale;
+
+	return fabs(more) < SPREADS * cal->handler_spread_ns * scale ? 0 : more;
+}
+
 double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
-	double khz = blocks_mean_khz(cpu), own = blocks_own_tick_cost(v, cpu), scale = 1, more;
 
 	if (!cal->ticks)
-		return own;
-	if (cal->freq_khz > 0 && khz > 0)
-		scale = cal->freq_khz / khz;
-	more = own - cal->handler_ns * scale;
-	if (fabs(more) < SPREADS * cal->handler_spread_ns * scale)
-		more = 0;
-	return fmin(cal->tick_ns * scale + more, v->rec.meta.session.interval_ns);
+		return blocks_own_tick_cost(v, cpu);
+	return fmin(cal->tick_ns * slowness(v, cpu) + more_than_calibrated(v, cpu), v->rec.meta.session.interval_ns);
+}
+
+/*
+ * A tick that takes longer than in the calibration waits, for memory or for a host, and draws next to what a sleeping CPU
+ * does; or it does more, and draws what it did there. Which of them is not known.
+ */
+double blocks_tick_less(const struct view *v, double irq_w, double asleep_w)
+{
+	double all = 0, longer = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus && v->rec.cal.ticks; i++) {
+		const struct timeline_cpu *cpu = &v->tl.cpus[i];
+
+		for (size_t k = 0; k < v->rec.n_stats; k++) {
+			if (v->rec.stats[k].cpu != cpu->cpu)
+				continue;
+			all += v->rec.stats[k].produced * blocks_tick_cost(v, cpu);
+			longer += v->rec.stats[k].produced * fmax(more_than_calibrated(v, cpu), 0);
+		}
+	}
+	return all > 0 && asleep_w > 0 && asleep_w < irq_w ? fmin(longer / all, 1) * (irq_w - asleep_w) / 2 : 0;
 }
 
 /*

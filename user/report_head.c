@@ -455,6 +455,10 @@ static struct json_object *cost_json(const struct view *v, const struct blocks *
 	put(o, "interrupts_w", list);
 	list = json_object_new_array();
 	for (unsigned int d = 0; d < b->n_domains; d++)
+		json_object_array_add(list, output_json_real(b->input.irq_w[d] - b->input.tick_less_w[d]));
+	put(o, "ticks_w", list);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < b->n_domains; d++)
 		json_object_array_add(list, output_json_real(b->input.idle_uj[d]));
 	put(o, "idle_tick_uj", list);
 	return o;

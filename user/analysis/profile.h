@@ -72,6 +72,7 @@ struct profile_package {
  *		PROFILE_CALIBRATION_ERROR is assumed
  * @irq_w:	power of each domain while a tick or another interrupt runs; NAN: not known, then
  *		that of the code that it interrupts
+ * @tick_less_w: a tick draws so much less, give or take as much
  * @idle_uj:	energy of a tick on an idle CPU, in each domain; NAN: not known, then @irq_w for as
  *		long as the tick sees itself
  * @asleep_w:	power while all CPUs are idle, in each domain, for short idle times; NAN or 0: not known
@@ -95,6 +96,7 @@ struct profile_input {
 	double other_error;
 	double calibration_error;
 	double irq_w[PROFILE_DOMAINS];
+	double tick_less_w[PROFILE_DOMAINS];
 	double idle_uj[PROFILE_DOMAINS];
 	double asleep_w[PROFILE_DOMAINS];
 	size_t n_lanes;

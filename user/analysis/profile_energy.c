@@ -86,23 +86,25 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 static void conclude(const struct energy_sum *s, const struct profile_input *in, unsigned int d,
 		     const struct profile_group *g, struct profile_energy *e)
 {
-	double irq_w = in->irq_w[d], idle_uj = in->idle_uj[d], irq_j, w;
+	double irq_w = in->irq_w[d], less_w = in->tick_less_w[d], idle_uj = in->idle_uj[d], irq_j, off_j, busy_s, w;
 	double left = g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
 	struct value time = profile_sampled_time(g);
 	bool known = !isnan(irq_w);
 
 	if (!known) {
 		irq_w = g->time_s.v > 0 ? s->uj * 1e-6 / g->time_s.v : 0;
+		less_w = 0;
 		idle_uj = NAN;
 	}
-	e->ticks_j = isnan(idle_uj) ? g->ticks_s * irq_w :
-		     (g->ticks_s - g->idle_ticks_s) * irq_w + g->idle_ticks * idle_uj * 1e-6;
+	busy_s = isnan(idle_uj) ? g->ticks_s : g->ticks_s - g->idle_ticks_s;
+	e->ticks_j = busy_s * (irq_w - less_w) + (isnan(idle_uj) ? 0 : g->idle_ticks * idle_uj * 1e-6);
+	off_j = busy_s * less_w;
 	e->other_j = g->other_s * irq_w;
 	irq_j = e->ticks_j + e->other_j;
 	/* too much energy for interrupts is too much time for them as well */
 	w = time.v > 0 ? s->uj * 1e-6 * (known ? 1 : left) / time.v : 0;
-	conclude_net(s, &time, hypot(profile_calibration_error(in) * irq_j, in->other_error * g->exposed_s * irq_w),
-		     hypot(profile_calibration_error(in) * (irq_j - w * (g->ticks_s + g->other_s)),
+	conclude_net(s, &time, hypot(hypot(profile_calibration_error(in) * irq_j, off_j), in->other_error * g->exposed_s * irq_w),
+		     hypot(hypot(profile_calibration_error(in) * (irq_j - w * (g->ticks_s + g->other_s)), off_j),
 			   in->other_error * g->exposed_s * (irq_w - w)) / time.v, known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;

@@ -52,6 +52,43 @@ static void record_plain(const char *name)
 	record_without(name, 0);
 }
 
+/* The mean power of ticks, and half of the interval of the program's energy beside them. Each takes 2 us by its own clock. */
+static double ticks_w(double handler_ns, double asleep_w, double *half_j)
+{
+	const struct kjoule_calibration cal = {
+		.ticks = 100, .tick_ns = handler_ns + 1000, .handler_ns = handler_ns, .entry_ns = 1000, .freq_khz = 1000000,
+		.n_domains = 1, .irq_uw = { 2e6 }, .asleep_uw = { asleep_w * 1e6 }, .idle_uj = { NAN } };
+	struct json_object *doc, *row;
+	double w;
+
+	put_calibration(&cal);
+	record_plain("longer");
+	assert_int_equal(kjoule("report --json %s", temp_path("longer")), 0);
+	doc = json_tokener_parse(out);
+	row = find_row(doc, "function", NULL);
+	*half_j = (number(row, "energy_hi_package_j") - number(row, "energy_lo_package_j")) / 2;
+	w = number(find_row(doc, "ticks", NULL), "power_package_w");
+	assert_true(near(json_object_get_double(json_object_array_get_idx(member(member(doc, "cost"), "ticks_w"), 0)), w, 1e-6));
+	json_object_put(doc);
+	return w;
+}
+
+/* Ticks that take longer than in the calibration wait, or do more: the middle, and the interval is wider. */
+static void what_ticks_take_longer_may_be_waiting(void **state)
+{
+	double usual_j, half_j;
+
+	(void)state;
+	assert_true(near(ticks_w(2000, 1, &usual_j), 2, 1e-6));
+	/* a third of 3 us, between 1 W and 2 W */
+	assert_true(near(ticks_w(1000, 1, &half_j), 2 - 0.5 / 3, 1e-6));
+	assert_true(half_j > usual_j);
+	assert_true(near(ticks_w(1000, NAN, &half_j), 2, 1e-6));
+	assert_true(near(ticks_w(1000, 3, &half_j), 2, 1e-6));
+	/* those that take less do less */
+	assert_true(near(ticks_w(2500, 1, &half_j), 2, 1e-6));
+}
+
 /* A tick's power is that of the source that the column is of; which are not calibrated is said. */
 static void each_source_has_its_own_cost_of_ticks(void **state)
 {
@@ -317,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
+		cmocka_unit_test(what_ticks_take_longer_may_be_waiting),
 		cmocka_unit_test(a_noisy_calibration_is_told),
 		cmocka_unit_test(no_calibration_is_wider_than_a_noisy_one),
 		cmocka_unit_test(noisy_other_interrupts_are_told),
