@@ -328,6 +328,8 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
 	printf(": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
 	       v->rec.end.reason);
+	if (!v->rec.ended || v->rec.damage.truncated)
+		printf("# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
 	if (v->cut)
 		printf("# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
 		       v->from_ns * 1e-9, v->to_ns * 1e-9);

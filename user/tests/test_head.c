@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "synthetic.h"
@@ -50,6 +52,21 @@ static void record_without(const char *name, uint64_t children_lost)
 static void record_plain(const char *name)
 {
 	record_without(name, 0);
+}
+
+/* Who sees the report only, without what is said beside it, sees that as well. */
+static void a_recording_that_was_cut_short_says_so(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	record_plain("short");
+	assert_int_equal(kjoule("report %s", temp_path("short")), 0);
+	assert_null(strstr(out, "# cut short"));
+	assert_int_equal(stat(temp_path("short"), &st), 0);
+	assert_int_equal(truncate(temp_path("short"), st.st_size - 20), 0);
+	assert_int_equal(kjoule("report %s", temp_path("short")), 0);
+	assert_true(says(out, "# cut short  the recording has no end"));
 }
 
 /* The mean power of ticks, and half of the interval of the program's energy beside them. Each takes 2 us by its own clock. */
@@ -353,6 +370,7 @@ static void children_that_were_not_followed_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recording_that_was_cut_short_says_so),
 		cmocka_unit_test(each_source_has_its_own_cost_of_ticks),
 		cmocka_unit_test(what_ticks_take_longer_may_be_waiting),
 		cmocka_unit_test(a_noisy_calibration_is_told),
