@@ -65,10 +65,11 @@ class Mark:
 class Oracle:
     """A whole file: marks in their order, grants, refusals, stalls and what the turbo allowed."""
 
-    def __init__(self, path, tgid=None, partial=False):
+    def __init__(self, path, tgid=None, partial=False, until=None):
         """With a thread group, or several, only their instructions are read: quicker.
 
         @partial: also one that had no room for all that tasks did, see others.
+        @until: what comes after the mark of that label is not read.
         """
         self.marks, self.grants, self.refusals, self.stalls, self.turbos, self.lost = [], [], [], [], [], []
         self.others = False    # whether some of what tasks did is known of no task: there were too many pairs of blocks and tasks
@@ -82,11 +83,11 @@ class Oracle:
                 raise OracleError(f"{path}: not an oracle of version 2")
             self.profile, self.cpus, self.scale = head[2], int(head[3]), int(head[4])
             several = isinstance(tgid, (set, list, tuple))
-            self._read(f, None if tgid is None else set(map(int, tgid if several else [tgid])))
+            self._read(f, None if tgid is None else set(map(int, tgid if several else [tgid])), until)
         if tgid is not None and self.others and not partial:
             raise OracleError(f"{path}: there was no room for all that tasks did; record less in a guest")
 
-    def _read(self, lines, tgids):
+    def _read(self, lines, tgids, until):
         mark = None
         for line in lines:
             if not line.endswith("\n"):
@@ -149,6 +150,8 @@ class Oracle:
                 mark.lost.append(word)
             elif kind == "done":
                 self.marks.append(mark)
+                if mark.label == until:
+                    break
 
     def mark(self, name):
         """The last mark of that label, or the one of that number ("#3")."""

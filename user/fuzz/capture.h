@@ -21,8 +21,8 @@ void capture_begin(void);
 /** capture_end() - back to the real ones; aborts with what is wrong. @code: the verb's exit code */
 void capture_end(enum capture_kind kind, int code);
 /**
- * must_end_soon() - from now on ten seconds of CPU time, however busy the machine is, and as
- * much again for every 64 MB of output caught meanwhile
+ * must_end_soon() - from now on ten seconds of CPU time (thirty under sanitizers), however busy the machine is, and
+ * as much again for every 64 MB of output caught meanwhile
  */
 void must_end_soon(void);
 /** must_hold() - a promise that the code under test makes; aborts if it is broken */
