@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures that kjoule promises, measured and held to their bounds by scripts/bench; bench/rates has those that take longer.
+"""Figures that kjoule promises, measured and held to their bounds by scripts/bench; bench/long has those that take longer.
 
 Idle CPUs are not among them, because kmod/idle is that benchmark, nor the soak of five minutes:
 kmod/soak does the same for 30 seconds, nor instructions, which bench/cost counts. Nor is the skew
@@ -21,10 +21,7 @@ import ktap  # noqa: E402
 import steal  # noqa: E402
 
 # benchmark, its options, and the figures in it that have a bound
-BENCHES = [
-    ("sample-bytes", [], ["ring"]),
-    ("demo-error", ["--runs", "1"], ["least_share", "worst_function", "whole_program"]),
-]
+BENCHES = [("sample-bytes", [], ["ring"])]
 
 
 BY_TIME = {"mean-frequency", "demo-error"}    # where a host takes the machine away there is nothing to be measured
