@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The promised figures of mean frequencies, of the highest rate and of the demonstration's error, measured and held to their bounds by scripts/bench."""
+"""The promised figures of a sample's size, of mean frequencies and of the highest rate, measured and held to their bounds by scripts/bench."""
 # where: host
 # timeout: 1500
 # when: named they take ten minutes
@@ -13,5 +13,4 @@ sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "selftests/ben
 from test_figures import main  # noqa: E402
 
 if __name__ == "__main__":
-    main([("mean-frequency", [], ["error"]), ("max-rate", [], ["records_lost"]),
-          ("demo-error", ["--runs", "1"], ["least_share", "worst_function", "whole_program"])])
+    main([("sample-bytes", [], ["ring"]), ("mean-frequency", [], ["error"]), ("max-rate", [], ["records_lost"])])
