@@ -52,7 +52,7 @@ cat /run/kjoule-frequency >left.all 2>/dev/null
 # the CPUs are held, and the command runs
 held() {{
 	for i in $(seq 300); do
-		[ "$(stat -c %s $1/f25000.1.data 2>/dev/null || echo 0)" -gt 24 ] && return
+		[ "$(stat -c %s $1/f50000.1.data 2>/dev/null || echo 0)" -gt 24 ] && return
 		sleep 0.1
 	done
 }}
@@ -65,7 +65,7 @@ guardian() {{
 # KILL: of the sweep alone; BOTH: of its guardian as well, and before
 for sig in INT TERM HUP QUIT KILL BOTH; do
 	# the shell has those of a background job ignored
-	setsid env --default-signal=INT,QUIT {KJOULE} sweep --freq 25MHz,100MHz --no-calibrate -o {FOLDER}/$sig -- sleep 3 >$sig.out 2>$sig.err </dev/null &
+	setsid env --default-signal=INT,QUIT {KJOULE} sweep --freq 50MHz,100MHz --no-calibrate -o {FOLDER}/$sig -- sleep 3 >$sig.out 2>$sig.err </dev/null &
 	pid=$!
 	held $sig
 	limits >limits.$sig.held
@@ -248,15 +248,15 @@ def gives_back():
                "after a sweep the limits are as they were", (before, text("limits.all")))
     ktap.check(not text("left.all"), "and nothing is left to be restored", text("left.all"))
     for sig, code in (("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)):
-        ktap.check(text(f"limits.{sig}.held").split().count("25000") == 4 and text(f"limits.{sig}") == before and
+        ktap.check(text(f"limits.{sig}.held").split().count("50000") == 4 and text(f"limits.{sig}") == before and
                    text(f"{sig}.code") == str(code), f"SIG{sig}: the limits are given back",
                    [text(f"limits.{sig}.held"), text(f"limits.{sig}"), text(f"{sig}.code"), text(f"{sig}.err")])
-    ktap.check(text("limits.KILL.held").split().count("25000") == 4 and text("limits.KILL") == before and text("KILL.code") == "137" and
+    ktap.check(text("limits.KILL.held").split().count("50000") == 4 and text("limits.KILL") == before and text("KILL.code") == "137" and
                not left("KILL"), "SIGKILL: the guardian gives them back", [text(n) for n in ("limits.KILL.held", "limits.KILL", "KILL.code")])
     alone = {sig: (text(f"{sig}.guardian"), outlives(sig)) for sig in ("INT", "TERM", "HUP", "QUIT", "KILL", "BOTH")}
     ktap.check(all(pid.isdigit() and not o for pid, o in alone.values()), "there is one guardian, and it does not outlive the sweep", alone)
-    ktap.check(text("limits.BOTH").split().count("25000") == 4 and left("BOTH") and text("restore.code") == "0" and
-               text("limits.restore") == before and "was killed while it held the CPUs at 25 MHz" in text("offline.err") + text("restore.err"),
+    ktap.check(text("limits.BOTH").split().count("50000") == 4 and left("BOTH") and text("restore.code") == "0" and
+               text("limits.restore") == before and "was killed while it held the CPUs at 50 MHz" in text("offline.err") + text("restore.err"),
                "SIGKILL of both: the next start restores them, and says so", [text("limits.BOTH"), text("limits.restore"), text("restore.err")])
     ktap.check(text("offline.code") == "1" and "policy1 can not be given back its limits" in text("offline.err") and
                text("kept.code") == "1" and "policy1" in text("kept.err"),
