@@ -32,8 +32,7 @@ ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is w
 ALLOWED_SAVING = 0.04    # of the whole energy
 ALONE = 0.3    # of its time, less says nothing of what it spends by itself
 PURE = 0.85    # of the windows of the counter, that less is a block's own is marked
-STALLED = 0.05    # of a run's time: more tells of the build machine
-ATTEMPTS = 2
+STALLED = 0.03    # of a run's time: more tells of the build machine
 FOLDER = os.path.join(TOP, "build/test-logs/sweep")
 TURNS = os.path.join(TOP, "build/selftests/turns")
 INSIDE = f"""
@@ -202,8 +201,14 @@ def least(figures):
 
 def judge(doc, truth):
     alone = [s for s in truth if s[1] == 1]
-    off = {(n, s): off_by(row(doc, n, s), truth[s].energy[n]) for n in PARTS for s in alone}
-    ktap.check(within(off), "each part's energy at each frequency is the chip's, one thread", off)
+    quiet = [s for s in alone if truth[s].stalled < STALLED]
+    off = {(n, s): off_by(row(doc, n, s), truth[s].energy[n]) for n in PARTS for s in quiet}
+    ktap.diag(f"stalled: { {s: round(t.stalled, 4) for s, t in truth.items()} }")
+    promise = "each part's energy at each frequency is the chip's, one thread"
+    if quiet:
+        ktap.check(within(off), promise, off)
+    else:
+        ktap.skip(promise, "the build machine took too much of every run")
     # what ticks spent is the chip's energy as well
     raw, _ = again("--raw")
     off = {s: row(raw, "total", s)["energy_package_j"] / truth[s].all - 1 for s in truth}
@@ -288,14 +293,10 @@ def refusals():
 def main():
     ktap.plan(29)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
-    for attempt in range(ATTEMPTS):
-        if not guest(oracle_file):
-            ktap.check(False, "the guest came to its end")
-            sys.exit(1)
-        doc, r, truth = read(oracle_file)
-        stalled = {s: t.stalled for s, t in truth.items()}
-        if max(stalled.values()) < STALLED:
-            break
+    if not guest(oracle_file):
+        ktap.check(False, "the guest came to its end")
+        sys.exit(1)
+    doc, r, truth = read(oracle_file)
     ktap.check(doc is not None and r.code == 0, "it can be read again", r)
     judge(doc, truth)
     gives_back()
