@@ -21,7 +21,7 @@ import oracle  # noqa: E402
 SECONDS = 6
 ALLOWED = {"time": 0.015, "energy": 0.025}    # of a share, absolute
 NOISY, OTHER_NOISY = 0.2, 0.005    # of a calibration, as the report has them
-STALLED = 0.03    # of the common code's time, more than that is recorded again
+STALLED = 0.01    # of the common code's time, more than that is recorded again
 ATTEMPTS = 2
 FOLDER = os.path.join(TOP, "build/test-logs")
 PROGRAMS = os.path.join(TOP, "build/selftests")

@@ -26,8 +26,7 @@ THREADS = (1, 2)
 PARTS = ("work_light", "work_heavy")
 # of halves of 95 % intervals, what six true figures keep to but once in a thousand sweeps each: the farthest, and all together (chi square)
 FARTHEST, TOGETHER = 1.92, 0.99
-HALF_MOST = 0.08    # of an energy, half of its interval: a wide one would have any truth in it
-AS_GOOD = 1.06      # times the least energy: what is told apart less than that may be taken for each other
+HALF_MOST = 0.06    # of an energy, half of its interval: a wide one would have any truth in it
 ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is worked out from what it spent alone
 ALLOWED_SAVING = 0.04    # of the whole energy
 ALONE = 0.3    # of its time, less says nothing of what it spends by itself
@@ -218,11 +217,13 @@ def judge(doc, truth):
                all(row(doc, name, s)["purity"] >= PURE for name in PARTS for s in truth),
                "parts that run for long have an energy of their own", {n: [row(doc, n, s)["purity"] for s in truth] for n in PARTS})
     for name in PARTS:
-        true = {s: truth[s].energy[name] for s in alone}
-        told = {s: row(doc, name, s)["energy_package_j"] for s in alone}
-        best = least(told)
-        ktap.check(true[best] <= AS_GOOD * min(true.values()), f"{name}: the least energy is at its own frequency, as the oracle has it",
-                   (best, true, told))
+        true = {s: truth[s].energy[name] for s in quiet}
+        told = {s: row(doc, name, s)["energy_package_j"] for s in quiet}
+        promise = f"{name}: the least energy is at its own frequency, as the oracle has it"
+        if len(quiet) < 2:
+            ktap.skip(promise, "the build machine took too much of nearly every run")
+        else:
+            ktap.check(least(told) == least(true), promise, (true, told))
     ktap.check(setting_of(doc["best_single"]) == least({s: t.all for s, t in truth.items()}),
                "the best single setting is the oracle's, by its own energy", (doc["best_single"], {s: t.all for s, t in truth.items()}))
     ktap.check(blocks["work_light"]["own_frequency"]["freq_khz"] != blocks["work_heavy"]["own_frequency"]["freq_khz"],

@@ -19,8 +19,7 @@ import chip  # noqa: E402
 import follow  # noqa: E402
 import ktap  # noqa: E402
 
-MS, LEAST_US = 9000, 200
-ALONE = 6       # of about 140, so many have none of the build machine's stalls near, on any machine
+MS, LEAST_US = 20000, 200    # so long, that some are left alone on any build machine
 TOLERANCE_NS = 1000000      # a tick that waited for the end comes before the program, and the chip's time moves at quanta
 SIGMAS = 4
 
@@ -68,7 +67,7 @@ def main():
         ktap.check(min(apart) < 0.4 * every_ns and max(apart) > 1.6 * every_ns, f"CPU {cpu}: at random moments", apart)
         alone = [s for s in w.smis if w.alone(s)]
         missed = [s for s in alone if not w.seen(s, lag_ns)]
-        ktap.check(len(alone) >= ALONE and not missed, f"CPU {cpu}: each that the build machine leaves alone is seen as a gap",
+        ktap.check(len(alone) >= 10 and not missed, f"CPU {cpu}: each that the build machine leaves alone is seen as a gap",
                    f"{len(alone)} of {len(w.smis)} alone; not seen: {[(s.end_ns, s.ns) for s in missed]}; gaps: {w.gaps}")
         ktap.diag(f"{len(w.smis)} times, {statistics.mean(lengths) / 1e6:.2f} ms in the mean, {len(alone)} left alone")
         told = sum(s.ns for s in log.stalls if s.cpu == cpu and s.why in ("late", "translate"))
