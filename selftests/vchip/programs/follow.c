@@ -17,7 +17,7 @@
 #define SETTLE_NS	300000
 #define GIVE_UP_NS	4000000000ULL
 #define MAX_CHANGES	64
-#define MAX_GAPS	4096
+#define MAX_GAPS	16384
 
 static uint64_t now_ns(void)
 {
