@@ -137,6 +137,13 @@ def check_others():
             except mix.OracleError as e:
                 told = "no room" not in str(e)
             ktap.check(told != others, "and is no truth of a task" if others else "and is one")
+    with tempfile.NamedTemporaryFile("w", suffix=".oracle") as f:
+        f.write("vchip-oracle,2,plain,1,1\n")
+        for seq, (label, pid) in enumerate((("here", 7), ("end", 4294967294)), 1):
+            f.write(f"mark,{seq},{label},0,0,0\ncount,0,{seq},{pid},7,0,0,1,0,0,0,0\ndone,{seq}\n")
+        f.flush()
+        o = programs.chip.Oracle(f.name, {1}, until="here")
+        ktap.check([m.label for m in o.marks] == ["here"] and not o.others, "up to a mark there was room")
 
 
 class Series:
@@ -191,7 +198,7 @@ def check_latency():
 
 
 def main():
-    ktap.plan(33)
+    ktap.plan(34)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)
