@@ -32,8 +32,7 @@ MARK = "/sys/kernel/debug/vchip/mark"
 # Not the highest ones: the emulator has to be faster than the chip, or what the build machine takes in a loop is seen in the next ones.
 MATRIX = (47059, 58824, 76471)
 PART = 0.02      # an error may be so large, or a loop
-TRIES = 4        # of what the build machine came in between
-USER_TRIES = 12  # likewise, with interrupts on: the guest's own come in between as well
+TRIES = 15       # of what the build machine came in between, which may go on for some seconds
 NAMES = ("scaling_governor", "scaling_min_freq", "scaling_max_freq")
 # MHz; the last one can be measured, on the same chip
 CHANGES = {"never": (25, 60), "other": (40, 90), "slow": (40, 100), "twins": (80, 80.04), "works": (50, 25)}
@@ -69,12 +68,13 @@ def latency(*options, **more):
     return list(kjoule("latency", *options, **more))
 
 
-def measured(*options, tries=TRIES):
+def measured(*options):
     """What can be measured, unless the build machine came in between too often: then it is asked for again."""
-    for _ in range(tries):
+    for _ in range(TRIES):
         result = latency(*options)
         if not is_disturbed(result):
             break
+        time.sleep(1)
     return result
 
 
@@ -178,7 +178,7 @@ def measured_by_all(seen):
     seen["kill"] = interrupted(signal.SIGKILL, *many)
     subprocess.run(["rmmod", "vchip_source", "kjoule"], check=True)
     seen["no-module"] = latency("--from", "70588", "--to", "100000")
-    seen["user"] = measured("--from", "52941", "--to", "76471", "--engine", "user", "--repeats", 6, "--json", tries=USER_TRIES)
+    seen["user"] = measured("--from", "52941", "--to", "76471", "--engine", "user", "--repeats", 6, "--json")
     wait_until(lambda: settings() == seen_before(), 5)
     seen["after-user"] = settings()
     seen["user-kill"] = interrupted(signal.SIGKILL, *many, "--engine", "user", governor=False)
@@ -196,7 +196,7 @@ def inside(what):
 # Here ---------------------------------------------------------------------------------
 
 def guest(what, profile, *options):
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", profile, "--cpus", "2", "--timeout", "300", *options, "--",
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", profile, "--cpus", "2", "--timeout", "600", *options, "--",
                         sys.executable, HERE, "inside", what], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if not ktap.check(p.returncode == 0, f"the guest comes to its end: {what}", p.stdout[-2000:]):
         ktap.end()
