@@ -5,6 +5,7 @@ Called by selftests/cli/test_*.py, inside a guest or where they were installed. 
 has a time-out, and what a test starts it ends by its process id.
 """
 import collections
+import contextlib
 import csv
 import glob
 import io
@@ -26,6 +27,8 @@ import ktap  # noqa: E402
 INSTALLED = not os.path.exists(os.path.join(HERE, "../run.py"))
 MODULES = os.path.join(TOP, f"build/kmod-{os.uname().release}")
 SESSIONS = "/sys/class/misc/kjoule/sessions"
+HURRY = "/sys/kernel/debug/vchip/hurry"
+ANALYSES = {"annotate", "diff", "report", "script"}    # verbs that look at files only
 NO_SYMBOLS = "no symbols"
 HEADER_BYTES = 24    # of a recording's file
 
@@ -93,8 +96,27 @@ def run(*command, timeout=300, **more):
     return Result(code, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace"))
 
 
+@contextlib.contextmanager
+def in_a_hurry():
+    """The laboratory's chip lets its guest run as fast as it is emulated meanwhile; where something is measured it does not."""
+    hurry = os.path.exists(HURRY) and not sessions()
+    if hurry:
+        set_hurry(1)
+    try:
+        yield
+    finally:
+        if hurry:
+            set_hurry(0)
+
+
+def set_hurry(value):
+    with open(HURRY, "w") as f:
+        f.write(str(value))
+
+
 def kjoule(*args, **more):
-    return run(KJOULE, *args, **more)
+    with in_a_hurry() if args[:1] and args[0] in ANALYSES else contextlib.nullcontext():
+        return run(KJOULE, *args, **more)
 
 
 def start(*command, **more):

@@ -68,6 +68,9 @@ typedef int32_t __s32;
  * @meter_lsb_uw:	its readings are multiples of this (chip)
  * @base_khz:		the highest frequency without turbo; 0: the chip has none (chip)
  * @has_fan:		there is a fan, which can be slowed down (chip)
+ * @hurry:		not 0: CPUs run unthrottled and are charged nothing, as without a driver: their
+ *			clocks and counters stand still, and there are no marks. For what a test does
+ *			between its measurements (guest)
  */
 struct vchip_head {
 	__u64 magic;
@@ -99,6 +102,8 @@ struct vchip_head {
 	__u64 meter_lsb_uw;
 	__u32 base_khz;
 	__u32 has_fan;
+	__u32 hurry;
+	__u32 reserved2;
 };
 
 /**

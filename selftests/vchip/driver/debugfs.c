@@ -2,7 +2,8 @@
 /*
  * /sys/kernel/debug/vchip, for tests: "mark" makes the oracle take a snapshot under the
  * name that is written to it, "registers" shows the page as text, "behind_ns" is by how
- * much the emulation was too slow for the chip's clock, 0 on a sound run.
+ * much the emulation was too slow for the chip's clock, 0 on a sound run, and while "hurry"
+ * is not 0 the chip stands aside: CPUs run as fast as they are emulated, and nothing counts.
  */
 
 #include <linux/debugfs.h>
@@ -204,6 +205,7 @@ int vchip_debugfs_init(struct vchip *chip)
 	debugfs_create_file("mark", 0200, debugfs_dir, chip, &mark_fops);
 	debugfs_create_file("registers", 0400, debugfs_dir, chip, &registers_fops);
 	debugfs_create_file("behind_ns", 0400, debugfs_dir, chip, &behind_ns_fops);
+	debugfs_create_u32("hurry", 0600, debugfs_dir, &chip->head->hurry);
 	return 0;
 }
 

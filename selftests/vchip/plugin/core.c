@@ -53,10 +53,16 @@ void core_init(const struct profile *profile, unsigned int cpus)
 	}
 }
 
+/* Is there a driver, and a test that has a use for the chip? */
+static inline bool is_wanted(void)
+{
+	return __atomic_load_n(&page.head->guest_ready, __ATOMIC_ACQUIRE) == 1 && !page_read(page.head->hurry);
+}
+
 /* The driver came: from now on everything counts. */
 static bool start(struct core *c)
 {
-	if (__atomic_load_n(&page.head->guest_ready, __ATOMIC_ACQUIRE) != 1)
+	if (!is_wanted())
 		return false;
 	package_start();
 	c->seen_mark = page_read(page.head->mark_ack);
@@ -142,7 +148,7 @@ void core_enter_block(struct core *c, struct block *b)
 
 	if (unlikely(c->quantum_left <= 0)) {
 		clock_quantum_end(c);
-		if (page_read(page.head->guest_ready) != 1)
+		if (!is_wanted())
 			stop(c);
 	}
 	if (unlikely(b->flags & BLOCK_ENDS_HLT) && c->charging) {
