@@ -4,7 +4,8 @@
  * the idle task the samplers of that CPU take their timers off, before the idle
  * governor looks for the next timer and chooses a state by it (the cpu_idle tracepoint
  * would be too late); when it switches back they are set to the next tick of the
- * common grid. The ticks between are booked as parked.
+ * common grid. The ticks between are booked as parked. And a tick that is due already when
+ * one task is switched to another belongs to the one that leaves.
  *
  * A meter that only one CPU can read has to be read while any of those that share it is not
  * idle. So that CPU ticks meanwhile, even if it is idle itself. Each that is not idle counts
@@ -211,16 +212,22 @@ bool kjoule_park_at_tick(struct kjoule_sampler *s)
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {
+	struct hlist_head *head = this_cpu_ptr(&parking);
 	struct kjoule_sampler *s;
-	struct hlist_head *head;
+	bool took = false;
 	u64 now;
 
-	if (likely(!is_idle(prev) && !is_idle(next)))
-		return;
-	head = this_cpu_ptr(&parking);
 	if (hlist_empty(head))
 		return;
 	now = ktime_get_ns();
+	hlist_for_each_entry(s, head, parking) {
+		if (!s->parked)
+			took |= kjoule_tick_at_switch(s, now);
+	}
+	if (likely(!is_idle(prev) && !is_idle(next)))
+		return;
+	if (took)
+		now = ktime_get_ns();
 	hlist_for_each_entry(s, head, parking) {
 		if (is_idle(next)) {
 			park(s, now, true);

@@ -84,15 +84,19 @@ static __always_inline bool write_task(struct kjoule_sampler *s, const struct ta
 	return true;
 }
 
-/* Where the interrupted code was: @s->ip and KJOULE_SAMPLE_*. */
-static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjoule_plan *plan)
+/* Where the interrupted code was: @s->ip and KJOULE_SAMPLE_*; in a switch it is the scheduler. */
+static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				     bool in_switch)
 {
 	struct kjoule_source *freq = plan->frequency;
-	struct pt_regs *regs = get_irq_regs();
+	struct pt_regs *regs = in_switch ? NULL : get_irq_regs();
 	u8 flags = 0;
 
 	s->ip = 0;
-	if (likely(regs)) {
+	if (in_switch) {
+		s->ip = (unsigned long)schedule;
+		flags |= KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_SWITCH;
+	} else if (likely(regs)) {
 		s->ip = instruction_pointer(regs);
 		if (!user_mode(regs))
 			flags |= KJOULE_SAMPLE_KERNEL;
@@ -126,13 +130,13 @@ static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjou
 int kjoule_sampler_place(struct kjoule_sampler *s)
 {
 	if (kjoule_whom_runs(&s->plan->whom) && write_task(s, current))
-		return find_place(s, s->plan);
+		return find_place(s, s->plan, false);
 	s->ip = 0;
 	return -ENOENT;
 }
 
 static __always_inline void write_sample(struct kjoule_sampler *s, const struct kjoule_plan *plan,
-					 u32 tick, u32 late_ns)
+					 u32 tick, u32 late_ns, bool in_switch)
 {
 	struct kjoule_sample *rec;
 	u8 flags;
@@ -141,7 +145,7 @@ static __always_inline void write_sample(struct kjoule_sampler *s, const struct 
 		kjoule_ring_lose(&s->ring, KJOULE_RECORD_SAMPLE, tick);
 		return;
 	}
-	flags = find_place(s, plan);
+	flags = find_place(s, plan, in_switch);
 	rec = kjoule_ring_reserve_quickly(&s->ring, KJOULE_RECORD_SAMPLE, flags, sizeof(*rec),
 					  tick);
 	if (!rec)
@@ -151,17 +155,20 @@ static __always_inline void write_sample(struct kjoule_sampler *s, const struct 
 	rec->freq_khz = s->freq_khz;
 	rec->ip = s->ip;
 	s->ring.page->samples++;
-	if (unlikely(plan->chain))
+	if (unlikely(plan->chain) && !in_switch)
 		kjoule_callchain_write(&s->ring, plan, tick);
 }
 
-static __always_inline void read_meters(struct kjoule_sampler *s, u64 now, u32 tick, u32 late_ns)
+static __always_inline void read_meters(struct kjoule_sampler *s, u64 now, u32 tick, u32 late_ns,
+					bool in_switch)
 {
 	unsigned int i;
 
 	for (i = 0; i < s->n_meters; i++) {
 		struct kjoule_meter *m = s->meter[i];
 
+		if (in_switch && m->src->ticks_only)
+			continue;
 		if (!kjoule_meter_is_mine(m, s->cpu, now))
 			continue;
 		kjoule_sampler_read_meter(s, m, now);
@@ -172,7 +179,7 @@ static __always_inline void read_meters(struct kjoule_sampler *s, u64 now, u32 t
 
 /* What it says is taken once: the compiler can not know that nothing written here changes it. */
 static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjoule_plan *plan,
-				      struct kjoule_ring_head *page, u64 now)
+				      struct kjoule_ring_head *page, u64 now, bool in_switch)
 {
 	u64 tick = s->tick, late = now > s->due_ns ? now - s->due_ns : 0;
 	u32 late_ns = min_t(u64, late, U32_MAX);
@@ -180,11 +187,11 @@ static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjo
 	if (late > s->late_max_ns)
 		s->late_max_ns = late;
 	s->late_ticks[fls(late_ns)]++;
-	read_meters(s, now, tick, late_ns);
-	if (plan->frequency)
+	read_meters(s, now, tick, late_ns, in_switch);
+	if (plan->frequency && !in_switch)
 		read_frequency(s, plan->frequency);
 	if (kjoule_whom_runs(&plan->whom))
-		write_sample(s, plan, tick, late_ns);
+		write_sample(s, plan, tick, late_ns, in_switch);
 	else
 		page->filtered++;
 	page->produced++;
@@ -212,6 +219,51 @@ noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
 			       s->grid_ns + count * s->plan->interval_ns);
 }
 
+/* The tick that is due, after those that have passed; @begin: CLOCK_MONOTONIC. */
+static __always_inline void take_due(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				     struct kjoule_ring_head *page, u64 begin, bool in_switch)
+{
+	u64 behind;
+
+	if (unlikely(begin >= s->grid_ns + plan->interval_ns)) {
+		behind = kjoule_grid_behind(s, begin);
+		if (behind)
+			kjoule_sampler_miss(s, behind, 0);
+	}
+	take_tick(s, plan, page, begin, in_switch);
+	kjoule_sampler_wake_reader(s);
+}
+
+/**
+ * kjoule_tick_at_switch() - a tick that the scheduler has kept waiting is the last task's
+ * @s:		the sampler, not parked
+ * @now:	CLOCK_MONOTONIC
+ *
+ * The scheduler has interrupts off from before it looks for the next task until that one runs.
+ * A timer that expires meanwhile would meet the next task, and who gives up the CPU often
+ * would never be met while it does.
+ *
+ * Context: sched_switch, on the sampler's CPU; its run queue is locked.
+ * Return: true if there was one; the timer finds it taken.
+ */
+bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
+{
+	struct kjoule_ring_head *page = s->ring.page;
+	u64 took;
+
+	/* set later than the tick is due if ticks take much of the CPU */
+	if (likely(now < (u64)hrtimer_get_expires_ns(&s->timer)) || now < s->due_ns)
+		return false;
+	kjoule_books_open(page);
+	take_due(s, s->plan, page, now, true);
+	took = ktime_get_ns() - now;
+	page->tick_ns += took;
+	kjoule_load_add(s->load, took);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(page);
+	return true;
+}
+
 /**
  * kjoule_tick() - a CPU's timer has expired
  * @timer:	of the CPU's sampler
@@ -224,16 +276,15 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	struct kjoule_sampler *s = container_of(timer, struct kjoule_sampler, timer);
 	struct kjoule_ring_head *page = s->ring.page;
 	const struct kjoule_plan *plan = s->plan;
-	u64 begin = ktime_get_ns(), end, behind, took, due;
+	u64 begin = ktime_get_ns(), end, took, due;
 
-	kjoule_books_open(page);
-	if (unlikely(begin >= s->grid_ns + plan->interval_ns)) {
-		behind = kjoule_grid_behind(s, begin);
-		if (behind)
-			kjoule_sampler_miss(s, behind, 0);
+	if (unlikely(begin < s->due_ns)) {
+		/* taken at a switch */
+		hrtimer_set_expires(timer, ns_to_ktime(kjoule_tick_due(s, begin, 0)));
+		return HRTIMER_RESTART;
 	}
-	take_tick(s, plan, page, begin);
-	kjoule_sampler_wake_reader(s);
+	kjoule_books_open(page);
+	take_due(s, plan, page, begin, false);
 
 	end = ktime_get_ns();
 	took = end - begin;

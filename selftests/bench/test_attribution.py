@@ -7,6 +7,7 @@ Documentation/accuracy.rst has it.
 """
 # where: host
 # timeout: 900
+# when: named a minute and a half; bench/figures has a recording of the same program
 import os
 import sys
 

@@ -7,6 +7,7 @@ and variation, as Documentation/accuracy.rst has it.
 """
 # where: host
 # timeout: 600
+# when: named recordings of three models take three minutes, and what they are made of has tests of its own
 # stalls: ^(edge windows|mixture): (power|energy) of
 import os
 import sys

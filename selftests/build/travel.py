@@ -31,8 +31,7 @@ KMOD = kmod("books", "callchain", "callchain_hostile", "container", "descriptors
 CHIP = kmod("edge", "end", "ending", "reset", "source_files", "source_gone", "source_hotplug", "source_joined", "source_refusals",
             "source_scopes", "sources", "sweep")
 LABORATORY = kmod("alloc", "alloc_probe", "alloc_threads", "coverage", "lockdown", "transition", "vpm")    # it, or a machine that was prepared
-LONG = kmod("events", "idle", "sleep", "target")    # nearly half of the time of all; test_travel_all.py has them
-TIMED = kmod("books", "device", "drain", "hotplug", "jitter", "life")    # and these, which want a machine for themselves
+SHORT = kmod("callchain", "callchain_hostile", "descriptors", "netlink", "quota", "values")    # seconds each; all: test_travel_all.py
 CLI = {"cli: test_tool.sh"}
 PYTHON = {f"cli: test_{name}.py" for name in ("ends", "files", "interval", "output", "targets", "whom")}
 SILICON = {"silicon: silicon_summary"}

@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path,  # noqa: E402
+from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, in_a_hurry,  # noqa: E402
                  run, KJOULE, MIX)
 
 RUNS = 6    # of the same program, half of them on each side of a difference
@@ -24,6 +24,12 @@ RANDOMIZE = "/proc/sys/kernel/randomize_va_space"    # off in guests
 
 def files(name):
     return sorted(glob.glob(path(name + ".*.data")), key=lambda f: (len(f), f))
+
+
+def first_of(kind, file):
+    """The first record of a recording that has this in its line of JSON."""
+    with in_a_hurry():
+        return json.loads(run("sh", "-c", f"{KJOULE} script --json {file} | grep -m 1 '\"type\": *\"{kind}'").out)
 
 
 def many(name):
@@ -46,11 +52,11 @@ def whole_runs():
     phases = set()
     for f, one in zip(files("same"), ones):
         # of the first record's time the part of the interval: the runs begin at times of their own
-        first = json.loads(run("sh", "-c", f"{KJOULE} script --json {f} | grep -m 1 '\"type\": *\"sample\"'").out)
+        first = first_of('sample"', f)
         interval = one["interval_ns"]
         phases.add(round(20 * (first["time_ns"] % interval) / interval))
     ktap.check(len(phases) >= 3, "each begins at a phase of its own", phases)
-    places = {json.loads(run("sh", "-c", f"{KJOULE} script --json {f} | grep -m 1 '\"type\": *\"map\".*/taskset\"'").out)["ip"] for f in files("same")}
+    places = {first_of('map".*/taskset"', f)["ip"] for f in files("same")}
     ktap.check(len(places) > 1, "and what is not bound to a place lies elsewhere each time", places)
     doc, r = many("same")
     total = rows(doc, "total")[0] if doc else None

@@ -194,7 +194,8 @@ static void see_time(struct walk *w, uint64_t tick, uint32_t late_ns, bool at_ti
 static void walk_sample(struct walk *w, const struct kjoule_sample *s)
 {
 	const uint8_t known = KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_PRECISE | KJOULE_SAMPLE_IDLE |
-			      KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN;
+			      KJOULE_SAMPLE_FREQ_REQUESTED | KJOULE_SAMPLE_IP_HIDDEN |
+			      KJOULE_SAMPLE_SWITCH;
 	uint64_t tick = whole_tick(w, s->tick);
 
 	arrive(w, tick, "sample");

@@ -76,6 +76,10 @@ struct kjoule_record {
 #define KJOULE_SAMPLE_IDLE		(1 << 2)	/* the idle task was interrupted */
 #define KJOULE_SAMPLE_FREQ_REQUESTED	(1 << 3)	/* freq_khz is the request, not the grant */
 #define KJOULE_SAMPLE_IP_HIDDEN		(1 << 4)	/* kernel ip withheld from this reader */
+#define KJOULE_SAMPLE_SWITCH		(1 << 5)	/* ip is schedule(): the tick was due before the
+							 * task was left, with interrupts off; without
+							 * a chain, freq_khz as at the tick before
+							 */
 
 /**
  * struct kjoule_sample - what ran at a tick
