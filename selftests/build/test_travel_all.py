@@ -25,7 +25,7 @@ def main():
         r.expect(0, KMOD - set(VIRTUAL), NO_CHIP | NO_LABORATORY | VIRTUAL, 900)
 
         lacking = NO_CHIP | NO_LABORATORY
-        lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "ring_end", "soak"),
+        lacking.update(dict.fromkeys(kmod("callchain", "callchain_hostile", "hotplug", "jitter", "load", "ring_end", "soak", "switch"),
                                       "one CPU only"))
         lacking.update(dict.fromkeys(PYTHON, "/usr/bin/python3 is not there: install python3"))
         r = Run(suite, "one CPU, no debugfs, no Python", ["--no-chip", "--cpus", "1"],

@@ -52,6 +52,12 @@ static void regressions(const char *target)
 	struct dirent **list;
 	int files, bad = 0;
 
+#ifndef __SANITIZE_ADDRESS__
+	if (!getenv("KJOULE_TEST_PLAIN")) {
+		puts("# SKIP make check-asan has them, where more is seen; here with KJOULE_TEST_PLAIN=1");
+		skip();
+	}
+#endif
 	assert_true(n > 0);
 	for (int up = 0; up < 2;)
 		up += replay[--n] == '/';

@@ -76,14 +76,13 @@ struct kjoule_record {
 #define KJOULE_SAMPLE_IDLE		(1 << 2)	/* the idle task was interrupted */
 #define KJOULE_SAMPLE_FREQ_REQUESTED	(1 << 3)	/* freq_khz is the request, not the grant */
 #define KJOULE_SAMPLE_IP_HIDDEN		(1 << 4)	/* kernel ip withheld from this reader */
-#define KJOULE_SAMPLE_SWITCH		(1 << 5)	/* ip is schedule(): the tick was due before the
-							 * task was left, with interrupts off; without
-							 * a chain, freq_khz as at the tick before
-							 */
+#define KJOULE_SAMPLE_SWITCH		(1 << 5)	/* taken when the task was left */
 
 /**
  * struct kjoule_sample - what ran at a tick
- * @rec:	type KJOULE_RECORD_SAMPLE; the task is that of the KJOULE_RECORD_TASK before
+ * @rec:	type KJOULE_RECORD_SAMPLE; the task is that of the KJOULE_RECORD_TASK before.
+ *		With KJOULE_SAMPLE_SWITCH the tick was due while the scheduler had interrupts off:
+ *		@ip is schedule(), @freq_khz as at the tick before, and there is no chain
  * @tick:	low 32 bits of k
  * @late_ns:	how long after its due time the tick was taken, 2^32 - 1 if longer
  * @freq_khz:	mean frequency of the CPU since its last tick while not halted, 0 if unknown
