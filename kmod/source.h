@@ -8,7 +8,8 @@
  * All read callbacks but read_value run with interrupts off, on the CPU that they are asked about,
  * in hard interrupt context, in the thread of a probe that times loops (read_cycles only), in the
  * idle task where one that polls there begins, pauses or is made to read, or, where a CPU falls
- * idle or comes back, inside the scheduler with its run queue locked. They must not sleep, take a
+ * idle or comes back and where a tick is due as a task is left, inside the scheduler with its run
+ * queue locked (never read_cycles and read_khz). They must not sleep, take a
  * contended lock, allocate or print, and must not wake anything: no wake_up(), complete(),
  * schedule_work() or queue_work(); an irq_work is allowed. One that sets @ticks_only is not read
  * inside the scheduler. A source with read_value is slow: it may sleep in there, and has none of
@@ -143,7 +144,7 @@ struct kjoule_source_ops {
  * @ops:		callbacks
  * @rating:		the available source of a kind with the highest rating is the default
  * @requested_only:	a frequency source that tells the request, not what was granted
- * @ticks_only:		not read when a CPU goes idle or comes back, where the scheduler holds its
+ * @ticks_only:		not read when a task is left for another or none, where the scheduler holds its
  *			lock: what @read_energy calls may wake something
  * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
  * @period_ns:		slow sources: between two readings unless the session says otherwise, 0

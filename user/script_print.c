@@ -321,6 +321,7 @@ static void sample(struct script_printer *s, const struct script_cursor *c, stru
 	l->has_ip = !(t.flags & KJOULE_SAMPLE_IP_HIDDEN);
 	l->ip = rec->ip;
 	l->precise = t.flags & KJOULE_SAMPLE_PRECISE;
+	l->text = t.flags & KJOULE_SAMPLE_SWITCH ? "at a switch" : NULL;
 	l->freq_khz = rec->freq_khz;
 	l->late_ns = rec->late_ns;
 	view_resolve(s->v, &t, &l->place);

@@ -18,6 +18,9 @@
 #define TOOK_LONG	2		/* times as long as usual: the CPU was away in a tick */
 #define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
 #define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
+#define UNLIKE		0.01		/* of all time, by which a phase without ticks differs from those with them */
+#define LOWEST		8		/* a part of the phases in which less was lost than by interrupts: by chance */
+#define OF_BOUND	3		/* a bound's part that is its standard error */
 #define TO_SIGMA	1.4826		/* a median of distances to a standard deviation, if normal */
 #define OF_MEDIAN	1.2533		/* a median's standard error over a mean's, likewise */
 
@@ -237,14 +240,51 @@ static double other_part(const struct kjoule_phase *p, const struct usual *u, do
 	return d.reach < d.value ? d.value / fmax(each_slot, 1) * p->irq_hz * 1e-9 : NAN;
 }
 
+/* Of a phase's slots: ticks a second. */
+static double tick_hz(const struct kjoule_phase *p)
+{
+	double ticks = 0, ns = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		ticks += p->slots[i].ticks;
+		ns += p->slots[i].ns;
+	}
+	return 1e9 * ticks / ns;
+}
+
 /*
- * What other interrupts took. Where that can not be told in most rounds it is none that was
+ * What phases with ticks have lost besides these; all but a few by chance have lost at least what
+ * other interrupts took, and most of them more. NAN if there are none.
+ */
+static double least_lost(const struct kjoule_round *rounds, size_t n, const struct usual *u,
+			 double tick_ns)
+{
+	double lost[2 * CALIBRATE_MOST_ROUNDS];
+	size_t m = 0;
+
+	for (size_t i = 0; i < 2 * n; i++) {
+		const struct kjoule_round *r = &rounds[i / 2];
+		const struct kjoule_phase *p = i % 2 ? &r->fast : &r->slow;
+
+		lost[m] = lost_part(p, &u[i / 2]) - tick_hz(p) * tick_ns * 1e-9;
+		m += !isnan(lost[m]);
+	}
+	qsort(lost, m, sizeof(*lost), by_double);
+	return m ? fmax(lost[m / LOWEST], 0) : NAN;
+}
+
+/*
+ * What other interrupts took. They are looked for where there are no ticks, which is not how a recording
+ * is: on a virtual machine whose host has forgotten all of the kernel meanwhile each of them may take
+ * several times as long there. Where that can be it is what phases with ticks have lost
+ * at least, and that far from sure. Where it can not be told in most rounds it is none that was
  * seen, and what it can be at most is two standard errors then.
  */
 static struct estimate other_interrupts(const struct kjoule_round *rounds, size_t n,
-					const struct usual *u)
+					const struct usual *u, const struct estimate *tick)
 {
 	double told[CALIBRATE_MOST_ROUNDS], most[CALIBRATE_MOST_ROUNDS];
+	double least = least_lost(rounds, n, u, tick->value);
 	struct estimate e;
 
 	for (size_t r = 0; r < n; r++) {
@@ -256,19 +296,11 @@ static struct estimate other_interrupts(const struct kjoule_round *rounds, size_
 	e.value = fmax(e.value, 0);
 	/* two rounds tell nothing of how far they are off */
 	e.error = isfinite(e.error) ? e.error : e.value;
-	return e;
-}
-
-/* Of a phase's slots: ticks a second. */
-static double tick_hz(const struct kjoule_phase *p)
-{
-	double ticks = 0, ns = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		ticks += p->slots[i].ticks;
-		ns += p->slots[i].ns;
+	if (e.value - least > UNLIKE + 2 * tick_hz(&rounds[0].fast) * tick->error * 1e-9) {
+		e.value = least;
+		e.error = fmax(e.error, least / OF_BOUND);
 	}
-	return 1e9 * ticks / ns;
+	return e;
 }
 
 /* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
@@ -440,7 +472,7 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	/* of all that they saw, as a recording's books have it */
 	cal->handler_spread_ns = spread(raw, n);
 	cal->entry_ns = tick.value - handler.value;
-	others = other_interrupts(rounds, n, u);
+	others = other_interrupts(rounds, n, u, &tick);
 	cal->other_part = others.value;
 	cal->other_error = others.error;
 	cal->n_domains = rounds[0].fast.n_domains;

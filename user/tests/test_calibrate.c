@@ -190,6 +190,35 @@ static void a_busy_host_does_not_count(void **state)
 	}
 }
 
+/*
+ * Where there are no ticks an interrupt takes eight times as long as where there are, and a host takes the CPU
+ * away now and then: what is told is near what it takes in a recording, and said to be unsure.
+ */
+static void interrupts_that_are_longer_without_ticks_do_not_count(void **state)
+{
+	static const struct made_up host = { 16e3, 6e3, 0, 250, 40e3, 100, 400e3, 0.001 };
+	struct made_up cold = host;
+
+	(void)state;
+	cold.irq_ns = 8 * host.irq_ns;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct kjoule_calibration cal = { 0 };
+		struct kjoule_round r[8];
+
+		rounds_new(r, 8, 0, &host, seed);
+		for (size_t i = 0; i < 8; i++) {
+			free(r[i].quiet.slots);
+			phase(&r[i].quiet, &cold, 0, seed + i);
+		}
+		assert_int_equal(kjoule_calibration_solve(r, 8, &cal), 0);
+		assert_true(fabs(cal.tick_ns - 22000) < 500);
+		/* 0.08 is what is seen without ticks, and the host takes 0.02 */
+		assert_true(cal.other_part > 0.01 - 0.001 && cal.other_part < 0.03);
+		assert_true(cal.other_error >= cal.other_part / 4 && cal.other_error < 0.02);
+		rounds_free(r, 8);
+	}
+}
+
 /* A loop whose speed varies by more than an interrupt takes: none is told, but how much they may be. */
 static void what_can_not_be_told_has_a_bound(void **state)
 {
@@ -327,6 +356,7 @@ int main(void)
 		cmocka_unit_test(ticks_of_an_idle_cpu_have_their_energy),
 		cmocka_unit_test(cost_of_a_tick_comes_from_rounds),
 		cmocka_unit_test(a_busy_host_does_not_count),
+		cmocka_unit_test(interrupts_that_are_longer_without_ticks_do_not_count),
 		cmocka_unit_test(what_can_not_be_told_has_a_bound),
 		cmocka_unit_test(slots_may_be_alike),
 		cmocka_unit_test(a_spoilt_round_does_not_count),

@@ -383,6 +383,26 @@ static void lost_and_missed_have_their_lines(void **state)
 	assert_true(says(out, "lost    60 records, 50 of them samples"));
 }
 
+static void samples_at_a_switch_say_so(void **state)
+{
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+
+	(void)state;
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	put_task(&b, 100, 100);
+	put_sample(&b, 0, 0x10001000, 0, 0, 0);
+	put_sample(&b, 1, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_SWITCH, 0, 0);
+	put_sample(&b, 2, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 0, 0);
+	write_recording(temp_path("switched"), &meta, &b, 1, "/nonexistent/program", 10);
+	free(b.data);
+	assert_int_equal(kjoule("script %s", temp_path("switched")), 0);
+	assert_true(says(out, " at a switch\n"));
+	assert_null(strstr(strstr(out, "at a switch") + 1, "at a switch"));
+	assert_int_equal(kjoule("script --json %s", temp_path("switched")), 0);
+	assert_true(says(out, "\"text\":\"at a switch\""));
+}
+
 /* CPU 1 goes away: what nobody saw of it takes no energy from the program on CPU 0. */
 static void a_cpu_that_is_away_takes_nothing(void **state)
 {
@@ -453,6 +473,7 @@ int main(void)
 		cmocka_unit_test(no_damage_crashes_a_report),
 		cmocka_unit_test(what_can_not_be_told_is_no_zero),
 		cmocka_unit_test(lost_and_missed_have_their_lines),
+		cmocka_unit_test(samples_at_a_switch_say_so),
 		cmocka_unit_test(a_cpu_that_is_away_takes_nothing),
 		cmocka_unit_test(absurd_gaps_and_losses_end),
 	};
