@@ -33,6 +33,8 @@ MARK = "/sys/kernel/debug/vchip/mark"
 MATRIX = (47059, 58824, 76471)
 PART = 0.02      # an error may be so large, or a loop
 TRIES = 15       # of what the build machine came in between, which may go on for some seconds
+USER_TRIES = 4   # with interrupts on it is disturbed by all that happens
+HELD = 0.01      # of the time, by the build machine: loops with interrupts on can not be told from one another
 NAMES = ("scaling_governor", "scaling_min_freq", "scaling_max_freq")
 # MHz; the last one can be measured, on the same chip
 CHANGES = {"never": (25, 60), "other": (40, 90), "slow": (40, 100), "twins": (80, 80.04), "works": (50, 25)}
@@ -68,9 +70,9 @@ def latency(*options, **more):
     return list(kjoule("latency", *options, **more))
 
 
-def measured(*options):
+def measured(*options, tries=TRIES):
     """What can be measured, unless the build machine came in between too often: then it is asked for again."""
-    for _ in range(TRIES):
+    for _ in range(tries):
         result = latency(*options)
         if not is_disturbed(result):
             break
@@ -178,7 +180,9 @@ def measured_by_all(seen):
     seen["kill"] = interrupted(signal.SIGKILL, *many)
     subprocess.run(["rmmod", "vchip_source", "kjoule"], check=True)
     seen["no-module"] = latency("--from", "70588", "--to", "100000")
-    seen["user"] = measured("--from", "52941", "--to", "76471", "--engine", "user", "--repeats", 6, "--json")
+    write(MARK, "user-begin")
+    seen["user"] = measured("--from", "52941", "--to", "76471", "--engine", "user", "--repeats", 6, "--json", tries=USER_TRIES)
+    write(MARK, "user-end")
     wait_until(lambda: settings() == seen_before(), 5)
     seen["after-user"] = settings()
     seen["user-kill"] = interrupted(signal.SIGKILL, *many, "--engine", "user", governor=False)
@@ -349,7 +353,13 @@ def judge_refusals(seen):
                    all(line.startswith("kjoule") for line in err.splitlines()), f"refused: {promise}", seen[name])
 
 
-def judge_back(seen):
+def held_part(log, begin, end):
+    """The part of the time between two marks in which the build machine held the CPU."""
+    a, b = log.mark(begin), log.mark(end)
+    return sum(s.ns for s in log.stalls if s.cpu == 0 and a.chip_ns <= s.end_ns <= b.chip_ns) / (b.chip_ns - a.chip_ns)
+
+
+def judge_back(seen, log):
     limited = seen["limited"]
     ktap.check(limited == seen_before(), "governor and limits can be set", limited)
     ktap.check(seen["after-refusals"] == limited, "what is refused changes nothing", seen["after-refusals"])
@@ -365,8 +375,12 @@ def judge_back(seen):
         ktap.check(it["held"] and it["during"] != limited and it["after"] == limited and it["result"][0] == 137, f"SIGKILL: {promise}", it)
     code, out, err = seen["user"]
     found = rows(seen["user"])
-    ktap.check(code == 0 and found and found[0]["latency_us"] is not None and json.loads(out)["engine"] == "user",
-               "the user engine has a number without the module, and says that it was it", seen["user"])
+    promise, part = "the user engine has a number without the module, and says that it was it", held_part(log, "user-begin", "user-end")
+    ktap.diag(f"the build machine held the CPU for {100 * part:.1f} % of the user engine's time")
+    if is_disturbed(seen["user"]) and part > HELD:
+        ktap.skip(promise, f"the build machine held the CPU for {100 * part:.1f} % of the time")
+    else:
+        ktap.check(code == 0 and found and found[0]["latency_us"] is not None and json.loads(out)["engine"] == "user", promise, seen["user"])
     ktap.check(seen["after-user"] == limited, "and gives limits back", seen["after-user"])
 
 
@@ -381,7 +395,7 @@ def main():
     os.unlink(oracle_file)
     judge_measured(seen, log)
     judge_refusals(seen)
-    judge_back(seen)
+    judge_back(seen, log)
     ktap.end()
 
 
