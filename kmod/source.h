@@ -144,8 +144,8 @@ struct kjoule_source_ops {
  * @ops:		callbacks
  * @rating:		the available source of a kind with the highest rating is the default
  * @requested_only:	a frequency source that tells the request, not what was granted
- * @ticks_only:		not read when a task is left for another or none, where the scheduler holds its
- *			lock: what @read_energy calls may wake something
+ * @ticks_only:		not read when a task is left for another or none, where the scheduler
+ *			holds its lock: what @read_energy calls may wake something
  * @origin:		where it comes from; KJOULE_ORIGIN_REGISTERED for whoever registers
  * @period_ns:		slow sources: between two readings unless the session says otherwise, 0
  *			for KJOULE_PERIOD_DEFAULT_NS
