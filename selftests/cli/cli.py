@@ -22,12 +22,12 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, ".."))
+import hurry  # noqa: E402
 import ktap  # noqa: E402
 
 INSTALLED = not os.path.exists(os.path.join(HERE, "../run.py"))
 MODULES = os.path.join(TOP, f"build/kmod-{os.uname().release}")
 SESSIONS = "/sys/class/misc/kjoule/sessions"
-HURRY = "/sys/kernel/debug/vchip/hurry"
 ANALYSES = {"annotate", "diff", "report", "script"}    # verbs that look at files only
 NO_SYMBOLS = "no symbols"
 HEADER_BYTES = 24    # of a recording's file
@@ -96,22 +96,9 @@ def run(*command, timeout=300, **more):
     return Result(code, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace"))
 
 
-@contextlib.contextmanager
 def in_a_hurry():
-    """The laboratory's chip lets its guest run as fast as it is emulated meanwhile; where something is measured it does not."""
-    hurry = os.path.exists(HURRY) and not sessions()
-    if hurry:
-        set_hurry(1)
-    try:
-        yield
-    finally:
-        if hurry:
-            set_hurry(0)
-
-
-def set_hurry(value):
-    with open(HURRY, "w") as f:
-        f.write(str(value))
+    """The laboratory's chip stands aside for what measures nothing: while no session does."""
+    return contextlib.nullcontext() if sessions() else hurry.hurry()
 
 
 def kjoule(*args, **more):
