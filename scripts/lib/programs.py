@@ -51,7 +51,7 @@ PROGRAMS = [
     Program("sqlite3", 1, "sqlite3", 1, "", "sqlite3 :memory: '.read '$R/queries.sql"),
     Program("python3", 1, "python3", 1, "", "/usr/bin/python3 $R/phases.py $FOR $SEED"),
     Program("perl", 1, "perl", 1, "", "perl $R/phases.pl $FOR $SEED"),
-    Program("minisat", 1, "minisat", 2, "", "minisat -verb=0 -cpu-lim=50 -rnd-seed=$SEED -rnd-init $P/problem.cnf; true"),
+    Program("minisat", 1, "minisat", 2, "", "minisat -verb=0 -cpu-lim=28 -rnd-seed=$SEED -rnd-init $P/problem.cnf; true"),
     Program("cc1", 1, "gcc", 1, "", "$(gcc -print-prog-name=cc1) -quiet -O2 $P/source.c -o /dev/null"),
     Program("flac", 1, "flac", 1, "for i in 1 2 3 4 5 6; do cp $P/sound.wav $P/$i.wav; done",
             "flac -s -8 $P/[1-6].wav; flac -s -d -c $P/[1-6].flac >/dev/null; rm $P/*.flac"),
