@@ -214,20 +214,18 @@ static void on_switch(void *data, bool preempt, struct task_struct *prev, struct
 {
 	struct hlist_head *head = this_cpu_ptr(&parking);
 	struct kjoule_sampler *s;
-	bool took = false;
 	u64 now;
 
 	if (hlist_empty(head))
 		return;
 	now = ktime_get_ns();
 	hlist_for_each_entry(s, head, parking) {
-		if (!s->parked)
-			took |= kjoule_tick_at_switch(s, now);
+		/* what it took is not the next one's */
+		if (!s->parked && kjoule_tick_at_switch(s, now))
+			now = ktime_get_ns();
 	}
 	if (likely(!is_idle(prev) && !is_idle(next)))
 		return;
-	if (took)
-		now = ktime_get_ns();
 	hlist_for_each_entry(s, head, parking) {
 		if (is_idle(next)) {
 			park(s, now, true);

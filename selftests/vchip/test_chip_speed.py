@@ -48,10 +48,10 @@ def speed(*args):
 
 
 def machine_mhz(c, charged):
-    """How fast this machine emulates a class while the chip stands aside, in the chip's cycles."""
+    """How fast this machine emulates a class at best while the chip stands aside, in the chip's cycles."""
     with hurry.hurry():
-        r = chip.run("speed", 0, chip.frequencies()[-1], 200, c)
-    return r["loops"] * charged["cycles"] / charged["loops"] * 1e3 / r["wall_ns"]
+        looks = [chip.run("speed", 0, chip.frequencies()[-1], 200, c) for _ in range(3)]
+    return max(r["loops"] / r["wall_ns"] for r in looks) * charged["cycles"] / charged["loops"] * 1e3
 
 
 def judge_class(c, khz):
@@ -61,7 +61,7 @@ def judge_class(c, khz):
         without = machine_mhz(c, r)
         if without * 1e3 < MACHINE * khz:
             why = f"this machine emulates it at {without:.0f} MHz without the chip, {MACHINE * khz / 1e3:.0f} are needed"
-            ktap.skip(follows, why)
+            ktap.skip(follows, why)    # a lag from before the measurement is worked off in it, and the other way round
             ktap.skip(enough, why)
             return
         ktap.diag(f"{without:.0f} MHz without the chip")

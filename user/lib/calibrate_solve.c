@@ -285,6 +285,7 @@ static struct estimate other_interrupts(const struct kjoule_round *rounds, size_
 {
 	double told[CALIBRATE_MOST_ROUNDS], most[CALIBRATE_MOST_ROUNDS];
 	double least = least_lost(rounds, n, u, tick->value);
+	double ticks = tick_hz(&rounds[0].fast) * tick->error * 1e-9;
 	struct estimate e;
 
 	for (size_t r = 0; r < n; r++) {
@@ -296,9 +297,9 @@ static struct estimate other_interrupts(const struct kjoule_round *rounds, size_
 	e.value = fmax(e.value, 0);
 	/* two rounds tell nothing of how far they are off */
 	e.error = isfinite(e.error) ? e.error : e.value;
-	if (e.value - least > UNLIKE + 2 * tick_hz(&rounds[0].fast) * tick->error * 1e-9) {
+	if (e.value - least > UNLIKE + 2 * ticks) {
 		e.value = least;
-		e.error = fmax(e.error, least / OF_BOUND);
+		e.error = fmax(e.error, fmax(least / OF_BOUND, ticks));
 	}
 	return e;
 }
