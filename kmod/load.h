@@ -36,7 +36,7 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns);
  * @load:	of this CPU
  * @took_ns:	what it took, entry and exit of the interrupt left out
  *
- * Context: hard interrupt.
+ * Context: hard interrupt, or a switch of tasks.
  * Return: true if kjoule_load_until() has to be asked.
  */
 static __always_inline bool kjoule_load_add(struct kjoule_load *load, u64 took_ns)

@@ -339,7 +339,7 @@ void kjoule_whom_exit(struct kjoule_whom *whom)
  * kjoule_whom_search() - is the current task to be sampled? The less frequent kinds
  * @whom:	who is
  *
- * Context: hard interrupt.
+ * Context: hard interrupt, or a switch of tasks.
  * Return: true if so.
  */
 bool kjoule_whom_search(const struct kjoule_whom *whom)
