@@ -6,6 +6,7 @@
 #define KJOULE_ARGS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /**
@@ -42,6 +43,15 @@ int args_percent(const char *text, double *percent);
  * Return: 0, -EINVAL (syntax), -ERANGE (0, or past 32 bits)
  */
 int args_frequency(const char *text, uint32_t low, uint32_t high, uint32_t *khz);
+
+/**
+ * args_list() - numbers with commas between, "1,2,4" or "1-4"
+ * @list:	out: ascending, each once; the caller's to free
+ * Return: 0, -EINVAL, -ERANGE (0, or more than @most), -ENOMEM
+ */
+int args_list(const char *text, uint32_t most, uint32_t **list, size_t *n);
+/** args_frequencies() - the same of frequencies, as args_frequency() has them */
+int args_frequencies(const char *text, uint32_t low, uint32_t high, uint32_t **list, size_t *n);
 
 /** args_sources() - names with commas between, none of them empty. Return: 0 or -EINVAL */
 int args_sources(const char *text);

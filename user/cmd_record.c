@@ -54,6 +54,7 @@ static const char help[] =
 "      --source NAME[@PERIOD][,...]  sources, see `kjoule list`; energy is attributed by the first;\n"
 "                        a slow one is read each PERIOD\n"
 "      --runs N          the COMMAND so many times, each run into a file of its own\n"
+"      --exit-code LIST  with --runs: exit codes of the COMMAND that are no failure, e.g. 10,20\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
 "                        much of the time (3 to 50, default 40), for the model edge of report\n"
 "      --vpm BLOCK       start a meter at random runs of a block, for the model vpm of report; BLOCK is\n"
@@ -75,7 +76,7 @@ static const char help[] =
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
        OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE,
-       OPT_VPM, OPT_VPM_METER, OPT_OVERHEAD };
+       OPT_VPM, OPT_VPM_METER, OPT_OVERHEAD, OPT_EXIT_CODE };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -97,6 +98,7 @@ static const struct option options[] = {
 	{ "max-stack", required_argument, NULL, OPT_MAX_STACK },
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "exit-code", required_argument, NULL, OPT_EXIT_CODE },
 	{ "edge", optional_argument, NULL, OPT_EDGE },
 	{ "vpm", required_argument, NULL, OPT_VPM },
 	{ "vpm-meter", required_argument, NULL, OPT_VPM_METER },
@@ -264,6 +266,8 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		if (!ret && opt->runs > RECORD_RUNS_MOST)
 			ret = -ERANGE;
 		return cmd_bad_value("record", ret, "--runs", arg, "a number of runs, 1 to 9999");
+	case OPT_EXIT_CODE:
+		return record_parse_exits(opt, arg);
 	case OPT_EDGE:
 		opt->edge_duty = EDGE_DUTY;
 		return arg ? cmd_bad_value("record", parse_duty(arg, &opt->edge_duty), "--edge", arg,
@@ -315,6 +319,8 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		return cmd_usage("record", "record whom? Give -a, -p PID, -t TID, --cgroup PATH or -- COMMAND");
 	if (opt->runs && !opt->command)
 		return cmd_usage("record", "--runs is of a command that is run again: give one after --");
+	if (opt->exits.n && !opt->runs)
+		return cmd_usage("record", "--exit-code tells with which exit codes --runs goes on: give both");
 	if (opt->inherit_given && (opt->thread || opt->system || opt->cgroup))
 		return cmd_usage("record", "--inherit and --no-inherit go with -p and with a command only");
 	if (!opt->inherit_given && opt->command && !opt->system && !opt->cgroup)
@@ -420,5 +426,6 @@ int cmd_record(int argc, char **argv)
 	int code = record(argc, argv, &opt);
 
 	named_free(&opt.blocks);
+	free(opt.exits.list);
 	return code;
 }

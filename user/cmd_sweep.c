@@ -30,6 +30,7 @@ static const char help[] =
 "      --freq LIST         e.g. 800MHz,1.2GHz,max, or all (the default), or keep: as it is\n"
 "      --threads LIST      e.g. 1,2,4-8: handed over as OMP_NUM_THREADS, and as {threads} in its arguments\n"
 "      --runs N            run each setting so often (default 1; from 3 on it is known what runs differ by)\n"
+"      --exit-code LIST    exit codes of the command that are no failure, e.g. 10,20\n"
 "  -o, --output DIR        keep the recordings there (default kjoule.sweep)\n"
 "      --from DIR          run nothing: look at the recordings of a sweep again\n"
 "      --restore           only give back the frequencies that a sweep which was killed has left\n"
@@ -55,12 +56,14 @@ static const char help[] =
 "and if that was killed as well by the next sweep.\n";
 
 enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
-       OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV };
+       OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV,
+       OPT_EXIT_CODE };
 
 static const struct option options[] = {
 	{ "freq", required_argument, NULL, OPT_FREQ },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "runs", required_argument, NULL, OPT_RUNS },
+	{ "exit-code", required_argument, NULL, OPT_EXIT_CODE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "from", required_argument, NULL, OPT_FROM },
 	{ "restore", no_argument, NULL, OPT_RESTORE },
@@ -130,6 +133,8 @@ static int parse_record(struct asked *a, int c, const char *arg)
 	case OPT_NO_CALIBRATE:
 		r->calibrate = false;
 		return 0;
+	case OPT_EXIT_CODE:
+		return record_parse_exits(r, arg);
 	}
 	return EXIT_USAGE;
 }
@@ -142,7 +147,7 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		return 0;
 	case OPT_THREADS:
 		free(a->threads);
-		return cmd_bad_value("sweep", sweep_parse_list(arg, MOST_THREADS, &a->threads, &a->n_threads), "--threads", arg,
+		return cmd_bad_value("sweep", args_list(arg, MOST_THREADS, &a->threads, &a->n_threads), "--threads", arg,
 				 "numbers of threads like 1,2,4-8");
 	case OPT_RUNS:
 		a->runs_given = true;
@@ -271,7 +276,7 @@ static int choose_frequencies(const struct asked *a, const struct kjoule_frequen
 		*n = n_all;
 		return 0;
 	}
-	ret = sweep_parse_khz(a->freq, all[0], all[n_all - 1], khz, n);
+	ret = args_frequencies(a->freq, all[0], all[n_all - 1], khz, n);
 	free(all);
 	if (ret)
 		return cmd_bad_value("sweep", ret, "--freq", a->freq, "frequencies like 800MHz,1.2GHz,max, or all, or keep");
@@ -415,6 +420,7 @@ int cmd_sweep(int argc, char **argv)
 	else if (code < 0)
 		code = EXIT_DONE;
 	free(a.threads);
+	free(a.record.exits.list);
 	named_free(&a.report.named);
 	return code;
 }

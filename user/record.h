@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of `kjoule record`: what was asked (cmd_record.c), one recording (record_once.c), the sources that are
- * used (record_source.c), the command that is started (record_child.c), the loop that
+ * used (record_source.c), the command that is started (record_child.c) and run again (record_again.c), the loop that
  * drains (record_loop.c, with files of its own) and what it writes (record_write.c).
  */
 #ifndef KJOULE_RECORD_H
@@ -15,6 +15,12 @@
 #include "named.h"
 #include "overhead.h"
 #include "region_area.h"
+
+/* Exit codes that are no failure: solvers, for one, tell their answer by it. */
+struct record_exits {
+	uint32_t *list;
+	size_t n;
+};
 
 struct record_options {
 	const char *verb;		/* whose command line it is */
@@ -52,6 +58,7 @@ struct record_options {
 	char **command;			/* after --, NULL: none */
 	unsigned int runs;		/* --runs, 0: not given */
 	unsigned int run;		/* of these, from 1 */
+	struct record_exits exits;	/* --exit-code: how the command may end, besides 0 */
 	const sigset_t *mask;		/* that the command begins with; NULL: ours */
 	const struct kjoule_calibration *cal;	/* of a run before; NULL: to be found out */
 };
@@ -60,11 +67,13 @@ struct record_options {
  * struct record_result - what became of a recording
  * @reason:	why it ended, NULL: it never began
  * @signal:	that ended it, 0: none
+ * @exit_code:	of the command, as a shell would call it; -1: there was none, or the recording itself failed
  * @cal:	what a tick costs; without ticks: not known
  */
 struct record_result {
 	const char *reason;
 	int signal;
+	int exit_code;
 	struct kjoule_calibration cal;
 };
 
@@ -181,6 +190,27 @@ bool record_child_reap(struct record_child *child, bool block);
 void record_child_kill(struct record_child *child);
 /** record_child_code() - what a shell would call its exit code; 127 if nobody knows how it ended */
 int record_child_code(const struct record_child *child);
+
+/**
+ * struct record_input - the command's standard input, of which each of several runs is to find the same
+ * @file:	it is a file that is read from @at on; else it never ends, or there is none
+ */
+struct record_input {
+	bool file;
+	off_t at;
+};
+
+/**
+ * record_input_open() - can so many runs read it?
+ * Return: 0, or -ESPIPE (what is read of a pipe or a socket is gone for the next run), with the reason in @err
+ */
+int record_input_open(struct record_input *in, size_t runs, struct kjoule_error *err);
+/** record_input_rewind() - the next run is to read what the first one did. Return: 0 or -errno */
+int record_input_rewind(const struct record_input *in, struct kjoule_error *err);
+/** record_parse_exits() - --exit-code: "10,20". Return: 0, or the exit code after saying why */
+int record_parse_exits(struct record_options *opt, const char *arg);
+/** record_exit_is_good() - is a recording well whose command ended so? */
+bool record_exit_is_good(const struct record_exits *exits, const struct record_result *result);
 
 /*
  * What is written
@@ -341,7 +371,8 @@ unsigned int record_runs_others(const char *output, unsigned int done, unsigned 
 /**
  * record_runs() - one run after another, each into a file of its own
  * @once:	makes one recording. Return: an exit code
- * Return: 0, or the exit code of the first run that failed, which is the last; 128 + N after signal N
+ * Return: 0, or the exit code of the first run that failed, which is the last; 128 + N after signal N. Codes of
+ * --exit-code are no failure
  */
 int record_runs(const struct record_options *opt,
 		int (*once)(const struct record_options *opt, struct record_result *result));

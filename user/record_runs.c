@@ -120,8 +120,8 @@ static void warn_of_end(const struct record_options *opt, const struct record_re
 	else if (result->signal)
 		cmd_warn("stopped by signal %d before run %u of %u", result->signal, run, opt->runs);
 	else if (path)
-		cmd_warn("run %u of %u ended with exit code %d, and the series with it; what was recorded of it is in %s",
-			 run, opt->runs, code, path);
+		cmd_warn("run %u of %u ended with exit code %d, and the series with it; what was recorded of it is in %s%s",
+			 run, opt->runs, code, path, result->exit_code > 0 ? "; where that is no failure, say so by --exit-code" : "");
 	else
 		cmd_warn("run %u of %u was not recorded", run, opt->runs);
 }
@@ -131,26 +131,33 @@ int record_runs(const struct record_options *opt,
 {
 	struct record_options one = *opt;
 	struct kjoule_calibration cal;
+	struct kjoule_error err;
+	struct record_input input;
 	sigset_t ends, old;
 	unsigned int run;
 	int code = EXIT_DONE;
 
+	if (record_input_open(&input, opt->runs, &err))
+		return cmd_failed("%s", err.text);
 	/* a signal between two runs is the next one's, which has not begun then */
 	signals_ends(&ends);
 	sigprocmask(SIG_BLOCK, &ends, &old);
 	one.mask = &old;
 	one.quiet = opt->quiet || !isatty(STDERR_FILENO);
 	for (run = 1; run <= opt->runs && !code; run++) {
-		struct record_result result = { 0 };
+		struct record_result result = { .exit_code = -1 };
 		char *path = record_runs_path(opt->output, run, opt->runs);
 
-		if (!path) {
-			code = cmd_failed("%s", strerror(ENOMEM));
+		if (!path || record_input_rewind(&input, &err)) {
+			code = cmd_failed("%s", path ? err.text : strerror(ENOMEM));
+			free(path);
 			break;
 		}
 		one.run = run;
 		one.output = path;
 		code = once(&one, &result);
+		if (record_exit_is_good(&opt->exits, &result))
+			code = EXIT_DONE;
 		/* a command may have ended well, but was not let end by itself */
 		if (result.signal)
 			code = 128 + result.signal;

@@ -64,18 +64,6 @@ struct sweep_plan {
 	struct sweep_setting *settings;
 };
 
-/**
- * sweep_parse_list() - numbers with commas between, "1,2,4" or "1-4"
- * @list:	out: ascending, each once; the caller's to free
- * Return: 0, -EINVAL, -ERANGE (0, or more than @most), -ENOMEM
- */
-int sweep_parse_list(const char *text, uint32_t most, uint32_t **list, size_t *n);
-/**
- * sweep_parse_khz() - frequencies: "800MHz,1.2GHz", a number without a unit counts kHz as cpufreq does; "min", "max"
- * @low,@high:	what these two are
- * Return: the same
- */
-int sweep_parse_khz(const char *text, uint32_t low, uint32_t high, uint32_t **list, size_t *n);
 /** sweep_command() - the command of a setting, NULL-terminated; sweep_command_free(). NULL: no memory */
 char **sweep_command(int argc, char **argv, uint32_t threads);
 void sweep_command_free(char **argv);

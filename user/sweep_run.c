@@ -118,6 +118,7 @@ struct going {
 	const struct record_options *opt;
 	int (*once)(const struct record_options *opt, struct record_result *result);
 	const sigset_t *ends, *mask;
+	struct record_input input;
 	struct kjoule_calibration *cals;	/* by setting: the first of a frequency has it */
 	uint32_t at_khz;			/* 0: none is held */
 	unsigned int done;
@@ -249,7 +250,7 @@ static char *file_name(const struct sweep_plan *p, const struct sweep_setting *s
 static int run_one(struct going *c, size_t setting, unsigned int run, struct kjoule_error *err)
 {
 	struct sweep_setting *s = &c->plan->settings[setting];
-	struct record_result result = { 0 };
+	struct record_result result = { .exit_code = -1 };
 	char *name = file_name(c->plan, s, run), *path = NULL, *out = NULL, label[64];
 	int code, ret = 0;
 
@@ -262,18 +263,20 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));
+	else if (record_exit_is_good(&c->opt->exits, &result))
+		code = EXIT_DONE;
 	c->signal = result.signal;
 	if (!ret && c->signal)
 		unlinkat(c->folder, name, 0);	/* what was recorded until then is no whole run */
 	else if (!ret && code && !result.reason && code != NO_COMMAND && code != NOT_EXECUTABLE)
 		ret = kjoule_fail(err, ECANCELED, "%s, run %u: the recording could not be made, and the sweep ends here", label, run);
 	else if (!ret)
-		ret = sweep_plan_add(s, name, code ? SWEEP_FAILED : SWEEP_GOOD, code);
+		ret = sweep_plan_add(s, name, code ? SWEEP_FAILED : SWEEP_GOOD, code ? code : result.exit_code);
 	if (!ret && code && !c->signal) {
 		hide(c);
-		cmd_warn("%s, run %u: ended with exit code %d and takes no part in the sweep, nor does this setting any more%s%s%s", label,
+		cmd_warn("%s, run %u: ended with exit code %d and takes no part in the sweep, nor does this setting any more%s%s%s%s", label,
 			 run, code, result.reason ? "; what it said is in " : "", result.reason ? out : "",
-			 result.reason ? " and above" : "");
+			 result.reason ? " and above" : "", result.exit_code > 0 ? "; where that is no failure, say so by --exit-code" : "");
 	}
 	if (ret == -ENOMEM)
 		kjoule_fail(err, ENOMEM, "no memory");
@@ -328,6 +331,8 @@ static int run_all(struct going *c, struct kjoule_error *err)
 			show(c, s);
 			ret = hold(c, s, err);
 			if (!ret)
+				ret = record_input_rewind(&c->input, err);
+			if (!ret)
 				ret = run_one(c, i, run, err);
 			ret = ret == 1 ? 0 : ret;
 			if (!ret)
@@ -359,6 +364,8 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 	int ret, code = EXIT_DONE;
 
 	*signal = 0;
+	if (record_input_open(&c.input, p->n_settings * p->runs, &err))
+		return cmd_failed("%s", err.text);
 	/* while there is little that it would have a copy of */
 	if (f && frequency_guard_start(&guardian, f, &err))
 		return cmd_failed("%s", err.text);

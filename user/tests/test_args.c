@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include "args.h"
@@ -139,6 +140,30 @@ static void a_list_of_sources_has_no_empty_name(void **state)
 		assert_int_equal(args_sources(bad[i]), -EINVAL);
 }
 
+static void lists_of_numbers_and_frequencies(void **state)
+{
+	uint32_t *list;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(args_list("4,1-2,2", 8, &list, &n), 0);
+	assert_true(n == 3 && list[0] == 1 && list[1] == 2 && list[2] == 4);
+	free(list);
+	assert_int_equal(args_list("0", 8, &list, &n), -ERANGE);
+	assert_int_equal(args_list("9", 8, &list, &n), -ERANGE);
+	assert_int_equal(args_list("1,", 8, &list, &n), -EINVAL);
+	assert_int_equal(args_list("3-1", 8, &list, &n), -EINVAL);
+	assert_int_equal(args_list("", 8, &list, &n), -EINVAL);
+	assert_int_equal(args_frequencies("1.2GHz,800MHz,50000,max,min", 100, 2000000, &list, &n), 0);
+	assert_true(n == 5 && list[0] == 100 && list[1] == 50000 && list[2] == 800000);
+	assert_true(list[3] == 1200000 && list[4] == 2000000);
+	free(list);
+	assert_int_equal(args_frequencies("1.2W", 1, 2, &list, &n), -EINVAL);
+	assert_int_equal(args_frequencies("0x10", 1, 2, &list, &n), -EINVAL);
+	assert_int_equal(args_frequencies("99999GHz", 1, 2, &list, &n), -ERANGE);
+	assert_int_equal(args_frequencies("0", 1, 2, &list, &n), -ERANGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +173,7 @@ int main(void)
 		cmocka_unit_test(whole_numbers_have_bounds),
 		cmocka_unit_test(cpu_lists_go_both_ways),
 		cmocka_unit_test(a_list_of_sources_has_no_empty_name),
+		cmocka_unit_test(lists_of_numbers_and_frequencies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

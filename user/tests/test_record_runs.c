@@ -2,6 +2,7 @@
 /*
  * record --runs without the module: what a run is called, and what becomes of the others when one fails.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -41,10 +42,20 @@ static void runs_have_names_in_order(void **state)
 static struct {
 	unsigned int fails_at, stopped_at, calls;
 	int code, calibrated;
-	bool nothing;
+	bool nothing, unwell;
+	char read[64];
 	sigset_t mask;
 	bool nohup;
 } fake;
+
+/* What a command does that reads its input to the end. */
+static void read_some(void)
+{
+	size_t at = strlen(fake.read);
+	ssize_t n = read(STDIN_FILENO, fake.read + at, sizeof(fake.read) - at - 1);
+
+	fake.read[at + (n > 0 ? n : 0)] = '\0';
+}
 
 static int once(const struct record_options *opt, struct record_result *result)
 {
@@ -62,6 +73,9 @@ static int once(const struct record_options *opt, struct record_result *result)
 		return fake.code;
 	write_file(opt->output, "x", 1);
 	result->reason = "command ended";
+	read_some();
+	if (!fake.unwell)
+		result->exit_code = fake.calls == fake.fails_at ? fake.code : 0;
 	if (fake.calls == fake.stopped_at) {
 		result->reason = "signal";
 		result->signal = SIGINT;
@@ -69,11 +83,14 @@ static int once(const struct record_options *opt, struct record_result *result)
 	return fake.calls == fake.fails_at ? fake.code : 0;
 }
 
-static int run(const char *name, unsigned int runs, char **said)
+static int run_with(const char *name, unsigned int runs, const char *exits, char **said)
 {
-	struct record_options opt = { .runs = runs };
+	struct record_options opt = { .verb = "record", .runs = runs };
 	char output[300];
 	int code;
+
+	if (exits)
+		assert_int_equal(record_parse_exits(&opt, exits), 0);
 
 	snprintf(output, sizeof(output), "%s", temp_path(name));
 	opt.output = output;
@@ -82,7 +99,13 @@ static int run(const char *name, unsigned int runs, char **said)
 	begin_to_hear();
 	code = record_runs(&opt, once);
 	*said = end_to_hear();
+	free(opt.exits.list);
 	return code;
+}
+
+static int run(const char *name, unsigned int runs, char **said)
+{
+	return run_with(name, runs, NULL, said);
 }
 
 static bool is_there(const char *name)
@@ -198,6 +221,91 @@ static void what_is_older_is_told(void **state)
 	assert_null(first);
 }
 
+static void put_input(int fd)
+{
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+}
+
+static void put_nothing(void)
+{
+	put_input(open("/dev/null", O_RDONLY));
+}
+
+/* Solvers, for one, end with 10 or 20 when they are well. */
+static void exit_codes_that_are_no_failure_end_nothing(void **state)
+{
+	struct record_options opt = { .verb = "record" };
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.fails_at = 2;
+	fake.code = 20;
+	assert_int_equal(run_with("solver.data", 3, "10,20", &said), 0);
+	assert_int_equal(fake.calls, 3);
+	free(said);
+	assert_int_equal(run_with("other.data", 3, "10", &said), 20);
+	assert_int_equal(fake.calls, 2);
+	assert_non_null(strstr(said, "say so by --exit-code"));
+	free(said);
+	/* the code of a recording that failed by itself is another matter */
+	fake.unwell = true;
+	fake.code = 1;
+	assert_int_equal(run_with("full.data", 3, "1", &said), 1);
+	assert_int_equal(fake.calls, 2);
+	assert_null(strstr(said, "--exit-code"));
+	free(said);
+	begin_to_hear();
+	assert_int_equal(record_parse_exits(&opt, "0"), 2);
+	assert_int_equal(record_parse_exits(&opt, "126"), 2);
+	assert_int_equal(record_parse_exits(&opt, "ten"), 2);
+	said = end_to_hear();
+	free(said);
+}
+
+/* All runs have one file open: without going back the first one would read it, and the others nothing. */
+static void each_run_reads_the_same_input(void **state)
+{
+	char *said;
+	int fd;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	write_file(temp_path("input"), "abcdef", 6);
+	fd = open(temp_path("input"), O_RDONLY);
+	assert_int_equal(lseek(fd, 2, SEEK_SET), 2);
+	put_input(fd);
+	assert_int_equal(run("input.data", 3, &said), 0);
+	assert_string_equal(fake.read, "cdefcdefcdef");
+	free(said);
+	put_nothing();
+}
+
+static void a_pipe_is_for_one_run(void **state)
+{
+	char *said;
+	int fds[2];
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	assert_int_equal(pipe(fds), 0);
+	put_input(fds[0]);
+	assert_int_equal(write(fds[1], "abc", 3), 3);
+	assert_int_equal(run("pipe.data", 2, &said), 1);
+	assert_int_equal(fake.calls, 0);
+	assert_non_null(strstr(said, "standard input is a pipe, which only the first of 2 runs could read"));
+	free(said);
+	close(fds[1]);
+	assert_int_equal(run("pipe.data", 1, &said), 0);
+	assert_string_equal(fake.read, "abc");
+	free(said);
+	/* at its end there is nothing in it for anybody */
+	assert_int_equal(run("pipe.data", 2, &said), 0);
+	free(said);
+	put_nothing();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,7 +316,12 @@ int main(void)
 		cmocka_unit_test(a_run_that_fails_is_the_last),
 		cmocka_unit_test(a_signal_ends_the_series_and_keeps_what_is_whole),
 		cmocka_unit_test(what_is_older_is_told),
+		cmocka_unit_test(exit_codes_that_are_no_failure_end_nothing),
+		cmocka_unit_test(each_run_reads_the_same_input),
+		cmocka_unit_test(a_pipe_is_for_one_run),
 	};
+
+	put_nothing();
 
 	/* a shell starts what runs in the background with some of them ignored */
 	signal(SIGINT, SIG_DFL);

@@ -30,30 +30,6 @@
 
 static struct kjoule_error why;
 
-static void lists_are_read(void **state)
-{
-	uint32_t *list;
-	size_t n;
-
-	(void)state;
-	assert_int_equal(sweep_parse_list("4,1-2,2", 8, &list, &n), 0);
-	assert_true(n == 3 && list[0] == 1 && list[1] == 2 && list[2] == 4);
-	free(list);
-	assert_int_equal(sweep_parse_list("0", 8, &list, &n), -ERANGE);
-	assert_int_equal(sweep_parse_list("9", 8, &list, &n), -ERANGE);
-	assert_int_equal(sweep_parse_list("1,", 8, &list, &n), -EINVAL);
-	assert_int_equal(sweep_parse_list("3-1", 8, &list, &n), -EINVAL);
-	assert_int_equal(sweep_parse_list("", 8, &list, &n), -EINVAL);
-	assert_int_equal(sweep_parse_khz("1.2GHz,800MHz,50000,max,min", 100, 2000000, &list, &n), 0);
-	assert_true(n == 5 && list[0] == 100 && list[1] == 50000 && list[2] == 800000);
-	assert_true(list[3] == 1200000 && list[4] == 2000000);
-	free(list);
-	assert_int_equal(sweep_parse_khz("1.2W", 1, 2, &list, &n), -EINVAL);
-	assert_int_equal(sweep_parse_khz("0x10", 1, 2, &list, &n), -EINVAL);
-	assert_int_equal(sweep_parse_khz("99999GHz", 1, 2, &list, &n), -ERANGE);
-	assert_int_equal(sweep_parse_khz("0", 1, 2, &list, &n), -ERANGE);
-}
-
 /*
  * Runs without the module
  */
@@ -65,7 +41,7 @@ static struct {
 	bool leaves;			/* the command runs on then */
 	const char *moves;		/* the folder, which is replaced by a link to another one in the first run */
 	int code;
-	char said[4096];
+	char said[4096], read[64];
 	uint32_t min_khz;
 } fake;
 
@@ -201,8 +177,10 @@ static void befall(void)
 
 static int once(const struct record_options *opt, struct record_result *result)
 {
-	size_t at = strlen(fake.said);
+	size_t at = strlen(fake.said), had = strlen(fake.read);
+	ssize_t n = read(STDIN_FILENO, fake.read + had, sizeof(fake.read) - had - 1);
 
+	fake.read[had + (n > 0 ? n : 0)] = '\0';
 	fake.calls++;
 	fake.calibrated += !opt->cal;
 	result->cal.ticks = 7;
@@ -228,7 +206,8 @@ static int once(const struct record_options *opt, struct record_result *result)
 		result->signal = SIGTERM;
 		return 0;
 	}
-	return fake.calls == fake.fails_at ? fake.code : 0;
+	result->exit_code = fake.calls == fake.fails_at ? fake.code : 0;
+	return result->exit_code;
 }
 
 static void make_cpufreq(void)
@@ -312,6 +291,42 @@ static void settings_take_turns(void **state)
 	sweep_plan_free(&again);
 	sweep_plan_free(&p);
 	free(said);
+}
+
+static void put_input(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	close(fd);
+}
+
+/* The setting that does the work and those that find nothing to do are not to be compared. */
+static void each_setting_reads_the_same_input(void **state)
+{
+	struct sweep_plan p;
+	int signal, fds[2];
+	char *said;
+
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	write_file(temp_path("input"), "abc", 3);
+	put_input(temp_path("input"));
+	assert_int_equal(run(&p, "input.sweep", 1, &signal, &said), 0);
+	assert_string_equal(fake.read, "abcabcabcabc");
+	sweep_plan_free(&p);
+	free(said);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
+	fake.calls = 0;
+	assert_int_equal(run(&p, "pipe.sweep", 1, &signal, &said), 1);
+	assert_int_equal(fake.calls, 0);
+	assert_true(says(said, "standard input is a pipe, which only the first of 4 runs could read"));
+	sweep_plan_free(&p);
+	free(said);
+	close(fds[0]);
+	close(fds[1]);
+	put_input("/dev/null");
 }
 
 static void a_setting_that_fails_is_left_out_and_the_others_go_on(void **state)
@@ -672,8 +687,8 @@ static void links_in_the_folder_lead_nowhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_are_read),
 		cmocka_unit_test(settings_take_turns),
+		cmocka_unit_test(each_setting_reads_the_same_input),
 		cmocka_unit_test(a_setting_that_fails_is_left_out_and_the_others_go_on),
 		cmocka_unit_test(a_recording_that_can_not_be_made_ends_it),
 		cmocka_unit_test(a_signal_ends_it_and_gives_back),
@@ -692,6 +707,7 @@ int main(void)
 
 	/* a shell starts what runs in the background with it ignored */
 	signal(SIGINT, SIG_DFL);
+	put_input("/dev/null");
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	/* what is left by a process that was killed is ours */
 	if (seen == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1))
