@@ -24,6 +24,9 @@ struct cpm_reading {
 
 #define CPM_SILENT	0	/* the vector of ticks at which no block ran */
 
+/* What has less than such a part of its ticks where readings tell of them has no energy. */
+#define CPM_TOLD_LEAST	0.5
+
 /*
  * What vectors may take of the memory, in bytes, and what each of them and each of its members takes about, with all that
  * is known of them while a counter is solved. Twice as much with marginal members: there is its base as well.

@@ -27,10 +27,9 @@
 
 /*
  * A window without a known energy, before the first move or after the last, that is so many known ones long is no end of a
- * recording, but a counter that stopped: what has less than such a part of its ticks in known windows has no energy then.
+ * recording, but a counter that stopped: what has less than CPM_TOLD_LEAST of its ticks in known windows has no energy then.
  */
 #define STOPPED		8
-#define TOLD_LEAST	0.5
 
 /* What a part of a window, or a group's share of it, comes to. */
 struct amount {
@@ -402,7 +401,7 @@ static void conclude(const struct levels *l, const struct sums *s, struct cpm_gr
 	/* no window tells how far the rest is off: as far as all of it is that they do tell, which goes with it */
 	if (s->told > 0 && s->told < s->ticks)
 		g->variance *= pow(s->ticks / s->told, 2);
-	if (s->told < TOLD_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->told && !l->d->all_fitted)
+	if (s->told < CPM_TOLD_LEAST * s->ticks && l->longest * l->d->known > STOPPED * l->told && !l->d->all_fitted)
 		g->uj = NAN;
 }
 

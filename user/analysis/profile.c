@@ -333,6 +333,7 @@ static uint64_t told_ticks(const struct cpm_reading *r, size_t n)
 
 double profile_untold(const struct profile *p, unsigned int domain)
 {
+	struct profile_covered *blocks, cover = { 0 };
 	double told = 0, all = 0;
 
 	for (size_t i = 0; i < p->in->n_packages; i++) {
@@ -344,7 +345,12 @@ double profile_untold(const struct profile *p, unsigned int domain)
 		told += told_ticks(package->readings[domain], n);
 		all += fmax(p->in->end_tick, package->readings[domain][n - 1].tick);
 	}
-	return all > 0 ? 1 - told / all : NAN;
+	if (!(all > 0) || profile_cover(p, domain, &blocks))
+		return NAN;
+	if (blocks)
+		profile_cover_groups(blocks, NULL, p->in->n_blocks, &cover);
+	free(blocks);
+	return 1 - told / all * profile_told(&cover);
 }
 
 /* Ticks since the last move, if they are many against those between two of them. */

@@ -218,7 +218,7 @@ void profile_worst_case(struct profile_group *g, unsigned int n_domains);
 uint64_t profile_readings(const struct profile *p, unsigned int domain);
 /**
  * profile_untold() - part of the time, 0 to 1, whose energy in a domain is in no reading: before the counter's first move and
- * after its last. NAN: nothing is known of the domain, or it is told by edge windows
+ * after its last, and what ran on CPUs of which no counter tells. NAN: nothing is known of the domain, or it is told by edge windows
  */
 double profile_untold(const struct profile *p, unsigned int domain);
 /**

@@ -148,12 +148,46 @@ static int refine(const struct profile *p, size_t package, unsigned int d, const
 	return ret;
 }
 
+/*
+ * What ran where no counter tells is taken to have drawn what the rest of it did, and what ran there for the most part has no
+ * energy.
+ */
+static void extend(struct energy_sum *s, const struct profile_covered *c)
+{
+	double told = profile_told(c);
+
+	if (told < CPM_TOLD_LEAST) {
+		s->known = false;
+		return;
+	}
+	s->uj /= told;
+	s->own /= told;
+	s->bias /= told;
+	s->variance /= told * told;
+	s->variance_per_dof /= pow(told, 4);
+}
+
+static int extend_all(const struct profile_covered *blocks, uint32_t n_blocks, const struct cpm_level *groups,
+		      struct energy_sum *sums)
+{
+	struct profile_covered *covered = calloc(groups->n_groups + 1ul, sizeof(*covered));
+
+	if (!covered)
+		return -ENOMEM;
+	profile_cover_groups(blocks, groups->group_of, n_blocks, covered);
+	for (uint32_t g = 0; g + 1 < groups->n_groups; g++)
+		extend(&sums[g], &covered[g]);
+	free(covered);
+	return 0;
+}
+
 /* The energies of all levels in a domain. @groups: of these, with one more each. */
 static int energies(const struct profile *p, unsigned int d, const struct profile_level *levels,
 		    const struct cpm_level *groups, size_t n)
 {
 	struct energy_sum **sums = calloc(n + 1, sizeof(*sums));
-	int ret = sums ? 0 : -ENOMEM;
+	struct profile_covered *covered = NULL;
+	int ret = sums ? profile_cover(p, d, &covered) : -ENOMEM;
 
 	for (size_t l = 0; l < n && !ret; l++) {
 		sums[l] = calloc(levels[l].n_groups + 1, sizeof(**sums));
@@ -169,6 +203,8 @@ static int energies(const struct profile *p, unsigned int d, const struct profil
 				add_group(&sums[l][g], &groups[l].out[g]);
 		}
 	}
+	for (size_t l = 0; l < n && !ret && covered; l++)
+		ret = extend_all(covered, p->in->n_blocks, &groups[l], sums[l]);
 	for (size_t l = 0; l < n && !ret; l++) {
 		for (uint32_t g = 0; g < levels[l].n_groups; g++) {
 			struct profile_group *out = &levels[l].out[g];
@@ -181,6 +217,7 @@ static int energies(const struct profile *p, unsigned int d, const struct profil
 	}
 	for (size_t l = 0; sums && l < n; l++)
 		free(sums[l]);
+	free(covered);
 	free(sums);
 	return ret;
 }

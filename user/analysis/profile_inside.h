@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The inside of profile.h: profile.c solves the models, profile_sums.c adds up times, frequencies and costs of groups,
- * profile_energy.c their energies.
+ * profile_energy.c their energies, profile_cover.c what no counter tells of.
  */
 #ifndef KJOULE_PROFILE_INSIDE_H
 #define KJOULE_PROFILE_INSIDE_H
@@ -40,6 +40,27 @@ const struct profile_lane *profile_lane(const struct profile_input *in, size_t p
 struct value profile_sampled_time(const struct profile_group *g);
 /** profile_uncertain() - a value that was corrected for interrupts is not surer than they are known */
 struct value profile_uncertain(struct value v, double error);
+/*
+ * CPUs of which no counter tells (profile_cover.c)
+ */
+
+/* Ticks of a block on CPUs that were not idle, and of them those on CPUs that a domain's counters tell of. */
+struct profile_covered {
+	uint64_t ticks, told;
+};
+
+/**
+ * profile_cover() - of how much of each block a domain's counters tell
+ * @out:	by block; NULL: of all of it, or of none at all. The caller's to free
+ * Return: 0 or -ENOMEM
+ */
+int profile_cover(const struct profile *p, unsigned int domain, struct profile_covered **out);
+/** profile_cover_groups() - the same by group, added to @groups; @group_of NULL: all blocks are one */
+void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
+			  struct profile_covered *groups);
+/** profile_told() - the part of the ticks of which counters tell, 0 to 1 */
+double profile_told(const struct profile_covered *c);
+
 /** profile_energies() - the energies of all groups of @n levels, whose times are there. Return: 0 or -ENOMEM */
 int profile_energies(const struct profile *p, const struct profile_level *levels, size_t n);
 

@@ -327,6 +327,56 @@ static void scopes_of_a_source_charge_their_own_cpus(void **state)
 	assert_true(says(out, "energy  package 20000 uJ of CPU 1\n"));
 }
 
+/*
+ * Three quarters of @shared and all of @first run on CPU 0, whose counter tells 5 W; CPU 1 has one of its own, of which there is nothing, and
+ * runs the rest of @shared, and the kernel.
+ */
+static void record_one_of_two(const char *name, bool still)
+{
+	static struct kjoule_meta meta;
+	struct buffer b[2] = { 0 };
+
+	make_meta(&meta, 2, MS, KJOULE_TARGET_SYSTEM);
+	for (uint32_t p = 0; p < 2; p++) {
+		assert_int_equal(kjoule_scope_set(&meta.session.sources[0], p, p), 0);
+		put_task(&b[p], 100, 100);
+		for (uint32_t k = 0; k < 2000; k++) {
+			if (k % 20 == 0 && (!p || still))
+				put_energy_of(&b[p], 0, p, k, 0, 1, &(uint64_t){ p ? 7000 : k * 5000 });
+			if (p)
+				put_sample(&b[p], k, k < 500 ? 0x10001000 : 0x10002000, k < 500 ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 0);
+			else
+				put_sample(&b[p], k, 0x10001000, 0, 1000000, 0);
+		}
+	}
+	write_recording(temp_path(name), &meta, b, 2, "/nonexistent/program", 2000);
+	kjoule_session_info_clear(&meta.session);
+	free(b[0].data);
+	free(b[1].data);
+}
+
+/* It was not measured, which is not the same as no energy. */
+static void code_on_cpus_without_a_counter_has_no_energy(void **state)
+{
+	struct json_object *doc, *row;
+
+	(void)state;
+	for (int still = 0; still < 2; still++) {
+		record_one_of_two("one", still);
+		doc = report("", "one");
+		row = find_row(doc, "function", "[kernel]");
+		assert_true(near(number(row, "time_s"), 1.5, 0.01));
+		assert_true(isnan(number(row, "energy_package_j")) && isnan(number(row, "power_package_w")));
+		row = find_row(doc, "function", "/nonexistent/program");
+		assert_true(near(number(row, "time_s"), 2.5, 0.01));
+		assert_true(near(number(row, "power_package_w"), 5, 0.05));
+		assert_true(near(number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), "untold_part"), 0.505, 0.01));
+		json_object_put(doc);
+		assert_int_equal(kjoule("report --raw %s", temp_path("one")), 0);
+		assert_true(says(out, "# untold     package: of 5"));
+	}
+}
+
 /* Where all CPUs of the recording share a counter script says nothing of it, whichever is the lowest. */
 static void shared_counters_are_nobody_s_in_particular(void **state)
 {
@@ -557,6 +607,7 @@ int main(void)
 		cmocka_unit_test(zones_of_packages_charge_their_own_cpus),
 		cmocka_unit_test(domains_that_may_overlap_are_never_summed),
 		cmocka_unit_test(scopes_of_a_source_charge_their_own_cpus),
+		cmocka_unit_test(code_on_cpus_without_a_counter_has_no_energy),
 		cmocka_unit_test(shared_counters_are_nobody_s_in_particular),
 		cmocka_unit_test(the_recorder_pays_for_itself),
 		cmocka_unit_test(a_recorder_on_another_package_pays_nothing),
