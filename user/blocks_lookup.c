@@ -23,20 +23,21 @@ struct blocks_index {
 	uint32_t room;
 	/* the process of a number and name, as long as nothing is told of any */
 	struct known_process {
-		uint32_t tgid, process;
+		uint32_t tgid, process, layout;
 		bool used;
 	} known[KNOWN];
 	uint64_t known_from, known_until;
 	/* what was found last around an address: most samples hit few functions */
 	struct stretch {
 		uint64_t start;
-		uint32_t len, process, function;
+		uint32_t len, process, layout, function;
 	} stretches[STRETCHES][2];
 	/* the same for one address, where that is not known */
 	struct {
 		uint64_t ip;
 		uint32_t tgid;
 		uint32_t process;
+		uint32_t layout;
 		uint32_t function;
 		struct named_part *part;
 		bool kernel, used;
@@ -152,17 +153,17 @@ static struct stretch *stretches_of(struct blocks *b, uint64_t ip, uint32_t proc
 	return b->index->stretches[key >> 49];
 }
 
-static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process)
+static bool is_inside(const struct stretch *s, uint64_t ip, uint32_t process, uint32_t layout)
 {
-	return ip - s->start < s->len && s->process == process;
+	return ip - s->start < s->len && s->process == process && s->layout == layout;
 }
 
 /* Return: NULL if it is not known */
-static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process)
+static const struct stretch *find_stretch(struct blocks *b, uint64_t ip, uint32_t process, uint32_t layout)
 {
 	const struct stretch *two = stretches_of(b, ip, process);
 
-	return is_inside(two, ip, process) || is_inside(++two, ip, process) ? two : NULL;
+	return is_inside(two, ip, process, layout) || is_inside(++two, ip, process, layout) ? two : NULL;
 }
 
 static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *stretch)
@@ -174,7 +175,7 @@ static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *st
 }
 
 /* The block of an address of a process. */
-static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process,
+static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process, uint32_t layout,
 		    uint32_t *out, struct named_part **part)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
@@ -187,7 +188,7 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 	if (!b->grain) {
 		ret = blocks_function(b, process, place.symbol, place.object, kernel, out);
 		if (!ret && place.same_len && place.same_len < UINT32_MAX)
-			keep_stretch(b, s->ip, &(struct stretch){ place.same_start, place.same_len, process, *out });
+			keep_stretch(b, s->ip, &(struct stretch){ place.same_start, place.same_len, process, layout, *out });
 		return ret;
 	}
 	ret = grain_find(b->grain, &place, kernel, &unit, part);
@@ -234,9 +235,9 @@ const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const st
 	return kjoule_regions_count(r, b->processes[f->process].pid, f->region);
 }
 
-/* The process that a sample is of. */
+/* The process that a sample is of, and what it had mapped then. */
 static int process_of(struct blocks *b, const struct view *v, const struct timeline_sample *s, uint64_t time_ns,
-		      bool outside, uint32_t *process)
+		      bool outside, uint32_t *process, uint32_t *layout)
 {
 	struct known_process *k = &b->index->known[s->tgid % KNOWN];
 	struct blocks_process like = { .pid = s->tgid, .kind = CPM_BUSY, .outside = outside };
@@ -248,14 +249,16 @@ static int process_of(struct blocks *b, const struct view *v, const struct timel
 	}
 	if (k->used && k->tgid == s->tgid && !outside) {
 		*process = k->process;
+		*layout = k->layout;
 		return 0;
 	}
+	*layout = kjoule_maps_layout(v->maps, s->tgid, time_ns);
 	like.comm = view_comm(v, s->tgid, s->tgid, time_ns);
 	if (s->tgid && s->tgid == v->rec.meta.recorder_pid)
 		like.kind = CPM_MARGINAL;
 	ret = blocks_process(b, &like, process);
 	if (!ret && !outside)
-		*k = (struct known_process){ s->tgid, *process, true };
+		*k = (struct known_process){ s->tgid, *process, *layout, true };
 	return ret;
 }
 
@@ -267,7 +270,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	uint32_t region = KJOULE_REGIONS_OUTSIDE;
 	struct named_part *part;
 	const struct stretch *stretch;
-	uint32_t process, slot;
+	uint32_t process, layout, slot;
 	int ret;
 
 	near->len = 0;
@@ -277,7 +280,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		region = kjoule_regions_find(v->regions, s->pid, time_ns);
 	if (v->region)
 		outside = !kjoule_regions_inside(v->regions, region, v->region);
-	ret = process_of(b, v, s, time_ns, outside, &process);
+	ret = process_of(b, v, s, time_ns, outside, &process, &layout);
 	if (ret)
 		return ret;
 	if (b->regions)
@@ -289,7 +292,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		return ret;
 	}
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;
-	stretch = kernel ? NULL : find_stretch(b, s->ip, process);
+	stretch = kernel ? NULL : find_stretch(b, s->ip, process, layout);
 	if (stretch) {
 		*out = stretch->function;
 		part = NULL;
@@ -297,18 +300,20 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 			*near = (struct blocks_near){ stretch->start, stretch->len, b->index->known_from,
 						      b->index->known_until, s->tgid, *out };
 	} else if (b->index->cache[slot].used && b->index->cache[slot].ip == s->ip &&
-	    b->index->cache[slot].process == process && b->index->cache[slot].kernel == kernel &&
+	    b->index->cache[slot].process == process && b->index->cache[slot].layout == layout &&
+	    b->index->cache[slot].kernel == kernel &&
 	    s->ip) {
 		*out = b->index->cache[slot].function;
 		part = b->index->cache[slot].part;
 	} else {
-		ret = block_at(b, v, s, process, out, &part);
+		ret = block_at(b, v, s, process, layout, out, &part);
 		if (ret)
 			return ret;
 		b->index->cache[slot].part = part;
 		b->index->cache[slot].used = true;
 		b->index->cache[slot].ip = s->ip;
 		b->index->cache[slot].process = process;
+		b->index->cache[slot].layout = layout;
 		b->index->cache[slot].kernel = kernel;
 		b->index->cache[slot].function = *out;
 	}

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "demangle.h"
 #include "grow.h"
 #include "named.h"
 
@@ -148,7 +149,7 @@ static bool has(const struct named_part *part, const struct named_code *code)
 {
 	switch (part->kind) {
 	case NAMED_FUNCTION:
-		if (!strcmp(code->symbol, part->where))
+		if (kjoule_name_is(code->symbol, part->where))
 			return true;
 		for (size_t i = 0; i < code->n_lines; i++)
 			if (code->lines[i].function && !strcmp(code->lines[i].function, part->where))

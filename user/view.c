@@ -425,7 +425,7 @@ const char *view_why_missing(int error)
 
 	switch (error) {
 	case -ESTALE:
-		return "no symbols: it is not the file that was recorded: its build id is another one";
+		return "no symbols: it is not the file that was recorded, or others were called so as well, in a container for one: its build id is another one";
 	case -ENODATA:
 		return "no symbols: it has none; install its debug symbols or build it without stripping";
 	case VIEW_NEWER:

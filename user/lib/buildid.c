@@ -27,7 +27,6 @@ struct kjoule_build_ids {
 	struct {
 		char *path;
 		char hex[KJOULE_BUILD_ID_HEX];
-		bool looked;	/* it has that one, or none, whatever lies there later */
 	} *list;
 };
 
@@ -63,9 +62,18 @@ int kjoule_elf_file(const char *path)
 	return n == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG) ? 0 : -ENOEXEC;
 }
 
+static void put_hex(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *id, size_t len)
+{
+	if (len > (KJOULE_BUILD_ID_HEX - 1) / 2)
+		len = (KJOULE_BUILD_ID_HEX - 1) / 2;
+	hex[0] = '\0';
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+}
+
 int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
 {
-	const void *id;
+	const void *id = NULL;
 	ssize_t len;
 	Elf *elf;
 	int fd, ret;
@@ -80,10 +88,7 @@ int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
 		return -errno;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	len = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
-	if (len > (KJOULE_BUILD_ID_HEX - 1) / 2)
-		len = (KJOULE_BUILD_ID_HEX - 1) / 2;
-	for (ssize_t i = 0; i < len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const unsigned char *)id)[i]);
+	put_hex(hex, id, len > 0 ? len : 0);
 	elf_end(elf);
 	close(fd);
 	return hex[0] ? 0 : -ENODATA;
@@ -127,32 +132,49 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 		free(ids->list[ids->n].path);
 		return -ENOMEM;
 	}
-	ids->list[ids->n].looked = false;
 	snprintf(ids->list[ids->n++].hex, KJOULE_BUILD_ID_HEX, "%s", hex ? hex : "");
 	return 0;
 }
 
-static void look(struct kjoule_build_ids *ids, size_t i)
+/* A process may have another root than ours; one that is gone is taken to have had the same. */
+static void look(struct kjoule_build_ids *ids, size_t i, uint32_t pid)
 {
 	const char *path = ids->list[i].path;
+	char root[64], *inside;
 
-	if (ids->list[i].hex[0] || ids->list[i].looked)
-		return;
-	ids->list[i].looked = true;
-	if (kjoule_vdso_is(path))
+	if (kjoule_vdso_is(path)) {
 		kjoule_vdso_build_id(ids->list[i].hex);
-	else if (path[0] == '/' && path[1] != '/')
+		return;
+	}
+	if (path[0] != '/' || path[1] == '/')
+		return;
+	snprintf(root, sizeof(root), "/proc/%u/root", pid);
+	if (access(root, F_OK) || asprintf(&inside, "%s%s", root, path) < 0) {
 		kjoule_build_id(path, ids->list[i].hex);
+		return;
+	}
+	kjoule_build_id(inside, ids->list[i].hex);
+	free(inside);
 }
 
-int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path)
+int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path, uint32_t pid, const uint8_t *id, size_t len)
 {
-	size_t n = ids->n;
-	int ret = kjoule_build_ids_add(ids, path, NULL);
+	uint32_t i = place_of(ids, path);
+	char hex[KJOULE_BUILD_ID_HEX];
+	int ret;
 
-	if (!ret && ids->n > n)
-		look(ids, n);
-	return ret;
+	put_hex(hex, id, id ? len : 0);
+	if (i == KJOULE_INDEX_NONE) {
+		ret = kjoule_build_ids_add(ids, path, hex);
+		if (!ret && !id)
+			look(ids, ids->n - 1, pid);
+		return ret;
+	}
+	if (id && !ids->list[i].hex[0])
+		snprintf(ids->list[i].hex, sizeof(hex), "%s", hex);
+	else if (id && strcmp(ids->list[i].hex, hex) && !kjoule_vdso_is(path))
+		snprintf(ids->list[i].hex, sizeof(hex), "%s", KJOULE_BUILD_ID_SEVERAL);
+	return 0;
 }
 
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)

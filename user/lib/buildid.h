@@ -6,6 +6,7 @@
 #define KJOULE_BUILDID_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
 
@@ -26,12 +27,18 @@ struct kjoule_build_ids;
 struct kjoule_build_ids *kjoule_build_ids_new(void);
 /** kjoule_build_ids_add() - note a path; once is enough. Return: 0 or -ENOMEM */
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex);
+/* In place of a build id, of a path that was several files: no file has it. */
+#define KJOULE_BUILD_ID_SEVERAL	"several"
+
 /**
- * kjoule_build_ids_meet() - note a path that a process has just mapped, and which file that is: later it may be another one
+ * kjoule_build_ids_meet() - note a path that a process has just mapped, and which file that is: later it may be another one, and to
+ *			     another process in a container it may be another one at once
+ * @pid:	the process, whose root the path is looked for in if the kernel has not told
+ * @id,@len:	what the kernel has told of the file; NULL: nothing
  * Return: 0 or -ENOMEM
  */
-int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path);
-/** kjoule_build_ids_find() - hex, or NULL */
+int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path, uint32_t pid, const uint8_t *id, size_t len);
+/** kjoule_build_ids_find() - hex or KJOULE_BUILD_ID_SEVERAL; NULL: not known */
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);
 char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids);
 int kjoule_build_ids_decode(const char *text, size_t len, struct kjoule_build_ids *ids);

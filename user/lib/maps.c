@@ -22,6 +22,7 @@ struct name {
 struct process {
 	uint32_t pid;
 	uint32_t number;		/* all processes are counted */
+	uint32_t first_layout;		/* so are the layouts of all of them */
 	uint64_t since_ns;		/* of its fork; 0: it was there before */
 	const struct process *parent;
 	size_t n_maps, n_names, n_execs;
@@ -182,6 +183,7 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 	struct kjoule_maps *m = calloc(1, sizeof(*m));
 	struct parsed *list = NULL, *item;
 	struct kjoule_event ev;
+	uint32_t layouts = 1;
 	size_t n = 0, off = 0;
 	int ret = m ? 0 : -ENOMEM;
 
@@ -206,9 +208,15 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 			m->times[m->n_times++] = list[i].ev.time_ns;
 			ret = add_event(m, &list[i].ev);
 		}
-		for (size_t i = 0; i < m->n_lines && !ret; i++)
-			for (size_t k = 0; k < m->lines[i].n && !ret; k++)
-				ret = finish_process(m->lines[i].processes[k]);
+		for (size_t i = 0; i < m->n_lines && !ret; i++) {
+			for (size_t k = 0; k < m->lines[i].n && !ret; k++) {
+				struct process *p = m->lines[i].processes[k];
+
+				ret = finish_process(p);
+				p->first_layout = layouts;
+				layouts += 1 + p->n_maps + p->n_execs;
+			}
+		}
 	}
 	free(list);
 	if (ret)
@@ -235,7 +243,8 @@ static const struct process *process_at(const struct kjoule_maps *m, uint32_t pi
 	return line ? line->processes[lo ? lo - 1 : 0] : NULL;
 }
 
-static uint64_t last_exec(const struct process *p, uint64_t time_ns)
+/* How many execs there had been at @time_ns. */
+static size_t execs_until(const struct process *p, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->n_execs;
 
@@ -247,7 +256,14 @@ static uint64_t last_exec(const struct process *p, uint64_t time_ns)
 		else
 			hi = mid;
 	}
-	return lo ? p->execs[lo - 1] : 0;
+	return lo;
+}
+
+static uint64_t last_exec(const struct process *p, uint64_t time_ns)
+{
+	size_t n = execs_until(p, time_ns);
+
+	return n ? p->execs[n - 1] : 0;
 }
 
 void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until)
@@ -306,20 +322,15 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t 
 uint64_t kjoule_maps_space(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
 {
 	const struct process *p = process_at(m, pid, time_ns);
-	size_t lo = 0, hi = p ? p->n_execs : 0;
 
-	if (!p)
-		return 0;
-	/* execs until then */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
+	return p ? ((uint64_t)p->number << 32) + (uint32_t)execs_until(p, time_ns) + 1 : 0;
+}
 
-		if (p->execs[mid] <= time_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return ((uint64_t)p->number << 32) + (uint32_t)lo + 1;
+uint32_t kjoule_maps_layout(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
+{
+	const struct process *p = process_at(m, pid, time_ns);
+
+	return p ? p->first_layout + maps_until(p, time_ns) + execs_until(p, time_ns) : 0;
 }
 
 const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)

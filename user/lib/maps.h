@@ -32,6 +32,12 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *maps, uint32
  * Return: a number, 0 if nothing is known of the process
  */
 uint64_t kjoule_maps_space(const struct kjoule_maps *maps, uint32_t pid, uint64_t time_ns);
+/**
+ * kjoule_maps_layout() - which mappings those are: another number once something more is mapped, or after a fork or an exec, so that what
+ *			  was found at an address still holds as long as the number is the same
+ * Return: 0 if nothing is known of the process
+ */
+uint32_t kjoule_maps_layout(const struct kjoule_maps *maps, uint32_t pid, uint64_t time_ns);
 /** kjoule_maps_quiet() - around @time_ns nothing is told of any process from @from up to @until */
 void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until);
 /**

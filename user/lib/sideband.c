@@ -48,6 +48,8 @@ static int open_event(uint32_t pid, int cpu)
 		.exclude_kernel = 1,
 		.mmap = 1,
 		.mmap2 = 1,
+		/* which file it was: by its path it may be another one to us, as from inside of a container */
+		.build_id = 1,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,

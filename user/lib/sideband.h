@@ -76,6 +76,8 @@ struct kjoule_event {
 	uint64_t start, len, offset;
 	uint64_t lost;
 	const char *text;
+	const uint8_t *build_id;	/* of a map's file, as the kernel saw it, @build_id_len bytes; NULL: not told */
+	unsigned int build_id_len;
 };
 
 /**

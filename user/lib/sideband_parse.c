@@ -11,6 +11,10 @@
 
 #define ID_SIZE		24	/* pid, tid, time, cpu, reserved */
 
+/* In place of a file's device and inode, with PERF_RECORD_MISC_MMAP_BUILD_ID. */
+#define BUILD_ID_AT	40	/* its length, three bytes of nothing, and then as many as there may be */
+#define BUILD_ID_MOST	20
+
 /* A zero terminated string inside [@at, @end) of the record. */
 static const char *text_at(const uint8_t *r, size_t at, size_t end)
 {
@@ -35,8 +39,9 @@ static uint64_t u64_at(const uint8_t *r, size_t at)
 	return v;
 }
 
-static int parse_map(const uint8_t *r, size_t body, bool two, struct kjoule_event *e)
+static int parse_map(const struct perf_event_header *h, const uint8_t *r, size_t body, struct kjoule_event *e)
 {
+	bool two = h->type == PERF_RECORD_MMAP2;
 	size_t name = two ? 72 : 40;
 
 	if (body < name)
@@ -48,6 +53,10 @@ static int parse_map(const uint8_t *r, size_t body, bool two, struct kjoule_even
 	e->len = u64_at(r, 24);
 	e->offset = u64_at(r, 32);
 	e->text = text_at(r, name, body);
+	if (two && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r[BUILD_ID_AT] && r[BUILD_ID_AT] <= BUILD_ID_MOST) {
+		e->build_id_len = r[BUILD_ID_AT];
+		e->build_id = r + BUILD_ID_AT + 4;
+	}
 	return e->text ? 0 : -EBADMSG;
 }
 
@@ -57,7 +66,7 @@ static int parse_body(const struct perf_event_header *h, const uint8_t *r, size_
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		return parse_map(r, body, h->type == PERF_RECORD_MMAP2, e);
+		return parse_map(h, r, body, e);
 	case PERF_RECORD_COMM:
 		if (body < 17)
 			return -EBADMSG;

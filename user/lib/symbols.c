@@ -14,6 +14,7 @@
 #include <strings.h>
 #include <gelf.h>
 #include "buildid.h"
+#include "demangle.h"
 #include "dwfl.h"
 #include "grow.h"
 #include "symbols.h"
@@ -98,7 +99,9 @@ static int read_symbols(struct kjoule_elf *elf, Dwfl_Module *mod)
 			continue;
 		entry->symbol.start = addr - bias;
 		entry->symbol.end = addr - bias + sym.st_size;
-		entry->symbol.name = strdup(name);
+		entry->symbol.name = kjoule_demangle(name);
+		if (!entry->symbol.name)
+			entry->symbol.name = strdup(name);
 		entry->rank = rank(&sym, name);
 		entry->function = type != STT_NOTYPE;
 		if (!entry->symbol.name)
@@ -442,7 +445,7 @@ const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const
 
 	*several = false;
 	for (size_t i = 0; i < elf->n; i++) {
-		if (!elf->entries[i].function || strcmp(elf->entries[i].symbol.name, name))
+		if (!elf->entries[i].function || !kjoule_name_is(elf->entries[i].symbol.name, name))
 			continue;
 		*several |= !!found;
 		if (!found)

@@ -170,15 +170,22 @@ struct sample_id {
 	uint32_t cpu, reserved;
 };
 
-void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
-	     uint64_t offset, const char *path)
+void put_map_of(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
+		uint64_t offset, const char *path, const uint8_t *build_id, uint8_t build_id_len)
 {
 	struct {
 		struct perf_event_header h;
 		uint32_t pid, tid;
 		uint64_t start, len, offset;
-		uint32_t major, minor;
-		uint64_t inode, generation;
+		union {
+			struct {
+				uint32_t major, minor;
+				uint64_t inode, generation;
+			};
+			struct {
+				uint8_t build_id_len, nothing[3], build_id[20];
+			};
+		};
 		uint32_t prot, flags;
 	} map = { .h = { PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 0 }, .pid = pid, .tid = pid,
 		  .start = start, .len = len, .offset = offset };
@@ -187,10 +194,21 @@ void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, u
 	size_t name_len = (strlen(path) + 8) & ~7ul;
 
 	snprintf(name, sizeof(name), "%s", path);
+	if (build_id) {
+		map.h.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		map.build_id_len = build_id_len;
+		memcpy(map.build_id, build_id, build_id_len < 20 ? build_id_len : 20);
+	}
 	map.h.size = sizeof(map) + name_len + sizeof(id);
 	put_bytes(b, &map, sizeof(map));
 	put_bytes(b, name, name_len);
 	put_bytes(b, &id, sizeof(id));
+}
+
+void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
+	     uint64_t offset, const char *path)
+{
+	put_map_of(b, pid, time_ns, start, len, offset, path, NULL, 0);
 }
 
 static struct {

@@ -37,6 +37,9 @@ void put_chain(struct buffer *b, uint32_t flags, unsigned int kernel, unsigned i
 /* a perf record of a process that has mapped a file */
 void put_map(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
 	     uint64_t offset, const char *path);
+/* the same, with what the kernel tells of the file */
+void put_map_of(struct buffer *b, uint32_t pid, uint64_t time_ns, uint64_t start, uint64_t len,
+		uint64_t offset, const char *path, const uint8_t *build_id, uint8_t build_id_len);
 
 /* the same: the thread @tid of @pid was forked by @ptid of @ppid, or ended, or executed a program */
 void put_fork_event(struct buffer *b, uint64_t time_ns, uint32_t ppid, uint32_t ptid, uint32_t pid, uint32_t tid);

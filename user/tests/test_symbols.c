@@ -295,6 +295,14 @@ static void address_spaces_follow_fork_exec_and_remap(void **state)
 	assert_string_equal(kjoule_maps_comm(m, 10, 11, 460), "thread");
 	assert_string_equal(kjoule_maps_comm(m, 10, 12, 460), "parent");
 	assert_null(kjoule_maps_comm(m, 77, 77, 460));
+	/* what was found at an address holds until something is mapped, or it is another process */
+	assert_int_equal(kjoule_maps_layout(m, 10, 200), kjoule_maps_layout(m, 10, 499));
+	assert_int_not_equal(kjoule_maps_layout(m, 10, 499), kjoule_maps_layout(m, 10, 500));
+	assert_int_not_equal(kjoule_maps_layout(m, 20, 350), kjoule_maps_layout(m, 20, 400));
+	assert_int_not_equal(kjoule_maps_layout(m, 20, 400), kjoule_maps_layout(m, 20, 401));
+	assert_int_not_equal(kjoule_maps_layout(m, 20, 401), kjoule_maps_layout(m, 20, 900));
+	assert_int_not_equal(kjoule_maps_layout(m, 10, 950), kjoule_maps_layout(m, 20, 950));
+	assert_int_equal(kjoule_maps_layout(m, 77, 950), 0);
 	kjoule_maps_free(m);
 	free(b.data);
 }
@@ -583,7 +591,7 @@ static void build_ids_go_both_ways(void **state)
 	(void)state;
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "00ff"), 0);
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "11"), 0);	/* once is enough */
-	assert_int_equal(kjoule_build_ids_meet(a, "[heap]"), 0);
+	assert_int_equal(kjoule_build_ids_meet(a, "[heap]", getpid(), NULL, 0), 0);
 	text = kjoule_build_ids_encode(a);
 	assert_int_equal(kjoule_build_ids_decode(text, strlen(text), b), 0);
 	assert_string_equal(kjoule_build_ids_find(b, "/a \"file\""), "00ff");
@@ -593,6 +601,47 @@ static void build_ids_go_both_ways(void **state)
 	free(text);
 	kjoule_build_ids_free(a);
 	kjoule_build_ids_free(b);
+}
+
+static void meet(struct kjoule_build_ids *ids, const char *path, const char *id, uint8_t len)
+{
+	struct buffer b = { 0 };
+	struct kjoule_event ev;
+	size_t off = 0;
+
+	put_map_of(&b, getpid(), 1, 0x1000, 0x1000, 0, path, (const uint8_t *)id, len);
+	assert_int_equal(kjoule_event_next(b.data, b.len, &off, &ev), 1);
+	assert_int_equal(kjoule_build_ids_meet(ids, ev.text, ev.pid, ev.build_id, ev.build_id_len), 0);
+	free(b.data);
+}
+
+/* A path is one file to us and another one in a container: what the kernel says of it counts, not what lies there. */
+static void build_ids_are_of_the_file_that_was_mapped(void **state)
+{
+	struct kjoule_build_ids *ids = kjoule_build_ids_new();
+	char own[512] = "", hex[KJOULE_BUILD_ID_HEX];
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+	assert_int_equal(kjoule_build_id(own, hex), 0);
+	meet(ids, own, "\x12\x34\xab", 3);
+	assert_string_equal(kjoule_build_ids_find(ids, own), "1234ab");
+	meet(ids, own, "\x12\x34\xab", 3);
+	assert_string_equal(kjoule_build_ids_find(ids, own), "1234ab");
+	/* to another process it is another one: code of both would have the names of one */
+	meet(ids, own, "\x12\x34\xac", 3);
+	assert_string_equal(kjoule_build_ids_find(ids, own), KJOULE_BUILD_ID_SEVERAL);
+	meet(ids, own, "\x12\x34\xab", 3);
+	assert_string_equal(kjoule_build_ids_find(ids, own), KJOULE_BUILD_ID_SEVERAL);
+	/* what is longer than there is room for is none */
+	meet(ids, "/nonexistent", "\x01", 21);
+	assert_null(kjoule_build_ids_find(ids, "/nonexistent"));
+	kjoule_build_ids_free(ids);
+	/* where nothing is told it is looked for */
+	ids = kjoule_build_ids_new();
+	meet(ids, own, NULL, 0);
+	assert_string_equal(kjoule_build_ids_find(ids, own), hex);
+	kjoule_build_ids_free(ids);
 }
 
 /* Without its symbols a file still has a table for unwinding. */
@@ -646,6 +695,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_that_came_back_is_listened_on_again),
 		cmocka_unit_test(what_began_unheard_is_known_from_its_beginning),
 		cmocka_unit_test(build_ids_go_both_ways),
+		cmocka_unit_test(build_ids_are_of_the_file_that_was_mapped),
 		cmocka_unit_test(functions_of_stripped_files_have_addresses),
 	};
 
