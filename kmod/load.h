@@ -36,7 +36,7 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns);
  * @load:	of this CPU
  * @took_ns:	what it took, entry and exit of the interrupt left out
  *
- * Context: hard interrupt, or a switch of tasks.
+ * Context: hard interrupt.
  * Return: true if kjoule_load_until() has to be asked.
  */
 static __always_inline bool kjoule_load_add(struct kjoule_load *load, u64 took_ns)
@@ -46,7 +46,7 @@ static __always_inline bool kjoule_load_add(struct kjoule_load *load, u64 took_n
 }
 
 /**
- * kjoule_load_take() - something else than a tick has been done for sessions
+ * kjoule_load_take() - something has been done for sessions, a tick at a switch of tasks for one
  * @load:	of this CPU
  * @took_ns:	what it took; the next tick waits for it if that was much
  *

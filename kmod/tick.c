@@ -258,7 +258,8 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	take_due(s, s->plan, page, now, true);
 	took = ktime_get_ns() - now;
 	page->tick_ns += took;
-	kjoule_load_add(s->load, took);
+	/* what a host takes of it is not ours */
+	kjoule_load_take(s->load, took + kjoule_load_bare_ns);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(page);
 	return true;
