@@ -61,6 +61,7 @@ PROGRAMS = [
 ]
 MHZ = 50           # of the chip: at twice that a host may be too slow to emulate what is foreign to it, and a quarter of xz are stalls
 FOR_S, BRIEF_S = 45, 20        # what $FOR is, and in brief recordings, for which commands are not repeated
+PASSES = 3         # recordings that do not count are made again so often, less one
 
 
 class Ranges:
@@ -286,10 +287,10 @@ def by_process(rows):
 
 
 class Recording:
-    """One recording of one program."""
+    """One recording of one program. @made: how many of it were begun, this one included."""
 
-    def __init__(self, program, data, oracle_file):
-        self.program = program
+    def __init__(self, program, made, data, oracle_file):
+        self.program, self.made = program, made
         samples, maps = read_samples(data)
         options, names = [], {}
         for i, (ranges, _) in enumerate(coarse_blocks(samples) if program.cpus == 1 else []):
@@ -348,6 +349,11 @@ class Counted:
         return said + [f"{p}: none of {self.coarse[p]} coarse blocks counts" for p in self.recordings
                        if self.whole[p] and self.coarse[p] and not self.blocks[p]]
 
+    def least(self):
+        """The program of which the fewest recordings count, and how many these are."""
+        program = min(self.recordings, key=lambda p: self.whole[p])
+        return program, self.whole[program]
+
     def without_blocks(self):
         """Programs that count, and have nothing coarse in them."""
         return [p for p in self.recordings if self.whole[p] and not self.coarse[p]]
@@ -362,11 +368,11 @@ def judge(out, recordings, runs):
         why = r.why_not()
         stalled = f"; {why}, does not count" if why else f", {100 * r.stalled:.1f} % of them stalled"
         whole = 100 * abs(mine / true - 1)
-        out.figure(f"{name}_{i}_whole", whole, "%", note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s{stalled}")
+        out.figure(f"{name}_{r.made}_whole", whole, "%", note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s{stalled}")
         errors = [(n, mix.Recording.off(row["energy_package_j"], t["energy_j"]), mix.Recording.off(row["time_s"], t["time_s"]),
                    t["time_s"] / r.time_s, t["stall_s"] / t["time_s"], coarse) for n, row, t, coarse in r.blocks]
         for n, energy, time, share, stalled, coarse in errors:
-            out.figure(f"{name}_{i}_block", abs(energy), "%",
+            out.figure(f"{name}_{r.made}_block", abs(energy), "%",
                        note=f"{n}: {100 * share:.0f} % of the time; energy {energy:+.2f} %, time {time:+.2f} %" +
                        ("" if coarse else "; not coarse in this process, does not count") + (f"; {100 * stalled:.1f} % stalled, does not count" if stalled > mix.MANY_STALLS else ""))
         coarse = [e for e in errors if e[5]]
@@ -384,6 +390,9 @@ def judge(out, recordings, runs):
         other += [abs(e[1]) for e in errors if not e[5]]
     missing = counted.missing()
     out.figure("not_measured", len(missing), "programs", must=0, note="; ".join(missing))
+    program, least = counted.least()
+    out.figure("counted", least, "recordings", must=runs, at_most=False,
+               note=f"of {counted.recordings[program]} of {program}, of which the fewest do")
     if not all(wholes.get(i) for i in range(1, runs + 1)):
         raise bench.BenchError("the build machine takes the chip away: there is a run of which nothing counts")
     n = sum(map(len, blocks.values()))
@@ -415,21 +424,35 @@ def named(ranges, samples):
     return f"{os.path.basename(path)}+{start:#x}" + (f"+{len(ranges) - 1}" if len(ranges) > 1 else "")
 
 
-def record(programs, runs, rate=500, brief=False):
-    """Record each program @runs times, some in a guest; yield the number of the run and the Recording."""
+def record(programs, runs, brief=False):
+    """Record each program @runs times; yield the number of the run and the Recording. What does not count is made again."""
+    jobs = [(p, i, i) for p in programs for i in range(1, runs + 1)]
+    made = {p: runs for p in programs}
+    for _ in range(PASSES):
+        again = []
+        for i, recording in record_jobs(jobs, brief=brief):
+            yield i, recording
+            if recording.why_not():
+                made[recording.program] += 1
+                again.append((recording.program, i, made[recording.program]))
+        jobs = again
+
+
+def record_jobs(jobs_of_all, rate=500, brief=False):
+    """Record (program, run, seed), some in a guest; yield the number of the run and the Recording."""
     folder = os.path.join(bench.OUT, "programs")
     os.makedirs(folder, exist_ok=True)
     subprocess.run([sys.executable, os.path.join(REAL, "inputs.py"), os.path.join(folder, "inputs")], check=True)
-    for cpus in sorted({p.cpus for p in programs}):
-        jobs = [(p, i) for p in programs if p.cpus == cpus for i in range(1, runs + 1)]
+    for cpus in sorted({p.cpus for p, _, _ in jobs_of_all}):
+        jobs = [job for job in jobs_of_all if job[0].cpus == cpus]
         guests, most = [], BRIEF_IN_A_GUEST if brief else IN_A_GUEST
         for some in (jobs[first:first + most] for first in range(0, len(jobs), most)):
-            oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][1]}.oracle")
+            oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][2]}.oracle")
             script = f"""
 export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED FOR
 cp -r {folder}/inputs $P
 """
-            for k, (p, i) in enumerate(some):
+            for k, (p, _, seed) in enumerate(some):
                 if not k or some[k - 1][0] != p:
                     # QEMU translates it here, not while it is recorded
                     script += f"""
@@ -441,15 +464,15 @@ cpupower -c all frequency-set -f {MHZ}MHz >/dev/null
 """
                 again = f"for n in {' '.join(map(str, range(p.times)))}; do {p.command}; done"
                 script += f"""
-SEED={i} FOR={BRIEF_S if brief else FOR_S}
+SEED={seed} FOR={BRIEF_S if brief else FOR_S}
 {p.prepare}
 kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command if brief or p.times == 1 else again)}
-cp /tmp/k.data {folder}/{p.name}-{i}.data
+cp /tmp/k.data {folder}/{p.name}-{seed}.data
 """
             guests.append(bench.Job((some, oracle_file), script, ("--oracle", oracle_file), 120 + len(some) * 300))
         for some, oracle_file in bench.guests(guests, cpus):
-            for p, i in some:
-                yield i, Recording(p, f"{folder}/{p.name}-{i}.data", oracle_file)
+            for p, i, seed in some:
+                yield i, Recording(p, seed, f"{folder}/{p.name}-{seed}.data", oracle_file)
             if not os.environ.get("KJOULE_BENCH_KEEP"):
                 os.unlink(oracle_file)
 

@@ -43,7 +43,7 @@ class MadeUp:
     """A recording of a program of one CPU with one block, as programs.judge() takes it."""
 
     def __init__(self, name, stalled=0.0, noisy=False, block_stalled=0.0, coarse=True, off=0.5, known=True):
-        self.program = programs.Program(name, 1, None, 1, "", "")
+        self.program, self.made = programs.Program(name, 1, None, 1, "", ""), 1
         self.whole, self.time_s, self.stalled, self.is_noisy = (1.001, 1.0), 20.0, stalled, noisy
         self.known = known
         true = {"energy_j": 1.0, "time_s": 10.0, "stall_s": 10.0 * block_stalled}
@@ -55,12 +55,12 @@ class MadeUp:
         return self.is_noisy
 
 
-def judged(*recordings):
+def judged(*recordings, runs=1):
     """The last rows that are made of recordings, and whether that failed."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         printer = bench.Printer("made-up", True)
-        programs.judge(printer, [(1, r) for r in recordings], 1)
+        programs.judge(printer, [(1 + k % runs, r) for k, r in enumerate(recordings)], runs)
     return {row["name"]: row for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
 
 
@@ -80,7 +80,10 @@ def check_programs():
     ktap.check(failed and rows["not_measured"]["note"] == "b: none of 1 coarse blocks counts" and
                "no coarse block in c" in rows["coarse_mean"]["note"], "so is one of whose blocks none does, and one without any is named", rows)
     rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("b"))
-    ktap.check(not failed and rows["not_measured"]["value"] == 0, "one recording that counts is enough", rows)
+    ktap.check(not failed and rows["not_measured"]["value"] == 0 and rows["counted"]["value"] == 1, "a recording made again that counts is as good", rows)
+    rows, failed = judged(MadeUp("a"), MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("b"), runs=2)
+    ktap.check(failed and rows["counted"]["value"] == 1 and "of 2 of b" in rows["counted"]["note"],
+               "fewer recordings that count than were asked for are told, and a failure", rows)
     rows, failed = judged(MadeUp("a"), MadeUp("b", coarse=False, off=-9), MadeUp("c", coarse=False, off=5))
     ktap.check(rows["other_blocks_worst"]["value"] > 8.9 and abs(rows["other_blocks_mean"]["value"] - 7) < 1e-9 and rows["coarse_worst"]["value"] < 1,
                "what is not coarse is told by itself", rows)
