@@ -51,11 +51,6 @@ static void blank(struct output *out, unsigned int n)
 		output_is_table(out) ? output_str(out, "") : output_none(out, NULL);
 }
 
-static double weight(const struct profile_group *g, unsigned int n_domains)
-{
-	return n_domains && !isnan(g->energy[0].j.v) ? g->energy[0].j.v : g->time_s.v;
-}
-
 static void figures(struct output *out, const struct profile_group *g, const struct blocks *b, const struct style *s,
 		    double percent)
 {
@@ -124,7 +119,7 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	       const struct blocks *b, const struct style *s)
 {
 	static const char *const kinds[] = { "function", "block", "line", "instruction", "source" };
-	double all = weight(&f->g, b->n_domains), percent = 0;
+	double all = report_group_weight(&f->g, &f->g, b->n_domains), percent = 0;
 	unsigned int blanks = 8 + 5 * b->n_domains;
 	char *text = text_of(out, f, r), address[24], marks[4];
 
@@ -136,7 +131,7 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	if (!r) {
 		figures(out, &f->g, b, s, 100);
 	} else if (r->has) {
-		percent = all > 0 ? 100 * weight(&r->g, b->n_domains) / all : 0;
+		percent = all > 0 ? 100 * report_group_weight(&r->g, &f->g, b->n_domains) / all : 0;
 		figures(out, &r->g, b, s, percent);
 	} else if (r->kind == ANNOTATE_INSTRUCTION && (r->samples || !output_is_table(out))) {
 		percent = f->samples ? 100.0 * r->samples / f->samples : 0;

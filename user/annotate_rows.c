@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "annotate.h"
+#include "demangle.h"
 #include "grow.h"
+#include "report.h"
 #include "source_text.h"
 
 /* More lines in a row that no code was made from are left out. */
@@ -174,23 +176,23 @@ static int figures(struct making *m)
 	return ret;
 }
 
-static double weight(const struct blocks *b, const struct profile_group *g)
+static double weight(const struct making *m, const struct profile_group *g)
 {
-	return b->n_domains && g->energy[0].j.v == g->energy[0].j.v ? g->energy[0].j.v : g->time_s.v;
+	return report_group_weight(g, &m->a->total, m->b->n_domains);
 }
 
 /* Which functions are shown, and room to count their samples in where there is code to be shown. */
 static int choose(struct making *m)
 {
-	double limit = weight(m->b, &m->a->total) * m->opt->percent_limit / 100;
+	double limit = weight(m, &m->a->total) * m->opt->percent_limit / 100;
 	int ret = 0;
 
 	for (size_t i = 0; i < m->n_found && !ret; i++) {
 		struct found *f = &m->found[i];
 
 		/* the kernel's code is shown where it is asked for, to say that there is none */
-		if (m->opt->function ? strcmp(f->name, m->opt->function) :
-		    !f->start || weight(m->b, &m->functions[i]) < limit) {
+		if (m->opt->function ? !kjoule_name_is(f->name, m->opt->function) :
+		    !f->start || weight(m, &m->functions[i]) < limit) {
 			m->a->hidden += m->functions[i].samples > 0;
 			continue;
 		}
@@ -238,7 +240,7 @@ static uint64_t *counter_of(struct making *m, const struct timeline_sample *s)
 static int count_samples(struct making *m)
 {
 	enum { SLOTS = 4096 };
-	struct { uint64_t ip; uint32_t pid; bool used; uint64_t *counter; } *seen = calloc(SLOTS, sizeof(*seen));
+	struct { uint64_t ip; uint32_t pid, layout; bool used; uint64_t *counter; } *seen = calloc(SLOTS, sizeof(*seen));
 	uint64_t nobody = 0;
 	int ret = seen ? 0 : -ENOMEM;
 
@@ -250,6 +252,7 @@ static int count_samples(struct making *m)
 		ret = view_samples_open(m->v, c, &samples);
 		while (!ret && (ret = view_samples_next(samples, &s)) > 0) {
 			size_t slot = (s->ip ^ s->ip >> 12 ^ s->tgid) % SLOTS;
+			uint32_t layout;
 
 			ret = 0;
 			if (s->tick < next)
@@ -257,8 +260,11 @@ static int count_samples(struct making *m)
 			next = s->tick + 1;
 			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) || !is_asked_for(m, s))
 				continue;
-			if (!seen[slot].used || seen[slot].ip != s->ip || seen[slot].pid != s->tgid) {
+			layout = kjoule_maps_layout(m->v->maps, s->tgid, view_time(m->v, s->tick, s->late_ns));
+			if (!seen[slot].used || seen[slot].ip != s->ip || seen[slot].pid != s->tgid ||
+			    seen[slot].layout != layout) {
 				seen[slot].used = true;
+				seen[slot].layout = layout;
 				seen[slot].ip = s->ip;
 				seen[slot].pid = s->tgid;
 				seen[slot].counter = counter_of(m, s);
@@ -470,7 +476,7 @@ static int make_function(struct making *m, uint32_t i)
 	return m->opt->lines ? by_line(m, f, i, &from->code) : by_block(m, f, i, &from->code);
 }
 
-static const struct blocks *sort_by;
+static const struct making *sort_by;
 
 static int by_weight(const void *a, const void *b)
 {
@@ -501,7 +507,7 @@ int annotate_new(struct view *v, struct blocks *b, const struct profile *p, cons
 	for (uint32_t i = 0; i < m.n_found && !ret; i++)
 		if (m.found[i].wanted)
 			ret = make_function(&m, i);
-	sort_by = b;
+	sort_by = &m;
 	if (a->n)
 		qsort(a->functions, a->n, sizeof(*a->functions), by_weight);
 	for (size_t i = 0; i < m.n_found; i++) {

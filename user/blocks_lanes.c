@@ -79,16 +79,19 @@ static int meet(struct maker *m, uint32_t block)
 }
 
 /* A sample of a tick that was not written yet. */
-static int put_sample(struct maker *m, const struct timeline_sample *s, uint32_t block)
+static int put_sample(struct blocks *b, struct maker *m, const struct timeline_sample *s, uint32_t block)
 {
 	int ret = 0;
 
 	if (s->tick > m->next)
 		ret = fill_ticks(&m->fill, m->lane, m->next, s->tick, m->before, block);
 	m->next = s->tick + 1;
-	/* taken when it was let go */
-	if (!ret && fill_held(&m->fill, s->tick))
+	/* due while the CPU was held, and taken when it was let go: the tick is the hold's, and so is the sample */
+	if (!ret && fill_held(&m->fill, s->tick)) {
+		b->functions[block].samples--;
+		b->functions[block].precise -= !!(s->flags & KJOULE_SAMPLE_PRECISE);
 		return fill_held_run(&m->fill, m->lane, s->tick, s->tick + 1);
+	}
 	m->before = block;
 	return ret ? ret : fill_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
 }
@@ -116,7 +119,7 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 			break;
 		/* mostly it is the next tick */
 		if (!packed || s->tick != m->next) {
-			ret = put_sample(m, s, block);
+			ret = put_sample(b, m, s, block);
 			continue;
 		}
 		m->before = block;

@@ -9,9 +9,6 @@
 #include "blocks_units.h"
 #include "grow.h"
 
-/* So many are told by name. */
-#define NAMED_MOST	3
-
 static const char others[] = "[others]";
 
 uint32_t *blocks_pools(const struct blocks *b)
@@ -66,15 +63,15 @@ static const char *name_of(struct blocks *b, const struct separation *s, uint32_
 			list[n++] = i;
 	sorted = b;
 	qsort(list, n, sizeof(*list), by_samples);
-	for (size_t i = 0; i < n && i < NAMED_MOST; i++) {
+	for (size_t i = 0; i < n && i < BLOCKS_UNITED_NAMED; i++) {
 		const struct blocks_function *of = &b->functions[list[i]];
 
 		fprintf(f, "%s%.64s", i ? " + " : "", of->symbol);
 		if (s->pool[unit] == UINT32_MAX)
 			fprintf(f, " of %.32s", b->processes[of->process].comm);
 	}
-	if (n > NAMED_MOST)
-		fprintf(f, " + %zu more", n - NAMED_MOST);
+	if (n > BLOCKS_UNITED_NAMED)
+		fprintf(f, " + %zu more", n - BLOCKS_UNITED_NAMED);
 	fprintf(f, " (not separable)");
 	free(list);
 	if (fclose(f)) {

@@ -8,6 +8,9 @@
 #include "blocks.h"
 #include "separate.h"
 
+/* So many of a unit are in its name, "a + b + c + 2 more (not separable)". */
+#define BLOCKS_UNITED_NAMED	3
+
 /**
  * blocks_unite() - make one block of each unit of several, "a + b (not separable)"; what has too little time becomes
  *	"[others]" of its process, or a line of its own

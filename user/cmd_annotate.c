@@ -121,6 +121,8 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);
 	if (!ret) {
+		if (a.n && opt->format == OUTPUT_TABLE)
+			report_doubts_print(v, &b, p);
 		if (a.n)
 			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
 					     report_head_json(v, &b, p, NULL, &model, path) : NULL);

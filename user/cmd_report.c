@@ -248,8 +248,8 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--by region counts the marks of all of a recording: leave out --from and --to, or take --region NAME");
 	if (opt->vectors && opt->region)
 		return cmd_usage("report", "--vectors is of all that ran: leave out --region, or take --by region");
-	if (opt->vectors && (opt->callers || opt->budget_w || opt->pid || opt->comm || opt->named.n))
-		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --pid, --comm, --power-budget and what shows callers");
+	if (opt->vectors && (opt->callers || opt->pid || opt->comm || opt->named.n))
+		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --pid, --comm and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
 	if ((opt->model == REPORT_EDGE || opt->model == REPORT_VPM) && opt->vectors)
@@ -263,7 +263,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
 	if (opt->model == REPORT_AUTO && (opt->raw || opt->convergence))
 		opt->model = REPORT_CPM;
-	if (opt->processes && opt->budget_w)
+	if (opt->processes && opt->budget_w && !opt->vectors)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
 		return cmd_usage("report", "--power-budget does not go with --children and --folded: these have no intervals");

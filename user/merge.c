@@ -194,7 +194,7 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 				 f->path, f->frequency ? f->frequency : "none");
 	if (!ret && f->calibrated != r->calibrated)
 		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs", r->path, f->path);
-	if (!ret && r->exit_code != f->exit_code && r->exit_code >= 0)
+	if (!ret && r->exit_code > 0 && r->exit_code != f->exit_code)
 		ret = merge_note(&m->notes, "the command of %s ended with exit code %d", r->path, r->exit_code);
 	if (!ret && r->partial)
 		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
@@ -421,6 +421,8 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	ret = describe(r, v);
 	if (!ret && m->n)
 		ret = compare(m, r, err);
+	if (!ret && !m->n && r->exit_code > 0)
+		ret = merge_note(&m->notes, "the command of %s ended with exit code %d", r->path, r->exit_code);
 	if (!ret && !m->n && r->partial)
 		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	if (!ret)
@@ -517,13 +519,17 @@ static int look_at(struct merge *m, enum merge_figure figure)
 
 int merge_outliers(struct merge *m, bool leave_out)
 {
+	bool whole = false;
 	int ret = 0;
 
 	for (enum merge_figure f = 0; f < MERGE_FIGURES && !ret; f++)
 		ret = look_at(m, f);
+	for (size_t i = 0; i < m->n; i++)
+		whole |= !m->runs[i].partial;
 	m->kept = 0;
 	for (size_t i = 0; i < m->n; i++) {
-		m->runs[i].left_out = leave_out && (m->runs[i].differs || m->runs[i].partial);
+		/* the time of a part of a run is no run's */
+		m->runs[i].left_out = (whole && m->runs[i].partial) || (leave_out && m->runs[i].differs);
 		m->kept += !m->runs[i].left_out;
 	}
 	return ret ? ret : m->kept ? 0 : -ENODATA;

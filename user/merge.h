@@ -105,7 +105,8 @@ void merge_free(struct merge *m);
  */
 int merge_add(struct merge *m, const char *path, struct kjoule_error *err);
 /**
- * merge_outliers() - which of the runs differ too much from the rest; and leave out those, if asked to, with
+ * merge_outliers() - which of the runs differ too much from the rest; and leave out those, if asked to, and those that are no
+ *		      whole runs where there are whole ones, with
  *		      what is not a whole run
  * Return: 0; -ENODATA if none is left; -ENOMEM
  */

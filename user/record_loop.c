@@ -444,15 +444,17 @@ static void summary(const struct record_loop *l)
 {
 	uint64_t produced = TOTAL(l, produced), missed = TOTAL(l, missed), due = TOTAL(l, due);
 	double tick = produced ? (double)TOTAL(l, tick_ns) / produced : 0;
-	char cost[96] = "";
+	double held_s = (l->session.edge.held_ns + l->session.vpm.held_ns) * 1e-9, overhead, ticks;
+	char cost[128] = "", held[64] = "";
 	struct overhead_cpu most;
-	double overhead, ticks;
 
 	if (l->cal.ticks)
 		tick += l->cal.entry_ns;
 	overhead = overhead_of(l, &most, &ticks);
+	if (held_s > 0)
+		snprintf(held, sizeof(held), ", besides %.2f s for which CPUs were held", held_s);
 	if (produced && !isnan(overhead))
-		snprintf(cost, sizeof(cost), "; a tick took %.1f us (overhead %.2f %%)", tick / 1e3, 100 * overhead);
+		snprintf(cost, sizeof(cost), "; a tick took %.1f us (overhead %.2f %%%s)", tick / 1e3, 100 * overhead, held);
 	else if (produced)
 		snprintf(cost, sizeof(cost), "; a tick took %.1f us (%.2f %%)", tick / 1e3,
 			 100 * tick / l->session.interval_ns);
@@ -529,7 +531,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	       struct record_writer *w, struct record_result *result)
 {
 	struct record_loop l = { .opt = opt, .ctl = ctl, .dev = dev, .w = w };
-	int ret, code = EXIT_DONE, nice = getpriority(PRIO_PROCESS, 0);
+	int ret, code = EXIT_DONE, exit_code = -1, nice = getpriority(PRIO_PROCESS, 0);
 	const sigset_t *mask = opt->mask;
 	sigset_t signals, ends, old;
 
@@ -584,7 +586,7 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 		record_child_reap(&l.child, true);
 	}
 	if (!code && l.child.pid)
-		code = record_child_code(&l.child);
+		code = exit_code = record_child_code(&l.child);
 out:
 	if (l.made)
 		kjoule_session_del(ctl, l.session.id, NULL);
@@ -597,7 +599,7 @@ out:
 	free(l.fds);
 	free(l.buf);
 	free(l.stats);
-	*result = (struct record_result){ l.reason, l.signal, l.cal };
+	*result = (struct record_result){ l.reason, l.signal, exit_code, l.cal };
 	be_as_before(&l, nice);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return code;

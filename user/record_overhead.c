@@ -34,6 +34,8 @@ int record_check_overhead(const struct record_options *opt)
 	if (opt->edge_duty)
 		return cmd_usage(opt->verb, "--edge holds the CPUs for %.6g %% of the time, whatever --overhead says: leave one of them out",
 				 opt->edge_duty / 10.0);
+	if (opt->blocks.n)
+		return cmd_usage(opt->verb, "--vpm holds the CPU for a sensing interval at each reading, whatever --overhead says: leave one of them out");
 	if (!opt->calibrate)
 		return cmd_usage(opt->verb, "--overhead goes by what a tick takes, which --no-calibrate does not measure: leave one of them out");
 	return 0;

@@ -147,6 +147,7 @@ struct report {
 	struct report_process *processes;
 	size_t hidden_processes;
 	struct report_overs hidden_over;	/* of what is hidden */
+	double parallel;			/* part of the busy ticks at which several CPUs of a package were busy */
 };
 
 /**
@@ -197,10 +198,12 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
  * report_over() - hold a row's power in the first domain against a budget
  * @budget_w:	Watt; 0: there is none
  *
- * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an interval a power
- * above is OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
+ * Its 95 % interval decides: OVER_YES if all of it is above, OVER_PERHAPS if a part is. Without an interval, and where it is mixed
+ * with its neighbours', a power above is OVER_PERHAPS; one that is not above is OVER_UNKNOWN, as is a power that is not known.
  */
 enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w);
+/** report_over_power() - the same of any power; @purity: see struct profile_energy */
+enum report_over report_over_power(const struct value *w, double purity, double budget_w);
 /** report_over_name() - "yes", "perhaps", "no"; NULL: it is not known, or was not asked */
 const char *report_over_name(enum report_over over);
 /** report_over_mark() - of a table, "" where there is nothing to be said */
@@ -210,8 +213,10 @@ void report_over_count(struct report_overs *o, const struct blocks *b, const str
 		       const struct report_options *opt);
 /** report_budget_print() - below the table, rows that it has not included; nothing without a budget */
 void report_budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt);
-/** report_budget_json() - of the rows that are hidden */
-struct json_object *report_budget_json(const struct report *r);
+/** report_overs_print() - the same of any rows, shown ones and hidden ones */
+void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o, const struct report_overs *hidden);
+/** report_overs_json() - of the rows that are hidden */
+struct json_object *report_overs_json(const struct report_overs *hidden);
 /** report_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
 int report_model_parse(const char *text, enum report_model_kind *model);
 /**
@@ -232,7 +237,7 @@ const char *report_model_no_energy(const struct report_model *m, const struct re
 void report_model_print(const struct report_model *m, const struct blocks *b, const struct profile *p);
 struct json_object *report_model_json(const struct report_model *m, const struct blocks *b, const struct profile *p);
 /** report_model_footnotes() - below the table */
-void report_model_footnotes(const struct report *r, const struct report_model *m);
+void report_model_footnotes(const struct report *r, const struct blocks *b, const struct report_model *m);
 /**
  * report_callers() - the rows of a function's callers, in the order in which they are shown
  * @limit:	leave out callers of less weight (see report_weight_of())
@@ -323,6 +328,11 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		       const struct report *r, const struct chains *c, const struct report_model *m,
 		       const char *path);
 /**
+ * report_doubts_print() - of the same only what makes figures doubtful: no energy, readings that tell nothing, lost samples,
+ *			   a noisy calibration
+ */
+void report_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p);
+/**
  * report_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
  * where it is next to nothing
  * @part,@most:	see profile_untold(); of the one of several recordings that has most of it, else as much
@@ -363,5 +373,14 @@ const char *report_held_by(const struct blocks *b);
 
 /* A block's power is mixed with its neighbours' below this purity. */
 #define REPORT_PURE	0.85
+
+/* What ticks took is known to this part of it at least, or the reader is told why the intervals are wide. */
+#define REPORT_NOISY	0.2
+
+/* Without readings of energy there is always a little of the time, at its ends. */
+#define REPORT_UNTOLD	0.01
+
+/* Less of the ticks at which several CPUs of a package are busy is not told. */
+#define REPORT_PARALLEL	0.0005
 
 #endif /* KJOULE_REPORT_H */

@@ -8,18 +8,24 @@
 #include <stdio.h>
 #include "report.h"
 
-enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w)
+enum report_over report_over_power(const struct value *w, double purity, double budget_w)
 {
-	const struct value *w = &r->g.energy[0].w;
-
-	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains)
-		return OVER_NO_QUESTION;
 	if (isnan(w->v))
 		return OVER_UNKNOWN;
-	/* without an interval a power above is a hint, and one below is none */
-	if (isnan(w->lo))
+	/*
+	 * Without an interval, or with one that knows nothing of what the neighbours have put into it, a power above is a
+	 * hint, and one below is none.
+	 */
+	if (isnan(w->lo) || purity < REPORT_PURE)
 		return w->v > budget_w ? OVER_PERHAPS : OVER_UNKNOWN;
 	return w->lo > budget_w ? OVER_YES : w->hi > budget_w ? OVER_PERHAPS : OVER_NO;
+}
+
+enum report_over report_over(const struct blocks *b, const struct report_row *r, double budget_w)
+{
+	if (!(budget_w > 0) || r->kind != ROW_FUNCTION || !b->n_domains)
+		return OVER_NO_QUESTION;
+	return report_over_power(&r->g.energy[0].w, r->g.energy[0].purity, budget_w);
 }
 
 const char *report_over_name(enum report_over over)
@@ -53,17 +59,31 @@ static bool any(const struct report_overs *o)
 	return o->n[OVER_YES] || o->n[OVER_PERHAPS] || o->n[OVER_UNKNOWN];
 }
 
-void report_budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt)
+void report_overs_print(const struct blocks *b, double budget_w, const struct report_overs *o, const struct report_overs *hidden)
 {
-	struct report_overs o = { 0 };
-	const struct report_overs *hidden = &r->hidden_over;
-
-	if (!opt->budget_w)
-		return;
 	if (!b->n_domains) {
 		printf("\nwithout energy there is no power to hold against a budget\n");
 		return;
 	}
+	printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
+	       b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES], o->n[OVER_PERHAPS],
+	       o->time_s[OVER_PERHAPS]);
+	if (o->n[OVER_UNKNOWN])
+		printf("; - : its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s", o->n[OVER_UNKNOWN],
+		       o->time_s[OVER_UNKNOWN]);
+	putchar('\n');
+	if (any(hidden))
+		printf("of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)\n",
+		       hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
+		       hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);
+}
+
+void report_budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt)
+{
+	struct report_overs o = { 0 };
+
+	if (!opt->budget_w)
+		return;
 	for (size_t i = 0; i < r->n_processes; i++) {
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];
@@ -73,19 +93,13 @@ void report_budget_print(const struct report *r, const struct blocks *b, const s
 			o.time_s[over] += row->g.time_s.v;
 		}
 	}
-	printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both or is not known: %zu, for %.4g s",
-	       b->domains[0]->name, opt->budget_w, o.n[OVER_YES], o.time_s[OVER_YES], o.n[OVER_PERHAPS],
-	       o.time_s[OVER_PERHAPS]);
-	if (o.n[OVER_UNKNOWN])
-		printf("; - : its power or the interval of that is not known: %zu, for %.4g s", o.n[OVER_UNKNOWN], o.time_s[OVER_UNKNOWN]);
-	putchar('\n');
-	if (any(hidden))
-		printf("of what is below the limit and not shown: draws more: %zu, for %.4g s; perhaps: %zu, for %.4g s; not known: %zu, for %.4g s (--percent-limit)\n",
-		       hidden->n[OVER_YES], hidden->time_s[OVER_YES], hidden->n[OVER_PERHAPS],
-		       hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);
+	report_overs_print(b, opt->budget_w, &o, &r->hidden_over);
+	if (r->parallel > REPORT_PARALLEL)
+		printf("at %.1f %% of the ticks several CPUs of a package were busy, and a row's power is its share then: what they draw together is held against a budget with --vectors\n",
+		       100 * r->parallel);
 }
 
-struct json_object *report_budget_json(const struct report *r)
+struct json_object *report_overs_json(const struct report_overs *hidden)
 {
 	static const char *const names[] = { [OVER_PERHAPS] = "perhaps", [OVER_YES] = "yes", [OVER_UNKNOWN] = "unknown" };
 	struct json_object *o = json_object_new_object();
@@ -93,8 +107,8 @@ struct json_object *report_budget_json(const struct report *r)
 	for (int i = OVER_PERHAPS; i <= OVER_UNKNOWN; i++) {
 		struct json_object *one = json_object_new_object();
 
-		json_object_object_add(one, "blocks", json_object_new_uint64(r->hidden_over.n[i]));
-		json_object_object_add(one, "time_s", output_json_real(r->hidden_over.time_s[i]));
+		json_object_object_add(one, "blocks", json_object_new_uint64(hidden->n[i]));
+		json_object_object_add(one, "time_s", output_json_real(hidden->time_s[i]));
 		json_object_object_add(o, names[i], one);
 	}
 	return o;

@@ -12,12 +12,8 @@
 #include "fill.h"
 #include "report.h"
 
-/* What ticks took is known to this part at least, or the reader is told why the intervals are wide. */
-#define NOISY	0.2
-#define OTHER_NOISY	0.005		/* of all time */
-
-/* Without energy readings there is always a little of the time, at its ends. */
-#define UNTOLD_LEAST	0.01
+/* What other interrupts took is known to this part of all time at least, or the reader is told why the intervals are wide. */
+#define OTHER_NOISY	0.005
 
 /* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
 static uint64_t away(const struct view *v, bool suspended)
@@ -154,15 +150,30 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 
 void report_untold_print(const char *domain, double part, double most, double still_s)
 {
-	if (part > UNTOLD_LEAST) {
+	if (part > REPORT_UNTOLD) {
 		printf("# untold     %s: of %.1f %% of the time", domain, 100 * part);
-		if (most > part + UNTOLD_LEAST)
+		if (most > part + REPORT_UNTOLD)
 			printf(" (of %.1f %% of that of one of them)", 100 * most);
 		printf(" no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
 	}
 	if (still_s > 0)
 		printf("# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
 		       domain, still_s);
+}
+
+static void print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
+{
+	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
+	       " missed ticks given to the code beside them\n", s->samples, s->lost, s->records, b->made_up);
+}
+
+static void print_nobodys(const struct view *v, const struct blocks *b, const struct kjoule_cpu_stats *s)
+{
+	/* where the whole system is recorded they have a row */
+	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
+		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
+		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, FILL_MADE_UP_MOST,
+		       100.0 * b->nobodys / (s->samples + b->made_up + b->nobodys));
 }
 
 static void print_books(const struct view *v, const struct blocks *b)
@@ -181,14 +192,8 @@ static void print_books(const struct view *v, const struct blocks *b)
 	if (asleep)
 		printf(", %" PRIu64 " while the machine slept", asleep);
 	printf("; %" PRIu64 " were of others than asked for\n", s.filtered);
-	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
-	       " missed ticks given to the code beside them\n", s.samples, s.lost, s.records,
-	       b->made_up);
-	/* where the whole system is recorded they have a row */
-	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
-		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
-		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, FILL_MADE_UP_MOST,
-		       100.0 * b->nobodys / (s.samples + b->made_up + b->nobodys));
+	print_samples(b, &s);
+	print_nobodys(v, b, &s);
 	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
 	if (v->tl.skew_ticks)
 		printf("; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
@@ -233,6 +238,17 @@ static void print_unknown_power(const struct blocks *b)
 		printf(": taken to be that of the code that it interrupts\n");
 }
 
+/* @ticks_cost: there is something to be taken out for them */
+static void print_noise(const struct blocks *b, bool ticks_cost)
+{
+	if (ticks_cost && b->input.calibration_error > REPORT_NOISY)
+		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.calibration_error);
+	if (b->input.other > 0 && b->input.other_error > OTHER_NOISY)
+		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.other_error);
+}
+
 static void print_cost(const struct view *v, const struct blocks *b)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
@@ -260,12 +276,31 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	printf("\n");
 	if (most > 0)
 		print_unknown_power(b);
-	if (most > 0 && b->input.calibration_error > NOISY)
-		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
-		       100 * b->input.calibration_error);
-	if (b->input.other > 0 && b->input.other_error > OTHER_NOISY)
-		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
-		       100 * b->input.other_error);
+	print_noise(b, most > 0);
+}
+
+static void print_untold(const struct blocks *b, const struct profile *p)
+{
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d),
+				    b->meters.power[d] ? 0 : profile_still_s(p, d));
+}
+
+void report_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)
+{
+	struct kjoule_cpu_stats s = view_books(v);
+	bool energy = b->n_domains;
+
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		energy &= profile_readings(p, d) > 0;
+	if (!energy)
+		print_energy(v, b, p);
+	print_untold(b, p);
+	if (s.lost)
+		print_samples(b, &s);
+	print_nobodys(v, b, &s);
+	if (v->rec.cal.ticks)
+		print_noise(b, true);
 }
 
 /* Who called is known of how many samples, and what became of the stacks. */
@@ -335,9 +370,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		       v->from_ns * 1e-9, v->to_ns * 1e-9);
 	print_energy(v, b, p);
 	print_left_out(v, b);
-	for (unsigned int d = 0; d < b->n_domains; d++)
-		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d),
-				    b->meters.power[d] ? 0 : profile_still_s(p, d));
+	print_untold(b, p);
 	print_holds(&v->rec.meta.session);
 	report_model_print(m, b, p);
 	report_beside_print(v);
@@ -354,7 +387,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	report_regions_print(v);
 	if (c)
 		print_callers(v, c);
-	if (profile_parallel(p) > 0.0005)
+	if (profile_parallel(p) > REPORT_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
 	report_crowds_print(profile_crowd_ticks(p), profile_crowded(p));

@@ -399,6 +399,68 @@ static struct json_object *edge_json(const struct blocks *b, const struct profil
 	return o;
 }
 
+static bool is_part_of(const struct blocks *b, const struct report_model *m, uint32_t block, uint32_t united)
+{
+	return m->united && block < m->n_united && m->united[block] == united && block != united && b->functions[block].samples;
+}
+
+/* The blocks that a row of several is made of, all of them. */
+static struct json_object *united_json(const struct blocks *b, const struct report_model *m)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (uint32_t u = 0; m->fate && u < m->n_fates; u++) {
+		struct json_object *one, *parts;
+
+		if (m->fate[u] == SEPARATE_ALONE)
+			continue;
+		parts = json_object_new_array();
+
+		for (uint32_t i = 0; i < m->n_united; i++) {
+			const struct blocks_function *f = &b->functions[i];
+
+			if (!is_part_of(b, m, i, u))
+				continue;
+			one = json_object_new_object();
+			json_object_object_add(one, "function", output_json_str(f->symbol));
+			json_object_object_add(one, "object", output_json_str(f->object));
+			json_object_object_add(one, "comm", output_json_str(b->processes[f->process].comm));
+			json_object_object_add(one, "pid", json_object_new_int64(b->processes[f->process].pid));
+			json_object_object_add(one, "samples", json_object_new_uint64(f->samples));
+			json_object_array_add(parts, one);
+		}
+		if (!json_object_array_length(parts)) {
+			json_object_put(parts);
+			continue;
+		}
+		one = json_object_new_object();
+		json_object_object_add(one, "function", output_json_str(b->functions[u].symbol));
+		json_object_object_add(one, "members", parts);
+		json_object_array_add(list, one);
+	}
+	return list;
+}
+
+/* Of a row whose name has no room for all of them. */
+static void print_united(const struct blocks *b, const struct report_model *m, uint32_t united)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_united; i++)
+		n += is_part_of(b, m, i, united);
+	if (n <= BLOCKS_UNITED_NAMED)
+		return;
+	printf("  %zu are one:", n);
+	for (uint32_t i = 0; i < m->n_united; i++) {
+		char *clean = is_part_of(b, m, i, united) ? output_clean(b->functions[i].symbol) : NULL;
+
+		if (clean)
+			printf(" %s%s", clean, --n ? "," : "");
+		free(clean);
+	}
+	printf("\n");
+}
+
 struct json_object *report_model_json(const struct report_model *m, const struct blocks *b, const struct profile *p)
 {
 	struct json_object *o = json_object_new_object();
@@ -413,6 +475,7 @@ struct json_object *report_model_json(const struct report_model *m, const struct
 	json_object_object_add(o, "reliability", fitted ? output_json_real(m->reliability) : NULL);
 	json_object_object_add(o, "even_grid", fitted ? json_object_new_boolean(m->in_step) : NULL);
 	json_object_object_add(o, "not_separable", fitted ? json_object_new_uint64(m->not_told) : NULL);
+	json_object_object_add(o, "united", fitted ? united_json(b, m) : NULL);
 	if (m->used == REPORT_EDGE) {
 		struct json_object *list = json_object_new_array();
 
@@ -425,7 +488,7 @@ struct json_object *report_model_json(const struct report_model *m, const struct
 	return o;
 }
 
-void report_model_footnotes(const struct report *r, const struct report_model *m)
+void report_model_footnotes(const struct report *r, const struct blocks *b, const struct report_model *m)
 {
 	bool little = false, one = false;
 
@@ -441,6 +504,15 @@ void report_model_footnotes(const struct report *r, const struct report_model *m
 	}
 	if (little)
 		printf("\n[others] : blocks of less than 1 %% of the time, too little for a power of their own\n");
-	if (one)
-		printf("\n(not separable) : the counter's windows do not tell these apart, or they run for too few ticks at a time; together they are right\n");
+	if (!one)
+		return;
+	printf("\n(not separable) : the counter's windows do not tell these apart, or they run for too few ticks at a time; together they are right\n");
+	for (size_t i = 0; i < r->n_processes; i++) {
+		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
+			const struct report_row *row = &r->processes[i].rows[k];
+
+			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates && m->fate[row->function] > SEPARATE_LITTLE)
+				print_united(b, m, row->function);
+		}
+	}
 }

@@ -56,6 +56,14 @@ static const struct overhead_cpu *most_awake(const struct view *v, const struct 
 	return most;
 }
 
+/* For how long CPUs were held for edge windows, or for readings of blocks, which is none of the overhead. */
+static double held_s(const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return (s->edge.held_ns + s->vpm.held_ns) * 1e-9;
+}
+
 double report_overhead_part(const struct view *v, const struct blocks *b)
 {
 	struct overhead_cpu *cpus;
@@ -83,6 +91,8 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 		if (awake && awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
 			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * awake_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);
+		if (held_s(v) > 0)
+			printf("; without the %.2f s for which CPUs were held", held_s(v));
 		printf("\n");
 		if (bound > 0 && all > bound)
 			printf("# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
@@ -119,6 +129,7 @@ struct json_object *report_overhead_json(const struct view *v, const struct bloc
 	all = overhead_all(cpus, n);
 	json_object_object_add(o, "part", real(all));
 	json_object_object_add(o, "ticks_part", real(overhead_ticks(cpus, n)));
+	json_object_object_add(o, "held_s", real(held_s(v)));
 	json_object_object_add(o, "asked", bound > 0 ? real(bound) : NULL);
 	json_object_object_add(o, "kept", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
 	for (size_t i = 0; i < n; i++) {

@@ -358,7 +358,7 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	if (!columns)
 		return -ENOMEM;
 	if (head && opt->budget_w)
-		json_object_object_add(head, "hidden_over_budget", report_budget_json(r));
+		json_object_object_add(head, "hidden_over_budget", report_overs_json(&r->hidden_over));
 	make_columns(columns, b, c, opt);
 	make_style(&style, r, b);
 	out = output_open(stdout, opt->format, columns->list, columns->n);
@@ -383,7 +383,7 @@ int report_print(const struct report *r, const struct blocks *b, const struct ch
 	output_close(out, head, "rows");
 	if (opt->format == OUTPUT_TABLE) {
 		footnotes(r, b, opt);
-		report_model_footnotes(r, m);
+		report_model_footnotes(r, b, m);
 	}
 	free(columns);
 	return ret;

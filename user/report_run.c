@@ -171,6 +171,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		ret = report_regions_marks(v, &b, &groups);
 	if (!ret)
 		ret = report_new(&b, &groups, opt, &r);
+	if (!ret)
+		r.parallel = profile_parallel(p);
 	if (!ret && opt->convergence) {
 		struct convergence convergence;
 
@@ -204,6 +206,10 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 			report_regions_footnote(v, &b);
 		if (!ret && opt->model != REPORT_VPM)
 			ret = all_sampled(&r, &b, &model, &opt->named);
+		if (!ret && model.used == REPORT_EDGE && !model.solved) {
+			cmd_warn("%s: the edge windows tell nothing, so no energy is known; record for longer, or see --model cpm", path);
+			ret = -EDOM;
+		}
 	}
 out:
 	chains_free(&chains);
@@ -216,6 +222,14 @@ out:
 	return ret;
 }
 
+/* Why there is no reading of a block. */
+static const char *became_of_rounds(const struct kjoule_vpm_info *vpm, char *buf, size_t len)
+{
+	snprintf(buf, len, "%" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
+		 vpm->unmet, vpm->unended, vpm->elsewhere, vpm->crowded, vpm->failed, vpm->learnt, vpm->cut);
+	return buf;
+}
+
 /* Where blocks were met for it, their readings are what was wanted. Return: an exit code */
 static int choose_vpm(struct view *v, const char *path, struct report_options *opt)
 {
@@ -223,6 +237,7 @@ static int choose_vpm(struct view *v, const char *path, struct report_options *o
 	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&
 		     !opt->sort_given && !opt->region && !opt->budget_w && !opt->worst_case && !opt->comm && !opt->pid &&
 		     report_vpm_has(v, &opt->named);
+	char text[512];
 	int ret;
 
 	if (opt->model == REPORT_VPM && !n) {
@@ -230,12 +245,14 @@ static int choose_vpm(struct view *v, const char *path, struct report_options *o
 			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64 " in all of it",
 					  path, v->rec.meta.session.vpm.readings);
 		if (v->rec.meta.session.vpm.interval_ns)
-			return cmd_failed("%s: --model vpm: it has no reading of a block: %" PRIu64 " times nobody came by, %" PRIu64 " the block did not end, %" PRIu64 " it was called from elsewhere, %" PRIu64 " its end was passed too often, %" PRIu64 " something failed, %" PRIu64 " it was only seen where it returns to, %" PRIu64 " the recording ended",
-					  path, v->rec.meta.session.vpm.unmet, v->rec.meta.session.vpm.unended,
-					  v->rec.meta.session.vpm.elsewhere, v->rec.meta.session.vpm.crowded, v->rec.meta.session.vpm.failed,
-					  v->rec.meta.session.vpm.learnt, v->rec.meta.session.vpm.cut);
+			return cmd_failed("%s: --model vpm: it has no reading of a block: %s", path,
+					  became_of_rounds(&v->rec.meta.session.vpm, text, sizeof(text)));
 		return cmd_failed("%s: --model vpm: it needs a recording with readings of a block: `kjoule record --vpm BLOCK`", path);
 	}
+	/* who had blocks met wanted their readings, and is to know why this is something else */
+	if (!n && !opt->model_given && v->rec.meta.session.vpm.interval_ns && !v->rec.meta.session.vpm.readings)
+		cmd_warn("%s: has no reading of a block, so the model is cpm: %s", path,
+			 became_of_rounds(&v->rec.meta.session.vpm, text, sizeof(text)));
 	if (n && plain && (opt->model == REPORT_AUTO || !opt->model_given))
 		opt->model = REPORT_VPM;
 	if (opt->model != REPORT_VPM)
@@ -316,6 +333,8 @@ static int show_average(struct merge *m, struct report_options *opt)
 	opt->system = m->runs[0].target == KJOULE_TARGET_SYSTEM;
 	opt->runs = m->kept;
 	ret = report_new(b, &m->groups, opt, &r);
+	for (size_t i = 0; i < m->n && !ret; i++)
+		r.parallel += m->runs[i].left_out ? 0 : m->runs[i].parallel / m->kept;
 	if (!ret && !r.n_processes && opt->region) {
 		report_runs_warn(m);
 		cmd_warn("--region %s: no sample of what was asked for fell into it in any of these %zu recordings: record for longer, or faster (-F)",

@@ -11,9 +11,6 @@
 #include "cmd.h"
 #include "report_runs.h"
 
-/* What ticks took is known to this part at least, or the reader is told why the intervals are wide. */
-#define NOISY	0.2
-
 static const char *const figure_names[] = { [MERGE_TIME] = "time", [MERGE_ENERGY] = "energy", [MERGE_POWER] = "power" };
 static const char *const figure_units[] = { [MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W" };
 
@@ -37,6 +34,20 @@ static void tell_difference(FILE *out, const struct merge *m, const struct merge
 			fprintf(out, " (the others do not differ)");
 		between = "; ";
 	}
+}
+
+/* The same as a text; the caller's to free, NULL without memory. */
+static char *difference_text(const struct merge *m, const struct merge_run *r)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	tell_difference(f, m, r);
+	fclose(f);
+	return text;
 }
 
 static void print_runs(const struct merge *m)
@@ -104,76 +115,159 @@ static void print_energy(const struct merge *m)
 	printf("\n");
 }
 
-/* What readings do not tell, of all runs that count. */
+/* What readings do not tell of a domain, of all runs that count. Return: the mean part */
+static double untold(const struct merge *m, unsigned int d, double *most, double *still_s)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	*most = 0;
+	*still_s = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct merge_run *r = &m->runs[i];
+
+		if (r->left_out || isnan(r->untold[d]))
+			continue;
+		sum += r->untold[d];
+		*most = fmax(*most, r->untold[d]);
+		*still_s = fmax(*still_s, r->still_s[d]);
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
 static void print_untold(const struct merge *m)
 {
 	for (unsigned int d = 0; d < m->n_domains; d++) {
-		double sum = 0, most = 0, still_s = 0;
-		size_t n = 0;
+		double most, still_s, part = untold(m, d, &most, &still_s);
 
-		for (size_t i = 0; i < m->n; i++) {
-			const struct merge_run *r = &m->runs[i];
-
-			if (r->left_out || isnan(r->untold[d]))
-				continue;
-			sum += r->untold[d];
-			most = fmax(most, r->untold[d]);
-			still_s = fmax(still_s, r->still_s[d]);
-			n++;
-		}
-		report_untold_print(m->domains[d].name, n ? sum / n : 0, most, still_s);
+		report_untold_print(m->domains[d].name, part, most, still_s);
 	}
 }
 
 /* Books of all runs that count. */
-static void print_books(const struct merge *m)
+struct books {
+	uint64_t samples, records, lost, missed, due, nobodys, made_up, crowds;
+	double parallel, crowded, off, nobodys_s, overhead;
+	size_t uncalibrated;
+	bool lost_unknown;
+};
+
+static struct books books_of(const struct merge *m)
 {
-	uint64_t samples = 0, records = 0, lost = 0, missed = 0, due = 0, nobodys = 0, made_up = 0, crowds = 0;
-	double parallel = 0, crowded = 0, off = 0, nobodys_s = 0, overhead = 0;
-	size_t uncalibrated = 0;
-	bool unknown = false;
+	struct books b = { 0 };
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct merge_run *r = &m->runs[i];
 
 		if (r->left_out)
 			continue;
-		samples += r->groups.total->samples;
-		records += r->books.records;
-		lost += r->books.lost;
-		missed += r->books.missed;
-		due += r->books.due;
-		made_up += r->made_up;
-		nobodys += r->nobodys;
-		nobodys_s += r->nobodys * 1e-9 * r->interval_ns;
-		parallel += r->parallel / m->kept;
-		crowds += r->crowd_ticks;
-		crowded += r->crowded / m->kept;
+		b.samples += r->groups.total->samples;
+		b.records += r->books.records;
+		b.lost += r->books.lost;
+		b.missed += r->books.missed;
+		b.due += r->books.due;
+		b.made_up += r->made_up;
+		b.nobodys += r->nobodys;
+		b.nobodys_s += r->nobodys * 1e-9 * r->interval_ns;
+		b.parallel += r->parallel / m->kept;
+		b.crowds += r->crowd_ticks;
+		b.crowded += r->crowded / m->kept;
 		if (r->calibrated)
-			off = fmax(off, r->calibration_error);
+			b.off = fmax(b.off, r->calibration_error);
 		else
-			uncalibrated++;
-		overhead += r->overhead / m->kept;
-		unknown |= r->lost_unknown;
+			b.uncalibrated++;
+		b.overhead += r->overhead / m->kept;
+		b.lost_unknown |= r->lost_unknown;
 	}
+	return b;
+}
+
+/* Of the whole machine what ran in gaps has a row of its own. */
+static bool are_missing(const struct merge *m, const struct books *b)
+{
+	return b->nobodys && m->runs[0].target != KJOULE_TARGET_SYSTEM;
+}
+
+static void print_books(const struct merge *m)
+{
+	struct books b = books_of(m);
+
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
-	       " ticks missed, %" PRIu64 " of them given to the code beside them\n", samples, lost, records, missed, due, made_up);
-	if (nobodys && m->runs[0].target != KJOULE_TARGET_SYSTEM)
+	       " ticks missed, %" PRIu64 " of them given to the code beside them\n", b.samples, b.lost, b.records, b.missed, b.due,
+	       b.made_up);
+	if (are_missing(m, &b))
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures\n",
-		       nobodys, nobodys_s);
-	if (unknown)
+		       b.nobodys, b.nobodys_s);
+	if (b.lost_unknown)
 		printf("# lost       parts of files are damaged; how many samples they had can not be told\n");
-	if (!isnan(overhead))
-		printf("# overhead   what ran took %.2f %% longer\n", 100 * overhead);
-	if (off > NOISY)
+	if (!isnan(b.overhead))
+		printf("# overhead   what ran took %.2f %% longer\n", 100 * b.overhead);
+	if (b.off > REPORT_NOISY)
 		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
-		       100 * off);
-	if (uncalibrated)
-		printf("# cost       %zu of the recordings had no calibration, and the intervals are wider for it\n", uncalibrated);
-	if (parallel > 0.0005)
+		       100 * b.off);
+	if (b.uncalibrated)
+		printf("# cost       %zu of the recordings had no calibration, and the intervals are wider for it\n", b.uncalibrated);
+	if (b.parallel > REPORT_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
-		       100 * parallel);
-	report_crowds_print(crowds, crowded);
+		       100 * b.parallel);
+	report_crowds_print(b.crowds, b.crowded);
+}
+
+static int note_books(const struct merge *m, const char *label, struct merge_notes *notes)
+{
+	struct books b = books_of(m);
+	int ret = 0;
+
+	if (b.lost)
+		ret = merge_note(notes, "%s: %" PRIu64 " of %" PRIu64 " records were lost: what ran there is not in the figures; record at a lower rate",
+				 label, b.lost, b.records);
+	if (!ret && are_missing(m, &b))
+		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
+				 label, b.nobodys, b.nobodys_s);
+	if (!ret && b.off > REPORT_NOISY)
+		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
+				 label, 100 * b.off);
+	return ret;
+}
+
+static int note_differs(const struct merge *m, const char *label, struct merge_notes *notes)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->n && !ret; i++) {
+		char *text;
+
+		if (!m->runs[i].differs)
+			continue;
+		text = difference_text(m, &m->runs[i]);
+		ret = merge_note(notes, "%s: %s differs from the other runs: %s", label, m->runs[i].path, text ? text : "");
+		free(text);
+	}
+	return ret;
+}
+
+int report_runs_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
+{
+	int ret = note_books(m, label, notes);
+
+	for (unsigned int d = 0; d < m->n_domains && !ret; d++) {
+		double most, still_s, part = untold(m, d, &most, &still_s);
+		uint64_t readings = 0;
+
+		for (size_t i = 0; i < m->n; i++)
+			readings += m->runs[i].left_out ? 0 : m->runs[i].readings[d];
+		if (!readings)
+			ret = merge_note(notes, "%s: the counter %s was not seen to move twice, so what was spent is not known", label,
+					 m->domains[d].name);
+		else if (part > REPORT_UNTOLD)
+			ret = merge_note(notes, "%s: of %.1f %% of the time no reading tells the energy of %s, which is taken to be as in the rest",
+					 label, 100 * part, m->domains[d].name);
+		if (!ret && still_s > 0)
+			ret = merge_note(notes, "%s: the counter %s stood still for the last %.3f s, which is taken for no energy", label,
+					 m->domains[d].name, still_s);
+	}
+	return ret ? ret : note_differs(m, label, notes);
 }
 
 static void print_what_is_shown(const struct merge *m)
@@ -234,17 +328,11 @@ void report_runs_warn(const struct merge *m)
 	for (size_t i = 0; i < m->notes.n; i++)
 		cmd_warn("%s", m->notes.list[i]);
 	for (size_t i = 0; i < m->n; i++) {
-		char *text = NULL;
-		size_t len;
-		FILE *f;
+		char *text;
 
 		if (!m->runs[i].differs)
 			continue;
-		f = open_memstream(&text, &len);
-		if (!f)
-			continue;
-		tell_difference(f, m, &m->runs[i]);
-		fclose(f);
+		text = difference_text(m, &m->runs[i]);
 		cmd_warn("%s differs from the other runs%s: %s", m->runs[i].path,
 			 m->runs[i].left_out ? " and is left out" : "",
 			 text ? text : "");

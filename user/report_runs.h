@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a report of several recordings says before its figures (report_runs.c): which they are, and which of them
- * differ from the rest. diff says the same of each of its sides.
+ * differ from the rest. diff says the same of each of its sides, sweep what is doubtful of each setting.
  */
 #ifndef KJOULE_REPORT_RUNS_H
 #define KJOULE_REPORT_RUNS_H
@@ -12,6 +12,12 @@
 void report_runs_print(const struct merge *m, const char *side);
 /** report_runs_warn() - what a reader of rows alone would miss, on standard error */
 void report_runs_warn(const struct merge *m);
+/**
+ * report_runs_doubts() - what makes an average's figures doubtful, as notes that begin with @label: lost samples, readings that tell
+ *			  nothing, a noisy calibration, runs that differ from the rest
+ * Return: 0 or -ENOMEM
+ */
+int report_runs_doubts(const struct merge *m, const char *label, struct merge_notes *notes);
 /** report_runs_json() - the same for programs */
 struct json_object *report_runs_json(const struct merge *m);
 

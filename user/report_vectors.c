@@ -15,7 +15,7 @@
 /* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
 #define MOST	4096
 
-static void make_columns(struct columns *c, const struct blocks *b, bool system)
+static void make_columns(struct columns *c, const struct blocks *b, const struct report_options *opt)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
@@ -24,8 +24,10 @@ static void make_columns(struct columns *c, const struct blocks *b, bool system)
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		columns_add_domain(c, b->domains[d]->name, !d, false);
 	columns_add(c, "purity", NULL, false);
-	columns_add(c, "idle_cpus", system ? "IDLE" : NULL, false);
+	columns_add(c, "idle_cpus", opt->system ? "IDLE" : NULL, false);
 	columns_add(c, "vectors", NULL, false);
+	if (opt->budget_w)
+		columns_add(c, "over_budget", NULL, true);
 	columns_add(c, "together", "TOGETHER", true);
 	columns_add(c, NULL, "", true);
 }
@@ -87,9 +89,20 @@ struct style {
 	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
 
-static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct together *t,
-	       const struct together_vector *v, const struct style *s, bool system)
+/* All that a package draws meanwhile, so that it is the budget's to judge. */
+static enum report_over over(const struct blocks *b, const struct together_vector *v, double budget_w)
 {
+	if (!(budget_w > 0) || !b->n_domains)
+		return OVER_NO_QUESTION;
+	return report_over_power(&v->energy[0].w, v->energy[0].purity, budget_w);
+}
+
+static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct together *t,
+	       const struct together_vector *v, const struct style *s, const struct report_options *opt)
+{
+	enum report_over budget = over(b, v, opt->budget_w);
+	bool system = opt->system;
+	char marks[4];
 	int ret;
 
 	output_str(out, "vector");
@@ -117,8 +130,14 @@ static int row(struct output *out, const struct blocks *b, const struct profile 
 		output_none(out, NULL);
 	else
 		output_u64(out, v->others ? v->others : 1);
+	if (opt->budget_w && report_over_name(budget))
+		output_str(out, report_over_name(budget));
+	else if (opt->budget_w)
+		output_none(out, NULL);
 	ret = members(out, b, v, system);
-	output_str(out, b->n_domains && v->energy[0].purity < REPORT_PURE ? "~" : "");
+	snprintf(marks, sizeof(marks), "%s%s", report_over_mark(budget),
+		 b->n_domains && v->energy[0].purity < REPORT_PURE ? "~" : "");
+	output_str(out, marks);
 	output_row(out);
 	return ret;
 }
@@ -147,6 +166,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	double all = 0, time = 0;
 	struct columns *columns;
 	struct output *out = NULL;
+	struct report_overs shown = { 0 }, unseen = { 0 };
 	struct together t = { 0 };
 	struct style s;
 	size_t hidden = 0;
@@ -156,7 +176,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	columns = columns_new();
 	ret = columns ? together_new(p, &b->input, MOST, &t) : -ENOMEM;
 	if (!ret) {
-		make_columns(columns, b, opt->system);
+		make_columns(columns, b, opt);
 		out = output_open(stdout, opt->format, columns->list, columns->n);
 		ret = out ? 0 : -ENOMEM;
 	}
@@ -175,13 +195,21 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	if (t.n)
 		qsort(t.vectors, t.n, sizeof(*t.vectors), by_weight);
 	for (size_t i = 0; i < t.n && !ret; i++) {
-		if (weight(&t.vectors[i]) < all * opt->percent_limit / 100) {
+		bool is_hidden = weight(&t.vectors[i]) < all * opt->percent_limit / 100;
+		enum report_over o = over(b, &t.vectors[i], opt->budget_w);
+		struct report_overs *overs = is_hidden ? &unseen : &shown;
+
+		overs->n[o]++;
+		overs->time_s[o] += t.vectors[i].time_s.v;
+		if (is_hidden) {
 			hidden++;
 			continue;
 		}
 		mixed |= b->n_domains && t.vectors[i].energy[0].purity < REPORT_PURE;
-		ret = row(out, b, p, &t, &t.vectors[i], &s, opt->system);
+		ret = row(out, b, p, &t, &t.vectors[i], &s, opt);
 	}
+	if (head && opt->budget_w)
+		json_object_object_add(head, "hidden_over_budget", report_overs_json(&unseen));
 	if (out)
 		output_close(out, head, "rows");
 	else
@@ -189,6 +217,8 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	if (!ret && opt->format == OUTPUT_TABLE) {
 		if (mixed)
 			printf("\n~ : for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+		if (opt->budget_w)
+			report_overs_print(b, opt->budget_w, &shown, &unseen);
 		printf("\nwhat interrupts took is in these figures: nothing is taken out, and nothing is shared out\n");
 		if (hidden)
 			printf("\nvectors below the limit, not shown: %zu (--percent-limit)\n", hidden);

@@ -291,6 +291,8 @@ static void print_footnotes(const struct sweep *s)
 {
 	printf("\nALIKE : others that can not be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
 	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
+	if (s->has_energy)
+		printf("J, W : while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes\n");
 	if (any_mixed(s))
 		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least can not be told\n");
 	if (s->runs_least < RUNS_SPREAD)

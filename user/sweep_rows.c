@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cmd.h"
 #include "grow.h"
+#include "report_runs.h"
 #include "sweep_cmd.h"
 
 /* Smaller parts of the whole than this have no frequency of their own: they are over before it has changed. */
@@ -160,7 +161,8 @@ static void take(const struct sweep *s, const struct merge *m, uint32_t function
 	if (!s->has_energy)
 		return;
 	out->j = net.energy[0].j;
-	out->w = net.energy[0].w;
+	/* of a block while it runs on a CPU; of the program as it is paid for, on however many */
+	out->w = function == UINT32_MAX ? sweep_power(&out->j, &out->delay_s) : net.energy[0].w;
 	out->dof = net.energy[0].dof;
 	out->purity = isnan(out->j.v) ? NAN : net.energy[0].purity;
 	out->product = sweep_product(&out->j, &out->delay_s);
@@ -402,6 +404,8 @@ static int note_settings(struct sweep *s)
 			ret = merge_note(&s->notes, "%s has %zu of %u runs", label, s->merges[i].n, s->plan.runs);
 		if (!ret && p->khz && fabs(khz / p->khz - 1) > GRANTED)
 			ret = merge_note(&s->notes, "%s: the CPUs were clocked at %.6g MHz on the mean", label, khz / 1e3);
+		if (!ret && s->merges[i].n)
+			ret = report_runs_doubts(&s->merges[i], label, &s->notes);
 		for (size_t k = 0; k < s->merges[i].notes.n && !ret; k++)
 			ret = merge_note(&s->notes, "%s: %s", label, s->merges[i].notes.list[k]);
 	}

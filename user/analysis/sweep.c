@@ -30,6 +30,16 @@ struct value sweep_product(const struct value *j, const struct value *delay_s)
 	return (struct value){ v, fmax(v * (1 - below), isnan(below) ? NAN : 0), v * (1 + above) };
 }
 
+struct value sweep_power(const struct value *j, const struct value *delay_s)
+{
+	double v = delay_s->v > 0 ? j->v / delay_s->v : NAN;
+	/* a longer time is a lower power: its upper end goes with the lower one, and the other way round */
+	double below = hypot(relative(j->v, j->lo), relative(delay_s->v, delay_s->hi));
+	double above = hypot(relative(j->v, j->hi), relative(delay_s->v, delay_s->lo));
+
+	return (struct value){ v, fmax(v * (1 - below), isnan(below) ? NAN : 0), v * (1 + above) };
+}
+
 /* Which is the least was seen from the figures themselves: any pair of them could have been compared. */
 static size_t pairs(size_t n)
 {

@@ -19,6 +19,8 @@
 
 /** sweep_product() - energy-delay product in joule seconds, of an energy and a time with their intervals */
 struct value sweep_product(const struct value *j, const struct value *delay_s);
+/** sweep_power() - mean power in watts of a program by the clock on the wall, whatever number of CPUs it ran on */
+struct value sweep_power(const struct value *j, const struct value *delay_s);
 
 /**
  * struct sweep_best - the least of several figures

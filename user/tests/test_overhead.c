@@ -129,6 +129,7 @@ static void contradictions_are_refused(void **state)
 		{ "--overhead 1% -i 1ms", "--overhead chooses the interval that -i gives" },
 		{ "-F 100 --overhead 1", "--overhead chooses the interval that -F gives" },
 		{ "--overhead 1% --edge", "--edge holds the CPUs for 40 % of the time" },
+		{ "--overhead 1% --vpm f", "--vpm holds the CPU for a sensing interval at each reading" },
 		{ "--overhead 1% --no-calibrate", "which --no-calibrate does not measure" },
 		{ "--overhead 0", "out of range" },
 		{ "--overhead 26%", "up to 25 % of the time" },

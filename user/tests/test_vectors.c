@@ -213,11 +213,50 @@ static void a_sequential_block_between_parallel_ones_is_told_by_mixture(void **s
 	assert_true(cpm > 0.15);
 }
 
+/* Two programs that draw 3 W together break a budget of 2 W, though neither share does. */
+static void a_budget_is_for_what_is_drawn_together(void **state)
+{
+	struct buffer b[2] = { { 0 } };
+	struct kjoule_meta meta;
+	struct json_object *doc;
+	uint64_t uj[2] = { 0, 0 };
+
+	(void)state;
+	make_meta(&meta, 2, 1000000, KJOULE_TARGET_SYSTEM);
+	put_task(&b[0], 100, 100);
+	put_task(&b[1], 100, 100);
+	for (uint32_t k = 0; k < 4000; k++) {
+		bool both = k / 1000 % 2;
+
+		if (k % 10 == 0)
+			put_energy(&b[0], k, 3, uj);
+		put_sample(&b[0], k, 0x10001000, 0, 1000000, 100);
+		if (both)
+			put_sample(&b[1], k, 0xffffffff81000000, KJOULE_SAMPLE_KERNEL, 1000000, 100);
+		else
+			put_sample(&b[1], k, 0, KJOULE_SAMPLE_IDLE, 1000000, 100);
+		uj[0] += (both ? 3000 : 1500) + k % 7;
+	}
+	write_recording(temp_path("both"), &meta, b, 2, "/nonexistent/program", 4000);
+	free(b[0].data);
+	free(b[1].data);
+	assert_int_equal(kjoule("report --vectors --power-budget 2W --json %s", temp_path("both")), 0);
+	doc = json_tokener_parse(out);
+	assert_string_equal(json_object_get_string(member(find(doc, 2, NULL), "over_budget")), "yes");
+	assert_string_equal(json_object_get_string(member(find(doc, 1, "/nonexistent/program"), "over_budget")), "no");
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --vectors --power-budget 2W %s", temp_path("both")), 0);
+	assert_true(says(out, "! : draws more package power than the budget of 2 W: 1, for "));
+	assert_int_equal(kjoule("report --power-budget 2W %s", temp_path("both")), 0);
+	assert_true(says(out, "than the budget of 2 W: 0, for 0 s"));
+	assert_true(says(out, "what they draw together is held against a budget with --vectors"));
+}
+
 static void it_goes_with_what_is_of_all_that_ran(void **state)
 {
 	static const char *const lines[] = {
 		"report --vectors -g", "report --vectors --pid 1", "report --vectors --comm x",
-		"report --vectors --block x=f", "report --vectors --power-budget 2W",
+		"report --vectors --block x=f",
 	};
 
 	(void)state;
@@ -240,6 +279,7 @@ int main(void)
 		cmocka_unit_test(of_a_machine_idle_cpus_are_told),
 		cmocka_unit_test(missed_ticks_make_times_less_sure),
 		cmocka_unit_test(a_sequential_block_between_parallel_ones_is_told_by_mixture),
+		cmocka_unit_test(a_budget_is_for_what_is_drawn_together),
 		cmocka_unit_test(it_goes_with_what_is_of_all_that_ran),
 	};
 
