@@ -311,7 +311,7 @@ int record_writer_side_band(void *arg, const void *records, size_t len)
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
 		if (ev.type != KJOULE_EVENT_MAP)
 			continue;
-		ret = kjoule_build_ids_meet(w->build_ids, ev.text, ev.pid, ev.build_id, ev.build_id_len);
+		ret = kjoule_build_ids_meet(w->build_ids, &ev);
 		if (!ret && kjoule_jitmaps_maybe(ev.text))
 			ret = meet_jit(&w->jits, ev.pid);
 	}

@@ -201,7 +201,7 @@ def check_latency():
 
 
 def main():
-    ktap.plan(34)
+    ktap.plan(35)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)

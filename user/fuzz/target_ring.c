@@ -36,7 +36,7 @@ static void *racy_copy(void *to, const void *from, size_t len)
 
 int __wrap_kjoule_meta_gather(struct kjoule_meta *meta);
 int __wrap_kjoule_kallsyms_read(struct kjoule_kallsyms **out);
-int __wrap_kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path, uint32_t pid, const uint8_t *id, size_t len);
+int __wrap_kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map);
 
 int __wrap_kjoule_meta_gather(struct kjoule_meta *meta)
 {
@@ -52,12 +52,9 @@ int __wrap_kjoule_kallsyms_read(struct kjoule_kallsyms **out)
 	return kjoule_kallsyms_parse(text, sizeof(text) - 1, out);
 }
 
-int __wrap_kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path, uint32_t pid, const uint8_t *id, size_t len)
+int __wrap_kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map)
 {
-	(void)pid;
-	(void)id;
-	(void)len;
-	return kjoule_build_ids_add(ids, path, NULL);
+	return kjoule_build_ids_add(ids, map->text, NULL);
 }
 
 #define MOST_RING	(64u << 10)

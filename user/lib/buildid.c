@@ -18,16 +18,28 @@
 #include <json-c/json.h>
 #include "buildid.h"
 #include "index.h"
+#include "sideband.h"
 #include "vdso.h"
 #include "meta.h"
+
+/* So many files of one path are remembered, as containers of one image have them. */
+#define FILES	4
+
+struct file {
+	uint64_t device, inode;
+};
+
+struct item {
+	char *path;
+	char hex[KJOULE_BUILD_ID_HEX];
+	unsigned int n_files;
+	struct file files[FILES];
+};
 
 struct kjoule_build_ids {
 	size_t n, room;
 	struct kjoule_index by_path;
-	struct {
-		char *path;
-		char hex[KJOULE_BUILD_ID_HEX];
-	} *list;
+	struct item *list;
 };
 
 /* Files that are made up as they are read; reading some of them takes, or waits for ever. */
@@ -132,48 +144,63 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 		free(ids->list[ids->n].path);
 		return -ENOMEM;
 	}
+	ids->list[ids->n].n_files = 0;
 	snprintf(ids->list[ids->n++].hex, KJOULE_BUILD_ID_HEX, "%s", hex ? hex : "");
 	return 0;
 }
 
 /* A process may have another root than ours; one that is gone is taken to have had the same. */
-static void look(struct kjoule_build_ids *ids, size_t i, uint32_t pid)
+static void look(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
 {
-	const char *path = ids->list[i].path;
 	char root[64], *inside;
 
+	hex[0] = '\0';
 	if (kjoule_vdso_is(path)) {
-		kjoule_vdso_build_id(ids->list[i].hex);
+		kjoule_vdso_build_id(hex);
 		return;
 	}
 	if (path[0] != '/' || path[1] == '/')
 		return;
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
 	if (access(root, F_OK) || asprintf(&inside, "%s%s", root, path) < 0) {
-		kjoule_build_id(path, ids->list[i].hex);
+		kjoule_build_id(path, hex);
 		return;
 	}
-	kjoule_build_id(inside, ids->list[i].hex);
+	kjoule_build_id(inside, hex);
 	free(inside);
 }
 
-int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path, uint32_t pid, const uint8_t *id, size_t len)
+/* Has a file of this number been looked at under this path? It is noted in the place of the one that is longest ago. */
+static bool is_looked_at(struct item *item, uint64_t device, uint64_t inode)
 {
-	uint32_t i = place_of(ids, path);
-	char hex[KJOULE_BUILD_ID_HEX];
-	int ret;
+	for (unsigned int i = 0; i < item->n_files && i < FILES; i++)
+		if (item->files[i].device == device && item->files[i].inode == inode)
+			return true;
+	item->files[item->n_files++ % FILES] = (struct file){ device, inode };
+	return false;
+}
 
-	put_hex(hex, id, id ? len : 0);
-	if (i == KJOULE_INDEX_NONE) {
-		ret = kjoule_build_ids_add(ids, path, hex);
-		if (!ret && !id)
-			look(ids, ids->n - 1, pid);
-		return ret;
-	}
-	if (id && !ids->list[i].hex[0])
-		snprintf(ids->list[i].hex, sizeof(hex), "%s", hex);
-	else if (id && strcmp(ids->list[i].hex, hex) && !kjoule_vdso_is(path))
-		snprintf(ids->list[i].hex, sizeof(hex), "%s", KJOULE_BUILD_ID_SEVERAL);
+int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map)
+{
+	uint32_t at = place_of(ids, map->text);
+	char hex[KJOULE_BUILD_ID_HEX];
+	struct item *item;
+
+	if (at == KJOULE_INDEX_NONE && kjoule_build_ids_add(ids, map->text, NULL))
+		return -ENOMEM;
+	item = &ids->list[at == KJOULE_INDEX_NONE ? ids->n - 1 : at];
+	if (map->build_id_len)
+		put_hex(hex, map->build_id, map->build_id_len);
+	else if (is_looked_at(item, map->device, map->inode) || !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
+		return 0;
+	else
+		look(map->text, map->pid, hex);
+	if (!hex[0])
+		return 0;
+	if (!item->hex[0])
+		snprintf(item->hex, sizeof(hex), "%s", hex);
+	else if (strcmp(item->hex, hex))
+		snprintf(item->hex, sizeof(hex), "%s", KJOULE_BUILD_ID_SEVERAL);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct kjoule_event;
+
 #define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
 
 /**
@@ -31,13 +33,13 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 #define KJOULE_BUILD_ID_SEVERAL	"several"
 
 /**
- * kjoule_build_ids_meet() - note a path that a process has just mapped, and which file that is: later it may be another one, and to
+ * kjoule_build_ids_meet() - note a file that a process has just mapped, and which one that is: later it may be another one, and to
  *			     another process in a container it may be another one at once
- * @pid:	the process, whose root the path is looked for in if the kernel has not told
- * @id,@len:	what the kernel has told of the file; NULL: nothing
+ * @map:	the kernel tells the build id of a file whose head it has in memory, and else the file's number: then it is looked for in
+ *		the process's root, if that number has not been met
  * Return: 0 or -ENOMEM
  */
-int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const char *path, uint32_t pid, const uint8_t *id, size_t len);
+int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map);
 /** kjoule_build_ids_find() - hex or KJOULE_BUILD_ID_SEVERAL; NULL: not known */
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);
 char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids);

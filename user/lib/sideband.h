@@ -76,8 +76,10 @@ struct kjoule_event {
 	uint64_t start, len, offset;
 	uint64_t lost;
 	const char *text;
-	const uint8_t *build_id;	/* of a map's file, as the kernel saw it, @build_id_len bytes; NULL: not told */
+	/* of a map's file, as the kernel saw it: @build_id_len bytes, or, if that is 0, the number of the file */
+	const uint8_t *build_id;
 	unsigned int build_id_len;
+	uint64_t device, inode;
 };
 
 /**

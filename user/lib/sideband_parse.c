@@ -56,6 +56,9 @@ static int parse_map(const struct perf_event_header *h, const uint8_t *r, size_t
 	if (two && h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && r[BUILD_ID_AT] && r[BUILD_ID_AT] <= BUILD_ID_MOST) {
 		e->build_id_len = r[BUILD_ID_AT];
 		e->build_id = r + BUILD_ID_AT + 4;
+	} else if (two) {
+		e->device = (uint64_t)u32_at(r, 40) << 32 | u32_at(r, 44);
+		e->inode = u64_at(r, 48);
 	}
 	return e->text ? 0 : -EBADMSG;
 }

@@ -591,7 +591,7 @@ static void build_ids_go_both_ways(void **state)
 	(void)state;
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "00ff"), 0);
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "11"), 0);	/* once is enough */
-	assert_int_equal(kjoule_build_ids_meet(a, "[heap]", getpid(), NULL, 0), 0);
+	assert_int_equal(kjoule_build_ids_meet(a, &(struct kjoule_event){ .pid = getpid(), .text = "[heap]" }), 0);
 	text = kjoule_build_ids_encode(a);
 	assert_int_equal(kjoule_build_ids_decode(text, strlen(text), b), 0);
 	assert_string_equal(kjoule_build_ids_find(b, "/a \"file\""), "00ff");
@@ -611,7 +611,7 @@ static void meet(struct kjoule_build_ids *ids, const char *path, const char *id,
 
 	put_map_of(&b, getpid(), 1, 0x1000, 0x1000, 0, path, (const uint8_t *)id, len);
 	assert_int_equal(kjoule_event_next(b.data, b.len, &off, &ev), 1);
-	assert_int_equal(kjoule_build_ids_meet(ids, ev.text, ev.pid, ev.build_id, ev.build_id_len), 0);
+	assert_int_equal(kjoule_build_ids_meet(ids, &ev), 0);
 	free(b.data);
 }
 
@@ -640,6 +640,9 @@ static void build_ids_are_of_the_file_that_was_mapped(void **state)
 	/* where nothing is told it is looked for */
 	ids = kjoule_build_ids_new();
 	meet(ids, own, NULL, 0);
+	assert_string_equal(kjoule_build_ids_find(ids, own), hex);
+	/* again if it is another file by its number */
+	assert_int_equal(kjoule_build_ids_meet(ids, &(struct kjoule_event){ .pid = getpid(), .text = own, .inode = 7 }), 0);
 	assert_string_equal(kjoule_build_ids_find(ids, own), hex);
 	kjoule_build_ids_free(ids);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <gelf.h>
 #include <json-c/json.h>
+#include "sideband.h"
 #include "synthetic.h"
 #include "tool.h"
 #include "vdso.h"
@@ -128,7 +129,7 @@ static void its_build_id_is_that_of_the_copy(void **state)
 	if (kjoule_vdso_build_id(hex))
 		skip();
 	ids = kjoule_build_ids_new();
-	assert_int_equal(kjoule_build_ids_meet(ids, "[vdso]", getpid(), NULL, 0), 0);
+	assert_int_equal(kjoule_build_ids_meet(ids, &(struct kjoule_event){ .pid = getpid(), .text = "[vdso]" }), 0);
 	assert_string_equal(kjoule_build_ids_find(ids, "[vdso]"), hex);
 	assert_true(strlen(hex) >= 16);
 	kjoule_build_ids_free(ids);
