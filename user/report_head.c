@@ -296,8 +296,10 @@ void report_doubts_print(const struct view *v, const struct blocks *b, const str
 	if (!energy)
 		print_energy(v, b, p);
 	print_untold(b, p);
-	if (s.lost)
+	if (s.lost || b->lost)
 		print_samples(b, &s);
+	if (b->lost)
+		printf("# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
 	print_nobodys(v, b, &s);
 	if (v->rec.cal.ticks)
 		print_noise(b, true);

@@ -147,7 +147,7 @@ static void print_untold(const struct merge *m)
 
 /* Books of all runs that count. */
 struct books {
-	uint64_t samples, records, lost, missed, due, nobodys, made_up, crowds;
+	uint64_t samples, records, lost, lost_samples, missed, due, nobodys, made_up, crowds;
 	double parallel, crowded, off, nobodys_s, overhead;
 	size_t uncalibrated;
 	bool lost_unknown;
@@ -165,6 +165,7 @@ static struct books books_of(const struct merge *m)
 		b.samples += r->groups.total->samples;
 		b.records += r->books.records;
 		b.lost += r->books.lost;
+		b.lost_samples += r->lost;
 		b.missed += r->books.missed;
 		b.due += r->books.due;
 		b.made_up += r->made_up;
@@ -219,9 +220,9 @@ static int note_books(const struct merge *m, const char *label, struct merge_not
 	struct books b = books_of(m);
 	int ret = 0;
 
-	if (b.lost)
-		ret = merge_note(notes, "%s: %" PRIu64 " of %" PRIu64 " records were lost: what ran there is not in the figures; record at a lower rate",
-				 label, b.lost, b.records);
+	if (b.lost_samples)
+		ret = merge_note(notes, "%s: %" PRIu64 " samples were lost, of %" PRIu64 " that were not: what ran there is in no figure; record at a lower rate",
+				 label, b.lost_samples, b.samples);
 	if (!ret && are_missing(m, &b))
 		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
 				 label, b.nobodys, b.nobodys_s);
@@ -249,24 +250,21 @@ static int note_differs(const struct merge *m, const char *label, struct merge_n
 
 int report_runs_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
 {
+	double most, still_s, part = m->n_domains ? untold(m, 0, &most, &still_s) : 0;
 	int ret = note_books(m, label, notes);
+	uint64_t readings = 0;
 
-	for (unsigned int d = 0; d < m->n_domains && !ret; d++) {
-		double most, still_s, part = untold(m, d, &most, &still_s);
-		uint64_t readings = 0;
-
-		for (size_t i = 0; i < m->n; i++)
-			readings += m->runs[i].left_out ? 0 : m->runs[i].readings[d];
-		if (!readings)
-			ret = merge_note(notes, "%s: the counter %s was not seen to move twice, so what was spent is not known", label,
-					 m->domains[d].name);
-		else if (part > REPORT_UNTOLD)
-			ret = merge_note(notes, "%s: of %.1f %% of the time no reading tells the energy of %s, which is taken to be as in the rest",
-					 label, 100 * part, m->domains[d].name);
-		if (!ret && still_s > 0)
-			ret = merge_note(notes, "%s: the counter %s stood still for the last %.3f s, which is taken for no energy", label,
-					 m->domains[d].name, still_s);
-	}
+	for (size_t i = 0; i < m->n; i++)
+		readings += m->runs[i].left_out ? 0 : m->runs[i].readings[0];
+	if (!ret && m->n_domains && !readings)
+		ret = merge_note(notes, "%s: the counter %s was not seen to move twice, so what was spent is not known", label,
+				 m->domains[0].name);
+	else if (!ret && part > REPORT_UNTOLD)
+		ret = merge_note(notes, "%s: of %.1f %% of the time no reading tells the energy of %s, which is taken to be as in the rest",
+				 label, 100 * part, m->domains[0].name);
+	if (!ret && m->n_domains && still_s > 0)
+		ret = merge_note(notes, "%s: the counter %s stood still for the last %.3f s, which is taken for no energy", label,
+				 m->domains[0].name, still_s);
 	return ret ? ret : note_differs(m, label, notes);
 }
 

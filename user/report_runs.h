@@ -13,8 +13,8 @@ void report_runs_print(const struct merge *m, const char *side);
 /** report_runs_warn() - what a reader of rows alone would miss, on standard error */
 void report_runs_warn(const struct merge *m);
 /**
- * report_runs_doubts() - what makes an average's figures doubtful, as notes that begin with @label: lost samples, readings that tell
- *			  nothing, a noisy calibration, runs that differ from the rest
+ * report_runs_doubts() - what makes an average's figures doubtful, as notes that begin with @label: lost samples, readings of the
+ *			  first domain that tell nothing, a noisy calibration, runs that differ from the rest
  * Return: 0 or -ENOMEM
  */
 int report_runs_doubts(const struct merge *m, const char *label, struct merge_notes *notes);

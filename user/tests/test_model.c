@@ -201,13 +201,20 @@ static void auto_says_which_it_took_and_why(void **state)
 
 static void what_can_not_be_told_apart_has_one_line(void **state)
 {
-	struct json_object *doc = report("--model mixture", "short"), *row;
+	struct json_object *doc = report("--model mixture", "short"), *row, *united;
+	double samples = 0;
 
 	(void)state;
 	row = find_named(doc, "[unknown] + [unknown] (not separable)");
 	assert_non_null(row);
 	assert_string_equal(text(row, "model_note"), "runs too short for the rate");
 	assert_int_equal(number(member(doc, "model"), "not_separable"), 2);
+	united = json_object_array_get_idx(member(member(doc, "model"), "united"), 0);
+	assert_string_equal(text(united, "function"), "[unknown] + [unknown] (not separable)");
+	assert_int_equal(json_object_array_length(member(united, "members")), 2);
+	for (size_t i = 0; i < 2; i++)
+		samples += number(json_object_array_get_idx(member(united, "members"), i), "samples");
+	assert_int_equal(samples, number(row, "samples"));
 	/* the third is long, and told */
 	/* (0.11 * 1 W + 0.12 * 4 W) / 0.23 */
 	assert_true(fabs(number(row, "power_package_w") / 2.565 - 1) < 0.05);

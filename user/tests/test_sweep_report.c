@@ -272,6 +272,40 @@ static void what_is_mixed_has_no_least(void **state)
 	assert_true(says(out, "program    ~  -") && says(out, "[kernel]   ~  -") && says(out, "own frequency for each block: 0.4"));
 }
 
+/* What makes a setting's figures doubtful is told beside them, as a report of its recordings tells it. */
+static void doubtful_settings_are_told(void **state)
+{
+	struct kjoule_meta meta;
+	struct buffer b = { 0 };
+	uint64_t uj = 0;
+
+	(void)state;
+	write_sweep("doubt", "aa", 0);
+	make_meta(&meta, 1, MS, KJOULE_TARGET_PROCESS);
+	meta.session.seed = 77;
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 1200; k++) {
+		if (k == 500) {
+			put_lost(&b, k, 100, 100);
+			k += 99;
+			continue;
+		}
+		/* its counter is read until the middle only */
+		if (k % 10 == 0 && k < 700)
+			put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
+		put_sample(&b, k, 0x10001000, 0, 50000, 100);
+		uj += 2000;
+	}
+	put_program(0x10000000, "aa");
+	write_recording(temp_path("doubt/f50000.2.data"), &meta, &b, 1, "/nonexistent/program", 1200);
+	free(b.data);
+	assert_int_equal(kjoule("sweep --from %s", temp_path("doubt")), 1);
+	assert_true(says(out, "# note       50 MHz: 100 samples were lost, of 3500 that were not"));
+	assert_true(says(out, "# note       50 MHz: of 1") && says(out, " of the time no reading tells the energy of package"));
+	/* of its recordings there is only little that no reading tells */
+	assert_false(says(out, "100 MHz: 100 samples") || says(out, "100 MHz: the counter") || says(out, "100 MHz: of 15"));
+}
+
 static void other_builds_are_no_sweep(void **state)
 {
 	(void)state;
@@ -341,6 +375,7 @@ int main(void)
 		cmocka_unit_test(each_block_has_its_best_setting),
 		cmocka_unit_test(people_are_told_the_same),
 		cmocka_unit_test(what_is_mixed_has_no_least),
+		cmocka_unit_test(doubtful_settings_are_told),
 		cmocka_unit_test(other_builds_are_no_sweep),
 		cmocka_unit_test(a_map_is_drawn),
 		cmocka_unit_test(command_lines_are_checked),
