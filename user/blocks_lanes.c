@@ -88,8 +88,11 @@ static int put_sample(struct blocks *b, struct maker *m, const struct timeline_s
 	m->next = s->tick + 1;
 	/* due while the CPU was held, and taken when it was let go: the tick is the hold's, and so is the sample */
 	if (!ret && fill_held(&m->fill, s->tick)) {
-		b->functions[block].samples--;
-		b->functions[block].precise -= !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		/* of an idle CPU none was counted */
+		if (!(s->flags & KJOULE_SAMPLE_IDLE)) {
+			b->functions[block].samples--;
+			b->functions[block].precise -= !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		}
 		return fill_held_run(&m->fill, m->lane, s->tick, s->tick + 1);
 	}
 	m->before = block;

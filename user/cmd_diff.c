@@ -293,7 +293,7 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 		if (!ret)
 			ret = merge_outliers(&d->sides[side], a->without_outliers);
 		if (ret == -ENODATA)
-			kjoule_fail(err, ENODATA, "no recording is left of side %s: none of them is a whole run",
+			kjoule_fail(err, ENODATA, "no recording is left of side %s: each differs too much from the others",
 				    side ? "B" : "A");
 	}
 	if (!ret)

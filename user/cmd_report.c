@@ -48,7 +48,7 @@ static const char help[] =
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
 "                          its data beside (.csv), and as rows\n"
-"      --without-outliers  of several recordings: leave out those that differ too much, or are no whole runs\n"
+"      --without-outliers  of several recordings: leave out those that differ too much from the rest\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"

@@ -194,8 +194,6 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 				 f->path, f->frequency ? f->frequency : "none");
 	if (!ret && f->calibrated != r->calibrated)
 		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs", r->path, f->path);
-	if (!ret && r->exit_code > 0 && r->exit_code != f->exit_code)
-		ret = merge_note(&m->notes, "the command of %s ended with exit code %d", r->path, r->exit_code);
 	if (!ret && r->partial)
 		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	return ret;
@@ -421,8 +419,6 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	ret = describe(r, v);
 	if (!ret && m->n)
 		ret = compare(m, r, err);
-	if (!ret && !m->n && r->exit_code > 0)
-		ret = merge_note(&m->notes, "the command of %s ended with exit code %d", r->path, r->exit_code);
 	if (!ret && !m->n && r->partial)
 		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	if (!ret)
@@ -485,31 +481,37 @@ static double deviation(const struct value *v)
 	return (v->hi - v->lo) / 2 / 1.96;
 }
 
-/* What is held against the other runs: the whole, in the first domain. */
+/* What is held against the other runs that are not left out: the whole, in the first domain. */
 static int look_at(struct merge *m, enum merge_figure figure)
 {
 	double *x = calloc(m->n + 1, sizeof(*x)), *sd = calloc(m->n + 1, sizeof(*sd));
 	struct outlier *found = calloc(m->n + 1, sizeof(*found));
 	int ret = x && sd && found ? 0 : -ENOMEM;
 	bool known = true;
+	size_t n = 0;
 
 	for (size_t i = 0; i < m->n && !ret; i++) {
 		const struct profile_group *g = m->runs[i].groups.total;
 		const struct value *v = figure == MERGE_TIME ? &g->time_s :
 					figure == MERGE_ENERGY ? &g->energy[0].j : &g->energy[0].w;
 
-		x[i] = m->n_domains || figure == MERGE_TIME ? v->v : NAN;
-		sd[i] = deviation(v);
-		m->runs[i].figures[figure] = x[i];
-		known &= !isnan(x[i]);
+		m->runs[i].figures[figure] = m->n_domains || figure == MERGE_TIME ? v->v : NAN;
+		if (m->runs[i].left_out)
+			continue;
+		x[n] = m->runs[i].figures[figure];
+		sd[n] = deviation(v);
+		known &= !isnan(x[n++]);
 	}
 	m->median[figure] = NAN;
 	if (!ret && known)
-		ret = outliers_find(x, sd, m->n, found, &m->median[figure]);
+		ret = outliers_find(x, sd, n, found, &m->median[figure]);
+	n = 0;
 	for (size_t i = 0; i < m->n && !ret; i++) {
-		m->runs[i].outliers[figure] = found[i];
-		m->runs[i].differs |= found[i].differs;
-		m->has_outliers |= found[i].differs;
+		if (m->runs[i].left_out)
+			continue;
+		m->runs[i].outliers[figure] = found[n];
+		m->runs[i].differs |= found[n].differs;
+		m->has_outliers |= found[n++].differs;
 	}
 	free(found);
 	free(sd);
@@ -517,19 +519,41 @@ static int look_at(struct merge *m, enum merge_figure figure)
 	return ret;
 }
 
+/* A command that ended with the same code each time ended as it does. Return: 0 or -ENOMEM */
+static int note_exits(struct merge *m)
+{
+	size_t alike = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		alike += m->runs[i].exit_code == m->runs[0].exit_code;
+	if (m->n > 1 && alike == m->n)
+		return m->runs[0].exit_code <= 0 ? 0 :
+		       merge_note(&m->notes, "the command of all recordings ended with exit code %d", m->runs[0].exit_code);
+	for (size_t i = 0; i < m->n && !ret; i++)
+		if (m->runs[i].exit_code > 0)
+			ret = merge_note(&m->notes, "the command of %s ended with exit code %d", m->runs[i].path, m->runs[i].exit_code);
+	return ret;
+}
+
 int merge_outliers(struct merge *m, bool leave_out)
 {
 	bool whole = false;
-	int ret = 0;
+	int ret = m->exits_known ? 0 : note_exits(m);
 
-	for (enum merge_figure f = 0; f < MERGE_FIGURES && !ret; f++)
-		ret = look_at(m, f);
 	for (size_t i = 0; i < m->n; i++)
 		whole |= !m->runs[i].partial;
+	/* the time of a part of a run is no run's, nor are others judged by it */
+	m->judged = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		m->runs[i].left_out = whole && m->runs[i].partial;
+		m->judged += !m->runs[i].left_out;
+	}
+	for (enum merge_figure f = 0; f < MERGE_FIGURES && !ret; f++)
+		ret = look_at(m, f);
 	m->kept = 0;
 	for (size_t i = 0; i < m->n; i++) {
-		/* the time of a part of a run is no run's */
-		m->runs[i].left_out = (whole && m->runs[i].partial) || (leave_out && m->runs[i].differs);
+		m->runs[i].left_out |= leave_out && m->runs[i].differs;
 		m->kept += !m->runs[i].left_out;
 	}
 	return ret ? ret : m->kept ? 0 : -ENODATA;

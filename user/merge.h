@@ -82,7 +82,8 @@ struct merge {
 	struct merge_names *names;
 	const struct report_options *opt;
 	bool course;			/* each run's is wanted: set before merge_add() */
-	size_t n, kept;
+	bool exits_known;		/* that exit codes are no failure: they are not told */
+	size_t n, kept, judged;
 	struct merge_run *runs;
 	unsigned int n_domains;
 	struct kjoule_domain_info domains[PROFILE_DOMAINS];
@@ -105,9 +106,8 @@ void merge_free(struct merge *m);
  */
 int merge_add(struct merge *m, const char *path, struct kjoule_error *err);
 /**
- * merge_outliers() - which of the runs differ too much from the rest; and leave out those, if asked to, and those that are no
- *		      whole runs where there are whole ones, with
- *		      what is not a whole run
+ * merge_outliers() - which of the runs differ too much from the rest; and leave out those, if asked to, and in any case those that
+ *		      are no whole runs where there are whole ones, by which no other is judged either
  * Return: 0; -ENODATA if none is left; -ENOMEM
  */
 int merge_outliers(struct merge *m, bool leave_out);

@@ -133,8 +133,12 @@ int record_once(const struct record_options *asked, struct record_result *result
 		goto out;
 	}
 	code = record_run(&opt, ctl, dev, w, result);
-	if (record_writer_close(w, &err) && !code)
-		code = cmd_failed("%s", err.text);
+	if (record_writer_close(w, &err)) {
+		/* how the command ended is no answer then */
+		if (!code || code == result->exit_code)
+			code = cmd_failed("%s", err.text);
+		result->exit_code = -1;
+	}
 out:
 	record_sources_free(sources);
 	kjoule_device_close(dev);

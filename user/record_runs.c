@@ -156,7 +156,7 @@ int record_runs(const struct record_options *opt,
 		one.run = run;
 		one.output = path;
 		code = once(&one, &result);
-		if (record_exit_is_good(&opt->exits, &result))
+		if (code == result.exit_code && record_exit_is_good(&opt->exits, &result))
 			code = EXIT_DONE;
 		/* a command may have ended well, but was not let end by itself */
 		if (result.signal)

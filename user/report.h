@@ -92,7 +92,8 @@ int report_parse_common(const char *verb, int option, const char *arg, struct re
  * @fate:	enum separate_fate of each block that others were made one with
  * @why:	of REPORT_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
  * @read:	domains that there are readings of, as bits
- * @windows_of:	of REPORT_EDGE: domains that windows are of, as bits; @solved: they tell something
+ * @windows_of:	of REPORT_EDGE: domains that windows are of, as bits; @solved: they tell something; @too_many: there are more ticks in
+ *		them than the model looks at
  * @not_told:	blocks that could not be told apart
  */
 struct report_model {
@@ -105,7 +106,7 @@ struct report_model {
 	uint8_t *fate, *why;
 	size_t n_united, n_fates, n_whys, not_told;
 	unsigned int windows_of, read;
-	bool solved;
+	bool solved, too_many;
 };
 
 enum report_kind {

@@ -264,6 +264,7 @@ int report_model_blocks(struct report_model *m, const struct blocks *b, const st
 		const struct profile_package *package = &b->input.packages[i];
 
 		m->windows_of |= package->n_windows ? 1u << package->window_domain : 0;
+		m->too_many |= profile_edge_too_many(p, i);
 		if (!profile_edge(p, i))
 			continue;
 		m->solved = true;

@@ -207,7 +207,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		if (!ret && opt->model != REPORT_VPM)
 			ret = all_sampled(&r, &b, &model, &opt->named);
 		if (!ret && model.used == REPORT_EDGE && !model.solved) {
-			cmd_warn("%s: the edge windows tell nothing, so no energy is known; record for longer, or see --model cpm", path);
+			cmd_warn("%s: the edge windows tell nothing, so no energy is known; %s, or see --model cpm", path,
+				 model.too_many ? "--from and --to take a part of the recording" : "record for longer");
 			ret = -EDOM;
 		}
 	}
@@ -397,7 +398,7 @@ int report_several(const struct report_files *files, struct report_options *opt)
 	if (!ret)
 		ret = merge_average(&m, m.n, &m.groups);
 	if (ret == -ENODATA)
-		code = cmd_failed("no recording is left: none of them is a whole run");
+		code = cmd_failed("no recording is left: each differs too much from the others");
 	else if (!ret)
 		ret = opt->convergence ? show_convergence_of_several(&m, opt) : show_average(&m, opt);
 	if (ret && ret != -ENODATA && ret != -ESRCH && ret != -ENOENT)

@@ -29,7 +29,7 @@ static void tell_difference(FILE *out, const struct merge *m, const struct merge
 			figure_units[f], 100 * o->difference / m->median[f], m->median[f], figure_units[f]);
 		if (isfinite(o->score))
 			fprintf(out, " (%.3g times what runs usually differ by, bound %.3g)", o->score,
-				outliers_bound(m->n));
+				outliers_bound(m->judged));
 		else
 			fprintf(out, " (the others do not differ)");
 		between = "; ";
@@ -81,9 +81,9 @@ static void print_differs(const struct merge *m)
 		tell_difference(stdout, m, &m->runs[i]);
 		printf("\n");
 	}
-	if (m->has_outliers && m->kept == m->n)
+	if (m->has_outliers && m->kept == m->judged)
 		printf("#            what differs is in the average all the same; --without-outliers leaves it out\n");
-	if (m->n > 1 && m->n < OUTLIERS_LEAST)
+	if (m->judged > 1 && m->judged < OUTLIERS_LEAST)
 		printf("# differs    whether a run differs from the rest can be told from %d runs on\n",
 		       OUTLIERS_LEAST);
 }
@@ -221,8 +221,8 @@ static int note_books(const struct merge *m, const char *label, struct merge_not
 	int ret = 0;
 
 	if (b.lost_samples)
-		ret = merge_note(notes, "%s: %" PRIu64 " samples were lost, of %" PRIu64 " that were not: what ran there is in no figure; record at a lower rate",
-				 label, b.lost_samples, b.samples);
+		ret = merge_note(notes, "%s: %" PRIu64 " of %" PRIu64 " samples were lost: what ran there is in no figure; record at a lower rate",
+				 label, b.lost_samples, b.lost_samples + b.samples);
 	if (!ret && are_missing(m, &b))
 		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
 				 label, b.nobodys, b.nobodys_s);
@@ -250,7 +250,7 @@ static int note_differs(const struct merge *m, const char *label, struct merge_n
 
 int report_runs_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
 {
-	double most, still_s, part = m->n_domains ? untold(m, 0, &most, &still_s) : 0;
+	double most = 0, still_s = 0, part = m->n_domains ? untold(m, 0, &most, &still_s) : 0;
 	int ret = note_books(m, label, notes);
 	uint64_t readings = 0;
 
@@ -424,7 +424,7 @@ struct json_object *report_runs_json(const struct merge *m)
 		json_object_array_add(list, one);
 	}
 	put(o, "domains", list);
-	put(o, "outlier_bound", m->n >= OUTLIERS_LEAST ? output_json_real(outliers_bound(m->n)) : NULL);
+	put(o, "outlier_bound", m->judged >= OUTLIERS_LEAST ? output_json_real(outliers_bound(m->judged)) : NULL);
 	list = json_object_new_array();
 	for (size_t i = 0; i < m->n; i++)
 		json_object_array_add(list, run_json(m, &m->runs[i]));

@@ -59,6 +59,7 @@ static int load(struct sweep *s, struct kjoule_error *err)
 
 		merge_new(m, &s->names, s->opt);
 		m->course = true;
+		m->exits_known = true;	/* else the setting has failed */
 		for (size_t k = 0; k < setting->n_runs && !ret && !has_failed(setting); k++)
 			ret = add_run(s, m, setting->runs[k].file, err);
 		if (!ret && m->n)

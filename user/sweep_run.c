@@ -263,7 +263,7 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));
-	else if (record_exit_is_good(&c->opt->exits, &result))
+	else if (code == result.exit_code && record_exit_is_good(&c->opt->exits, &result))
 		code = EXIT_DONE;
 	c->signal = result.signal;
 	if (!ret && c->signal)

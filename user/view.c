@@ -313,6 +313,9 @@ const char *view_program(const struct view *v, const char **build_id)
 	if (s->target == KJOULE_TARGET_PROCESS || s->target == KJOULE_TARGET_THREAD)
 		path = kjoule_maps_program(v->maps, s->pid);
 	*build_id = path ? kjoule_build_ids_find(v->rec.build_ids, path) : NULL;
+	/* which of them it was is not known */
+	if (*build_id && !strcmp(*build_id, KJOULE_BUILD_ID_SEVERAL))
+		*build_id = NULL;
 	return path;
 }
 

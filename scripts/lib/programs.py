@@ -429,6 +429,8 @@ def record(programs, runs, brief=False):
     jobs = [(p, i, i) for p in programs for i in range(1, runs + 1)]
     made = {p: runs for p in programs}
     for _ in range(PASSES):
+        if not jobs:
+            break
         again = []
         for i, recording in record_jobs(jobs, brief=brief):
             yield i, recording

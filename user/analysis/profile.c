@@ -347,8 +347,11 @@ double profile_untold(const struct profile *p, unsigned int domain)
 	}
 	if (!(all > 0) || profile_cover(p, domain, &blocks))
 		return NAN;
-	if (blocks)
-		profile_cover_groups(blocks, NULL, p->in->n_blocks, &cover);
+	/* what nobody has asked for, and what idle CPUs spend, is missed by nobody */
+	for (uint32_t b = 0; b < p->in->n_blocks && blocks; b++) {
+		cover.ticks += p->in->kinds[b] == CPM_BUSY ? blocks[b].ticks : 0;
+		cover.told += p->in->kinds[b] == CPM_BUSY ? blocks[b].told : 0;
+	}
 	free(blocks);
 	return 1 - told / all * profile_told(&cover);
 }

@@ -43,9 +43,6 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 		while (lane_next(&c)) {
 			uint64_t ticks = c.t.more + 1ull;
 
-			/* what an idle CPU spends is its package's */
-			if (in->kinds[c.t.block] == CPM_IDLE)
-				continue;
 			blocks[c.t.block].ticks += ticks;
 			blocks[c.t.block].told += covered[l] ? ticks : 0;
 		}
@@ -59,10 +56,8 @@ void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *
 			  struct profile_covered *groups)
 {
 	for (uint32_t b = 0; b < n_blocks; b++) {
-		uint32_t g = group_of ? group_of[b] : 0;
-
-		groups[g].ticks += blocks[b].ticks;
-		groups[g].told += blocks[b].told;
+		groups[group_of[b]].ticks += blocks[b].ticks;
+		groups[group_of[b]].told += blocks[b].told;
 	}
 }
 

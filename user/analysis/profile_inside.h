@@ -44,7 +44,7 @@ struct value profile_uncertain(struct value v, double error);
  * CPUs of which no counter tells (profile_cover.c)
  */
 
-/* Ticks of a block on CPUs that were not idle, and of them those on CPUs that a domain's counters tell of. */
+/* Ticks of a block, and of them those on CPUs that a domain's counters tell of. */
 struct profile_covered {
 	uint64_t ticks, told;
 };
@@ -55,7 +55,7 @@ struct profile_covered {
  * Return: 0 or -ENOMEM
  */
 int profile_cover(const struct profile *p, unsigned int domain, struct profile_covered **out);
-/** profile_cover_groups() - the same by group, added to @groups; @group_of NULL: all blocks are one */
+/** profile_cover_groups() - the same by group, added to @groups */
 void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
 			  struct profile_covered *groups);
 /** profile_told() - the part of the ticks of which counters tell, 0 to 1 */

@@ -153,6 +153,7 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 static void look(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
 {
 	char root[64], *inside;
+	int ret;
 
 	hex[0] = '\0';
 	if (kjoule_vdso_is(path)) {
@@ -162,12 +163,14 @@ static void look(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
 	if (path[0] != '/' || path[1] == '/')
 		return;
 	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	if (access(root, F_OK) || asprintf(&inside, "%s%s", root, path) < 0) {
-		kjoule_build_id(path, hex);
-		return;
+	if (!access(root, F_OK) && asprintf(&inside, "%s%s", root, path) >= 0) {
+		ret = kjoule_build_id(inside, hex);
+		free(inside);
+		/* it may have ended meanwhile */
+		if (!ret || !access(root, F_OK))
+			return;
 	}
-	kjoule_build_id(inside, hex);
-	free(inside);
+	kjoule_build_id(path, hex);
 }
 
 /* Has a file of this number been looked at under this path? It is noted in the place of the one that is longest ago. */

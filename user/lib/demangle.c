@@ -23,7 +23,7 @@ static void append(const char *part, size_t len, void *arg)
 {
 	struct text *text = arg;
 
-	/* nothing but its stack is the demangler's */
+	/* nothing but its stack is the demangler's, and an identifier of Rust that is no ASCII, which is lost */
 	if (len >= sizeof(text->name) - text->len)
 		longjmp(text->too_long, 1);
 	memcpy(text->name + text->len, part, len);
@@ -103,4 +103,9 @@ bool kjoule_name_is(const char *name, const char *wanted)
 	len = without_parameters(name);
 	at = behind_type(name, len);
 	return is(name, len, wanted) || is(name + at, len - at, wanted);
+}
+
+bool kjoule_name_is_part(const char *name)
+{
+	return strstr(name, " [clone ") || strstr(name, ".cold") || strstr(name, ".part.");
 }

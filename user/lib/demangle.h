@@ -19,4 +19,7 @@ char *kjoule_demangle(const char *name);
  */
 bool kjoule_name_is(const char *name, const char *wanted);
 
+/** kjoule_name_is_part() - of what a compiler has split off a function: "a::b(int) [clone .cold]", "b.cold" */
+bool kjoule_name_is_part(const char *name);
+
 #endif /* KJOULE_DEMANGLE_H */

@@ -25,6 +25,7 @@ struct segment {
 
 struct entry {
 	struct kjoule_symbol symbol;
+	char *linkage;		/* its name in the file, NULL: the same */
 	uint8_t rank;		/* the lower, the better among aliases */
 	bool function;		/* else a label, used where no function is */
 };
@@ -100,6 +101,7 @@ static int read_symbols(struct kjoule_elf *elf, Dwfl_Module *mod)
 		entry->symbol.start = addr - bias;
 		entry->symbol.end = addr - bias + sym.st_size;
 		entry->symbol.name = kjoule_demangle(name);
+		entry->linkage = entry->symbol.name ? strdup(name) : NULL;
 		if (!entry->symbol.name)
 			entry->symbol.name = strdup(name);
 		entry->rank = rank(&sym, name);
@@ -124,6 +126,12 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->symbol.name, y->symbol.name);
 }
 
+static void entry_free(struct entry *e)
+{
+	free(e->symbol.name);
+	free(e->linkage);
+}
+
 /* One symbol an address. */
 static void tidy(struct kjoule_elf *elf)
 {
@@ -137,7 +145,7 @@ static void tidy(struct kjoule_elf *elf)
 		if (out && elf->entries[out - 1].symbol.start == e->symbol.start) {
 			if (elf->entries[out - 1].symbol.end < e->symbol.end)
 				elf->entries[out - 1].symbol.end = e->symbol.end;
-			free(e->symbol.name);
+			entry_free(e);
 			continue;
 		}
 		elf->entries[out++] = *e;
@@ -407,7 +415,7 @@ void kjoule_elf_close(struct kjoule_elf *elf)
 	if (!elf)
 		return;
 	for (size_t i = 0; i < elf->n; i++)
-		free(elf->entries[i].symbol.name);
+		entry_free(&elf->entries[i]);
 	free(elf->entries);
 	free(elf->segments);
 	free(elf);
@@ -445,11 +453,21 @@ const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const
 
 	*several = false;
 	for (size_t i = 0; i < elf->n; i++) {
-		if (!elf->entries[i].function || !kjoule_name_is(elf->entries[i].symbol.name, name))
+		const struct entry *e = &elf->entries[i];
+
+		/* there is but one of that name */
+		if (e->function && e->linkage && !strcmp(e->linkage, name)) {
+			*several = false;
+			return &e->symbol;
+		}
+		if (!e->function || !kjoule_name_is(e->symbol.name, name))
 			continue;
-		*several |= !!found;
-		if (!found)
-			found = &elf->entries[i].symbol;
+		/* what a compiler has split off is a part of the function that has the name */
+		if (found && kjoule_name_is_part(e->symbol.name))
+			continue;
+		*several |= found && !kjoule_name_is_part(found->name);
+		if (!found || kjoule_name_is_part(found->name))
+			found = &e->symbol;
 	}
 	return found;
 }

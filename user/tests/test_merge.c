@@ -338,6 +338,13 @@ static void damaged_and_cut_files_are_told(void **unused)
 	assert_true(says(out, "is not a whole run: it was cut short"));
 	assert_true(says(out, "-- no whole run -- left out"));
 	assert_true(says(out, "# recorded   20.000 s at"));
+	/* nor is a whole run judged by parts, however many they are */
+	for (int i = 0; i < 3; i++) {
+		snprintf(b, sizeof(b), "%s.%d", temp_path("part"), i);
+		write_file(b, data, len / 2 + 3 + i);
+	}
+	assert_int_equal(kjoule("report --without-outliers %s %s.0 %s.1 %s.2", a, temp_path("part"), temp_path("part"), temp_path("part")), 0);
+	assert_true(!says(out, "differs") && says(out, "# recorded   20.000 s at"));
 	/* where none is whole they are all there is */
 	snprintf(b, sizeof(b), "%s", temp_path("cut too"));
 	write_file(b, data, len / 2 + 3);

@@ -42,7 +42,7 @@ static void runs_have_names_in_order(void **state)
 static struct {
 	unsigned int fails_at, stopped_at, calls;
 	int code, calibrated;
-	bool nothing, unwell;
+	bool nothing, unwell, not_written;
 	char read[64];
 	sigset_t mask;
 	bool nohup;
@@ -75,7 +75,7 @@ static int once(const struct record_options *opt, struct record_result *result)
 	result->reason = "command ended";
 	read_some();
 	if (!fake.unwell)
-		result->exit_code = fake.calls == fake.fails_at ? fake.code : 0;
+		result->exit_code = fake.calls == fake.fails_at && !fake.not_written ? fake.code : 0;
 	if (fake.calls == fake.stopped_at) {
 		result->reason = "signal";
 		result->signal = SIGINT;
@@ -255,6 +255,12 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	assert_int_equal(run_with("full.data", 3, "1", &said), 1);
 	assert_int_equal(fake.calls, 2);
 	assert_null(strstr(said, "--exit-code"));
+	free(said);
+	/* nor is a command that ended well an answer to a file that could not be written to its end */
+	fake.unwell = false;
+	fake.not_written = true;
+	assert_int_equal(run_with("lost.data", 3, "1", &said), 1);
+	assert_int_equal(fake.calls, 2);
 	free(said);
 	begin_to_hear();
 	assert_int_equal(record_parse_exits(&opt, "0"), 2);

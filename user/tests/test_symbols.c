@@ -647,6 +647,43 @@ static void build_ids_are_of_the_file_that_was_mapped(void **state)
 	kjoule_build_ids_free(ids);
 }
 
+/* C++ at -O2 has parts split off its functions, and Rust several functions of one name. */
+static void functions_are_found_by_name(void **state)
+{
+	static const char source[] =
+		"__attribute__((noinline)) int split(int x) asm(\"_ZN1a1cEi\"); int split(int x) { return x + 2; }\n"
+		"__attribute__((noinline)) int cold(int x) asm(\"_ZN1a1cEi.cold\"); int cold(int x) { return x + 3; }\n"
+		"__attribute__((noinline)) int d1(int x) asm(\"_ZN1a1dEi\"); int d1(int x) { return x + 4; }\n"
+		"__attribute__((noinline)) int d2(int x) asm(\"_ZN1a1dEl\"); int d2(int x) { return x + 5; }\n"
+		"int main(int argc, char **argv) { (void)argv; return split(argc) + cold(argc) + d1(argc) + d2(argc); }\n";
+	const struct kjoule_symbol *symbol;
+	struct kjoule_elf *elf;
+	char command[1200], file[300];
+	bool several;
+
+	(void)state;
+	/* names are given to the assembler: a compiler of C will do */
+	write_file(temp_path("names.c"), source, strlen(source));
+	snprintf(file, sizeof(file), "%s", temp_path("names.c"));
+	snprintf(command, sizeof(command), "gcc -O1 -o %s %s", temp_path("names"), file);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(kjoule_elf_open(temp_path("names"), NULL, &elf), 0);
+	symbol = kjoule_elf_named(elf, "a::c", &several);
+	assert_true(symbol && !several);
+	assert_string_equal(symbol->name, "a::c(int)");
+	symbol = kjoule_elf_named(elf, "a::c(int) [clone .cold]", &several);
+	assert_true(symbol && !several);
+	symbol = kjoule_elf_named(elf, "a::d", &several);
+	assert_true(symbol && several);
+	symbol = kjoule_elf_named(elf, "_ZN1a1dEl", &several);
+	assert_true(symbol && !several);
+	assert_string_equal(symbol->name, "a::d(long)");
+	symbol = kjoule_elf_named(elf, "main", &several);
+	assert_true(symbol && !several);
+	assert_null(kjoule_elf_named(elf, "a::e", &several));
+	kjoule_elf_close(elf);
+}
+
 /* Without its symbols a file still has a table for unwinding. */
 static void functions_of_stripped_files_have_addresses(void **state)
 {
@@ -699,6 +736,7 @@ int main(void)
 		cmocka_unit_test(what_began_unheard_is_known_from_its_beginning),
 		cmocka_unit_test(build_ids_go_both_ways),
 		cmocka_unit_test(build_ids_are_of_the_file_that_was_mapped),
+		cmocka_unit_test(functions_are_found_by_name),
 		cmocka_unit_test(functions_of_stripped_files_have_addresses),
 	};
 
