@@ -246,6 +246,18 @@ static void a_counter_that_stopped_is_told(void **state)
 	assert_true(says(out, "# windows    none in 50.0 % of the time"));
 }
 
+/* A report without any energy is no success to a script. */
+static void windows_that_tell_nothing_are_a_failure(void **state)
+{
+	(void)state;
+	record("brief", 16);
+	assert_int_equal(kjoule("report %s", temp_path("brief")), 1);
+	assert_true(says(out, "# windows    16, too few of a kind"));
+	assert_true(says(err, "the edge windows tell nothing, so no energy is known; record for longer, or see --model cpm"));
+	assert_int_equal(kjoule("report --model cpm %s", temp_path("brief")), 0);
+	assert_string_equal(err, "");
+}
+
 /* Energy of one source by windows of another one: the model that fits, and why it is not that of the windows. */
 static void another_source_has_another_model(void **state)
 {
@@ -280,6 +292,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_told_stands_by_its_time),
 		cmocka_unit_test(for_how_long_it_was_held_is_told),
 		cmocka_unit_test(a_counter_that_stopped_is_told),
+		cmocka_unit_test(windows_that_tell_nothing_are_a_failure),
 		cmocka_unit_test(another_source_has_another_model),
 	};
 

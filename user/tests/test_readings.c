@@ -378,6 +378,13 @@ static void test_refused(void **state)
 	record("none", 0, 0, 25);
 	assert_int_equal(kjoule("report --model vpm %s", temp_path("none")), 1);
 	assert_true(says(err, "3 times nobody came by"));
+	/* without being asked the report has another model, and says why */
+	assert_int_equal(kjoule("report %s", temp_path("none")), 0);
+	assert_true(says(err, "has no reading of a block, so the model is cpm: 3 times nobody came by"));
+	assert_int_equal(kjoule("report --model cpm %s", temp_path("none")), 0);
+	assert_false(says(err, "has no reading of a block"));
+	assert_int_equal(kjoule("report %s", temp_path("plain")), 0);
+	assert_false(says(err, "has no reading of a block"));
 	record("some", 240, 0, 25);
 	assert_int_equal(kjoule("report --model vpm --block other=main %s", temp_path("some")), 1);
 	assert_true(says(err, "no readings of it") && says(err, "loop"));
