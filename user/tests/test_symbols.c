@@ -634,7 +634,7 @@ static void build_ids_are_of_the_file_that_was_mapped(void **state)
 	meet(ids, own, "\x12\x34\xab", 3);
 	assert_string_equal(kjoule_build_ids_find(ids, own), KJOULE_BUILD_ID_SEVERAL);
 	/* what is longer than there is room for is none */
-	meet(ids, "/nonexistent", "\x01", 21);
+	meet(ids, "/nonexistent", (const char[21]){ 1 }, 21);
 	assert_null(kjoule_build_ids_find(ids, "/nonexistent"));
 	kjoule_build_ids_free(ids);
 	/* where nothing is told it is looked for */
