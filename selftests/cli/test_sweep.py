@@ -34,7 +34,6 @@ ALLOWED_ALL = 0.06    # of the whole program's: what it spent beside others is w
 ALLOWED_SAVING = 0.04    # of the whole energy
 ALONE = 0.3    # of its time, less says nothing of what it spends by itself
 PURE = 0.85    # of the windows of the counter, that less is a block's own is marked
-NOISY, OTHER_NOISY = 0.2, 0.005    # of a calibration, as the report has them
 STALLED = 0.03    # of a run's time: more tells of the build machine
 FOLDER = os.path.join(TOP, "build/test-logs/sweep")
 TURNS = os.path.join(TOP, "build/selftests/turns")
@@ -170,15 +169,8 @@ class Truth:
         self.stalled = sum(t["stall_s"] for t in parts.values()) / sum(t["time_s"] for t in parts.values())
 
 
-def recording(setting):
-    """The report of a setting's recording."""
-    return json.loads(run(KJOULE, "report", "--json", os.path.join(FOLDER, "all", f"f{setting[0]}.t{setting[1]}.1.data")).out)
-
-
-def is_noisy(setting):
-    """Was the machine too noisy to find out what ticks and interrupts take? Then intervals are wide, and said to be."""
-    cost = recording(setting)["cost"]
-    return cost["calibration_error"] > NOISY or cost["other_interrupts_error"] > OTHER_NOISY
+def pid_of(file):
+    return json.loads(run(KJOULE, "report", "--json", file).out)["pid"]
 
 
 def again(*options):
@@ -190,7 +182,7 @@ def again(*options):
 def read(oracle_file):
     """The sweep, and the truth by setting."""
     doc, r = again()
-    pids = {(f, t): recording((f, t))["pid"] for f in FREQS for t in THREADS}
+    pids = {(f, t): pid_of(os.path.join(FOLDER, "all", f"f{f}.t{t}.1.data")) for f in FREQS for t in THREADS}
     # for all that the guest does afterwards there may be no room
     span = oracle.Oracle(oracle_file, list(pids.values()), until="swept").span()
     truth = {setting: Truth(span, pid) for setting, pid in pids.items()}
@@ -211,7 +203,7 @@ def least(figures):
 
 def judge(doc, truth):
     alone = [s for s in truth if s[1] == 1]
-    quiet = [s for s in alone if truth[s].stalled < STALLED and not is_noisy(s)]
+    quiet = [s for s in alone if truth[s].stalled < STALLED]
     off = {(n, s): off_by(row(doc, n, s), truth[s].energy[n]) for n in PARTS for s in quiet}
     ktap.diag(f"stalled: { {s: round(t.stalled, 4) for s, t in truth.items()} }")
     promise = "each part's energy at each frequency is the chip's, one thread"
