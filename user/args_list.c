@@ -89,21 +89,26 @@ static int add_numbers(const char *part, void *arg)
 	return ret;
 }
 
-int args_list(const char *text, uint32_t most, uint32_t **list, size_t *n)
+/* All parts of @text by @one, into a list that is tidy; none if one of them can not be read. */
+static int read_list(const char *text, int (*one)(const char *part, void *arg), struct into into)
 {
-	struct into into = { 1, most, list, n };
 	int ret;
 
-	*list = NULL;
-	*n = 0;
-	ret = each(text, add_numbers, &into);
+	*into.list = NULL;
+	*into.n = 0;
+	ret = each(text, one, &into);
 	if (ret) {
-		free(*list);
-		*list = NULL;
-		*n = 0;
+		free(*into.list);
+		*into.list = NULL;
+		*into.n = 0;
 	}
-	tidy(*list, n);
+	tidy(*into.list, into.n);
 	return ret;
+}
+
+int args_list(const char *text, uint32_t most, uint32_t **list, size_t *n)
+{
+	return read_list(text, add_numbers, (struct into){ 1, most, list, n });
 }
 
 static int add_khz(const char *part, void *arg)
@@ -117,17 +122,5 @@ static int add_khz(const char *part, void *arg)
 
 int args_frequencies(const char *text, uint32_t low, uint32_t high, uint32_t **list, size_t *n)
 {
-	struct into into = { low, high, list, n };
-	int ret;
-
-	*list = NULL;
-	*n = 0;
-	ret = each(text, add_khz, &into);
-	if (ret) {
-		free(*list);
-		*list = NULL;
-		*n = 0;
-	}
-	tidy(*list, n);
-	return ret;
+	return read_list(text, add_khz, (struct into){ low, high, list, n });
 }

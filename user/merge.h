@@ -83,7 +83,7 @@ struct merge {
 	const struct report_options *opt;
 	bool course;			/* each run's is wanted: set before merge_add() */
 	bool exits_known;		/* that exit codes are no failure: they are not told */
-	size_t n, kept, judged;
+	size_t n, kept, judged;		/* runs; in the average; held against each other */
 	struct merge_run *runs;
 	unsigned int n_domains;
 	struct kjoule_domain_info domains[PROFILE_DOMAINS];

@@ -281,9 +281,11 @@ static void print_cost(const struct view *v, const struct blocks *b)
 
 static void print_untold(const struct blocks *b, const struct profile *p)
 {
-	for (unsigned int d = 0; d < b->n_domains; d++)
-		report_untold_print(b->domains[d]->name, profile_untold(p, d), profile_untold(p, d),
-				    b->meters.power[d] ? 0 : profile_still_s(p, d));
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		double part = profile_untold(p, d);
+
+		report_untold_print(b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
+	}
 }
 
 void report_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)

@@ -349,8 +349,8 @@ double profile_untold(const struct profile *p, unsigned int domain)
 		return NAN;
 	/* what nobody has asked for, and what idle CPUs spend, is missed by nobody */
 	for (uint32_t b = 0; b < p->in->n_blocks && blocks; b++) {
-		cover.ticks += p->in->kinds[b] == CPM_BUSY ? blocks[b].ticks : 0;
-		cover.told += p->in->kinds[b] == CPM_BUSY ? blocks[b].told : 0;
+		cover.busy.all += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.all : 0;
+		cover.busy.told += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.told : 0;
 	}
 	free(blocks);
 	return 1 - told / all * profile_told(&cover);

@@ -41,10 +41,11 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 			continue;
 		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
 		while (lane_next(&c)) {
+			struct profile_ticks *of = in->kinds[c.t.block] == CPM_IDLE ? &blocks[c.t.block].idle : &blocks[c.t.block].busy;
 			uint64_t ticks = c.t.more + 1ull;
 
-			blocks[c.t.block].ticks += ticks;
-			blocks[c.t.block].told += covered[l] ? ticks : 0;
+			of->all += ticks;
+			of->told += covered[l] ? ticks : 0;
 		}
 	}
 	free(covered);
@@ -52,16 +53,25 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 	return ret;
 }
 
+static void add(struct profile_ticks *to, const struct profile_ticks *more)
+{
+	to->all += more->all;
+	to->told += more->told;
+}
+
 void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
 			  struct profile_covered *groups)
 {
 	for (uint32_t b = 0; b < n_blocks; b++) {
-		groups[group_of[b]].ticks += blocks[b].ticks;
-		groups[group_of[b]].told += blocks[b].told;
+		add(&groups[group_of[b]].busy, &blocks[b].busy);
+		add(&groups[group_of[b]].idle, &blocks[b].idle);
 	}
 }
 
 double profile_told(const struct profile_covered *c)
 {
-	return c->ticks ? (double)c->told / c->ticks : 1;
+	/* what an idle CPU spends is its package's: it is no measure of what others spend */
+	const struct profile_ticks *t = c->busy.all ? &c->busy : &c->idle;
+
+	return t->all ? (double)t->told / t->all : 1;
 }

@@ -44,9 +44,14 @@ struct value profile_uncertain(struct value v, double error);
  * CPUs of which no counter tells (profile_cover.c)
  */
 
-/* Ticks of a block, and of them those on CPUs that a domain's counters tell of. */
+/* Ticks, and of them those on CPUs that a domain's counters tell of. */
+struct profile_ticks {
+	uint64_t all, told;
+};
+
+/* Of a block or a group, those of idle CPUs by themselves. */
 struct profile_covered {
-	uint64_t ticks, told;
+	struct profile_ticks busy, idle;
 };
 
 /**
@@ -58,7 +63,7 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 /** profile_cover_groups() - the same by group, added to @groups */
 void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
 			  struct profile_covered *groups);
-/** profile_told() - the part of the ticks of which counters tell, 0 to 1 */
+/** profile_told() - the part of the ticks of which counters tell, 0 to 1; of idle CPUs' where there are no others */
 double profile_told(const struct profile_covered *c);
 
 /** profile_energies() - the energies of all groups of @n levels, whose times are there. Return: 0 or -ENOMEM */

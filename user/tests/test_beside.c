@@ -328,8 +328,8 @@ static void scopes_of_a_source_charge_their_own_cpus(void **state)
 }
 
 /*
- * Three quarters of @shared and all of @first run on CPU 0, whose counter tells 5 W; CPU 1 has one of its own, of which there is nothing, and
- * runs the rest of @shared, and the kernel.
+ * Four fifths of the program run on CPU 0, whose counter tells 5 W; CPU 1 has one of its own, of which there is nothing, and
+ * runs the rest of it, then the kernel, and is idle then.
  */
 static void record_one_of_two(const char *name, bool still)
 {
@@ -344,7 +344,7 @@ static void record_one_of_two(const char *name, bool still)
 			if (k % 20 == 0 && (!p || still))
 				put_energy_of(&b[p], 0, p, k, 0, 1, &(uint64_t){ p ? 7000 : k * 5000 });
 			if (p)
-				put_sample(&b[p], k, k < 500 ? 0x10001000 : 0x10002000, k < 500 ? 0 : KJOULE_SAMPLE_KERNEL, 1000000, 0);
+				put_sample(&b[p], k, k < 500 ? 0x10001000 : 0x10002000, k < 500 ? 0 : k < 1500 ? KJOULE_SAMPLE_KERNEL : KJOULE_SAMPLE_IDLE, 1000000, 0);
 			else
 				put_sample(&b[p], k, 0x10001000, 0, 1000000, 0);
 		}
@@ -365,15 +365,20 @@ static void code_on_cpus_without_a_counter_has_no_energy(void **state)
 		record_one_of_two("one", still);
 		doc = report("", "one");
 		row = find_row(doc, "function", "[kernel]");
-		assert_true(near(number(row, "time_s"), 1.5, 0.01));
+		assert_true(near(number(row, "time_s"), 1, 0.01));
 		assert_true(isnan(number(row, "energy_package_j")) && isnan(number(row, "power_package_w")));
+		/* nor has what its idle time spent, which is not that of CPU 0 */
+		row = find_named(doc, "[idle]");
+		assert_true(near(number(row, "time_s"), 0.5, 0.01) && isnan(number(row, "energy_package_j")));
+		/* 10 J were told of 4/7 of what ran, which the total has at the power of that */
+		assert_true(near(number(find_row(doc, "total", NULL), "energy_package_j"), 10 * 3.5 / 2, 0.2));
 		row = find_row(doc, "function", "/nonexistent/program");
 		assert_true(near(number(row, "time_s"), 2.5, 0.01));
 		assert_true(near(number(row, "power_package_w"), 5, 0.05));
-		assert_true(near(number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), "untold_part"), 0.505, 0.01));
+		assert_true(near(number(json_object_array_get_idx(member(member(doc, "energy"), "domains"), 0), "untold_part"), 1 - 0.98 * 2 / 3.5, 0.001));
 		json_object_put(doc);
 		assert_int_equal(kjoule("report --raw %s", temp_path("one")), 0);
-		assert_true(says(out, "# untold     package: of 5"));
+		assert_true(says(out, "# untold     package: of 44.0 %"));
 	}
 }
 
