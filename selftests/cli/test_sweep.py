@@ -215,6 +215,9 @@ def judge(doc, truth):
     raw, _ = again("--raw")
     off = {s: row(raw, "total", s)["energy_package_j"] / truth[s].all - 1 for s in truth}
     ktap.check(all(abs(e) < ALLOWED_ALL for e in off.values()), "the whole energy at each setting is the chip's", off)
+    totals = [row(doc, "total", s) for s in truth]
+    ktap.check(all(abs(r["power_package_w"] * r["delay_s"] / r["energy_package_j"] - 1) < 1e-6 for r in totals),
+               "the whole's power is its energy in its time, however many threads it has", totals)
     blocks = {b["function"]: b for b in doc["blocks"]}
     ktap.check(not any(blocks[name]["mixed"] for name in PARTS) and
                all(row(doc, name, s)["purity"] >= PURE for name in PARTS for s in truth),
@@ -294,7 +297,7 @@ def refusals():
 
 
 def main():
-    ktap.plan(29)
+    ktap.plan(30)
     oracle_file = os.path.join(TOP, "build/test-logs/sweep.oracle")
     if not guest(oracle_file):
         ktap.check(False, "the guest came to its end")

@@ -33,7 +33,10 @@ struct value sweep_product(const struct value *j, const struct value *delay_s)
 struct value sweep_power(const struct value *j, const struct value *delay_s)
 {
 	double v = delay_s->v > 0 ? j->v / delay_s->v : NAN;
-	/* a longer time is a lower power: its upper end goes with the lower one, and the other way round */
+	/*
+	 * A longer time is a lower power: its upper end goes with the lower one, and the other way round. Both are taken to be
+	 * off by themselves, which is too wide where what runs differ in time by is in their energy as well.
+	 */
 	double below = hypot(relative(j->v, j->lo), relative(delay_s->v, delay_s->hi));
 	double above = hypot(relative(j->v, j->hi), relative(delay_s->v, delay_s->lo));
 

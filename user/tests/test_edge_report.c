@@ -211,6 +211,25 @@ static void what_is_not_told_stands_by_its_time(void **state)
 	json_object_put(doc);
 }
 
+/* A tick of a held CPU is taken when it is let go, and no sample of what runs then. */
+static void samples_of_held_ticks_are_nobodys(void **state)
+{
+	struct json_object *doc = report("", 0), *rows = member(doc, "rows");
+	double samples = 0, time_s = 0;
+
+	(void)state;
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (strcmp(text(row, "kind"), "function") || !strcmp(text(row, "function"), "[held]"))
+			continue;
+		samples += number(row, "samples");
+		time_s += number(row, "time_s");
+	}
+	assert_true(time_s > 1 && near(samples * TICK_NS * 1e-9, time_s, 0.01 * time_s));
+	json_object_put(doc);
+}
+
 /* What it did to the program, and what came to nothing. */
 static void for_how_long_it_was_held_is_told(void **state)
 {
@@ -290,6 +309,7 @@ int main(void)
 		cmocka_unit_test(long_blocks_have_a_power),
 		cmocka_unit_test(what_is_not_told_has_a_reason),
 		cmocka_unit_test(what_is_not_told_stands_by_its_time),
+		cmocka_unit_test(samples_of_held_ticks_are_nobodys),
 		cmocka_unit_test(for_how_long_it_was_held_is_told),
 		cmocka_unit_test(a_counter_that_stopped_is_told),
 		cmocka_unit_test(windows_that_tell_nothing_are_a_failure),

@@ -393,6 +393,23 @@ static void test_refused(void **state)
 	assert_int_equal(kjoule("report --model vpm %s %s", temp_path("some"), temp_path("some")), 2);
 }
 
+/* What holding takes of a program is none of the ticks' overhead, and told beside it. */
+static void test_held_is_no_overhead(void **state)
+{
+	struct json_object *doc;
+
+	(void)state;
+	record("some", 240, 0, 25);
+	assert_int_equal(kjoule("report --model cpm %s", temp_path("some")), 0);
+	assert_true(says(out, "; without the 4.00 s for which CPUs were held\n"));
+	doc = report("--model cpm", "some", 0);
+	assert_true(near(number(member(doc, "overhead"), "held_s"), 4, 1e-9));
+	json_object_put(doc);
+	record("plain", 0, 0, 0);
+	assert_int_equal(kjoule("report %s", temp_path("plain")), 0);
+	assert_true(says(out, "# overhead") && !says(out, "for which CPUs were held"));
+}
+
 static void test_not_told(void **state)
 {
 	struct json_object *doc, *row;
@@ -593,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_part),
 		cmocka_unit_test(test_other_models),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_held_is_no_overhead),
 		cmocka_unit_test(test_not_told),
 		cmocka_unit_test(test_callers),
 		cmocka_unit_test(test_unreadable),

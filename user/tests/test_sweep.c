@@ -84,6 +84,7 @@ static void a_product_knows_that_time_is_in_it_twice(void **state)
 {
 	unsigned int inside = 0, n = 20000;
 	double width = 0, spread = 0;
+	struct value power;
 
 	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
@@ -99,6 +100,11 @@ static void a_product_knows_that_time_is_in_it_twice(void **state)
 	assert_true(near(width / sqrt(spread), 1, 0.03));
 	/* of what is not known nothing is said */
 	assert_true(isnan(sweep_product(&(struct value){ 1, NAN, NAN }, &(struct value){ 2, 1, 3 }).lo));
+	/* 8 J in 2 s are 4 W, on however many CPUs; 3 % and 4 % are 5 % */
+	power = sweep_power(&(struct value){ 8, 7.76, 8.24 }, &(struct value){ 2, 1.92, 2.08 });
+	assert_true(fabs(power.v - 4) < 1e-9 && fabs(power.lo - 3.8) < 1e-9 && fabs(power.hi - 4.2) < 1e-9);
+	power = sweep_power(&(struct value){ 8, NAN, NAN }, &(struct value){ 0, 0, 0 });
+	assert_true(isnan(power.v) && isnan(power.lo));
 }
 
 /* Of settings that do not differ one seems to in one sweep of twenty, and in no more. */
