@@ -655,10 +655,14 @@ static void functions_are_found_by_name(void **state)
 		"__attribute__((noinline)) int cold(int x) asm(\"_ZN1a1cEi.cold\"); int cold(int x) { return x + 3; }\n"
 		"__attribute__((noinline)) int d1(int x) asm(\"_ZN1a1dEi\"); int d1(int x) { return x + 4; }\n"
 		"__attribute__((noinline)) int d2(int x) asm(\"_ZN1a1dEl\"); int d2(int x) { return x + 5; }\n"
-		"int main(int argc, char **argv) { (void)argv; return split(argc) + cold(argc) + d1(argc) + d2(argc); }\n";
+		"__attribute__((noinline)) int r1(int x) asm(\"_ZN1r1f17h0123456789abcdefE\"); int r1(int x) { return x + 6; }\n"
+		"__attribute__((noinline)) int r2(int x) asm(\"_ZN1r1f17h123456789abcdef0E\"); int r2(int x) { return x + 7; }\n"
+		"int main(int argc, char **argv)\n"
+		"{ (void)argv; return split(argc) + cold(argc) + d1(argc) + d2(argc) + r1(argc) + r2(argc); }\n";
 	const struct kjoule_symbol *symbol;
 	struct kjoule_elf *elf;
 	char command[1200], file[300];
+	uint64_t one;
 	bool several;
 
 	(void)state;
@@ -678,6 +682,14 @@ static void functions_are_found_by_name(void **state)
 	symbol = kjoule_elf_named(elf, "_ZN1a1dEl", &several);
 	assert_true(symbol && !several);
 	assert_string_equal(symbol->name, "a::d(long)");
+	/* these have one name, and are told by what the file calls them */
+	symbol = kjoule_elf_named(elf, "r::f", &several);
+	assert_true(symbol && several);
+	symbol = kjoule_elf_named(elf, "_ZN1r1f17h0123456789abcdefE", &several);
+	assert_true(symbol && !several);
+	one = symbol->start;
+	symbol = kjoule_elf_named(elf, "_ZN1r1f17h123456789abcdef0E", &several);
+	assert_true(symbol && !several && symbol->start != one);
 	symbol = kjoule_elf_named(elf, "main", &several);
 	assert_true(symbol && !several);
 	assert_null(kjoule_elf_named(elf, "a::e", &several));
