@@ -216,6 +216,13 @@ static struct {
 	const char *build_id;
 } program;
 
+static int exit_code;
+
+void put_exit_code(int code)
+{
+	exit_code = code;
+}
+
 void put_program(uint64_t start, const char *build_id)
 {
 	program.start = start;
@@ -354,11 +361,12 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 	const struct kjoule_calibration usual = { .ticks = 100, .tick_ns = 3000, .handler_ns = 2000,
 						  .entry_ns = 1000, .freq_khz = 1000000 };
 	struct kjoule_cpu_stats stats[16] = { 0 };
-	struct kjoule_end end = { .reason = "command ended", .exit_code = 0,
+	struct kjoule_end end = { .reason = "command ended", .exit_code = exit_code,
 		.stop_ns = meta->session.t0_ns + end_tick * meta->session.interval_ns };
 	struct buffer side = { 0 };
 	struct kjoule_writer *w;
 
+	exit_code = 0;
 	assert(!kjoule_writer_open(path, &w, NULL));
 	text_chunk(w, KJOULE_CHUNK_META, kjoule_meta_encode(meta));
 	if (!calibration_given || calibration.ticks)

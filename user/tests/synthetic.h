@@ -73,6 +73,9 @@ void put_calibration(const struct kjoule_calibration *cal);
 /* In the next file that is written: the program lies here instead of at 0x10000000, and has this build id. */
 void put_program(uint64_t start, const char *build_id);
 
+/* In the next file that is written: the command ended with this code instead of 0. */
+void put_exit_code(int code);
+
 /* In the next file that is written: a copy of the kernel's code in every process, to stay until then. */
 void put_vdso(const void *image, size_t len);
 

@@ -106,6 +106,104 @@ static void a_region_cuts_figures_and_samples(void **state)
 	json_object_put(doc);
 }
 
+/*
+ * The loop for 6 s at 20 W, then what comes after at as much. @stops: the counter is read until this tick only; @later: another
+ * library has taken the place of the program's code from then on; @lost: 100 samples in the middle of the loop
+ */
+static void record_in_two_halves(const char *name, uint32_t stops, uint32_t later, bool lost, bool source)
+{
+	struct buffer b = { 0 }, more = { 0 };
+	struct kjoule_meta meta;
+	uint64_t uj = 0;
+
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	if (!source) {
+		meta.session.sources[0] = meta.session.sources[1];
+		meta.session.n_sources = 1;
+	}
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 9000; k++) {
+		if (lost && k == 3000) {
+			put_lost(&b, k, 100, 100);
+			k += 99;
+			uj += 100 * 20000;
+			continue;
+		}
+		if (k % 10 == 0 && k < stops && source)
+			put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
+		put_sample(&b, k, 0x10000000 + (k < 6000 ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		uj += 20000 + k % 7;
+	}
+	if (later) {
+		put_map(&more, 100, meta.session.t0_ns + later * 1000000ull, 0x10000000, 0x10000000, 0, "/nonexistent/library");
+		put_regions(&(struct buffer){ 0 }, &more);
+		free(more.data);
+	}
+	write_recording(temp_path(name), &meta, &b, 1, looped_path(), 9000);
+	free(b.data);
+}
+
+/* A third of the time is a third of the function, and not so many seconds against joules. */
+static void what_has_no_energy_stands_by_its_time(void **state)
+{
+	struct json_object *doc, *row;
+	bool seen = false;
+
+	(void)state;
+	record_in_two_halves("stopped", 6200, 0, false, true);
+	doc = annotate("", "stopped");
+	for (size_t i = 0; (row = next(doc, "block", &i));) {
+		if (!member(row, "samples") || number(row, "samples") != 3000)
+			continue;
+		assert_null(member(row, "energy_package_j"));
+		assert_true(near(number(row, "percent"), 33.3, 1));
+		seen = true;
+	}
+	assert_true(seen);
+	json_object_put(doc);
+}
+
+/* Without a word a table with "-" in it looks measured. */
+static void what_makes_figures_doubtful_is_said(void **state)
+{
+	(void)state;
+	record_in_two_halves("stopped", 6200, 0, false, true);
+	assert_int_equal(kjoule("annotate %s", temp_path("stopped")), 0);
+	assert_true(says(out, "# untold     package: of 31."));
+	record_in_two_halves("none", 0, 0, false, false);
+	assert_int_equal(kjoule("annotate %s", temp_path("none")), 0);
+	assert_true(says(out, "# energy     none: no source was used"));
+	record_in_two_halves("lost", 9000, 0, true, true);
+	assert_int_equal(kjoule("annotate %s", temp_path("lost")), 0);
+	assert_true(says(out, "# lost       100 samples found no room"));
+	record_in_two_halves("good", 9000, 0, false, true);
+	assert_int_equal(kjoule("annotate %s", temp_path("good")), 0);
+	assert_true(out[0] && out[0] != '#');
+}
+
+/* What lies where the function was is none of its instructions, nor of its time. */
+static void code_of_a_library_that_came_later_is_not_counted(void **state)
+{
+	struct json_object *doc, *row;
+	double samples = 0;
+	size_t i = 0;
+
+	(void)state;
+	record_in_two_halves("later", 9000, 3000, false, true);
+	doc = annotate("", "later");
+	assert_int_equal(number(next(doc, "function", &i), "samples"), 3000);
+	for (i = 0; (row = next(doc, "instruction", &i));)
+		samples += member(row, "samples") ? number(row, "samples") : 0;
+	assert_int_equal(samples, 3000);
+	json_object_put(doc);
+	assert_int_equal(kjoule("report --json %s", temp_path("later")), 0);
+	doc = json_tokener_parse(out);
+	/* less the 3 us that a tick takes */
+	assert_true(near(number(find_row(doc, "function", looped_path()), "time_s"), 3 * 0.997, 0.005));
+	assert_true(near(number(find_row(doc, "function", "/nonexistent/library"), "time_s"), 6 * 0.997, 0.005));
+	json_object_put(doc);
+}
+
 static void instructions_have_their_samples(void **state)
 {
 	struct json_object *doc = annotate("", "usual"), *row;
@@ -299,6 +397,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_have_their_figures),
+		cmocka_unit_test(what_has_no_energy_stands_by_its_time),
+		cmocka_unit_test(what_makes_figures_doubtful_is_said),
+		cmocka_unit_test(code_of_a_library_that_came_later_is_not_counted),
 		cmocka_unit_test(instructions_have_their_samples),
 		cmocka_unit_test(a_region_cuts_figures_and_samples),
 		cmocka_unit_test(lines_have_their_text),

@@ -202,6 +202,43 @@ static void a_budget_counts_what_is_hidden(void **state)
 	assert_null(strstr(out, "of what is below the limit"));
 }
 
+/* The paper's own case: two blocks by turns, shorter than the counter's period. Their intervals know nothing of each other. */
+static void a_budget_does_not_judge_what_is_mixed(void **state)
+{
+	struct json_object *doc, *row;
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	uint64_t uj[2] = { 0, 0 };
+
+	(void)state;
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_PROCESS);
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 9000; k++) {
+		bool high = k / 4 % 2;
+
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, uj);
+		put_sample(&b, k, 0x10000000 + (high ? looped.after_offset : looped.loop_offset), 0, 1000000, 100);
+		uj[0] += (high ? 2540 : 1680) + k % 7;
+	}
+	write_recording(temp_path("mixed"), &meta, &b, 1, looped_path(), 9000);
+	free(b.data);
+	/* between the powers that they have: none is told to keep it, and none to break it */
+	for (int above = 0; above < 2; above++) {
+		doc = report(above ? "--by line --power-budget 2.6W" : "--by line --power-budget 1.6W", "mixed");
+		for (int i = 0; i < 2; i++) {
+			row = unit(doc, "line", "source_line", i ? looped.after_line : looped.loop_line);
+			assert_true(number(row, "purity") < 0.85 && number(row, "power_lo_package_w") > 1.6);
+			assert_true(number(row, "power_hi_package_w") < 2.6);
+			if (above)
+				assert_null(member(row, "over_budget"));
+			else
+				assert_string_equal(json_object_get_string(member(row, "over_budget")), "perhaps");
+		}
+		json_object_put(doc);
+	}
+}
+
 /* What was met in one reading has a power without an interval: that it is within a budget is not known. */
 static void a_budget_does_not_judge_without_an_interval(void **state)
 {
@@ -362,6 +399,7 @@ int main(void)
 		cmocka_unit_test(what_was_not_sampled_has_no_number),
 		cmocka_unit_test(a_budget_names_who_breaks_it),
 		cmocka_unit_test(a_budget_counts_what_is_hidden),
+		cmocka_unit_test(a_budget_does_not_judge_what_is_mixed),
 		cmocka_unit_test(a_budget_does_not_judge_without_an_interval),
 		cmocka_unit_test(the_worst_case_is_wider),
 		cmocka_unit_test(functions_of_one_name_are_two),

@@ -323,6 +323,29 @@ static void what_is_of_one_recording_stays_so(void **unused)
 	}
 }
 
+static void series_with_codes(int first, int second)
+{
+	put_exit_code(first);
+	series_record(&(struct series_run){ .name = "code.1", .ticks = 20000, .watt = 1 });
+	put_exit_code(second);
+	series_record(&(struct series_run){ .name = "code.2", .ticks = 20000, .watt = 1 });
+	assert_int_equal(kjoule("report %s", series_files("code", 2)), 0);
+}
+
+/* Who failed is named, the first one as well; what always ends so is said once. */
+static void exit_codes_are_told(void **unused)
+{
+	(void)unused;
+	series_with_codes(3, 0);
+	assert_true(says(out, "code.1 ended with exit code 3") && !says(out, "code.2 ended"));
+	series_with_codes(3, 4);
+	assert_true(says(out, "code.1 ended with exit code 3") && says(out, "code.2 ended with exit code 4"));
+	series_with_codes(10, 10);
+	assert_true(says(out, "the command of all recordings ended with exit code 10") && !says(out, "code.1 ended"));
+	series_with_codes(0, 0);
+	assert_false(says(out, "exit code"));
+}
+
 static void damaged_and_cut_files_are_told(void **unused)
 {
 	char a[300], b[300];
@@ -470,6 +493,7 @@ int main(void)
 		cmocka_unit_test(of_the_machine_the_commands_are_compared),
 		cmocka_unit_test(what_is_of_one_recording_stays_so),
 		cmocka_unit_test(models_of_one_recording_stay_so),
+		cmocka_unit_test(exit_codes_are_told),
 		cmocka_unit_test(damaged_and_cut_files_are_told),
 		cmocka_unit_test(code_is_joined_wherever_it_was_loaded),
 	};
