@@ -108,10 +108,14 @@ static void a_region_cuts_figures_and_samples(void **state)
 
 /*
  * The loop for 6 s at 20 W, then what comes after at as much. @stops: the counter is read until this tick only; @later: another
- * library has taken the place of the program's code from then on; @lost: 100 samples in the middle of the loop
+ * library has taken the place of the program's code from then on; @lost: 100 samples in the middle of the loop; @second: it is
+ * another function that comes after it
  */
+static const char *second;
+
 static void record_in_two_halves(const char *name, uint32_t stops, uint32_t later, bool lost, bool source)
 {
+	uint64_t after = second ? looped_function(second).offset : looped.after_offset;
 	struct buffer b = { 0 }, more = { 0 };
 	struct kjoule_meta meta;
 	uint64_t uj = 0;
@@ -131,7 +135,7 @@ static void record_in_two_halves(const char *name, uint32_t stops, uint32_t late
 		}
 		if (k % 10 == 0 && k < stops && source)
 			put_energy(&b, k, 3, (uint64_t[]){ uj, uj / 2 });
-		put_sample(&b, k, 0x10000000 + (k < 6000 ? looped.loop_offset : looped.after_offset), KJOULE_SAMPLE_PRECISE, 1000000, 100);
+		put_sample(&b, k, 0x10000000 + (k < 6000 ? looped.loop_offset : after), KJOULE_SAMPLE_PRECISE, 1000000, 100);
 		uj += 20000 + k % 7;
 	}
 	if (later) {
@@ -148,6 +152,7 @@ static void what_has_no_energy_stands_by_its_time(void **state)
 {
 	struct json_object *doc, *row;
 	bool seen = false;
+	size_t at = 0;
 
 	(void)state;
 	record_in_two_halves("stopped", 6200, 0, false, true);
@@ -160,6 +165,16 @@ static void what_has_no_energy_stands_by_its_time(void **state)
 		seen = true;
 	}
 	assert_true(seen);
+	json_object_put(doc);
+	/* nor is a function below the limit for that */
+	second = "main";
+	record_in_two_halves("stopped", 6200, 0, false, true);
+	second = NULL;
+	doc = annotate("--percent-limit 30", "stopped");
+	row = next(doc, "function", &at);
+	assert_string_equal(word(row, "function"), "a_loop_and_more");
+	row = next(doc, "function", &at);
+	assert_true(row && !strcmp(word(row, "function"), "main") && !member(row, "energy_package_j"));
 	json_object_put(doc);
 }
 

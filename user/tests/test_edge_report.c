@@ -68,6 +68,14 @@ static void put_window(struct buffer *b, uint32_t j, uint64_t b_ns, bool spin, u
 	put_bytes(b, &w, sizeof(w));
 }
 
+/* The whole machine is recorded, whose CPU is idle while it is held, and now and then else. */
+static bool idle;
+
+static bool is_idle(uint32_t k, uint32_t held_from)
+{
+	return idle && (k >= held_from || k % PERIOD == 3);
+}
+
 /* @windows: there are so many; the counter has stopped after them */
 static void record(const char *name, uint32_t windows)
 {
@@ -77,7 +85,7 @@ static void record(const char *name, uint32_t windows)
 	struct kjoule_meta meta;
 	double uj = 0, before = 0, noise = 0;
 
-	make_meta(&meta, 1, TICK_NS, KJOULE_TARGET_PROCESS);
+	make_meta(&meta, 1, TICK_NS, idle ? KJOULE_TARGET_SYSTEM : KJOULE_TARGET_PROCESS);
 	meta.session.edge_duty = 50;
 	meta.session.edge.windows = windows - windows / 8;
 	meta.session.edge.spins = windows / 8;
@@ -100,7 +108,8 @@ static void record(const char *name, uint32_t windows)
 			const struct block *now = &blocks[k < from + runs ? step(&p) : LOW];
 
 			/* what stands where it was held is not looked at */
-			put_sample(&b, k, now->ip, now->flags | KJOULE_SAMPLE_PRECISE, 1000000, 100);
+			put_sample(&b, k, now->ip, now->flags | KJOULE_SAMPLE_PRECISE |
+				   (is_idle(k, from + runs) ? KJOULE_SAMPLE_IDLE : 0), 1000000, 100);
 			uj += (k < from + runs ? now->watt : SPIN_W) * TICK_NS * 1e-3;
 		}
 		noise = 100. * (rnd(&p.seed) % 2000);
@@ -227,6 +236,15 @@ static void samples_of_held_ticks_are_nobodys(void **state)
 		n++;
 	}
 	assert_int_equal(n, BLOCKS);
+	json_object_put(doc);
+	/* an idle CPU runs no instruction that could be told, however many it was held at */
+	idle = true;
+	record("idle", WINDOWS);
+	idle = false;
+	assert_int_equal(kjoule("report --json --model cpm %s", temp_path("idle")), 0);
+	doc = json_tokener_parse(out);
+	assert_true(number(find_named(doc, "[idle]"), "time_s") > 0.5);
+	assert_true(near(number(find_named(doc, "[idle]"), "precise_percent"), 0, 1e-9));
 	json_object_put(doc);
 }
 
