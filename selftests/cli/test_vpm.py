@@ -20,6 +20,7 @@ from cli import ktap, kjoule, run, report, rows, script, path, hold_frequency, T
 PROGRAM = os.path.join(TOP, "build/selftests/alternate_pie")
 PRICING = os.path.join(TOP, "build/selftests/pricing")
 LENGTH_US, SECONDS = 5000, 15
+SHORT_US = 1000    # a quarter of the time between two ticks of the kernel
 SOURCE = os.path.join(TOP, "selftests/programs/alternate.c")
 OPTIONS = ("-F", "250", "--vpm-meter", "vchip-ina@80ms")
 
@@ -36,6 +37,12 @@ def lines_of(function):
     return f"alternate.c:{first + 2}-{first + 3}"
 
 
+def timed(result):
+    """What the program tells of each of its blocks: the median of its microseconds, and of its loop's passes."""
+    names = {"low": "block_low", "high": "high"}
+    return {names[kind]: (float(us), float(passes)) for kind, us, passes in map(str.split, result.out.splitlines())}
+
+
 def main():
     hold_frequency()
     sources = {s["source"]: s for s in json.loads(kjoule("list", "--json").out)}
@@ -49,8 +56,9 @@ def main():
 
     file = path("readings")
     r = kjoule("record", "-q", "--vpm", "block_low", "--vpm", "high=block_high", *OPTIONS, "-o", file, "--",
-               PROGRAM, SECONDS, LENGTH_US, LENGTH_US, 0, 1)
+               PROGRAM, SECONDS, LENGTH_US, LENGTH_US, 0, 1, 1)
     ktap.check(r.code == 0 and not r.err, "it is recorded", r)
+    measured = timed(r)
     doc, told = report(file)
     if not ktap.check(doc and told.code == 0 and doc["model"]["name"] == "vpm", "and reported, by the model that it is for", told):
         ktap.end()
@@ -64,13 +72,14 @@ def main():
                "few rounds come to nothing", books)
     ktap.check(books["rounds"] == sum(books[what] for what in ("readings", "learnt", "unmet", "unended", "elsewhere", "crowded", "failed", "cut")),
                "and each is accounted for", books)
-    # by the program's own clock, with nobody who makes breakpoints and writes down readings meanwhile
-    alone = run(PROGRAM, 5, LENGTH_US, LENGTH_US, 0, 1, 1)
-    ran = dict(line.split() for line in alone.out.splitlines())
-    ran = {"block_low": float(ran.get("low", "nan")), "high": float(ran.get("high", "nan"))}
-    latencies = {n: b["latency_us"] for n, b in blocks.items()}
-    ktap.check(alone.code == 0 and all(abs(latencies[n] / us - 1) < 0.05 for n, us in ran.items()), "its latency is as long as it runs when nobody measures it",
-               (latencies, ran))
+    # By the program's own clock, with nobody who makes breakpoints, in blocks so short that few meet an interrupt, which
+    # latencies are without, and by the pass: how many of them make up a block is each run's own guess. Here QEMU
+    # translates a block anew after each breakpoint, so it is told some 4 % too long (-1 to 9 % in 22 blocks).
+    alone = run(PROGRAM, 4, SHORT_US, SHORT_US, 0, 1, 1)
+    ran = timed(alone)
+    ratios = {n: blocks[n]["latency_us"] / measured[n][1] / (ran[n][0] / ran[n][1]) for n in blocks if n in measured and n in ran}
+    ktap.check(alone.code == 0 and set(ratios) == set(blocks) and all(0.93 < r < 1.15 for r in ratios.values()),
+               "its latency is as long as it runs when nobody measures it", (ratios, blocks, measured, ran))
     ktap.check(1.2 < blocks["block_low"]["power_w"] < 2.1 < blocks["high"]["power_w"] < 3, "each has its own power", blocks)
     ktap.check(all(b["power_lo_w"] < b["power_w"] < b["power_hi_w"] for b in blocks.values()), "inside its interval", blocks)
     ktap.check(all(abs(b["energy_j"] / (b["power_w"] * b["time_s"]) - 1) < 1e-3 for b in blocks.values()),

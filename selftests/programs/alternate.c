@@ -6,7 +6,8 @@
  * is not told to who measures it. Used by scripts/bench and selftests/cli.
  *
  * With TIMED other than 0 it looks at the clock before and after each loop, and tells in the end how
- * many microseconds each kind took, the median.
+ * many microseconds each kind took, the median, and how many passes of the loop those were: how long
+ * a pass takes is found out anew by each run, as the shortest of some attempts.
  *
  * usage: alternate SECONDS LOW_US HIGH_US [MIDDLE_US [SEED [TIMED]]]
  */
@@ -54,7 +55,7 @@ static void (*const block[KINDS])(uint64_t n) = { block_low, block_high, block_m
 static const char *const name[KINDS] = { "low", "high", "middle" };
 
 static struct timed {
-	double us[TIMED];
+	double us[TIMED], passes[TIMED];
 	unsigned int n;
 } timed[KINDS];
 
@@ -64,8 +65,10 @@ static void run_timed(unsigned int k, uint64_t n)
 	double begin = now();
 
 	block[k](n);
-	if (t->n < TIMED)
-		t->us[t->n++] = 1e6 * (now() - begin);
+	if (t->n < TIMED) {
+		t->us[t->n] = 1e6 * (now() - begin);
+		t->passes[t->n++] = n;
+	}
 }
 
 static int by_length(const void *a, const void *b)
@@ -75,13 +78,19 @@ static int by_length(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static double median(double *v, unsigned int n)
+{
+	qsort(v, n, sizeof(v[0]), by_length);
+	return v[n / 2];
+}
+
 static void tell_timed(void)
 {
 	for (unsigned int k = 0; k < KINDS; k++) {
-		if (!timed[k].n)
-			continue;
-		qsort(timed[k].us, timed[k].n, sizeof(timed[k].us[0]), by_length);
-		printf("%s %.1f\n", name[k], timed[k].us[timed[k].n / 2]);
+		struct timed *t = &timed[k];
+
+		if (t->n)
+			printf("%s %.1f %.0f\n", name[k], median(t->us, t->n), median(t->passes, t->n));
 	}
 }
 
