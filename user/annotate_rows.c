@@ -245,9 +245,11 @@ static int count_samples(struct making *m)
 	int ret = seen ? 0 : -ENOMEM;
 
 	for (size_t c = 0; c < m->v->tl.n_cpus && !ret; c++) {
+		const struct windows_cpu *holds = &m->b->windows.cpus[c];
 		const struct timeline_sample *s;
 		struct view_samples *samples;
 		uint64_t next = 0;
+		size_t hold = 0;
 
 		ret = view_samples_open(m->v, c, &samples);
 		while (!ret && (ret = view_samples_next(samples, &s)) > 0) {
@@ -258,6 +260,8 @@ static int count_samples(struct making *m)
 			if (s->tick < next)
 				continue;	/* a tick has one sample */
 			next = s->tick + 1;
+			if (holds->n && windows_is_held(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
+				continue;	/* the tick is the hold's, and so is the sample */
 			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) || !is_asked_for(m, s))
 				continue;
 			layout = kjoule_maps_layout(m->v->maps, s->tgid, view_time(m->v, s->tick, s->late_ns));

@@ -287,8 +287,10 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 		return block_of_region(b, s, process, region, out);
 	if (v->by_process) {
 		ret = blocks_function(b, process, b->processes[process].comm, "", false, out);
-		if (!ret)
+		if (!ret) {
 			b->functions[*out].samples++;
+			b->functions[*out].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		}
 		return ret;
 	}
 	slot = (s->ip ^ s->ip >> 12 ^ process) % 4096;

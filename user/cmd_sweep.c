@@ -361,7 +361,7 @@ static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_fr
 static bool has_gaps(const struct sweep *s)
 {
 	for (size_t i = 0; i < s->plan.n_settings; i++)
-		if (s->merges[i].n < s->plan.runs)
+		if (s->merges[i].kept < s->plan.runs)
 			return true;
 	return false;
 }

@@ -70,14 +70,7 @@ int fill_run(struct fill_lane *l, uint64_t from, uint64_t to, struct cpm_tick ti
 
 bool fill_held(struct fill *f, uint64_t tick)
 {
-	const struct windows_hold *h;
-	uint64_t due;
-
-	if (!f->holds->n)
-		return false;
-	due = timeline_due(f->session, tick);
-	h = windows_next(f->holds, due, &f->hold);
-	return h && h->from_ns <= due;
+	return f->holds->n && windows_is_held(f->holds, timeline_due(f->session, tick), &f->hold);
 }
 
 int fill_held_run(struct fill *f, struct fill_lane *l, uint64_t from, uint64_t to)

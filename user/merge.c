@@ -194,8 +194,6 @@ static int compare(struct merge *m, const struct merge_run *r, struct kjoule_err
 				 f->path, f->frequency ? f->frequency : "none");
 	if (!ret && f->calibrated != r->calibrated)
 		ret = merge_note(&m->notes, "of %s and %s only one knows what a tick costs", r->path, f->path);
-	if (!ret && r->partial)
-		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	return ret;
 }
 
@@ -419,8 +417,6 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	ret = describe(r, v);
 	if (!ret && m->n)
 		ret = compare(m, r, err);
-	if (!ret && !m->n && r->partial)
-		ret = merge_note(&m->notes, "%s is not a whole run: %s", r->path, r->partial);
 	if (!ret)
 		ret = look_for_regions(m, v, r->path, err);
 	if (!ret)
@@ -536,6 +532,17 @@ static int note_exits(struct merge *m)
 	return ret;
 }
 
+static int note_partial(struct merge *m)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < m->n && !ret; i++)
+		if (m->runs[i].partial)
+			ret = merge_note(&m->notes, "%s is not a whole run%s: %s", m->runs[i].path,
+					 m->runs[i].left_out ? " and is left out" : "", m->runs[i].partial);
+	return ret;
+}
+
 int merge_outliers(struct merge *m, bool leave_out)
 {
 	bool whole = false;
@@ -549,6 +556,8 @@ int merge_outliers(struct merge *m, bool leave_out)
 		m->runs[i].left_out = whole && m->runs[i].partial;
 		m->judged += !m->runs[i].left_out;
 	}
+	if (!ret)
+		ret = note_partial(m);
 	for (enum merge_figure f = 0; f < MERGE_FIGURES && !ret; f++)
 		ret = look_at(m, f);
 	m->kept = 0;

@@ -207,6 +207,11 @@ struct record_input {
 int record_input_open(struct record_input *in, size_t runs, struct kjoule_error *err);
 /** record_input_rewind() - the next run is to read what the first one did. Return: 0 or -errno */
 int record_input_rewind(const struct record_input *in, struct kjoule_error *err);
+/* Exit codes that a command itself can have: above are what shells say of commands that can not be run or were killed. */
+#define RECORD_EXIT_CODE_MOST	125
+
+/** record_excuse() - what there is to say to whoever has such an exit code every time; empty if it is none of the command's own */
+const char *record_excuse(int exit_code);
 /** record_parse_exits() - --exit-code: "10,20". Return: 0, or the exit code after saying why */
 int record_parse_exits(struct record_options *opt, const char *arg);
 /** record_exit_is_good() - is a recording well whose command ended so? */

@@ -14,9 +14,6 @@
 #include "cmd.h"
 #include "record.h"
 
-/* Above are what shells say of commands that can not be run or were killed. */
-#define EXIT_CODE_MOST	125
-
 /* A pipe that is at its end is at its end for all runs. */
 static bool is_at_end(void)
 {
@@ -51,10 +48,15 @@ int record_input_rewind(const struct record_input *in, struct kjoule_error *err)
 	return 0;
 }
 
+const char *record_excuse(int exit_code)
+{
+	return exit_code > 0 && exit_code <= RECORD_EXIT_CODE_MOST ? "; where that is no failure, say so by --exit-code" : "";
+}
+
 int record_parse_exits(struct record_options *opt, const char *arg)
 {
 	free(opt->exits.list);
-	return cmd_bad_value(opt->verb, args_list(arg, EXIT_CODE_MOST, &opt->exits.list, &opt->exits.n), "--exit-code", arg,
+	return cmd_bad_value(opt->verb, args_list(arg, RECORD_EXIT_CODE_MOST, &opt->exits.list, &opt->exits.n), "--exit-code", arg,
 			     "exit codes like 10,20, from 1 to 125");
 }
 

@@ -456,8 +456,8 @@ static void summary(const struct record_loop *l)
 	if (produced && !isnan(overhead))
 		snprintf(cost, sizeof(cost), "; a tick took %.1f us (overhead %.2f %%%s)", tick / 1e3, 100 * overhead, held);
 	else if (produced)
-		snprintf(cost, sizeof(cost), "; a tick took %.1f us (%.2f %%)", tick / 1e3,
-			 100 * tick / l->session.interval_ns);
+		snprintf(cost, sizeof(cost), "; a tick took %.1f us (%.2f %%%s)", tick / 1e3,
+			 100 * tick / l->session.interval_ns, held);
 	fprintf(stderr, "%skjoule: %" PRIu64 " samples in %.2f s to %s (%.1f KiB); %" PRIu64
 		" of %" PRIu64 " ticks missed, %" PRIu64 " records lost%s\n",
 		l->progress ? "\r\033[K" : "", TOTAL(l, samples),

@@ -121,7 +121,7 @@ static void warn_of_end(const struct record_options *opt, const struct record_re
 		cmd_warn("stopped by signal %d before run %u of %u", result->signal, run, opt->runs);
 	else if (path)
 		cmd_warn("run %u of %u ended with exit code %d, and the series with it; what was recorded of it is in %s%s",
-			 run, opt->runs, code, path, result->exit_code > 0 ? "; where that is no failure, say so by --exit-code" : "");
+			 run, opt->runs, code, path, record_excuse(result->exit_code));
 	else
 		cmd_warn("run %u of %u was not recorded", run, opt->runs);
 }

@@ -348,6 +348,12 @@ static struct json_object *text_or_null(const char *text)
 	return text && text[0] ? output_json_str(text) : NULL;
 }
 
+/* A part of a run beside whole ones. */
+static bool is_unjudged(const struct merge_run *r)
+{
+	return r->partial && r->left_out;
+}
+
 static struct json_object *run_json(const struct merge *m, const struct merge_run *r)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
@@ -385,14 +391,14 @@ static struct json_object *run_json(const struct merge *m, const struct merge_ru
 	put(o, "time_s", output_json_real(r->figures[MERGE_TIME]));
 	put(o, "energy_j", output_json_real(r->figures[MERGE_ENERGY]));
 	put(o, "power_w", output_json_real(r->figures[MERGE_POWER]));
-	put(o, "differs", json_object_new_boolean(r->differs));
+	put(o, "differs", is_unjudged(r) ? NULL : json_object_new_boolean(r->differs));
 	for (int f = 0; f < MERGE_FIGURES; f++) {
 		char key[32];
 
 		snprintf(key, sizeof(key), "%s_score", figure_names[f]);
-		put(o, key, isnan(m->median[f]) ? NULL : output_json_real(r->outliers[f].score));
+		put(o, key, isnan(m->median[f]) || is_unjudged(r) ? NULL : output_json_real(r->outliers[f].score));
 		snprintf(key, sizeof(key), "%s_differs", figure_names[f]);
-		put(o, key, json_object_new_boolean(r->outliers[f].differs));
+		put(o, key, is_unjudged(r) ? NULL : json_object_new_boolean(r->outliers[f].differs));
 	}
 	put(o, "left_out", json_object_new_boolean(r->left_out));
 	return o;

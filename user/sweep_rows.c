@@ -401,8 +401,8 @@ static int note_settings(struct sweep *s)
 		else if (!s->merges[i].n)
 			ret = merge_note(&s->notes, "%s was not measured: %s", label,
 					 p->n_runs ? "no recording of it can be read" : "the sweep ended before");
-		else if (s->merges[i].n < s->plan.runs)
-			ret = merge_note(&s->notes, "%s has %zu of %u runs", label, s->merges[i].n, s->plan.runs);
+		else if (s->merges[i].kept < s->plan.runs)
+			ret = merge_note(&s->notes, "%s has %zu of %u runs", label, s->merges[i].kept, s->plan.runs);
 		if (!ret && p->khz && fabs(khz / p->khz - 1) > GRANTED)
 			ret = merge_note(&s->notes, "%s: the CPUs were clocked at %.6g MHz on the mean", label, khz / 1e3);
 		if (!ret && s->merges[i].n)

@@ -276,7 +276,7 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 		hide(c);
 		cmd_warn("%s, run %u: ended with exit code %d and takes no part in the sweep, nor does this setting any more%s%s%s%s", label,
 			 run, code, result.reason ? "; what it said is in " : "", result.reason ? out : "",
-			 result.reason ? " and above" : "", result.exit_code > 0 ? "; where that is no failure, say so by --exit-code" : "");
+			 result.reason ? " and above" : "", record_excuse(result.exit_code));
 	}
 	if (ret == -ENOMEM)
 		kjoule_fail(err, ENOMEM, "no memory");

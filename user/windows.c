@@ -262,3 +262,10 @@ const struct windows_hold *windows_next(const struct windows_cpu *c, uint64_t ti
 		++*at;
 	return *at < c->n ? &c->holds[*at] : NULL;
 }
+
+bool windows_is_held(const struct windows_cpu *c, uint64_t time_ns, size_t *at)
+{
+	const struct windows_hold *h = windows_next(c, time_ns, at);
+
+	return h && h->from_ns <= time_ns;
+}

@@ -64,5 +64,7 @@ const struct windows_scope *windows_of(const struct windows *w, const struct tim
  * Return: NULL if there is none any more
  */
 const struct windows_hold *windows_next(const struct windows_cpu *c, uint64_t time_ns, size_t *at);
+/** windows_is_held() - was the CPU held at a time? @at: as there */
+bool windows_is_held(const struct windows_cpu *c, uint64_t time_ns, size_t *at);
 
 #endif /* KJOULE_WINDOWS_H */

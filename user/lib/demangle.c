@@ -107,5 +107,5 @@ bool kjoule_name_is(const char *name, const char *wanted)
 
 bool kjoule_name_is_part(const char *name)
 {
-	return strstr(name, " [clone ") || strstr(name, ".cold") || strstr(name, ".part.");
+	return strstr(name, ".cold") || strstr(name, ".part.");
 }

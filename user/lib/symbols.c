@@ -449,16 +449,18 @@ int kjoule_elf_offset(const struct kjoule_elf *elf, uint64_t address, uint64_t *
 
 const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const char *name, bool *several)
 {
-	const struct kjoule_symbol *found = NULL;
+	const struct kjoule_symbol *found = NULL, *linked = NULL;
+	bool several_linked = false;
 
 	*several = false;
 	for (size_t i = 0; i < elf->n; i++) {
 		const struct entry *e = &elf->entries[i];
 
-		/* there is but one of that name */
+		/* mostly there is but one of that name, but for functions that are static or in a namespace without a name */
 		if (e->function && e->linkage && !strcmp(e->linkage, name)) {
-			*several = false;
-			return &e->symbol;
+			several_linked |= linked && linked->start != e->symbol.start;
+			if (!linked)
+				linked = &e->symbol;
 		}
 		if (!e->function || !kjoule_name_is(e->symbol.name, name))
 			continue;
@@ -469,5 +471,7 @@ const struct kjoule_symbol *kjoule_elf_named(const struct kjoule_elf *elf, const
 		if (!found || kjoule_name_is_part(found->name))
 			found = &e->symbol;
 	}
-	return found;
+	if (linked)
+		*several = several_linked;
+	return linked ? linked : found;
 }

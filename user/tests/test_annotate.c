@@ -347,6 +347,9 @@ static void power_that_is_mixed_is_marked(void **state)
 static void what_was_held_is_in_no_total(void **state)
 {
 	struct series_run run = { .name = "held", .ticks = 20000, .watt = 1, .exe = looped_path(), .offset = looped.loop_offset, .held = true };
+	struct json_object *doc, *row;
+	double samples;
+	size_t i = 0;
 
 	(void)state;
 	series_record(&run);
@@ -356,6 +359,14 @@ static void what_was_held_is_in_no_total(void **state)
 	assert_true(says(err, "held was recorded with --edge: its CPUs were held again and again, which is in no total"));
 	assert_true(says(err, "figures are those of the constant power model"));
 	assert_int_equal(kjoule("annotate --percent-limit 33.7 %s", temp_path("held")), 1);
+	/* nor are the samples of held ticks any instruction's */
+	doc = annotate("", "held");
+	samples = number(next(doc, "function", &i), "samples");
+	assert_true(samples > 0);
+	for (i = 0; (row = next(doc, "instruction", &i));)
+		samples -= member(row, "samples") ? number(row, "samples") : 0;
+	assert_true(samples == 0);
+	json_object_put(doc);
 	run.held = false;
 	series_record(&run);
 	assert_int_equal(kjoule("annotate %s", temp_path("held")), 0);

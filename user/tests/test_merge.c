@@ -349,6 +349,7 @@ static void exit_codes_are_told(void **unused)
 static void damaged_and_cut_files_are_told(void **unused)
 {
 	char a[300], b[300];
+	struct json_object *doc, *run;
 	uint8_t *data;
 	size_t len;
 
@@ -358,9 +359,17 @@ static void damaged_and_cut_files_are_told(void **unused)
 	data = read_file(temp_path("cut"), &len);
 	write_file(temp_path("cut"), data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s %s", a, temp_path("cut")), 0);
-	assert_true(says(out, "is not a whole run: it was cut short"));
+	assert_true(says(out, "cut is not a whole run and is left out: it was cut short"));
 	assert_true(says(out, "-- no whole run -- left out"));
 	assert_true(says(out, "# recorded   20.000 s at"));
+	assert_int_equal(kjoule("report --json %s %s", a, temp_path("cut")), 0);
+	doc = json_tokener_parse(out);
+	run = json_object_array_get_idx(member(doc, "runs"), 1);
+	assert_true(json_object_get_boolean(member(run, "left_out")));
+	assert_true(!member(run, "differs") && !member(run, "time_score") && !member(run, "energy_differs"));
+	run = json_object_array_get_idx(member(doc, "runs"), 0);
+	assert_true(member(run, "differs") && member(run, "energy_differs"));
+	json_object_put(doc);
 	/* nor is a whole run judged by parts, however many they are */
 	for (int i = 0; i < 3; i++) {
 		snprintf(b, sizeof(b), "%s.%d", temp_path("part"), i);
@@ -372,7 +381,7 @@ static void damaged_and_cut_files_are_told(void **unused)
 	snprintf(b, sizeof(b), "%s", temp_path("cut too"));
 	write_file(b, data, len / 2 + 3);
 	assert_int_equal(kjoule("report %s '%s'", temp_path("cut"), b), 0);
-	assert_true(says(out, "-- no whole run\n") && !says(out, "left out"));
+	assert_true(says(out, "-- no whole run\n") && !says(out, "left out") && says(out, "is not a whole run: it was cut short"));
 	for (size_t i = 0; i < 16; i++)
 		data[len / 2 + i] ^= 0x10;
 	write_file(temp_path("cut"), data, len);

@@ -657,11 +657,18 @@ static void functions_are_found_by_name(void **state)
 		"__attribute__((noinline)) int d2(int x) asm(\"_ZN1a1dEl\"); int d2(int x) { return x + 5; }\n"
 		"__attribute__((noinline)) int r1(int x) asm(\"_ZN1r1f17h0123456789abcdefE\"); int r1(int x) { return x + 6; }\n"
 		"__attribute__((noinline)) int r2(int x) asm(\"_ZN1r1f17h123456789abcdef0E\"); int r2(int x) { return x + 7; }\n"
+		"__attribute__((noinline)) int k2(int x) asm(\"_ZN1a1kEi.constprop.0.cold\"); int k2(int x) { return x + 8; }\n"
+		"__attribute__((noinline)) int k1(int x) asm(\"_ZN1a1kEi.constprop.0\"); int k1(int x) { return x + 9; }\n"
+		"static __attribute__((noinline)) int own(int) asm(\"_ZL4stepi\"); static int own(int x) { return x * 3; }\n"
+		"int other(int);\n"
 		"int main(int argc, char **argv)\n"
-		"{ (void)argv; return split(argc) + cold(argc) + d1(argc) + d2(argc) + r1(argc) + r2(argc); }\n";
+		"{ (void)argv; return split(argc) + cold(argc) + d1(argc) + d2(argc) + r1(argc) + r2(argc) + k2(argc) + k1(argc) + own(argc) + other(argc); }\n";
+	static const char second[] =
+		"static __attribute__((noinline)) int own(int) asm(\"_ZL4stepi\"); static int own(int x) { return x * 5; }\n"
+		"int other(int x) { return own(x) + 1; }\n";
 	const struct kjoule_symbol *symbol;
 	struct kjoule_elf *elf;
-	char command[1200], file[300];
+	char command[1200], file[300], other[300];
 	uint64_t one;
 	bool several;
 
@@ -669,7 +676,9 @@ static void functions_are_found_by_name(void **state)
 	/* names are given to the assembler: a compiler of C will do */
 	write_file(temp_path("names.c"), source, strlen(source));
 	snprintf(file, sizeof(file), "%s", temp_path("names.c"));
-	snprintf(command, sizeof(command), "gcc -O1 -o %s %s", temp_path("names"), file);
+	write_file(temp_path("other.c"), second, strlen(second));
+	snprintf(other, sizeof(other), "%s", temp_path("other.c"));
+	snprintf(command, sizeof(command), "gcc -O1 -o %s %s %s", temp_path("names"), file, other);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(kjoule_elf_open(temp_path("names"), NULL, &elf), 0);
 	symbol = kjoule_elf_named(elf, "a::c", &several);
@@ -692,6 +701,15 @@ static void functions_are_found_by_name(void **state)
 	assert_true(symbol && !several && symbol->start != one);
 	symbol = kjoule_elf_named(elf, "main", &several);
 	assert_true(symbol && !several);
+	/* a copy for one caller is the function, and comes behind its unlikely part */
+	symbol = kjoule_elf_named(elf, "a::k", &several);
+	assert_true(symbol && !several);
+	assert_string_equal(symbol->name, "a::k(int) [clone .constprop.0]");
+	/* static ones of two files */
+	symbol = kjoule_elf_named(elf, "_ZL4stepi", &several);
+	assert_true(symbol && several);
+	symbol = kjoule_elf_named(elf, "step", &several);
+	assert_true(symbol && several);
 	assert_null(kjoule_elf_named(elf, "a::e", &several));
 	kjoule_elf_close(elf);
 }
