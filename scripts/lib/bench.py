@@ -46,7 +46,7 @@ def guest(script, *options, timeout=300):
 def guests(jobs, cpus, alone=False):
     """Run guests of so many CPUs each, as many side by side as this machine has CPUs for; yield their keys.
 
-    @alone: one after the other. Code on the page of an armed breakpoint is emulated so slowly that a neighbour is felt.
+    @alone: one after the other, where a neighbour is felt: edges, and code on the page of an armed breakpoint, which is emulated slowly.
     Nothing of them runs between two yields: what is done with one's result disturbs no guest.
     """
     beside = 1 if alone else max(1, os.cpu_count() // cpus)
