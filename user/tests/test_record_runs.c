@@ -265,6 +265,10 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	begin_to_hear();
 	assert_int_equal(record_parse_exits(&opt, "0"), 2);
 	assert_int_equal(record_parse_exits(&opt, "126"), 2);
+	/* and nobody is told to name one that is refused */
+	assert_non_null(strstr(record_excuse(125), "--exit-code"));
+	assert_string_equal(record_excuse(126), "");
+	assert_string_equal(record_excuse(0), "");
 	assert_int_equal(record_parse_exits(&opt, "ten"), 2);
 	said = end_to_hear();
 	free(said);
