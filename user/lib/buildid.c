@@ -4,20 +4,19 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 #include <json-c/json.h>
 #include "buildid.h"
 #include "index.h"
+#include "plain_file.h"
 #include "sideband.h"
 #include "vdso.h"
 #include "meta.h"
@@ -42,39 +41,27 @@ struct kjoule_build_ids {
 	struct item *list;
 };
 
-/* Files that are made up as they are read; reading some of them takes, or waits for ever. */
-static bool made_up(const struct statfs *fs)
-{
-	static const uint32_t magics[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC,
-					   TRACEFS_MAGIC, SECURITYFS_MAGIC };
-
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
-		if ((uint32_t)fs->f_type == magics[i])
-			return true;
-	return false;
-}
-
-int kjoule_elf_file(const char *path)
+/* Of a plain file, which is closed if it is no ELF file: elfutils unpacks what is compressed, however large it gets. */
+static int elf_file_check(int fd)
 {
 	char ident[SELFMAG] = "";
-	struct statfs fs;
-	struct stat st;
-	ssize_t n;
-	int fd;
 
-	if (stat(path, &st) || statfs(path, &fs))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || made_up(&fs))
+	if (fd == -EINVAL)
 		return -ENOEXEC;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return -errno;
-	n = pread(fd, ident, sizeof(ident), 0);
+		return fd;
+	if (pread(fd, ident, sizeof(ident), 0) == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG))
+		return fd;
 	close(fd);
-	return n == sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG) ? 0 : -ENOEXEC;
+	return -ENOEXEC;
 }
 
-static void put_hex(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *id, size_t len)
+int kjoule_elf_file_open(const char *path)
+{
+	return elf_file_check(kjoule_plain_open(AT_FDCWD, path));
+}
+
+void kjoule_build_id_format(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *id, size_t len)
 {
 	if (len > (KJOULE_BUILD_ID_HEX - 1) / 2)
 		len = (KJOULE_BUILD_ID_HEX - 1) / 2;
@@ -83,27 +70,36 @@ static void put_hex(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *id, size
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
 }
 
-int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
+int kjoule_build_id_of(int fd, char hex[KJOULE_BUILD_ID_HEX])
 {
 	const void *id = NULL;
 	ssize_t len;
 	Elf *elf;
-	int fd, ret;
 
-	hex[0] = '\0';
 	elf_version(EV_CURRENT);
-	ret = kjoule_elf_file(path);
-	if (ret)
-		return ret;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return -errno;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	len = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
-	put_hex(hex, id, len > 0 ? len : 0);
+	kjoule_build_id_format(hex, id, len > 0 ? len : 0);
 	elf_end(elf);
-	close(fd);
 	return hex[0] ? 0 : -ENODATA;
+}
+
+/* Consumes @fd, of elf_file_check(). */
+static int build_id_read(int fd, char hex[KJOULE_BUILD_ID_HEX])
+{
+	int ret;
+
+	hex[0] = '\0';
+	if (fd < 0)
+		return fd;
+	ret = kjoule_build_id_of(fd, hex);
+	close(fd);
+	return ret;
+}
+
+int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX])
+{
+	return build_id_read(kjoule_elf_file_open(path), hex);
 }
 
 struct kjoule_build_ids *kjoule_build_ids_new(void)
@@ -150,9 +146,9 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 }
 
 /* A process may have another root than ours; one that is gone is taken to have had the same. */
-static void look(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
+static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
 {
-	char root[64], *inside;
+	char root[32], *folder, *name;
 	int ret;
 
 	hex[0] = '\0';
@@ -162,15 +158,17 @@ static void look(const char *path, uint32_t pid, char hex[KJOULE_BUILD_ID_HEX])
 	}
 	if (path[0] != '/' || path[1] == '/')
 		return;
-	snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	if (!access(root, F_OK) && asprintf(&inside, "%s%s", root, path) >= 0) {
-		ret = kjoule_build_id(inside, hex);
-		free(inside);
-		/* it may have ended meanwhile */
-		if (!ret || !access(root, F_OK))
-			return;
-	}
-	kjoule_build_id(path, hex);
+	folder = strdup(path);
+	if (!folder)
+		return;
+	name = strrchr(folder, '/');
+	*name++ = '\0';
+	ret = build_id_read(elf_file_check(kjoule_plain_open_process(pid, *folder ? folder : "/", name)), hex);
+	free(folder);
+	snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
+	/* it may have ended meanwhile */
+	if (ret && access(root, F_OK))
+		kjoule_build_id(path, hex);
 }
 
 /* Has a file of this number been looked at under this path? It is noted in the place of the one that is longest ago. */
@@ -193,11 +191,11 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_even
 		return -ENOMEM;
 	item = &ids->list[at == KJOULE_INDEX_NONE ? ids->n - 1 : at];
 	if (map->build_id_len)
-		put_hex(hex, map->build_id, map->build_id_len);
+		kjoule_build_id_format(hex, map->build_id, map->build_id_len);
 	else if (is_looked_at(item, map->device, map->inode) || !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
 		return 0;
 	else
-		look(map->text, map->pid, hex);
+		build_id_look_for(map->text, map->pid, hex);
 	if (!hex[0])
 		return 0;
 	if (!item->hex[0])

@@ -13,15 +13,17 @@ struct kjoule_event;
 #define KJOULE_BUILD_ID_HEX	65	/* up to 32 bytes in hex and a zero */
 
 /**
- * kjoule_elf_file() - recordings name files, any file; is this one to be opened?
- * Opening a device or a pipe has effects, so has reading some files of the kernel's, and
- * elfutils unpacks what is compressed, however large it gets.
- * Return: 0, -ENOEXEC for what is no ELF file on a disk, -errno
+ * kjoule_elf_file_open() - open a file that a recording names, any file, if it is a plain ELF file
+ * Return: a descriptor; -ENOEXEC for what is no ELF file on a disk, -errno
  */
-int kjoule_elf_file(const char *path);
+int kjoule_elf_file_open(const char *path);
 
 /** kjoule_build_id() - of an ELF file, in hex. Return: 0, -ENODATA it has none, -errno */
 int kjoule_build_id(const char *path, char hex[KJOULE_BUILD_ID_HEX]);
+/** kjoule_build_id_of() - of an ELF file that is open. Return: 0, -ENODATA it has none */
+int kjoule_build_id_of(int fd, char hex[KJOULE_BUILD_ID_HEX]);
+/** kjoule_build_id_format() - in hex, as much of it as is used */
+void kjoule_build_id_format(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *id, size_t len);
 
 struct kjoule_build_ids;
 

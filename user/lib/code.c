@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "buildid.h"
 #include "code.h"
 #include "dwfl.h"
 #include "grow.h"
@@ -33,12 +34,13 @@ int kjoule_code_open(const char *path, struct kjoule_code **out)
 {
 	struct kjoule_code *code = calloc(1, sizeof(*code));
 	GElf_Ehdr ehdr;
-	int ret;
+	int fd, ret;
 
 	*out = NULL;
 	if (!code)
 		return -ENOMEM;
-	ret = kjoule_dwfl_open(path, &code->dwfl, &code->mod);
+	fd = kjoule_elf_file_open(path);
+	ret = fd < 0 ? -ENOEXEC : kjoule_dwfl_open(path, fd, &code->dwfl, &code->mod);
 	if (!ret) {
 		code->elf = dwfl_module_getelf(code->mod, &code->bias);
 		if (!gelf_getehdr(code->elf, &ehdr))

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 #include "datafile.h"
 
@@ -31,22 +32,7 @@ struct kjoule_writer {
 
 uint32_t kjoule_crc32(const void *data, size_t len)
 {
-	static uint32_t table[256];
-	const uint8_t *p = data;
-	uint32_t crc = ~0u;
-
-	if (!table[1]) {
-		for (uint32_t i = 255; i > 0; i--) {
-			uint32_t c = i;
-
-			for (int k = 0; k < 8; k++)
-				c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
-			table[i] = c;
-		}
-	}
-	while (len--)
-		crc = table[(crc ^ *p++) & 0xff] ^ crc >> 8;
-	return ~crc;
+	return crc32_z(0, data, len);
 }
 
 static int write_all(int fd, const uint8_t *p, size_t len)

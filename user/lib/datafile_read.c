@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "datafile.h"
+#include "plain_file.h"
 
 /* So much is read at once where less would do. */
 #define PIECE	(64u << 10)
@@ -157,18 +158,16 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	int fd, ret;
 
 	*out = NULL;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);	/* a pipe would wait */
+	fd = kjoule_plain_open(AT_FDCWD, path);
+	if (fd == -EINVAL)
+		return kjoule_fail(err, EINVAL, "%s: not a regular file on a disk", path);
 	if (fd < 0)
-		return kjoule_fail(err, errno, "%s: %s%s", path, strerror(errno),
-				   errno == ENOENT ? "; make one with `kjoule record`" : "");
+		return kjoule_fail(err, -fd, "%s: %s%s", path, strerror(-fd),
+				   fd == -ENOENT ? "; make one with `kjoule record`" : "");
 	if (fstat(fd, &st)) {
 		ret = kjoule_fail(err, errno, "%s: %s", path, strerror(errno));
 		close(fd);
 		return ret;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return kjoule_fail(err, EINVAL, "%s: not a regular file", path);
 	}
 	return open_reader(fd, NULL, st.st_size, path, out, err);
 }

@@ -1,39 +1,81 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See dwfl.h.
+ * See dwfl.h. Left to itself, elfutils opens every name that an ELF file has for its debug files, be it
+ * a device or a FIFO. So its callbacks never give a name back, and where there is no file they give one
+ * that is empty if elfutils would go on to look by itself.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "buildid.h"
+#include "debug_file.h"
 #include "dwfl.h"
 
-static char *debug_path;
+/* Where elfutils finds nothing by itself: nobody can make a file there. */
+static char *no_debug_path = "/proc/self/none";
 
-/* The name of a debug file is the ELF file's own word: it is a name, not a way to any file. */
-static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
-			  const char *file, const char *debuglink, GElf_Word crc, char **found)
+static int elf_find_none(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+			 char **path, Elf **elf)
 {
-	if (debuglink && strchr(debuglink, '/'))
-		return -1;
-	return dwfl_standard_find_debuginfo(mod, userdata, name, base, file, debuglink, crc, found);
+	(void)mod, (void)userdata, (void)name, (void)base, (void)path, (void)elf;
+	return -1;
 }
 
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = find_debuginfo,
+/*
+ * The shared part of debug information. If none is given, libdw opens the name when it comes to the
+ * first string that is in there.
+ */
+static int debug_alternative_open(const char *file, const char *link, char **found)
+{
+	int fd = kjoule_debug_file_open_alternative(file, link, found);
+
+	return fd < 0 ? kjoule_debug_file_empty() : fd;
+}
+
+/* elfutils asks for both kinds, and has a checksum only for one of them. */
+static int debug_find(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base,
+		      const char *file, const char *link, GElf_Word crc, char **found)
+{
+	char hex[KJOULE_BUILD_ID_HEX] = "";
+	const unsigned char *id;
+	GElf_Addr at;
+	int len, fd;
+
+	*found = NULL;
+	if (link && !crc)
+		return debug_alternative_open(file, link, found);
+	len = dwfl_module_build_id(mod, &id, &at);
+	if (len > 0)
+		kjoule_build_id_format(hex, id, len);
+	fd = kjoule_debug_file_open(file, hex[0] ? hex : NULL, link, crc, found);
+	/* what is left to elfutils is to download it */
+	if (fd < 0 && hex[0] && getenv("DEBUGINFOD_URLS"))
+		fd = dwfl_standard_find_debuginfo(mod, userdata, name, base, NULL, NULL, 0, found);
+	return fd < 0 ? -1 : fd;
+}
+
+const Dwfl_Callbacks kjoule_dwfl_callbacks = {
+	.find_elf = elf_find_none,
+	.find_debuginfo = debug_find,
 	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debug_path,
+	.debuginfo_path = &no_debug_path,
 };
 
-int kjoule_dwfl_open(const char *path, Dwfl **dwfl, Dwfl_Module **mod)
+int kjoule_dwfl_open(const char *path, int fd, Dwfl **dwfl, Dwfl_Module **mod)
 {
 	GElf_Addr bias;
 
-	*dwfl = dwfl_begin(&callbacks);
-	if (!*dwfl)
+	*dwfl = dwfl_begin(&kjoule_dwfl_callbacks);
+	if (!*dwfl) {
+		close(fd);
 		return -ENOMEM;
+	}
 	dwfl_report_begin(*dwfl);
-	*mod = dwfl_report_elf(*dwfl, path, path, -1, 0, false);
+	*mod = dwfl_report_elf(*dwfl, path, path, fd, 0, false);
 	dwfl_report_end(*dwfl, NULL, NULL);
+	if (!*mod)
+		close(fd);
 	if (*mod && dwfl_module_getelf(*mod, &bias))
 		return 0;
 	dwfl_end(*dwfl);

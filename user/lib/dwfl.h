@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file and its separate debug file, as elfutils opens them.
+ * An ELF file and its separate debug files, as elfutils reads them. elfutils opens no file by a name: it
+ * is handed descriptors of files that were looked at.
  */
 #ifndef KJOULE_DWFL_H
 #define KJOULE_DWFL_H
 
 #include <elfutils/libdwfl.h>
 
+/* For dwfl_begin(), wherever files are handed over by their descriptors. */
+extern const Dwfl_Callbacks kjoule_dwfl_callbacks;
+
 /**
  * kjoule_dwfl_open() - a file by itself, laid out as it was linked
+ * @path:	its name: separate debug files are looked for next to it
+ * @fd:		the file, of kjoule_elf_file_open(); it is closed here or by dwfl_end()
  * @dwfl:	out: for dwfl_end()
  * @mod:	out: the file
  *
@@ -17,6 +23,6 @@
  *
  * Return: 0, -ENOEXEC, -ENOMEM
  */
-int kjoule_dwfl_open(const char *path, Dwfl **dwfl, Dwfl_Module **mod);
+int kjoule_dwfl_open(const char *path, int fd, Dwfl **dwfl, Dwfl_Module **mod);
 
 #endif /* KJOULE_DWFL_H */

@@ -14,6 +14,7 @@
 #include "grow.h"
 #include "index.h"
 #include "jitmap.h"
+#include "plain_file.h"
 
 /* So many functions back an older, larger one may still be around an address. */
 #define LOOK_BACK	64
@@ -180,18 +181,21 @@ static int is_distrusted(uint32_t pid, const uid_t *seen, const struct stat *st)
 	return gone && !seen ? -ESRCH : -EPERM;
 }
 
-static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner, const char *path)
+/* The file of process @pid that process @viewer sees, which calls it @number. */
+static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner, uint32_t viewer, uint32_t number)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
+	char name[32];
 	char *text;
 	size_t len = 0;
 	ssize_t n = 1;
-	int ret;
+	int fd, ret;
 
+	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", number);
+	fd = kjoule_plain_open_process(viewer, "/tmp", name);
 	if (fd < 0)
-		return errno == ENOTDIR ? -ENOENT : -errno;
-	ret = fstat(fd, &st) ? -errno : !S_ISREG(st.st_mode) ? -EPERM : is_distrusted(pid, owner, &st);
+		return fd == -ENOTDIR ? -ENOENT : fd == -EINVAL ? -EPERM : fd;
+	ret = fstat(fd, &st) ? -errno : is_distrusted(pid, owner, &st);
 	if (!ret && st.st_size > KJOULE_JITMAPS_MAX)
 		ret = -EFBIG;
 	if (ret) {
@@ -232,16 +236,12 @@ static uint32_t own_pid(uint32_t pid)
 
 int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner)
 {
-	char path[96];
-	int ret;
+	int ret = read_file(maps, pid, owner, pid, own_pid(pid));
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map", pid, own_pid(pid));
-	ret = read_file(maps, pid, owner, path);
 	/* whose own files we may not even look for may have none */
 	if (ret != -ENOENT && ret != -EACCES)
 		return ret;
-	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
-	return read_file(maps, pid, owner, path);
+	return read_file(maps, pid, owner, getpid(), pid);
 }
 
 const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t ip)

@@ -41,7 +41,7 @@ int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner);
  * a process, and in ours.
  * Only what is root's, ours or the process's own is read.
  * @owner:	whose the process was when it was seen: it may be gone. NULL: not known
- * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP it is not to be trusted; -ESRCH whether it is can not be told any
+ * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP, -EXDEV it is not to be trusted; -ESRCH whether it is can not be told any
  * more; -EFBIG; -errno
  */
 int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner);

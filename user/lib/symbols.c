@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include <gelf.h>
 #include "buildid.h"
 #include "demangle.h"
@@ -357,13 +358,14 @@ static int add_unnamed(struct kjoule_elf *elf, Elf *e)
 	return ret;
 }
 
-static int read_all(struct kjoule_elf *elf, const char *path)
+/* Consumes @fd. */
+static int read_all(struct kjoule_elf *elf, const char *path, int fd)
 {
 	Dwfl_Module *mod;
 	GElf_Addr bias;
 	Dwfl *dwfl;
 	Elf *e;
-	int ret = kjoule_dwfl_open(path, &dwfl, &mod);
+	int ret = kjoule_dwfl_open(path, fd, &dwfl, &mod);
 
 	if (ret)
 		return ret;
@@ -385,23 +387,25 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 {
 	char hex[KJOULE_BUILD_ID_HEX];
 	struct kjoule_elf *elf;
-	int ret;
+	int fd, ret;
 
 	*out = NULL;
-	ret = kjoule_elf_file(path);
-	if (ret)
-		return ret;
+	fd = kjoule_elf_file_open(path);
+	if (fd < 0)
+		return fd;
 	if (build_id) {
-		ret = kjoule_build_id(path, hex);
-		if (ret && ret != -ENODATA)
-			return ret;
-		if (strcmp(hex, build_id))
+		kjoule_build_id_of(fd, hex);
+		if (strcmp(hex, build_id)) {
+			close(fd);
 			return -ESTALE;
+		}
 	}
 	elf = calloc(1, sizeof(*elf));
-	if (!elf)
+	if (!elf) {
+		close(fd);
 		return -ENOMEM;
-	ret = read_all(elf, path);
+	}
+	ret = read_all(elf, path, fd);
 	if (ret) {
 		kjoule_elf_close(elf);
 		return ret;

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <elfutils/libdwfl.h>
+#include "dwfl.h"
 #include "grow.h"
 #include "unwind.h"
 #include "vdso.h"
@@ -68,15 +69,6 @@ struct kjoule_unwinder {
 	bool lost;		/* a frame is where nothing was mapped, or no file is */
 };
 
-static char *debug_path;
-
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debug_path,
-};
-
 /* What is mapped of a file, and where the file itself means it to be. */
 static int read_file(struct file *f, int fd)
 {
@@ -104,32 +96,32 @@ out:
 	return ret;
 }
 
-static int open_file(const struct kjoule_unwinder *u, const char *path)
+static int object_open(const struct kjoule_unwinder *u, const char *path)
 {
-	int fd = kjoule_vdso_is(path) ? dup(u->vdso) : open(path, O_RDONLY | O_CLOEXEC);
+	int fd;
 
+	if (!kjoule_vdso_is(path))
+		return kjoule_elf_file_open(path);
+	fd = dup(u->vdso);
 	return fd < 0 ? -errno : fd;
 }
 
 static int check_file(const struct kjoule_unwinder *u, struct file *f)
 {
 	const char *wanted = u->build_ids ? kjoule_build_ids_find(u->build_ids, f->path) : NULL;
+	bool is_vdso = kjoule_vdso_is(f->path);
 	char hex[KJOULE_BUILD_ID_HEX];
-	int fd, ret = 0;
+	int fd, ret;
 
-	if (!kjoule_vdso_is(f->path)) {
-		if (f->path[0] != '/' || f->path[1] == '/')
-			return -ENODATA;
-		ret = kjoule_elf_file(f->path);
-		if (!ret && wanted && (kjoule_build_id(f->path, hex) || strcmp(hex, wanted)))
-			ret = -ESTALE;
-	}
-	if (ret)
-		return ret;
-	fd = open_file(u, f->path);
+	if (!is_vdso && (f->path[0] != '/' || f->path[1] == '/'))
+		return -ENODATA;
+	fd = object_open(u, f->path);
 	if (fd < 0)
 		return fd;
-	ret = read_file(f, fd);
+	if (!is_vdso && wanted && (kjoule_build_id_of(fd, hex) || strcmp(hex, wanted)))
+		ret = -ESTALE;
+	else
+		ret = read_file(f, fd);
 	close(fd);
 	return ret;
 }
@@ -175,7 +167,7 @@ static bool space_begin(struct space *s, struct kjoule_unwinder *u, uint64_t id)
 	space_end(s);
 	s->u = u;
 	s->id = id;
-	s->dwfl = dwfl_begin(&callbacks);
+	s->dwfl = dwfl_begin(&kjoule_dwfl_callbacks);
 	return s->dwfl;
 }
 
@@ -198,7 +190,7 @@ static bool add_module(struct kjoule_unwinder *u, uint64_t ip)
 	f = find_file(u, map->path);
 	if (!f || f->error || !find_bias(f, map, &bias))
 		return false;
-	fd = open_file(u, f->path);
+	fd = object_open(u, f->path);
 	if (fd < 0)
 		return false;
 	if (dwfl_report_elf(u->space->dwfl, f->path, f->path, fd, bias, true))

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Separate debug files of an ELF file: where they may be, and whether they belong to it. The names come
+ * from the ELF file, which is anybody's.
+ */
+#ifndef KJOULE_DEBUG_FILE_H
+#define KJOULE_DEBUG_FILE_H
+
+#include <stdint.h>
+
+/**
+ * kjoule_debug_file_open() - the file that has the symbols and debug information of another
+ * @file:	path of the ELF file, or NULL
+ * @build_id:	of the ELF file, in hex; NULL: it has none
+ * @link:	the name in its .gnu_debuglink; NULL: it has none. Only a name, no path
+ * @crc:	the checksum there
+ * @found:	out: the path, to be freed
+ *
+ * Looks in /usr/lib/debug by build id, then next to @file, in .debug there, and in the folder of the
+ * same name under /usr/lib/debug. The file has to have the same build id, or the checksum.
+ *
+ * Return: a descriptor, or -ENOENT
+ */
+int kjoule_debug_file_open(const char *file, const char *build_id, const char *link, uint32_t crc,
+			   char **found);
+
+/**
+ * kjoule_debug_file_open_alternative() - the file that several debug files share (dwz)
+ * @file:	path of the ELF file that names it in .gnu_debugaltlink
+ * @link:	the name there; looked for only where it is under /usr/lib/debug, or in @file's folder
+ *
+ * Return: a descriptor, or -ENOENT
+ */
+int kjoule_debug_file_open_alternative(const char *file, const char *link, char **found);
+
+/**
+ * kjoule_debug_file_empty() - a debug file without any information, in memory
+ * Return: a descriptor, or -errno
+ */
+int kjoule_debug_file_empty(void);
+
+#endif /* KJOULE_DEBUG_FILE_H */

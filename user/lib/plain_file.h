@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening files that somebody else named: a recording, an ELF file, debug information or a recorded
+ * program. For root, open(2) by itself is an act: it arms a watchdog, rewinds a tape, waits at a FIFO.
+ * So a file is looked at first, and opened only if it is a regular file on a disk.
+ */
+#ifndef KJOULE_PLAIN_FILE_H
+#define KJOULE_PLAIN_FILE_H
+
+#include <stdint.h>
+
+/**
+ * kjoule_plain_open() - open a regular file for reading
+ * @dir:	what a relative @path begins at, as for openat(2)
+ *
+ * Follows symbolic links; what they lead to is looked at. Files that the kernel makes up as they are
+ * read (procfs, sysfs, debugfs, tracefs, securityfs) are refused: reading some has effects, others
+ * have no end.
+ *
+ * Return: a descriptor; -EINVAL: there is something else than a regular file on a disk; -errno
+ */
+int kjoule_plain_open(int dir, const char *path);
+
+/**
+ * kjoule_plain_open_process() - open a regular file as a process sees it
+ * @pid:	the process, whose root and mounts may be others than ours
+ * @folder:	absolute path of a folder there, through symbolic links, which do not leave its root
+ * @path:	of the file in that folder, relative; no symbolic link is followed
+ *
+ * A process in a user namespace of its own mounts what it likes, such as a file system whose server
+ * never answers: no mount is crossed on the way from its root. Elsewhere an administrator has made the
+ * mounts on the way to @folder, but anybody may have made one in it (fusermount): none is crossed there.
+ *
+ * Return: as kjoule_plain_open(); -ENOENT also where there is no such process; -EXDEV: a mount that may
+ * not be crossed; -ELOOP: a symbolic link
+ */
+int kjoule_plain_open_process(uint32_t pid, const char *folder, const char *path);
+
+#endif /* KJOULE_PLAIN_FILE_H */
