@@ -308,10 +308,10 @@ static int missing_source(struct annotate *a, const char *path)
 }
 
 /* A line of source, with its text where the file is there. */
-static int add_line(struct making *m, struct annotate_function *f, enum annotate_kind kind, const char *file,
-		    unsigned int line, struct annotate_row **out)
+static int add_line(struct making *m, struct annotate_function *f, enum annotate_kind kind,
+		    const struct grain_code *code, const char *file, unsigned int line, struct annotate_row **out)
 {
-	const struct source_file *source = source_text_file(&m->text, file);
+	const struct source_file *source = source_text_file(&m->text, file, kjoule_code_owner(code->file));
 	struct annotate_row *row = add_row(f, kind);
 	const char *text;
 
@@ -384,7 +384,7 @@ static int by_block(struct making *m, struct annotate_function *f, uint32_t func
 		    in_source.line && (in_source.line != line || in_source.file != file)) {
 			file = in_source.file;
 			line = in_source.line;
-			ret = add_line(m, f, ANNOTATE_SOURCE, file, line, &row);
+			ret = add_line(m, f, ANNOTATE_SOURCE, code, file, line, &row);
 		}
 		if (!ret)
 			ret = add_instruction(m, f, code, insn, function);
@@ -435,7 +435,8 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 	for (size_t i = 0; i < n && !ret; i++) {
 		unsigned int next = i + 1 < n && !strcmp(lines[i + 1].file, lines[i].file) ? lines[i + 1].line :
 				    lines[i].line + 1;
-		const struct source_file *source = source_text_file(&m->text, lines[i].file);
+		const struct source_file *source = source_text_file(&m->text, lines[i].file,
+								     kjoule_code_owner(code->file));
 
 		for (unsigned int line = lines[i].line; line < next && !ret; line++) {
 			struct annotate_row *row;
@@ -443,7 +444,7 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 			/* what no code was made from is shown where there is a text to be shown */
 			if (line > lines[i].line && (next - lines[i].line > GAP_MOST || !source || !source->lines))
 				break;
-			ret = add_line(m, f, ANNOTATE_LINE, lines[i].file, line, &row);
+			ret = add_line(m, f, ANNOTATE_LINE, code, lines[i].file, line, &row);
 			if (!ret)
 				set_figures(m, row, piece_at(m, function, 0, lines[i].file, line));
 		}

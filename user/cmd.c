@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cmd.h"
+#include "privilege.h"
 
 /* Messages repeat names out of files, which must not steer the terminal. */
 static void talk(const char *fmt, va_list ap)
@@ -60,6 +62,13 @@ void cmd_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	talk(fmt, ap);
 	va_end(ap);
+}
+
+int cmd_privilege_drop(char *const *named, size_t n)
+{
+	int ret = kjoule_privilege_drop(named, n);
+
+	return ret ? cmd_failed("cannot give up root's rights: %s; run it as another user", strerror(-ret)) : 0;
 }
 
 int cmd_getopt_error(const char *verb, int c, int optopt_seen, const char *arg)

@@ -6,6 +6,8 @@
 #ifndef KJOULE_CMD_H
 #define KJOULE_CMD_H
 
+#include <stddef.h>
+
 #define EXIT_DONE	0
 #define EXIT_FAILED	1
 #define EXIT_USAGE	2
@@ -33,6 +35,12 @@ int cmd_bad_value(const char *verb, int ret, const char *option, const char *tex
 int cmd_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** cmd_warn() - "kjoule: ..." on standard error */
 void cmd_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/**
+ * cmd_privilege_drop() - before an analysis, see kjoule_privilege_drop()
+ * @named:	recordings named on the command line, or their folder
+ * Return: 0, or EXIT_FAILED after saying so
+ */
+int cmd_privilege_drop(char *const *named, size_t n);
 /** cmd_getopt_error() - what getopt_long() has complained about with '?' or ':' */
 int cmd_getopt_error(const char *verb, int c, int optopt_seen, const char *arg);
 

@@ -148,6 +148,9 @@ int cmd_annotate(int argc, char **argv)
 	code = parse(argc, argv, &opt, &path);
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
+	code = cmd_privilege_drop(argv + optind, argc - optind);
+	if (code)
+		return code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	v.source = opt.energy;

@@ -362,7 +362,7 @@ int cmd_diff(int argc, char **argv)
 	int code = parse(argc, argv, &a);
 
 	if (!code)
-		code = diff(&a);
+		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]) ?: diff(&a);
 	else if (code < 0)
 		code = EXIT_DONE;
 	named_free(&a.opt.named);

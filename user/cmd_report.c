@@ -297,6 +297,9 @@ static int report(int argc, char **argv, struct report_options *opt)
 
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
+	code = cmd_privilege_drop((char **)files.paths, files.paths == &usual ? 0 : files.n);
+	if (code)
+		return code;
 	return files.n > 1 ? report_several(&files, opt) : report_one(files.paths[0], opt);
 }
 

@@ -79,6 +79,9 @@ int cmd_script(int argc, char **argv)
 		return cmd_usage("script", "one file, please; found %s as well", argv[optind + 1]);
 	if (optind < argc)
 		path = argv[optind];
+	code = cmd_privilege_drop(argv + optind, argc - optind);
+	if (code)
+		return code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
 	code = view_load(&v);

@@ -391,6 +391,11 @@ static int sweep(struct asked *a)
 	if (a->restore)
 		return recover(true);
 	if (a->from) {
+		char *from = (char *)a->from;
+
+		code = cmd_privilege_drop(&from, 1);
+		if (code)
+			return code;
 		code = sweep_folder_read(a->from, &s.plan, &err) ? cmd_failed("%s", err.text) : show(&s, a);
 		sweep_free(&s);
 		return code;
@@ -398,11 +403,12 @@ static int sweep(struct asked *a)
 	code = prepare(a, &s.plan, &f, &folder);
 	if (!code)
 		code = sweep_run(&s.plan, folder, f, &a->record, record_once, &signal);
-	if (!code)
-		code = show(&s, a);
 	if (folder >= 0)
 		close(folder);
 	kjoule_frequency_close(f);
+	/* the command's files name others: what is left needs no right but to read and write */
+	if (!code)
+		code = cmd_privilege_drop(NULL, 0) ?: show(&s, a);
 	sweep_free(&s);
 	return code;
 }

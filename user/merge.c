@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "grow.h"
 #include "merge_names.h"
+#include "privilege.h"
 
 void merge_new(struct merge *m, struct merge_names *names, const struct report_options *opt)
 {
@@ -105,10 +106,12 @@ static int describe(struct merge_run *r, const struct view *v)
 	r->jitter_ns = meta->session.jitter_ns;
 	r->t0_ns = meta->session.t0_ns;
 	r->seed = meta->session.seed;
+	kjoule_privilege_raise();
 	if (!stat(r->path, &st)) {
 		r->device = st.st_dev;
 		r->inode = st.st_ino;
 	}
+	kjoule_privilege_lower();
 	r->target = meta->session.target;
 	r->cpus = meta->session.cpus;
 	r->duration_s = view_duration_s(v);

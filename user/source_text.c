@@ -3,20 +3,20 @@
  * See source_text.h. The names come from debug information of any file: only plain files are read,
  * and no more of them than anybody writes.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "grow.h"
+#include "privilege.h"
 #include "source_text.h"
 
 #define BYTES_MOST	(16l << 20)
 
 /* No more than what the file's size says: some that the kernel makes have no end, and none that it makes has a size. */
-static char *read_plain(const char *path, size_t *len)
+static char *read_plain(const struct source_file *file, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = kjoule_privilege_open_plain_as(file->owner, file->path);
 	char *text = NULL;
 	struct stat st;
 	ssize_t n = 1;
@@ -24,7 +24,7 @@ static char *read_plain(const char *path, size_t *len)
 	*len = 0;
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= BYTES_MOST)
+	if (!fstat(fd, &st) && st.st_size > 0 && st.st_size <= BYTES_MOST)
 		text = malloc(st.st_size);
 	while (text && *len < (size_t)st.st_size && (n = read(fd, text + *len, st.st_size - *len)) > 0)
 		*len += n;
@@ -58,7 +58,7 @@ static char *expand(const char *text, size_t n)
 static void read_lines(struct source_file *file)
 {
 	size_t len;
-	char *text = read_plain(file->path, &len);
+	char *text = read_plain(file, &len);
 
 	for (size_t at = 0; text && at < len;) {
 		const char *end = memchr(text + at, '\n', len - at);
@@ -73,16 +73,17 @@ static void read_lines(struct source_file *file)
 	free(text);
 }
 
-const struct source_file *source_text_file(struct source_text *s, const char *path)
+const struct source_file *source_text_file(struct source_text *s, const char *path, uid_t owner)
 {
 	struct source_file *file;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (!strcmp(s->files[i].path, path))
+		if (s->files[i].owner == owner && !strcmp(s->files[i].path, path))
 			return &s->files[i];
 	file = kjoule_grow(&s->files, &s->n, sizeof(*file));
 	if (!file)
 		return NULL;
+	file->owner = owner;
 	file->path = strdup(path);
 	if (!file->path) {
 		s->n--;

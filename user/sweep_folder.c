@@ -13,6 +13,8 @@
 #include "meta.h"
 #include "meta_json.h"
 #include "output.h"
+#include "plain_file.h"
+#include "privilege.h"
 #include "sweep_cmd.h"
 
 #define FORMAT	1
@@ -229,15 +231,18 @@ static int from_json(struct json_object *o, struct sweep_plan *p)
 /* Return: 0 or -errno; @text is the caller's to free */
 static int read_text(const char *path, char **text, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), ret = fd < 0 ? -errno : 0;
 	struct stat st;
+	int fd, ret = 0;
 
 	*text = NULL;
-	if (ret)
-		return ret;
+	kjoule_privilege_raise();
+	fd = kjoule_plain_open(AT_FDCWD, path);
+	kjoule_privilege_lower();
+	if (fd < 0)
+		return fd == -EINVAL ? -EBADMSG : fd;
 	if (fstat(fd, &st))
 		ret = -errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size > KJOULE_JSON_MAX)
+	else if (st.st_size > KJOULE_JSON_MAX)
 		ret = -EBADMSG;
 	if (!ret) {
 		*len = st.st_size;

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "buildid.h"
 #include "code.h"
 #include "dwfl.h"
@@ -22,6 +24,7 @@ struct kjoule_code {
 	Elf *elf;
 	GElf_Addr bias;			/* of elfutils' addresses against the file's own */
 	unsigned int machine;
+	uid_t owner;
 	bool has_function;		/* the one that was found last: addresses come in lots */
 	Dwarf_Die function, cu;
 	uint32_t looks;			/* at its debug information */
@@ -33,6 +36,7 @@ struct kjoule_code {
 int kjoule_code_open(const char *path, struct kjoule_code **out)
 {
 	struct kjoule_code *code = calloc(1, sizeof(*code));
+	struct stat st;
 	GElf_Ehdr ehdr;
 	int fd, ret;
 
@@ -40,13 +44,18 @@ int kjoule_code_open(const char *path, struct kjoule_code **out)
 	if (!code)
 		return -ENOMEM;
 	fd = kjoule_elf_file_open(path);
-	ret = fd < 0 ? -ENOEXEC : kjoule_dwfl_open(path, fd, &code->dwfl, &code->mod);
+	ret = fd < 0 || fstat(fd, &st) ? -ENOEXEC : 0;
+	if (!ret)
+		ret = kjoule_dwfl_open(path, fd, &code->dwfl, &code->mod);
+	else if (fd >= 0)
+		close(fd);
 	if (!ret) {
 		code->elf = dwfl_module_getelf(code->mod, &code->bias);
 		if (!gelf_getehdr(code->elf, &ehdr))
 			ret = -ENOEXEC;
 		else
 			code->machine = ehdr.e_machine;
+		code->owner = st.st_uid;
 	}
 	if (ret)
 		kjoule_code_close(code);
@@ -66,6 +75,11 @@ void kjoule_code_close(struct kjoule_code *code)
 	free(code->paths);
 	kjoule_index_free(&code->by_path);
 	free(code);
+}
+
+uid_t kjoule_code_owner(const struct kjoule_code *code)
+{
+	return code->owner;
 }
 
 unsigned int kjoule_code_machine(const struct kjoule_code *code)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct kjoule_code;
 
@@ -24,6 +25,8 @@ struct kjoule_line {
 /** kjoule_code_open() - a file that kjoule_elf_open() has taken. Return: 0, -ENOEXEC, -ENOMEM */
 int kjoule_code_open(const char *path, struct kjoule_code **code);
 void kjoule_code_close(struct kjoule_code *code);
+/** kjoule_code_owner() - the user that the file belongs to */
+uid_t kjoule_code_owner(const struct kjoule_code *code);
 /** kjoule_code_machine() - ELF's e_machine */
 unsigned int kjoule_code_machine(const struct kjoule_code *code);
 /**

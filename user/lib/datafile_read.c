@@ -15,6 +15,7 @@
 #include <zstd.h>
 #include "datafile.h"
 #include "plain_file.h"
+#include "privilege.h"
 
 /* So much is read at once where less would do. */
 #define PIECE	(64u << 10)
@@ -158,7 +159,9 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	int fd, ret;
 
 	*out = NULL;
+	kjoule_privilege_raise();
 	fd = kjoule_plain_open(AT_FDCWD, path);
+	kjoule_privilege_lower();
 	if (fd == -EINVAL)
 		return kjoule_fail(err, EINVAL, "%s: not a regular file on a disk", path);
 	if (fd < 0)

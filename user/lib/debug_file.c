@@ -30,6 +30,7 @@
 struct wanted {
 	const char *build_id;		/* NULL: the checksum */
 	uint32_t crc;
+	uid_t owner;			/* if it is neither root nor we */
 };
 
 static bool file_has_crc(int fd, uint32_t crc)
@@ -53,7 +54,10 @@ static bool file_has_crc(int fd, uint32_t crc)
 static bool file_is_wanted(int fd, const struct wanted *wanted)
 {
 	char hex[KJOULE_BUILD_ID_HEX];
+	struct stat st;
 
+	if (fstat(fd, &st) || (st.st_uid && st.st_uid != geteuid() && st.st_uid != wanted->owner))
+		return false;
 	if (wanted->build_id)
 		return !kjoule_build_id_of(fd, hex) && !strcmp(hex, wanted->build_id);
 	return file_has_crc(fd, wanted->crc);
@@ -119,9 +123,9 @@ static int debug_file_by_name(const char *folder, const char *name, const struct
 }
 
 int kjoule_debug_file_open(const char *file, const char *build_id, const char *link, uint32_t crc,
-			   char **found)
+			   uid_t owner, char **found)
 {
-	const struct wanted wanted = { build_id, crc };
+	const struct wanted wanted = { build_id, crc, owner };
 	int fd = debug_file_by_build_id(&wanted, found);
 	char *folder, *name;
 
@@ -172,11 +176,12 @@ static bool path_is_installed(const char *path)
 	       !strstr(path, "/./");
 }
 
-int kjoule_debug_file_open_alternative(const char *file, const char *link, char **found)
+int kjoule_debug_file_open_alternative(const char *file, const char *link, uid_t owner,
+				       char **found)
 {
 	int fd = file ? kjoule_elf_file_open(file) : -ENOENT;
 	char hex[KJOULE_BUILD_ID_HEX] = "", *folder;
-	const struct wanted wanted = { hex, 0 };
+	const struct wanted wanted = { hex, 0, owner };
 	bool is;
 
 	if (fd < 0)

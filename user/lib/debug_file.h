@@ -7,6 +7,7 @@
 #define KJOULE_DEBUG_FILE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /**
  * kjoule_debug_file_open() - the file that has the symbols and debug information of another
@@ -14,24 +15,28 @@
  * @build_id:	of the ELF file, in hex; NULL: it has none
  * @link:	the name in its .gnu_debuglink; NULL: it has none. Only a name, no path
  * @crc:	the checksum there
+ * @owner:	of the ELF file
  * @found:	out: the path, to be freed
  *
  * Looks in /usr/lib/debug by build id, then next to @file, in .debug there, and in the folder of the
- * same name under /usr/lib/debug. The file has to have the same build id, or the checksum.
+ * same name under /usr/lib/debug. The file has to have the same build id, or the checksum; and it is
+ * root's, ours or @owner's, for debug information names source files that are shown with our rights.
  *
  * Return: a descriptor, or -ENOENT
  */
 int kjoule_debug_file_open(const char *file, const char *build_id, const char *link, uint32_t crc,
-			   char **found);
+			   uid_t owner, char **found);
 
 /**
  * kjoule_debug_file_open_alternative() - the file that several debug files share (dwz)
  * @file:	path of the ELF file that names it in .gnu_debugaltlink
  * @link:	the name there; looked for only where it is under /usr/lib/debug, or in @file's folder
+ * @owner:	of @file, as above
  *
  * Return: a descriptor, or -ENOENT
  */
-int kjoule_debug_file_open_alternative(const char *file, const char *link, char **found);
+int kjoule_debug_file_open_alternative(const char *file, const char *link, uid_t owner,
+				       char **found);
 
 /**
  * kjoule_debug_file_empty() - a debug file without any information, in memory

@@ -5,8 +5,10 @@
  * that is empty if elfutils would go on to look by itself.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "buildid.h"
 #include "debug_file.h"
@@ -26,9 +28,9 @@ static int elf_find_none(Dwfl_Module *mod, void **userdata, const char *name, Dw
  * The shared part of debug information. If none is given, libdw opens the name when it comes to the
  * first string that is in there.
  */
-static int debug_alternative_open(const char *file, const char *link, char **found)
+static int debug_alternative_open(const char *file, const char *link, uid_t owner, char **found)
 {
-	int fd = kjoule_debug_file_open_alternative(file, link, found);
+	int fd = kjoule_debug_file_open_alternative(file, link, owner, found);
 
 	return fd < 0 ? kjoule_debug_file_empty() : fd;
 }
@@ -38,17 +40,18 @@ static int debug_find(Dwfl_Module *mod, void **userdata, const char *name, Dwarf
 		      const char *file, const char *link, GElf_Word crc, char **found)
 {
 	char hex[KJOULE_BUILD_ID_HEX] = "";
+	const uid_t owner = (uintptr_t)*userdata;
 	const unsigned char *id;
 	GElf_Addr at;
 	int len, fd;
 
 	*found = NULL;
 	if (link && !crc)
-		return debug_alternative_open(file, link, found);
+		return debug_alternative_open(file, link, owner, found);
 	len = dwfl_module_build_id(mod, &id, &at);
 	if (len > 0)
 		kjoule_build_id_format(hex, id, len);
-	fd = kjoule_debug_file_open(file, hex[0] ? hex : NULL, link, crc, found);
+	fd = kjoule_debug_file_open(file, hex[0] ? hex : NULL, link, crc, owner, found);
 	/* what is left to elfutils is to download it */
 	if (fd < 0 && hex[0] && getenv("DEBUGINFOD_URLS"))
 		fd = dwfl_standard_find_debuginfo(mod, userdata, name, base, NULL, NULL, 0, found);
@@ -62,6 +65,21 @@ const Dwfl_Callbacks kjoule_dwfl_callbacks = {
 	.debuginfo_path = &no_debug_path,
 };
 
+Dwfl_Module *kjoule_dwfl_report(Dwfl *dwfl, const char *path, int fd, GElf_Addr base, bool is_bias)
+{
+	struct stat st = { 0 };
+	Dwfl_Module *mod = fstat(fd, &st) ? NULL : dwfl_report_elf(dwfl, path, path, fd, base, is_bias);
+	void **owner;
+
+	if (!mod) {
+		close(fd);
+		return NULL;
+	}
+	dwfl_module_info(mod, &owner, NULL, NULL, NULL, NULL, NULL, NULL);
+	*owner = (void *)(uintptr_t)st.st_uid;
+	return mod;
+}
+
 int kjoule_dwfl_open(const char *path, int fd, Dwfl **dwfl, Dwfl_Module **mod)
 {
 	GElf_Addr bias;
@@ -72,10 +90,8 @@ int kjoule_dwfl_open(const char *path, int fd, Dwfl **dwfl, Dwfl_Module **mod)
 		return -ENOMEM;
 	}
 	dwfl_report_begin(*dwfl);
-	*mod = dwfl_report_elf(*dwfl, path, path, fd, 0, false);
+	*mod = kjoule_dwfl_report(*dwfl, path, fd, 0, false);
 	dwfl_report_end(*dwfl, NULL, NULL);
-	if (!*mod)
-		close(fd);
 	if (*mod && dwfl_module_getelf(*mod, &bias))
 		return 0;
 	dwfl_end(*dwfl);

@@ -191,12 +191,7 @@ static bool add_module(struct kjoule_unwinder *u, uint64_t ip)
 	if (!f || f->error || !find_bias(f, map, &bias))
 		return false;
 	fd = object_open(u, f->path);
-	if (fd < 0)
-		return false;
-	if (dwfl_report_elf(u->space->dwfl, f->path, f->path, fd, bias, true))
-		return true;
-	close(fd);
-	return false;
+	return fd >= 0 && kjoule_dwfl_report(u->space->dwfl, f->path, fd, bias, true);
 }
 
 /* Something else has been mapped where a file was: begin anew. */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Root's rights, given up by what does not need them: analyses read a recording, and the files that it
+ * names. Recordings, ELF files and DWARF are anybody's, and so is what they lead the reader to.
+ */
+#ifndef KJOULE_PRIVILEGE_H
+#define KJOULE_PRIVILEGE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/**
+ * kjoule_privilege_drop() - before an analysis: keep no more rights than it needs
+ * @named:	recordings, or folders of them, that were named on the command line
+ *
+ * Does nothing unless the effective user is root. Then the process becomes, for good, the user who
+ * called sudo (SUDO_UID); otherwise the owner of a recording that is not root's; and otherwise it stays
+ * root with the capabilities to read and write files and to see kernel addresses, no others.
+ *
+ * Return: 0, or -errno: rights could not be given up
+ */
+int kjoule_privilege_drop(char *const *named, size_t n);
+
+/** kjoule_privilege_raise() - for the opening of a recording that the user named: root's right to read any file */
+void kjoule_privilege_raise(void);
+/** kjoule_privilege_lower() - and back */
+void kjoule_privilege_lower(void);
+
+/**
+ * kjoule_privilege_open_plain_as() - kjoule_plain_open() with the rights of another user
+ * @uid:	root's process opens what this user may open; any other process what it may open itself
+ * Return: a descriptor, or -errno
+ */
+int kjoule_privilege_open_plain_as(uid_t uid, const char *path);
+
+#endif /* KJOULE_PRIVILEGE_H */
