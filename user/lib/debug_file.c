@@ -204,7 +204,7 @@ int kjoule_debug_file_open_alternative(const char *file, const char *link, uid_t
 
 int kjoule_debug_file_empty(void)
 {
-	/* one section, .debug_str, of one empty string: some such section makes it debug information */
+	/* libdw takes a file for debug information by a section such as this one */
 	static const struct empty_image {
 		Elf64_Ehdr head;
 		Elf64_Shdr section[3];
@@ -224,10 +224,10 @@ int kjoule_debug_file_empty(void)
 		.section = {
 			[1] = { .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_offset = offsetof(struct empty_image, names),
 				.sh_size = 1, .sh_addralign = 1 },
-			[2] = { .sh_name = 12, .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct empty_image, names),
+			[2] = { .sh_name = 13, .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct empty_image, names),
 				.sh_size = sizeof(image.names), .sh_addralign = 1 },
 		},
-		.names = "\0.debug_str\0.shstrtab",
+		.names = "\0.debug_line\0.shstrtab",
 	};
 	int fd = memfd_create("no debug information", MFD_CLOEXEC);
 
