@@ -20,6 +20,8 @@
 /* More groups than the kernel lets a process have. */
 #define GROUPS_MOST	65536
 
+#define CAPABILITIES_MOST	8
+
 static bool raisable;		/* another user by now, and may still read any file */
 
 static int capabilities_set(const cap_value_t *effective, int n_effective, const cap_value_t *permitted,
@@ -105,38 +107,39 @@ static int user_become(uid_t uid)
 	return ret == -EPERM ? capabilities_set(NULL, 0, NULL, 0) : ret;
 }
 
-/* Of the capabilities that analyses may use, those that there are: a container has fewer. */
-static int root_keep_files(void)
+/* Of the @n capabilities of a list those that there are, for a container has fewer; the first @n_effective in effect. */
+static int capabilities_keep(const cap_value_t *list, int n, int n_effective)
 {
-	static const cap_value_t list[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYSLOG, CAP_SETUID, CAP_SETGID };
-	const int n_effective = 3;
-	cap_value_t kept[sizeof(list) / sizeof(list[0])];
+	cap_value_t kept[CAPABILITIES_MOST];
 	cap_t caps = cap_get_proc();
-	int n = 0, effective = 0;
+	int n_kept = 0, effective = 0;
 
 	if (!caps)
 		return -errno;
-	for (int i = 0; i < (int)(sizeof(list) / sizeof(list[0])); i++) {
+	for (int i = 0; i < n; i++) {
 		cap_flag_value_t has;
 
 		if (cap_get_flag(caps, list[i], CAP_PERMITTED, &has) || has != CAP_SET)
 			continue;
-		kept[n++] = list[i];
+		kept[n_kept++] = list[i];
 		effective += i < n_effective;
 	}
 	cap_free(caps);
-	return capabilities_set(kept, effective, kept, n);
+	return capabilities_set(kept, effective, kept, n_kept);
 }
 
 int kjoule_privilege_drop(char *const *named, size_t n)
 {
+	/* the last two are for kjoule_privilege_open_plain_as() */
+	static const cap_value_t of_root[] = { CAP_SYSLOG, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SETUID, CAP_SETGID };
 	uid_t uid;
 
+	/* the program may have capabilities of its own, by setcap(8) */
 	if (geteuid())
-		return 0;
+		return capabilities_keep(of_root, 1, 1);
 	if (sudo_user(&uid) || foreign_owner(named, n, &uid))
 		return user_become(uid);
-	return root_keep_files();
+	return capabilities_keep(of_root, 5, 3);
 }
 
 void kjoule_privilege_raise(void)

@@ -13,9 +13,10 @@
  * kjoule_privilege_drop() - before an analysis: keep no more rights than it needs
  * @named:	recordings, or folders of them, that were named on the command line
  *
- * Does nothing unless the effective user is root. Then the process becomes, for good, the user who
- * called sudo (SUDO_UID); otherwise the owner of a recording that is not root's; and otherwise it stays
- * root with the capabilities to read and write files and to see kernel addresses, no others.
+ * If the effective user is root, the process becomes, for good, the user who called sudo (SUDO_UID);
+ * otherwise the owner of a recording that is not root's; and otherwise it stays root with the
+ * capabilities to read and write files and to see kernel addresses, no others. Another user keeps no
+ * capability but the last one.
  *
  * Return: 0, or -errno: rights could not be given up
  */
