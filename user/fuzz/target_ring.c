@@ -335,7 +335,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct record_options opt = { .system = true };
 	static const struct kjoule_calibration cal;
-	static int fd = -1;
 	static char path[64];
 	struct kjoule_session_info session = { .id = 1, .interval_ns = 1000000 };
 	struct program p = { data, data + len };
@@ -346,11 +345,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct record_writer *w;
 
 	must_end_soon();
-	if (fd < 0) {
-		fd = memfd_create("fuzz", MFD_CLOEXEC);
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	}
-	if (fd < 0 || ftruncate(fd, 0) || record_writer_open(AT_FDCWD, path, &w, &err) ||
+	snprintf(path, sizeof(path), "/dev/shm/kjoule-fuzz-%d", getpid());
+	if (record_writer_open(AT_FDCWD, path, &w, &err) ||
 	    record_writer_start(w, &opt, &session, &cal, &err))
 		abort();
 	run(&p, w, &drained);
@@ -364,6 +360,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		  "what record writes is whole");
 	compare(&rec, &drained);
 	kjoule_recording_free(&rec);
+	unlink(path);
 	free(drained.data);
 	return 0;
 }

@@ -92,22 +92,21 @@ uint32_t kjoule_crc32(const void *data, size_t len);
 struct kjoule_writer;
 
 /**
- * kjoule_writer_open() - open or create @path
- * What is in it already stays until the first chunk is written, and a file that is new
- * goes away again if there never is one.
+ * kjoule_writer_open() - a new file, mode 0600, that is to be called @path
+ * What is called so already stays until the first chunk is written, and is replaced then; if
+ * there never is one, there is no new file. See output_file.h for what is not replaced.
  * Return: 0 or -errno
  */
 int kjoule_writer_open(const char *path, struct kjoule_writer **w, struct kjoule_error *err);
 /**
  * kjoule_writer_open_at() - the same in a folder, wherever that has been moved to and whatever is in its old place
  * @folder:	its descriptor, which stays the caller's and has to stay open; AT_FDCWD: as kjoule_writer_open()
- * @path:	the last part of it is the file's name in @folder, and no link is followed there; all of it is what errors
- *		call the file
+ * @path:	the last part of it is the file's name in @folder; all of it is what errors call the file
  * Return: the same
  */
 int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **w, struct kjoule_error *err);
 /**
- * kjoule_writer_chunk() - write one chunk, whole, with write(2)
+ * kjoule_writer_chunk() - write one chunk, whole, with write(2); the first gives the file its name
  * Return: 0 or -errno. After an error the file is cut back to its last whole chunk and
  * every further call returns the same error.
  */

@@ -6,11 +6,17 @@
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "recording.h"
@@ -292,8 +298,33 @@ static void other_files_and_versions_are_refused(void **state)
 	free(data);
 }
 
+static void set_largest(rlim_t bytes)
+{
+	struct rlimit limit = { bytes, RLIM_INFINITY };
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Good ones; there is no damage. */
+static int chunks_in(const char *path)
+{
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+	int n = 0;
+
+	assert_int_equal(kjoule_reader_open(path, &r, NULL), 0);
+	while (kjoule_reader_next(r, &c) > 0)
+		n++;
+	assert_int_equal(kjoule_reader_damage(r)->chunks, 0);
+	assert_false(kjoule_reader_damage(r)->truncated);
+	kjoule_reader_close(r);
+	return n;
+}
+
 static void a_full_disk_leaves_whole_chunks(void **state)
 {
+	const char *path = temp_path("full");
 	static uint8_t noise[100000];
 	struct kjoule_error err;
 	struct kjoule_writer *w;
@@ -305,11 +336,77 @@ static void a_full_disk_leaves_whole_chunks(void **state)
 
 		memcpy(noise + i, &v, 8);
 	}
-	/* /dev/full takes nothing; what remains to be seen is the message and that it stays */
-	assert_int_equal(kjoule_writer_open("/dev/full", &w, &err), -ENOSPC);
-	assert_non_null(strstr(err.text, "/dev/full"));
+	/* of what the kernel takes no more of, the limit of a file's size is had without a disk */
+	set_largest(10);
+	assert_int_equal(kjoule_writer_open(path, &w, &err), -EFBIG);
+	assert_non_null(strstr(err.text, path));
+	assert_non_null(strstr(err.text, "-o"));
+	set_largest(250000);
+	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, sizeof(noise), &err), 0);
+	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, noise, sizeof(noise), &err), -EFBIG);
+	assert_non_null(strstr(err.text, "what was written before is kept"));
+	set_largest(RLIM_INFINITY);
+	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_END, 0, "{}", 2, &err), -EFBIG);
+	assert_int_equal(kjoule_writer_close(w, &err), 0);
+	assert_int_equal(chunks_in(path), 2);
 	assert_int_equal(kjoule_writer_open("/nonexistent/x", &w, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "-o"));
+}
+
+/* A disk that the old recording fills has room for a new one in its place; nothing else can be put there. */
+static void a_full_disk_gives_the_room_of_what_is_replaced(void **state)
+{
+	char folder[300], path[310];
+	struct kjoule_error err;
+	struct kjoule_writer *w;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", temp_path("small-disk"));
+	snprintf(path, sizeof(path), "%s/data", folder);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	if (mount("tmpfs", folder, "tmpfs", 0, "size=64k"))
+		skip();
+	write_noise(path, 1, 64000);
+	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
+	assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, "{}", 2, &err), 0);
+	assert_int_equal(kjoule_writer_close(w, &err), 0);
+	assert_int_equal(chunks_in(path), 1);
+	write_noise(path, 1, 64000);
+	/* the same of what it does not replace */
+	snprintf(path, sizeof(path), "%s/other", folder);
+	assert_int_equal(kjoule_writer_open(path, &w, &err), -ENOSPC);
+	assert_non_null(strstr(err.text, "No space left on device; name another file with -o"));
+	assert_int_equal(umount(folder), 0);
+}
+
+/* Killed at any time, a recorder leaves what it has written under the name that it was to have. */
+static void what_a_killed_recorder_wrote_can_be_read(void **state)
+{
+	const char *path = temp_path("killed");
+
+	(void)state;
+	for (int chunks = 0; chunks < 3; chunks++) {
+		int status;
+		pid_t pid;
+
+		unlink(path);
+		write_noise(path, 5, 1000);
+		pid = fork();
+		if (!pid) {
+			struct kjoule_writer *w;
+
+			if (kjoule_writer_open(path, &w, NULL))
+				_exit(1);
+			for (int i = 0; i < chunks; i++)
+				kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, "x", 1, NULL);
+			raise(SIGKILL);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(chunks_in(path), chunks ? chunks : 5);
+	}
 }
 
 static void what_was_there_stays_until_there_is_more(void **state)
@@ -333,12 +430,12 @@ static void what_was_there_stays_until_there_is_more(void **state)
 	data = read_file(path, &len);
 	assert_memory_equal(data, KJOULE_FILE_MAGIC, sizeof(KJOULE_FILE_MAGIC) - 1);
 	free(data);
-	/* a new one that stays empty goes away */
-	path = temp_path("unused");
+	/* of one that stays empty nothing is left, under no name */
+	assert_int_equal(mkdir(temp_path("unused"), 0700), 0);
+	path = temp_path("unused/data");
 	assert_int_equal(kjoule_writer_open(path, &w, &err), 0);
-	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(kjoule_writer_close(w, &err), 0);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(rmdir(temp_path("unused")), 0);
 }
 
 static void crc_is_the_one_of_ieee(void **state)
@@ -562,6 +659,8 @@ int main(void)
 		cmocka_unit_test(damage_in_the_middle_is_named_and_passed_over),
 		cmocka_unit_test(other_files_and_versions_are_refused),
 		cmocka_unit_test(a_full_disk_leaves_whole_chunks),
+		cmocka_unit_test(a_full_disk_gives_the_room_of_what_is_replaced),
+		cmocka_unit_test(what_a_killed_recorder_wrote_can_be_read),
 		cmocka_unit_test(what_was_there_stays_until_there_is_more),
 		cmocka_unit_test(crc_is_the_one_of_ieee),
 		cmocka_unit_test(json_chunks_go_both_ways),
