@@ -3,13 +3,14 @@
  * The runs in the layouts that users of other benchmark runners already parse: JSON and CSV with hyperfine's names, and a
  * table in Markdown. See boost_bench.h.
  */
-#include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "boost_bench.h"
 #include "cmd.h"
+#include "meta_json.h"
+#include "output_file.h"
 
 static struct json_object *result_json(const struct boost_bench *b, size_t command)
 {
@@ -39,13 +40,14 @@ static struct json_object *result_json(const struct boost_bench *b, size_t comma
 static int export_json(const struct boost_bench *b, const char *path)
 {
 	struct json_object *o = json_object_new_object(), *results = json_object_new_array();
+	struct kjoule_error err;
 	int code = 0;
 
 	for (size_t i = 0; i < b->opt->run.n_commands; i++)
 		json_object_array_add(results, result_json(b, i));
 	json_object_object_add(o, "results", results);
-	if (json_object_to_file_ext(path, o, JSON_C_TO_STRING_PRETTY))
-		code = cmd_failed("%s: writing: %s", path, json_util_get_last_err());
+	if (kjoule_json_write(o, AT_FDCWD, path, 0, JSON_C_TO_STRING_PRETTY, &err))
+		code = cmd_failed("%s", err.text);
 	json_object_put(o);
 	return code;
 }
@@ -113,14 +115,13 @@ static void write_markdown(const struct boost_bench *b, FILE *f)
 
 static int export_text(const struct boost_bench *b, const char *path, void (*write)(const struct boost_bench *b, FILE *f))
 {
-	FILE *f = fopen(path, "we");
+	struct kjoule_output_file f;
+	struct kjoule_error err;
 
-	if (!f)
-		return cmd_failed("%s: %s", path, strerror(errno));
-	write(b, f);
-	if (ferror(f) | fclose(f))
-		return cmd_failed("%s: writing: %s", path, strerror(errno));
-	return 0;
+	if (kjoule_output_file_open(&f, AT_FDCWD, path, 0, &err))
+		return cmd_failed("%s", err.text);
+	write(b, f.stream);
+	return kjoule_output_file_finish(&f, &err) ? cmd_failed("%s", err.text) : 0;
 }
 
 int boost_bench_export(const struct boost_bench *b)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "boost_cmd.h"
 #include "cmd.h"
+#include "output_file.h"
 #include "signals.h"
 #include "sources.h"
 
@@ -383,15 +384,17 @@ int boost_lab_save(struct boost_lab *lab, const char *path)
 {
 	const struct kjoule_cpus *cpus = boost_watch_cpus(lab->watch);
 	bool per_cpu = lab->opt->watch.per_cpu;
+	struct kjoule_output_file file;
 	const struct boost_slice *s;
+	struct kjoule_error err;
 	FILE *f;
 	size_t n;
 
 	if (boost_watch_slices(lab->watch, 0, INFINITY, &s, &n))
 		return cmd_failed("no memory");
-	f = fopen(path, "we");
-	if (!f)
-		return cmd_failed("%s: %s", path, strerror(errno));
+	if (kjoule_output_file_open(&file, AT_FDCWD, path, 0, &err))
+		return cmd_failed("%s", err.text);
+	f = file.stream;
 	fprintf(f, "time_s,power_w,freq_khz,busy_cpus,load_cpus,celsius,passes_per_s");
 	for (int cpu = per_cpu ? kjoule_cpus_next(cpus, 0) : -1; cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1))
 		fprintf(f, ",freq_khz_cpu%d", cpu);
@@ -408,7 +411,5 @@ int boost_lab_save(struct boost_lab *lab, const char *path)
 			put(f, boost_watch_cpu_khz(lab->watch, cpu, s[i].t_s, s[i].t_s + s[i].len_s));
 		fputc('\n', f);
 	}
-	if (ferror(f) | fclose(f))
-		return cmd_failed("%s: writing: %s", path, strerror(errno));
-	return 0;
+	return kjoule_output_file_finish(&file, &err) ? cmd_failed("%s", err.text) : 0;
 }

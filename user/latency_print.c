@@ -12,6 +12,8 @@
 #include <string.h>
 #include "columns.h"
 #include "latency.h"
+#include "meta_json.h"
+#include "output_file.h"
 
 /* Cycles that agree with a frequency. */
 #define COUNTED_CLOSE	0.02
@@ -328,7 +330,7 @@ static struct json_object *try_json(const struct transition_try *t, enum transit
 int latency_save(const struct latency *l, const char *path, struct kjoule_error *err)
 {
 	struct json_object *o = head_json(l), *pairs = json_object_new_array();
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < l->n_pairs; i++) {
 		const struct latency_pair *p = &l->pairs[i];
@@ -342,8 +344,7 @@ int latency_save(const struct latency *l, const char *path, struct kjoule_error 
 		json_object_array_add(pairs, one);
 	}
 	json_object_object_add(o, "pairs", pairs);
-	if (json_object_to_file_ext(path, o, JSON_C_TO_STRING_PLAIN))
-		ret = kjoule_fail(err, EIO, "%s: writing: %s", path, json_util_get_last_err());
+	ret = kjoule_json_write(o, AT_FDCWD, path, 0, JSON_C_TO_STRING_PLAIN, err);
 	json_object_put(o);
 	return ret;
 }

@@ -13,6 +13,7 @@
 #include "meta.h"
 #include "meta_json.h"
 #include "output.h"
+#include "output_file.h"
 #include "plain_file.h"
 #include "privilege.h"
 #include "sweep_cmd.h"
@@ -126,34 +127,17 @@ static struct json_object *to_json(const struct sweep_plan *p)
 	return o;
 }
 
-static int write_file(int folder, const char *name, const char *text)
-{
-	int fd = sweep_folder_create(folder, name), ret = 0;
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (!f) {
-		ret = fd < 0 ? fd : -errno;
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
-	if (fputs(text, f) < 0 || fflush(f) || fsync(fileno(f)))
-		ret = -errno;
-	if (fclose(f) && !ret)
-		ret = -errno;
-	return ret;
-}
-
 int sweep_folder_write(const struct sweep_plan *p, int folder, struct kjoule_error *err)
 {
-	static const char new[] = SWEEP_MANIFEST ".new";
 	struct json_object *o = to_json(p);
-	int ret = o ? write_file(folder, new, json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY)) : -ENOMEM;
+	char *path = NULL;
+	int ret;
 
-	if (!ret && renameat(folder, new, folder, SWEEP_MANIFEST))
-		ret = -errno;
-	if (ret)
-		kjoule_fail(err, -ret, "%s/" SWEEP_MANIFEST ": %s", p->folder, strerror(-ret));
+	if (!o || asprintf(&path, "%s/" SWEEP_MANIFEST, p->folder) < 0)
+		ret = kjoule_fail(err, ENOMEM, "no memory");
+	else
+		ret = kjoule_json_write(o, folder, path, KJOULE_OUTPUT_RECORDING, JSON_C_TO_STRING_PRETTY, err);
+	free(path);
 	json_object_put(o);
 	return ret;
 }

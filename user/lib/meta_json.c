@@ -2,10 +2,13 @@
 /*
  * Members of JSON objects, written and read with care; see meta_json.h.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "meta.h"
 #include "meta_json.h"
+#include "output_file.h"
 
 void kjoule_json_put_u64(struct json_object *o, const char *key, uint64_t v)
 {
@@ -33,6 +36,26 @@ char *kjoule_json_finish(struct json_object *o)
 
 	json_object_put(o);
 	return text;
+}
+
+int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags, int format,
+		      struct kjoule_error *err)
+{
+	const char *text = json_object_to_json_string_ext(o, format);
+	struct kjoule_output_file f;
+	int ret;
+
+	if (!text)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	ret = kjoule_output_file_open(&f, folder, path, flags, err);
+	if (ret)
+		return ret;
+	if (fputs(text, f.stream) < 0 || fflush(f.stream) || fsync(f.fd)) {
+		ret = kjoule_fail(err, errno, "%s: writing: %s", path, strerror(errno));
+		kjoule_output_file_close(&f, NULL);
+		return ret;
+	}
+	return kjoule_output_file_finish(&f, err);
 }
 
 struct json_object *kjoule_json_get(struct json_object *o, const char *key, enum json_type type)

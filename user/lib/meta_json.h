@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <json-c/json.h>
+#include "kjoule.h"
 
 void kjoule_json_put_u64(struct json_object *o, const char *key, uint64_t v);
 void kjoule_json_put_i64(struct json_object *o, const char *key, int64_t v);
@@ -18,6 +19,15 @@ void kjoule_json_put_str(struct json_object *o, const char *key, const char *v);
 void kjoule_json_put_real(struct json_object *o, const char *key, double v);
 /** kjoule_json_finish() - the object as a string of the caller's; drops the object */
 char *kjoule_json_finish(struct json_object *o);
+
+/**
+ * kjoule_json_write() - the object as a file
+ * @folder,@path,@flags: of kjoule_output_file_open()
+ * @format:	JSON_C_TO_STRING_*
+ * Return: 0 or -errno with the reason in @err
+ */
+int kjoule_json_write(struct json_object *o, int folder, const char *path, unsigned int flags, int format,
+		      struct kjoule_error *err);
 
 /** kjoule_json_parse() - only an object will do. Return: to be dropped with json_object_put(), or NULL */
 struct json_object *kjoule_json_parse(const char *text, size_t len);
