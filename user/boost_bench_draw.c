@@ -54,7 +54,7 @@ int boost_bench_draw(const struct boost_bench *b, const char *path, struct kjoul
 {
 	struct picture p;
 
-	if (!picture_open(&p, path, err)) {
+	if (!picture_open(&p, path, b->opt->force, err)) {
 		fprintf(p.data, "command,run,seconds,slower_percent,class\n");
 		for (size_t i = 0; i < b->n; i++) {
 			const struct boost_bench_run *r = &b->runs[i];
@@ -68,7 +68,7 @@ int boost_bench_draw(const struct boost_bench *b, const char *path, struct kjoul
 					  "set boxwidth %.9g\nset key outside bottom\nset multiplot layout 1,2\n", 0.8 / b->opt->run.n_commands);
 			one_by_one(b, &p);
 			over_length(b, &p);
-			fputs("unset multiplot\nset output\n", p.script);
+			fputs("unset multiplot\n", p.script);
 		}
 	}
 	return picture_close(&p, err);

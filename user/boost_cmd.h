@@ -52,7 +52,7 @@ struct boost_run_options {
  * @command:	what it is loaded with instead, NULL-terminated; NULL: nothing
  * @idle_s,@duration_s: before the load, and of it at most; NAN: as the verb likes
  * @output:	all slices, as CSV
- * @plot:	a picture of them
+ * @plot,@force: a picture of them, whose data may replace others
  * @r,@tb_s,@window_s: of the chip, for plan; NAN: not given
  * @from,@n_from: files with what trace or window have measured of these, for plan; of several the last that has it counts
  * @bound:	part that a figure may be wrong by
@@ -72,6 +72,7 @@ struct boost_options {
 	bool cpus_given;
 	double idle_s, duration_s;
 	const char *output, *plot;
+	bool force;
 	double r, tb_s, window_s, bound, run_s;
 	const char *from[BOOST_FROM_MOST];
 	unsigned int n_from, runs;

@@ -67,7 +67,7 @@ static void script(const struct picture *p, const struct boost_drawn *drawn, siz
 		fputc('\n', f);
 		first = false;
 	}
-	fputs("unset multiplot\nset output\n", f);
+	fputs("unset multiplot\n", f);
 }
 
 int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn *drawn, size_t n, double left_s)
@@ -76,7 +76,7 @@ int boost_draw(struct boost_lab *lab, const char *path, const struct boost_drawn
 	struct kjoule_error err;
 	struct picture p;
 
-	if (!picture_open(&p, path, &err)) {
+	if (!picture_open(&p, path, lab->opt->force, &err)) {
 		fprintf(p.data, "load,name,time_s,power_w,freq_mhz,passes_per_s,celsius\n");
 		for (size_t i = 0; i < n; i++)
 			write_points(lab, &drawn[i], i + 1, known, p.data);

@@ -237,7 +237,7 @@ static void script(const struct boost_options *opt, const struct picture *p)
 		plot_string(f, p->data_path);
 		fprintf(f, " every ::1 using 1:%u with lines notitle\n", i + 2);
 	}
-	fputs("unset multiplot\nset output\n", f);
+	fputs("unset multiplot\n", f);
 }
 
 static int draw(const struct boost_options *opt)
@@ -245,7 +245,7 @@ static int draw(const struct boost_options *opt)
 	struct kjoule_error err;
 	struct picture p;
 
-	if (!picture_open(&p, opt->plot, &err)) {
+	if (!picture_open(&p, opt->plot, opt->force, &err)) {
 		fprintf(p.data, "run_s,slowdown_percent,steady_error_percent\n");
 		for (unsigned int i = 1; i <= DRAWN_POINTS; i++) {
 			double t = opt->tb_s * DRAWN_TIMES * i / DRAWN_POINTS;

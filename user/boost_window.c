@@ -292,7 +292,7 @@ static void script(const struct window *w, const struct picture *p)
 			w->fit[BUDGET_BOX].full.v / (w->fit[BUDGET_BOX].tau.v - w->fit[BUDGET_BOX].full.v), w->fit[BUDGET_BOX].full.v,
 			w->fit[BUDGET_BOX].full.v / (w->fit[BUDGET_BOX].tau.v - w->fit[BUDGET_BOX].full.v), w->fit[BUDGET_BOX].full.v,
 			w->fit[BUDGET_BOX].tau.v);
-	fprintf(f, "\nset output\n");
+	fprintf(f, "\n");
 }
 
 static int draw(const struct window *w, const char *path)
@@ -300,7 +300,7 @@ static int draw(const struct window *w, const char *path)
 	struct kjoule_error err;
 	struct picture p;
 
-	if (!picture_open(&p, path, &err)) {
+	if (!picture_open(&p, path, w->opt->force, &err)) {
 		fprintf(p.data, "idle_s,boost_s\n");
 		for (size_t i = 0; i < w->n; i++)
 			fprintf(p.data, "%.9g,%.9g\n", w->points[i].idle, w->points[i].boost);

@@ -12,6 +12,7 @@
 #include "args.h"
 #include "boost_cmd.h"
 #include "cmd.h"
+#include "picture.h"
 #include "plot.h"
 
 static const char help[] =
@@ -75,6 +76,7 @@ static const char help[] =
 "      --runs N            one after the other (default 6)\n"
 "      --plot FILE         a picture of the errors over the length of a run\n"
 "\n"
+"      --force             of --plot: replace data that are there already\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
 "  -q, --quiet             no progress\n"
@@ -82,7 +84,7 @@ static const char help[] =
 
 enum { OPT_THREADS = 256, OPT_LOAD, OPT_IDLE, OPT_DURATION, OPT_SLICE, OPT_SOURCE, OPT_TEMPERATURE, OPT_R, OPT_BOOST, OPT_WINDOW,
        OPT_FROM, OPT_BOUND, OPT_RUN, OPT_RUNS, OPT_HISTORY, OPT_WARMUP, OPT_BOOSTED, OPT_SUSTAINED, OPT_PIN, OPT_EQUAL,
-       OPT_EXPORT_JSON, OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_FAN, OPT_FAN_SLOW, OPT_PLOT,
+       OPT_EXPORT_JSON, OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_FAN, OPT_FAN_SLOW, OPT_PLOT, OPT_FORCE,
        OPT_JSON, OPT_CSV };
 
 static const struct option options[] = {
@@ -96,6 +98,7 @@ static const struct option options[] = {
 	{ "temperature", required_argument, NULL, OPT_TEMPERATURE },
 	{ "output", required_argument, NULL, 'o' },
 	{ "plot", required_argument, NULL, OPT_PLOT },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "r", required_argument, NULL, OPT_R },
 	{ "from", required_argument, NULL, OPT_FROM },
 	{ "boost", required_argument, NULL, OPT_BOOST },
@@ -310,6 +313,9 @@ static bool has_option(enum verb verb, int c)
 static int parse_one(struct boost_options *opt, enum verb verb, int c, const char *arg)
 {
 	switch (c) {
+	case OPT_FORCE:
+		opt->force = true;
+		return 0;
 	case OPT_JSON:
 		opt->format = OUTPUT_JSON;
 		return 0;
@@ -331,6 +337,8 @@ static int check(const struct boost_options *opt, enum verb verb)
 {
 	if (verb == PLAN && !opt->n_from && (isnan(opt->r) || isnan(opt->tb_s)))
 		return cmd_usage("boost", "plan needs --r and --boost: how much faster the boost is, and how long it lasts; or --from, a file with what `kjoule boost trace --json` printed, which measures both");
+	if (opt->force && !opt->plot)
+		return cmd_usage("boost", "--force goes with --plot");
 	if (verb == RUN && opt->run.boosted_khz && !opt->run.sustained_khz)
 		return cmd_usage("boost", "--boosted goes with --sustained");
 	if (verb == RUN && opt->run.boosted_khz && opt->run.boosted_khz <= opt->run.sustained_khz)
@@ -338,6 +346,18 @@ static int check(const struct boost_options *opt, enum verb verb)
 	if (verb == RUN && opt->run.sustained_khz && opt->run.history == BOOST_SATURATED && (isnan(opt->tb_s) || !opt->run.boosted_khz))
 		return cmd_usage("boost", "--history saturated with --sustained needs --boosted and --boost, how long a boost lasts");
 	return 0;
+}
+
+/* A file that cannot be written is no news for after the measurement. Return: 0, or the exit code after saying why not */
+static int boost_files_check(const struct boost_options *opt)
+{
+	const char *const files[] = { opt->output, opt->run.json, opt->run.csv, opt->run.markdown };
+	struct kjoule_error err;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i] && kjoule_output_file_check(files[i], 0, &err))
+			return cmd_failed("%s", err.text);
+	return opt->plot && picture_check(opt->plot, opt->force, &err) ? cmd_failed("%s", err.text) : 0;
 }
 
 /* COMMAND [-- OTHER]...: split where "--" is, in place. Return: 0, or the exit code after saying why not */
@@ -411,6 +431,7 @@ int cmd_boost(int argc, char **argv)
 	else if (optind < argc)
 		ret = take_load(&opt, verb, argc - optind, argv + optind);
 	ret = ret ? ret : check(&opt, verb);
+	ret = ret ? ret : boost_files_check(&opt);
 	ret = ret ? ret : verbs[verb].run(&opt);
 	free(opt.run.commands);
 	return ret;

@@ -11,6 +11,7 @@
 #include "args.h"
 #include "cmd.h"
 #include "latency.h"
+#include "picture.h"
 #include "plot.h"
 #include "sources.h"
 
@@ -37,6 +38,7 @@ static const char help[] =
 "  -o, --output FILE       also keep all that was measured, each loop, as JSON\n"
 "      --plot FILE         a picture of the latencies over the target frequency (.svg, .png), its data beside (.csv)\n"
 "      --plot-series FILE  a picture of the loops around one change\n"
+"      --force             replace data of pictures that are there already\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
 "  -q, --quiet             no progress\n"
@@ -46,7 +48,7 @@ static const char help[] =
 "limits are given back whatever happens.\n";
 
 enum { OPT_ALL = 256, OPT_FREQ, OPT_FROM, OPT_TO, OPT_REPEATS, OPT_ENGINE, OPT_WAY, OPT_AT, OPT_RELATED, OPT_ADDS, OPT_TIMEOUT,
-       OPT_SLICE, OPT_PLOT, OPT_PLOT_SERIES, OPT_JSON, OPT_CSV };
+       OPT_SLICE, OPT_PLOT, OPT_PLOT_SERIES, OPT_FORCE, OPT_JSON, OPT_CSV };
 
 static const struct option options[] = {
 	{ "cpu", required_argument, NULL, 'C' },
@@ -65,6 +67,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "plot-series", required_argument, NULL, OPT_PLOT_SERIES },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -153,6 +156,9 @@ static int parse_one(struct asked *a, int c, const char *arg)
 	case OPT_RELATED:
 		opt->related = true;
 		return 0;
+	case OPT_FORCE:
+		opt->force = true;
+		return 0;
 	case OPT_JSON:
 		opt->format = OUTPUT_JSON;
 		return 0;
@@ -176,6 +182,8 @@ static int check(struct asked *a)
 		return cmd_usage("latency", "--from and --to are one change: leave out %s", a->all ? "--all-pairs" : "--freq");
 	if (opt->user_engine && opt->way_given)
 		return cmd_usage("latency", "--way is of the kernel engine: leave it out with --engine user");
+	if (opt->force && !opt->plot && !opt->plot_series)
+		return cmd_usage("latency", "--force goes with --plot or --plot-series");
 	opt->pair = a->from;
 	return 0;
 }
@@ -263,6 +271,18 @@ static uint64_t default_timeout(const struct latency *l)
 	return ns > TIMEOUT_NS && ns <= TIMEOUT_MOST_NS ? ns : TIMEOUT_NS;
 }
 
+/* A file that cannot be written is no news for after the measurement. Return: 0, or the exit code after saying why not */
+static int latency_files_check(const struct latency_options *opt)
+{
+	struct kjoule_error err;
+
+	if ((opt->output && kjoule_output_file_check(opt->output, 0, &err)) ||
+	    (opt->plot && picture_check(opt->plot, opt->force, &err)) ||
+	    (opt->plot_series && picture_check(opt->plot_series, opt->force, &err)))
+		return cmd_failed("%s", err.text);
+	return 0;
+}
+
 /* What else was asked for; the first thing that fails is told, the rest is done all the same. */
 static int write_files(const struct latency *l)
 {
@@ -301,6 +321,9 @@ int cmd_latency(int argc, char **argv)
 	int ret, code = parse(argc, argv, &a);
 
 	if (code >= 0)
+		return code;
+	code = latency_files_check(&a.opt);
+	if (code)
 		return code;
 	ret = find_policy(&l, &err);
 	code = ret ? 0 : take_frequencies(&a, l.policy, &a.opt);

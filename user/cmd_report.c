@@ -48,6 +48,7 @@ static const char help[] =
 "      --interval KIND     of energies: combined (default), worst-case (ALEA's equation 10)\n"
 "      --convergence FILE  instead: how sure figures become with more samples, as a picture (.svg, .png), with\n"
 "                          its data beside (.csv), and as rows\n"
+"      --force             replace such data that are there already\n"
 "      --without-outliers  of several recordings: leave out those that differ too much from the rest\n"
 "      --raw               the plain model: equal shares, no costs taken out\n"
 "      --json              as one JSON document\n"
@@ -58,7 +59,7 @@ static const char help[] =
 "is reported all the same.\n";
 
 enum { OPT_SORT = 256, OPT_RAW, OPT_CHILDREN, OPT_FOLDED, OPT_WEIGHT, OPT_BY, OPT_BLOCK,
-       OPT_BUDGET, OPT_VECTORS, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_MODEL, OPT_FROM, OPT_TO };
+       OPT_BUDGET, OPT_VECTORS, OPT_WITHOUT_OUTLIERS, OPT_CONVERGENCE, OPT_FORCE, OPT_MODEL, OPT_FROM, OPT_TO };
 
 static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
@@ -74,6 +75,7 @@ static const struct option options[] = {
 	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "interval", required_argument, NULL, REPORT_OPT_INTERVAL },
 	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "region", required_argument, NULL, REPORT_OPT_REGION },
 	{ "from", required_argument, NULL, OPT_FROM },
@@ -218,6 +220,9 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			if (!plot_kind(optarg))
 				ret = cmd_usage("report", "--convergence %s: expected a file that ends in .svg or .png", optarg);
 			break;
+		case OPT_FORCE:
+			opt->force = true;
+			break;
 		case OPT_WITHOUT_OUTLIERS:
 			files->without_outliers = true;
 			break;
@@ -270,6 +275,8 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 	if (opt->convergence && (opt->callers || opt->vectors || opt->processes || opt->budget_w || opt->pid || opt->comm || opt->region ||
 				 opt->worst_case || opt->sort != SORT_ENERGY || limit >= 0))
 		return cmd_usage("report", "--convergence follows the blocks of the most energy: of what chooses or orders rows it goes with --by, --block and --source only");
+	if (opt->force && !opt->convergence)
+		return cmd_usage("report", "--force goes with --convergence");
 	if (weighed && opt->callers != CALLERS_FOLDED)
 		return cmd_usage("report", "--weight goes with --folded");
 	if (opt->callers == CALLERS_FOLDED && opt->format != OUTPUT_TABLE)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "args.h"
 #include "cmd.h"
+#include "picture.h"
 #include "plot.h"
 #include "sources.h"
 #include "sweep_cmd.h"
@@ -46,6 +47,7 @@ static const char help[] =
 "      --percent-limit P   leave out blocks below P % at all settings (default 1; 0 for JSON and CSV)\n"
 "      --raw               the plain model: no costs taken out\n"
 "      --map FILE          also a heat map of the energies (.svg, .png), with its data beside (.csv)\n"
+"      --force             replace such data that are there already\n"
 "      --json              as one JSON document\n"
 "      --csv               as CSV\n"
 "  -q, --quiet             no progress\n"
@@ -56,7 +58,7 @@ static const char help[] =
 "and if that was killed as well by the next sweep.\n";
 
 enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
-       OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_JSON, OPT_CSV,
+       OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_FORCE, OPT_JSON, OPT_CSV,
        OPT_EXIT_CODE };
 
 static const struct option options[] = {
@@ -80,6 +82,7 @@ static const struct option options[] = {
 	{ "percent-limit", required_argument, NULL, OPT_LIMIT },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "map", required_argument, NULL, OPT_MAP },
+	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -180,6 +183,9 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 	case OPT_MAP:
 		a->map = arg;
 		return plot_kind(arg) ? 0 : cmd_usage("sweep", "--map %s: expected a file that ends in .svg or .png", arg);
+	case OPT_FORCE:
+		a->report.force = true;
+		return 0;
 	case OPT_JSON:
 		a->report.format = OUTPUT_JSON;
 		return 0;
@@ -205,6 +211,8 @@ static int check(struct asked *a)
 		return cmd_usage("sweep", "--restore only gives back frequencies: it takes neither a command nor --from");
 	if (a->from && (r->command || a->freq || a->threads || a->runs_given || a->output || a->recording_given))
 		return cmd_usage("sweep", "--from looks at what was recorded: it goes with no command, and with nothing of how one is run");
+	if (a->report.force && !a->map)
+		return cmd_usage("sweep", "--force goes with --map");
 	if (!a->from && !a->restore && !r->command)
 		return cmd_usage("sweep", "sweep what? Give a command after --, or --from DIR");
 	if (r->command && strstr(r->command[0], SWEEP_THREADS))
@@ -339,6 +347,8 @@ static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_fr
 			code = choose_frequencies(a, *f, &khz, &n_khz);
 	}
 	p->runs = a->runs;
+	if (!code && a->map && picture_check(a->map, a->report.force, &err))
+		code = cmd_failed("%s", err.text);
 	if (!code)
 		code = check_module();
 	if (!code && (n_khz ? n_khz : 1) * (a->n_threads ? a->n_threads : 1) > SWEEP_SETTINGS)
@@ -375,7 +385,7 @@ static int show(struct sweep *s, const struct asked *a)
 	if (!ret)
 		ret = sweep_print(s);
 	if (!ret && a->map)
-		ret = sweep_draw(s, a->map, &err);
+		ret = sweep_draw(s, a->map, a->report.force, &err);
 	if (ret)
 		return cmd_failed("%s", err.text[0] ? err.text : strerror(-ret));
 	return s->damaged || has_gaps(s) ? EXIT_FAILED : EXIT_DONE;

@@ -59,8 +59,9 @@ int convergence_write(const struct convergence *c, FILE *file, enum output_forma
 /**
  * convergence_draw() - the data file beside the picture, and the picture
  * @path:	ends in .svg or .png
+ * @force:	see picture_open()
  * Return: 0; -errno with the reason in @err
  */
-int convergence_draw(const struct convergence *c, const char *path, struct kjoule_error *err);
+int convergence_draw(const struct convergence *c, const char *path, bool force, struct kjoule_error *err);
 
 #endif /* KJOULE_CONVERGENCE_H */

@@ -196,13 +196,13 @@ static void write_script(FILE *s, const struct convergence *c, const char *path,
 		panel(s, c, data, "energy", "energy", true);
 		panel(s, c, data, "power", "power", true);
 	}
-	fputs("unset multiplot\nset output\n", s);
+	fputs("unset multiplot\n", s);
 }
 
-int convergence_draw(const struct convergence *c, const char *path, struct kjoule_error *err)
+int convergence_draw(const struct convergence *c, const char *path, bool force, struct kjoule_error *err)
 {
 	struct picture p;
-	int ret = picture_open(&p, path, err);
+	int ret = picture_open(&p, path, force, err);
 
 	if (!ret) {
 		ret = convergence_write(c, p.data, OUTPUT_CSV, NULL);

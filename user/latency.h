@@ -40,6 +40,7 @@ enum latency_way { LATENCY_WAY_FAST, LATENCY_WAY_LIMITS };
  * @related:	other CPUs have the same frequencies meanwhile
  * @output:	also write all that was measured there
  * @plot,@plot_series: pictures; NULL: none
+ * @force:	their data may replace others
  */
 struct latency_options {
 	unsigned int cpu;
@@ -52,6 +53,7 @@ struct latency_options {
 	enum latency_way way;
 	enum output_format format;
 	const char *output, *plot, *plot_series;
+	bool force;
 };
 
 /* What the CPU's counters said of a loop: its cycles (APERF), and what a reference counted meanwhile (MPERF). */

@@ -50,14 +50,14 @@ static void script_latencies(const struct latency *l, const struct picture *p)
 		first = false;
 	}
 	/* gnuplot refuses a picture without a single point, unless it is told how large it is */
-	fprintf(f, "%s\nset output\n", first ? "set xrange [0:1]\nset yrange [0:1]\nplot -1 notitle" : "");
+	fprintf(f, "%s\n", first ? "set xrange [0:1]\nset yrange [0:1]\nplot -1 notitle" : "");
 }
 
 int latency_plot(const struct latency *l, const char *path, struct kjoule_error *err)
 {
 	struct picture p;
 
-	if (!picture_open(&p, path, err)) {
+	if (!picture_open(&p, path, l->opt->force, err)) {
 		write_latencies(l, p.data);
 		if (!picture_script(&p, err))
 			script_latencies(l, &p);
@@ -100,7 +100,7 @@ static void script_series(const struct latency *l, const struct latency_pair *p,
 	fprintf(f, "set arrow 2 from %.9g, graph 0 to %.9g, graph 1 nohead dt 2\nset label 2 'change' at %.9g, graph 0.95 offset 0.5,0\nplot ",
 		change_us, change_us, change_us);
 	plot_string(f, picture->data_path);
-	fprintf(f, " every ::1 using 1:2 with points pt 7 ps 0.5 notitle\nset output\n");
+	fprintf(f, " every ::1 using 1:2 with points pt 7 ps 0.5 notitle\n");
 }
 
 int latency_plot_series(const struct latency *l, const char *path, struct kjoule_error *err)
@@ -113,7 +113,7 @@ int latency_plot_series(const struct latency *l, const char *path, struct kjoule
 	if (!choose_series(l, &p, &at))
 		return kjoule_fail(err, ENODATA, "%s: no try was good, so that there is no change to be shown", path);
 	s = &p->series[at];
-	if (!picture_open(&picture, path, err)) {
+	if (!picture_open(&picture, path, l->opt->force, err)) {
 		fprintf(picture.data, "start_us,loop_us\n");
 		for (size_t i = 0; i < s->n; i++)
 			fprintf(picture.data, "%.9g,%.9g\n", s->list[i].start_ns * 1e-3, s->list[i].loop_ns * 1e-3);

@@ -38,6 +38,7 @@ struct report_options {
 	bool system;			/* the whole machine was recorded */
 	size_t runs;			/* recordings that are one report; 0: it is of one */
 	const char *convergence;	/* picture of how sure figures become with more samples; NULL: none */
+	bool force;			/* replace the data of a picture */
 	enum report_model_kind model;
 	bool model_given;
 	bool by_given, sort_given;	/* even if it is what happens without */

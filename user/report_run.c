@@ -116,7 +116,7 @@ static int all_sampled(const struct report *r, const struct blocks *b, const str
 static int show_convergence(const struct convergence *c, const struct report_options *opt, struct json_object *head)
 {
 	struct kjoule_error err = { 0 };
-	int ret = convergence_draw(c, opt->convergence, &err);
+	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
 
 	if (opt->format == OUTPUT_TABLE)
 		printf("# %s of %s: half of the 95 %% interval (\xc2\xb1 %%)%s\n\n", opt->convergence,

@@ -169,8 +169,8 @@ void sweep_free(struct sweep *s);
 int sweep_print(const struct sweep *s);
 /** sweep_rows() - of each block at each setting. @head: of JSON, taken over. Return: 0 or -ENOMEM */
 int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, struct json_object *head);
-/** sweep_draw() - the heat map, and its data beside it. Return: 0; -errno with the reason in @err */
-int sweep_draw(const struct sweep *s, const char *path, struct kjoule_error *err);
+/** sweep_draw() - the heat map, and its data beside it, see picture_open(). Return: 0; -errno with the reason in @err */
+int sweep_draw(const struct sweep *s, const char *path, bool force, struct kjoule_error *err);
 /** sweep_block_name() - for people */
 const char *sweep_block_name(const struct sweep *s, const struct sweep_block *b);
 

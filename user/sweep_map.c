@@ -100,7 +100,7 @@ static void write_panels(FILE *f, const struct sweep *s, const char *path, const
 	fprintf(f, "set multiplot layout %zu,%zu\n", down, across);
 	for (size_t i = 0; i < n; i++)
 		panel(f, s, i, khz, threads);
-	fputs("unset multiplot\nset output\n", f);
+	fputs("unset multiplot\n", f);
 }
 
 /* Each block's energy over its own least. */
@@ -136,7 +136,7 @@ static void write_lines(FILE *f, const struct sweep *s, const char *path, const 
 				fprintf(f, "%zu,%zu,%.9g\n", place(khz, s->plan.settings[i].khz), b, over);
 		}
 	}
-	fprintf(f, "EOD\nplot $map using 1:2:3 with image notitle, $map using 1:2:(sprintf('%%.2f', $3)) with labels tc rgb '#606060' notitle\nset output\n");
+	fprintf(f, "EOD\nplot $map using 1:2:3 with image notitle, $map using 1:2:(sprintf('%%.2f', $3)) with labels tc rgb '#606060' notitle\n");
 }
 
 static void write_script(FILE *f, const struct sweep *s, const char *path)
@@ -150,14 +150,14 @@ static void write_script(FILE *f, const struct sweep *s, const char *path)
 		write_lines(f, s, path, &khz);
 }
 
-int sweep_draw(const struct sweep *s, const char *path, struct kjoule_error *err)
+int sweep_draw(const struct sweep *s, const char *path, bool force, struct kjoule_error *err)
 {
 	struct picture p;
 	int ret;
 
 	if (!s->has_energy)
 		return kjoule_fail(err, ENODATA, "%s: there is no energy to draw", path);
-	ret = picture_open(&p, path, err);
+	ret = picture_open(&p, path, force, err);
 	if (!ret) {
 		ret = sweep_rows(s, p.data, OUTPUT_CSV, NULL);
 		if (ret)

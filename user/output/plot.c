@@ -12,6 +12,9 @@
 #include <unistd.h>
 #include "plot.h"
 
+/* The descriptor of PLOT_DATA. */
+#define PLOT_DATA_FD	3
+
 const char *plot_kind(const char *path)
 {
 	size_t len = strlen(path);
@@ -48,9 +51,7 @@ void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int
 
 	fprintf(script, "set terminal %s noenhanced size %u,%u\n", !strcmp(kind, "png") ? "pngcairo" : "svg", width,
 		height);
-	fputs("set output ", script);
-	plot_string(script, path);
-	fputs("\nset datafile separator ','\nset datafile missing NaN\n", script);
+	fputs("set datafile separator ','\nset datafile missing NaN\n", script);
 }
 
 /* Files that the other side reads and writes: they have no name and never fill up as a pipe does. */
@@ -80,7 +81,8 @@ static int scratch(const char *text, size_t len)
 	return fd;
 }
 
-static int run(int in, int out)
+/* gnuplot writes the picture to its standard output, as no script says otherwise. */
+static int run(int in, int picture, int data, int err)
 {
 	char *argv[] = { (char *)"gnuplot", (char *)"-", NULL };
 	posix_spawn_file_actions_t actions;
@@ -91,8 +93,11 @@ static int run(int in, int out)
 	if (ret)
 		return -ret;
 	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+	if (picture >= 0)
+		posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
+	if (data >= 0)
+		posix_spawn_file_actions_adddup2(&actions, data, PLOT_DATA_FD);
 	ret = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (ret)
@@ -105,9 +110,10 @@ static int run(int in, int out)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
 }
 
-int plot_draw(const char *script, size_t len, char *why, size_t why_len)
+int plot_draw(const char *script, size_t len, int picture, int data, char *why, size_t why_len)
 {
-	int in = scratch(script, len), out = in < 0 ? in : scratch("", 0), ret = out < 0 ? out : run(in, out);
+	int in = scratch(script, len), out = in < 0 ? in : scratch("", 0);
+	int ret = out < 0 ? out : run(in, picture, data, out);
 	ssize_t n = 0;
 
 	why[0] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pictures, drawn by gnuplot from a data file beside them.
+ * Pictures, drawn by gnuplot from a data file, both of them files that are open already.
  */
 #ifndef KJOULE_PLOT_H
 #define KJOULE_PLOT_H
@@ -14,15 +14,21 @@ char *plot_data_path(const char *path);
 /** plot_string() - a string as gnuplot reads it, quotes included */
 void plot_string(FILE *script, const char *text);
 /**
- * plot_begin() - the first lines of a script: kind of picture, size, file; nothing in strings has a meaning
+ * plot_begin() - the first lines of a script: kind of picture, size; nothing in strings has a meaning
+ * @path:	of the picture: its ending is the kind
  * @width,@height: pixels
  */
 void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int height);
+/* What a script calls the data file: gnuplot opens none by a name that somebody else could have taken. */
+#define PLOT_DATA	"/proc/self/fd/3"
+
 /**
  * plot_draw() - have gnuplot run a script
+ * @picture:	a descriptor, where it goes to; -1: the script draws nothing
+ * @data:	a descriptor of the file that is PLOT_DATA; -1: there is none
  * @why:	out: of -EIO, gnuplot's own words, cut short
  * Return: 0; -ENOENT there is no gnuplot; -EIO it failed; -errno
  */
-int plot_draw(const char *script, size_t len, char *why, size_t why_len);
+int plot_draw(const char *script, size_t len, int picture, int data, char *why, size_t why_len);
 
 #endif /* KJOULE_PLOT_H */

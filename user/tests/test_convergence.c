@@ -105,7 +105,7 @@ static bool no_gnuplot(void)
 {
 	char why[100];
 
-	if (plot_draw("\n", 1, why, sizeof(why)) != -ENOENT)
+	if (plot_draw("\n", 1, -1, -1, why, sizeof(why)) != -ENOENT)
 		return false;
 	print_message("# SKIP there is no gnuplot\n");
 	return true;
@@ -155,7 +155,7 @@ static void more_samples_are_surer(void **state)
 	json_object_put(doc);
 	assert_true(is_file_with("long.svg", "<?xml"));
 	assert_true(is_file_with("long.csv", "block,comm,function,object,runs,samples,block_samples,time_s,"));
-	assert_int_equal(kjoule("report --convergence %s %s", temp_path("long.png"), file), 0);
+	assert_int_equal(kjoule("report --convergence %s --force %s", temp_path("long.png"), file), 0);
 	assert_true(says(out, "longer and longer beginnings"));
 	assert_true(is_file_with("long.png", "\x89PNG"));
 }
@@ -205,7 +205,7 @@ static void without_gnuplot_there_are_the_data(void **state)
 	code = kjoule("report --csv --convergence %s %s", svg, temp_path("plain"));
 	/* and as the system does */
 	setenv("PATH", "/nonexistent", 1);
-	drawn = plot_draw("\n", 1, why, sizeof(why));
+	drawn = plot_draw("\n", 1, -1, -1, why, sizeof(why));
 	setenv("PATH", before, 1);
 	free(before);
 	assert_int_equal(code, 1);
@@ -220,7 +220,7 @@ static void what_can_not_be_drawn_is_said(void **state)
 {
 	static const char *const wrong[] = {
 		"report --convergence x.pdf", "report --convergence svg", "report --convergence x.svg --sort time",
-		"report --convergence x.svg -g", "report --convergence x.svg --percent-limit 1", "report --convergence x.svg --vectors",
+		"report --force", "report --convergence x.svg -g", "report --convergence x.svg --percent-limit 1", "report --convergence x.svg --vectors",
 	};
 	char file[300];
 
@@ -236,7 +236,7 @@ static void what_can_not_be_drawn_is_said(void **state)
 	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "enough", .ticks = 1000,
 									       .watt = 1 }));
 	assert_int_equal(kjoule("report --convergence /nonexistent/x.svg %s", file), 1);
-	assert_true(says(err, "/nonexistent/x.csv: No such file"));
+	assert_true(says(err, "cannot write '/nonexistent/x.csv': No such file or directory; name another file"));
 	/* without energy there is still time */
 	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "dark", .ticks = 1000, .watt = 1,
 									       .no_energy = true }));

@@ -329,7 +329,7 @@ static void a_map_is_drawn(void **state)
 	size_t len;
 
 	(void)state;
-	if (plot_draw("\n", 1, why_not, sizeof(why_not)) == -ENOENT) {
+	if (plot_draw("\n", 1, -1, -1, why_not, sizeof(why_not)) == -ENOENT) {
 		print_message("# SKIP there is no gnuplot\n");
 		return;
 	}
