@@ -139,7 +139,7 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 int cmd_annotate(int argc, char **argv)
 {
 	struct annotate_options opt = { .format = OUTPUT_TABLE, .source = true };
-	const char *path = "kjoule.data";
+	const char *path = NULL;
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
 	struct view v;
@@ -153,6 +153,7 @@ int cmd_annotate(int argc, char **argv)
 		return code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
+	path = path ? path : KJOULE_DATA_FILE;
 	v.source = opt.energy;
 	v.region = opt.region;
 	if (report_regions_check(&v, path, &err)) {

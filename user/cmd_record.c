@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "args.h"
 #include "cmd.h"
+#include "datafile.h"
 #include "record.h"
 
 /* The largest stack that fits into a record. */
@@ -421,7 +422,7 @@ static int record(int argc, char **argv, struct record_options *opt)
 int cmd_record(int argc, char **argv)
 {
 	struct record_options opt = {
-		.verb = "record", .interval_ns = 1000000, .output = "kjoule.data", .output_folder = AT_FDCWD,
+		.verb = "record", .interval_ns = 1000000, .output = KJOULE_DATA_FILE, .output_folder = AT_FDCWD,
 		.calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	int code = record(argc, argv, &opt);
 

@@ -298,13 +298,13 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 
 static int report(int argc, char **argv, struct report_options *opt)
 {
-	const char *usual = "kjoule.data";
-	struct report_files files = { 1, &usual, false };
+	const char *unnamed = NULL;
+	struct report_files files = { 1, &unnamed, false };
 	int code = parse(argc, argv, opt, &files);
 
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
-	code = cmd_privilege_drop((char **)files.paths, files.paths == &usual ? 0 : files.n);
+	code = cmd_privilege_drop((char **)files.paths, files.paths == &unnamed ? 0 : files.n);
 	if (code)
 		return code;
 	return files.n > 1 ? report_several(&files, opt) : report_one(files.paths[0], opt);

@@ -53,7 +53,7 @@ int cmd_script(int argc, char **argv)
 		{ 0 }
 	};
 	enum output_format format = OUTPUT_TABLE;
-	const char *path = "kjoule.data";
+	const char *path = NULL;
 	struct kjoule_error err;
 	struct view v;
 	int c, code;
@@ -84,6 +84,7 @@ int cmd_script(int argc, char **argv)
 		return code;
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
+	path = path ? path : KJOULE_DATA_FILE;
 	code = view_load(&v);
 	if (code) {
 		view_close(&v);

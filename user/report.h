@@ -61,7 +61,7 @@ struct report_files {
 	bool without_outliers;
 };
 
-/** report_one() - of a recording. Return: an exit code */
+/** report_one() - of a recording; @path: NULL: no file was named, see kjoule_reader_open(). Return: an exit code */
 int report_one(const char *path, struct report_options *opt);
 /** report_several() - of an average run. Return: an exit code */
 int report_several(const struct report_files *files, struct report_options *opt);

@@ -273,6 +273,7 @@ int report_one(const char *path, struct report_options *opt)
 
 	if (view_open(path, &v, &err))
 		return cmd_failed("%s", err.text);
+	path = path ? path : KJOULE_DATA_FILE;
 	if (opt->callers && !view_has_callers(&v)) {
 		view_close(&v);
 		return cmd_failed("%s: has no callers; record with -g or --call-graph dwarf", path);

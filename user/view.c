@@ -116,7 +116,7 @@ int view_open(const char *path, struct view *v, struct kjoule_error *err)
 					 view_time(v, v->tl.end_tick, 0), &v->regions);
 	if (ret) {
 		view_close(v);
-		return kjoule_fail(err, -ret, "%s: %s", path, view_why_not(ret));
+		return kjoule_fail(err, -ret, "%s: %s", path ? path : KJOULE_DATA_FILE, view_why_not(ret));
 	}
 	use_live_kernel(v);
 	return 0;

@@ -91,6 +91,7 @@ void view_samples_close(struct view_samples *s);
 
 /**
  * view_open() - Return: 0 or -errno with the reason in @err
+ * @path:	NULL: no file was named, see kjoule_reader_open()
  *
  * A large recording is gone through once: its timeline has no more than the CPUs until blocks_new() or view_load().
  */

@@ -26,6 +26,9 @@
 #define KJOULE_FILE_BYTE_ORDER	0x01020304u
 #define KJOULE_CHUNK_MAGIC	0x6b48436bu	/* "kCHk" in little endian */
 
+/* What record writes and what is read where no file is named. */
+#define KJOULE_DATA_FILE	"kjoule.data"
+
 /* The largest content of a chunk that is believed. */
 #define KJOULE_CHUNK_MAX	(64u << 20)
 
@@ -144,6 +147,8 @@ struct kjoule_damage {
 
 /**
  * kjoule_reader_open() - open and check the header
+ * @path:	NULL: KJOULE_DATA_FILE, which nobody has named: of a user but the caller and root
+ *		it is refused with -EPERM, as it may have been laid there for the caller to read
  * Return: 0; -ENOENT..; -EBADMSG not a kjoule file or its header is damaged;
  * -EPROTO a newer major version or another byte order
  */

@@ -155,10 +155,12 @@ int kjoule_reader_open_memory(const void *data, size_t len, const char *name,
 
 int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjoule_error *err)
 {
+	bool named = path;
 	struct stat st;
 	int fd, ret;
 
 	*out = NULL;
+	path = named ? path : KJOULE_DATA_FILE;
 	kjoule_privilege_raise();
 	fd = kjoule_plain_open(AT_FDCWD, path);
 	kjoule_privilege_lower();
@@ -171,6 +173,11 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 		ret = kjoule_fail(err, errno, "%s: %s", path, strerror(errno));
 		close(fd);
 		return ret;
+	}
+	if (!named && st.st_uid && st.st_uid != geteuid()) {
+		close(fd);
+		return kjoule_fail(err, EPERM, "'%s' belongs to user %u, not to user %u; name it to read it: 'kjoule report %s'",
+				   path, st.st_uid, geteuid(), path);
 	}
 	return open_reader(fd, NULL, st.st_size, path, out, err);
 }

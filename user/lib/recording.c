@@ -339,9 +339,16 @@ int kjoule_recording_load(const char *path, struct kjoule_recording *rec, struct
 	memset(rec, 0, sizeof(*rec));
 	if (ret)
 		return ret;
-	rec->path = strdup(path);
-	ret = rec->path ? load(r, path, rec, err) : kjoule_fail(err, ENOMEM, "no memory");
+	rec->unnamed = !path;
+	rec->path = strdup(path ? path : KJOULE_DATA_FILE);
+	ret = rec->path ? load(r, rec->path, rec, err) : kjoule_fail(err, ENOMEM, "no memory");
 	return finish(ret, r, rec);
+}
+
+int kjoule_recording_reopen(const struct kjoule_recording *rec, struct kjoule_reader **r)
+{
+	return rec->path ? kjoule_reader_open(rec->unnamed ? NULL : rec->path, r, NULL) :
+	       kjoule_reader_open_memory(rec->memory, rec->memory_len, "", r, NULL);
 }
 
 int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
@@ -386,8 +393,7 @@ int kjoule_recording_stacks(const struct kjoule_recording *rec,
 	int ret = -ENOMEM;
 
 	if (numbers)
-		ret = rec->path ? kjoule_reader_open(rec->path, &r, NULL) :
-		      kjoule_reader_open_memory(rec->memory, rec->memory_len, "", &r, NULL);
+		ret = kjoule_recording_reopen(rec, &r);
 	while (!ret && (ret = kjoule_reader_next(r, &chunk)) > 0) {
 		ret = 0;
 		if (chunk.type == KJOULE_CHUNK_RING && chunk.cpu < KJOULE_MAX_CPUS)

@@ -49,6 +49,7 @@ extern uint64_t kjoule_recording_keep_most;
 
 struct kjoule_recording {
 	char *path;			/* NULL: @memory */
+	bool unnamed;			/* it is KJOULE_DATA_FILE because no file was named */
 	const void *memory;
 	size_t memory_len;
 	struct kjoule_meta meta;
@@ -82,12 +83,15 @@ struct kjoule_recording {
 
 /**
  * kjoule_recording_load() - read a data file
+ * @path:	of kjoule_reader_open()
  * Return: 0, even if parts were damaged (see @damage and @ended); -EBADMSG when there is
  * nothing to go by; -EFBIG when it grows to more than a recording could; or as
  * kjoule_reader_open()
  */
 int kjoule_recording_load(const char *path, struct kjoule_recording *rec,
 			  struct kjoule_error *err);
+/** kjoule_recording_reopen() - a reader of the same file. Return: as kjoule_reader_open() */
+int kjoule_recording_reopen(const struct kjoule_recording *rec, struct kjoule_reader **r);
 /** kjoule_recording_load_memory() - the same from a buffer, which has to stay */
 int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
 				 struct kjoule_recording *rec, struct kjoule_error *err);

@@ -33,8 +33,7 @@ int kjoule_records_open(const struct kjoule_recording *rec, const struct kjoule_
 	r->stream = stream;
 	r->lost = (struct kjoule_lost){ .rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(r->lost) } };
 	if (rec->left_in_file)
-		ret = rec->path ? kjoule_reader_open(rec->path, &r->reader, NULL) :
-		      kjoule_reader_open_memory(rec->memory, rec->memory_len, "", &r->reader, NULL);
+		ret = kjoule_recording_reopen(rec, &r->reader);
 	if (ret) {
 		kjoule_records_close(r);
 		return ret;

@@ -19,6 +19,7 @@
 #include "datafile.h"
 #include "output_file.h"
 #include "picture.h"
+#include "series.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -339,6 +340,64 @@ static void exports_are_checked_before(void **state)
 	assert_true(is_text(precious, "precious"));
 }
 
+/* Where no file is named, a recording that somebody else may have laid there is not read. */
+static void the_usual_file_of_others_is_not_read(void **state)
+{
+	static const char *const verbs[] = { "report", "annotate", "script", "report --folded" };
+	char before[300];
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_non_null(getcwd(before, sizeof(before)));
+	series_record(&(struct series_run){ .name = "kjoule.data", .ticks = 400, .watt = 1 });
+	assert_int_equal(chdir(temp_path("")), 0);
+	/* of the damage of what is planted nothing is said either: it was not looked into */
+	write_file(wanted, "no recording", 12);
+	assert_int_equal(chown(wanted, NOBODY, NOBODY), 0);
+	assert_int_equal(kjoule("script"), 0);
+	assert_int_equal(chown("kjoule.data", NOBODY, NOBODY), 0);
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		assert_int_equal(kjoule("%s", verbs[i]), 1);
+		assert_true(says(err, "'kjoule.data' belongs to user 65534, not to user 0; name it to read it: 'kjoule report kjoule.data'"));
+		assert_string_equal(out, "");
+	}
+	assert_int_equal(kjoule("script kjoule.data"), 0);
+	assert_int_equal(kjoule("report ./kjoule.data"), 0);
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(rename("x.data", "kjoule.data"), 0);
+	assert_int_equal(kjoule("report"), 1);
+	assert_true(says(err, "belongs to user 65534"));
+	assert_int_equal(chdir(before), 0);
+}
+
+/* A user's own, and root's. */
+static void the_usual_file_of_root_is_read(void **state)
+{
+	struct kjoule_reader *r;
+	char before[300];
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chmod(temp_path(""), 0711), 0);
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(write_new("kjoule.data", KJOULE_OUTPUT_RECORDING), 0);
+	assert_int_equal(chmod("kjoule.data", 0644), 0);
+	for (uid_t owner = 0; owner <= NOBODY; owner += NOBODY / 2) {
+		assert_int_equal(chown("kjoule.data", owner, owner), 0);
+		assert_int_equal(seteuid(NOBODY), 0);
+		assert_int_equal(kjoule_reader_open(NULL, &r, &why), owner && owner != NOBODY ? -EPERM : 0);
+		kjoule_reader_close(r);
+		assert_int_equal(kjoule_reader_open("kjoule.data", &r, &why), 0);
+		kjoule_reader_close(r);
+		assert_int_equal(seteuid(0), 0);
+	}
+	assert_int_equal(chdir(before), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +411,8 @@ int main(void)
 		cmocka_unit_test_setup(what_is_given_up_leaves_nothing, folder_new),
 		cmocka_unit_test_setup(data_of_a_picture_replace_nothing_unasked, folder_new),
 		cmocka_unit_test_setup(exports_are_checked_before, folder_new),
+		cmocka_unit_test_setup(the_usual_file_of_others_is_not_read, folder_new),
+		cmocka_unit_test_setup(the_usual_file_of_root_is_read, folder_new),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);
