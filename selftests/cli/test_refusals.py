@@ -120,6 +120,33 @@ def the_output():
         subprocess.run(["umount", path(where)], check=True)
 
 
+def planted():
+    """What somebody else has laid where root records, in a folder that all can write to."""
+    os.chmod(path(""), 0o755)
+    os.mkdir(path("sticky"))
+    os.chmod(path("sticky"), 0o1777)
+    with open(path("victim"), "w") as f:
+        f.write("precious")
+    subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c",
+                    "umask 0; echo planted >file; mkfifo fifo; ln -s ../victim link"], cwd=path("sticky"), check=True)
+    os.link(path("victim"), path("sticky/names"))
+    for name, what in (("file", "belongs to user 65534, not to user 0"), ("fifo", "is not a regular file"),
+                       ("link", "is a symbolic link"), ("names", "is known by 2 names")):
+        not_run(f"an output that was planted: {what}",
+                kjoule("record", "--no-calibrate", "-o", path("sticky/" + name), *COMMAND), 1,
+                path("sticky/" + name), what, "name another file with -o")
+    with open(path("sticky/file")) as f, open(path("victim")) as g:
+        ktap.check(f.read() == "planted\n" and g.read() == "precious", "nothing was written to it")
+    r = kjoule("record", "--no-calibrate", "-o", path("sticky/own"), "--", "true")
+    ktap.check(r.code == 0 and os.stat(path("sticky/own")).st_mode & 0o777 == 0o600,
+               "a new file there is root's alone", r)
+    ktap.check(sorted(os.listdir(path("sticky"))) == ["fifo", "file", "link", "names", "own"],
+               "and leaves no other", os.listdir(path("sticky")))
+    os.rename(path("sticky/file"), path("sticky/kjoule.data"))
+    says("a kjoule.data of somebody else, unnamed", kjoule("report", cwd=path("sticky")), 1,
+         "'kjoule.data' belongs to user 65534, not to user 0; name it to read it")
+
+
 def the_permission():
     binary = path("kjoule")
     shutil.copy(KJOULE, binary)
@@ -254,6 +281,7 @@ def main():
     the_source()
     the_target()
     the_output()
+    planted()
     the_permission()
     the_group()
     the_quota()
