@@ -348,7 +348,10 @@ static int check(const struct boost_options *opt, enum verb verb)
 	return 0;
 }
 
-/* A file that cannot be written is no news for after the measurement. Return: 0, or the exit code after saying why not */
+/*
+ * What cannot be written is refused before minutes are spent on measuring. Return: 0, or the exit
+ * code after saying why not
+ */
 static int boost_files_check(const struct boost_options *opt)
 {
 	const char *const files[] = { opt->output, opt->run.json, opt->run.csv, opt->run.markdown };

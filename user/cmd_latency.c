@@ -271,7 +271,10 @@ static uint64_t default_timeout(const struct latency *l)
 	return ns > TIMEOUT_NS && ns <= TIMEOUT_MOST_NS ? ns : TIMEOUT_NS;
 }
 
-/* A file that cannot be written is no news for after the measurement. Return: 0, or the exit code after saying why not */
+/*
+ * What cannot be written is refused before minutes are spent on measuring. Return: 0, or the exit
+ * code after saying why not
+ */
 static int latency_files_check(const struct latency_options *opt)
 {
 	struct kjoule_error err;

@@ -95,8 +95,8 @@ int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **o
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 	/*
-	 * A disk that is full says so before anything is started, where nothing can be lost; the room may be that of
-	 * the file that is replaced, though.
+	 * A disk that is full says so before anything is started, where nothing can be lost; the
+	 * room may be that of the file that is replaced, though.
 	 */
 	if (!w->file.replaces) {
 		ret = write_header(w, err);
@@ -164,7 +164,10 @@ static int file_write_first(struct kjoule_writer *w, enum kjoule_chunk_type type
 	return ret ? ret : write_chunk(w, type, cpu, data, len, err);
 }
 
-/* There is something to put in the place of what was there, and from now on a kill leaves what was written. */
+/*
+ * There is something to put in the place of what was there; from now on a recorder that is killed
+ * leaves what it has written.
+ */
 static int file_begin(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
 		      const void *data, size_t len, struct kjoule_error *err)
 {

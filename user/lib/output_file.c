@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that are written under another name and renamed into place; output_file.h says why. All names are looked up in
- * one folder's descriptor, so that nobody can exchange the folder in between.
+ * Files that are written under another name and renamed into place; output_file.h says why. All
+ * names are looked up in one folder's descriptor, so that nobody can exchange the folder in between.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,12 @@
 /* Names that nobody can have guessed are taken by chance only. */
 #define TEMP_TRIES	8
 
-static int target_fail(const struct kjoule_output_file *f, int code, const char *found, bool removable,
-		       struct kjoule_error *err)
+static int target_fail(const struct kjoule_output_file *f, int code, const char *found,
+		       bool removable, struct kjoule_error *err)
 {
 	return kjoule_fail(err, code, "cannot write '%s': %s; %sname another file%s", f->path, found,
-			   removable ? "remove it or " : "", f->flags & KJOULE_OUTPUT_RECORDING ? " with -o" : "");
+			   removable ? "remove it or " : "",
+			   f->flags & KJOULE_OUTPUT_RECORDING ? " with -o" : "");
 }
 
 static const char *target_name(const struct kjoule_output_file *f)
@@ -33,7 +34,8 @@ static int folder_open(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder = slash ? strndup(path, slash + 1 - path) : strdup(".");
-	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1, ret = fd < 0 ? -errno : fd;
+	int fd = folder ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int ret = fd < 0 ? -errno : fd;
 
 	free(folder);
 	return ret;
@@ -58,24 +60,27 @@ static int target_check(struct kjoule_output_file *f, struct stat *st, struct kj
 	if (!S_ISREG(st->st_mode))
 		return target_fail(f, EINVAL, "is not a regular file", false, err);
 	if (st->st_uid != geteuid()) {
-		snprintf(found, sizeof(found), "belongs to user %u, not to user %u", st->st_uid, geteuid());
+		snprintf(found, sizeof(found), "belongs to user %u, not to user %u", st->st_uid,
+			 geteuid());
 		return target_fail(f, EPERM, found, true, err);
 	}
 	if (st->st_nlink > 1) {
-		snprintf(found, sizeof(found), "is known by %ju names (hard links)", (uintmax_t)st->st_nlink);
+		snprintf(found, sizeof(found), "is known by %ju names (hard links)",
+			 (uintmax_t)st->st_nlink);
 		return target_fail(f, EMLINK, found, true, err);
 	}
 	if (f->flags & KJOULE_OUTPUT_KEEP)
-		return kjoule_fail(err, EEXIST, "cannot write '%s': exists already; remove it, name another file, or replace it with --force",
-				   f->path);
+		return kjoule_fail(err, EEXIST, "cannot write '%s': exists already; "
+				   "remove it, name another file, or replace it with --force", f->path);
 	return 0;
 }
 
 /* Return: 0 with the folder open and @f->path set; kjoule_output_file_close() in any case */
-static int target_find(struct kjoule_output_file *f, int folder, const char *path, unsigned int flags, struct stat *st,
-		       struct kjoule_error *err)
+static int target_find(struct kjoule_output_file *f, int folder, const char *path,
+		       unsigned int flags, struct stat *st, struct kjoule_error *err)
 {
-	*f = (struct kjoule_output_file){ .fd = -1, .folder = -1, .flags = flags, .path = strdup(path) };
+	*f = (struct kjoule_output_file){ .fd = -1, .folder = -1, .flags = flags };
+	f->path = strdup(path);
 	if (!f->path)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	f->folder = folder == AT_FDCWD ? folder_open(path) : fcntl(folder, F_DUPFD_CLOEXEC, 0);
@@ -105,7 +110,8 @@ static int temp_create(struct kjoule_output_file *f, const struct stat *old)
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return -errno;
 		snprintf(name, sizeof(name), ".kjoule-%016llx", (unsigned long long)random);
-		f->fd = openat(f->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		f->fd = openat(f->folder, name,
+			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 		if (f->fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -120,8 +126,8 @@ static int temp_create(struct kjoule_output_file *f, const struct stat *old)
 	return f->stream ? 0 : -errno;
 }
 
-int kjoule_output_file_open(struct kjoule_output_file *f, int folder, const char *path, unsigned int flags,
-			    struct kjoule_error *err)
+int kjoule_output_file_open(struct kjoule_output_file *f, int folder, const char *path,
+			    unsigned int flags, struct kjoule_error *err)
 {
 	struct stat old;
 	int ret = target_find(f, folder, path, flags, &old, err);
@@ -154,9 +160,11 @@ int kjoule_output_file_commit(struct kjoule_output_file *f, struct kjoule_error 
 	int ret;
 
 	errno = 0;
-	if (fflush(f->stream) || ferror(f->stream))
-		return kjoule_fail(err, errno ? errno : EIO, "%s: writing: %s", f->path, strerror(errno ? errno : EIO));
-	/* it may have come since: in a folder that is open to others only renameat() is safe from them */
+	if (fflush(f->stream) || ferror(f->stream)) {
+		ret = errno ? errno : EIO;
+		return kjoule_fail(err, ret, "%s: writing: %s", f->path, strerror(ret));
+	}
+	/* what came since is left alone, too; what comes now renameat() replaces, and writes to none */
 	ret = target_check(f, &old, err);
 	if (ret)
 		return ret;
@@ -183,7 +191,8 @@ int kjoule_output_file_close(struct kjoule_output_file *f, struct kjoule_error *
 
 int kjoule_output_file_finish(struct kjoule_output_file *f, struct kjoule_error *err)
 {
-	int ret = kjoule_output_file_commit(f, err), closed = kjoule_output_file_close(f, ret ? NULL : err);
+	int ret = kjoule_output_file_commit(f, err);
+	int closed = kjoule_output_file_close(f, ret ? NULL : err);
 
 	return ret ? ret : closed;
 }
