@@ -98,7 +98,8 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 /* It is forked, and waits. Return: 0 or -errno with the reason in @err */
 static int begin(struct boost_bench *b, char **command, struct record_child *child, struct kjoule_error *err)
 {
-	return boost_command_start(child, command, b->opt->run.show, &b->lab.before, err);
+	return boost_command_start(child, command, b->opt->run.show, &b->lab.before, b->opt->user,
+				   err);
 }
 
 /* It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in @err */

@@ -50,6 +50,7 @@ struct boost_run_options {
  * @watch:	how the machine is watched
  * @load,@load_given,@threads,@cpus,@cpus_given: what it is loaded with, and where
  * @command:	what it is loaded with instead, NULL-terminated; NULL: nothing
+ * @user_name,@user: --user, and what it stands for: whom commands run as; NULL: who we are
  * @idle_s,@duration_s: before the load, and of it at most; NAN: as the verb likes
  * @output:	all slices, as CSV
  * @plot,@force: a picture of them, whose data may replace others
@@ -67,6 +68,8 @@ struct boost_options {
 	enum load_kind load;
 	bool load_given;
 	char **command;
+	const char *user_name;
+	struct kjoule_user *user;
 	unsigned int threads;
 	struct kjoule_cpus cpus;
 	bool cpus_given;
@@ -104,9 +107,11 @@ const char *boost_command_text(char **command, char *buf, size_t len);
 /**
  * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere, or to our standard error
  * @mask:	signals that are blocked for it
+ * @user:	see record_child_start()
  * Return: 0 or -errno with the reason in @err
  */
-int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask, struct kjoule_error *err);
+int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask,
+			const struct kjoule_user *user, struct kjoule_error *err);
 /**
  * boost_command_go() - let it exec
  * @code:	out, if it fails: its exit code, 127 or 126
@@ -118,6 +123,7 @@ bool boost_command_let_end(struct record_child *child);
 
 /**
  * struct boost_command_load - a command that runs as long as a load is wanted
+ * @user:	whom it runs as; NULL: who we are
  * @cpus:	where it may run; NULL: anywhere
  * @runs:	now
  * @times:	that it was started
@@ -128,6 +134,7 @@ bool boost_command_let_end(struct record_child *child);
 struct boost_command_load {
 	char **command;
 	const sigset_t *mask;
+	const struct kjoule_user *user;
 	const struct kjoule_cpus *cpus;
 	struct record_child child;
 	bool runs;

@@ -97,13 +97,14 @@ static int divert(bool show)
 	return saved;
 }
 
-int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask, struct kjoule_error *err)
+int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask,
+			const struct kjoule_user *user, struct kjoule_error *err)
 {
 	int saved = divert(show), ret;
 
 	if (saved < 0)
 		return kjoule_fail(err, errno, "diverting the command's output: %s", strerror(errno));
-	ret = record_child_start(child, command, mask, NULL);
+	ret = record_child_start(child, command, mask, NULL, user);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	return ret ? kjoule_fail(err, -ret, "starting the command: %s", strerror(-ret)) : 0;
@@ -175,7 +176,7 @@ void boost_command_load_close(struct boost_command_load *l)
 
 static int start(struct boost_command_load *l, struct kjoule_error *err)
 {
-	int ret = boost_command_start(&l->child, l->command, false, l->mask, err);
+	int ret = boost_command_start(&l->child, l->command, false, l->mask, l->user, err);
 
 	if (ret)
 		return ret;

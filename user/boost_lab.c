@@ -66,7 +66,8 @@ int boost_lab_open(const struct boost_options *opt, struct boost_lab *lab)
 	sigprocmask(SIG_BLOCK, &blocked, &lab->before);
 	/* while there is little that its guardian would have a copy of */
 	if (opt->command) {
-		lab->command = (struct boost_command_load){ .command = opt->command, .mask = &lab->before };
+		lab->command = (struct boost_command_load){ .command = opt->command,
+							     .mask = &lab->before, .user = opt->user };
 		lab->command.cpus = opt->cpus_given ? &opt->cpus : NULL;
 		if (boost_command_load_open(&lab->command, &err))
 			return cmd_failed("%s", err.text);

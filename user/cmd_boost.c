@@ -63,6 +63,7 @@ static const char help[] =
 "      --export-json FILE, --export-csv FILE, --export-markdown FILE   times in the layout of hyperfine\n"
 "      --plot FILE         a picture of how much slower each run was\n"
 "      --show-output       of the commands, on standard error\n"
+"      --user NAME         run commands as this user, without privileges; also with trace and window\n"
 "\n"
 "plan: what a boost does to benchmarks, by the paper's equations: errors of runs of different lengths, of\n"
 "runs one right after the other, and how long a run has to be. Needs no machine.\n"
@@ -85,7 +86,7 @@ static const char help[] =
 enum { OPT_THREADS = 256, OPT_LOAD, OPT_IDLE, OPT_DURATION, OPT_SLICE, OPT_SOURCE, OPT_TEMPERATURE, OPT_R, OPT_BOOST, OPT_WINDOW,
        OPT_FROM, OPT_BOUND, OPT_RUN, OPT_RUNS, OPT_HISTORY, OPT_WARMUP, OPT_BOOSTED, OPT_SUSTAINED, OPT_PIN, OPT_EQUAL,
        OPT_EXPORT_JSON, OPT_EXPORT_CSV, OPT_EXPORT_MARKDOWN, OPT_SHOW, OPT_FAN, OPT_FAN_SLOW, OPT_PLOT, OPT_FORCE,
-       OPT_JSON, OPT_CSV };
+       OPT_JSON, OPT_CSV, OPT_USER };
 
 static const struct option options[] = {
 	{ "cpus", required_argument, NULL, 'C' },
@@ -118,6 +119,7 @@ static const struct option options[] = {
 	{ "fan", required_argument, NULL, OPT_FAN },
 	{ "fan-slow", required_argument, NULL, OPT_FAN_SLOW },
 	{ "show-output", no_argument, NULL, OPT_SHOW },
+	{ "user", required_argument, NULL, OPT_USER },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -207,6 +209,9 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 		return 0;
 	case OPT_FAN:
 		opt->fan = arg;
+		return 0;
+	case OPT_USER:
+		opt->user_name = arg;
 		return 0;
 	case OPT_FAN_SLOW:
 		return cmd_bad_value("boost", args_number(arg, 0, FAN_MOST, &opt->fan_slow), "--fan-slow", arg, "a number");
@@ -301,6 +306,8 @@ static bool has_option(enum verb verb, int c)
 		return true;
 	if (c == OPT_FAN || c == OPT_FAN_SLOW)
 		return verb == CAUSE;
+	if (c == OPT_USER)
+		return verb == TRACE || verb == WINDOW || verb == RUN;
 	if (c == OPT_RUNS || c == OPT_WINDOW || c == OPT_BOOST)
 		return verb == PLAN || verb == RUN;
 	if (c >= OPT_R && c <= OPT_RUNS)
@@ -335,6 +342,8 @@ static int parse_one(struct boost_options *opt, enum verb verb, int c, const cha
 
 static int check(const struct boost_options *opt, enum verb verb)
 {
+	if (opt->user_name && !opt->command && !opt->run.n_commands)
+		return cmd_usage("boost", "--user is of a command that is run: give one after --");
 	if (verb == PLAN && !opt->n_from && (isnan(opt->r) || isnan(opt->tb_s)))
 		return cmd_usage("boost", "plan needs --r and --boost: how much faster the boost is, and how long it lasts; or --from, a file with what `kjoule boost trace --json` printed, which measures both");
 	if (opt->force && !opt->plot)
@@ -435,7 +444,10 @@ int cmd_boost(int argc, char **argv)
 		ret = take_load(&opt, verb, argc - optind, argv + optind);
 	ret = ret ? ret : check(&opt, verb);
 	ret = ret ? ret : boost_files_check(&opt);
+	if (!ret && (opt.command || opt.run.n_commands))
+		ret = kjoule_user_choose(opt.user_name, &opt.user);
 	ret = ret ? ret : verbs[verb].run(&opt);
+	kjoule_user_free(opt.user);
 	free(opt.run.commands);
 	return ret;
 }

@@ -56,6 +56,7 @@ static const char help[] =
 "                        a slow one is read each PERIOD\n"
 "      --runs N          the COMMAND so many times, each run into a file of its own\n"
 "      --exit-code LIST  with --runs: exit codes of the COMMAND that are no failure, e.g. 10,20\n"
+"      --user NAME       run the COMMAND as this user, without privileges\n"
 "      --edge[=PERCENT]  hold all CPUs from random instants to the energy counter's next move, for so\n"
 "                        much of the time (3 to 50, default 40), for the model edge of report\n"
 "      --vpm BLOCK       start a meter at random runs of a block, for the model vpm of report; BLOCK is\n"
@@ -77,7 +78,7 @@ static const char help[] =
 
 enum { OPT_DELAY = 256, OPT_DURATION, OPT_JITTER, OPT_RING, OPT_SOURCE, OPT_NO_CALIBRATE, OPT_CGROUP,
        OPT_INHERIT, OPT_NO_INHERIT, OPT_WAKE_IDLE, OPT_CALL_GRAPH, OPT_MAX_STACK, OPT_RUNS, OPT_EDGE,
-       OPT_VPM, OPT_VPM_METER, OPT_OVERHEAD, OPT_EXIT_CODE };
+       OPT_VPM, OPT_VPM_METER, OPT_OVERHEAD, OPT_EXIT_CODE, OPT_USER };
 
 static const struct option options[] = {
 	{ "rate", required_argument, NULL, 'F' },
@@ -100,6 +101,7 @@ static const struct option options[] = {
 	{ "source", required_argument, NULL, OPT_SOURCE },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "exit-code", required_argument, NULL, OPT_EXIT_CODE },
+	{ "user", required_argument, NULL, OPT_USER },
 	{ "edge", optional_argument, NULL, OPT_EDGE },
 	{ "vpm", required_argument, NULL, OPT_VPM },
 	{ "vpm-meter", required_argument, NULL, OPT_VPM_METER },
@@ -269,6 +271,9 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 		return cmd_bad_value("record", ret, "--runs", arg, "a number of runs, 1 to 9999");
 	case OPT_EXIT_CODE:
 		return record_parse_exits(opt, arg);
+	case OPT_USER:
+		opt->user_name = arg;
+		return 0;
 	case OPT_EDGE:
 		opt->edge_duty = EDGE_DUTY;
 		return arg ? cmd_bad_value("record", parse_duty(arg, &opt->edge_duty), "--edge", arg,
@@ -322,6 +327,8 @@ static int parse(int argc, char **argv, struct record_options *opt)
 		return cmd_usage("record", "--runs is of a command that is run again: give one after --");
 	if (opt->exits.n && !opt->runs)
 		return cmd_usage("record", "--exit-code tells with which exit codes --runs goes on: give both");
+	if (opt->user_name && !opt->command)
+		return cmd_usage("record", "--user is of a command that is run: give one after --");
 	if (opt->inherit_given && (opt->thread || opt->system || opt->cgroup))
 		return cmd_usage("record", "--inherit and --no-inherit go with -p and with a command only");
 	if (!opt->inherit_given && opt->command && !opt->system && !opt->cgroup)
@@ -402,6 +409,9 @@ static int record(int argc, char **argv, struct record_options *opt)
 			cmd_warn("%s", err.text);
 			return code;
 		}
+		code = kjoule_user_choose(opt->user_name, &opt->user);
+		if (code)
+			return code;
 	}
 	if (opt->pid) {
 		code = opt->thread ? check_thread(opt->pid) : watch_process(opt->pid, &opt->pidfd);
@@ -427,6 +437,7 @@ int cmd_record(int argc, char **argv)
 	int code = record(argc, argv, &opt);
 
 	named_free(&opt.blocks);
+	kjoule_user_free(opt.user);
 	free(opt.exits.list);
 	return code;
 }

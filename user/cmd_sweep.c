@@ -32,6 +32,7 @@ static const char help[] =
 "      --threads LIST      e.g. 1,2,4-8: handed over as OMP_NUM_THREADS, and as {threads} in its arguments\n"
 "      --runs N            run each setting so often (default 1; from 3 on it is known what runs differ by)\n"
 "      --exit-code LIST    exit codes of the command that are no failure, e.g. 10,20\n"
+"      --user NAME         run the command as this user, without privileges\n"
 "  -o, --output DIR        keep the recordings there (default kjoule.sweep)\n"
 "      --from DIR          run nothing: look at the recordings of a sweep again\n"
 "      --restore           only give back the frequencies that a sweep which was killed has left\n"
@@ -59,13 +60,14 @@ static const char help[] =
 
 enum { OPT_FREQ = 256, OPT_THREADS, OPT_RUNS, OPT_FROM, OPT_RESTORE, OPT_JITTER, OPT_OVERHEAD, OPT_SOURCE,
        OPT_NO_CALIBRATE, OPT_BY, OPT_BLOCK, OPT_COMM, OPT_LIMIT, OPT_RAW, OPT_MAP, OPT_FORCE, OPT_JSON, OPT_CSV,
-       OPT_EXIT_CODE };
+       OPT_EXIT_CODE, OPT_USER };
 
 static const struct option options[] = {
 	{ "freq", required_argument, NULL, OPT_FREQ },
 	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "runs", required_argument, NULL, OPT_RUNS },
 	{ "exit-code", required_argument, NULL, OPT_EXIT_CODE },
+	{ "user", required_argument, NULL, OPT_USER },
 	{ "output", required_argument, NULL, 'o' },
 	{ "from", required_argument, NULL, OPT_FROM },
 	{ "restore", no_argument, NULL, OPT_RESTORE },
@@ -138,6 +140,9 @@ static int parse_record(struct asked *a, int c, const char *arg)
 		return 0;
 	case OPT_EXIT_CODE:
 		return record_parse_exits(r, arg);
+	case OPT_USER:
+		r->user_name = arg;
+		return 0;
 	}
 	return EXIT_USAGE;
 }
@@ -213,6 +218,8 @@ static int check(struct asked *a)
 		return cmd_usage("sweep", "--from looks at what was recorded: it goes with no command, and with nothing of how one is run");
 	if (a->report.force && !a->map)
 		return cmd_usage("sweep", "--force goes with --map");
+	if (r->user_name && !r->command)
+		return cmd_usage("sweep", "--user is of a command that is run: give one after --");
 	if (!a->from && !a->restore && !r->command)
 		return cmd_usage("sweep", "sweep what? Give a command after --, or --from DIR");
 	if (r->command && strstr(r->command[0], SWEEP_THREADS))
@@ -328,7 +335,7 @@ static int check_module(void)
 }
 
 /* Everything that can be wrong before anything is started. */
-static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f, int *folder)
+static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequency **f, int *folder)
 {
 	struct kjoule_error err;
 	uint32_t *khz = NULL;
@@ -339,6 +346,9 @@ static int prepare(const struct asked *a, struct sweep_plan *p, struct kjoule_fr
 		cmd_warn("%s", err.text);
 		return code;
 	}
+	code = kjoule_user_choose(a->record.user_name, &a->record.user);
+	if (code)
+		return code;
 	if (!a->freq || strcmp(a->freq, "keep")) {
 		code = recover(false);
 		if (!code && kjoule_frequency_open(KJOULE_SYSFS, KJOULE_FREQUENCY_STATE, f, &err))
@@ -436,6 +446,7 @@ int cmd_sweep(int argc, char **argv)
 	else if (code < 0)
 		code = EXIT_DONE;
 	free(a.threads);
+	kjoule_user_free(a.record.user);
 	free(a.record.exits.list);
 	named_free(&a.report.named);
 	return code;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "child_user.h"
 #include "kjoule.h"
 #include "named.h"
 #include "overhead.h"
@@ -56,6 +57,8 @@ struct record_options {
 	const char *cgroup;		/* --cgroup */
 	int cgroup_fd;
 	char **command;			/* after --, NULL: none */
+	const char *user_name;		/* --user, NULL: not given */
+	struct kjoule_user *user;	/* that the command runs as; NULL: who we are */
 	unsigned int runs;		/* --runs, 0: not given */
 	unsigned int run;		/* of these, from 1 */
 	struct record_exits exits;	/* --exit-code: how the command may end, besides 0 */
@@ -178,10 +181,11 @@ int record_child_find(const char *name, struct kjoule_error *err);
 /**
  * record_child_start() - fork; the child waits, then execs with @mask blocked
  * @regions:	where it is to mark its regions; NULL: nowhere
+ * @user:	that it becomes before; NULL: it stays who we are
  * Return: 0 or -errno
  */
 int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
-		       const struct kjoule_region_area *regions);
+		       const struct kjoule_region_area *regions, const struct kjoule_user *user);
 /** record_child_go() - let it exec. Return: 0, -EPIPE if it has been killed, or -errno of the exec */
 int record_child_go(struct record_child *child);
 /** record_child_reap() - has it ended? Waits for it if @block. Return: true if it has */

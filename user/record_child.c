@@ -68,12 +68,13 @@ int record_child_find(const char *name, struct kjoule_error *err)
 	return 0;
 }
 
-static _Noreturn void be_command(char **command, const sigset_t *mask, const struct kjoule_region_area *regions, int go,
-				 int failed)
+static _Noreturn void be_command(char **command, const sigset_t *mask,
+				 const struct kjoule_region_area *regions,
+				 const struct kjoule_user *user, int go, int failed)
 {
 	ssize_t n;
 	char byte;
-	int code;
+	int code = 0;
 
 	do
 		n = read(go, &byte, 1);
@@ -81,18 +82,23 @@ static _Noreturn void be_command(char **command, const sigset_t *mask, const str
 	if (n != 1)
 		_exit(127);	/* the recorder gave up */
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* before the regions: what it is to have is inherited then, and all else is not */
+	if (user)
+		code = -kjoule_user_become(user);
 	/* nor is that of another recorder, around this one, for it */
 	if (!regions || kjoule_region_area_hand_over(regions))
 		unsetenv(KJOULE_REGION_ENV);
-	execvp(command[0], command);
-	code = errno;
+	if (!code) {
+		execvp(command[0], command);
+		code = errno;
+	}
 	if (write(failed, &code, sizeof(code)) < 0)
 		_exit(126);
 	_exit(code == ENOENT ? 127 : 126);
 }
 
 int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
-		       const struct kjoule_region_area *regions)
+		       const struct kjoule_region_area *regions, const struct kjoule_user *user)
 {
 	int go[2], failed[2];
 
@@ -113,7 +119,7 @@ int record_child_start(struct record_child *child, char **command, const sigset_
 	if (!child->pid) {
 		close(go[1]);
 		close(failed[0]);
-		be_command(command, mask, regions, go[0], failed[1]);
+		be_command(command, mask, regions, user, go[0], failed[1]);
 	}
 	close(go[0]);
 	close(failed[1]);

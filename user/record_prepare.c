@@ -108,7 +108,7 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		ret = kjoule_region_area_new(&l->regions);
 		if (ret)
 			cmd_warn("no memory to mark regions in (%s): the report will have none", strerror(-ret));
-		ret = record_child_start(&l->child, opt->command, old, l->regions);
+		ret = record_child_start(&l->child, opt->command, old, l->regions, opt->user);
 		if (ret)
 			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
 	}

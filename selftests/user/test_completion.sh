@@ -45,7 +45,7 @@ every_option() {
 	done
 }
 
-ktap_plan 27
+ktap_plan 28
 for verb in annotate boost diff latency list record report script sweep; do
 	check "kjoule $verb: every option that its help has is offered" every_option "$verb"
 done
@@ -61,6 +61,7 @@ check_equal "after a comma another one" "vchip,powercap vchip,powercap:intel-rap
 check_equal "report --source: the same" "powercap powercap:intel-rapl:0" "$(offered kjoule report --source power)"
 check_equal "diff has keys of its own to sort by" "energy time power name" "$(offered kjoule diff --sort '')"
 check_equal "a number of runs is nobody's to offer" "" "$(offered kjoule record --runs '')"
+check_equal "--user: users of this machine" "nobody" "$(offered kjoule record --user nobod)"
 check_equal "report --model: the models that there are" "cpm mixture edge vpm auto" "$(offered kjoule report --model '')"
 check_equal "the other name of --cpus takes a value, too" "" "$(offered kjoule record --cpu '')"
 _kjoule_frequencies() { echo "50MHz 100MHz"; }

@@ -187,7 +187,7 @@ static void one_that_was_killed_before_it_began_is_told(void **state)
 	int code = 0;
 
 	(void)state;
-	assert_int_equal(boost_command_start(&child, command, false, &none, &err), 0);
+	assert_int_equal(boost_command_start(&child, command, false, &none, NULL, &err), 0);
 	assert_int_equal(kill(child.pid, SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, child.pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(boost_command_go(&child, command[0], &code, &err), -EPIPE);

@@ -192,7 +192,7 @@ static char *told_to_a_command(const struct kjoule_region_area *area)
 
 	sigemptyset(&none);
 	setenv("OUT", temp_path("told"), 1);
-	assert_int_equal(record_child_start(&child, command, &none, area), 0);
+	assert_int_equal(record_child_start(&child, command, &none, area, NULL), 0);
 	assert_int_equal(record_child_go(&child), 0);
 	assert_true(record_child_reap(&child, true));
 	text = (char *)read_file(temp_path("told"), &len);
@@ -228,7 +228,7 @@ static void start_true(struct record_child *child)
 	sigset_t none;
 
 	sigemptyset(&none);
-	assert_int_equal(record_child_start(child, command, &none, NULL), 0);
+	assert_int_equal(record_child_start(child, command, &none, NULL, NULL), 0);
 }
 
 static void a_command_that_was_killed_before_it_began_is_told(void **state)
