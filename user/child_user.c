@@ -173,14 +173,27 @@ int kjoule_user_check(const struct kjoule_user *user, struct kjoule_error *err)
 	return ret ? kjoule_fail(err, ret, CANNOT "%s", user->name, strerror(ret)) : 0;
 }
 
-int kjoule_user_choose(const char *name, struct kjoule_user **user)
+/* Who has called sudo; NULL: nobody but root, or this is not root any more. */
+static const char *sudo_caller(void)
 {
+	const char *caller = getenv("SUDO_USER");
+
+	return !geteuid() && caller && *caller && strcmp(caller, "root") ? caller : NULL;
+}
+
+int kjoule_user_choose(const char *name, bool quiet, struct kjoule_user **user)
+{
+	const char *caller = sudo_caller();
 	struct kjoule_error err;
 	int ret;
 
 	*user = NULL;
-	if (!name)
+	if (!name) {
+		if (caller && !quiet)
+			cmd_warn("the command runs as root; run it as yourself with --user %s",
+				 caller);
 		return 0;
+	}
 	ret = kjoule_user_find(name, user, &err);
 	if (!ret)
 		ret = kjoule_user_check(*user, &err);

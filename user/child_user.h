@@ -40,10 +40,12 @@ int kjoule_user_check(const struct kjoule_user *user, struct kjoule_error *err);
  */
 int kjoule_user_become(const struct kjoule_user *user);
 /**
- * kjoule_user_choose() - what --user says, for a verb that runs a command: looked up and checked
+ * kjoule_user_choose() - what --user says, for a verb that runs a command: looked up and checked.
+ *			  Without it a line says that the command runs as root, if sudo was used
  * @name:	NULL: not given, and there is no user then
+ * @quiet:	without that line
  * Return: 0, or the exit code after saying why not
  */
-int kjoule_user_choose(const char *name, struct kjoule_user **user);
+int kjoule_user_choose(const char *name, bool quiet, struct kjoule_user **user);
 
 #endif /* KJOULE_CHILD_USER_H */

@@ -445,7 +445,7 @@ int cmd_boost(int argc, char **argv)
 	ret = ret ? ret : check(&opt, verb);
 	ret = ret ? ret : boost_files_check(&opt);
 	if (!ret && (opt.command || opt.run.n_commands))
-		ret = kjoule_user_choose(opt.user_name, &opt.user);
+		ret = kjoule_user_choose(opt.user_name, opt.quiet, &opt.user);
 	ret = ret ? ret : verbs[verb].run(&opt);
 	kjoule_user_free(opt.user);
 	free(opt.run.commands);

@@ -409,7 +409,7 @@ static int record(int argc, char **argv, struct record_options *opt)
 			cmd_warn("%s", err.text);
 			return code;
 		}
-		code = kjoule_user_choose(opt->user_name, &opt->user);
+		code = kjoule_user_choose(opt->user_name, opt->quiet, &opt->user);
 		if (code)
 			return code;
 	}

@@ -346,7 +346,7 @@ static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequenc
 		cmd_warn("%s", err.text);
 		return code;
 	}
-	code = kjoule_user_choose(a->record.user_name, &a->record.user);
+	code = kjoule_user_choose(a->record.user_name, a->record.quiet, &a->record.user);
 	if (code)
 		return code;
 	if (!a->freq || strcmp(a->freq, "keep")) {

@@ -130,6 +130,18 @@ def other_verbs():
         ktap.check(set(f.read().split()) == {str(USER.pw_uid)}, "and boost trace its load", r)
 
 
+def sudo():
+    env = dict(os.environ, SUDO_USER=USER.pw_name)
+    note = f"kjoule: the command runs as root; run it as yourself with --user {USER.pw_name}\n"
+    r = record("--runs", "2", "-o", path("runs.data"), "--", "true", env=env)
+    ktap.check(r.code == 0 and r.err.count(note) == 1, "sudo kjoule record says once whom its runs run as", r)
+    r = record("--user", USER.pw_name, "--runs", "2", "-o", path("runs.data"), "--", "id", "-u", env=env)
+    ktap.check(r.code == 0 and note not in r.err and r.out == f"{USER.pw_uid}\n" * 2,
+               "not with --user, which is for each of them", r)
+    r = record("-a", "--duration", "100ms", "-o", path("all.data"), env=env)
+    ktap.check(r.code == 0 and note not in r.err, "nor without a command", r)
+
+
 def main():
     need_root()
     mix, marks = programs()
@@ -139,6 +151,7 @@ def main():
     code_made_at_run_time()
     refusals()
     other_verbs()
+    sudo()
     ktap.end()
 
 

@@ -255,6 +255,46 @@ static void who_may_not_become_another_user_hears_that_before(void **state)
 	kjoule_user_free(user);
 }
 
+static char *noted(const char *sudo_user, const char *name, bool quiet)
+{
+	struct kjoule_user *user;
+	int code;
+
+	if (sudo_user)
+		setenv("SUDO_USER", sudo_user, 1);
+	else
+		unsetenv("SUDO_USER");
+	begin_to_hear();
+	code = kjoule_user_choose(name, quiet, &user);
+	unsetenv("SUDO_USER");
+	assert_int_equal(code, 0);
+	assert_int_equal(!user, !name);
+	kjoule_user_free(user);
+	return end_to_hear();
+}
+
+static void sudo_is_noted(void **state)
+{
+	char *text;
+
+	(void)state;
+	need_root();
+	text = noted("alice", NULL, false);
+	assert_string_equal(text, "kjoule: the command runs as root; run it as yourself with "
+			    "--user alice\n");
+	free(text);
+#define NOTHING(...) do {		\
+	text = noted(__VA_ARGS__);	\
+	assert_string_equal(text, "");	\
+	free(text);			\
+} while (0)
+	NOTHING("alice", NULL, true);
+	NOTHING("alice", WHO, false);
+	NOTHING("root", NULL, false);
+	NOTHING("", NULL, false);
+	NOTHING(NULL, NULL, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +305,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_user_is_refused_before_anything),
 		cmocka_unit_test(a_user_without_a_command_is_a_usage_error),
 		cmocka_unit_test(who_may_not_become_another_user_hears_that_before),
+		cmocka_unit_test(sudo_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);
