@@ -79,7 +79,9 @@ def callers(mix):
 
 
 def regions(marks):
-    for what, command in (("the command", (marks, "2")),):
+    for what, command in (("the command", (marks, "2")),
+                          ("what it starts without our descriptor",
+                           (sys.executable, "-c", f"import subprocess; subprocess.run(['{marks}', '2'], check=True)"))):
         r = record("--user", USER.pw_name, "-q", "-o", path("regions.data"), "--", *command)
         doc, _ = report(path("regions.data"), "--by", "region")
         seen = {row["region"] for row in rows(doc, "region") if row["comm"].startswith("regions")} if doc else set()

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ struct kjoule_region_area {
 	int fd;
 	uint64_t inode;
 	pid_t pid;			/* who made it */
+	uid_t user;			/* whose that was */
 	struct kjoule_region_head *head;
 	struct kjoule_region_unit *units;
 	struct kjoule_region_unit *copy;
@@ -63,6 +65,7 @@ int kjoule_region_area_new(struct kjoule_region_area **out)
 	if (!a)
 		return -ENOMEM;
 	a->pid = getpid();
+	a->user = geteuid();
 	a->copy = malloc(KJOULE_REGION_UNITS * sizeof(*a->copy));
 	a->fd = memfd_create("kjoule-regions", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 	if (a->fd < 0 && errno == EINVAL)
@@ -108,15 +111,26 @@ void kjoule_region_area_free(struct kjoule_region_area *a)
 
 int kjoule_region_area_hand_over(const struct kjoule_region_area *a)
 {
+	pid_t other_pid = a->pid;
+	int other_fd = a->fd, fd = fcntl(a->fd, F_DUPFD, FD_FROM);
 	char text[96];
-	int fd = fcntl(a->fd, F_DUPFD, FD_FROM);
 
 	/* who may not have as many gets what there is */
 	if (fd < 0)
 		fd = fcntl(a->fd, F_DUPFD, 10);
 	if (fd < 0)
 		return -errno;
-	snprintf(text, sizeof(text), "%d:%llu:%d:%d", fd, (unsigned long long)a->inode, a->pid, a->fd);
+	/*
+	 * A program that has lost the descriptor looks elsewhere: not in a recorder of another user,
+	 * nor in one with capabilities, as the kernel shows the descriptors of these to root only.
+	 * The command itself has it as well.
+	 */
+	if (geteuid() != a->user || prctl(PR_GET_DUMPABLE) != 1) {
+		other_pid = getpid();
+		other_fd = fd;
+	}
+	snprintf(text, sizeof(text), "%d:%llu:%d:%d", fd, (unsigned long long)a->inode, other_pid,
+		 other_fd);
 	return setenv(KJOULE_REGION_ENV, text, 1) ? -errno : 0;
 }
 

@@ -34,7 +34,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "FD:INODE:PID:FD": the number under which it was inherited, the file's, and where the recorder has it */
+/*
+ * "FD:INODE:PID:FD": the number under which it was inherited, the file's, and which other process has
+ * it where: the recorder, or the command
+ */
 #define KJOULE_REGION_ENV	"KJOULE_REGIONS"
 #define KJOULE_REGION_MAGIC	0x31736e6f69676572ull	/* "regions1" in little endian */
 #define KJOULE_REGION_RINGS	512

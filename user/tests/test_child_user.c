@@ -200,6 +200,45 @@ static void a_command_has_no_descriptor_but_the_usual_ones(void **state)
 	close(secret);
 }
 
+/* As lib/region.c looks for it. */
+static void regions_can_be_marked_by_another_user(void **state)
+{
+	struct kjoule_region_area *area;
+	struct kjoule_user *user;
+	char *text;
+
+	(void)state;
+	need_root();
+	user = find(WHO);
+	assert_int_equal(kjoule_region_area_new(&area), 0);
+	text = said_as(user, "IFS=: read fd inode pid other <<END\n$KJOULE_REGIONS\nEND\n"
+		       "[ -w /proc/self/fd/$fd ] && echo inherited\n"
+		       /* where what the command has started has it closed */
+		       "sh -c \": <>/proc/$pid/fd/$other && echo opened\" 2>&1", area);
+	assert_string_equal(text, "inherited\nopened\n");
+	free(text);
+	kjoule_region_area_free(area);
+	kjoule_user_free(user);
+}
+
+/* As with file capabilities: the kernel shows our descriptors to nobody else of our user. */
+static void regions_are_found_where_the_recorder_is_hidden(void **state)
+{
+	static const char script[] = "IFS=: read fd inode pid other <<END\n$KJOULE_REGIONS\nEND\n"
+		"[ $pid = $$ ] && : <>/proc/$pid/fd/$other && echo opened";
+	struct kjoule_region_area *area;
+	char *text;
+
+	(void)state;
+	assert_int_equal(kjoule_region_area_new(&area), 0);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 0), 0);
+	text = said_as(NULL, script, area);
+	assert_int_equal(prctl(PR_SET_DUMPABLE, 1), 0);
+	assert_string_equal(text, "opened\n");
+	free(text);
+	kjoule_region_area_free(area);
+}
+
 static void an_unknown_user_is_refused_before_anything(void **state)
 {
 	static const char *const names[] = { "no-such-user", "4294967295", "4294967294", "-1", "''",
@@ -302,6 +341,8 @@ int main(void)
 		cmocka_unit_test(no_securebit_keeps_a_capability),
 		cmocka_unit_test(a_command_has_the_environment_of_its_user),
 		cmocka_unit_test(a_command_has_no_descriptor_but_the_usual_ones),
+		cmocka_unit_test(regions_can_be_marked_by_another_user),
+		cmocka_unit_test(regions_are_found_where_the_recorder_is_hidden),
 		cmocka_unit_test(an_unknown_user_is_refused_before_anything),
 		cmocka_unit_test(a_user_without_a_command_is_a_usage_error),
 		cmocka_unit_test(who_may_not_become_another_user_hears_that_before),
