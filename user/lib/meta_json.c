@@ -9,6 +9,7 @@
 #include "meta.h"
 #include "meta_json.h"
 #include "output_file.h"
+#include "text.h"
 
 void kjoule_json_put_u64(struct json_object *o, const char *key, uint64_t v)
 {
@@ -96,9 +97,7 @@ void kjoule_json_get_str(struct json_object *o, const char *key, char *buf, size
 
 	strncpy(buf, v ? json_object_get_string(v) : "", len - 1);
 	buf[len - 1] = '\0';
-	for (; *buf; buf++)
-		if ((unsigned char)*buf < ' ' || *buf == 0x7f)
-			*buf = '?';
+	kjoule_text_clean(buf);
 }
 
 bool kjoule_json_get_bool(struct json_object *o, const char *key)

@@ -36,7 +36,7 @@ struct json_object *kjoule_json_get(struct json_object *o, const char *key, enum
 uint64_t kjoule_json_get_u64(struct json_object *o, const char *key);
 int64_t kjoule_json_get_i64(struct json_object *o, const char *key, int64_t otherwise);
 double kjoule_json_get_real(struct json_object *o, const char *key);
-/** kjoule_json_get_str() - without control characters: what is read is shown to people as it is */
+/** kjoule_json_get_str() - cleaned as by kjoule_text_clean(): what is read is shown to people */
 void kjoule_json_get_str(struct json_object *o, const char *key, char *buf, size_t len);
 bool kjoule_json_get_bool(struct json_object *o, const char *key);
 
