@@ -168,15 +168,6 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	return 0;
 }
 
-/* Names are the files' own, and this is no table. */
-static void say_of(const char *name, const char *what)
-{
-	char *clean = output_clean(name);
-
-	printf("%s: %s\n", clean ? clean : "?", what);
-	free(clean);
-}
-
 static const char *why(enum annotate_miss miss)
 {
 	return miss == ANNOTATE_NO_CODE ? "its code is not to be seen: no file, none of this machine's, or too much of it" :
@@ -217,12 +208,13 @@ static void footnotes(const struct annotate *a, const struct blocks *b, const st
 		for (size_t k = 0; k < f->n_rows; k++)
 			mixed |= f->rows[k].has && is_mixed(&f->rows[k].g, b);
 		if (why(f->miss))
-			say_of(f->name, why(f->miss));
+			output_printf(stdout, "%s: %s\n", f->name, why(f->miss));
 	}
 	for (size_t i = 0; i < a->n_missing; i++)
-		say_of(a->missing[i], "can not be read: without its text");
+		output_printf(stdout, "%s: cannot be read: without its text\n", a->missing[i]);
 	printf("> : at least %d %% of the function, >> : %d %%", WARM, HOT);
-	printf("%s\n", opt->lines ? "" : "; of single instructions there are samples only");
+	output_printf(stdout, "%s\n",
+		      opt->lines ? "" : "; of single instructions there are samples only");
 	if (mixed)
 		printf("~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
 	if (vague)

@@ -256,8 +256,9 @@ static void print_head(const struct boost_bench *b)
 	char text[256];
 
 	for (size_t i = 0; i < o->n_commands; i++)
-		printf("# command %zu  %s\n", i + 1, boost_bench_text(b, i, text, sizeof(text)));
-	printf("# history    %s\n", histories[o->history]);
+		output_printf(stdout, "# command %zu  %s\n", i + 1,
+			      boost_bench_text(b, i, text, sizeof(text)));
+	output_printf(stdout, "# history    %s\n", histories[o->history]);
 	if (o->pin_khz)
 		printf("# chip       held at %u kHz\n", o->pin_khz);
 	else if (b->steady)
@@ -276,14 +277,14 @@ static void print_head(const struct boost_bench *b)
 
 static void print_mean(const char *what, const struct value *v)
 {
-	printf("  %s %.4g s", what, v->v);
+	output_printf(stdout, "  %s %.4g s", what, v->v);
 	if (!isnan(v->lo))
 		printf(" \xc2\xb1%.2g", (v->hi - v->lo) / 2);
 }
 
 static void print_speedup(const char *what, const struct value *v)
 {
-	printf("%s %.4g", what, v->v);
+	output_printf(stdout, "%s %.4g", what, v->v);
 	if (!isnan(v->lo))
 		printf(" (%.4g to %.4g)", v->lo, v->hi);
 }
@@ -306,7 +307,8 @@ static void print_means(const struct boost_bench *b)
 		printf("  %zu runs:", m->n);
 		for (unsigned int c = 0; c < BOOST_CLASSES; c++)
 			if (classes[c])
-				printf(" %zu %s", classes[c], boost_bench_class(b, &(struct boost_run){ .class = c }));
+				output_printf(stdout, " %zu %s", classes[c],
+					      boost_bench_class(b, &(struct boost_run){ .class = c }));
 		putchar('\n');
 		if (b->course.n_levels && !b->steady && fabs(m->busy - b->lab.loaded) > BUSY_DIFFERS * b->lab.loaded)
 			printf("  keeps %.2g CPUs busy, and the load of which the chip's speeds are %u: what it sustains with so many may be another (-C, --threads)\n",

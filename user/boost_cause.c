@@ -238,11 +238,11 @@ static void say_why(const struct cause *c)
 		const struct boost_why *w = &c->why[q];
 
 		if (!w->known) {
-			printf("%-12s is not known\n", what[q]);
+			output_printf(stdout, "%-12s is not known\n", what[q]);
 			continue;
 		}
-		printf("%-12s was %.4g %s at the end at most; within %.2g it explains %zu of %zu boosts", what[q], w->limit, units[q], w->near,
-		       w->explained, c->n);
+		output_printf(stdout, "%-12s was %.4g %s at the end at most; within %.2g it explains %zu of %zu boosts", what[q], w->limit, units[q], w->near,
+			      w->explained, c->n);
 		if (!isnan(w->p))
 			printf("; that it does not depend on the condition: p = %.2g", w->p);
 		putchar('\n');
@@ -261,7 +261,7 @@ static void say(const struct cause *c)
 	};
 
 	say_why(c);
-	printf("\n%s", what[c->cause]);
+	output_printf(stdout, "\n%s", what[c->cause]);
 	if (c->cause == BOOST_BY_ONE_OF && !c->opt->fan)
 		printf("; give it a fan to slow down (--fan)");
 	putchar('\n');
@@ -280,11 +280,12 @@ static int print(const struct cause *c)
 	if (people && !ends)
 		return boost_lab_no_boost(&c->lab, &c->course);
 	if (people)
-		printf("# cause      %s; weaker: %.0f %% of the time%s%s\n",
-		       boost_lab_load(&c->lab, load, sizeof(load)), 100 * c->weak_part,
-		       c->opt->fan ? "; hotter: " : "", c->opt->fan ? c->opt->fan : "");
+		output_printf(stdout, "# cause      %s; weaker: %.0f %% of the time%s%s\n",
+			      boost_lab_load(&c->lab, load, sizeof(load)), 100 * c->weak_part,
+			      c->opt->fan ? "; hotter: " : "", c->opt->fan ? c->opt->fan : "");
 	if (people && !isnan(c->tau_s))
-		printf("# weighted   over %.4g s, %s\n", c->tau_s, c->tau_told ? "as powercap says" : "with which it differs least");
+		output_printf(stdout, "# weighted   over %.4g s, %s\n", c->tau_s,
+			      c->tau_told ? "as powercap says" : "with which it differs least");
 	if (people)
 		putchar('\n');
 	out = output_open(stdout, c->opt->format, columns, sizeof(columns) / sizeof(columns[0]));

@@ -116,8 +116,11 @@ int boost_lab_close(struct boost_lab *lab, int code)
 
 static void show(const struct boost_lab *lab, const char *what, double left)
 {
-	if (lab->progress)
-		fprintf(stderr, "\r\033[Kkjoule: %s; %.0f s left at most \r", what, left);
+	if (!lab->progress)
+		return;
+	fputs("\r\033[K", stderr);
+	output_printf(stderr, "kjoule: %s; %.0f s left at most ", what, left);
+	fputc('\r', stderr);
 }
 
 /* Until there is something to look at. Return: a signal that has come, 0: none */

@@ -199,7 +199,7 @@ static void print_runs(const struct boost_options *opt, const double *slower)
 {
 	printf("\n%u runs of %.4g s, one right after the other, are slower than one that boosts to its end by", opt->runs, opt->run_s);
 	for (unsigned int i = 0; i < opt->runs; i++)
-		printf("%s %.1f", i ? "," : "", 100 * slower[i]);
+		output_printf(stdout, "%s %.1f", i ? "," : "", 100 * slower[i]);
 	printf(" %%\n");
 }
 

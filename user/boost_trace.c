@@ -109,7 +109,7 @@ static void say_cpus(const struct trace *t)
 			}
 		}
 		if (slowest >= 0 && least < (1 - BOOST_LEAST) * most)
-			printf("per CPU    %s: %.0f kHz (CPU %d) to %.0f kHz (CPU %d)\n", i ? "sustained" : "boost", least, slowest, most, fastest);
+			output_printf(stdout, "per CPU    %s: %.0f kHz (CPU %d) to %.0f kHz (CPU %d)\n", i ? "sustained" : "boost", least, slowest, most, fastest);
 	}
 }
 
@@ -119,8 +119,8 @@ static void say(const struct trace *t)
 
 	switch (c->verdict) {
 	case BOOST_ENDS:
-		printf("the boost lasts %.3f s \xc2\xb1%.3f; r = %.4f by %s", c->tb_s.v, (c->tb_s.hi - c->tb_s.lo) / 2, c->r,
-		       c->by_work ? "throughput" : "frequency");
+		output_printf(stdout, "the boost lasts %.3f s \xc2\xb1%.3f; r = %.4f by %s", c->tb_s.v, (c->tb_s.hi - c->tb_s.lo) / 2, c->r,
+			      c->by_work ? "throughput" : "frequency");
 		if (!c->by_work && !isnan(c->r_work))
 			printf(", %.4f by throughput", c->r_work);
 		putchar('\n');
@@ -144,8 +144,8 @@ static void say(const struct trace *t)
 	if (!isnan(t->lab.limits.pl2_w))
 		printf(", PL2 %.4g W", t->lab.limits.pl2_w);
 	if (!isnan(t->predicted_s))
-		printf(": a weighted budget would boost for %.3f s, %s", t->predicted_s,
-		       fabs(t->predicted_s / c->tb_s.v - 1) <= EXPLAINED ? "which explains it" : "which does not explain it");
+		output_printf(stdout, ": a weighted budget would boost for %.3f s, %s", t->predicted_s,
+			      fabs(t->predicted_s / c->tb_s.v - 1) <= EXPLAINED ? "which explains it" : "which does not explain it");
 	else if (c->verdict == BOOST_ENDS && c->boost.w.v <= t->lab.limits.pl1_w)
 		printf(": the boost draws less than that, so they are not why it ends");
 	putchar('\n');
@@ -159,13 +159,14 @@ static void print_head(const struct trace *t)
 	const char *requested = boost_watch_requested_frequency(lab->watch);
 	char cpus[256], load[512];
 
-	printf("# boost      %s on CPUs %s for %.1f s, after %.1f s of idleness\n", boost_lab_load(lab, load, sizeof(load)),
-	       kjoule_cpus_format(&lab->cpus, cpus, sizeof(cpus)), t->to_s - t->from_s, t->idle.to_s - t->idle.from_s);
+	output_printf(stdout, "# boost      %s on CPUs %s for %.1f s, after %.1f s of idleness\n", boost_lab_load(lab, load, sizeof(load)),
+		      kjoule_cpus_format(&lab->cpus, cpus, sizeof(cpus)), t->to_s - t->from_s, t->idle.to_s - t->idle.from_s);
 	if (lab->command.times > 1)
 		printf("# started    %u times, as it ended: the chip rested a little between\n", lab->command.times);
-	printf("# sources    power %s, frequency %s, temperature %s\n", power ? power : "-", khz ? khz : "-", warmth ? warmth : "-");
+	output_printf(stdout, "# sources    power %s, frequency %s, temperature %s\n",
+		      power ? power : "-", khz ? khz : "-", warmth ? warmth : "-");
 	if (requested)
-		printf("# frequency  %s has only what was asked for: levels are those of the throughput\n", requested);
+		output_printf(stdout, "# frequency  %s has only what was asked for: levels are those of the throughput\n", requested);
 	if (t->lost)
 		printf("# lost       %llu records: what they had is missing\n", (unsigned long long)t->lost);
 	putchar('\n');

@@ -240,12 +240,13 @@ static void say_fit(const struct window *w)
 	}
 	for (unsigned int k = 0; k < BUDGET_KINDS; k++)
 		if (!w->fitted[k])
-			printf("%-8s   %s %.4g s \xc2\xb1%.2g: %.1f standard deviations off the points\n", kind_names[k], what[k],
-			       w->fit[k].tau.v, (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
+			output_printf(stdout, "%-8s   %s %.4g s \xc2\xb1%.2g: %.1f standard deviations off the points\n", kind_names[k], what[k],
+				      w->fit[k].tau.v, (w->fit[k].tau.hi - w->fit[k].tau.lo) / 2, w->fit[k].rms);
 	if (tells_kind(w))
-		printf("the %s one is what the chip does", kind_names[kind]);
+		output_printf(stdout, "the %s one is what the chip does", kind_names[kind]);
 	else
-		printf("which of both it is the points do not tell; by the %s one", kind_names[kind]);
+		output_printf(stdout, "which of both it is the points do not tell; by the %s one",
+			      kind_names[kind]);
 	printf(": the history window is %.4g s \xc2\xb1%.2g (the boost is back to %.0f %% of its %.4g s)\n", w->fit[kind].window.v,
 	       (w->fit[kind].window.hi - w->fit[kind].window.lo) / 2, 100 * BUDGET_BACK, w->fit[kind].full.v);
 	if (!isnan(w->lab.limits.tau_s))
@@ -261,8 +262,8 @@ static int print(const struct window *w)
 	if (w->full.verdict != BOOST_ENDS && people)
 		return boost_lab_no_boost(&w->lab, &w->full);
 	if (people)
-		printf("# window     %s; from a clean history the boost lasts %.3f s, r = %.4f\n\n",
-		       boost_lab_load(&w->lab, load, sizeof(load)), w->full.tb_s.v, w->full.r);
+		output_printf(stdout, "# window     %s; from a clean history the boost lasts %.3f s, r = %.4f\n\n",
+			      boost_lab_load(&w->lab, load, sizeof(load)), w->full.tb_s.v, w->full.r);
 	out = output_open(stdout, w->opt->format, columns, sizeof(columns) / sizeof(columns[0]));
 	if (!out)
 		return cmd_failed("no memory");

@@ -8,21 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
+#include "output.h"
 #include "privilege.h"
 
 /* Messages repeat names out of files, which must not steer the terminal. */
-static void talk(const char *fmt, va_list ap)
+static void message_write(const char *fmt, va_list ap)
 {
 	char *text;
 
-	fflush(stdout);
-	fputs("kjoule: ", stderr);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
-	for (const char *p = text ? text : "no memory to say what is wrong"; *p; p++)
-		fputc((unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p, stderr);
-	fputc('\n', stderr);
+	output_text(stderr, text ? text : "no memory to say what is wrong");
 	free(text);
+}
+
+static void message_print(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("kjoule: ", stderr);
+	message_write(fmt, ap);
+	fputc('\n', stderr);
 }
 
 int cmd_usage(const char *verb, const char *fmt, ...)
@@ -30,11 +35,11 @@ int cmd_usage(const char *verb, const char *fmt, ...)
 	va_list ap;
 
 	fflush(stdout);
-	fprintf(stderr, "kjoule %s: ", verb);
+	output_printf(stderr, "kjoule %s: ", verb);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	message_write(fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "; see `kjoule %s --help`\n", verb);
+	output_printf(stderr, "; see `kjoule %s --help`\n", verb);
 	return EXIT_USAGE;
 }
 
@@ -50,7 +55,7 @@ int cmd_failed(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	talk(fmt, ap);
+	message_print(fmt, ap);
 	va_end(ap);
 	return EXIT_FAILED;
 }
@@ -60,7 +65,7 @@ void cmd_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	talk(fmt, ap);
+	message_print(fmt, ap);
 	va_end(ap);
 }
 

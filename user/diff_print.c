@@ -178,8 +178,8 @@ static void head_print(const struct diff *d)
 	report_runs_print(&d->sides[1], "B");
 	printf("#\n");
 	for (size_t i = 0; i < d->notes.n; i++)
-		printf("# note       %s\n", d->notes.list[i]);
-	printf("# %s is B less A, \xc2\xb1 half of its 95 %% interval\n\n", delta);
+		output_printf(stdout, "# note       %s\n", d->notes.list[i]);
+	output_printf(stdout, "# %s is B less A, \xc2\xb1 half of its 95 %% interval\n\n", delta);
 }
 
 static void footnotes(const struct diff *d)

@@ -121,13 +121,13 @@ static void print_counter(const struct latency *l)
 		worst = fmax(worst, fabs(l->f[i].counted_khz / l->f[i].khz - 1));
 	}
 	if (all && worst < COUNTED_CLOSE) {
-		printf("# counter    cycles by %s agree with every frequency to within %.1f %%\n", l->f[0].counter, 100 * worst);
+		output_printf(stdout, "# counter    cycles by %s agree with every frequency to within %.1f %%\n", l->f[0].counter, 100 * worst);
 		return;
 	}
 	for (size_t i = 0; i < l->n_f; i++)
 		if (!isnan(l->f[i].counted_khz))
-			printf("# counter    at %u kHz the CPU made the cycles of %.0f kHz, by %s\n", l->f[i].khz, l->f[i].counted_khz,
-			       l->f[i].counter);
+			output_printf(stdout, "# counter    at %u kHz the CPU made the cycles of %.0f kHz, by %s\n", l->f[i].khz, l->f[i].counted_khz,
+				      l->f[i].counter);
 }
 
 static void print_head(const struct latency *l)
@@ -135,17 +135,17 @@ static void print_head(const struct latency *l)
 	const struct kjoule_policy *p = l->policy;
 	char cpus[256];
 
-	printf("# latency    CPU %u, policy %u (CPUs %s), driver %s, governor %s; timed by the %s, requested by %s\n",
-	       l->opt->cpu, p->number, kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), p->driver, p->governor,
-	       l->opt->user_engine ? "user engine" : "kernel engine", l->way);
+	output_printf(stdout, "# latency    CPU %u, policy %u (CPUs %s), driver %s, governor %s; timed by the %s, requested by %s\n",
+		      l->opt->cpu, p->number, kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), p->driver, p->governor,
+		      l->opt->user_engine ? "user engine" : "kernel engine", l->way);
 	printf("# loop       %u additions; %.1f us at %u kHz, %.1f us at %u kHz\n", l->adds, l->f[0].level.median_ns * 1e-3,
 	       l->f[0].khz, l->f[l->n_f - 1].level.median_ns * 1e-3, l->f[l->n_f - 1].khz);
 	print_counter(l);
 	if (l->irqs_off_ns)
 		printf("# interrupts off for %.1f us at a time at most\n", l->irqs_off_ns * 1e-3);
 	if (kjoule_cpus_count(&p->cpus) > 1)
-		printf("# related    CPUs %s have one frequency: what others of them do may keep it up%s\n",
-		       kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), l->opt->related ? "" : " (--related)");
+		output_printf(stdout, "# related    CPUs %s have one frequency: what others of them do may keep it up%s\n",
+			      kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus)), l->opt->related ? "" : " (--related)");
 	if (l->opt->load)
 		printf("# load       all other CPUs were busy\n");
 	printf("# took       %.1f s; \xc2\xb1 is half of a 95 %% interval\n\n", l->seconds);
@@ -155,7 +155,7 @@ static void print_matrix(const struct latency *l)
 {
 	if (l->n_f < 3)
 		return;
-	printf("\nLatency in us, from (down) to (across), in kHz:\n\n%10s", "");
+	output_printf(stdout, "\nLatency in us, from (down) to (across), in kHz:\n\n%10s", "");
 	for (size_t to = 0; to < l->n_f; to++)
 		printf(" %9u", l->f[to].khz);
 	for (size_t from = 0; from < l->n_f; from++) {
@@ -169,7 +169,7 @@ static void print_matrix(const struct latency *l)
 			if (p && !latency_why(l, p))
 				printf(" %9.1f", p->result.last_ns.v * 1e-3);
 			else
-				printf(" %9s", p ? "-" : "");
+				output_printf(stdout, " %9s", p ? "-" : "");
 		}
 	}
 	putchar('\n');
@@ -177,13 +177,14 @@ static void print_matrix(const struct latency *l)
 
 static void print_trend(const char *direction, const struct transition_trend *t)
 {
-	printf("%s: %s", direction, transition_shape_name(t->shape));
+	output_printf(stdout, "%s: %s", direction, transition_shape_name(t->shape));
 	if (t->shape == TRANSITION_FLAT)
 		printf(", %.1f us +-%.1f", t->mean_ns.v * 1e-3, (t->mean_ns.hi - t->mean_ns.lo) / 2e3);
 	if (t->shape == TRANSITION_LINEAR)
 		printf(", %.3g us +-%.2g more for each MHz", t->slope.v, (t->slope.hi - t->slope.lo) / 2);
 	for (size_t i = 0; (t->shape == TRANSITION_STEPS || t->shape == TRANSITION_JUMP) && i < t->levels; i++)
-		printf("%s %.1f us from %u kHz on", i ? "," : ":", t->level_ns[i] * 1e-3, t->level_khz[i]);
+		output_printf(stdout, "%s %.1f us from %u kHz on", i ? "," : ":",
+			      t->level_ns[i] * 1e-3, t->level_khz[i]);
 	putchar('\n');
 }
 
@@ -265,8 +266,8 @@ static void print_reasons(const struct latency *l)
 			continue;
 		for (size_t k = i; k < l->n_pairs; k++)
 			n += latency_why(l, &l->pairs[k]) == why;
-		printf("\n- : %s (%zu of %zu, %u to %u kHz%s)\n", why, n, l->n_pairs, l->f[l->pairs[i].from].khz,
-		       l->f[l->pairs[i].to].khz, n > 1 ? " the first one" : "");
+		output_printf(stdout, "\n- : %s (%zu of %zu, %u to %u kHz%s)\n", why, n, l->n_pairs, l->f[l->pairs[i].from].khz,
+			      l->f[l->pairs[i].to].khz, n > 1 ? " the first one" : "");
 	}
 }
 

@@ -169,11 +169,12 @@ static void show_progress(const struct latency *l, const char *what, size_t done
 
 	if (!is_terminal(l))
 		return;
+	fputs("\r\033[K", stderr);
 	if (done)
-		fprintf(stderr, "\r\033[Kkjoule: %s %zu of %zu, some %.0f s to go", what, done + 1, all,
-			spent / done * (all - done));
+		output_printf(stderr, "kjoule: %s %zu of %zu, some %.0f s to go", what, done + 1, all,
+			      spent / done * (all - done));
 	else
-		fprintf(stderr, "\r\033[Kkjoule: %s 1 of %zu", what, all);
+		output_printf(stderr, "kjoule: %s 1 of %zu", what, all);
 }
 
 static int calibrate(struct latency *l, struct kjoule_error *err)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cmd.h"
 #include "kjoule.h"
+#include "output.h"
 
 static const struct verb {
 	const char *name;
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
 		return finish(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("kjoule %s (ABI %d)\n", KJOULE_VERSION, KJOULE_ABI_VERSION);
+		output_printf(stdout, "kjoule %s (ABI %d)\n", KJOULE_VERSION, KJOULE_ABI_VERSION);
 		return finish(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "help")) {
@@ -79,8 +80,8 @@ int main(int argc, char **argv)
 	}
 	verb = find(argv[1]);
 	if (!verb) {
-		fprintf(stderr, "kjoule: unknown %s %s; see `kjoule --help`\n",
-			argv[1][0] == '-' ? "option" : "verb", argv[1]);
+		output_printf(stderr, "kjoule: unknown %s %s; see `kjoule --help`\n",
+			      argv[1][0] == '-' ? "option" : "verb", argv[1]);
 		return EXIT_USAGE;
 	}
 	return finish(verb->run(argc - 1, argv + 1));

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "jitmap.h"
+#include "output.h"
 #include "record_loop.h"
 #include "signals.h"
 
@@ -153,11 +154,13 @@ static int every_second(struct record_loop *l, uint64_t now)
 		follow_target(l);
 	if (!ret && l->regions)
 		kjoule_region_area_reap(l->regions);
-	if (!ret && l->progress && l->opt->runs)
-		fprintf(stderr, "\rkjoule: run %u of %u", l->opt->run, l->opt->runs);
-	if (!ret && l->progress)
-		fprintf(stderr, "%s%.0f s, %" PRIu64 " samples, %" PRIu64 " records lost ",
-			l->opt->runs ? ", " : "\rkjoule: ", (now - l->start_ns) / 1e9, TOTAL(l, samples), TOTAL(l, lost));
+	if (ret || !l->progress)
+		return ret;
+	fputs("\rkjoule: ", stderr);
+	if (l->opt->runs)
+		fprintf(stderr, "run %u of %u, ", l->opt->run, l->opt->runs);
+	fprintf(stderr, "%.0f s, %" PRIu64 " samples, %" PRIu64 " records lost ",
+		(now - l->start_ns) / 1e9, TOTAL(l, samples), TOTAL(l, lost));
 	return ret;
 }
 
@@ -458,11 +461,12 @@ static void summary(const struct record_loop *l)
 	else if (produced)
 		snprintf(cost, sizeof(cost), "; a tick took %.1f us (%.2f %%%s)", tick / 1e3,
 			 100 * tick / l->session.interval_ns, held);
-	fprintf(stderr, "%skjoule: %" PRIu64 " samples in %.2f s to %s (%.1f KiB); %" PRIu64
-		" of %" PRIu64 " ticks missed, %" PRIu64 " records lost%s\n",
-		l->progress ? "\r\033[K" : "", TOTAL(l, samples),
-		(l->session.stop_ns - l->session.t0_ns) / 1e9, l->opt->output,
-		record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
+	if (l->progress)
+		fputs("\r\033[K", stderr);
+	output_printf(stderr, "kjoule: %" PRIu64 " samples in %.2f s to %s (%.1f KiB); %" PRIu64
+		      " of %" PRIu64 " ticks missed, %" PRIu64 " records lost%s\n",
+		      TOTAL(l, samples), (l->session.stop_ns - l->session.t0_ns) / 1e9, l->opt->output,
+		      record_writer_bytes(l->w) / 1024.0, missed, due, TOTAL(l, lost), cost);
 }
 
 static void warn_of_windows(const struct record_loop *l)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "output.h"
 #include "record.h"
 #include "signals.h"
 
@@ -104,8 +105,8 @@ static void summary(const struct record_options *opt, unsigned int whole)
 	char *all = record_runs_path(opt->output, 0, opt->runs);
 
 	if (!opt->quiet && whole)
-		fprintf(stderr, "kjoule: %u of %u runs recorded; see `kjoule report %s`\n", whole, opt->runs,
-			all ? all : "");
+		output_printf(stderr, "kjoule: %u of %u runs recorded; see `kjoule report %s`\n", whole, opt->runs,
+			      all ? all : "");
 	free(all);
 }
 

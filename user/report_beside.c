@@ -81,11 +81,11 @@ static void print_one(const struct beside *b)
 {
 	const char *same = b->source->same_as, *inside = b->source->inside;
 
-	printf("# beside     %s", b->source->name);
+	output_printf(stdout, "# beside     %s", b->source->name);
 	if (b->source->n_domains > 1)
-		printf(" %s", b->domain->name);
+		output_printf(stdout, " %s", b->domain->name);
 	else
-		printf(" (%s)", b->domain->name);
+		output_printf(stdout, " (%s)", b->domain->name);
 	if (!b->told && b->domain->quantity != KJOULE_QUANTITY_TEMPERATURE) {
 		printf(": too few readings to tell\n");
 		return;
@@ -109,11 +109,11 @@ static void print_one(const struct beside *b)
 	}
 	printf(", %" PRIu64 " readings", b->readings);
 	if (inside[0])
-		printf(", part of %s", inside);
+		output_printf(stdout, ", part of %s", inside);
 	else if (b->domain->parent >= 0)
 		printf(", part of another");
 	if (same[0])
-		printf(", the same as %s", same);
+		output_printf(stdout, ", the same as %s", same);
 	printf("\n");
 }
 
@@ -135,9 +135,9 @@ void report_beside_print(const struct view *v)
 			print_one(&b);
 		}
 		if (src->errors || src->overruns)
-			printf("# readings   %s: %" PRIu64 " values not got in %" PRIu64 " readings, %"
-			       PRIu64 " took longer than the time between two\n",
-			       src->name, src->errors, src->reads, src->overruns);
+			output_printf(stdout, "# readings   %s: %" PRIu64 " values not got in %" PRIu64 " readings, %"
+				      PRIu64 " took longer than the time between two\n",
+				      src->name, src->errors, src->reads, src->overruns);
 	}
 }
 

@@ -65,9 +65,9 @@ void report_overs_print(const struct blocks *b, double budget_w, const struct re
 		printf("\nwithout energy there is no power to hold against a budget\n");
 		return;
 	}
-	printf("\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
-	       b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES], o->n[OVER_PERHAPS],
-	       o->time_s[OVER_PERHAPS]);
+	output_printf(stdout, "\n! : draws more %s power than the budget of %g W: %zu, for %.4g s; ? : perhaps, its interval has both or is not known, or it is mixed (~): %zu, for %.4g s",
+		      b->domains[0]->name, budget_w, o->n[OVER_YES], o->time_s[OVER_YES], o->n[OVER_PERHAPS],
+		      o->time_s[OVER_PERHAPS]);
 	if (o->n[OVER_UNKNOWN])
 		printf("; - : its power or the interval of that is not known, or it is mixed (~): %zu, for %.4g s", o->n[OVER_UNKNOWN],
 		       o->time_s[OVER_UNKNOWN]);

@@ -44,8 +44,7 @@ static int add(struct stacks *s, char *text, double weight)
 static void put_name(FILE *f, const char *name)
 {
 	for (; *name; name++)
-		fputc((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name == ';' ? ':' : *name,
-		      f);
+		fputc(*name == ';' ? ':' : *name == '\n' ? '?' : *name, f);
 }
 
 static void put_frames(FILE *f, const struct calltree *t, const struct blocks *b, uint32_t node)
@@ -112,7 +111,7 @@ static void print(struct stacks *s)
 		whole = llround(fmax(weight + carry, 0));
 		carry += weight - whole;
 		if (whole)
-			printf("%s %" PRId64 "\n", s->list[i].text, whole);
+			output_printf(stdout, "%s %" PRId64 "\n", s->list[i].text, whole);
 	}
 }
 

@@ -49,7 +49,7 @@ char *report_command_line(const struct kjoule_meta *meta)
 			if (*a == '\'')
 				fputs("'\\''", f);
 			else
-				fputc((unsigned char)*a < ' ' ? '?' : *a, f);
+				fputc(*a, f);
 		}
 		fputc('\'', f);
 	}
@@ -115,8 +115,8 @@ static void print_left_out(const struct view *v, const struct blocks *b)
 	uint32_t source = 0, d = 0, n = 0;
 
 	while ((dom = next_left_out(v, b, &source, &d)))
-		printf("%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
-		       v->rec.meta.session.sources[source].name);
+		output_printf(stdout, "%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
+			      v->rec.meta.session.sources[source].name);
 	if (n)
 		printf(": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
 }
@@ -129,12 +129,12 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 		printf("# energy     none: no source was used, so there is time and frequency only\n");
 		return;
 	}
-	printf("# energy     %s:", energy_sources(v, b, names, sizeof(names)));
+	output_printf(stdout, "# energy     %s:", energy_sources(v, b, names, sizeof(names)));
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		const struct kjoule_domain_info *dom = b->domains[d];
 
-		printf("%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
-		       profile_readings(p, d));
+		output_printf(stdout, "%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
+			      profile_readings(p, d));
 		if (!profile_readings(p, d))
 			printf(", so what was spent is not known");
 		else if (dom->update_period_ns)
@@ -143,7 +143,7 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 			printf(", of power that holds for the time since the one before");
 		for (unsigned int i = 0; i < b->n_domains && dom->parent >= 0; i++)
 			if (b->domains[i]->index == (uint32_t)dom->parent)
-				printf(", part of %s", b->domains[i]->name);
+				output_printf(stdout, ", part of %s", b->domains[i]->name);
 	}
 	printf("\n");
 }
@@ -151,14 +151,15 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 void report_untold_print(const char *domain, double part, double most, double still_s)
 {
 	if (part > REPORT_UNTOLD) {
-		printf("# untold     %s: of %.1f %% of the time", domain, 100 * part);
+		output_printf(stdout, "# untold     %s: of %.1f %% of the time", domain,
+			      100 * part);
 		if (most > part + REPORT_UNTOLD)
 			printf(" (of %.1f %% of that of one of them)", 100 * most);
 		printf(" no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
 	}
 	if (still_s > 0)
-		printf("# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
-		       domain, still_s);
+		output_printf(stdout, "# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
+			      domain, still_s);
 }
 
 static void print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
@@ -231,7 +232,8 @@ static void print_unknown_power(const struct blocks *b)
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		if (!isnan(b->input.irq_w[d]))
 			continue;
-		printf("%s%s", any ? ", " : "# cost       power of a tick not known for ", b->domains[d]->name);
+		output_printf(stdout, "%s%s",
+			      any ? ", " : "# cost       power of a tick not known for ", b->domains[d]->name);
 		any = true;
 	}
 	if (any)
@@ -269,7 +271,8 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	else if (b->input.other_error > OTHER_NOISY)
 		printf("; other interrupts could not be told, at most %.1f %%, and the intervals are as wide", 100 * b->input.other_error);
 	if (b->n_domains && !isnan(b->input.irq_w[0]))
-		printf("; both at %.2f W %s", b->input.irq_w[0], b->domains[0]->name);
+		output_printf(stdout, "; both at %.2f W %s", b->input.irq_w[0],
+			      b->domains[0]->name);
 	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
 	    (v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE))
 		printf("; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
@@ -359,14 +362,15 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	printf("# file       %s: %s on %s, %.60s\n", path, when, meta->host, meta->kernel);
+	output_printf(stdout, "# file       %s: %s on %s, %.60s\n", path, when, meta->host,
+		      meta->kernel);
 	if (meta->argc)
-		printf("# command    %s\n", command ? command : "?");
+		output_printf(stdout, "# command    %s\n", command ? command : "?");
 	printf("# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
 	if (s->jitter_ns)
 		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
-	printf(": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
-	       v->rec.end.reason);
+	output_printf(stdout, ": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
+		      v->rec.end.reason);
 	if (!v->rec.ended || v->rec.damage.truncated)
 		printf("# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
 	if (v->cut)
@@ -380,9 +384,9 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	report_beside_print(v);
 	witness = freq_witness(v, &name);
 	if (witness)
-		printf("# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
-		       "what was requested; what the hardware granted is not known" :
-		       "granted, from cycles over time");
+		output_printf(stdout, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
+			      "what was requested; what the hardware granted is not known" :
+			      "granted, from cycles over time");
 	else
 		printf("# frequency  none: no source was used\n");
 	print_books(v, b);

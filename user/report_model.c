@@ -367,8 +367,8 @@ void report_model_print(const struct report_model *m, const struct blocks *b, co
 {
 	if (m->asked == REPORT_CPM)
 		return;
-	printf("# model      %s%s%s%s\n", report_model_name(m), m->asked == REPORT_AUTO ? ", chosen" : "",
-	       m->reason[0] ? ": " : "", m->reason);
+	output_printf(stdout, "# model      %s%s%s%s\n", report_model_name(m), m->asked == REPORT_AUTO ? ", chosen" : "",
+		      m->reason[0] ? ": " : "", m->reason);
 	for (size_t i = 0; m->used == REPORT_EDGE && i < b->input.n_packages; i++)
 		if (b->input.packages[i].n_windows)
 			print_edges(b, &b->input.packages[i], profile_edge(p, i), profile_edge_too_many(p, i));
@@ -453,11 +453,8 @@ static void print_united(const struct blocks *b, const struct report_model *m, u
 		return;
 	printf("  %zu are one:", n);
 	for (uint32_t i = 0; i < m->n_united; i++) {
-		char *clean = is_part_of(b, m, i, united) ? output_clean(b->functions[i].symbol) : NULL;
-
-		if (clean)
-			printf(" %s%s", clean, --n ? "," : "");
-		free(clean);
+		if (is_part_of(b, m, i, united))
+			output_printf(stdout, " %s%s", b->functions[i].symbol, --n ? "," : "");
 	}
 	printf("\n");
 }

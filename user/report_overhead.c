@@ -95,10 +95,10 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 			printf("; without the %.2f s for which CPUs were held", held_s(v));
 		printf("\n");
 		if (bound > 0 && all > bound)
-			printf("# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
-			       100 * bound, overhead_ticks(cpus, n) > bound ?
-			       "the program's ticks are dearer than the calibration's" :
-			       "the recorder had to share the program's CPUs");
+			output_printf(stdout, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
+				      100 * bound, overhead_ticks(cpus, n) > bound ?
+				      "the program's ticks are dearer than the calibration's" :
+				      "the recorder had to share the program's CPUs");
 		else if (bound > 0)
 			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
 	} else if (bound > 0 && b->lanes[0].tick_ns > 0) {

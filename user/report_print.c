@@ -299,7 +299,7 @@ static void misses_print(const struct blocks *b)
 			samples[b->functions[i].unit->miss] += b->functions[i].samples;
 	for (int i = GRAIN_HIT + 1; i < GRAIN_MISSES; i++)
 		if (samples[i])
-			printf("\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
+			output_printf(stdout, "\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
 
 static void footnotes(const struct report *r, const struct blocks *b, const struct report_options *opt)

@@ -163,7 +163,7 @@ void report_regions_print(const struct view *v)
 		       r->threads);
 	while ((line = strsep(&rest, "\n")))
 		if (line[0])
-			printf("# regions    %s\n", line);
+			output_printf(stdout, "# regions    %s\n", line);
 	free(missing);
 }
 
@@ -246,11 +246,8 @@ int report_regions_marks(const struct view *v, const struct blocks *b, struct re
 /* Of a region that no sample fell into. */
 static void print_unmet(const char *name, uint64_t entered, double marked_s, const char *in)
 {
-	char *clean = output_clean(name);
-
-	printf("\nentered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s\n", entered, marked_s, in,
-	       clean ? clean : "?");
-	free(clean);
+	output_printf(stdout, "\nentered %" PRIu64 " times, for %.3g s in %s, and never met by a sample: %s\n", entered, marked_s, in,
+		      name);
 }
 
 static void print_more_unmet(size_t n)

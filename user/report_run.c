@@ -119,9 +119,9 @@ static int show_convergence(const struct convergence *c, const struct report_opt
 	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
 
 	if (opt->format == OUTPUT_TABLE)
-		printf("# %s of %s: half of the 95 %% interval (\xc2\xb1 %%)%s\n\n", opt->convergence,
-		       c->several ? "more and more recordings" : "longer and longer beginnings of the recording",
-		       c->several ? ", and how far off the estimate of all (OFF %)" : "");
+		output_printf(stdout, "# %s of %s: half of the 95 %% interval (\xc2\xb1 %%)%s\n\n", opt->convergence,
+			      c->several ? "more and more recordings" : "longer and longer beginnings of the recording",
+			      c->several ? ", and how far off the estimate of all (OFF %)" : "");
 	if (convergence_write(c, stdout, opt->format, head) && !ret)
 		ret = kjoule_fail(&err, ENOMEM, "%s", strerror(ENOMEM));
 	return ret ? cmd_failed("%s", err.text) : EXIT_DONE;

@@ -60,15 +60,15 @@ static void print_runs(const struct merge *m)
 
 		if (localtime_r(&t, &tm))
 			strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-		printf("# run %-6zu %s: %s, %.3f s, %" PRIu64 " samples; ", i + 1, r->path, when, r->duration_s,
-		       r->groups.total->samples);
+		output_printf(stdout, "# run %-6zu %s: %s, %.3f s, %" PRIu64 " samples; ", i + 1, r->path, when, r->duration_s,
+			      r->groups.total->samples);
 		printf("%.5g s", r->figures[MERGE_TIME]);
 		if (m->n_domains && !isnan(r->figures[MERGE_ENERGY]))
 			printf(", %.5g J, %.5g W", r->figures[MERGE_ENERGY], r->figures[MERGE_POWER]);
 		else if (m->n_domains)
 			printf(", energy not known");
-		printf("%s%s%s\n", r->differs ? " -- differs" : "", r->partial ? " -- no whole run" : "",
-		       r->left_out ? " -- left out" : "");
+		output_printf(stdout, "%s%s%s\n", r->differs ? " -- differs" : "", r->partial ? " -- no whole run" : "",
+			      r->left_out ? " -- left out" : "");
 	}
 }
 
@@ -77,7 +77,8 @@ static void print_differs(const struct merge *m)
 	for (size_t i = 0; i < m->n; i++) {
 		if (!m->runs[i].differs)
 			continue;
-		printf("# differs    %s%s: ", m->runs[i].path, m->runs[i].left_out ? " (left out)" : "");
+		output_printf(stdout, "# differs    %s%s: ", m->runs[i].path,
+			      m->runs[i].left_out ? " (left out)" : "");
 		tell_difference(stdout, m, &m->runs[i]);
 		printf("\n");
 	}
@@ -102,15 +103,15 @@ static void print_energy(const struct merge *m)
 		for (size_t i = 0; i < m->n; i++)
 			readings += m->runs[i].left_out ? 0 : m->runs[i].readings[d];
 		if (!d || strcmp(m->sources[d], m->sources[d - 1]))
-			printf("%s%s:", d ? "; " : "", m->sources[d]);
+			output_printf(stdout, "%s%s:", d ? "; " : "", m->sources[d]);
 		else
 			printf(";");
-		printf(" %s, %" PRIu64 " distinct readings", dom->name, readings);
+		output_printf(stdout, " %s, %" PRIu64 " distinct readings", dom->name, readings);
 		if (dom->update_period_ns)
 			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
 		for (unsigned int i = 0; i < m->n_domains && dom->parent >= 0; i++)
 			if (m->domains[i].index == (uint32_t)dom->parent)
-				printf(", part of %s", m->domains[i].name);
+				output_printf(stdout, ", part of %s", m->domains[i].name);
 	}
 	printf("\n");
 }
@@ -272,9 +273,9 @@ static void print_what_is_shown(const struct merge *m)
 {
 	if (m->kept == 1)
 		return;
-	printf("# shown      an average run: times and energies are means over %zu runs, powers are those of all their samples;\n"
-	       "#            SAMPLES%s are of all runs", m->kept,
-	       m->opt->by_region ? " and ENTERED" : "");
+	output_printf(stdout, "# shown      an average run: times and energies are means over %zu runs, powers are those of all their samples;\n"
+		      "#            SAMPLES%s are of all runs", m->kept,
+		      m->opt->by_region ? " and ENTERED" : "");
 	if (m->kept >= RUNS_SPREAD)
 		printf(", and \xc2\xb1 counts how much runs differ\n");
 	else
@@ -297,27 +298,28 @@ void report_runs_print(const struct merge *m, const char *side)
 		longest = fmax(longest, r->duration_s);
 		sum += r->duration_s;
 	}
-	printf("# %-11s%zu recording%s on %s, %.60s\n", side ? side : "files", m->n, m->n > 1 ? "s" : "", first->host,
-	       first->kernel);
+	output_printf(stdout, "# %-11s%zu recording%s on %s, %.60s\n", side ? side : "files", m->n, m->n > 1 ? "s" : "", first->host,
+		      first->kernel);
 	if (first->command[0])
-		printf("# command    %s\n", first->command);
+		output_printf(stdout, "# command    %s\n", first->command);
 	printf("# recorded   %.3f s", sum / m->kept);
 	if (m->kept > 1)
 		printf(" on the mean, %.3f s to %.3f s,", shortest, longest);
 	printf(" at %.6g Hz", 1e9 / first->interval_ns);
 	if (first->jitter_ns)
 		printf(" with %.1f us of jitter", first->jitter_ns / 1e3);
-	printf(": %s, CPUs %s\n",
-	       first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
-	       kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus)));
+	output_printf(stdout, ": %s, CPUs %s\n",
+		      first->target == KJOULE_TARGET_SYSTEM ? "whatever ran" : kjoule_target_name(first->target),
+		      kjoule_cpus_format(&first->cpus, cpus, sizeof(cpus)));
 	print_energy(m);
 	print_untold(m);
-	printf("# frequency  %s\n", first->frequency ? first->frequency : "none: no source was used");
+	output_printf(stdout, "# frequency  %s\n",
+		      first->frequency ? first->frequency : "none: no source was used");
 	print_runs(m);
 	print_books(m);
 	print_differs(m);
 	for (size_t i = 0; i < m->notes.n; i++)
-		printf("# note       %s\n", m->notes.list[i]);
+		output_printf(stdout, "# note       %s\n", m->notes.list[i]);
 	print_what_is_shown(m);
 }
 

@@ -332,7 +332,8 @@ static void row(struct output *out, const struct block *b)
 static void print_head(const struct kjoule_vpm_info *vpm, const struct vpm_input *in, const struct value *held_w,
 		       bool cut)
 {
-	printf("# meter      %s, %.3f ms; %.3f W when the session was made", vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
+	output_printf(stdout, "# meter      %s, %.3f ms; %.3f W when the session was made",
+		      vpm->source, vpm->ready_ns * 1e-6, vpm->rest_uw * 1e-6);
 	if (!isnan(held_w->v))
 		printf(", %.4f W +-%.4f while the program is held", held_w->v, half_of(held_w));
 	if (!isnan(in->peak_w))
@@ -405,15 +406,17 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 		if (!is_wanted(&opt->named, blocks[i].info->name))
 			continue;
 		if (why_not(&blocks[i]))
-			printf("\n%s : %s\n", blocks[i].info->name, why_not(&blocks[i]));
+			output_printf(stdout, "\n%s : %s\n", blocks[i].info->name,
+				      why_not(&blocks[i]));
 		else if (blocks[i].result.scattered)
-			printf("\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
-			       blocks[i].info->name);
+			output_printf(stdout, "\n%s : more than 10 %% of the readings of a kind are far from the others; intervals reach to what all of them together would tell\n",
+				      blocks[i].info->name);
 		if (!why_not(&blocks[i]) && blocks[i].result.bounded)
-			printf("\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
-			       blocks[i].info->name);
+			output_printf(stdout, "\n%s : its power without bounds would be below what the machine draws at rest, or above its peak\n",
+				      blocks[i].info->name);
 		if (blocks[i].no_time.text[0])
-			printf("\n%s : without time and energy: %s\n", blocks[i].info->name, blocks[i].no_time.text);
+			output_printf(stdout, "\n%s : without time and energy: %s\n",
+				      blocks[i].info->name, blocks[i].no_time.text);
 	}
 	return 0;
 }

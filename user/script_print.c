@@ -205,13 +205,6 @@ static void print_cells(struct script_printer *s, const struct line *l)
 	output_row(out);
 }
 
-/* Names from a file may hold anything; a line is a line. */
-static void put_name(const char *name)
-{
-	for (; *name; name++)
-		putchar((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
-}
-
 /* Do not all CPUs of the session share the counters of this record? */
 static bool is_of_some(const struct script_printer *s, const struct kjoule_energy *e)
 {
@@ -238,7 +231,7 @@ static void print_values(struct script_printer *s, const struct line *l)
 
 	if (source) {
 		putchar(' ');
-		put_name(source_name(s, source));
+		output_text(stdout, source_name(s, source));
 	}
 	for (unsigned int i = 0; i < s->n_values; i++) {
 		const struct kjoule_domain_info *dom = s->values[i].domain;
@@ -246,7 +239,7 @@ static void print_values(struct script_printer *s, const struct line *l)
 		if (!value_of(l, &s->values[i], &v))
 			continue;
 		putchar(' ');
-		put_name(dom->name);
+		output_text(stdout, dom->name);
 		printf(" %" PRId64 " %s", v, units[dom->quantity < 4 ? dom->quantity : 3]);
 	}
 	if (l->energy && is_of_some(s, l->energy))
@@ -262,14 +255,14 @@ static void print_plain(struct script_printer *s, const struct line *l)
 	printf("%6" PRIu64 ".%09" PRIu64 " [%s] %-7s", l->time_ns / 1000000000, l->time_ns % 1000000000, cpu, l->type);
 	if (l->comm) {
 		putchar(' ');
-		put_name(l->comm);
+		output_text(stdout, l->comm);
 		printf(" %" PRIu32 "/%" PRIu32, l->pid, l->tid);
 	}
 	if (l->sampled) {
 		printf(" %s%s %16" PRIx64 " ", l->mode, l->precise ? "!" : " ", l->ip);
-		put_name(l->place.symbol);
+		output_text(stdout, l->place.symbol);
 		printf("+0x%" PRIx64 " (", l->place.offset);
-		put_name(l->place.object);
+		output_text(stdout, l->place.object);
 		printf(")");
 		if (l->freq_khz)
 			printf(" %" PRIu32 ".%03" PRIu32 " MHz", l->freq_khz / 1000,
@@ -280,7 +273,7 @@ static void print_plain(struct script_printer *s, const struct line *l)
 		printf(" %" PRIu64, l->count);
 	if (l->text) {
 		putchar(' ');
-		put_name(l->text);
+		output_text(stdout, l->text);
 	}
 	putchar('\n');
 	for (size_t i = 0; i < l->n_frames; i++) {
@@ -288,9 +281,9 @@ static void print_plain(struct script_printer *s, const struct line *l)
 
 		resolve(s, l, &l->frames[i], &place);
 		printf("%42" PRIx64 " ", l->frames[i].ip);
-		put_name(place.symbol);
+		output_text(stdout, place.symbol);
 		printf("+0x%" PRIx64 " (", place.offset);
-		put_name(place.object);
+		output_text(stdout, place.object);
 		printf(")\n");
 	}
 	if (l->n_frames && l->cut)

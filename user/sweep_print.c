@@ -213,10 +213,9 @@ static int print_blocks(const struct sweep *s)
 static void print_command(const struct sweep *s)
 {
 	struct kjoule_meta meta = { .argc = s->plan.argc, .argv = s->plan.argv };
-	char *command = report_command_line(&meta), *clean = command ? output_clean(command) : NULL;
+	char *command = report_command_line(&meta);
 
-	printf("# command    %s\n", clean ? clean : "?");
-	free(clean);
+	output_printf(stdout, "# command    %s\n", command ? command : "?");
 	free(command);
 }
 
@@ -229,20 +228,21 @@ static void print_head(const struct sweep *s)
 
 	if (localtime_r(&t, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-	printf("# sweep      %s: %s on %s, %.60s\n", p->folder, when, p->host, p->kernel);
+	output_printf(stdout, "# sweep      %s: %s on %s, %.60s\n", p->folder, when, p->host,
+		      p->kernel);
 	print_command(s);
-	printf("# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs, p->runs > 1 ? "s" : "",
-	       p->finished ? "" : "; it was not brought to its end");
+	output_printf(stdout, "# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs, p->runs > 1 ? "s" : "",
+		      p->finished ? "" : "; it was not brought to its end");
 	if (p->driver[0])
-		printf("# frequency  held through cpufreq (%s)\n", p->driver);
+		output_printf(stdout, "# frequency  held through cpufreq (%s)\n", p->driver);
 	if (s->has_energy)
-		printf("# energy     %s: %s\n", any_merge(s)->sources[0], domain(s));
+		output_printf(stdout, "# energy     %s: %s\n", any_merge(s)->sources[0], domain(s));
 	else
 		printf("# energy     none: no source was used, so there is time and frequency only\n");
 	for (size_t i = 0; i < s->notes.n; i++)
-		printf("# note       %s\n", s->notes.list[i]);
-	printf("# figures are of an average run, without what ticks and other interrupts took; %s is half of a 95 %% interval\n\n",
-	       half);
+		output_printf(stdout, "# note       %s\n", s->notes.list[i]);
+	output_printf(stdout, "# figures are of an average run, without what ticks and other interrupts took; %s is half of a 95 %% interval\n\n",
+		      half);
 }
 
 static double percent(double part, double whole)
@@ -260,7 +260,8 @@ static void print_saving(const struct sweep *s)
 	if (v->single == SWEEP_NONE)
 		return;
 	all = &s->all.at[v->single].j;
-	printf("\nbest single  %s: %.5g %s %.2g J", label(s, v->single, text, sizeof(text)), all->v, half, (all->hi - all->lo) / 2);
+	output_printf(stdout, "\nbest single  %s: %.5g %s %.2g J",
+		      label(s, v->single, text, sizeof(text)), all->v, half, (all->hi - all->lo) / 2);
 	if (b->known < 2)
 		printf("; there is no other to compare it with\n");
 	else if (b->equal + b->unknown)
@@ -271,13 +272,13 @@ static void print_saving(const struct sweep *s)
 		printf("own frequency for each block: no block has another one: nothing is saved\n");
 		return;
 	}
-	printf("own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one",
-	       v->threads != s->plan.settings[v->single].threads ? ", with another number of threads" : "", v->saved_j.v, half,
-	       (v->saved_j.hi - v->saved_j.lo) / 2, percent(v->saved_j.v, all->v), v->delay_s, v->moved, v->moved > 1 ? "s" : "");
+	output_printf(stdout, "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one",
+		      v->threads != s->plan.settings[v->single].threads ? ", with another number of threads" : "", v->saved_j.v, half,
+		      (v->saved_j.hi - v->saved_j.lo) / 2, percent(v->saved_j.v, all->v), v->delay_s, v->moved, v->moved > 1 ? "s" : "");
 	if (v->threads && v->threads != s->plan.settings[v->single].threads)
 		printf(", at %u threads", v->threads);
-	printf("\n             of it %.4g J are of the %zu block%s for which the difference can be told\n", v->sure_j, v->sure,
-	       v->sure == 1 ? "" : "s");
+	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference can be told\n", v->sure_j, v->sure,
+		      v->sure == 1 ? "" : "s");
 	printf("             that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something\n");
 	printf("             changes of frequency: %.0f or more in a run; ", s->changes);
 	if (s->plan.latency_ns)

@@ -134,7 +134,9 @@ static void show(const struct going *c, const struct sweep_setting *s)
 
 	if (!c->progress)
 		return;
-	fprintf(stderr, "\r\033[Kkjoule: %u of %zu: %s", c->done + 1, all, sweep_label(s, label, sizeof(label)));
+	fputs("\r\033[K", stderr);
+	output_printf(stderr, "kjoule: %u of %zu: %s", c->done + 1, all,
+		      sweep_label(s, label, sizeof(label)));
 	if (c->done)
 		fprintf(stderr, "; %.0f s left", (now_ns() - c->begin_ns) / 1e9 / c->done * (all - c->done));
 	fputs(" \r", stderr);

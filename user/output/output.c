@@ -4,11 +4,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
 #include "output.h"
 #include "table.h"
+#include "text.h"
 
 struct output {
 	FILE *file;
@@ -64,19 +66,89 @@ void output_identifier(char *text)
 			*text = '_';
 }
 
+/* @keep: control characters that stay; @escape: the others as in JSON, not question marks */
+static void text_write(FILE *file, const char *text, const char *keep, bool escape)
+{
+	for (;;) {
+		size_t n = kjoule_text_safe_len(text);
+		uint32_t code;
+
+		fwrite(text, 1, n, file);
+		text += n;
+		if (!*text)
+			return;
+		n = kjoule_text_char(text, &code);
+		if (n && code < 0x80 && strchr(keep, code))
+			fputc(code, file);
+		else if (n && escape)
+			fprintf(file, "\\u%04" PRIx32, code);
+		else
+			fprintf(file, "%.*s", n ? (int)n : 1, "????");
+		text += n ? n : 1;
+	}
+}
+
+void output_text(FILE *file, const char *text)
+{
+	text_write(file, text, "", false);
+}
+
+static size_t line_feeds_count(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+void output_printf(FILE *file, const char *fmt, ...)
+{
+	size_t before = strspn(fmt, "\n"), after = 0, len = strlen(fmt);
+	va_list ap;
+	char *text;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0) {
+		fputs("[no memory]\n", file);
+		return;
+	}
+	while (after < len - before && fmt[len - after - 1] == '\n')
+		after++;
+	/* A string has some as well: of those in the middle it cannot be said whose they are. */
+	if (line_feeds_count(text) != line_feeds_count(fmt))
+		for (char *p = text + before; p < text + n - after; p++)
+			if (*p == '\n')
+				*p = '?';
+	text_write(file, text, "\n", false);
+	free(text);
+}
+
 void output_csv_cell(FILE *file, const char *text)
 {
-	if (!text[strcspn(text, "\",\r\n")] && text[0] != ' ') {
-		fputs(text, file);
+	char *copy, *rest, *part;
+
+	if (text[0] != ' ' && !text[strcspn(text, "\",\n")]) {
+		text_write(file, text, "\t\n", false);
 		return;
 	}
 	fputc('"', file);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', file);
-		fputc(*text, file);
+	copy = rest = strdup(text);
+	while ((part = strsep(&rest, "\""))) {
+		text_write(file, part, "\t\n", false);
+		if (rest)
+			fputs("\"\"", file);
 	}
+	free(copy);
 	fputc('"', file);
+}
+
+void output_json_write(FILE *file, struct json_object *value, int flags)
+{
+	text_write(file, json_object_to_json_string_ext(value, flags), "\n", true);
 }
 
 struct json_object *output_json_real(double value)
@@ -129,35 +201,25 @@ bool output_is_table(const struct output *out)
 	return out->format == OUTPUT_TABLE;
 }
 
-/* Length of the UTF-8 character at @p, 0 if there is none. */
-static size_t utf8_len(const unsigned char *p)
-{
-	size_t n = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 :
-		   *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* overlong, surrogates, and beyond the last */
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-	    (*p == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 struct json_object *output_json_str(const char *text)
 {
+	size_t n = kjoule_text_safe_len(text);
 	struct json_object *o;
-	char *clean = strdup(text);
+	char *clean;
 
+	if (!text[n])
+		return json_object_new_string_len(text, n);
+	clean = strdup(text);
 	if (!clean)
 		return NULL;
-	for (unsigned char *p = (unsigned char *)clean; *p;) {
-		size_t n = utf8_len(p);
+	for (char *p = clean + n; *p; p += n) {
+		uint32_t code;
 
-		if (!n)
+		n = kjoule_text_char(p, &code);
+		if (!n) {
 			*p = '?';
-		p += n ? n : 1;
+			n = 1;
+		}
 	}
 	o = json_object_new_string(clean);
 	free(clean);
@@ -252,8 +314,8 @@ void output_row(struct output *out)
 		out->row = NULL;
 		break;
 	case OUTPUT_JSON_LINES:
-		fputs(json_object_to_json_string_ext(out->row, JSON_C_TO_STRING_PLAIN |
-						     JSON_C_TO_STRING_NOSLASHESCAPE), out->file);
+		output_json_write(out->file, out->row, JSON_C_TO_STRING_PLAIN |
+				  JSON_C_TO_STRING_NOSLASHESCAPE);
 		fputc('\n', out->file);
 		json_object_put(out->row);
 		out->row = NULL;
@@ -279,9 +341,8 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 			document = head;
 			head = NULL;
 		}
-		fputs(json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY |
-						     JSON_C_TO_STRING_SPACED |
-						     JSON_C_TO_STRING_NOSLASHESCAPE), out->file);
+		output_json_write(out->file, document, JSON_C_TO_STRING_PRETTY |
+				  JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
 		fputc('\n', out->file);
 		json_object_put(document);
 	}
@@ -294,11 +355,7 @@ char *output_clean(const char *text)
 {
 	char *copy = strdup(text);
 
-	for (unsigned char *p = (unsigned char *)copy; p && *p; p++) {
-		if (*p < ' ' || *p == 0x7f)
-			*p = '?';
-		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-			p[0] = p[1] = '?';
-	}
+	if (copy)
+		kjoule_text_clean(copy);
 	return copy;
 }

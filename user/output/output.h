@@ -73,14 +73,32 @@ void output_close(struct output *out, struct json_object *head, const char *rows
 
 /** output_identifier() - make a column's name of @text: letters, digits, underscores */
 void output_identifier(char *text);
-/**
- * output_clean() - a copy without what a terminal takes for a command: control characters, of one byte or of
- *		    two in UTF-8, become question marks. The caller's to free; NULL: no memory
- */
+/** output_clean() - a copy, cleaned by kjoule_text_clean(), the caller's to free; NULL: no memory */
 char *output_clean(const char *text);
-/** output_csv_cell() - one cell, quoted where RFC 4180 asks for it */
+/** output_text() - write @text, cleaned as by kjoule_text_clean() */
+void output_text(FILE *file, const char *text);
+/**
+ * output_printf() - as fprintf(), cleaned as by kjoule_text_clean()
+ *
+ * For every line outside of tables that has a string in it. Line feeds of @fmt stay; those of the
+ * strings become question marks, so that no name begins a line of its own.
+ */
+void output_printf(FILE *file, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/**
+ * output_csv_cell() - one cell of text
+ *
+ * Quoted where RFC 4180 asks for it. Cleaned as by kjoule_text_clean(), but tabs and line feeds
+ * stay.
+ */
 void output_csv_cell(FILE *file, const char *text);
-/** output_json_str() - a string, in which bytes that are no UTF-8 are replaced by question marks */
+/**
+ * output_json_write() - @value as JSON, without a line feed at its end
+ * @flags:	of json_object_to_json_string_ext()
+ *
+ * What kjoule_text_is_safe() refuses is escaped; bytes that are not UTF-8 become question marks.
+ */
+void output_json_write(FILE *file, struct json_object *value, int flags);
+/** output_json_str() - a string, in which bytes that are not UTF-8 become question marks */
 struct json_object *output_json_str(const char *text);
 /** output_json_real() - a number that prints with nine digits, null if not finite */
 struct json_object *output_json_real(double value);

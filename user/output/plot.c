@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "output.h"
 #include "plot.h"
 
 /* The descriptor of PLOT_DATA. */
@@ -36,13 +37,17 @@ char *plot_data_path(const char *path)
 
 void plot_string(FILE *script, const char *text)
 {
+	char *clean = output_clean(text);
+
 	fputc('\'', script);
-	for (; *text; text++) {
-		if (*text == '\'')
+	for (const char *p = clean ? clean : "?"; *p; p++) {
+		if (*p == '\'')
 			fputc('\'', script);
-		fputc((unsigned char)*text < ' ' ? '?' : *text, script);
+		/* which would end the line of the script */
+		fputc((unsigned char)*p < ' ' ? '?' : *p, script);
 	}
 	fputc('\'', script);
+	free(clean);
 }
 
 void plot_begin(FILE *script, const char *path, unsigned int width, unsigned int height)

@@ -11,7 +11,7 @@
 const char *plot_kind(const char *path);
 /** plot_data_path() - the data file beside a picture: its name with .csv instead. The caller's to free */
 char *plot_data_path(const char *path);
-/** plot_string() - a string as gnuplot reads it, quotes included */
+/** plot_string() - a text in quotes, cleaned: a control character would make the SVG invalid XML */
 void plot_string(FILE *script, const char *text);
 /**
  * plot_begin() - the first lines of a script: kind of picture, size; nothing in strings has a meaning

@@ -10,7 +10,7 @@
 struct table {
 	const struct output_column *columns;
 	size_t n_columns;
-	char **cells;		/* rows * n_columns; a rule is a row of NULLs */
+	char **cells;		/* rows * n_columns, titles first; a rule is a row of NULLs */
 	size_t n_cells, room;
 	size_t at;		/* cells in the unfinished row */
 	uint8_t *emphasis;	/* of each row that has any, up to @n_emphasis */
@@ -18,17 +18,6 @@ struct table {
 	char **reasons;
 	size_t n_reasons;
 };
-
-struct table *table_new(const struct output_column *columns, size_t n)
-{
-	struct table *t = calloc(1, sizeof(*t));
-
-	if (t) {
-		t->columns = columns;
-		t->n_columns = n;
-	}
-	return t;
-}
 
 static void push(struct table *t, char *text)
 {
@@ -44,6 +33,19 @@ static void push(struct table *t, char *text)
 		t->room = room;
 	}
 	t->cells[t->n_cells++] = text;
+}
+
+struct table *table_new(const struct output_column *columns, size_t n)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->columns = columns;
+	t->n_columns = n;
+	for (size_t c = 0; c < n; c++)
+		push(t, output_clean(columns[c].title ? columns[c].title : ""));
+	return t;
 }
 
 void table_cell(struct table *t, const char *text)
@@ -117,7 +119,7 @@ static void print_row(struct table *t, FILE *file, char *const *cells, const int
 	if (how != OUTPUT_PLAIN)
 		fprintf(file, "\033[%sm", colours[how]);
 	for (size_t c = 0; c < t->n_columns; c++) {
-		const char *text = cells ? cells[c] : t->columns[c].title;
+		const char *text = cells[c];
 		int pad;
 
 		if (!t->columns[c].title)
@@ -148,7 +150,6 @@ void table_print(struct table *t, FILE *file)
 	for (size_t c = 0; c < t->n_columns; c++) {
 		if (!t->columns[c].title)
 			continue;
-		widths[c] = width(t->columns[c].title);
 		for (size_t r = 0; r < rows; r++) {
 			const char *text = t->cells[r * t->n_columns + c];
 
@@ -156,7 +157,6 @@ void table_print(struct table *t, FILE *file)
 				widths[c] = width(text);
 		}
 	}
-	print_row(t, file, NULL, widths, OUTPUT_PLAIN);
 	for (size_t r = 0; r < rows; r++) {
 		char **row = t->cells + r * t->n_columns;
 
@@ -167,7 +167,7 @@ void table_print(struct table *t, FILE *file)
 			fputc('\n', file);
 	}
 	for (size_t i = 0; i < t->n_reasons; i++)
-		fprintf(file, "%s- : %s\n", i ? "" : "\n", t->reasons[i]);
+		output_printf(file, i ? "- : %s\n" : "\n- : %s\n", t->reasons[i]);
 	free(widths);
 }
 
