@@ -129,13 +129,15 @@ void output_printf(FILE *file, const char *fmt, ...)
 
 void output_csv_cell(FILE *file, const char *text)
 {
+	/* Quotes do not stop a spreadsheet from evaluating a cell; an apostrophe in front does. */
+	bool formula = *text && strchr("=+-@\t\r\n", *text);
 	char *copy, *rest, *part;
 
-	if (text[0] != ' ' && !text[strcspn(text, "\",\n")]) {
+	if (!formula && text[0] != ' ' && !text[strcspn(text, "\",\n")]) {
 		text_write(file, text, "\t\n", false);
 		return;
 	}
-	fputc('"', file);
+	fputs(formula ? "\"'" : "\"", file);
 	copy = rest = strdup(text);
 	while ((part = strsep(&rest, "\""))) {
 		text_write(file, part, "\t\n", false);
@@ -161,8 +163,11 @@ struct json_object *output_json_real(double value)
 	return json_object_new_double_s(value, text);
 }
 
-/* A cell as text for table and CSV, as an object (taken over) for JSON. */
-static void cell(struct output *out, const char *human, const char *machine,
+/*
+ * A cell as text for table and CSV, as an object (taken over) for JSON. @number: @machine is our
+ * own, and its sign no formula
+ */
+static void cell(struct output *out, const char *human, const char *machine, bool number,
 		 struct json_object *value)
 {
 	const struct output_column *column;
@@ -181,7 +186,10 @@ static void cell(struct output *out, const char *human, const char *machine,
 		if (!out->first)
 			fputc(',', out->file);
 		out->first = false;
-		output_csv_cell(out->file, machine);
+		if (number)
+			fputs(machine, out->file);
+		else
+			output_csv_cell(out->file, machine);
 	} else {
 		if (!out->row)
 			out->row = json_object_new_object();
@@ -228,7 +236,7 @@ struct json_object *output_json_str(const char *text)
 
 void output_str(struct output *out, const char *text)
 {
-	cell(out, text, text, is_json(out) ? output_json_str(text) : NULL);
+	cell(out, text, text, false, is_json(out) ? output_json_str(text) : NULL);
 }
 
 void output_u64(struct output *out, uint64_t value)
@@ -236,7 +244,7 @@ void output_u64(struct output *out, uint64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRIu64, value);
-	cell(out, text, text, is_json(out) ? json_object_new_uint64(value) : NULL);
+	cell(out, text, text, true, is_json(out) ? json_object_new_uint64(value) : NULL);
 }
 
 void output_i64(struct output *out, int64_t value)
@@ -244,12 +252,12 @@ void output_i64(struct output *out, int64_t value)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%" PRId64, value);
-	cell(out, text, text, is_json(out) ? json_object_new_int64(value) : NULL);
+	cell(out, text, text, true, is_json(out) ? json_object_new_int64(value) : NULL);
 }
 
 void output_bool(struct output *out, bool value)
 {
-	cell(out, value ? "yes" : "no", value ? "1" : "0",
+	cell(out, value ? "yes" : "no", value ? "1" : "0", true,
 	     is_json(out) ? json_object_new_boolean(value) : NULL);
 }
 
@@ -263,7 +271,7 @@ void output_real(struct output *out, double value, int digits)
 	}
 	snprintf(human, sizeof(human), "%.*f", digits, value);
 	snprintf(machine, sizeof(machine), "%.9g", value);
-	cell(out, human, machine, is_json(out) ? output_json_real(value) : NULL);
+	cell(out, human, machine, true, is_json(out) ? output_json_real(value) : NULL);
 }
 
 void output_known(struct output *out, double value, int digits, const char *why)
@@ -276,7 +284,7 @@ void output_known(struct output *out, double value, int digits, const char *why)
 
 void output_json(struct output *out, const char *text, struct json_object *value)
 {
-	cell(out, text, text, value);
+	cell(out, text, text, false, value);
 }
 
 void output_none(struct output *out, const char *why)
@@ -287,7 +295,7 @@ void output_none(struct output *out, const char *why)
 	if (out->format == OUTPUT_JSON_LINES)
 		out->at++;
 	else
-		cell(out, "-", "", NULL);
+		cell(out, "-", "", true, NULL);
 }
 
 void output_emphasis(struct output *out, enum output_emphasis how)
@@ -299,7 +307,7 @@ void output_emphasis(struct output *out, enum output_emphasis how)
 void output_row(struct output *out)
 {
 	while (out->at < out->n)
-		cell(out, "", "", NULL);
+		cell(out, "", "", true, NULL);
 	out->at = 0;
 	switch (out->format) {
 	case OUTPUT_TABLE:

@@ -88,7 +88,7 @@ void output_printf(FILE *file, const char *fmt, ...) __attribute__((format(print
  * output_csv_cell() - one cell of text
  *
  * Quoted where RFC 4180 asks for it. Cleaned as by kjoule_text_clean(), but tabs and line feeds
- * stay.
+ * stay. What a spreadsheet would take for a formula gets an apostrophe in front.
  */
 void output_csv_cell(FILE *file, const char *text);
 /**

@@ -198,11 +198,14 @@ static void tables_are_clean(void **state)
 			    "\n- : why??\n");
 }
 
-static void csv_is_clean(void **state)
+static void csv_is_clean_and_no_formula(void **state)
 {
 	static const struct {
 		const char *raw, *cell;
 	} cells[] = {
+		{ "=1+2", "\"'=1+2\"" }, { "+1", "\"'+1\"" },
+		{ "-1", "\"'-1\"" }, { "@a", "\"'@a\"" },
+		{ "=\"a\"", "\"'=\"\"a\"\"\"" }, { "\t=1", "\"'\t=1\"" }, { "\r=1", "\"'?=1\"" },
 		{ "a=1", "a=1" }, { " =1", "\" =1\"" }, { "'=1", "'=1" },
 		{ "", "" }, { "a,b", "\"a,b\"" },
 		{ "a\x9b\xc2\x9b\033", "a????" }, { "\xc2\xb5", "\xc2\xb5" },
@@ -210,8 +213,8 @@ static void csv_is_clean(void **state)
 
 	(void)state;
 	render(OUTPUT_CSV);
-	assert_string_equal(text, "=n????,b\r\n"
-			    "\"=1+\"\"???????\",-5\r\n"
+	assert_string_equal(text, "\"'=n????\",b\r\n"
+			    "\"'=1+\"\"???????\",-5\r\n"
 			    "\"x\ty\nz?w\",-1.5\r\n"
 			    "plain,\r\n");
 	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
@@ -484,6 +487,11 @@ static void every_view_is_clean(void **state)
 		ask(0, "\n", "%s '%s'", views[i], one);
 		ask(0, "\n", "%s --json '%s'", views[i], one);
 		ask(0, "\r\t\n", "%s --csv '%s'", views[i], one);
+		/* no cell is a formula; figures below 0 are none */
+		assert_null(strstr(out, ",="));
+		assert_null(strstr(out, ",\"="));
+		assert_null(strstr(out, "\n="));
+		assert_null(strstr(out, "\n\"="));
 	}
 	ask(0, "\n", "report --folded '%s'", one);
 	ask(0, "\n", "report '%s'", cgroup);
@@ -505,7 +513,7 @@ static void names_are_there(void **state)
 
 	(void)state;
 	ask(0, "\r\t\n", "report --csv '%s'", one);
-	assert_non_null(strstr(out, "\"=1+?[7m????"));
+	assert_non_null(strstr(out, "\"'=1+?[7m????"));
 	ask(0, "\n", "report --json '%s'", one);
 	doc = json_tokener_parse(out);
 	assert_non_null(doc);
@@ -584,7 +592,7 @@ int main(void)
 		cmocka_unit_test(what_is_read_is_clean),
 		cmocka_unit_test(lines_keep_their_own_line_feeds),
 		cmocka_unit_test(tables_are_clean),
-		cmocka_unit_test(csv_is_clean),
+		cmocka_unit_test(csv_is_clean_and_no_formula),
 		cmocka_unit_test(json_is_clean_and_says_the_same),
 		cmocka_unit_test(messages_are_clean),
 		cmocka_unit_test(titles_of_pictures_are_clean),
