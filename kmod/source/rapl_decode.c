@@ -41,11 +41,19 @@ static const u32 dram_fixed_unit[] = {
 	0x55,		/* Skylake-X, Cascade Lake-X */
 	0x57, 0x85,	/* Knights Landing, Knights Mill */
 	0x6a, 0x6c,	/* Ice Lake-X, Ice Lake-D */
-	0x8f, 0xcf,	/* Sapphire Rapids-X, Emerald Rapids-X */
 };
 
-/* Where one psys count is 1 J. */
-static const u32 psys_joule_unit[] = { 0x8f, 0xcf };
+/*
+ * Where one psys count is 1 J. DRAM of the same parts counts in the unit register's unit again:
+ * Linux took 2^-16 J for it until 6.1 and corrected that in commits 4c081324df56 (powercap) and
+ * 80275ca9e525 (perf/x86/rapl). Granite Rapids is as Sapphire Rapids: turbostat's spr_features.
+ * Sierra Forest (0xaf), Grand Ridge (0xb6) and Clearwater Forest (0xdd) are no exceptions: srf_
+ * and grr_features there.
+ */
+static const u32 psys_joule_unit[] = {
+	0x8f, 0xcf,	/* Sapphire Rapids-X, Emerald Rapids-X */
+	0xad, 0xae,	/* Granite Rapids-X, Granite Rapids-D */
+};
 
 /* Silvermont and Airmont: one count is 2^ESU microjoule. */
 static const u32 atom_unit[] = { 0x37, 0x4a, 0x4c, 0x5a, 0x5d };

@@ -50,7 +50,7 @@ static void intel_unit_is_a_power_of_two_of_a_joule(void **state)
 
 static void server_dram_has_its_own_unit(void **state)
 {
-	static const u32 models[] = { 0x3f, 0x4f, 0x56, 0x55, 0x57, 0x85, 0x6a, 0x6c, 0x8f, 0xcf };
+	static const u32 models[] = { 0x3f, 0x4f, 0x56, 0x55, 0x57, 0x85, 0x6a, 0x6c };
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
 
 	(void)state;
@@ -62,15 +62,35 @@ static void server_dram_has_its_own_unit(void **state)
 	}
 }
 
-static void sapphire_rapids_psys_counts_joules(void **state)
+/* Linux commits 4c081324df56 and 80275ca9e525 for DRAM; turbostat's spr_features for psys. */
+static void sapphire_rapids_and_later_count_psys_in_joules_and_dram_in_the_unit(void **state)
 {
+	static const u32 models[] = { 0x8f, 0xcf, 0xad, 0xae };
 	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
-	int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x8f, 0xa0e03, d);
 
 	(void)state;
-	assert_int_equal(uj_of(find(d, n, PSYS), 3), 3000000);
-	n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, 0x5e, 0xa0e03, d);
-	assert_int_equal(uj_of(find(d, n, PSYS), 3), 183);
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
+		int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, models[i], 0xa0e03, d);
+
+		assert_int_equal(uj_of(find(d, n, PSYS), 3), 3000000);
+		assert_int_equal(uj_of(find(d, n, DRAM), 1 << 14), 1000000);
+		assert_int_equal(uj_of(find(d, n, PACKAGE), 1 << 14), 1000000);
+	}
+}
+
+/* Skylake client, Sierra Forest, Grand Ridge, Clearwater Forest. */
+static void other_parts_count_all_in_the_unit(void **state)
+{
+	static const u32 models[] = { 0x5e, 0xaf, 0xb6, 0xdd };
+	struct kjoule_rapl_domain d[KJOULE_RAPL_DOMAINS];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
+		int n = kjoule_rapl_decode(KJOULE_RAPL_INTEL, models[i], 0xa0e03, d);
+
+		assert_int_equal(uj_of(find(d, n, PSYS), 3), 183);
+		assert_int_equal(uj_of(find(d, n, DRAM), 1 << 14), 1000000);
+	}
 }
 
 /* Bay Trail: ESU 5 means 2^5 = 32 uJ a count. */
@@ -329,7 +349,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intel_unit_is_a_power_of_two_of_a_joule),
 		cmocka_unit_test(server_dram_has_its_own_unit),
-		cmocka_unit_test(sapphire_rapids_psys_counts_joules),
+		cmocka_unit_test(sapphire_rapids_and_later_count_psys_in_joules_and_dram_in_the_unit),
+		cmocka_unit_test(other_parts_count_all_in_the_unit),
 		cmocka_unit_test(atom_unit_is_in_microjoule),
 		cmocka_unit_test(amd_has_registers_of_its_own),
 		cmocka_unit_test(unit_register_of_zero_is_no_rapl),
