@@ -38,12 +38,9 @@ static int __init kjoule_init(void)
 	err = kjoule_sessions_init();
 	if (err)
 		goto err_session;
-	err = kjoule_governor_init();
-	if (err)
-		goto err_sessions;
 	err = kjoule_chardev_init();
 	if (err)
-		goto err_governor;
+		goto err_sessions;
 	err = kjoule_stats_init();
 	if (err)
 		goto err_chardev;
@@ -51,6 +48,7 @@ static int __init kjoule_init(void)
 	err = kjoule_netlink_init();
 	if (err)
 		goto err_stats;
+	kjoule_governor_init();
 	kjoule_chardev_ready();
 	return 0;
 
@@ -58,8 +56,6 @@ err_stats:
 	kjoule_stats_exit();
 err_chardev:
 	kjoule_chardev_exit();
-err_governor:
-	kjoule_governor_exit();
 err_sessions:
 	kjoule_sessions_exit();
 err_session:

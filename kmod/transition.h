@@ -143,7 +143,7 @@ void kjoule_transition_exit(void);
 int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job);
 
 int kjoule_transition_limit(struct kjoule_transition *t, u32 khz);
-int kjoule_governor_init(void);
+void kjoule_governor_init(void);
 void kjoule_governor_exit(void);
 
 #endif /* KJOULE_TRANSITION_H */

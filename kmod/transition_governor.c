@@ -110,17 +110,27 @@ static struct cpufreq_governor governor = {
 	.limits = governor_limits,
 };
 
+static bool registered;
+
 /**
  * kjoule_governor_init() - register the governor
  *
- * Context: process, module init.
- * Return: 0 or -errno; a kernel without cpufreq needs none.
+ * From here on a write to scaling_governor, or a policy that is made, may take it and hold the
+ * module. A reference does not keep a module whose init fails from being freed, and unregistering
+ * leaves active policies with it: so this comes when nothing can fail any more, and is no reason
+ * to fail itself. Without it the way "fast" is not to be had.
+ *
+ * Context: process, module init, last.
  */
-int kjoule_governor_init(void)
+void kjoule_governor_init(void)
 {
 	int err = cpufreq_register_governor(&governor);
 
-	return err == -ENODEV ? 0 : err;
+	registered = !err;
+	/* a kernel without cpufreq needs none */
+	if (err && err != -ENODEV)
+		pr_warn("kjoule: cannot register governor 'kjoule' (%d); use transition way 'limits'\n",
+			err);
 }
 
 /**
@@ -130,5 +140,6 @@ int kjoule_governor_init(void)
  */
 void kjoule_governor_exit(void)
 {
-	cpufreq_unregister_governor(&governor);
+	if (registered)
+		cpufreq_unregister_governor(&governor);
 }
