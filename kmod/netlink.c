@@ -6,13 +6,15 @@
  * The request for a session is read in netlink_new.c, records are in netlink_records.c,
  * notices in netlink_notice.c.
  *
- * A session's owner is the socket that made it (netlink_port.c). CAP_PERFMON is asked of
- * the sender in every operation, dumps included.
+ * A session's owner is the socket that made it (netlink_port.c), but CAP_SYS_ADMIN may end any.
+ * CAP_PERFMON is asked of the sender in every operation, dumps included.
  */
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
 #include <linux/security.h>
+#include <linux/user_namespace.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include <net/netlink.h>
@@ -213,6 +215,21 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* Sessions */
 
+static int refuse_unknown(struct genl_info *info, u32 id)
+{
+	kuid_t by = kjoule_session_ended_by(id);
+	char words[KJOULE_WORDS_LEN];
+
+	if (uid_valid(by)) {
+		snprintf(words, sizeof(words), "the session was ended by uid %u",
+			 from_kuid_munged(&init_user_ns, by));
+		kjoule_netlink_refuse_words(info, words);
+	} else {
+		kjoule_netlink_refuse(info, "there is no session with that id");
+	}
+	return -ENOENT;
+}
+
 /* The session that attribute @id names, with a reference; @own: NULL, or whose it has to be. */
 static struct kjoule_session *find_session(struct genl_info *info, int id,
 					   const struct sk_buff *own)
@@ -222,10 +239,8 @@ static struct kjoule_session *find_session(struct genl_info *info, int id,
 	if (!info->attrs[id])
 		return ERR_PTR(missing(info, "session id is missing"));
 	s = kjoule_session_get(nla_get_u32(info->attrs[id]));
-	if (!s) {
-		kjoule_netlink_refuse(info, "there is no session with that id");
-		return ERR_PTR(-ENOENT);
-	}
+	if (!s)
+		return ERR_PTR(refuse_unknown(info, nla_get_u32(info->attrs[id])));
 	if (own && !kjoule_port_owns(own, s->owner)) {
 		kjoule_session_put(s);
 		kjoule_netlink_refuse(info, "the session belongs to another socket");
@@ -341,15 +356,20 @@ int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
  * @info:	its attributes
  *
  * Context: process.
- * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's without
+ * CAP_SYS_ADMIN.
  */
 int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
+	bool admin = netlink_capable(skb, CAP_SYS_ADMIN);
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, admin ? NULL : skb);
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	kjoule_session_end(s);
+	if (kjoule_port_owns(skb, s->owner))
+		kjoule_session_end(s);
+	else
+		kjoule_session_end_by(s, current_euid());
 	kjoule_session_put(s);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack);
 void kjoule_netlink_refuse(struct genl_info *info, const char *why);
+void kjoule_netlink_refuse_words(struct genl_info *info, const char *words);
 int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s);
 int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why);
 struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
@@ -22,7 +23,7 @@ void kjoule_netlink_notice_exit(void);
 
 u64 kjoule_port_owner(const struct sk_buff *skb);
 bool kjoule_port_owns(const struct sk_buff *skb, u64 owner);
-int kjoule_port_listen(const struct sk_buff *skb);
+int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_t len);
 void kjoule_port_tell(void (*tell)(u32 portid, const struct kjoule_notice *n),
 		      const struct kjoule_notice *n);
 void kjoule_port_released(u32 portid);

@@ -3,6 +3,7 @@
  * What the generic netlink family answers: sources, sessions and their books as
  * attributes. Owns their layout in a message; netlink.c decides who gets which.
  */
+#include <linux/user_namespace.h>
 #include <net/genetlink.h>
 
 #include "netlink_msg.h"
@@ -320,6 +321,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_STOP_NS, s->stop_ns, 0) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->maker)) ||
 	    put_sources(skb, s) ||
 	    (s->edges && put_edges(skb, s)) ||
 	    (s->vpm && put_vpm(skb, s)) ||
@@ -439,7 +441,9 @@ int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
 	    nla_put_u32(skb, KJOULE_A_NOTICE_SESSION, n->session) ||
 	    (n->cpu >= 0 && nla_put_u32(skb, KJOULE_A_NOTICE_CPU, n->cpu)) ||
 	    (n->source && nla_put_string(skb, KJOULE_A_NOTICE_SOURCE, n->source)) ||
-	    (n->count && nla_put_u64_64bit(skb, KJOULE_A_NOTICE_COUNT, n->count, 0))) {
+	    (n->count && nla_put_u64_64bit(skb, KJOULE_A_NOTICE_COUNT, n->count, 0)) ||
+	    (uid_valid(n->user) &&
+	     nla_put_u32(skb, KJOULE_A_NOTICE_USER, from_kuid_munged(&init_user_ns, n->user)))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

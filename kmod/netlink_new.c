@@ -98,6 +98,7 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 	r->config.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG);
 	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);
 	r->config.any_memory = netlink_capable(skb, CAP_IPC_LOCK);
+	r->config.admin = netlink_capable(skb, CAP_SYS_ADMIN);
 	r->config.words = r->words;
 	n = kjoule_msg_get_specs(info, r->specs, KJOULE_METERS_MAX);
 	if (n < 0)
@@ -110,6 +111,18 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 	if (get_cpus(attrs[KJOULE_A_SESSION_CPUS], r->cpus))
 		return refuse(info, "a CPU is named that does not exist");
 	return 0;
+}
+
+/**
+ * kjoule_netlink_refuse_words() - say why a request is refused
+ * @info:	the request
+ * @words:	put together for it
+ *
+ * Context: process.
+ */
+void kjoule_netlink_refuse_words(struct genl_info *info, const char *words)
+{
+	kjoule_extack_words(info->extack, words);
 }
 
 static struct kjoule_session *create_session(struct sk_buff *skb, struct genl_info *info,
@@ -127,7 +140,7 @@ static struct kjoule_session *create_session(struct sk_buff *skb, struct genl_in
 		return ERR_PTR(-ENOMEM);
 	s = kjoule_session_create(&r->config, owner, &why);
 	if (why == r->words)
-		kjoule_extack_words(info->extack, why);
+		kjoule_netlink_refuse_words(info, why);
 	else
 		kjoule_netlink_refuse(info, why);
 	return s;

@@ -7,6 +7,8 @@
  * Nobody waits for a slow listener: what finds his socket full is dropped, and he is told by
  * ENOBUFS.
  */
+#include <linux/capability.h>
+#include <linux/netlink.h>
 #include <linux/security.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
@@ -14,6 +16,7 @@
 #include "compat/compat.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "spec.h"
 #include "watch.h"
 
 /**
@@ -26,10 +29,12 @@
  */
 int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	int err = kjoule_port_listen(skb);
+	char words[KJOULE_WORDS_LEN];
+	int err = kjoule_port_listen(skb, netlink_capable(skb, CAP_SYS_ADMIN), words,
+				     sizeof(words));
 
 	if (err == -EUSERS)
-		kjoule_netlink_refuse(info, "64 sockets listen for notices already");
+		kjoule_netlink_refuse_words(info, words);
 	return err;
 }
 

@@ -8,6 +8,7 @@
  * the number. So the socket itself is held until then, and is the one that was closed if it is
  * dead, which it becomes before its number is told.
  */
+#include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -15,12 +16,10 @@
 #include <net/sock.h>
 
 #include "netlink.h"
+#include "quota.h"
 #include "restore.h"
 #include "session_list.h"
 #include "transition.h"
-
-/* Each notice is a message to each of them, under locks that others need. */
-#define LISTENERS_MAX	64
 
 /**
  * struct port - a socket that owns something
@@ -29,6 +28,7 @@
  * @portid:	its number
  * @owner:	of its sessions; not 0, and never given twice
  * @listening:	in @listeners, or empty
+ * @listener:	the user who has asked for that
  */
 struct port {
 	struct hlist_node node;
@@ -36,12 +36,13 @@ struct port {
 	u32 portid;
 	u64 owner;
 	struct list_head listening;
+	kuid_t listener;
 };
 
 static DEFINE_MUTEX(ports_lock);	/* none of the core's is taken under it */
 static DEFINE_HASHTABLE(ports, 6);
+/* There is a limit: each notice is a message to each of them, under locks that others need. */
 static LIST_HEAD(listeners);
-static unsigned int n_listeners;
 static u64 last_owner;
 
 static struct port *find_port(const struct sk_buff *skb)
@@ -85,10 +86,7 @@ static void take_off(struct port *p)
 {
 	lockdep_assert_held(&ports_lock);
 	hash_del(&p->node);
-	if (list_empty(&p->listening))
-		return;
 	list_del_init(&p->listening);
-	n_listeners--;
 }
 
 /**
@@ -130,32 +128,47 @@ bool kjoule_port_owns(const struct sk_buff *skb, u64 owner)
 	return owns;
 }
 
+static int add_listener(struct port *p, bool admin, char *words, size_t len)
+{
+	struct kjoule_share share = { .n = 0 };
+	kuid_t user = current_euid();
+	struct port *other;
+	int err;
+
+	lockdep_assert_held(&ports_lock);
+	if (!list_empty(&p->listening))
+		return 0;
+	list_for_each_entry(other, &listeners, listening)
+		share.user[share.n++] = other->listener;
+	err = kjoule_share_check(&share, user, admin, "sockets that listen for notices",
+				 "close one", words, len);
+	if (err)
+		return err;
+	p->listener = user;
+	list_add_tail(&p->listening, &listeners);
+	return 0;
+}
+
 /**
  * kjoule_port_listen() - the sender of a request is told notices from now on
  * @skb:	the request
+ * @admin:	he has CAP_SYS_ADMIN
+ * @words:	set to the reason of -EUSERS
+ * @len:	of @words
  *
  * Once is enough, twice does no harm.
  *
  * Context: process, while the request is handled.
  * Return: 0, -ENOMEM, or -EUSERS if as many listen as may.
  */
-int kjoule_port_listen(const struct sk_buff *skb)
+int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_t len)
 {
 	struct port *p;
-	int err = 0;
+	int err;
 
 	mutex_lock(&ports_lock);
 	p = get_port(skb);
-	if (!p) {
-		err = -ENOMEM;
-	} else if (list_empty(&p->listening)) {
-		if (n_listeners < LISTENERS_MAX) {
-			list_add_tail(&p->listening, &listeners);
-			n_listeners++;
-		} else {
-			err = -EUSERS;
-		}
-	}
+	err = p ? add_listener(p, admin, words, len) : -ENOMEM;
 	mutex_unlock(&ports_lock);
 	return err;
 }

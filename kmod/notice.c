@@ -134,6 +134,7 @@ static void post(struct kjoule_session *s, u32 event, int cpu, const char *sourc
 		.cpu = cpu,
 		.source = source,
 		.count = count,
+		.user = event == KJOULE_EVENT_SESSION_ENDED ? s->ended_by : INVALID_UID,
 	};
 
 	kjoule_watch_notice(&n);

@@ -12,6 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 
 #include "quota.h"
 
@@ -71,6 +72,51 @@ static void drop_if_empty(struct account *a)
 		return;
 	list_del(&a->node);
 	kfree(a);
+}
+
+static unsigned int count_of_user(const struct kjoule_share *share, kuid_t user)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < share->n; i++)
+		n += uid_eq(share->user[i], user);
+	return n;
+}
+
+/**
+ * kjoule_share_check() - may a user have one more of something?
+ * @share:	what there is; whoever adds to it is kept out by the caller's lock
+ * @user:	who
+ * @admin:	he has CAP_SYS_ADMIN: then all that there are may be his
+ * @things:	what it is, in the plural
+ * @advice:	how there can be fewer
+ * @words:	set to the reason of a refusal
+ * @len:	of @words
+ *
+ * Context: any.
+ * Return: 0 or -EUSERS.
+ */
+int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin,
+		       const char *things, const char *advice, char *words, size_t len)
+{
+	unsigned int most = admin ? KJOULE_SHARE_ALL : KJOULE_SHARE_USER;
+	unsigned int all = KJOULE_SHARE_ALL - (admin ? 0 : KJOULE_SHARE_KEPT);
+	unsigned int own = count_of_user(share, user), i, n, greatest = 0;
+	kuid_t whose = user;
+
+	if (own < most && share->n < all)
+		return 0;
+	for (i = 0; i < share->n; i++) {
+		n = count_of_user(share, share->user[i]);
+		if (n > greatest) {
+			greatest = n;
+			whose = share->user[i];
+		}
+	}
+	snprintf(words, len, "%s: you have %u of %u, all users %u of %u, uid %u most: %u; %s",
+		 things, own, most, share->n, all, from_kuid_munged(&init_user_ns, whose),
+		 greatest, advice);
+	return -EUSERS;
 }
 
 /**

@@ -220,6 +220,7 @@ static struct kjoule_session *new_session(const struct kjoule_session_config *c,
 	init_waitqueue_head(&s->reader);
 	s->owner = owner;
 	s->maker = current_euid();
+	s->ended_by = INVALID_UID;
 	s->all_cpus = !c->cpus;
 	s->state = KJOULE_SESSION_NEW;
 	s->config = *c;
@@ -311,7 +312,7 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
 	       make_edges(s, c, why) ?:
 	       make_vpm(s, c, why) ?:
 	       kjoule_session_make_pollers(s, c, why) ?:
-	       kjoule_session_list(s, why);
+	       kjoule_session_list(s, c, why);
 }
 
 /**

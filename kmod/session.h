@@ -43,6 +43,7 @@
  * @words:		of KJOULE_WORDS_LEN: where words about a refusal may be written
  * @kernel_ip:		kernel addresses may be shown to this caller
  * @any_memory:		rings may be as large as there is memory
+ * @admin:		this caller has CAP_SYS_ADMIN
  * @chain_depth:	frames of each kind, 0 for the default
  * @stack_bytes:	of the user stack, 0 for the default
  * @edges:		edge windows are asked for
@@ -70,6 +71,7 @@ struct kjoule_session_config {
 	char *words;
 	bool kernel_ip;
 	bool any_memory;
+	bool admin;
 	u32 chain_depth;
 	u32 stack_bytes;
 	bool edges;
@@ -86,6 +88,7 @@ struct kjoule_session_config {
  * @id:		its name outside
  * @owner:	whoever made it, so that it can be ended with its maker
  * @maker:	the user who made it, who alone may read it
+ * @counted:	among all that count for a user's limit; under the list's lock
  * @quota:	bytes of rings that are on @maker's account
  * @lock:	held for changes of @state and @attached
  * @state:	enum kjoule_session_state
@@ -94,6 +97,7 @@ struct kjoule_session_config {
  * @unlisted:	it is found no more; under the list's lock
  * @ended:	nobody may start it any more
  * @over:	nothing more is written, because it has ended
+ * @ended_by:	who has ended it, if not its owner's socket; else not valid
  * @ending:	what is left to do then, where that may take long
  * @config:	as asked for, defaults filled in; the pointers in it are not valid
  * @plan:	what the samplers follow
@@ -118,6 +122,7 @@ struct kjoule_session {
 	u32 id;
 	u64 owner;
 	kuid_t maker;
+	struct list_head counted;
 	u64 quota;
 	struct mutex lock;	/* see above */
 	u32 state;
@@ -126,6 +131,7 @@ struct kjoule_session {
 	bool unlisted;
 	bool ended;
 	bool over;
+	kuid_t ended_by;
 	struct work_struct ending;
 	struct kjoule_session_config config;
 	struct kjoule_plan plan;
@@ -152,6 +158,7 @@ void kjoule_session_put(struct kjoule_session *s);
 int kjoule_session_start(struct kjoule_session *s, const char **why);
 int kjoule_session_stop(struct kjoule_session *s, const char **why);
 void kjoule_session_end(struct kjoule_session *s);
+void kjoule_session_end_by(struct kjoule_session *s, kuid_t user);
 void kjoule_session_end_soon(struct kjoule_session *s);
 int kjoule_session_attach(struct kjoule_session *s);
 void kjoule_session_detach(struct kjoule_session *s);

@@ -55,9 +55,9 @@ void kjoule_session_end_prepare(struct kjoule_session *s)
 }
 
 /* Found no more; true for who has done it, and has the list's reference now. */
-static bool take_off(struct kjoule_session *s)
+static bool take_off(struct kjoule_session *s, kuid_t by)
 {
-	if (!kjoule_session_unlist(s))
+	if (!kjoule_session_unlist(s, by))
 		return false;
 	mutex_lock(&s->lock);
 	s->ended = true;
@@ -66,21 +66,36 @@ static bool take_off(struct kjoule_session *s)
 }
 
 /**
- * kjoule_session_end() - stop it and have it found no more
- * @s:	the session; the caller's own reference stays
+ * kjoule_session_end_by() - stop it and have it found no more, for somebody
+ * @s:		the session; the caller's own reference stays
+ * @user:	who ends another one's session; not valid: its owner, or nobody
+ *
+ * If several do so at the same time, it was the first of them. The owner may be doing anything
+ * with it meanwhile, as with a session that he ends himself: he has a reference.
  *
  * Only the threads of devices that hang are left behind, for a work item to wait for.
  *
  * Context: process, sleeps.
  */
-void kjoule_session_end(struct kjoule_session *s)
+void kjoule_session_end_by(struct kjoule_session *s, kuid_t user)
 {
-	if (!take_off(s))
+	if (!take_off(s, user))
 		return;
 	if (conclude(s))
 		drop(s);
 	else
 		queue_work(end_queue, &s->ending);
+}
+
+/**
+ * kjoule_session_end() - kjoule_session_end_by() its owner
+ * @s:	the session; the caller's own reference stays
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_end(struct kjoule_session *s)
+{
+	kjoule_session_end_by(s, INVALID_UID);
 }
 
 /**
@@ -95,7 +110,7 @@ void kjoule_session_end_soon(struct kjoule_session *s)
 {
 	if (!kjoule_session_is_slow(s))
 		kjoule_session_end(s);
-	else if (take_off(s))
+	else if (take_off(s, INVALID_UID))
 		queue_work(end_queue, &s->ending);
 }
 

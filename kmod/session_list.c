@@ -9,33 +9,56 @@
 #include <linux/xarray.h>
 
 #include "hold.h"
+#include "quota.h"
 #include "session.h"
 #include "session_list.h"
 #include "watch.h"
 
-/* The timers of all of them run one after the other, with interrupts off. */
-#define SESSIONS_MAX	64
+/* So many that somebody has ended for another one are remembered. */
+#define ENDINGS		16
 
 static DEFINE_MUTEX(sessions_lock);
 static DEFINE_XARRAY_ALLOC1(sessions);
 static u32 next_id;
 static unsigned int n_sessions;
-static unsigned int n_ending;	/* found no more, with timers, threads and memory still */
+/*
+ * All that have timers, threads and memory, those included that are not found yet or no more. There
+ * is a limit because the timers of all of them run one after the other, with interrupts off.
+ */
+static LIST_HEAD(counted);
+
+/* Who has ended which session, the latest ones in turn; ids are not used again soon. */
+static struct {
+	u32 id;
+	kuid_t by;
+} endings[ENDINGS];
+
+static unsigned int n_endings;
 static int prepare_state, hotplug_state;
 static bool asleep;
 
 /* A number that was not used lately, so that a stale one finds nothing; nor does this one yet. */
-static int take_id(struct kjoule_session *s, const char **why)
+static int take_id(struct kjoule_session *s, const struct kjoule_session_config *c,
+		   const char **why)
 {
-	int err = -EUSERS;
+	struct kjoule_share share = { .n = 0 };
+	struct kjoule_session *other;
+	int err;
 
 	mutex_lock(&sessions_lock);
-	if (n_sessions + n_ending < SESSIONS_MAX)
-		err = xa_alloc_cyclic(&sessions, &s->id, NULL, xa_limit_31b, &next_id, GFP_KERNEL);
+	list_for_each_entry(other, &counted, counted)
+		share.user[share.n++] = other->maker;
+	err = kjoule_share_check(&share, s->maker, c->admin, "sessions",
+				 "end one, see 'kjoule list --sessions'", c->words,
+				 KJOULE_WORDS_LEN);
+	if (err)
+		*why = c->words;
 	else
-		*why = "there are 64 sessions already, with those that are ending";
-	if (err >= 0)
+		err = xa_alloc_cyclic(&sessions, &s->id, NULL, xa_limit_31b, &next_id, GFP_KERNEL);
+	if (err >= 0) {
 		WRITE_ONCE(n_sessions, n_sessions + 1);
+		list_add_tail(&s->counted, &counted);
+	}
 	mutex_unlock(&sessions_lock);
 	return min(err, 0);
 }
@@ -43,15 +66,17 @@ static int take_id(struct kjoule_session *s, const char **why)
 /**
  * kjoule_session_list() - give it an id and have it found by that
  * @s:		the session; the list takes a reference of its own
+ * @c:		as it was asked for
  * @why:	set to the reason of a refusal
  *
  * Context: process, sleeps, without locks: who is told of it may refuse, and waits then for who
  * reads the files that it has made.
  * Return: 0, -EUSERS or -ENOMEM.
  */
-int kjoule_session_list(struct kjoule_session *s, const char **why)
+int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_config *c,
+			const char **why)
 {
-	int err = take_id(s, why);
+	int err = take_id(s, c, why);
 
 	if (err)
 		return err;
@@ -60,6 +85,7 @@ int kjoule_session_list(struct kjoule_session *s, const char **why)
 	mutex_lock(&sessions_lock);
 	if (err) {
 		xa_erase(&sessions, s->id);
+		list_del(&s->counted);
 		WRITE_ONCE(n_sessions, n_sessions - 1);
 	} else {
 		/* no allocation: the id has its place */
@@ -72,7 +98,8 @@ int kjoule_session_list(struct kjoule_session *s, const char **why)
 
 /**
  * kjoule_session_unlist() - have it found no more
- * @s:	the session
+ * @s:		the session
+ * @by:		see kjoule_session_end_by()
  *
  * It is still told of CPUs that go: its timers may run.
  *
@@ -80,7 +107,7 @@ int kjoule_session_list(struct kjoule_session *s, const char **why)
  * Return: true if it was listed: the list's reference is the caller's now, and so is calling
  * kjoule_session_ended().
  */
-bool kjoule_session_unlist(struct kjoule_session *s)
+bool kjoule_session_unlist(struct kjoule_session *s, kuid_t by)
 {
 	bool listed;
 
@@ -88,9 +115,34 @@ bool kjoule_session_unlist(struct kjoule_session *s)
 	listed = !s->unlisted;
 	s->unlisted = true;
 	WRITE_ONCE(n_sessions, n_sessions - listed);
-	n_ending += listed;
+	if (listed && uid_valid(by)) {
+		s->ended_by = by;
+		endings[n_endings % ENDINGS].id = s->id;
+		endings[n_endings++ % ENDINGS].by = by;
+	}
 	mutex_unlock(&sessions_lock);
 	return listed;
+}
+
+/**
+ * kjoule_session_ended_by() - why is a session not found any more?
+ * @id:	its id
+ *
+ * Context: process, sleeps.
+ * Return: who has ended it for its owner; not valid: nobody has, or long ago.
+ */
+kuid_t kjoule_session_ended_by(u32 id)
+{
+	kuid_t by = INVALID_UID;
+	unsigned int i;
+
+	mutex_lock(&sessions_lock);
+	for (i = 0; i < ENDINGS && i < n_endings; i++) {
+		if (endings[i].id == id)
+			by = endings[i].by;
+	}
+	mutex_unlock(&sessions_lock);
+	return by;
 }
 
 /**
@@ -103,7 +155,7 @@ void kjoule_session_ended(struct kjoule_session *s)
 {
 	mutex_lock(&sessions_lock);
 	xa_erase(&sessions, s->id);
-	n_ending--;
+	list_del(&s->counted);
 	mutex_unlock(&sessions_lock);
 }
 

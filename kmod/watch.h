@@ -9,6 +9,7 @@
 
 #include <linux/list.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include <linux/kjoule_netlink.h>
 
@@ -23,6 +24,7 @@ struct kjoule_source;
  * @cpu:	on which CPU, or -1 where that means nothing
  * @source:	of which source, or NULL
  * @count:	what the event counts, see KJOULE_A_NOTICE_COUNT; 0 where it counts nothing
+ * @user:	who has ended the session for its owner, else not valid
  */
 struct kjoule_notice {
 	u32 event;
@@ -31,6 +33,7 @@ struct kjoule_notice {
 	int cpu;
 	const char *source;
 	u64 count;
+	kuid_t user;
 };
 
 /**

@@ -248,6 +248,9 @@ static void visit_session(const struct nlmsghdr *message, void *data)
 		case KJOULE_A_SESSION_STACK_BYTES:
 			s->stack_bytes = mnl_attr_get_u32(attr);
 			break;
+		case KJOULE_A_SESSION_USER:
+			s->user = mnl_attr_get_u32(attr);
+			break;
 		case KJOULE_A_SESSION_EDGE_DUTY:
 			s->edge_duty = mnl_attr_get_u32(attr);
 			break;

@@ -109,6 +109,7 @@ struct nl_session {
 	uint64_t flags;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
+	uint32_t user;			/* UINT32_MAX: none told */
 	uint32_t edge_duty;
 	uint64_t edge_windows, edge_spins, edge_failed, edge_paused;
 	uint64_t edge_held_ns, edge_longest_ns;

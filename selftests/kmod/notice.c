@@ -76,6 +76,7 @@ static void take_notice(const struct nlmsghdr *message, struct notice *n)
 	memset(n, 0, sizeof(*n));
 	n->event = UINT32_MAX;
 	n->cpu = -1;
+	n->user = UINT32_MAX;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
 		switch (mnl_attr_get_type(attr)) {
 		case KJOULE_A_NOTICE_EVENT:
@@ -95,6 +96,9 @@ static void take_notice(const struct nlmsghdr *message, struct notice *n)
 			break;
 		case KJOULE_A_NOTICE_COUNT:
 			n->count = mnl_attr_get_u64(attr);
+			break;
+		case KJOULE_A_NOTICE_USER:
+			n->user = mnl_attr_get_u32(attr);
 			break;
 		}
 	}

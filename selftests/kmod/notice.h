@@ -17,6 +17,7 @@ struct notice {
 	int cpu;		/* -1: none told */
 	char source[32];	/* "": none told */
 	uint64_t count;
+	uint32_t user;		/* UINT32_MAX: none told */
 };
 
 /* All return 0 or -errno. */

@@ -286,6 +286,8 @@ enum {
 	KJOULE_A_SESSION_VPM_SKIPPED,	/* u64 */
 	/* Times that no windows could be: a CPU outside the session, or its reader away. */
 	KJOULE_A_SESSION_EDGE_PAUSED,	/* u64 */
+	/* Effective uid of who made it, in the initial user namespace. */
+	KJOULE_A_SESSION_USER,	/* u32 */
 
 	__KJOULE_A_SESSION_MAX,
 	KJOULE_A_SESSION_MAX = (__KJOULE_A_SESSION_MAX - 1)
@@ -337,6 +339,8 @@ enum {
 	KJOULE_A_NOTICE_SOURCE,	/* string */
 	/* Records lost so far, or bytes that wait. */
 	KJOULE_A_NOTICE_COUNT,	/* u64 */
+	/* With session-ended: uid of who ended it, if that was another socket. */
+	KJOULE_A_NOTICE_USER,	/* u32 */
 
 	__KJOULE_A_NOTICE_MAX,
 	KJOULE_A_NOTICE_MAX = (__KJOULE_A_NOTICE_MAX - 1)
@@ -409,13 +413,13 @@ enum {
 enum {
 	/* List sources, why they can or can not be used, and which is the default. */
 	KJOULE_CMD_SOURCE_GET = 1,
-	/* Make a session. It is not running yet. */
+	/* Make a session, one of 64, of 16 a user without CAP_SYS_ADMIN. It is not running yet. */
 	KJOULE_CMD_SESSION_NEW,
 	/* Start a session's ticks. */
 	KJOULE_CMD_SESSION_START,
 	/* Stop a session's ticks. Its rings stay readable. */
 	KJOULE_CMD_SESSION_STOP,
-	/* End a session. */
+	/* End a session; with CAP_SYS_ADMIN, that of another socket too. */
 	KJOULE_CMD_SESSION_DEL,
 	/* One session, or all. */
 	KJOULE_CMD_SESSION_GET,
@@ -425,7 +429,7 @@ enum {
 	KJOULE_CMD_RECORDS_GET,
 	/* Something has become of a session; see notice-event. */
 	KJOULE_CMD_NOTICE,
-	/* Send notices to this socket too, one of 64 at most; CAP_PERFMON is enough. */
+	/* Send notices to this socket too, one of 64, of 16 a user without CAP_SYS_ADMIN. */
 	KJOULE_CMD_NOTICE_LISTEN,
 	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
