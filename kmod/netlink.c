@@ -243,7 +243,8 @@ static struct kjoule_session *find_session(struct genl_info *info, int id,
 		return ERR_PTR(refuse_unknown(info, nla_get_u32(info->attrs[id])));
 	if (own && !kjoule_port_owns(own, s->owner)) {
 		kjoule_session_put(s);
-		kjoule_netlink_refuse(info, "the session belongs to another socket");
+		kjoule_netlink_refuse(info,
+				      "belongs to another socket; CAP_SYS_ADMIN may end it");
 		return ERR_PTR(-EPERM);
 	}
 	return s;

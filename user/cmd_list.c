@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "args.h"
 #include "cmd.h"
 #include "list.h"
 #include "meta.h"
 
 static const char help[] =
-"Usage: kjoule list [--sessions] [--json|--csv]\n"
+"Usage: kjoule list [--sessions [--end ID]] [--json|--csv]\n"
 "\n"
 "Lists the sources of energy, power, temperature and frequency: those that the module\n"
 "knows, and what sysfs has to offer (powercap, hwmon, thermal zones, PMUs, power\n"
@@ -24,6 +25,7 @@ static const char help[] =
 "does. Other events of PMUs can be named as perf:PMU/EVENT/.\n"
 "\n"
 "      --sessions   the sessions there are instead, with their books\n"
+"      --end ID     with --sessions: end that one; it takes CAP_SYS_ADMIN\n"
 "      --json       as one JSON document\n"
 "      --csv        as CSV\n"
 "  -h, --help\n";
@@ -242,6 +244,7 @@ int cmd_list(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "sessions", no_argument, NULL, 's' },
+		{ "end", required_argument, NULL, 'e' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "csv", no_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
@@ -250,6 +253,7 @@ int cmd_list(int argc, char **argv)
 	enum output_format format = OUTPUT_TABLE;
 	struct list_sources s = { 0 };
 	bool sessions = false;
+	uint32_t end = 0;
 	int c, code;
 
 	optind = 0;
@@ -258,6 +262,11 @@ int cmd_list(int argc, char **argv)
 		switch (c) {
 		case 's':
 			sessions = true;
+			break;
+		case 'e':
+			if (args_number(optarg, 1, INT32_MAX, &end))
+				return cmd_usage("list", "--end '%s': is not the number of a session; `kjoule list --sessions` shows them",
+						 optarg);
 			break;
 		case 'j':
 			format = OUTPUT_JSON;
@@ -275,6 +284,10 @@ int cmd_list(int argc, char **argv)
 	if (optind < argc)
 		return cmd_usage("list", "it takes no argument, found %s", argv[optind]);
 
+	if (end && (!sessions || format != OUTPUT_TABLE))
+		return cmd_usage("list", "--end goes with --sessions, and prints nothing");
+	if (end)
+		return list_session_end(end);
 	if (sessions)
 		return list_sessions(format);
 	code = find_sources(&s);

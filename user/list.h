@@ -21,6 +21,8 @@ struct list_sources {
 
 /** list_sources_print() - a line for each domain of each. Return: 0 or -ENOMEM */
 int list_sources_print(const struct list_sources *s, enum output_format format);
+/** list_session_end() - end a session, whoever made it. Return: the exit code */
+int list_session_end(uint32_t id);
 /** list_sessions() - a line for each session. Return: the exit code */
 int list_sessions(enum output_format format);
 

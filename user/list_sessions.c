@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule list --sessions: the sessions that there are, whoever made them, with
- * their books. Called by cmd_list.c.
+ * their books; and the end of one of them. Called by cmd_list.c.
  */
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "cmd.h"
@@ -13,6 +14,8 @@
 
 static const struct output_column columns[] = {
 	{ "session", "SESSION", false },
+	{ "uid", NULL, false },
+	{ "user", "USER", true },
 	{ "state", "STATE", true },
 	{ "target", "TARGET", true },
 	{ "pid", "PID", false },
@@ -42,12 +45,24 @@ static const char *state_name(uint32_t state)
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }
 
+/* A user without a name has a number. */
+static void user_cells(struct output *out, uint32_t uid)
+{
+	const struct passwd *user = getpwuid(uid);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", uid);
+	output_u64(out, uid);
+	output_str(out, user ? user->pw_name : number);
+}
+
 static void row(struct output *out, const struct kjoule_session_info *s,
 		const struct kjoule_cpu_stats *b)
 {
 	char cpus[256];
 
 	output_u64(out, s->id);
+	user_cells(out, s->user);
 	output_str(out, state_name(s->state));
 	output_str(out, kjoule_target_name(s->target));
 	if (s->pid)
@@ -102,19 +117,39 @@ static int list_all(struct kjoule_ctl *ctl, enum output_format format)
 	return EXIT_DONE;
 }
 
-int list_sessions(enum output_format format)
+/* The device knows the module's version; a foreign one would not understand us. */
+static int open_module(struct kjoule_ctl **ctl)
 {
 	struct kjoule_device *dev;
 	struct kjoule_error err;
-	struct kjoule_ctl *ctl;
-	int code;
 
-	/* The device knows the module's version; a foreign one would not understand us. */
 	if (kjoule_device_open(&dev, &err))
 		return cmd_failed("%s", err.text);
 	kjoule_device_close(dev);
-	if (kjoule_ctl_open(&ctl, &err))
-		return cmd_failed("%s", err.text);
+	return kjoule_ctl_open(ctl, &err) ? cmd_failed("%s", err.text) : EXIT_DONE;
+}
+
+int list_session_end(uint32_t id)
+{
+	struct kjoule_error err;
+	struct kjoule_ctl *ctl;
+	int code = open_module(&ctl);
+
+	if (code)
+		return code;
+	if (kjoule_session_del(ctl, id, &err))
+		code = cmd_failed("cannot end session %u: %s", id, err.text);
+	kjoule_ctl_close(ctl);
+	return code;
+}
+
+int list_sessions(enum output_format format)
+{
+	struct kjoule_ctl *ctl;
+	int code = open_module(&ctl);
+
+	if (code)
+		return code;
 	code = list_all(ctl, format);
 	kjoule_ctl_close(ctl);
 	return code;

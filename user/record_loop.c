@@ -266,8 +266,22 @@ static int place_blocks(struct record_loop *l)
 				   &l->session, &l->blocks_done, &l->err);
 }
 
+/* Nobody but us stops it: it has been ended. The module knows by whom. */
+static int session_over(struct record_loop *l)
+{
+	struct kjoule_cpu_stats books;
+	struct kjoule_error why;
+
+	if (!kjoule_stats_total(l->ctl, l->session.id, &books, &why))
+		return 0;
+	return kjoule_fail(&l->err, ECANCELED,
+			   "cannot go on recording: %.300s; '%.100s' has what came before",
+			   why.text, l->opt->output);
+}
+
 static int loop(struct record_loop *l)
 {
+	bool gone;
 	int ret = 0;
 
 	while (!ret && !l->reason) {
@@ -285,13 +299,16 @@ static int loop(struct record_loop *l)
 			return kjoule_fail(&l->err, errno, "waiting: %s", strerror(errno));
 		l->awake_ns = record_now_ns();
 		/* A device that hangs up would keep us awake; time still brings us back. */
-		if (l->fds[FD_DEVICE].revents & (POLLERR | POLLHUP | POLLNVAL))
+		gone = l->fds[FD_DEVICE].revents & (POLLERR | POLLHUP | POLLNVAL);
+		if (gone)
 			l->fds[FD_DEVICE].fd = -1;
 		for (unsigned int i = FD_SIDE_BAND; i < l->n_fds; i++)
 			if (l->fds[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 				l->fds[i].fd = -1;
 		now = record_now_ns();
 		ret = drain(l);
+		if (!ret && gone)
+			ret = session_over(l);
 		if (!ret)
 			ret = record_follow_cpus(l, now);
 		if (!ret && l->started)

@@ -243,6 +243,7 @@ struct kjoule_session_info {
 	uint64_t children_lost;
 	uint32_t chain_depth;
 	uint32_t stack_bytes;
+	uint32_t user;			/* uid of who made it */
 	uint32_t edge_duty;		/* 0: no edge windows */
 	struct kjoule_edge_books edge;
 	struct kjoule_vpm_info vpm;
@@ -312,6 +313,7 @@ int kjoule_session_start(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_sess
 /** kjoule_session_stop() - stop its ticks; the rings stay readable. */
 int kjoule_session_stop(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_session_info *info,
 			struct kjoule_error *err);
+/** kjoule_session_del() - end it; with CAP_SYS_ADMIN, that of another one too. */
 int kjoule_session_del(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_error *err);
 /** kjoule_stats() - a session's books, an entry for each CPU. @list is the caller's to free. */
 int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **list, size_t *n,
@@ -352,6 +354,7 @@ struct kjoule_notice {
 	int32_t cpu;			/* -1: of no CPU in particular */
 	char source[32];		/* "": of no source */
 	uint64_t count;			/* records lost so far, or bytes that wait */
+	uint32_t user;			/* uid of who ended another one's session, else UINT32_MAX */
 };
 
 struct kjoule_events;

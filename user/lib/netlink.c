@@ -271,6 +271,9 @@ int kjoule_parse_session(struct nlattr *attrs, int len, struct kjoule_session_in
 		case KJOULE_A_SESSION_STACK_BYTES:
 			info->stack_bytes = get_u32(a, &ret);
 			break;
+		case KJOULE_A_SESSION_USER:
+			info->user = get_u32(a, &ret);
+			break;
 		case KJOULE_A_SESSION_EDGE_DUTY:
 			info->edge_duty = get_u32(a, &ret);
 			break;
@@ -393,6 +396,7 @@ int kjoule_parse_notice(struct nlattr *attrs, int len, struct kjoule_notice *not
 	int rest, ret = 0;
 
 	notice->cpu = -1;
+	notice->user = UINT32_MAX;
 	nla_for_each_attr(a, attrs, len, rest) {
 		switch (nla_type(a)) {
 		case KJOULE_A_NOTICE_EVENT:
@@ -412,6 +416,9 @@ int kjoule_parse_notice(struct nlattr *attrs, int len, struct kjoule_notice *not
 			break;
 		case KJOULE_A_NOTICE_COUNT:
 			notice->count = get_u64(a, &ret);
+			break;
+		case KJOULE_A_NOTICE_USER:
+			notice->user = get_u32(a, &ret);
 			break;
 		}
 	}

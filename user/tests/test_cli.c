@@ -23,6 +23,8 @@ static void wrong_command_lines_are_2(void **state)
 {
 	static const char *const lines[] = {
 		"", "nonsense", "--nonsense", "help nonsense", "list --nonsense", "list x",
+		"list --end 1", "list --sessions --end", "list --sessions --end 0", "list --sessions --end x",
+		"list --sessions --end 1 --json",
 		"list -x", "record", "record --nonsense -- true", "record -F", "record -F 0 -- true",
 		"record -F fast -- true", "record -i 500 -- true", "record -i 0us -- true",
 		"record -F 10 -i 1ms -- true", "record -C x -- true", "record -C 1-0 -- true",

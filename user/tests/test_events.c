@@ -66,6 +66,11 @@ static void a_notice_without_a_cpu_is_of_none(void **state)
 	assert_int_equal(0, kjoule_parse_notice(a, len, &n));
 	assert_int_equal(-1, n.cpu);
 	assert_string_equal("", n.source);
+	assert_int_equal(UINT32_MAX, n.user);
+	nla_put_u32(msg, KJOULE_A_NOTICE_USER, 0);
+	a = attrs(msg, &len);
+	assert_int_equal(0, kjoule_parse_notice(a, len, &n));
+	assert_int_equal(0, n.user);
 	nlmsg_free(msg);
 }
 
