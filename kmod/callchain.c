@@ -260,6 +260,19 @@ static void write_stack(struct kjoule_ring_buffer *ring, const struct kjoule_pla
 	kjoule_ring_shrink(ring, &rec->rec, sizeof(*rec) + whole);
 }
 
+/* That there is one that may not be copied, and no register either. */
+static void withhold_stack(struct kjoule_ring_buffer *ring, u32 tick)
+{
+	struct kjoule_stack *rec = kjoule_ring_reserve(ring, KJOULE_RECORD_STACK,
+						       KJOULE_STACK_WITHHELD, sizeof(*rec), tick);
+
+	ring->page->stacks_withheld++;
+	if (!rec)
+		return;
+	rec->bytes = 0;
+	memset(rec->reg, 0, sizeof(rec->reg));
+}
+
 /**
  * kjoule_callchain_write() - the records that follow a sample
  * @ring:	the sample is its last record
@@ -280,6 +293,10 @@ void kjoule_callchain_write(struct kjoule_ring_buffer *ring, const struct kjoule
 	if (plan->chain & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN))
 		write_chain(ring, plan, regs, tick);
 	user = plan->chain & KJOULE_FLAG_USER_STACK ? user_regs(regs) : NULL;
-	if (user)
+	if (!user)
+		return;
+	if (kjoule_stack_access_current(&plan->stacks))
 		write_stack(ring, plan, user, tick);
+	else
+		withhold_stack(ring, tick);
 }

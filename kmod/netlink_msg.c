@@ -369,7 +369,8 @@ int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 se
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TICK_NS, b->tick_ns, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LATE_MAX_NS, b->late_max_ns, 0) ||
 	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SOURCE_ERRORS, b->source_errors, 0) ||
-	    nla_put_u64_64bit(skb, KJOULE_A_STATS_IDLE_NS, b->idle_ns, 0)) {
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_IDLE_NS, b->idle_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_STACKS_WITHHELD, b->stacks_withheld, 0)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -507,6 +507,7 @@ void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
 		books->tick_ns = page->tick_ns;
 		books->source_errors = page->source_errors;
 		books->idle_ns = page->idle_ns;
+		books->stacks_withheld = page->stacks_withheld;
 		head = page->head;
 		books->late_max_ns = s->late_max_ns;
 		smp_rmb();	/* F, pairs with E */

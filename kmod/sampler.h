@@ -18,6 +18,7 @@
 #include "notice.h"
 #include "ring.h"
 #include "source.h"
+#include "stack_access.h"
 #include "target.h"
 
 /* Below, a CPU could be kept busy by ticks alone; above, 32 bits of nanoseconds run out. */
@@ -36,6 +37,7 @@
  * @chain:		KJOULE_FLAG_* of what is written with each sample, see callchain.h
  * @chain_depth:	at most so many frames of each kind
  * @stack_bytes:	of the user stack
+ * @stacks:		whose
  * @wakeup_bytes:	wake the reader when a ring has got so many more
  * @frequency:		frequency source or NULL
  * @reader:		where the reader waits
@@ -52,6 +54,7 @@ struct kjoule_plan {
 	u32 chain;
 	u32 chain_depth;
 	u32 stack_bytes;
+	struct kjoule_stack_access stacks;
 	u64 wakeup_bytes;
 	struct kjoule_source *frequency;
 	wait_queue_head_t *reader;
@@ -75,6 +78,7 @@ struct kjoule_books {
 	u64 tick_ns;
 	u64 source_errors;
 	u64 idle_ns;
+	u64 stacks_withheld;
 	u64 late_max_ns;
 	u64 waiting;
 };

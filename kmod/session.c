@@ -38,6 +38,7 @@ static void session_free(struct kref *ref)
 	if (s->plan.parks)
 		kjoule_park_put();
 	kjoule_session_drop_sources(s);
+	kjoule_stack_access_exit(&s->plan.stacks);
 	kjoule_whom_exit(&s->plan.whom);
 	kjoule_quota_give(s->maker, s->quota);
 	mutex_destroy(&s->lock);
@@ -247,6 +248,14 @@ static struct kjoule_session *new_session(const struct kjoule_session_config *c,
 	return s;
 }
 
+static int check_stacks(struct kjoule_session *s, const struct kjoule_session_config *c,
+			const char **why)
+{
+	if (!(c->flags & KJOULE_FLAG_USER_STACK))
+		return 0;
+	return kjoule_stack_access_init(&s->plan.stacks, &s->plan.whom, c->any_stack, why);
+}
+
 static int take_park(struct kjoule_session *s, const struct kjoule_session_config *c,
 		     const char **why)
 {
@@ -306,6 +315,7 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
 	       kjoule_session_choose_sources(s, c, cpus, why) ?:
 	       kjoule_whom_init(&s->plan.whom, c->target, c->pid, c->flags & KJOULE_FLAG_INHERIT,
 				c->cgroup_fd, why) ?:
+	       check_stacks(s, c, why) ?:
 	       take_park(s, c, why) ?:
 	       make_samplers(s, cpus, n) ?:
 	       kjoule_session_make_meters(s, c, why) ?:
@@ -327,7 +337,7 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
  * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
  * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() and
  * kjoule_edges_new() and kjoule_vpm_new() say; -EPERM (edge windows, or readings of blocks, without
- * may_hold).
+ * may_hold; stacks that the caller may not see).
  */
 struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
 					     const char **why)
@@ -533,6 +543,7 @@ void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum)
 		sum->tick_ns += b.tick_ns;
 		sum->source_errors += b.source_errors;
 		sum->idle_ns += b.idle_ns;
+		sum->stacks_withheld += b.stacks_withheld;
 		sum->late_max_ns = max(sum->late_max_ns, b.late_max_ns);
 	}
 }

@@ -44,6 +44,7 @@
  * @kernel_ip:		kernel addresses may be shown to this caller
  * @any_memory:		rings may be as large as there is memory
  * @admin:		this caller has CAP_SYS_ADMIN
+ * @any_stack:		stacks of all processes may be copied for this caller
  * @chain_depth:	frames of each kind, 0 for the default
  * @stack_bytes:	of the user stack, 0 for the default
  * @edges:		edge windows are asked for
@@ -72,6 +73,7 @@ struct kjoule_session_config {
 	bool kernel_ip;
 	bool any_memory;
 	bool admin;
+	bool any_stack;
 	u32 chain_depth;
 	u32 stack_bytes;
 	bool edges;

@@ -152,6 +152,11 @@ static struct number source_errors = {
 	.offset = offsetof(struct kjoule_books, source_errors),
 };
 
+static struct number stacks_withheld = {
+	.attr = __ATTR(withheld, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, stacks_withheld),
+};
+
 static struct number idle_ns = {
 	.attr = __ATTR(idle_ns, 0400, number_show, NULL),
 	.offset = offsetof(struct kjoule_books, idle_ns),
@@ -173,6 +178,7 @@ static struct attribute *session_attrs[] = {
 	&late_max_ns.attr.attr,
 	&source_errors.attr.attr,
 	&idle_ns.attr.attr,
+	&stacks_withheld.attr.attr,
 	NULL
 };
 

@@ -36,6 +36,7 @@ static const struct output_column columns[] = {
 	{ "late_max_ns", NULL, false },
 	{ "source_errors", NULL, false },
 	{ "idle_ns", NULL, false },
+	{ "stacks_withheld", NULL, false },
 };
 
 static const char *state_name(uint32_t state)
@@ -86,6 +87,7 @@ static void row(struct output *out, const struct kjoule_session_info *s,
 	output_u64(out, b->late_max_ns);
 	output_u64(out, b->source_errors);
 	output_u64(out, b->idle_ns);
+	output_u64(out, b->stacks_withheld);
 	output_row(out);
 }
 

@@ -538,6 +538,9 @@ void record_warn_at_end(const struct record_loop *l)
 	if (l->session.children_lost)
 		cmd_warn("%" PRIu64 " children could not be followed for want of memory",
 			 l->session.children_lost);
+	if (TOTAL(l, stacks_withheld))
+		cmd_warn("%" PRIu64 " stacks were not copied, of processes that you may not trace (setuid programs, other users'); record with sudo to have them",
+			 TOTAL(l, stacks_withheld));
 	warn_of_windows(l);
 	warn_of_blocks(l);
 	warn_of_overhead(l);

@@ -313,11 +313,14 @@ void report_doubts_print(const struct view *v, const struct blocks *b, const str
 /* Who called is known of how many samples, and what became of the stacks. */
 static void print_callers(const struct view *v, const struct chains *c)
 {
-	const uint64_t *u = v->unwound;
+	const uint64_t *u = v->unwound, withheld = view_books(v).stacks_withheld;
 	uint64_t stacks = 0;
 
 	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
 		stacks += u[i];
+	if (withheld)
+		printf("# withheld   %" PRIu64 " stacks: of processes that who recorded could not trace (ptrace)\n",
+		       withheld);
 	printf("# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
 	       c->with, c->samples, c->cut);
 	if (!stacks)
@@ -454,6 +457,7 @@ static struct json_object *books_json(const struct view *v)
 	put(o, "suspended", json_object_new_uint64(away(v, true)));
 	put(o, "parked", json_object_new_uint64(s.parked));
 	put(o, "idle_ns", json_object_new_uint64(s.idle_ns));
+	put(o, "stacks_withheld", json_object_new_uint64(s.stacks_withheld));
 	put(o, "filtered", json_object_new_uint64(s.filtered));
 	put(o, "records", json_object_new_uint64(s.records));
 	put(o, "lost", json_object_new_uint64(s.lost));

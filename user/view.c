@@ -384,6 +384,7 @@ struct kjoule_cpu_stats view_books(const struct view *v)
 		sum.tick_ns += s->tick_ns;
 		sum.source_errors += s->source_errors;
 		sum.idle_ns += s->idle_ns;
+		sum.stacks_withheld += s->stacks_withheld;
 		if (s->late_max_ns > sum.late_max_ns)
 			sum.late_max_ns = s->late_max_ns;
 	}

@@ -232,6 +232,8 @@ size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *
 		user = v->stacks->pool + u->first;
 		n_user = u->n;
 		*cut |= u->how != KJOULE_UNWOUND_WHOLE;
+	} else if (c->stack && c->stack->rec.flags & KJOULE_STACK_WITHHELD) {
+		*cut = true;
 	} else if (chain) {
 		*cut |= chain->rec.flags & KJOULE_CHAIN_USER_CUT;
 	}

@@ -499,6 +499,7 @@ static void visit_stats(const struct nlmsghdr *message, void *data)
 		[KJOULE_A_STATS_LATE_MAX_NS] = offsetof(struct nl_stats, late_max_ns),
 		[KJOULE_A_STATS_SOURCE_ERRORS] = offsetof(struct nl_stats, source_errors),
 		[KJOULE_A_STATS_IDLE_NS] = offsetof(struct nl_stats, idle_ns),
+		[KJOULE_A_STATS_STACKS_WITHHELD] = offsetof(struct nl_stats, stacks_withheld),
 	};
 	struct list *list = data;
 	struct nl_stats *s = (struct nl_stats *)list->at + list->n;

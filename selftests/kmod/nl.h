@@ -139,6 +139,7 @@ struct nl_stats {
 	uint64_t tick_ns;
 	uint64_t late_max_ns;
 	uint64_t idle_ns;
+	uint64_t stacks_withheld;
 	uint64_t source_errors;
 };
 

@@ -345,7 +345,8 @@ static void walk_stack(struct walk *w, const struct kjoule_stack *s)
 {
 	if (!w->sample_before)
 		fault(w, "stack without a sample before it");
-	if (s->rec.size < sizeof(*s) || s->rec.flags || s->bytes > w->session->stack_bytes ||
+	if (s->rec.size < sizeof(*s) || s->rec.flags & ~KJOULE_STACK_WITHHELD ||
+	    s->bytes > (s->rec.flags ? 0 : w->session->stack_bytes) ||
 	    s->rec.size != sizeof(*s) + (s->bytes + 7UL) / 8 * 8)
 		fault(w, "stack of %u bytes in a record of %u with flags %#x", s->bytes, s->rec.size,
 		      s->rec.flags);

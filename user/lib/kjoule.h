@@ -266,6 +266,7 @@ struct kjoule_cpu_stats {
 	uint64_t late_max_ns;
 	uint64_t source_errors;
 	uint64_t idle_ns;		/* idle while its ticks were parked */
+	uint64_t stacks_withheld;	/* of tasks that who recorded could not trace */
 };
 
 struct kjoule_ctl;

@@ -18,6 +18,7 @@ static const struct kjoule_json_member stats_members[] = {
 	MEMBER(kjoule_cpu_stats, cpu, U32), U64(due), U64(produced), U64(missed), U64(parked),
 	U64(filtered), U64(records), U64(consumed), U64(lost), U64(waiting), U64(samples),
 	U64(tick_ns), U64(late_max_ns), U64(source_errors), U64(idle_ns),
+	U64(stacks_withheld),
 #undef U64
 };
 

@@ -385,6 +385,9 @@ int kjoule_parse_stats(struct nlattr *attrs, int len, struct kjoule_cpu_stats *s
 		case KJOULE_A_STATS_IDLE_NS:
 			stats->idle_ns = get_u64(a, &ret);
 			break;
+		case KJOULE_A_STATS_STACKS_WITHHELD:
+			stats->stacks_withheld = get_u64(a, &ret);
+			break;
 		}
 	}
 	return ret;

@@ -237,9 +237,12 @@ struct kjoule_chain {
 /* Registers of struct kjoule_stack, by their DWARF numbers on x86-64. */
 #define KJOULE_STACK_REGS	17	/* rax rdx rcx rbx rsi rdi rbp rsp r8 .. r15 rip */
 
+/* kjoule_stack flags */
+#define KJOULE_STACK_WITHHELD	(1 << 0)	/* who made the session could not trace the task */
+
 /**
  * struct kjoule_stack - the user stack, to be unwound later; belongs to the sample before it
- * @rec:	type KJOULE_RECORD_STACK
+ * @rec:	type KJOULE_RECORD_STACK; flags KJOULE_STACK_*, where withheld all below is 0
  * @bytes:	valid bytes of @data
  * @reg:	user registers
  * @data:	memory from the stack pointer upwards, filled up to a multiple of 8
@@ -385,6 +388,7 @@ struct kjoule_loop {
  * @tick_ns:	time spent in the tick's own code
  * @source_errors: failed reads of an energy or frequency source, and counters that were reset
  * @idle_ns:	time between switches to the idle task and away from it, while parking
+ * @stacks_withheld: user stacks not copied: who made the session could not trace the task
  * @state:	enum kjoule_session_state
  * @seq:	odd while the books are being written: read all of them again if it was odd or
  *		has changed
@@ -410,6 +414,7 @@ struct kjoule_ring_head {
 	__u64 idle_ns;
 	__u32 state;
 	__u32 seq;
+	__u64 stacks_withheld;
 };
 
 /**
@@ -513,7 +518,7 @@ _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_vpm_reading) == 72, "reading");
 _Static_assert(sizeof(struct kjoule_loop) == 24, "loop");
-_Static_assert(sizeof(struct kjoule_ring_head) == 120, "ring head");
+_Static_assert(sizeof(struct kjoule_ring_head) == 128, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
 _Static_assert(sizeof(struct kjoule_info) == 88, "info");
 _Static_assert(sizeof(struct kjoule_attach) == 32, "attach");

@@ -61,7 +61,7 @@ enum kjoule_session_flag {
 	KJOULE_FLAG_KERNEL_CHAIN = 1 << 2,
 	/* With each sample, who called (user frames, by frame pointers). */
 	KJOULE_FLAG_USER_CHAIN = 1 << 3,
-	/* With each sample, registers and stack-bytes of the user stack. */
+	/* With each sample, registers and stack-bytes of a user stack that the maker may trace. */
 	KJOULE_FLAG_USER_STACK = 1 << 4,
 };
 
@@ -315,6 +315,8 @@ enum {
 	KJOULE_A_STATS_SOURCE_ERRORS,	/* u64 */
 	/* Time spent idle while the ticks were parked. */
 	KJOULE_A_STATS_IDLE_NS,	/* u64 */
+	/* User stacks not copied, of tasks that the maker could not trace. */
+	KJOULE_A_STATS_STACKS_WITHHELD,	/* u64 */
 
 	__KJOULE_A_STATS_MAX,
 	KJOULE_A_STATS_MAX = (__KJOULE_A_STATS_MAX - 1)

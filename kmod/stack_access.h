@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whose stacks a session may copy: those that its maker could read by ptrace. Asked when a
+ * session is made and, for the task that runs, at each copy (callchain.c).
+ */
+#ifndef KJOULE_STACK_ACCESS_H
+#define KJOULE_STACK_ACCESS_H
+
+#include <linux/cred.h>
+
+struct kjoule_whom;
+
+/**
+ * struct kjoule_stack_access - whose stacks may be copied
+ * @any:	everybody's
+ * @maker:	else those of tasks that who has these credentials could trace; NULL: nobody's
+ */
+struct kjoule_stack_access {
+	bool any;
+	const struct cred *maker;
+};
+
+int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+			     bool any, const char **why);
+void kjoule_stack_access_exit(struct kjoule_stack_access *a);
+bool kjoule_stack_access_current(const struct kjoule_stack_access *a);
+
+#endif /* KJOULE_STACK_ACCESS_H */
