@@ -14,7 +14,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "caps.h"
 #include "refusal.h"
+
+/* With it a session of another socket can be ended. */
+#define NO_ADMIN	(CAP_ALL & ~CAP(CAP_SYS_ADMIN))
 
 static void refuse_pid(const char *what, pid_t pid)
 {
@@ -223,7 +227,9 @@ static void check_port_again(void)
 		return;
 	}
 	/* it is its number, but not its session */
+	caps_use(NO_ADMIN);
 	taken = !nl_session_do(&next, DEL, s[OF_FIRST - 1].id, NULL);
+	caps_use(CAP_ALL);
 	pthread_join(closing, NULL);
 	for (i = 0; i < LISTENERS; i++)
 		nl_close(&listener[i]);
@@ -255,6 +261,8 @@ int main(void)
 	check_port_again();
 	check_cpus();
 	check_sources();
+	caps_use(NO_ADMIN);
 	check_states();
+	caps_use(CAP_ALL);
 	return refusals_end();
 }
