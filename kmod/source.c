@@ -12,7 +12,7 @@
 #include <linux/topology.h>
 
 #include "source.h"
-#include "source_move.h"
+#include "counter_move.h"
 #include "watch.h"
 
 static DEFINE_MUTEX(sources_lock);

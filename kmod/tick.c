@@ -252,7 +252,7 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	u64 took;
 
 	/* set later than the tick is due if ticks take much of the CPU */
-	if (likely(now < (u64)hrtimer_get_expires_ns(&s->timer)) || now < s->due_ns)
+	if (likely(now < (u64)ktime_to_ns(hrtimer_get_expires(&s->timer))) || now < s->due_ns)
 		return false;
 	kjoule_books_open(page);
 	take_due(s, s->plan, page, now, true);

@@ -7,11 +7,12 @@
 #ifndef KJOULE_COMPAT_H
 #define KJOULE_COMPAT_H
 
-#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
+
+#include "hrtimer.h"
 
 /* 6.3 made vm_flags constant and gave it setters. */
 #ifndef HAVE_VM_FLAGS_SET
@@ -30,17 +31,6 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #ifndef HAVE_SYSTEM_DFL_WQ
 #define system_percpu_wq	system_wq
 #define system_dfl_wq		system_unbound_wq
-#endif
-
-/* 6.13 put the callback into the initialisation; 6.15 removed hrtimer_init(). */
-#ifndef HAVE_HRTIMER_SETUP
-static inline void hrtimer_setup(struct hrtimer *timer,
-				 enum hrtimer_restart (*function)(struct hrtimer *),
-				 clockid_t clock, enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock, mode);
-	timer->function = function;
-}
 #endif
 
 /* 6.14 has a name of its own for a worker that is also started. */

@@ -8,6 +8,8 @@
 #include <linux/module.h>
 #include <linux/smp.h>
 
+#include "compat/hrtimer.h"
+
 static ulong interval_ns = 250000;
 module_param(interval_ns, ulong, 0444);
 MODULE_PARM_DESC(interval_ns, "time between two expiries in nanoseconds");
@@ -31,8 +33,7 @@ static void start_here(void *unused)
 
 static int __init bare_timer_init(void)
 {
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer.function = expired;
+	hrtimer_setup(&timer, expired, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	return smp_call_function_single(cpu, start_here, NULL, 1);
 }
 

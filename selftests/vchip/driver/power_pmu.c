@@ -99,7 +99,7 @@ static const struct attribute_group power_events_group = {
 
 static ssize_t cpumask_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return cpumap_print_to_pagebuf(true, buf, cpumask_of(READ_ONCE(power_cpu)));
+	return sysfs_emit(buf, "%*pbl\n", cpumask_pr_args(cpumask_of(READ_ONCE(power_cpu))));
 }
 static DEVICE_ATTR_RO(cpumask);
 

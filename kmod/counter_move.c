@@ -14,7 +14,7 @@
 #include <linux/smp.h>
 
 #include "source.h"
-#include "source_move.h"
+#include "counter_move.h"
 
 /* A counter is given so many of its update periods, and the time of one count at 1 W. */
 #define MOVE_PERIODS	20
