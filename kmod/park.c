@@ -209,6 +209,7 @@ bool kjoule_park_at_tick(struct kjoule_sampler *s)
 	return s->parked;
 }
 
+/* The scheduler has interrupts off, and the run queue locked: it stays on this CPU. */
 static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
 		      unsigned int prev_state)
 {

@@ -11,7 +11,8 @@ struct tracepoint;
 /**
  * struct kjoule_probe - a function at a tracepoint
  * @name:	of the tracepoint
- * @function:	called with (NULL, arguments of the tracepoint)
+ * @function:	called with (NULL, arguments of the tracepoint). On newer kernels
+ *		a tracepoint neither turns preemption off nor opens an RCU section for it
  * @tp:		found when it is attached
  */
 struct kjoule_probe {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Kernel differences, 6.1 to 6.12. The driver is written to the newest API; what
+ * Kernel differences, from 6.1 on. The driver is written to the newest API; what
  * an older kernel lacks is made up here, and nothing else of the driver knows of
  * it. Each HAVE_ comes from compiling probe/<NAME>.c, as kmod/compat does it.
  */
