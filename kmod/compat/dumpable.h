@@ -12,7 +12,7 @@
 #include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
-#ifdef HAVE_TASK_EXEC_STATE
+#ifdef HAVE_EXEC_STATE
 #include <linux/sched/exec_state.h>
 #endif
 
@@ -23,7 +23,7 @@
  */
 static inline bool kjoule_task_is_dumpable(struct task_struct *task)
 {
-#ifdef HAVE_TASK_EXEC_STATE
+#ifdef HAVE_EXEC_STATE
 	const struct task_exec_state *state = rcu_dereference(task->exec_state);
 
 	return state && READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
