@@ -10,6 +10,7 @@
 #include "kjoule.h"
 #include "recording.h"
 #include "grow.h"
+#include "index.h"
 #include "timeline.h"
 
 struct timeline_walk {
@@ -123,32 +124,35 @@ static int quantity_of(const struct kjoule_session_info *s, uint32_t source, uin
 	return -1;
 }
 
+/* A file may have one for each source, domain and CPU that there can be: they are found by an index. */
 static struct timeline_series *find_series(struct timeline_walk *w, uint32_t source, uint32_t domain,
 					   uint32_t scope)
 {
 	struct timeline *tl = w->tl;
 	struct timeline_series *s;
-	size_t at = w->hint[domain];
-	int quantity;
+	size_t at = w->hint[domain], probe = 0;
+	uint64_t hash;
+	uint32_t i;
 
-	for (size_t i = 0; i <= tl->n_series; i++) {
-		/* the one of last time first */
-		size_t k = !i ? at : i;
-
-		if (!k)
-			continue;
-		s = &tl->series[k - 1];
+	/* the one of last time first */
+	s = at ? &tl->series[at - 1] : NULL;
+	if (s && s->source == source && s->domain == domain && s->scope == scope)
+		return s;
+	hash = kjoule_index_hash((uint64_t)source << 48 ^ (uint64_t)domain << 32 ^ scope, "");
+	while ((i = kjoule_index_next(&tl->series_index, hash, &probe)) != KJOULE_INDEX_NONE) {
+		s = &tl->series[i];
 		if (s->source == source && s->domain == domain && s->scope == scope) {
-			w->hint[domain] = k;
+			w->hint[domain] = i + 1;
 			return s;
 		}
 	}
-	quantity = quantity_of(tl->session, source, domain);
+	if (kjoule_index_add(&tl->series_index, hash, tl->n_series))
+		return NULL;
 	s = kjoule_grow(&tl->series, &tl->n_series, sizeof(*s));
 	if (!s)
 		return NULL;
 	*s = (struct timeline_series){ .source = source, .domain = domain, .scope = scope,
-				       .quantity = quantity };
+				       .quantity = quantity_of(tl->session, source, domain) };
 	w->hint[domain] = tl->n_series;
 	return s;
 }
@@ -595,5 +599,6 @@ void timeline_free(struct timeline *tl)
 		free(tl->series[i].readings);
 	free(tl->cpus);
 	free(tl->series);
+	kjoule_index_free(&tl->series_index);
 	memset(tl, 0, sizeof(*tl));
 }
