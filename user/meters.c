@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
+#include "index.h"
 #include "meters.h"
 #include "sources.h"
 
@@ -88,33 +89,6 @@ int meters_choose(const struct view *v, const char *wanted, bool chosen[KJOULE_M
 	return 0;
 }
 
-/* The CPUs of a source without scopes: those of a package, or all. */
-static void cpus_of_package(const struct view *v, uint32_t scope, struct kjoule_cpus *cpus)
-{
-	const struct kjoule_cpus *all = &v->rec.meta.session.cpus;
-	uint32_t package = kjoule_recording_package(&v->rec, scope);
-
-	for (int cpu = kjoule_cpus_next(all, 0); cpu >= 0; cpu = kjoule_cpus_next(all, cpu + 1))
-		if (scope == TIMELINE_NO_SCOPE || kjoule_recording_package(&v->rec, cpu) == package)
-			kjoule_cpus_add(cpus, cpu);
-}
-
-void meters_cpus(const struct view *v, const struct timeline_series *s, struct kjoule_cpus *cpus)
-{
-	const struct kjoule_source_info *src = &v->rec.meta.session.sources[s->source];
-	const struct kjoule_cpus *all = &v->rec.meta.session.cpus;
-
-	memset(cpus, 0, sizeof(*cpus));
-	if (!src->scopes) {
-		cpus_of_package(v, s->scope, cpus);
-		return;
-	}
-	for (int cpu = kjoule_cpus_next(all, 0); cpu >= 0; cpu = kjoule_cpus_next(all, cpu + 1))
-		if (s->scope == TIMELINE_NO_SCOPE ? kjoule_scope(src, cpu) != KJOULE_NO_SCOPE :
-		    kjoule_scope(src, cpu) == s->scope)
-			kjoule_cpus_add(cpus, cpu);
-}
-
 /*
  * Some drivers tell what a battery gives as negative, some as positive. A recording
  * begins while it gives: the first reading tells which. The other sign is power
@@ -153,17 +127,103 @@ static const struct kjoule_domain_info *domain_of(const struct kjoule_source_inf
 	return NULL;
 }
 
-/* Of a column while it is made: the CPUs that are in it so far. */
+/*
+ * The CPUs of the session by what they share: a source's counters or, where it has no scopes, their package. A file may
+ * have counters of each CPU that there can be: nobody looks through all CPUs, or all packages, for each series.
+ * @head,@next: of a scope, or a package's number, and from one CPU to a higher one, each + 1
+ */
+struct sharing {
+	uint16_t head[KJOULE_MAX_CPUS], next[KJOULE_MAX_CPUS];
+	struct kjoule_index by_package;
+	uint32_t n_packages, packages[KJOULE_MAX_CPUS];
+};
+
+/*
+ * Of a column while it is made: the CPUs that are in it so far.
+ * @recorder:	the CPUs, all of them, whose counters tell of the recorder; see find_recorder()
+ * @cpus:	of the series at hand
+ * @by_lane:	packages by their first lane, and where to look on for one of a column without lanes
+ */
 struct making {
 	const struct view *v;
 	struct meters *m;
-	struct kjoule_cpus covered[PROFILE_DOMAINS];
+	struct kjoule_cpus covered[PROFILE_DOMAINS], recorder;
+	unsigned int n_recorder;
+	struct sharing sharing;		/* of the source at hand */
+	uint16_t lane[KJOULE_MAX_CPUS];	/* of each CPU, + 1 */
+	uint16_t cpus[KJOULE_MAX_CPUS];
+	size_t n_cpus;
+	struct kjoule_index by_lane;
+	size_t without_lane[PROFILE_DOMAINS];
 };
 
-static bool overlap(const struct kjoule_cpus *a, const struct kjoule_cpus *b)
+/* Return: its number, KJOULE_MAX_CPUS: it has no CPU of the session */
+static uint32_t package_number(const struct sharing *s, uint32_t package)
 {
-	for (size_t i = 0; i < sizeof(a->bits); i++)
-		if (a->bits[i] & b->bits[i])
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&s->by_package, kjoule_index_hash(package, ""), &probe)) != KJOULE_INDEX_NONE)
+		if (s->packages[i] == package)
+			return i;
+	return KJOULE_MAX_CPUS;
+}
+
+static int find_sharing(struct making *mk, uint32_t source)
+{
+	const struct kjoule_session_info *session = &mk->v->rec.meta.session;
+	const struct kjoule_source_info *src = &session->sources[source];
+	struct sharing *s = &mk->sharing;
+
+	kjoule_index_free(&s->by_package);
+	memset(s, 0, sizeof(*s));
+	for (uint32_t cpu = KJOULE_MAX_CPUS; cpu-- > 0;) {
+		uint32_t package = kjoule_recording_package(&mk->v->rec, cpu), with = kjoule_scope(src, cpu);
+
+		if (!kjoule_cpus_has(&session->cpus, cpu))
+			continue;
+		if (!src->scopes) {
+			with = package_number(s, package);
+			if (with == KJOULE_MAX_CPUS) {
+				with = s->n_packages++;
+				s->packages[with] = package;
+				if (kjoule_index_add(&s->by_package, kjoule_index_hash(package, ""), with))
+					return -ENOMEM;
+			}
+		}
+		if (with >= KJOULE_MAX_CPUS)
+			continue;
+		s->next[cpu] = s->head[with];
+		s->head[with] = cpu + 1;
+	}
+	return 0;
+}
+
+/* The lowest CPU whose counters a series tells, and the next ones; -1: no more. */
+static int next_cpu(const struct making *mk, const struct timeline_series *series, int cpu)
+{
+	const struct kjoule_session_info *session = &mk->v->rec.meta.session;
+	const struct kjoule_source_info *src = &session->sources[series->source];
+	const struct sharing *s = &mk->sharing;
+	uint32_t with = series->scope;
+
+	if (series->scope == TIMELINE_NO_SCOPE) {
+		do {
+			cpu = kjoule_cpus_next(&session->cpus, cpu + 1);
+		} while (cpu >= 0 && src->scopes && kjoule_scope(src, cpu) == KJOULE_NO_SCOPE);
+		return cpu;
+	}
+	if (cpu >= 0)
+		return s->next[cpu] - 1;
+	if (!src->scopes)
+		with = package_number(s, kjoule_recording_package(&mk->v->rec, series->scope));
+	return with < KJOULE_MAX_CPUS ? s->head[with] - 1 : -1;
+}
+
+static bool overlap(const struct making *mk, const struct timeline_series *s, const struct kjoule_cpus *covered)
+{
+	for (int cpu = next_cpu(mk, s, -1); cpu >= 0; cpu = next_cpu(mk, s, cpu))
+		if (kjoule_cpus_has(covered, cpu))
 			return true;
 	return false;
 }
@@ -178,7 +238,7 @@ static int column_named(const struct meters *m, const char *name)
 
 /* Has this domain a column already, for other CPUs or for a source of the same meter? */
 static int find_column(const struct making *mk, const struct timeline_series *s,
-		       const struct kjoule_domain_info *dom, const struct kjoule_cpus *cpus)
+		       const struct kjoule_domain_info *dom)
 {
 	const struct kjoule_source_info *sources = mk->v->rec.meta.session.sources;
 
@@ -189,7 +249,7 @@ static int find_column(const struct making *mk, const struct timeline_series *s,
 			     !strcmp(first->meter, sources[s->source].meter) &&
 			     !strcmp(mk->m->info[d].name, dom->name);
 
-		if ((same || alike) && !overlap(&mk->covered[d], cpus))
+		if ((same || alike) && !overlap(mk, s, &mk->covered[d]))
 			return d;
 	}
 	return -1;
@@ -229,74 +289,88 @@ static int new_column(struct making *mk, const struct timeline_series *s,
 }
 
 /*
- * Did the recorder draw on the counters of these CPUs? It is kept on one CPU mostly. If
- * nobody has sampled that one, its package tells, unless the package has several counters.
+ * Which counters did the recorder draw on? It is kept on one CPU mostly. If nobody has sampled that one, its package
+ * tells, unless the package has several counters.
  */
-static bool has_recorder(const struct view *v, const struct kjoule_cpus *cpus)
+static void find_recorder(struct making *mk)
 {
-	const struct kjoule_cpus *all = &v->rec.meta.session.cpus;
+	const struct kjoule_recording *rec = &mk->v->rec;
+	const struct kjoule_cpus *all = &rec->meta.session.cpus;
 	uint32_t cpu, package;
-	bool beside = false;
 
-	if (v->rec.meta.session.target == KJOULE_TARGET_SYSTEM || !v->rec.n_awake)
-		return false;
-	cpu = v->rec.awake[0].cpu;
+	if (rec->meta.session.target == KJOULE_TARGET_SYSTEM || !rec->n_awake)
+		return;
+	cpu = rec->awake[0].cpu;
+	package = kjoule_recording_package(rec, cpu);
 	if (kjoule_cpus_has(all, cpu))
-		return kjoule_cpus_has(cpus, cpu);
-	package = kjoule_recording_package(&v->rec, cpu);
-	for (int c = kjoule_cpus_next(all, 0); c >= 0; c = kjoule_cpus_next(all, c + 1)) {
-		if (kjoule_recording_package(&v->rec, c) != package)
-			continue;
-		if (!kjoule_cpus_has(cpus, c))
-			return false;
-		beside = true;
-	}
-	return beside;
+		kjoule_cpus_add(&mk->recorder, cpu);
+	else
+		for (int c = kjoule_cpus_next(all, 0); c >= 0; c = kjoule_cpus_next(all, c + 1))
+			if (kjoule_recording_package(rec, c) == package)
+				kjoule_cpus_add(&mk->recorder, c);
+	mk->n_recorder = kjoule_cpus_count(&mk->recorder);
 }
 
-/* The lanes of the CPUs, and of the recorder beside them; blocks_lanes.c has that one's behind the CPUs'. */
-static int lanes_of(const struct view *v, const struct kjoule_cpus *cpus, uint32_t **lanes, size_t *n)
+/* The lanes of the series' CPUs, and of the recorder beside them; blocks_lanes.c has that one's behind the CPUs'. */
+static int lanes_of(const struct making *mk, uint32_t **lanes, size_t *n)
 {
-	*lanes = calloc(v->tl.n_cpus + 2, sizeof(**lanes));
+	unsigned int recorder = 0;
+
+	*lanes = calloc(mk->n_cpus + 2, sizeof(**lanes));
 	*n = 0;
 	if (!*lanes)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < v->tl.n_cpus; i++)
-		if (kjoule_cpus_has(cpus, v->tl.cpus[i].cpu))
-			(*lanes)[(*n)++] = i;
-	if (has_recorder(v, cpus))
-		(*lanes)[(*n)++] = v->tl.n_cpus;
+	for (size_t i = 0; i < mk->n_cpus; i++) {
+		if (mk->lane[mk->cpus[i]])
+			(*lanes)[(*n)++] = mk->lane[mk->cpus[i]] - 1;
+		recorder += kjoule_cpus_has(&mk->recorder, mk->cpus[i]);
+	}
+	if (recorder && recorder == mk->n_recorder)
+		(*lanes)[(*n)++] = mk->v->tl.n_cpus;
 	return 0;
 }
 
-static int find_package(struct making *mk, const struct kjoule_cpus *cpus, unsigned int column,
-			struct profile_package **out)
+/* A package of these lanes that has nothing in the column yet. Return: its number, or that of one that is to be made */
+static size_t free_package(struct making *mk, const uint32_t *lanes, size_t n, unsigned int column)
+{
+	const struct meters *m = mk->m;
+	size_t *from = &mk->without_lane[column], probe = 0;
+	uint32_t i;
+
+	while (n && (i = kjoule_index_next(&mk->by_lane, kjoule_index_hash(lanes[0], ""), &probe)) != KJOULE_INDEX_NONE)
+		if (m->packages[i].n_lanes == n && !memcmp(m->packages[i].lanes, lanes, n * sizeof(*lanes)) &&
+		    !m->packages[i].readings[column])
+			return i;
+	while (!n && *from < m->n_packages && (m->packages[*from].n_lanes || m->packages[*from].readings[column]))
+		++*from;
+	return n ? m->n_packages : *from;
+}
+
+static int find_package(struct making *mk, unsigned int column, struct profile_package **out)
 {
 	struct meters *m = mk->m;
-	struct profile_package *p;
 	uint32_t *lanes;
-	size_t n;
-	int ret = lanes_of(mk->v, cpus, &lanes, &n);
+	size_t n, i;
+	int ret = lanes_of(mk, &lanes, &n);
 
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < m->n_packages; i++) {
-		p = &m->packages[i];
-		if (p->n_lanes == n && !memcmp(p->lanes, lanes, n * sizeof(*lanes)) &&
-		    !p->readings[column]) {
-			free(lanes);
-			*out = p;
-			return 0;
-		}
+	i = free_package(mk, lanes, n, column);
+	if (i < m->n_packages) {
+		free(lanes);
+		*out = &m->packages[i];
+		return 0;
 	}
-	p = kjoule_grow(&m->packages, &m->n_packages, sizeof(*p));
-	if (!p) {
+	*out = kjoule_grow(&m->packages, &m->n_packages, sizeof(**out));
+	if (*out && n)
+		ret = kjoule_index_add(&mk->by_lane, kjoule_index_hash(lanes[0], ""), i);
+	if (!*out || ret) {
+		m->n_packages = i;
 		free(lanes);
 		return -ENOMEM;
 	}
-	p->lanes = lanes;
-	p->n_lanes = n;
-	*out = p;
+	(*out)->lanes = lanes;
+	(*out)->n_lanes = n;
 	return 0;
 }
 
@@ -324,20 +398,21 @@ static int add_series(struct making *mk, const struct timeline_series *s)
 	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[s->source];
 	const struct kjoule_domain_info *dom = domain_of(src, s->domain);
 	struct profile_package *p = NULL;
-	struct kjoule_cpus cpus;
 	int column, ret;
 
 	if (!dom || (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_POWER))
 		return 0;
-	meters_cpus(mk->v, s, &cpus);
-	column = find_column(mk, s, dom, &cpus);
+	column = find_column(mk, s, dom);
 	if (column < 0)
 		column = new_column(mk, s, dom);
 	if (column < 0)
 		return 0;
-	for (size_t i = 0; i < sizeof(cpus.bits); i++)
-		mk->covered[column].bits[i] |= cpus.bits[i];
-	ret = find_package(mk, &cpus, column, &p);
+	mk->n_cpus = 0;
+	for (int cpu = next_cpu(mk, s, -1); cpu >= 0; cpu = next_cpu(mk, s, cpu)) {
+		kjoule_cpus_add(&mk->covered[column], cpu);
+		mk->cpus[mk->n_cpus++] = cpu;
+	}
+	ret = find_package(mk, column, &p);
 	return ret ? ret : add_readings(s, p, column);
 }
 
@@ -396,7 +471,7 @@ static void number_columns(const struct view *v, struct meters *m)
 static int add_source(struct making *mk, uint32_t source)
 {
 	const struct kjoule_source_info *src = &mk->v->rec.meta.session.sources[source];
-	int ret = 0;
+	int ret = find_sharing(mk, source);
 
 	for (uint32_t d = 0; d < src->n_domains; d++)
 		for (size_t i = 0; i < mk->v->tl.n_series && !ret; i++)
@@ -418,10 +493,16 @@ int meters_new(const struct view *v, struct meters *m)
 		return ret;
 	mk->v = v;
 	mk->m = m;
+	for (size_t i = 0; i < v->tl.n_cpus; i++)
+		if (v->tl.cpus[i].cpu < KJOULE_MAX_CPUS)
+			mk->lane[v->tl.cpus[i].cpu] = i + 1;
+	find_recorder(mk);
 	meters_choose(v, v->source, chosen, NULL);
 	for (uint32_t i = 0; i < v->rec.meta.session.n_sources && !ret; i++)
 		if (chosen[i])
 			ret = add_source(mk, i);
+	kjoule_index_free(&mk->sharing.by_package);
+	kjoule_index_free(&mk->by_lane);
 	free(mk);
 	number_columns(v, m);
 	/* vectors are made all the same, of everything */

@@ -51,7 +51,5 @@ void meters_release(struct view *v, const struct meters *m);
 void meters_free(struct meters *m);
 /** meters_uj() - a series of power or energy as energy that grows, microjoule; @uj has room for all */
 void meters_uj(const struct timeline_series *s, double *uj);
-/** meters_cpus() - the CPUs of the session whose counters a series tells */
-void meters_cpus(const struct view *v, const struct timeline_series *s, struct kjoule_cpus *cpus);
 
 #endif /* KJOULE_METERS_H */

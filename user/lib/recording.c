@@ -279,6 +279,20 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 	return ret;
 }
 
+/* Where there are several of a CPU the first counts. */
+static int number_packages(struct kjoule_recording *rec)
+{
+	const struct kjoule_cpu_place *places = rec->meta.places;
+
+	rec->packages = calloc(KJOULE_MAX_CPUS, sizeof(*rec->packages));
+	if (!rec->packages)
+		return -ENOMEM;
+	for (uint32_t i = rec->meta.n_places; i-- > 0;)
+		if (places[i].cpu < KJOULE_MAX_CPUS)
+			rec->packages[places[i].cpu] = places[i].package;
+	return 0;
+}
+
 static int load(struct kjoule_reader *r, const char *name, struct kjoule_recording *rec,
 		struct kjoule_error *err)
 {
@@ -320,7 +334,7 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 				   "%s: does not say what was recorded (%s): nothing can be told",
 				   name, rec->damage.chunks ? rec->damage.first :
 				   "the recording ended before it began");
-	return 0;
+	return number_packages(rec) ? kjoule_fail(err, ENOMEM, "no memory") : 0;
 }
 
 static int finish(int ret, struct kjoule_reader *r, struct kjoule_recording *rec)
@@ -412,6 +426,7 @@ void kjoule_recording_free(struct kjoule_recording *rec)
 		free(rec->streams[i].pieces);
 	}
 	free(rec->streams);
+	free(rec->packages);
 	free(rec->stats);
 	free(rec->awake);
 	free(rec->side_band);
@@ -435,8 +450,5 @@ const struct kjoule_source_info *kjoule_recording_source(const struct kjoule_rec
 
 uint32_t kjoule_recording_package(const struct kjoule_recording *rec, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < rec->meta.n_places; i++)
-		if (rec->meta.places[i].cpu == cpu)
-			return rec->meta.places[i].package;
-	return 0;
+	return rec->packages && cpu < KJOULE_MAX_CPUS ? rec->packages[cpu] : 0;
 }

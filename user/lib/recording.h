@@ -53,6 +53,7 @@ struct kjoule_recording {
 	const void *memory;
 	size_t memory_len;
 	struct kjoule_meta meta;
+	uint32_t *packages;		/* of each CPU that there can be, 0 if not told */
 	bool ended;			/* it has an end: nothing is missing there */
 	struct kjoule_end end;
 	struct kjoule_calibration cal;	/* ticks 0: none */
