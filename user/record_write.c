@@ -408,13 +408,11 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 }
 
 /* The text of a process's map, NULL: it has none, or it is left out. */
-static char *read_jitmap(struct record_jit_left_out *left_out, const struct jit_process *p)
+static char *read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out *left_out, const struct jit_process *p)
 {
-	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
-	int ret = maps ? kjoule_jitmaps_read(maps, p->pid, p->owned ? &p->owner : NULL) : -ENOMEM;
+	int ret = kjoule_jitmaps_read(maps, p->pid, p->owned ? &p->owner : NULL);
 	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, p->pid);
 
-	kjoule_jitmaps_free(maps);
 	if (ret == -EFBIG)
 		left_out->full++;
 	else if (ret == -EPERM || ret == -ELOOP)
@@ -432,11 +430,13 @@ static char *read_jitmap(struct record_jit_left_out *left_out, const struct jit_
 /* The names of code that programs have made at run time, if they tell them. */
 static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 {
+	/* one for all: it knows how much has been read */
+	struct kjoule_jitmaps *maps = kjoule_jitmaps_new();
 	size_t total = 0;
-	int ret = 0;
+	int ret = maps ? 0 : kjoule_fail(err, ENOMEM, "no memory");
 
 	for (size_t i = 0; i < w->jits.n && !ret; i++) {
-		char *text = read_jitmap(&w->jit_left_out, &w->jits.list[i]);
+		char *text = read_jitmap(maps, &w->jit_left_out, &w->jits.list[i]);
 
 		if (text && total + strlen(text) > KJOULE_JITMAPS_MAX) {
 			w->jit_left_out.full++;
@@ -446,6 +446,7 @@ static int write_jitmaps(struct record_writer *w, struct kjoule_error *err)
 		}
 		free(text);
 	}
+	kjoule_jitmaps_free(maps);
 	return ret;
 }
 

@@ -35,6 +35,7 @@ struct process {
 };
 
 struct kjoule_jitmaps {
+	size_t left;			/* bytes of files that may still be read */
 	size_t n;
 	struct process *processes;
 	struct kjoule_index by_pid;
@@ -42,7 +43,11 @@ struct kjoule_jitmaps {
 
 struct kjoule_jitmaps *kjoule_jitmaps_new(void)
 {
-	return calloc(1, sizeof(struct kjoule_jitmaps));
+	struct kjoule_jitmaps *maps = calloc(1, sizeof(*maps));
+
+	if (maps)
+		maps->left = KJOULE_JITMAPS_MAX;
+	return maps;
 }
 
 static void free_process(struct process *p)
@@ -196,7 +201,8 @@ static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *own
 	if (fd < 0)
 		return fd == -ENOTDIR ? -ENOENT : fd == -EINVAL ? -EPERM : fd;
 	ret = fstat(fd, &st) ? -errno : is_distrusted(pid, owner, &st);
-	if (!ret && st.st_size > KJOULE_JITMAPS_MAX)
+	/* before it is read: many processes may have the same large file */
+	if (!ret && (uint64_t)st.st_size > maps->left)
 		ret = -EFBIG;
 	if (ret) {
 		close(fd);
@@ -207,6 +213,7 @@ static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *own
 	while (text && len < (size_t)st.st_size && (n = read(fd, text + len, st.st_size - len)) > 0)
 		len += n;
 	close(fd);
+	maps->left -= len;
 	ret = text ? kjoule_jitmaps_add(maps, pid, text, len) : -ENOMEM;
 	free(text);
 	return ret;

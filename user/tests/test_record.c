@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -440,6 +441,69 @@ static void names_of_a_process_of_somebody_else_are_kept(void **state)
 	}
 }
 
+/* By this process so far; 0 where the kernel does not count it. */
+static uint64_t bytes_read(void)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+	uint64_t n = 0;
+
+	if (f && fscanf(f, "rchar: %" SCNu64, &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* A program can have any number of children, each with a link to the same large map: no more is read than there is room for. */
+static void maps_that_there_is_no_room_for_are_not_read(void **state)
+{
+	const struct record_options opt = { .output = temp_path("full") };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	const uint32_t first = 2147480000, n = 40;	/* more than there can be */
+	struct buffer side = { 0 }, map = { 0 };
+	char path[64], link_path[64], line[64];
+	struct kjoule_recording rec;
+	struct record_writer *w;
+	uint64_t before;
+
+	(void)state;
+	while (map.len < 10 << 20)
+		put_bytes(&map, line, snprintf(line, sizeof(line), "%zx 10 f%zu\n", map.len * 16, map.len));
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", first);
+	write_file(path, map.data, map.len);
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(link_path, sizeof(link_path), "/tmp/perf-%u.map", first + i);
+		assert_int_equal(i ? link(path, link_path) : 0, 0);
+		put_map(&side, first + i, 1000, 0x10000000, 0x10000, 0, "//anon");
+	}
+	/* and a small one behind them, which there is room for */
+	snprintf(link_path, sizeof(link_path), "/tmp/perf-%u.map", first + n);
+	write_file(link_path, "10001000 800 app.js:hot\n", 24);
+	put_map(&side, first + n, 1000, 0x10000000, 0x10000, 0, "//anon");
+	assert_int_equal(record_writer_open(AT_FDCWD, temp_path("full"), &w, NULL), 0);
+	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+	assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+	before = bytes_read();
+	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+	before = bytes_read() - before;
+	for (uint32_t i = 0; i <= n; i++) {
+		snprintf(link_path, sizeof(link_path), "/tmp/perf-%u.map", first + i);
+		unlink(link_path);
+	}
+	assert_true(before <= KJOULE_JITMAPS_MAX + (1 << 20));
+	assert_int_equal(record_writer_jit_left_out(w).full, n - 1);
+	assert_int_equal(left_out(w), n - 1);
+	assert_int_equal(record_writer_close(w, NULL), 0);
+	free(side.data);
+	free(map.data);
+	assert_int_equal(kjoule_recording_load(temp_path("full"), &rec, NULL), 0);
+	assert_non_null(kjoule_jitmaps_find(rec.jitmaps, first, 0));
+	assert_null(kjoule_jitmaps_find(rec.jitmaps, first + 1, 0));
+	assert_non_null(kjoule_jitmaps_find(rec.jitmaps, first + n, 0x10001004));
+	kjoule_recording_free(&rec);
+}
+
 /* The map of this process's code, if there is one, goes into a recording that has met code of no file in it. */
 static void names_of_code_made_at_run_time_are_in_the_file(void **state)
 {
@@ -492,6 +556,7 @@ int main(void)
 		cmocka_unit_test(who_ignores_children_sees_the_command_end_all_the_same),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
 		cmocka_unit_test(a_build_id_is_that_of_the_file_that_was_mapped),
+		cmocka_unit_test(maps_that_there_is_no_room_for_are_not_read),
 		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
 		cmocka_unit_test(names_of_a_process_of_somebody_else_are_kept),
 	};
