@@ -5,6 +5,7 @@
  * cut back to its last whole chunk, so that it stays readable to its end.
  * It takes its name with the first chunk, see output_file.h.
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <zstd.h>
 #include "datafile.h"
 #include "output_file.h"
+#include "pack.h"
 
 /* Fast rather than small: compressing shares a machine with what is measured. */
 #define COMPRESSION_LEVEL	1
@@ -24,6 +26,7 @@ struct kjoule_writer {
 	int error;			/* -errno of the first failure */
 	uint32_t sequence;
 	uint64_t bytes;			/* of whole chunks */
+	uint64_t grown;			/* what readers make of them, at most */
 	ZSTD_CCtx *zstd;
 	uint8_t *buf;
 	size_t room;
@@ -114,9 +117,32 @@ err_free:
 	return ret;
 }
 
+/*
+ * A file that grows to more than KJOULE_GROWTH_* allow is refused, and the programs that are recorded have a say in how
+ * well it compresses: thousands of mappings of one long path do by 400. What is too short gets a frame behind it
+ * that decompressing skips. @n: bytes of the frame at @frame. Return: bytes with it
+ */
+static size_t lengthen_frame(const struct kjoule_writer *w, uint64_t grown, uint8_t *frame, size_t n)
+{
+	uint64_t least = grown > KJOULE_GROWTH_LEAST ? (grown - KJOULE_GROWTH_LEAST) / KJOULE_GROWTH_RATIO + 1 : 0;
+	uint64_t have = w->bytes + sizeof(struct kjoule_chunk_header) + n;
+	uint32_t head[2] = { htole32(ZSTD_MAGIC_SKIPPABLE_START) };
+	size_t more;
+
+	if (have >= least)
+		return n;
+	more = least - have > sizeof(head) ? least - have : sizeof(head);
+	head[1] = htole32(more - sizeof(head));
+	memcpy(frame + n, head, sizeof(head));
+	/* zeros at the end of a file are for what was never written */
+	memset(frame + n + sizeof(head), 0xff, more - sizeof(head));
+	return n + more;
+}
+
 static int write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
 		       const void *data, size_t len, struct kjoule_error *err)
 {
+	uint64_t grown = w->grown + (type == KJOULE_CHUNK_RING ? len * KJOULE_PACK_GROWTH : len);
 	size_t bound = ZSTD_compressBound(len), n, total;
 	struct kjoule_chunk_header h = {
 		.magic = KJOULE_CHUNK_MAGIC,
@@ -138,6 +164,7 @@ static int write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uin
 	n = ZSTD_compress2(w->zstd, w->buf + sizeof(h), bound, data, len);
 	if (ZSTD_isError(n))
 		return kjoule_fail(err, EIO, "%s: compressing: %s", w->file.path, ZSTD_getErrorName(n));
+	n = lengthen_frame(w, grown, w->buf + sizeof(h), n);
 	h.stored_len = n;
 	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_chunk_header, checksum));
 	memcpy(w->buf, &h, sizeof(h));
@@ -152,6 +179,7 @@ static int write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uin
 				   w->file.path, strerror(-ret));
 	}
 	w->bytes += total;
+	w->grown = grown;
 	w->sequence++;
 	return 0;
 }

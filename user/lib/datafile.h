@@ -7,7 +7,8 @@
  *
  *	file:   struct kjoule_file_header, chunk, chunk, ...
  *	chunk:  struct kjoule_chunk_header, stored_len bytes of a zstd frame (with
- *		its own content checksum), zero to seven bytes of padding
+ *		its own content checksum), perhaps with a skippable one behind it (see
+ *		KJOULE_GROWTH_*), zero to seven bytes of padding
  *
  * All numbers are in the byte order of the machine that recorded; the header's
  * byte order mark tells a foreign one.
@@ -34,8 +35,9 @@
 
 /*
  * What is made of a file is bounded by its size, so that a small one can not fill the memory:
- * so many bytes whatever its size, and so many for each of its own. What was sampled never
- * compresses so well.
+ * so many bytes whatever its size, and so many for each of its own. It holds of the chunks' content and of the
+ * records that are unpacked from it. What compresses better is stored longer by the writer, so that this holds wherever
+ * a file ends.
  */
 #define KJOULE_GROWTH_LEAST	(32u << 20)
 #define KJOULE_GROWTH_RATIO	256
@@ -70,7 +72,7 @@ struct kjoule_chunk_header {
 	uint32_t sequence;		/* 0, 1, 2, ... within the file */
 	uint32_t cpu;			/* KJOULE_CHUNK_RING, else 0 */
 	uint32_t raw_len;		/* bytes of content */
-	uint32_t stored_len;		/* bytes of the zstd frame that follows */
+	uint32_t stored_len;		/* bytes of the zstd frames that follow */
 	uint32_t reserved;		/* 0 */
 	uint32_t checksum;		/* CRC-32 of what is before it */
 };

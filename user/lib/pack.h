@@ -25,6 +25,9 @@
 /* An item takes at most so many bytes more than its record. */
 #define KJOULE_PACK_SURPLUS	1
 
+/* A packed byte becomes at most so many of records: the shortest item has two bytes. */
+#define KJOULE_PACK_GROWTH	(sizeof(struct kjoule_sample) / 2)
+
 struct kjoule_packer {
 	struct kjoule_sample last;
 };

@@ -648,6 +648,49 @@ static void stacks_stay_in_the_file_until_they_are_asked_for(void **state)
 	free(streams[1].data);
 }
 
+/* How well a recording compresses is up to the programs in it: by more than a reader believes. */
+static void what_compresses_too_well_is_read_all_the_same(void **state)
+{
+	const uint64_t keep_most = kjoule_recording_keep_most;
+	static uint8_t samples[2 << 20];	/* packed, of two bytes each */
+	struct buffer side = { 0 };
+	struct kjoule_recording rec;
+	struct kjoule_meta meta;
+	struct kjoule_writer *w;
+	struct kjoule_error err;
+	char path[4000], *text;
+
+	(void)state;
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	for (uint32_t i = 0; side.len < 1 << 20; i++)
+		put_map(&side, 100 + i, 1000000 + i, 0x10000000, 0x10000, 0, path);
+	for (size_t i = 0; i < sizeof(samples); i += 2)
+		samples[i] = 0x80;
+	make_meta(&meta, 1, 1000000, KJOULE_TARGET_SYSTEM);
+	text = kjoule_meta_encode(&meta);
+	for (int kind = 0; kind < 2; kind++) {
+		assert_int_equal(kjoule_writer_open(temp_path("flat"), &w, NULL), 0);
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, text, strlen(text), NULL), 0);
+		for (int i = 0; i < 120 && !kind; i++)
+			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data, side.len, NULL), 0);
+		for (int i = 0; i < 3 && kind; i++)
+			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, samples, sizeof(samples), NULL), 0);
+		/* the end of the file may never be written */
+		assert_int_equal(kjoule_writer_close(w, NULL), 0);
+		kjoule_recording_keep_most = UINT64_MAX;
+		assert_int_equal(kjoule_recording_load(temp_path("flat"), &rec, &err), 0);
+		kjoule_recording_keep_most = keep_most;
+		assert_int_equal(rec.side_band_len, kind ? 0 : 120 * side.len);
+		assert_int_equal(rec.records_len, kind ? 3 * sizeof(samples) / 2 * sizeof(struct kjoule_sample) : 0);
+		assert_int_equal(rec.damage.chunks + rec.unpackable, 0);
+		kjoule_recording_free(&rec);
+	}
+	free(text);
+	free(side.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -666,6 +709,7 @@ int main(void)
 		cmocka_unit_test(json_chunks_go_both_ways),
 		cmocka_unit_test(a_lost_chunk_leaves_a_hole_in_every_stream),
 		cmocka_unit_test(stacks_stay_in_the_file_until_they_are_asked_for),
+		cmocka_unit_test(what_compresses_too_well_is_read_all_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
