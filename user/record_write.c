@@ -22,6 +22,9 @@
 
 #define CHUNK_BYTES	(1u << 20)
 
+/* Of the command's arguments, which may be many megabytes: a description that is too long for readers says nothing. */
+#define COMMAND_BYTES	(1u << 20)
+
 /* Marks of regions that are kept before the recording begins, at most: a command can make any number. */
 #define REGIONS_BEFORE	(32u << 20)
 
@@ -145,11 +148,29 @@ static int write_text(struct record_writer *w, enum kjoule_chunk_type type, char
 	return ret;
 }
 
+/* What is left out of a command has "..." in its place. */
+static int keep_command(struct kjoule_meta *meta, char *const *command)
+{
+	size_t argc = 0, bytes = 0;
+
+	while (command[argc])
+		argc++;
+	meta->argv = calloc(argc + 1, sizeof(*meta->argv));
+	for (size_t i = 0; meta->argv && i < argc && bytes <= COMMAND_BYTES; i++) {
+		bytes += strlen(command[i]) + 1;
+		meta->argv[i] = strdup(bytes <= COMMAND_BYTES ? command[i] : "...");
+		if (!meta->argv[i])
+			return -ENOMEM;
+		meta->argc++;
+	}
+	return meta->argv ? 0 : -ENOMEM;
+}
+
 int record_writer_start(struct record_writer *w, const struct record_options *opt,
 			const struct kjoule_session_info *session,
 			const struct kjoule_calibration *cal, struct kjoule_error *err)
 {
-	int ret = kjoule_meta_gather(&w->meta), argc = 0;
+	int ret = kjoule_meta_gather(&w->meta);
 
 	if (ret)
 		return kjoule_fail(err, -ret, "asking for the machine's CPUs: %s", strerror(-ret));
@@ -157,18 +178,8 @@ int record_writer_start(struct record_writer *w, const struct record_options *op
 	w->meta.session = *session;
 	w->meta.overhead_ppm = opt->overhead * 1e6 + 0.5;
 	snprintf(w->meta.cgroup, sizeof(w->meta.cgroup), "%s", opt->cgroup ? opt->cgroup : "");
-	if (opt->command) {
-		while (opt->command[argc])
-			argc++;
-		w->meta.argv = calloc(argc + 1, sizeof(*w->meta.argv));
-		if (!w->meta.argv)
-			return kjoule_fail(err, ENOMEM, "no memory");
-		for (w->meta.argc = 0; w->meta.argc < argc; w->meta.argc++) {
-			w->meta.argv[w->meta.argc] = strdup(opt->command[w->meta.argc]);
-			if (!w->meta.argv[w->meta.argc])
-				return kjoule_fail(err, ENOMEM, "no memory");
-		}
-	}
+	if (opt->command && keep_command(&w->meta, opt->command))
+		return kjoule_fail(err, ENOMEM, "no memory");
 	ret = write_text(w, KJOULE_CHUNK_META, kjoule_meta_encode(&w->meta), err);
 	if (!ret && cal->ticks)
 		ret = write_text(w, KJOULE_CHUNK_CALIBRATION, kjoule_calibration_encode(cal), err);
@@ -376,6 +387,17 @@ int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *
 	return write_text(w, KJOULE_CHUNK_STATS, kjoule_stats_encode(stats, n), err);
 }
 
+/* Several chunks where they are many: programs may have any number of files, and readers parse no longer text. */
+static int write_build_ids(struct record_writer *w, struct kjoule_error *err)
+{
+	size_t at = 0;
+	int ret = 0;
+
+	while (!ret && at != SIZE_MAX)
+		ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids, &at), err);
+	return ret;
+}
+
 static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *err)
 {
 	struct kjoule_kallsyms *all;
@@ -489,7 +511,7 @@ int record_writer_finish(struct record_writer *w, const struct kjoule_session_in
 		end.regions = *regions;
 	if (ret)
 		return ret;
-	ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids), err);
+	ret = write_build_ids(w, err);
 	if (!ret)
 		ret = write_kernel_symbols(w, err);
 	if (!ret)

@@ -24,6 +24,9 @@
 /* So many files of one path are remembered, as containers of one image have them. */
 #define FILES	4
 
+/* A chunk's text has no more than this and its last path: KJOULE_JSON_MAX is what is read. */
+#define TEXT_BYTES	(1u << 20)
+
 struct file {
 	uint64_t device, inode;
 };
@@ -212,15 +215,23 @@ const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char
 	return i != KJOULE_INDEX_NONE && ids->list[i].hex[0] ? ids->list[i].hex : NULL;
 }
 
-char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids)
+char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids, size_t *at)
 {
 	struct json_object *o = json_object_new_object();
+	size_t len = 0;
 	char *text;
 
-	for (size_t i = 0; i < ids->n; i++)
-		if (ids->list[i].hex[0])
-			json_object_object_add(o, ids->list[i].path,
-					       json_object_new_string(ids->list[i].hex));
+	for (; *at < ids->n && len < TEXT_BYTES; ++*at) {
+		const struct item *item = &ids->list[*at];
+
+		if (!item->hex[0])
+			continue;
+		json_object_object_add(o, item->path, json_object_new_string(item->hex));
+		/* a control character takes six */
+		len += 6 * strlen(item->path) + sizeof(item->hex);
+	}
+	if (*at == ids->n)
+		*at = SIZE_MAX;
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	return text;

@@ -44,7 +44,12 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map);
 /** kjoule_build_ids_find() - hex or KJOULE_BUILD_ID_SEVERAL; NULL: not known */
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path);
-char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids);
+/**
+ * kjoule_build_ids_encode() - the text of a chunk, and the next one, until all are written
+ * @at:	0 at first, SIZE_MAX behind the last
+ * Return: the caller's to free; NULL: no memory
+ */
+char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids, size_t *at);
 int kjoule_build_ids_decode(const char *text, size_t len, struct kjoule_build_ids *ids);
 void kjoule_build_ids_free(struct kjoule_build_ids *ids);
 

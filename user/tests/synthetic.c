@@ -383,7 +383,7 @@ void write_recording(const char *path, const struct kjoule_meta *meta, const str
 		struct kjoule_build_ids *ids = kjoule_build_ids_new();
 
 		assert(ids && !kjoule_build_ids_add(ids, exe, program.build_id));
-		text_chunk(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(ids));
+		text_chunk(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(ids, &(size_t){ 0 }));
 		kjoule_build_ids_free(ids);
 	}
 	memset(&program, 0, sizeof(program));

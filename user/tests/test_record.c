@@ -365,6 +365,45 @@ static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
 	kjoule_recording_free(&rec);
 }
 
+/* Readers parse no text of any length. */
+static void what_a_program_has_many_of_is_read_back(void **state)
+{
+	static char argument[1 << 19], *command[] = { (char *)"prog", argument, argument, argument, argument, NULL };
+	const struct record_options opt = { .output = temp_path("many"), .command = command };
+	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
+	static struct kjoule_calibration none;
+	const uint8_t id[20] = { 1, 2, 3 };
+	struct kjoule_recording rec;
+	struct buffer side = { 0 };
+	struct record_writer *w;
+	char path[4000];
+
+	(void)state;
+	/* a control character is six in JSON */
+	memset(argument, 7, sizeof(argument) - 1);
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	for (uint32_t i = 0; i < 2500; i++) {
+		snprintf(path + 3990, sizeof(path) - 3990, "%08u", i);
+		put_map_of(&side, 100, 1000 + i, 0x10000000, 0x10000, 0, path, id, sizeof(id));
+	}
+	assert_int_equal(record_writer_open(AT_FDCWD, temp_path("many"), &w, NULL), 0);
+	assert_int_equal(record_writer_start(w, &opt, &session, &none, NULL), 0);
+	assert_int_equal(record_writer_side_band(w, side.data, side.len), 0);
+	assert_int_equal(record_writer_finish(w, &session, "test", 0, 0, 0, 0, NULL, NULL), 0);
+	assert_int_equal(record_writer_close(w, NULL), 0);
+	free(side.data);
+	assert_int_equal(kjoule_recording_load(temp_path("many"), &rec, NULL), 0);
+	assert_int_equal(rec.unpackable, 0);
+	assert_non_null(kjoule_build_ids_find(rec.build_ids, path));
+	snprintf(path + 3990, sizeof(path) - 3990, "%08u", 0);
+	assert_non_null(kjoule_build_ids_find(rec.build_ids, path));
+	assert_string_equal(rec.meta.argv[0], "prog");
+	assert_int_equal(strlen(rec.meta.argv[1]), sizeof(argument) - 1);
+	assert_string_equal(rec.meta.argv[rec.meta.argc - 1], "...");
+	kjoule_recording_free(&rec);
+}
+
 static unsigned int left_out(const struct record_writer *w)
 {
 	struct record_jit_left_out out = record_writer_jit_left_out(w);
@@ -556,6 +595,7 @@ int main(void)
 		cmocka_unit_test(who_ignores_children_sees_the_command_end_all_the_same),
 		cmocka_unit_test(marks_of_before_the_first_tick_are_in_the_file_too),
 		cmocka_unit_test(a_build_id_is_that_of_the_file_that_was_mapped),
+		cmocka_unit_test(what_a_program_has_many_of_is_read_back),
 		cmocka_unit_test(maps_that_there_is_no_room_for_are_not_read),
 		cmocka_unit_test(names_of_code_made_at_run_time_are_in_the_file),
 		cmocka_unit_test(names_of_a_process_of_somebody_else_are_kept),

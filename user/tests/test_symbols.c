@@ -595,7 +595,7 @@ static void build_ids_go_both_ways(void **state)
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "00ff"), 0);
 	assert_int_equal(kjoule_build_ids_add(a, "/a \"file\"", "11"), 0);	/* once is enough */
 	assert_int_equal(kjoule_build_ids_meet(a, &(struct kjoule_event){ .pid = getpid(), .text = "[heap]" }), 0);
-	text = kjoule_build_ids_encode(a);
+	text = kjoule_build_ids_encode(a, &(size_t){ 0 });
 	assert_int_equal(kjoule_build_ids_decode(text, strlen(text), b), 0);
 	assert_string_equal(kjoule_build_ids_find(b, "/a \"file\""), "00ff");
 	assert_null(kjoule_build_ids_find(b, "[heap]"));
