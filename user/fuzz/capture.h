@@ -8,6 +8,7 @@
 #define KJOULE_FUZZ_CAPTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum capture_kind {
 	CAPTURE_TEXT,		/* for people: no control characters but line ends */
@@ -21,10 +22,11 @@ void capture_begin(void);
 /** capture_end() - back to the real ones; aborts with what is wrong. @code: the verb's exit code */
 void capture_end(enum capture_kind kind, int code);
 /**
- * must_end_soon() - from now on ten seconds of CPU time (thirty under sanitizers), however busy the machine is, and
- * as much again for every 64 MB of output caught meanwhile
+ * must_end_soon() - from now on as much CPU time as an input of so many bytes may take, however busy the machine is, and more
+ * for what is printed meanwhile
+ * @bytes:	decompressed, where it is compressed
  */
-void must_end_soon(void);
+void must_end_soon(size_t bytes);
 /** must_hold() - a promise that the code under test makes; aborts if it is broken */
 void must_hold(bool condition, const char *promise);
 

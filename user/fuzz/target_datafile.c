@@ -112,7 +112,7 @@ static const struct {
 static int copy_fd = -1;
 static char copy_path[64];
 
-static void run(size_t i, const char *path)
+static void run(size_t i, const char *path, size_t bytes)
 {
 	char *argv[12];
 	int argc = 0, code;
@@ -125,7 +125,7 @@ static void run(size_t i, const char *path)
 	if (i >= TWICE)
 		argv[argc++] = copy_path;
 	argv[argc] = NULL;
-	must_end_soon();
+	must_end_soon(bytes);
 	capture_begin();
 	code = runs[i].verb(argc, argv);
 	capture_end(runs[i].kind, code);
@@ -157,13 +157,13 @@ static void there_and_back(const struct kjoule_recording *rec)
 }
 
 /* From memory it is the same recording as from the file. */
-static void load_both_ways(const char *path, const uint8_t *data, size_t len)
+static void load_both_ways(const char *path, const uint8_t *data, size_t len, size_t bytes)
 {
 	struct kjoule_recording file, memory;
 	struct kjoule_error err;
 	int a, b;
 
-	must_end_soon();
+	must_end_soon(bytes);
 	a = kjoule_recording_load(path, &file, &err);
 	b = kjoule_recording_load_memory(data, len, path, &memory, &err);
 	must_hold(a == b, "a file and a buffer are judged alike");
@@ -180,10 +180,27 @@ static void load_both_ways(const char *path, const uint8_t *data, size_t len)
 	kjoule_recording_free(&memory);
 }
 
+/* The bytes of the file and of what it holds, as far as a reader goes. */
+static size_t content_bytes(const uint8_t *data, size_t len)
+{
+	struct kjoule_reader *r;
+	struct kjoule_chunk c;
+	size_t bytes = len;
+
+	must_end_soon(len);
+	if (kjoule_reader_open_memory(data, len, "", &r, NULL))
+		return bytes;
+	while (kjoule_reader_next(r, &c) > 0)
+		bytes += c.len;
+	kjoule_reader_close(r);
+	return bytes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static char path[64];
 	uint32_t pick = kjoule_crc32(data, len);
+	size_t bytes = content_bytes(data, len);
 
 	if (input_fd < 0) {
 		input_fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -199,13 +216,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	/* all of them when an input is looked at; one of each verb to be quick */
 	for (size_t i = 0; i < N_RUNS; i++)
 		if (target_thorough() || i == pick % N_RUNS || (i == pick / N_RUNS % 3 * 2 + 1))
-			run(i, path);
+			run(i, path, bytes);
 	if (target_thorough() || pick >> 8 & 1)
-		load_both_ways(path, data, len);
+		load_both_ways(path, data, len, bytes);
 	if (target_thorough() || !(pick >> 9 & 3)) {
 		cut_before = 1 + (pick >> 11) % 6;
 		cut_to = len ? (pick >> 14) % len : 0;
-		run(pick % 2, path);
+		run(pick % 2, path, bytes);
 	}
 	return 0;
 }

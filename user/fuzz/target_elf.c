@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct kjoule_elf *elf;
 	uint64_t address;
 
-	must_end_soon();
+	must_end_soon(len);
 	if (fd < 0) {
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

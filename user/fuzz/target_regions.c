@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct kjoule_regions *r;
 	uint64_t entered = 0, unended = 0;
 
-	must_end_soon();
+	must_end_soon(len);
 	len -= len > 0;
 	data += len > 0;
 	side_len = side_len < len ? side_len : len;

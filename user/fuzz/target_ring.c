@@ -344,7 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct kjoule_error err;
 	struct record_writer *w;
 
-	must_end_soon();
+	must_end_soon(len);
 	snprintf(path, sizeof(path), "/dev/shm/kjoule-fuzz-%d", getpid());
 	if (record_writer_open(AT_FDCWD, path, &w, &err) ||
 	    record_writer_start(w, &opt, &session, &cal, &err))

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct kjoule_maps *maps;
 	size_t off = 0, skipped, asked = 0;
 
-	must_end_soon();
+	must_end_soon(len);
 	if (!copy)
 		abort();
 	memcpy(copy, data, len);

@@ -83,7 +83,7 @@ static void cpus(const uint8_t *data, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	must_end_soon();
+	must_end_soon(len);
 	kallsyms(data, len);
 	interrupts(data, len);
 	cpus(data, len);
