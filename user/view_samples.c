@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "earliest.h"
 #include "view.h"
 #include "view_samples.h"
 
@@ -170,7 +171,9 @@ void view_samples_close(struct view_samples *s)
 struct view_load {
 	struct view *v;
 	struct timeline_skew *skew;
-	size_t n, cpu;				/* the CPU that is at hand */
+	size_t n;
+	struct kjoule_earliest turns;		/* of the CPUs that are not in the slice */
+	size_t n_inside, at, *inside;		/* those that are, and which of them is at hand */
 	bool begun;
 	uint64_t from;				/* of the slice */
 	uint64_t *last;				/* of each CPU: the tick of the sample before, + 1 */
@@ -190,40 +193,53 @@ int view_load_open(struct view *v, struct view_load **out)
 	l->skew = timeline_skew_new();
 	l->last = calloc(l->n + 1, sizeof(*l->last));
 	l->samples = calloc(l->n + 1, sizeof(*l->samples));
-	ret = l->skew && l->last && l->samples ? 0 : -ENOMEM;
+	l->inside = calloc(l->n + 1, sizeof(*l->inside));
+	ret = l->skew && l->last && l->samples && l->inside ? kjoule_earliest_init(&l->turns, l->n) : -ENOMEM;
 	for (size_t i = 0; i < l->n && !ret; i++)
 		ret = open_stream(v, i, &v->tl, &l->samples[i]);
 	return ret;
 }
 
+/* Its turn comes with its next sample, if it has one. Return: 0 or -errno */
+static int wait_turn(struct view_load *l, size_t i)
+{
+	struct view_samples *s = l->samples[i];
+	int ret = s->at == s->n ? fill(s) : 0;
+
+	if (ret >= 0 && s->at < s->n)
+		kjoule_earliest_push(&l->turns, s->batch[s->at].tick, i);
+	return ret < 0 ? ret : 0;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const size_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 /* On to the next slice that has a sample. Return: 1; 0: there is none; or -errno */
 static int next_slice(struct view_load *l)
 {
-	uint64_t from = UINT64_MAX;
-	int ret;
+	const struct kjoule_turn *first;
+	int ret = 0;
 
-	if (l->begun && l->n > 1) {
+	if (l->begun && l->n > 1)
 		ret = timeline_skew_count(l->skew, &l->v->tl);
-		if (ret)
-			return ret;
-	}
-	for (size_t i = 0; i < l->n; i++) {
-		struct view_samples *s = l->samples[i];
-
-		if (s->at == s->n) {
-			ret = fill(s);
-			if (ret < 0)
-				return ret;
-		}
-		if (s->at < s->n && s->batch[s->at].tick < from)
-			from = s->batch[s->at].tick;
-	}
-	if (from == UINT64_MAX)
-		return 0;
-	timeline_skew_slice(l->skew, from);
-	l->from = from;
-	l->cpu = 0;
+	for (size_t i = 0; i < (l->begun ? l->n_inside : l->n) && !ret; i++)
+		ret = wait_turn(l, l->begun ? l->inside[i] : i);
+	if (ret)
+		return ret;
 	l->begun = true;
+	l->at = l->n_inside = 0;
+	first = kjoule_earliest_first(&l->turns);
+	if (!first)
+		return 0;
+	l->from = first->when;
+	timeline_skew_slice(l->skew, l->from);
+	while ((first = kjoule_earliest_first(&l->turns)) && first->when - l->from < TIMELINE_SLICE)
+		l->inside[l->n_inside++] = kjoule_earliest_pop(&l->turns);
+	qsort(l->inside, l->n_inside, sizeof(*l->inside), by_cpu);
 	return 1;
 }
 
@@ -241,14 +257,16 @@ static size_t in_slice(const struct view_load *l, const struct view_samples *s)
 int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sample **samples, size_t *n)
 {
 	struct view_samples *s;
+	size_t i;
 	int ret = 1;
 
 	while (ret > 0) {
-		if (!l->begun || l->cpu == l->n) {
+		if (l->at == l->n_inside) {
 			ret = next_slice(l);
 			continue;
 		}
-		s = l->samples[l->cpu];
+		i = l->inside[l->at];
+		s = l->samples[i];
 		if (s->at == s->n)
 			ret = fill(s);
 		if (ret < 0)
@@ -256,13 +274,13 @@ int view_load_next(struct view_load *l, size_t *cpu, const struct timeline_sampl
 		ret = 1;
 		*n = in_slice(l, s);
 		if (!*n) {
-			l->cpu++;
+			l->at++;
 			continue;
 		}
-		*cpu = l->cpu;
+		*cpu = i;
 		*samples = s->batch + s->at;
 		s->at += *n;
-		timeline_skew_samples(l->skew, *samples, *n, &l->last[l->cpu]);
+		timeline_skew_samples(l->skew, *samples, *n, &l->last[i]);
 		return 1;
 	}
 	return ret;
@@ -285,6 +303,8 @@ void view_load_close(struct view_load *l)
 		view_samples_close(s);
 	}
 	timeline_skew_end(l->skew, &l->v->tl);
+	kjoule_earliest_exit(&l->turns);
+	free(l->inside);
 	free(l->samples);
 	free(l->last);
 	free(l);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "earliest.h"
 #include "grow.h"
 #include "timeline.h"
 
@@ -104,36 +105,42 @@ void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
 	free(s);
 }
 
-/* The earliest tick that is left of any CPU's samples, from @at on; UINT64_MAX: none is. */
-static uint64_t earliest(const struct timeline *tl, const size_t *at)
+/* A CPU's samples of the slice that begins at @from. Return: the next one's number */
+static size_t put_slice(struct timeline_skew *s, const struct timeline_cpu *cpu, size_t at, uint64_t from)
 {
-	uint64_t first = UINT64_MAX;
-
-	for (size_t c = 0; c < tl->n_cpus; c++)
-		if (at[c] < tl->cpus[c].n_samples && tl->cpus[c].samples[at[c]].tick < first)
-			first = tl->cpus[c].samples[at[c]].tick;
-	return first;
+	for (; at < cpu->n_samples && cpu->samples[at].tick - from < TIMELINE_SLICE; at++)
+		/* a tick that a CPU has twice is damage */
+		if (!at || cpu->samples[at - 1].tick != cpu->samples[at].tick)
+			timeline_skew_put(s, cpu->samples[at].tick, cpu->samples[at].late_ns);
+	return at;
 }
 
 void timeline_skew_find(struct timeline *tl)
 {
 	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at));
 	struct timeline_skew *s = timeline_skew_new();
-	uint64_t from;
-	int ret = at && s ? 0 : -ENOMEM;
+	const struct kjoule_turn *first;
+	struct kjoule_earliest turns;
+	int ret = kjoule_earliest_init(&turns, tl->n_cpus);
 
-	while (!ret && (from = earliest(tl, at)) != UINT64_MAX) {
+	ret = at && s ? ret : -ENOMEM;
+	for (size_t c = 0; c < tl->n_cpus && !ret; c++)
+		if (tl->cpus[c].n_samples)
+			kjoule_earliest_push(&turns, tl->cpus[c].samples[0].tick, c);
+	while (!ret && (first = kjoule_earliest_first(&turns))) {
+		const uint64_t from = first->when;
+
 		timeline_skew_slice(s, from);
-		for (size_t c = 0; c < tl->n_cpus; c++) {
-			const struct timeline_cpu *cpu = &tl->cpus[c];
+		while ((first = kjoule_earliest_first(&turns)) && first->when - from < TIMELINE_SLICE) {
+			size_t c = kjoule_earliest_pop(&turns);
 
-			for (; at[c] < cpu->n_samples && cpu->samples[at[c]].tick - from < TIMELINE_SLICE; at[c]++)
-				/* a tick that a CPU has twice is damage */
-				if (!at[c] || cpu->samples[at[c] - 1].tick != cpu->samples[at[c]].tick)
-					timeline_skew_put(s, cpu->samples[at[c]].tick, cpu->samples[at[c]].late_ns);
+			at[c] = put_slice(s, &tl->cpus[c], at[c], from);
+			if (at[c] < tl->cpus[c].n_samples)
+				kjoule_earliest_push(&turns, tl->cpus[c].samples[at[c]].tick, c);
 		}
 		ret = timeline_skew_count(s, tl);
 	}
 	timeline_skew_end(s, tl);
+	kjoule_earliest_exit(&turns);
 	free(at);
 }

@@ -62,6 +62,19 @@ static int parse_number(const char **p, unsigned int *out)
 	return 0;
 }
 
+/* By bytes: a text of some kilobytes can have a thousand times all CPUs. */
+static void add_range(struct kjoule_cpus *set, unsigned int a, unsigned int b)
+{
+	for (; a <= b && a % 8; a++)
+		kjoule_cpus_add(set, a);
+	if (a <= b) {
+		memset(set->bits + a / 8, 0xff, (b + 1) / 8 - a / 8);
+		a += (b + 1) / 8 * 8 - a;
+	}
+	for (; a <= b; a++)
+		kjoule_cpus_add(set, a);
+}
+
 int kjoule_cpus_parse(const char *text, struct kjoule_cpus *set)
 {
 	const char *p = text;
@@ -83,8 +96,7 @@ int kjoule_cpus_parse(const char *text, struct kjoule_cpus *set)
 			if (b < a)
 				return -EINVAL;
 		}
-		for (; a <= b; a++)
-			kjoule_cpus_add(set, a);
+		add_range(set, a, b);
 		if (*p == '\0' || *p == '\n')
 			return 0;
 		if (*p++ != ',')

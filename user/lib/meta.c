@@ -15,6 +15,9 @@ static const char *const origin_names[] = { "registered", "perf-pmu", "value-fil
 static const char *const quantity_names[] = { "energy", "power", "temperature", "count" };
 static const char *const target_names[] = { "system", "process", "thread", "cgroup" };
 
+/* Any list of CPUs, each a number of four digits at most. */
+#define CPUS_TEXT	(5 * KJOULE_MAX_CPUS)
+
 #define N_NAMES(names)	(sizeof(names) / sizeof((names)[0]))
 
 static void put_name(struct json_object *o, const char *key, const char *const *names, size_t n,
@@ -67,7 +70,7 @@ static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 					  const struct kjoule_cpus *cpus)
 {
 	struct json_object *list = json_object_new_array();
-	char text[4096];
+	char text[CPUS_TEXT];
 
 	for (int cpu = kjoule_cpus_next(cpus, 0); cpu >= 0; cpu = kjoule_cpus_next(cpus, cpu + 1)) {
 		struct kjoule_cpus shared = { 0 };
@@ -87,21 +90,27 @@ static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 	return list;
 }
 
+/* A CPU is in one scope only, so a list of them has no more than there are CPUs, however long it is. */
 static int scopes_from_json(struct json_object *list, struct kjoule_source_info *src)
 {
 	size_t n = list ? json_object_array_length(list) : 0;
 
+	if (n > KJOULE_MAX_CPUS)
+		return -EBADMSG;
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *text = json_object_array_get_idx(list, i);
 		struct kjoule_cpus shared = { 0 };
 		int scope;
 
 		if (!json_object_is_type(text, json_type_string) ||
+		    json_object_get_string_len(text) >= CPUS_TEXT ||
 		    kjoule_cpus_parse(json_object_get_string(text), &shared))
 			return -EBADMSG;
 		scope = kjoule_cpus_next(&shared, 0);
 		for (int cpu = scope; cpu >= 0; cpu = kjoule_cpus_next(&shared, cpu + 1))
-			if (kjoule_scope_set(src, cpu, scope))
+			if (kjoule_scope(src, cpu) != KJOULE_NO_SCOPE)
+				return -EBADMSG;
+			else if (kjoule_scope_set(src, cpu, scope))
 				return -ENOMEM;
 	}
 	return 0;
@@ -252,7 +261,7 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 static struct json_object *session_to_json(const struct kjoule_session_info *s)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
-	char cpus[4096];
+	char cpus[CPUS_TEXT];
 
 	kjoule_json_put_u64(o, "id", s->id);
 	kjoule_json_put_u64(o, "interval_ns", s->interval_ns);
@@ -288,7 +297,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 {
 	struct json_object *list = kjoule_json_get(o, "sources", json_type_array);
 	size_t n = list ? json_object_array_length(list) : 0;
-	char text[4096];
+	char text[CPUS_TEXT];
 	int ret = 0;
 
 	s->id = kjoule_json_get_u64(o, "id");

@@ -20,11 +20,17 @@ uint64_t kjoule_recording_keep_most = 4u << 20;
 
 static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 {
-	size_t i = 0;
+	size_t i = 0, end = rec->n_streams;
 	void *p;
 
-	while (i < rec->n_streams && rec->streams[i].cpu < cpu)
-		i++;
+	while (i < end) {
+		size_t mid = i + (end - i) / 2;
+
+		if (rec->streams[mid].cpu < cpu)
+			i = mid + 1;
+		else
+			end = mid;
+	}
 	if (i < rec->n_streams && rec->streams[i].cpu == cpu)
 		return &rec->streams[i];
 	p = realloc(rec->streams, (rec->n_streams + 1) * sizeof(*rec->streams));
@@ -34,7 +40,7 @@ static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 	memmove(rec->streams + i + 1, rec->streams + i,
 		(rec->n_streams - i) * sizeof(*rec->streams));
 	rec->n_streams++;
-	rec->streams[i] = (struct kjoule_stream){ .cpu = cpu };
+	rec->streams[i] = (struct kjoule_stream){ .cpu = cpu, .holes = rec->holes };
 	return &rec->streams[i];
 }
 
@@ -59,19 +65,17 @@ static int append(uint8_t **data, size_t *len, size_t *room, const void *more, s
 	return 0;
 }
 
-/* Chunks are missing: whatever follows on any CPU follows a hole. */
-static int mark_holes(struct kjoule_recording *rec)
+/* Chunks have been missing since the last one of this CPU: what follows, if anything, follows a hole. */
+static int mark_hole(struct kjoule_recording *rec, struct kjoule_stream *s)
 {
 	struct kjoule_lost lost = {
 		.rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(lost) } };
-	int ret = 0;
 
-	for (size_t i = 0; i < rec->n_streams; i++)
-		rec->streams[i].hole = true;
-	for (size_t i = 0; i < rec->n_streams && !ret && !rec->left_in_file; i++)
-		ret = append(&rec->streams[i].records, &rec->streams[i].len, &rec->streams[i].room,
-			     &lost, sizeof(lost));
-	return ret;
+	if (s->holes == rec->holes)
+		return 0;
+	s->holes = rec->holes;
+	s->hole = true;
+	return rec->left_in_file ? 0 : append(&s->records, &s->len, &s->room, &lost, sizeof(lost));
 }
 
 /* The number that stands for a stack's memory. */
@@ -152,6 +156,9 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		return 0;
 	if (!s)
 		return -ENOMEM;
+	ret = mark_hole(rec, s);
+	if (ret)
+		return ret;
 	if (c->len > RING_CHUNK_MAX) {
 		rec->unpackable++;
 		return 0;
@@ -311,17 +318,16 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 
 		if (damage->missing != missing) {
 			missing = damage->missing;
-			ret = mark_holes(rec);
-		} else {
-			ret = 0;
+			rec->holes++;	/* for each stream when it goes on: there may be many of both */
 		}
-		if (!ret)
-			ret = add_chunk(rec, &chunk, &rooms);
+		ret = add_chunk(rec, &chunk, &rooms);
 		if (ret == -EBADMSG)
 			rec->unpackable++;
 		else if (ret && ret != -EPERM)	/* addresses were hidden from the recorder */
 			break;
 	}
+	for (size_t i = 0; i < rec->n_streams && !ret; i++)
+		ret = mark_hole(rec, &rec->streams[i]);
 	rec->damage = *kjoule_reader_damage(r);
 	if (ret == -EFBIG)
 		return kjoule_fail(err, EFBIG,

@@ -42,6 +42,7 @@ struct kjoule_stream {
 	size_t n_pieces;
 	struct kjoule_piece *pieces;
 	bool hole;			/* chunks are missing since the last of them */
+	uint64_t holes;			/* of the recording, of which it knows */
 };
 
 /* Packed records of more bytes than this are left in the file; for tests to change. */
@@ -79,6 +80,7 @@ struct kjoule_recording {
 	bool left_in_file;		/* the records, see struct kjoule_stream */
 	uint64_t records_len;		/* of all streams, if not */
 	struct kjoule_damage damage;
+	uint64_t holes;			/* places where chunks are missing */
 	unsigned int unpackable;	/* chunks that did not hold what they should */
 };
 

@@ -159,11 +159,109 @@ static void counters_of_as_many_packages(void **state)
 	reading_ends_soon("packages");
 }
 
+/* Samples of as many CPUs as there can be, no two of them close to each other. */
+static void samples_of_many_cpus_that_never_meet(void **state)
+{
+	const uint32_t apart = 2048, each = 40;
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	struct kjoule_writer *w;
+
+	(void)state;
+	many_cpus(&meta, KJOULE_MAX_CPUS, false);
+	w = begin_recording("apart", &meta);
+	for (uint32_t cpu = 0; cpu < KJOULE_MAX_CPUS; cpu++) {
+		b.len = 0;
+		put_task(&b, 100, 100);
+		for (uint32_t i = 0; i < each; i++)
+			put_sample(&b, (i * KJOULE_MAX_CPUS + cpu) * apart, 0x10001000, 0, 1000000, 100);
+		write_ring(w, cpu, &b);
+	}
+	end_recording(w, (uint64_t)KJOULE_MAX_CPUS * each * apart);
+	free(b.data);
+	free(meta.places);
+	reading_ends_soon("apart");
+}
+
+/* Chunk after chunk is missing, of one CPU of many. */
+static void many_missing_chunks(void **state)
+{
+	struct kjoule_chunk_header h;
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	struct kjoule_writer *w;
+	uint32_t sequence = 0;
+	size_t len;
+	uint8_t *data;
+	char path[256];
+
+	(void)state;
+	many_cpus(&meta, KJOULE_MAX_CPUS, false);
+	w = begin_recording("missing", &meta);
+	put_task(&b, 100, 100);
+	put_sample(&b, 1, 0x10001000, 0, 1000000, 100);
+	for (uint32_t i = 0; i < 5 * KJOULE_MAX_CPUS; i++)
+		write_ring(w, i < KJOULE_MAX_CPUS ? i : 0, &b);
+	end_recording(w, 1000);
+	free(b.data);
+	free(meta.places);
+	/* each has a number too high by one */
+	snprintf(path, sizeof(path), "%s", temp_path("missing"));
+	data = read_file(path, &len);
+	for (size_t at = sizeof(struct kjoule_file_header); at < len;
+	     at += (sizeof(h) + h.stored_len + 7) & ~(size_t)7) {
+		memcpy(&h, data + at, sizeof(h));
+		h.sequence = sequence;
+		sequence += 2;
+		h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_chunk_header, checksum));
+		memcpy(data + at, &h, sizeof(h));
+	}
+	write_file(path, data, len);
+	free(data);
+	reading_ends_soon("missing");
+}
+
+/* Each source says over and over that all CPUs share its counters. */
+static void scopes_that_are_told_again_and_again(void **state)
+{
+	struct buffer b = { 0 }, records = { 0 };
+	struct kjoule_meta meta;
+	struct kjoule_writer *w;
+	char *text, *sources;
+
+	(void)state;
+	many_cpus(&meta, 64, false);
+	text = kjoule_meta_encode(&meta);
+	sources = strstr(text, "\"domains\":");
+	assert_non_null(sources);
+	put_bytes(&b, text, sources - text);
+	put_bytes(&b, "\"scopes\":[", 10);
+	for (uint32_t i = 0; i < 400000; i++)
+		put_bytes(&b, "\"0-8191\",", 9);
+	put_bytes(&b, "\"8191\"],", 8);
+	put_bytes(&b, sources, strlen(sources));
+	free(text);
+	w = begin_recording("scopes", &meta);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, b.data, b.len, NULL), 0);
+	put_task(&records, 100, 100);
+	put_sample(&records, 1, 0x10001000, 0, 1000000, 100);
+	write_ring(w, 0, &records);
+	end_recording(w, 1000);
+	free(records.data);
+	free(b.data);
+	free(meta.places);
+	reading_ends_soon("scopes");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(readings_of_many_domains_and_cpus),
 		cmocka_unit_test(counters_of_as_many_packages),
+		cmocka_unit_test(samples_of_many_cpus_that_never_meet),
+		cmocka_unit_test(many_missing_chunks),
+		cmocka_unit_test(scopes_that_are_told_again_and_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, tool_done);
