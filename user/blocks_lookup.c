@@ -72,7 +72,7 @@ int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t
 static uint64_t hash(uint32_t process, const char *symbol, const char *object,
 		     const struct grain_unit *unit)
 {
-	uint64_t h = (process ^ (uintptr_t)unit >> 4) + 0x9e3779b97f4a7c15ull;
+	uint64_t h = kjoule_index_hash(process ^ (uintptr_t)unit >> 4, "");
 
 	for (; *symbol; symbol++)
 		h = (h ^ (unsigned char)*symbol) * 0x100000001b3ull;

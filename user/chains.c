@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "chains.h"
+#include "index.h"
 
 /* Functions of addresses that were looked up before. */
 struct known {
@@ -33,7 +34,7 @@ struct builder {
 
 static size_t slot_of(const struct builder *w, uint64_t at, uint32_t process, bool kernel)
 {
-	size_t i = ((at + process) * 0x9e3779b97f4a7c15ull >> 20) & (w->room - 1);
+	size_t i = kjoule_index_hash(at ^ (uint64_t)process << 32, "") & (w->room - 1);
 
 	while (w->known[i].function && (w->known[i].at != at || w->known[i].process != process ||
 					w->known[i].kernel != kernel))

@@ -21,7 +21,7 @@ struct kjoule_index {
 	} *slots;
 };
 
-/** kjoule_index_hash() - of a number and a text, which may be "" */
+/** kjoule_index_hash() - of a number and a text, which may be ""; another one in every process */
 uint64_t kjoule_index_hash(uint64_t number, const char *text);
 /** kjoule_index_add() - @entry is to be found by @hash. Return: 0 or -ENOMEM */
 int kjoule_index_add(struct kjoule_index *index, uint64_t hash, uint32_t entry);

@@ -96,7 +96,7 @@ static double seconds_of_children(void)
 /* Each way to look at it ends, and soon. */
 static void reading_ends_soon(const char *name)
 {
-	static const char *const verbs[] = { "report", "report --by region", "script --json", "diff", "annotate" };
+	static const char *const verbs[] = { "report", "report --by region", "report --children", "script --json", "diff", "annotate" };
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		double before = seconds_of_children(), took;
@@ -254,6 +254,45 @@ static void scopes_that_are_told_again_and_again(void **state)
 	reading_ends_soon("scopes");
 }
 
+/* The inverse of a multiplier that tables are often made with. */
+static uint64_t inverse(uint64_t of)
+{
+	uint64_t x = of;
+
+	for (int i = 0; i < 6; i++)
+		x *= 2 - of * x;
+	return x;
+}
+
+/* Callers whose addresses were chosen to be in one place of a table. */
+static void callers_that_meet_in_a_table(void **state)
+{
+	const uint64_t back = inverse(0x9e3779b97f4a7c15ull);
+	const uint32_t samples = 2500, depth = 100;
+	struct buffer b = { 0 };
+	struct kjoule_meta meta;
+	struct kjoule_writer *w;
+	uint64_t ips[100], k = 1;
+
+	(void)state;
+	many_cpus(&meta, 1, false);
+	meta.session.flags = KJOULE_FLAG_USER_CHAIN;
+	meta.session.chain_depth = depth;
+	put_task(&b, 100, 100);
+	for (uint32_t i = 0; i < samples; i++) {
+		put_sample(&b, i, 0x10001000, 0, 1000000, 100);
+		for (uint32_t d = 0; d < depth; d++)
+			ips[d] = (k++ << 44) * back;
+		put_chain(&b, 0, 0, depth, ips);
+	}
+	w = begin_recording("callers", &meta);
+	write_ring(w, 0, &b);
+	end_recording(w, samples);
+	free(b.data);
+	free(meta.places);
+	reading_ends_soon("callers");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +300,7 @@ int main(void)
 		cmocka_unit_test(counters_of_as_many_packages),
 		cmocka_unit_test(samples_of_many_cpus_that_never_meet),
 		cmocka_unit_test(many_missing_chunks),
+		cmocka_unit_test(callers_that_meet_in_a_table),
 		cmocka_unit_test(scopes_that_are_told_again_and_again),
 	};
 
