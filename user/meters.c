@@ -128,8 +128,9 @@ static const struct kjoule_domain_info *domain_of(const struct kjoule_source_inf
 }
 
 /*
- * The CPUs of the session by what they share: a source's counters or, where it has no scopes, their package. A file may
- * have counters of each CPU that there can be: nobody looks through all CPUs, or all packages, for each series.
+ * The CPUs of the session by what they share: a source's counters or, where it has no scopes,
+ * their package. A file may have counters of each CPU that there can be: nobody looks through all
+ * CPUs, or all packages, for each series.
  * @head,@next: of a scope, or a package's number, and from one CPU to a higher one, each + 1
  */
 struct sharing {
@@ -160,10 +161,11 @@ struct making {
 /* Return: its number, KJOULE_MAX_CPUS: it has no CPU of the session */
 static uint32_t package_number(const struct sharing *s, uint32_t package)
 {
+	uint64_t hash = kjoule_index_hash(package, "");
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&s->by_package, kjoule_index_hash(package, ""), &probe)) != KJOULE_INDEX_NONE)
+	while ((i = kjoule_index_next(&s->by_package, hash, &probe)) != KJOULE_INDEX_NONE)
 		if (s->packages[i] == package)
 			return i;
 	return KJOULE_MAX_CPUS;
@@ -178,7 +180,8 @@ static int find_sharing(struct making *mk, uint32_t source)
 	kjoule_index_free(&s->by_package);
 	memset(s, 0, sizeof(*s));
 	for (uint32_t cpu = KJOULE_MAX_CPUS; cpu-- > 0;) {
-		uint32_t package = kjoule_recording_package(&mk->v->rec, cpu), with = kjoule_scope(src, cpu);
+		uint32_t package = kjoule_recording_package(&mk->v->rec, cpu);
+		uint32_t with = kjoule_scope(src, cpu);
 
 		if (!kjoule_cpus_has(&session->cpus, cpu))
 			continue;
@@ -187,7 +190,8 @@ static int find_sharing(struct making *mk, uint32_t source)
 			if (with == KJOULE_MAX_CPUS) {
 				with = s->n_packages++;
 				s->packages[with] = package;
-				if (kjoule_index_add(&s->by_package, kjoule_index_hash(package, ""), with))
+				if (kjoule_index_add(&s->by_package,
+						     kjoule_index_hash(package, ""), with))
 					return -ENOMEM;
 			}
 		}
@@ -220,7 +224,8 @@ static int next_cpu(const struct making *mk, const struct timeline_series *serie
 	return with < KJOULE_MAX_CPUS ? s->head[with] - 1 : -1;
 }
 
-static bool overlap(const struct making *mk, const struct timeline_series *s, const struct kjoule_cpus *covered)
+static bool overlap(const struct making *mk, const struct timeline_series *s,
+		    const struct kjoule_cpus *covered)
 {
 	for (int cpu = next_cpu(mk, s, -1); cpu >= 0; cpu = next_cpu(mk, s, cpu))
 		if (kjoule_cpus_has(covered, cpu))
@@ -289,8 +294,8 @@ static int new_column(struct making *mk, const struct timeline_series *s,
 }
 
 /*
- * Which counters did the recorder draw on? It is kept on one CPU mostly. If nobody has sampled that one, its package
- * tells, unless the package has several counters.
+ * Which counters did the recorder draw on? It is kept on one CPU mostly. If nobody has sampled
+ * that one, its package tells, unless the package has several counters.
  */
 static void find_recorder(struct making *mk)
 {
@@ -311,7 +316,10 @@ static void find_recorder(struct making *mk)
 	mk->n_recorder = kjoule_cpus_count(&mk->recorder);
 }
 
-/* The lanes of the series' CPUs, and of the recorder beside them; blocks_lanes.c has that one's behind the CPUs'. */
+/*
+ * The lanes of the series' CPUs, and of the recorder beside them; blocks_lanes.c has that one's
+ * behind the CPUs'.
+ */
 static int lanes_of(const struct making *mk, uint32_t **lanes, size_t *n)
 {
 	unsigned int recorder = 0;
@@ -330,20 +338,34 @@ static int lanes_of(const struct making *mk, uint32_t **lanes, size_t *n)
 	return 0;
 }
 
-/* A package of these lanes that has nothing in the column yet. Return: its number, or that of one that is to be made */
+/*
+ * A package of these lanes that has nothing in the column yet. Return: its number, or that of one
+ * that is to be made
+ */
 static size_t free_package(struct making *mk, const uint32_t *lanes, size_t n, unsigned int column)
 {
 	const struct meters *m = mk->m;
 	size_t *from = &mk->without_lane[column], probe = 0;
+	const struct profile_package *p;
+	uint64_t hash;
 	uint32_t i;
 
-	while (n && (i = kjoule_index_next(&mk->by_lane, kjoule_index_hash(lanes[0], ""), &probe)) != KJOULE_INDEX_NONE)
-		if (m->packages[i].n_lanes == n && !memcmp(m->packages[i].lanes, lanes, n * sizeof(*lanes)) &&
-		    !m->packages[i].readings[column])
+	if (!n) {
+		for (; *from < m->n_packages; ++*from) {
+			p = &m->packages[*from];
+			if (!p->n_lanes && !p->readings[column])
+				break;
+		}
+		return *from;
+	}
+	hash = kjoule_index_hash(lanes[0], "");
+	while ((i = kjoule_index_next(&mk->by_lane, hash, &probe)) != KJOULE_INDEX_NONE) {
+		p = &m->packages[i];
+		if (p->n_lanes == n && !memcmp(p->lanes, lanes, n * sizeof(*lanes)) &&
+		    !p->readings[column])
 			return i;
-	while (!n && *from < m->n_packages && (m->packages[*from].n_lanes || m->packages[*from].readings[column]))
-		++*from;
-	return n ? m->n_packages : *from;
+	}
+	return m->n_packages;
 }
 
 static int find_package(struct making *mk, unsigned int column, struct profile_package **out)

@@ -22,7 +22,10 @@
 
 #define CHUNK_BYTES	(1u << 20)
 
-/* Of the command's arguments, which may be many megabytes: a description that is too long for readers says nothing. */
+/*
+ * Of the command's arguments, which may be many megabytes: a description that is too long for
+ * readers says nothing.
+ */
 #define COMMAND_BYTES	(1u << 20)
 
 /* Marks of regions that are kept before the recording begins, at most: a command can make any number. */
@@ -387,14 +390,18 @@ int record_writer_stats(struct record_writer *w, const struct kjoule_cpu_stats *
 	return write_text(w, KJOULE_CHUNK_STATS, kjoule_stats_encode(stats, n), err);
 }
 
-/* Several chunks where they are many: programs may have any number of files, and readers parse no longer text. */
+/*
+ * Several chunks where they are many: programs may have any number of files, and readers parse no
+ * longer text.
+ */
 static int write_build_ids(struct record_writer *w, struct kjoule_error *err)
 {
 	size_t at = 0;
 	int ret = 0;
 
 	while (!ret && at != SIZE_MAX)
-		ret = write_text(w, KJOULE_CHUNK_BUILD_IDS, kjoule_build_ids_encode(w->build_ids, &at), err);
+		ret = write_text(w, KJOULE_CHUNK_BUILD_IDS,
+				 kjoule_build_ids_encode(w->build_ids, &at), err);
 	return ret;
 }
 
@@ -430,7 +437,8 @@ static int write_kernel_symbols(struct record_writer *w, struct kjoule_error *er
 }
 
 /* The text of a process's map, NULL: it has none, or it is left out. */
-static char *read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out *left_out, const struct jit_process *p)
+static char *read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out *left_out,
+			 const struct jit_process *p)
 {
 	int ret = kjoule_jitmaps_read(maps, p->pid, p->owned ? &p->owner : NULL);
 	char *text = ret ? NULL : kjoule_jitmaps_encode(maps, p->pid);

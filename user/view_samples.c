@@ -125,8 +125,9 @@ int view_samples_batch(struct view_samples *s, const struct timeline_sample **sa
 	int ret = 1;
 
 	if (s->kept) {
-		*samples = s->kept->samples + s->next;
 		*n = s->kept->n_samples - s->next;
+		/* there is no array where there is no sample */
+		*samples = *n ? s->kept->samples + s->next : NULL;
 		s->next = s->kept->n_samples;
 		return *n > 0;
 	}
@@ -194,7 +195,9 @@ int view_load_open(struct view *v, struct view_load **out)
 	l->last = calloc(l->n + 1, sizeof(*l->last));
 	l->samples = calloc(l->n + 1, sizeof(*l->samples));
 	l->inside = calloc(l->n + 1, sizeof(*l->inside));
-	ret = l->skew && l->last && l->samples && l->inside ? kjoule_earliest_init(&l->turns, l->n) : -ENOMEM;
+	ret = kjoule_earliest_init(&l->turns, l->n);
+	if (!l->skew || !l->last || !l->samples || !l->inside)
+		ret = -ENOMEM;
 	for (size_t i = 0; i < l->n && !ret; i++)
 		ret = open_stream(v, i, &v->tl, &l->samples[i]);
 	return ret;

@@ -124,7 +124,10 @@ static int quantity_of(const struct kjoule_session_info *s, uint32_t source, uin
 	return -1;
 }
 
-/* A file may have one for each source, domain and CPU that there can be: they are found by an index. */
+/*
+ * A file may have one for each source, domain and CPU that there can be: they are found by an
+ * index.
+ */
 static struct timeline_series *find_series(struct timeline_walk *w, uint32_t source, uint32_t domain,
 					   uint32_t scope)
 {

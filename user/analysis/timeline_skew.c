@@ -106,7 +106,8 @@ void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
 }
 
 /* A CPU's samples of the slice that begins at @from. Return: the next one's number */
-static size_t put_slice(struct timeline_skew *s, const struct timeline_cpu *cpu, size_t at, uint64_t from)
+static size_t put_slice(struct timeline_skew *s, const struct timeline_cpu *cpu, size_t at,
+			uint64_t from)
 {
 	for (; at < cpu->n_samples && cpu->samples[at].tick - from < TIMELINE_SLICE; at++)
 		/* a tick that a CPU has twice is damage */
@@ -131,7 +132,8 @@ void timeline_skew_find(struct timeline *tl)
 		const uint64_t from = first->when;
 
 		timeline_skew_slice(s, from);
-		while ((first = kjoule_earliest_first(&turns)) && first->when - from < TIMELINE_SLICE) {
+		while ((first = kjoule_earliest_first(&turns)) &&
+		       first->when - from < TIMELINE_SLICE) {
 			size_t c = kjoule_earliest_pop(&turns);
 
 			at[c] = put_slice(s, &tl->cpus[c], at[c], from);

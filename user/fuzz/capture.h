@@ -22,8 +22,8 @@ void capture_begin(void);
 /** capture_end() - back to the real ones; aborts with what is wrong. @code: the verb's exit code */
 void capture_end(enum capture_kind kind, int code);
 /**
- * must_end_soon() - from now on as much CPU time as an input of so many bytes may take, however busy the machine is, and more
- * for what is printed meanwhile
+ * must_end_soon() - from now on as much CPU time as an input of so many bytes may take, however
+ * busy the machine is, and more for what is printed meanwhile
  * @bytes:	decompressed, where it is compressed
  */
 void must_end_soon(size_t bytes);

@@ -118,17 +118,20 @@ err_free:
 }
 
 /*
- * A file that grows to more than KJOULE_GROWTH_* allow is refused, and the programs that are recorded have a say in how
- * well it compresses: thousands of mappings of one long path do by 400. What is too short gets a frame behind it
- * that decompressing skips. @n: bytes of the frame at @frame. Return: bytes with it
+ * A file that grows to more than KJOULE_GROWTH_* allow is refused, and the programs that are
+ * recorded have a say in how well it compresses: thousands of mappings of one long path do by 400.
+ * What is too short gets a frame behind it that decompressing skips. @n: bytes of the frame at
+ * @frame. Return: bytes with it
  */
-static size_t lengthen_frame(const struct kjoule_writer *w, uint64_t grown, uint8_t *frame, size_t n)
+static size_t lengthen_frame(const struct kjoule_writer *w, uint64_t grown, uint8_t *frame,
+			     size_t n)
 {
-	uint64_t least = grown > KJOULE_GROWTH_LEAST ? (grown - KJOULE_GROWTH_LEAST) / KJOULE_GROWTH_RATIO + 1 : 0;
-	uint64_t have = w->bytes + sizeof(struct kjoule_chunk_header) + n;
+	uint64_t have = w->bytes + sizeof(struct kjoule_chunk_header) + n, least = 0;
 	uint32_t head[2] = { htole32(ZSTD_MAGIC_SKIPPABLE_START) };
 	size_t more;
 
+	if (grown > KJOULE_GROWTH_LEAST)
+		least = (grown - KJOULE_GROWTH_LEAST) / KJOULE_GROWTH_RATIO + 1;
 	if (have >= least)
 		return n;
 	more = least - have > sizeof(head) ? least - have : sizeof(head);

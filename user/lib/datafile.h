@@ -10,6 +10,12 @@
  *		its own content checksum), perhaps with a skippable one behind it (see
  *		KJOULE_GROWTH_*), zero to seven bytes of padding
  *
+ * Readers have limits, because files may be made up, and the writer keeps below each of them
+ * whatever the recorded programs do: KJOULE_CHUNK_MAX and KJOULE_GROWTH_* below; 8 MiB of a chunk
+ * of records or of JSON (chunks are cut at about 1 MiB, a command's arguments at 1 MiB);
+ * KJOULE_JITMAPS_MAX of all maps (what has no room is counted and reported); KJOULE_VDSO_MAX; 16
+ * MiB of kernel symbols; KJOULE_MAX_CPUS, _SOURCES, _DOMAINS, which the module has as well.
+ *
  * All numbers are in the byte order of the machine that recorded; the header's
  * byte order mark tells a foreign one.
  */
@@ -35,9 +41,9 @@
 
 /*
  * What is made of a file is bounded by its size, so that a small one can not fill the memory:
- * so many bytes whatever its size, and so many for each of its own. It holds of the chunks' content and of the
- * records that are unpacked from it. What compresses better is stored longer by the writer, so that this holds wherever
- * a file ends.
+ * so many bytes whatever its size, and so many for each of its own. It holds of the chunks'
+ * content and of the records that are unpacked from it. What compresses better is stored longer by
+ * the writer, so that this holds wherever a file ends.
  */
 #define KJOULE_GROWTH_LEAST	(32u << 20)
 #define KJOULE_GROWTH_RATIO	256

@@ -9,8 +9,9 @@
 #include "index.h"
 
 /*
- * Numbers and texts come from files that may have been made to meet in one slot, which takes a time that grows with the square of
- * their number. So where they are is different in every process: the kernel gives each sixteen random bytes.
+ * Numbers and texts come from files that may have been made to meet in one slot, which takes a
+ * time that grows with the square of their number. So where they are is different in every
+ * process: the kernel gives each sixteen random bytes.
  */
 static const uint64_t *secret(void)
 {

@@ -90,7 +90,10 @@ static struct json_object *scopes_to_json(const struct kjoule_source_info *src,
 	return list;
 }
 
-/* A CPU is in one scope only, so a list of them has no more than there are CPUs, however long it is. */
+/*
+ * A CPU is in one scope only, so a list of them has no more than there are CPUs, however long it
+ * is.
+ */
 static int scopes_from_json(struct json_object *list, struct kjoule_source_info *src)
 {
 	size_t n = list ? json_object_array_length(list) : 0;

@@ -65,7 +65,10 @@ static int append(uint8_t **data, size_t *len, size_t *room, const void *more, s
 	return 0;
 }
 
-/* Chunks have been missing since the last one of this CPU: what follows, if anything, follows a hole. */
+/*
+ * Chunks have been missing since the last one of this CPU: what follows, if anything, follows a
+ * hole.
+ */
 static int mark_hole(struct kjoule_recording *rec, struct kjoule_stream *s)
 {
 	struct kjoule_lost lost = {
@@ -318,7 +321,8 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 
 		if (damage->missing != missing) {
 			missing = damage->missing;
-			rec->holes++;	/* for each stream when it goes on: there may be many of both */
+			/* each stream learns of it when it goes on: there may be many of both */
+			rec->holes++;
 		}
 		ret = add_chunk(rec, &chunk, &rooms);
 		if (ret == -EBADMSG)

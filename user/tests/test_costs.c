@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a made-up recording costs whoever reads it: each of these has many of one thing, and reading it takes a
- * time that grows with their number, not with its square. What one input of any kind may take is watched by the fuzz
- * targets (fuzz/capture.c).
+ * What a made-up recording costs whoever reads it: each of these has many of one thing, and
+ * reading it takes a time that grows with their number, not with its square. What one input of any
+ * kind may take is watched by the fuzz targets (fuzz/capture.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@
 #include "tool.h"
 
 /*
- * CPU time of one run of the tool. The slowest of them takes a tenth of it (make -C user check), so that a slow machine
- * passes, and what is quadratic takes ten times as much and more.
+ * CPU time of one run of the tool. The slowest of them takes a tenth of it (make -C user check),
+ * so that a slow machine passes, and what is quadratic takes ten times as much and more.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define MOST_SECONDS	24.0
@@ -48,7 +48,8 @@ static void write_ring(struct kjoule_writer *w, uint32_t cpu, const struct buffe
 		put_bytes(&b, item, kjoule_pack(&packer, rec, item));
 		if (b.len < 1 << 20 && off != records->len)
 			continue;
-		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, cpu, b.data, b.len, NULL), 0);
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, cpu, b.data, b.len,
+						     NULL), 0);
 		memset(&packer, 0, sizeof(packer));
 		b.len = 0;
 	}
@@ -79,7 +80,8 @@ static struct kjoule_writer *begin_recording(const char *name, const struct kjou
 
 static void end_recording(struct kjoule_writer *w, uint64_t ticks)
 {
-	struct kjoule_end end = { .reason = "command ended", .stop_ns = 1000000000 + ticks * 1000000 };
+	struct kjoule_end end = { .reason = "command ended",
+				  .stop_ns = 1000000000 + ticks * 1000000 };
 
 	write_text(w, KJOULE_CHUNK_END, kjoule_end_encode(&end));
 	assert_int_equal(kjoule_writer_close(w, NULL), 0);
@@ -90,13 +92,15 @@ static double seconds_of_children(void)
 	struct rusage use;
 
 	getrusage(RUSAGE_CHILDREN, &use);
-	return use.ru_utime.tv_sec + use.ru_stime.tv_sec + 1e-6 * (use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+	return use.ru_utime.tv_sec + use.ru_stime.tv_sec +
+	       1e-6 * (use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
 /* Each way to look at it ends, and soon. */
 static void reading_ends_soon(const char *name)
 {
-	static const char *const verbs[] = { "report", "report --by region", "report --children", "script --json", "diff", "annotate" };
+	static const char *const verbs[] = { "report", "report --by region", "report --children",
+					     "script --json", "diff", "annotate" };
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 		double before = seconds_of_children(), took;
@@ -108,7 +112,8 @@ static void reading_ends_soon(const char *name)
 		kjoule("%s %s %s", verbs[i], path, twice ? path : "");
 		took = seconds_of_children() - before;
 		if (getenv("KJOULE_TEST_TIMES") || took > MOST_SECONDS)
-			print_message("%s of %s: %.2f s of CPU time (%.60s)\n", verbs[i], name, took, err);
+			print_message("%s of %s: %.2f s of CPU time (%.60s)\n", verbs[i], name,
+				      took, err);
 		assert_true(took <= MOST_SECONDS);
 	}
 }
@@ -123,9 +128,10 @@ static void many_series(const char *name, uint32_t cpus, uint32_t sources, bool 
 
 	many_cpus(&meta, cpus, packages);
 	for (uint32_t s = 0; s < sources; s++) {
-		struct kjoule_source_info *src = s ? add_source(&meta, "", KJOULE_KIND_ENERGY, 0, "") :
-						     &meta.session.sources[0];
+		struct kjoule_source_info *src = &meta.session.sources[0];
 
+		if (s)
+			src = add_source(&meta, "", KJOULE_KIND_ENERGY, 0, "");
 		snprintf(src->name, sizeof(src->name), "source%u", s);
 		strcpy(src->meter, "meter");
 		src->n_domains = KJOULE_MAX_DOMAINS;
@@ -174,7 +180,8 @@ static void samples_of_many_cpus_that_never_meet(void **state)
 		b.len = 0;
 		put_task(&b, 100, 100);
 		for (uint32_t i = 0; i < each; i++)
-			put_sample(&b, (i * KJOULE_MAX_CPUS + cpu) * apart, 0x10001000, 0, 1000000, 100);
+			put_sample(&b, (i * KJOULE_MAX_CPUS + cpu) * apart, 0x10001000, 0, 1000000,
+				   100);
 		write_ring(w, cpu, &b);
 	}
 	end_recording(w, (uint64_t)KJOULE_MAX_CPUS * each * apart);
@@ -243,7 +250,8 @@ static void scopes_that_are_told_again_and_again(void **state)
 	free(text);
 	w = begin_recording("scopes", &meta);
 	for (int i = 0; i < 8; i++)
-		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, b.data, b.len, NULL), 0);
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, b.data, b.len, NULL),
+				 0);
 	put_task(&records, 100, 100);
 	put_sample(&records, 1, 0x10001000, 0, 1000000, 100);
 	write_ring(w, 0, &records);

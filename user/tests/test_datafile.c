@@ -672,18 +672,22 @@ static void what_compresses_too_well_is_read_all_the_same(void **state)
 	text = kjoule_meta_encode(&meta);
 	for (int kind = 0; kind < 2; kind++) {
 		assert_int_equal(kjoule_writer_open(temp_path("flat"), &w, NULL), 0);
-		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, text, strlen(text), NULL), 0);
+		assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_META, 0, text, strlen(text),
+						     NULL), 0);
 		for (int i = 0; i < 120 && !kind; i++)
-			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data, side.len, NULL), 0);
+			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_SIDE_BAND, 0, side.data,
+							     side.len, NULL), 0);
 		for (int i = 0; i < 3 && kind; i++)
-			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, samples, sizeof(samples), NULL), 0);
+			assert_int_equal(kjoule_writer_chunk(w, KJOULE_CHUNK_RING, 0, samples,
+							     sizeof(samples), NULL), 0);
 		/* the end of the file may never be written */
 		assert_int_equal(kjoule_writer_close(w, NULL), 0);
 		kjoule_recording_keep_most = UINT64_MAX;
 		assert_int_equal(kjoule_recording_load(temp_path("flat"), &rec, &err), 0);
 		kjoule_recording_keep_most = keep_most;
 		assert_int_equal(rec.side_band_len, kind ? 0 : 120 * side.len);
-		assert_int_equal(rec.records_len, kind ? 3 * sizeof(samples) / 2 * sizeof(struct kjoule_sample) : 0);
+		assert_int_equal(rec.records_len,
+				 kind ? 3 * sizeof(samples) / 2 * sizeof(struct kjoule_sample) : 0);
 		assert_int_equal(rec.damage.chunks + rec.unpackable, 0);
 		kjoule_recording_free(&rec);
 	}

@@ -368,7 +368,8 @@ static void a_build_id_is_that_of_the_file_that_was_mapped(void **state)
 /* Readers parse no text of any length. */
 static void what_a_program_has_many_of_is_read_back(void **state)
 {
-	static char argument[1 << 19], *command[] = { (char *)"prog", argument, argument, argument, argument, NULL };
+	static char argument[1 << 19];
+	static char *command[] = { (char *)"prog", argument, argument, argument, argument, NULL };
 	const struct record_options opt = { .output = temp_path("many"), .command = command };
 	static struct kjoule_session_info session = { .interval_ns = 1000000, .stop_ns = 5000 };
 	static struct kjoule_calibration none;
@@ -493,7 +494,10 @@ static uint64_t bytes_read(void)
 	return n;
 }
 
-/* A program can have any number of children, each with a link to the same large map: no more is read than there is room for. */
+/*
+ * A program can have any number of children, each with a link to the same large map: no more is
+ * read than there is room for.
+ */
 static void maps_that_there_is_no_room_for_are_not_read(void **state)
 {
 	const struct record_options opt = { .output = temp_path("full") };
@@ -508,7 +512,8 @@ static void maps_that_there_is_no_room_for_are_not_read(void **state)
 
 	(void)state;
 	while (map.len < 10 << 20)
-		put_bytes(&map, line, snprintf(line, sizeof(line), "%zx 10 f%zu\n", map.len * 16, map.len));
+		put_bytes(&map, line, snprintf(line, sizeof(line), "%zx 10 f%zu\n", map.len * 16,
+					       map.len));
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", first);
 	write_file(path, map.data, map.len);
 	for (uint32_t i = 0; i < n; i++) {
