@@ -519,7 +519,7 @@ static void warn_of_jits(const struct record_loop *l)
 		cmd_warn("of %u processes the names of code made at run time are left out: all maps together have more than %u MiB",
 			 out.full, KJOULE_JITMAPS_MAX >> 20);
 	if (out.foreign)
-		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp is not the process's own, nor yours or root's, or it is no plain file",
+		cmd_warn("of %u processes the names of code made at run time are left out: the map in /tmp is not the process's own, nor yours or root's, or no plain file of that directory",
 			 out.foreign);
 	if (out.gone)
 		cmd_warn("of %u processes the names of code made at run time are left out: they ended before it was seen whose they were, so whether the map in /tmp is theirs can not be told",

@@ -445,7 +445,7 @@ static char *read_jitmap(struct kjoule_jitmaps *maps, struct record_jit_left_out
 
 	if (ret == -EFBIG)
 		left_out->full++;
-	else if (ret == -EPERM || ret == -ELOOP)
+	else if (ret == -EPERM || ret == -ELOOP || ret == -EXDEV)
 		left_out->foreign++;
 	else if (ret == -ESRCH)
 		left_out->gone++;
