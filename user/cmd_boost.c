@@ -343,7 +343,7 @@ static int parse_one(struct boost_options *opt, enum verb verb, int c, const cha
 static int check(const struct boost_options *opt, enum verb verb)
 {
 	if (opt->user_name && !opt->command && !opt->run.n_commands)
-		return cmd_usage("boost", "--user is of a command that is run: give one after --");
+		return cmd_usage("boost", "--user needs a command: give one after --");
 	if (verb == PLAN && !opt->n_from && (isnan(opt->r) || isnan(opt->tb_s)))
 		return cmd_usage("boost", "plan needs --r and --boost: how much faster the boost is, and how long it lasts; or --from, a file with what `kjoule boost trace --json` printed, which measures both");
 	if (opt->force && !opt->plot)

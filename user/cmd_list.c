@@ -265,7 +265,7 @@ int cmd_list(int argc, char **argv)
 			break;
 		case 'e':
 			if (args_number(optarg, 1, INT32_MAX, &end))
-				return cmd_usage("list", "--end '%s': is not the number of a session; `kjoule list --sessions` shows them",
+				return cmd_usage("list", "--end %s: not the number of a session; `kjoule list --sessions` shows them",
 						 optarg);
 			break;
 		case 'j':
@@ -285,7 +285,7 @@ int cmd_list(int argc, char **argv)
 		return cmd_usage("list", "it takes no argument, found %s", argv[optind]);
 
 	if (end && (!sessions || format != OUTPUT_TABLE))
-		return cmd_usage("list", "--end goes with --sessions, and prints nothing");
+		return cmd_usage("list", "--end goes with --sessions, and not with --json or --csv");
 	if (end)
 		return list_session_end(end);
 	if (sessions)

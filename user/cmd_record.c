@@ -328,7 +328,7 @@ static int parse(int argc, char **argv, struct record_options *opt)
 	if (opt->exits.n && !opt->runs)
 		return cmd_usage("record", "--exit-code tells with which exit codes --runs goes on: give both");
 	if (opt->user_name && !opt->command)
-		return cmd_usage("record", "--user is of a command that is run: give one after --");
+		return cmd_usage("record", "--user needs a command: give one after --");
 	if (opt->inherit_given && (opt->thread || opt->system || opt->cgroup))
 		return cmd_usage("record", "--inherit and --no-inherit go with -p and with a command only");
 	if (!opt->inherit_given && opt->command && !opt->system && !opt->cgroup)

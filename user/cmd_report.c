@@ -10,6 +10,7 @@
 #include <string.h>
 #include "args.h"
 #include "cmd.h"
+#include "picture.h"
 #include "plot.h"
 #include "report.h"
 
@@ -299,6 +300,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 static int report(int argc, char **argv, struct report_options *opt)
 {
 	const char *unnamed = NULL;
+	struct kjoule_error err;
 	struct report_files files = { 1, &unnamed, false };
 	int code = parse(argc, argv, opt, &files);
 
@@ -307,6 +309,9 @@ static int report(int argc, char **argv, struct report_options *opt)
 	code = cmd_privilege_drop((char **)files.paths, files.paths == &unnamed ? 0 : files.n);
 	if (code)
 		return code;
+	/* before it takes its time */
+	if (opt->convergence && picture_check(opt->convergence, opt->force, &err))
+		return cmd_failed("%s", err.text);
 	return files.n > 1 ? report_several(&files, opt) : report_one(files.paths[0], opt);
 }
 

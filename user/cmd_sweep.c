@@ -219,7 +219,7 @@ static int check(struct asked *a)
 	if (a->report.force && !a->map)
 		return cmd_usage("sweep", "--force goes with --map");
 	if (r->user_name && !r->command)
-		return cmd_usage("sweep", "--user is of a command that is run: give one after --");
+		return cmd_usage("sweep", "--user needs a command: give one after --");
 	if (!a->from && !a->restore && !r->command)
 		return cmd_usage("sweep", "sweep what? Give a command after --, or --from DIR");
 	if (r->command && strstr(r->command[0], SWEEP_THREADS))
@@ -416,6 +416,8 @@ static int sweep(struct asked *a)
 		code = cmd_privilege_drop(&from, 1);
 		if (code)
 			return code;
+		if (a->map && picture_check(a->map, a->report.force, &err))
+			return cmd_failed("%s", err.text);
 		code = sweep_folder_read(a->from, &s.plan, &err) ? cmd_failed("%s", err.text) : show(&s, a);
 		sweep_free(&s);
 		return code;

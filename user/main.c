@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cmd.h"
 #include "kjoule.h"
+#include "privilege.h"
 #include "output.h"
 
 static const struct verb {
@@ -45,6 +46,9 @@ static void help(FILE *out)
 /* Output that could not be written is a failure (a full disk, a closed pipe is not ours to hide). */
 static int finish(int code)
 {
+	if (kjoule_privilege_refused())
+		cmd_warn("files were refused to user %u, as whom this ran: see PERMISSION in kjoule(1)",
+			 kjoule_privilege_refused());
 	if (fflush(stdout) || ferror(stdout)) {
 		if (errno != EPIPE)
 			cmd_warn("standard output: %s", strerror(errno));

@@ -319,7 +319,7 @@ static void print_callers(const struct view *v, const struct chains *c)
 	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
 		stacks += u[i];
 	if (withheld)
-		printf("# withheld   %" PRIu64 " stacks: of processes that who recorded could not trace (ptrace)\n",
+		printf("# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
 		       withheld);
 	printf("# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
 	       c->with, c->samples, c->cut);

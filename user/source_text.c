@@ -22,6 +22,7 @@ static char *read_plain(const struct source_file *file, size_t *len)
 	ssize_t n = 1;
 
 	*len = 0;
+	kjoule_privilege_note(fd);
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && st.st_size > 0 && st.st_size <= BYTES_MOST)

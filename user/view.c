@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "grow.h"
 #include "vdso.h"
+#include "privilege.h"
 #include "view.h"
 #include "view_samples.h"
 
@@ -194,6 +195,7 @@ static struct view_object *object(struct view *v, const char *path)
 	o->file = kjoule_vdso_is(path) ? view_vdso(v) : path[0] != '/' || path[1] == '/' ? NULL : name;
 	build_id = kjoule_build_ids_find(v->rec.build_ids, path);
 	o->error = o->file ? kjoule_elf_open(o->file, build_id, &o->elf) : -ENODATA;	/* //anon: no file */
+	kjoule_privilege_note(o->error);
 	o->newer = o->elf && o->file == name && !build_id && is_newer(v, name);
 	return o;
 }

@@ -144,7 +144,7 @@ def planted():
                "and leaves no other", os.listdir(path("sticky")))
     os.rename(path("sticky/file"), path("sticky/kjoule.data"))
     says("a kjoule.data of somebody else, unnamed", kjoule("report", cwd=path("sticky")), 1,
-         "'kjoule.data' belongs to user 65534, not to user 0; name it to read it")
+         "'kjoule.data' belongs to user 65534, not to user 0 or root; give its name to read it")
 
 
 def the_permission():

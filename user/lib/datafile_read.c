@@ -165,10 +165,11 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	fd = kjoule_plain_open(AT_FDCWD, path);
 	kjoule_privilege_lower();
 	if (fd == -EINVAL)
-		return kjoule_fail(err, EINVAL, "%s: not a regular file on a disk", path);
+		return kjoule_fail(err, EINVAL, "%s: not a regular file on a disk; copy the recording to one", path);
 	if (fd < 0)
 		return kjoule_fail(err, -fd, "%s: %s%s", path, strerror(-fd),
-				   fd == -ENOENT ? "; make one with `kjoule record`" : "");
+				   fd == -ENOENT ? "; make one with `kjoule record`" :
+				   fd == -EACCES ? "; if it is root's, read it with sudo" : "");
 	if (fstat(fd, &st)) {
 		ret = kjoule_fail(err, errno, "%s: %s", path, strerror(errno));
 		close(fd);
@@ -176,8 +177,8 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	}
 	if (!named && st.st_uid && st.st_uid != geteuid()) {
 		close(fd);
-		return kjoule_fail(err, EPERM, "'%s' belongs to user %u, not to user %u; name it to read it: 'kjoule report %s'",
-				   path, st.st_uid, geteuid(), path);
+		return kjoule_fail(err, EPERM, "'%s' belongs to user %u, not to user %u or root; give its name to read it",
+				   path, st.st_uid, geteuid());
 	}
 	return open_reader(fd, NULL, st.st_size, path, out, err);
 }

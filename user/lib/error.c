@@ -41,7 +41,7 @@ int kjoule_refused(struct kjoule_error *err, int code, const char *what, const c
 		advice = "; the kernel is locked down: boot without lockdown=confidentiality";
 	else if (!said)
 		advice = "; it needs CAP_PERFMON: run it with sudo";
-	else if (strstr(said, "CAP_PERFMON"))
+	else if (strstr(said, "CAP_"))
 		advice = "; run it with sudo";
 	return kjoule_fail(err, code, "%s: %s%s", what, said ? said : strerror(code), advice);
 }

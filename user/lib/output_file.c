@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "output_file.h"
+#include "privilege.h"
 
 /* Names that nobody can have guessed are taken by chance only. */
 #define TEMP_TRIES	8
@@ -18,6 +19,7 @@
 static int target_fail(const struct kjoule_output_file *f, int code, const char *found,
 		       bool removable, struct kjoule_error *err)
 {
+	kjoule_privilege_note(-code);
 	return kjoule_fail(err, code, "cannot write '%s': %s; %sname another file%s", f->path, found,
 			   removable ? "remove it or " : "",
 			   f->flags & KJOULE_OUTPUT_RECORDING ? " with -o" : "");
@@ -56,7 +58,7 @@ static int target_check(struct kjoule_output_file *f, struct stat *st, struct kj
 	if (S_ISDIR(st->st_mode))
 		return target_fail(f, EISDIR, strerror(EISDIR), false, err);
 	if (S_ISLNK(st->st_mode))
-		return target_fail(f, ELOOP, "is a symbolic link", true, err);
+		return target_fail(f, ELOOP, "is a symbolic link", false, err);
 	if (!S_ISREG(st->st_mode))
 		return target_fail(f, EINVAL, "is not a regular file", false, err);
 	if (st->st_uid != geteuid()) {

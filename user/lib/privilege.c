@@ -23,6 +23,8 @@
 #define CAPABILITIES_MOST	8
 
 static bool raisable;		/* another user by now, and may still read any file */
+static uid_t became;		/* that user; 0: none */
+static bool refused;
 
 static int capabilities_set(const cap_value_t *effective, int n_effective, const cap_value_t *permitted,
 			    int n_permitted)
@@ -102,6 +104,7 @@ static int user_become(uid_t uid)
 		return ret;
 	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
 	ret = capabilities_set(NULL, 0, read_all, 1);
+	became = uid;
 	/* without that right in the first place there is none to raise */
 	raisable = !ret;
 	return ret == -EPERM ? capabilities_set(NULL, 0, NULL, 0) : ret;
@@ -134,12 +137,26 @@ int kjoule_privilege_drop(char *const *named, size_t n)
 	static const cap_value_t of_root[] = { CAP_SYSLOG, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SETUID, CAP_SETGID };
 	uid_t uid;
 
+	/* exec gives root's capabilities back, to gnuplot for instance, unless this is set */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
 	/* the program may have capabilities of its own, by setcap(8) */
 	if (geteuid())
 		return capabilities_keep(of_root, 1, 1);
 	if (sudo_user(&uid) || foreign_owner(named, n, &uid))
 		return user_become(uid);
 	return capabilities_keep(of_root, 5, 3);
+}
+
+void kjoule_privilege_note(int error)
+{
+	if (became && error == -EACCES)
+		refused = true;
+}
+
+uid_t kjoule_privilege_refused(void)
+{
+	return refused ? became : 0;
 }
 
 void kjoule_privilege_raise(void)

@@ -14,9 +14,13 @@
  * @named:	recordings, or folders of them, that were named on the command line
  *
  * If the effective user is root, the process becomes, for good, the user who called sudo (SUDO_UID);
- * otherwise the owner of a recording that is not root's; and otherwise it stays root with the
- * capabilities to read and write files and to see kernel addresses, no others. Another user keeps no
- * capability but the last one.
+ * otherwise the owner of a recording that is not root's; of root's rights it may then raise the one to
+ * read any file. Otherwise it stays root with the capabilities to read and write files, to see kernel
+ * addresses and to open a source file as its reader. Another user than root keeps the one to see kernel
+ * addresses, if the program's file gives it. No program that is executed afterwards has more.
+ *
+ * This limits what a mistake can do. It confines no process that was taken over: that has still a user
+ * id of root's, or the right to read.
  *
  * Return: 0, or -errno: rights could not be given up
  */
@@ -26,6 +30,11 @@ int kjoule_privilege_drop(char *const *named, size_t n);
 void kjoule_privilege_raise(void);
 /** kjoule_privilege_lower() - and back */
 void kjoule_privilege_lower(void);
+
+/** kjoule_privilege_note() - a file could not be opened, -errno; counts for kjoule_privilege_refused() */
+void kjoule_privilege_note(int error);
+/** kjoule_privilege_refused() - as which user was a file refused that root might have opened? 0: none was */
+uid_t kjoule_privilege_refused(void);
 
 /**
  * kjoule_privilege_open_plain_as() - kjoule_plain_open() with the rights of another user

@@ -129,8 +129,11 @@ void output_printf(FILE *file, const char *fmt, ...)
 
 void output_csv_cell(FILE *file, const char *text)
 {
-	/* Quotes do not stop a spreadsheet from evaluating a cell; an apostrophe in front does. */
-	bool formula = *text && strchr("=+-@\t\r\n", *text);
+	/*
+	 * Quotes do not stop a spreadsheet from evaluating a cell; an apostrophe in front does. One that is
+	 * the name's own gets another, so that it can be taken off again.
+	 */
+	bool formula = *text && strchr("=+-@'\t\r\n", *text);
 	char *copy, *rest, *part;
 
 	if (!formula && text[0] != ' ' && !text[strcspn(text, "\",\n")]) {
