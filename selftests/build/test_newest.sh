@@ -25,7 +25,7 @@ echo "$release"
 exec >"$release.log" 2>&1
 make -j"$(nproc)" --output-sync KVER="$release" kmod
 # which the top Makefile builds for the debug kernel only
-make -C "/lib/modules/$release/build" M=/work/selftests/vm/fault W=1 modules
+make -C "/lib/modules/$release/build" M="$PWD/selftests/vm/fault" W=1 modules
 END
 modules="kjoule/kjoule.ko vchip/bare_timer.ko vchip/vchip.ko vchip/vchip_source.ko"
 
