@@ -2,6 +2,8 @@
 /*
  * Build ids of mapped files, and their chunk in the data file; see buildid.h.
  */
+#include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
 #include <json-c/json.h>
 #include "buildid.h"
 #include "index.h"
@@ -73,17 +73,88 @@ void kjoule_build_id_format(char hex[KJOULE_BUILD_ID_HEX], const unsigned char *
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
 }
 
+/* Linkers write the notes of a file into some hundred bytes, and a dozen program headers. */
+#define NOTES_MOST	(64u << 10)
+#define HEADERS_MOST	64u
+
+static bool notes_find_build_id(const uint8_t *notes, size_t len, size_t align, char hex[KJOULE_BUILD_ID_HEX])
+{
+	Elf64_Nhdr note;	/* as of 32 bits */
+
+	for (size_t at = 0, name, id; at <= len && len - at >= sizeof(note); ) {
+		memcpy(&note, notes + at, sizeof(note));
+		name = at + sizeof(note);
+		if (note.n_namesz > len - name)
+			break;
+		id = (name + note.n_namesz + align - 1) & ~(align - 1);
+		if (id > len || note.n_descsz > len - id)
+			break;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    !memcmp(notes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU))) {
+			kjoule_build_id_format(hex, notes + id, note.n_descsz);
+			return true;
+		}
+		at = (id + note.n_descsz + align - 1) & ~(align - 1);
+	}
+	return false;
+}
+
+static bool segment_find_build_id(int fd, uint64_t offset, uint64_t len, uint64_t align,
+				  char hex[KJOULE_BUILD_ID_HEX])
+{
+	uint8_t *notes;
+	ssize_t n;
+	bool found;
+
+	if (offset > INT64_MAX)
+		return false;
+	if (len > NOTES_MOST)
+		len = NOTES_MOST;
+	notes = malloc(len + 1);
+	n = notes ? pread(fd, notes, len, offset) : -1;
+	found = n > 0 && notes_find_build_id(notes, n, align == 8 ? 8 : 4, hex);
+	free(notes);
+	return found;
+}
+
+/*
+ * record asks this of files that run meanwhile, and of anybody's: libelf would map the file, which ends us
+ * if it is truncated, and read as much as the file says that there is.
+ */
 int kjoule_build_id_of(int fd, char hex[KJOULE_BUILD_ID_HEX])
 {
-	const void *id = NULL;
-	ssize_t len;
-	Elf *elf;
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr e32;
+		Elf64_Ehdr e64;
+	} head = { 0 };
+	bool is_64, found = false;
+	unsigned int n;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	len = elf ? dwelf_elf_gnu_build_id(elf, &id) : -1;
-	kjoule_build_id_format(hex, id, len > 0 ? len : 0);
-	elf_end(elf);
+	hex[0] = '\0';
+	if (pread(fd, &head, sizeof(head), 0) < (ssize_t)sizeof(head.e32) ||
+	    head.ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
+		return -ENODATA;
+	is_64 = head.ident[EI_CLASS] == ELFCLASS64;
+	n = is_64 ? head.e64.e_phnum : head.e32.e_phnum;
+	for (unsigned int i = 0; i < n && i < HEADERS_MOST && !found; i++) {
+		uint64_t at = is_64 ? head.e64.e_phoff + i * sizeof(Elf64_Phdr) : head.e32.e_phoff + i * sizeof(Elf32_Phdr);
+		Elf64_Phdr p = { 0 };
+		Elf32_Phdr p32;
+
+		if (at > INT64_MAX)
+			break;
+		if (is_64) {
+			if (pread(fd, &p, sizeof(p), at) != sizeof(p))
+				break;
+		} else {
+			if (pread(fd, &p32, sizeof(p32), at) != sizeof(p32))
+				break;
+			p = (Elf64_Phdr){ .p_type = p32.p_type, .p_offset = p32.p_offset, .p_filesz = p32.p_filesz,
+					  .p_align = p32.p_align };
+		}
+		found = p.p_type == PT_NOTE && segment_find_build_id(fd, p.p_offset, p.p_filesz, p.p_align, hex);
+	}
 	return hex[0] ? 0 : -ENODATA;
 }
 
