@@ -22,7 +22,7 @@ size_t kjoule_text_char(const char *text, uint32_t *code);
  * kjoule_text_is_safe() - does a terminal show this character and do nothing else?
  *
  * Not safe are control characters (C0, tab and line feed included, DEL and C1), line and
- * paragraph separators, what reorders a line (bidirectional embeddings, overrides, isolates)
+ * paragraph separators, what reorders a line (bidirectional controls)
  * and U+FFFE and U+FFFF, which XML forbids.
  */
 bool kjoule_text_is_safe(uint32_t code);
