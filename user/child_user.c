@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <pwd.h>
@@ -136,6 +137,9 @@ int kjoule_user_become(const struct kjoule_user *u)
 	int ret = 0;
 
 	if (close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC))
+		return -errno;
+	/* else the keys of who records are possessed by the command; a kernel without keys has none */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
 		return -errno;
 	/* groups first: afterwards there is no right to change them */
 	if (setgroups(u->n_groups, u->groups) || setresgid(u->gid, u->gid, u->gid) ||

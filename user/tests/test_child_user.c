@@ -264,11 +264,11 @@ static void a_user_without_a_command_is_a_usage_error(void **state)
 {
 	(void)state;
 	assert_int_equal(kjoule("record --user " WHO " -a"), 2);
-	assert_true(says(err, "--user is of a command"));
+	assert_true(says(err, "--user needs a command"));
 	assert_int_equal(kjoule("record --user " WHO " -p 1"), 2);
 	assert_int_equal(kjoule("sweep --user " WHO " --restore"), 2);
 	assert_int_equal(kjoule("boost trace --user " WHO), 2);
-	assert_true(says(err, "--user is of a command"));
+	assert_true(says(err, "--user needs a command"));
 	assert_int_equal(kjoule("boost cause --user " WHO), 2);
 }
 
