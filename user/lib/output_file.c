@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include "output_file.h"
 #include "privilege.h"
@@ -120,6 +121,9 @@ static int temp_create(struct kjoule_output_file *f, const struct stat *old)
 	if (f->fd < 0)
 		return -errno;
 	memcpy(f->temp, name, sizeof(name));
+	/* of what a folder gives to new files by its default ACL nothing is meant for a file that is replaced */
+	if (f->replaces || f->flags & KJOULE_OUTPUT_RECORDING)
+		fremovexattr(f->fd, "system.posix_acl_access");
 	/* the umask has a say in what is new only */
 	if (f->flags & KJOULE_OUTPUT_RECORDING ? fchmod(f->fd, 0600) :
 	    f->replaces && fchmod(f->fd, replaced_mode(old, f->fd)))
