@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "buildid.h"
 #include "code.h"
 #include "dwfl.h"
 #include "grow.h"
 #include "index.h"
+#include "plain_file.h"
 
 struct kjoule_code {
 	Dwfl *dwfl;
@@ -36,7 +36,6 @@ struct kjoule_code {
 int kjoule_code_open(const char *path, struct kjoule_code **out)
 {
 	struct kjoule_code *code = calloc(1, sizeof(*code));
-	struct stat st;
 	GElf_Ehdr ehdr;
 	int fd, ret;
 
@@ -44,7 +43,7 @@ int kjoule_code_open(const char *path, struct kjoule_code **out)
 	if (!code)
 		return -ENOMEM;
 	fd = kjoule_elf_file_open(path);
-	ret = fd < 0 || fstat(fd, &st) ? -ENOEXEC : 0;
+	ret = fd < 0 || kjoule_plain_owner(fd, &code->owner) ? -ENOEXEC : 0;
 	if (!ret)
 		ret = kjoule_dwfl_open(path, fd, &code->dwfl, &code->mod);
 	else if (fd >= 0)
@@ -55,7 +54,6 @@ int kjoule_code_open(const char *path, struct kjoule_code **out)
 			ret = -ENOEXEC;
 		else
 			code->machine = ehdr.e_machine;
-		code->owner = st.st_uid;
 	}
 	if (ret)
 		kjoule_code_close(code);

@@ -169,7 +169,8 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 	if (fd < 0)
 		return kjoule_fail(err, -fd, "%s: %s%s", path, strerror(-fd),
 				   fd == -ENOENT ? "; make one with `kjoule record`" :
-				   fd == -EACCES ? "; if it is root's, read it with sudo" : "");
+				   fd == -EACCES ? "; if it is root's, read it with sudo" :
+				   fd == -ENOSYS ? "; mount /proc" : "");
 	if (fstat(fd, &st)) {
 		ret = kjoule_fail(err, errno, "%s: %s", path, strerror(errno));
 		close(fd);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +24,10 @@
 
 #define DEBUG_FOLDER	"/usr/lib/debug"
 
-/* Of a larger file the checksum is not made: anybody can name a sparse file of any size. */
+/* Of so many bytes checksums are made: anybody can name sparse files of any size, again and again. */
 #define CHECKSUM_MOST	(1l << 30)
+
+static off_t checksum_left = CHECKSUM_MOST;
 
 /* What a debug file has to have. */
 struct wanted {
@@ -41,8 +44,9 @@ static bool file_has_crc(int fd, uint32_t crc)
 	off_t at = 0;
 	ssize_t n;
 
-	if (fstat(fd, &st) || st.st_size > CHECKSUM_MOST)
+	if (fstat(fd, &st) || st.st_size > checksum_left)
 		return false;
+	checksum_left -= st.st_size;
 	/* it may grow meanwhile */
 	while (at < st.st_size && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
 		sum = crc32_z(sum, buf, n);
@@ -141,30 +145,57 @@ int kjoule_debug_file_open(const char *file, const char *build_id, const char *l
 	return fd;
 }
 
+/* A longer .gnu_debugaltlink is none: a path and a build id. */
+#define ALTLINK_MOST	(PATH_MAX + 64)
+
+static Elf_Scn *altlink_find(Elf *e)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(e, &names))
+		return NULL;
+	while ((scn = elf_nextscn(e, scn))) {
+		const char *name;
+		GElf_Shdr sh;
+
+		name = gelf_getshdr(scn, &sh) ? elf_strptr(e, names, sh.sh_name) : NULL;
+		if (name && !strcmp(name, ".gnu_debugaltlink"))
+			break;
+	}
+	return scn;
+}
+
 /* The build id that .gnu_debugaltlink has, after the name. Return: false: there is no such link */
 static bool altlink_build_id(int fd, const char *link, char hex[KJOULE_BUILD_ID_HEX])
 {
 	Elf *e = elf_begin(fd, ELF_C_READ, NULL);
-	size_t names, len = strlen(link) + 1;
-	Elf_Scn *scn = NULL;
-	bool is = false;
+	Elf_Scn *scn = e ? altlink_find(e) : NULL;
+	const Elf_Data *data = NULL;
+	size_t len = strlen(link) + 1;
+	GElf_Shdr sh;
+	bool is;
 
-	while (e && !is && !elf_getshdrstrndx(e, &names) && (scn = elf_nextscn(e, scn))) {
-		const Elf_Data *data;
-		const char *name;
-		GElf_Shdr sh;
-
-		if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS)
-			continue;
-		name = elf_strptr(e, names, sh.sh_name);
-		if (!name || strcmp(name, ".gnu_debugaltlink"))
-			continue;
+	if (scn && gelf_getshdr(scn, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size <= ALTLINK_MOST)
 		data = elf_rawdata(scn, NULL);
-		if (!data || !data->d_buf || data->d_size <= len || memcmp(data->d_buf, link, len))
-			break;
+	is = data && data->d_buf && data->d_size > len && !memcmp(data->d_buf, link, len);
+	if (is)
 		kjoule_build_id_format(hex, (const unsigned char *)data->d_buf + len, data->d_size - len);
-		is = true;
-	}
+	elf_end(e);
+	return is;
+}
+
+/*
+ * libdw looks for an alternative by itself where the one that it was given is no debug information, and
+ * where that one names another.
+ */
+static bool alternative_is_last(int fd)
+{
+	Elf *e = elf_begin(fd, ELF_C_READ, NULL);
+	Dwarf *dwarf = e && !altlink_find(e) ? dwarf_begin_elf(e, DWARF_C_READ, NULL) : NULL;
+	bool is = dwarf;
+
+	dwarf_end(dwarf);
 	elf_end(e);
 	return is;
 }
@@ -176,8 +207,7 @@ static bool path_is_installed(const char *path)
 	       !strstr(path, "/./");
 }
 
-int kjoule_debug_file_open_alternative(const char *file, const char *link, uid_t owner,
-				       char **found)
+static int alternative_find(const char *file, const char *link, uid_t owner, char **found)
 {
 	int fd = file ? kjoule_elf_file_open(file) : -ENOENT;
 	char hex[KJOULE_BUILD_ID_HEX] = "", *folder;
@@ -200,6 +230,19 @@ int kjoule_debug_file_open_alternative(const char *file, const char *link, uid_t
 		fd = candidate_open(path_format("%s/%s", folder, link), &wanted, found);
 	free(folder);
 	return fd;
+}
+
+int kjoule_debug_file_open_alternative(const char *file, const char *link, uid_t owner,
+				       char **found)
+{
+	int fd = alternative_find(file, link, owner, found);
+
+	if (fd < 0 || alternative_is_last(fd))
+		return fd;
+	close(fd);
+	free(*found);
+	*found = NULL;
+	return -ENOENT;
 }
 
 int kjoule_debug_file_empty(void)

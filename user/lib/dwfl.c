@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "buildid.h"
 #include "debug_file.h"
 #include "dwfl.h"
+#include "plain_file.h"
 
 /* Where elfutils finds nothing by itself: nobody can make a file there. */
 static char *no_debug_path = "/proc/self/none";
@@ -67,8 +67,8 @@ const Dwfl_Callbacks kjoule_dwfl_callbacks = {
 
 Dwfl_Module *kjoule_dwfl_report(Dwfl *dwfl, const char *path, int fd, GElf_Addr base, bool is_bias)
 {
-	struct stat st = { 0 };
-	Dwfl_Module *mod = fstat(fd, &st) ? NULL : dwfl_report_elf(dwfl, path, path, fd, base, is_bias);
+	uid_t uid = 0;
+	Dwfl_Module *mod = kjoule_plain_owner(fd, &uid) ? NULL : dwfl_report_elf(dwfl, path, path, fd, base, is_bias);
 	void **owner;
 
 	if (!mod) {
@@ -76,7 +76,7 @@ Dwfl_Module *kjoule_dwfl_report(Dwfl *dwfl, const char *path, int fd, GElf_Addr 
 		return NULL;
 	}
 	dwfl_module_info(mod, &owner, NULL, NULL, NULL, NULL, NULL, NULL);
-	*owner = (void *)(uintptr_t)st.st_uid;
+	*owner = (void *)(uintptr_t)uid;
 	return mod;
 }
 

@@ -20,15 +20,36 @@
 #include <unistd.h>
 #include "plain_file.h"
 
+/* Of these <linux/magic.h> of Debian 12 has no names. */
+#define MQUEUE_MAGIC	0x19800202
+#define CONFIGFS_MAGIC	0x62656570
+#define NFSD_MAGIC	0x6e667364
+#define FUSE_MAGIC	0x65735546
+
 static bool filesystem_is_generated(const struct statfs *fs)
 {
-	static const uint32_t magics[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC,
-					   TRACEFS_MAGIC, SECURITYFS_MAGIC };
+	static const uint32_t magics[] = {
+		PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
+		CGROUP2_SUPER_MAGIC, CONFIGFS_MAGIC, EFIVARFS_MAGIC, BPF_FS_MAGIC, BINFMTFS_MAGIC, RDTGROUP_SUPER_MAGIC,
+		PSTOREFS_MAGIC, SELINUX_MAGIC, SMACK_MAGIC, MQUEUE_MAGIC, NFSD_MAGIC, NSFS_MAGIC,
+	};
 
 	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
 		if ((uint32_t)fs->f_type == magics[i])
 			return true;
 	return false;
+}
+
+int kjoule_plain_owner(int fd, uid_t *owner)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) || fstatfs(fd, &fs))
+		return -errno;
+	/* its server says whose a file is */
+	*owner = (uint32_t)fs.f_type == FUSE_MAGIC ? KJOULE_NOBODY : st.st_uid;
+	return 0;
 }
 
 static int file_check_plain(int fd)
@@ -61,7 +82,7 @@ static int file_reopen_plain(int look)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", look);
 	/* a lease of another process on the file would make the open wait: O_NONBLOCK fails instead */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	ret = fd < 0 ? -errno : fd;
+	ret = fd >= 0 ? fd : errno == ENOENT ? -ENOSYS : -errno;	/* /proc is not mounted */
 	close(look);
 	return ret;
 }
@@ -80,8 +101,12 @@ static int path_look_at(int dir, const char *path, uint64_t flags, uint64_t reso
 		.flags = O_PATH | O_CLOEXEC | flags,
 		.resolve = resolve | RESOLVE_NO_MAGICLINKS,
 	};
-	int fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	int fd;
 
+	/* somebody has renamed something meanwhile, anywhere */
+	do
+		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	while (fd < 0 && errno == EAGAIN);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -109,7 +134,8 @@ static bool mounts_are_administered(uint32_t pid)
 
 int kjoule_plain_open_process(uint32_t pid, const char *folder, const char *path)
 {
-	uint64_t resolve = RESOLVE_IN_ROOT | (mounts_are_administered(pid) ? 0 : RESOLVE_NO_XDEV);
+	uint64_t resolve = RESOLVE_IN_ROOT;
+	struct stat ours, theirs;
 	char root_path[32];
 	int root, dir, look;
 
@@ -117,6 +143,15 @@ int kjoule_plain_open_process(uint32_t pid, const char *folder, const char *path
 	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
+	/* asked after the root was opened: who has left the administrator's mounts does not come back */
+	if (!mounts_are_administered(pid)) {
+		resolve |= RESOLVE_NO_XDEV;
+		/* a root of its own may be of any file system */
+		if (fstat(root, &theirs) || stat("/", &ours) || theirs.st_dev != ours.st_dev) {
+			close(root);
+			return -EXDEV;
+		}
+	}
 	dir = path_look_at(root, folder, O_DIRECTORY, resolve);
 	close(root);
 	if (dir < 0)

@@ -8,18 +8,28 @@
 #define KJOULE_PLAIN_FILE_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /**
  * kjoule_plain_open() - open a regular file for reading
  * @dir:	what a relative @path begins at, as for openat(2)
  *
  * Follows symbolic links; what they lead to is looked at. Files that the kernel makes up as they are
- * read (procfs, sysfs, debugfs, tracefs, securityfs) are refused: reading some has effects, others
+ * read (procfs, sysfs, debugfs, cgroup and their like) are refused: reading some has effects, others
  * have no end.
  *
  * Return: a descriptor; -EINVAL: there is something else than a regular file on a disk; -errno
  */
 int kjoule_plain_open(int dir, const char *path);
+
+/* The user that has no files, by convention. */
+#define KJOULE_NOBODY	65534
+
+/**
+ * kjoule_plain_owner() - the user that a file belongs to; KJOULE_NOBODY if a FUSE server says so
+ * Return: 0 or -errno
+ */
+int kjoule_plain_owner(int fd, uid_t *owner);
 
 /**
  * kjoule_plain_open_process() - open a regular file as a process sees it
@@ -28,7 +38,8 @@ int kjoule_plain_open(int dir, const char *path);
  * @path:	of the file in that folder, relative; no symbolic link is followed
  *
  * A process in a user namespace of its own mounts what it likes, such as a file system whose server
- * never answers: no mount is crossed on the way from its root. Elsewhere an administrator has made the
+ * never answers: its root has to be on the file system of ours, and no mount is crossed on the way from
+ * there. Elsewhere an administrator has made the
  * mounts on the way to @folder, but anybody may have made one in it (fusermount): none is crossed there.
  *
  * Return: as kjoule_plain_open(); -ENOENT also where there is no such process; -EXDEV: a mount that may
