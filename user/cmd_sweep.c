@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "picture.h"
 #include "plot.h"
+#include "privilege.h"
 #include "sources.h"
 #include "sweep_cmd.h"
 
@@ -428,9 +429,14 @@ static int sweep(struct asked *a)
 	if (folder >= 0)
 		close(folder);
 	kjoule_frequency_close(f);
-	/* the command's files name others: what is left needs no right but to read and write */
+	/*
+	 * The command's files name others: what is left needs no right but to read and write. Not as the
+	 * caller of sudo, who could not write the map where root could when the sweep began.
+	 */
+	if (!code && kjoule_privilege_limit())
+		code = cmd_failed("cannot give up root's rights: %s", strerror(errno));
 	if (!code)
-		code = cmd_privilege_drop(NULL, 0) ?: show(&s, a);
+		code = show(&s, a);
 	sweep_free(&s);
 	return code;
 }

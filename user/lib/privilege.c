@@ -22,7 +22,7 @@
 
 #define CAPABILITIES_MOST	8
 
-static bool raisable;		/* another user by now, and may still read any file */
+static bool raisable;		/* another user's rights by now, and may still read any file */
 static uid_t became;		/* that user; 0: none */
 static bool refused;
 
@@ -81,33 +81,13 @@ static int user_groups(uid_t uid, gid_t *gid, gid_t **groups)
 
 	*groups = NULL;
 	/* who is in no list has no group of his own either: that of nobody, which has no files */
-	*gid = pw ? pw->pw_gid : 65534;
+	*gid = pw ? pw->pw_gid : KJOULE_NOBODY;
 	if (!pw)
 		return 0;
 	*groups = calloc(n, sizeof(**groups));
 	if (!*groups)
 		return -ENOMEM;
 	return getgrouplist(pw->pw_name, pw->pw_gid, *groups, &n) < 0 ? -E2BIG : n;
-}
-
-static int user_become(uid_t uid)
-{
-	static const cap_value_t read_all[] = { CAP_DAC_READ_SEARCH };
-	gid_t *groups, gid;
-	int n = user_groups(uid, &gid, &groups), ret = n < 0 ? n : 0;
-
-	if (!ret && (setgroups(n, groups) || setresgid(gid, gid, gid) ||
-		     prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresuid(uid, uid, uid)))
-		ret = -errno;
-	free(groups);
-	if (ret)
-		return ret;
-	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
-	ret = capabilities_set(NULL, 0, read_all, 1);
-	became = uid;
-	/* without that right in the first place there is none to raise */
-	raisable = !ret;
-	return ret == -EPERM ? capabilities_set(NULL, 0, NULL, 0) : ret;
 }
 
 /* Of the @n capabilities of a list those that there are, for a container has fewer; the first @n_effective in effect. */
@@ -131,21 +111,95 @@ static int capabilities_keep(const cap_value_t *list, int n, int n_effective)
 	return capabilities_set(kept, effective, kept, n_kept);
 }
 
-int kjoule_privilege_drop(char *const *named, size_t n)
+/* Some of the capabilities that are permitted, in effect or not. Return: 0 or -errno */
+static int capabilities_effect(const cap_value_t *list, int n, cap_flag_value_t value)
 {
-	/* the last two are for kjoule_privilege_open_plain_as() */
-	static const cap_value_t of_root[] = { CAP_SYSLOG, CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SETUID, CAP_SETGID };
-	uid_t uid;
+	cap_t caps = cap_get_proc();
+	int ret = 0;
+
+	if (!caps || cap_set_flag(caps, CAP_EFFECTIVE, n, list, value) || cap_set_proc(caps))
+		ret = -errno;
+	cap_free(caps);
+	return ret;
+}
+
+/*
+ * The first is for kjoule_privilege_raise(), those after it for kjoule_privilege_open_plain_as().
+ */
+static const cap_value_t of_root[] = { CAP_DAC_READ_SEARCH, CAP_SETUID, CAP_SETGID };
+
+/* Another user's rights have been taken: of root's, the first @n of the list can be raised. */
+static int rights_limit(uid_t uid, int n)
+{
+	became = uid;
+	raisable = true;
+	return capabilities_keep(of_root, n, 0);
+}
+
+static int user_become(uid_t uid)
+{
+	gid_t *groups, gid;
+	int n = user_groups(uid, &gid, &groups), ret = n < 0 ? n : 0;
+
+	if (!ret && (setgroups(n, groups) || setresgid(gid, gid, gid) ||
+		     prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || setresuid(uid, uid, uid)))
+		ret = -errno;
+	free(groups);
+	if (ret)
+		return ret;
+	prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	return rights_limit(uid, 1);
+}
+
+/*
+ * Open files with a stranger's rights, but stay root: he could trace a process that was his, or what it
+ * executes, and type into root's terminal. A FUSE server of his could hold it, which the kernel keeps
+ * away from processes that are not all his.
+ */
+static int user_open_as(uid_t uid)
+{
+	gid_t *groups, gid;
+	int n = user_groups(uid, &gid, &groups), ret = n < 0 ? n : 0;
+
+	if (!ret && setgroups(n, groups))
+		ret = -errno;
+	free(groups);
+	if (ret)
+		return ret;
+	setfsgid(gid);
+	setfsuid(uid);
+	if (setfsgid(-1) != (int)gid || setfsuid(-1) != (int)uid)
+		return -EPERM;
+	return rights_limit(uid, 3);
+}
+
+int kjoule_privilege_limit(void)
+{
+	static const cap_value_t list[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYSLOG, CAP_SETUID, CAP_SETGID };
 
 	/* exec gives root's capabilities back, to gnuplot for instance, unless this is set */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
+	return capabilities_keep(list, 5, 3);
+}
+
+int kjoule_privilege_drop(char *const *named, size_t n)
+{
+	static const cap_value_t syslog = CAP_SYSLOG;
+	int ret = -EPERM;
+	uid_t uid;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
 	/* the program may have capabilities of its own, by setcap(8) */
 	if (geteuid())
-		return capabilities_keep(of_root, 1, 1);
-	if (sudo_user(&uid) || foreign_owner(named, n, &uid))
-		return user_become(uid);
-	return capabilities_keep(of_root, 5, 3);
+		return capabilities_keep(&syslog, 1, 1);
+	if (sudo_user(&uid))
+		ret = user_become(uid);
+	else if (foreign_owner(named, n, &uid))
+		ret = user_open_as(uid);
+	/* there are no other users in some user namespaces */
+	return ret == -EPERM || ret == -EINVAL ? kjoule_privilege_limit() : ret;
 }
 
 void kjoule_privilege_note(int error)
@@ -161,33 +215,15 @@ uid_t kjoule_privilege_refused(void)
 
 void kjoule_privilege_raise(void)
 {
-	static const cap_value_t read_all[] = { CAP_DAC_READ_SEARCH };
-
+	/* where it is not permitted files are opened without */
 	if (raisable)
-		capabilities_set(read_all, 1, read_all, 1);
+		capabilities_effect(of_root, 1, CAP_SET);
 }
 
 void kjoule_privilege_lower(void)
 {
-	static const cap_value_t read_all[] = { CAP_DAC_READ_SEARCH };
-
-	if (raisable)
-		capabilities_set(NULL, 0, read_all, 1);
-}
-
-/* CAP_SETUID and CAP_SETGID are used for this only. */
-static int identity_raise(cap_t *before)
-{
-	static const cap_value_t ids[] = { CAP_SETUID, CAP_SETGID };
-	cap_t caps;
-	int ret = 0;
-
-	*before = cap_get_proc();
-	caps = *before ? cap_dup(*before) : NULL;
-	if (!caps || cap_set_flag(caps, CAP_EFFECTIVE, 2, ids, CAP_SET) || cap_set_proc(caps))
-		ret = -errno;
-	cap_free(caps);
-	return ret;
+	if (raisable && capabilities_effect(of_root, 1, CAP_CLEAR))
+		abort();
 }
 
 /* Path and file are looked up with the other user's rights: the kernel asks them as it would for him. */
@@ -195,6 +231,7 @@ static int open_as(uid_t uid, const char *path)
 {
 	gid_t *groups, gid, *own;
 	int n = user_groups(uid, &gid, &groups), n_own = getgroups(0, NULL), fd = -EPERM;
+	int own_uid = setfsuid(-1), own_gid = setfsgid(-1);
 
 	own = n_own >= 0 ? calloc(n_own + 1, sizeof(*own)) : NULL;
 	if (n >= 0 && own && getgroups(n_own, own) == n_own && !setgroups(n, groups)) {
@@ -203,9 +240,10 @@ static int open_as(uid_t uid, const char *path)
 		setfsuid(uid);
 		if (setfsuid(-1) == (int)uid && setfsgid(-1) == (int)gid)
 			fd = kjoule_plain_open(AT_FDCWD, path);
-		setfsuid(geteuid());
-		setfsgid(getegid());
-		setgroups(n_own, own);
+		setfsuid(own_uid);
+		setfsgid(own_gid);
+		if (setgroups(n_own, own))
+			abort();
 	}
 	free(groups);
 	free(own);
@@ -219,11 +257,12 @@ int kjoule_privilege_open_plain_as(uid_t uid, const char *path)
 
 	if (geteuid() || !uid)
 		return kjoule_plain_open(AT_FDCWD, path);
-	fd = identity_raise(&before);
+	before = cap_get_proc();
+	fd = before ? capabilities_effect(of_root + 1, 2, CAP_SET) : -errno;
 	if (!fd)
 		fd = open_as(uid, path);
-	if (before)
-		cap_set_proc(before);
+	if (before && cap_set_proc(before))
+		abort();
 	cap_free(before);
 	return fd;
 }

@@ -13,11 +13,11 @@
  * kjoule_privilege_drop() - before an analysis: keep no more rights than it needs
  * @named:	recordings, or folders of them, that were named on the command line
  *
- * If the effective user is root, the process becomes, for good, the user who called sudo (SUDO_UID);
- * otherwise the owner of a recording that is not root's; of root's rights it may then raise the one to
- * read any file. Otherwise it stays root with the capabilities to read and write files, to see kernel
- * addresses and to open a source file as its reader. Another user than root keeps the one to see kernel
- * addresses, if the program's file gives it. No program that is executed afterwards has more.
+ * If the effective user is root, the process becomes, for good, the user who called sudo (SUDO_UID).
+ * Otherwise it opens files with the rights of the owner of a recording that is not root's. Of root's
+ * rights it may then raise the one to read any file. Otherwise see kjoule_privilege_limit(). Another
+ * user than root keeps the capability to see kernel addresses, if the program's file gives it. No
+ * program that is executed afterwards has more.
  *
  * This limits what a mistake can do. It confines no process that was taken over: that has still a user
  * id of root's, or the right to read.
@@ -25,6 +25,13 @@
  * Return: 0, or -errno: rights could not be given up
  */
 int kjoule_privilege_drop(char *const *named, size_t n);
+
+/**
+ * kjoule_privilege_limit() - stay root, with the capabilities to read and write files, to see kernel
+ *			      addresses and to open a source file as its reader, and no others
+ * Return: 0 or -errno
+ */
+int kjoule_privilege_limit(void);
 
 /** kjoule_privilege_raise() - for the opening of a recording that the user named: root's right to read any file */
 void kjoule_privilege_raise(void);

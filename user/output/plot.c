@@ -103,6 +103,8 @@ static int run(int in, int picture, int data, int err)
 		posix_spawn_file_actions_adddup2(&actions, picture, STDOUT_FILENO);
 	if (data >= 0)
 		posix_spawn_file_actions_adddup2(&actions, data, PLOT_DATA_FD);
+	/* what our caller has left open is none of gnuplot's */
+	posix_spawn_file_actions_addclosefrom_np(&actions, data >= 0 ? PLOT_DATA_FD + 1 : PLOT_DATA_FD);
 	ret = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (ret)

@@ -4,6 +4,7 @@
  * reads a file that a recording, an ELF file, DWARF or a recorded program names. None may be opened, by
  * which a watchdog would be armed and a FIFO waits; inotify tells of every open.
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -20,9 +21,11 @@
 #include <sys/fsuid.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include "buildid.h"
@@ -329,6 +332,86 @@ static void alternative_debug_files(void **state)
 	}
 }
 
+/* libdw looks for a name by itself in what it was given, and where that is no debug information. */
+static void alternatives_of_alternative_debug_files(void **state)
+{
+	const char *alt = path_of("elf/alt.debug"), *trap = path_of("elf/trap");
+	char section[32] = "alt.debug";
+
+	(void)state;
+	program_make("-Wl,--build-id");
+	memset(section + 10, 0xab, 20);
+	write_file(temp_path("elf/section"), section, 30);
+	snprintf(section, sizeof(section), "trap");
+	memset(section + 5, 0xcd, 20);
+	write_file(temp_path("elf/second"), section, 25);
+	shell("cd %s && gcc -g -O1 -no-pie -o shared linked.c && objcopy --add-section=.gnu_debugaltlink=section shared && "
+	      "gcc -g -O1 -no-pie -Wl,--build-id=0xabababababababababababababababababababab -o alt.debug linked.c",
+	      temp_path("elf"));
+	assert_true(alternative_is_found());
+	shell("cd %s && objcopy --add-section=.gnu_debugaltlink=second alt.debug", temp_path("elf"));
+	assert_true(trap_make(TRAP_FIFO, trap));
+	assert_false(alternative_is_found());
+	assert_false(trap_is_sprung());
+	/* the folder that the program is named by, and the one that it is in */
+	shell("cd %s && strip -g -R .gnu_debugaltlink alt.debug && mkdir real && mv shared real/ && ln -s real/shared shared",
+	      temp_path("elf"));
+	assert_true(trap_make(TRAP_FIFO, path_of("elf/real/alt.debug")));
+	assert_false(alternative_is_found());
+	assert_false(trap_is_sprung());
+	unlink(alt);
+}
+
+/* The debug file that a link names has a shared part, too. */
+static void alternatives_of_linked_debug_files(void **state)
+{
+	char section[32] = "alt.debug";
+
+	(void)state;
+	program_make("-Wl,--build-id");
+	memset(section + 10, 0xab, 20);
+	write_file(temp_path("elf/section"), section, 30);
+	shell("cd %s && objcopy --add-section=.gnu_debugaltlink=section linked.debug && mv linked shared",
+	      temp_path("elf"));
+	assert_true(trap_make(TRAP_FIFO, path_of("elf/alt.debug")));
+	assert_false(alternative_is_found());
+	assert_false(trap_is_sprung());
+}
+
+/* record asks for it while the program runs, which may have made any file. */
+static void build_ids_cost_little(void **state)
+{
+	const char *path = path_of("elf/sparse");
+	char hex[KJOULE_BUILD_ID_HEX], whole[KJOULE_BUILD_ID_HEX];
+	struct timespec begin, end;
+	Elf64_Ehdr *head;
+	Elf64_Phdr *note;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	program_make("-Wl,--build-id");
+	assert_int_equal(kjoule_build_id(temp_path("elf/linked"), whole), 0);
+	assert_int_equal(strlen(whole), 40);
+	data = read_file(temp_path("elf/linked"), &len);
+	head = (Elf64_Ehdr *)data;
+	note = (Elf64_Phdr *)(data + head->e_phoff);
+	for (unsigned int i = 0; i < head->e_phnum; i++, note++) {
+		if (note->p_type != PT_NOTE)
+			continue;
+		note->p_offset = 1 << 20;
+		note->p_filesz = 1ull << 38;
+	}
+	write_file(path, data, len);
+	free(data);
+	assert_int_equal(truncate(path, (1ull << 38) + (2 << 20)), 0);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	assert_int_equal(kjoule_build_id(path, hex), -ENODATA);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 < 50);
+	unlink(path);
+}
+
 static bool no_line(const struct kjoule_line *line, const void *arg)
 {
 	(void)line, (void)arg;
@@ -463,7 +546,7 @@ static void jit_maps(void **state)
 	}
 }
 
-enum mounts { MOUNT_FOLDER, MOUNT_FILE, MOUNT_DEVICE };
+enum mounts { MOUNT_FOLDER, MOUNT_FILE, MOUNT_DEVICE, MOUNT_ROOT };
 
 /* A process with mounts of its own, and with a user namespace if it is no root. Return: its pid; 0: there are none here */
 static pid_t stranger_start(enum mounts mounts, bool user, int *stop)
@@ -484,9 +567,11 @@ static pid_t stranger_start(enum mounts mounts, bool user, int *stop)
 			!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 		if (mounts == MOUNT_FOLDER)
 			ready = ready && !mount("t", "/tmp", "tmpfs", 0, NULL);
+		if (mounts == MOUNT_ROOT)
+			ready = ready && !mount("t", "/mnt", "tmpfs", 0, NULL) && !mkdir("/mnt/tmp", 0700) && !chroot("/mnt");
 		fd = open(path, O_WRONLY | O_CREAT, 0600);
 		ready = ready && fd >= 0 && write(fd, "1000 10 stranger\n", 17) == 17;
-		if (mounts != MOUNT_FOLDER)
+		if (mounts != MOUNT_FOLDER && mounts != MOUNT_ROOT)
 			ready = ready && !mount(mounts == MOUNT_DEVICE ? "/dev/null" : "/etc/passwd", path, NULL, MS_BIND,
 						NULL);
 		if (write(back[1], &ready, 1) != 1 || read(go[0], &ready, 1) < 0)
@@ -520,6 +605,7 @@ static void mounts_of_a_recorded_process(void **state)
 		{ MOUNT_FOLDER, true, -EXDEV },
 		{ MOUNT_FILE, true, -EXDEV },
 		{ MOUNT_DEVICE, true, -EXDEV },
+		{ MOUNT_ROOT, true, -EXDEV },
 	};
 	unsigned int done = 0;
 
@@ -542,8 +628,8 @@ static void mounts_of_a_recorded_process(void **state)
 		skip();
 }
 
-/* In a child: does an analysis that root begins, of these recordings, have these rights? */
-static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid, const char *capabilities)
+/* In a child: does an analysis that root begins, of these recordings, have these rights? @fsuid: of who opens files */
+static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid, uid_t fsuid, const char *capabilities)
 {
 	int status;
 	pid_t pid = fork();
@@ -559,8 +645,12 @@ static void expect_rights(const char *sudo_uid, const char *recording, uid_t uid
 		if (kjoule_privilege_drop(&named, !!recording) || getresuid(&r, &e, &s))
 			_exit(1);
 		text = cap_to_text(cap_get_proc(), NULL);
-		if (r != uid || e != uid || s != uid || (uid && setuid(0) != -1))
+		if (r != uid || e != uid || s != uid || (uid && setuid(0) != -1) || setfsuid(-1) != (int)fsuid ||
+		    setfsgid(-1) != (int)fsuid || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 			_exit(2);
+		/* what is executed has no more */
+		if (system("grep -qE '^CapEff:[[:space:]]*(0{16}|00000000000000c4|00000004000000c6)$' /proc/self/status"))
+			_exit(4);
 		if (strcmp(text, capabilities)) {
 			fprintf(stderr, "%s instead of %s\n", text, capabilities);
 			_exit(3);
@@ -582,16 +672,17 @@ static void analyses_give_up_roots_rights(void **state)
 	write_file(theirs, "", 0);
 	write_file(ours, "", 0);
 	assert_int_equal(chown(theirs, NOBODY, NOBODY), 0);
-	expect_rights(NULL, NULL, 0, files);
-	expect_rights(NULL, ours, 0, files);
-	expect_rights(NULL, theirs, NOBODY, "cap_dac_read_search=p");
-	expect_rights("12345", ours, 12345, "cap_dac_read_search=p");
-	expect_rights("12345", theirs, 12345, "cap_dac_read_search=p");
+	expect_rights(NULL, NULL, 0, 0, files);
+	expect_rights(NULL, ours, 0, 0, files);
+	/* who made the recording could trace what is his, and type into our terminal by it */
+	expect_rights(NULL, theirs, 0, NOBODY, "cap_dac_read_search,cap_setgid,cap_setuid=p");
+	expect_rights("65534", ours, NOBODY, NOBODY, "cap_dac_read_search=p");
+	expect_rights("65534", theirs, NOBODY, NOBODY, "cap_dac_read_search=p");
 	/* no user at all */
-	expect_rights("0", ours, 0, files);
-	expect_rights("4294967295", ours, 0, files);
-	expect_rights("-2", ours, 0, files);
-	expect_rights("12x", ours, 0, files);
+	expect_rights("0", ours, 0, 0, files);
+	expect_rights("4294967295", ours, 0, 0, files);
+	expect_rights("-2", ours, 0, 0, files);
+	expect_rights("12x", ours, 0, 0, files);
 }
 
 /* sudo kjoule report: root's recording is read, and nothing else that only root may read. */
@@ -650,6 +741,9 @@ int main(void)
 		cmocka_unit_test(debug_links),
 		cmocka_unit_test(debug_links_with_a_path),
 		cmocka_unit_test(alternative_debug_files),
+		cmocka_unit_test(alternatives_of_alternative_debug_files),
+		cmocka_unit_test(alternatives_of_linked_debug_files),
+		cmocka_unit_test(build_ids_cost_little),
 		cmocka_unit_test(split_debug_information),
 		cmocka_unit_test(sources),
 		cmocka_unit_test(sources_that_the_programs_owner_may_not_read),
