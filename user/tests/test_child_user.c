@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <linux/securebits.h>
 #include <pwd.h>
 #include <setjmp.h>
@@ -112,6 +113,27 @@ static void a_command_has_the_rights_of_its_user_only(void **state)
 	/* and we are who we were */
 	assert_int_equal(geteuid(), 0);
 	assert_int_equal(setgroups(n, before), 0);
+}
+
+/* Who possesses a key may read it, whatever user he becomes. */
+static void a_command_has_no_key_of_the_recorders(void **state)
+{
+	struct kjoule_user *user;
+	char *text;
+
+	(void)state;
+	need_root();
+	if (access("/proc/keys", R_OK) || syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
+	    syscall(SYS_add_key, "user", "kjoule-test", "secret", 6, KEY_SPEC_SESSION_KEYRING) < 0) {
+		print_message("# SKIP this kernel keeps no keys\n");
+		skip();
+	}
+	assert_int_equal(system("grep -q kjoule-test /proc/keys"), 0);
+	user = find(WHO);
+	text = said_as(user, "grep -c kjoule-test /proc/keys; true", NULL);
+	assert_string_equal(text, "0\n");
+	free(text);
+	kjoule_user_free(user);
 }
 
 /* In a process of its own, as none of it can be undone. */
@@ -338,6 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_has_the_rights_of_its_user_only),
+		cmocka_unit_test(a_command_has_no_key_of_the_recorders),
 		cmocka_unit_test(no_securebit_keeps_a_capability),
 		cmocka_unit_test(a_command_has_the_environment_of_its_user),
 		cmocka_unit_test(a_command_has_no_descriptor_but_the_usual_ones),
