@@ -140,8 +140,7 @@ static int add_listener(struct port *p, bool admin, char *words, size_t len)
 		return 0;
 	list_for_each_entry(other, &listeners, listening)
 		share.user[share.n++] = other->listener;
-	err = kjoule_share_check(&share, user, admin, "sockets that listen for notices",
-				 "close one", words, len);
+	err = kjoule_share_check(&share, user, admin, "listeners", words, len);
 	if (err)
 		return err;
 	p->listener = user;

@@ -12,6 +12,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include <linux/user_namespace.h>
 
 #include "quota.h"
@@ -88,8 +89,7 @@ static unsigned int count_of_user(const struct kjoule_share *share, kuid_t user)
  * @share:	what there is; whoever adds to it is kept out by the caller's lock
  * @user:	who
  * @admin:	he has CAP_SYS_ADMIN: then all that there are may be his
- * @things:	what it is, in the plural
- * @advice:	how there can be fewer
+ * @things:	what it is, in the plural; nine letters at most, see KJOULE_WORDS_LEN
  * @words:	set to the reason of a refusal
  * @len:	of @words
  *
@@ -97,11 +97,12 @@ static unsigned int count_of_user(const struct kjoule_share *share, kuid_t user)
  * Return: 0 or -EUSERS.
  */
 int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin,
-		       const char *things, const char *advice, char *words, size_t len)
+		       const char *things, char *words, size_t len)
 {
 	unsigned int most = admin ? KJOULE_SHARE_ALL : KJOULE_SHARE_USER;
 	unsigned int all = KJOULE_SHARE_ALL - (admin ? 0 : KJOULE_SHARE_KEPT);
 	unsigned int own = count_of_user(share, user), i, n, greatest = 0;
+	static const char kept[] = ", " __stringify(KJOULE_SHARE_KEPT) " kept";
 	kuid_t whose = user;
 
 	if (own < most && share->n < all)
@@ -113,9 +114,9 @@ int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin
 			whose = share->user[i];
 		}
 	}
-	snprintf(words, len, "%s: you have %u of %u, all users %u of %u, uid %u most: %u; %s",
-		 things, own, most, share->n, all, from_kuid_munged(&init_user_ns, whose),
-		 greatest, advice);
+	snprintf(words, len, "you have %u of %u %s, all %u of %u%s; uid %u has most: %u", own, most,
+		 things, share->n, KJOULE_SHARE_ALL, admin ? "" : kept,
+		 from_kuid_munged(&init_user_ns, whose), greatest);
 	return -EUSERS;
 }
 

@@ -27,7 +27,7 @@ struct kjoule_share {
 };
 
 int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin,
-		       const char *things, const char *advice, char *words, size_t len);
+		       const char *things, char *words, size_t len);
 int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len);
 void kjoule_quota_give(kuid_t user, u64 bytes);
 

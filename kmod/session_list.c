@@ -48,8 +48,7 @@ static int take_id(struct kjoule_session *s, const struct kjoule_session_config 
 	mutex_lock(&sessions_lock);
 	list_for_each_entry(other, &counted, counted)
 		share.user[share.n++] = other->maker;
-	err = kjoule_share_check(&share, s->maker, c->admin, "sessions",
-				 "end one, see 'kjoule list --sessions'", c->words,
+	err = kjoule_share_check(&share, s->maker, c->admin, "sessions", c->words,
 				 KJOULE_WORDS_LEN);
 	if (err)
 		*why = c->words;

@@ -11,7 +11,10 @@
 
 #include "source.h"
 
-/* Why a specification was refused, in words that name it. */
+/*
+ * Words about a refusal that are put together for it. Since 6.3 the kernel passes on the first 79
+ * characters of such words only (NETLINK_MAX_FMTMSG_LEN is 80): what matters comes first.
+ */
 #define KJOULE_WORDS_LEN	128
 
 /* Long enough for hardware that updates slowly while idle. */

@@ -28,7 +28,8 @@
 #define A_USER	16
 #define KEPT	16
 #define USERS	((ALL - KEPT) / A_USER)
-#define FIRST	(NOBODY - 8)	/* uid of the first of them */
+#define FIRST	4294967000u	/* uid of the first of them: as long as any */
+#define WORDS_MOST	79	/* characters of words that newer kernels pass on */
 
 static struct nl_session s[ALL + 1];
 static struct nl_config config;
@@ -63,6 +64,7 @@ static unsigned int fill(struct nl *who, struct nl_session *session, int *err)
 
 static void check_words(const char *why, const char *const *want, const char *what)
 {
+	ktap_check(strlen(why) <= WORDS_MOST, "%s: no kernel cuts that", what);
 	for (; *want; want++) {
 		if (!strstr(why, *want)) {
 			ktap_not_ok("%s", what);
@@ -98,23 +100,28 @@ static void check_sessions(void)
 		as_root();
 	}
 	snprintf(own, sizeof(own), "you have %u of %u", A_USER, A_USER);
-	snprintf(most, sizeof(most), "uid %u most: %u", FIRST, A_USER);
-	check_words(user[0].why, (const char *const []){ own, most, "kjoule list --sessions", NULL },
-		    "a user who has all of his reads how many, who has most, and what to do");
+	snprintf(most, sizeof(most), "uid %u has most: %u", FIRST, A_USER);
+	check_words(user[0].why, (const char *const []){ own, "sessions", most, NULL },
+		    "a user who has all of his reads how many, and who has most");
 
-	if (!as_user(FIRST + USERS) || nl_open(&user[USERS]))
+	if (!as_user(FIRST + USERS) || nl_open(&user[USERS])) {
+		ktap_not_ok("becoming one user more");
 		return;
+	}
 	check_errno(EUSERS, make(&user[USERS], &more[0]), "a user without any", "a session of those that are kept");
-	check_words(user[USERS].why, (const char *const []){ "you have 0 of 16", most, "48 of 48", NULL },
+	check_words(user[USERS].why, (const char *const []){ "you have 0 of 16", most, "all 48 of 64, 16 kept", NULL },
 		    "a user without any reads that the others have all");
 	check_errno(EPERM, nl_session_do(&user[USERS], KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "another user",
 		    "ending a session");
 	as_root();
-	if (nl_open(&root))
+	if (nl_open(&root)) {
+		ktap_not_ok("a socket of root's");
 		return;
+	}
 	n = fill(&root, more, &err);
 	ktap_check_equal(KEPT, n, "root: so many are kept");
 	check_errno(EUSERS, err, "root", "one more than there can be");
+	check_words(root.why, (const char *const []){ "all 64 of 64;", NULL }, "root reads that there are all");
 	nl_close(&root);
 	for (i = 0; i <= USERS; i++)
 		nl_close(&user[i]);
@@ -137,8 +144,10 @@ static void check_ended(void)
 		ktap_not_ok("sessions of a user");
 		return;
 	}
-	if (!as_root() || nl_open(&root))
+	if (!as_root() || nl_open(&root)) {
+		ktap_not_ok("a socket of root's");
 		return;
+	}
 	check_errno(EPERM, nl_session_do(&root, KJOULE_CMD_SESSION_STOP, s[0].id, NULL), "root",
 		    "stopping a session of a user, who may go on with it");
 	check_errno(0, nl_session_do(&root, KJOULE_CMD_SESSION_DEL, s[0].id, NULL), "root", "ending a session of a user");
@@ -146,8 +155,10 @@ static void check_ended(void)
 		;
 	ktap_check(n.event == KJOULE_EVENT_SESSION_ENDED && n.session == s[0].id && n.user == 0,
 		   "those that listen are told who has ended it");
-	if (!as_user(FIRST))
+	if (!as_user(FIRST)) {
+		ktap_not_ok("becoming the owner again");
 		return;
+	}
 	p = (struct pollfd){ .fd = d.fd };
 	ktap_check(poll(&p, 1, 2000) == 1 && p.revents == POLLHUP, "its reader is told that there is no more");
 	device_close(&d);
@@ -158,9 +169,9 @@ static void check_ended(void)
 	n.event = 0;
 	while (notice_wait(&listener, &n, 2000) == 1 && (n.event != KJOULE_EVENT_SESSION_ENDED || n.session != s[1].id))
 		;
-	ktap_check(n.session == s[1].id && n.user == UINT32_MAX, "that its owner has ended it needs no telling");
+	ktap_check(n.session == s[1].id && n.user == UINT32_MAX, "that its owner has ended it names no user");
 	nl_session_do(&user, KJOULE_CMD_SESSION_GET, s[1].id, NULL);
-	ktap_check(!strstr(user.why, "ended by"), "nor is that asked for");
+	ktap_check(!strstr(user.why, "ended by"), "nor do the words of later requests");
 	as_root();
 	nl_close(&user);
 	nl_close(&root);
@@ -173,17 +184,21 @@ static void check_listeners(void)
 	unsigned int i, n = 0;
 	char most[64];
 
-	if (!as_user(FIRST))
+	if (!as_user(FIRST)) {
+		ktap_not_ok("becoming a user with CAP_PERFMON");
 		return;
+	}
 	for (i = 0; i <= A_USER; i++)
 		n += !nl_open(&user[i]) && !notice_listen(&user[i]);
 	ktap_check_equal(A_USER, n, "a user: so many sockets listen");
-	snprintf(most, sizeof(most), "uid %u most: %u", FIRST, A_USER);
-	check_words(user[A_USER].why, (const char *const []){ "you have 16 of 16", most, NULL },
+	snprintf(most, sizeof(most), "uid %u has most: %u", FIRST, A_USER);
+	check_words(user[A_USER].why, (const char *const []){ "you have 16 of 16 listeners", most, NULL },
 		    "one more reads who has how many");
 	as_root();
 	if (as_user(FIRST + 1) && !nl_open(&another))
 		check_errno(0, notice_listen(&another), "another user", "listening");
+	else
+		ktap_not_ok("becoming another user");
 	as_root();
 	nl_close(&another);
 	for (i = 0; i <= A_USER; i++)

@@ -361,13 +361,18 @@ static int make_session(struct kjoule_ctl *ctl, const struct kjoule_session_para
 {
 	struct call call = { .parse = one_session, .arg = info };
 	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_SESSION_NEW, 0);
+	int ret;
 
 	memset(info, 0, sizeof(*info));
 	if (msg && put_params(msg, params)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return run_for_info(ctl, msg, &call, what, info, err);
+	ret = run_for_info(ctl, msg, &call, what, info, err);
+	/* the kernel has room for the figures alone */
+	if (ret == -EUSERS && call.text[0])
+		kjoule_fail(err, EUSERS, "%s: %s; see 'kjoule list --sessions'", what, call.text);
+	return ret;
 }
 
 int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
