@@ -130,6 +130,9 @@ static int may_read(const struct kjoule_session *s)
 	/* who made it may see kernel addresses; who reads it has to be allowed to as well */
 	if (s->plan.kernel_ip && !capable(CAP_PERFMON) && !capable(CAP_SYSLOG))
 		return -EPERM;
+	/* likewise the stacks of all processes */
+	if (s->plan.stacks.any && !capable(CAP_SYS_PTRACE) && !capable(CAP_SYS_ADMIN))
+		return -EPERM;
 	return 0;
 }
 

@@ -38,6 +38,13 @@ static bool may_see(struct netlink_callback *cb, const struct kjoule_session *s)
 	       netlink_capable(cb->skb, CAP_SYSLOG);
 }
 
+/* Likewise the stacks of all processes. */
+static bool may_see_stacks(struct netlink_callback *cb, const struct kjoule_session *s)
+{
+	return !s->plan.stacks.any || netlink_capable(cb->skb, CAP_SYS_PTRACE) ||
+	       netlink_capable(cb->skb, CAP_SYS_ADMIN);
+}
+
 static int check_drain(struct netlink_callback *cb, const struct kjoule_session *s)
 {
 	if (!kjoule_port_owns(cb->skb, s->owner))
@@ -46,6 +53,9 @@ static int check_drain(struct netlink_callback *cb, const struct kjoule_session 
 	if (!may_see(cb, s))
 		return kjoule_netlink_refuse_dump(cb, -EPERM,
 						  "CAP_PERFMON or CAP_SYSLOG is needed");
+	if (!may_see_stacks(cb, s))
+		return kjoule_netlink_refuse_dump(cb, -EPERM,
+						  "CAP_SYS_PTRACE or CAP_SYS_ADMIN is needed");
 	return 0;
 }
 

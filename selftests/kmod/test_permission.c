@@ -3,7 +3,8 @@
  * Energy is a side channel and an instruction pointer breaks KASLR: who has neither
  * CAP_PERFMON nor CAP_SYS_ADMIN is refused every command, the device and the books;
  * either capability is enough, and nothing else is. Kernel addresses are shown with
- * CAP_PERFMON or CAP_SYSLOG only, and a session's records to the user who made it.
+ * CAP_PERFMON or CAP_SYSLOG only, and a session's records to the user who made it. Stacks of all
+ * processes are only read with CAP_SYS_PTRACE or CAP_SYS_ADMIN.
  *
  * where: guest
  * vm: --no-chip --cpus 2
@@ -22,6 +23,7 @@
 #include "ring.h"
 #include "who.h"
 
+static uint32_t with_stacks;	/* a session of nl's with the stacks of all processes */
 static const char *no_debugfs;	/* why there are no books to open */
 
 static void check_books(int want, const char *who)
@@ -233,9 +235,33 @@ static void without_addresses(void)
 		ktap_not_ok("giving up CAP_SYSLOG");
 }
 
+/* The session copies the stacks of all processes; who would read it may not trace them. */
+static void without_stacks(void)
+{
+	uint32_t made = theirs;
+
+	if (!caps_keep(CAP(CAP_PERFMON) | CAP(CAP_SYS_PTRACE) | FILES)) {
+		ktap_not_ok("giving up CAP_SYS_ADMIN");
+		return;
+	}
+	theirs = with_stacks;
+	check_errno(0, try_attach(), "root with CAP_SYS_PTRACE", "attaching to a session with all stacks");
+	check_errno(0, try_command(&nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP), "root with CAP_SYS_PTRACE",
+		    "draining a session with all stacks");
+	if (!caps_keep(CAP(CAP_PERFMON) | FILES)) {
+		ktap_not_ok("giving up CAP_SYS_PTRACE");
+		return;
+	}
+	check_errno(EPERM, try_attach(), "root with CAP_PERFMON alone", "attaching to a session with all stacks");
+	check_errno(EPERM, try_command(&nl, KJOULE_CMD_RECORDS_GET, NLM_F_DUMP), "root with CAP_PERFMON alone",
+		    "draining a session with all stacks");
+	theirs = made;
+	check_errno(0, try_attach(), "root with CAP_PERFMON alone", "attaching to a session without");
+}
+
 int main(void)
 {
-	struct nl_session s;
+	struct nl_session s, stacks;
 
 	need_module();
 	need_root();
@@ -245,6 +271,13 @@ int main(void)
 		return ktap_end();
 	}
 	theirs = s.id;
+	if (nl_session_new(&nl, &(struct nl_config){ .interval_ns = 1000000, .flags = KJOULE_FLAG_USER_STACK }, &stacks)) {
+		ktap_not_ok("a session with all stacks: %s", nl.why);
+		return ktap_end();
+	}
+	with_stacks = stacks.id;
+	in_child(without_stacks);
+	nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, with_stacks, NULL);
 	in_child(as_nobody);
 	in_child(without_both);
 	in_child(with_perfmon);
