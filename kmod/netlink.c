@@ -215,7 +215,7 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* Sessions */
 
-static int refuse_unknown(struct genl_info *info, u32 id)
+static int refuse_unknown(struct netlink_ext_ack *extack, u32 id)
 {
 	kuid_t by = kjoule_session_ended_by(id);
 	char words[KJOULE_WORDS_LEN];
@@ -223,9 +223,9 @@ static int refuse_unknown(struct genl_info *info, u32 id)
 	if (uid_valid(by)) {
 		snprintf(words, sizeof(words), "the session was ended by uid %u",
 			 from_kuid_munged(&init_user_ns, by));
-		kjoule_netlink_refuse_words(info, words);
+		kjoule_netlink_refuse_words(extack, words);
 	} else {
-		kjoule_netlink_refuse(info, "there is no session with that id");
+		NL_SET_ERR_MSG(extack, "there is no session with that id");
 	}
 	return -ENOENT;
 }
@@ -260,6 +260,8 @@ static int change_session(struct sk_buff *skb, struct genl_info *info,
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	err = change(s, &why);
+	if (err == -ENOENT)
+		refuse_unknown(info->extack, s->id);
 	kjoule_netlink_refuse(info, why);
 	if (!err)
 		err = kjoule_netlink_reply_session(info, s);
@@ -316,7 +318,7 @@ static int answer_block(struct genl_info *info, struct kjoule_session *s, u32 bl
  *
  * Context: process.
  * Return: 0, -EINVAL (an address is missing, or the end is 0, or the session has no readings of
- * blocks), or -errno, see kjoule_vpm_add().
+ * blocks), -ENOENT if it has ended, or -errno, see kjoule_vpm_add().
  */
 int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -335,6 +337,8 @@ int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
 		why = "the session has no readings of blocks: make it with vpm-interval-ns";
 	} else if (end && !nla_get_u64(end)) {
 		why = "a block does not end at 0: leave that out for where its function returns to";
+	} else if (kjoule_session_has_ended(s)) {
+		ret = refuse_unknown(info->extack, s->id);
 	} else {
 		place = (struct kjoule_vpm_place){
 			.pid = nla_get_u32(attrs[KJOULE_A_SESSION_BLOCK_PID]),
@@ -472,7 +476,7 @@ struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 		return ERR_PTR(err);
 	s = kjoule_session_get(nla_get_u32(id));
 	if (!s)
-		err = kjoule_netlink_refuse_dump(cb, -ENOENT, "there is no session with that id");
+		err = refuse_unknown(cb->extack, nla_get_u32(id));
 	return s ?: ERR_PTR(err);
 }
 

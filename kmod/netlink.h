@@ -12,7 +12,7 @@
 
 int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack);
 void kjoule_netlink_refuse(struct genl_info *info, const char *why);
-void kjoule_netlink_refuse_words(struct genl_info *info, const char *words);
+void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words);
 int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s);
 int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why);
 struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,

@@ -115,15 +115,15 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 }
 
 /**
- * kjoule_netlink_refuse_words() - say why a request is refused
- * @info:	the request
+ * kjoule_netlink_refuse_words() - say why a request or a dump is refused
+ * @extack:	of the request
  * @words:	put together for it
  *
  * Context: process.
  */
-void kjoule_netlink_refuse_words(struct genl_info *info, const char *words)
+void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words)
 {
-	kjoule_extack_words(info->extack, words);
+	kjoule_extack_words(extack, words);
 }
 
 static struct kjoule_session *create_session(struct sk_buff *skb, struct genl_info *info,
@@ -141,7 +141,7 @@ static struct kjoule_session *create_session(struct sk_buff *skb, struct genl_in
 		return ERR_PTR(-ENOMEM);
 	s = kjoule_session_create(&r->config, owner, &why);
 	if (why == r->words)
-		kjoule_netlink_refuse_words(info, why);
+		kjoule_netlink_refuse_words(info->extack, why);
 	else
 		kjoule_netlink_refuse(info, why);
 	return s;

@@ -34,7 +34,7 @@ int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 				     sizeof(words));
 
 	if (err == -EUSERS)
-		kjoule_netlink_refuse_words(info, words);
+		kjoule_netlink_refuse_words(info->extack, words);
 	return err;
 }
 

@@ -427,7 +427,7 @@ void kjoule_session_halt(struct kjoule_session *s)
  *
  * Context: process, sleeps.
  * Return: 0, -EBUSY if it was started before or the machine is about to sleep, -ENXIO if a CPU
- * has gone offline.
+ * has gone offline, -ENOENT without a reason if it has ended.
  */
 int kjoule_session_start(struct kjoule_session *s, const char **why)
 {
@@ -436,7 +436,12 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 
 	cpus_read_lock();
 	mutex_lock(&s->lock);
-	if (s->state != KJOULE_SESSION_NEW || s->ended) {
+	/* somebody else has, before this request came here; the caller has the words for that */
+	if (s->ended) {
+		err = -ENOENT;
+		goto out;
+	}
+	if (s->state != KJOULE_SESSION_NEW) {
 		*why = "the session has been started before";
 		err = -EBUSY;
 		goto out;
@@ -493,16 +498,19 @@ out:
  * reading.
  *
  * Context: process, sleeps.
- * Return: 0, or -EINVAL if it is not running.
+ * Return: 0, -EINVAL if it is not running, or -ENOENT without a reason if it has ended.
  */
 int kjoule_session_stop(struct kjoule_session *s, const char **why)
 {
-	bool running;
+	bool running, ended;
 
 	mutex_lock(&s->lock);
+	ended = s->ended;
 	running = s->state == KJOULE_SESSION_RUNNING && !s->stopping;
-	s->stopping |= running;
+	s->stopping |= running && !ended;
 	mutex_unlock(&s->lock);
+	if (ended)
+		return -ENOENT;
 	if (!running) {
 		*why = "the session is not running";
 		return -EINVAL;
@@ -512,6 +520,23 @@ int kjoule_session_stop(struct kjoule_session *s, const char **why)
 	kjoule_session_halt(s);
 	mutex_unlock(&s->lock);
 	return 0;
+}
+
+/**
+ * kjoule_session_has_ended() - may nothing be begun with it any more?
+ * @s:	the session
+ *
+ * Context: process, sleeps.
+ * Return: true if it has ended, or is about to.
+ */
+bool kjoule_session_has_ended(struct kjoule_session *s)
+{
+	bool ended;
+
+	mutex_lock(&s->lock);
+	ended = s->ended;
+	mutex_unlock(&s->lock);
+	return ended;
 }
 
 /**

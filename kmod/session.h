@@ -159,6 +159,7 @@ struct kjoule_session *kjoule_session_create(const struct kjoule_session_config 
 void kjoule_session_put(struct kjoule_session *s);
 int kjoule_session_start(struct kjoule_session *s, const char **why);
 int kjoule_session_stop(struct kjoule_session *s, const char **why);
+bool kjoule_session_has_ended(struct kjoule_session *s);
 void kjoule_session_end(struct kjoule_session *s);
 void kjoule_session_end_by(struct kjoule_session *s, kuid_t user);
 void kjoule_session_end_soon(struct kjoule_session *s);

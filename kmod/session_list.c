@@ -14,16 +14,17 @@
 #include "session_list.h"
 #include "watch.h"
 
-/* So many that somebody has ended for another one are remembered. */
-#define ENDINGS		16
+/* So many that another user than their maker has ended are remembered: all that there can be. */
+#define ENDINGS		KJOULE_SHARE_ALL
 
 static DEFINE_MUTEX(sessions_lock);
 static DEFINE_XARRAY_ALLOC1(sessions);
 static u32 next_id;
 static unsigned int n_sessions;
 /*
- * All that have timers, threads and memory, those included that are not found yet or no more. There
- * is a limit because the timers of all of them run one after the other, with interrupts off.
+ * All that have timers or threads, those included that are not found yet or no more. There is a
+ * limit because the timers of all of them run one after the other, with interrupts off. One that
+ * has ended is not counted, though its rings stay while a reader is attached.
  */
 static LIST_HEAD(counted);
 
@@ -128,7 +129,7 @@ bool kjoule_session_unlist(struct kjoule_session *s, kuid_t by)
  * @id:	its id
  *
  * Context: process, sleeps.
- * Return: who has ended it for its owner; not valid: nobody has, or long ago.
+ * Return: who has ended it, if not its owner; not valid: its owner, nobody, or long ago.
  */
 kuid_t kjoule_session_ended_by(u32 id)
 {

@@ -24,7 +24,7 @@ struct kjoule_source;
  * @cpu:	on which CPU, or -1 where that means nothing
  * @source:	of which source, or NULL
  * @count:	what the event counts, see KJOULE_A_NOTICE_COUNT; 0 where it counts nothing
- * @user:	who has ended the session for its owner, else not valid
+ * @user:	who has ended the session, if not its owner, else not valid
  */
 struct kjoule_notice {
 	u32 event;
