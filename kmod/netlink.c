@@ -240,11 +240,10 @@ static struct kjoule_session *find_session(struct genl_info *info, int id,
 		return ERR_PTR(missing(info, "session id is missing"));
 	s = kjoule_session_get(nla_get_u32(info->attrs[id]));
 	if (!s)
-		return ERR_PTR(refuse_unknown(info, nla_get_u32(info->attrs[id])));
+		return ERR_PTR(refuse_unknown(info->extack, nla_get_u32(info->attrs[id])));
 	if (own && !kjoule_port_owns(own, s->owner)) {
 		kjoule_session_put(s);
-		kjoule_netlink_refuse(info,
-				      "belongs to another socket; CAP_SYS_ADMIN may end it");
+		kjoule_netlink_refuse(info, "the session belongs to another socket");
 		return ERR_PTR(-EPERM);
 	}
 	return s;
@@ -366,17 +365,23 @@ int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	bool admin = netlink_capable(skb, CAP_SYS_ADMIN);
-	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, admin ? NULL : skb);
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, NULL);
+	int err = 0;
 
 	if (IS_ERR(s))
 		return PTR_ERR(s);
-	if (kjoule_port_owns(skb, s->owner))
+	/* the capability is asked for where it decides: a refusal is audited */
+	if (kjoule_port_owns(skb, s->owner)) {
 		kjoule_session_end(s);
-	else
+	} else if (netlink_capable(skb, CAP_SYS_ADMIN)) {
 		kjoule_session_end_by(s, current_euid());
+	} else {
+		kjoule_netlink_refuse(info,
+				      "the session is another's; ending it takes CAP_SYS_ADMIN");
+		err = -EPERM;
+	}
 	kjoule_session_put(s);
-	return 0;
+	return err;
 }
 
 /**

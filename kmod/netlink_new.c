@@ -99,7 +99,8 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);
 	r->config.any_memory = netlink_capable(skb, CAP_IPC_LOCK);
 	r->config.admin = netlink_capable(skb, CAP_SYS_ADMIN);
-	r->config.any_stack = r->config.admin || netlink_capable(skb, CAP_SYS_PTRACE);
+	r->config.any_stack = r->config.flags & KJOULE_FLAG_USER_STACK &&
+			      (r->config.admin || netlink_capable(skb, CAP_SYS_PTRACE));
 	r->config.words = r->words;
 	n = kjoule_msg_get_specs(info, r->specs, KJOULE_METERS_MAX);
 	if (n < 0)

@@ -30,9 +30,11 @@
 int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	char words[KJOULE_WORDS_LEN];
-	int err = kjoule_port_listen(skb, netlink_capable(skb, CAP_SYS_ADMIN), words,
-				     sizeof(words));
+	int err = kjoule_port_listen(skb, false, words, sizeof(words));
 
+	/* the capability is asked for where it decides: a refusal is audited */
+	if (err == -EUSERS && netlink_capable(skb, CAP_SYS_ADMIN))
+		err = kjoule_port_listen(skb, true, words, sizeof(words));
 	if (err == -EUSERS)
 		kjoule_netlink_refuse_words(info->extack, words);
 	return err;
