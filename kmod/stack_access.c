@@ -47,7 +47,7 @@ static int check_task(const struct kjoule_stack_access *a, const struct kjoule_w
 		err = -ESRCH;
 	} else if (!cred_may_trace(a->maker, __task_cred(task)) ||
 		   (!kjoule_task_is_dumpable(task) && !is_own_child(task))) {
-		*why = "copies of its stack need CAP_SYS_PTRACE, or your own process";
+		*why = "its stack is not yours to trace: CAP_SYS_PTRACE or CAP_SYS_ADMIN may";
 		err = -EPERM;
 	}
 	rcu_read_unlock();
@@ -71,7 +71,7 @@ int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_
 	if (any)
 		return 0;
 	if (!whom->pid) {
-		*why = "copies of stacks of all processes take CAP_SYS_PTRACE or CAP_SYS_ADMIN";
+		*why = "stacks of a cgroup or of all processes need CAP_SYS_PTRACE";
 		return -EPERM;
 	}
 	a->maker = get_current_cred();

@@ -28,11 +28,14 @@ static inline bool kjoule_task_is_dumpable(struct task_struct *task)
 
 	return state && READ_ONCE(state->dumpable) == TASK_DUMPABLE_OWNER;
 #else
-	bool dumpable = false;
+	bool dumpable = true;
 
 	if (task == current)
 		return task->mm && get_dumpable(task->mm) == SUID_DUMP_USER;
-	/* it may exit meanwhile: the lock keeps its memory */
+	/*
+	 * It may exit meanwhile: the lock keeps its memory. A main thread that has ended before the
+	 * others has none, and then ptrace does not ask either.
+	 */
 	task_lock(task);
 	if (task->mm)
 		dumpable = get_dumpable(task->mm) == SUID_DUMP_USER;
