@@ -37,7 +37,7 @@
  * @chain:		KJOULE_FLAG_* of what is written with each sample, see callchain.h
  * @chain_depth:	at most so many frames of each kind
  * @stack_bytes:	of the user stack
- * @stacks:		whose
+ * @stacks:		of which tasks user stacks may be copied
  * @wakeup_bytes:	wake the reader when a ring has got so many more
  * @frequency:		frequency source or NULL
  * @reader:		where the reader waits

@@ -55,9 +55,9 @@ static int check_task(const struct kjoule_stack_access *a, const struct kjoule_w
 }
 
 /**
- * kjoule_stack_access_init() - may a session copy stacks, and whose?
+ * kjoule_stack_access_init() - may a session copy the stacks of its target?
  * @a:		to be filled, zeroed; to be given to kjoule_stack_access_exit() in any case
- * @whom:	whom it samples
+ * @whom:	its target
  * @any:	the caller has CAP_SYS_PTRACE or CAP_SYS_ADMIN
  * @why:	set to the reason of a refusal, or left alone
  *

@@ -38,7 +38,7 @@ struct kjoule_family {
 };
 
 /**
- * struct kjoule_whom - whom to sample
+ * struct kjoule_whom - the target: which tasks to sample
  * @kind:	enum kjoule_target
  * @pid:	of the process or thread
  * @family:	the process with its children, or NULL for the process alone

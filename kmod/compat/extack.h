@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Words about a refusal that are put together for it. 6.3 gave the answer room for
- * them, which the kernel's own macro fills; but it also logs what is cut, and these words hold
- * names that the sender has chosen. Before, the answer only keeps a pointer, which is used after
- * the operation has returned. Such a kernel is given one of some buffers in turn: words may be
- * another refusal's if as many happen between the operation and its answer, but never end
- * outside of the buffer. Included once, by netlink_new.c,
- * for kjoule_netlink_refuse_words().
+ * Words about a refusal that are put together for it. 6.3 gave the answer room for them
+ * (NETLINK_MAX_FMTMSG_LEN), which the kernel's own macro fills; but it also logs what is cut, and
+ * these words hold names that the sender has chosen. Before, the answer only keeps a pointer, which
+ * is used after the operation has returned. Such a kernel is given one of some buffers in turn:
+ * words may be another refusal's if as many happen between the operation and its answer, but never
+ * end outside of the buffer. Included once, by netlink_new.c, for kjoule_netlink_refuse_words().
  */
 #ifndef KJOULE_COMPAT_EXTACK_H
 #define KJOULE_COMPAT_EXTACK_H

@@ -388,10 +388,10 @@ struct kjoule_loop {
  * @tick_ns:	time spent in the tick's own code
  * @source_errors: failed reads of an energy or frequency source, and counters that were reset
  * @idle_ns:	time between switches to the idle task and away from it, while parking
- * @stacks_withheld: user stacks not copied: who made the session could not trace the task
  * @state:	enum kjoule_session_state
  * @seq:	odd while the books are being written: read all of them again if it was odd or
  *		has changed
+ * @stacks_withheld: user stacks not copied: who made the session could not trace the task
  *
  * As of the last tick due = produced + missed + parked, and records - lost is what was
  * written.

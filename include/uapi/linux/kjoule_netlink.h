@@ -61,7 +61,7 @@ enum kjoule_session_flag {
 	KJOULE_FLAG_KERNEL_CHAIN = 1 << 2,
 	/* With each sample, who called (user frames, by frame pointers). */
 	KJOULE_FLAG_USER_CHAIN = 1 << 3,
-	/* With each sample, registers and stack-bytes of a user stack that the maker may trace. */
+	/* Registers and stack-bytes of the user stack, of tasks that the maker may trace. */
 	KJOULE_FLAG_USER_STACK = 1 << 4,
 };
 
@@ -341,7 +341,7 @@ enum {
 	KJOULE_A_NOTICE_SOURCE,	/* string */
 	/* Records lost so far, or bytes that wait. */
 	KJOULE_A_NOTICE_COUNT,	/* u64 */
-	/* With session-ended: uid of who ended it, if that was another socket. */
+	/* With session-ended: uid of who ended the session, if not its owner. */
 	KJOULE_A_NOTICE_USER,	/* u32 */
 
 	__KJOULE_A_NOTICE_MAX,
@@ -415,13 +415,13 @@ enum {
 enum {
 	/* List sources, why they can or can not be used, and which is the default. */
 	KJOULE_CMD_SOURCE_GET = 1,
-	/* Make a session, one of 64, of 16 a user without CAP_SYS_ADMIN. It is not running yet. */
+	/* Make a session. At most 64; 16 a user without CAP_SYS_ADMIN, the last 16 only with it. */
 	KJOULE_CMD_SESSION_NEW,
 	/* Start a session's ticks. */
 	KJOULE_CMD_SESSION_START,
 	/* Stop a session's ticks. Its rings stay readable. */
 	KJOULE_CMD_SESSION_STOP,
-	/* End a session; with CAP_SYS_ADMIN, that of another socket too. */
+	/* End a session; with CAP_SYS_ADMIN, also one of another socket. */
 	KJOULE_CMD_SESSION_DEL,
 	/* One session, or all. */
 	KJOULE_CMD_SESSION_GET,
@@ -431,7 +431,7 @@ enum {
 	KJOULE_CMD_RECORDS_GET,
 	/* Something has become of a session; see notice-event. */
 	KJOULE_CMD_NOTICE,
-	/* Send notices to this socket too, one of 64, of 16 a user without CAP_SYS_ADMIN. */
+	/* Send notices to this socket too. Sockets are limited as sessions are, see session-new. */
 	KJOULE_CMD_NOTICE_LISTEN,
 	/* Have readings of a block, in a session with vpm-interval-ns; it may run. */
 	KJOULE_CMD_SESSION_BLOCK,
