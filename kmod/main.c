@@ -44,7 +44,7 @@ static int __init kjoule_init(void)
 	err = kjoule_stats_init();
 	if (err)
 		goto err_chardev;
-	/* last: whoever can reach us from here on may hold the module, which must not go then */
+	/* who can reach us from here on may hold the module: nothing may fail after it */
 	err = kjoule_netlink_init();
 	if (err)
 		goto err_stats;

@@ -110,7 +110,7 @@ static struct cpufreq_governor governor = {
 	.limits = governor_limits,
 };
 
-static bool registered;
+static bool governor_registered;
 
 /**
  * kjoule_governor_init() - register the governor
@@ -126,7 +126,7 @@ void kjoule_governor_init(void)
 {
 	int err = cpufreq_register_governor(&governor);
 
-	registered = !err;
+	governor_registered = !err;
 	/* a kernel without cpufreq needs none */
 	if (err && err != -ENODEV)
 		pr_warn("kjoule: cannot register governor 'kjoule' (%d); use transition way 'limits'\n",
@@ -140,6 +140,6 @@ void kjoule_governor_init(void)
  */
 void kjoule_governor_exit(void)
 {
-	if (registered)
+	if (governor_registered)
 		cpufreq_unregister_governor(&governor);
 }

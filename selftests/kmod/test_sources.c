@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <linux/genetlink.h>
 
@@ -451,7 +452,15 @@ static void check_mailbox(void)
 				      .quantity = KJOULE_QUANTITY_COUNT, .perf_type = pmu_type("vchip_mailbox"),
 				      .perf_config = VCHIP_INSTRUCTIONS };
 	static struct nl_stats stats;
+	unsigned int major, minor;
+	struct utsname u;
 
+	if (!uname(&u) && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	    (major > 7 || (major == 7 && minor >= 2))) {
+		ktap_skip("a PMU that is not read inside the scheduler",
+			  "since 7.2 a tracepoint keeps preemption on, and the PMU does not notice where it is read");
+		return;
+	}
 	if (!begin(&(struct nl_config){ .interval_ns = INTERVAL_NS, .specs = &spec, .n_specs = 1 }))
 		return;
 	run_for(800);

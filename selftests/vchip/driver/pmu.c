@@ -206,7 +206,7 @@ static const struct attribute_group *vchip_pmu_groups[] = {
  * inside the scheduler, as where a CPU comes back from idle: preemption is off there for idle, for the
  * run queue's lock and for the tracepoint. What other CPUs ask of one that polls in idle runs in the
  * idle task too, but for idle alone, or for idle and a lock of perf, which reads counters there.
- * Newer kernels do not turn it off for a tracepoint: this finds nothing there.
+ * From 7.2 on it is not off for a tracepoint: this finds nothing there, and the test is skipped.
  */
 static void mailbox_event_read(struct perf_event *event)
 {
