@@ -291,11 +291,12 @@ static void check_program(const char *program, uid_t euid, const char *what)
 		prctl(PR_SET_DUMPABLE, 1);
 		if (read(ready[0], &go, 1) != 1)
 			_exit(1);
-		*executed = fork();
-		if (!*executed) {
+		pid = fork();
+		if (!pid) {
 			execl(program, program, "spin", NULL);
 			_exit(1);
 		}
+		*executed = pid;
 		wait(NULL);
 		_exit(0);
 	}

@@ -267,7 +267,8 @@ static void check_race(void)
 		ktap_not_ok("two who end the same session");
 		return;
 	}
-	for (i = 0; i < ROUNDS; i++) {
+	/* a busy machine may let only one of the two run for long: go on until they have met */
+	for (i = 0; i < ROUNDS || (ended <= ROUNDS / 4 && i < 20 * ROUNDS); i++) {
 		struct nl_session mine;
 		struct device d;
 		int err = make(&owner, &mine);
@@ -296,7 +297,8 @@ static void check_race(void)
 	__atomic_store_n(&stress_id, UINT32_MAX, __ATOMIC_RELEASE);
 	pthread_join(t, NULL);
 	ktap_check_equal(0, odd, "a session that another one ends works or is gone");
-	ktap_check(ended > ROUNDS / 4, "some were ended in between");
+	if (!ktap_check(ended > ROUNDS / 4, "some were ended in between"))
+		ktap_diag("%u requests in %u rounds found that", ended, i);
 	nl_close(&owner);
 	nl_close(&nl);
 	ktap_check_equal(others, session_count(), "no session is left");
