@@ -239,9 +239,12 @@ static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BU
 	*name++ = '\0';
 	ret = build_id_read(elf_file_check(kjoule_plain_open_process(pid, *folder ? folder : "/", name)), hex);
 	free(folder);
+	/* another file than ours of that path, behind a mount that is not crossed: ours must not name its code */
+	if (ret == -EXDEV)
+		snprintf(hex, KJOULE_BUILD_ID_HEX, "%s", KJOULE_BUILD_ID_SEVERAL);
 	snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
 	/* it may have ended meanwhile */
-	if (ret && access(root, F_OK))
+	if (ret && ret != -EXDEV && access(root, F_OK))
 		kjoule_build_id(path, hex);
 }
 

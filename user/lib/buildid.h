@@ -31,7 +31,7 @@ struct kjoule_build_ids;
 struct kjoule_build_ids *kjoule_build_ids_new(void);
 /** kjoule_build_ids_add() - note a path; once is enough. Return: 0 or -ENOMEM */
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex);
-/* In place of a build id, of a path that was several files: no file has it. */
+/* In place of a build id, of a path that was several files, or one that may not be looked at: no file has it. */
 #define KJOULE_BUILD_ID_SEVERAL	"several"
 
 /**
