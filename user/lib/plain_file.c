@@ -110,8 +110,11 @@ static int path_look_at(int dir, const char *path, uint64_t flags, uint64_t reso
 	return fd < 0 ? -errno : fd;
 }
 
-/* Were the mounts that a process sees made by an administrator of the user namespace that we are in? */
-static bool mounts_are_administered(uint32_t pid)
+/*
+ * Were the mounts that a process sees made by an administrator of the user namespace that we are in?
+ * Return: 1 or 0; -errno: there is no such process any more
+ */
+static int mounts_are_administered(uint32_t pid)
 {
 	struct stat ours, theirs;
 	bool same = false;
@@ -121,11 +124,11 @@ static bool mounts_are_administered(uint32_t pid)
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/mnt", pid);
 	ns = open(path, O_RDONLY | O_CLOEXEC);
 	if (ns < 0)
-		return false;
+		return -errno;
 	owner = ioctl(ns, NS_GET_USERNS);
 	close(ns);
 	if (owner < 0)
-		return false;
+		return 0;
 	same = !fstat(owner, &theirs) && !stat("/proc/self/ns/user", &ours) &&
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 	close(owner);
@@ -137,21 +140,23 @@ int kjoule_plain_open_process(uint32_t pid, const char *folder, const char *path
 	uint64_t resolve = RESOLVE_IN_ROOT;
 	struct stat ours, theirs;
 	char root_path[32];
-	int root, dir, look;
+	int root, dir, look, administered;
 
 	snprintf(root_path, sizeof(root_path), "/proc/%" PRIu32 "/root", pid);
 	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
 	/* asked after the root was opened: who has left the administrator's mounts does not come back */
-	if (!mounts_are_administered(pid)) {
-		resolve |= RESOLVE_NO_XDEV;
-		/* a root of its own may be of any file system */
-		if (fstat(root, &theirs) || stat("/", &ours) || theirs.st_dev != ours.st_dev) {
-			close(root);
-			return -EXDEV;
-		}
+	administered = mounts_are_administered(pid);
+	/* a root of its own may be of any file system */
+	if (!administered && (fstat(root, &theirs) || stat("/", &ours) || theirs.st_dev != ours.st_dev))
+		administered = -EXDEV;
+	if (administered < 0) {
+		close(root);
+		return administered;
 	}
+	if (!administered)
+		resolve |= RESOLVE_NO_XDEV;
 	dir = path_look_at(root, folder, O_DIRECTORY, resolve);
 	close(root);
 	if (dir < 0)
