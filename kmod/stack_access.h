@@ -13,7 +13,7 @@ struct kjoule_whom;
 /**
  * struct kjoule_stack_access - whose stacks may be copied
  * @any:	everybody's
- * @maker:	else those of tasks that who has these credentials could trace; NULL: nobody's
+ * @maker:	otherwise, stacks of tasks that these credentials may trace; NULL: of no task
  */
 struct kjoule_stack_access {
 	bool any;

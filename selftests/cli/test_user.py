@@ -125,7 +125,7 @@ def other_verbs():
     r = kjoule("boost", "run", "--runs", "1", "--history", "as-is", "--boosted", "2GHz", "--sustained", "1GHz", "--show-output",
                "--user", USER.pw_name, "--", "id", "-u")
     ktap.check(f"{USER.pw_uid}\n" in r.err, "so does boost run", r)
-    # of so short a load nothing can be told, which is its exit code
+    # so short a load gives no result, which is its exit code
     r = kjoule("boost", "trace", "--idle", "100ms", "--duration", "3s", "--user", USER.pw_name, "--",
                "sh", "-c", f"id -u >>{path('load')}")
     with open(path("load"), encoding="utf-8") as f:

@@ -185,13 +185,13 @@ static void check_ended(void)
 	while (notice_wait(&listener, &n, 2000) == 1 && n.event != KJOULE_EVENT_SESSION_ENDED)
 		;
 	ktap_check(n.event == KJOULE_EVENT_SESSION_ENDED && n.session == s[0].id && n.user == 0,
-		   "those that listen are told who has ended it");
+		   "listeners are notified who ended it");
 	if (!as_user(FIRST)) {
 		ktap_not_ok("becoming the owner again");
 		return;
 	}
 	p = (struct pollfd){ .fd = d.fd };
-	ktap_check(poll(&p, 1, 2000) == 1 && p.revents == POLLHUP, "its reader is told that there is no more");
+	ktap_check(poll(&p, 1, 2000) == 1 && p.revents == POLLHUP, "its reader gets the end of the data");
 	device_close(&d);
 	check_errno(ENOENT, nl_session_do(&user, KJOULE_CMD_SESSION_STOP, s[0].id, NULL), "the owner", "stopping it");
 	check_words(user.why, (const char *const []){ "ended by uid 0", NULL }, "the owner reads who has ended it");

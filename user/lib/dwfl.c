@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See dwfl.h. Left to itself, elfutils opens every name that an ELF file has for its debug files, be it
+ * See dwfl.h. Left to itself, elfutils opens every name that an ELF file has for its debug files, also
  * a device or a FIFO. So its callbacks never give a name back, and where there is no file they give one
  * that is empty if elfutils would go on to look by itself.
  */

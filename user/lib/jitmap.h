@@ -42,8 +42,8 @@ int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner);
  * Only what is root's, ours or the process's own is read, and of all processes together no more
  * than KJOULE_JITMAPS_MAX: a file that is larger than what is left of that is not.
  * @owner:	whose the process was when it was seen: it may be gone. NULL: not known
- * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP, -EXDEV it is not to be trusted; -ESRCH whether it is can not be told any
- * more; -EFBIG; -errno
+ * Return: 0; -ENOENT it has written none; -EPERM, -ELOOP, -EXDEV it is not to be trusted; -ESRCH whether it is is not
+ * known any more; -EFBIG; -errno
  */
 int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner);
 /** kjoule_jitmaps_find() - the function around an address, or NULL */
