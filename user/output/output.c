@@ -142,6 +142,8 @@ void output_csv_cell(FILE *file, const char *text)
 	}
 	fputs(formula ? "\"'" : "\"", file);
 	copy = rest = strdup(text);
+	if (!copy)
+		fputc('?', file);	/* without memory: an empty cell would look like a value */
 	while ((part = strsep(&rest, "\""))) {
 		text_write(file, part, "\t\n", false);
 		if (rest)
