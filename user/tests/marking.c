@@ -178,7 +178,7 @@ static int signals(void)
 	signal(SIGALRM, handler);
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) || timer_settime(timer, 0, &often, NULL))
 		return 1;
-	while (now_ns() < end) {
+	while (now_ns() < end || rounds <= 100 || handled <= 100) {
 		/* never more than the reader can take: a millisecond's worth, and wait until it has */
 		working = 1;
 		for (from = now_ns(); now_ns() < from + 1000000 && rounds % 512 != 511; rounds++) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * beside: nobody
- *
  * Marking regions, from both sides: this program executes itself as one that marks, in a memory that
  * the test has made and reads as record does.
  */
@@ -657,19 +655,22 @@ static void without_a_session_a_call_is_a_look(void **state)
 {
 	enum { ROUNDS = 1000000 };
 	uint64_t best = UINT64_MAX;
+	struct timespec from, to;
 
 	(void)state;
 	kjoule_region_begin("x");
 	kjoule_region_end();
 	assert_int_equal(kjoule_region_wanted, 0);
 	for (int k = 0; k < 5; k++) {
-		uint64_t from = now_ns(), took;
+		uint64_t took;
 
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 		for (int i = 0; i < ROUNDS; i++) {
 			kjoule_region_begin("x");
 			kjoule_region_end();
 		}
-		took = now_ns() - from;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+		took = (to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec;
 		best = took < best ? took : best;
 	}
 	print_message("%.2f ns a call\n", best / (2.0 * ROUNDS));
