@@ -75,9 +75,9 @@ def truths(oracle_file, pid):
     return {n: {**mix.true_figures(r), "ran_w": mix.watts_without_stalls(r)} for n, r in functions.items() if n.startswith("block_")}
 
 
-def in_guests(name, profile, numbers, seconds, options, arguments, where, alone=False):
+def in_guests(name, profile, numbers, seconds, options, arguments, alone=False):
     """Record it with these arguments, and the number of the run, on one CPU, some in a guest; yield file and oracle of each."""
-    folder = os.path.join(bench.BUILD, where)
+    folder = bench.OUT
     os.makedirs(folder, exist_ok=True)
     jobs = []
     for some in (numbers[i:i + IN_A_GUEST] for i in range(0, len(numbers), IN_A_GUEST)):
@@ -95,12 +95,11 @@ done
         os.unlink(oracle_file)
 
 
-def read_blocks(profile, blocks, micros, runs, seconds, options, show=lambda *_: None, where="bench"):
+def read_blocks(profile, blocks, micros, runs, seconds, options, show=lambda *_: None):
     """Have readings of @blocks, @micros being the lengths of both, @runs times on a chip that has a meter for it."""
     options = " ".join(f"--vpm {b}" for b in blocks) + " " + options
     def made(numbers):
-        for data, oracle_file in in_guests("readings", profile, numbers, seconds, options, f"{micros[0]} {micros[1]} 0", where,
-                                           alone=True):
+        for data, oracle_file in in_guests("readings", profile, numbers, seconds, options, f"{micros[0]} {micros[1]} 0", alone=True):
             report = json.loads(bench.report(data, "--model", "vpm", "--json"))
             yield Readings(report, truths(oracle_file, report["pid"]))
 
@@ -124,13 +123,13 @@ def that_count(made, runs, show, model, most_stalled=STALLED):
     return result
 
 
-def constant_power(micros, runs, seconds, where="bench"):
+def constant_power(micros, runs, seconds):
     """
     The paper's constant power model on the meter that starts on command: a block's power is the mean of the readings
     right after which it was sampled. Yield: error of each block's power in percent, and how many readings it has.
     """
     for data, oracle_file in in_guests("constant", "exynos", range(1, runs + 1), seconds, "--source vchip,vchip-ina@31ms -i 1ms --jitter 900us",
-                                       f"{micros[0]} {micros[1]} 0", where):
+                                       f"{micros[0]} {micros[1]} 0"):
         yield constant_power_of(data, oracle_file)
 
 
@@ -148,7 +147,7 @@ def constant_power_of(data, oracle_file):
             for n, p in powers.items() if n in truth}
 
 
-def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: None, most_stalled=STALLED, where="bench"):
+def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: None, most_stalled=STALLED):
     """Record it @runs times on one CPU; @lengths in update periods, @options of kjoule record.
 
     @slow: on the chip whose counter moves less often.
@@ -159,7 +158,7 @@ def record(lengths, runs, seconds, options, models, slow=False, show=lambda *_: 
     def made(numbers):
         # two guests side by side take from each other what edges need: 1 to 2 % of the time were stalls, and alone 0.2 to 0.6 %
         for data, oracle_file in in_guests("alternate", "slow" if slow else "plain", numbers, seconds, options,
-                                           micros + ("" if len(lengths) > 2 else " 0"), where, alone=slow):
+                                           micros + ("" if len(lengths) > 2 else " 0"), alone=slow):
             reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
             yield Recording(reports, truths(oracle_file, reports[models[0]]["pid"]))
 

@@ -12,7 +12,7 @@ import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, "build")
-OUT = os.path.join(BUILD, "bench")
+OUT = os.path.join(BUILD, "bench", os.environ.get("KJOULE_TEST", ""))    # a test's own, where tests run side by side
 
 
 JOBS = itertools.count()

@@ -104,9 +104,8 @@ def watts_without_stalls(row):
     return 1e-3 * (row["alone_dyn_pj"] + row["alone_static_pj"] * ran_ns / all_ns) / ran_ns
 
 
-def record(runs, seconds, rate=500, where="bench", options=(), show=False):
+def record(runs, seconds, rate=500, folder=bench.OUT, options=(), show=False):
     """Record mix @runs times in one guest of one CPU; return the Recordings and what was shown."""
-    folder = os.path.join(bench.BUILD, where)
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "oracle.txt")
     script = f"""
@@ -137,9 +136,8 @@ def _life_of(oracle_file, pid):
 
 
 def _record_switching(seconds):
-    folder = os.path.join(bench.BUILD, "bench")
-    os.makedirs(folder, exist_ok=True)
-    oracle_file = os.path.join(folder, "oracle.txt")
+    os.makedirs(bench.OUT, exist_ok=True)
+    oracle_file = os.path.join(bench.OUT, "oracle.txt")
     out = bench.blocks(bench.guest(f"""
 cpupower -c all frequency-set -g userspace >/dev/null
 kjoule record -q -F 1000 -o /tmp/k.data -- $T/switcher {seconds}

@@ -34,7 +34,7 @@ def main():
     ktap.plan(len(CASES) * 3 + 2)
     for name, options, slow, model, what, lengths in CASES:
         # the runner makes it again where the build machine took too much
-        r = alternate.record(lengths, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, most_stalled=1, where="models")[0]
+        r = alternate.record(lengths, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, most_stalled=1)[0]
         used = r.reports["auto"]["model"]
         ktap.check(used["name"] == model and used["reason"], f"{name}: auto takes that model, and says why", used)
         found = getattr(r, what)
@@ -43,7 +43,7 @@ def main():
         if lengths == SHORT:
             ktap.check(all(abs(e) >= FAILS for e in found["cpm"].values()), f"{name}: constant power is {FAILS} % off and more", found)
         ktap.diag({way: {n: round(e, 2) for n, e in of.items()} for way, of in found.items()})
-    errors = next(alternate.constant_power((7200, 7200), 1, CONSTANT_S, where="models"))
+    errors = next(alternate.constant_power((7200, 7200), 1, CONSTANT_S))
     ktap.check(sorted(errors) == sorted(BLOCKS) and all(abs(e) >= FAILS_ON_METER for e, _ in errors.values()),
                f"constant power on a meter that starts on command is {FAILS_ON_METER} % off and more", errors)
     ktap.diag(errors)
