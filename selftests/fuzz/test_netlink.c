@@ -6,7 +6,7 @@
  * Runs that are longer are scripts/fuzz's (target netlink), with this program's options.
  *
  * where: guest
- * vm: --no-chip --cpus 2 --share
+ * vm: --no-chip --cpus 2
  * boot: own
  * debug: only
  * timeout: 60
