@@ -5,15 +5,14 @@
 A test is selftests/SUBJECT/test_NAME.{sh,py}, or test_NAME.c built to
 build/selftests/SUBJECT/test_NAME. Comment lines near its top say how it runs:
     where: host | guest      (host)
-    vm: OPTIONS              options of scripts/vm; tests with equal ones share a boot, if all may run beside others, or none
+    vm: OPTIONS              options of scripts/vm; tests with equal ones share boots, a few to each
     boot: own                this one gets a guest for itself
-    timeout: SECONDS         (120), on a machine that is all ours
+    timeout: SECONDS         (600) of this machine's clock; of a test in a guest, of the guest's
     when: named REASON       only with --all, or when a NAME on the command line says so, else it is skipped
     debug: only | too | no REASON    (too: tests of the host that start guests; others of guests do)
-    stalls: PATTERN          results that are judged by time: a host that takes the machine away falsifies them
-    beside: others | nobody  others: it judges nothing by time, also where it has half a CPU. Such tests run side by side, and
-                             guests of such, if they let others run beside them (scripts/vm: --no-chip, --icount, --share), as
-                             many as the machine has CPUs; with --debug one by one (others for unit tests, else nobody)
+Tests of the host and guests run side by side, as many as the machine has CPUs, so nothing is
+judged by what the machine's clock says. A test passes or fails; none is run again.
+
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
@@ -21,20 +20,14 @@ The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KER
 
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
 a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
-
-A test of whose results only such with "stalls:" fail, while a host took the machine away, by the kernel's
-books or, as not all hosts tell, by what the virtual chip's cores were held for, is no measurement: it is run again, twice at most, and each of them is told, there and at the end. Where hardly
-any time was taken it has failed; so it has when it did not end or crashed, or a kernel complained.
 """
 import argparse
 import fnmatch
 import functools
 import glob
 import itertools
-import math
 import os
 import re
-import select
 import shlex
 import signal
 import subprocess
@@ -51,14 +44,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(TOP, "scripts", "lib"))
 import guest_boot  # noqa: E402
 import kernel_log  # noqa: E402
-import steal  # noqa: E402
 
-EXIT_SKIP, EXIT_EMULATOR, EXIT_TIMEOUT = 4, 98, 124
-SLOWER = 5    # than what tests say of their time: it is there to end what hangs, on any host
-DEBUG_SLOWER, DEBUG_BOOT = 5, 300    # times, and seconds, of the debug kernel
+EXIT_SKIP, EXIT_TIMEOUT = 4, 124
+TIMEOUT = 600.0
+GUEST_COST = 5    # seconds of this machine's that one of a guest's may take
+BOOT, DEBUG_BOOT = 60, 300    # seconds of this machine's
+DEBUG_SLOWER = 5    # times
+BOOT_TESTS = 6    # a boot takes as long as a short test or two; with more, the last guests leave CPUs idle
 TAIL_LINES = 30
-SHARING = {"--no-chip", "--icount", "--share"}    # scripts/vm lets such guests run beside each other
-TRIES = 3    # of a test that judges by time
+HEAD = re.compile(r"\s*(?:#|/?\*|//)\s*([a-z]+):\s*(.*?)\s*(?:\*/)?")
+HEADS = {"where": "host|guest", "vm": ".*", "boot": "own", "timeout": r"[1-9]\d*", "when": r"named \S.*", "debug": r"only|too|no \S.*"}
 RESULT = re.compile(r"(not )?ok (\d+)\b *(?:- *)?(.*)")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*#\s*SKIP\b\s*(.*))?", re.I)
 SKIP = re.compile(r"#\s*SKIP\b\s*(.*)", re.I)
@@ -69,80 +64,41 @@ def log_path(name):
     return os.path.join(TOP, "build/test-logs", os.environ.get("KJOULE_KERNEL", ""), name)
 
 
-HELD = log_path("chip-held")    # by the build machine, see steal.held()
-
-
-def marks():
-    """What a host has taken so far, and what time it is."""
-    return steal.marks(HELD), time.monotonic()
-
-
 class Test:
     """One file of tests: how to run it, and what came of it."""
 
     def __init__(self, name, program, source, unit=False):
         self.name, self.program = name, program
-        self.where, self.vm, self.own_boot, self.timeout = "host", "", False, SLOWER * 120.0
-        self.unit, self.debug, self.named, self.kernel = unit, "", "", ""
-        self.beside = unit
-        self.stalls, self.tries = None, 1
+        self.unit, self.kernel = unit, ""
         self.log = log_path(name.replace("/", "-") + ".log")
-        self.guests = self.log + ".guests"    # where scripts/vm tells of guests that complained or did not end
-        self.forget()
-        if os.path.exists(source):
-            self.read_header(source)
-
-    def forget(self):
-        """Nothing has come of it yet."""
         self.passed, self.failed, self.skipped = 0, [], []    # number, descriptions, (description, reason)
         self.problems, self.lines, self.whole_skip, self.seconds = [], [], None, 0.0
-        self.taken = 0.0    # by the host
-        self.code, self.bad_guests, self.emulator = None, False, False
+        heads = self.read_heads(source) if os.path.exists(source) else {}
+        self.where, self.vm, self.own_boot = heads.get("where", "host"), heads.get("vm", ""), "boot" in heads
+        self.timeout = float(heads.get("timeout", TIMEOUT))
+        self.debug, self.named = heads.get("debug", ""), heads.get("when", "").removeprefix("named ")
 
-    def read_header(self, source):
+    @staticmethod
+    def read_heads(source):
+        heads, expected = {}, False
         with open(source, errors="replace") as f:
-            head = f.read(4096).splitlines()[:40]
-        for line in head:
-            m = re.match(r"[\s#*/\"]*(where|vm|boot|timeout|debug|when|stalls|beside):\s*(.*?)\s*(\*/)?$", line)
-            if not m:
-                continue
-            key, value = m.group(1), m.group(2)
-            if key == "where":
-                if value not in ("host", "guest"):
-                    raise SystemExit(f"{source}: where: {value}: neither host nor guest")
-                self.where = value
-            elif key == "vm":
-                self.vm = value
-            elif key == "when":
-                if not re.match(r"named \S", value):
-                    raise SystemExit(f"{source}: when: {value}: not named with a reason")
-                self.named = value.removeprefix("named ")
-            elif key == "debug":
-                if value not in ("only", "too") and not re.match(r"no \S", value):
-                    raise SystemExit(f"{source}: debug: {value}: neither only nor too nor no with a reason")
-                self.debug = value
-            elif key == "stalls":
-                if not value:
-                    raise SystemExit(f"{source}: stalls: no pattern of results")
-                self.stalls = re.compile(value)
-            elif key == "beside":
-                if value not in ("others", "nobody"):
-                    raise SystemExit(f"{source}: beside: {value}: neither others nor nobody")
-                self.beside = value == "others"
-            elif key == "boot":
-                self.own_boot = value == "own"
-            else:
-                self.timeout = SLOWER * float(value)
-        if self.beside and (self.stalls or (self.where == "guest" and SHARING.isdisjoint(shlex.split(self.vm)))):
-            raise SystemExit(f"{source}: beside: others: of a test that is judged by time, or in a guest that wants the machine alone")
-
-    def end(self, start):
-        """It began at these marks(), and is over."""
-        self.taken, self.seconds = steal.since(start[0], HELD), time.monotonic() - start[1]
+            lines = f.read(4096).splitlines()[:40]
+        for line in lines:
+            m = HEAD.fullmatch(line)
+            key, value = m.groups() if m else (None, None)
+            if key in HEADS and re.fullmatch(HEADS[key], value):
+                heads[key] = value
+            elif key in HEADS:
+                raise SystemExit(f"{source}: {key}: {value}: is not as selftests/run.py has it")
+            elif key and expected:
+                raise SystemExit(f"{source}: {key}: is no head that selftests/run.py knows")
+            # at the beginning of a paragraph and among heads; elsewhere it is prose
+            expected = key in HEADS or not line.strip(" \t#*/")
+        return heads
 
     def judge(self, code):
         """Read the test's log and its exit code."""
-        planned, said, self.code = None, "", code
+        planned, said = None, ""
         with open(self.log, errors="replace") as f:
             self.lines = f.read().splitlines()
         for line in self.lines:
@@ -212,33 +168,6 @@ class Test:
     def good(self):
         return not self.failed and not self.problems
 
-    def falsified(self):
-        """Whether what failed may be the host's doing, or is the emulator's, so that it is to be run again."""
-        if self.emulator:
-            return self.tries < TRIES and not self.good
-        return (self.stalls is not None and self.tries < TRIES and
-                steal.much(self.taken, self.seconds) and
-                bool(self.failed) and all(self.stalls.search(text) for text in self.failed) and
-                not self.problems and not self.bad_guests and self.code in (0, 1))
-
-    def again(self):
-        """Forget what came of it, but for its log."""
-        os.replace(self.log, self.log_of(self.tries))
-        self.tries += 1
-        self.forget()
-
-    def log_of(self, number):
-        """The log of a try that will not be the last."""
-        return f"{self.log}.{number}"
-
-    def begin(self):
-        """Nothing is left of another run of the tests."""
-        for number in range(1, TRIES):
-            if os.path.exists(self.log_of(number)):
-                os.unlink(self.log_of(number))
-        if os.path.exists(self.guests):
-            os.unlink(self.guests)
-
 
 def in_turn(method):
     """Of a Report: what is told of one test stays together, whoever tells it."""
@@ -255,7 +184,7 @@ class Report:
     def __init__(self, count, verbose):
         self.number, self.verbose, self.turn = 0, verbose, threading.Lock()
         self.passed = self.failed = self.skipped = 0
-        self.bad, self.repeated = [], []    # what is told again at the end
+        self.bad = []    # what is told again at the end
         print(f"KTAP version 1\n1..{count}", flush=True)
 
     @in_turn
@@ -271,7 +200,7 @@ class Report:
             print(f"{word} {self.number} {t.name} # SKIP {t.whole_skip}", flush=True)
             return
         print(f"{word} {self.number} {t.name} # {t.passed} passed, {len(t.failed)} failed, "
-              f"{len(t.skipped)} skipped, {t.seconds:.1f} s" + (f", run {t.tries} of {TRIES}" if t.tries > 1 else ""))
+              f"{len(t.skipped)} skipped, {t.seconds:.1f} s")
         for description, reason in t.skipped:
             print(f"# skipped: {description}: {reason}")
         if not t.good:
@@ -279,20 +208,7 @@ class Report:
                 print(f"# failed: {text}")
                 self.bad.append(f"{t.name}: {text}")
             if not self.verbose:
-                self.show_end(t, t.log)
-        sys.stdout.flush()
-
-    @in_turn
-    def add_try(self, t):
-        """One that will be run again."""
-        why = "QEMU ran a breakpoint that was gone" if t.emulator else f"the host took {t.taken:.1f} s of the CPUs' time"
-        text = f"{t.name}: {why} in {t.seconds:.1f} s; failed then: {'; '.join(t.failed or t.problems)}"
-        self.repeated.append(text)
-        if self.verbose:
-            self.show(t)
-        print(f"# run again: {text}")
-        if not self.verbose:
-            self.show_end(t, t.log_of(t.tries))
+                self.show_end(t)
         sys.stdout.flush()
 
     @staticmethod
@@ -301,8 +217,8 @@ class Report:
             print("    " + line)
 
     @staticmethod
-    def show_end(t, log):
-        print(f"# end of {os.path.relpath(log)}:")
+    def show_end(t):
+        print(f"# end of {os.path.relpath(t.log)}:")
         for line in t.lines[-TAIL_LINES:]:
             print("#   " + line)
 
@@ -319,8 +235,6 @@ class Report:
     def end(self):
         """Print the last line, after all that failed: the rest may be hours above."""
         if self.number > 1:
-            for text in self.repeated:
-                print(f"# run again: {text}")
             for text in self.bad:
                 print(f"# failed: {text}")
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
@@ -342,7 +256,7 @@ def find_tests():
             tests.append(Test(name, source, source))
         elif ext == ".c":
             tests.append(Test(name, os.path.join(TOP, "build/selftests", inside), source))
-    return sorted(tests, key=lambda t: (not t.unit, t.where != "host"))
+    return tests
 
 
 def missing(t):
@@ -361,32 +275,31 @@ class Here:
     reader = None
 
     def __init__(self, t):
-        self.test, self.process, self.start, self.until = t, None, None, None
+        self.tests, self.most = [t], t.timeout
+        self.process = self.start = None
 
     def begin(self, _):
-        t = self.test
-        env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_SLOWER=str(SLOWER),
-                   KJOULE_BAD_GUESTS=t.guests, KJOULE_CHIP_HELD=HELD)
+        t = self.tests[0]
+        env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_TEST=t.name)
         if t.kernel:
             env["KJOULE_KERNEL"] = t.kernel
-        self.start = marks()
-        self.until = time.monotonic() + t.timeout
+        self.start = time.monotonic()
         with open(t.log, "wb") as log:
             self.process = subprocess.Popen([t.program], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                             cwd=TOP, env=env, start_new_session=True)
 
+    def over(self):
+        """Whether it has ended, or its time is over."""
+        return self.process.poll() is not None or time.monotonic() >= self.start + self.most
+
     def end(self, report):
         """End what is left of it, and judge it; return what has to be run yet."""
-        t, code = self.test, self.process.poll()
+        t, code = self.tests[0], self.process.poll()
         kill([self])
-        t.end(self.start)
-        t.bad_guests = os.path.exists(t.guests)
-        if t.bad_guests:
-            with open(t.guests, encoding="utf-8") as f:
-                t.emulator = {line.strip() for line in f} == {str(EXIT_EMULATOR)} and code in (0, 1)
-            os.unlink(t.guests)
+        t.seconds = time.monotonic() - self.start
         t.judge(EXIT_TIMEOUT if code is None else code)
-        return [Here(t) for t in settle(t, report)]
+        report.add(t)
+        return []
 
 
 class Guest:
@@ -395,27 +308,29 @@ class Guest:
     numbers = itertools.count(1)
 
     def __init__(self, tests):
-        self.tests, self.process, self.reader = tests, None, None
-        self.until = math.inf    # scripts/vm ends in time, once it has the machine
+        self.tests, self.number, self.process, self.reader = tests, next(self.numbers), None, None
+        self.most = GUEST_COST * sum(t.timeout + 10 for t in tests) + (DEBUG_BOOT if "--kernel debug" in tests[0].vm else BOOT)
         self.left = {t.name: t for t in tests}
-        self.current, self.start, self.blamed, self.again, self.broken = None, None, False, [], None
+        self.current, self.start, self.blamed, self.broken = None, None, False, None
 
     def begin(self, report):
-        number = next(self.numbers)
-        listing, self.console, self.talk = (log_path(f"boot-{number}.{kind}") for kind in ("list", "console", "err"))
+        listing, self.console, self.talk = (log_path(f"boot-{self.number}.{kind}") for kind in ("list", "console", "err"))
         with open(listing, "w") as f:
             for t in self.tests:
                 f.write(f"{t.name}\t{t.timeout:g}\t{t.log}\t{t.program}\n")
                 open(t.log, "w").close()
-        total = sum(t.timeout + 10 for t in self.tests) + (DEBUG_BOOT if "--kernel debug" in self.tests[0].vm else 60)
-        command = [os.path.join(TOP, "scripts/vm"), "--log", self.console, "--timeout", f"{total:g}", *shlex.split(self.tests[0].vm)]
+        command = [os.path.join(TOP, "scripts/vm"), "--log", self.console, "--timeout", f"{self.most:g}", *shlex.split(self.tests[0].vm)]
         self.command = shlex.join(command[5:])
         with open(self.talk, "w") as err:
             self.process = subprocess.Popen([*command, "--", os.path.join(TOP, "selftests/vm/batch"), listing],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True, errors="replace",
-                                            env=dict(os.environ, KJOULE_CHIP_HELD=HELD), start_new_session=True)
+                                            start_new_session=True)
         self.reader = threading.Thread(target=self.read, args=(report,), daemon=True)
         self.reader.start()
+
+    def over(self):
+        """Whether it has ended, as scripts/vm has it do in time."""
+        return self.process.poll() is not None
 
     def read(self, report):
         """What the batch says, until there is nobody left to say more."""
@@ -423,7 +338,7 @@ class Guest:
             for line in self.process.stdout:
                 words = line.split()
                 if words[:1] == ["begin"] and words[1:] and words[1] in self.left:
-                    self.current, self.start = self.left.pop(words[1]), marks()
+                    self.current, self.start = self.left.pop(words[1]), time.monotonic()
                 elif words[:1] == ["end"] and words[2:] and self.current and words[1] == self.current.name:
                     self.judge(int(words[2]), report)
         except Exception as e:    # pylint: disable=broad-except
@@ -433,15 +348,15 @@ class Guest:
     def judge(self, code, report):
         """The current test has ended."""
         t, self.current = self.current, None
-        t.end(self.start)
+        t.seconds = time.monotonic() - self.start
         t.judge(code)
         bad = kernel_log.complaints(kernel_part(self.console, t.name))
         self.blamed |= bool(bad)
         t.problems += ["kernel: " + l for l in bad[:10]]
-        self.again += settle(t, report)
+        report.add(t)
 
     def end(self, report):
-        """The guest is over; return what is to be run in another one: it died, or the host took its time."""
+        """The guest is over; return what is to be run in another one, where it died before that."""
         code = self.process.poll()
         kill([self])
         self.reader.join()
@@ -451,12 +366,11 @@ class Guest:
             said = f.read().splitlines()
         t, left = self.current, self.left
         if t:    # the guest ended in the middle of this one
-            t.end(self.start)
+            t.seconds = time.monotonic() - self.start
             t.judge(code)
             t.problems = [f"the guest ended during this test (scripts/vm: exit code {code})"]
             t.lines += said
-            t.emulator = code == EXIT_EMULATOR
-            self.again += settle(t, report)
+            report.add(t)
         elif left:    # it never began
             for t in left.values():
                 t.problems.append(f"no guest to run in: {self.command} (scripts/vm: exit code {code})")
@@ -465,8 +379,7 @@ class Guest:
             left = {}
         elif code and not (code == 99 and self.blamed):
             report.add_failure(f"the guest of {', '.join(t.name for t in self.tests)} (scripts/vm: exit code {code})", said)
-        rest = [*left.values(), *self.again]
-        return [Guest(rest)] if rest else []
+        return [Guest([*left.values()])] if left else []
 
 
 def kill(some):
@@ -486,38 +399,30 @@ def kill(some):
                 pass
 
 
-def wait_for_one(running):
-    """Until one of them ends or its time is over, without waking up meanwhile: what is measured has the machine to itself."""
-    poll, fds = select.poll(), []
-    try:
-        for h in running:
-            try:
-                fds.append(os.pidfd_open(h.process.pid))
-            except ProcessLookupError:
-                return
-            poll.register(fds[-1], select.POLLIN)
-        until = min(h.until for h in running)
-        poll.poll(None if until == math.inf else max(1000 * (until - time.monotonic()), 1))
-    finally:
-        for fd in fds:
-            os.close(fd)
+def plan(tests):
+    """Return what is to be run, longest first by the time that it may take."""
+    jobs, guests = [], {}
+    for t in tests:
+        if t.where == "host":
+            jobs.append(Here(t))
+        else:
+            guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else ""), []).append(t)
+    for group in guests.values():
+        boots = -(-len(group) // BOOT_TESTS)
+        jobs += [Guest(group[i::boots]) for i in range(boots)]
+    return sorted(jobs, key=lambda job: -job.most)
 
 
-def over(job):
-    """Whether it has ended, or its time is over."""
-    return job.process.poll() is not None or time.monotonic() >= job.until
-
-
-def run(jobs, report, at_once=1):
-    """Run tests and guests, so many at a time, and again what has to be."""
-    jobs, running = list(jobs), []
+def run(jobs, report):
+    """Run tests and guests, as many at a time as there are CPUs."""
+    running = []
     try:
         while jobs or running:
-            while jobs and len(running) < at_once:
+            while jobs and len(running) < os.cpu_count():
                 running.append(jobs.pop(0))
                 running[-1].begin(report)
-            wait_for_one(running)
-            for job in [j for j in running if over(j)]:
+            time.sleep(0.05)
+            for job in [j for j in running if j.over()]:
                 jobs += job.end(report)
                 running.remove(job)
     finally:
@@ -545,14 +450,14 @@ def kernel_part(console, name):
     return lines[begins[-1]:ends[-1] if ends else None] if begins else []
 
 
-def settle(t, report):
-    """Report what came of it; return what has to be run again."""
-    if not t.falsified():
-        report.add(t)
-        return []
-    report.add_try(t)
-    t.again()
-    return [t]
+def show(tests):
+    """List them in the order in which they begin."""
+    for job in plan([t for t in tests if not t.whole_skip]):
+        for t in job.tests:
+            print(f"{t.name:40} {t.where:6} {t.timeout:5g} s at most" + (f"  boot {job.number}: {t.vm}" if t.where == "guest" else ""))
+    for t in tests:
+        if t.whole_skip:
+            print(f"{t.name:40} {t.where:6} skipped: {t.whole_skip}")
 
 
 def main():
@@ -582,8 +487,7 @@ def main():
             elif t.named and not a.names and not a.all:
                 t.skip(f"only with make check-all, or by its name: {t.named}")
     if a.list:
-        for t in tests:
-            print(f"{t.name:40} {t.where:6} {t.timeout:5g} s at most  {t.vm}{'  (own boot)' if t.own_boot else ''}")
+        show(tests)
         return 0
     if a.names and not tests:
         print(f"run.sh: no test matches {' '.join(a.names)}; see selftests/run.sh --list", file=sys.stderr)
@@ -593,20 +497,10 @@ def main():
     os.makedirs(log_path(""), exist_ok=True)
     os.chdir(TOP)
     report = Report(len(tests), a.verbose)
-    here, guests = [], {}
     for t in tests:
-        t.begin()
         if t.whole_skip or missing(t):
             report.add(t)
-        elif t.where == "host":
-            here.append(Here(t))
-        else:
-            guests.setdefault((shlex.join(shlex.split(t.vm)), t.name if t.own_boot else "", t.beside), []).append(t)
-    # guests take the longest
-    beside = [Guest(g) for (_, _, beside), g in guests.items() if beside] + [h for h in here if h.test.beside]
-    run(beside, report, 1 if a.debug else os.cpu_count())
-    run([h for h in here if not h.test.beside], report)
-    run([Guest(g) for (_, _, beside), g in guests.items() if not beside], report)
+    run(plan([t for t in tests if not t.whole_skip and not t.problems]), report)
     report.end()
     return 1 if report.failed or not report.passed else 0
 

@@ -6,7 +6,7 @@ One brief recording; bench/programs has programs that others wrote, and the whol
 Documentation/accuracy.rst has it.
 """
 # where: host
-# timeout: 900
+# timeout: 4500
 # when: named a minute and a half; bench/figures has a recording of the same program
 import os
 import sys

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a sample costs, in instructions, held to its bound by scripts/bench: its guest counts them and looks at no time."""
 # where: host
-# beside: others
-# timeout: 600
+# timeout: 3000
 import os
 import sys
 

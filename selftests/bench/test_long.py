@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The promised figures of a sample's size, of mean frequencies and of the highest rate, measured and held to their bounds by scripts/bench."""
 # where: host
-# timeout: 1500
+# timeout: 7500
 # when: named they take ten minutes
 import os
 import sys

@@ -5,7 +5,7 @@
 One brief recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it.
 """
 # where: host
-# timeout: 1800
+# timeout: 9000
 # when: named ten minutes of recordings; bench/attribution has one
 import os
 import sys

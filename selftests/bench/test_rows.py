@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# beside: others
 """What a benchmark prints: each figure with its bound and its peer; and scripts/bench names them all."""
 import contextlib
 import io

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# beside: others
-# timeout: 60
 """The documentation is whole: every page can be read, no heading has lost its line, no file that it names is gone."""
 import glob
 import io

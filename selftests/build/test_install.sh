@@ -3,8 +3,7 @@
 # What `make install-user` puts in place works and `make uninstall` takes it away; what
 # `make dkms` hands over is all that the module needs, built as DKMS would build it.
 # where: host
-# beside: others
-# timeout: 300
+# timeout: 1500
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh

@@ -4,7 +4,6 @@
 # user, such that make and scripts/vm find it; what it cannot have is an error and leaves
 # nothing behind. apt is the real one, its mirror a folder of made-up packages.
 # where: host
-# beside: others
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh

@@ -4,8 +4,6 @@
 # are named, ends them in time, passes their output on behind "# ", and tells pass, failure
 # and skip with its reason, in its lines and in its exit code. Made-up tests.
 # where: host
-# beside: others
-# timeout: 90
 
 here=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd)
 . "$here/ktap.sh"

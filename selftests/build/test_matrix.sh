@@ -4,7 +4,6 @@
 # passed and nothing failed on any of them: a failure, a runner that died, a build or a
 # kernel that can not be had each count. What it calls is made up here.
 # where: host
-# beside: others
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh

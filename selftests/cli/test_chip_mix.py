@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 180
-# stalls: of the time|nearly all|inside its interval|powers differ|was granted
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 """A recording on the chip names the functions of a program, with time, energy, power and frequency.
 

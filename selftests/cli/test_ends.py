@@ -3,7 +3,6 @@
 # where: guest
 # vm: --no-chip --cpus 2
 # timeout: 150
-# stalls: --duration ends a|is not sampled any more|has the duration only|--delay leaves out the|of a process ends with it
 """However a recording ends, what was measured is in a whole file and the exit code is right.
 
 A recorder that is killed leaves no session behind; its command goes on.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --no-chip --cpus 2
-# beside: others
 # timeout: 150
 """A disk that fills up, a file that was cut or damaged, a file that is none: nothing good is lost.
 

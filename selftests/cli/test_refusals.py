@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --no-chip --cpus 2
-# beside: others
 # timeout: 120
 """What can not be done is refused before anything is started, and the message helps.
 

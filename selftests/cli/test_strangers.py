@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --no-chip --cpus 2
-# beside: others
 # timeout: 240
 """Root records and looks at what strangers made, and none of them has it open a device or show a secret.
 

@@ -6,7 +6,6 @@
 # mean is judged by the other tests of this folder.
 # where: guest
 # vm: --no-chip --cpus 2
-# beside: others
 # timeout: 60
 
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)

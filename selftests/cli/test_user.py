@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --no-chip --cpus 2
-# beside: others
 # timeout: 180
 """record --user: the command has no right of root's, and its recording lacks nothing.
 

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile exynos --cpus 1
 # timeout: 280
-# stalls: power|latency|few rounds
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 """Readings of blocks: the functions of a program that is loaded anywhere have a power and a latency each, whoever is
 held for them has no more time for it, and what can not be is refused.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
 # vm: --no-chip --cpus 2
-# beside: others
 # timeout: 120
 """Children, one thread, a cgroup: who is recorded is who was asked for, and nobody else."""
 import os

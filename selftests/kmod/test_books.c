@@ -7,7 +7,6 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 90
- * stalls: came at the rate that was asked for
  */
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,6 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2
- * beside: others
  * timeout: 120
  */
 #include <errno.h>

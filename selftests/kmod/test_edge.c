@@ -7,7 +7,6 @@
  * where: guest
  * vm: --cpus 2
  * timeout: 180
- * stalls: few fail$|at the same time$|as was asked for$|there are windows$|never for long$|is let go$|that took is told$|longest hold of any of them$
  */
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,6 @@
  * wakes an idle CPU for it.
  *
  * where: guest
- * stalls: energy is read$
  * vm: --profile plain --cpus 2
  * timeout: 90
  */

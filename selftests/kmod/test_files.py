@@ -4,13 +4,11 @@
 Documentation/abi/{sysfs,debugfs}.rst with its mode and the other way round; a privileged
 reader gets one line from each, anybody else from none of mode 0400, and a session's end or the
 source's is no trouble to who has a file open.
-
-where: guest
-vm: --cpus 2
-boot: own
-timeout: 150
-stalls: once in its period, roughly|draws, roughly|powercap says, roughly|numbers go on|that it can have
 """
+# where: guest
+# vm: --cpus 2
+# boot: own
+# timeout: 150
 import ctypes
 import errno
 import functools

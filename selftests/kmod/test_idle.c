@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 180
- * stalls: idle power is|woken no more|more than twice|is woken for|deep state|governor|is the kernel
  */
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,6 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 60
- * stalls: samples enough|delays all|as soon as|evenly|random phase
  */
 #include <errno.h>
 #include <pthread.h>

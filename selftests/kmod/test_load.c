@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 60
- * stalls: of its speed|no more of it|are taken
  * debug: no the checkers take more of a CPU than ticks do
  */
 #include <inttypes.h>

@@ -7,7 +7,6 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2 --append lockdown_test_allowed=1
- * beside: others
  * boot: own
  * timeout: 60
  */

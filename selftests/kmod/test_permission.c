@@ -8,7 +8,6 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2
- * beside: others
  * timeout: 60
  */
 #include <errno.h>

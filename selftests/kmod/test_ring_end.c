@@ -7,7 +7,6 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2
- * beside: others
  * timeout: 240
  */
 #include <sched.h>

@@ -7,7 +7,6 @@
  *
  * where: guest
  * vm: --no-chip --cpus 2
- * beside: others
  * timeout: 420
  */
 #include <errno.h>

@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 120
- * stalls: one time after the other|at its own pace|do not drift|at once$
  */
 #include <errno.h>
 #include <fcntl.h>

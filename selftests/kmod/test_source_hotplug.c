@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile plain --cpus 2 --append cpu0_hotplug
  * timeout: 120
- * stalls: does at once$|not any more$|are idle$|reads again$
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 120
- * stalls: every 150 ms: accepted$|be killed$|as before$|wait for each other$|while they wait$
  */
 #include <errno.h>
 #include <fcntl.h>

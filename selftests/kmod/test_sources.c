@@ -7,7 +7,6 @@
  * where: guest
  * vm: --profile plain --cpus 2
  * timeout: 120
- * stalls: agrees with the chip|that the chip showed
  */
 #include <errno.h>
 #include <fcntl.h>

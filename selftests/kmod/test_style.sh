@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# beside: others
-# timeout: 300
+# timeout: 1500
 #
 # The code is as the kernel wants it; see scripts/check-style.
 exec "$(dirname "$(readlink -f "$0")")/../../scripts/check-style"

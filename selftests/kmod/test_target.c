@@ -6,7 +6,6 @@
  * where: guest
  * vm: --no-chip --cpus 2
  * timeout: 240
- * stalls: samples times the interval|is in the samples|is seen|still the target|a thread is sampled$|still in it is sampled$|are sampled$
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,6 @@
  * where: guest
  * vm: --profile ivybridge --cpus 2
  * timeout: 120
- * stalls: interrupts are off|as long as the chip|confirmed beyond it|as each other|time-out is told|do not last
  */
 #include <errno.h>
 #include <fcntl.h>

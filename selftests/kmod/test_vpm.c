@@ -8,7 +8,6 @@
  * where: guest
  * vm: --profile exynos --cpus 2
  * timeout: 240
- * stalls: are in order$|how long the block takes$|how long it takes each of them$|of no use$
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>

@@ -3,8 +3,6 @@
 # What bash offers after `kjoule`: every option that a verb has, and the sources and meters
 # that there are. The tool's list is made up here; its help is its own.
 # where: host
-# beside: others
-# timeout: 60
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # where: guest
 # vm: --icount --append iomem=relaxed
-# beside: others
 # timeout: 120
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The counting chip counts each retired instruction once, on a repeatable guest.

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 300
-# stalls: ^time alone
+# timeout: 1500
 """The oracle is exact: executions, cycles and energy of a known mix of instructions.
 
 Blocks that fault in the middle, blocks whose successor faults, and reps (long, short,

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 120
-# stalls: leaves it alone|granted within|the same latency
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """A frequency is granted after the latency that the profile gives for that pair.
 

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile ivybridge --cpus 2 --append iomem=relaxed
 # timeout: 120
-# stalls: leaves it alone|granted within|the same latency
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The promise of test_chip_grants.py on the Ivy Bridge shaped profile: slow steps upwards, a pause at each."""
 import os

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: leaves it alone|granted within
 """Latencies with a jitter of 10 % are spread evenly over that, around what the profile says for the pair."""
 import statistics
 import os

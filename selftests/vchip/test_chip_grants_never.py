@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: leaves it alone|granted within
 """A chip that never grants some changes says so in its log, runs on as it did, and grants all others."""
 import os
 import sys

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: leaves it alone|granted within
 """A chip that grants another frequency than was asked for takes the latency of what it grants, and its log has both."""
 import os
 import sys

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile sandybridge --cpus 2 --append iomem=relaxed
 # timeout: 120
-# stalls: leaves it alone|granted within|the same latency
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The promise of test_chip_grants.py on the Sandy Bridge shaped profile: upwards it rises with the target."""
 import os

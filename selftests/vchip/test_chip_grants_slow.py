@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: leaves it alone|granted within
 """A change that takes 2 s takes that, the old frequency runs until then, and cpufreq tells of it."""
 import os
 import sys

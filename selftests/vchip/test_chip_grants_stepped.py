@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: leaves it alone|granted within
 """A change upwards in steps: each is a grant of its own in the log, from the first to the last; downwards there is one."""
 import os
 import sys

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: leaves it alone|granted within
 """Two frequencies that are 0.05 % apart are two: each is granted, and the counters show it."""
 import os
 import sys

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile exynos --cpus 2
 # timeout: 90
-# stalls: lies between|steady
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The meter that starts on command: a reading is of one sensing interval from the start on, and a later start takes
 the place of an earlier one."""

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile wrap --cpus 2 --append iomem=relaxed
 # timeout: 180
-# stalls: leaves some|in an update period|nine of ten|(time goes|edges go) on while
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The package: its 32-bit counter wraps, moves only at update edges, and goes on when every CPU is halted."""
 import os

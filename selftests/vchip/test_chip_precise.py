@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 240
-# stalls: keeps up
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """An interrupt's precise instruction pointer falls on code in proportion to its cycles.
 

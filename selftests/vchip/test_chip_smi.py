@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # where: host
-# timeout: 120
-# stalls: seen as a gap|mean
 """A core that stands still at random: as often and as long as the profile says, each time in the log and seen by a program.
 
 Each core by itself, at moments that nothing can keep step with; it is none of the build

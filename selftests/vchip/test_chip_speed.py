@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2 --append iomem=relaxed
 # timeout: 180
-# stalls: follows|fast enough|keeps up|its own
 # debug: no the silicon and its timing are judged, which is no code of this kernel
 """The chip runs at the frequency that was asked for.
 

@@ -7,7 +7,6 @@
 # where: guest
 # vm: --profile sharp --cpus 2
 # timeout: 180
-# stalls: the speed is
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 
 . "$(dirname "$0")/../ktap.sh"

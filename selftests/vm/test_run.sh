@@ -4,12 +4,11 @@
 # checkout is writable, the kernel is the one asked for, kernel complaints and hangs fail,
 # nothing stays behind.
 # where: host
-# timeout: 900
+# timeout: 4500
 set -u
 cd "$(dirname "$0")/../.." || exit
-unset KJOULE_SLOWER KJOULE_BAD_GUESTS	# of the runner that runs this
 . selftests/ktap.sh
-ktap_plan 24
+ktap_plan 23
 
 vm() { scripts/vm --no-chip --no-modules --log "$dir/console" "$@"; }
 dir=build/test-logs/vm-run
@@ -52,11 +51,8 @@ check "KJOULE_VM tells a program that it is in a guest" grep -qx KJOULE_VM=1 $di
 check_exit 99 "a warning in the kernel log fails the run" \
 	vm -- sh -c 'echo "<4>WARNING: CPU: 0 PID: 1 at made/up.c:1" >/dev/kmsg'
 check_exit 99 "a panic fails the run" vm -- sh -c 'echo c >/proc/sysrq-trigger; sleep 60'
-export KJOULE_SLOWER=0.5 KJOULE_BAD_GUESTS=$dir/bad
-check_exit 124 "a hung guest ends at the time-out" vm --timeout 16 -- sleep 1000
-unset KJOULE_SLOWER KJOULE_BAD_GUESTS
-check_equal "and the runner's file tells of it" 124 "$(cat $dir/bad)"
-check_equal "which is said" 1 "$(grep -c '^vm: no end after 8 s; end of the kernel log' <<<"$ktap_output")"
+check_exit 124 "a hung guest ends at the time-out" vm --timeout 16 -- sh -c 'while :; do :; done'
+check_equal "which is said" 1 "$(grep -c '^vm: no end after 16 s; end of the kernel log' <<<"$ktap_output")"
 check "and the log shown" test "$(grep -c '^\[ *[0-9]*\.[0-9]*\] ' <<<"$ktap_output")" -gt 10
 check_exit 125 "a kernel that is not installed is an error" vm --kernel 9.9 -- true
 # shellcheck disable=SC2012
@@ -82,7 +78,7 @@ for _ in $(seq 300); do
 	sleep 0.1
 done
 check_fails "a killed run leaves no guest behind" grep -qs "run-0*$pid/" /proc/[0-9]*/cmdline
-check "the next run is not held up" scripts/vm --log $dir/console --timeout 300 -- true
+check "the next run is not held up" scripts/vm --log $dir/console --timeout 1500 -- true
 check "it clears away what the killed one left" \
 	test ! -e /dev/shm/kjoule-vchip-$pid -a ! -e build/vm/run-"$(printf %07d $pid)"
 rm -rf $dir
