@@ -16,7 +16,7 @@ judged by what the machine's clock says. A test passes or fails; none is run aga
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
 side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
-The kernel that --kernel asks for reaches every test's scripts/vm in $KJOULE_KERNEL.
+What --kernel and --seed ask for reaches every test's scripts/vm in $KJOULE_KERNEL and $KJOULE_SEED.
 
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
 a guest leaks is a complaint of its kernel. What can not hold there says so, with "debug: no".
@@ -468,6 +468,7 @@ def main():
     p.add_argument("--list", action="store_true", help="list the tests")
     p.add_argument("--kernel", default=os.environ.get("KJOULE_KERNEL", ""), metavar="VERSION",
                    help="of the guests, and of what is built for a kernel: a release or its beginning, such as 6.12")
+    p.add_argument("--seed", type=int, metavar="N", help="of the guests; scripts/vm has one of its own")
     p.add_argument("names", nargs="*", metavar="NAME", help="run only tests whose name contains or matches NAME")
     a = p.parse_args()
     if a.kernel:
@@ -476,6 +477,8 @@ def main():
         except guest_boot.VmError as e:
             print(f"run.py: {e}", file=sys.stderr)
             return 2
+    if a.seed is not None:
+        os.environ["KJOULE_SEED"] = str(a.seed)
     tests = [t for t in find_tests()
              if not a.names or any(n in t.name or fnmatch.fnmatch(t.name, n) for n in a.names)]
     if a.debug:

@@ -125,7 +125,8 @@ def add_test(top, folder, head, text):
 
 
 def run(top, *args):
-    os.environ.pop("KJOULE_KERNEL", None)    # of the runner that runs this
+    for name in ("KJOULE_KERNEL", "KJOULE_SEED"):    # of the runner that runs this
+        os.environ.pop(name, None)
     return subprocess.run([os.path.join(top, "selftests/run.sh"), *args], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
@@ -274,7 +275,7 @@ def check_heads(top):
 
 
 def main():
-    ktap.plan(len(CASES) + 36)
+    ktap.plan(len(CASES) + 39)
     with tempfile.TemporaryDirectory(prefix="kjoule-runner-") as top:
         make_tree(top)
         for i, (what, head, text, counts, code, says) in enumerate(CASES):
@@ -301,6 +302,12 @@ def main():
                    os.path.exists(os.path.join(top, "build/test-logs/7.1.2-made-up/guest-it.log")),
                    "the release of the kernel that is asked for reaches the tests and scripts/vm", r.stdout)
         ktap.check(run(top, "--kernel", "7", "guest").returncode == 2, "a kernel that is not there is an error")
+        add_test(top, "guest", GUEST, "echo 1..1; echo ok 1 - the seed is ${KJOULE_SEED-none}")
+        add_test(top, "host", SHELL, "echo 1..1; echo ok 1 - the seed is ${KJOULE_SEED-none}")
+        for options, seed in (["--seed", "7"], "7"), ([], "none"):
+            r = run(top, *options, "-v", "guest", "host")
+            ktap.check(r.stdout.count(f"    ok 1 - the seed is {seed}\n") == 2, f"the seed that reaches them: {seed}", r.stdout)
+        ktap.check(run(top, "--seed", "many").returncode == 2, "a seed that is no number is an error")
         remove(top, "guest", "host")
         ktap.check(run(top, "three").returncode == 2, "a name that no test has is an error")
         r = run(top, "--list")
