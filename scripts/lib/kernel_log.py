@@ -59,22 +59,6 @@ def complaints(lines):
     return bad
 
 
-def stale_breakpoint(lines):
-    """Whether all began with a breakpoint that memory did not have any more: QEMU's doing, not the kernel's.
-
-    QEMU before 8.1 can miss that a kernel, patching itself, has taken its breakpoint away (the plugin
-    heal.c says how); 6.12 takes what is left for a fault.
-    """
-    bad = complaints(lines)
-    if not bad or "Oops: int3: " not in bad[0]:
-        return False
-    for line in lines[lines.index(bad[0]):][:12]:
-        code = re.search(r"Code: (?:\S\S )*(\S\S) <\S\S> ", line)
-        if code:
-            return code.group(1) != "cc"
-    return False
-
-
 def taint_names(taint):
     """Return the letters of the taint bits that are not ours."""
     bad = taint & ~TAINT_ALLOWED
