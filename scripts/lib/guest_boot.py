@@ -156,7 +156,7 @@ def boot_files(wanted, top, cache):
         key.update(f"{p} {s.st_size} {s.st_mtime_ns}\n".encode())
     stem = os.path.join(cache, f"{release}-{key.hexdigest()[:12]}")
     vmlinux, initrd = stem + ".vmlinux", stem + ".initrd"
-    # guests that share the machine may come here at once
+    # several guests may come here at once
     with open(os.path.join(cache, "lock"), "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (os.path.exists(vmlinux) and os.path.exists(initrd)):

@@ -22,7 +22,7 @@ typedef int32_t __s32;
 #endif
 
 #define VCHIP_MAGIC		0x70696863766a6bULL	/* "kjvchip" */
-#define VCHIP_VERSION		1
+#define VCHIP_VERSION		2
 #define VCHIP_MAX_CPUS		8
 #define VCHIP_MAX_PSTATES	32
 #define VCHIP_MAX_IDLE		4
@@ -57,8 +57,8 @@ typedef int32_t __s32;
  * @idle_latency_ns:	exit latency of each idle state (chip)
  * @idle_residency_ns:	target residency of each idle state (chip)
  * @name:		the profile's name, zero terminated (chip)
- * @guest_ready:	0 until the driver is loaded: the chip runs unthrottled and charges
- *			nothing; 1 while it is loaded (guest)
+ * @guest_ready:	0 until the driver is loaded: an instruction takes a nanosecond and nothing
+ *			is charged; 1 while it is loaded (guest)
  * @mark_seq:		the guest writes label and time first, then increments this (guest)
  * @mark_ack:		equals @mark_seq when the oracle has taken the snapshot (chip)
  * @mark_guest_ns:	the guest's CLOCK_MONOTONIC at the mark (guest)
@@ -68,9 +68,6 @@ typedef int32_t __s32;
  * @meter_lsb_uw:	its readings are multiples of this (chip)
  * @base_khz:		the highest frequency without turbo; 0: the chip has none (chip)
  * @has_fan:		there is a fan, which can be slowed down (chip)
- * @hurry:		not 0: CPUs run unthrottled and are charged nothing, as without a driver: their
- *			clocks and counters stand still, and there are no marks. For what a test does
- *			between its measurements (guest)
  */
 struct vchip_head {
 	__u64 magic;
@@ -102,8 +99,6 @@ struct vchip_head {
 	__u64 meter_lsb_uw;
 	__u32 base_khz;
 	__u32 has_fan;
-	__u32 hurry;
-	__u32 reserved2;
 };
 
 /**
@@ -113,7 +108,7 @@ struct vchip_head {
  * @energy_core_raw:	the same for the core domain: dynamic energy of the CPUs (chip)
  * @updates:		number of update edges so far (chip)
  * @update_chip_ns:	chip time of the last edge (chip)
- * @chip_ns:		chip time now: the build machine's CLOCK_MONOTONIC (chip)
+ * @chip_ns:		chip time now: nanoseconds since the machine was switched on (chip)
  * @energy_pkg_pj:	package energy in picojoule without update period or wrap, for tests (chip)
  * @energy_core_pj:	core domain energy in picojoule, likewise (chip)
  * @power_uw:		mean package power over the last update period (chip)
@@ -179,8 +174,8 @@ struct vchip_idt {
 /* struct vchip_cpu.irq_flags */
 #define VCHIP_IRQ_VALID		(1u << 0)	/* irq_ip is the precise instruction pointer */
 #define VCHIP_IRQ_KERNEL	(1u << 1)	/* irq_ip is a kernel address */
-#define VCHIP_IRQ_FALLBACK	(1u << 2)	/* with VALID: no quantum had ended since the interrupted
-						 * context began; irq_ip is the last instruction executed */
+#define VCHIP_IRQ_WAITED	(1u << 2)	/* with VALID: the interrupt was raised while the CPU did not take
+						 * any; irq_ip is the instruction after which it did */
 
 /**
  * struct vchip_cpu - registers of one CPU
@@ -196,18 +191,13 @@ struct vchip_idt {
  * @idle:		1 while the CPU is halted (chip)
  * @cycles_user,@cycles_kernel: unhalted cycles (chip)
  * @instr_user,@instr_kernel: retired instructions, a rep-prefixed one counts once (chip)
- * @ref_ns:		unhalted time in nanoseconds at the nominal pace of the clock, stalls of
- *			the build machine left out: cycles / ref_ns is the true frequency (chip)
+ * @ref_ns:		unhalted time in nanoseconds, pauses left out: cycles / ref_ns is the true
+ *			frequency (chip)
  * @energy_pj:		dynamic energy of this CPU in picojoule, exact, for tests (chip)
- * @behind_ns:		time by which the emulation could not keep up with the chip's clock; 0
- *			on a sound run (chip)
- * @stalls,@stall_ns:	interruptions by the build machine, their number and sum (chip)
  * @grants:		frequency changes granted (chip)
  * @grant_latency_ns:	latency of the last grant as it happened (chip)
- * @grant_lag_ns:	how far the CPU lagged behind wall time then: interruptions too short to be
- *			stalls, that it carries and works off (chip)
- * @irq_ip:		when the last interrupt entry was seen, the address of the instruction on
- *			which time was passing (chip)
+ * @irq_ip:		at the last interrupt entry, the address of the instruction that was being
+ *			executed when the interrupt was raised (chip)
  * @irq_flags:		VCHIP_IRQ_* (chip)
  * @irq_seq:		incremented after irq_ip and irq_flags at each interrupt entry (chip)
  * @irq_task:		@task as it was for irq_ip (chip)
@@ -226,16 +216,12 @@ struct vchip_cpu {
 	__u64 instr_kernel;
 	__u64 ref_ns;
 	__u64 energy_pj;
-	__u64 behind_ns;
-	__u64 stalls;
-	__u64 stall_ns;
 	__u64 grants;
 	__u64 grant_latency_ns;
 	__u64 irq_ip;
 	__u32 irq_flags;
 	__u32 irq_seq;
 	__u64 irq_task;
-	__u64 grant_lag_ns;
 };
 
 #endif /* VCHIP_PAGE_H */

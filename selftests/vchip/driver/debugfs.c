@@ -1,44 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /sys/kernel/debug/vchip, for tests: "mark" makes the oracle take a snapshot under the
- * name that is written to it, "registers" shows the page as text, "behind_ns" is by how
- * much the emulation was too slow for the chip's clock, 0 on a sound run, and while "hurry"
- * is not 0 the chip stands aside: CPUs run as fast as they are emulated, and nothing counts.
+ * /sys/kernel/debug/vchip, for tests: "mark" makes the oracle write a section under the
+ * name that is written to it, "registers" shows the page as text.
  */
 
 #include <linux/debugfs.h>
-#include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "vchip.h"
 
-#define MARK_LOOKS	100000	/* five seconds or more */
-
 static struct dentry *debugfs_dir;
 static DEFINE_MUTEX(mark_lock);		/* one mark at a time */
-
-/* Waits until the oracle has its snapshot. Looks are counted: the clock goes on while the host stalls. */
-static int mark_wait(const struct vchip_head *head, u32 seq)
-{
-	unsigned int looks = MARK_LOOKS;
-
-	/* D, pairs with the chip's write of mark_ack after the snapshot */
-	while (smp_load_acquire(&head->mark_ack) != seq) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (!looks--)
-			return -ETIMEDOUT;
-		usleep_range_state(50, 100, TASK_KILLABLE);
-	}
-	return 0;
-}
 
 static ssize_t mark_write(struct file *file, const char __user *user, size_t len,
 			  loff_t *pos)
@@ -66,7 +44,8 @@ static ssize_t mark_write(struct file *file, const char __user *user, size_t len
 	/* E, pairs with the chip's load of mark_seq before it reads label and time */
 	smp_store_release(&head->mark_seq, seq);
 	local_irq_restore(flags);
-	ret = mark_wait(head, seq);
+	/* D, pairs with the chip's write of mark_ack, at the next branch of this CPU or sooner */
+	ret = smp_load_acquire(&head->mark_ack) == seq ? 0 : -EIO;
 	mutex_unlock(&mark_lock);
 	return ret ? ret : len;
 }
@@ -155,12 +134,8 @@ static void show_cpu(struct seq_file *s, const struct vchip_cpu *regs, unsigned 
 	SHOW(part, regs, instr_kernel);
 	SHOW(part, regs, ref_ns);
 	SHOW(part, regs, energy_pj);
-	SHOW(part, regs, behind_ns);
-	SHOW(part, regs, stalls);
-	SHOW(part, regs, stall_ns);
 	SHOW(part, regs, grants);
 	SHOW(part, regs, grant_latency_ns);
-	SHOW(part, regs, grant_lag_ns);
 	SHOW_HEX(part, regs, irq_ip);
 	SHOW(part, regs, irq_flags);
 	SHOW(part, regs, irq_seq);
@@ -180,19 +155,6 @@ static int registers_show(struct seq_file *s, void *data)
 }
 DEFINE_SHOW_ATTRIBUTE(registers);
 
-static int behind_ns_show(struct seq_file *s, void *data)
-{
-	const struct vchip *chip = s->private;
-	unsigned int cpu;
-	u64 behind_ns = 0;
-
-	for (cpu = 0; cpu < chip->cpus; cpu++)
-		behind_ns += READ_ONCE(vchip_cpu(chip, cpu)->behind_ns);
-	seq_printf(s, "%llu\n", behind_ns);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(behind_ns);
-
 /**
  * vchip_debugfs_init() - make the files
  * @chip:	the chip
@@ -204,8 +166,6 @@ int vchip_debugfs_init(struct vchip *chip)
 	debugfs_dir = debugfs_create_dir("vchip", NULL);
 	debugfs_create_file("mark", 0200, debugfs_dir, chip, &mark_fops);
 	debugfs_create_file("registers", 0400, debugfs_dir, chip, &registers_fops);
-	debugfs_create_file("behind_ns", 0400, debugfs_dir, chip, &behind_ns_fops);
-	debugfs_create_u32("hurry", 0600, debugfs_dir, &chip->head->hurry);
 	return 0;
 }
 

@@ -173,7 +173,7 @@ static void vchip_remove(struct pci_dev *pdev)
 	pci_disable_device(pdev);
 }
 
-/* Powering off is not measured: let it run at full speed. */
+/* Powering off is not measured. */
 static void vchip_shutdown(struct pci_dev *pdev)
 {
 	WRITE_ONCE(vchip.head->guest_ready, 0);

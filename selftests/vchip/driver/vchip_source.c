@@ -58,7 +58,6 @@ static int vchip_energy_probe(struct kjoule_source *src, char *why, size_t len)
 			snprintf(why, len, "the chip's energy counters do not move");
 			return -EIO;
 		}
-		/* busy, because on a counting chip time passes by instructions only */
 		udelay(1000);
 		cond_resched();
 	}

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The table of translation blocks. Owns the records and decides where a block
- * needs callbacks; plugin.c asks for them at translation time. Executing a
- * block reads its record without a lock: only vector marks change afterwards.
+ * needs callbacks; plugin.c asks for them at translation time.
  */
 #include "block.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS	(1u << 16)
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *table[BUCKETS];
 static uint32_t block_count;
 static struct vchip_idt vectors;
@@ -156,7 +153,6 @@ struct block *block_get(const struct block_source *source, unsigned int insns, u
 	uint64_t h = hash_source(source, insns);
 	struct block *b;
 
-	pthread_mutex_lock(&lock);
 	for (b = table[h % BUCKETS]; b; b = b->next)
 		if (b->hash == h && b->vaddr == source[0].vaddr && b->insns == insns)
 			break;
@@ -169,7 +165,6 @@ struct block *block_get(const struct block_source *source, unsigned int insns, u
 			table[h % BUCKETS] = b;
 		}
 	}
-	pthread_mutex_unlock(&lock);
 	if (b)
 		place_hooks(b, hooks, classify(last->bytes, last->size, last->vaddr).traits);
 	return b;
@@ -177,11 +172,9 @@ struct block *block_get(const struct block_source *source, unsigned int insns, u
 
 void block_set_vectors(const struct vchip_idt *idt)
 {
-	pthread_mutex_lock(&lock);
 	vectors = *idt;
 	vectors_known = true;
 	for (unsigned int i = 0; i < BUCKETS; i++)
 		for (struct block *b = table[i]; b; b = b->next)
 			set_vector(b);
-	pthread_mutex_unlock(&lock);
 }

@@ -17,6 +17,9 @@
 #define BLOCK_ENDS_HLT	(1u << 3)
 #define BLOCK_SINGLE	(1u << 4)	/* one instruction that can fault: QEMU's way to restart one alone */
 
+#define BLOCK_VECTOR_NMI	2
+#define BLOCK_VECTOR_IRQ	32	/* and all from there */
+
 struct insn {
 	uint16_t offset;	/* from the block's address */
 	uint8_t class;
@@ -50,6 +53,12 @@ struct block {
 		uint64_t energy_pj;
 	} tail[];
 } __attribute__((aligned(64)));
+
+/* A handler of an interrupt, not of a fault. */
+static inline bool block_is_interrupt(const struct block *b)
+{
+	return b->vector >= BLOCK_VECTOR_IRQ || b->vector == BLOCK_VECTOR_NMI;
+}
 
 extern unsigned int block_cpus;
 

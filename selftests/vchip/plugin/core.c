@@ -6,31 +6,50 @@
  */
 #include "core.h"
 
-#include "clock.h"
 #include "grants.h"
 #include "irq.h"
+#include "meter.h"
 #include "oracle.h"
 #include "package.h"
+#include "random.h"
 #include "retire.h"
 #include "smi.h"
+#include "time.h"
 #include "turbo.h"
 
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+
+/* Without a driver there is no chip to speak of: an instruction a nanosecond. */
+#define PLAIN_CYCLE	((fixns_t)1 << FIXNS_SHIFT)
 
 struct core cores[VCHIP_MAX_CPUS];
 unsigned int core_count;
 const struct profile *chip;
 
-void core_set_pstate(struct core *c, unsigned int pstate)
+static uint64_t cycle_of(uint32_t khz)
+{
+	return ((1000000ULL << FIXNS_SHIFT) + khz / 2) / khz;
+}
+
+void core_set_pstate(struct core *c, unsigned int pstate, uint64_t at_ns)
 {
 	uint32_t khz = chip->freq_khz[pstate];
+	uint64_t cycle = cycle_of(khz);
+	fixns_t at = at_ns << FIXNS_SHIFT;
 
+	if (c->running && c->time > at) {
+		uint64_t cycles = (c->time - at) / c->cycle_fixns;
+		int64_t longer = (int64_t)(cycles * cycle) - (int64_t)(cycles * c->cycle_fixns);
+
+		c->time += (uint64_t)longer;
+		c->ref += (uint64_t)longer;
+	}
 	c->pstate = pstate;
-	c->cycle_fixns = ((1000000ULL << FIXNS_SHIFT) + khz / 2) / khz;
+	c->cycle_fixns = cycle;
 	page_write(c->regs->cur_khz, khz);
 }
 
-void core_init(const struct profile *profile, unsigned int cpus)
+void core_init(const struct profile *profile, unsigned int cpus, uint64_t seed)
 {
 	chip = profile;
 	core_count = cpus;
@@ -42,41 +61,61 @@ void core_init(const struct profile *profile, unsigned int cpus)
 		c->bit = 1u << i;
 		c->regs = page.cpu[i];
 		c->oracle = oracle_core_new();
-		c->after = AFTER_HALT;
-		c->rng = 0x9e3779b97f4a7c15ULL * (i + 1);
-		core_set_pstate(c, profile->boot_pstate);
+		c->wake_ns = NEVER;
+		c->whims = random_seed(seed, 1 + i);
+		core_set_pstate(c, profile->boot_pstate, 0);
 		c->asked = profile->boot_pstate;
 		c->ceiling = turbo_ceiling();
-		c->quantum_left = clock_draw_quantum(c);
-		c->whims = 0xbf58476d1ce4e5b9ULL * (i + 1);
 		smi_init(c);
 	}
 }
 
-/* Is there a driver, and a test that has a use for the chip? */
-static inline bool is_wanted(void)
+void core_start(struct core *c)
 {
-	return __atomic_load_n(&page.head->guest_ready, __ATOMIC_ACQUIRE) == 1 && !page_read(page.head->hurry);
-}
-
-/* The driver came: from now on everything counts. */
-static bool start(struct core *c)
-{
-	if (!is_wanted())
-		return false;
-	package_start();
 	c->seen_mark = page_read(page.head->mark_ack);
 	c->prev = NULL;
-	c->after = AFTER_HALT;
+	c->after = 0;
 	c->charging = true;
-	return true;
+	page_write(c->regs->idle, !c->running);
 }
 
-/* The driver went. */
-static void stop(struct core *c)
+void core_stop(struct core *c)
 {
-	clock_halt(c);
 	c->charging = false;
+	page_write(c->regs->idle, 1);
+}
+
+void core_halt(struct core *c)
+{
+	uint32_t state = page_read(c->regs->idle_req);
+
+	if (!c->charging)
+		return;
+	package_advance(time_of(c));
+	c->idle_state = state < chip->idle_states ? state : chip->idle_states - 1;
+	page_write(c->regs->idle, 1);
+	package_power_changed();
+}
+
+void core_wake(struct core *c)
+{
+	if (!c->charging)
+		return;
+	package_advance(time_of(c));
+	page_write(c->regs->idle, 0);
+	package_power_changed();
+}
+
+void core_pass_pause(struct core *c, fixns_t time)
+{
+	bool alone = package_running() == c->bit;
+	uint64_t ns;
+
+	c->time += time;
+	c->paused_rest += time;
+	ns = c->paused_rest >> FIXNS_SHIFT;
+	c->paused_rest -= ns << FIXNS_SHIFT;
+	oracle_pause(c, ns, alone, alone ? package_static_fj(ns) : 0);
 }
 
 static inline void charge(struct core *c, struct block *b, unsigned int continues)
@@ -89,14 +128,12 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 	if (unlikely(!count || count->task != task || count->pstate != c->pstate))
 		count = oracle_count(c, b, task);
 	oracle_charge(count, alone, continues, static_fj);
-	c->alone += alone ? c->cycle_fixns * b->cycles : 0;
-	c->alone_static_fj += static_fj;
 
 	c->cycles[b->kernel] += b->cycles;
 	c->instr[b->kernel] += b->insns - continues;
 	c->energy_pj += block_energy_pj(b, c->pstate);
 	c->ref += c->cycle_fixns * b->cycles;
-	c->quantum_left -= b->cycles;
+	c->time += c->cycle_fixns * b->cycles;
 	core_publish(c, b->kernel);
 
 	c->prev = b;
@@ -104,6 +141,7 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 	c->prev_task = task;
 	c->prev_cycle_fixns = c->cycle_fixns;
 	c->prev_static_fj = c->static_fj;
+	c->prev_end = c->time;
 	c->prev_pstate = c->pstate;
 	c->prev_alone = alone;
 	c->prev_continues = continues;
@@ -111,54 +149,56 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 	c->after = b->flags & AFTER_MASK;
 }
 
-/* Anything out of the ordinary at this boundary? Return: the block goes on with a rep. */
+/* What the guest has written to a register, or the block that it entered, wants more than to be charged. */
+static inline bool wants_attention(const struct core *c, const struct block *b)
+{
+	return ((b->flags & (BLOCK_VECTOR | BLOCK_SINGLE)) | c->after) ||
+	       page_read(c->regs->req_khz) != c->seen_req ||
+	       page_read(page.head->mark_seq) != c->seen_mark || meter_is_asked();
+}
+
+/* Return: the block goes on with a rep. */
 static unsigned int attend(struct core *c, struct block *b)
 {
 	unsigned int continues = retire_settle(c, b);
 
 	if (b->flags & BLOCK_VECTOR)
 		irq_entry(c, b);
-	if (c->after & AFTER_HALT)
-		clock_wake(c);
 	if (page_read(page.head->mark_seq) != c->seen_mark)
 		oracle_mark(c);
 	if (page_read(c->regs->req_khz) != c->seen_req)
-		grants_request(c);
+		grants_request(c, time_of(c));
+	if (meter_is_asked())
+		package_meter_start(time_of(c));
 	return continues;
 }
 
-void core_enter_block(struct core *c, struct block *b)
+/* The handler of a fault, or an instruction done again: first what was charged too much is taken back. */
+static inline bool is_sequel(const struct block *b)
+{
+	return (b->flags & BLOCK_SINGLE) || ((b->flags & BLOCK_VECTOR) && !block_is_interrupt(b));
+}
+
+void core_enter_block(struct core *c, struct block *b, uintptr_t ra)
 {
 	unsigned int continues = 0;
 
-	if (unlikely(!c->charging) && !start(c))
-		return;
-	if (unlikely(((b->flags & (BLOCK_VECTOR | BLOCK_SINGLE)) | c->after) ||
-		     page_read(c->regs->req_khz) != c->seen_req ||
-		     page_read(page.head->mark_seq) != c->seen_mark)) {
-		/* The next pass of a rep is no news, and there are thousands of them. */
-		if (c->after == BLOCK_ENDS_REP && b == c->prev && page_read(c->regs->req_khz) == c->seen_req &&
-		    page_read(page.head->mark_seq) == c->seen_mark)
-			continues = 1;
-		else
-			continues = attend(c, b);
+	if (unlikely(!c->running))
+		time_wake(c);
+	if (unlikely(time_is_up(c)) && !is_sequel(b))
+		time_look_up(c, ra);
+	if (unlikely(!c->charging)) {
+		c->time += PLAIN_CYCLE * b->insns;
+	} else {
+		if (unlikely(wants_attention(c, b))) {
+			/* The next pass of a rep is no news, and there are thousands of them. */
+			if (c->after == BLOCK_ENDS_REP && b == c->prev)
+				continues = 1;
+			else
+				continues = attend(c, b);
+		}
+		charge(c, b, continues);
 	}
-
-	charge(c, b, continues);
-
-	if (unlikely(c->quantum_left <= 0)) {
-		clock_quantum_end(c);
-		if (!is_wanted())
-			stop(c);
-	}
-	if (unlikely(b->flags & BLOCK_ENDS_HLT) && c->charging) {
-		clock_sync(c);
-		clock_halt(c);
-	}
-}
-
-void core_idle(struct core *c)
-{
-	if (c->charging && !(c->after & AFTER_HALT))
-		clock_halt(c);
+	if (unlikely(b->flags & BLOCK_ENDS_HLT))
+		time_halt(c);
 }

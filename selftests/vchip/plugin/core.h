@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One CPU of the chip: its books and the charging of a block. All fields belong
- * to the vCPU's own thread while the CPU runs; while it is halted they belong to
- * whoever holds the package lock.
+ * One CPU of the chip: its accounts and the charging of a block. One thread executes all
+ * CPUs; while they are all halted, QEMU's main loop does what is due.
  */
 #ifndef VCHIP_CORE_H
 #define VCHIP_CORE_H
@@ -26,22 +25,29 @@ struct core {
 	unsigned int index;
 	uint32_t bit;
 
+	struct CPUState *qemu;
+
+	/* Time (time.c). */
+	fixns_t time;		/* what it has executed up to, halts and pauses included */
+	bool running;		/* it is not halted */
+	uint64_t wake_ns;	/* of the interrupt that ends the halt; NEVER: none has come */
+	uint64_t interrupt_ns;	/* when the last one was raised */
+	fixns_t pause;		/* for so long it does not execute yet */
+
 	/* Charging. */
-	bool greeted;		/* its thread has been here */
 	bool charging;		/* the guest's driver is loaded */
 	uint8_t after;		/* BLOCK_* of the block before that need attention now */
 	uint32_t seen_mark;
 	uint32_t seen_req;
 	uint32_t pstate;
+	uint32_t idle_state;
 	uint64_t cycle_fixns;	/* a cycle's length at the present frequency */
 	uint64_t static_fj;	/* static package energy of one cycle's time, in femtojoule */
-	int64_t quantum_left;	/* cycles until the quantum's end; may lag behind by a block */
 	uint64_t cycles[2];	/* user, kernel */
 	uint64_t instr[2];		/* retired */
 	uint64_t energy_pj;
-	fixns_t ref;		/* unhalted time at the nominal pace */
-	fixns_t alone;		/* of it, and of what it stood still, while no other CPU ran */
-	uint64_t alone_static_fj;	/* static package energy of that time */
+	fixns_t ref;		/* unhalted time, pauses left out */
+	fixns_t paused_rest;	/* less than 1 ns of pauses that the oracle does not have yet */
 
 	/* The block before: the only one that can turn out not to have completed. */
 	struct block *prev;
@@ -54,14 +60,9 @@ struct core {
 	uint8_t prev_alone;
 	uint8_t prev_continues;	/* it was a further pass of a rep */
 
-	/* Clock (clock.c). */
-	int64_t offset;		/* wall time of @ref, less @ref, in 2^-16 ns */
-	uint64_t rng;
-	uint32_t streak;	/* quanta in a row that had no time left to wait */
-	uint64_t streak_debt_ns;	/* what was dropped in them */
-	bool translated;	/* in this quantum */
+	fixns_t prev_end;	/* when it has been executed */
 
-	/* Frequency (grants.c); times are CLOCK_MONOTONIC. */
+	/* Frequency (grants.c). */
 	bool pending;
 	uint32_t asked;		/* the P-state that was requested last */
 	uint32_t target;	/* the one that is granted for it in the end */
@@ -69,39 +70,43 @@ struct core {
 	uint64_t requested_ns;
 	uint64_t due_ns;
 
-	/* What the chip does at random by its profile, apart from @rng so that it changes no quanta. */
+	/* What the chip does at random by its profile. */
 	uint64_t whims;
-	fixns_t smi_ref;	/* the core stands still when @ref gets there (smi.c) */
-
-	/* Power, under the package lock. */
-	bool running;
-	uint32_t idle_state;
-
-	/* Where the last quantum ended (irq.c). */
-	uint64_t spin_ip;
-	uint64_t spin_task;
-	uint8_t spin_kernel;
-	bool spin_valid;
+	fixns_t smi_ref;	/* a system management interrupt comes when @ref gets there (smi.c) */
 } __attribute__((aligned(128)));
 
-/* core.after only: the CPU was halted. */
-#define AFTER_HALT	(1u << 7)
-#define AFTER_MASK	(BLOCK_ENDS_REP | BLOCK_ENDS_IRET | AFTER_HALT)
+#define NEVER		UINT64_MAX
+#define AFTER_MASK	(BLOCK_ENDS_REP | BLOCK_ENDS_IRET)
 
 extern struct core cores[VCHIP_MAX_CPUS];
 extern unsigned int core_count;
 extern const struct profile *chip;
 
-void core_init(const struct profile *profile, unsigned int cpus);
+void core_init(const struct profile *profile, unsigned int cpus, uint64_t seed);
 
 /**
- * core_enter_block() - a CPU enters a block: charge it, keep the clock
- * Context: the vCPU's thread, from the block's execution callback.
+ * core_enter_block() - a CPU enters a block: what is due comes first, then it is charged
+ * @ra: the return address of the block's callback: does not return there when the block has to wait
+ * Context: the vCPU thread, from the block's execution callback.
  */
-void core_enter_block(struct core *c, struct block *b);
+void core_enter_block(struct core *c, struct block *b, uintptr_t ra);
 
-/* The CPU was halted without a HLT instruction that we saw. Context: the vCPU's thread. */
-void core_idle(struct core *c);
+/* The guest's driver has come, or gone. */
+void core_start(struct core *c);
+void core_stop(struct core *c);
+
+/* It has halted, or executes again, at its present time. */
+void core_halt(struct core *c);
+void core_wake(struct core *c);
+
+/* It has not executed for so long: goes on in time, and the oracle knows. */
+void core_pass_pause(struct core *c, fixns_t time);
+
+/* Does it take power as a CPU that runs? */
+static inline bool core_is_running(const struct core *c)
+{
+	return c->running && c->charging;
+}
 
 /* Show the counters of one privilege, and what both share, in the page. */
 static inline void core_publish(struct core *c, unsigned int kernel)
@@ -119,7 +124,7 @@ static inline void core_publish(struct core *c, unsigned int kernel)
 	page_write(regs->energy_pj, c->energy_pj);
 }
 
-/* Take over a P-state: clock and energy of what is charged from now on. */
-void core_set_pstate(struct core *c, unsigned int pstate);
+/* Take over a P-state, at that time: what it has executed since then it has executed at the new pace. */
+void core_set_pstate(struct core *c, unsigned int pstate, uint64_t at_ns);
 
 #endif /* VCHIP_CORE_H */

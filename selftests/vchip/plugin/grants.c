@@ -11,10 +11,10 @@
  */
 #include "grants.h"
 
-#include "clock.h"
 #include "log.h"
 #include "package.h"
 #include "random.h"
+#include "time.h"
 #include "turbo.h"
 
 /* Uniform around what the profile says. */
@@ -69,65 +69,46 @@ static unsigned int steps_left(const struct core *c)
 	return chip->step_ns ? (c->target - c->pstate - 1) / chip->step_pstates + 1 : 1;
 }
 
-/* The package lock is held. */
 static void grant(struct core *c, uint64_t now)
 {
 	uint32_t from = chip->freq_khz[c->pstate];
-	uint64_t nominal = c->running ? clock_nominal(c) : now;
 	unsigned int left = steps_left(c) - 1;
 
-	package_advance(now);
-	core_set_pstate(c, left ? c->pstate + chip->step_pstates : c->target);
+	core_set_pstate(c, left ? c->pstate + chip->step_pstates : c->target, now);
 	package_power_changed();
 	c->pending = left;
 	if (left)
 		c->due_ns += draw_latency(c, chip->step_ns);
 	page_write(c->regs->grant_latency_ns, now - c->requested_ns);
-	page_write(c->regs->grant_lag_ns, now > nominal ? now - nominal : 0);
 	page_write(c->regs->grants, c->regs->grants + 1);
 	log_grant(c, from, left, now);
+	if (chip->pause_ns && c->running)
+		time_pause(c, chip->pause_ns);
 }
 
-void grants_request(struct core *c)
+void grants_request(struct core *c, uint64_t now)
 {
-	/* The request is made when the code before it has been executed, not emulated. */
-	clock_sync(c);
-	note_request(c, clock_now());
-	grants_clip_quantum(c);
+	note_request(c, now);
+	if (c->pending)
+		time_expect(c->due_ns);
 }
 
-void grants_check(struct core *c, uint64_t now)
+void grants_serve(struct core *c, uint64_t now)
 {
-	if (c->ceiling != turbo_ceiling())
-		aim(c, now);
-	if (!c->pending || now < c->due_ns)
-		return;
-	package_lock();
-	grant(c, now);
-	package_unlock();
-	if (chip->pause_ns)
-		clock_pause(c, chip->pause_ns);
-}
-
-void grants_clip_quantum(struct core *c)
-{
-	uint64_t nominal = clock_nominal(c);
-	int64_t cycles = 1;
-
-	if (!c->pending)
-		return;
-	if (c->due_ns > nominal)
-		cycles = (int64_t)(((c->due_ns - nominal) << FIXNS_SHIFT) / c->cycle_fixns) + 1;
-	if (c->quantum_left > cycles)
-		c->quantum_left = cycles;
-}
-
-void grants_poll_halted(struct core *c, uint64_t now)
-{
-	if (page_read(c->regs->req_khz) != c->seen_req)
+	if (page_read(c->regs->req_khz) != c->seen_req && !c->running)
 		note_request(c, now);
 	else if (c->ceiling != turbo_ceiling())
 		aim(c, now);
-	if (c->pending && now >= c->due_ns)
+	/* a core that is paused gets it afterwards */
+	if (c->pending && now >= c->due_ns && !c->pause)
 		grant(c, now);
+}
+
+uint64_t grants_next(const struct core *c)
+{
+	uint64_t end = (c->time + c->pause + (1u << FIXNS_SHIFT) - 1) >> FIXNS_SHIFT;
+
+	if (!c->pending)
+		return NEVER;
+	return c->pause && end > c->due_ns ? end : c->due_ns;
 }

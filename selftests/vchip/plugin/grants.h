@@ -5,16 +5,13 @@
 
 #include "core.h"
 
-/* A running CPU has seen another value in req_khz. Context: its thread. */
-void grants_request(struct core *c);
+/* A CPU that executes has written another value to its req_khz, at its present time. */
+void grants_request(struct core *c, uint64_t now);
 
-/* Grant what is due. Context: the CPU's thread, the package not locked. */
-void grants_check(struct core *c, uint64_t now);
+/* Grant what is due; look at the requests of a halted CPU, which others may have written. */
+void grants_serve(struct core *c, uint64_t now);
 
-/* End the quantum with the pending grant, so that it is not granted late. */
-void grants_clip_quantum(struct core *c);
-
-/* The same for a halted CPU. Context: the package lock is held. */
-void grants_poll_halted(struct core *c, uint64_t now);
+/* When the next one is due; UINT64_MAX: none is pending. */
+uint64_t grants_next(const struct core *c);
 
 #endif /* VCHIP_GRANTS_H */

@@ -5,10 +5,7 @@
 
 #include "core.h"
 
-/* A quantum has ended in instruction @i of the block before. */
-void irq_note_spin(struct core *c, unsigned int i);
-
-/* A CPU enters a block at an IDT entry: publish where time was passing. */
+/* A CPU enters a block at an IDT entry: publish what it interrupted. */
 void irq_entry(struct core *c, const struct block *b);
 
 #endif /* VCHIP_IRQ_H */

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Short memories of events on the chip: frequency grants, requests that come to nothing,
- * times in which a core stood still, by the build machine or by the chip's own doing, and
- * what cores may run at. Owns the rings; clock.c, grants.c, smi.c and turbo.c add, the oracle writes out.
+ * Short memories of events on the chip: frequency grants, requests that come to nothing, system
+ * management interrupts, and what cores may run at. Owns the rings; grants.c, smi.c and turbo.c
+ * add, the oracle writes out.
  */
 #include "log.h"
 
 #include <inttypes.h>
-#include <pthread.h>
-
-#include "clock.h"
 
 #define ENTRIES		262144
-/* A busy build machine makes 7,000 of more than 10 us in a second; pages are taken as they are written to. */
-#define STALL_ENTRIES	4194304
 
 struct grant {
 	unsigned int cpu;
@@ -33,13 +28,12 @@ struct refusal {
 	const char *why;
 };
 
-struct stall {
+struct smi {
 	unsigned int cpu;
 	uint64_t end_ns;
 	uint64_t ns;
 	uint64_t task;
 	uint64_t ip;
-	const char *why;
 };
 
 struct turbo {
@@ -66,19 +60,17 @@ static void restart(struct ring *ring)
 	ring->head = ring->tail = 0;
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct grant grants[ENTRIES];
 static struct refusal refusals[ENTRIES];
-static struct stall stalls[STALL_ENTRIES];
+static struct smi smis[ENTRIES];
 static struct turbo turbos[ENTRIES];
 static struct ring grant_ring = { "grants", ENTRIES, 0, 0 };
 static struct ring refusal_ring = { "refusals", ENTRIES, 0, 0 };
-static struct ring stall_ring = { "stalls", STALL_ENTRIES, 0, 0 };
+static struct ring smi_ring = { "smi", ENTRIES, 0, 0 };
 static struct ring turbo_ring = { "turbo", ENTRIES, 0, 0 };
 
 void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns)
 {
-	pthread_mutex_lock(&lock);
 	grants[grant_ring.head++ % ENTRIES] = (struct grant){
 		.cpu = c->index,
 		.from_khz = from_khz,
@@ -88,34 +80,27 @@ void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left,
 		.asked_khz = chip->freq_khz[c->asked],
 		.steps_left = steps_left,
 	};
-	pthread_mutex_unlock(&lock);
 }
 
 void log_refusal(const struct core *c, const char *why)
 {
-	pthread_mutex_lock(&lock);
 	refusals[refusal_ring.head++ % ENTRIES] = (struct refusal){
 		c->index, chip->freq_khz[c->pstate], chip->freq_khz[c->asked], c->requested_ns, why,
 	};
-	pthread_mutex_unlock(&lock);
 }
 
-void log_stall(const struct core *c, uint64_t ns, const char *why)
+void log_smi(const struct core *c, uint64_t end_ns, uint64_t ns)
 {
-	pthread_mutex_lock(&lock);
-	stalls[stall_ring.head++ % STALL_ENTRIES] = (struct stall){
-		c->index, clock_now(), ns, c->prev_task, c->prev ? c->prev->vaddr : 0, why,
+	smis[smi_ring.head++ % ENTRIES] = (struct smi){
+		c->index, end_ns, ns, c->prev_task, c->prev ? c->prev->vaddr : 0,
 	};
-	pthread_mutex_unlock(&lock);
 }
 
 void log_turbo(uint64_t now, uint32_t khz, unsigned int active, uint32_t why, uint64_t mean_uw, int32_t temp_mc)
 {
-	pthread_mutex_lock(&lock);
 	turbos[turbo_ring.head++ % ENTRIES] = (struct turbo){
 		now, khz, active, why, mean_uw, temp_mc, page_read(page.pkg->energy_pkg_pj),
 	};
-	pthread_mutex_unlock(&lock);
 }
 
 static void write_lost(FILE *file, struct ring *ring)
@@ -128,7 +113,6 @@ static void write_lost(FILE *file, struct ring *ring)
 
 void log_write(FILE *file)
 {
-	pthread_mutex_lock(&lock);
 	write_lost(file, &grant_ring);
 	for (; grant_ring.tail != grant_ring.head; grant_ring.tail++) {
 		const struct grant *g = &grants[grant_ring.tail % ENTRIES];
@@ -143,12 +127,12 @@ void log_write(FILE *file)
 		fprintf(file, "refusal,%u,%u,%u,%" PRIu64 ",%s\n", r->cpu, r->khz, r->asked_khz,
 			r->requested_ns, r->why);
 	}
-	write_lost(file, &stall_ring);
-	for (; stall_ring.tail != stall_ring.head; stall_ring.tail++) {
-		const struct stall *s = &stalls[stall_ring.tail % STALL_ENTRIES];
+	write_lost(file, &smi_ring);
+	for (; smi_ring.tail != smi_ring.head; smi_ring.tail++) {
+		const struct smi *s = &smis[smi_ring.tail % ENTRIES];
 
-		fprintf(file, "stall,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 ",%s\n", s->cpu,
-			s->end_ns, s->ns, (uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip, s->why);
+		fprintf(file, "smi,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,0x%" PRIx64 "\n", s->cpu, s->end_ns, s->ns,
+			(uint32_t)s->task, (uint32_t)(s->task >> 32), s->ip);
 	}
 	write_lost(file, &turbo_ring);
 	for (; turbo_ring.tail != turbo_ring.head; turbo_ring.tail++) {
@@ -159,7 +143,6 @@ void log_write(FILE *file)
 	}
 	restart(&grant_ring);
 	restart(&refusal_ring);
-	restart(&stall_ring);
+	restart(&smi_ring);
 	restart(&turbo_ring);
-	pthread_mutex_unlock(&lock);
 }

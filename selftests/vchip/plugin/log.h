@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The last grants, refusals, stalls and decisions of the turbo, for the oracle's file. */
+/* The last grants, refusals, system management interrupts and decisions of the turbo, for the oracle's file. */
 #ifndef VCHIP_LOG_H
 #define VCHIP_LOG_H
 
@@ -14,8 +14,8 @@ void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left,
 /* The last request comes to nothing. @why: one word, static. */
 void log_refusal(const struct core *c, const char *why);
 
-/* A CPU stood still for @ns until now, by the build machine or by the chip's own doing. @why: one word, static. */
-void log_stall(const struct core *c, uint64_t ns, const char *why);
+/* A CPU is in system management mode for @ns until @end_ns. */
+void log_smi(const struct core *c, uint64_t end_ns, uint64_t ns);
 
 /*
  * From @now on no core may be above @khz, with so many CPUs at work; @why: TURBO_*, what ends the boost. The package's
@@ -23,7 +23,7 @@ void log_stall(const struct core *c, uint64_t ns, const char *why);
  */
 void log_turbo(uint64_t now, uint32_t khz, unsigned int active, uint32_t why, uint64_t mean_uw, int32_t temp_mc);
 
-/* Write what came since the last call. Context: the oracle's writer. */
+/* Write what came since the last call. */
 void log_write(FILE *file);
 
 #endif /* VCHIP_LOG_H */

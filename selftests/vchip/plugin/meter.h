@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The meter that starts on command, as on the ALEA paper's Exynos board (section 4.2). */
+/* The meter that starts on command. */
 #ifndef VCHIP_METER_H
 #define VCHIP_METER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/**
- * meter_advance() - look for a start, and for the end of the sensing interval
- * @before_ns,@before_pj: chip time and the package's energy at the last call
- * @now,@pj: the same now
- * Context: the package's lock is held.
- */
-void meter_advance(uint64_t before_ns, uint64_t before_pj, uint64_t now, uint64_t pj);
+#include "page.h"
 
-/* Chip time at which the reading is due, UINT64_MAX: none is. Context: likewise. */
+extern uint32_t meter_seen;
+
+/* Has the guest started it since the last time? */
+static inline bool meter_is_asked(void)
+{
+	return page_read(page.pkg->meter_start) != meter_seen;
+}
+
+/* It was, now; @pj: the package's energy so far. */
+void meter_start(uint64_t now, uint64_t pj);
+
+/* Show the reading when that is due. */
+void meter_serve(uint64_t now, uint64_t pj);
+
+/* When it is due; UINT64_MAX: the meter does not run. */
 uint64_t meter_end(void);
 
 #endif /* VCHIP_METER_H */

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The oracle's counters. Owns their tables, one set for each CPU and without locks,
- * since only that CPU's thread adds to them; snapshot.c copies them at marks.
+ * The oracle's counters. Owns their tables, one set for each CPU, and the file to which
+ * report.c writes them at marks.
  */
 #include "oracle.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#include "package.h"
+#include "report.h"
+#include "time.h"
 
 #define FIRST_SLOTS	(1u << 19)
 #define MAX_CHUNKS	4096
@@ -16,6 +21,8 @@
 /* More (block, task) pairs than a run can sensibly have: later ones share this task. */
 #define MAX_COUNTS	(2u << 20)
 #define TASK_OTHER	UINT64_C(0xfffffffffffffffe)
+
+static FILE *file;
 
 static void out_of_memory(void)
 {
@@ -41,7 +48,6 @@ static void *table_add(struct table *t)
 		t->chunk[chunk] = aligned_alloc(64, TABLE_CHUNK * t->size);
 		if (!t->chunk[chunk])
 			out_of_memory();
-		/* Touched at once, so that the build machine's page faults come in one piece. */
 		memset(t->chunk[chunk], 0, TABLE_CHUNK * t->size);
 		t->chunks++;
 	}
@@ -71,7 +77,7 @@ struct oracle_core *oracle_core_new(void)
 	table_init(&o->table[TABLE_COUNT], sizeof(struct count));
 	table_init(&o->table[TABLE_LINKS], sizeof(struct count_links));
 	table_init(&o->table[TABLE_CORRECTION], sizeof(struct entry));
-	table_init(&o->table[TABLE_STALL], sizeof(struct entry));
+	table_init(&o->table[TABLE_PAUSE], sizeof(struct entry));
 	return o;
 }
 
@@ -160,8 +166,6 @@ void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj)
 	struct count *count = c->prev_count;
 	uint64_t *value;
 
-	if (!count)	/* the counting chip keeps totals only */
-		return;
 	value = entry_value(&c->oracle->table[TABLE_CORRECTION], &links_of(c->oracle, count)->corrections,
 			    count, pos);
 	value[VALUE_EXEC + c->prev_alone]++;
@@ -170,15 +174,58 @@ void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj)
 		value[VALUE_CONTINUES + c->prev_alone] += c->prev_continues;
 }
 
-void oracle_stall(struct core *c, unsigned int pos, uint64_t ns, uint64_t alone_ns, uint64_t static_fj)
+void oracle_pause(struct core *c, uint64_t ns, unsigned int alone, uint64_t static_fj)
 {
 	struct count *count = c->prev_count;
 	uint64_t *value;
 
-	if (!c->prev)
+	if (!c->prev || !ns)
 		return;
-	value = entry_value(&c->oracle->table[TABLE_STALL], &links_of(c->oracle, count)->stalls, count, pos);
-	value[STALL_NS] += ns - alone_ns;
-	value[STALL_NS + 1] += alone_ns;
-	value[STALL_STATIC] += static_fj;
+	value = entry_value(&c->oracle->table[TABLE_PAUSE], &links_of(c->oracle, count)->pauses, count,
+			    c->prev->insns - 1u);
+	value[PAUSE_NS + alone] += ns;
+	value[PAUSE_STATIC] += static_fj;
+}
+
+int oracle_open(const char *path)
+{
+	if (!path)
+		return 0;
+	file = fopen(path, "we");
+	if (!file)
+		return -errno;
+	setvbuf(file, NULL, _IOFBF, 1 << 20);
+	report_header(file);
+	return 0;
+}
+
+static void write_section(uint32_t seq, const char *label, uint64_t now)
+{
+	package_advance(now);
+	report_section(file, seq, label, now);
+	fflush(file);
+}
+
+void oracle_mark(struct core *c)
+{
+	char label[VCHIP_LABEL_LEN];
+
+	c->seen_mark = page_read(page.head->mark_seq);
+	/* another CPU has seen it before */
+	if (c->seen_mark == page_read(page.head->mark_ack))
+		return;
+	memcpy(label, page.head->mark_label, sizeof(label));
+	label[sizeof(label) - 1] = '\0';
+	if (file)
+		write_section(c->seen_mark, label, time_of(c));
+	__atomic_store_n(&page.head->mark_ack, c->seen_mark, __ATOMIC_RELEASE);
+}
+
+void oracle_close(void)
+{
+	if (!file)
+		return;
+	write_section(page_read(page.head->mark_seq), "end", time_now());
+	fclose(file);
+	file = NULL;
 }

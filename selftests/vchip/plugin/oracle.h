@@ -15,18 +15,18 @@
  * Values of a counter, indexed by "while every other CPU was halted" where they are two:
  * executions, those of them that were further passes of a rep, and static package
  * energy of the time alone in femtojoule. A correction has the same: what was taken back
- * from instruction @pos on. A stall has time in nanoseconds, and static energy alone.
+ * from instruction @pos on. A pause has time in nanoseconds, and static energy alone.
  */
 enum oracle_value {
 	VALUE_EXEC = 0,
 	VALUE_CONTINUES = 2,
 	VALUE_STATIC = 4,
 	VALUE_STRIDE = 5,
-	STALL_NS = 0,
-	STALL_STATIC = 2,
+	PAUSE_NS = 0,
+	PAUSE_STATIC = 2,
 };
 
-/* A correction or a stall of a counter, at an instruction. */
+/* A correction or a pause of a counter, at an instruction. */
 struct entry {
 	struct count *count;
 	struct entry *next;
@@ -46,10 +46,10 @@ struct count {
 /* What is rarely wanted of it. */
 struct count_links {
 	struct entry *corrections;
-	struct entry *stalls;
+	struct entry *pauses;
 };
 
-/* Entries never move; a snapshot copies whole chunks. */
+/* Entries never move. */
 struct table {
 	size_t size;
 	size_t used;
@@ -62,8 +62,8 @@ struct table {
 enum oracle_table {
 	TABLE_COUNT,
 	TABLE_CORRECTION,
-	TABLE_STALL,
-	TABLES,			/* those that a snapshot copies */
+	TABLE_PAUSE,
+	TABLES,			/* those that are written out */
 	TABLE_LINKS = TABLES,
 	ALL_TABLES,
 };
@@ -97,28 +97,29 @@ static inline void oracle_charge(struct count *count, unsigned int alone, unsign
 void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj);
 
 /**
- * oracle_stall() - wall time passed on an instruction of the block before without cycles
- * @pos: the instruction
+ * oracle_pause() - time passed on the last instruction of the block before, without cycles
  * @ns: how long
- * @alone_ns: of it, while no other CPU ran
- * @static_fj: static package energy of @alone_ns
+ * @alone: no other CPU ran
+ * @static_fj: static package energy of that, when alone
  */
-void oracle_stall(struct core *c, unsigned int pos, uint64_t ns, uint64_t alone_ns, uint64_t static_fj);
+void oracle_pause(struct core *c, uint64_t ns, unsigned int alone, uint64_t static_fj);
 
 static inline void *table_at(const struct table *t, size_t i)
 {
 	return t->chunk[i / TABLE_CHUNK] + (i % TABLE_CHUNK) * t->size;
 }
 
-/* Marks and snapshots (snapshot.c). */
+/**
+ * oracle_open() - begin the file
+ * @path: NULL: there will be none
+ * Return: 0 or -errno.
+ */
+int oracle_open(const char *path);
 
-int snapshot_start(const char *path);
-void snapshot_stop(void);
-
-/* The guest has set a mark. Context: a running CPU's thread. */
+/* The guest has set a mark: write a section and tell the guest so. */
 void oracle_mark(struct core *c);
 
-/* The CPU halts. Context: the package lock is held. */
-void oracle_halting(struct core *c);
+/* The last section. */
+void oracle_close(void);
 
 #endif /* VCHIP_ORACLE_H */

@@ -29,57 +29,39 @@ struct package_books {
 	uint64_t shared_ns, shared_static_pj;			/* two or more ran */
 };
 
-/* The guest's driver is loaded: energy begins to count. */
-void package_start(void);
+/* @seed: of the counters' jitter. */
+void package_init(uint64_t seed);
 
-/* Start and end the host thread, which goes on when every CPU is halted. */
-int package_thread_start(void);
-void package_thread_stop(void);
-
-/**
- * package_lock() - own the package's state
- * Context: vCPU threads may wait for it; the host thread must only try, because it has
- * real-time priority and could keep the owner from running.
- */
-void package_lock(void);
-bool package_trylock(void);
-void package_unlock(void);
-
-/* Integrate up to @now, move the counters when an edge is due. Context: the lock is held. */
+/* Integrate up to that time; nothing to do when it was there already. */
 void package_advance(uint64_t now);
 
-/* Advance and serve halted CPUs if nobody else does so already. */
-void package_poll(uint64_t now);
+/* What is due now, in the guest's driver coming or going first. Context: all CPUs have reached that time. */
+void package_serve(uint64_t now);
 
-/* A CPU has started, halted or changed its frequency. Context: lock held, advanced to now. */
+/* When the chip's next event is due, after now; UINT64_MAX: none is known. */
+uint64_t package_next_event(void);
+
+/* The guest has started the meter. */
+void package_meter_start(uint64_t now);
+
+/* A CPU has started, halted or changed its frequency. Context: advanced to now. */
 void package_power_changed(void);
 
-/**
- * package_stalled_alone() - how long of the time for which a CPU stood still no other one ran
- * @now: when it stops standing still
- * @ns: how long it stood still
- * @static_fj: set to the static energy of the time that is returned
- *
- * Others halt and wake meanwhile, and the CPU that stands still does not look. So it is told
- * from the books: what they have of its time alone, less what it has been charged for.
- *
- * Return: nanoseconds, at most @ns.
- * Context: the vCPU's thread; the lock is taken.
- */
-uint64_t package_stalled_alone(const struct core *c, uint64_t now, uint64_t ns, uint64_t *static_fj);
+/* Static energy of so long, as power is now, in femtojoule. */
+uint64_t package_static_fj(uint64_t ns);
 
-/* The CPUs that run, as a mask; written under the lock, read by every block. */
+/* The CPUs that run, as a mask; read by every block. */
 extern uint32_t package_running_mask;
 
 static inline uint32_t package_running(void)
 {
-	return __atomic_load_n(&package_running_mask, __ATOMIC_RELAXED);
+	return package_running_mask;
 }
 
-/* A copy of the books. Context: the lock is held. */
-void package_books(struct package_books *books);
+/* Energy and time so far. */
+extern struct package_books package_books;
 
-/* A copy of all vectors, to be freed by the caller. Context: the lock is held. */
-struct vector *package_vectors(void);
+/* Call for each vector. */
+void package_for_each_vector(void (*call)(const struct vector *v, void *data), void *data);
 
 #endif /* VCHIP_PACKAGE_H */

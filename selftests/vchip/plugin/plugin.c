@@ -1,64 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The way into QEMU: options, callbacks, the order in which the parts start and
- * end. Owns nothing of the chip's behaviour. With mode=count the counting chip of
- * count.c takes the place of the timed one.
+ * end. Owns nothing of the chip's behaviour.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "block.h"
-#include "clock.h"
 #include "core.h"
-#include "count.h"
-#include "heal.h"
-#include "held.h"
 #include "oracle.h"
 #include "package.h"
 #include "page.h"
 #include "profile.h"
 #include "qemu_plugin_api.h"
-#include "retire.h"
+#include "time.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-
-/* vCPU threads go before ordinary work on the build machine, if permitted. */
-#define VCPU_NICE	(-10)
 
 struct options {
 	const char *page;
 	const char *profile;
 	const char *oracle;
-	const char *held;
 	unsigned int cpus;
-	bool count;
-	bool free_running;
+	uint64_t seed;
 };
 
 static struct profile profile;
 static struct options options;
-static _Thread_local struct core *this_core;
 
 static void on_block(unsigned int vcpu, void *data)
 {
-	struct core *c = &cores[vcpu];
-
-	if (__builtin_expect(!c->greeted, 0)) {
-		c->greeted = true;
-		this_core = c;
-		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), VCPU_NICE);
-	}
-	core_enter_block(c, data);
-}
-
-static void on_block_count(unsigned int vcpu, void *data)
-{
-	count_enter_block(&cores[vcpu], data);
+	core_enter_block(&cores[vcpu], data, (uintptr_t)__builtin_return_address(0));
 }
 
 static void on_position(unsigned int vcpu, void *data)
@@ -107,42 +81,31 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	b = block_get(source, insns, hooks);
 	if (!b)
 		return;
-	if (this_core)
-		this_core->translated = true;
-	qemu_plugin_register_vcpu_tb_exec_cb(tb, options.count ? on_block_count : on_block,
-					     QEMU_PLUGIN_CB_NO_REGS, b);
-	heal_watch(qemu_plugin_tb_get_insn(tb, insns - 1), source[insns - 1].bytes, source[insns - 1].size,
-		   source[insns - 1].vaddr);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, b);
 	for (unsigned int i = 0; i < insns; i++)
 		if (hooks[i])
 			hook(qemu_plugin_tb_get_insn(tb, i), hooks[i], i, insns);
 }
 
-static void on_idle(qemu_plugin_id_t id, unsigned int vcpu)
+/* The first CPU is made: QEMU has its accelerator, and nothing has run yet. */
+static void on_cpu(qemu_plugin_id_t id, unsigned int vcpu)
 {
+	char error[512];
+
 	(void)id;
-	if (vcpu < core_count)
-		core_idle(&cores[vcpu]);
+	if (vcpu)
+		return;
+	if (time_attach(error, sizeof(error))) {
+		fprintf(stderr, "vchip: %s\n", error);
+		exit(1);
+	}
 }
 
 static void at_exit(qemu_plugin_id_t id, void *data)
 {
 	(void)id;
 	(void)data;
-	if (options.count) {
-		count_stop();
-		return;
-	}
-	package_thread_stop();
-	snapshot_stop();
-}
-
-static void install(qemu_plugin_id_t id)
-{
-	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-	if (!options.count)
-		qemu_plugin_register_vcpu_idle_cb(id, on_idle);
-	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
+	oracle_close();
 }
 
 /* Return: the text after "key=" when @arg has that key. */
@@ -153,10 +116,25 @@ static const char *value_of(const char *arg, const char *key)
 	return !strncmp(arg, key, len) && arg[len] == '=' ? arg + len + 1 : NULL;
 }
 
+/* Return: 0, or -EINVAL for what is no number. */
+static int parse_number(const char *key, const char *text, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (!errno && end != text && !*end && *text != '-')
+		return 0;
+	fprintf(stderr, "vchip: %s=%s: not a number from 0 to 2^64-1\n", key, text);
+	return -EINVAL;
+}
+
 static int parse(int argc, char **argv)
 {
-	options.cpus = 1;
-	for (int i = 0; i < argc; i++) {
+	uint64_t cpus = 1;
+	int err = 0;
+
+	for (int i = 0; !err && i < argc; i++) {
 		const char *v;
 
 		if ((v = value_of(argv[i], "page"))) {
@@ -165,23 +143,19 @@ static int parse(int argc, char **argv)
 			options.profile = v;
 		} else if ((v = value_of(argv[i], "oracle"))) {
 			options.oracle = *v ? v : NULL;
-		} else if ((v = value_of(argv[i], "held"))) {
-			options.held = *v ? v : NULL;
 		} else if ((v = value_of(argv[i], "cpus"))) {
-			options.cpus = (unsigned int)strtoul(v, NULL, 10);
-		} else if ((v = value_of(argv[i], "mode"))) {
-			options.count = !strcmp(v, "count");
-			options.free_running = !strcmp(v, "free");
-			if (!options.count && !options.free_running && strcmp(v, "chip")) {
-				fprintf(stderr, "vchip: mode=%s: chip, count or free expected\n", v);
-				return -EINVAL;
-			}
+			err = parse_number("cpus", v, &cpus);
+		} else if ((v = value_of(argv[i], "seed"))) {
+			err = parse_number("seed", v, &options.seed);
 		} else {
-			fprintf(stderr, "vchip: unknown argument %s; known: page, profile, cpus, oracle, held, mode\n",
+			fprintf(stderr, "vchip: unknown argument %s; known: page, profile, cpus, oracle, seed\n",
 				argv[i]);
 			return -EINVAL;
 		}
 	}
+	if (err)
+		return err;
+	options.cpus = cpus <= VCHIP_MAX_CPUS ? (unsigned int)cpus : 0;
 	if (!options.profile) {
 		fprintf(stderr, "vchip: profile=FILE is missing\n");
 		return -EINVAL;
@@ -198,11 +172,6 @@ static void keep(const char **text)
 {
 	if (*text)
 		*text = strdup(*text);
-}
-
-static uint32_t interrupts(unsigned int vcpu)
-{
-	return cores[vcpu].regs->irq_seq;
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
@@ -233,25 +202,17 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		fprintf(stderr, "vchip: page %s: %s\n", options.page, strerror(-err));
 		return err;
 	}
-	err = options.held ? held_open(options.held) : 0;
-	if (err) {
-		fprintf(stderr, "vchip: held %s: %s\n", options.held, strerror(-err));
-		return err;
-	}
-	clock_init(options.free_running);
 	block_init(&profile, options.cpus);
-	core_init(&profile, options.cpus);
-	if (options.count)
-		err = count_start(options.oracle);
-	else
-		err = snapshot_start(options.oracle);
-	if (!err && !options.count)
-		err = package_thread_start();
+	core_init(&profile, options.cpus, options.seed);
+	package_init(options.seed);
+	time_init(options.seed);
+	err = oracle_open(options.oracle);
 	if (err) {
-		fprintf(stderr, "vchip: oracle %s: %s\n", options.oracle ? options.oracle : "(none)", strerror(-err));
+		fprintf(stderr, "vchip: oracle %s: %s\n", options.oracle, strerror(-err));
 		return err;
 	}
-	heal_init(id, install, interrupts);
-	install(id);
+	qemu_plugin_register_vcpu_init_cb(id, on_cpu);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
+	qemu_plugin_register_atexit_cb(id, at_exit, NULL);
 	return 0;
 }

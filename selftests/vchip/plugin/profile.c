@@ -113,8 +113,6 @@ static const struct scalar scalars[] = {
 	SCALAR("turbo_moment_us", turbo_moment_ns, 1000),
 	SCALAR("meter_us", meter_ns, 1000),
 	SCALAR("meter_lsb_uw", meter_lsb_uw, 1),
-	SCALAR("quantum_cycles", quantum_cycles, 1),
-	SCALAR("debt_us", debt_ns, 1000),
 };
 
 static int set_scalar(const struct reader *r, const struct scalar *s, const char *text)
@@ -426,8 +424,6 @@ static int check(struct reader *r)
 		return fail(r, "meter_lsb_uw is 0", NULL);
 	if (p->esu > 31)
 		return fail(r, "esu above 31", NULL);
-	if (p->quantum_cycles < 100)
-		return fail(r, "quantum_cycles below 100", NULL);
 	if (p->latency_jitter_percent > 100)
 		return fail(r, "latency_jitter_percent above 100", NULL);
 	if (!p->step_pstates)
@@ -465,8 +461,6 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 		.esu = 16,
 		.meter_lsb_uw = 1,
 		.step_pstates = 1,
-		.quantum_cycles = 1000,
-		.debt_ns = 250000,
 		.thermal_tau_ns = 1000000000,
 		.tjmax_mc = 100000,
 		.ambient_mc = 35000,

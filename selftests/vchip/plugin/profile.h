@@ -78,9 +78,6 @@ struct profile {
 	uint64_t turbo_time_ns;		/* of a boost */
 	uint64_t turbo_rest_ns;		/* after which there is another one */
 	uint64_t turbo_moment_ns;	/* work for so long ends no rest */
-
-	uint32_t quantum_cycles;
-	uint64_t debt_ns;
 };
 
 /**

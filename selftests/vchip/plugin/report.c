@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Turns a snapshot into text: one section, with every counter that has changed since
+ * Writes what the oracle knows: one section a mark, with every counter that has changed since
  * the section before. Owns the file's format, which ../README describes and ../oracle.py
  * reads; counters stay what they are here, the reader makes instructions of blocks.
- * Called by the oracle's writer thread, one section at a time.
+ * Called by oracle.c.
  */
-#include "snapshot.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
+#include "oracle.h"
+#include "package.h"
 
 /* What the file has of an entry: a hash of its values, in the order of the table. */
 struct written {
@@ -100,14 +102,13 @@ static void write_block(FILE *file, const struct block *b)
 	fputc('\n', file);
 }
 
-static void write_counts(FILE *file, unsigned int cpu, const struct table_copy *copy)
+static void write_counts(FILE *file, unsigned int cpu, const struct table *t)
 {
-	const struct count *counts = (const void *)copy->entry;
 	struct written *w = &written[cpu][TABLE_COUNT];
 
-	w->hash = grow(w->hash, &w->room, copy->used, sizeof(*w->hash));
-	for (size_t i = 0; i < copy->used; i++) {
-		const struct count *c = &counts[i];
+	w->hash = grow(w->hash, &w->room, t->used, sizeof(*w->hash));
+	for (size_t i = 0; i < t->used; i++) {
+		const struct count *c = table_at(t, i);
 		char line[256] = "count", *p = line + 5;
 
 		if (!changed(w, i, c->value))
@@ -125,15 +126,14 @@ static void write_counts(FILE *file, unsigned int cpu, const struct table_copy *
 	}
 }
 
-static void write_entries(FILE *file, const char *name, unsigned int cpu, enum oracle_table which,
-			  const struct table_copy *copy)
+static void write_entries(FILE *file, const char *name, unsigned int cpu, enum oracle_table which)
 {
-	const struct entry *entries = (const void *)copy->entry;
+	const struct table *t = &cores[cpu].oracle->table[which];
 	struct written *w = &written[cpu][which];
 
-	w->hash = grow(w->hash, &w->room, copy->used, sizeof(*w->hash));
-	for (size_t i = 0; i < copy->used; i++) {
-		const struct entry *e = &entries[i];
+	w->hash = grow(w->hash, &w->room, t->used, sizeof(*w->hash));
+	for (size_t i = 0; i < t->used; i++) {
+		const struct entry *e = table_at(t, i);
 		char line[256], *p = line;
 
 		if (!changed(w, i, e->value))
@@ -152,39 +152,54 @@ static void write_entries(FILE *file, const char *name, unsigned int cpu, enum o
 /* The time alone that counters stand for, and its static energy. */
 struct alone {
 	uint64_t fix;
-	uint64_t stalled_ns;
+	uint64_t paused_ns;
 	uint64_t static_fj;
 };
 
-static void sum_alone(struct alone *a, const struct core_copy *copy)
+static void sum_alone(struct alone *a, const struct oracle_core *o)
 {
-	const struct count *counts = (const void *)copy->table[TABLE_COUNT].entry;
-	const struct entry *corrections = (const void *)copy->table[TABLE_CORRECTION].entry;
-	const struct entry *stalls = (const void *)copy->table[TABLE_STALL].entry;
+	const struct table *counts = &o->table[TABLE_COUNT], *corrections = &o->table[TABLE_CORRECTION],
+			   *pauses = &o->table[TABLE_PAUSE];
 
-	for (size_t i = 0; i < copy->table[TABLE_COUNT].used; i++) {
-		const struct count *c = &counts[i];
+	for (size_t i = 0; i < counts->used; i++) {
+		const struct count *c = table_at(counts, i);
 
 		a->fix += c->value[VALUE_EXEC + 1] * c->block->cycles * cycle_fixns(c->pstate);
 		a->static_fj += c->value[VALUE_STATIC];
 	}
-	for (size_t i = 0; i < copy->table[TABLE_CORRECTION].used; i++) {
-		const struct entry *e = &corrections[i];
+	for (size_t i = 0; i < corrections->used; i++) {
+		const struct entry *e = table_at(corrections, i);
 
 		for (unsigned int k = e->pos; k < e->count->block->insns; k++)
 			a->fix -= e->value[VALUE_EXEC + 1] * e->count->block->insn[k].cycles *
 				  cycle_fixns(e->count->pstate);
 		a->static_fj -= e->value[VALUE_STATIC];
 	}
-	for (size_t i = 0; i < copy->table[TABLE_STALL].used; i++) {
-		a->stalled_ns += stalls[i].value[STALL_NS + 1];
-		a->static_fj += stalls[i].value[STALL_STATIC];
+	for (size_t i = 0; i < pauses->used; i++) {
+		const struct entry *e = table_at(pauses, i);
+
+		a->paused_ns += e->value[PAUSE_NS + 1];
+		a->static_fj += e->value[PAUSE_STATIC];
 	}
 }
 
-static void write_package(FILE *file, const struct snapshot *s)
+static void write_vector(const struct vector *v, void *data)
 {
-	const struct package_books *b = &s->books;
+	FILE *file = data;
+
+	fprintf(file, "vector,%" PRIu64 ",%" PRIu64 ",%" PRId64, v->time_ns, v->static_pj, v->dynamic_pj);
+	for (unsigned int i = 0; i < core_count; i++) {
+		if (v->task[i] == VECTOR_IDLE)
+			fprintf(file, ",-");
+		else
+			fprintf(file, ",%u:%u", (uint32_t)v->task[i], (uint32_t)(v->task[i] >> 32));
+	}
+	fprintf(file, "\n");
+}
+
+static void write_package(FILE *file)
+{
+	const struct package_books *b = &package_books;
 	uint64_t alone_ns = 0, alone_pj = 0;
 	struct alone a = { 0 };
 
@@ -196,27 +211,18 @@ static void write_package(FILE *file, const struct snapshot *s)
 		fprintf(file, "alone,%u,%" PRIu64 ",%" PRIu64 "\n", i, b->alone_ns[i], b->alone_static_pj[i]);
 		alone_ns += b->alone_ns[i];
 		alone_pj += b->alone_static_pj[i];
-		sum_alone(&a, &s->core[i]);
+		sum_alone(&a, cores[i].oracle);
 	}
-	/* What wall time says, less what the instructions' nominal time and their stalls say. */
+	/* What the package's time says, less what the instructions' and the pauses' say: CPUs are up to a turn apart. */
 	fprintf(file, "residual,%" PRId64 ",%" PRId64 "\n",
-		(int64_t)(alone_ns - (a.fix >> FIXNS_SHIFT) - a.stalled_ns),
+		(int64_t)(alone_ns - (a.fix >> FIXNS_SHIFT) - a.paused_ns),
 		(int64_t)(alone_pj - a.static_fj / 1000));
-	for (const struct vector *v = s->vectors; v; v = v->next) {
-		fprintf(file, "vector,%" PRIu64 ",%" PRIu64 ",%" PRId64, v->time_ns, v->static_pj, v->dynamic_pj);
-		for (unsigned int i = 0; i < core_count; i++) {
-			if (v->task[i] == VECTOR_IDLE)
-				fprintf(file, ",-");
-			else
-				fprintf(file, ",%u:%u", (uint32_t)v->task[i], (uint32_t)(v->task[i] >> 32));
-		}
-		fprintf(file, "\n");
-	}
+	package_for_each_vector(write_vector, file);
 }
 
 void report_header(FILE *file)
 {
-	fprintf(file, "vchip-oracle,2,%s,%u,%u\n", chip->name, core_count, chip->clock_scale);
+	fprintf(file, "vchip-oracle,3,%s,%u,%u\n", chip->name, core_count, chip->clock_scale);
 	for (unsigned int p = 0; p < chip->pstates; p++)
 		fprintf(file, "pstate,%u,%u,%" PRIu64 "\n", p, chip->freq_khz[p], cycle_fixns(p));
 	for (unsigned int c = 0; c < CLASSES; c++) {
@@ -228,36 +234,34 @@ void report_header(FILE *file)
 	fflush(file);
 }
 
-void report_mark(FILE *file, const struct snapshot *s)
+static void write_mark(FILE *file, uint32_t seq, const char *name, uint64_t now)
 {
 	char label[VCHIP_LABEL_LEN];
 
-	memcpy(label, s->label, sizeof(label));
+	snprintf(label, sizeof(label), "%s", name);
 	for (char *p = label; *p; p++)
 		if (*p == ',' || *p == '\n')
 			*p = '_';
-	fprintf(file, "mark,%u,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", s->seq, label, s->chip_ns,
-		s->guest_ns, s->cost_ns);
+	fprintf(file, "mark,%u,%s,%" PRIu64 ",%" PRIu64 "\n", seq, label, now, page_read(page.head->mark_guest_ns));
 	for (unsigned int i = 0; i < core_count; i++) {
-		const struct vchip_cpu *r = &s->core[i].regs;
+		const struct vchip_cpu *r = cores[i].regs;
 
 		fprintf(file,
-			"cpu,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n",
+			"cpu,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n",
 			i, r->cycles_user, r->cycles_kernel, r->instr_user, r->instr_kernel, r->ref_ns,
-			r->energy_pj, r->stalls, r->stall_ns, r->behind_ns, r->grants, r->cur_khz);
+			r->energy_pj, r->grants, r->cur_khz);
 	}
 }
 
-void report_write(FILE *file, const struct snapshot *s)
+void report_section(FILE *file, uint32_t seq, const char *name, uint64_t now)
 {
-	report_mark(file, s);
-	write_package(file, s);
+	write_mark(file, seq, name, now);
+	write_package(file);
 	for (unsigned int i = 0; i < core_count; i++) {
-		write_counts(file, i, &s->core[i].table[TABLE_COUNT]);
-		write_entries(file, "back", i, TABLE_CORRECTION, &s->core[i].table[TABLE_CORRECTION]);
-		write_entries(file, "stalled", i, TABLE_STALL, &s->core[i].table[TABLE_STALL]);
+		write_counts(file, i, &cores[i].oracle->table[TABLE_COUNT]);
+		write_entries(file, "back", i, TABLE_CORRECTION);
+		write_entries(file, "paused", i, TABLE_PAUSE);
 	}
 	log_write(file);
-	fprintf(file, "done,%u\n", s->seq);
+	fprintf(file, "done,%u\n", seq);
 }

@@ -9,7 +9,6 @@
  *   did, and this one is complete.
  * - A restart: QEMU leaves a block in front of an instruction and executes that one
  *   alone (self-modifying code, watchpoints, atomics that the build machine lacks).
- * - Under -icount, an access to a device ends the block behind the instruction.
  *
  * And of how it executes a rep: one pass per block execution, the block that starts
  * at the rep following itself; a last pass finds the count at zero (movs, stos,
@@ -18,8 +17,6 @@
  * reps that wait for that are kept in a small table by task.
  */
 #include "retire.h"
-
-#include <pthread.h>
 
 #include "oracle.h"
 
@@ -33,12 +30,9 @@ struct waiting {
 	uint64_t age;	/* 0: free */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct waiting waiting[WAITING];
 static unsigned int waiting_count;
 static uint64_t age;
-
-bool retire_splits_at_io;
 
 /* The idle tasks all have task 0: there the CPU tells them apart. */
 static bool same_task(const struct waiting *w, const struct core *c, uint64_t task)
@@ -50,14 +44,12 @@ static void wait_for_iret(const struct core *c, uint64_t rep, uint64_t next)
 {
 	struct waiting *slot = &waiting[0];
 
-	pthread_mutex_lock(&lock);
 	for (unsigned int i = 0; i < WAITING; i++)
 		if (waiting[i].age < slot->age)
 			slot = &waiting[i];
 	if (!slot->age)
-		__atomic_store_n(&waiting_count, waiting_count + 1, __ATOMIC_RELAXED);
+		waiting_count++;
 	*slot = (struct waiting){ c->prev_task, rep, next, c->index, ++age };
-	pthread_mutex_unlock(&lock);
 }
 
 /* An iret has landed at an address: 1 when a rep of this task waits for it there. */
@@ -66,9 +58,8 @@ static unsigned int landed(const struct core *c, uint64_t vaddr)
 	uint64_t task = page_read(c->regs->task);
 	unsigned int found = 0;
 
-	if (!__atomic_load_n(&waiting_count, __ATOMIC_RELAXED))
+	if (!waiting_count)
 		return 0;
-	pthread_mutex_lock(&lock);
 	for (unsigned int i = 0; i < WAITING; i++) {
 		struct waiting *w = &waiting[i];
 
@@ -76,9 +67,8 @@ static unsigned int landed(const struct core *c, uint64_t vaddr)
 			continue;
 		found |= w->rep == vaddr;
 		w->age = 0;
-		__atomic_store_n(&waiting_count, waiting_count - 1, __ATOMIC_RELAXED);
+		waiting_count--;
 	}
-	pthread_mutex_unlock(&lock);
 	return found;
 }
 
@@ -96,11 +86,10 @@ static void take_back(struct core *c, unsigned int pos)
 	c->instr[p->kernel] -= p->insns - pos - (pos ? 0 : c->prev_continues);
 	c->energy_pj -= energy;
 	c->ref -= c->prev_cycle_fixns * cycles;
-	c->quantum_left += cycles;
+	c->time -= c->prev_cycle_fixns * cycles;
+	c->prev_end -= c->prev_cycle_fixns * cycles;
 	core_publish(c, p->kernel);
 	static_fj = c->prev_alone ? c->prev_static_fj * cycles : 0;
-	c->alone -= c->prev_alone ? c->prev_cycle_fixns * cycles : 0;
-	c->alone_static_fj -= static_fj;
 	oracle_take_back(c, pos, static_fj);
 }
 
@@ -118,13 +107,6 @@ static bool restarted(const struct core *c, const struct block *b)
 		return false;
 	/* A block of its own that simply repeats is not a restart. */
 	return p != b;
-}
-
-static bool split_at_io(const struct core *c, const struct block *b)
-{
-	const struct block *p = c->prev;
-
-	return retire_splits_at_io && c->pos + 1u < p->insns && block_insn_vaddr(p, c->pos + 1) == b->vaddr;
 }
 
 unsigned int retire_settle(struct core *c, const struct block *b)
@@ -146,9 +128,6 @@ unsigned int retire_settle(struct core *c, const struct block *b)
 		take_back(c, c->pos);
 	} else if (restarted(c, b)) {
 		take_back(c, c->pos);
-		ended_in_rep = 0;
-	} else if (split_at_io(c, b)) {
-		take_back(c, c->pos + 1);
 		ended_in_rep = 0;
 	}
 	if (ended_in_rep) {

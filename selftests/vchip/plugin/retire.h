@@ -14,7 +14,4 @@
  */
 unsigned int retire_settle(struct core *c, const struct block *b);
 
-/* Under -icount, a block with an access to a device is left behind that access. */
-extern bool retire_splits_at_io;
-
 #endif /* VCHIP_RETIRE_H */

@@ -2,16 +2,16 @@
 /*
  * Where the profile asks for it, a core stands still for a random time at random moments,
  * as it does when firmware takes it for a system management interrupt: nothing tells the
- * guest, interrupts wait, and so does a grant. Owns when that is and for how long; the
- * clock makes the core wait, the log keeps it for tests.
+ * guest, interrupts wait, and so does a grant. Owns when that is and for how long;
+ * time.c makes the core wait, the log keeps it for tests.
  */
 #include "smi.h"
 
 #include <math.h>
 
-#include "clock.h"
 #include "log.h"
 #include "random.h"
+#include "time.h"
 
 /*
  * In time that the CPU runs: if a halted one's came due, it would be there at each wake-up.
@@ -30,14 +30,24 @@ void smi_init(struct core *c)
 		draw_next(c);
 }
 
-void smi_check(struct core *c)
+void smi_serve(struct core *c)
 {
 	uint64_t ns;
 
-	if (!chip->smi_every_ns || c->ref < c->smi_ref)
+	if (!chip->smi_every_ns || !c->running || c->ref < c->smi_ref)
 		return;
 	ns = chip->smi_min_ns + random_below(&c->whims, chip->smi_max_ns - chip->smi_min_ns + 1);
-	clock_pause(c, ns);
-	log_stall(c, ns, "smi");
+	time_pause(c, ns);
+	log_smi(c, time_of(c) + (c->pause >> FIXNS_SHIFT), ns);
 	draw_next(c);
+}
+
+uint64_t smi_next(const struct core *c)
+{
+	fixns_t left;
+
+	if (!chip->smi_every_ns || !core_is_running(c) || c->pause)
+		return NEVER;
+	left = c->smi_ref > c->ref ? c->smi_ref - c->ref : 0;
+	return ((c->time + left) >> FIXNS_SHIFT) + 1;
 }

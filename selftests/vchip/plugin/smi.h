@@ -7,7 +7,10 @@
 
 void smi_init(struct core *c);
 
-/* Stand still, if it is time to. Context: the CPU's thread at a quantum's end, the package not locked. */
-void smi_check(struct core *c);
+/* Pause the core, if it is time to. */
+void smi_serve(struct core *c);
+
+/* When it is; UINT64_MAX: not as far as is known now. */
+uint64_t smi_next(const struct core *c);
 
 #endif /* VCHIP_SMI_H */

@@ -14,7 +14,7 @@
 #include "core.h"
 #include "log.h"
 
-uint32_t turbo_pstate __attribute__((aligned(128)));
+uint32_t turbo_pstate;
 
 static double mean_uw;
 static uint64_t boosted_ns, rested_ns, worked_ns;
@@ -127,7 +127,7 @@ void turbo_advance(uint64_t now, uint64_t ns, double uw, uint32_t running, doubl
 	if (most == before && why == was && active == at_work)
 		return;
 	at_work = active;
-	__atomic_store_n(&turbo_pstate, most, __ATOMIC_RELAXED);
+	turbo_pstate = most;
 	page_write(page.pkg->turbo_khz, chip->freq_khz[most]);
 	log_turbo(now, chip->freq_khz[most], active, why, (uint64_t)mean_uw, (int32_t)temp_mc);
 }

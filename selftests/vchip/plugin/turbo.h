@@ -10,12 +10,12 @@
 #define TURBO_TEMPERATURE	(1u << 1)
 #define TURBO_TIME		(1u << 2)
 
-/* The P-state that no core may be above; the highest where the chip has no turbo. Written under the package lock. */
+/* The P-state that no core may be above; the highest where the chip has no turbo. */
 extern uint32_t turbo_pstate;
 
 static inline uint32_t turbo_ceiling(void)
 {
-	return __atomic_load_n(&turbo_pstate, __ATOMIC_RELAXED);
+	return turbo_pstate;
 }
 
 /* Before anything else; the chip's memory of power and time begins empty. */
@@ -25,7 +25,6 @@ void turbo_init(void);
  * turbo_advance() - the package has drawn @uw for @ns until @now
  * @running: CPUs that ran, as a mask
  * @temp_mc: the package's temperature now
- * Context: the package lock is held.
  */
 void turbo_advance(uint64_t now, uint64_t ns, double uw, uint32_t running, double temp_mc);
 

@@ -5,4 +5,3 @@
 # which keeps energy and time of what lasts for much longer, and would be wrong for blocks of less than some milliseconds.
 include = exynos.profile
 name = exynos_lagging
-debt_us = 250

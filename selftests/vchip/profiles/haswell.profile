@@ -39,7 +39,6 @@ class.slow   = 60 1613000
 class.io     = 200 3226000
 class.entry  = 150 2688000
 
-debt_us = 5000
 
 base_uw = 2810000
 leak_uw = 500000

@@ -5,4 +5,3 @@ include = haswell.profile
 name = haswell_whole
 tau_us = 28300000
 thermal_tau_ms = 20000
-debt_us = 10000

@@ -3,4 +3,3 @@
 # part of a loop, the log has a stall, and there is not one long loop and then a short one, which no silicon has.
 include = ivybridge.profile
 name = ivybridge_prompt
-debt_us = 10

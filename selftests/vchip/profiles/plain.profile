@@ -52,5 +52,3 @@ pl1_uw = 8000000
 pl2_uw = 10000000
 tau_us = 1000000
 
-quantum_cycles = 1000
-debt_us = 250

@@ -31,5 +31,3 @@ update_period_us = 33000
 update_jitter_us = 100
 
 # Single loops are timed here, as on the sharp chip: the chip waits for its clock ten times as often as the plain one.
-debt_us = 30
-quantum_cycles = 100

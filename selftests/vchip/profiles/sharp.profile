@@ -3,4 +3,3 @@
 # in one of them, and not made up for by those after it.
 include = plain.profile
 name = sharp
-debt_us = 30

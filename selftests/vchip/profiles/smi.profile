@@ -7,5 +7,3 @@ smi_every_us = 60000
 smi_us = 300 3000
 
 # The log of stalls is to be short: what the build machine leaves alone is looked for in it, and its timer may take 30 us and more.
-quantum_cycles = 1000
-debt_us = 100

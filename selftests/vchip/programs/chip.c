@@ -70,7 +70,7 @@ static void set_frequency(unsigned int cpu, uint32_t khz)
 }
 
 struct reading {
-	uint64_t wall, cycles, ref, stall, behind, energy, instr;
+	uint64_t wall, cycles, ref, energy, instr;
 };
 
 static struct reading read_all(unsigned int cpu)
@@ -81,8 +81,6 @@ static struct reading read_all(unsigned int cpu)
 		.wall = now_ns(),
 		.cycles = r->cycles_user + r->cycles_kernel,
 		.ref = r->ref_ns,
-		.stall = r->stall_ns,
-		.behind = r->behind_ns,
 		.energy = r->energy_pj,
 		.instr = r->instr_user + r->instr_kernel,
 	};
@@ -95,8 +93,6 @@ static void show_since(unsigned int cpu, const struct reading *a)
 	show("wall_ns", b.wall - a->wall);
 	show("cycles", b.cycles - a->cycles);
 	show("ref_ns", b.ref - a->ref);
-	show("stall_ns", b.stall - a->stall);
-	show("behind_ns", b.behind - a->behind);
 	show("energy_pj", b.energy - a->energy);
 	show("instr", b.instr - a->instr);
 }
@@ -140,35 +136,23 @@ static void verb_latency(char **arg)
 
 	pin(0);
 	for (uint64_t i = 0; i < number(arg[2]); i++) {
-		uint64_t cycles, ref, stall, behind, start, granted, c1, r1, look, gap = 0;
+		uint64_t cycles, ref, start, granted, c1, r1;
 
 		set_frequency(0, from);
 		for (start = now_ns() + 300000; now_ns() < start;)
 			;
-		stall = regs->stall_ns;
-		behind = regs->behind_ns;
 		cycles = regs->cycles_user + regs->cycles_kernel;
 		ref = regs->ref_ns;
 		start = now_ns();
 		regs->req_khz = to;
-		granted = start;
 		do {
 			c1 = regs->cycles_user + regs->cycles_kernel;
 			r1 = regs->ref_ns;
-			look = granted;
-			granted = now_ns();
-			gap = granted - look > gap ? granted - look : gap;
 		} while (regs->cur_khz == from);
-		look = granted;
 		granted = now_ns();
-		gap = granted - look > gap ? granted - look : gap;
-		printf("grant seen_ns %llu register_ns %llu lag_ns %llu stall_ns %llu behind_ns %llu gap_ns %llu old_cycles %llu old_ref_ns %llu\n",
+		printf("grant seen_ns %llu register_ns %llu old_cycles %llu old_ref_ns %llu\n",
 		       (unsigned long long)(granted - start), (unsigned long long)regs->grant_latency_ns,
-		       (unsigned long long)regs->grant_lag_ns,
-		       (unsigned long long)(regs->stall_ns - stall),
-		       (unsigned long long)(regs->behind_ns - behind), (unsigned long long)gap,
-		       (unsigned long long)(c1 - cycles),
-		       (unsigned long long)(r1 - ref));
+		       (unsigned long long)(c1 - cycles), (unsigned long long)(r1 - ref));
 	}
 }
 
@@ -313,16 +297,6 @@ static void verb_idle(char **arg)
 	show("power_uw", pkg->power_uw);
 }
 
-/* How long the build machine has kept any CPU from going on. */
-static uint64_t away_ns(void)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int cpu = 0; cpu < VCHIP_MAX_CPUS; cpu++)
-		sum += registers_cpu(cpu)->stall_ns + registers_cpu(cpu)->behind_ns;
-	return sum;
-}
-
 /* edges COUNT: the raw counter at its updates, as it moves */
 static void verb_edges(char **arg)
 {
@@ -333,10 +307,10 @@ static void verb_edges(char **arg)
 
 		while (pkg->updates == updates)
 			;
-		printf("edge raw %u core_raw %u pj %llu chip_ns %llu updates %llu away_ns %llu\n",
+		printf("edge raw %u core_raw %u pj %llu chip_ns %llu updates %llu\n",
 		       pkg->energy_pkg_raw, pkg->energy_core_raw,
 		       (unsigned long long)pkg->energy_pkg_pj, (unsigned long long)pkg->update_chip_ns,
-		       (unsigned long long)pkg->updates, (unsigned long long)away_ns());
+		       (unsigned long long)pkg->updates);
 	}
 }
 

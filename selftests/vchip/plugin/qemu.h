@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the chip takes over of QEMU: its virtual clock and TSC, the timers of that clock, the
+ * interrupts of halted CPUs, the wait for the next event of an idle machine. Owns all that depends
+ * on how QEMU is laid out inside; knows nothing of the chip. Called by time.c and plugin.c.
+ */
+#ifndef VCHIP_QEMU_H
+#define VCHIP_QEMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A CPU of QEMU's. */
+struct CPUState;
+
+/* What QEMU asks of whoever keeps the time. */
+struct qemu_hooks {
+	/* The time in ns. Context: any thread. */
+	int64_t (*clock_ns)(void);
+	/* A CPU is about to get an interrupt. Context: the big lock is held. */
+	void (*interrupt)(struct CPUState *cpu);
+	/* All CPUs are idle, as far as is known, and QEMU has no I/O left. Context: main loop, the big lock is held. */
+	void (*idle)(void);
+	/* The machine was suspended: no CPU runs until a timer wakes it. Context: main loop, the big lock is held. */
+	void (*suspend)(void);
+};
+
+/**
+ * qemu_attach() - take over the clock
+ * @hooks: kept
+ * @error: what was found and what is needed, when it fails
+ *
+ * Everything that is relied on is looked at first: a QEMU that is laid out otherwise is refused.
+ *
+ * Return: 0, -ENOSYS when it is not the QEMU that this was made for.
+ * Context: once, before the first CPU runs, with the big lock held.
+ */
+int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_size);
+
+/* QEMU's CPU of an index. */
+struct CPUState *qemu_cpu(unsigned int index);
+
+/* QEMUTimer's and QEMUTimerList's beginning; the rest is QEMU's. */
+struct qemu_timer {
+	int64_t expire_ns;
+};
+
+struct qemu_timer_list {
+	void *clock;
+	char lock[48];
+	struct qemu_timer *active;
+	void *link[2];
+	void (*notify)(void *opaque, int type);
+	void *notify_opaque;
+};
+
+extern struct qemu_timer_list *qemu_virtual_timers;
+
+/* When the guest's next timer is due, in ns; INT64_MAX: there is none. Context: any. */
+static inline int64_t qemu_next_timer_ns(void)
+{
+	const struct qemu_timer *t = __atomic_load_n(&qemu_virtual_timers->active, __ATOMIC_RELAXED);
+
+	return t ? t->expire_ns : INT64_MAX;
+}
+
+/* Run the guest's timers that are due by clock_ns(). Context: the vCPU thread, or the big lock is held. */
+void qemu_timers_run(void);
+
+/* What QEMU's main loop has still to do for the guest (qemu_io_pending). */
+extern void *volatile *qemu_bottom_halves, *volatile *qemu_pool_requests;
+extern void *qemu_bottom_halves_quiet;
+
+/* Has the guest's last request to a device still to be served? Context: the vCPU thread. */
+static inline bool qemu_io_pending(void)
+{
+	return *qemu_bottom_halves != qemu_bottom_halves_quiet || *qemu_pool_requests;
+}
+
+/* Wait, in the build machine's time only, until it has been served. Context: the vCPU thread, without the big lock. */
+void qemu_io_drain(void);
+
+/* Have QEMU go on with another CPU. Context: the vCPU thread. */
+void qemu_cpu_yield(struct CPUState *cpu);
+
+/* Leave the present block before its first instruction. @ra: the return address of its callback. */
+void qemu_block_leave(struct CPUState *cpu, uintptr_t ra) __attribute__((noreturn));
+
+/* Call hooks->idle() from the main loop once no CPU runs. Context: any. */
+void qemu_idle_await(void);
+
+/* Does every CPU wait for an interrupt? Context: the big lock is held. */
+bool qemu_idle(void);
+
+#endif /* VCHIP_QEMU_H */

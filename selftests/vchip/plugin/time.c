@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One thread executes all CPUs, in turns. A turn lasts until a common limit, some microseconds ahead or
+ * the next event, whatever comes first; when all have reached it, the events that are due happen,
+ * in the order of time, and the next limit is set. So counters move, grants come and timers expire exactly
+ * when they are due, whatever the build machine does, and the same run is the same each time.
+ *
+ * The CPU that is most behind goes first. A CPU that is not due leaves its block before the first
+ * instruction, as does one that an interrupt has come for.
+ */
+#include "time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "package.h"
+#include "random.h"
+
+/*
+ * The length of turns: CPUs may be so far apart. Each is drawn, or two CPUs that wait for each other could keep step.
+ * 10 us on the average cost 0.2 host seconds for a second of two busy CPUs.
+ */
+#define TURN_MIN_NS	5000
+#define TURN_MAX_NS	15000
+
+/* An interrupt of a timer takes up to so long to reach its CPU. */
+#define TIMER_JITTER_NS	200
+
+struct core *time_turn;
+fixns_t time_limit;
+unsigned int time_running;
+
+static uint64_t now_ns;		/* what all CPUs have reached */
+static uint64_t limit_ns;	/* time_limit */
+static int64_t last_read_ns;	/* a CPU that is behind must not see time go back */
+static struct core *executing;
+static bool in_events;
+static uint64_t noise;
+static uint64_t timer_jitter_ns;
+
+static _Thread_local bool is_vcpu;
+
+uint64_t time_now(void)
+{
+	return now_ns;
+}
+
+void time_init(uint64_t seed)
+{
+	noise = random_seed(seed, 200);
+	timer_jitter_ns = random_below(&noise, TIMER_JITTER_NS + 1);
+}
+
+/* When the guest's next timer expires, as its CPU is told. */
+static uint64_t next_timer(void)
+{
+	int64_t ns = qemu_next_timer_ns();
+
+	if (ns == INT64_MAX)
+		return UINT64_MAX;
+	return (ns > 0 ? (uint64_t)ns : 0) + timer_jitter_ns;
+}
+
+static uint64_t next_event(void)
+{
+	uint64_t timer = next_timer(), chip_event = package_next_event();
+
+	return timer < chip_event ? timer : chip_event;
+}
+
+static void set_limit(uint64_t ns)
+{
+	limit_ns = ns;
+	time_limit = ns << FIXNS_SHIFT;
+}
+
+/* Everything that is due now. Return: whether a timer of the guest has expired. */
+static bool run_events(void)
+{
+	bool expired = false;
+
+	package_serve(now_ns);
+	while (next_timer() <= now_ns) {
+		in_events = true;
+		qemu_timers_run();
+		in_events = false;
+		timer_jitter_ns = random_below(&noise, TIMER_JITTER_NS + 1);
+		expired = true;
+	}
+	return expired;
+}
+
+/* All have reached the limit. */
+static bool end_turns(void)
+{
+	uint64_t next, turn;
+	bool expired;
+
+	now_ns = limit_ns;
+	expired = run_events();
+	turn = now_ns + TURN_MIN_NS + random_below(&noise, TURN_MAX_NS - TURN_MIN_NS);
+	next = next_event();
+	set_limit(turn < next ? turn : next);
+	return expired;
+}
+
+/* A core that is paused goes on in time, without executing, up to the limit. */
+static void pass_pause(struct core *c)
+{
+	fixns_t left = time_limit - c->time;
+
+	if (left > c->pause)
+		left = c->pause;
+	c->pause -= left;
+	core_pass_pause(c, left);
+}
+
+/* The CPU that is most behind, of those that have not reached the limit. */
+static struct core *most_behind(void)
+{
+	struct core *first = NULL;
+
+	for (unsigned int i = 0; i < core_count; i++) {
+		struct core *c = &cores[i];
+
+		if (!c->running || c->time >= time_limit)
+			continue;
+		if (c->pause)
+			pass_pause(c);
+		if (c->time < time_limit && (!first || c->time < first->time))
+			first = c;
+	}
+	return first;
+}
+
+void time_look_up(struct core *c, uintptr_t ra)
+{
+	bool leave = false;
+	struct core *first;
+
+	if (qemu_io_pending()) {
+		qemu_io_drain();
+		leave = true;	/* its interrupt comes before this block */
+	}
+	time_expect(next_timer());
+	while (!(first = most_behind()))
+		leave |= end_turns();
+	if (!time_turn || !time_turn->running || time_turn->pause || time_turn->time >= time_limit)
+		time_turn = first;
+	if (time_turn != c) {
+		qemu_cpu_yield(c->qemu);
+		leave = true;
+	}
+	if (leave)
+		qemu_block_leave(c->qemu, ra);
+	executing = c;
+}
+
+void time_expect(uint64_t ns)
+{
+	if (ns < limit_ns)
+		set_limit(ns > now_ns ? ns : now_ns);
+}
+
+void time_wake(struct core *c)
+{
+	uint64_t at = c->wake_ns != NEVER ? c->wake_ns : now_ns;
+
+	for (unsigned int i = 0; !c->qemu && i < core_count; i++)
+		cores[i].qemu = qemu_cpu(i);
+	/* An interrupt that woke it only later is no reason to begin long ago. */
+	for (unsigned int i = 0; i < core_count; i++)
+		if (cores[i].running && at + TURN_MAX_NS < time_of(&cores[i]))
+			at = time_of(&cores[i]) - TURN_MAX_NS;
+	if (at < now_ns)
+		at = now_ns;
+	if (time_of(c) < at)
+		c->time = at << FIXNS_SHIFT;
+	c->wake_ns = NEVER;
+	c->running = true;
+	is_vcpu = true;
+	time_running++;
+	executing = c;
+	core_wake(c);
+}
+
+void time_halt(struct core *c)
+{
+	c->running = false;
+	time_running--;
+	core_halt(c);
+	if (time_running)
+		return;
+	if (time_of(c) > now_ns)
+		now_ns = time_of(c);
+	qemu_idle_await();
+}
+
+void time_pause(struct core *c, uint64_t ns)
+{
+	c->pause += ns << FIXNS_SHIFT;
+}
+
+/* The main loop's: the next event is the next that happens, until a CPU has to do with it. */
+static void on_idle(void)
+{
+	bool went_on = false;
+
+	if (time_running)
+		return;
+	while (qemu_idle()) {
+		uint64_t next = next_event();
+
+		if (next == UINT64_MAX)
+			return;		/* only the world outside can wake it up */
+		if (next > now_ns)
+			now_ns = next;
+		run_events();
+		set_limit(now_ns);
+		went_on = true;
+	}
+	/* Else the vCPU thread has not come to rest yet. */
+	if (!went_on)
+		qemu_idle_await();
+}
+
+static void on_suspend(void)
+{
+	for (unsigned int i = 0; i < core_count; i++)
+		if (cores[i].running)
+			time_halt(&cores[i]);
+}
+
+/*
+ * The time of whoever asks. A CPU's is its own, at the end of the block that it executes. The
+ * main loop is not to think that a timer is due before a CPU has come to that.
+ */
+static int64_t on_clock(void)
+{
+	int64_t ns = (int64_t)now_ns;
+
+	if (in_events)
+		return ns;
+	if (is_vcpu) {
+		if (executing->running && (int64_t)time_of(executing) > ns)
+			ns = (int64_t)time_of(executing);
+		if (ns > last_read_ns)
+			last_read_ns = ns;
+		return last_read_ns;
+	}
+	if (time_running && qemu_next_timer_ns() <= ns)
+		ns = qemu_next_timer_ns() - 1;
+	return ns;
+}
+
+/* A halted CPU wakes up at the time at which its interrupt was raised. */
+static void on_interrupt(struct CPUState *cpu)
+{
+	for (unsigned int i = 0; i < core_count; i++) {
+		struct core *c = &cores[i];
+
+		if (c->qemu != cpu)
+			continue;
+		c->interrupt_ns = (uint64_t)on_clock();
+		if (c->running)
+			return;
+		if (c->wake_ns == NEVER)
+			c->wake_ns = c->interrupt_ns;
+		/* QEMU takes its CPUs one after the other: let it come to this one */
+		if (is_vcpu && executing->running)
+			qemu_cpu_yield(executing->qemu);
+		return;
+	}
+}
+
+static const struct qemu_hooks hooks = {
+	.clock_ns	= on_clock,
+	.interrupt	= on_interrupt,
+	.idle		= on_idle,
+	.suspend	= on_suspend,
+};
+
+int time_attach(char *error, unsigned int error_size)
+{
+	return qemu_attach(&hooks, error, error_size);
+}
