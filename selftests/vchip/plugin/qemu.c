@@ -28,11 +28,15 @@
 /* AccelOpsClass of 7.2, behind its ObjectClass. */
 struct accel_ops {
 	char parent[96];
-	void *before[10];
+	void *before[3];
+	void (*kick_vcpu_thread)(struct CPUState *cpu);
+	void *between[6];
 	void (*handle_interrupt)(struct CPUState *cpu, int mask);
 	int64_t (*get_virtual_clock)(void);
 	int64_t (*get_elapsed_ticks)(void);
 };
+
+typedef void (*mutex_lock_func)(void *mutex, const char *file, int line);
 
 struct version_triple {
 	int64_t major, minor, micro;
@@ -48,13 +52,11 @@ struct notifier {
 	void *link[2];
 };
 
-/* struct AioContext and struct ThreadPool of 7.2: checked by scheduling something and looking. */
-#define AIO_BH_LIST	0xa8
+/* The requests of a ThreadPool of 7.2: checked by making one and looking. */
 #define POOL_HEAD	184
 
 struct qemu_timer_list *qemu_virtual_timers;
-void *volatile *qemu_bottom_halves, *volatile *qemu_pool_requests;
-void *qemu_bottom_halves_quiet;
+bool qemu_device_touched;
 
 static struct qemu_timer_list **timer_lists;	/* main_loop_tlg */
 static struct accel_ops *(*cpus_get_accel)(void);
@@ -72,7 +74,8 @@ static int64_t (*aio_compute_timeout)(void *ctx);
 static int (*aio_bh_poll)(void *ctx);
 static void *(*qemu_bh_new_full)(void (*cb)(void *opaque), void *opaque, const char *name, void *guard);
 static void (*qemu_bh_schedule)(void *bh);
-static void (*qemu_bh_cancel)(void *bh);
+static mutex_lock_func *qemu_bql_mutex_lock_func;
+static bool (*qemu_in_vcpu_thread)(void);
 static void (*cpu_loop_exit_restore)(struct CPUState *cpu, uintptr_t ra);
 static void (*qemu_timer_notify_cb)(void *opaque, int type);
 static void (*tcg_handle_interrupt)(struct CPUState *cpu, int mask);
@@ -105,7 +108,8 @@ static const struct symbol {
 	{ "aio_bh_poll", &aio_bh_poll },
 	{ "qemu_bh_new_full", &qemu_bh_new_full },
 	{ "qemu_bh_schedule", &qemu_bh_schedule },
-	{ "qemu_bh_cancel", &qemu_bh_cancel },
+	{ "qemu_bql_mutex_lock_func", &qemu_bql_mutex_lock_func },
+	{ "qemu_in_vcpu_thread", &qemu_in_vcpu_thread },
 	{ "cpu_loop_exit_restore", &cpu_loop_exit_restore },
 	{ "qemu_timer_notify_cb", &qemu_timer_notify_cb },
 	{ "qmp_query_version", &qmp_query_version },
@@ -118,6 +122,8 @@ static const struct symbol {
 
 static const struct qemu_hooks *qemu_hooks;
 static void *aio_context, *idle_bh;
+static void *volatile *pool_requests;
+static mutex_lock_func lock_original;
 static struct notifier suspend_notifier;
 
 /* The big lock, if this thread does not have it. Return: it has to be released. */
@@ -136,16 +142,25 @@ struct CPUState *qemu_cpu(unsigned int index)
 
 void qemu_timers_run(void)
 {
-	bool locked = lock_big();
+	bool touched = qemu_device_touched, locked = lock_big();
 
 	qemu_clock_run_timers(CLOCK_VIRTUAL);
 	if (locked)
 		qemu_mutex_unlock_iothread();
+	qemu_device_touched = touched;
+}
+
+/* A CPU takes the big lock to read or write a register of a device, and hardly ever else. */
+static void lock_noted(void *mutex, const char *file, int line)
+{
+	if (qemu_in_vcpu_thread())
+		qemu_device_touched = true;
+	lock_original(mutex, file, line);
 }
 
 static bool main_loop_busy(void)
 {
-	return !aio_compute_timeout(aio_context) || *qemu_pool_requests;
+	return !aio_compute_timeout(aio_context) || *pool_requests;
 }
 
 void qemu_io_drain(void)
@@ -155,12 +170,11 @@ void qemu_io_drain(void)
 	while (busy) {
 		qemu_mutex_lock_iothread_impl(__FILE__, __LINE__);
 		busy = main_loop_busy();
-		/* what was cancelled stays in the list */
-		qemu_bottom_halves_quiet = *qemu_bottom_halves;
 		qemu_mutex_unlock_iothread();
 		if (busy)
 			sched_yield();
 	}
+	qemu_device_touched = false;
 }
 
 void qemu_cpu_yield(struct CPUState *cpu)
@@ -212,6 +226,13 @@ static void handle_interrupt(struct CPUState *cpu, int mask)
 	tcg_handle_interrupt(cpu, mask);
 }
 
+/* QEMU would have all CPUs leave their blocks, at a moment that is the build machine's. */
+static void kick_vcpu_thread(struct CPUState *cpu)
+{
+	(void)cpu;
+	qemu_hooks->kick();
+}
+
 static void notify_nobody(void *opaque, int type)
 {
 	(void)opaque;
@@ -251,39 +272,27 @@ static bool timers_fit(void)
 	return fits && (void *)list->active != timer;
 }
 
-/* The main loop's bottom halves: one that is scheduled has to show. */
-static bool bottom_halves_fit(void)
-{
-	void *before = *qemu_bottom_halves, *bh = qemu_bh_new_full(do_nothing, NULL, "vchip", NULL);
-	bool fits;
-
-	qemu_bh_schedule(bh);
-	fits = *qemu_bottom_halves != before;
-	qemu_bh_cancel(bh);
-	return fits;
-}
-
-/* Its thread pool's requests: likewise, and it has to be gone when it is done. */
+/* The thread pool's requests: one that is made has to show, and be gone when it is done. */
 static bool pool_fits(void *pool)
 {
 	bool done = false, fits;
 
-	fits = !*qemu_pool_requests;
+	fits = !*pool_requests;
 	thread_pool_submit_aio(pool, work_nothing, NULL, done_nothing, &done);
-	fits = fits && *qemu_pool_requests;
+	fits = fits && *pool_requests;
 	while (!done) {
 		sched_yield();
 		aio_bh_poll(aio_context);
 	}
-	return fits && !*qemu_pool_requests;
+	return fits && !*pool_requests;
 }
 
 /* TCG is a module of its own, whose names are known by address only. */
-static bool is_function(void (*function)(struct CPUState *cpu, int mask), const char *name)
+static bool is_function(void *function, const char *name)
 {
 	Dl_info info;
 
-	return dladdr((void *)function, &info) && info.dli_sname && !strcmp(info.dli_sname, name);
+	return dladdr(function, &info) && info.dli_sname && !strcmp(info.dli_sname, name);
 }
 
 static int refuse(char *error, unsigned int error_size, const char *what)
@@ -322,17 +331,17 @@ int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_
 		return refuse(error, error_size, what);
 	}
 	ops = cpus_get_accel();
-	if (!ops || !is_function(ops->handle_interrupt, "tcg_handle_interrupt") || ops->get_virtual_clock ||
+	if (!ops || !is_function((void *)ops->handle_interrupt, "tcg_handle_interrupt") ||
+	    !is_function((void *)ops->kick_vcpu_thread, "rr_kick_vcpu_thread") || ops->get_virtual_clock ||
 	    ops->get_elapsed_ticks)
-		return refuse(error, error_size, "its accelerator's operations are laid out otherwise, or it is not TCG");
+		return refuse(error, error_size, "its accelerator's operations are laid out otherwise, or it is not started with tcg,thread=single");
 	if (!timers_fit())
 		return refuse(error, error_size, "its timers are laid out otherwise");
 	aio_context = qemu_get_aio_context();
 	pool = aio_get_thread_pool(aio_context);
-	qemu_bottom_halves = (void *volatile *)((char *)aio_context + AIO_BH_LIST);
-	qemu_pool_requests = (void *volatile *)((char *)pool + POOL_HEAD);
-	if (!bottom_halves_fit() || !pool_fits(pool))
-		return refuse(error, error_size, "its main loop is laid out otherwise");
+	pool_requests = (void *volatile *)((char *)pool + POOL_HEAD);
+	if (!pool_fits(pool))
+		return refuse(error, error_size, "its thread pool is laid out otherwise");
 
 	qemu_hooks = hooks;
 	qemu_virtual_timers = timer_lists[CLOCK_VIRTUAL];
@@ -342,7 +351,10 @@ int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_
 	qemu_register_suspend_notifier(&suspend_notifier);
 	tcg_handle_interrupt = ops->handle_interrupt;
 	ops->handle_interrupt = handle_interrupt;
+	ops->kick_vcpu_thread = kick_vcpu_thread;
 	ops->get_virtual_clock = hooks->clock_ns;
 	ops->get_elapsed_ticks = hooks->clock_ns;
+	lock_original = *qemu_bql_mutex_lock_func;
+	*qemu_bql_mutex_lock_func = lock_noted;
 	return 0;
 }

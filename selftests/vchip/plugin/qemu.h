@@ -19,6 +19,8 @@ struct qemu_hooks {
 	int64_t (*clock_ns)(void);
 	/* A CPU is about to get an interrupt. Context: the big lock is held. */
 	void (*interrupt)(struct CPUState *cpu);
+	/* The vCPU thread is to look for work: have it call qemu_cpu_yield(). Context: any thread. */
+	void (*kick)(void);
 	/* All CPUs are idle, as far as is known, and QEMU has no I/O left. Context: main loop, the big lock is held. */
 	void (*idle)(void);
 	/* The machine was suspended: no CPU runs until a timer wakes it. Context: main loop, the big lock is held. */
@@ -67,17 +69,10 @@ static inline int64_t qemu_next_timer_ns(void)
 /* Run the guest's timers that are due by clock_ns(). Context: the vCPU thread, or the big lock is held. */
 void qemu_timers_run(void);
 
-/* What QEMU's main loop has still to do for the guest (qemu_io_pending). */
-extern void *volatile *qemu_bottom_halves, *volatile *qemu_pool_requests;
-extern void *qemu_bottom_halves_quiet;
+/* The vCPU thread has been at a device since the last qemu_io_drain(). */
+extern bool qemu_device_touched;
 
-/* Has the guest's last request to a device still to be served? Context: the vCPU thread. */
-static inline bool qemu_io_pending(void)
-{
-	return *qemu_bottom_halves != qemu_bottom_halves_quiet || *qemu_pool_requests;
-}
-
-/* Wait, in the build machine's time only, until it has been served. Context: the vCPU thread, without the big lock. */
+/* Wait, in the build machine's time only, until the main loop has nothing left to do. Context: the vCPU thread, without the big lock. */
 void qemu_io_drain(void);
 
 /* Have QEMU go on with another CPU. Context: the vCPU thread. */

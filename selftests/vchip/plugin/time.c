@@ -7,6 +7,10 @@
  *
  * The CPU that is most behind goes first. A CPU that is not due leaves its block before the first
  * instruction, as does one that an interrupt has come for.
+ *
+ * QEMU's main loop serves devices in a thread of its own. An interrupt from there comes before the next block,
+ * whatever the two threads do meanwhile: the vCPU thread waits for the main loop after each access to a
+ * device, and goes once through all CPUs then, so that those that were halted are there again before any executes.
  */
 #include "time.h"
 
@@ -29,11 +33,11 @@
 struct core *time_turn;
 fixns_t time_limit;
 unsigned int time_running;
+volatile bool time_interrupted;
 
 static uint64_t now_ns;		/* what all CPUs have reached */
 static uint64_t limit_ns;	/* time_limit */
 static int64_t last_read_ns;	/* a CPU that is behind must not see time go back */
-static struct core *executing;
 static bool in_events;
 static uint64_t noise;
 static uint64_t timer_jitter_ns;
@@ -138,22 +142,20 @@ void time_look_up(struct core *c, uintptr_t ra)
 	bool leave = false;
 	struct core *first;
 
-	if (qemu_io_pending()) {
+	if (qemu_device_touched)
 		qemu_io_drain();
-		leave = true;	/* its interrupt comes before this block */
-	}
 	time_expect(next_timer());
 	while (!(first = most_behind()))
 		leave |= end_turns();
 	if (!time_turn || !time_turn->running || time_turn->pause || time_turn->time >= time_limit)
 		time_turn = first;
-	if (time_turn != c) {
+	if (time_turn != c || time_interrupted) {
+		time_interrupted = false;
 		qemu_cpu_yield(c->qemu);
 		leave = true;
 	}
 	if (leave)
 		qemu_block_leave(c->qemu, ra);
-	executing = c;
 }
 
 void time_expect(uint64_t ns)
@@ -180,7 +182,6 @@ void time_wake(struct core *c)
 	c->running = true;
 	is_vcpu = true;
 	time_running++;
-	executing = c;
 	core_wake(c);
 }
 
@@ -242,8 +243,8 @@ static int64_t on_clock(void)
 	if (in_events)
 		return ns;
 	if (is_vcpu) {
-		if (executing->running && (int64_t)time_of(executing) > ns)
-			ns = (int64_t)time_of(executing);
+		if (time_turn && time_turn->running && (int64_t)time_of(time_turn) > ns)
+			ns = (int64_t)time_of(time_turn);
 		if (ns > last_read_ns)
 			last_read_ns = ns;
 		return last_read_ns;
@@ -262,20 +263,22 @@ static void on_interrupt(struct CPUState *cpu)
 		if (c->qemu != cpu)
 			continue;
 		c->interrupt_ns = (uint64_t)on_clock();
-		if (c->running)
-			return;
-		if (c->wake_ns == NEVER)
+		if (!c->running && c->wake_ns == NEVER)
 			c->wake_ns = c->interrupt_ns;
-		/* QEMU takes its CPUs one after the other: let it come to this one */
-		if (is_vcpu && executing->running)
-			qemu_cpu_yield(executing->qemu);
+		time_interrupted |= !c->running || !is_vcpu;
 		return;
 	}
+}
+
+static void on_kick(void)
+{
+	time_interrupted = true;
 }
 
 static const struct qemu_hooks hooks = {
 	.clock_ns	= on_clock,
 	.interrupt	= on_interrupt,
+	.kick		= on_kick,
 	.idle		= on_idle,
 	.suspend	= on_suspend,
 };

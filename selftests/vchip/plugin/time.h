@@ -18,6 +18,8 @@ extern struct core *time_turn;
 extern fixns_t time_limit;
 /* CPUs that are not halted. */
 extern unsigned int time_running;
+/* An interrupt has come for a halted CPU, or from a device: it comes before the next block, however the threads race. */
+extern volatile bool time_interrupted;
 
 /**
  * time_init() - begin at 0
@@ -41,7 +43,7 @@ static inline uint64_t time_of(const struct core *c)
 static inline bool time_is_up(const struct core *c)
 {
 	return c != time_turn || c->time >= time_limit || (int64_t)time_of(c) >= qemu_next_timer_ns() ||
-	       qemu_io_pending();
+	       qemu_device_touched || time_interrupted;
 }
 
 /**
