@@ -183,9 +183,7 @@ void core_enter_block(struct core *c, struct block *b, uintptr_t ra)
 {
 	unsigned int continues = 0;
 
-	if (unlikely(!c->running))
-		time_wake(c);
-	if (unlikely(time_is_up(c)) && !is_sequel(b))
+	if (unlikely(time_is_up(c)) && (!is_sequel(b) || !c->running))
 		time_look_up(c, ra);
 	if (unlikely(!c->charging)) {
 		c->time += PLAIN_CYCLE * b->insns;

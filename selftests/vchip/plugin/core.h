@@ -30,6 +30,7 @@ struct core {
 	/* Time (time.c). */
 	fixns_t time;		/* what it has executed up to, halts and pauses included */
 	bool running;		/* it is not halted */
+	bool ready;		/* it was, and has something to execute again */
 	uint64_t wake_ns;	/* of the interrupt that ends the halt; NEVER: none has come */
 	uint64_t interrupt_ns;	/* when the last one was raised */
 	fixns_t pause;		/* for so long it does not execute yet */

@@ -84,6 +84,7 @@ static void (*timer_init_full)(void *timer, void *group, int type, int scale, in
 			       void (*cb)(void *opaque), void *opaque);
 static void (*timer_mod_ns)(void *timer, int64_t expire);
 static void (*timer_del)(void *timer);
+static struct qemu_timer_list *(*timerlist_new)(int type, void (*notify)(void *opaque, int type), void *opaque);
 static void *(*thread_pool_submit_aio)(void *pool, int (*func)(void *arg), void *arg,
 				       void (*cb)(void *opaque, int ret), void *opaque);
 static void (*qemu_register_suspend_notifier)(struct notifier *notifier);
@@ -116,6 +117,7 @@ static const struct symbol {
 	{ "timer_init_full", &timer_init_full },
 	{ "timer_mod_ns", &timer_mod_ns },
 	{ "timer_del", &timer_del },
+	{ "timerlist_new", &timerlist_new },
 	{ "thread_pool_submit_aio", &thread_pool_submit_aio },
 	{ "qemu_register_suspend_notifier", &qemu_register_suspend_notifier },
 };
@@ -267,7 +269,8 @@ static bool timers_fit(void)
 		return false;
 	timer_init_full(timer, NULL, CLOCK_VIRTUAL, 1, 0, do_nothing, NULL);
 	timer_mod_ns(timer, 1);		/* before all others */
-	fits = (void *)list->active == timer && list->active->expire_ns == 1;
+	fits = (void *)list->active == timer && list->active->expire_ns == 1 && list->active->list == list &&
+	       list->active->cb == do_nothing;
 	timer_del(timer);
 	return fits && (void *)list->active != timer;
 }
@@ -285,6 +288,27 @@ static bool pool_fits(void *pool)
 		aio_bh_poll(aio_context);
 	}
 	return fits && !*pool_requests;
+}
+
+/*
+ * With several CPUs TCG has a timer that makes it change to the next one. It is stopped and begun anew
+ * when QEMU notices that all are idle, which is at times of the build machine; and whose turn it is is
+ * ours to say. So it goes to a list that nobody runs.
+ */
+bool qemu_kick_timer_remove(void)
+{
+	Dl_info tcg, timer;
+
+	if (!dladdr((void *)tcg_handle_interrupt, &tcg))
+		return false;
+	for (struct qemu_timer *t = qemu_virtual_timers->active; t; t = t->next) {
+		if (!dladdr((void *)t->cb, &timer) || timer.dli_fbase != tcg.dli_fbase)
+			continue;
+		timer_del(t);
+		t->list = timerlist_new(CLOCK_VIRTUAL, notify_nobody, NULL);
+		return true;
+	}
+	return false;
 }
 
 /* TCG is a module of its own, whose names are known by address only. */

@@ -42,9 +42,15 @@ int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_
 /* QEMU's CPU of an index. */
 struct CPUState *qemu_cpu(unsigned int index);
 
-/* QEMUTimer's and QEMUTimerList's beginning; the rest is QEMU's. */
+/* The beginning of QEMUTimer and of QEMUTimerList; the rest is QEMU's. */
+struct qemu_timer_list;
+
 struct qemu_timer {
 	int64_t expire_ns;
+	struct qemu_timer_list *list;
+	void (*cb)(void *opaque);
+	void *opaque;
+	struct qemu_timer *next;
 };
 
 struct qemu_timer_list {
@@ -68,6 +74,13 @@ static inline int64_t qemu_next_timer_ns(void)
 
 /* Run the guest's timers that are due by clock_ns(). Context: the vCPU thread, or the big lock is held. */
 void qemu_timers_run(void);
+
+/**
+ * qemu_kick_timer_remove() - have QEMU not change from one CPU to another by itself
+ * Return: whether the timer that does so was found.
+ * Context: the vCPU thread, at its first block; there is such a timer with several CPUs only.
+ */
+bool qemu_kick_timer_remove(void);
 
 /* The vCPU thread has been at a device since the last qemu_io_drain(). */
 extern bool qemu_device_touched;

@@ -30,7 +30,7 @@
 /* An interrupt of a timer takes up to so long to reach its CPU. */
 #define TIMER_JITTER_NS	200
 
-struct core *time_turn;
+struct core *time_executing;
 fixns_t time_limit;
 unsigned int time_running;
 volatile bool time_interrupted;
@@ -38,6 +38,8 @@ volatile bool time_interrupted;
 static uint64_t now_ns;		/* what all CPUs have reached */
 static uint64_t limit_ns;	/* time_limit */
 static int64_t last_read_ns;	/* a CPU that is behind must not see time go back */
+static struct core *turn;	/* whose it is */
+static struct core *starter;	/* QEMU is on its way through all CPUs, and comes back to this one */
 static bool in_events;
 static uint64_t noise;
 static uint64_t timer_jitter_ns;
@@ -137,23 +139,103 @@ static struct core *most_behind(void)
 	return first;
 }
 
+static void leave_to_next(struct core *c, uintptr_t ra)
+{
+	time_executing = NULL;
+	qemu_cpu_yield(c->qemu);
+	qemu_block_leave(c->qemu, ra);
+}
+
+/* QEMU goes once through all CPUs, and comes back to the same block of this one. */
+static void go_around(struct core *c, uintptr_t ra)
+{
+	time_interrupted = false;
+	starter = c;
+	leave_to_next(c, ra);
+}
+
+/* When a CPU that is ready begins to execute. */
+static uint64_t wake_time(const struct core *c)
+{
+	uint64_t at = c->wake_ns != NEVER ? c->wake_ns : now_ns;
+
+	/* An interrupt that woke it only later is no reason to begin long ago. */
+	for (unsigned int i = 0; i < core_count; i++)
+		if (cores[i].running && at + TURN_MAX_NS < time_of(&cores[i]))
+			at = time_of(&cores[i]) - TURN_MAX_NS;
+	if (at < now_ns)
+		at = now_ns;
+	return at < time_of(c) ? time_of(c) : at;
+}
+
+/* Of those that have something to execute again, the one that was woken first. */
+static struct core *first_ready(void)
+{
+	struct core *first = NULL;
+
+	for (unsigned int i = 0; i < core_count; i++)
+		if (cores[i].ready && (!first || cores[i].wake_ns < first->wake_ns))
+			first = &cores[i];
+	return first;
+}
+
+static void wake_ready(void)
+{
+	struct core *c;
+
+	while ((c = first_ready())) {
+		uint64_t at = wake_time(c);
+
+		if (time_of(c) < at)
+			c->time = at << FIXNS_SHIFT;
+		c->wake_ns = NEVER;
+		c->ready = false;
+		c->running = true;
+		time_running++;
+		core_wake(c);
+	}
+}
+
+/* The very first block is about to be executed. */
+static void meet_cpus(void)
+{
+	is_vcpu = true;
+	for (unsigned int i = 0; i < core_count; i++)
+		cores[i].qemu = qemu_cpu(i);
+	if (core_count > 1 && !qemu_kick_timer_remove()) {
+		fprintf(stderr, "vchip: QEMU has no timer that changes its CPUs; the chip needs Debian 12's QEMU 7.2\n");
+		exit(1);
+	}
+}
+
 void time_look_up(struct core *c, uintptr_t ra)
 {
 	bool leave = false;
 	struct core *first;
 
+	if (!c->running) {
+		if (!c->qemu)
+			meet_cpus();
+		c->ready = true;
+	}
 	if (qemu_device_touched)
 		qemu_io_drain();
+	if (starter && starter != c)
+		leave_to_next(c, ra);
+	starter = NULL;
+	if (time_interrupted)
+		go_around(c, ra);
+	wake_ready();
 	time_expect(next_timer());
 	while (!(first = most_behind()))
 		leave |= end_turns();
-	if (!time_turn || !time_turn->running || time_turn->pause || time_turn->time >= time_limit)
-		time_turn = first;
-	if (time_turn != c || time_interrupted) {
-		time_interrupted = false;
-		qemu_cpu_yield(c->qemu);
-		leave = true;
-	}
+	if (!turn || !turn->running || turn->pause || turn->time >= time_limit)
+		turn = first;
+	if (time_interrupted)
+		go_around(c, ra);
+	if (turn != c)
+		leave_to_next(c, ra);
+	time_executing = c;
 	if (leave)
 		qemu_block_leave(c->qemu, ra);
 }
@@ -164,30 +246,10 @@ void time_expect(uint64_t ns)
 		set_limit(ns > now_ns ? ns : now_ns);
 }
 
-void time_wake(struct core *c)
-{
-	uint64_t at = c->wake_ns != NEVER ? c->wake_ns : now_ns;
-
-	for (unsigned int i = 0; !c->qemu && i < core_count; i++)
-		cores[i].qemu = qemu_cpu(i);
-	/* An interrupt that woke it only later is no reason to begin long ago. */
-	for (unsigned int i = 0; i < core_count; i++)
-		if (cores[i].running && at + TURN_MAX_NS < time_of(&cores[i]))
-			at = time_of(&cores[i]) - TURN_MAX_NS;
-	if (at < now_ns)
-		at = now_ns;
-	if (time_of(c) < at)
-		c->time = at << FIXNS_SHIFT;
-	c->wake_ns = NEVER;
-	c->running = true;
-	is_vcpu = true;
-	time_running++;
-	core_wake(c);
-}
-
 void time_halt(struct core *c)
 {
 	c->running = false;
+	time_executing = NULL;
 	time_running--;
 	core_halt(c);
 	if (time_running)
@@ -207,7 +269,7 @@ static void on_idle(void)
 {
 	bool went_on = false;
 
-	if (time_running)
+	if (time_running || first_ready())
 		return;
 	while (qemu_idle()) {
 		uint64_t next = next_event();
@@ -243,8 +305,8 @@ static int64_t on_clock(void)
 	if (in_events)
 		return ns;
 	if (is_vcpu) {
-		if (time_turn && time_turn->running && (int64_t)time_of(time_turn) > ns)
-			ns = (int64_t)time_of(time_turn);
+		if (turn && turn->running && (int64_t)time_of(turn) > ns)
+			ns = (int64_t)time_of(turn);
 		if (ns > last_read_ns)
 			last_read_ns = ns;
 		return last_read_ns;

@@ -13,8 +13,8 @@
 #include "core.h"
 #include "qemu.h"
 
-/* The CPU whose turn it is, and the time up to which it may go. */
-extern struct core *time_turn;
+/* The CPU that may execute, NULL: that is not known; and the time up to which it may. */
+extern struct core *time_executing;
 extern fixns_t time_limit;
 /* CPUs that are not halted. */
 extern unsigned int time_running;
@@ -42,7 +42,7 @@ static inline uint64_t time_of(const struct core *c)
 /* Has the CPU to look up before its next block? */
 static inline bool time_is_up(const struct core *c)
 {
-	return c != time_turn || c->time >= time_limit || (int64_t)time_of(c) >= qemu_next_timer_ns() ||
+	return c != time_executing || c->time >= time_limit || (int64_t)time_of(c) >= qemu_next_timer_ns() ||
 	       qemu_device_touched || time_interrupted;
 }
 
@@ -57,9 +57,6 @@ void time_look_up(struct core *c, uintptr_t ra);
 
 /* The CPU halts, at the end of the block that was entered last. */
 void time_halt(struct core *c);
-
-/* The CPU executes again. */
-void time_wake(struct core *c);
 
 /* Something is due at that time: no CPU is to go beyond. */
 void time_expect(uint64_t ns);
