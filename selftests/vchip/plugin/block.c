@@ -112,6 +112,8 @@ static struct block *block_new(const struct block_source *source, unsigned int i
 		b->flags |= BLOCK_ENDS_IRET;
 	if (kind.traits & INSN_HLT)
 		b->flags |= BLOCK_ENDS_HLT;
+	if (kind.traits & INSN_PAUSE)
+		b->flags |= BLOCK_ENDS_PAUSE;
 	if (insns == 1 && kind.raise && !(kind.traits & INSN_REP))
 		b->flags |= BLOCK_SINGLE;
 	b->first_class = b->insn[0].class;

@@ -15,6 +15,7 @@
 #define BLOCK_ENDS_REP	(1u << 1)
 #define BLOCK_ENDS_IRET	(1u << 2)
 #define BLOCK_ENDS_HLT	(1u << 3)
+#define BLOCK_ENDS_PAUSE	(1u << 5)
 #define BLOCK_SINGLE	(1u << 4)	/* one instruction that can fault: QEMU's way to restart one alone */
 
 #define BLOCK_VECTOR_NMI	2

@@ -371,6 +371,8 @@ static struct insn_kind kind_of(const cs_insn *insn)
 		kind.raise |= insn->id == X86_INS_PAUSE ? 0 : RAISE_SYS | RAISE_FP;
 		if (insn->id == X86_INS_HLT)
 			kind.traits |= INSN_HLT;
+		if (insn->id == X86_INS_PAUSE)
+			kind.traits |= INSN_PAUSE;
 		if (insn->id == X86_INS_POPFQ) {
 			kind.raise |= RAISE_MEM;
 			kind.traits |= INSN_READS;

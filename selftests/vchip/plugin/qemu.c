@@ -152,11 +152,17 @@ void qemu_timers_run(void)
 	qemu_device_touched = touched;
 }
 
-/* A CPU takes the big lock to read or write a register of a device, and hardly ever else. */
+/* A CPU takes the big lock to read or write a register of a device, and where QEMU changes to another CPU. */
 static void lock_noted(void *mutex, const char *file, int line)
 {
-	if (qemu_in_vcpu_thread())
-		qemu_device_touched = true;
+	static const char *change;
+
+	if (file != change && qemu_in_vcpu_thread()) {
+		if (strstr(file, "accel-ops-rr"))
+			change = file;
+		else
+			qemu_device_touched = true;
+	}
 	lock_original(mutex, file, line);
 }
 
