@@ -99,6 +99,8 @@ static struct block *block_new(const struct block_source *source, unsigned int i
 		struct insn *insn = &b->insn[i];
 
 		kind = classify(source[i].bytes, source[i].size, source[i].vaddr);
+		if (kind.traits & INSN_CLOCK)
+			b->flags |= BLOCK_CLOCK;
 		insn->offset = source[i].vaddr - b->vaddr;
 		insn->class = kind.class;
 		insn->raise = kind.raise;

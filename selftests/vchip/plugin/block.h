@@ -15,8 +15,9 @@
 #define BLOCK_ENDS_REP	(1u << 1)
 #define BLOCK_ENDS_IRET	(1u << 2)
 #define BLOCK_ENDS_HLT	(1u << 3)
-#define BLOCK_ENDS_PAUSE	(1u << 5)
 #define BLOCK_SINGLE	(1u << 4)	/* one instruction that can fault: QEMU's way to restart one alone */
+#define BLOCK_ENDS_PAUSE	(1u << 5)
+#define BLOCK_CLOCK	(1u << 6)	/* it reads the time stamp counter */
 
 #define BLOCK_VECTOR_NMI	2
 #define BLOCK_VECTOR_IRQ	32	/* and all from there */

@@ -373,6 +373,8 @@ static struct insn_kind kind_of(const cs_insn *insn)
 			kind.traits |= INSN_HLT;
 		if (insn->id == X86_INS_PAUSE)
 			kind.traits |= INSN_PAUSE;
+		if (insn->id == X86_INS_RDTSC || insn->id == X86_INS_RDTSCP)
+			kind.traits |= INSN_CLOCK;
 		if (insn->id == X86_INS_POPFQ) {
 			kind.raise |= RAISE_MEM;
 			kind.traits |= INSN_READS;

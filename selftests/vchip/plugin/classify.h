@@ -39,9 +39,10 @@ enum insn_class {
 #define INSN_REP	(1u << 0)	/* one pass per block execution, retired once */
 #define INSN_IRET	(1u << 1)	/* goes back to where an interrupt or exception came from */
 #define INSN_HLT	(1u << 2)
-#define INSN_PAUSE	(1u << 5)
 #define INSN_READS	(1u << 3)	/* its last memory access is a read */
 #define INSN_WRITES	(1u << 4)	/* its last memory access is a write */
+#define INSN_PAUSE	(1u << 5)
+#define INSN_CLOCK	(1u << 6)	/* it reads the time stamp counter */
 
 struct insn_kind {
 	uint8_t class;

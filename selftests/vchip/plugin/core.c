@@ -187,6 +187,8 @@ void core_enter_block(struct core *c, struct block *b, uintptr_t ra)
 {
 	unsigned int continues = 0;
 
+	if (unlikely(b->flags & BLOCK_CLOCK) && time_running > 1 && c->charging)
+		time_agree(c);
 	if (unlikely(time_is_up(c)) && (!is_sequel(b) || !c->running))
 		time_look_up(c, ra);
 	if (unlikely(!c->charging)) {

@@ -246,6 +246,13 @@ void time_expect(uint64_t ns)
 		set_limit(ns > now_ns ? ns : now_ns);
 }
 
+void time_agree(const struct core *c)
+{
+	for (unsigned int i = 0; i < core_count; i++)
+		if (cores[i].running && time_of(&cores[i]) < time_of(c))
+			time_expect(time_of(c));
+}
+
 void time_halt(struct core *c)
 {
 	c->running = false;

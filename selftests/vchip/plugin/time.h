@@ -55,6 +55,12 @@ static inline bool time_is_up(const struct core *c)
  */
 void time_look_up(struct core *c, uintptr_t ra);
 
+/*
+ * The CPU is about to read the time: those behind come first, so that no CPU reads an earlier time after it has seen
+ * what this one did. Context: time_is_up() is asked next.
+ */
+void time_agree(const struct core *c);
+
 /* The CPU halts, at the end of the block that was entered last. */
 void time_halt(struct core *c);
 
