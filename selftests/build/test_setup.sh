@@ -7,7 +7,7 @@
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh
-ktap_plan 16
+ktap_plan 17
 
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
@@ -15,14 +15,15 @@ chmod 755 "$dir"
 cp scripts/setup "$dir/setup"	# where any user can read it
 mkdir "$dir/apt" "$dir/dpkg"
 printf '#!/bin/sh\necho "apt-get $*"\n' >"$dir/apt/apt-get"
-# All packages are installed but those in $absent; of some only the settings are left.
+# All packages are installed but those in $absent; of some only the settings are left. QEMU's version is $qemu.
 cat >"$dir/dpkg/dpkg-query" <<'END'
 #!/bin/sh
 for package in "$@"; do
 	case " $absent " in
 	" all ") ;;
 	*" $package "*) echo "config-files $package" ;;
-	*) echo "installed $package" ;;
+	*) [ $package = qemu-system-x86 ] && version=${qemu:-1:7.2+dfsg-7} || version=1
+		echo "installed $package $version" ;;
 	esac
 done
 END
@@ -45,7 +46,7 @@ check_equal "the same with a package database that has all" "" "$(setup_without 
 
 said=$(setup_without all "$user" 2>&1)
 check_equal "an ordinary user without the packages gets exit code 1" 1 $?
-check_output "and the packages' names" "packages are missing: gcc make .*qemu-system-x86 .*python3-docutils .*pigz$" \
+check_output "and the packages' names" "packages are missing: gcc make .*python3-docutils .*pigz qemu-system-x86=1:7.2[+][*]$" \
 	echo "$said"
 check_output "and the command" "sudo apt-get update && sudo apt-get install -y --no-install-recommends gcc make " \
 	echo "$said"
@@ -53,6 +54,10 @@ check_equal "nothing is installed" 0 "$(grep -c '^apt-get' <<<"$said")"
 said=$(setup_without "cpio valgrind" "$user" 2>&1)
 check_equal "of which two are missing, two are named" \
 	"scripts/setup: these packages are missing: cpio valgrind" "$(head -1 <<<"$said")"
+
+said=$(qemu=1:10.0.2 setup_without "" "$user" 2>&1)
+check_equal "another QEMU than the chip knows counts as missing" \
+	"scripts/setup: these packages are missing: qemu-system-x86=1:7.2+*" "$(head -1 <<<"$said")"
 
 check_equal "what fuzzing needs is not asked for" "" "$(setup_without "clang llvm" "$user" 2>&1)"
 said=$(setup_without "clang llvm" "$user" --fuzz 2>&1)
