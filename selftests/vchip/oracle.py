@@ -18,18 +18,18 @@ import subprocess
 import sys
 
 # The numbers of one instruction, in the order of the file.
-FIELDS = ("exec", "cycles", "dyn_pj", "time_ns", "stall_ns",
-          "alone_exec", "alone_cycles", "alone_dyn_pj", "alone_time_ns", "alone_stall_ns",
+FIELDS = ("exec", "cycles", "dyn_pj", "time_ns", "paused_ns",
+          "alone_exec", "alone_cycles", "alone_dyn_pj", "alone_time_ns", "alone_paused_ns",
           "alone_static_pj")
 CPU_FIELDS = ("cycles_user", "cycles_kernel", "instr_user", "instr_kernel", "ref_ns", "energy_pj",
-              "stalls", "stall_ns", "behind_ns", "grants", "cur_khz")
+              "grants", "cur_khz")
 
 TASK_OTHER = 4294967294      # what the chip had no room to count by task
 
 Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns asked_khz steps_left")
 Turbo = collections.namedtuple("Turbo", "ns khz active why mean_uw temp_mc pkg_pj")
 Refusal = collections.namedtuple("Refusal", "cpu khz asked_khz requested_ns why")
-Stall = collections.namedtuple("Stall", "cpu end_ns ns pid tgid address why")
+Smi = collections.namedtuple("Smi", "cpu end_ns ns pid tgid address")
 
 
 class OracleError(Exception):
@@ -39,9 +39,9 @@ class OracleError(Exception):
 class Mark:
     """What the chip had counted at one moment; the counters that changed since the mark before."""
 
-    def __init__(self, seq, label, chip_ns, guest_ns, cost_ns):
+    def __init__(self, seq, label, chip_ns, guest_ns):
         self.seq, self.label = seq, label
-        self.chip_ns, self.guest_ns, self.cost_ns = chip_ns, guest_ns, cost_ns
+        self.chip_ns, self.guest_ns = chip_ns, guest_ns
         self.cpus = []            # a dict of CPU_FIELDS each
         self.pkg_pj = self.core_pj = self.static_pj = 0
         self.idle_ns = self.idle_pj = self.shared_ns = self.shared_static_pj = 0
@@ -50,20 +50,20 @@ class Mark:
         self.vectors = {}         # (task or None, ...) -> (ns, static pJ, dynamic pJ)
         self.counts = {}          # (cpu, index) -> VALUES
         self.backs = {}           # (cpu, index) -> VALUES, taken back
-        self.stalls = {}          # (cpu, index) -> (ns, ns alone, static fJ alone)
+        self.pauses = {}          # (cpu, index) -> (ns, ns alone, static fJ alone)
         self.lost = []            # what there were too many of since the mark before: (kind, number)
 
     @classmethod
     def zero(cls, like):
         """The moment before the first mark, when nothing was counted."""
-        m = cls(0, "start", 0, 0, 0)
+        m = cls(0, "start", 0, 0)
         m.cpus = [dict.fromkeys(CPU_FIELDS, 0) for _ in like.cpus]
         m.alone = [(0, 0)] * len(like.alone)
         return m
 
 
 class Oracle:
-    """A whole file: marks in their order, grants, refusals, stalls and what the turbo allowed."""
+    """A whole file: marks in their order, grants, refusals, system management interrupts and what the turbo allowed."""
 
     def __init__(self, path, tgid=None, partial=False, until=None):
         """With a thread group, or several, only their instructions are read: quicker.
@@ -71,16 +71,16 @@ class Oracle:
         @partial: also one that had no room for all that tasks did, see others.
         @until: what comes after the mark of that label is not read.
         """
-        self.marks, self.grants, self.refusals, self.stalls, self.turbos, self.lost = [], [], [], [], [], []
+        self.marks, self.grants, self.refusals, self.smis, self.turbos, self.lost = [], [], [], [], [], []
         self.others = False    # whether some of what tasks did is known of no task: there were too many pairs of blocks and tasks
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
         self.blocks = {}       # id -> (address, ((offset, class), ...))
         self.heads = {}        # (cpu, index) -> (pid, tgid, block, P-state)
-        self.back_heads, self.stall_heads = {}, {}           # (cpu, index) -> ((cpu, count), position)
+        self.back_heads, self.pause_heads = {}, {}           # (cpu, index) -> ((cpu, count), position)
         with open(path, encoding="utf-8") as f:
             head = f.readline().rstrip("\n").split(",")
-            if head[:2] != ["vchip-oracle", "2"]:
-                raise OracleError(f"{path}: not an oracle of version 2")
+            if head[:2] != ["vchip-oracle", "3"]:
+                raise OracleError(f"{path}: not an oracle of version 3")
             self.profile, self.cpus, self.scale = head[2], int(head[3]), int(head[4])
             several = isinstance(tgid, (set, list, tuple))
             self._read(f, None if tgid is None else set(map(int, tgid if several else [tgid])), until)
@@ -102,7 +102,7 @@ class Oracle:
                 key = (n[0], n[1])
                 self.heads[key] = tuple(n[2:6])
                 mark.counts[key] = tuple(n[6:])
-            elif kind in ("back", "stalled"):
+            elif kind in ("back", "paused"):
                 n = list(map(int, word))
                 key, owner = (n[0], n[1]), (n[0], n[2])
                 if owner not in self.heads:
@@ -111,8 +111,8 @@ class Oracle:
                     self.back_heads[key] = (owner, n[3])
                     mark.backs[key] = tuple(n[4:])
                 else:
-                    self.stall_heads[key] = (owner, n[3])
-                    mark.stalls[key] = tuple(n[4:7])
+                    self.pause_heads[key] = (owner, n[3])
+                    mark.pauses[key] = tuple(n[4:7])
             elif kind == "block":
                 self.blocks[int(word[0])] = (int(word[1], 16), tuple(tuple(map(int, w.split(":"))) for w in word[2:]))
             elif kind == "pstate":
@@ -121,7 +121,7 @@ class Oracle:
             elif kind == "class":
                 self.classes.append((word[1], int(word[2]), [int(w) for w in word[3:]]))
             elif kind == "mark":
-                mark = Mark(int(word[0]), word[1], *map(int, word[2:5]))
+                mark = Mark(int(word[0]), word[1], *map(int, word[2:4]))
             elif kind == "cpu":
                 mark.cpus.append(dict(zip(CPU_FIELDS, map(int, word[1:]))))
             elif kind == "package":
@@ -143,8 +143,8 @@ class Oracle:
                 self.refusals.append(Refusal(*map(int, word[:4]), word[4]))
             elif kind == "turbo":
                 self.turbos.append(Turbo(*map(int, word)))
-            elif kind == "stall":
-                self.stalls.append(Stall(*map(int, word[:5]), int(word[5], 16), word[6]))
+            elif kind == "smi":
+                self.smis.append(Smi(*map(int, word[:5]), int(word[5], 16)))
             elif kind == "lost":
                 self.lost.append(word)
                 mark.lost.append(word)
@@ -189,9 +189,9 @@ class Span:
         self.cpus = [{k: b[k] - a[k] for k in CPU_FIELDS} for a, b in zip(start.cpus, last.cpus)]
         self.alone = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(start.alone, last.alone)]
         self.vectors = _minus(start.vectors, last.vectors)
-        self._counts, self._backs, self._stalls = (
+        self._counts, self._backs, self._pauses = (
             _minus(oracle._values(first, w) if first else {}, oracle._values(last, w))
-            for w in ("counts", "backs", "stalls"))
+            for w in ("counts", "backs", "pauses"))
         self._insns = {}
 
     def insns(self, tgid=None):
@@ -233,8 +233,8 @@ class Span:
             owner, pos = self.oracle.back_heads[key]
             if tgid is None or heads[owner][1] == tgid:
                 self._add(rows, owner, values, -1, pos)
-        for key, (ns, alone_ns, static_fj) in self._stalls.items():
-            owner, pos = self.oracle.stall_heads[key]
+        for key, (ns, alone_ns, static_fj) in self._pauses.items():
+            owner, pos = self.oracle.pause_heads[key]
             pid, group, block, _ = heads[owner]
             if tgid is None or group == tgid:
                 address, insns = self.oracle.blocks[block]
@@ -343,7 +343,7 @@ def truth(row):
     """
     alone_j = (row["alone_dyn_pj"] + row["alone_static_pj"]) * 1e-12
     return {"executions": row["exec"], "entries": row.get("entries", 0), "cycles": row["cycles"],
-            "time_s": row["time_ns"] * 1e-9, "stall_s": row["stall_ns"] * 1e-9,
+            "time_s": row["time_ns"] * 1e-9, "paused_s": row["paused_ns"] * 1e-9,
             "dynamic_j": row["dyn_pj"] * 1e-12, "alone_time_s": row["alone_time_ns"] * 1e-9,
             "alone_j": alone_j,
             "alone_share": row["alone_time_ns"] / row["time_ns"] if row["time_ns"] else 1.0}
@@ -364,14 +364,13 @@ def _arguments():
 
 def _print_marks(oracle, as_json):
     if as_json:
-        print(json.dumps([{"seq": m.seq, "label": m.label, "chip_ns": m.chip_ns, "guest_ns": m.guest_ns,
-                           "cost_ns": m.cost_ns, "pkg_j": m.pkg_pj * 1e-12,
+        print(json.dumps([{"seq": m.seq, "label": m.label, "chip_ns": m.chip_ns, "guest_ns": m.guest_ns, "pkg_j": m.pkg_pj * 1e-12,
                            "cpus": m.cpus} for m in oracle.marks]))
         return
-    print(f"profile {oracle.profile}, {oracle.cpus} CPUs, {len(oracle.grants)} grants, {len(oracle.stalls)} stalls")
+    print(f"profile {oracle.profile}, {oracle.cpus} CPUs, {len(oracle.grants)} grants, {len(oracle.smis)} system management interrupts")
     for m in oracle.marks:
         print(f"#{m.seq:<4} {m.label:<20} chip {m.chip_ns * 1e-9:.6f} s  package {m.pkg_pj * 1e-12:.6f} J  "
-              f"{len(m.counts)} counters changed  snapshot {m.cost_ns / 1000:.0f} us")
+              f"{len(m.counts)} counters changed")
 
 
 def _print_functions(rows, span, as_json):
