@@ -15,7 +15,7 @@ OTHERS = [(25000, 100000, 240), (100000, 60000, 80), (50000, 80000, 80)]
 
 
 def main():
-    made, _, log = follow.asks("nevergrants", [(a, b, 20, 3) for a, b in NEVER] + [(a, b, 5, 15) for a, b, _ in OTHERS])
+    made, _, log = follow.asks("nevergrants", [(a, b, 20, 3) for a, b in NEVER] + [(a, b, 1, 5) for a, b, _ in OTHERS])
     for a, b in NEVER:
         follow.check_nothing(made, a, b, "never")
     for a, b, us in OTHERS:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The sharp chip, with two frequencies that are 0.05 % apart: less than a timed loop can tell.
-include = sharp.profile
+# The plain chip, with two frequencies that are 0.05 % apart: less than a timed loop can tell.
+include = plain.profile
 name = twins
 freq_khz   = 25000 40000 50000 60000 80000 80040 90000 100000
 voltage_mv =   700   760   800   840   920   921   960   1000
