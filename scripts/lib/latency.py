@@ -28,7 +28,7 @@ CONFIRM, CONFIRM_LEAST = 100, 50
 
 # The paper's section 3.2.
 TRENDS = {"ivybridge": ("steps", "flat"), "westmere": ("steps", "flat"), "sandybridge": ("linear", "flat")}
-MATRIX = "ivybridge_prompt"      # what the build machine takes is in the log, from 10 us on
+MATRIX = "ivybridge"
 IVYBRIDGE = (47059, 52941, 58824, 64706, 70588, 76471, 88235, 100000)
 
 # Frequencies of the chip whose cores stand still at random, and good tries of each way between them: 1,000 at least.
@@ -307,6 +307,6 @@ def judge(out):
     judge_trends(out, trends)
     judge_refused(out, record_refused())
     # some for each mark, at which the chip's log is emptied
-    smi = [run for _, run in measure("smi_prompt", {f"pairs{i}": f"--freq {pair} --repeats {SMI_REPEATS}" for i, pair in enumerate(SMI)}, 500)]
+    smi = [run for _, run in measure("smi", {f"pairs{i}": f"--freq {pair} --repeats {SMI_REPEATS}" for i, pair in enumerate(SMI)}, 500)]
     out.figure("smi_tries", sum(len(p.tries) for run in smi for p in run.pairs), "tries", must=1000, at_most=False)
     judge_tries(out, "smi_", *smi)

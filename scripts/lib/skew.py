@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # How far the CPUs' ticks of one number are apart: recordings of busy CPUs on the virtual
-# chip (the sharp one, which logs what takes more than 30 us), between marks of its oracle,
+# chip, between marks of its oracle,
 # which tells when the build machine took a CPU away (a stall). Such ticks are left out.
 # Used by scripts/bench.
 import collections
@@ -88,7 +88,7 @@ for i in $(seq {runs}); do
 done
 kill $busy || true
 wait || true
-""", "--profile", "sharp", "--cpus", str(cpus), "--oracle", oracle_file, timeout=120 + runs * (seconds + 60))
+""", "--cpus", str(cpus), "--oracle", oracle_file, timeout=120 + runs * (seconds + 60))
     o = chip.Oracle(oracle_file, 0)
     everything, kept = [], []
     for i in range(1, runs + 1):

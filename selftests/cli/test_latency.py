@@ -208,11 +208,9 @@ def guest(what, profile, *options):
 
 
 def vain_profile():
-    """A chip with all these changes in it, beside what the sharp one has. Return its file."""
-    text = ""
-    for name in ("plain", "sharp"):
-        with open(os.path.join(PROFILES, name + ".profile"), encoding="utf-8") as f:
-            text += "".join(line for line in f if not line.startswith("include"))
+    """A chip with all these changes in it, beside what the plain one has. Return its file."""
+    with open(os.path.join(PROFILES, "plain.profile"), encoding="utf-8") as f:
+        text = f.read()
     name = os.path.join(FOLDER, "vain.profile")
     with open(name, "w", encoding="utf-8") as f:
         f.write(text + WRONG)

@@ -5,8 +5,7 @@
 """Processes that live for 5 to 20 ms are in the report by their names, with the time and the energy that they took.
 
 A program forks 240 of them, of three kinds that do different work. The truth is the
-oracle of the sharp chip: another one would work off what it lags behind after a fork, an exit and an
-interrupt, which are slow to emulate, in the code that comes after them, and log nothing. What is
+oracle. What is
 judged by ticks is judged by lives without a long stall of the build machine; where one recording
 has too few of them, those of several are put together.
 """
@@ -38,7 +37,7 @@ INSIDE = (f"echo performance >/sys/devices/system/cpu/cpu0/cpufreq/scaling_gover
 def record():
     """Record them; who was of which kind."""
     os.makedirs(FOLDER, exist_ok=True)
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", "sharp", "--cpus", "1", "--oracle", ORACLE,
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--cpus", "1", "--oracle", ORACLE,
                         "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
     kids = dict.fromkeys(WORK)
     for name in kids:

@@ -5,7 +5,7 @@
 # at each frequency with CLOCK_MONOTONIC; ticks and stalls of the build machine make
 # single loops longer, so the one that a quarter are shorter than counts. All else runs on CPU 1.
 # where: guest
-# vm: --profile sharp --cpus 2
+# vm: --profile plain --cpus 2
 # timeout: 180
 # debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 

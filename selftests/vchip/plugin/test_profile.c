@@ -199,7 +199,6 @@ int main(void)
 	refuses("idle.3 = 1 2 3", "without gaps");
 	refuses("esu = 40", "esu");
 	refuses("base_uw = -5", "number expected");
-	refuses("quantum_cycles = 5", "quantum_cycles");
 	refuses("meter_lsb_uw = 0", "meter_lsb_uw");
 	refuses("latency_us.10000 = sometimes", "one latency for each");
 	refuses("latency_us.10000 = 0 neverever", "one latency for each");

@@ -9,6 +9,3 @@ clock_scale = 18
 
 meter_us = 20000
 meter_lsb_uw = 100
-
-# Single runs of a block are timed here, as on the sharp chip: with more of it, a block that comes after
-# code which the emulator was slow with would be run faster than its clock.

@@ -3,9 +3,7 @@
 # Chips: 3.0 GHz with one core at work and 2.7 GHz with both, as long as the mean of what the package
 # draws, weighted over 28.3 s, is below 15 W; then 2.4 GHz; 1.8 GHz without turbo. The clock is
 # stretched 30 times, times of power and heat are a tenth: a boost lasts 5.5 s. With the saxpy of
-# `kjoule boost` on both CPUs the package draws 17 W at 90 MHz and 15 W at 80 MHz, and 3 W when idle. A boost ends when the mean
-# power passes PL1, from which 17 W are only 2 W away: a moment at 3 W makes it last for six such moments more, and so does a core
-# that the build machine holds. Lags of up to 5 ms are made up for, therefore.
+# `kjoule boost` on both CPUs the package draws 17 W at 90 MHz and 15 W at 80 MHz, and 3 W when idle.
 include = plain.profile
 name = haswell
 

@@ -29,5 +29,3 @@ pause_ns = 313500
 
 update_period_us = 33000
 update_jitter_us = 100
-
-# Single loops are timed here, as on the sharp chip: the chip waits for its clock ten times as often as the plain one.

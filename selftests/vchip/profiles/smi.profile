@@ -5,5 +5,3 @@ include = ivybridge.profile
 name = smi
 smi_every_us = 60000
 smi_us = 300 3000
-
-# The log of stalls is to be short: what the build machine leaves alone is looked for in it, and its timer may take 30 us and more.
