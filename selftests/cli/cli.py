@@ -5,7 +5,6 @@ Called by selftests/cli/test_*.py, inside a guest or where they were installed. 
 has a time-out, and what a test starts it ends by its process id.
 """
 import collections
-import contextlib
 import csv
 import glob
 import io
@@ -26,13 +25,11 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, ".."))
-import hurry  # noqa: E402
 import ktap  # noqa: E402
 
 INSTALLED = not os.path.exists(os.path.join(HERE, "../run.py"))
 MODULES = os.path.join(TOP, f"build/kmod-{os.uname().release}")
 SESSIONS = "/sys/class/misc/kjoule/sessions"
-ANALYSES = {"annotate", "diff", "report", "script"}    # verbs that look at files only
 NO_SYMBOLS = "no symbols"
 HEADER_BYTES = 24    # of a recording's file
 
@@ -100,14 +97,8 @@ def run(*command, timeout=300, **more):
     return Result(code, p.stdout.decode(errors="replace"), p.stderr.decode(errors="replace"))
 
 
-def in_a_hurry():
-    """The laboratory's chip stands aside for what measures nothing: while no session does."""
-    return contextlib.nullcontext() if sessions() else hurry.hurry()
-
-
 def kjoule(*args, **more):
-    with in_a_hurry() if args[:1] and args[0] in ANALYSES else contextlib.nullcontext():
-        return run(KJOULE, *args, **more)
+    return run(KJOULE, *args, **more)
 
 
 def start(*command, **more):

@@ -14,8 +14,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, in_a_hurry,  # noqa: E402
-                 run, KJOULE, MIX)
+from cli import (ktap, kjoule, record, start, finish, wait_until, sampling, sessions, report, rows, says, path, run,  # noqa: E402
+                 KJOULE, MIX)
 
 RUNS = 6    # of the same program, half of them on each side of a difference
 RANDOMIZE = "/proc/sys/kernel/randomize_va_space"    # off in guests
@@ -27,8 +27,7 @@ def files(name):
 
 def first_of(kind, file):
     """The first record of a recording that has this in its line of JSON."""
-    with in_a_hurry():
-        return json.loads(run("sh", "-c", f"{KJOULE} script --json {file} | grep -m 1 '\"type\": *\"{kind}'").out)
+    return json.loads(run("sh", "-c", f"{KJOULE} script --json {file} | grep -m 1 '\"type\": *\"{kind}'").out)
 
 
 def many(name):

@@ -47,8 +47,6 @@ limits >limits.before
 	-o {FOLDER}/all --json -- {TURNS} 3 10 '{{threads}}' >all.json 2>all.err </dev/null
 echo $? >all.code
 echo swept >/sys/kernel/debug/vchip/mark
-# what comes now is not measured
-echo 1 >/sys/kernel/debug/vchip/hurry
 limits >limits.all
 cat /run/kjoule-frequency >left.all 2>/dev/null
 # the CPUs are held, and the command runs
@@ -107,7 +105,6 @@ ls trap >trap.list; ls moved >moved.list
 setpriv --reuid 65534 --regid 65534 --clear-groups {KJOULE} sweep --freq 50MHz -o /tmp/not-permitted -- true 2>user.err
 echo $? >user.code
 limits >limits.end
-echo 0 >/sys/kernel/debug/vchip/hurry
 true
 """
 
