@@ -259,8 +259,11 @@ void time_halt(struct core *c)
 	time_executing = NULL;
 	time_running--;
 	core_halt(c);
-	if (time_running)
+	if (time_running) {
+		/* An interrupt that came before, while they were off, wakes it at once: QEMU has to look. */
+		time_interrupted = true;
 		return;
+	}
 	if (time_of(c) > now_ns)
 		now_ns = time_of(c);
 	qemu_idle_await();
