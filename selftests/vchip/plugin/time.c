@@ -255,6 +255,9 @@ void time_agree(const struct core *c)
 
 void time_halt(struct core *c)
 {
+	/* its last block may have gone beyond an event */
+	uint64_t at = time_of(c) < limit_ns ? time_of(c) : limit_ns;
+
 	c->running = false;
 	time_executing = NULL;
 	time_running--;
@@ -264,8 +267,8 @@ void time_halt(struct core *c)
 		time_interrupted = true;
 		return;
 	}
-	if (time_of(c) > now_ns)
-		now_ns = time_of(c);
+	if (at > now_ns)
+		now_ns = at;
 	qemu_idle_await();
 }
 
