@@ -7,7 +7,6 @@ registers directly; the governors are held still meanwhile.
 import glob
 import os
 import subprocess
-import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 PROGRAM = os.path.join(TOP, "build/vchip/programs/chip")
@@ -60,26 +59,3 @@ def result(p):
 
 def run(*args):
     return result(start(*args))
-
-
-def undisturbed(measure, enough, attempts=5):
-    """What `measure` gives, again while it is not `enough` of it that the build machine left alone.
-
-    By the chip's own log. The last one counts in any case.
-    """
-    for _ in range(attempts):
-        result_ = measure()
-        if enough(result_):
-            break
-    return result_
-
-
-def oracle_path():
-    return os.environ["VCHIP_ORACLE"]
-
-
-def wait_for(path, seconds=5):
-    """The oracle's file may be a moment late on the guest's side of the file system."""
-    end = time.monotonic() + seconds
-    while not os.path.exists(path) and time.monotonic() < end:
-        time.sleep(0.05)

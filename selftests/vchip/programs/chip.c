@@ -70,7 +70,7 @@ static void set_frequency(unsigned int cpu, uint32_t khz)
 }
 
 struct reading {
-	uint64_t wall, cycles, ref, energy, instr;
+	uint64_t wall, user, kernel, ref, instr_user;
 };
 
 static struct reading read_all(unsigned int cpu)
@@ -79,22 +79,11 @@ static struct reading read_all(unsigned int cpu)
 
 	return (struct reading){
 		.wall = now_ns(),
-		.cycles = r->cycles_user + r->cycles_kernel,
+		.user = r->cycles_user,
+		.kernel = r->cycles_kernel,
 		.ref = r->ref_ns,
-		.energy = r->energy_pj,
-		.instr = r->instr_user + r->instr_kernel,
+		.instr_user = r->instr_user,
 	};
-}
-
-static void show_since(unsigned int cpu, const struct reading *a)
-{
-	struct reading b = read_all(cpu);
-
-	show("wall_ns", b.wall - a->wall);
-	show("cycles", b.cycles - a->cycles);
-	show("ref_ns", b.ref - a->ref);
-	show("energy_pj", b.energy - a->energy);
-	show("instr", b.instr - a->instr);
 }
 
 static uint64_t number(const char *text)
@@ -102,14 +91,29 @@ static uint64_t number(const char *text)
 	return strtoull(text, NULL, 0);
 }
 
-/* speed CPU KHZ MS CLASS: run a class for a while at a set frequency */
+/* What so many turns of a loop take, and to read that before and after. */
+static struct reading spent(unsigned int cpu, const struct work *work, uint64_t loops)
+{
+	struct reading a = read_all(cpu), b;
+
+	work->run(loops);
+	b = read_all(cpu);
+	return (struct reading){
+		.wall = b.wall - a.wall,
+		.user = b.user - a.user,
+		.kernel = b.kernel - a.kernel,
+		.ref = b.ref - a.ref,
+		.instr_user = b.instr_user - a.instr_user,
+	};
+}
+
+/* speed CPU KHZ MS CLASS: turns of a loop of that class at a set frequency, for so long; what it takes to read that is left out */
 static void verb_speed(char **arg)
 {
 	unsigned int cpu = (unsigned int)number(arg[0]);
-	uint64_t ns = number(arg[2]) * 1000000, end;
 	const struct work *work = NULL;
-	struct reading start;
-	uint64_t loops = 0;
+	struct reading few, some, all;
+	uint64_t loops;
 
 	for (unsigned int w = 0; w < WORKS; w++)
 		if (!strcmp(work_table[w].name, arg[3]))
@@ -120,40 +124,20 @@ static void verb_speed(char **arg)
 	}
 	pin(cpu);
 	set_frequency(cpu, (uint32_t)number(arg[1]));
-	work->run(100);
-	start = read_all(cpu);
-	for (end = start.wall + ns; now_ns() < end; loops += 100)
-		work->run(100);
-	show_since(cpu, &start);
+	spent(cpu, work, 1);
+	few = spent(cpu, work, 1);
+	some = spent(cpu, work, 11);
+	loops = number(arg[2]) * number(arg[1]) * 10 / (some.user - few.user);
+	/* whoever begins and ends this one and others has nothing to do meanwhile */
+	usleep(500000);
+	all = spent(cpu, work, loops + 1);
+	usleep(500000);
 	show("loops", loops);
-}
-
-/* latency FROM TO REPEATS: on CPU 0, from the write of the request to the new frequency */
-static void verb_latency(char **arg)
-{
-	volatile struct vchip_cpu *regs = registers_cpu(0);
-	uint32_t from = (uint32_t)number(arg[0]), to = (uint32_t)number(arg[1]);
-
-	pin(0);
-	for (uint64_t i = 0; i < number(arg[2]); i++) {
-		uint64_t cycles, ref, start, granted, c1, r1;
-
-		set_frequency(0, from);
-		for (start = now_ns() + 300000; now_ns() < start;)
-			;
-		cycles = regs->cycles_user + regs->cycles_kernel;
-		ref = regs->ref_ns;
-		start = now_ns();
-		regs->req_khz = to;
-		do {
-			c1 = regs->cycles_user + regs->cycles_kernel;
-			r1 = regs->ref_ns;
-		} while (regs->cur_khz == from);
-		granted = now_ns();
-		printf("grant seen_ns %llu register_ns %llu old_cycles %llu old_ref_ns %llu\n",
-		       (unsigned long long)(granted - start), (unsigned long long)regs->grant_latency_ns,
-		       (unsigned long long)(c1 - cycles), (unsigned long long)(r1 - ref));
-	}
+	show("loop_cycles", all.user - few.user);
+	show("loop_instr", all.instr_user - few.instr_user);
+	show("wall_ns", all.wall - few.wall);
+	show("cycles", all.user + all.kernel - few.user - few.kernel);
+	show("ref_ns", all.ref - few.ref);
 }
 
 static void *fresh(size_t pages, int prot)
@@ -288,28 +272,37 @@ static void verb_idle(char **arg)
 	chip = pkg->chip_ns;
 	raw = pkg->energy_pkg_raw;
 	usleep((useconds_t)number(arg[0]) * 1000);
-	show("wall_ns", now_ns() - start);
-	show("energy_pj", pkg->energy_pkg_pj - energy);
-	show("updates", pkg->updates - updates);
-	show("chip_ns", pkg->chip_ns - chip);
-	show("raw", (uint32_t)(pkg->energy_pkg_raw - raw));
+	start = now_ns() - start;
+	energy = pkg->energy_pkg_pj - energy;
+	updates = pkg->updates - updates;
+	chip = pkg->chip_ns - chip;
+	raw = pkg->energy_pkg_raw - raw;
+	show("wall_ns", start);
+	show("energy_pj", energy);
+	show("updates", updates);
+	show("chip_ns", chip);
+	show("raw", raw);
 	show("temp_mc", (uint64_t)pkg->temp_mc);
 	show("power_uw", pkg->power_uw);
 }
 
-/* edges COUNT: the raw counter at its updates, as it moves */
+/* edges COUNT: the raw counter at its updates, as it moves, and to when the energy in picojoule is */
 static void verb_edges(char **arg)
 {
 	volatile struct vchip_pkg *pkg = registers_pkg();
 
 	for (uint64_t i = 0; i < number(arg[0]); i++) {
-		uint64_t updates = pkg->updates;
+		uint64_t updates = pkg->updates, pkg_pj, core_pj, edge_ns, ns;
 
 		while (pkg->updates == updates)
 			;
-		printf("edge raw %u core_raw %u pj %llu chip_ns %llu updates %llu\n",
-		       pkg->energy_pkg_raw, pkg->energy_core_raw,
-		       (unsigned long long)pkg->energy_pkg_pj, (unsigned long long)pkg->update_chip_ns,
+		edge_ns = pkg->update_chip_ns;
+		pkg_pj = pkg->energy_pkg_pj;
+		core_pj = pkg->energy_core_pj;
+		ns = pkg->chip_ns;
+		printf("edge raw %u core_raw %u pj %llu core_pj %llu edge_ns %llu chip_ns %llu updates %llu\n",
+		       pkg->energy_pkg_raw, pkg->energy_core_raw, (unsigned long long)pkg_pj,
+		       (unsigned long long)core_pj, (unsigned long long)edge_ns, (unsigned long long)ns,
 		       (unsigned long long)pkg->updates);
 	}
 }
@@ -348,7 +341,6 @@ static void verb_sample(char **arg)
 	uint32_t seq = regs->irq_seq;
 	pthread_t thread;
 	uint64_t all = 0;
-	struct reading start = read_all(0);
 
 	if (pthread_create(&thread, NULL, sampled_work, arg))
 		fail("pthread_create");
@@ -372,7 +364,6 @@ static void verb_sample(char **arg)
 		seen[h].count++;
 	}
 	pthread_join(thread, NULL);
-	show_since(0, &start);
 	show("samples", all);
 	for (unsigned int i = 0; i < 65536; i++)
 		if (seen[i].ip)
@@ -385,7 +376,7 @@ static const struct {
 	int args;
 	void (*run)(char **arg);
 } verbs[] = {
-	{ "speed", 4, verb_speed }, { "latency", 3, verb_latency }, { "mix", 1, verb_mix }, { "exact", 0, verb_exact },
+	{ "speed", 4, verb_speed }, { "mix", 1, verb_mix }, { "exact", 0, verb_exact },
 	{ "idle", 1, verb_idle }, { "edges", 1, verb_edges }, { "sample", 4, verb_sample },
 };
 
@@ -398,7 +389,7 @@ int main(int argc, char **argv)
 		verbs[i].run(argv + 2);
 		return 0;
 	}
-	fprintf(stderr, "usage: chip speed CPU KHZ MS CLASS | latency FROM TO N | mix LOOPS | exact |\n"
+	fprintf(stderr, "usage: chip speed CPU KHZ MS CLASS | mix LOOPS | exact |\n"
 			"            idle MS | edges N | sample unequal|period KHZ PERIOD_US MS\n");
 	return 2;
 }

@@ -122,10 +122,7 @@ mix_unequal_end:
 	ret
 	.size mix_unequal, . - mix_unequal
 
-/*
- * A loop of exactly 1,000 cycles in the plain profile (a branch has 3), the quantum's
- * nominal length, in ten equal blocks. mix_period(loops)
- */
+/* A loop of exactly 1,000 cycles in the plain profile (a branch has 3), in ten equal blocks. mix_period(loops) */
 	.globl mix_period, mix_period_start
 	.type mix_period, @function
 	.p2align 6
