@@ -13,52 +13,57 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, "build")
 OUT = os.path.join(BUILD, "bench", os.environ.get("KJOULE_TEST", ""))    # a test's own, where tests run side by side
-GUEST_COST = 5    # seconds of this machine's, at most, for one of a guest's
-
+TIMEOUT_S = 3000    # of this machine's, that a guest may take at most
 
 JOBS = itertools.count()
 
 # What one of several guests does, and what its caller knows it by.
-Job = collections.namedtuple("Job", "key script options timeout")
+Job = collections.namedtuple("Job", "key script options seed")
 
 
 class BenchError(Exception):
     """The figure could not be measured."""
 
 
-def guest(script, *options, timeout=300):
-    """Run a shell script in a guest, which may take so long by its clock; return what it printed."""
+def first_seed():
+    """The seed that the first of several guests has, a number that is not negative."""
+    text = os.environ.get("KJOULE_SEED", "1")
+    if not text.isascii() or not text.isdigit():
+        raise BenchError(f"$KJOULE_SEED is '{text}', which is no number of 0 or more")
+    return int(text)
+
+
+def guest(script, *options, seed):
+    """Run a shell script in a guest with the noise of that seed; return what it printed."""
     os.makedirs(OUT, exist_ok=True)
     path = os.path.join(OUT, f"job-{os.getpid()}-{next(JOBS)}.sh")
     with open(path, "w", encoding="utf-8") as f:
         # a copy, so that a build meanwhile does not change what is measured
         f.write(f"set -e\ncd {TOP}\nmkdir /tmp/bench\ncp {BUILD}/user/kjoule /tmp/bench/\n"
                 f"PATH=/tmp/bench:$PATH\nT=build/selftests\n" + script)
-    command = [os.path.join(TOP, "scripts/vm"), "--timeout", str(GUEST_COST * timeout), *options, "--", "bash", path]
+    command = [os.path.join(TOP, "scripts/vm"), "--timeout", str(TIMEOUT_S), "--seed", str(seed), *options, "--", "bash", path]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     finally:
         os.unlink(path)
     if done.returncode:
-        raise BenchError(f"the guest's command failed with exit code {done.returncode}: {done.stdout[-2000:]}")
+        raise BenchError(f"seed {seed}: the guest's command failed with exit code {done.returncode}: {done.stdout[-2000:]}")
     return done.stdout
 
 
-def guests(jobs, cpus, alone=False):
-    """Run guests of so many CPUs each, as many side by side as this machine has CPUs for; yield their keys.
+def guests(jobs):
+    """Run guests side by side, one on each CPU of this machine; yield key and output of each, in their order."""
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for job, text in zip(jobs, pool.map(lambda job: guest(job.script, *job.options, seed=job.seed), jobs)):
+            say(f"guest {job.key} is over")
+            yield job.key, text
 
-    @alone: one after the other, where a neighbour is felt: edges, and code on the page of an armed breakpoint, which is emulated slowly.
-    Nothing of them runs between two yields: what is done with one's result disturbs no guest.
-    """
-    beside = 1 if alone else max(1, os.cpu_count() // cpus)
-    for first in range(0, len(jobs), beside):
-        some = jobs[first:first + beside]
-        share = ["--share"] if len(some) > 1 else []
-        with concurrent.futures.ThreadPoolExecutor(len(some)) as pool:
-            list(pool.map(lambda job, more=tuple(share): guest(job.script, "--cpus", str(cpus), *more, *job.options,
-                                                               timeout=job.timeout), some))
-        say(f"guest {first + len(some)} of {len(jobs)}")
-        yield from (job.key for job in some)
+
+def each_seed(seeds, script, *options):
+    """Run the same in a guest of each seed; yield seed and output. {seed} in the script and the options is its number."""
+    def numbered(text, seed):
+        return text.replace("{seed}", str(seed))
+    yield from guests([Job(seed, numbered(script, seed), [numbered(o, seed) for o in options], seed) for seed in seeds])
 
 
 def command(verb, *options):
@@ -110,12 +115,28 @@ def each_part(parts, only, measure, errors=()):
 class Printer:
     """Prints figures, as a table or as one JSON object a line."""
 
-    def __init__(self, bench, as_json):
-        self.bench, self.as_json, self.failed = bench, as_json, False
+    def __init__(self, bench, as_json, count=None):
+        """@count: how many seeds were asked for; None: as many as the benchmark has usually."""
+        self.bench, self.as_json, self.count, self.failed = bench, as_json, count, False
+        self.seeds = ()    # that the figures are of
 
-    def figure(self, name, value, unit, must=None, at_most=True, peer=None, peer_value=None, note=""):
-        """@must: the bound that the value is held to, from above or (not at_most) from below."""
+    def use_seeds(self, usual):
+        """The seeds that were asked for, or as many as this benchmark has usually: what follows is of all of them."""
+        self.seeds = range(first_seed(), first_seed() + (self.count or usual))
+        return self.seeds
+
+    def each_seed(self):
+        """The seeds that were asked for, or the first: what follows is of one after the other."""
+        for seed in self.use_seeds(1):
+            self.seeds = [seed]
+            yield seed
+
+    def figure(self, name, value, unit, must=None, at_most=True, peer=None, peer_value=None, note="", seed=None):
+        """@must: the bound that the value is held to, from above or (not at_most) from below. @seed: it is of that one alone."""
         row = {"bench": self.bench, "name": name, "value": value, "unit": unit, "must": must}
+        seeds = [seed] if seed is not None else list(self.seeds)
+        if seeds:
+            row["seeds"] = seeds
         if note:
             row["note"] = note
         if peer is not None:
@@ -132,7 +153,18 @@ class Printer:
         if peer is not None:
             ratio = "no ratio" if row["ratio"] is None else f"ratio {row['ratio']:.2f}"
             text += f"  {peer} {peer_value:.6g} ({ratio})"
-        print(text + (f"  {note}" if note else ""), flush=True)
+        if seeds:
+            text += f"  seed {seeds[0]}" if len(seeds) == 1 else f"  seeds {seeds[0]} to {seeds[-1]}"
+        print(text + (f"; {note}" if note and seeds else f"  {note}" if note else ""), flush=True)
+
+    def seeded(self, name, values, unit, at_most=True, note="", **bound):
+        """A figure by its seed: that of each, and the worst, which is held to the bound."""
+        worst = (max if at_most else min)(values, key=values.get)
+        if len(values) > 1:
+            for seed, value in values.items():
+                self.figure(name, value, unit, seed=seed)
+            note = f"worst with seed {worst}" + (f"; {note}" if note else "")
+        self.figure(name, values[worst], unit, at_most=at_most, note=note, **bound)
 
 
 def say(text):

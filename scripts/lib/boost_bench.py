@@ -42,17 +42,16 @@ RUN_S = 1.5
 DISTURBED = (0.3, 0.15, 0.05, 0.02)        # the rest between two starts of what disturbs, seconds
 LEFT_S, LOAD_MARGIN_W = 0.8, 0.1           # of a boost, for a run of both speeds at least; so far a load stays away from its end
 PILOTS, PILOT_S = (0.4, 0.5, 0.6), 0.4      # parts of runs that show how much of a boost comes back between programs; what is expected, s
-SAME_RATE = 1e-3                           # that the clocks of chip and guest may differ by
 
 
-def guest(script, profile=SHORT, timeout=900):
+def guest(script, seed, profile=SHORT):
     """What was printed, in blocks, and the chip's log."""
     os.makedirs(bench.OUT, exist_ok=True)
     file = os.path.join(bench.OUT, "boost.oracle")
-    # from memory, as a machine has its programs: the host's files come slowly
+    # from memory, as a machine has its programs
     script = "cpupower -c all frequency-set -g performance >/dev/null\ncp $T/work /tmp/bench/\n" + script
     text = bench.blocks(bench.guest(script, "--profile", profile, "--cpus", str(CPUS),
-                                    "--oracle", file, timeout=timeout))
+                                    "--oracle", file, seed=seed))
     log = chip.Oracle(file, tgid=0)
     os.unlink(file)
     return {name: "\n".join(lines) for name, lines in text.items()}, log
@@ -95,7 +94,7 @@ def window_of(tau, full):
 class Chip:
     """What a guest has measured of its chip: how fast it is, for how long it boosts, how much it works meanwhile, and how long it rests between programs."""
 
-    def __init__(self, profile):
+    def __init__(self, profile, seed):
         passes = 15000
         text, _ = guest(f"""
 echo == trace
@@ -103,7 +102,7 @@ kjoule boost trace --json
 sleep {CLEAN_S[profile]}
 echo == work
 kjoule boost run -q --json --runs 3 --history as-is -- work 1 {CPUS} -- work {passes} {CPUS}
-""", profile)
+""", seed, profile)
         self.trace = document(text, "trace")
         if self.trace["verdict"] != "ends":
             raise bench.BenchError(f"{profile}: no boost that ends was seen, but {self.trace['verdict']}")
@@ -124,17 +123,17 @@ kjoule boost run -q --json --runs 3 --history as-is -- work 1 {CPUS} -- work {pa
 
 
 @functools.cache
-def learn(profile):
-    return Chip(profile)
+def learn(profile, seed):
+    return Chip(profile, seed)
 
 
-def trace_and_window(out):
+def trace_and_window(out, seed):
     text, log = guest("""
 echo == trace
 kjoule boost trace --json
 echo == window
 kjoule boost window --json
-""")
+""", seed)
     trace, window = document(text, "trace"), document(text, "window")
     first = first_boost(log)
     true = {"idle_w": boost.idle_watts(log, first.before, 5), "boost_w": first.boost_w, "sustained_w": first.sustained_w}
@@ -155,13 +154,13 @@ kjoule boost window --json
                note=f"tau {fit['tau_s']:.3f} s {off['tau']:+.2f} %, window {window['window_s']:.2f} s {off['window']:+.2f} %")
 
 
-def speedup(out):
+def speedup(out, seed):
     """A program that is made exactly twice as fast, and then just fits into a boost."""
-    c = learn(LONG)
+    c = learn(LONG, seed)
     text, _ = guest(f"""
 echo == runs
 kjoule boost run -q --json --runs {EACH} --window {CLEAN_S[LONG]}s {c.given} -- {c.work(2 * c.boost_s)} -- {c.work(c.boost_s)}
-""", LONG, timeout=300 + EACH * 300)
+""", seed, LONG)
     if any(r["class"] == "disturbed" for r in rows(text, "runs")):
         raise bench.BenchError(f"a run was disturbed: {text['runs'][:1000]}")
     two = document(text, "runs")["commands"][1]
@@ -191,14 +190,14 @@ def planned(c, seconds, runs):
     return [100 * x for x in json.loads(text)["back_to_back_slowdown"]]
 
 
-def lengths(out):
+def lengths(out, seed):
     """Throughput of runs of different lengths, less what a program needs to begin and end, against the plan's prediction."""
-    c = learn(SHORT)
+    c = learn(SHORT, seed)
     commands = " -- ".join([c.work(0)] + [c.work(x * c.boost_s) for x in LENGTHS])
     text, _ = guest(f"""
 echo == runs
 kjoule boost run -q --json --runs {EACH} --window {CLEAN_S[SHORT]}s {c.given} -- {commands}
-""", timeout=300 + EACH * 300)
+""", seed)
     begin, *times = mean_times(text, "runs", 1 + len(LENGTHS))
     took = [t - begin for t in times]
     rate = [round(c.passes_per_s * x * c.boost_s) / t for x, t in zip(LENGTHS, took)]
@@ -209,20 +208,14 @@ kjoule boost run -q --json --runs {EACH} --window {CLEAN_S[SHORT]}s {c.given} --
                note="; ".join(f"{x} t_b {s:.2f} % slower {o:+.2f}" for x, s, o in zip(LENGTHS, slower, off)))
 
 
-def stood(log):
-    """For which part of the time between the marks cores were held by the build machine, on the mean."""
-    a, b = log.mark(START), log.mark(STOP)
-    return sum(y["stall_ns"] - x["stall_ns"] for x, y in zip(a.cpus, b.cpus)) / CPUS / (b.chip_ns - a.chip_ns)
-
-
-def back_to_back(out):
+def back_to_back(out, seed):
     """Six runs of 15 s one right after the other, from a clean history, at the paper's times."""
-    c = learn(SHORT)    # as fast
-    text, log = guest(MARK.format(START) + "".join(f"""
+    c = learn(SHORT, seed)    # as fast
+    text, _ = guest("".join(f"""
 sleep {CLEAN_S[WHOLE]}
 echo == {i}
 kjoule boost run -q --json --runs {PAPER_RUNS} --history as-is {c.speeds} -- {c.work(PAPER_RUN_S)}
-""" for i in range(EACH)) + MARK.format(STOP) + "\n", WHOLE, timeout=300 + EACH * 600)
+""" for i in range(EACH)), seed, WHOLE)
     series = [rows(text, str(i)) for i in range(EACH)]
     good = [s for s in series if len(s) == PAPER_RUNS and all(r["class"] in ("boosted", "mixed", "throttled") for r in s)]
     if not good:
@@ -235,21 +228,7 @@ kjoule boost run -q --json --runs {PAPER_RUNS} --history as-is {c.speeds} -- {c.
     off = [max(abs(s - w) for w in both) for s, *both in zip(slower, of_time, of_work)]
     out.figure("back_to_back_error", max(off), "points", must=1, peer="the paper's machine, last run", peer_value=8,
                note=f"{len(good)} series; " + "; ".join(f"{s:.2f} % slower, {a:.1f}" + (f" or {b:.1f}" if a != b else "")
-                                                        for s, a, b in zip(slower, of_time, of_work)) +
-               f"; cores stood still for {100 * stood(log):.2f} % of the time")
-
-
-class Clock:
-    """The chip's time of guest times, from marks at both ends of an experiment."""
-
-    def __init__(self, log):
-        a, b = log.mark(START), log.mark(STOP)
-        self.a, self.rate = a, (b.chip_ns - a.chip_ns) / (b.guest_ns - a.guest_ns)
-        if abs(self.rate - 1) > SAME_RATE:
-            raise bench.BenchError(f"the chip's clock goes by {1e6 * (self.rate - 1):.0f} ppm faster than the guest's")
-
-    def __call__(self, guest_ns):
-        return self.a.chip_ns + (guest_ns - self.a.guest_ns) * self.rate
+                                                        for s, a, b in zip(slower, of_time, of_work)))
 
 
 def boosted_part(log, begin_ns, end_ns):
@@ -295,22 +274,22 @@ def mixed_runs(c, parts, more_s):
     return " -- ".join(f"sleep {CLEAN_S[SHORT]} -- {mixed_run(c, p, more_s)}" for p in parts)
 
 
-def comes_back(c):
+def comes_back(c, seed):
     """How much more of a boost is left for a run than loads were planned to leave, by what the guest measured; seconds."""
     text, _ = guest(f"""
 echo == pilots
 kjoule boost run -q --json --runs 1 --history as-is {c.given} -- {mixed_runs(c, PILOTS, PILOT_S)}
-""")
+""", seed)
     found = [(r, p) for r, p in zip((r for r in rows(text, "pilots") if r["command"] % 3 == 0), PILOTS) if r["class"] == "mixed"]
     if not found:
         raise bench.BenchError(f"no run of both speeds, of {len(PILOTS)} that tell what comes back of a boost: {text['pilots'][:1000]}")
     return PILOT_S + statistics.median(r["boosted_percent"] / 100 * r["seconds"] - left_s(p) for r, p in found)
 
 
-def classify(out):
+def classify(out, seed):
     """Runs of one speed, of both, and such that others disturb."""
-    c, rng, third = learn(SHORT), random.Random(4500), CLASSIFIED // 3
-    more_s = comes_back(c)
+    c, rng, third = learn(SHORT, seed), random.Random(4500), CLASSIFIED // 3
+    more_s = comes_back(c, seed)
     # evenly over 5 to 95 %, in any order
     parts = [0.05 + 0.90 * (i + rng.random()) / third for i in range(third)]
     rng.shuffle(parts)
@@ -335,15 +314,16 @@ kjoule boost run -q --json --runs {n} --history as-is {c.given} -- {c.work(RUN_S
 kill $!
 wait || true
 """
-    text, log = guest(script + "\n" + MARK.format(STOP) + "\n", timeout=3000)
+    text, log = guest(script + "\n" + MARK.format(STOP) + "\n", seed)
     boost.check_whole(log)
-    clock = Clock(log)
+    mark = log.mark(START)
+    ahead_ns = mark.guest_ns - mark.chip_ns
     found = {name: rows(text, name) for name in ("mixed", "boosted", "throttled", *(f"disturbed {rest}" for rest in DISTURBED))}
     found["mixed"] = [r for r in found["mixed"] if r["command"] % 3 == 0]
     right, wrong, of = 0, [], {}
     for name, runs in found.items():
         for r in runs:
-            part = boosted_part(log, clock(r["begin_ns"]), clock(r["end_ns"]))
+            part = boosted_part(log, r["begin_ns"] - ahead_ns, r["end_ns"] - ahead_ns)
             # what the run was, not what it was meant to be
             true = "disturbed" if name.startswith("disturbed") else "boosted" if part > 1 - PURE else "throttled" if part < PURE else "mixed"
             of.setdefault((name.partition(" ")[0], true), []).append(part)
@@ -362,7 +342,7 @@ wait || true
                note=f"of {CLASSIFIED} runs, {len(both)} of both speeds, {100 * min(both):.1f} to {100 * max(both):.1f} % boosted; " + "; ".join(wrong))
 
 
-def causes(out):
+def causes(out, seed):
     right, said = 0, []
     for profile, cause in CAUSES.items():
         text, _ = guest("""
@@ -371,7 +351,7 @@ code=0
 kjoule boost cause --json --fan $(ls /sys/class/hwmon/hwmon*/pwm1) || code=$?
 echo == code
 echo $code
-""", profile, timeout=600)
+""", seed, profile)
         found = document(text, "cause")["cause"]
         right += found == cause and text["code"].strip() == "0"
         said.append(f"{cause}: {found}, exit code {text['code'].strip()}")
@@ -381,5 +361,5 @@ echo $code
 PARTS = {"trace": trace_and_window, "speedup": speedup, "lengths": lengths, "back-to-back": back_to_back, "classes": classify, "causes": causes}
 
 
-def judge(out, only):
-    bench.each_part(PARTS, only, lambda part: part(out), (boost.LostError, chip.OracleError))
+def judge(out, only, seed):
+    bench.each_part(PARTS, only, lambda part: part(out, seed), (boost.LostError, chip.OracleError))

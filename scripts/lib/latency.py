@@ -4,8 +4,8 @@
 # requests; beside them the paper's method on the same series (peer(): the first single loop inside the quartiles of the
 # target's loops). Used by scripts/bench. The log is read after the guest is over: nothing that measures sees it.
 #
-# A try tells when its request was made by the guest's clock, the log when it was by the chip's. Marks at both ends
-# have both clocks: the line through them is right to some ten microseconds, and no two requests are that near.
+# A try tells when its request was made by the guest's clock, the log when it was by the chip's. A mark has both: they go
+# equally fast.
 import bisect
 import json
 import math
@@ -28,7 +28,6 @@ CONFIRM, CONFIRM_LEAST = 100, 50
 
 # The paper's section 3.2.
 TRENDS = {"ivybridge": ("steps", "flat"), "westmere": ("steps", "flat"), "sandybridge": ("linear", "flat")}
-MATRIX = "ivybridge"
 IVYBRIDGE = (47059, 52941, 58824, 64706, 70588, 76471, 88235, 100000)
 
 # Frequencies of the chip whose cores stand still at random, and good tries of each way between them: 1,000 at least.
@@ -60,13 +59,10 @@ class Try:
 
     def __init__(self, doc):
         self.verdict, self.asked_ns, self.irqs_off_us = doc["verdict"], doc["asked_ns"], doc["irqs_off_us"]
-        self.irqs_off_from_ns = doc["irqs_off_from_ns"]
-        self.irqs_off_net_us = None    # what the core stood still left out
         self.ns = 1000 * doc["last_us"] if doc["last_us"] is not None else None
         self.starts, self.times = doc["start_ns"], doc["loop_ns"]
         self.true_ns = None       # granted after
-        self.alone = False        # nothing stood still around the change, and it was granted
-        self.why = ""             # what stood still
+        self.alone = False        # no system management interrupt around the change, and it was granted
 
     @property
     def good(self):
@@ -139,20 +135,20 @@ class Run:
             self.code = int(f.read())
         self.pause_ns = pause_ns(profile)
         a, b = log.mark(f"{name}-begin"), log.mark(f"{name}-end")
-        self.rate = (b.guest_ns - a.guest_ns) / (b.chip_ns - a.chip_ns)
-        self.origin = a
+        self.ahead_ns = a.guest_ns - a.chip_ns
+        if b.guest_ns - b.chip_ns != self.ahead_ns:
+            raise bench.BenchError(f"{profile}: the guest's clock goes otherwise than the chip's, by {b.guest_ns - b.chip_ns - self.ahead_ns} ns")
         cpu = self.table["cpu"]
         mine = [g for g in log.grants if g.cpu == cpu and a.chip_ns <= g.requested_ns <= b.chip_ns and not g.steps_left]
         self.grants = sorted(mine, key=lambda g: g.requested_ns)
         self.requested = [self.guest(g.requested_ns) for g in self.grants]
-        self.stalls = sorted((self.guest(s.end_ns), s.ns * self.rate, s.why) for s in log.stalls
-                             if s.cpu == cpu and a.chip_ns <= s.end_ns <= b.chip_ns)
+        self.smis = sorted((self.guest(s.end_ns), s.ns) for s in log.smis if s.cpu == cpu and a.chip_ns <= s.end_ns <= b.chip_ns)
         levels = {f["khz"]: f for f in doc["frequencies"]}
         self.loop_us = {khz: f["loop_median_us"] for khz, f in levels.items()}
         self.pairs = [Pair(self, row, p, levels) for row, p in zip(self.table["rows"], doc["pairs"])]
 
     def guest(self, chip_ns):
-        return self.origin.guest_ns + (chip_ns - self.origin.chip_ns) * self.rate
+        return chip_ns + self.ahead_ns
 
     def match(self, pair, t):
         i = bisect.bisect_left(self.requested, t.asked_ns)
@@ -162,34 +158,17 @@ class Run:
             return
         k = min(near, key=lambda k: abs(self.requested[k] - t.asked_ns))
         g = self.grants[k]
-        t.true_ns = (g.granted_ns - g.requested_ns) * self.rate
+        t.true_ns = g.granted_ns - g.requested_ns
         begin = self.requested[k] - LOOPS_OFF * pair.loop_ns
         end = self.requested[k] + t.true_ns + self.pause_ns + LOOPS_OFF * pair.loop_ns
-        around = [why for e, ns, why in self.stalls[bisect.bisect_left(self.stalls, (begin,)):][:1000] if e - ns <= end]
-        t.alone, t.why = not around, " ".join(around)
-        self.take_out(t, self.requested[k] - t.asked_ns)
-
-    def take_out(self, t, late_ns):
-        """What the log has of the longest time with interrupts off. The request tells by how much its clock is ahead."""
-        begin = t.irqs_off_from_ns + late_ns
-        end = begin + 1000 * t.irqs_off_us
-        stood = sum(min(e, end) - max(e - ns, begin) for e, ns, _ in self.stalls[bisect.bisect_left(self.stalls, (begin,)):][:1000]
-                    if e - ns < end)
-        t.irqs_off_net_us = t.irqs_off_us - stood / 1000
-
-    def stood_s(self):
-        """For so long the core stood still, or the build machine held it."""
-        return 1e-9 * sum(ns for _, ns, _ in self.stalls)
+        t.alone = not any(e - ns <= end for e, ns in self.smis[bisect.bisect_left(self.smis, (begin,)):])
 
     def known(self):
         return [p for p in self.pairs if p.told_ns is not None and p.true_ns is not None]
 
 
-def measure(profile, jobs, timeout, whole=True):
-    """Run kjoule latency with the options of each of @jobs, by name, in one guest; yield a Run of each.
-
-    Not @whole: single tries are not looked at, so that not all that the build machine took has to be in the log.
-    """
+def measure(profile, jobs, seed):
+    """Run kjoule latency with the options of each of @jobs, by name, in one guest; yield a Run of each."""
     folder = os.path.join(bench.OUT, f"latency-{profile}")
     os.makedirs(folder, exist_ok=True)
     oracle_file = os.path.join(folder, "oracle.txt")
@@ -201,9 +180,9 @@ echo {name}-end >/sys/kernel/debug/vchip/mark
 if [ $code -gt 1 ] || ! [ -s /tmp/series ]; then echo "{options}: exit code $code"; cat /tmp/err; exit 1; fi
 cp /tmp/series {folder}/{name}.json; cp /tmp/out {folder}/{name}.out; echo $code >{folder}/{name}.code; rm /tmp/series
 """ for name, options in jobs.items())
-    bench.guest(script, "--profile", profile, "--cpus", "2", "--oracle", oracle_file, timeout=timeout)
+    bench.guest(script, "--profile", profile, "--cpus", "2", "--oracle", oracle_file, seed=seed)
     log = chip.Oracle(oracle_file, tgid=0)
-    if any(whole or what != "stalls" for what, _ in log.lost):
+    if log.lost:
         raise bench.BenchError(f"{profile}: the chip's log is not whole: {log.lost}")
     for name in jobs:
         yield name, Run(profile, name, folder, log)
@@ -227,24 +206,17 @@ def judge_matrix(out, run):
     # the paper's latency has the pause in it
     peers = [(p, p.peer_ns()) for p in known]
     peer_errors = [abs(ns - p.true_ns - run.pause_ns) / p.allowed_ns() for p, ns in peers if ns is not None]
-    out.figure("worst_error_rel", worst.error(), "of the bound", must=1, peer="the paper's, pause allowed for",
+    out.figure("worst_error_rel", worst.error(), "of the bound", must=0.5, peer="the paper's, pause allowed for",
                peer_value=max(peer_errors, default=0), note=f"{worst.told()}; the peer told {len(peer_errors)} pairs")
     out.figure("median_error_rel", statistics.median(p.error() for p in known), "of the bound", peer="the paper's, pause allowed for",
                peer_value=statistics.median(peer_errors) if peer_errors else 0)
     held = [p for p in known if p.covered()]
-    out.figure("coverage", 100 * len(held) / len(run.pairs), "%", must=100 * 49 / 56, at_most=False,
+    out.figure("coverage", 100 * len(held) / len(run.pairs), "%", must=95, at_most=False,
                note=f"{len(held)} of {len(run.pairs)}; not " + "; ".join(p.told() for p in known if p not in held)[:400])
     pauses = [100 * (1000 * p.row["pause_us"] / run.pause_ns - 1) for p in known]
     out.figure("pause_error", max(map(abs, pauses)), "%", must=20, note=f"worst pair of {len(pauses)}, median {statistics.median(pauses):+.2f} %")
-    # the guest's clock goes on while the build machine holds the chip
-    seconds = run.table["seconds"]
-    out.figure("matrix_seconds", seconds - run.stood_s(), "s", must=60, note=f"and {run.stood_s():.1f} s in which the chip was held, "
-               f"{100 * run.stood_s() / seconds:.1f} % of the time; {max((ns for _, ns, _ in run.stalls), default=0) / 1e3:.0f} us at once at most")
-    tries = [t for p in run.pairs for t in p.tries]
-    off = [t.irqs_off_net_us for t in tries if t.irqs_off_net_us is not None]
-    out.figure("irqs_off_tries", len(off), "tries", must=0.95 * len(tries), at_most=False, note=f"of {len(tries)}: whose request the log has")
-    out.figure("irqs_off_max_us", max(off, default=math.inf), "us", must=1000,
-               note=f"median {statistics.median(off or [math.inf]):.0f}; by the clock, which goes on while the chip is held, {run.table['irqs_off_max_us']:.0f}")
+    out.figure("matrix_seconds", run.table["seconds"], "s", must=60)
+    out.figure("irqs_off_max_us", run.table["irqs_off_max_us"], "us", must=1000)
     judge_tries(out, "", run)
 
 
@@ -254,7 +226,7 @@ def judge_tries(out, prefix, *runs):
     tries = [t for p in pairs for t in p.tries]
     wrong = [(p, t) for p in pairs for t in p.wrong()]
     out.figure(f"{prefix}off_tries", len(wrong), "tries", must=0, note="passed as good, off by more than three loops; " + "; ".join(
-        f"{p.from_khz} to {p.to_khz} kHz {t.ns / 1e3:.0f} us, true {t.true_ns and t.true_ns / 1e3} us, {t.why}" for p, t in wrong[:5]))
+        f"{p.from_khz} to {p.to_khz} kHz {t.ns / 1e3:.0f} us, true {t.true_ns and t.true_ns / 1e3} us" for p, t in wrong[:5]))
     alone = [t for t in tries if t.alone]
     bad = [t.verdict for t in alone if not t.good]
     if alone:
@@ -286,27 +258,25 @@ def judge_refused(out, runs):
             bench.say(f"{name}: {p.told()}")
 
 
-def record_refused():
+def record_refused(seed):
     runs = []
     for profile, (without, beside) in NO_NUMBER.items():
         more = "--timeout 50ms"
         jobs = {f"no{i}": options_of(*pair, more) for i, pair in enumerate(without)}
         jobs["beside"] = options_of(*beside)
-        runs += [(profile, name == "beside", run) for name, run in measure(profile, jobs, 300)]
+        runs += [(profile, name == "beside", run) for name, run in measure(profile, jobs, seed)]
     return runs
 
 
-def judge(out):
+def judge(out, seed):
     """All figures."""
-    frequencies = ",".join(map(str, IVYBRIDGE))
-    matrix = next(run for _, run in measure(MATRIX, {"all": f"--freq {frequencies}"}, 400))
-    judge_matrix(out, matrix)
-    trends = {"ivybridge": matrix}
-    for profile in list(TRENDS)[1:]:
-        trends[profile] = next(run for _, run in measure(profile, {"all": ""}, 500, whole=False))
+    jobs = {name: {"all": ""} for name in TRENDS}
+    jobs["ivybridge"] = {"all": f"--freq {','.join(map(str, IVYBRIDGE))}"}
+    trends = {profile: next(run for _, run in measure(profile, some, seed)) for profile, some in jobs.items()}
+    judge_matrix(out, trends["ivybridge"])
     judge_trends(out, trends)
-    judge_refused(out, record_refused())
+    judge_refused(out, record_refused(seed))
     # some for each mark, at which the chip's log is emptied
-    smi = [run for _, run in measure("smi", {f"pairs{i}": f"--freq {pair} --repeats {SMI_REPEATS}" for i, pair in enumerate(SMI)}, 500)]
+    smi = [run for _, run in measure("smi", {f"pairs{i}": f"--freq {pair} --repeats {SMI_REPEATS}" for i, pair in enumerate(SMI)}, seed)]
     out.figure("smi_tries", sum(len(p.tries) for run in smi for p in run.pairs), "tries", must=1000, at_most=False)
     judge_tries(out, "smi_", *smi)

@@ -17,16 +17,13 @@ OracleError = chip.OracleError
 
 MIX = os.path.join(bench.BUILD, "selftests/mix")
 UPDATE_PERIOD_MS = 10    # of the plain profile, which the calls' lengths are multiples of
-ATTEMPTS, FEW_STALLS = 5, 0.005    # of a recording, and of its time
-NOISY, OTHER_NOISY = 0.2, 0.005    # calibrations of which the report says so
-MANY_STALLS = 0.02    # with more of them a recording tells of the build machine, not of kjoule
 
 
 class Recording:
     """One recording: its report, and by function the measured and the true figures."""
 
-    def __init__(self, report, truth_by_name, whole):
-        self.report = report
+    def __init__(self, seed, report, truth_by_name, whole):
+        self.seed, self.report = seed, report
         self.functions = []       # (name, measured row, true figures), most energy first
         for row in report["rows"]:
             if row["kind"] == "function" and row["function"].startswith("work_"):
@@ -50,15 +47,6 @@ class Recording:
     def least_share(self):
         """The smallest part of the program's true time that a function has, in percent."""
         return 100 * min(true["time_s"] for _, _, true in self.functions) / self.whole["time_s"]
-
-    def stalled(self):
-        """The part of the program's time for which the build machine had taken the chip away, by the chip's log."""
-        return self.whole["stall_s"] / self.whole["time_s"]
-
-    def noisy(self):
-        """Whether the report says that what interrupts took is hardly known, and to record again."""
-        cost = self.report["cost"]
-        return cost["calibration_error"] > NOISY or cost["other_interrupts_error"] > OTHER_NOISY
 
     def conditions(self):
         """What the recording was corrected for, and what it missed."""
@@ -85,49 +73,37 @@ def print_beside(recording, out):
     out.write(f"{'whole program':<16} {recording.total['energy_package_j']:9.3f} {recording.whole['energy_j']:9.3f} "
               f"{recording.whole_error():+8.2f}   {recording.total['time_s']:8.3f} {recording.whole['time_s']:8.3f} "
               f"{recording.off(recording.total['time_s'], recording.whole['time_s']):+8.2f}\n\n")
-    out.write(f"worst error {recording.worst():.2f} %\n")
-    if recording.stalled() > MANY_STALLS:
-        out.write(f"The build machine took the chip away for {100 * recording.stalled():.1f} % of this time: what ran "
-                  "then no sample tells. Try again when it is quieter.\n")
+    out.write(f"seed {recording.seed}: worst function {recording.worst():.2f} %, whole program {abs(recording.whole_error()):.2f} %\n")
 
 
 def true_figures(row):
     """Package energy and time of code, from the vectors in which the other CPUs were idle."""
     t = chip.truth(row)
-    return {"energy_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0, "time_s": t["time_s"],
-            "stall_s": t["stall_s"]}
+    return {"energy_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0, "time_s": t["time_s"]}
 
 
-def watts_without_stalls(row):
-    """Power of code while the other CPUs were idle and the build machine let the chip go on."""
-    ran_ns, all_ns = row["alone_time_ns"] - row["alone_stall_ns"], row["alone_time_ns"]
-    return 1e-3 * (row["alone_dyn_pj"] + row["alone_static_pj"] * ran_ns / all_ns) / ran_ns
+def watts(row):
+    """Power of code while the other CPUs were idle."""
+    t = chip.truth(row)
+    return t["alone_j"] / t["alone_time_s"]
 
 
-def record(runs, seconds, rate=500, folder=bench.OUT, options=(), show=False):
-    """Record mix @runs times in one guest of one CPU; return the Recordings and what was shown."""
+def record(seeds, seconds, rate=500, folder=bench.OUT, options=()):
+    """Record mix on one CPU, in a guest of each seed; yield the Recordings and the files of what was recorded."""
     os.makedirs(folder, exist_ok=True)
-    oracle_file = os.path.join(folder, "oracle.txt")
+    symbols = chip.Symbols(MIX)
     script = f"""
 cpupower -c all frequency-set -g performance >/dev/null
-for i in $(seq {runs}); do
-	kjoule record -q -F {rate} -o /tmp/$i.data -- $T/mix {seconds} {UPDATE_PERIOD_MS}
-	cp /tmp/$i.data {folder}/$i.data
-done
+kjoule record -q -F {rate} -o /tmp/k.data -- $T/mix {seconds} {UPDATE_PERIOD_MS} {{seed}}
+cp /tmp/k.data {folder}/{{seed}}.data
 """
-    bench.guest(script, "--cpus", "1", "--oracle", oracle_file, *options,
-                timeout=120 + runs * (seconds + 40))
-    symbols = chip.Symbols(MIX)
-    result = []
-    for i in range(1, runs + 1):
-        report = json.loads(bench.report(f"{folder}/{i}.data", "--json"))
-        pid = report["pid"]
-        span = _life_of(oracle_file, pid)
-        functions = {n: true_figures(r) for n, r in span.functions(symbols, tgid=pid).items()}
-        result.append(Recording(report, functions, true_figures(span.total(tgid=pid))))
-    os.unlink(oracle_file)
-    shown = bench.report(f"{folder}/1.data", "--percent-limit", "1") if show else ""
-    return result, shown
+    for seed, _ in bench.each_seed(seeds, script, "--cpus", "1", "--oracle", f"{folder}/{{seed}}.oracle", *options):
+        data, oracle_file = f"{folder}/{seed}.data", f"{folder}/{seed}.oracle"
+        report = json.loads(bench.report(data, "--json"))
+        span = _life_of(oracle_file, report["pid"])
+        functions = {n: true_figures(r) for n, r in span.functions(symbols, tgid=report["pid"]).items()}
+        os.unlink(oracle_file)
+        yield Recording(seed, report, functions, true_figures(span.total(tgid=report["pid"]))), data
 
 
 def _life_of(oracle_file, pid):
@@ -135,36 +111,17 @@ def _life_of(oracle_file, pid):
     return chip.Oracle(oracle_file, pid).span()
 
 
-def _record_switching(seconds):
+def record_switching(seeds, seconds):
+    """Record a program that switches its CPU's frequency; yield the seed, its measured and its true mean in MHz."""
     os.makedirs(bench.OUT, exist_ok=True)
-    oracle_file = os.path.join(bench.OUT, "oracle.txt")
-    out = bench.blocks(bench.guest(f"""
+    symbols = chip.Symbols(os.path.join(bench.BUILD, "selftests/switcher"))
+    for seed, text in bench.each_seed(seeds, f"""
 cpupower -c all frequency-set -g userspace >/dev/null
 kjoule record -q -F 1000 -o /tmp/k.data -- $T/switcher {seconds}
-echo == report
 kjoule report --json /tmp/k.data
-""", "--cpus", "1", "--oracle", oracle_file))
-    report = json.loads("\n".join(out["report"]))
-    work = next(r for r in report["rows"] if r["kind"] == "function" and r["function"] == "work")
-    row = _life_of(oracle_file, report["pid"]).functions(
-        chip.Symbols(os.path.join(bench.BUILD, "selftests/switcher")), tgid=report["pid"])["work"]
-    os.unlink(oracle_file)
-    return work["freq_mhz"], row
-
-
-def record_switching(seconds):
-    """Record a program that switches its CPU's frequency; return its measured and true mean in MHz, and the part stalled.
-
-    A stall counts for the mean frequency with all of its time, at whichever frequency it fell: a recording
-    with few of them is wanted, by the chip's own log.
-    """
-    best = None
-    for _ in range(ATTEMPTS):
-        measured, row = _record_switching(seconds)
-        stalled = row["stall_ns"] / row["time_ns"]
-        # the chip's time with the build machine's interruptions left out: cycles over it is the clock
-        if not best or stalled < best[2]:
-            best = measured, row["cycles"] / (row["time_ns"] - row["stall_ns"]) * 1e3, stalled
-        if stalled < FEW_STALLS:
-            break
-    return best
+""", "--cpus", "1", "--oracle", f"{bench.OUT}/{{seed}}.oracle"):
+        oracle_file, report = f"{bench.OUT}/{seed}.oracle", json.loads(text)
+        work = next(r for r in report["rows"] if r["kind"] == "function" and r["function"] == "work")
+        row = _life_of(oracle_file, report["pid"]).functions(symbols, tgid=report["pid"])["work"]
+        os.unlink(oracle_file)
+        yield seed, work["freq_mhz"], row["cycles"] / row["time_ns"] * 1e3

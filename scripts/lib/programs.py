@@ -26,17 +26,13 @@ AROUND = 5          # update periods to both sides of a sample in which others a
 # others' (page faults, a helper of everybody's), and a tenth of a block's time may be outside of such runs, where loops begin and end.
 RUN_S = 9.6 * UPDATE_PERIOD_S
 STRAY, AT_HOME = 0.1, 0.9
-PRESENT = 0.75      # of the samples of a CPU that is never idle: ticks are missed where the build machine takes the chip away
-IN_A_GUEST, BRIEF_IN_A_GUEST = 2, 4      # recordings: the oracle has room for so many
+PRESENT = 0.75      # of the samples of a CPU that is never idle
 LEAST = 0.01        # what has less of the time is made one with nothing
-# The chip stands still while QEMU translates code that is new to it, which is why each program runs once before it is
-# recorded; a stall costs static power and time, as the measurement sees it. More than this of the time is the build machine's.
-MANY_STALLS = 0.15
 BLOCK = 0.05        # what has less of the time is judged by nobody
 
 Program = collections.namedtuple("Program", "name cpus package times prepare command")
 
-# @package: Debian's, None: our own. @times: of the command in a recording, which is to last for 30 to 60 s. In the guest $P is a folder
+# @package: Debian's, None: our own. @times: of the command in a recording, which is to last for 15 to 60 s. In the guest $P is a folder
 # in its memory with the inputs, $R that of selftests/programs/real, $T of what is built; $SEED differs from run to run, and $FOR is
 # how many seconds it is to work, where a program asks for that.
 PROGRAMS = [
@@ -59,9 +55,7 @@ PROGRAMS = [
     Program("zstd-T2", 2, "zstd", 1, "", "zstd -q -T2 -12 -B256K -c $P/text >/dev/null"),
     Program("pigz", 2, "pigz", 1, "", "for i in 1 2 3; do pigz -p2 -9 -kc $P/text >/dev/null; done"),
 ]
-MHZ = 50           # of the chip: at twice that a host may be too slow to emulate what is foreign to it, and a quarter of xz are stalls
-FOR_S, BRIEF_S = 45, 20        # what $FOR is, and in brief recordings, for which commands are not repeated
-PASSES = 3         # recordings that do not count are made again so often, less one
+FOR_S, BRIEF_S = 45, 20        # seconds; what $FOR is, and in brief recordings, for which commands are not repeated
 
 
 class Ranges:
@@ -257,9 +251,7 @@ class Truth:
     """What the oracle knows of processes, by the ranges of files."""
 
     def __init__(self, oracle_file, pids, maps):
-        oracle = chip.Oracle(oracle_file, set(pids), partial=True)
-        self.known = not oracle.others
-        self.span = oracle.span()
+        self.span = chip.Oracle(oracle_file, set(pids)).span()
         self.by_range = {}        # pid -> {(path, from, to): FIELDS}
         for pid in pids:
             sums = self.by_range[pid] = {}
@@ -287,10 +279,10 @@ def by_process(rows):
 
 
 class Recording:
-    """One recording of one program. @made: how many of it were begun, this one included."""
+    """One recording of one program."""
 
-    def __init__(self, program, made, data, oracle_file):
-        self.program, self.made = program, made
+    def __init__(self, program, seed, data, oracle_file):
+        self.program, self.seed = program, seed
         samples, maps = read_samples(data)
         options, names = [], {}
         for i, (ranges, _) in enumerate(coarse_blocks(samples) if program.cpus == 1 else []):
@@ -299,9 +291,7 @@ class Recording:
         self.report = json.loads(bench.report(data, "--json", *options))
         pids = sorted({r["pid"] for r in self.report["rows"] if r["kind"] == "process" and r["pid"]})
         truth = Truth(oracle_file, pids, maps)
-        self.known = truth.known
         self.time_s = sum(truth.of(pid)["time_s"] for pid in pids)
-        self.stalled = sum(truth.of(pid)["stall_s"] for pid in pids) / self.time_s
         self.blocks = []        # (name, measured row, true figures, whether it is coarse)
         # a command that is repeated is several processes, whose blocks are the same
         homes, same = homes_of(samples, names), {}
@@ -309,7 +299,7 @@ class Recording:
             same.setdefault((row["comm"], block), []).append((row, truth.of(pid, names[block]), (pid, block)))
         for (comm, block), parts in same.items():
             row = {k: sum(p[0][k] for p in parts) for k in ("time_s", "energy_package_j")}
-            true = {k: sum(p[1][k] for p in parts) for k in ("time_s", "energy_j", "stall_s")}
+            true = {k: sum(p[1][k] for p in parts) for k in ("time_s", "energy_j")}
             if true["time_s"] >= BLOCK * self.time_s:
                 self.blocks.append((f"{comm}:{named(names[block], samples)}", row, true, homes.is_coarse(*(p[2] for p in parts))))
         if program.cpus == 1:
@@ -323,98 +313,38 @@ class Recording:
                                if any(t and t[1] in pids for t in tasks))
         self.whole = mine, true
 
-    def why_not(self):
-        """Why it does not count, or nothing."""
-        if not self.known:
-            return "the oracle had no room for all of it"
-        if self.stalled >= MANY_STALLS:
-            return f"{100 * self.stalled:.1f} % stalled"
-        return "calibration noisy" if self.noisy() else ""
 
-    def noisy(self):
-        cost = self.report["cost"]
-        return cost["calibration_error"] > mix.NOISY or cost["other_interrupts_error"] > mix.OTHER_NOISY
-
-
-class Counted:
-    """What of each program counts: a program of which nothing does is in no mean, and must not be missed there."""
-
-    def __init__(self):
-        self.recordings, self.whole = collections.Counter(), collections.Counter()
-        self.coarse, self.blocks, self.why = collections.Counter(), collections.Counter(), {}
-
-    def missing(self):
-        """What is to be said of programs of which there is no figure."""
-        said = [f"{p}: none of {n} recordings counts ({self.why[p]})" for p, n in self.recordings.items() if not self.whole[p]]
-        return said + [f"{p}: none of {self.coarse[p]} coarse blocks counts" for p in self.recordings
-                       if self.whole[p] and self.coarse[p] and not self.blocks[p]]
-
-    def least(self):
-        """The program of which the fewest recordings count, and how many these are."""
-        program = min(self.recordings, key=lambda p: self.whole[p])
-        return program, self.whole[program]
-
-    def without_blocks(self):
-        """Programs that count, and have nothing coarse in them."""
-        return [p for p in self.recordings if self.whole[p] and not self.coarse[p]]
-
-
-def judge(out, recordings, runs):
-    """The rows of scripts/bench: errors of coarse blocks and of whole programs, the worst run's."""
-    blocks, wholes, counted = collections.defaultdict(list), collections.defaultdict(list), Counted()
-    other, alone = [], False    # errors of blocks that are not coarse; whether there is a program of one CPU
-    for i, r in recordings:
+def judge(out, recordings):
+    """The rows of scripts/bench: errors of coarse blocks and of whole programs, those of the worst seed."""
+    blocks, wholes = collections.defaultdict(list), collections.defaultdict(list)    # by seed
+    other, coarse_of = [], collections.Counter()    # errors of blocks that are not coarse; coarse blocks by program
+    for r in recordings:
         name, (mine, true) = r.program.name, r.whole
-        why = r.why_not()
-        stalled = f"; {why}, does not count" if why else f", {100 * r.stalled:.1f} % of them stalled"
         whole = 100 * abs(mine / true - 1)
-        out.figure(f"{name}_{r.made}_whole", whole, "%", note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s{stalled}")
-        errors = [(n, mix.Recording.off(row["energy_package_j"], t["energy_j"]), mix.Recording.off(row["time_s"], t["time_s"]),
-                   t["time_s"] / r.time_s, t["stall_s"] / t["time_s"], coarse) for n, row, t, coarse in r.blocks]
-        for n, energy, time, share, stalled, coarse in errors:
-            out.figure(f"{name}_{r.made}_block", abs(energy), "%",
-                       note=f"{n}: {100 * share:.0f} % of the time; energy {energy:+.2f} %, time {time:+.2f} %" +
-                       ("" if coarse else "; not coarse in this process, does not count") + (f"; {100 * stalled:.1f} % stalled, does not count" if stalled > mix.MANY_STALLS else ""))
-        coarse = [e for e in errors if e[5]]
-        alone |= r.program.cpus == 1
-        counted.recordings[name] += 1
-        counted.coarse[name] += len(coarse)
-        if why:
-            counted.why[name] = why
-            continue
-        good = [abs(e[1]) for e in coarse if e[4] <= mix.MANY_STALLS]
-        counted.whole[name] += 1
-        counted.blocks[name] += len(good)
-        wholes[i].append(whole)
-        blocks[i] += good
-        other += [abs(e[1]) for e in errors if not e[5]]
-    missing = counted.missing()
-    out.figure("not_measured", len(missing), "programs", must=0, note="; ".join(missing))
-    program, least = counted.least()
-    out.figure("counted", least, "recordings", must=runs, at_most=False,
-               note=f"of {counted.recordings[program]} of {program}, of which the fewest do")
-    if not all(wholes.get(i) for i in range(1, runs + 1)):
-        raise bench.BenchError("the build machine takes the chip away: there is a run of which nothing counts")
-    n = sum(map(len, blocks.values()))
-    # programs of several threads are told as a whole only
-    if alone and not n:
-        raise bench.BenchError("there is no coarse block in what was recorded")
+        out.figure(f"{name}_whole", whole, "%", seed=r.seed, note=f"{mine:.4g} J, truth {true:.4g} J, {r.time_s:.1f} s")
+        wholes[r.seed].append(whole)
+        if r.program.cpus == 1:
+            coarse_of[name] += 0    # programs of several threads are known as a whole only
+        for n, row, t, coarse in r.blocks:
+            energy, time = mix.Recording.off(row["energy_package_j"], t["energy_j"]), mix.Recording.off(row["time_s"], t["time_s"])
+            out.figure(f"{name}_block", abs(energy), "%", seed=r.seed,
+                       note=f"{n}: {100 * t['time_s'] / r.time_s:.0f} % of the time; energy {energy:+.2f} %, time {time:+.2f} %" +
+                       ("" if coarse else "; not coarse in this process"))
+            (blocks[r.seed] if coarse else other).append(abs(energy))
+            coarse_of[name] += coarse
     if other:
         out.figure("other_blocks_mean", sum(other) / len(other), "%", note=f"{len(other)} blocks that are not coarse")
         out.figure("other_blocks_worst", max(other), "%")
-    if n:
-        judge_blocks(out, {i: b for i, b in blocks.items() if b}, runs, n, counted)
-    out.figure("whole_program", max(map(max, wholes.values())), "%", must=0.5, peer="ALEA, 180 runs", peer_value=1.6)
+    if blocks:
+        without = [p for p, n in coarse_of.items() if not n]
+        out.figure("coarse_mean", max(sum(b) / len(b) for b in blocks.values()), "%", must=0.4, peer="ALEA, 180 runs", peer_value=2.1,
+                   note=f"worst seed's; {coarse_of.total()} blocks, of {', '.join(p for p, n in coarse_of.items() if n)}" +
+                   (f"; no coarse block in {', '.join(without)}" if without else ""))
+        out.figure("coarse_worst", max(map(max, blocks.values())), "%", must=1.2, peer="ALEA, one run", peer_value=32)
+    elif coarse_of:
+        raise bench.BenchError("there is no coarse block in what was recorded")
+    out.figure("whole_program", max(map(max, wholes.values())), "%", must=0.2, peer="ALEA, 180 runs", peer_value=1.6)
     out.figure("whole_program_mean", max(sum(w) / len(w) for w in wholes.values()), "%")
-
-
-def judge_blocks(out, blocks, runs, n, counted):
-    have = [p for p, k in counted.blocks.items() if k]
-    without = counted.without_blocks()
-    out.figure("coarse_mean", max(sum(b) / len(b) for b in blocks.values()), "%", must=1, peer="ALEA, 180 runs", peer_value=2.1,
-               note=f"worst of {runs} runs; {n} blocks of {sum(counted.whole.values())} recordings; of {', '.join(have)}" +
-               (f"; no coarse block in {', '.join(without)}" if without else ""))
-    out.figure("coarse_worst", max(map(max, blocks.values())), "%", must=2, peer="ALEA, one run", peer_value=32)
 
 
 def named(ranges, samples):
@@ -424,59 +354,28 @@ def named(ranges, samples):
     return f"{os.path.basename(path)}+{start:#x}" + (f"+{len(ranges) - 1}" if len(ranges) > 1 else "")
 
 
-def record(programs, runs, brief=False):
-    """Record each program @runs times; yield the number of the run and the Recording. What does not count is made again."""
-    jobs = [(p, i, i) for p in programs for i in range(1, runs + 1)]
-    made = {p: runs for p in programs}
-    for _ in range(PASSES):
-        if not jobs:
-            break
-        again = []
-        for i, recording in record_jobs(jobs, brief=brief):
-            yield i, recording
-            if recording.why_not():
-                made[recording.program] += 1
-                again.append((recording.program, i, made[recording.program]))
-        jobs = again
-
-
-def record_jobs(jobs_of_all, rate=500, brief=False):
-    """Record (program, run, seed), some in a guest; yield the number of the run and the Recording."""
+def record(programs, seeds, rate=500, brief=False):
+    """Record each program in a guest of each seed; yield the Recordings."""
     folder = os.path.join(bench.OUT, "programs")
     os.makedirs(folder, exist_ok=True)
     subprocess.run([sys.executable, os.path.join(REAL, "inputs.py"), os.path.join(folder, "inputs")], check=True)
-    for cpus in sorted({p.cpus for p, _, _ in jobs_of_all}):
-        jobs = [job for job in jobs_of_all if job[0].cpus == cpus]
-        guests, most = [], BRIEF_IN_A_GUEST if brief else IN_A_GUEST
-        for some in (jobs[first:first + most] for first in range(0, len(jobs), most)):
-            oracle_file = os.path.join(folder, f"{some[0][0].name}-{some[0][2]}.oracle")
-            script = f"""
-export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED FOR
+    jobs = []
+    for p in programs:
+        again = f"for n in {' '.join(map(str, range(p.times)))}; do {p.command}; done"
+        for seed in seeds:
+            stem = f"{folder}/{p.name}-{seed}"
+            jobs.append(bench.Job((p, seed, stem), f"""
+export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED={seed} FOR={BRIEF_S if brief else FOR_S}
 cp -r {folder}/inputs $P
-"""
-            for k, (p, _, seed) in enumerate(some):
-                if not k or some[k - 1][0] != p:
-                    # QEMU translates it here, not while it is recorded
-                    script += f"""
 cpupower -c all frequency-set -g performance >/dev/null
-SEED=100 FOR={BRIEF_S}
-{p.prepare}
-(sh -c {sh_quote(p.command)}) >/dev/null
-cpupower -c all frequency-set -f {MHZ}MHz >/dev/null
-"""
-                again = f"for n in {' '.join(map(str, range(p.times)))}; do {p.command}; done"
-                script += f"""
-SEED={seed} FOR={BRIEF_S if brief else FOR_S}
 {p.prepare}
 kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command if brief or p.times == 1 else again)}
-cp /tmp/k.data {folder}/{p.name}-{seed}.data
-"""
-            guests.append(bench.Job((some, oracle_file), script, ("--oracle", oracle_file), 120 + len(some) * 300))
-        for some, oracle_file in bench.guests(guests, cpus):
-            for p, i, seed in some:
-                yield i, Recording(p, seed, f"{folder}/{p.name}-{seed}.data", oracle_file)
-            if not os.environ.get("KJOULE_BENCH_KEEP"):
-                os.unlink(oracle_file)
+cp /tmp/k.data {stem}.data
+""", ("--cpus", str(p.cpus), "--oracle", f"{stem}.oracle"), seed))
+    for (p, seed, stem), _ in bench.guests(jobs):
+        yield Recording(p, seed, f"{stem}.data", f"{stem}.oracle")
+        if not os.environ.get("KJOULE_BENCH_KEEP"):
+            os.unlink(f"{stem}.oracle")
 
 
 def sh_quote(text):

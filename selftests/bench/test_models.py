@@ -6,8 +6,7 @@ Half a minute of each; the bounds here are those of so short recordings. The tab
 and variation, as Documentation/accuracy.rst has it.
 """
 # where: host
-# timeout: 3000
-# when: named recordings of three models take three minutes, and what they are made of has tests of its own
+# timeout: 900
 import os
 import sys
 
@@ -15,6 +14,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(TOP, "selftests"), os.path.join(TOP, "scripts/lib")]
 import alternate  # noqa: E402
+import bench  # noqa: E402
 import ktap  # noqa: E402
 
 SECONDS, CONSTANT_S = 25, 15
@@ -32,7 +32,7 @@ CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power", SHORT),
 def main():
     ktap.plan(len(CASES) * 3 + 2)
     for name, options, slow, model, what, lengths in CASES:
-        r = alternate.record(lengths, 1, SECONDS, options, (model, "cpm", "auto"), slow=slow, most_stalled=1)[0]
+        r = alternate.record(lengths, [bench.first_seed()], SECONDS, options, (model, "cpm", "auto"), slow=slow)[0]
         used = r.reports["auto"]["model"]
         ktap.check(used["name"] == model and used["reason"], f"{name}: auto takes that model, and says why", used)
         found = getattr(r, what)
@@ -41,7 +41,7 @@ def main():
         if lengths == SHORT:
             ktap.check(all(abs(e) >= FAILS for e in found["cpm"].values()), f"{name}: constant power is {FAILS} % off and more", found)
         ktap.diag({way: {n: round(e, 2) for n, e in of.items()} for way, of in found.items()})
-    errors = next(alternate.constant_power((7200, 7200), 1, CONSTANT_S))
+    errors = next(alternate.constant_power((7200, 7200), [bench.first_seed()], CONSTANT_S))
     ktap.check(sorted(errors) == sorted(BLOCKS) and all(abs(e) >= FAILS_ON_METER for e, _ in errors.values()),
                f"constant power on a meter that starts on command is {FAILS_ON_METER} % off and more", errors)
     ktap.diag(errors)

@@ -5,8 +5,7 @@
 One brief recording of each; the whole table is scripts/bench attribution, as Documentation/accuracy.rst has it.
 """
 # where: host
-# timeout: 9000
-# when: named ten minutes of recordings; bench/attribution has one
+# timeout: 900
 import os
 import sys
 

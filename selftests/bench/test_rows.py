@@ -41,51 +41,36 @@ def run(*args):
 class MadeUp:
     """A recording of a program of one CPU with one block, as programs.judge() takes it."""
 
-    def __init__(self, name, stalled=0.0, noisy=False, block_stalled=0.0, coarse=True, off=0.5, known=True):
-        self.program, self.made = programs.Program(name, 1, None, 1, "", ""), 1
-        self.whole, self.time_s, self.stalled, self.is_noisy = (1.001, 1.0), 20.0, stalled, noisy
-        self.known = known
-        true = {"energy_j": 1.0, "time_s": 10.0, "stall_s": 10.0 * block_stalled}
-        self.blocks = [("block", {"energy_package_j": 1 + off / 100, "time_s": 10.0}, true, coarse)]
-
-    why_not = programs.Recording.why_not
-
-    def noisy(self):
-        return self.is_noisy
+    def __init__(self, name, seed=1, coarse=True, off=0.5, cpus=1):
+        self.program, self.seed = programs.Program(name, cpus, None, 1, "", ""), seed
+        self.whole, self.time_s = (1.001, 1.0), 20.0
+        true = {"energy_j": 1.0, "time_s": 10.0}
+        self.blocks = [("block", {"energy_package_j": 1 + off / 100, "time_s": 10.0}, true, coarse)] if cpus == 1 else []
 
 
-def judged(*recordings, runs=1):
+def judged(*recordings):
     """The last rows that are made of recordings, and whether that failed."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         printer = bench.Printer("made-up", True)
-        programs.judge(printer, [(1 + k % runs, r) for k, r in enumerate(recordings)], runs)
+        programs.judge(printer, recordings)
     return {row["name"]: row for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
 
 
 def check_programs():
     """No program is left out of the figures without a word."""
-    rows, failed = judged(MadeUp("a", off=0.5), MadeUp("b", off=-0.7))
-    ktap.check(not failed and rows["not_measured"]["value"] == 0 and abs(rows["coarse_worst"]["value"] - 0.7) < 1e-9 and
-               "2 blocks of 2 recordings; of a, b" in rows["coarse_mean"]["note"], "all programs that count are in the figures", rows)
-    rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("c", noisy=True),
-                          MadeUp("d", known=False))
-    row = rows["not_measured"]
-    ktap.check(failed and row["value"] == 3 and "b: none of 1 recordings counts (15.0 % stalled)" in row["note"] and
-               "c: none of 1 recordings counts (calibration noisy)" in row["note"] and
-               "d: none of 1 recordings counts (the oracle had no room" in row["note"] and "; of a" in rows["coarse_mean"]["note"],
-               "a program all of whose recordings do not count is told, and a failure", rows)
-    rows, failed = judged(MadeUp("a"), MadeUp("b", block_stalled=1.1 * mix.MANY_STALLS), MadeUp("c", coarse=False))
-    ktap.check(failed and rows["not_measured"]["note"] == "b: none of 1 coarse blocks counts" and
-               "no coarse block in c" in rows["coarse_mean"]["note"], "so is one of whose blocks none does, and one without any is named", rows)
-    rows, failed = judged(MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("b"))
-    ktap.check(not failed and rows["not_measured"]["value"] == 0 and rows["counted"]["value"] == 1, "a recording made again that counts is as good", rows)
-    rows, failed = judged(MadeUp("a"), MadeUp("a"), MadeUp("b", stalled=programs.MANY_STALLS), MadeUp("b"), runs=2)
-    ktap.check(failed and rows["counted"]["value"] == 1 and "of 2 of b" in rows["counted"]["note"],
-               "fewer recordings that count than were asked for are told, and a failure", rows)
-    rows, failed = judged(MadeUp("a"), MadeUp("b", coarse=False, off=-9), MadeUp("c", coarse=False, off=5))
+    rows, failed = judged(MadeUp("a", off=0.3), MadeUp("b", off=-0.4))
+    ktap.check(not failed and abs(rows["coarse_worst"]["value"] - 0.4) < 1e-9 and abs(rows["coarse_mean"]["value"] - 0.35) < 1e-9 and
+               "2 blocks, of a, b" in rows["coarse_mean"]["note"], "all programs are in the figures", rows)
+    rows, failed = judged(MadeUp("a", off=0.1), MadeUp("a", 2, off=0.6))
+    ktap.check(failed and abs(rows["coarse_mean"]["value"] - 0.6) < 1e-9, "a mean is that of the worst seed", rows)
+    rows, failed = judged(MadeUp("a", off=0.3), MadeUp("c", coarse=False))
+    ktap.check("no coarse block in c" in rows["coarse_mean"]["note"], "one without any coarse block is named", rows)
+    rows, failed = judged(MadeUp("a", off=0.3), MadeUp("b", coarse=False, off=-9), MadeUp("c", coarse=False, off=5))
     ktap.check(rows["other_blocks_worst"]["value"] > 8.9 and abs(rows["other_blocks_mean"]["value"] - 7) < 1e-9 and rows["coarse_worst"]["value"] < 1,
-               "what is not coarse is told by itself", rows)
+               "what is not coarse is in rows of its own", rows)
+    rows, failed = judged(MadeUp("a", cpus=2))
+    ktap.check(not failed and "coarse_mean" not in rows and "whole_program" in rows, "programs of several threads are judged as a whole only", rows)
     try:
         rows = judged(MadeUp("a", coarse=False, off=99))
     except bench.BenchError as e:
@@ -131,7 +116,7 @@ def check_others():
     """An oracle that had no room says so."""
     for pid, others in ((7, False), (4294967294, True)):
         with tempfile.NamedTemporaryFile("w", suffix=".oracle") as f:
-            f.write(f"vchip-oracle,2,plain,1,1\nmark,1,end,0,0,0\ncount,0,0,{pid},7,0,0,1,0,0,0,0\ndone,1\n")
+            f.write(f"vchip-oracle,3,plain,1,1\nmark,1,end,0,0\ncount,0,0,{pid},7,0,0,1,0,0,0,0\ndone,1\n")
             f.flush()
             ktap.check(programs.chip.Oracle(f.name, {1}, partial=True).others == others, f"what task {pid} did is {'not ' * others}known by task")
             try:
@@ -140,9 +125,9 @@ def check_others():
                 told = "no room" not in str(e)
             ktap.check(told != others, "and is no truth of a task" if others else "and is one")
     with tempfile.NamedTemporaryFile("w", suffix=".oracle") as f:
-        f.write("vchip-oracle,2,plain,1,1\n")
+        f.write("vchip-oracle,3,plain,1,1\n")
         for seq, (label, pid) in enumerate((("here", 7), ("end", 4294967294)), 1):
-            f.write(f"mark,{seq},{label},0,0,0\ncount,0,{seq},{pid},7,0,0,1,0,0,0,0\ndone,{seq}\n")
+            f.write(f"mark,{seq},{label},0,0\ncount,0,{seq},{pid},7,0,0,1,0,0,0,0\ndone,{seq}\n")
         f.flush()
         o = programs.chip.Oracle(f.name, {1}, until="here")
         ktap.check([m.label for m in o.marks] == ["here"] and not o.others, "up to a mark there was room")
@@ -155,7 +140,7 @@ class Series:
         n = 200
         self.starts = [-250 * 1000 + 50_000 * i for i in range(23)] + [1_200_000 + 40_000 * i for i in range(n)]
         self.times = [50_000] * 22 + [373_000] + [40_000 + 10 * (i % 5) for i in range(n)]
-        self.verdict, self.ns, self.true_ns, self.alone, self.why = "good", 880_500, 880_000, True, ""
+        self.verdict, self.ns, self.true_ns, self.alone = "good", 880_500, 880_000, True
         self.__dict__.update(told)
         self.good = self.verdict == "good"
 
@@ -173,16 +158,6 @@ def tries_judged(*tries):
     return {row["name"]: row["value"] for row in map(json.loads, out.getvalue().splitlines())}, printer.failed
 
 
-def irqs_off(*stalls):
-    """What is left of a time with interrupts off of 900 us from 10 ms on, by a clock that is 1 ms behind the log's."""
-    t = latency.Try.__new__(latency.Try)
-    t.irqs_off_from_ns, t.irqs_off_us = 10_000_000, 900
-    run = latency.Run.__new__(latency.Run)
-    run.stalls = sorted(stalls)
-    run.take_out(t, 1_000_000)
-    return t.irqs_off_net_us
-
-
 def check_latency():
     """What the chip's log does not have is not right, and what nothing disturbed is counted."""
     rows, failed = tries_judged(Series(), Series(ns=None, verdict="disturbed", alone=False))
@@ -193,14 +168,28 @@ def check_latency():
     ktap.check(failed and rows["undisturbed_good"] == 90, "a try that nothing disturbed is to be good", rows)
     found = latency.peer(Series(), 40_000, 40_040, 40_020), latency.peer(Series(), 40_000, 40_040, 42_000), latency.peer(Series(), 1, 2, 1)
     ktap.check(found == (1_200_000, None, None), "the paper's method takes the first loop like the target's, if those after it are", found)
-    # (end, how long): before it, into it, in it, out of it, after it, around it
-    left = [irqs_off((10_990_000, 50_000, "")), irqs_off((11_020_000, 50_000, "")), irqs_off((11_500_000, 40_000, ""), (11_800_000, 60_000, "")),
-            irqs_off((11_930_000, 50_000, "")), irqs_off((12_000_000, 90_000, "")), irqs_off((13_000_000, 3_000_000, ""))]
-    ktap.check(left == [900, 880, 800, 880, 900, 0], "what the chip was held for is left out of a time with interrupts off", left)
+
+
+def check_seeds():
+    """Figures say which seeds they are of."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        printer = bench.Printer("made-up", True, 3)
+        printer.use_seeds(10)
+        printer.seeded("x", {1: 5, 2: 7, 3: 6}, "%", must=6)
+    rows = [json.loads(line) for line in out.getvalue().splitlines()]
+    ktap.check([(r["seeds"], r["value"], r["must"]) for r in rows] == [([1], 5, None), ([2], 7, None), ([3], 6, None), ([1, 2, 3], 7, 6)] and
+               rows[-1]["note"] == "worst with seed 2" and printer.failed, "a figure of each seed, and the worst with the bound", rows)
+    text, _ = figure("cost", 30, "ns", seed=4, note="a note", as_json=False)
+    ktap.check(text.split() == "made-up cost 30 ns seed 4; a note".split(), "a table's line tells the seed", text)
+    r = subprocess.run([os.path.join(TOP, "scripts/bench"), "--seeds", "0", "skew"], stderr=subprocess.PIPE, text=True, check=False)
+    ktap.check(r.returncode == 2 and "--seeds must be positive" in r.stderr, "no seed is an error", r)
+    r = subprocess.run([os.path.join(TOP, "scripts/bench"), "skew"], env={**os.environ, "KJOULE_SEED": "x"}, stderr=subprocess.PIPE, text=True, check=False)
+    ktap.check(r.returncode == 1 and "$KJOULE_SEED is 'x'" in r.stderr, "so is one that is no number", r)
 
 
 def main():
-    ktap.plan(35)
+    ktap.plan(37)
     r = run("--list")
     listed = {line.split()[0]: line.split()[1:] for line in r.stdout.splitlines()}
     ktap.check(r.returncode == 0 and set(listed) == NAMES, "--list names the benchmarks", r)
@@ -232,6 +221,7 @@ def main():
     check_coarse()
     check_others()
     check_latency()
+    check_seeds()
     ktap.end()
 
 
