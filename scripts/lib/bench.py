@@ -4,18 +4,16 @@
 # figures. A figure is measured in this run; nothing here knows a result.
 import collections
 import concurrent.futures
-import itertools
 import json
 import os
 import subprocess
 import sys
+import zlib
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(TOP, "build")
 OUT = os.path.join(BUILD, "bench", os.environ.get("KJOULE_TEST", ""))    # a test's own, where tests run side by side
 TIMEOUT_S = 3000    # of this machine's, that a guest may take at most
-
-JOBS = itertools.count()
 
 # What one of several guests does, and what its caller knows it by.
 Job = collections.namedtuple("Job", "key script options seed")
@@ -36,7 +34,8 @@ def first_seed():
 def guest(script, *options, seed):
     """Run a shell script in a guest with the noise of that seed; return what it printed."""
     os.makedirs(OUT, exist_ok=True)
-    path = os.path.join(OUT, f"job-{os.getpid()}-{next(JOBS)}.sh")
+    # the guest sees the name: it is the same whenever the job is
+    path = os.path.join(OUT, f"job-{seed}-{zlib.crc32(script.encode()):08x}.sh")
     with open(path, "w", encoding="utf-8") as f:
         # a copy, so that a build meanwhile does not change what is measured
         f.write(f"set -e\ncd {TOP}\nmkdir /tmp/bench\ncp {BUILD}/user/kjoule /tmp/bench/\n"

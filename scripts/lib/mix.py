@@ -115,13 +115,15 @@ def record_switching(seeds, seconds):
     """Record a program that switches its CPU's frequency; yield the seed, its measured and its true mean in MHz."""
     os.makedirs(bench.OUT, exist_ok=True)
     symbols = chip.Symbols(os.path.join(bench.BUILD, "selftests/switcher"))
-    for seed, text in bench.each_seed(seeds, f"""
+    for seed, _ in bench.each_seed(seeds, f"""
 cpupower -c all frequency-set -g userspace >/dev/null
 kjoule record -q -F 1000 -o /tmp/k.data -- $T/switcher {seconds}
-kjoule report --json /tmp/k.data
-""", "--cpus", "1", "--oracle", f"{bench.OUT}/{{seed}}.oracle"):
-        oracle_file, report = f"{bench.OUT}/{seed}.oracle", json.loads(text)
+cp /tmp/k.data {bench.OUT}/switcher-{{seed}}.data
+""", "--cpus", "1", "--oracle", f"{bench.OUT}/switcher-{{seed}}.oracle"):
+        data, oracle_file = f"{bench.OUT}/switcher-{seed}.data", f"{bench.OUT}/switcher-{seed}.oracle"
+        report = json.loads(bench.report(data, "--json"))
         work = next(r for r in report["rows"] if r["kind"] == "function" and r["function"] == "work")
         row = _life_of(oracle_file, report["pid"]).functions(symbols, tgid=report["pid"])["work"]
         os.unlink(oracle_file)
+        os.unlink(data)
         yield seed, work["freq_mhz"], row["cycles"] / row["time_ns"] * 1e3

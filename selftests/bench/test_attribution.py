@@ -7,6 +7,7 @@ Documentation/accuracy.rst has it.
 """
 # where: host
 # timeout: 600
+# when: named bench/figures has a recording of the same program
 import os
 import sys
 

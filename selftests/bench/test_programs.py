@@ -6,6 +6,7 @@ One brief recording of each; the whole table is scripts/bench attribution, as Do
 """
 # where: host
 # timeout: 900
+# when: named recordings of three programs take minutes
 import os
 import sys
 
