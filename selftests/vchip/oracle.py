@@ -24,6 +24,7 @@ FIELDS = ("exec", "cycles", "dyn_pj", "time_ns", "paused_ns",
 CPU_FIELDS = ("cycles_user", "cycles_kernel", "instr_user", "instr_kernel", "ref_ns", "energy_pj",
               "grants", "cur_khz")
 
+CYCLE_UNITS = 1 << 18        # of a nanosecond
 TASK_OTHER = 4294967294      # what the chip had no room to count by task
 
 Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns asked_khz steps_left")
@@ -117,7 +118,7 @@ class Oracle:
                 self.blocks[int(word[0])] = (int(word[1], 16), tuple(tuple(map(int, w.split(":"))) for w in word[2:]))
             elif kind == "pstate":
                 self.khz.append(int(word[1]))
-                self.cycle_ns.append(int(word[2]) / 65536)
+                self.cycle_ns.append(int(word[2]) / CYCLE_UNITS)
             elif kind == "class":
                 self.classes.append((word[1], int(word[2]), [int(w) for w in word[3:]]))
             elif kind == "mark":

@@ -25,6 +25,14 @@ static uint64_t draw_latency(struct core *c, uint64_t ns)
 	return most ? ns - most + random_below(&c->whims, 2 * most + 1) : ns;
 }
 
+/* The package grants changes at certain times only, as Intel's have done every 500 us since Haswell. */
+static uint64_t on_grid(uint64_t ns)
+{
+	uint64_t grid = chip->grant_grid_ns;
+
+	return grid ? (ns + grid - 1) / grid * grid : ns;
+}
+
 /* What was asked for last is to come, as far as the turbo allows it. */
 static void aim(struct core *c, uint64_t now)
 {
@@ -45,7 +53,7 @@ static void aim(struct core *c, uint64_t now)
 		log_refusal(c, "never");
 	} else {
 		c->pending = true;
-		c->due_ns = now + draw_latency(c, latency);
+		c->due_ns = on_grid(now + draw_latency(c, latency));
 	}
 }
 

@@ -84,7 +84,10 @@ struct scalar {
 
 static const struct scalar scalars[] = {
 	SCALAR("clock_scale", clock_scale, 1),
+	SCALAR("cores", cores, 1),
+	SCALAR("threads", threads, 1),
 	SCALAR("pause_ns", pause_ns, 1),
+	SCALAR("grant_grid_us", grant_grid_ns, 1000),
 	SCALAR("latency_jitter_percent", latency_jitter_percent, 1),
 	SCALAR("step_us", step_ns, 1000),
 	SCALAR("step_pstates", step_pstates, 1),
@@ -420,6 +423,8 @@ static int check(struct reader *r)
 		return fail(r, "idle.0 is missing", NULL);
 	if (!p->update_period_ns || p->update_jitter_ns * 2 > p->update_period_ns)
 		return fail(r, "update_period_us missing, or update_jitter_us above its half", NULL);
+	if (!p->threads || (uint64_t)p->cores * p->threads > VCHIP_MAX_CPUS)
+		return fail(r, "cores and threads: 1 to 8 CPUs are possible", NULL);
 	if (!p->meter_lsb_uw)
 		return fail(r, "meter_lsb_uw is 0", NULL);
 	if (p->esu > 31)
@@ -458,6 +463,7 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 
 	*profile = (struct profile){
 		.clock_scale = 1,
+		.threads = 1,
 		.esu = 16,
 		.meter_lsb_uw = 1,
 		.step_pstates = 1,
@@ -493,7 +499,7 @@ uint64_t profile_max_latency_ns(const struct profile *profile)
 				max = ns;
 		}
 	}
-	return max + max * profile->latency_jitter_percent / 100 + profile->pause_ns;
+	return max + max * profile->latency_jitter_percent / 100 + profile->grant_grid_ns + profile->pause_ns;
 }
 
 int profile_pstate(const struct profile *profile, uint32_t khz)

@@ -21,6 +21,8 @@ struct idle_state {
 struct profile {
 	char name[VCHIP_NAME_LEN];
 	uint32_t clock_scale;
+	uint32_t cores;		/* 0: as many as QEMU is told */
+	uint32_t threads;	/* of a core */
 
 	uint32_t pstates;
 	uint32_t boot_pstate;
@@ -28,6 +30,7 @@ struct profile {
 	uint32_t voltage_mv[VCHIP_MAX_PSTATES];
 	uint32_t vsq_q16[VCHIP_MAX_PSTATES];	/* (V / V of the highest state)^2, 65536 is one */
 	uint64_t latency_ns[VCHIP_MAX_PSTATES][VCHIP_MAX_PSTATES];	/* [from][to] */
+	uint64_t grant_grid_ns;	/* changes are granted at multiples of this only; 0: at any time */
 	uint32_t latency_jitter_percent;
 	uint32_t granted[VCHIP_MAX_PSTATES];	/* for the one that is asked for */
 	uint64_t step_ns;	/* between the steps of a change upwards; 0: it is made in one */

@@ -203,6 +203,18 @@ static void stepped(void)
 		   "so does one for the frequency of the step");
 }
 
+static void grid(void)
+{
+	struct core *c = start("client", 800000);
+
+	now = 1000000 * US;
+	comes_to(c, 2400000, "800000>2400000@0-500 for 2400000, 0 left; ", "a change is granted when the grid comes next");
+	now = 2000480 * US;
+	comes_to(c, 800000, "2400000>800000@0-20 for 800000, 0 left; ", "which may be soon");
+	now = 3000495 * US;
+	comes_to(c, 2000000, "800000>2000000@0-505 for 2000000, 0 left; ", "but not before its latency is over");
+}
+
 static void slow(void)
 {
 	struct core *c = start("slowgrant", 40000);
@@ -269,6 +281,7 @@ int main(void)
 	never();
 	other();
 	stepped();
+	grid();
 	slow();
 	jitter();
 	smi();
