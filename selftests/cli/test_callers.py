@@ -19,9 +19,6 @@ import oracle  # noqa: E402
 
 SECONDS = 6
 ALLOWED = {"time": 0.015, "energy": 0.025}    # of a share, absolute
-NOISY, OTHER_NOISY = 0.2, 0.005    # of a calibration, as the report has them
-STALLED = 0.01    # of the common code's time, more than that is recorded again
-ATTEMPTS = 2
 FOLDER = os.path.join(TOP, "build/test-logs")
 PROGRAMS = os.path.join(TOP, "build/selftests")
 MODES = {"fp": ("callers_fp", "-g"), "dwarf": ("callers", "--call-graph dwarf,2048")}
@@ -43,29 +40,6 @@ def report(mode, *options):
     if r.code:
         ktap.diag(f"{mode}: no report: {r.err}")
     return json.loads(r.out) if r.code == 0 else {"rows": []}
-
-
-def is_noisy(oracle_file):
-    """Was the machine too noisy to find out what a tick costs, as a report says, or stopped the chip for long?"""
-    for mode in MODES:
-        doc = report(mode)
-        if not doc["rows"]:
-            return False
-        cost = doc["cost"]
-        if not cost["calibrated"] or cost["calibration_error"] > NOISY or cost["other_interrupts_error"] > OTHER_NOISY:
-            ktap.diag(f"{mode}: the calibration was noisy, recording again: {cost}")
-            return True
-        part = stalled(true_rows(mode, doc, oracle_file))
-        if part > STALLED:
-            ktap.diag(f"{mode}: for {100 * part:.1f} % of the time the build machine stopped the chip, recording again")
-            return True
-    return False
-
-
-def stalled(rows):
-    """The part of the common code's time in which the build machine stopped it, for whichever caller."""
-    t = oracle.truth(rows["spin_common"])
-    return t["stall_s"] / t["time_s"]
 
 
 def true_figures(rows, units):
@@ -103,7 +77,7 @@ def true_rows(mode, doc, oracle_file):
     return span.functions(oracle.Symbols(os.path.join(PROGRAMS, MODES[mode][0])), tgid=doc["pid"])
 
 
-def check(mode, units, oracle_file, noisy):
+def check(mode, units, oracle_file):
     doc = report(mode, "--children")
     # the recorder's child before it became the program has the same pid, and another name
     mine = [row for row in doc["rows"] if row["pid"] == doc.get("pid") and row["comm"].startswith("callers")]
@@ -144,8 +118,7 @@ def check(mode, units, oracle_file, noisy):
     deep = [(frames, w) for frames, w in spins if frames[-1] == "spin_heavy"]
     near(mode, "of the recursion's samples those with all of its frames",
          sum(w for frames, w in deep if frames.count("deep") == 6) / max(1, sum(w for _, w in deep)), 1, 0.02)
-    # a stall while the program starts has many ticks fall where there is no stack yet
-    if mode == "dwarf" and not noisy:
+    if mode == "dwarf":
         c = doc["callers"]
         stacks = sum(c[k] for k in c if k.startswith("stacks_"))
         near(mode, "stacks that were unwound to the outermost frame", c["stacks_whole"] / max(1, stacks), 1, 0.05)
@@ -154,14 +127,10 @@ def check(mode, units, oracle_file, noisy):
 def main():
     oracle_file = os.path.join(FOLDER, "callers.oracle")
     os.makedirs(FOLDER, exist_ok=True)
-    for _ in range(ATTEMPTS):
-        units = record(oracle_file)
-        noisy = units and is_noisy(oracle_file)
-        if not noisy:
-            break
+    units = record(oracle_file)
     ktap.check(set(units) == set(MODES) and all(len(u) == 2 for u in units.values()), "both are recorded", units)
     for mode, u in units.items():
-        check(mode, u, oracle_file, noisy)
+        check(mode, u, oracle_file)
     ktap.end()
 
 
