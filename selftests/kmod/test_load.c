@@ -2,7 +2,7 @@
 /*
  * Ticks alone can not keep a CPU from its work: at the shortest interval, with the largest
  * copies of the stack, or with several sessions at once, what runs there keeps at least
- * 40 % of its speed, or more where the administrator says so, and what was left out is in
+ * 55 % of its speed, or more where the administrator says so, and what was left out is in
  * the books. Nor do they take more of a CPU that wakes all the time than of a busy one.
  *
  * where: guest
@@ -27,7 +27,6 @@
 #define SHORTEST_NS	10000
 #define SESSIONS_MAX	8
 #define RUN_MS		1000
-#define PARTS		11
 
 static struct nl nl;
 static unsigned int second;
@@ -78,42 +77,24 @@ static void stop(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/*
- * Counts a millisecond while this program does what it does with sessions: reading. The slowest
- * two of PARTS do not count, as the machine may be taken away from us for moments.
- */
+/* Counts a millisecond while this program does what it does with sessions: reading. */
 static double speed(void)
 {
-	double part[PARTS], sum = 0;
-	unsigned int i, k;
+	uint64_t begin = now_ns(), done = *work;
+	unsigned int i;
 
-	for (k = 0; k < PARTS; k++) {
-		uint64_t begin = now_ns(), done = *work;
-
-		while (now_ns() < begin + RUN_MS * 1000000ULL / PARTS) {
-			for (i = 0; i < n; i++)
-				drain_map(&d[i], walk[i]);
-			sleep_ms(1);
-		}
-		part[k] = (*work - done) * 1e6 / (now_ns() - begin);
+	while (now_ns() < begin + RUN_MS * 1000000ULL) {
+		for (i = 0; i < n; i++)
+			drain_map(&d[i], walk[i]);
+		sleep_ms(1);
 	}
-	qsort(part, PARTS, sizeof(part[0]), by_size);
-	for (k = 2; k < PARTS; k++)
-		sum += part[k];
-	return sum / (PARTS - 2);
+	return (*work - done) * 1e6 / (now_ns() - begin);
 }
 
 static void check_speed(const char *name, double part, unsigned int sessions, const struct nl_config *c)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];
-	double before = speed(), during, after;
+	double before = speed(), during;
 	uint64_t produced = 0, missed = 0, due = 0;
 	unsigned int i;
 
@@ -135,9 +116,6 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 		nl_session_do(&nl, KJOULE_CMD_SESSION_DEL, info[i].id, NULL);
 	}
 	n = 0;
-	after = speed();
-	/* the machine may have got slower or faster meanwhile */
-	before = before < after ? before : after;
 	ktap_diag("%s: %.0f %% of the usual speed; of %" PRIu64 " ticks %" PRIu64 " taken, %" PRIu64 " left out", name,
 		  during / before * 100, due, produced, missed);
 	ktap_check(before > 0 && during >= part * before, "%s: the work keeps %.0f %% of its speed", name, part * 100);
@@ -174,8 +152,7 @@ static void check_wakes(void)
 	stop(pid);
 	ktap_diag("%.0f wakes, %" PRIu64 " ticks, %.1f %% of the CPU", wakes, produced, took * 100.0 / (end - begin));
 	ktap_check(wakes > 10 && produced > 20, "a CPU that wakes often: it wakes, and ticks are taken");
-	/* what the host took of a tick is in these, but not in the module's 40 % */
-	ktap_check(took < (end - begin) * 0.55, "a CPU that wakes often: ticks take no more of it");
+	ktap_check(took < (end - begin) * 0.4, "a CPU that wakes often: ticks take no more of it");
 }
 
 int main(void)
@@ -190,17 +167,17 @@ int main(void)
 	pin_to(cpu_first());
 	nl_open(&nl);
 	sleep_ms(100);
-	check_speed("one session", 0.4, 1, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+	check_speed("one session", 0.55, 1, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
 							   .ring_bytes = 1 << 22 });
-	check_speed("the largest stacks", 0.4, 1,
+	check_speed("the largest stacks", 0.55, 1,
 		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 25,
 					 .flags = KJOULE_FLAG_USER_STACK, .stack_bytes = 65384 });
-	check_speed("eight sessions", 0.4, 8, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
+	check_speed("eight sessions", 0.55, 8, &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second,
 								   .ring_bytes = 1 << 22 });
 	ticks_may_take("10");
-	check_speed("one session that may take 10 %", 0.75, 1,
+	check_speed("one session that may take 10 %", 0.85, 1,
 		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22 });
-	check_speed("eight sessions that may take 10 %", 0.75, 8,
+	check_speed("eight sessions that may take 10 %", 0.85, 8,
 		    &(struct nl_config){ .interval_ns = SHORTEST_NS, .cpus = 1ULL << second, .ring_bytes = 1 << 22 });
 	ticks_may_take("40");
 	stop(pid);
