@@ -50,7 +50,7 @@ static void forget(void)
  * How late the second CPU's ticks were before it went and since it is back. A tick of a
  * timer that has lost the grid is still the latest one due, so it is late by less than an
  * interval: by as much as the timer is off or more, each time, unless it came so late that ticks
- * before it were missed. On the grid, however busy the build machine, some are soon: so of those
+ * before it were missed. On the grid, however busy the machine, some are soon: so of those
  * right after another one the soonest tenth tells.
  */
 #define MAX_TICKS	4096
@@ -221,7 +221,6 @@ static void check_joins(bool between)
 	}
 	ktap_check(at && info.cpus & 1ULL << second, "%s: it is one of the session's CPUs", name);
 	if (!between) {
-		/* a busy build machine takes longer for 20 ticks */
 		for (i = 0; i < 20; i++) {
 			sleep_ms(100);
 			drain_map(&d, walk);

@@ -162,7 +162,7 @@ static void check_times(uint64_t jitter_ns, const char *name)
 		ktap_diag("the median of %u is %" PRIu64 " ns after", n, delay[n / 2]);
 	/*
 	 * The same for the tick itself: half of them within a fifth of the interval, or as soon as what
-	 * else sleeps here, because a busy build machine delays both. A delay that the module itself
+	 * else sleeps here, because a busy machine delays both. A delay that the module itself
 	 * adds is in the soonest as well, but for ticks so late that others were missed before.
 	 */
 	soonest_ns = quantile(look.following, look.n_following, 2);

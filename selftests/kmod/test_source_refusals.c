@@ -67,22 +67,17 @@ static void refuse_text(const char *what, const char *text, uint32_t quantity, i
 
 static volatile bool counting;
 static volatile unsigned int counted;
-static volatile uint64_t paused_ns;	/* at most, between two */
 
 static void *count(void *slow)
 {
 	char text[24];
 	unsigned int i;
-	uint64_t last;
 
 	for (i = 0; counting; i++) {
-		last = now_ns();
 		snprintf(text, sizeof(text), "%u\n", i);
 		test_file_says(text);
 		counted = i;
 		sleep_ms(slow ? 150 : 5);
-		last = now_ns() - last;
-		paused_ns = last > paused_ns ? last : paused_ns;
 	}
 	return NULL;
 }
@@ -91,8 +86,6 @@ static void with_counter(const char *what, bool slow, int want)
 {
 	struct nl_spec spec = { .given = GIVE_FILE, .origin = KJOULE_ORIGIN_VALUE_FILE, .name = "energy of a file",
 				.quantity = KJOULE_QUANTITY_ENERGY, .fd = test_file() };
-	int outcome, tries = 0;
-	unsigned int seen;
 	pthread_t t;
 
 	counting = true;
@@ -100,15 +93,7 @@ static void with_counter(const char *what, bool slow, int want)
 	pthread_create(&t, NULL, count, slow ? &t : NULL);
 	while (counted < 3)
 		sleep_ms(5);
-	/* where the thread was held up the counter did stand still */
-	do {
-		paused_ns = 0;
-		outcome = try_specs(&nl, NULL, 0, &spec, 1);
-		/* a pause is known once it is over */
-		for (seen = counted; counted == seen;)
-			sleep_ms(1);
-	} while (outcome == -ENODEV && paused_ns > 200000000 && ++tries < 5);
-	check_outcome(what, want, outcome, NULL);
+	check_outcome(what, want, try_specs(&nl, NULL, 0, &spec, 1), NULL);
 	counting = false;
 	pthread_join(t, NULL);
 	close(spec.fd);
@@ -417,17 +402,17 @@ static bool can_read(const char *path)
 #define ANSWER_NS	200000000	/* so long the chip's counters are given to move */
 
 /*
- * Who is killed while he waits for counters to move has not found that they stand still. Where the
- * machine was taken away meanwhile he may have waited for long enough: that is tried again.
+ * Who is killed while he waits for counters to move has not found that they stand still. Where a kernel takes its time he
+ * may have waited for long enough.
  */
 static void check_killed(void)
 {
-	unsigned int tries, i, killed = 0, there = 0;
+	unsigned int i, tries = 0, killed = 0, there = 0;
 	uint64_t begin;
 	int status;
 	pid_t pid;
 
-	for (i = tries = 0; i < 5 && tries < 50; tries++) {
+	for (i = 0; i < 5; i++) {
 		freeze("3");
 		begin = now_ns();
 		pid = fork();
@@ -436,16 +421,16 @@ static void check_killed(void)
 		sleep_ms(20 + 10 * i);
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
-		if (now_ns() - begin >= ANSWER_NS)
+		if (kernel_full_of_checkers() && now_ns() - begin >= ANSWER_NS)
 			continue;
-		i++;
+		tries++;
 		killed += WIFSIGNALED(status);
 		there += can_read(VCHIP "package-0/value") && can_read(VCHIP "core-0/value");
 	}
-	if (!i && kernel_full_of_checkers()) {
+	if (!tries) {
 		ktap_skip("who asks whether counters move can be killed", "all takes longer here than they are given");
 	} else {
-		ktap_check_equal(kernel_full_of_checkers() ? i : 5, killed, "who asks whether counters move can be killed");
+		ktap_check_equal(tries, killed, "who asks whether counters move can be killed");
 		ktap_check_equal(killed, there, "and they are there for others as before");
 	}
 	ktap_check(can_read(VCHIP "available") && !can_read(VCHIP "package-0/value"),
