@@ -121,8 +121,10 @@ def killed():
 
 
 def durations():
+    busy = start(MIX, "60")
     t = time.monotonic()
     r = kjoule("record", "--no-calibrate", "-q", "-a", "--duration", "1", "-o", path("all"))
+    end(busy)
     doc, _ = report(path("all"))
     ktap.check(r.code == 0 and doc and 0.95 < doc["duration_s"] < 1.2 and time.monotonic() - t < 5,
                "--duration ends a recording of all", doc and doc["duration_s"])
