@@ -22,14 +22,16 @@ def record(*options, **more):
 
 
 def talk():
-    r = record("--", "sh", "-c", "echo out; echo err >&2")
+    # long enough to be met by a tick
+    command = ("--", "sh", "-c", f"echo out; echo err >&2; exec {MIX} 0.1 >/dev/null")
+    r = record(*command)
     ktap.check(r.out == "out\n", "standard output is the command's alone", r)
     ours = [line for line in r.err.splitlines() if line.startswith("kjoule")]
     ktap.check(set(r.err.splitlines()) - set(ours) == {"err"}, "standard error has the command's and our lines", r.err)
     summary = [line for line in ours if "samples in" in line]
     ktap.check(len(summary) == 1 and "\r" not in r.err and "\033" not in r.err,
                "on a pipe there is one summary and no progress", r.err)
-    r = record("-q", "--source", "", "--", "sh", "-c", "echo out; echo err >&2")
+    r = record("-q", "--source", "", *command)
     ktap.check(r.out == "out\n" and r.err == "err\n", "-q says nothing", r)
     r = record("-q", "--", "cat", input=None)
     ktap.check(r.code == 0, "the command's standard input is its own", r)
