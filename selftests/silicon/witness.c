@@ -39,14 +39,6 @@ static uint64_t median(struct values *values)
 	return spread_of(values->v, values->n).p50;
 }
 
-/* By the laboratory's chip: for how long it could not keep up with its clock; 0 on silicon. */
-static uint64_t chip_behind_ns(void)
-{
-	char text[32];
-
-	return file_read("/sys/kernel/debug/vchip/behind_ns", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
-}
-
 #ifdef __x86_64__
 #include <x86intrin.h>
 
@@ -129,7 +121,7 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 	static struct values source, policy, adds, cycles;
 	unsigned int cpu = cpu_second() < 0 ? cpu_first() : (unsigned int)cpu_second(), batch = 0;
 	struct told told = { .khz = &source, .pid = gettid() };
-	uint64_t rounds = 1000, begin, now, end, tsc, behind_ns, count[3], before[3] = { 0 };
+	uint64_t rounds = 1000, begin, now, end, tsc, count[3], before[3] = { 0 };
 	bool session = !s->lacks && s->frequency;
 	uint8_t mask[128] = { 0 };
 	struct session se;
@@ -153,7 +145,6 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 		session_close(&se);
 		session = false;
 	}
-	behind_ns = chip_behind_ns();
 	begin = now_ns();
 	tsc = read_tsc();
 	for (end = begin + RUN_NS; now_ns() < end; batch++) {
@@ -172,7 +163,6 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 	}
 	now = now_ns();
 	s->tsc_khz = (read_tsc() - tsc) * 1000000 / (now - begin);
-	behind_ns = chip_behind_ns() - behind_ns;
 	if (session) {
 		session_stop(&se, see_sample, &told);
 		session_close(&se);
@@ -194,11 +184,6 @@ void witnesses_ask(struct nl *nl, struct summary *s)
 	/* the clock tells how long a batch took, so those that were not interrupted count */
 	khz = spread_of(adds.v, adds.n).p95;
 	snprintf(note, sizeof(note), "one a cycle, %lu batches", (unsigned long)adds.n);
-	if (behind_ns > (now - begin) / 100) {
-		khz = 0;
-		snprintf(note, sizeof(note), "the virtual chip was behind its clock for %lu ms of %lu: a less busy machine is needed",
-			 (unsigned long)(behind_ns / 1000000), (unsigned long)((now - begin) / 1000000));
-	}
 	add(s, "additions", true, khz, adds.n ? note : "not on this architecture");
 	if (fd >= 0)
 		close(fd);
