@@ -40,7 +40,7 @@ static uint64_t limit_ns;	/* time_limit */
 static int64_t last_read_ns;	/* a CPU that is behind must not see time go back */
 static struct core *turn;	/* whose it is */
 static struct core *starter;	/* QEMU is on its way through all CPUs, and comes back to this one */
-static bool in_events;
+static _Thread_local bool in_events;
 static uint64_t noise;
 static uint64_t timer_jitter_ns;
 
@@ -309,7 +309,7 @@ static void on_suspend(void)
 
 /*
  * The time of whoever asks. A CPU's is its own, at the end of the block that it executes. The
- * main loop is not to think that a timer is due before a CPU has come to that.
+ * main loop never finds that a timer is due: it would run it between ours, or not, as the threads race.
  */
 static int64_t on_clock(void)
 {
@@ -324,7 +324,7 @@ static int64_t on_clock(void)
 			last_read_ns = ns;
 		return last_read_ns;
 	}
-	if (time_running && qemu_next_timer_ns() <= ns)
+	if (qemu_next_timer_ns() <= ns)
 		ns = qemu_next_timer_ns() - 1;
 	return ns;
 }
