@@ -135,9 +135,8 @@ class Run:
             self.code = int(f.read())
         self.pause_ns = pause_ns(profile)
         a, b = log.mark(f"{name}-begin"), log.mark(f"{name}-end")
-        self.ahead_ns = a.guest_ns - a.chip_ns
-        if b.guest_ns - b.chip_ns != self.ahead_ns:
-            raise bench.BenchError(f"{profile}: the guest's clock goes otherwise than the chip's, by {b.guest_ns - b.chip_ns - self.ahead_ns} ns")
+        # the guest's time is read before the chip's: what is between them is least at the highest frequency
+        self.ahead_ns = max(m.guest_ns - m.chip_ns for m in (a, b))
         cpu = self.table["cpu"]
         mine = [g for g in log.grants if g.cpu == cpu and a.chip_ns <= g.requested_ns <= b.chip_ns and not g.steps_left]
         self.grants = sorted(mine, key=lambda g: g.requested_ns)
