@@ -92,6 +92,7 @@ static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjo
 {
 	size_t most = ms * 1000000ull / CALIBRATE_SLOT_NS;
 	uint64_t from, ticks, seen_ns, enough;
+	double fit;
 
 	p->slots = calloc(most, sizeof(*p->slots));
 	if (!p->slots)
@@ -111,8 +112,13 @@ static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjo
 			.ticks = ticks - ticks_before,
 			.seen_ns = seen_ns - seen_before,
 		};
-		/* turns are faster without looking, and the CPU's clock may change */
-		enough = fmax(1, (double)turns * CALIBRATE_SLOT_NS / (t - from));
+		/*
+		 * Turns are faster without looking, and the CPU's clock may change. But for that, slots have the same number of
+		 * turns: looking at the clock takes as long as an interrupt may, and is to be the same part of each.
+		 */
+		fit = fmax(1, (double)turns * CALIBRATE_SLOT_NS / (t - from));
+		if (fabs(fit - enough) > enough / 4.0)
+			enough = fit;
 		from = t;
 	}
 	return 0;
