@@ -146,8 +146,19 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
 	}
 	until = load->begin_ns +
 		div_u64((load->limit_ns - load->left_ns) * 100, READ_ONCE(percent));
-	if (until > now)
+	if (until > now) {
+		/*
+		 * Ticks that are always at the limit would never come to the count's
+		 * beginning: what lies further back than a window is forgotten, but not
+		 * what has to be waited for now.
+		 */
+		if (now - load->begin_ns > WINDOW_NS) {
+			load->begin_ns = until - WINDOW_NS;
+			load->limit_ns = WINDOW_NS / 100 * READ_ONCE(percent);
+			load->left_ns = 0;
+		}
 		return until;
+	}
 	load->begin_ns = now;
 	load->limit_ns = WINDOW_NS / 100 * READ_ONCE(percent);
 	load->left_ns = load->limit_ns;
