@@ -59,8 +59,11 @@
  * @counter:	of cycles, NULL: none, or it could not be read
  * @last:	cycles of the last loop
  * @at:		what the counter said at @at_ns
- * @want:	what loops are compared to, NULL: nothing
+ * @first:	the next loop is the first one behind an interruption of ours
+ * @uncounted:	the last one was
+ * @want:	what loops are compared to
  * @streak:	of loops that were like that
+ * @streaked:	it has been long enough
  * @more:	loops to go once there are STREAK of them
  * @left:	loops to go
  * @too_long:	loops in a row that took too long
@@ -72,7 +75,7 @@ struct run {
 	struct kjoule_source *counter;
 	struct kjoule_cycles last, at;
 	u32 after;
-	bool ran, keep;
+	bool ran, keep, first, uncounted, streaked;
 	const struct kjoule_transition_limits *want;
 	u32 streak, more, left, too_long;
 };
@@ -148,7 +151,17 @@ static void tell(struct run *r)
 		.cycles = r->last.cycles,
 		.reference = r->last.reference,
 	};
-	t->n += r->ran && r->keep;
+	t->n += r->ran & r->keep & !r->uncounted;
+}
+
+static const struct kjoule_transition_limits none_is_like = { .lo_ns = 1 };
+
+/* NULL: nothing */
+static void await(struct run *r, const struct kjoule_transition_limits *want)
+{
+	r->want = want ?: &none_is_like;
+	r->streak = 0;
+	r->streaked = false;
 }
 
 static bool like(const struct kjoule_transition_limits *want, u64 ns)
@@ -159,17 +172,22 @@ static bool like(const struct kjoule_transition_limits *want, u64 ns)
 /* What comes out of the last loop: go on, 1: that was it, or -errno. */
 static int judge(struct run *r)
 {
-	if (r->want && r->streak < STREAK) {
-		r->streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
-		/* what is to come confirms what has been, which was in time */
-		if (r->streak == STREAK) {
-			r->left = min(r->left, r->more);
-			r->deadline = r->at_ns + KJOULE_TRANSITION_TIMEOUT_NS;
-		}
+	u32 streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
+
+	u32 counted = !r->uncounted;
+
+	/* the same for every loop, without branches: what it takes is part of the next one */
+	r->streak = streak * counted + r->streak * !counted;
+	/* what is to come confirms what has been, which was in time */
+	if (unlikely(r->streak == STREAK && !r->streaked)) {
+		r->streaked = true;
+		r->left = min(r->left, r->more);
+		r->deadline = r->at_ns + KJOULE_TRANSITION_TIMEOUT_NS;
 	}
 	if (r->at_ns > r->deadline)
 		return -ETIME;
-	return !--r->left;
+	r->left -= counted;
+	return !r->left;
 }
 
 /* The last loop, if it is not noted yet. Return: as of judge() */
@@ -197,6 +215,8 @@ static int one_loop(struct run *r)
 	r->last.cycles = r->at.cycles - r->last.cycles;
 	r->last.reference = r->at.reference - r->last.reference;
 	r->ran = true;
+	r->uncounted = r->first;
+	r->first = false;
 	/* a change stands in one of them; with more it is the loop */
 	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
 	if (r->usual_ns && 2 * r->last_ns > 3 * r->usual_ns && r->after) {
@@ -238,6 +258,12 @@ static int go_on(struct run *r)
 		if (ret)
 			return ret;
 		r->job->cut++;
+		/*
+		 * A slice's first loop has less before it than the others, so that it is shorter: by
+		 * our code, not by a change. It says what is to be said of the loop before, and is
+		 * not counted itself.
+		 */
+		r->first = true;
 		begin_slice(r);
 	}
 }
@@ -245,8 +271,7 @@ static int go_on(struct run *r)
 static int turn(struct run *r, u32 loops, const struct kjoule_transition_limits *want)
 {
 	r->left = loops;
-	r->want = want;
-	r->streak = 0;
+	await(r, want);
 	begin_slice(r);
 	return go_on(r);
 }
@@ -282,8 +307,7 @@ static int settle(struct run *r, u32 khz, const struct kjoule_transition_limits 
 		return ret;
 	}
 	r->left = U32_MAX;
-	r->want = want;
-	r->streak = 0;
+	await(r, want);
 	r->more = 1;
 	begin_loop(r);
 	ret = go_on(r);
@@ -351,7 +375,7 @@ static int follow_change(struct run *r)
 		return ret;
 	/* the last one before the request, in its slice */
 	r->left = 2;
-	r->want = NULL;
+	await(r, NULL);
 	begin_slice(r);
 	one_loop(r);
 	ret = note(r);
@@ -371,13 +395,12 @@ static int follow_change(struct run *r)
 	/* what takes equally long each time is not to fall at the same place of a loop each time */
 	adds(wait);
 	r->left = job->loops;
-	r->want = &job->to;
-	r->streak = 0;
+	await(r, &job->to);
 	r->more = max(job->confirm, STREAK + 1) - STREAK + 1;
 	begin_loop(r);
 	ret = go_on(r);
 	if (ret > 0)
-		job->outcome = r->streak == STREAK ? KJOULE_TRANSITION_OUTCOME_DONE :
+		job->outcome = r->streaked ? KJOULE_TRANSITION_OUTCOME_DONE :
 						     KJOULE_TRANSITION_OUTCOME_LOOPS;
 	return ret;
 }
