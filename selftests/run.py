@@ -184,7 +184,7 @@ class Report:
     def __init__(self, count, verbose):
         self.number, self.verbose, self.turn = 0, verbose, threading.Lock()
         self.passed = self.failed = self.skipped = 0
-        self.bad = []    # what is told again at the end
+        self.bad = []    # what is reported again at the end
         print(f"KTAP version 1\n1..{count}", flush=True)
 
     @in_turn

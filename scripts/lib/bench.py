@@ -131,7 +131,7 @@ class Printer:
             yield seed
 
     def figure(self, name, value, unit, must=None, at_most=True, peer=None, peer_value=None, note="", seed=None):
-        """@must: the bound that the value is held to, from above or (not at_most) from below. @seed: it is of that one alone."""
+        """@must: the bound of the value, from above or (not at_most) from below. @seed: it is of that one alone."""
         row = {"bench": self.bench, "name": name, "value": value, "unit": unit, "must": must}
         seeds = [seed] if seed is not None else list(self.seeds)
         if seeds:
@@ -157,7 +157,7 @@ class Printer:
         print(text + (f"; {note}" if note and seeds else f"  {note}" if note else ""), flush=True)
 
     def seeded(self, name, values, unit, at_most=True, note="", **bound):
-        """A figure by its seed: that of each, and the worst, which is held to the bound."""
+        """A figure by its seed: that of each, and the worst, which the bound is for."""
         worst = (max if at_most else min)(values, key=values.get)
         if len(values) > 1:
             for seed, value in values.items():

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a sample costs, in instructions, held to its bound by scripts/bench."""
+"""What a sample costs, in instructions: scripts/bench has the bound."""
 # where: host
 # timeout: 600
 import os

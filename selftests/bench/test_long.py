@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The promised figures of a sample's size and of the highest rate, measured and held to their bounds by scripts/bench."""
+"""The promised figures of a sample's size and of the highest rate: scripts/bench measures them and has their bounds."""
 # where: host
 # timeout: 900
 import os

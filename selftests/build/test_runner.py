@@ -206,7 +206,7 @@ def check_side_by_side(top):
 
 
 def check_once(top):
-    """What fails is told once, and nothing is run again; what a dead guest has not begun is."""
+    """What fails is reported once, and nothing is run again; what a dead guest has not begun is."""
     count = "echo run >>{0}.runs; echo 1..1; echo not ok 1 - broken; exit 1"
     for head, where in ((SHELL, "here"), (GUEST, "in a guest")):
         add_test(top, "once", head, count.format("once"))

@@ -104,7 +104,7 @@ def total(rows):
 
 
 class Kind:
-    """What the recording tells of one kind of children, and what is true."""
+    """What the recording says of one kind of children, and the truth."""
 
     def __init__(self, name, pids, rows, true):
         processes = [row for row in rows if row["kind"] == "process" and row["pid"] in pids]

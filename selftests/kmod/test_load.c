@@ -122,7 +122,7 @@ static void check_speed(const char *name, double part, unsigned int sessions, co
 	ktap_check(produced > 20 * sessions, "%s: ticks are taken all the same", name);
 }
 
-/* What they took before, when they might take more, is not held against them for long. */
+/* What they took before, when they might take more, counts for a moment only. */
 static void check_lowered(void)
 {
 	static struct nl_stats stats[NL_MAX_CPUS];

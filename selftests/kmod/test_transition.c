@@ -327,7 +327,7 @@ static void check_change(uint32_t id)
 	ktap_check_equal(10, bounded, "interrupts are off for no longer than a slice and a change");
 	ask.timeout_ns = UP_NS / 2;
 	followed = tries_with(&ask, KJOULE_TRANSITION_OUTCOME_TIMEOUT);
-	ktap_check_equal(5, followed, "a change that takes longer than the time-out is told");
+	ktap_check_equal(5, followed, "a change that takes longer than the time-out is reported");
 	/* neither the loops before the request nor those that confirm the change are in it, which take longer */
 	ask.timeout_ns = UP_NS + 1500000;
 	ask.lead = 40;

@@ -21,7 +21,7 @@ struct idle_state {
 struct profile {
 	char name[VCHIP_NAME_LEN];
 	uint32_t clock_scale;
-	uint32_t cores;		/* 0: as many as QEMU is told */
+	uint32_t cores;		/* 0: as many as QEMU has */
 	uint32_t threads;	/* of a core */
 
 	uint32_t pstates;
