@@ -113,8 +113,9 @@ static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjo
 			.seen_ns = seen_ns - seen_before,
 		};
 		/*
-		 * Turns are faster without looking, and the CPU's clock may change. But for that, slots have the same number of
-		 * turns: looking at the clock takes as long as an interrupt may, and is to be the same part of each.
+		 * Turns are faster without looking, and the CPU's clock may change. But for that,
+		 * slots have the same number of turns: looking at the clock takes as long as an
+		 * interrupt may, and is to be the same part of each.
 		 */
 		fit = fmax(1, (double)turns * CALIBRATE_SLOT_NS / (t - from));
 		if (fabs(fit - enough) > enough / 4.0)
