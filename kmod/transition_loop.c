@@ -151,7 +151,7 @@ static void tell(struct run *r)
 		.cycles = r->last.cycles,
 		.reference = r->last.reference,
 	};
-	t->n += r->ran & r->keep & !r->uncounted;
+	t->n += r->ran & r->keep & (r->uncounted ^ true);
 }
 
 static const struct kjoule_transition_limits none_is_like = { .lo_ns = 1 };
@@ -259,8 +259,8 @@ static int go_on(struct run *r)
 			return ret;
 		r->job->cut++;
 		/*
-		 * A slice's first loop has less before it than the others, so that it is shorter: by
-		 * our code, not by a change. It says what is to be said of the loop before, and is
+		 * A slice's first loop has less before it than the others, so that it is shorter:
+		 * by our code, not by a change. It says what is to be said of the loop before, and is
 		 * not counted itself.
 		 */
 		r->first = true;
