@@ -259,9 +259,9 @@ static int go_on(struct run *r)
 			return ret;
 		r->job->cut++;
 		/*
-		 * A slice's first loop has less before it than the others, so that it is shorter:
-		 * by our code, not by a change. It says what is to be said of the loop before, and is
-		 * not counted itself.
+		 * A slice's first loop has less before it than the others, so that it is
+		 * shorter: by our code, not by a change. It says what is to be said of the
+		 * loop before, and is not counted itself.
 		 */
 		r->first = true;
 		begin_slice(r);
