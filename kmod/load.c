@@ -149,8 +149,8 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
 	if (until > now) {
 		/*
 		 * Ticks that are always at the limit would never come to the count's
-		 * beginning: what lies further back than a window is forgotten, but for
-		 * the time that is waited for now.
+		 * beginning: what lies further back than a window is forgotten. The time
+		 * until which this tick waits stays the same.
 		 */
 		if (now - load->begin_ns > WINDOW_NS) {
 			load->begin_ns = until - WINDOW_NS;

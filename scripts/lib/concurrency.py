@@ -2,7 +2,7 @@
 #
 # Recordings of the program "together", parallel coarse code around a sequential fine block (ALEA, section 5.2.2), by
 # vector, and of "pricing", a process that is idle mostly (section 7.1), by readings of a meter that starts on command, and
-# beside that by the energy counter alone; compared with the oracle. Used by scripts/bench. The reports are made from
+# next to that by the energy counter alone; compared with the oracle. Used by scripts/bench. The reports are made from
 # what the guest measured; the oracle is read afterwards.
 import json
 import os

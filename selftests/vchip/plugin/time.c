@@ -57,7 +57,7 @@ void time_init(uint64_t seed)
 	timer_jitter_ns = random_below(&noise, TIMER_JITTER_NS + 1);
 }
 
-/* When the guest's next timer expires, as its CPU is told. */
+/* When the interrupt of the guest's next timer reaches its CPU. */
 static uint64_t next_timer(void)
 {
 	int64_t ns = qemu_next_timer_ns();
