@@ -150,12 +150,13 @@ u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
 		/*
 		 * Ticks that are always at the limit would never come to the count's
 		 * beginning: what lies further back than a window is forgotten. The time
-		 * until which this tick waits stays the same.
+		 * until which this tick waits stays the same, and less than nothing is
+		 * left, or the other sessions would not ask.
 		 */
-		if (now - load->begin_ns > WINDOW_NS) {
+		if ((s64)(now - load->begin_ns) > WINDOW_NS) {
 			load->begin_ns = until - WINDOW_NS;
 			load->limit_ns = WINDOW_NS / 100 * READ_ONCE(percent);
-			load->left_ns = 0;
+			load->left_ns = -1;
 		}
 		return until;
 	}
