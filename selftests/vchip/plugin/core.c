@@ -6,6 +6,8 @@
  */
 #include "core.h"
 
+#include <stdlib.h>
+
 #include "grants.h"
 #include "irq.h"
 #include "meter.h"
@@ -29,6 +31,8 @@
 struct core cores[VCHIP_MAX_CPUS];
 unsigned int core_count;
 const struct profile *chip;
+
+static fixns_t last_halt;	/* whoever is alone is so since then */
 
 static uint64_t cycle_of(uint32_t khz)
 {
@@ -65,6 +69,9 @@ void core_init(const struct profile *profile, unsigned int cpus, uint64_t seed)
 		c->bit = 1u << i;
 		c->regs = page.cpu[i];
 		c->oracle = oracle_core_new();
+		c->recent = calloc(RECENT_MAX, sizeof(*c->recent));
+		if (!c->recent)
+			abort();
 		c->wake_ns = NEVER;
 		c->whims = random_seed(seed, 1 + i);
 		core_set_pstate(c, profile->boot_pstate, 0);
@@ -89,6 +96,27 @@ void core_stop(struct core *c)
 	page_write(c->regs->idle, 1);
 }
 
+void core_end_turn(struct core *c)
+{
+	c->recent_count = 0;
+}
+
+/* Of what it has executed already, it was alone since that time: another CPU, which came later, has halted then. */
+static void settle_alone(struct core *c, fixns_t since)
+{
+	for (unsigned int i = c->recent_count; i--;) {
+		const struct recent *r = &c->recent[i];
+		uint64_t cycles = r->count->block->cycles;
+
+		if (r->end < since + cycles * c->cycle_fixns / 2)
+			break;
+		oracle_settle_alone(r->count, r->continues, c->static_fj * cycles);
+		c->prev_alone = 1;
+		c->prev_static_fj = c->static_fj;
+	}
+	c->recent_count = 0;
+}
+
 void core_halt(struct core *c)
 {
 	uint32_t state = page_read(c->regs->idle_req);
@@ -99,6 +127,10 @@ void core_halt(struct core *c)
 	c->idle_state = state < chip->idle_states ? state : chip->idle_states - 1;
 	page_write(c->regs->idle, 1);
 	package_power_changed();
+	if (c->time > last_halt)
+		last_halt = c->time;
+	if (__builtin_popcount(package_running()) == 1)
+		settle_alone(&cores[__builtin_ctz(package_running())], c->time);
 }
 
 void core_wake(struct core *c)
@@ -110,9 +142,14 @@ void core_wake(struct core *c)
 	package_power_changed();
 }
 
+static inline bool is_alone(const struct core *c)
+{
+	return package_running() == c->bit && c->time >= last_halt;
+}
+
 void core_pass_pause(struct core *c, fixns_t time)
 {
-	bool alone = package_running() == c->bit;
+	bool alone = is_alone(c);
 	uint64_t ns;
 
 	c->time += time;
@@ -125,7 +162,7 @@ void core_pass_pause(struct core *c, fixns_t time)
 static inline void charge(struct core *c, struct block *b, unsigned int continues)
 {
 	uint64_t task = page_read(c->regs->task);
-	unsigned int alone = package_running() == c->bit;
+	unsigned int alone = is_alone(c);
 	uint64_t static_fj = alone ? c->static_fj * b->cycles : 0;
 	struct count *count = *block_slot(b, c->index);
 
@@ -140,6 +177,8 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 	c->time += c->cycle_fixns * b->cycles;
 	core_publish(c, b->kernel);
 
+	if (!alone && c->recent_count < RECENT_MAX)
+		c->recent[c->recent_count++] = (struct recent){ count, c->time, continues };
 	c->prev = b;
 	c->prev_count = count;
 	c->prev_task = task;

@@ -19,6 +19,15 @@ typedef uint64_t fixns_t;
 struct oracle_core;
 struct count;
 
+/* A block that was executed in this turn while another CPU ran, too, as far as was known. */
+struct recent {
+	struct count *count;
+	fixns_t end;
+	unsigned int continues;
+};
+
+#define RECENT_MAX	16384
+
 struct core {
 	struct vchip_cpu *regs;
 	struct oracle_core *oracle;
@@ -62,6 +71,8 @@ struct core {
 	uint8_t prev_continues;	/* it was a further pass of a rep */
 
 	fixns_t prev_end;	/* when it has been executed */
+	struct recent *recent;	/* RECENT_MAX; later ones of a turn are not kept */
+	unsigned int recent_count;
 
 	/* Frequency (grants.c). */
 	bool pending;
@@ -95,6 +106,9 @@ void core_enter_block(struct core *c, struct block *b, uintptr_t ra);
 /* The guest's driver has come, or gone. */
 void core_start(struct core *c);
 void core_stop(struct core *c);
+
+/* All CPUs have come to the end of a turn. */
+void core_end_turn(struct core *c);
 
 /* It has halted, or executes again, at its present time. */
 void core_halt(struct core *c);

@@ -93,6 +93,14 @@ static inline void oracle_charge(struct count *count, unsigned int alone, unsign
 	count->value[VALUE_STATIC] += static_fj;
 }
 
+/* It has been charged with other CPUs, and turns out to have been executed alone. */
+static inline void oracle_settle_alone(struct count *count, unsigned int continues, uint64_t static_fj)
+{
+	count->value[VALUE_EXEC]--;
+	count->value[VALUE_CONTINUES] -= continues;
+	oracle_charge(count, 1, continues, static_fj);
+}
+
 /* The block before did not complete: nothing happened from instruction @pos on. */
 void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj);
 

@@ -91,6 +91,8 @@ static void take_back(struct core *c, unsigned int pos)
 	core_publish(c, p->kernel);
 	static_fj = c->prev_alone ? c->prev_static_fj * cycles : 0;
 	oracle_take_back(c, pos, static_fj);
+	if (!c->prev_alone && c->recent_count)
+		c->recent_count--;
 }
 
 static bool faulted(const struct core *c, const struct block *b)

@@ -103,6 +103,8 @@ static bool end_turns(void)
 	bool expired;
 
 	now_ns = limit_ns;
+	for (unsigned int i = 0; i < core_count; i++)
+		core_end_turn(&cores[i]);
 	expired = run_events();
 	turn = now_ns + TURN_MIN_NS + random_below(&noise, TURN_MAX_NS - TURN_MIN_NS);
 	next = next_event();
