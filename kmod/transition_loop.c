@@ -39,6 +39,9 @@
 /* Loops after one that takes half as long again as the one before, in its slice. */
 #define AFTER			2U
 
+/* So few to a slice are long. */
+#define LONG_LOOPS		4U
+
 /* Loops in a row that are longer than one may be: steps of a change may stand in some. */
 #define TOO_LONG		3U
 
@@ -261,9 +264,10 @@ static int go_on(struct run *r)
 		/*
 		 * A slice's first loop has less before it than the others, so that it is
 		 * shorter: by our code, not by a change. It says what is to be said of the
-		 * loop before, and is not counted itself.
+		 * loop before, and is not counted itself. Of long loops a slice has only a
+		 * few, perhaps one, and our code is nothing next to them: all are counted.
 		 */
-		r->first = true;
+		r->first = LONG_LOOPS * r->usual_ns < r->job->slice_ns;
 		begin_slice(r);
 	}
 }
