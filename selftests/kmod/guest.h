@@ -41,6 +41,9 @@ unsigned int cpu_possible(void);
 uint64_t cpu_online_mask(void);
 bool cpu_online(unsigned int cpu, bool on);
 
+/* All CPUs at their highest frequency, where a governor can be asked for that. */
+void cpus_at_full_speed(void);
+
 /* One such as the debug kernel, which takes ten times as long for everything. */
 bool kernel_full_of_checkers(void);
 void pin_to(unsigned int cpu);

@@ -96,6 +96,19 @@ static void look_at_cpus(struct look *l)
 	}
 }
 
+/* How often it has gone idle so far. */
+static uint64_t entries_of(unsigned int cpu)
+{
+	uint64_t entries = 0;
+	char path[96];
+
+	for (unsigned int state = 0; state < 2; state++) {
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/usage", cpu, state);
+		entries += number_of(path);
+	}
+	return entries;
+}
+
 static struct idle watch(void)
 {
 	struct look a = { 0 }, b = { 0 };
@@ -126,21 +139,24 @@ static void on_sample(struct walk *w, uint64_t tick, const struct kjoule_sample 
 
 /*
  * An idle CPU ticks only for others that are awake: not more often than those are due, and once
- * more for each time that any is woken, which may be for less than a tick.
+ * more for each time that one of them goes idle again, as it may have been awake for less than a tick.
+ * @entries: of each CPU, since before the session began
  */
-static void check_ticks_for_others(const struct nl_stats *stats, int n, double woken)
+static void check_ticks_for_others(const struct nl_stats *stats, int n, const uint64_t *entries)
 {
-	uint64_t awake = 0;
+	uint64_t awake = 0, woken = 0;
 	int c;
 
-	for (c = 0; c < n; c++)
-		awake += stats[c].due - stats[c].parked;
 	for (c = 0; c < n; c++) {
-		uint64_t others = awake - (stats[c].due - stats[c].parked);
+		awake += stats[c].due - stats[c].parked;
+		woken += entries[c];
+	}
+	for (c = 0; c < n; c++) {
+		uint64_t others = awake - (stats[c].due - stats[c].parked), wakes = woken - entries[c];
 
-		ktap_check(idle_samples_of[c] <= others + woken,
+		ktap_check(idle_samples_of[c] <= others + wakes,
 			   "idle, CPU %u ticks only for others (%" PRIu64 " times; they had %" PRIu64
-			   " ticks, and there were %.0f wake-ups)", stats[c].cpu, idle_samples_of[c], others, woken);
+			   " ticks, and went idle %" PRIu64 " times)", stats[c].cpu, idle_samples_of[c], others, wakes);
 	}
 }
 
@@ -148,10 +164,13 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 {
 	struct nl_stats stats[NL_MAX_CPUS];
 	uint64_t due = 0, parked = 0, missed = 0, idle_ns = 0, told_ns = 0, begun_ms = kernel_idle_ms();
+	uint64_t entries[NL_MAX_CPUS];
 	struct idle i = { 0 };
 	double around_s;
 	int n, c;
 
+	for (c = 0; c < (int)cpu_count() && c < NL_MAX_CPUS; c++)
+		entries[c] = entries_of(c);
 	if (!session_begin(&nl, &(struct nl_config){ .interval_ns = interval_ns, .flags = flags, .specs = pmu,
 						     .n_specs = !!pmu },
 			   &info, &d, walk))
@@ -163,6 +182,8 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	i = watch();
 	nl_session_do(&nl, KJOULE_CMD_SESSION_STOP, info.id, &info);
 	around_s = (kernel_idle_ms() - begun_ms) / 1e3;
+	for (c = 0; c < (int)cpu_count() && c < NL_MAX_CPUS; c++)
+		entries[c] = entries_of(c) - entries[c];
 	drain_map(&d, walk);
 	check_books(name, &nl, &info, &d, walk);
 	n = nl_stats(&nl, info.id, stats, NL_MAX_CPUS);
@@ -179,7 +200,7 @@ static struct idle watch_with(uint64_t flags, const struct nl_spec *pmu, const c
 	if (pmu) {
 		/* each of these ticks wakes its CPU too */
 		i.entries = fmax(0, i.entries - idle_samples / (PART_MS / 1e3));
-		check_ticks_for_others(stats, n, i.entries * PART_MS / 1e3);
+		check_ticks_for_others(stats, n, entries);
 	}
 	if (!pmu && !(flags & KJOULE_FLAG_WAKE_IDLE))
 		ktap_check_equal(0, idle_samples, "no tick on an idle CPU");
@@ -307,23 +328,13 @@ static void check_parked(void)
 
 int main(void)
 {
-	unsigned int cpu;
-	char path[96];
-	FILE *f;
-
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	need_module();
 	nl_open(&nl);
 	interval_ns = kernel_full_of_checkers() ? SLOW_NS : INTERVAL_NS;
 	ktap_diag("a tick each %" PRIu64 " us", interval_ns / 1000);
-	for (cpu = 0; !lacks_chip() && cpu < cpu_count(); cpu++) {
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", cpu);
-		f = fopen(path, "w");
-		if (f) {
-			fputs("performance", f);
-			fclose(f);
-		}
-	}
+	if (!lacks_chip())
+		cpus_at_full_speed();
 	if (lacks_chip())
 		check_parked();
 	else
