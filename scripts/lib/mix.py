@@ -88,7 +88,7 @@ def watts(row):
     return t["alone_j"] / t["alone_time_s"]
 
 
-def record(seeds, seconds, rate=500, folder=bench.OUT, options=()):
+def record(seeds, seconds, rate=1000, folder=bench.OUT, options=()):
     """Record mix on one CPU, in a guest of each seed; yield the Recordings and the files of what was recorded."""
     os.makedirs(folder, exist_ok=True)
     symbols = chip.Symbols(MIX)
