@@ -244,15 +244,33 @@ void record_check_ends(struct record_loop *l, uint64_t now)
 		ends(l, "duration");
 }
 
-/* What runs beside the target costs energy: note when it was us. */
+static uint64_t ran_ns(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/*
+ * What runs next to the target costs energy: note when it was us, for as long as the scheduler counts. Between our
+ * own looks at the clock lies less: the kernel's way out of its sleep, and into it, is ours as well.
+ */
 static void note_awake(struct record_loop *l, uint64_t now)
 {
+	uint64_t ran = ran_ns(), begin = now - (ran - l->ran_ns);
 	int cpu = sched_getcpu();
 
-	if (l->awake_ns && cpu >= 0)
-		record_writer_awake(l->w, cpu, l->awake_ns, now);
-	if (l->awake_ns && cpu >= 0 && cpu < CPU_SETSIZE && l->started)
-		l->awake_s[cpu] += (now - l->awake_ns) * 1e-9;
+	l->ran_ns = ran;
+	/* the session had been stopped before */
+	if (now <= l->asleep_ns)
+		return;
+	if (begin < l->asleep_ns)
+		begin = l->asleep_ns;
+	if (l->asleep_ns && cpu >= 0)
+		record_writer_awake(l->w, cpu, begin, now);
+	if (l->asleep_ns && cpu >= 0 && cpu < CPU_SETSIZE && l->started)
+		l->awake_s[cpu] += (now - begin) * 1e-9;
+	l->asleep_ns = now;
 }
 
 /* Blocks are where their process has mapped them: not before it runs, and of some files later. */
@@ -297,7 +315,6 @@ static int loop(struct record_loop *l)
 		note_awake(l, record_now_ns());
 		if (poll(l->fds, l->n_fds, sleep_ms(l, now)) < 0 && errno != EINTR)
 			return kjoule_fail(&l->err, errno, "waiting: %s", strerror(errno));
-		l->awake_ns = record_now_ns();
 		/* A device that hangs up would keep us awake; time still brings us back. */
 		gone = l->fds[FD_DEVICE].revents & (POLLERR | POLLHUP | POLLNVAL);
 		if (gone)
@@ -418,7 +435,8 @@ static int begin(struct record_loop *l)
 {
 	int ret = 0;
 
-	l->begin_ns = l->awake_ns = record_now_ns();
+	l->begin_ns = l->asleep_ns = record_now_ns();
+	l->ran_ns = ran_ns();
 	if (!l->opt->delay_ns)
 		ret = start(l);
 	if (!ret && l->child.pid) {

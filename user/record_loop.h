@@ -47,7 +47,8 @@ struct record_loop {
 	uint64_t start_ns;		/* when the ticks began */
 	uint64_t flushed_ns;		/* when records were written last */
 	uint64_t told_ns;		/* when the module was asked last how it goes */
-	uint64_t awake_ns;		/* since when we run */
+	uint64_t asleep_ns;		/* since when we last were to sleep, 0: not yet */
+	uint64_t ran_ns;		/* CPU time until then */
 	double awake_s[CPU_SETSIZE];	/* that we did, by CPU, since the ticks began */
 	const char *reason;		/* why it ends, NULL: it goes on */
 	int signal;			/* that ended it */

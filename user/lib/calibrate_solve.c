@@ -16,6 +16,9 @@
 #define REACH		3		/* from the middle of these, by their width: nearly all, if normal */
 #define ROUNDING	1e-9		/* of a value: equal ones are none apart */
 #define TOOK_LONG	2		/* times as long as usual: the CPU was away in a tick */
+#define LOOKS		1e-3		/* of a slot, by which looking at the clock may differ: no interrupt is so short */
+#define LONG_ONE	3		/* times as long as usual: not the interrupt's own time */
+#define FEW_GONE	20		/* interrupts to each of these, at least: a machine that is its own */
 #define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
 #define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
 #define UNLIKE		0.01		/* of all time, by which a phase without ticks differs from those with them */
@@ -216,7 +219,25 @@ static double other(const struct kjoule_slot *s, const struct usual *u)
 {
 	double turn = 1 / s->rate, part = lost(s, u);
 
-	return turn - u->turn_ns.value > u->turn_ns.reach && part < ALL ? s->ns * part : NAN;
+	return turn - u->turn_ns.value > u->turn_ns.reach && part > LOOKS && part < ALL ? s->ns * part : NAN;
+}
+
+/*
+ * What each of @count interrupts took: as much as most did. Some take longer, and one on the border of two slots is in
+ * both: so, what all slots have lost, unless a host or firmware has had the CPU in more than a few of them.
+ */
+static double each_took(const double *lost, size_t n, double count, double usual)
+{
+	double sum = 0;
+	size_t gone = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool longer = lost[i] > LONG_ONE * usual;
+
+		sum += longer ? usual : lost[i];
+		gone += longer;
+	}
+	return gone <= 1 + count / FEW_GONE ? fmax(sum / count, usual) : usual;
 }
 
 /*
@@ -228,16 +249,20 @@ static double other(const struct kjoule_slot *s, const struct usual *u)
  */
 static double other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
 {
-	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n;
+	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n, each = NAN;
 	struct dense d = { NAN, NAN };
 	double *values;
 	size_t n = of_slots(p, u, other, &values);
 
 	if (values && n >= fmin(count, p->n) / 2)
 		d = densest(values, n, fmin(count, n) / CLOSEST, n);
+	if (d.reach < d.value && each_slot <= 1)
+		each = each_took(values, n, count, d.value);
+	else if (d.reach < d.value)
+		each = d.value / each_slot;
 	free(values);
 	*most = fmax(lost_part(p, u), 0) + fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
-	return d.reach < d.value ? d.value / fmax(each_slot, 1) * p->irq_hz * 1e-9 : NAN;
+	return each * p->irq_hz * 1e-9;
 }
 
 /* Of a phase's slots: ticks a second. */
