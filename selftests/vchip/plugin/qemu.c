@@ -6,8 +6,8 @@
  * this needs. Names are looked up and places are checked when QEMU starts.
  *
  * The guest's timers are run by the vCPU thread, at the instruction at which they are due: the
- * main loop is not told about them. The main loop still serves I/O, and is where an idle machine
- * waits, so that is from where time goes on when no CPU runs.
+ * main loop is not told about them. That thread is also where time goes on when no CPU runs. The main loop
+ * still serves I/O.
  */
 #define _GNU_SOURCE
 #include "qemu.h"
@@ -37,6 +37,7 @@ struct accel_ops {
 };
 
 typedef void (*mutex_lock_func)(void *mutex, const char *file, int line);
+typedef void (*cond_wait_func)(void *cond, void *mutex, const char *file, int line);
 
 struct version_triple {
 	int64_t major, minor, micro;
@@ -75,6 +76,7 @@ static int (*aio_bh_poll)(void *ctx);
 static void *(*qemu_bh_new_full)(void (*cb)(void *opaque), void *opaque, const char *name, void *guard);
 static void (*qemu_bh_schedule)(void *bh);
 static mutex_lock_func *qemu_bql_mutex_lock_func;
+static cond_wait_func *qemu_cond_wait_func;
 static bool (*qemu_in_vcpu_thread)(void);
 static void (*cpu_loop_exit_restore)(struct CPUState *cpu, uintptr_t ra);
 static void (*qemu_timer_notify_cb)(void *opaque, int type);
@@ -110,6 +112,7 @@ static const struct symbol {
 	{ "qemu_bh_new_full", &qemu_bh_new_full },
 	{ "qemu_bh_schedule", &qemu_bh_schedule },
 	{ "qemu_bql_mutex_lock_func", &qemu_bql_mutex_lock_func },
+	{ "qemu_cond_wait_func", &qemu_cond_wait_func },
 	{ "qemu_in_vcpu_thread", &qemu_in_vcpu_thread },
 	{ "cpu_loop_exit_restore", &cpu_loop_exit_restore },
 	{ "qemu_timer_notify_cb", &qemu_timer_notify_cb },
@@ -123,9 +126,10 @@ static const struct symbol {
 };
 
 static const struct qemu_hooks *qemu_hooks;
-static void *aio_context, *idle_bh;
+static void *aio_context, *sleep_bh;
 static void *volatile *pool_requests;
 static mutex_lock_func lock_original;
+static cond_wait_func wait_original;
 static struct notifier suspend_notifier;
 
 /* The big lock, if this thread does not have it. Return: it has to be released. */
@@ -185,6 +189,24 @@ void qemu_io_drain(void)
 	qemu_device_touched = false;
 }
 
+/*
+ * The vCPU thread waits for a CPU to have something to do: time goes on there and then, which takes no change of
+ * threads. What the main loop has still to do comes first, an idle guest may wait for just that.
+ */
+static void wait_noted(void *cond, void *mutex, const char *file, int line)
+{
+	if (qemu_in_vcpu_thread() && qemu_hooks->may_go_on()) {
+		while (main_loop_busy()) {
+			qemu_mutex_unlock_iothread();
+			sched_yield();
+			qemu_mutex_lock_iothread_impl(__FILE__, __LINE__);
+		}
+		if (!qemu_idle() || (qemu_hooks->may_go_on() && qemu_hooks->go_on()))
+			return;
+	}
+	wait_original(cond, mutex, file, line);
+}
+
 void qemu_cpu_yield(struct CPUState *cpu)
 {
 	cpu_exit(cpu);
@@ -201,21 +223,16 @@ bool qemu_idle(void)
 	return all_cpu_threads_idle();
 }
 
-void qemu_idle_await(void)
-{
-	qemu_bh_schedule(idle_bh);
-}
-
-/* From the main loop. What it has still to do comes first: an idle guest may wait for just that. */
-static void idle_callback(void *unused)
+/* From the main loop, while the machine is suspended and no vCPU thread waits for anything. */
+static void sleep_callback(void *unused)
 {
 	(void)unused;
-	if (main_loop_busy()) {
+	if (main_loop_busy() || !qemu_idle()) {
 		sched_yield();
-		qemu_bh_schedule(idle_bh);
+		qemu_bh_schedule(sleep_bh);
 		return;
 	}
-	qemu_hooks->idle();
+	qemu_hooks->go_on();
 }
 
 /* QEMU stops its virtual clock with its CPUs; here it is the real-time clock that wakes the machine up. */
@@ -225,7 +242,7 @@ static void suspended(struct notifier *notifier, void *data)
 	(void)data;
 	qemu_clock_enable(CLOCK_VIRTUAL, true);
 	qemu_hooks->suspend();
-	qemu_bh_schedule(idle_bh);
+	qemu_bh_schedule(sleep_bh);
 }
 
 static void handle_interrupt(struct CPUState *cpu, int mask)
@@ -376,7 +393,7 @@ int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_
 	qemu_hooks = hooks;
 	qemu_virtual_timers = timer_lists[CLOCK_VIRTUAL];
 	qemu_virtual_timers->notify = notify_nobody;
-	idle_bh = qemu_bh_new_full(idle_callback, NULL, "vchip", NULL);
+	sleep_bh = qemu_bh_new_full(sleep_callback, NULL, "vchip", NULL);
 	suspend_notifier.notify = suspended;
 	qemu_register_suspend_notifier(&suspend_notifier);
 	tcg_handle_interrupt = ops->handle_interrupt;
@@ -386,5 +403,7 @@ int qemu_attach(const struct qemu_hooks *hooks, char *error, unsigned int error_
 	ops->get_elapsed_ticks = hooks->clock_ns;
 	lock_original = *qemu_bql_mutex_lock_func;
 	*qemu_bql_mutex_lock_func = lock_noted;
+	wait_original = *qemu_cond_wait_func;
+	*qemu_cond_wait_func = wait_noted;
 	return 0;
 }

@@ -21,8 +21,13 @@ struct qemu_hooks {
 	void (*interrupt)(struct CPUState *cpu);
 	/* The vCPU thread is to look for work: have it call qemu_cpu_yield(). Context: any thread. */
 	void (*kick)(void);
-	/* All CPUs are idle, as far as is known, and QEMU has no I/O left. Context: main loop, the big lock is held. */
-	void (*idle)(void);
+	/* The vCPU thread waits: because all CPUs have halted? Context: the vCPU thread, the big lock is held. */
+	bool (*may_go_on)(void);
+	/*
+	 * All CPUs wait for an interrupt and QEMU has no I/O left: go on to events until one has something to do.
+	 * Return: false if there is no event. Context: the vCPU thread or the main loop, the big lock is held.
+	 */
+	bool (*go_on)(void);
 	/* The machine was suspended: no CPU runs until a timer wakes it. Context: main loop, the big lock is held. */
 	void (*suspend)(void);
 };
@@ -93,9 +98,6 @@ void qemu_cpu_yield(struct CPUState *cpu);
 
 /* Leave the present block before its first instruction. @ra: the return address of its callback. */
 void qemu_block_leave(struct CPUState *cpu, uintptr_t ra) __attribute__((noreturn));
-
-/* Call hooks->idle() from the main loop once no CPU runs. Context: any. */
-void qemu_idle_await(void);
 
 /* Does every CPU wait for an interrupt? Context: the big lock is held. */
 bool qemu_idle(void);

@@ -40,6 +40,7 @@ static uint64_t limit_ns;	/* time_limit */
 static int64_t last_read_ns;	/* a CPU that is behind must not see time go back */
 static struct core *turn;	/* whose it is */
 static struct core *starter;	/* QEMU is on its way through all CPUs, and comes back to this one */
+static bool all_halted;		/* by themselves */
 static _Thread_local bool in_events;
 static uint64_t noise;
 static uint64_t timer_jitter_ns;
@@ -194,6 +195,7 @@ static void wake_ready(void)
 		c->ready = false;
 		c->running = true;
 		time_running++;
+		all_halted = false;
 		core_wake(c);
 	}
 }
@@ -271,7 +273,7 @@ void time_halt(struct core *c)
 	}
 	if (at > now_ns)
 		now_ns = at;
-	qemu_idle_await();
+	all_halted = true;
 }
 
 void time_pause(struct core *c, uint64_t ns)
@@ -279,27 +281,26 @@ void time_pause(struct core *c, uint64_t ns)
 	c->pause += ns << FIXNS_SHIFT;
 }
 
-/* The main loop's: the next event is the next that happens, until a CPU has to do with it. */
-static void on_idle(void)
+/* Until a CPU has something to do. */
+static bool on_go_on(void)
 {
-	bool went_on = false;
-
-	if (time_running || first_ready())
-		return;
 	while (qemu_idle()) {
 		uint64_t next = next_event();
 
 		if (next == UINT64_MAX)
-			return;		/* only the world outside can wake it up */
+			return false;	/* only the world outside can wake it up */
 		if (next > now_ns)
 			now_ns = next;
 		run_events();
 		set_limit(now_ns);
-		went_on = true;
 	}
-	/* Else the vCPU thread has not come to rest yet. */
-	if (!went_on)
-		qemu_idle_await();
+	return true;
+}
+
+/* QEMU's own waits are at its start, and while the machine is suspended. */
+static bool on_may_go_on(void)
+{
+	return all_halted;
 }
 
 static void on_suspend(void)
@@ -307,6 +308,7 @@ static void on_suspend(void)
 	for (unsigned int i = 0; i < core_count; i++)
 		if (cores[i].running)
 			time_halt(&cores[i]);
+	all_halted = false;
 }
 
 /*
@@ -356,7 +358,8 @@ static const struct qemu_hooks hooks = {
 	.clock_ns	= on_clock,
 	.interrupt	= on_interrupt,
 	.kick		= on_kick,
-	.idle		= on_idle,
+	.may_go_on	= on_may_go_on,
+	.go_on		= on_go_on,
 	.suspend	= on_suspend,
 };
 
