@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: guest
-# vm: --no-chip --cpus 2
+# vm: --no-chip --profile plain --cpus 2
 # timeout: 240
 """Root records and looks at what strangers made, and none of them has it open a device or show a secret.
 

@@ -22,11 +22,12 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
 /*
- * Without a driver there is no chip to speak of: an instruction a nanosecond. A CPU that waits for another
+ * Without a driver there is no chip to speak of: all instructions take a cycle. A CPU that waits for another
  * one need not do so instruction by instruction.
  */
-#define PLAIN_CYCLE	((fixns_t)1 << FIXNS_SHIFT)
 #define PLAIN_PAUSE	((fixns_t)1000 << FIXNS_SHIFT)
+
+static fixns_t plain_cycle;
 
 struct core cores[VCHIP_MAX_CPUS];
 unsigned int core_count;
@@ -61,6 +62,7 @@ void core_init(const struct profile *profile, unsigned int cpus, uint64_t seed)
 {
 	chip = profile;
 	core_count = cpus;
+	plain_cycle = cycle_of(profile->reset_khz);
 	turbo_init();
 	for (unsigned int i = 0; i < cpus; i++) {
 		struct core *c = &cores[i];
@@ -231,7 +233,7 @@ void core_enter_block(struct core *c, struct block *b, uintptr_t ra)
 	if (unlikely(time_is_up(c)) && (!is_sequel(b) || !c->running))
 		time_look_up(c, ra);
 	if (unlikely(!c->charging)) {
-		c->time += PLAIN_CYCLE * b->insns + (b->flags & BLOCK_ENDS_PAUSE ? PLAIN_PAUSE : 0);
+		c->time += plain_cycle * b->insns + (b->flags & BLOCK_ENDS_PAUSE ? PLAIN_PAUSE : 0);
 	} else {
 		if (unlikely(wants_attention(c, b))) {
 			/* The next pass of a rep is no news, and there are thousands of them. */

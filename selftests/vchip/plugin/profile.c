@@ -21,6 +21,8 @@
 
 /* cpufreq keeps a latency in 32 bits of nanoseconds. */
 #define MAX_LATENCY_NS	4000000000ULL
+#define RESET_LEAST_KHZ	1000
+#define RESET_MOST_KHZ	10000000
 
 struct reader {
 	struct profile *profile;
@@ -86,6 +88,7 @@ static const struct scalar scalars[] = {
 	SCALAR("clock_scale", clock_scale, 1),
 	SCALAR("cores", cores, 1),
 	SCALAR("threads", threads, 1),
+	SCALAR("reset_khz", reset_khz, 1),
 	SCALAR("pause_ns", pause_ns, 1),
 	SCALAR("grant_grid_us", grant_grid_ns, 1000),
 	SCALAR("latency_jitter_percent", latency_jitter_percent, 1),
@@ -425,6 +428,8 @@ static int check(struct reader *r)
 		return fail(r, "update_period_us missing, or update_jitter_us above its half", NULL);
 	if (!p->threads || (uint64_t)p->cores * p->threads > VCHIP_MAX_CPUS)
 		return fail(r, "cores and threads: 1 to 8 CPUs are possible", NULL);
+	if (p->reset_khz < RESET_LEAST_KHZ || p->reset_khz > RESET_MOST_KHZ)
+		return fail(r, "reset_khz: 1000 to 10000000 are possible", NULL);
 	if (!p->meter_lsb_uw)
 		return fail(r, "meter_lsb_uw is 0", NULL);
 	if (p->esu > 31)
@@ -464,6 +469,7 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 	*profile = (struct profile){
 		.clock_scale = 1,
 		.threads = 1,
+		.reset_khz = 1000000,
 		.esu = 16,
 		.meter_lsb_uw = 1,
 		.step_pstates = 1,

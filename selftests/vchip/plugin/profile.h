@@ -23,6 +23,7 @@ struct profile {
 	uint32_t clock_scale;
 	uint32_t cores;		/* 0: as many as QEMU has */
 	uint32_t threads;	/* of a core */
+	uint32_t reset_khz;	/* instructions in a millisecond before the driver is loaded */
 
 	uint32_t pstates;
 	uint32_t boot_pstate;

@@ -210,6 +210,7 @@ int main(void)
 	refuses("step_pstates = 0", "step_pstates");
 	refuses("step_us = 5000000", "above 4 s");
 	refuses("latency_us.10000 = 0 4000000\nlatency_jitter_percent = 1", "above 4 s");
+	refuses("reset_khz = 999", "reset_khz");
 	refuses("smi_us = 10", "LEAST MOST");
 	refuses("smi_us = 20 10", "LEAST MOST");
 	refuses("smi_every_us = 1000", "smi_us is missing");
