@@ -76,7 +76,8 @@ static void follow_one(uint32_t from, uint32_t to, uint64_t ns, uint64_t settle_
 	cycles = cycles_of(regs);
 	begin = now_ns();
 	regs->req_khz = to;
-	for (before = look = begin; look - begin < ns && changes < MAX_CHANGES; before = look, look = now_ns()) {
+	/* an interrupt may last until after the end: there is a look behind it */
+	for (before = look = begin; before - begin < ns && changes < MAX_CHANGES; before = look, look = now_ns()) {
 		uint64_t ran = cycles_of(regs) - cycles;
 
 		if (regs->cur_khz == from && !changes) {
