@@ -265,6 +265,19 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	return true;
 }
 
+/* Ticks that walk or copy a stack last as long as that is deep: it is of the code that they meet. */
+static noinline void write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
+{
+	struct kjoule_took *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TOOK, 0,
+						      sizeof(*rec), tick);
+
+	if (!rec)
+		return;
+	rec->tick = tick;
+	rec->took_ns = min_t(u64, took_ns, U32_MAX);
+	rec->reserved = 0;
+}
+
 /**
  * kjoule_tick() - a CPU's timer has expired
  * @timer:	of the CPU's sampler
@@ -277,7 +290,7 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	struct kjoule_sampler *s = container_of(timer, struct kjoule_sampler, timer);
 	struct kjoule_ring_head *page = s->ring.page;
 	const struct kjoule_plan *plan = s->plan;
-	u64 begin = ktime_get_ns(), end, took, due;
+	u64 begin = ktime_get_ns(), end, took, due, samples = page->samples;
 
 	if (unlikely(begin < s->due_ns)) {
 		/* taken at a switch */
@@ -291,6 +304,8 @@ enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
 	took = end - begin;
 	OPTIMIZER_HIDE_VAR(took);	/* or it is worked out twice */
 	page->tick_ns += took;
+	if (unlikely(plan->chain) && page->samples != samples)
+		write_took(s, s->tick - 1, took);
 	due = s->due_ns;
 	/* never let ticks alone keep the CPU */
 	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))

@@ -92,12 +92,51 @@ static void place_windows(struct blocks *b, const struct view *v)
 	}
 }
 
+/*
+ * Where ticks tell how long they lasted: how many times that is, with entry and exit of the interrupt, what all ticks
+ * took on the average. Those without a sample are among these, and shorter.
+ */
+static float *compare_ticks(const struct blocks *b)
+{
+	float *longer = calloc(b->n_functions + 1, sizeof(*longer));
+	double tick_ns = 0, own_ns = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++) {
+		if (b->lanes[i].shadow)
+			continue;
+		tick_ns += b->lanes[i].tick_ns;
+		own_ns += b->lanes[i].idle_tick_ns;
+		n++;
+	}
+	for (uint32_t i = 0; i < b->n_functions && longer; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		longer[i] = f->timed && tick_ns > 0 ? fmax(1 + (n * (double)f->took_ns / f->timed - own_ns) / tick_ns, 0) : 1;
+	}
+	return longer;
+}
+
+static bool are_timed(const struct blocks *b)
+{
+	for (uint32_t i = 0; i < b->n_functions; i++)
+		if (b->functions[i].timed)
+			return true;
+	return false;
+}
+
 int blocks_seal(struct blocks *b)
 {
 	uint8_t *kinds = calloc(b->n_functions + 1, sizeof(*kinds));
+	float *longer = kinds && are_timed(b) ? compare_ticks(b) : NULL;
 
-	if (!kinds)
+	if (!kinds || (!longer && are_timed(b))) {
+		free(kinds);
 		return -ENOMEM;
+	}
+	free(b->longer);
+	b->longer = longer;
+	b->input.longer = longer;
 	for (uint32_t i = 0; i < b->n_functions; i++)
 		kinds[i] = b->processes[b->functions[i].process].kind;
 	free(b->kinds);
@@ -178,6 +217,7 @@ void blocks_free(struct blocks *b)
 	meters_free(&b->meters);
 	windows_free(&b->windows);
 	free(b->kinds);
+	free(b->longer);
 	free(b->functions);
 	free(b->processes);
 	for (size_t i = 0; i < b->n_names; i++)

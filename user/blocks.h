@@ -28,6 +28,7 @@ struct blocks_function {
 	bool kernel;
 	uint64_t samples;		/* of the recording, whatever becomes of them */
 	uint64_t precise;		/* samples whose address is the precise one */
+	uint64_t timed, took_ns;	/* samples whose ticks tell how long they lasted, and all of that */
 	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
 	uint32_t region;		/* path, of a unit of GRAIN_REGION */
 };
@@ -50,6 +51,7 @@ struct blocks {
 	unsigned int n_domains;
 	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
 	uint8_t *kinds;
+	float *longer;
 	struct fill_lane *ticks;	/* of each lane */
 	struct profile_lane *lanes;
 	struct lane_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */

@@ -99,6 +99,12 @@ static int put_sample(struct blocks *b, struct maker *m, const struct timeline_s
 	return ret ? ret : fill_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
 }
 
+static void add_took(struct blocks_function *f, uint32_t took_ns)
+{
+	f->timed += took_ns > 0;
+	f->took_ns += took_ns;
+}
+
 static int put_samples(struct blocks *b, struct view *v, struct maker *m, const struct timeline_sample *s, size_t n)
 {
 	bool packed = !m->lane->apart && !m->fill.holds->n;
@@ -120,6 +126,8 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 			ret = meet(m, block);
 		if (ret)
 			break;
+		if (s->callers)
+			add_took(&b->functions[block], m->fill.cpu->callers[s->callers - 1].took_ns);
 		/* mostly it is the next tick */
 		if (!packed || s->tick != m->next) {
 			ret = put_sample(b, m, s, block);

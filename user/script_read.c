@@ -30,7 +30,7 @@ static void look_for_callers(struct script_cursor *c)
 			c->callers.chain = (const struct kjoule_chain *)rec;
 		else if (rec->type == KJOULE_RECORD_STACK)
 			c->callers.stack = (const struct kjoule_stack *)rec;
-		else if (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE))
+		else if (rec->type != KJOULE_RECORD_TOOK && (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE)))
 			return;
 	}
 }

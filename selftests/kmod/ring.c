@@ -356,6 +356,20 @@ static void walk_stack(struct walk *w, const struct kjoule_stack *s)
 		w->on_stack(w, s);
 }
 
+/* After all that belongs to a sample. */
+static void walk_took(struct walk *w, const struct kjoule_took *t)
+{
+	if (t->tick != w->sample.tick || (w->tooks && t->tick == w->took_tick) || t->reserved)
+		fault(w, "a tick %u that lasted %u ns after the sample of tick %u", t->tick, t->took_ns, w->sample.tick);
+	/* the largest stack is copied in milliseconds */
+	if (t->took_ns > 100000000)
+		fault(w, "a tick that lasted %u ns", t->took_ns);
+	w->took_tick = t->tick;
+	w->took_ns += t->took_ns;
+	w->tooks++;
+	w->sample_before = false;
+}
+
 /* Take in a record. */
 void walk_record(struct walk *w, const struct kjoule_record *rec)
 {
@@ -368,6 +382,7 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		[KJOULE_RECORD_VALUE] = sizeof(struct kjoule_value),
 		[KJOULE_RECORD_WINDOW] = sizeof(struct kjoule_window),
 		[KJOULE_RECORD_READING] = sizeof(struct kjoule_vpm_reading),
+		[KJOULE_RECORD_TOOK] = sizeof(struct kjoule_took),
 	};
 
 	w->bytes += rec->size;
@@ -414,6 +429,9 @@ void walk_record(struct walk *w, const struct kjoule_record *rec)
 		return;
 	case KJOULE_RECORD_STACK:
 		walk_stack(w, (const struct kjoule_stack *)rec);
+		return;
+	case KJOULE_RECORD_TOOK:
+		walk_took(w, (const struct kjoule_took *)rec);
 		return;
 	case KJOULE_RECORD_PARKED:
 		walk_parked(w, (const struct kjoule_parked *)rec);

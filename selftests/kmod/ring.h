@@ -76,6 +76,8 @@ struct walk {
 	uint64_t chains, stacks;
 	bool sample_before;	/* the record before was a sample, or what belongs to one */
 	bool chain_before;	/* and it had a chain */
+	uint64_t tooks, took_ns;	/* ticks that told how long they lasted, and all of that */
+	uint32_t took_tick;	/* the last of them */
 	struct kjoule_sample sample;	/* the last one */
 	void (*on_chain)(struct walk *w, const struct kjoule_chain *c);
 	void (*on_stack)(struct walk *w, const struct kjoule_stack *s);

@@ -214,9 +214,12 @@ struct cpm_domain {
  * @busy_uj:	on a CPU that runs some block, between two ticks
  * @idle_uj:	on any other that took a tick
  * @n_cpus:	of the package
+ * @tick_uj:	what a tick is of @busy_uj
+ * @longer:	by block, how many times that it is where a tick meets it; NULL: as much
  */
 struct cpm_irq {
-	double busy_uj, idle_uj;
+	double busy_uj, idle_uj, tick_uj;
+	const float *longer;
 	unsigned int n_cpus;
 };
 

@@ -130,15 +130,30 @@ static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
 	return n;
 }
 
+/* By how many ticks more those of a vector count that take longer, or fewer. Of crowds it is not known. */
+static double longer_ticks(const struct cpm_vectors *v, const float *longer, uint32_t vector)
+{
+	double more = 0;
+
+	if (cpm_is_crowd(v, vector))
+		return 0;
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		if (v->kinds[v->members[m]] != CPM_MARGINAL)
+			more += longer[v->members[m]] - 1;
+	return more;
+}
+
 /* The energy of a window less what interrupts spent in it. */
 static void take_out(struct cpm_making *m, struct cpm_window *w)
 {
 	const struct cpm_irq *irq = &m->irq;
-	double busy = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
+	double busy = 0, more = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
 
 	for (size_t p = 0; p < m->n_parts; p++)
 		busy += (double)m->parts[p].count * unmarginal(m->v, m->parts[p].vector);
-	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->idle_uj * fmax(all - busy, 0), 0);
+	for (size_t p = 0; p < m->n_parts && irq->longer; p++)
+		more += m->parts[p].count * longer_ticks(m->v, irq->longer, m->parts[p].vector);
+	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->tick_uj * more - irq->idle_uj * fmax(all - busy, 0), 0);
 }
 
 /*

@@ -41,7 +41,7 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 				 unsigned int domain)
 {
 	double irq_w = in->irq_w[domain], tick_w = irq_w - in->tick_less_w[domain];
-	struct cpm_irq irq = { 0 };
+	struct cpm_irq irq = { .longer = in->longer };
 
 	for (size_t i = 0; i < profile_n_lanes(in, package); i++) {
 		const struct profile_lane *lane = profile_lane(in, package, i);
@@ -49,9 +49,11 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 		if (lane->shadow)
 			continue;
 		irq.busy_uj += lane->tick_ns * tick_w + in->other * (in->interval_ns - lane->tick_ns) * irq_w;
+		irq.tick_uj += lane->tick_ns * tick_w;
 		irq.idle_uj += lane->idle_tick_ns * tick_w;
 		irq.n_cpus++;
 	}
+	irq.tick_uj *= 1e-3 / fmax(irq.n_cpus, 1);
 	irq.busy_uj *= 1e-3 / fmax(irq.n_cpus, 1);
 	irq.idle_uj *= 1e-3 / fmax(irq.n_cpus, 1);
 	if (in->others_busy)

@@ -77,6 +77,7 @@ struct profile_package {
  *		long as the tick sees itself
  * @asleep_w:	power while all CPUs are idle, in each domain, for short idle times; NAN or 0: not known
  * @kinds:	enum cpm_kind of each block
+ * @longer:	of each block how many times as long as the mean its ticks took; NULL: all as long
  * @others_busy: ticks at which no block is known ran other code and cost as much as any: idle CPUs
  *		take none
  * @silent_block: the block that ticks at which nothing else ran count for
@@ -106,6 +107,7 @@ struct profile_input {
 	unsigned int n_domains;
 	uint32_t n_blocks;
 	const uint8_t *kinds;
+	const float *longer;
 	uint32_t silent_block;
 	bool others_busy;
 	unsigned int steps;

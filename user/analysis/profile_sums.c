@@ -89,6 +89,17 @@ static void begin_reading(struct reading *r, const struct profile_input *in, con
 	r->now = r->other = follow_value(r, 0);
 }
 
+/* A tick that takes longer leaves less to other interrupts. */
+static void lengthen(struct irq_cost *cost, double longer, double interval_s)
+{
+	double tick_s = least(cost->ticks_s * longer, interval_s), left_s = interval_s - cost->ticks_s;
+	double part = left_s > 0 ? (interval_s - tick_s) / left_s : 0;
+
+	cost->ticks_s = tick_s;
+	cost->other_s *= part;
+	cost->exposed_s *= part;
+}
+
 /* Return: false at the end */
 static bool read_entries(struct reading *r)
 {
@@ -101,6 +112,8 @@ static bool read_entries(struct reading *r)
 		e->weight = r->now.weight;
 		e->weighted = r->now.weighted;
 		r->costs[r->n] = taken && !idle ? r->now.busy : cost_of(r, &r->now, taken, idle);
+		if (r->in->longer && taken && !idle)
+			lengthen(&r->costs[r->n], r->in->longer[e->t.block], r->in->interval_ns * 1e-9);
 	}
 	return r->n;
 }

@@ -293,7 +293,7 @@ static int add_lost(struct timeline_walk *w, const struct kjoule_lost *rec)
 	return 0;
 }
 
-/* A chain or a stack: of the sample before it. */
+/* A chain, a stack, how long its tick lasted: of the sample before it. */
 static int add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 {
 	struct timeline_sample *s;
@@ -310,8 +310,10 @@ static int add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 	c = &w->cpu->callers[s->callers - 1];
 	if (rec->type == KJOULE_RECORD_CHAIN)
 		c->chain = (const struct kjoule_chain *)rec;
-	else
+	else if (rec->type == KJOULE_RECORD_STACK)
 		c->stack = (const struct kjoule_stack *)rec;
+	else
+		c->took_ns = ((const struct kjoule_took *)rec)->took_ns;
 	return 0;
 }
 
@@ -359,7 +361,7 @@ static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_re
 
 static int add_record(struct timeline_walk *w, const struct kjoule_record *rec)
 {
-	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK)
+	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_TOOK)
 		return add_callers(w, rec);
 	/* a chain may be what was lost, and the stack comes after that */
 	if (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE))

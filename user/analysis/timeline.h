@@ -20,6 +20,7 @@ struct kjoule_session_info;
 struct timeline_callers {
 	const struct kjoule_chain *chain;	/* NULL: none */
 	const struct kjoule_stack *stack;	/* NULL: none */
+	uint32_t took_ns;			/* the tick itself, 0: not known */
 };
 
 struct timeline_sample {

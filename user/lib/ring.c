@@ -36,6 +36,8 @@ static size_t least_size(unsigned int type)
 		return sizeof(struct kjoule_window);
 	case KJOULE_RECORD_READING:
 		return sizeof(struct kjoule_vpm_reading);
+	case KJOULE_RECORD_TOOK:
+		return sizeof(struct kjoule_took);
 	default:
 		return 8;
 	}

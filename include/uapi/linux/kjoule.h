@@ -56,6 +56,7 @@ enum kjoule_record_type {
 	KJOULE_RECORD_STACK = 10,	/* struct kjoule_stack: of the sample before it */
 	KJOULE_RECORD_WINDOW = 11,	/* struct kjoule_window: from edge to edge of a counter */
 	KJOULE_RECORD_READING = 12,	/* struct kjoule_vpm_reading: of a meter, of a block */
+	KJOULE_RECORD_TOOK = 13,	/* struct kjoule_took: how long the sample's tick lasted */
 };
 
 /**
@@ -252,6 +253,20 @@ struct kjoule_stack {
 	__u32 bytes;
 	__u64 reg[KJOULE_STACK_REGS];
 	__u8 data[];
+};
+
+/**
+ * struct kjoule_took - how long a tick lasted that has followed callers or copied a stack
+ * @rec:	type KJOULE_RECORD_TOOK; after the tick's sample, chain and stack
+ * @tick:	low 32 bits of k
+ * @took_ns:	in the tick's own code, 2^32 - 1 if longer
+ * @reserved:	0
+ */
+struct kjoule_took {
+	struct kjoule_record rec;
+	__u32 tick;
+	__u32 took_ns;
+	__u32 reserved;
 };
 
 /* kjoule_window flags, besides KJOULE_SAMPLE_* of where the CPU was held */
