@@ -265,7 +265,7 @@ bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
 	return true;
 }
 
-/* Ticks that walk or copy a stack last as long as that is deep: it is of the code that they meet. */
+/* A tick that walks or copies a stack lasts the longer the deeper that is. */
 static noinline void write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
 {
 	struct kjoule_took *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TOOK, 0,
