@@ -54,10 +54,10 @@ def main():
     # of n evenly spread values a sixteenth stays free at either end once in 1.06^n: in 2,000 for n = 120
     ktap.check(min(gaps) < period - 0.875 * jitter and max(gaps) > period + 0.875 * jitter, "all of that is used",
                f"{min(gaps)} to {max(gaps)} ns")
-    # read before the energy went on
+    # Read before the energy went on. A tick of the kernel makes that late, and can meet every second edge: they come every 4 and 10 ms.
     there = [e for e in edges if e["chip_ns"] == e["edge_ns"]]
     wrong = [e for e in there if (e["raw"], e["core_raw"]) != (raw(p, e["pj"], "raw_init_pkg"), raw(p, e["core_pj"], "raw_init_core"))]
-    ktap.check(len(there) > 0.9 * EDGES and not wrong, "the counters are what was spent, to their unit", f"{len(there)}: {wrong}")
+    ktap.check(len(there) >= EDGES / 2 and not wrong, "the counters are what was spent, to their unit", f"{len(there)}: {wrong}")
     ktap.end()
 
 
