@@ -116,7 +116,7 @@ def check_others():
     """An oracle that had no room says so."""
     for pid, others in ((7, False), (4294967294, True)):
         with tempfile.NamedTemporaryFile("w", suffix=".oracle") as f:
-            f.write(f"vchip-oracle,3,plain,1,1\nmark,1,end,0,0\ncount,0,0,{pid},7,0,0,1,0,0,0,0\ndone,1\n")
+            f.write(f"vchip-oracle,4,plain,1,1\nmark,1,end,0,0\ncount,0,0,{pid},7,0,0,1,0,0,0,0\ndone,1\n")
             f.flush()
             ktap.check(programs.chip.Oracle(f.name, {1}, partial=True).others == others, f"what task {pid} did is {'not ' * others}known by task")
             try:
@@ -125,7 +125,7 @@ def check_others():
                 told = "no room" not in str(e)
             ktap.check(told != others, "and is no truth of a task" if others else "and is one")
     with tempfile.NamedTemporaryFile("w", suffix=".oracle") as f:
-        f.write("vchip-oracle,3,plain,1,1\n")
+        f.write("vchip-oracle,4,plain,1,1\n")
         for seq, (label, pid) in enumerate((("here", 7), ("end", 4294967294)), 1):
             f.write(f"mark,{seq},{label},0,0\ncount,0,{seq},{pid},7,0,0,1,0,0,0,0\ndone,{seq}\n")
         f.flush()

@@ -20,7 +20,7 @@ import sys
 # The numbers of one instruction, in the order of the file.
 FIELDS = ("exec", "cycles", "dyn_pj", "time_ns", "paused_ns",
           "alone_exec", "alone_cycles", "alone_dyn_pj", "alone_time_ns", "alone_paused_ns",
-          "alone_static_pj")
+          "alone_static_pj", "dram_pj", "alone_dram_pj")
 CPU_FIELDS = ("cycles_user", "cycles_kernel", "instr_user", "instr_kernel", "ref_ns", "energy_pj",
               "grants", "cur_khz")
 
@@ -28,13 +28,32 @@ CYCLE_UNITS = 1 << 18        # of a nanosecond
 TASK_OTHER = 4294967294      # what the chip had no room to count by task
 
 Grant = collections.namedtuple("Grant", "cpu from_khz to_khz requested_ns granted_ns asked_khz steps_left")
-Turbo = collections.namedtuple("Turbo", "ns khz active why mean_uw temp_mc pkg_pj")
+Turbo = collections.namedtuple("Turbo", "ns khz active why mean_uw temp_mc pkg_pj package")
 Refusal = collections.namedtuple("Refusal", "cpu khz asked_khz requested_ns why")
 Smi = collections.namedtuple("Smi", "cpu end_ns ns pid tgid address")
 
 
 class OracleError(Exception):
     """The file is not an oracle, or lacks what was asked for."""
+
+
+# Of a package, each cumulative: energy, of the memory besides; time and static energy while all its CPUs were halted, and while
+# several ran; what time alone has more than its instructions.
+PACKAGE_FIELDS = ("pkg_pj", "core_pj", "static_pj", "dram_pj", "dram_dyn_pj", "idle_ns", "idle_pj", "shared_ns", "shared_static_pj",
+                  "residual_ns", "residual_pj")
+
+
+class Package:
+    """What one package has spent up to a mark, or between two."""
+
+    def __init__(self, values=None, vectors=None):
+        for name in PACKAGE_FIELDS:
+            setattr(self, name, values[name] if values else 0)
+        self.vectors = vectors or {}    # (task or None, ...) of its CPUs -> (ns, static pJ, dynamic pJ)
+
+    def since(self, first):
+        return Package({name: getattr(self, name) - getattr(first, name) for name in PACKAGE_FIELDS},
+                       _minus(first.vectors, self.vectors))
 
 
 class Mark:
@@ -44,11 +63,8 @@ class Mark:
         self.seq, self.label = seq, label
         self.chip_ns, self.guest_ns = chip_ns, guest_ns
         self.cpus = []            # a dict of CPU_FIELDS each
-        self.pkg_pj = self.core_pj = self.static_pj = 0
-        self.idle_ns = self.idle_pj = self.shared_ns = self.shared_static_pj = 0
-        self.alone = []           # (ns, static pJ) of each CPU while it alone ran
-        self.residual_ns = self.residual_pj = 0
-        self.vectors = {}         # (task or None, ...) -> (ns, static pJ, dynamic pJ)
+        self.packages = []
+        self.alone = []           # [(ns, static pJ)] of each CPU while it alone ran of its package
         self.counts = {}          # (cpu, index) -> VALUES
         self.backs = {}           # (cpu, index) -> VALUES, taken back
         self.pauses = {}          # (cpu, index) -> (ns, ns alone, static fJ alone)
@@ -60,7 +76,13 @@ class Mark:
         m = cls(0, "start", 0, 0)
         m.cpus = [dict.fromkeys(CPU_FIELDS, 0) for _ in like.cpus]
         m.alone = [(0, 0)] * len(like.alone)
+        m.packages = [Package() for _ in like.packages]
         return m
+
+    @property
+    def pkg_pj(self):
+        """Energy of all packages."""
+        return sum(p.pkg_pj for p in self.packages)
 
 
 class Oracle:
@@ -75,13 +97,14 @@ class Oracle:
         self.marks, self.grants, self.refusals, self.smis, self.turbos, self.lost = [], [], [], [], [], []
         self.others = False    # whether some of what tasks did is known of no task: there were too many pairs of blocks and tasks
         self.khz, self.cycle_ns, self.classes = [], [], []   # by P-state; (name, cycles, [pJ])
+        self.dram_base_uw, self.dram_pj = 0, []              # of each package; by class
         self.blocks = {}       # id -> (address, ((offset, class), ...))
         self.heads = {}        # (cpu, index) -> (pid, tgid, block, P-state)
         self.back_heads, self.pause_heads = {}, {}           # (cpu, index) -> ((cpu, count), position)
         with open(path, encoding="utf-8") as f:
             head = f.readline().rstrip("\n").split(",")
-            if head[:2] != ["vchip-oracle", "3"]:
-                raise OracleError(f"{path}: not an oracle of version 3")
+            if head[:2] != ["vchip-oracle", "4"]:
+                raise OracleError(f"{path}: not an oracle of version 4")
             self.profile, self.cpus, self.scale = head[2], int(head[3]), int(head[4])
             several = isinstance(tgid, (set, list, tuple))
             self._read(f, None if tgid is None else set(map(int, tgid if several else [tgid])), until)
@@ -89,7 +112,7 @@ class Oracle:
             raise OracleError(f"{path}: there was no room for all that tasks did; record less in a guest")
 
     def _read(self, lines, tgids, until):
-        mark = None
+        mark = p = None
         for line in lines:
             if not line.endswith("\n"):
                 break                     # still being written
@@ -125,19 +148,23 @@ class Oracle:
                 mark = Mark(int(word[0]), word[1], *map(int, word[2:4]))
             elif kind == "cpu":
                 mark.cpus.append(dict(zip(CPU_FIELDS, map(int, word[1:]))))
+            elif kind == "dram":
+                self.dram_base_uw, *self.dram_pj = map(int, word)
             elif kind == "package":
-                mark.pkg_pj, mark.core_pj, mark.static_pj = map(int, word)
+                p = Package()
+                p.pkg_pj, p.core_pj, p.static_pj, p.dram_pj, p.dram_dyn_pj = map(int, word[1:])
+                mark.packages.append(p)
             elif kind == "idle":
-                mark.idle_ns, mark.idle_pj = map(int, word)
+                p.idle_ns, p.idle_pj = map(int, word[1:])
             elif kind == "shared":
-                mark.shared_ns, mark.shared_static_pj = map(int, word)
+                p.shared_ns, p.shared_static_pj = map(int, word[1:])
             elif kind == "alone":
                 mark.alone.append((int(word[1]), int(word[2])))
             elif kind == "residual":
-                mark.residual_ns, mark.residual_pj = map(int, word)
+                p.residual_ns, p.residual_pj = map(int, word[1:])
             elif kind == "vector":
-                tasks = tuple(None if t == "-" else tuple(map(int, t.split(":"))) for t in word[3:])
-                mark.vectors[tasks] = tuple(map(int, word[:3]))
+                tasks = tuple(None if t == "-" else tuple(map(int, t.split(":"))) for t in word[4:])
+                p.vectors[tasks] = tuple(map(int, word[1:4]))
             elif kind == "grant":
                 self.grants.append(Grant(*map(int, word)))
             elif kind == "refusal":
@@ -184,12 +211,13 @@ class Span:
         start = first or Mark.zero(last)
         self.chip_ns = last.chip_ns - (first.chip_ns if first else last.chip_ns)
         self.guest_ns = last.guest_ns - start.guest_ns
-        for name in ("pkg_pj", "core_pj", "static_pj", "idle_ns", "idle_pj", "shared_ns",
-                     "shared_static_pj", "residual_ns", "residual_pj"):
-            setattr(self, name, getattr(last, name) - getattr(start, name))
+        self.packages = [b.since(a) for a, b in zip(start.packages, last.packages)]
+        for name in PACKAGE_FIELDS:    # of all packages
+            setattr(self, name, sum(getattr(p, name) for p in self.packages))
         self.cpus = [{k: b[k] - a[k] for k in CPU_FIELDS} for a, b in zip(start.cpus, last.cpus)]
         self.alone = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(start.alone, last.alone)]
-        self.vectors = _minus(start.vectors, last.vectors)
+        # of a chip with one package; see packages
+        self.vectors = self.packages[0].vectors if len(self.packages) == 1 else {}
         self._counts, self._backs, self._pauses = (
             _minus(oracle._values(first, w) if first else {}, oracle._values(last, w))
             for w in ("counts", "backs", "pauses"))
@@ -205,7 +233,7 @@ class Span:
         """Spread a block's counter over its instructions, from position `first` on."""
         pid, tgid, block, pstate = self.oracle.heads[key]
         address, insns = self.oracle.blocks[block]
-        classes, cycle_ns = self.oracle.classes, self.oracle.cycle_ns[pstate]
+        classes, cycle_ns, dram = self.oracle.classes, self.oracle.cycle_ns[pstate], self.oracle.dram_pj
         both, alone, cont, cont_alone, static_fj = values
         whole = sum(classes[c][1] for _, c in insns[first:])
         for i in range(first, len(insns)):
@@ -224,6 +252,8 @@ class Span:
             row[7] += sign * alone * pj
             row[8] += sign * alone * cycles * cycle_ns
             row[10] += sign * static_fj * cycles / whole / 1000
+            row[11] += passes * dram[c]
+            row[12] += sign * alone * dram[c]
 
     def _expand(self, tgid):
         rows, heads = {}, self.oracle.heads

@@ -22,8 +22,9 @@ typedef int32_t __s32;
 #endif
 
 #define VCHIP_MAGIC		0x70696863766a6bULL	/* "kjvchip" */
-#define VCHIP_VERSION		2
+#define VCHIP_VERSION		3
 #define VCHIP_MAX_CPUS		8
+#define VCHIP_MAX_PACKAGES	2
 #define VCHIP_MAX_PSTATES	32
 #define VCHIP_MAX_IDLE		4
 #define VCHIP_NAME_LEN		32
@@ -32,7 +33,8 @@ typedef int32_t __s32;
 
 /* Byte offsets of the parts inside the page file. */
 #define VCHIP_OFF_HEAD		0x0
-#define VCHIP_OFF_PKG		0x1000
+#define VCHIP_OFF_PKG		0x1000		/* struct vchip_pkg, VCHIP_PKG_STRIDE apart */
+#define VCHIP_PKG_STRIDE	0x800
 #define VCHIP_OFF_IDT		0x2000		/* struct vchip_idt */
 #define VCHIP_OFF_CPU		0x4000		/* struct vchip_cpu, VCHIP_CPU_STRIDE apart */
 #define VCHIP_CPU_STRIDE	0x1000
@@ -68,6 +70,8 @@ typedef int32_t __s32;
  * @meter_lsb_uw:	its readings are multiples of this (chip)
  * @base_khz:		the highest frequency without turbo; 0: the chip has none (chip)
  * @has_fan:		there is a fan, which can be slowed down (chip)
+ * @packages:		packages that the chip's CPUs belong to (chip)
+ * @has_dram:		there are counters of the memory's energy (chip)
  */
 struct vchip_head {
 	__u64 magic;
@@ -99,10 +103,12 @@ struct vchip_head {
 	__u64 meter_lsb_uw;
 	__u32 base_khz;
 	__u32 has_fan;
+	__u32 packages;
+	__u32 has_dram;
 };
 
 /**
- * struct vchip_pkg - package registers
+ * struct vchip_pkg - registers of one package
  * @energy_pkg_raw:	package energy in counts of 2^-esu J, 32 bits, wraps; moves only at
  *			update edges (chip)
  * @energy_core_raw:	the same for the core domain: dynamic energy of the CPUs (chip)
@@ -125,6 +131,9 @@ struct vchip_head {
  * @meter_begin_ns,@meter_end_ns: chip time of its interval, for tests (chip)
  * @turbo_khz:		what no core may be above now, for tests (chip)
  * @budget_uw:		the weighted mean of the package's power, which is held below PL1, for tests (chip)
+ * @energy_dram_raw:	the counter of the memory behind this package, which is no part of the
+ *			package's energy; 0 where the chip has none (chip)
+ * @energy_dram_pj:	the same in picojoule without update period or wrap, for tests (chip)
  */
 struct vchip_pkg {
 	__u32 energy_pkg_raw;
@@ -154,8 +163,9 @@ struct vchip_pkg {
 	__u64 meter_begin_ns;
 	__u64 meter_end_ns;
 	__u32 turbo_khz;
-	__u32 reserved5;
+	__u32 energy_dram_raw;
 	__u64 budget_uw;
+	__u64 energy_dram_pj;
 };
 
 /**
@@ -201,6 +211,7 @@ struct vchip_idt {
  * @irq_flags:		VCHIP_IRQ_* (chip)
  * @irq_seq:		incremented after irq_ip and irq_flags at each interrupt entry (chip)
  * @irq_task:		@task as it was for irq_ip (chip)
+ * @package:		the package that it belongs to, fixed once the plugin has started (chip)
  */
 struct vchip_cpu {
 	__u32 req_khz;
@@ -222,6 +233,8 @@ struct vchip_cpu {
 	__u32 irq_flags;
 	__u32 irq_seq;
 	__u64 irq_task;
+	__u32 package;
+	__u32 reserved1;
 };
 
 #endif /* VCHIP_PAGE_H */

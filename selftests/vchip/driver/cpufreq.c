@@ -75,7 +75,10 @@ static int vchip_freq_policy_init(struct cpufreq_policy *policy)
 /* For all CPUs at once, whichever is named. Limits stay: the chip does not grant what is above its base frequency. */
 static int vchip_freq_set_boost(struct cpufreq_policy *policy, int state)
 {
-	WRITE_ONCE(cpufreq_chip->pkg->turbo_off, !state);
+	unsigned int i;
+
+	for (i = 0; i < cpufreq_chip->packages; i++)
+		WRITE_ONCE(vchip_pkg(cpufreq_chip, i)->turbo_off, !state);
 	return 0;
 }
 
@@ -110,7 +113,8 @@ int vchip_cpufreq_init(struct vchip *chip)
 	cpufreq_table[i].frequency = CPUFREQ_TABLE_END;
 	cpufreq_chip = chip;
 	vchip_cpufreq_driver.set_boost = chip->head->base_khz ? vchip_freq_set_boost : NULL;
-	vchip_cpufreq_driver.boost_enabled = chip->head->base_khz && !READ_ONCE(chip->pkg->turbo_off);
+	vchip_cpufreq_driver.boost_enabled = chip->head->base_khz &&
+					     !READ_ONCE(vchip_pkg(chip, 0)->turbo_off);
 	return cpufreq_register_driver(&vchip_cpufreq_driver);
 }
 

@@ -90,32 +90,43 @@ static void show_head(struct seq_file *s, const struct vchip_head *head)
 	SHOW("head", head, transition_ns);
 	SHOW("head", head, meter_ns);
 	SHOW("head", head, meter_lsb_uw);
+	SHOW("head", head, packages);
 	SHOW("head", head, guest_ready);
 	SHOW("head", head, mark_seq);
 	SHOW("head", head, mark_ack);
 	SHOW("head", head, mark_guest_ns);
 }
 
-static void show_pkg(struct seq_file *s, const struct vchip_pkg *pkg)
+/* The first is "pkg", as on a chip that has no other. */
+static void show_pkg(struct seq_file *s, const struct vchip *chip, unsigned int package)
 {
-	SHOW("pkg", pkg, energy_pkg_raw);
-	SHOW("pkg", pkg, energy_core_raw);
-	SHOW("pkg", pkg, updates);
-	SHOW("pkg", pkg, update_chip_ns);
-	SHOW("pkg", pkg, chip_ns);
-	SHOW("pkg", pkg, energy_pkg_pj);
-	SHOW("pkg", pkg, energy_core_pj);
-	SHOW("pkg", pkg, power_uw);
-	SHOW_SIGNED("pkg", pkg, temp_mc);
-	SHOW("pkg", pkg, limit_pl1_uw);
-	SHOW("pkg", pkg, limit_pl2_uw);
-	SHOW("pkg", pkg, limit_tau_us);
-	SHOW("pkg", pkg, meter_start);
-	SHOW("pkg", pkg, meter_interval_ns);
-	SHOW("pkg", pkg, meter_done);
-	SHOW("pkg", pkg, meter_uw);
-	SHOW("pkg", pkg, meter_begin_ns);
-	SHOW("pkg", pkg, meter_end_ns);
+	const struct vchip_pkg *pkg = vchip_pkg(chip, package);
+	char part[16] = "pkg";
+
+	if (package)
+		snprintf(part, sizeof(part), "pkg%u", package);
+	SHOW(part, pkg, energy_pkg_raw);
+	SHOW(part, pkg, energy_core_raw);
+	SHOW(part, pkg, updates);
+	SHOW(part, pkg, update_chip_ns);
+	SHOW(part, pkg, chip_ns);
+	SHOW(part, pkg, energy_pkg_pj);
+	SHOW(part, pkg, energy_core_pj);
+	if (chip->head->has_dram) {
+		SHOW(part, pkg, energy_dram_raw);
+		SHOW(part, pkg, energy_dram_pj);
+	}
+	SHOW(part, pkg, power_uw);
+	SHOW_SIGNED(part, pkg, temp_mc);
+	SHOW(part, pkg, limit_pl1_uw);
+	SHOW(part, pkg, limit_pl2_uw);
+	SHOW(part, pkg, limit_tau_us);
+	SHOW(part, pkg, meter_start);
+	SHOW(part, pkg, meter_interval_ns);
+	SHOW(part, pkg, meter_done);
+	SHOW(part, pkg, meter_uw);
+	SHOW(part, pkg, meter_begin_ns);
+	SHOW(part, pkg, meter_end_ns);
 }
 
 static void show_cpu(struct seq_file *s, const struct vchip_cpu *regs, unsigned int cpu)
@@ -140,15 +151,17 @@ static void show_cpu(struct seq_file *s, const struct vchip_cpu *regs, unsigned 
 	SHOW(part, regs, irq_flags);
 	SHOW(part, regs, irq_seq);
 	SHOW_HEX(part, regs, irq_task);
+	SHOW(part, regs, package);
 }
 
 static int registers_show(struct seq_file *s, void *data)
 {
 	const struct vchip *chip = s->private;
-	unsigned int cpu;
+	unsigned int package, cpu;
 
 	show_head(s, chip->head);
-	show_pkg(s, chip->pkg);
+	for (package = 0; package < chip->packages; package++)
+		show_pkg(s, chip, package);
 	for (cpu = 0; cpu < chip->cpus; cpu++)
 		show_cpu(s, vchip_cpu(chip, cpu), cpu);
 	return 0;

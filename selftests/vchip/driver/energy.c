@@ -16,12 +16,13 @@
 #define SWEEP_MAX_MS	60000
 
 static const struct vchip *energy_chip;
-static u64 energy_counts[VCHIP_DOMAINS];	/* under energy_lock */
+static u64 energy_counts[VCHIP_MAX_PACKAGES][VCHIP_DOMAINS];	/* under energy_lock */
 static DEFINE_RAW_SPINLOCK(energy_lock);
 static unsigned long energy_sweep_jiffies;
 
 /**
  * vchip_energy_count() - a domain's energy, 64 bits wide
+ * @package:	the package
  * @domain:	the domain
  *
  * Starts at the register's value when the driver was loaded and never goes back.
@@ -29,29 +30,30 @@ static unsigned long energy_sweep_jiffies;
  * Return: counts of 2^-esu joule.
  * Context: any but NMI.
  */
-u64 vchip_energy_count(enum vchip_domain domain)
+u64 vchip_energy_count(unsigned int package, enum vchip_domain domain)
 {
 	unsigned long flags;
 	u64 count;
 
 	raw_spin_lock_irqsave(&energy_lock, flags);
-	count = energy_counts[domain];
-	count += (u32)(vchip_energy_raw(energy_chip, domain) - (u32)count);
-	energy_counts[domain] = count;
+	count = energy_counts[package][domain];
+	count += (u32)(vchip_energy_raw(vchip_pkg(energy_chip, package), domain) - (u32)count);
+	energy_counts[package][domain] = count;
 	raw_spin_unlock_irqrestore(&energy_lock, flags);
 	return count;
 }
 
 /**
  * vchip_energy_uj() - a domain's energy in microjoule
+ * @package:	the package
  * @domain:	the domain
  *
  * Return: microjoule, see vchip_energy_count().
  * Context: any but NMI.
  */
-u64 vchip_energy_uj(enum vchip_domain domain)
+u64 vchip_energy_uj(unsigned int package, enum vchip_domain domain)
 {
-	return mul_u64_u32_shr(vchip_energy_count(domain), 1000000,
+	return mul_u64_u32_shr(vchip_energy_count(package, domain), 1000000,
 			       energy_chip->head->esu);
 }
 
@@ -71,10 +73,11 @@ u64 vchip_energy_range_uj(void)
 
 static void energy_sweep(struct work_struct *work)
 {
-	int domain;
+	unsigned int package, domain;
 
-	for (domain = 0; domain < VCHIP_DOMAINS; domain++)
-		vchip_energy_count(domain);
+	for (package = 0; package < energy_chip->packages; package++)
+		for (domain = 0; domain < energy_chip->domains; domain++)
+			vchip_energy_count(package, domain);
 	schedule_delayed_work(to_delayed_work(work), energy_sweep_jiffies);
 }
 static DECLARE_DELAYED_WORK(energy_work, energy_sweep);
@@ -90,11 +93,13 @@ int vchip_energy_init(struct vchip *chip)
 	/* Four looks in the time of a wrap at twice the short-term limit. */
 	u64 power_uw = max_t(u64, 2 * chip->head->pl2_uw, 1);
 	u64 sweep_ms;
-	int domain;
+	unsigned int package, domain;
 
 	energy_chip = chip;
-	for (domain = 0; domain < VCHIP_DOMAINS; domain++)
-		energy_counts[domain] = vchip_energy_raw(chip, domain);
+	for (package = 0; package < chip->packages; package++)
+		for (domain = 0; domain < chip->domains; domain++)
+			energy_counts[package][domain] =
+				vchip_energy_raw(vchip_pkg(chip, package), domain);
 	sweep_ms = div64_u64(vchip_energy_range_uj() * 1000, 4 * power_uw);
 	energy_sweep_jiffies = msecs_to_jiffies(clamp_t(u64, sweep_ms, SWEEP_MIN_MS,
 							SWEEP_MAX_MS));

@@ -75,6 +75,11 @@ static int vchip_check(struct device *dev, const struct vchip_head *head)
 			head->cpus, VCHIP_MAX_CPUS, nr_cpu_ids);
 		return -EINVAL;
 	}
+	if (!head->packages || head->packages > VCHIP_MAX_PACKAGES) {
+		dev_err(dev, "the chip has %u packages, at most %u are possible\n",
+			head->packages, VCHIP_MAX_PACKAGES);
+		return -EINVAL;
+	}
 	if (!head->pstates || head->pstates > VCHIP_MAX_PSTATES ||
 	    head->idle_states > VCHIP_MAX_IDLE || head->esu > 31 ||
 	    head->energy_bits != 32) {
@@ -126,12 +131,13 @@ static int vchip_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto err_release;
 	}
 	chip->head = chip->base + VCHIP_OFF_HEAD;
-	chip->pkg = chip->base + VCHIP_OFF_PKG;
 	chip->idt = chip->base + VCHIP_OFF_IDT;
 	ret = vchip_check(&pdev->dev, chip->head);
 	if (ret)
 		goto err_unmap;
 	chip->cpus = chip->head->cpus;
+	chip->packages = chip->head->packages;
+	chip->domains = chip->head->has_dram ? VCHIP_DOMAINS : VCHIP_DOMAIN_DRAM;
 	WRITE_ONCE(chip->head->guest_ready, 0);
 	chip->pdev = pdev;
 

@@ -17,12 +17,23 @@
 static const struct vchip *supply_chip;
 static struct power_supply *supply, *cell;
 
+/* A supply has all packages behind it. */
+static u64 supply_power_uw(void)
+{
+	unsigned int i;
+	u64 uw = 0;
+
+	for (i = 0; i < supply_chip->packages; i++)
+		uw += READ_ONCE(vchip_pkg(supply_chip, i)->power_uw);
+	return uw;
+}
+
 static int supply_get_property(struct power_supply *psy, enum power_supply_property property,
 			       union power_supply_propval *val)
 {
 	if (property != POWER_SUPPLY_PROP_POWER_NOW)
 		return -EINVAL;
-	val->intval = READ_ONCE(supply_chip->pkg->power_uw);
+	val->intval = supply_power_uw();
 	return 0;
 }
 
@@ -31,8 +42,7 @@ static int cell_get_property(struct power_supply *psy, enum power_supply_propert
 {
 	switch (property) {
 	case POWER_SUPPLY_PROP_CURRENT_NOW:
-		val->intval = -(s64)div_u64(READ_ONCE(supply_chip->pkg->power_uw) * 1000000ULL,
-					    CELL_VOLTAGE_UV);
+		val->intval = -(s64)div_u64(supply_power_uw() * 1000000ULL, CELL_VOLTAGE_UV);
 		return 0;
 	case POWER_SUPPLY_PROP_VOLTAGE_NOW:
 		val->intval = CELL_VOLTAGE_UV;

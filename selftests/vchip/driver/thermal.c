@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The package temperature as a thermal zone "vchip". It has no trip points: a chip
+ * Each package's temperature as a thermal zone "vchip". It has no trip points: a chip
  * that a test heats to its limit must throttle, not have the guest powered off.
  */
 
@@ -10,12 +10,13 @@
 #include "compat/compat.h"
 #include "vchip.h"
 
-static const struct vchip *thermal_chip;
-static struct thermal_zone_device *thermal_zone;
+static struct thermal_zone_device *thermal_zones[VCHIP_MAX_PACKAGES];
 
 static int vchip_thermal_get_temp(struct thermal_zone_device *zone, int *temp_mc)
 {
-	*temp_mc = READ_ONCE(thermal_chip->pkg->temp_mc);
+	const struct vchip_pkg *pkg = thermal_zone_device_priv(zone);
+
+	*temp_mc = READ_ONCE(pkg->temp_mc);
 	return 0;
 }
 
@@ -29,26 +30,47 @@ static struct thermal_zone_params vchip_thermal_params = {
 	.no_hwmon = true,
 };
 
+static int thermal_register(unsigned int i, struct vchip_pkg *pkg)
+{
+	struct thermal_zone_device *zone;
+	int ret;
+
+	zone = thermal_tripless_zone_device_register("vchip", pkg, &vchip_thermal_ops,
+						     &vchip_thermal_params);
+	if (IS_ERR(zone))
+		return PTR_ERR(zone);
+	ret = thermal_zone_device_enable(zone);
+	if (ret)
+		thermal_zone_device_unregister(zone);
+	thermal_zones[i] = zone;
+	return ret;
+}
+
+static void thermal_unregister(unsigned int n)
+{
+	while (n--)
+		thermal_zone_device_unregister(thermal_zones[n]);
+}
+
 /**
- * vchip_thermal_init() - register and enable the zone
+ * vchip_thermal_init() - register and enable the zones
  * @chip:	the chip
  *
  * Return: 0 or -errno.
  */
 int vchip_thermal_init(struct vchip *chip)
 {
+	unsigned int i;
 	int ret;
 
-	thermal_chip = chip;
-	thermal_zone = thermal_tripless_zone_device_register("vchip", NULL,
-							     &vchip_thermal_ops,
-							     &vchip_thermal_params);
-	if (IS_ERR(thermal_zone))
-		return PTR_ERR(thermal_zone);
-	ret = thermal_zone_device_enable(thermal_zone);
-	if (ret)
-		thermal_zone_device_unregister(thermal_zone);
-	return ret;
+	for (i = 0; i < chip->packages; i++) {
+		ret = thermal_register(i, vchip_pkg(chip, i));
+		if (ret) {
+			thermal_unregister(i);
+			return ret;
+		}
+	}
+	return 0;
 }
 
 /**
@@ -57,5 +79,5 @@ int vchip_thermal_init(struct vchip *chip)
  */
 void vchip_thermal_exit(struct vchip *chip)
 {
-	thermal_zone_device_unregister(thermal_zone);
+	thermal_unregister(chip->packages);
 }

@@ -18,6 +18,7 @@ struct pci_dev;
 enum vchip_domain {
 	VCHIP_DOMAIN_PACKAGE,
 	VCHIP_DOMAIN_CORE,
+	VCHIP_DOMAIN_DRAM,	/* where the chip has_dram; no part of the package */
 	VCHIP_DOMAINS,
 };
 
@@ -26,17 +27,19 @@ enum vchip_domain {
  * @pdev:	the PCI device that carries the register page
  * @base:	the page, mapped cached: it is RAM
  * @head:	what the chip is
- * @pkg:	package registers
  * @idt:	where the guest publishes its interrupt handlers
  * @cpus:	CPUs of the chip, at least as many as the guest can ever have
+ * @packages:	packages that they belong to
+ * @domains:	energy domains of each
  */
 struct vchip {
 	struct pci_dev *pdev;
 	void *base;
 	struct vchip_head *head;
-	struct vchip_pkg *pkg;
 	struct vchip_idt *idt;
 	unsigned int cpus;
+	unsigned int packages;
+	unsigned int domains;
 };
 
 /**
@@ -52,17 +55,37 @@ static inline struct vchip_cpu *vchip_cpu(const struct vchip *chip, unsigned int
 }
 
 /**
- * vchip_energy_raw() - an energy register as it is, 32 bits that wrap
+ * vchip_pkg() - registers of a package
  * @chip:	the chip
+ * @package:	its number; the caller vouches that it is below chip->packages
+ *
+ * Return: the package's part of the register page.
+ */
+static inline struct vchip_pkg *vchip_pkg(const struct vchip *chip, unsigned int package)
+{
+	return chip->base + VCHIP_OFF_PKG + package * VCHIP_PKG_STRIDE;
+}
+
+/* The package that a CPU of the chip belongs to. */
+static inline unsigned int vchip_package(const struct vchip *chip, unsigned int cpu)
+{
+	return READ_ONCE(vchip_cpu(chip, cpu)->package);
+}
+
+/**
+ * vchip_energy_raw() - an energy register as it is, 32 bits that wrap
+ * @pkg:	the package's registers
  * @domain:	which counter
  *
  * Return: counts of 2^-esu joule.
  */
-static inline u32 vchip_energy_raw(const struct vchip *chip, enum vchip_domain domain)
+static inline u32 vchip_energy_raw(const struct vchip_pkg *pkg, enum vchip_domain domain)
 {
 	if (domain == VCHIP_DOMAIN_PACKAGE)
-		return READ_ONCE(chip->pkg->energy_pkg_raw);
-	return READ_ONCE(chip->pkg->energy_core_raw);
+		return READ_ONCE(pkg->energy_pkg_raw);
+	if (domain == VCHIP_DOMAIN_CORE)
+		return READ_ONCE(pkg->energy_core_raw);
+	return READ_ONCE(pkg->energy_dram_raw);
 }
 
 /* main.c */
@@ -71,8 +94,8 @@ const struct vchip *vchip_get(void);
 /* energy.c */
 int vchip_energy_init(struct vchip *chip);
 void vchip_energy_exit(struct vchip *chip);
-u64 vchip_energy_count(enum vchip_domain domain);
-u64 vchip_energy_uj(enum vchip_domain domain);
+u64 vchip_energy_count(unsigned int package, enum vchip_domain domain);
+u64 vchip_energy_uj(unsigned int package, enum vchip_domain domain);
 u64 vchip_energy_range_uj(void);
 
 /* One pair a framework, called by main.c in this order and in reverse. */

@@ -5,7 +5,8 @@
  * passing on, "vchip-meter" power and temperature, as if from a meter that takes its
  * time, "vchip-ina" the power from the meter that starts on command, where the profile has one,
  * "vchip-rails" the power as often as a source can, "vchip-hub" the energy for a
- * thread to read. A module of its own, so that the chip works without kjoule. The callbacks
+ * thread to read. Of several packages the first two know all; the others are of the first. A
+ * module of its own, so that the chip works without kjoule. The callbacks
  * of the first two run in kjoule's tick: a few loads from the register page each.
  */
 
@@ -34,32 +35,47 @@ static const struct vchip_cpu *this_cpu_regs(void)
 	return vchip_cpu(source_chip, smp_processor_id());
 }
 
+/* The first package's; all there is for whoever reads in a thread. */
+static struct vchip_pkg *first_pkg(void)
+{
+	return vchip_pkg(source_chip, 0);
+}
+
+static struct vchip_pkg *this_pkg(void)
+{
+	return vchip_pkg(source_chip, READ_ONCE(this_cpu_regs()->package));
+}
+
 static int vchip_read_energy(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
-	*raw = vchip_energy_raw(source_chip, domain);
+	*raw = vchip_energy_raw(this_pkg(), domain);
 	return 0;
 }
 
-/* The chip is one package, however the emulator arranges its CPUs. */
-static int vchip_package(struct kjoule_source *src, unsigned int cpu)
+/* The chip's own, however the emulator arranges its CPUs. */
+static int vchip_energy_package(struct kjoule_source *src, unsigned int cpu)
 {
-	return 0;
+	return vchip_package(source_chip, cpu);
 }
 
-/* Does the counter move? Three update periods are enough to see. */
+/* Do the counters move? Three update periods are enough to see. */
 static int vchip_energy_probe(struct kjoule_source *src, char *why, size_t len)
 {
-	const struct vchip_pkg *pkg = source_chip->pkg;
-	u64 updates = READ_ONCE(pkg->updates);
 	u64 wait_ms = div_u64(3 * source_chip->head->update_period_ns, NSEC_PER_MSEC) + 1;
+	u64 updates[VCHIP_MAX_PACKAGES];
+	unsigned int i;
 
-	while (READ_ONCE(pkg->updates) == updates) {
-		if (!wait_ms--) {
-			snprintf(why, len, "the chip's energy counters do not move");
-			return -EIO;
+	for (i = 0; i < source_chip->packages; i++)
+		updates[i] = READ_ONCE(vchip_pkg(source_chip, i)->updates);
+	for (i = 0; i < source_chip->packages; i++) {
+		while (READ_ONCE(vchip_pkg(source_chip, i)->updates) == updates[i]) {
+			if (!wait_ms--) {
+				snprintf(why, len, "the chip's energy counters do not move");
+				return -EIO;
+			}
+			udelay(1000);
+			cond_resched();
 		}
-		udelay(1000);
-		cond_resched();
 	}
 	return 0;
 }
@@ -94,14 +110,14 @@ static int vchip_precise_ip(struct kjoule_source *src, const struct pt_regs *reg
 
 static const struct kjoule_source_ops vchip_energy_ops = {
 	.read_energy	= vchip_read_energy,
-	.package	= vchip_package,
+	.package	= vchip_energy_package,
 	.probe		= vchip_energy_probe,
 };
 
-/* For tests: domains that stand still; that of "vchip-hub" comes behind those of "vchip". */
+/* For tests: domains that stand still; that of "vchip-hub" comes behind package and core. */
 static unsigned int frozen;
 
-#define HUB_FROZEN	VCHIP_DOMAINS
+#define HUB_FROZEN	VCHIP_DOMAIN_DRAM	/* with this one, where the chip has it */
 
 static struct kjoule_source vchip_energy_source = {
 	.name		= "vchip",
@@ -109,7 +125,6 @@ static struct kjoule_source vchip_energy_source = {
 	.owner		= THIS_MODULE,
 	.ops		= &vchip_energy_ops,
 	.rating		= VCHIP_RATING,
-	.n_domains	= VCHIP_DOMAINS,
 	.domains	= {
 		[VCHIP_DOMAIN_PACKAGE] = {
 			.name	= "package",
@@ -121,6 +136,11 @@ static struct kjoule_source vchip_energy_source = {
 			.class	= KJOULE_DOMAIN_CORE,
 			.parent	= VCHIP_DOMAIN_PACKAGE,
 		},
+		[VCHIP_DOMAIN_DRAM] = {
+			.name	= "dram",
+			.class	= KJOULE_DOMAIN_DRAM,
+			.parent	= -1,
+		},
 	},
 };
 
@@ -130,9 +150,9 @@ static int vchip_read_meter(struct kjoule_source *src, unsigned int domain, s64 
 {
 	usleep_range(500, 600);
 	if (domain == METER_POWER)
-		*raw = READ_ONCE(source_chip->pkg->power_uw);
+		*raw = READ_ONCE(first_pkg()->power_uw);
 	else
-		*raw = READ_ONCE(source_chip->pkg->temp_mc);
+		*raw = READ_ONCE(first_pkg()->temp_mc);
 	return 0;
 }
 
@@ -174,7 +194,7 @@ static u32 ina_fast;			/* number of the last fast start */
 
 static u32 ina_start_now(void)
 {
-	struct vchip_pkg *pkg = source_chip->pkg;
+	struct vchip_pkg *pkg = first_pkg();
 	u32 number = READ_ONCE(pkg->meter_start) + 1;
 
 	lockdep_assert_held(&ina_lock);
@@ -184,7 +204,7 @@ static u32 ina_start_now(void)
 
 static int ina_reading(u32 number, s64 *raw)
 {
-	struct vchip_pkg *pkg = source_chip->pkg;
+	struct vchip_pkg *pkg = first_pkg();
 
 	if (READ_ONCE(pkg->meter_start) != number)
 		return -ECANCELED;
@@ -255,7 +275,7 @@ static struct kjoule_source vchip_ina_source = {
 /* For tests: as many values as a source can have, so that telling of it takes much room. */
 static int vchip_read_rail(struct kjoule_source *src, unsigned int domain, s64 *raw)
 {
-	*raw = READ_ONCE(source_chip->pkg->power_uw);
+	*raw = READ_ONCE(first_pkg()->power_uw);
 	return 0;
 }
 
@@ -279,7 +299,7 @@ static int vchip_fail_energy(struct kjoule_source *src, unsigned int domain, u64
 
 static const struct kjoule_source_ops vchip_failing_ops = {
 	.read_energy	= vchip_fail_energy,
-	.package	= vchip_package,
+	.package	= vchip_energy_package,
 };
 
 static int set_failing(const char *text, const struct kernel_param *param)
@@ -301,7 +321,7 @@ MODULE_PARM_DESC(failing, "1: reading energy fails from now on, 0: it works agai
 static int vchip_read_hub(struct kjoule_source *src, unsigned int domain, s64 *raw)
 {
 	*raw = READ_ONCE(frozen) & BIT(HUB_FROZEN) ? 4711 :
-	       vchip_energy_raw(source_chip, VCHIP_DOMAIN_PACKAGE);
+	       vchip_energy_raw(first_pkg(), VCHIP_DOMAIN_PACKAGE);
 	return 0;
 }
 
@@ -328,13 +348,13 @@ static struct kjoule_source vchip_hub_source = {
 /* For tests: a source that does not know whether its counters move, and some do not. */
 static int vchip_read_frozen(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
-	*raw = READ_ONCE(frozen) & BIT(domain) ? 4711 : vchip_energy_raw(source_chip, domain);
+	*raw = READ_ONCE(frozen) & BIT(domain) ? 4711 : vchip_energy_raw(this_pkg(), domain);
 	return 0;
 }
 
 static const struct kjoule_source_ops vchip_frozen_ops = {
 	.read_energy	= vchip_read_frozen,
-	.package	= vchip_package,
+	.package	= vchip_energy_package,
 };
 
 static int set_frozen(const char *text, const struct kernel_param *param)
@@ -349,7 +369,7 @@ static int set_frozen(const char *text, const struct kernel_param *param)
 
 static const struct kernel_param_ops frozen_ops = { .set = set_frozen };
 module_param_cb(frozen, &frozen_ops, NULL, 0200);
-MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 4: the hub, 0: all move");
+MODULE_PARM_DESC(frozen, "bits of domains that stand still from now on, 4: the hub (and dram), 0: all move");
 
 /*
  * For tests: a CPU that waits for the package's counter to move is stuck, once. Ticks do not read one
@@ -381,7 +401,7 @@ static int vchip_read_stalling(struct kjoule_source *src, unsigned int domain, u
 
 static const struct kjoule_source_ops vchip_stalling_ops = {
 	.read_energy	= vchip_read_stalling,
-	.package	= vchip_package,
+	.package	= vchip_energy_package,
 };
 
 static int set_stalling(const char *text, const struct kernel_param *param)
@@ -413,7 +433,7 @@ static int vchip_owner(struct kjoule_source *src, unsigned int cpu)
 
 static const struct kjoule_source_ops vchip_owned_ops = {
 	.read_energy	= vchip_read_energy,
-	.package	= vchip_package,
+	.package	= vchip_energy_package,
 	.owner		= vchip_owner,
 	.probe		= vchip_energy_probe,
 };
@@ -434,7 +454,7 @@ static const struct kernel_param_ops owner_ops = { .set = set_owner };
 module_param_cb(owner, &owner_ops, NULL, 0200);
 MODULE_PARM_DESC(owner, "the only CPU that can read energy from now on, -1: all can");
 
-/* For tests: more packages than one, as far as is known of CPUs that were not there yet. */
+/* For tests: other packages than the chip's, as far as is known of CPUs that were not there yet. */
 static char packages[64];	/* a digit for each CPU; 0 for those beyond */
 
 static int vchip_told_package(struct kjoule_source *src, unsigned int cpu)
@@ -463,29 +483,33 @@ static int set_packages(const char *text, const struct kernel_param *param)
 
 static const struct kernel_param_ops packages_ops = { .set = set_packages };
 module_param_cb(packages, &packages_ops, NULL, 0200);
-MODULE_PARM_DESC(packages, "a digit for each CPU: its package; nothing: one package");
+MODULE_PARM_DESC(packages, "a digit for each CPU: its package; nothing: the chip's");
 
 /* For tests: a device that was reset, whose counters begin at 0 again. */
-static u32 reset_at[VCHIP_DOMAINS];
+static u32 reset_at[VCHIP_MAX_PACKAGES][VCHIP_DOMAINS];
 
 static int vchip_read_reset(struct kjoule_source *src, unsigned int domain, u64 *raw)
 {
-	*raw = (vchip_energy_raw(source_chip, domain) - reset_at[domain]) &
+	unsigned int package = READ_ONCE(this_cpu_regs()->package);
+
+	*raw = (vchip_energy_raw(vchip_pkg(source_chip, package), domain) -
+		reset_at[package][domain]) &
 	       GENMASK_ULL(src->domains[domain].width - 1, 0);
 	return 0;
 }
 
 static const struct kjoule_source_ops vchip_reset_ops = {
 	.read_energy	= vchip_read_reset,
-	.package	= vchip_package,
+	.package	= vchip_energy_package,
 };
 
 static int set_reset(const char *text, const struct kernel_param *param)
 {
-	unsigned int i;
+	unsigned int i, domain;
 
-	for (i = 0; i < VCHIP_DOMAINS; i++)
-		reset_at[i] = vchip_energy_raw(source_chip, i);
+	for (i = 0; i < source_chip->packages; i++)
+		for (domain = 0; domain < VCHIP_DOMAINS; domain++)
+			reset_at[i][domain] = vchip_energy_raw(vchip_pkg(source_chip, i), domain);
 	WRITE_ONCE(vchip_energy_source.ops, &vchip_reset_ops);
 	return 0;
 }
@@ -545,7 +569,7 @@ static int __init register_ina(const struct vchip_head *head)
 	}
 	vchip_ina_source.ready_ns = head->meter_ns;
 	vchip_ina_source.domains[0].max_power_uw = 2 * head->pl2_uw;
-	WRITE_ONCE(source_chip->pkg->meter_interval_ns, 0);
+	WRITE_ONCE(first_pkg()->meter_interval_ns, 0);
 	return kjoule_source_register(&vchip_ina_source);
 }
 
@@ -561,6 +585,7 @@ static int __init vchip_source_init(void)
 		return -ENODEV;
 	}
 	head = source_chip->head;
+	vchip_energy_source.n_domains = source_chip->domains;
 	for (i = 0; i < VCHIP_DOMAINS; i++) {
 		struct kjoule_domain *domain = &vchip_energy_source.domains[i];
 

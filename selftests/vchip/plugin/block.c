@@ -16,12 +16,13 @@ static struct vchip_idt vectors;
 static bool vectors_known;
 static const struct profile *chip_profile;
 
-unsigned int block_cpus;
+unsigned int block_cpus, block_pstates;
 
 void block_init(const struct profile *profile, unsigned int cpus)
 {
 	chip_profile = profile;
 	block_cpus = cpus;
+	block_pstates = profile->pstates;
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -45,10 +46,10 @@ static uint64_t hash_source(const struct block_source *source, unsigned int insn
 
 static void add_costs(struct block *b)
 {
-	unsigned int pstates = chip_profile->pstates;
+	unsigned int pstates = block_pstates;
 
 	b->cycles = 0;
-	for (unsigned int p = 0; p < pstates; p++)
+	for (unsigned int p = 0; p <= pstates; p++)
 		b->tail[block_cpus + p].energy_pj = 0;
 	for (unsigned int i = 0; i < b->insns; i++) {
 		struct insn *insn = &b->insn[i];
@@ -57,6 +58,7 @@ static void add_costs(struct block *b)
 		b->cycles += insn->cycles;
 		for (unsigned int p = 0; p < pstates; p++)
 			b->tail[block_cpus + p].energy_pj += profile_energy_pj(chip_profile, insn->class, p);
+		b->tail[block_cpus + pstates].energy_pj += chip_profile->dram_pj[insn->class];
 	}
 }
 
@@ -78,7 +80,7 @@ static void set_vector(struct block *b)
 
 static struct block *block_new(const struct block_source *source, unsigned int insns)
 {
-	size_t size = (sizeof(struct block) + (block_cpus + chip_profile->pstates) * sizeof(uint64_t) + 63) / 64 * 64;
+	size_t size = (sizeof(struct block) + (block_cpus + block_pstates + 1) * sizeof(uint64_t) + 63) / 64 * 64;
 	struct block *b = aligned_alloc(64, size);
 	struct insn_kind kind = { 0 };
 	unsigned int raising = 0;

@@ -62,7 +62,7 @@ static inline bool block_is_interrupt(const struct block *b)
 	return b->vector >= BLOCK_VECTOR_IRQ || b->vector == BLOCK_VECTOR_NMI;
 }
 
-extern unsigned int block_cpus;
+extern unsigned int block_cpus, block_pstates;
 
 /* The counter that a CPU used last for this block. */
 static inline struct count **block_slot(struct block *b, unsigned int cpu)
@@ -73,6 +73,12 @@ static inline struct count **block_slot(struct block *b, unsigned int cpu)
 static inline uint64_t block_energy_pj(const struct block *b, unsigned int pstate)
 {
 	return b->tail[block_cpus + pstate].energy_pj;
+}
+
+/* Of the memory, in any P-state. */
+static inline uint64_t block_dram_pj(const struct block *b)
+{
+	return b->tail[block_cpus + block_pstates].energy_pj;
 }
 
 static inline uint64_t block_insn_vaddr(const struct block *b, unsigned int i)

@@ -33,8 +33,6 @@ struct core cores[VCHIP_MAX_CPUS];
 unsigned int core_count;
 const struct profile *chip;
 
-static fixns_t last_halt;	/* whoever is alone is so since then */
-
 static uint64_t cycle_of(uint32_t khz)
 {
 	return ((1000000ULL << FIXNS_SHIFT) + khz / 2) / khz;
@@ -63,7 +61,7 @@ void core_init(const struct profile *profile, unsigned int cpus, uint64_t seed)
 	chip = profile;
 	core_count = cpus;
 	plain_cycle = cycle_of(profile->reset_khz);
-	turbo_init();
+	package_init(seed);
 	for (unsigned int i = 0; i < cpus; i++) {
 		struct core *c = &cores[i];
 
@@ -78,7 +76,7 @@ void core_init(const struct profile *profile, unsigned int cpus, uint64_t seed)
 		c->whims = random_seed(seed, 1 + i);
 		core_set_pstate(c, profile->boot_pstate, 0);
 		c->asked = profile->boot_pstate;
-		c->ceiling = turbo_ceiling();
+		c->ceiling = turbo_ceiling(&c->package->turbo);
 		smi_init(c);
 	}
 }
@@ -103,7 +101,10 @@ void core_end_turn(struct core *c)
 	c->recent_count = 0;
 }
 
-/* Of what it has executed already, it was alone since that time: another CPU, which came later, has halted then. */
+/*
+ * Of what it has executed already, it was alone on its package since that time: another CPU there, which came later, has
+ * halted then.
+ */
 static void settle_alone(struct core *c, fixns_t since)
 {
 	for (unsigned int i = c->recent_count; i--;) {
@@ -122,31 +123,33 @@ static void settle_alone(struct core *c, fixns_t since)
 void core_halt(struct core *c)
 {
 	uint32_t state = page_read(c->regs->idle_req);
+	struct package *p = c->package;
 
 	if (!c->charging)
 		return;
-	package_advance(time_of(c));
+	package_advance(p, time_of(c));
 	c->idle_state = state < chip->idle_states ? state : chip->idle_states - 1;
 	page_write(c->regs->idle, 1);
-	package_power_changed();
-	if (c->time > last_halt)
-		last_halt = c->time;
-	if (__builtin_popcount(package_running()) == 1)
-		settle_alone(&cores[__builtin_ctz(package_running())], c->time);
+	package_power_changed(p);
+	if (c->time > p->last_halt)
+		p->last_halt = c->time;
+	if (__builtin_popcount(p->running) == 1)
+		settle_alone(&cores[__builtin_ctz(p->running)], c->time);
 }
 
 void core_wake(struct core *c)
 {
 	if (!c->charging)
 		return;
-	package_advance(time_of(c));
+	package_advance(c->package, time_of(c));
 	page_write(c->regs->idle, 0);
-	package_power_changed();
+	package_power_changed(c->package);
 }
 
+/* On its package: what others do elsewhere is not in the package's energy. */
 static inline bool is_alone(const struct core *c)
 {
-	return package_running() == c->bit && c->time >= last_halt;
+	return c->package->running == c->bit && c->time >= c->package->last_halt;
 }
 
 void core_pass_pause(struct core *c, fixns_t time)
@@ -158,7 +161,7 @@ void core_pass_pause(struct core *c, fixns_t time)
 	c->paused_rest += time;
 	ns = c->paused_rest >> FIXNS_SHIFT;
 	c->paused_rest -= ns << FIXNS_SHIFT;
-	oracle_pause(c, ns, alone, alone ? package_static_fj(ns) : 0);
+	oracle_pause(c, ns, alone, alone ? package_static_fj(c->package, ns) : 0);
 }
 
 static inline void charge(struct core *c, struct block *b, unsigned int continues)
@@ -175,6 +178,8 @@ static inline void charge(struct core *c, struct block *b, unsigned int continue
 	c->cycles[b->kernel] += b->cycles;
 	c->instr[b->kernel] += b->insns - continues;
 	c->energy_pj += block_energy_pj(b, c->pstate);
+	if (chip->has_dram)
+		c->dram_pj += block_dram_pj(b);
 	c->ref += c->cycle_fixns * b->cycles;
 	c->time += c->cycle_fixns * b->cycles;
 	core_publish(c, b->kernel);

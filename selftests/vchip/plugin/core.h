@@ -17,6 +17,7 @@ typedef uint64_t fixns_t;
 #define FIXNS_SHIFT	18
 
 struct oracle_core;
+struct package;
 struct count;
 
 /* A block that was executed in this turn while another CPU ran, too, as far as was known. */
@@ -31,6 +32,7 @@ struct recent {
 struct core {
 	struct vchip_cpu *regs;
 	struct oracle_core *oracle;
+	struct package *package;
 	unsigned int index;
 	uint32_t bit;
 
@@ -56,6 +58,7 @@ struct core {
 	uint64_t cycles[2];	/* user, kernel */
 	uint64_t instr[2];		/* retired */
 	uint64_t energy_pj;
+	uint64_t dram_pj;
 	fixns_t ref;		/* unhalted time, pauses left out */
 	fixns_t paused_rest;	/* less than 1 ns of pauses that the oracle does not have yet */
 

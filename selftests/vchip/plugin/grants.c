@@ -39,7 +39,7 @@ static void aim(struct core *c, uint64_t now)
 	uint32_t granted = chip->granted[c->asked];
 	uint64_t latency;
 
-	c->ceiling = turbo_ceiling();
+	c->ceiling = turbo_ceiling(&c->package->turbo);
 	c->pending = false;
 	c->target = granted < c->ceiling ? granted : c->ceiling;
 	c->requested_ns = now;
@@ -83,7 +83,7 @@ static void grant(struct core *c, uint64_t now)
 	unsigned int left = steps_left(c) - 1;
 
 	core_set_pstate(c, left ? c->pstate + chip->step_pstates : c->target, now);
-	package_power_changed();
+	package_power_changed(c->package);
 	c->pending = left;
 	if (left)
 		c->due_ns += draw_latency(c, chip->step_ns);
@@ -105,7 +105,7 @@ void grants_serve(struct core *c, uint64_t now)
 {
 	if (page_read(c->regs->req_khz) != c->seen_req && !c->running)
 		note_request(c, now);
-	else if (c->ceiling != turbo_ceiling())
+	else if (c->ceiling != turbo_ceiling(&c->package->turbo))
 		aim(c, now);
 	/* a core that is paused gets it afterwards */
 	if (c->pending && now >= c->due_ns && !c->pause)

@@ -36,7 +36,8 @@ struct smi {
 	uint64_t ip;
 };
 
-struct turbo {
+struct decision {
+	unsigned int package;
 	uint64_t ns;
 	uint32_t khz;
 	unsigned int active;
@@ -63,7 +64,7 @@ static void restart(struct ring *ring)
 static struct grant grants[ENTRIES];
 static struct refusal refusals[ENTRIES];
 static struct smi smis[ENTRIES];
-static struct turbo turbos[ENTRIES];
+static struct decision turbos[ENTRIES];
 static struct ring grant_ring = { "grants", ENTRIES, 0, 0 };
 static struct ring refusal_ring = { "refusals", ENTRIES, 0, 0 };
 static struct ring smi_ring = { "smi", ENTRIES, 0, 0 };
@@ -96,10 +97,17 @@ void log_smi(const struct core *c, uint64_t end_ns, uint64_t ns)
 	};
 }
 
-void log_turbo(uint64_t now, uint32_t khz, unsigned int active, uint32_t why, uint64_t mean_uw, int32_t temp_mc)
+void log_turbo(const struct turbo *t, uint64_t now, int32_t temp_mc)
 {
-	turbos[turbo_ring.head++ % ENTRIES] = (struct turbo){
-		now, khz, active, why, mean_uw, temp_mc, page_read(page.pkg->energy_pkg_pj),
+	turbos[turbo_ring.head++ % ENTRIES] = (struct decision){
+		.package = t->package,
+		.ns = now,
+		.khz = chip->freq_khz[t->pstate],
+		.active = t->at_work,
+		.why = t->why,
+		.mean_uw = (uint64_t)t->mean_uw,
+		.temp_mc = temp_mc,
+		.pkg_pj = page_read(page.pkg[t->package]->energy_pkg_pj),
 	};
 }
 
@@ -136,10 +144,10 @@ void log_write(FILE *file)
 	}
 	write_lost(file, &turbo_ring);
 	for (; turbo_ring.tail != turbo_ring.head; turbo_ring.tail++) {
-		const struct turbo *t = &turbos[turbo_ring.tail % ENTRIES];
+		const struct decision *t = &turbos[turbo_ring.tail % ENTRIES];
 
-		fprintf(file, "turbo,%" PRIu64 ",%u,%u,%u,%" PRIu64 ",%d,%" PRIu64 "\n", t->ns, t->khz, t->active, t->why,
-			t->mean_uw, t->temp_mc, t->pkg_pj);
+		fprintf(file, "turbo,%" PRIu64 ",%u,%u,%u,%" PRIu64 ",%d,%" PRIu64 ",%u\n", t->ns, t->khz, t->active,
+			t->why, t->mean_uw, t->temp_mc, t->pkg_pj, t->package);
 	}
 	restart(&grant_ring);
 	restart(&refusal_ring);

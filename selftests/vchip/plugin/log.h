@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core.h"
+#include "turbo.h"
 
 /* The present frequency was granted for the last request, @steps_left more will be; times are chip time. */
 void log_grant(const struct core *c, uint32_t from_khz, unsigned int steps_left, uint64_t granted_ns);
@@ -17,11 +18,8 @@ void log_refusal(const struct core *c, const char *why);
 /* A CPU is in system management mode for @ns until @end_ns. */
 void log_smi(const struct core *c, uint64_t end_ns, uint64_t ns);
 
-/*
- * From @now on no core may be above @khz, with so many CPUs at work; @why: TURBO_*, what ends the boost. The package's
- * energy so far goes with it.
- */
-void log_turbo(uint64_t now, uint32_t khz, unsigned int active, uint32_t why, uint64_t mean_uw, int32_t temp_mc);
+/* What a package's turbo has decided @now. The package's energy so far goes with it. */
+void log_turbo(const struct turbo *t, uint64_t now, int32_t temp_mc);
 
 /* Write what came since the last call. */
 void log_write(FILE *file);

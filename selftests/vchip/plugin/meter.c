@@ -15,9 +15,9 @@ static uint64_t end_ns = NEVER;
 
 void meter_start(uint64_t now, uint64_t pj)
 {
-	uint64_t interval = page_read(page.pkg->meter_interval_ns);
+	uint64_t interval = page_read(page.pkg[0]->meter_interval_ns);
 
-	meter_seen = page_read(page.pkg->meter_start);
+	meter_seen = page_read(page.pkg[0]->meter_start);
 	if (!chip->meter_ns)
 		return;
 	begin_ns = now;
@@ -32,11 +32,11 @@ void meter_serve(uint64_t now, uint64_t pj)
 	if (now < end_ns)
 		return;
 	uw = 1000 * (double)(pj - begin_pj) / (double)(now - begin_ns);
-	page_write(page.pkg->meter_uw, (uint64_t)(uw / (double)chip->meter_lsb_uw + 0.5) * chip->meter_lsb_uw);
-	page_write(page.pkg->meter_begin_ns, begin_ns);
-	page_write(page.pkg->meter_end_ns, now);
+	page_write(page.pkg[0]->meter_uw, (uint64_t)(uw / (double)chip->meter_lsb_uw + 0.5) * chip->meter_lsb_uw);
+	page_write(page.pkg[0]->meter_begin_ns, begin_ns);
+	page_write(page.pkg[0]->meter_end_ns, now);
 	/* pairs with the guest's load of it, before that of the reading */
-	__atomic_store_n(&page.pkg->meter_done, meter_seen, __ATOMIC_RELEASE);
+	__atomic_store_n(&page.pkg[0]->meter_done, meter_seen, __ATOMIC_RELEASE);
 	end_ns = NEVER;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The meter that starts on command. */
+/* The meter that starts on command, of the first package: the profile sees to it that there is no other. */
 #ifndef VCHIP_METER_H
 #define VCHIP_METER_H
 
@@ -13,7 +13,7 @@ extern uint32_t meter_seen;
 /* Has the guest started it since the last time? */
 static inline bool meter_is_asked(void)
 {
-	return page_read(page.pkg->meter_start) != meter_seen;
+	return page_read(page.pkg[0]->meter_start) != meter_seen;
 }
 
 /* It was, now; @pj: the package's energy so far. */

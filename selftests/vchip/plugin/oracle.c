@@ -201,7 +201,7 @@ int oracle_open(const char *path)
 
 static void write_section(uint32_t seq, const char *label, uint64_t now)
 {
-	package_advance(now);
+	package_advance_all(now);
 	report_section(file, seq, label, now);
 	fflush(file);
 }

@@ -12,7 +12,7 @@
 #include "core.h"
 
 /*
- * Values of a counter, indexed by "while every other CPU was halted" where they are two:
+ * Values of a counter, indexed by "while every other CPU of its package was halted" where they are two:
  * executions, those of them that were further passes of a rep, and static package
  * energy of the time alone in femtojoule. A correction has the same: what was taken back
  * from instruction @pos on. A pause has time in nanoseconds, and static energy alone.
@@ -107,7 +107,7 @@ void oracle_take_back(struct core *c, unsigned int pos, uint64_t static_fj);
 /**
  * oracle_pause() - time passed on the last instruction of the block before, without cycles
  * @ns: how long
- * @alone: no other CPU ran
+ * @alone: no other CPU of its package ran
  * @static_fj: static package energy of that, when alone
  */
 void oracle_pause(struct core *c, uint64_t ns, unsigned int alone, uint64_t static_fj);

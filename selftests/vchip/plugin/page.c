@@ -16,7 +16,8 @@
 struct page page;
 
 static_assert(sizeof(struct vchip_head) <= VCHIP_OFF_PKG - VCHIP_OFF_HEAD, "head too large");
-static_assert(sizeof(struct vchip_pkg) <= VCHIP_OFF_IDT - VCHIP_OFF_PKG, "pkg too large");
+static_assert(sizeof(struct vchip_pkg) <= VCHIP_PKG_STRIDE, "pkg too large");
+static_assert(VCHIP_MAX_PACKAGES * VCHIP_PKG_STRIDE <= VCHIP_OFF_IDT - VCHIP_OFF_PKG, "too many packages");
 static_assert(sizeof(struct vchip_idt) <= VCHIP_OFF_CPU - VCHIP_OFF_IDT, "idt too large");
 static_assert(sizeof(struct vchip_cpu) <= VCHIP_CPU_STRIDE, "cpu registers too large");
 
@@ -41,6 +42,8 @@ static void fill_head(const struct profile *profile, unsigned int cpus)
 	head->meter_lsb_uw = profile->meter_lsb_uw;
 	head->base_khz = profile->has_turbo ? profile->freq_khz[profile->base_pstate] : 0;
 	head->has_fan = profile->thermal_off_mc_per_w > profile->thermal_mc_per_w;
+	head->packages = profile_package(profile, cpus - 1) + 1;
+	head->has_dram = profile->has_dram;
 	for (unsigned int i = 0; i < profile->pstates; i++)
 		head->freq_khz[i] = profile->freq_khz[i];
 	for (unsigned int i = 0; i < profile->idle_states; i++) {
@@ -79,17 +82,20 @@ int page_map(const char *path, const struct profile *profile, unsigned int cpus)
 	memset(base, 0, VCHIP_PAGE_SIZE);
 
 	page.head = (void *)(base + VCHIP_OFF_HEAD);
-	page.pkg = (void *)(base + VCHIP_OFF_PKG);
 	page.idt = (void *)(base + VCHIP_OFF_IDT);
 	for (unsigned int i = 0; i < VCHIP_MAX_CPUS; i++)
 		page.cpu[i] = (void *)(base + VCHIP_OFF_CPU + i * VCHIP_CPU_STRIDE);
 	for (unsigned int i = 0; i < cpus; i++) {
 		page.cpu[i]->cur_khz = profile->freq_khz[profile->boot_pstate];
 		page.cpu[i]->idle = 1;
+		page.cpu[i]->package = profile_package(profile, i);
 	}
-	page.pkg->energy_pkg_raw = profile->raw_init_pkg;
-	page.pkg->energy_core_raw = profile->raw_init_core;
-	page.pkg->temp_mc = profile->ambient_mc;
+	for (unsigned int i = 0; i < VCHIP_MAX_PACKAGES; i++) {
+		page.pkg[i] = (void *)(base + VCHIP_OFF_PKG + i * VCHIP_PKG_STRIDE);
+		page.pkg[i]->energy_pkg_raw = profile->raw_init_pkg;
+		page.pkg[i]->energy_core_raw = profile->raw_init_core;
+		page.pkg[i]->temp_mc = profile->ambient_mc;
+	}
 	fill_head(profile, cpus);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 struct page {
 	struct vchip_head *head;
-	struct vchip_pkg *pkg;
+	struct vchip_pkg *pkg[VCHIP_MAX_PACKAGES];
 	struct vchip_idt *idt;
 	struct vchip_cpu *cpu[VCHIP_MAX_CPUS];
 };

@@ -197,6 +197,11 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		fprintf(stderr, "vchip: %s\n", error);
 		return err;
 	}
+	if (profile_package(&profile, options.cpus - 1) >= profile.packages) {
+		fprintf(stderr, "vchip: cpus=%u, but the packages of %s have %u\n", options.cpus, profile.name,
+			profile.packages * profile.cores * profile.threads);
+		return -EINVAL;
+	}
 	err = page_map(options.page, &profile, options.cpus);
 	if (err) {
 		fprintf(stderr, "vchip: page %s: %s\n", options.page, strerror(-err));
@@ -204,7 +209,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	}
 	block_init(&profile, options.cpus);
 	core_init(&profile, options.cpus, options.seed);
-	package_init(options.seed);
 	time_init(options.seed);
 	err = oracle_open(options.oracle);
 	if (err) {

@@ -86,6 +86,7 @@ struct scalar {
 
 static const struct scalar scalars[] = {
 	SCALAR("clock_scale", clock_scale, 1),
+	SCALAR("packages", packages, 1),
 	SCALAR("cores", cores, 1),
 	SCALAR("threads", threads, 1),
 	SCALAR("reset_khz", reset_khz, 1),
@@ -97,6 +98,7 @@ static const struct scalar scalars[] = {
 	SCALAR("smi_every_us", smi_every_ns, 1000),
 	SCALAR("base_uw", base_uw, 1),
 	SCALAR("leak_uw", leak_uw, 1),
+	SCALAR("dram_base_uw", dram_base_uw, 1),
 	SCALAR("esu", esu, 1),
 	SCALAR("raw_init_pkg", raw_init_pkg, 1),
 	SCALAR("raw_init_core", raw_init_core, 1),
@@ -256,6 +258,20 @@ static int set_turbo_ends(const struct reader *r, const char *text)
 	return 0;
 }
 
+/* dram.CLASS = picojoules that the memory takes for an instruction */
+static int set_dram(const struct reader *r, const char *name, const char *text)
+{
+	uint64_t pj;
+	int class = class_of(name);
+
+	if (class < 0)
+		return fail(r, "no such instruction class", name);
+	if (parse_numbers(text, &pj, 1) != 1 || pj > 100000000)
+		return fail(r, "dram.NAME = PICOJOULES expected", text);
+	r->profile->dram_pj[class] = pj;
+	return 0;
+}
+
 static int set_smi(const struct reader *r, const char *text)
 {
 	uint64_t v[2];
@@ -353,6 +369,8 @@ static int set(const struct reader *r, const char *key, const char *text)
 		return set_smi(r, text);
 	if (!strncmp(key, "idle.", 5))
 		return set_idle(r, key + 5, text);
+	if (!strncmp(key, "dram.", 5))
+		return set_dram(r, key + 5, text);
 	if (!strncmp(key, "class.", 6)) {
 		uint64_t v[2];
 
@@ -426,8 +444,14 @@ static int check(struct reader *r)
 		return fail(r, "idle.0 is missing", NULL);
 	if (!p->update_period_ns || p->update_jitter_ns * 2 > p->update_period_ns)
 		return fail(r, "update_period_us missing, or update_jitter_us above its half", NULL);
-	if (!p->threads || (uint64_t)p->cores * p->threads > VCHIP_MAX_CPUS)
-		return fail(r, "cores and threads: 1 to 8 CPUs are possible", NULL);
+	if (!p->packages || p->packages > VCHIP_MAX_PACKAGES)
+		return fail(r, "packages: 1 or 2 are possible", NULL);
+	if (!p->threads || (uint64_t)p->packages * p->cores * p->threads > VCHIP_MAX_CPUS)
+		return fail(r, "packages, cores and threads: 1 to 8 CPUs are possible", NULL);
+	if (p->packages > 1 && !p->cores)
+		return fail(r, "packages without cores", NULL);
+	if (p->packages > 1 && p->meter_ns)
+		return fail(r, "meter_us: the meter is of a chip with one package", NULL);
 	if (p->reset_khz < RESET_LEAST_KHZ || p->reset_khz > RESET_MOST_KHZ)
 		return fail(r, "reset_khz: 1000 to 10000000 are possible", NULL);
 	if (!p->meter_lsb_uw)
@@ -453,6 +477,9 @@ static int check(struct reader *r)
 	for (unsigned int c = 0; c < CLASSES; c++)
 		if (!p->cycles[c])
 			return fail(r, "no class line for", class_name(c));
+	p->has_dram = p->dram_base_uw;
+	for (unsigned int c = 0; c < CLASSES; c++)
+		p->has_dram |= p->dram_pj[c] > 0;
 	top = p->voltage_mv[p->pstates - 1];
 	if (!top || !p->voltage_mv[0])
 		return fail(r, "voltage_mv is missing", NULL);
@@ -468,6 +495,7 @@ int profile_load(struct profile *profile, const char *path, char *error, unsigne
 
 	*profile = (struct profile){
 		.clock_scale = 1,
+		.packages = 1,
 		.threads = 1,
 		.reset_khz = 1000000,
 		.esu = 16,

@@ -21,7 +21,8 @@ struct idle_state {
 struct profile {
 	char name[VCHIP_NAME_LEN];
 	uint32_t clock_scale;
-	uint32_t cores;		/* 0: as many as QEMU has */
+	uint32_t packages;
+	uint32_t cores;		/* of a package; 0: as many as QEMU has */
 	uint32_t threads;	/* of a core */
 	uint32_t reset_khz;	/* instructions in a millisecond before the driver is loaded */
 
@@ -50,6 +51,10 @@ struct profile {
 
 	uint64_t base_uw;	/* package, always */
 	uint64_t leak_uw;	/* a running CPU, at the voltage of the highest state */
+
+	bool has_dram;
+	uint64_t dram_base_uw;	/* of each package, always */
+	uint32_t dram_pj[CLASSES];	/* at any voltage */
 
 	uint32_t esu;
 	uint32_t raw_init_pkg;
@@ -97,6 +102,12 @@ uint64_t profile_max_latency_ns(const struct profile *profile);
 
 /* The state with exactly this frequency, or -1. */
 int profile_pstate(const struct profile *profile, uint32_t khz);
+
+/* The package that a CPU belongs to. */
+static inline unsigned int profile_package(const struct profile *profile, unsigned int cpu)
+{
+	return profile->packages > 1 ? cpu / (profile->cores * profile->threads) : 0;
+}
 
 /* What one instruction of a class costs in a P-state, in picojoule: the one place that rounds. */
 static inline uint64_t profile_energy_pj(const struct profile *profile, enum insn_class class,

@@ -183,12 +183,13 @@ static void sum_alone(struct alone *a, const struct oracle_core *o)
 	}
 }
 
-static void write_vector(const struct vector *v, void *data)
+static void write_vector(const struct package *p, const struct vector *v, void *data)
 {
 	FILE *file = data;
 
-	fprintf(file, "vector,%" PRIu64 ",%" PRIu64 ",%" PRId64, v->time_ns, v->static_pj, v->dynamic_pj);
-	for (unsigned int i = 0; i < core_count; i++) {
+	fprintf(file, "vector,%td,%" PRIu64 ",%" PRIu64 ",%" PRId64, p - packages, v->time_ns, v->static_pj,
+		v->dynamic_pj);
+	for (int i = 0; i < __builtin_popcount(p->cpus); i++) {
 		if (v->task[i] == VECTOR_IDLE)
 			fprintf(file, ",-");
 		else
@@ -197,32 +198,36 @@ static void write_vector(const struct vector *v, void *data)
 	fprintf(file, "\n");
 }
 
-static void write_package(FILE *file)
+static void write_package(FILE *file, const struct package *p)
 {
-	const struct package_books *b = &package_books;
+	const struct package_books *b = &p->books;
 	uint64_t alone_ns = 0, alone_pj = 0;
+	unsigned int index = (unsigned int)(p - packages);
 	struct alone a = { 0 };
 
-	fprintf(file, "package,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", b->static_pj + b->dynamic_pj,
-		b->dynamic_pj, b->static_pj);
-	fprintf(file, "idle,%" PRIu64 ",%" PRIu64 "\n", b->idle_ns, b->idle_static_pj);
-	fprintf(file, "shared,%" PRIu64 ",%" PRIu64 "\n", b->shared_ns, b->shared_static_pj);
+	fprintf(file, "package,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", index,
+		b->static_pj + b->dynamic_pj, b->dynamic_pj, b->static_pj, b->dram_static_pj + b->dram_dynamic_pj,
+		b->dram_dynamic_pj);
+	fprintf(file, "idle,%u,%" PRIu64 ",%" PRIu64 "\n", index, b->idle_ns, b->idle_static_pj);
+	fprintf(file, "shared,%u,%" PRIu64 ",%" PRIu64 "\n", index, b->shared_ns, b->shared_static_pj);
 	for (unsigned int i = 0; i < core_count; i++) {
+		if (cores[i].package != p)
+			continue;
 		fprintf(file, "alone,%u,%" PRIu64 ",%" PRIu64 "\n", i, b->alone_ns[i], b->alone_static_pj[i]);
 		alone_ns += b->alone_ns[i];
 		alone_pj += b->alone_static_pj[i];
 		sum_alone(&a, cores[i].oracle);
 	}
 	/* What the package's time says, less what the instructions' and the pauses' say: CPUs are up to a turn apart. */
-	fprintf(file, "residual,%" PRId64 ",%" PRId64 "\n",
+	fprintf(file, "residual,%u,%" PRId64 ",%" PRId64 "\n", index,
 		(int64_t)(alone_ns - (a.fix >> FIXNS_SHIFT) - a.paused_ns),
 		(int64_t)(alone_pj - a.static_fj / 1000));
-	package_for_each_vector(write_vector, file);
+	package_for_each_vector(p, write_vector, file);
 }
 
 void report_header(FILE *file)
 {
-	fprintf(file, "vchip-oracle,3,%s,%u,%u\n", chip->name, core_count, chip->clock_scale);
+	fprintf(file, "vchip-oracle,4,%s,%u,%u\n", chip->name, core_count, chip->clock_scale);
 	for (unsigned int p = 0; p < chip->pstates; p++)
 		fprintf(file, "pstate,%u,%u,%" PRIu64 "\n", p, chip->freq_khz[p], cycle_fixns(p));
 	for (unsigned int c = 0; c < CLASSES; c++) {
@@ -231,6 +236,10 @@ void report_header(FILE *file)
 			fprintf(file, ",%" PRIu64, profile_energy_pj(chip, c, p));
 		fputc('\n', file);
 	}
+	fprintf(file, "dram,%" PRIu64, chip->dram_base_uw);
+	for (unsigned int c = 0; c < CLASSES; c++)
+		fprintf(file, ",%u", chip->dram_pj[c]);
+	fputc('\n', file);
 	fflush(file);
 }
 
@@ -256,7 +265,8 @@ static void write_mark(FILE *file, uint32_t seq, const char *name, uint64_t now)
 void report_section(FILE *file, uint32_t seq, const char *name, uint64_t now)
 {
 	write_mark(file, seq, name, now);
-	write_package(file);
+	for (unsigned int i = 0; i < package_count; i++)
+		write_package(file, &packages[i]);
 	for (unsigned int i = 0; i < core_count; i++) {
 		write_counts(file, i, &cores[i].oracle->table[TABLE_COUNT]);
 		write_entries(file, "back", i, TABLE_CORRECTION);

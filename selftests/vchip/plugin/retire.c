@@ -76,15 +76,17 @@ static unsigned int landed(const struct core *c, uint64_t vaddr)
 static void take_back(struct core *c, unsigned int pos)
 {
 	struct block *p = c->prev;
-	uint64_t cycles = 0, energy = 0, static_fj;
+	uint64_t cycles = 0, energy = 0, dram = 0, static_fj;
 
 	for (unsigned int i = pos; i < p->insns; i++) {
 		cycles += p->insn[i].cycles;
 		energy += profile_energy_pj(chip, p->insn[i].class, c->prev_pstate);
+		dram += chip->dram_pj[p->insn[i].class];
 	}
 	c->cycles[p->kernel] -= cycles;
 	c->instr[p->kernel] -= p->insns - pos - (pos ? 0 : c->prev_continues);
 	c->energy_pj -= energy;
+	c->dram_pj -= dram;
 	c->ref -= c->prev_cycle_fixns * cycles;
 	c->time -= c->prev_cycle_fixns * cycles;
 	c->prev_end -= c->prev_cycle_fixns * cycles;

@@ -29,6 +29,7 @@ const struct profile *chip;
 static struct profile profile;
 static struct vchip_cpu regs;
 static struct vchip_pkg pkg;
+static struct package package;
 static uint64_t now = 1000000 * US;
 static uint64_t paused_ns;
 static char text[1 << 16];
@@ -52,8 +53,9 @@ void time_expect(uint64_t ns)
 	(void)ns;
 }
 
-void package_power_changed(void)
+void package_power_changed(struct package *p)
 {
+	(void)p;
 }
 
 /* A chip that was just switched on, with an empty log. */
@@ -65,9 +67,10 @@ static struct core *start(const char *name, uint32_t khz)
 	chip = &profile;
 	regs = (struct vchip_cpu){ 0 };
 	pkg = (struct vchip_pkg){ 0 };
-	page.pkg = &pkg;
-	turbo_init();
-	*c = (struct core){ .regs = &regs, .whims = 1, .bit = 1, .ceiling = turbo_ceiling() };
+	page.pkg[0] = &pkg;
+	turbo_init(&package.turbo, 0);
+	*c = (struct core){ .regs = &regs, .whims = 1, .bit = 1, .package = &package,
+			    .ceiling = turbo_ceiling(&package.turbo) };
 	c->asked = profile_pstate(chip, khz);
 	core_set_pstate(c, profile_pstate(chip, khz), now);
 	smi_init(c);

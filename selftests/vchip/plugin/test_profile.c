@@ -154,6 +154,21 @@ static void shaped_like_the_paper(void)
 		   "ivybridge: up in three steps or more, down flat");
 }
 
+static void has_packages(void)
+{
+	struct profile p;
+
+	ktap_check(load_with(&p, "") && !profile_package(&p, 7) && !p.has_dram,
+		   "without a word on packages and memory there is one package, and no counter of memory");
+	ktap_check(load_with(&p, "cores = 4\nthreads = 1") && !profile_package(&p, 7), "whatever CPUs it has");
+	ktap_check(load_with(&p, "packages = 2\ncores = 2\nthreads = 2") && !profile_package(&p, 3) &&
+			   profile_package(&p, 4) == 1 && profile_package(&p, 7) == 1 && profile_package(&p, 8) == 2,
+		   "a package has its cores' threads, in their order");
+	ktap_check(load_with(&p, "dram.store = 7") && p.has_dram && p.dram_pj[CLASS_STORE] == 7 && !p.dram_pj[CLASS_LOAD],
+		   "memory takes energy by class");
+	ktap_check(load_with(&p, "dram_base_uw = 7") && p.has_dram && p.dram_base_uw == 7, "or always");
+}
+
 static void refuses(const char *line, const char *reason)
 {
 	char text[4096], shown[128], error[512] = "";
@@ -221,9 +236,17 @@ int main(void)
 	refuses("turbo_ends = time\nturbo_time_us = 5", "or turbo_rest_us");
 	refuses("turbo_ends = time\nturbo_rest_us = 5", "without turbo_time_us");
 	refuses("turbo_ends = luck", "none");
+	refuses("packages = 3\ncores = 1", "packages");
+	refuses("packages = 0", "packages");
+	refuses("packages = 2", "without cores");
+	refuses("packages = 2\ncores = 5", "1 to 8 CPUs");
+	refuses("packages = 2\ncores = 1\nmeter_us = 5", "meter");
+	refuses("dram.magic = 1", "no such instruction class");
+	refuses("dram.load = 1 2", "PICOJOULES");
 	refuses("include = missing.profile", "cannot open");
 
 	misbehaves_when_told();
+	has_packages();
 	shaped_like_the_paper();
 
 	snprintf(shipped, sizeof(shipped), "%s*.profile", PROFILES);

@@ -17,6 +17,7 @@ const struct profile *chip;
 
 static struct profile profile;
 static struct vchip_pkg pkg;
+static struct thermal thermal;
 
 /* A chip with a resistance of 2 K/W, 3 with its fan off, and a time constant of 2 s with it on. */
 static void start(void)
@@ -24,8 +25,7 @@ static void start(void)
 	shipped(&profile, "haswell");
 	chip = &profile;
 	pkg = (struct vchip_pkg){ 0 };
-	page.pkg = &pkg;
-	thermal_init();
+	thermal_init(&thermal, &pkg);
 }
 
 static double draw(double watt, double seconds, uint64_t step_ns)
@@ -33,7 +33,7 @@ static double draw(double watt, double seconds, uint64_t step_ns)
 	double celsius = 0;
 
 	for (uint64_t ns = 0; ns < (uint64_t)(seconds * 1e9); ns += step_ns)
-		celsius = thermal_advance(step_ns, watt) / 1000;
+		celsius = thermal_advance(&thermal, step_ns, watt) / 1000;
 	return celsius;
 }
 

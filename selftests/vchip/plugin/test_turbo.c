@@ -25,6 +25,7 @@ const struct profile *chip;
 
 static struct profile profile;
 static struct vchip_pkg pkg;
+static struct turbo turbo;
 static uint64_t now;
 
 /* A chip that was just switched on. */
@@ -33,22 +34,22 @@ static void start(const char *name)
 	shipped(&profile, name);
 	chip = &profile;
 	pkg = (struct vchip_pkg){ 0 };
-	page.pkg = &pkg;
+	page.pkg[0] = &pkg;
 	for (unsigned int i = 0; i < core_count; i++)
 		cores[i].bit = 1u << i;
-	turbo_init();
+	turbo_init(&turbo, 0);
 }
 
 static uint32_t allowed(void)
 {
-	return chip->freq_khz[turbo_ceiling()];
+	return chip->freq_khz[turbo_ceiling(&turbo)];
 }
 
 static void draw(double watt, double seconds, uint32_t running, double celsius)
 {
 	for (uint64_t end = now + (uint64_t)(seconds * 1e9); now < end;) {
 		now += STEP_NS;
-		turbo_advance(now, STEP_NS, 1e6 * watt, running, 1000 * celsius);
+		turbo_advance(&turbo, now, STEP_NS, 1e6 * watt, running, 1000 * celsius);
 	}
 }
 

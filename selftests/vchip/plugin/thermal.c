@@ -9,16 +9,14 @@
 
 #include "core.h"
 
-static double temp_mc;
-
-void thermal_init(void)
+void thermal_init(struct thermal *t, struct vchip_pkg *regs)
 {
-	temp_mc = chip->ambient_mc;
+	*t = (struct thermal){ regs, chip->ambient_mc };
 }
 
-double thermal_advance(uint64_t ns, double watt)
+double thermal_advance(struct thermal *t, uint64_t ns, double watt)
 {
-	double resistance = chip->thermal_mc_per_w, slower = page_read(page.pkg->fan_slower) / 1000.0;
+	double resistance = chip->thermal_mc_per_w, slower = page_read(t->regs->fan_slower) / 1000.0;
 	double goal, decay, part = 1;
 
 	/* a fan takes heat away; what the chip holds of it is the same */
@@ -27,7 +25,7 @@ double thermal_advance(uint64_t ns, double watt)
 	goal = chip->ambient_mc + part * resistance * watt;
 	decay = -expm1(-(double)ns / (double)chip->thermal_tau_ns / part);
 
-	temp_mc += (goal - temp_mc) * decay;
-	page_write(page.pkg->temp_mc, (int32_t)temp_mc);
-	return temp_mc;
+	t->temp_mc += (goal - t->temp_mc) * decay;
+	page_write(t->regs->temp_mc, (int32_t)t->temp_mc);
+	return t->temp_mc;
 }

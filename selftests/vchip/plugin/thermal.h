@@ -5,14 +5,21 @@
 
 #include <stdint.h>
 
+struct vchip_pkg;
+
+/* Of one package. */
+struct thermal {
+	struct vchip_pkg *regs;
+	double temp_mc;
+};
+
 /* It is as warm as its surroundings. */
-void thermal_init(void);
+void thermal_init(struct thermal *t, struct vchip_pkg *regs);
 
 /**
  * thermal_advance() - the package has drawn @watt for @ns
- * Context: the package lock is held.
  * Return: its temperature now, millidegrees Celsius
  */
-double thermal_advance(uint64_t ns, double watt);
+double thermal_advance(struct thermal *t, uint64_t ns, double watt);
 
 #endif /* VCHIP_THERMAL_H */

@@ -5,27 +5,38 @@
 
 #include <stdint.h>
 
+#include "page.h"
+
 /* What ends a boost, in struct profile.turbo_ends: any of them. */
 #define TURBO_POWER		(1u << 0)	/* the weighted mean of the package's power reaches PL1 */
 #define TURBO_TEMPERATURE	(1u << 1)
 #define TURBO_TIME		(1u << 2)
 
-/* The P-state that no core may be above; the highest where the chip has no turbo. */
-extern uint32_t turbo_pstate;
+/* Of one package. */
+struct turbo {
+	unsigned int package;
+	uint32_t pstate;
+	double mean_uw;
+	uint64_t boosted_ns, rested_ns, worked_ns;
+	uint32_t why;				/* TURBO_*: what ends the boost now */
+	unsigned int at_work;
+	uint64_t ran_ns[VCHIP_MAX_CPUS];	/* when each of its CPUs ran last */
+};
 
-static inline uint32_t turbo_ceiling(void)
+/* The P-state that no core of it may be above; the highest where the chip has no turbo. */
+static inline uint32_t turbo_ceiling(const struct turbo *t)
 {
-	return turbo_pstate;
+	return t->pstate;
 }
 
-/* Before anything else; the chip's memory of power and time begins empty. */
-void turbo_init(void);
+/* Before anything else; the package's memory of power and time begins empty. */
+void turbo_init(struct turbo *t, unsigned int package);
 
 /**
  * turbo_advance() - the package has drawn @uw for @ns until @now
- * @running: CPUs that ran, as a mask
+ * @running: its CPUs that ran, as a mask
  * @temp_mc: the package's temperature now
  */
-void turbo_advance(uint64_t now, uint64_t ns, double uw, uint32_t running, double temp_mc);
+void turbo_advance(struct turbo *t, uint64_t now, uint64_t ns, double uw, uint32_t running, double temp_mc);
 
 #endif /* VCHIP_TURBO_H */

@@ -33,6 +33,14 @@ thermal_tripless_zone_device_register(const char *type, void *devdata,
 }
 #endif
 
+/* thermal: from 6.4 on a zone's data is reached by a call. */
+#ifndef HAVE_THERMAL_ZONE_DEVICE_PRIV
+static inline void *thermal_zone_device_priv(struct thermal_zone_device *zone)
+{
+	return zone->devdata;
+}
+#endif
+
 /*
  * perf: before 6.2 a task's event context keeps a pointer to the PMU of its first
  * event until the task runs again, even when that event is long closed, and nothing
