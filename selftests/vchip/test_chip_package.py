@@ -22,7 +22,7 @@ TURN_NS = 15000    # chip_ns is up to a turn old
 
 
 def edges_of(count):
-    return [dict(zip(w[1::2], map(int, w[2::2]))) for w in chip.lines(chip.start("edges", count))]
+    return [dict(zip(w[1::2], map(int, w[2::2]))) for w in chip.lines(chip.start("edges", 0, count))]
 
 
 def raw(profile, pj, init):

@@ -262,10 +262,10 @@ static void verb_exact(char **arg)
 	show("scan", retired(exact_scan, 200) - retired(exact_scan, 100));
 }
 
-/* idle MS: what the package does while everything sleeps */
+/* idle MS: what the first package does while everything sleeps */
 static void verb_idle(char **arg)
 {
-	volatile struct vchip_pkg *pkg = registers_pkg();
+	volatile struct vchip_pkg *pkg = registers_pkg(0);
 	uint64_t energy, updates, chip, start;
 	uint32_t raw;
 
@@ -290,24 +290,53 @@ static void verb_idle(char **arg)
 	show("power_uw", pkg->power_uw);
 }
 
-/* edges COUNT: the raw counter at its updates, as it moves, and to when the energy in picojoule is */
+/* edges PACKAGE COUNT: the raw counters at their updates, as they move, and to when the energy in picojoule is */
 static void verb_edges(char **arg)
 {
-	volatile struct vchip_pkg *pkg = registers_pkg();
+	volatile struct vchip_pkg *pkg = registers_pkg((unsigned int)number(arg[0]));
 
-	for (uint64_t i = 0; i < number(arg[0]); i++) {
-		uint64_t updates = pkg->updates, pkg_pj, core_pj, edge_ns, ns;
+	for (uint64_t i = 0; i < number(arg[1]); i++) {
+		uint64_t updates = pkg->updates, pkg_pj, core_pj, dram_pj, edge_ns, ns;
 
 		while (pkg->updates == updates)
 			;
 		edge_ns = pkg->update_chip_ns;
 		pkg_pj = pkg->energy_pkg_pj;
 		core_pj = pkg->energy_core_pj;
+		dram_pj = pkg->energy_dram_pj;
 		ns = pkg->chip_ns;
-		printf("edge raw %u core_raw %u pj %llu core_pj %llu edge_ns %llu chip_ns %llu updates %llu\n",
+		printf("edge raw %u core_raw %u pj %llu core_pj %llu edge_ns %llu chip_ns %llu updates %llu "
+		       "dram_raw %u dram_pj %llu\n",
 		       pkg->energy_pkg_raw, pkg->energy_core_raw, (unsigned long long)pkg_pj,
 		       (unsigned long long)core_pj, (unsigned long long)edge_ns, (unsigned long long)ns,
-		       (unsigned long long)pkg->updates);
+		       (unsigned long long)pkg->updates, pkg->energy_dram_raw, (unsigned long long)dram_pj);
+	}
+}
+
+/* marks COUNT: marks of the oracle, and what the packages' registers are right after each: those of its very time, often */
+static void verb_marks(char **arg)
+{
+	for (uint64_t i = 0; i < number(arg[0]); i++) {
+		struct {
+			uint64_t ns, pkg_pj, core_pj, dram_pj;
+		} seen[VCHIP_MAX_PACKAGES];
+		unsigned int packages = registers_head()->packages;
+		char label[VCHIP_LABEL_LEN];
+
+		snprintf(label, sizeof(label), "marks-%u", (unsigned int)i);
+		registers_mark(label);
+		for (unsigned int p = 0; p < packages; p++) {
+			volatile struct vchip_pkg *pkg = registers_pkg(p);
+
+			seen[p].pkg_pj = pkg->energy_pkg_pj;
+			seen[p].core_pj = pkg->energy_core_pj;
+			seen[p].dram_pj = pkg->energy_dram_pj;
+			seen[p].ns = pkg->chip_ns;
+		}
+		for (unsigned int p = 0; p < packages; p++)
+			printf("mark label %u package %u chip_ns %llu pkg_pj %llu core_pj %llu dram_pj %llu\n",
+			       (unsigned int)i, p, (unsigned long long)seen[p].ns, (unsigned long long)seen[p].pkg_pj,
+			       (unsigned long long)seen[p].core_pj, (unsigned long long)seen[p].dram_pj);
 	}
 }
 
@@ -381,7 +410,8 @@ static const struct {
 	void (*run)(char **arg);
 } verbs[] = {
 	{ "speed", 4, verb_speed }, { "mix", 1, verb_mix }, { "exact", 0, verb_exact },
-	{ "idle", 1, verb_idle }, { "edges", 1, verb_edges }, { "sample", 4, verb_sample },
+	{ "idle", 1, verb_idle }, { "edges", 2, verb_edges }, { "sample", 4, verb_sample },
+	{ "marks", 1, verb_marks },
 };
 
 int main(int argc, char **argv)
@@ -394,6 +424,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fprintf(stderr, "usage: chip speed CPU KHZ MS CLASS | mix LOOPS | exact |\n"
-			"            idle MS | edges N | sample unequal|period KHZ PERIOD_US MS\n");
+			"            idle MS | edges PACKAGE N | sample unequal|period KHZ PERIOD_US MS | marks N\n");
 	return 2;
 }

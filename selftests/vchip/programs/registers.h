@@ -73,9 +73,9 @@ static inline volatile struct vchip_head *registers_head(void)
 	return (void *)(registers_base + VCHIP_OFF_HEAD);
 }
 
-static inline volatile struct vchip_pkg *registers_pkg(void)
+static inline volatile struct vchip_pkg *registers_pkg(unsigned int package)
 {
-	return (void *)(registers_base + VCHIP_OFF_PKG);
+	return (void *)(registers_base + VCHIP_OFF_PKG + package * VCHIP_PKG_STRIDE);
 }
 
 static inline volatile struct vchip_cpu *registers_cpu(unsigned int cpu)
