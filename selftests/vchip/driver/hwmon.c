@@ -18,7 +18,7 @@ static struct vchip_hwmon {
 	const struct vchip *chip;
 	struct vchip_pkg *pkg;
 	unsigned int package;
-	char label[16];
+	char label[24];
 	struct device *dev;
 } hwmons[VCHIP_MAX_PACKAGES];
 

@@ -130,7 +130,7 @@ static int zone_register(unsigned int package, enum vchip_domain domain)
 	struct vchip_zone *z = &powercap_zones[package][domain];
 	struct powercap_zone *zone, *parent = NULL;
 	const char *name = domain == VCHIP_DOMAIN_CORE ? "core" : "dram";
-	char package_name[16];
+	char package_name[24];
 	int constraints = 0;
 
 	if (domain == VCHIP_DOMAIN_PACKAGE) {
