@@ -92,16 +92,24 @@ static uint64_t number(const char *text)
 
 /*
  * What so many turns of a loop take, and to read that before and after. The clock is read outside of the registers: it
- * takes another six instructions where a second begins.
+ * takes another six instructions where a second begins. Once more if an interrupt came between the two.
  */
 static struct reading spent(unsigned int cpu, const struct work *work, uint64_t loops)
 {
-	uint64_t begin = now_ns(), end;
-	struct reading a = read_registers(cpu), b;
+	struct reading before, a, b, after;
+	uint64_t begin, end;
 
-	work->run(loops);
-	b = read_registers(cpu);
-	end = now_ns();
+	do {
+		do {
+			before = read_registers(cpu);
+			begin = now_ns();
+			a = read_registers(cpu);
+		} while (before.kernel != a.kernel);
+		work->run(loops);
+		b = read_registers(cpu);
+		end = now_ns();
+		after = read_registers(cpu);
+	} while (b.kernel != after.kernel);
 	return (struct reading){
 		.wall = end - begin,
 		.user = b.user - a.user,
