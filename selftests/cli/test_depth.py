@@ -39,7 +39,9 @@ def main():
     for name in FUNCTIONS:
         t = oracle.truth(true[name])
         ktap.near(found[name]["time_s"], t["time_s"], TIME_OFF, f"{name}: its time is the chip's")
-        ktap.near(found[name]["energy_package_j"], t["alone_j"] / t["alone_share"], ENERGY_OFF, f"{name}: its energy is")
+        true_j, row = t["alone_j"] / t["alone_share"], found[name]
+        ktap.near(row["energy_package_j"], true_j, ENERGY_OFF, f"{name}: its energy is")
+        ktap.check(row["energy_lo_package_j"] <= true_j <= row["energy_hi_package_j"], f"{name}: and is in its interval", (row, true_j))
     for file in (DATA, ORACLE):
         os.unlink(file)
     ktap.end()

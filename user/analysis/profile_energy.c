@@ -82,6 +82,25 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
 			     off_w);
 }
 
+/*
+ * Where ticks are of different lengths, as long as all of the mean would have taken: how much less the longer ones draw is
+ * not known, and the energy of the shorter ones is off by it as well.
+ */
+static double usual_ticks_s(const struct profile_input *in, const struct profile_group *g)
+{
+	double tick_ns = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < in->n_lanes && in->longer; i++) {
+		if (in->lanes[i].shadow)
+			continue;
+		tick_ns += in->lanes[i].tick_ns;
+		n++;
+	}
+	return n ? 1e-9 * tick_ns / n * (g->samples - g->idle_ticks) : 0;
+}
+
+
 /* A group's energy in one domain: net, the interrupts' parts, and all together. */
 static void conclude(const struct energy_sum *s, const struct profile_input *in, unsigned int d,
 		     const struct profile_group *g, struct profile_energy *e)
@@ -98,7 +117,7 @@ static void conclude(const struct energy_sum *s, const struct profile_input *in,
 	}
 	busy_s = isnan(idle_uj) ? g->ticks_s : g->ticks_s - g->idle_ticks_s;
 	e->ticks_j = busy_s * (irq_w - less_w) + (isnan(idle_uj) ? 0 : g->idle_ticks * idle_uj * 1e-6);
-	off_j = busy_s * less_w;
+	off_j = fmax(busy_s, usual_ticks_s(in, g)) * less_w;
 	e->other_j = g->other_s * irq_w;
 	irq_j = e->ticks_j + e->other_j;
 	/* too much energy for interrupts is too much time for them as well */
