@@ -122,10 +122,14 @@ mix_unequal_end:
 	ret
 	.size mix_unequal, . - mix_unequal
 
-/* A loop of exactly 1,000 cycles in the plain profile (a branch has 3), in ten equal blocks. mix_period(loops) */
+/*
+ * A loop of exactly 1,000 cycles in the plain profile (a branch has 3), in ten equal blocks, on
+ * one page: at an instruction that crosses a page the chip's precise address has 2 % of the
+ * samples. mix_period(loops)
+ */
 	.globl mix_period, mix_period_start
 	.type mix_period, @function
-	.p2align 6
+	.p2align 12
 mix_period:
 	xor	%eax, %eax
 	.p2align 6
