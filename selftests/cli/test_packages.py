@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # timeout: 300
-"""On a machine of two packages each has its energy: recorded by package, and attributed to what ran there.
+"""On a machine of two packages the energy of each is recorded, and attributed to the programs on its CPUs.
 
 Two programs of different work run at once, one on each package, and then one alone on the second. What the counters of a
 package say between two marks, and what the report says of each program, is compared with the chip's oracle.
