@@ -20,6 +20,7 @@ import ktap  # noqa: E402
 MS, LEAST_US = 6000, 290
 TURN_NS = 15000    # a CPU reads of the time what another has read, which is up to a turn ahead
 SIGMAS = 4
+BRIEF_NS = 1000000  # the timer's interrupt, every 4 ms, falls into few of those that are shorter
 
 
 class Watch:
@@ -58,8 +59,8 @@ def main():
         missed = [s for s, gap in w.seen() if not gap]
         if ktap.check(not missed, f"CPU {cpu}: each is seen as a gap", f"{missed} of {w.gaps}"):
             # an interrupt that waited for the end comes before the program
-            more = statistics.median(gap[1] - gap[0] - s.ns for s, gap in w.seen())
-            ktap.check(0 <= more <= TURN_NS, f"CPU {cpu}: which is as long", f"{more} ns more in the median")
+            more = [gap[1] - gap[0] - s.ns for s, gap in w.seen() if s.ns < BRIEF_NS]
+            ktap.check(0 <= statistics.median(more) <= TURN_NS, f"CPU {cpu}: which is as long", f"{sorted(more)} ns more")
         ktap.diag(f"{len(w.smis)} times, {statistics.mean(lengths) / 1e6:.2f} ms in the mean")
     together = [s for s in watches[0].smis if any(s.end_ns - s.ns < o.end_ns and o.end_ns - o.ns < s.end_ns for o in watches[1].smis)]
     ktap.check(len(together) < 0.3 * len(watches[0].smis), "each core by itself", len(together))
