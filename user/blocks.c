@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blocks_costs.h"
+#include "blocks_interrupts.h"
 #include "blocks_lanes.h"
 #include "blocks_lookup.h"
 #include "grow.h"
@@ -92,51 +93,14 @@ static void place_windows(struct blocks *b, const struct view *v)
 	}
 }
 
-/*
- * Where ticks tell how long they lasted: how many times that is, with entry and exit of the interrupt, what all ticks
- * took on the average. Those without a sample are among these, and shorter.
- */
-static float *compare_ticks(const struct blocks *b)
-{
-	float *longer = calloc(b->n_functions + 1, sizeof(*longer));
-	double tick_ns = 0, own_ns = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->input.n_lanes; i++) {
-		if (b->lanes[i].shadow)
-			continue;
-		tick_ns += b->lanes[i].tick_ns;
-		own_ns += b->lanes[i].idle_tick_ns;
-		n++;
-	}
-	for (uint32_t i = 0; i < b->n_functions && longer; i++) {
-		const struct blocks_function *f = &b->functions[i];
-
-		longer[i] = f->timed && tick_ns > 0 ? fmax(1 + (n * (double)f->took_ns / f->timed - own_ns) / tick_ns, 0) : 1;
-	}
-	return longer;
-}
-
-static bool are_timed(const struct blocks *b)
-{
-	for (uint32_t i = 0; i < b->n_functions; i++)
-		if (b->functions[i].timed)
-			return true;
-	return false;
-}
-
 int blocks_seal(struct blocks *b)
 {
 	uint8_t *kinds = calloc(b->n_functions + 1, sizeof(*kinds));
-	float *longer = kinds && are_timed(b) ? compare_ticks(b) : NULL;
 
-	if (!kinds || (!longer && are_timed(b))) {
+	if (!kinds || blocks_costs_compare(b)) {
 		free(kinds);
 		return -ENOMEM;
 	}
-	free(b->longer);
-	b->longer = longer;
-	b->input.longer = longer;
 	for (uint32_t i = 0; i < b->n_functions; i++)
 		kinds[i] = b->processes[b->functions[i].process].kind;
 	free(b->kinds);
@@ -160,6 +124,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	memset(b, 0, sizeof(*b));
 	b->bystander = b->recorder = UINT32_MAX;
 	b->grain = grain;
+	b->input.interval_ns = v->rec.meta.session.interval_ns;
 	ret = blocks_lookup_init(b, v);
 	if (!ret)
 		ret = make_windows(b, v, raw);
@@ -167,6 +132,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		ret = add_readings(b, v);
 	if (!ret)
 		ret = blocks_lanes_make(b, v, raw);
+	if (!ret && !raw)
+		blocks_interrupts_find(b, v);
 	if (!ret)
 		ret = meters_new(v, &b->meters);
 	if (!ret)
@@ -181,11 +148,8 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		b->domains[d] = &b->meters.info[d];
-	b->input.interval_ns = v->rec.meta.session.interval_ns;
 	b->input.jitter = (double)v->rec.meta.session.jitter_ns / v->rec.meta.session.interval_ns;
 	b->input.end_tick = v->tl.end_tick;
-	if (!raw)
-		blocks_other_interrupts(v, &b->input.other, &b->input.other_error);
 	b->input.calibration_error = blocks_calibration_error(v, &b->meters);
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		int index = b->meters.calibrated[d];
@@ -217,7 +181,7 @@ void blocks_free(struct blocks *b)
 	meters_free(&b->meters);
 	windows_free(&b->windows);
 	free(b->kinds);
-	free(b->longer);
+	free(b->costs);
 	free(b->functions);
 	free(b->processes);
 	for (size_t i = 0; i < b->n_names; i++)

@@ -29,6 +29,8 @@ struct blocks_function {
 	uint64_t samples;		/* of the recording, whatever becomes of them */
 	uint64_t precise;		/* samples whose address is the precise one */
 	uint64_t timed, took_ns;	/* samples whose ticks tell how long they lasted, and all of that */
+	uint64_t user, late;		/* samples of user mode, and of these those that an interrupt had kept waiting */
+	double slowness;		/* sum over @user of one by the frequency in MHz */
 	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
 	uint32_t region;		/* path, of a unit of GRAIN_REGION */
 };
@@ -51,7 +53,8 @@ struct blocks {
 	unsigned int n_domains;
 	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
 	uint8_t *kinds;
-	float *longer;
+	double other_calibrated;	/* part of the time that other interrupts took in the calibration */
+	struct profile_cost *costs;
 	struct fill_lane *ticks;	/* of each lane */
 	struct profile_lane *lanes;
 	struct lane_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */

@@ -3,8 +3,11 @@
  * What interrupts take, as calibrated and as seen in the recording; see blocks_costs.h. Called by blocks.c and
  * blocks_lanes.c.
  */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include "blocks_costs.h"
+#include "blocks_interrupts.h"
 
 double blocks_mean_khz(const struct timeline_cpu *cpu)
 {
@@ -115,4 +118,53 @@ double blocks_calibration_error(const struct view *v, const struct meters *m)
 			energy = fmax(energy, cal->irq_error_uw[d] / cal->irq_uw[d]);
 	}
 	return 2 * hypot(time, energy);
+}
+
+/*
+ * Where ticks tell how long they lasted: how many times that is, with entry and exit of the interrupt, what all ticks
+ * took on the average. Those without a sample are among these, and shorter. Return: whether any tells
+ */
+static bool compare_ticks(const struct blocks *b, struct profile_cost *costs)
+{
+	double tick_ns = 0, own_ns = 0;
+	bool any = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++) {
+		if (b->lanes[i].shadow)
+			continue;
+		tick_ns += b->lanes[i].tick_ns;
+		own_ns += b->lanes[i].idle_tick_ns;
+		n++;
+	}
+	for (uint32_t i = 0; i < b->n_functions && tick_ns > 0; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (!f->timed)
+			continue;
+		costs[i].longer = fmax(1 + (n * (double)f->took_ns / f->timed - own_ns) / tick_ns, 0);
+		any = true;
+	}
+	return any;
+}
+
+int blocks_costs_compare(struct blocks *b)
+{
+	struct profile_cost *costs = malloc((b->n_functions + 1) * sizeof(*costs));
+	bool unlike;
+
+	if (!costs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_functions; i++)
+		costs[i] = (struct profile_cost){ .longer = 1, .interrupted = 1 };
+	unlike = compare_ticks(b, costs);
+	unlike |= blocks_interrupts_compare(b, costs);
+	free(b->costs);
+	if (!unlike) {
+		free(costs);
+		costs = NULL;
+	}
+	b->costs = costs;
+	b->input.costs = costs;
+	return 0;
 }

@@ -5,8 +5,7 @@
 #ifndef KJOULE_BLOCKS_COSTS_H
 #define KJOULE_BLOCKS_COSTS_H
 
-#include "meters.h"
-#include "view.h"
+#include "blocks.h"
 
 /**
  * blocks_mean_khz() - harmonic mean of a CPU: what takes so many cycles takes on average so long as at this frequency
@@ -29,6 +28,11 @@ double blocks_tick_less(const struct view *v, double irq_w, double asleep_w);
  * @error:	out: how far off that may be: twice the standard error
  */
 void blocks_other_interrupts(const struct view *v, double *part, double *error);
+/**
+ * blocks_costs_compare() - of which blocks interrupts took another part than on the average: b->costs
+ * Return: 0 or -ENOMEM
+ */
+int blocks_costs_compare(struct blocks *b);
 /* Without a calibration entry and exit of the interrupt are not known: these have been seen to take as long as all the rest of a tick. */
 #define BLOCKS_UNCALIBRATED	1.0
 

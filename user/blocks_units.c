@@ -112,7 +112,8 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 	bool little = s->fate[unit] == SEPARATE_LITTLE && s->loose[unit];
 	int ret = 0;
 
-	one.samples = one.precise = 0;
+	one.samples = one.precise = one.timed = one.took_ns = one.user = one.late = 0;
+	one.slowness = 0;
 	one.region = KJOULE_REGIONS_OUTSIDE;	/* several were marked */
 	one.symbol = little ? others : name_of(b, s, unit);
 	if (!one.symbol)
@@ -122,6 +123,11 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 			continue;
 		one.samples += b->functions[i].samples;
 		one.precise += b->functions[i].precise;
+		one.timed += b->functions[i].timed;
+		one.took_ns += b->functions[i].took_ns;
+		one.user += b->functions[i].user;
+		one.late += b->functions[i].late;
+		one.slowness += b->functions[i].slowness;
 		one.kernel &= b->functions[i].kernel;
 		if (strcmp(one.object, b->functions[i].object))
 			one.object = "";

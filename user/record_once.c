@@ -19,8 +19,11 @@
 #define RINGS_MAX	(1ull << 30)
 #define RINGS_PART	16
 
-/* One in so many parts: a prime, so that few periods are a multiple of the ticks'. */
-#define OUT_OF_STEP	127
+/*
+ * One in so many parts: 126 and the golden section, of all numbers the one that fractions come least close to. With 127
+ * ticks would meet a period of a millisecond at 127 moments only, again and again.
+ */
+#define OUT_OF_STEP	126.618
 
 static int check_limits(const struct record_options *opt, const struct kjoule_info *info)
 {
@@ -40,7 +43,7 @@ static int check_limits(const struct record_options *opt, const struct kjoule_in
 
 uint64_t record_out_of_step(uint64_t interval_ns, const struct kjoule_info *info)
 {
-	uint64_t slower = interval_ns + interval_ns / OUT_OF_STEP;
+	uint64_t slower = interval_ns + (uint64_t)(interval_ns / OUT_OF_STEP);
 
 	return slower <= info->max_interval_ns ? slower : interval_ns;
 }

@@ -60,7 +60,7 @@ def two_at_once():
         books = doc and doc["books"]
         # both share two CPUs with recorders: about a CPU each, and no more than the time that there was
         ktap.check(r.code == 0 and mine and [row["pid"] for row in mine] == [p.pid] and
-                   doc["interval_ns"] == round(1e9 / rate) * 128 // 127 and
+                   doc["interval_ns"] == int(round(1e9 / rate) * (1 + 1 / 126.618)) and
                    0.5 * 2 < mine[0]["time_s"] <= min(2.3, 1.02 * doc["duration_s"]),
                    f"the one at {rate} Hz has its own process, at its own rate", (r, mine))
         ktap.check(books and books["due"] == books["produced"] + books["missed"] + books["parked"] and

@@ -214,12 +214,11 @@ struct cpm_domain {
  * @busy_uj:	on a CPU that runs some block, between two ticks
  * @idle_uj:	on any other that took a tick
  * @n_cpus:	of the package
- * @tick_uj:	what a tick is of @busy_uj
- * @longer:	by block, how many times that it is where a tick meets it; NULL: as much
+ * @more_uj:	by block, how much more than @busy_uj where a tick meets it; NULL: as much
  */
 struct cpm_irq {
-	double busy_uj, idle_uj, tick_uj;
-	const float *longer;
+	double busy_uj, idle_uj;
+	const float *more_uj;
 	unsigned int n_cpus;
 };
 

@@ -130,8 +130,8 @@ static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
 	return n;
 }
 
-/* By how many ticks more those of a vector count that take longer, or fewer. Of crowds it is not known. */
-static double longer_ticks(const struct cpm_vectors *v, const float *longer, uint32_t vector)
+/* What interrupts spend at a tick of a vector beyond the usual, or less. Of crowds it is not known. */
+static double unusual_energy(const struct cpm_vectors *v, const float *more_uj, uint32_t vector)
 {
 	double more = 0;
 
@@ -139,7 +139,7 @@ static double longer_ticks(const struct cpm_vectors *v, const float *longer, uin
 		return 0;
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
 		if (v->kinds[v->members[m]] != CPM_MARGINAL)
-			more += longer[v->members[m]] - 1;
+			more += more_uj[v->members[m]];
 	return more;
 }
 
@@ -151,9 +151,9 @@ static void take_out(struct cpm_making *m, struct cpm_window *w)
 
 	for (size_t p = 0; p < m->n_parts; p++)
 		busy += (double)m->parts[p].count * unmarginal(m->v, m->parts[p].vector);
-	for (size_t p = 0; p < m->n_parts && irq->longer; p++)
-		more += m->parts[p].count * longer_ticks(m->v, irq->longer, m->parts[p].vector);
-	w->uj = fmax(w->uj - irq->busy_uj * busy - irq->tick_uj * more - irq->idle_uj * fmax(all - busy, 0), 0);
+	for (size_t p = 0; p < m->n_parts && irq->more_uj; p++)
+		more += m->parts[p].count * unusual_energy(m->v, irq->more_uj, m->parts[p].vector);
+	w->uj = fmax(w->uj - irq->busy_uj * busy - more - irq->idle_uj * fmax(all - busy, 0), 0);
 }
 
 /*

@@ -36,12 +36,13 @@ const struct profile_lane *profile_lane(const struct profile_input *in, size_t p
 /*
  * Energy that interrupts spend on a CPU of a package between two ticks. An idle CPU
  * has no scheduler's tick, and nothing that an interrupt could hold up.
+ * @more_uj: room for all blocks
  */
 static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
-				 unsigned int domain)
+				 unsigned int domain, float *more_uj)
 {
-	double irq_w = in->irq_w[domain], tick_w = irq_w - in->tick_less_w[domain];
-	struct cpm_irq irq = { .longer = in->longer };
+	double irq_w = in->irq_w[domain], tick_w = irq_w - in->tick_less_w[domain], tick_uj = 0;
+	struct cpm_irq irq = { 0 };
 
 	for (size_t i = 0; i < profile_n_lanes(in, package); i++) {
 		const struct profile_lane *lane = profile_lane(in, package, i);
@@ -49,13 +50,17 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 		if (lane->shadow)
 			continue;
 		irq.busy_uj += lane->tick_ns * tick_w + in->other * (in->interval_ns - lane->tick_ns) * irq_w;
-		irq.tick_uj += lane->tick_ns * tick_w;
+		tick_uj += lane->tick_ns * tick_w;
 		irq.idle_uj += lane->idle_tick_ns * tick_w;
 		irq.n_cpus++;
 	}
-	irq.tick_uj *= 1e-3 / fmax(irq.n_cpus, 1);
+	tick_uj *= 1e-3 / fmax(irq.n_cpus, 1);
 	irq.busy_uj *= 1e-3 / fmax(irq.n_cpus, 1);
 	irq.idle_uj *= 1e-3 / fmax(irq.n_cpus, 1);
+	for (uint32_t b = 0; b < in->n_blocks && in->costs; b++)
+		more_uj[b] = tick_uj * (in->costs[b].longer - 1) +
+			     (irq.busy_uj - tick_uj) * (in->costs[b].interrupted - 1);
+	irq.more_uj = in->costs ? more_uj : NULL;
 	if (in->others_busy)
 		irq.idle_uj = irq.busy_uj;
 	else if (!isnan(in->idle_uj[domain]))
@@ -128,11 +133,12 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 {
 	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
+	float *more_uj = calloc(in->n_blocks * (size_t)in->n_domains + 1, sizeof(*more_uj));
 	size_t n = 0;
-	int ret = lanes ? 0 : -ENOMEM;
+	int ret = lanes && more_uj ? 0 : -ENOMEM;
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
-		struct cpm_irq irq = irq_energy(in, p, d);
+		struct cpm_irq irq = irq_energy(in, p, d, more_uj + d * (size_t)in->n_blocks);
 
 		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
 				     isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d], &making[n]);
@@ -148,6 +154,7 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 	for (size_t i = 0; i < n; i++)
 		ret = cpm_making_end(making[i], ret);
 	free(lanes);
+	free(more_uj);
 	return ret;
 }
 

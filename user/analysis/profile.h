@@ -44,6 +44,18 @@ struct profile_lane {
 };
 
 /**
+ * struct profile_cost - what interrupts take of a block's ticks, by what they take on the average
+ * @longer:	how many times as long kjoule's ticks took
+ * @interrupted: how many times as much other interrupts took
+ * @variance:	of what interrupts took of the time, as a part of it, for each tick: the square of an error times the ticks
+ * @shifted:	part of the time by which @longer is more for a reason that is not sure, or less; zero for all together
+ */
+struct profile_cost {
+	float longer, interrupted;
+	float variance, shifted;
+};
+
+/**
  * struct profile_package - counters, and the CPUs whose energy they count
  * @lanes:	indices into profile_input.lanes; NULL: all of them
  * @n_lanes:	of these
@@ -77,7 +89,7 @@ struct profile_package {
  *		long as the tick sees itself
  * @asleep_w:	power while all CPUs are idle, in each domain, for short idle times; NAN or 0: not known
  * @kinds:	enum cpm_kind of each block
- * @longer:	of each block how many times as long as the mean its ticks took; NULL: all as long
+ * @costs:	of each block; NULL: all are as on the average
  * @others_busy: ticks at which no block is known ran other code and cost as much as any: idle CPUs
  *		take none
  * @silent_block: the block that ticks at which nothing else ran count for
@@ -107,7 +119,7 @@ struct profile_input {
 	unsigned int n_domains;
 	uint32_t n_blocks;
 	const uint8_t *kinds;
-	const float *longer;
+	const struct profile_cost *costs;
 	uint32_t silent_block;
 	bool others_busy;
 	unsigned int steps;
@@ -156,6 +168,7 @@ struct profile_energy {
  * @idle_ticks_s: part of @ticks_s on idle CPUs
  * @other_s:	part of @time_s that other interrupts took
  * @exposed_s:	part of @time_s of which they took their part
+ * @varied_s2,@shifted_s: sums of profile_cost.variance and @shifted
  * @khz:	mean frequency
  * @count:	the ticks that @time_s is made of
  * @off_s:	how far off the calibration may be, part of the interval of @net_s
@@ -164,6 +177,7 @@ struct profile_group {
 	uint64_t samples, idle_ticks;
 	struct value time_s, net_s;
 	double ticks_s, idle_ticks_s, other_s, exposed_s;
+	double varied_s2, shifted_s;
 	struct value khz;
 	struct time_sum count;
 	double off_s;

@@ -19,6 +19,12 @@ struct value profile_sampled_time(const struct profile_group *g)
 			       v + (g->time_s.hi - g->time_s.v) * left };
 }
 
+/* How far off what interrupts took of a group may be because of what is particular to it, and of what they took of all. */
+double profile_other_error(const struct profile_input *in, const struct profile_group *g)
+{
+	return hypot(in->other_error * g->exposed_s, sqrt(g->varied_s2)) + fabs(g->shifted_s);
+}
+
 /* A value that was corrected for interrupts is not surer than they are known. */
 struct value profile_uncertain(struct value v, double error)
 {
@@ -91,7 +97,7 @@ static double usual_ticks_s(const struct profile_input *in, const struct profile
 	double tick_ns = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < in->n_lanes && in->longer; i++) {
+	for (size_t i = 0; i < in->n_lanes && in->costs; i++) {
 		if (in->lanes[i].shadow)
 			continue;
 		tick_ns += in->lanes[i].tick_ns;
@@ -122,9 +128,9 @@ static void conclude(const struct energy_sum *s, const struct profile_input *in,
 	irq_j = e->ticks_j + e->other_j;
 	/* too much energy for interrupts is too much time for them as well */
 	w = time.v > 0 ? s->uj * 1e-6 * (known ? 1 : left) / time.v : 0;
-	conclude_net(s, &time, hypot(hypot(profile_calibration_error(in) * irq_j, off_j), in->other_error * g->exposed_s * irq_w),
+	conclude_net(s, &time, hypot(hypot(profile_calibration_error(in) * irq_j, off_j), profile_other_error(in, g) * irq_w),
 		     hypot(hypot(profile_calibration_error(in) * (irq_j - w * (g->ticks_s + g->other_s)), off_j),
-			   in->other_error * g->exposed_s * (irq_w - w)) / time.v, known ? 1 : left, e);
+			   profile_other_error(in, g) * (irq_w - w)) / time.v, known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;

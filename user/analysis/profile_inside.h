@@ -40,6 +40,8 @@ const struct profile_lane *profile_lane(const struct profile_input *in, size_t p
 struct value profile_sampled_time(const struct profile_group *g);
 /** profile_uncertain() - a value that was corrected for interrupts is not surer than they are known */
 struct value profile_uncertain(struct value v, double error);
+/** profile_other_error() - how far off what other interrupts took of a group may be, and the ticks' share in it: seconds */
+double profile_other_error(const struct profile_input *in, const struct profile_group *g);
 /*
  * CPUs of which no counter tells (profile_cover.c)
  */

@@ -15,7 +15,7 @@
  * of anything.
  */
 struct irq_cost {
-	double ticks_s, other_s, exposed_s;
+	double ticks_s, other_s, exposed_s, varied_s2, shifted_s;
 	bool taken, idle;
 };
 
@@ -89,15 +89,17 @@ static void begin_reading(struct reading *r, const struct profile_input *in, con
 	r->now = r->other = follow_value(r, 0);
 }
 
-/* A tick that takes longer leaves less to other interrupts. */
-static void lengthen(struct irq_cost *cost, double longer, double interval_s)
+/* Not as on the average. A tick that takes longer leaves less to other interrupts. */
+static void adapt_cost(struct irq_cost *cost, const struct profile_cost *by, double interval_s)
 {
-	double tick_s = least(cost->ticks_s * longer, interval_s), left_s = interval_s - cost->ticks_s;
+	double tick_s = least(cost->ticks_s * by->longer, interval_s), left_s = interval_s - cost->ticks_s;
 	double part = left_s > 0 ? (interval_s - tick_s) / left_s : 0;
 
 	cost->ticks_s = tick_s;
-	cost->other_s *= part;
+	cost->other_s = least(cost->other_s * by->interrupted * part, interval_s - tick_s);
 	cost->exposed_s *= part;
+	cost->varied_s2 = by->variance * interval_s * interval_s;
+	cost->shifted_s = by->shifted * interval_s;
 }
 
 /* Return: false at the end */
@@ -112,8 +114,8 @@ static bool read_entries(struct reading *r)
 		e->weight = r->now.weight;
 		e->weighted = r->now.weighted;
 		r->costs[r->n] = taken && !idle ? r->now.busy : cost_of(r, &r->now, taken, idle);
-		if (r->in->longer && taken && !idle)
-			lengthen(&r->costs[r->n], r->in->longer[e->t.block], r->in->interval_ns * 1e-9);
+		if (r->in->costs && taken && !idle)
+			adapt_cost(&r->costs[r->n], &r->in->costs[e->t.block], r->in->interval_ns * 1e-9);
 	}
 	return r->n;
 }
@@ -122,7 +124,7 @@ static bool read_entries(struct reading *r)
 struct group_sum {
 	struct interval_mean mean;
 	/* what interrupts took */
-	double ticks_s, other_s, exposed_s, idle_ticks_s;
+	double ticks_s, other_s, exposed_s, idle_ticks_s, varied_s2, shifted_s;
 	uint64_t idle_ticks;
 };
 
@@ -135,6 +137,8 @@ static void add_cost(const struct irq_cost *cost, double n, struct group_sum *su
 	}
 	sum->other_s += n * cost->other_s;
 	sum->exposed_s += n * cost->exposed_s;
+	sum->varied_s2 += n * cost->varied_s2;
+	sum->shifted_s += n * cost->shifted_s;
 }
 
 /* Two sums that grow together. */
@@ -285,9 +289,8 @@ static void sum_lanes(const struct profile *p, const struct profile_level *level
 /* How far off what interrupts took of a group may be. */
 static double time_error(const struct profile_input *in, const struct profile_group *g)
 {
-	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), in->other_error * g->exposed_s);
+	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), profile_other_error(in, g));
 }
-
 
 /* Times and frequencies, before energies are known. */
 static void conclude_times(const struct profile_input *in, const struct profile_level *level,
@@ -306,6 +309,8 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 		out->ticks_s = sums->sums[g].ticks_s;
 		out->other_s = sums->sums[g].other_s;
 		out->exposed_s = sums->sums[g].exposed_s;
+		out->varied_s2 = sums->sums[g].varied_s2;
+		out->shifted_s = sums->sums[g].shifted_s;
 		out->idle_ticks = sums->sums[g].idle_ticks;
 		out->idle_ticks_s = sums->sums[g].idle_ticks_s;
 		out->off_s = time_error(in, out);

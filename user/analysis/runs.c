@@ -95,6 +95,8 @@ static void times(const struct profile_group *const *g, size_t n, struct part *p
 		out->idle_ticks_s += g[i]->idle_ticks_s / n;
 		out->other_s += g[i]->other_s / n;
 		out->exposed_s += g[i]->exposed_s / n;
+		out->varied_s2 += g[i]->varied_s2 / (n * (double)n);
+		out->shifted_s += g[i]->shifted_s / n;
 		out->off_s += g[i]->off_s / n;
 		out->count.ticks += g[i]->count.ticks;
 		out->count.real += g[i]->count.real;

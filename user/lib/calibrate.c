@@ -23,8 +23,8 @@
 #include "calibrate.h"
 #include "interrupts.h"
 
-#define SLOW_NS		1007874		/* 128/127 ms and a quarter: out of step with the scheduler's tick */
-#define FAST_NS		251969
+#define SLOW_NS		1007897		/* 1 ms and one part in 126.618, and a quarter of that: out of step with the scheduler's tick */
+#define FAST_NS		251974
 #define QUIET_MS	100		/* phases of a round */
 #define BUSY_MS		150		/* counters that move every 10 ms move often enough in it */
 #define PROBE_MS	20

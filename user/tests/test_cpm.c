@@ -100,6 +100,7 @@ static const uint8_t kinds[BLOCKS] = { [IDLE] = CPM_IDLE };
 
 static void solve(const struct run *r, unsigned int steps, double tick_s, struct profile_group *out)
 {
+	struct profile_cost costs[BLOCKS];
 	struct profile_lane lane = { .lane = { .ticks = r->ticks, .n = r->n_ticks }, .freq_khz = r->freq,
 				     .tick_ns = tick_s * 1e9 };
 	struct profile_package package = { .readings = { r->readings },
@@ -107,13 +108,15 @@ static void solve(const struct run *r, unsigned int steps, double tick_s, struct
 	struct profile_input in = {
 		.interval_ns = r->T * 1e9, .jitter = r->jitter, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = BLOCKS,
-		.kinds = kinds, .longer = r->longer, .silent_block = IDLE, .steps = steps, .irq_w = { r->irq_w } };
+		.kinds = kinds, .costs = r->longer ? costs : NULL, .silent_block = IDLE, .steps = steps, .irq_w = { r->irq_w } };
 	uint32_t group_of[BLOCKS];
 	struct profile *p;
 	double inverse = 0;
 
-	for (uint32_t i = 0; i < BLOCKS; i++)
+	for (uint32_t i = 0; i < BLOCKS; i++) {
 		group_of[i] = i;
+		costs[i] = (struct profile_cost){ .longer = r->longer ? r->longer[i] : 1, .interrupted = 1 };
+	}
 	for (size_t i = 0; i < r->n_ticks; i++)
 		inverse += r->freq[i] ? 1.0 / r->freq[i] : 0;
 	lane.usual_khz = inverse > 0 ? r->n_ticks / inverse : 0;

@@ -104,11 +104,11 @@ static void record_chooses_within_its_limits(void **state)
 
 	(void)state;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
-	/* 10 us in 1.01 ms, a quarter more, and one part in 127 longer */
-	assert_int_equal(ns, 1262500 + 1262500 / 127);
+	/* 10 us in 1.01 ms, a quarter more, and one part in 126.618 longer */
+	assert_int_equal(ns, 1262500 + (uint64_t)(1262500 / 126.618));
 	opt.jitter_ns = 2 * MS;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
-	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1272.440 us"));
+	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1272.470 us"));
 	opt.jitter_ns = 0;
 	opt.overhead = 1e-6;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How often ticks waited for other interrupts, by block; see blocks_interrupts.h.
+ *
+ * Each block's count is a draw from a Poisson distribution, whose means are spread among the blocks as a gamma
+ * distribution (Efron and Morris, Stein's estimation rule and its competitors, JASA 68, 1973, have the principle): what is
+ * known of all of them counts for a block as much as these differ little, so that chance is not taken for a difference.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "blocks_costs.h"
+#include "blocks_interrupts.h"
+
+#define LEAST		32	/* samples that tell what is usual */
+#define STRIDE		8	/* so many tell it as well as all do, and faster */
+#define REACH		3	/* quartiles beyond the median that are usual */
+#define USUALLY		8	/* a part of the median that is: no interrupt is so short */
+#define CLEARLY		2	/* standard deviations of chance */
+#define TWICE		2	/* standard errors: what is called an error elsewhere */
+
+static int by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How late is usual, and by how much more at most. */
+static double find_usual(const struct blocks_lateness *l, double *reach)
+{
+	size_t step = l->n >= LEAST * STRIDE ? STRIDE : 1, n = 0;
+	double late[BLOCKS_LATENESS], median;
+
+	for (size_t i = 0; i < l->n; i += step)
+		late[n++] = l->of[i].late;
+	qsort(late, n, sizeof(*late), by_double);
+	median = late[n / 2];
+	*reach = fmax(REACH * (late[3 * n / 4] - late[n / 4]), median / USUALLY);
+	return median;
+}
+
+void blocks_lateness_count(struct blocks *b, struct blocks_lateness *l)
+{
+	double usual, reach;
+
+	if (l->n >= LEAST) {
+		usual = find_usual(l, &reach);
+		/* an interrupt takes time to be entered: where it takes none the lateness is not known */
+		for (size_t i = 0; i < l->n && usual > 0; i++) {
+			struct blocks_function *f = &b->functions[l->of[i].block];
+			double off = fabs(l->of[i].late - usual);
+
+			f->user++;
+			/* in the interrupt itself it is sooner than usual; and as many as are near to it have met one, too, and are not seen */
+			f->late += (off > reach) + (off > reach && off <= 2 * reach);
+			f->slowness += l->of[i].freq_khz ? 1e3 / l->of[i].freq_khz : 1;
+		}
+	}
+	l->n = 0;
+}
+
+void blocks_lateness_add(struct blocks *b, struct blocks_lateness *l, uint32_t block, const struct timeline_sample *s)
+{
+	/* where the kernel runs with interrupts off its own time makes ticks late */
+	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
+		return;
+	l->of[l->n].block = block;
+	l->of[l->n].freq_khz = s->freq_khz;
+	l->of[l->n++].late = s->late_ns * (s->freq_khz ? s->freq_khz * 1e-6 : 1);
+	if (l->n == BLOCKS_LATENESS)
+		blocks_lateness_count(b, l);
+}
+
+/* All samples that are not idle. */
+static struct blocks_function all_of(const struct blocks *b)
+{
+	struct blocks_function all = { 0 };
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		if (b->processes[b->functions[i].process].kind != CPM_IDLE)
+			all.samples += b->functions[i].samples;
+		all.user += b->functions[i].user;
+		all.late += b->functions[i].late;
+		all.slowness += b->functions[i].slowness;
+	}
+	return all;
+}
+
+void blocks_interrupts_find(struct blocks *b, const struct view *v)
+{
+	struct blocks_function all = all_of(b);
+	double part, error, known, prior = 0;
+
+	blocks_other_interrupts(v, &part, &error);
+	b->other_calibrated = part;
+	b->input.other = part;
+	b->input.other_error = error;
+	if (!all.user)
+		return;
+	if (part > 0) {
+		known = hypot(PROFILE_CALIBRATION_ERROR, error / TWICE / part);
+		prior = 1 / (known * known);
+	}
+	b->input.other = (prior + all.late) / ((part > 0 ? prior / part : 0) + all.user);
+	/* none of a few may be one of more */
+	b->input.other_error = TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / all.user);
+}
+
+/* Late samples that a block would have if it had as many as all others. */
+static double expected_of(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f)
+{
+	/* at a lower frequency interrupts take longer */
+	return b->input.other * f->slowness * all->user / all->slowness;
+}
+
+/* The variance of what blocks have by what they would have, beyond chance; 0: none that is clear. */
+static double variance_of(const struct blocks *b, const struct blocks_function *all)
+{
+	double sum = 0, chance = 0, squares = 0;
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		double expected = expected_of(b, all, &b->functions[i]), more = b->functions[i].late - expected;
+
+		sum += more * more - expected;
+		chance += 2 * expected * expected + expected;
+		squares += expected * expected;
+	}
+	return sum > CLEARLY * sqrt(chance) ? sum / squares : 0;
+}
+
+/* The part of the time that ticks take of the CPUs. */
+static double ticks_part(const struct blocks *b)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++) {
+		if (b->lanes[i].shadow)
+			continue;
+		sum += b->lanes[i].tick_ns / b->input.interval_ns;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+/* What a block's late samples are beyond those that the calibration's interrupts account for. */
+static double beyond(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f,
+		     const struct profile_cost *c)
+{
+	double usual = b->input.other > 0 ? b->other_calibrated / b->input.other : 0;
+
+	return expected_of(b, all, f) * fmax(c->interrupted - usual, 0);
+}
+
+/*
+ * A tick delays what it interrupts, and all that follows. Where a timer's interrupt ends that, as it ends what runs
+ * between two signals, the time of ticks is missing there, and not where they fell: code on which the program's own
+ * interrupts fall is what they end. That it is so is not sure.
+ */
+static void share_ticks(const struct blocks *b, const struct blocks_function *all, struct profile_cost *costs)
+{
+	double sum = 0, part = ticks_part(b), falls;
+
+	for (size_t i = 0; i < b->n_functions; i++)
+		sum += beyond(b, all, &b->functions[i], &costs[i]);
+	for (size_t i = 0; i < b->n_functions && sum > 0; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (!f->samples || b->processes[f->process].kind == CPM_IDLE)
+			continue;
+		falls = beyond(b, all, f, &costs[i]) / sum * all->samples / f->samples;
+		costs[i].longer *= falls;
+		costs[i].shifted = (falls - 1) * part;
+	}
+}
+
+bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *costs)
+{
+	struct blocks_function all = all_of(b);
+	double variance = all.user ? variance_of(b, &all) : 0, other = b->input.other;
+
+	if (!(variance > 0) || !(other > 0))
+		return false;
+	for (size_t i = 0; i < b->n_functions; i++) {
+		const struct blocks_function *f = &b->functions[i];
+		double count = 1 / variance + f->late, error;
+
+		if (f->user) {
+			costs[i].interrupted = count / (1 / variance + expected_of(b, &all, f));
+			error = TWICE * other * costs[i].interrupted / sqrt(count);
+		} else {
+			/* nothing was counted: as in the calibration, unless all have less */
+			costs[i].interrupted = fmin(b->other_calibrated / other, 1);
+			error = other * (1 - costs[i].interrupted);
+		}
+		costs[i].variance = error * error * f->samples;
+	}
+	share_ticks(b, &all, costs);
+	return true;
+}
