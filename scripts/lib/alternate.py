@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
 import oracle as chip  # noqa: E402
 
-SLOW_PERIOD_MS = 18    # of the slow profile
+PERIODS_MS = {"plain": mix.UPDATE_PERIOD_MS, "slow": 18, "client": 1}    # of the profiles' counters
 BLOCKS = ("block_low", "block_high", "block_middle")    # in the order of the lengths
 PROGRAM = os.path.join(bench.BUILD, "selftests/alternate")
 
@@ -60,12 +60,12 @@ def truths(oracle_file, pid):
     return {n: mix.true_figures(r) for n, r in functions.items() if n.startswith("block_")}
 
 
-def in_guests(name, profile, seeds, seconds, options, arguments):
+def in_guests(name, profile, seeds, seconds, options, arguments, governor="performance"):
     """Record it with these arguments and the seed on one CPU, in a guest of each seed; yield seed, file and oracle of each."""
     stem = f"{bench.OUT}/{name}-{{seed}}"
     os.makedirs(bench.OUT, exist_ok=True)
     for seed, _ in bench.each_seed(seeds, f"""
-cpupower -c all frequency-set -g performance >/dev/null
+cpupower -c all frequency-set -g {governor} >/dev/null
 kjoule record -q {options} -o /tmp/k.data -- $T/alternate {seconds} {arguments} {{seed}}
 cp /tmp/k.data {stem}.data
 """, "--cpus", "1", "--profile", profile, "--oracle", f"{stem}.oracle"):
@@ -107,15 +107,11 @@ def constant_power_of(data, oracle_file):
             for n, p in powers.items() if n in truth}
 
 
-def record(lengths, seeds, seconds, options, models, slow=False):
-    """Record it on one CPU; @lengths in update periods, @options of kjoule record; return the Recordings.
-
-    @slow: on the chip whose counter moves less often.
-    """
-    period_ms = SLOW_PERIOD_MS if slow else mix.UPDATE_PERIOD_MS
-    micros = " ".join(str(round(1000 * period_ms * length)) for length in lengths) + ("" if len(lengths) > 2 else " 0")
+def record(lengths, seeds, seconds, options, models, profile="plain", governor="performance"):
+    """Record it on one CPU; @lengths in update periods, @options of kjoule record; return the Recordings."""
+    micros = " ".join(str(round(1000 * PERIODS_MS[profile] * length)) for length in lengths) + ("" if len(lengths) > 2 else " 0")
     result = []
-    for seed, data, oracle_file in in_guests("alternate", "slow" if slow else "plain", seeds, seconds, options, micros):
+    for seed, data, oracle_file in in_guests(f"alternate-{profile}", profile, seeds, seconds, options, micros, governor):
         reports = {m: json.loads(bench.report(data, "--model", m, "--json")) for m in models}
         result.append(Recording(seed, reports, truths(oracle_file, reports[models[0]]["pid"])))
     return result

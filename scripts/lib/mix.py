@@ -88,16 +88,16 @@ def watts(row):
     return t["alone_j"] / t["alone_time_s"]
 
 
-def record(seeds, seconds, rate=1000, folder=bench.OUT, options=()):
-    """Record mix on one CPU, in a guest of each seed; yield the Recordings and the files of what was recorded."""
+def record(seeds, seconds, rate=1000, folder=bench.OUT, options=("--cpus", "1"), period_ms=UPDATE_PERIOD_MS):
+    """Record mix, in a guest of each seed; yield the Recordings and the files of what was recorded."""
     os.makedirs(folder, exist_ok=True)
     symbols = chip.Symbols(MIX)
     script = f"""
 cpupower -c all frequency-set -g performance >/dev/null
-kjoule record -q -F {rate} -o /tmp/k.data -- $T/mix {seconds} {UPDATE_PERIOD_MS} {{seed}}
+kjoule record -q -F {rate} -o /tmp/k.data -- $T/mix {seconds} {period_ms} {{seed}}
 cp /tmp/k.data {folder}/{{seed}}.data
 """
-    for seed, _ in bench.each_seed(seeds, script, "--cpus", "1", "--oracle", f"{folder}/{{seed}}.oracle", *options):
+    for seed, _ in bench.each_seed(seeds, script, "--oracle", f"{folder}/{{seed}}.oracle", *options):
         data, oracle_file = f"{folder}/{seed}.data", f"{folder}/{seed}.oracle"
         report = json.loads(bench.report(data, "--json"))
         span = _life_of(oracle_file, report["pid"])

@@ -32,7 +32,7 @@ CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power", SHORT),
 def main():
     ktap.plan(len(CASES) * 3 + 2)
     for name, options, slow, model, what, lengths in CASES:
-        r = alternate.record(lengths, [bench.first_seed()], SECONDS, options, (model, "cpm", "auto"), slow=slow)[0]
+        r = alternate.record(lengths, [bench.first_seed()], SECONDS, options, (model, "cpm", "auto"), profile="slow" if slow else "plain")[0]
         used = r.reports["auto"]["model"]
         ktap.check(used["name"] == model and used["reason"], f"{name}: auto takes that model, and says why", used)
         found = getattr(r, what)
