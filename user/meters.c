@@ -396,7 +396,7 @@ static int find_package(struct making *mk, unsigned int column, struct profile_p
 	return 0;
 }
 
-static int add_readings(const struct timeline_series *s, struct profile_package *p, unsigned int column)
+static int add_readings(const struct timeline_series *s, struct profile_package *p, unsigned int column, double period_ns)
 {
 	struct cpm_reading *r = calloc(s->n + 1, sizeof(*r));
 	double *uj = calloc(s->n + 1, sizeof(*uj));
@@ -410,6 +410,7 @@ static int add_readings(const struct timeline_series *s, struct profile_package 
 			r[i] = (struct cpm_reading){ s->readings[i].tick, fmin(fmax(uj[i], 0), MOST_UJ) };
 		p->readings[column] = r;
 		p->n_readings[column] = s->n;
+		p->periods_ns[column] = period_ns;
 	}
 	free(uj);
 	return ret;
@@ -435,7 +436,7 @@ static int add_series(struct making *mk, const struct timeline_series *s)
 		mk->cpus[mk->n_cpus++] = cpu;
 	}
 	ret = find_package(mk, column, &p);
-	return ret ? ret : add_readings(s, p, column);
+	return ret ? ret : add_readings(s, p, column, dom->update_period_ns);
 }
 
 /* A domain without a reading has a column all the same: it says that nothing is known. */

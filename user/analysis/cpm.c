@@ -322,7 +322,7 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
 {
 	struct cpm_making *m;
 	struct cpm_events e;
-	int ret = cpm_making_new(v, readings, n, end_tick, irq, d, &m);
+	int ret = cpm_making_new(v, readings, n, end_tick, irq, NULL, d, &m);
 
 	if (ret)
 		return ret;

@@ -159,10 +159,10 @@ int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e);
 bool cpm_events_next(struct cpm_events *e);
 void cpm_events_end(struct cpm_events *e);
 
-/* @count ticks of a window had this vector. */
+/* @count ticks of a window had this vector; not whole ones where what ran changed at one of its ends, see struct cpm_edges. */
 struct cpm_part {
 	uint32_t vector;
-	uint64_t count;
+	double count;
 };
 
 /**
@@ -183,6 +183,21 @@ struct cpm_window {
 #define CPM_STEPS	3	/* equal shares, then two steps of refinement */
 
 /**
+ * struct cpm_edges - what the ticks on both sides of a reading have of each other's windows, as parts of a tick
+ * @first:	the first tick after it, of the window before it
+ * @last:	the last tick before it, of the window after it
+ *
+ * A counter moves some time before the tick at which that is seen, and what ran changes some time before the tick that finds
+ * another. Where both are between the same two ticks, windows have something of both.
+ */
+struct cpm_edges {
+	double first, last;
+};
+
+/** cpm_edges_of() - of a counter that moves every @period ticks */
+struct cpm_edges cpm_edges_of(double period);
+
+/**
  * struct cpm_domain - one counter of one package, solved
  * @most_parts:	of a window
  * @weights:	for each step, how a tick of each vector weighs in dividing a window
@@ -201,6 +216,7 @@ struct cpm_domain {
 	bool all_fitted;
 	uint32_t n_vectors;
 	unsigned int steps;
+	struct cpm_edges edges;		/* as in its windows' counts */
 	double *weights[CPM_STEPS];
 	uint8_t *kinds;
 	double *uj_per_tick;
@@ -243,9 +259,12 @@ int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, s
  */
 struct cpm_making;
 
-/** cpm_making_new() - Return: as cpm_solve(); what is made is freed by cpm_making_end() */
+/**
+ * cpm_making_new() - @edges: NULL: ticks are whole in their windows, for models that take care of these themselves
+ * Return: as cpm_solve(); what is made is freed by cpm_making_end()
+ */
 int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
-		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **m);
+		   const struct cpm_irq *irq, const struct cpm_edges *edges, struct cpm_domain *d, struct cpm_making **m);
 /** cpm_making_event() - @count ticks of a vector from @tick on, after all that were before. Return: 0 or -ENOMEM */
 int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector);
 /** cpm_making_end() - all events were there, or (@ret) something failed. Return: @ret, or -ENOMEM; may be NULL */

@@ -7,11 +7,24 @@
 
 #include "cpm.h"
 
+/* Parts of a tick that counts are kept in: an edge has a sixth of one mostly. */
+#define CPM_UNITS	96
+
 /*
  * Windows from the readings; those at both ends are known only in part. Readings without
  * a tick between them are one: what was spent between them belongs to the ticks before,
  * because none of its own was seen. While they are made:
  */
+struct cpm_whole {
+	uint32_t vector;
+	uint64_t count;
+};
+
+/* What ran at the ticks before and after a reading. */
+struct cpm_change {
+	uint32_t last, first;
+};
+
 struct cpm_making {
 	const struct cpm_vectors *v;
 	struct cpm_irq irq;
@@ -20,13 +33,17 @@ struct cpm_making {
 	const struct cpm_reading *readings;
 	size_t n;
 	uint64_t end_tick;
-	size_t last, next;		/* the readings that the window is between; see next_window() */
-	bool first, only;		/* the first move of the counter; it moves once */
+	size_t before, next;		/* the readings that the window is between; see next_window() */
+	bool initial, only;		/* the first move of the counter; it moves once */
 	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
 	uint64_t silent;		/* its ticks at which nothing ran */
 	size_t untaken;
-	struct cpm_part *parts;		/* of the window at hand */
+	struct cpm_whole *parts;	/* of the window at hand */
 	size_t n_parts, room;
+	unsigned int first, last;	/* of the edges, in CPM_UNITS of a tick; 0: none */
+	struct cpm_change change;	/* at the window's beginning */
+	uint32_t latest;		/* the last vector, whose ticks end at @latest_end */
+	uint64_t latest_end;
 };
 
 /** cpm_making_put() - cpm_making_event(), most of which are all inside of the window at hand */
@@ -40,7 +57,9 @@ static inline int cpm_making_put(struct cpm_making *m, uint64_t tick, uint64_t c
 	if (n && m->parts[n - 1].vector == vector)
 		m->parts[n - 1].count += count;
 	else
-		m->parts[m->n_parts++] = (struct cpm_part){ vector, count };
+		m->parts[m->n_parts++] = (struct cpm_whole){ vector, count };
+	m->latest = vector;
+	m->latest_end = tick + count;
 	return 0;
 }
 

@@ -35,13 +35,13 @@ static int add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
 	if (at && m->parts[at - 1].vector == vector)
 		m->parts[at - 1].count += count;
 	else
-		m->parts[m->n_parts++] = (struct cpm_part){ vector, count };
+		m->parts[m->n_parts++] = (struct cpm_whole){ vector, count };
 	return 0;
 }
 
 static int by_vector(const void *a, const void *b)
 {
-	const struct cpm_part *x = a, *y = b;
+	const struct cpm_whole *x = a, *y = b;
 
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
@@ -57,9 +57,9 @@ static int32_t ordered(uint32_t v)
 	return (int32_t)(v ^ 1u << 31);
 }
 
-static void sort_few(struct cpm_part *p, size_t n)
+static void sort_few(struct cpm_whole *p, size_t n)
 {
-	struct cpm_part sorted[FEW_PARTS];
+	struct cpm_whole sorted[FEW_PARTS];
 	quad keys[FEW_PARTS / 4];
 
 	memset(sorted, 0, n * sizeof(*sorted));
@@ -83,7 +83,7 @@ static void sort_few(struct cpm_part *p, size_t n)
 /* In the order of their vectors, each once. */
 static void tidy_parts(struct cpm_making *m)
 {
-	struct cpm_part *p = m->parts;
+	struct cpm_whole *p = m->parts;
 	size_t n = 0;
 
 	if (m->n_parts > FEW_PARTS)
@@ -157,8 +157,8 @@ static void take_out(struct cpm_making *m, struct cpm_window *w)
 }
 
 /*
- * Windows are packed, because there are a hundred million ticks in them: the ticks' number times two, and one more if the
- * energy is known, which follows; how many parts; four bits for each of these; and of each what its vector is beyond the
+ * Windows are packed, because there are a hundred million ticks in them: the ticks' number times four, two more if counts are
+ * parts of ticks, and one more if the energy is known, which follows; how many parts; four bits for each of these; and of each what its vector is beyond the
  * one before (the silent one comes last: it is beyond all) and by how much its count is more than one. The four bits
  * say how many bytes these two have, so that nothing depends on a number that has just been read.
  */
@@ -179,7 +179,8 @@ static uint8_t *put_number(uint8_t *at, uint64_t v)
 	return at;
 }
 
-static int pack_window(struct cpm_making *m, const struct cpm_window *w)
+/* @units: counts are in CPM_UNITS */
+static int pack_window(struct cpm_making *m, const struct cpm_window *w, bool units)
 {
 	struct cpm_domain *d = m->d;
 	size_t most = WINDOW_MOST + PART_MOST * m->n_parts + SLACK;
@@ -195,7 +196,7 @@ static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 		d->windows = at;
 		d->windows_room = room;
 	}
-	at = put_number(d->windows + d->windows_len, (w->to - w->from) << 1 | w->known);
+	at = put_number(d->windows + d->windows_len, (w->to - w->from) << 2 | units << 1 | w->known);
 	if (w->known) {
 		memcpy(at, &w->uj, sizeof(w->uj));
 		at += sizeof(w->uj);
@@ -205,7 +206,7 @@ static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 	at += (m->n_parts + 1) / 2;
 	memset(bits, 0, at - bits);
 	for (size_t p = 0; p < m->n_parts; p++) {
-		const struct cpm_part *part = &m->parts[p];
+		const struct cpm_whole *part = &m->parts[p];
 		uint32_t beyond = part->vector - before;	/* modulo 2^32 */
 		unsigned int bytes = beyond < 1u << 8 ? 1 : beyond < 1u << 16 ? 2 : beyond < 1u << 24 ? 3 : 4;
 		uint64_t more = htole64(part->count - 1);
@@ -227,19 +228,81 @@ static int pack_window(struct cpm_making *m, const struct cpm_window *w)
 	return 0;
 }
 
-/* The window is over. The silent part is the last. */
-static int close_window(struct cpm_making *m)
+struct cpm_edges cpm_edges_of(double period)
 {
+	double u = fmin(period, 1);
+
+	/*
+	 * The counter moves at m, a part of the tick's interval from its beginning, in (1 - u, 1), and what runs changes at t, in
+	 * (0, 1); the code of the tick after is there before the move for max(m - t, 0), that of the tick before after it for
+	 * max(t - m, 0): these are the means, of which 1/6 is each for a counter that moves more seldom.
+	 */
+	return (struct cpm_edges){ (1 - pow(1 - u, 3)) / (6 * u), u * u / 6 };
+}
+
+/* A part of the window counts for more, or for less: of what has whole ticks in it, that is less than one. */
+static int count_more(struct cpm_making *m, uint32_t vector, int64_t units)
+{
+	if (vector == CPM_SILENT) {
+		m->silent += units;
+		return 0;
+	}
+	for (size_t p = 0; p < m->n_parts; p++) {
+		if (m->parts[p].vector == vector) {
+			m->parts[p].count += units;
+			return 0;
+		}
+	}
+	return add_part(m, vector, units);
+}
+
+static bool is_change(const struct cpm_making *m, const struct cpm_change *c)
+{
+	/* of what is in a crowd only whole ticks are known */
+	return c->last != c->first && !cpm_is_crowd(m->v, c->last) && !cpm_is_crowd(m->v, c->first);
+}
+
+/* What changed at the window's ends, @end at the second one, as in struct cpm_edges. Return: whether anything did, -ENOMEM */
+static int share_edges(struct cpm_making *m, const struct cpm_change *end)
+{
+	bool begins = is_change(m, &m->change), ends = is_change(m, end);
 	int ret = 0;
 
+	if (!begins && !ends)
+		return 0;
+	for (size_t p = 0; p < m->n_parts; p++)
+		m->parts[p].count *= CPM_UNITS;
+	m->silent *= CPM_UNITS;
+	if (begins) {
+		ret = count_more(m, m->change.first, -(int64_t)m->first);
+		ret = ret ? ret : count_more(m, m->change.last, m->last);
+	}
+	if (ends && !ret) {
+		ret = count_more(m, end->last, -(int64_t)m->last);
+		ret = ret ? ret : count_more(m, end->first, m->first);
+	}
 	tidy_parts(m);
-	if (m->silent)
-		ret = add_part(m, CPM_SILENT, m->silent);
-	if (ret)
-		return ret;
+	return ret ? ret : 1;
+}
+
+/* The window is over, @next is the vector of the tick after it. The silent part is the last. */
+static int close_window(struct cpm_making *m, uint32_t next)
+{
+	uint32_t last = m->latest_end >= m->w.to ? m->latest : CPM_SILENT;
+	/* the recording's end is no reading */
+	struct cpm_change end = { last, m->w.to < m->end_tick ? next : last };
+	int units = 0, ret;
+
+	tidy_parts(m);
 	if (m->has_irq)
 		take_out(m, &m->w);
-	return pack_window(m, &m->w);
+	if (m->first || m->last)
+		units = share_edges(m, &end);
+	if (units < 0)
+		return units;
+	m->change = end;
+	ret = m->silent ? add_part(m, CPM_SILENT, m->silent) : 0;
+	return ret ? ret : pack_window(m, &m->w, units);
 }
 
 /* The last of the readings that are at one tick. */
@@ -257,18 +320,18 @@ static void next_window(struct cpm_making *m)
 	uint64_t from = m->w.to;
 
 	m->w = (struct cpm_window){ .from = from, .to = from };
-	if (from < r[m->last].tick) {
-		m->w.to = r[m->last].tick;
+	if (from < r[m->before].tick) {
+		m->w.to = r[m->before].tick;
 	} else if (m->next < m->n) {
 		m->w.to = r[m->next].tick;
-		m->w.uj = (double)(r[m->next].uj - r[m->last].uj);
+		m->w.uj = (double)(r[m->next].uj - r[m->before].uj);
 		/*
 		 * At the first reading the counter had last moved some time before, so the first
 		 * window's energy has a part from before the recording.
 		 */
-		m->w.known = !m->first || m->only;
-		m->first = false;
-		m->last = m->next;
+		m->w.known = !m->initial || m->only;
+		m->initial = false;
+		m->before = m->next;
 		m->next = last_at(m, m->next + 1);
 	} else if (m->end_tick > from) {
 		m->w.to = m->end_tick;
@@ -279,9 +342,12 @@ static void next_window(struct cpm_making *m)
 
 static void begin_windows(struct cpm_making *m)
 {
-	m->last = last_at(m, 0);
-	m->next = last_at(m, m->last + 1);
-	m->first = true;
+	m->before = last_at(m, 0);
+	m->next = last_at(m, m->before + 1);
+	m->initial = true;
+	m->change = (struct cpm_change){ CPM_SILENT, CPM_SILENT };
+	m->latest = CPM_SILENT;
+	m->latest_end = 0;
 	m->only = m->next + 1 >= m->n;
 	next_window(m);
 }
@@ -293,20 +359,24 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 
 	while (!ret && m->w.to > m->w.from) {
 		n = common(tick, end, m->w.from, m->w.to);
-		if (n)
+		if (n) {
 			ret = add_part(m, vector, n);
+			m->latest = vector;
+			m->latest_end = tick + count < m->w.to ? end : m->w.to;
+		}
 		m->silent -= n;
-		if (end < m->w.to || ret)
+		/* what ran next is known with the next one */
+		if (end <= m->w.to || ret)
 			break;
 		/* the next window has the rest */
-		ret = close_window(m);
+		ret = close_window(m, tick <= m->w.to ? vector : CPM_SILENT);
 		next_window(m);
 	}
 	return ret;
 }
 
 int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n, uint64_t end_tick,
-		   const struct cpm_irq *irq, struct cpm_domain *d, struct cpm_making **out)
+		   const struct cpm_irq *irq, const struct cpm_edges *edges, struct cpm_domain *d, struct cpm_making **out)
 {
 	struct cpm_making *m;
 
@@ -322,6 +392,11 @@ int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readin
 	if (irq) {
 		m->irq = *irq;
 		m->has_irq = true;
+	}
+	if (edges) {
+		m->first = lround(edges->first * CPM_UNITS);
+		m->last = lround(edges->last * CPM_UNITS);
+		d->edges = (struct cpm_edges){ (double)m->first / CPM_UNITS, (double)m->last / CPM_UNITS };
 	}
 	begin_windows(m);
 	*out = m;
@@ -344,7 +419,7 @@ void cpm_making_restart(struct cpm_making *m)
 int cpm_making_end(struct cpm_making *m, int ret)
 {
 	while (m && !ret && m->w.to > m->w.from) {
-		ret = close_window(m);
+		ret = close_window(m, CPM_SILENT);
 		next_window(m);
 	}
 	if (m)
@@ -368,13 +443,15 @@ bool cpm_windows_next(struct cpm_windows *c)
 	struct cpm_window *w = &c->w;
 	uint32_t vector = 0;
 	uint64_t v;
+	double unit;
 
 	if (!at || at == d->windows + d->windows_len)
 		return false;
 	c->number++;
 	v = lane_number(&at);
 	w->from = w->to;
-	w->to += v >> 1;
+	w->to += v >> 2;
+	unit = v & 2 ? 1. / CPM_UNITS : 1;
 	w->known = v & 1;
 	w->uj = 0;
 	if (w->known) {
@@ -392,7 +469,7 @@ bool cpm_windows_next(struct cpm_windows *c)
 		at += bytes;
 		memcpy(&v, at, sizeof(v));
 		at += count_bytes[code >> 2 & 3];
-		c->parts[p] = (struct cpm_part){ vector, (le64toh(v) & count_masks[code >> 2 & 3]) + 1 };
+		c->parts[p] = (struct cpm_part){ vector, unit * ((le64toh(v) & count_masks[code >> 2 & 3]) + 1) };
 	}
 	c->at = at;
 	return true;

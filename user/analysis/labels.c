@@ -39,16 +39,22 @@ static bool has_bystanders(const struct cpm_vectors *v, const struct cpm_events 
 	return false;
 }
 
-/* What the lanes' blocks get of @n ticks of an event, from @tick on, of @uj each. */
-static void add_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, struct walk *w,
-		      uint64_t tick, uint64_t n, const struct cpm_events *e, double uj, uint32_t silent_label,
-		      double *out)
+/* What ran at a tick, under which labels. */
+struct labelled {
+	uint32_t vector;
+	size_t n;
+	struct {
+		uint32_t label, block;
+	} *of;
+};
+
+static void find_labels(const struct cpm_vectors *v, struct walk *w, uint64_t tick, const struct cpm_events *e,
+			struct labelled *out)
 {
-	struct cpm_sharing s = cpm_share_among(v, d, e->vector, e->walk.blocks, e->n, uj);
 	bool bystanders = has_bystanders(v, e);
 
-	if (!s.others)
-		out[silent_label] += s.part * uj * n;
+	out->vector = e->vector;
+	out->n = 0;
 	for (size_t i = 0; i < w->n_lanes; i++) {
 		const struct cpm_tick *t = entry_at(w, i, tick);
 
@@ -60,39 +66,121 @@ static void add_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, s
 				continue;
 			bystanders = false;
 		}
-		out[w->lanes[i].labels[w->at[i].entry]] += uj * n * cpm_share_of(v, d, &s, t->block);
+		out->of[out->n].label = w->lanes[i].labels[w->at[i].entry];
+		out->of[out->n++].block = t->block;
 	}
 }
 
-/* The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. */
-static void add_window(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_window *win,
-		       struct walk *w, struct cpm_events *e, bool *more, uint32_t silent_label, double *out)
+/* A sum of energies by label. */
+struct labelling {
+	const struct cpm_vectors *v;
+	const struct cpm_domain *d;
+	uint32_t silent_label;
+	double *out;
+};
+
+/* @n ticks of @uj each; @s: how its blocks share one. */
+static void add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
 {
-	unsigned int last = d->steps - 1;
-	struct cpm_division div = cpm_divide(d, win, last);
-	uint64_t silent = win->to - win->from;
+	if (!s->others)
+		l->out[l->silent_label] += s->part * uj * n;
+	for (size_t i = 0; i < what->n; i++)
+		l->out[what->of[i].label] += uj * n * cpm_share_of(l->v, l->d, s, what->of[i].block);
+}
 
-	for (; *more && e->tick < win->to; *more = cpm_events_next(e)) {
-		uint64_t end = e->tick + e->count;
-		uint64_t from = e->tick > win->from ? e->tick : win->from;
-		uint64_t to = end < win->to ? end : win->to;
-		double uj = win->known ? win->uj * cpm_tick_share(d, &div, last, e->vector) : d->uj_per_tick[e->vector];
+/* The same, of what is in no crowd. */
+static void add_ticks(const struct labelling *l, const struct labelled *what, double uj, double n)
+{
+	struct cpm_sharing s;
 
-		if (to > from) {
-			add_ticks(v, d, w, from, to - from, e, uj, silent_label, out);
-			silent -= to - from;
-		}
-		if (end > win->to)
-			break;
+	if (what->vector == CPM_SILENT) {
+		l->out[l->silent_label] += uj * n;
+		return;
 	}
-	out[silent_label] += silent * (win->known ? win->uj * cpm_tick_share(d, &div, last, CPM_SILENT) :
-				       d->uj_per_tick[CPM_SILENT]);
+	s = cpm_share(l->v, l->d, what->vector, uj);
+	add_shared(l, what, &s, uj, n);
+}
+
+static void take_turns(struct labelled *a, struct labelled *b)
+{
+	struct labelled was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+static bool is_change(const struct cpm_vectors *v, const struct labelled *last, const struct labelled *first)
+{
+	return last->vector != first->vector && !cpm_is_crowd(v, last->vector) && !cpm_is_crowd(v, first->vector);
+}
+
+/* A window, and how it is divided. */
+struct divided {
+	const struct cpm_window *win;
+	struct cpm_division div;
+};
+
+static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint32_t vector)
+{
+	return w->win->known ? w->win->uj * cpm_tick_share(d, &w->div, d->steps - 1, vector) : d->uj_per_tick[vector];
+}
+
+/*
+ * The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. @last: the tick before
+ * the window, and in the end its last; @next: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
+ * is at its end
+ */
+static void add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
+		       bool *more, bool ends, struct labelled *last, struct labelled *next)
+{
+	const struct cpm_edges *edges = &l->d->edges;
+	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };
+	uint64_t now = win->from, to, end;
+
+	for (; now < win->to; now = to) {
+		bool silent = !*more || e->tick > now, begins = now == win->from && now;
+		struct cpm_sharing s;
+		double uj, n;
+
+		end = !silent ? e->tick + e->count : *more && e->tick < win->to ? e->tick : win->to;
+		to = end < win->to ? end : win->to;
+		n = to - now;
+		*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
+		if (!silent)
+			find_labels(l->v, w, now, e, next);
+		uj = tick_uj(l->d, &divided, next->vector);
+		if (begins && is_change(l->v, last, next)) {
+			add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->last);
+			n -= edges->first;
+		}
+		if (silent) {
+			add_ticks(l, next, uj, n);
+		} else {
+			s = cpm_share_among(l->v, l->d, e->vector, e->walk.blocks, e->n, uj);
+			add_shared(l, next, &s, uj, n);
+		}
+		take_turns(last, next);
+		if (!silent && end <= win->to)
+			*more = cpm_events_next(e);
+	}
+	if (ends)
+		return;
+	*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
+	if (*more && e->tick <= now)
+		find_labels(l->v, w, now, e, next);
+	if (!is_change(l->v, last, next))
+		return;
+	add_ticks(l, last, tick_uj(l->d, &divided, last->vector), -edges->last);
+	add_ticks(l, next, tick_uj(l->d, &divided, next->vector), edges->first);
 }
 
 int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 	       const struct cpm_labelled *lanes, size_t n_lanes, uint32_t silent_label, double *out)
 {
 	struct walk w = { lanes, n_lanes, calloc(n_lanes + 1, sizeof(*w.at)) };
+	struct labelled last = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*last.of)) };
+	struct labelled next = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*next.of)) };
+	const struct labelling l = { v, d, silent_label, out };
 	struct cpm_windows windows = { .d = d };
 	struct cpm_events e;
 	int ret = cpm_events_begin(v, &e);
@@ -100,16 +188,18 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 
 	if (!ret)
 		ret = cpm_windows_begin(d, &windows);
-	if (!w.at)
+	if (!w.at || !last.of || !next.of)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < n_lanes && !ret; i++) {
 		lane_begin(&w.at[i].c, &lanes[i].lane, NULL);
 		w.at[i].ended = !lane_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
-		add_window(v, d, &windows.w, &w, &e, &more, silent_label, out);
+		add_window(&l, &windows.w, &w, &e, &more, windows.number + 1 == d->n_windows, &last, &next);
 	cpm_windows_end(&windows);
 	cpm_events_end(&e);
 	free(w.at);
+	free(last.of);
+	free(next.of);
 	return ret;
 }

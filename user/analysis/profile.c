@@ -139,9 +139,11 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		struct cpm_irq irq = irq_energy(in, p, d, more_uj + d * (size_t)in->n_blocks);
+		struct cpm_edges edges = cpm_edges_of(in->packages[p].periods_ns[d] / in->interval_ns);
 
 		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
-				     isnan(in->irq_w[d]) ? NULL : &irq, &s->domain[d], &making[n]);
+				     isnan(in->irq_w[d]) ? NULL : &irq,
+				     in->model == PROFILE_CPM && in->steps > 1 && in->packages[p].periods_ns[d] > 0 ? &edges : NULL, &s->domain[d], &making[n]);
 		s->known[d] = !ret;
 		n += s->known[d];
 		ret = ret == -ENODATA ? 0 : ret;

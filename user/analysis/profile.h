@@ -61,6 +61,7 @@ struct profile_cost {
  * @n_lanes:	of these
  * @readings,@n_readings: of each domain; domains whose counters cover other CPUs are in another
  *		one. Packages of one domain have no lane in common
+ * @periods_ns:	between moves of each domain's counter, nominal; 0: not known, and it is as it was read
  * @windows,@n_windows: for PROFILE_EDGE, of the domain @window_domain; the others are not known then
  */
 struct profile_package {
@@ -68,6 +69,7 @@ struct profile_package {
 	size_t n_lanes;
 	const struct cpm_reading *readings[PROFILE_DOMAINS];
 	size_t n_readings[PROFILE_DOMAINS];
+	double periods_ns[PROFILE_DOMAINS];
 	const struct edge_window *windows;
 	size_t n_windows;
 	unsigned int window_domain;

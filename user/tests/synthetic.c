@@ -137,10 +137,11 @@ void make_meta(struct kjoule_meta *meta, uint32_t n_cpus, uint64_t interval_ns, 
 	strcpy(src->name, "test");
 	src->kind = KJOULE_KIND_ENERGY;
 	src->n_domains = 2;
+	/* counters that are as they are at the tick: without a period */
 	src->domains[0] = (struct kjoule_domain_info){ .index = 0, .name = "package",
-		.class = KJOULE_DOMAIN_PACKAGE, .parent = -1, .update_period_ns = 10000000 };
+		.class = KJOULE_DOMAIN_PACKAGE, .parent = -1 };
 	src->domains[1] = (struct kjoule_domain_info){ .index = 1, .name = "core",
-		.class = KJOULE_DOMAIN_CORE, .parent = 0, .update_period_ns = 10000000 };
+		.class = KJOULE_DOMAIN_CORE, .parent = 0 };
 	strcpy(meta->session.sources[1].name, "test-cycles");
 	meta->session.sources[1].kind = KJOULE_KIND_FREQUENCY;
 }

@@ -97,9 +97,23 @@ static void a_large_tree_finds_all_again(void **state)
 	free(nodes);
 }
 
+/* cpm_solve() of a counter that moves every @period ticks, 0: as it is at the tick. */
+static void solve(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, const struct cpm_reading *readings,
+		  size_t n, uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double period, struct cpm_vectors *v,
+		  struct cpm_domain *d)
+{
+	struct cpm_edges edges = cpm_edges_of(period);
+	struct cpm_making *m;
+
+	assert_int_equal(cpm_making_new(v, readings, n, end_tick, irq, period > 0 ? &edges : NULL, d, &m), 0);
+	assert_int_equal(cpm_making_end(m, cpm_vectors_collect(lanes, n_lanes, kinds, 0, v, &m, 1)), 0);
+	assert_int_equal(cpm_solve_windows(v, steps, NAN, d), 0);
+}
+
 /* Three CPUs with busy, idle and marginal blocks, windows known and not. */
 static void labels_of_a_block_add_up_to_the_block(void **state)
 {
+	static const double periods[] = { 0, 10, 0.3 };
 	enum { TICKS = 3000, BLOCKS = 6, LABELS = BLOCKS * 4 };
 	static const uint8_t kinds[BLOCKS] = { CPM_BUSY, CPM_BUSY, CPM_BUSY, CPM_BUSY, CPM_MARGINAL,
 					       CPM_IDLE };
@@ -150,17 +164,16 @@ static void labels_of_a_block_add_up_to_the_block(void **state)
 	}
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		group_of[i] = i;
-	for (unsigned int steps = 1; steps <= CPM_STEPS; steps++) {
-		assert_int_equal(cpm_vectors_new(plain, 3, kinds, &v), 0);
-		assert_int_equal(cpm_solve(&v, readings, TICKS / 10, TICKS, steps, &irq, NAN, &d), 0);
+	for (unsigned int i = 0; i < 3 * CPM_STEPS; i++) {
+		solve(plain, 3, kinds, readings, TICKS / 10, TICKS, i % CPM_STEPS + 1, &irq, periods[i / CPM_STEPS], &v, &d);
 		assert_int_equal(cpm_groups(&v, &d, group_of, BLOCKS - 1, BLOCKS, groups), 0);
 		memset(out, 0, sizeof(out));
 		assert_int_equal(cpm_labels(&v, &d, lanes, 3, (BLOCKS - 1) * 4, out), 0);
 		all = 0;
 		for (uint32_t b = 0; b < BLOCKS; b++) {
 			sum = 0;
-			for (uint32_t i = 0; i < 4; i++)
-				sum += out[b * 4 + i];
+			for (uint32_t label = 0; label < 4; label++)
+				sum += out[b * 4 + label];
 			all += sum;
 			assert_true(groups[b].uj > 0);
 			assert_true(fabs(sum / groups[b].uj - 1) < 1e-9);
