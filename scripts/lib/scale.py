@@ -39,9 +39,9 @@ def judge_functions(out, seeds):
 
 
 def judge_edge(out, seeds):
-    """Blocks of parts of the update period, by edge windows, at the lowest frequency: ten ticks to the period, the most there are."""
+    """Blocks of parts of the update period, by edge windows, at the lowest frequency: twenty ticks to the period, the most there are."""
     for length in LENGTHS:
-        recordings = alternate.record((length, length), seeds, SECONDS, "--edge=50 -i 100us", ("edge", "cpm"), profile="client",
+        recordings = alternate.record((length, length), seeds, SECONDS, "--edge=50 -i 50us", ("edge", "cpm"), profile="client",
                                       governor="powersave")
         told = alternate.all_told(recordings, "edge", 2)
         out.figure(f"edge_{length}_told", told, "recordings", must=len(seeds), at_most=False)
