@@ -6,69 +6,103 @@
  * distribution (Efron and Morris, Stein's estimation rule and its competitors, JASA 68, 1973, have the principle): what is
  * known of all of them counts for a block as much as these differ little, so that chance is not taken for a difference.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "blocks_costs.h"
 #include "blocks_interrupts.h"
 
 #define LEAST		32	/* samples that tell what is usual */
-#define STRIDE		8	/* so many tell it as well as all do, and faster */
-#define REACH		3	/* quartiles beyond the median that are usual */
-#define USUALLY		8	/* a part of the median that is: no interrupt is so short */
-#define CLEARLY		2	/* standard deviations of chance */
+#define STRIDE		4	/* so many tell it as well as all do, and faster */
+#define REACH		3	/* times what is between the quartiles, from the median: that is usual */
+#define USUALLY		8	/* a part of the median that is, too */
+#define CLEARLY		3	/* standard deviations of chance */
+#define OWN		2	/* times what the calibration has: most interrupts are the program's own */
 #define TWICE		2	/* standard errors: what is called an error elsewhere */
 
-static int by_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* How late is usual, and by how much more at most. */
+/* How late is usual, and by how much more or less at most. */
 static double find_usual(const struct blocks_lateness *l, double *reach)
 {
 	size_t step = l->n >= LEAST * STRIDE ? STRIDE : 1, n = 0;
-	double late[BLOCKS_LATENESS], median;
+	float late[BLOCKS_LATENESS], median;
 
-	for (size_t i = 0; i < l->n; i += step)
-		late[n++] = l->of[i].late;
-	qsort(late, n, sizeof(*late), by_double);
+	/* few, and nearly in order */
+	for (size_t i = 0; i < l->n; i += step) {
+		size_t at = n++;
+
+		for (; at && late[at - 1] > l->of[i].late; at--)
+			late[at] = late[at - 1];
+		late[at] = l->of[i].late;
+	}
 	median = late[n / 2];
 	*reach = fmax(REACH * (late[3 * n / 4] - late[n / 4]), median / USUALLY);
 	return median;
 }
 
-void blocks_lateness_count(struct blocks *b, struct blocks_lateness *l)
+/* There are enough. */
+static void count(struct blocks *b, struct blocks_lateness *l)
 {
-	double usual, reach;
+	double reach, usual = find_usual(l, &reach);
 
-	if (l->n >= LEAST) {
-		usual = find_usual(l, &reach);
-		/* an interrupt takes time to be entered: where it takes none the lateness is not known */
-		for (size_t i = 0; i < l->n && usual > 0; i++) {
-			struct blocks_function *f = &b->functions[l->of[i].block];
-			double off = fabs(l->of[i].late - usual);
+	/* an interrupt takes time to be entered: where it takes none the lateness is not known */
+	for (size_t i = 0; i < l->n && usual > 0; i++) {
+		struct blocks_function *f = &b->functions[l->of[i].block];
+		double off = fabs(l->of[i].late - usual);
 
-			f->user++;
-			/* in the interrupt itself it is sooner than usual; and as many as are near to it have met one, too, and are not seen */
-			f->late += (off > reach) + (off > reach && off <= 2 * reach);
-			f->slowness += l->of[i].freq_khz ? 1e3 / l->of[i].freq_khz : 1;
-		}
+		f->user++;
+		/* in the interrupt itself it is sooner than usual; and as many as are near to it have met one, too, and are not seen */
+		f->late += (off > reach) + (off > reach && off <= 2 * reach);
+		f->slowness += l->of[i].slowness;
 	}
 	l->n = 0;
 }
 
-void blocks_lateness_add(struct blocks *b, struct blocks_lateness *l, uint32_t block, const struct timeline_sample *s)
+static void add(struct blocks *b, struct blocks_lateness *l, const struct blocks_late *late)
 {
+	l->of[l->n++] = *late;
+	if (l->n == BLOCKS_LATENESS)
+		count(b, l);
+}
+
+int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
+{
+	struct blocks_function *f = &b->functions[block];
+	struct blocks_late late = { .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
+
 	/* where the kernel runs with interrupts off its own time makes ticks late */
 	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
-		return;
-	l->of[l->n].block = block;
-	l->of[l->n].freq_khz = s->freq_khz;
-	l->of[l->n++].late = s->late_ns * (s->freq_khz ? s->freq_khz * 1e-6 : 1);
-	if (l->n == BLOCKS_LATENESS)
-		blocks_lateness_count(b, l);
+		return 0;
+	if (!f->lateness) {
+		f->lateness = malloc(sizeof(*f->lateness));
+		if (!f->lateness)
+			return -ENOMEM;
+		f->lateness->n = 0;
+	}
+	/* cycles, if their frequency is known */
+	late.late = s->late_ns / late.slowness;
+	add(b, f->lateness, &late);
+	return 0;
+}
+
+void blocks_lateness_end(struct blocks *b)
+{
+	struct blocks_lateness rest = { 0 };
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		struct blocks_lateness *l = b->functions[i].lateness;
+
+		if (!l)
+			continue;
+		if (l->n >= LEAST)
+			count(b, l);
+		/* what is usual of code that is met less often is that of all such */
+		for (size_t k = 0; k < l->n; k++)
+			add(b, &rest, &l->of[k]);
+		free(l);
+		b->functions[i].lateness = NULL;
+	}
+	if (rest.n >= LEAST)
+		count(b, &rest);
 }
 
 /* All samples that are not idle. */
@@ -195,6 +229,7 @@ bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *cost
 		}
 		costs[i].variance = error * error * f->samples;
 	}
-	share_ticks(b, &all, costs);
+	if (b->other_calibrated > 0 && other > OWN * b->other_calibrated)
+		share_ticks(b, &all, costs);
 	return true;
 }

@@ -10,21 +10,25 @@
 
 #include "blocks.h"
 
-#define BLOCKS_LATENESS	1024
+#define BLOCKS_LATENESS	128
 
-/* How late a CPU's latest samples of user mode were, until there are enough to tell what is usual. */
+/*
+ * How late a block's latest samples of user mode were, until there are enough to tell what is usual of it: where instructions take
+ * long, so does being interrupted.
+ */
 struct blocks_lateness {
 	size_t n;
-	struct {
-		uint32_t block, freq_khz;
-		double late;		/* cycles, or nanoseconds without a frequency */
+	struct blocks_late {
+		uint32_t block;
+		float late;		/* thousandths of a cycle, or nanoseconds without a frequency */
+		float slowness;		/* one by the frequency in MHz, 1 without it */
 	} of[BLOCKS_LATENESS];
 };
 
-/** blocks_lateness_add() - a sample of a block, of a tick that was not held */
-void blocks_lateness_add(struct blocks *b, struct blocks_lateness *l, uint32_t block, const struct timeline_sample *s);
-/** blocks_lateness_count() - count those of @l for their blocks: the last ones */
-void blocks_lateness_count(struct blocks *b, struct blocks_lateness *l);
+/** blocks_lateness_add() - a sample of a block, of a tick that was not held. Return: 0 or -ENOMEM */
+int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s);
+/** blocks_lateness_end() - there are no more, or (of those that were there) nothing is to be known of them */
+void blocks_lateness_end(struct blocks *b);
 /**
  * blocks_interrupts_find() - the part of the time that other interrupts took of all blocks: input.other
  *

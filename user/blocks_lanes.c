@@ -49,7 +49,6 @@ struct maker {
 	size_t met_room;
 	uint32_t *order;			/* these, in their order */
 	size_t n_order;
-	struct blocks_lateness *late;
 };
 
 static bool is_met(const struct maker *m, uint32_t block)
@@ -98,7 +97,7 @@ static int put_sample(struct blocks *b, struct maker *m, const struct timeline_s
 		return fill_held_run(&m->fill, m->lane, s->tick, s->tick + 1);
 	}
 	m->before = block;
-	blocks_lateness_add(b, m->late, block, s);
+	ret = ret ? ret : blocks_lateness_add(b, block, s);
 	return ret ? ret : fill_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
 }
 
@@ -138,7 +137,9 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 		}
 		m->before = block;
 		m->next++;
-		blocks_lateness_add(b, m->late, block, s);
+		ret = blocks_lateness_add(b, block, s);
+		if (ret)
+			break;
 		if (!lane_more(&m->lane->packed, s->tick, block, s->freq_khz))
 			ret = lane_put(&m->lane->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
 				       s->freq_khz);
@@ -223,16 +224,10 @@ static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
 		makers[i].fill.holds = &b->windows.cpus[i];
 		b->ticks[i].apart = view_has_callers(v);
 		b->ticks[i].packed.counts = &b->counts;
-		makers[i].late = malloc(sizeof(*makers[i].late));
-		if (makers[i].late)
-			makers[i].late->n = 0;
-		else
-			ret = -ENOMEM;
 	}
 	if (!ret)
 		ret = put_all(b, v, makers);
-	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++)
-		blocks_lateness_count(b, makers[i].late);
+	blocks_lateness_end(b);
 	if (!ret && first)
 		leave_unexpected(&v->tl);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
@@ -250,7 +245,6 @@ static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
 	if (!ret && first)
 		ret = order_blocks(b, makers, v->tl.n_cpus, before);
 	for (size_t i = 0; makers && i < v->tl.n_cpus; i++) {
-		free(makers[i].late);
 		free(makers[i].met);
 		free(makers[i].order);
 	}

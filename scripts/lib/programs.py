@@ -354,7 +354,7 @@ def named(ranges, samples):
     return f"{os.path.basename(path)}+{start:#x}" + (f"+{len(ranges) - 1}" if len(ranges) > 1 else "")
 
 
-def record(programs, seeds, rate=500, brief=False):
+def record(programs, seeds, brief=False):
     """Record each program in a guest of each seed; yield the Recordings."""
     folder = os.path.join(bench.OUT, "programs")
     os.makedirs(folder, exist_ok=True)
@@ -369,7 +369,7 @@ export T P=/tmp/inputs R={os.path.relpath(REAL, bench.TOP)} SEED={seed} FOR={BRI
 cp -r {folder}/inputs $P
 cpupower -c all frequency-set -g performance >/dev/null
 {p.prepare}
-kjoule record -q -F {rate} --jitter 1900us -o /tmp/k.data -- sh -c {sh_quote(p.command if brief or p.times == 1 else again)}
+kjoule record -q -o /tmp/k.data -- sh -c {sh_quote(p.command if brief or p.times == 1 else again)}
 cp /tmp/k.data {stem}.data
 """, ("--cpus", str(p.cpus), "--oracle", f"{stem}.oracle"), seed))
     for (p, seed, stem), _ in bench.guests(jobs):

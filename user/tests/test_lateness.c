@@ -25,7 +25,6 @@ struct made {
 	struct blocks_function functions[N];
 	struct blocks_process process;
 	struct profile_lane lane;
-	struct blocks_lateness late;
 	uint64_t seed;
 };
 
@@ -67,13 +66,13 @@ static void sample(struct made *m, uint32_t block, unsigned int n, double part, 
 			late = (LONG_NS + USUAL_NS) * random_part(m);
 		s.late_ns = late * KHZ / khz;
 		m->functions[block].samples++;
-		blocks_lateness_add(&m->b, &m->late, block, &s);
+		assert_int_equal(blocks_lateness_add(&m->b, block, &s), 0);
 	}
 }
 
 static void seal(struct made *m)
 {
-	blocks_lateness_count(&m->b, &m->late);
+	blocks_lateness_end(&m->b);
 	blocks_interrupts_find(&m->b, &m->v);
 	assert_int_equal(blocks_costs_compare(&m->b), 0);
 }

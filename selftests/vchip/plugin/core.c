@@ -224,9 +224,9 @@ static unsigned int attend(struct core *c, struct block *b)
 }
 
 /* The handler of a fault, or an instruction done again: first what was charged too much is taken back. */
-static inline bool is_sequel(const struct block *b)
+static inline bool is_sequel(const struct core *c, const struct block *b)
 {
-	return (b->flags & BLOCK_SINGLE) || ((b->flags & BLOCK_VECTOR) && !block_is_interrupt(b));
+	return retire_is_restart(c, b) || ((b->flags & BLOCK_VECTOR) && !block_is_interrupt(b));
 }
 
 void core_enter_block(struct core *c, struct block *b, uintptr_t ra)
@@ -235,7 +235,7 @@ void core_enter_block(struct core *c, struct block *b, uintptr_t ra)
 
 	if (unlikely(b->flags & BLOCK_CLOCK) && time_running > 1 && c->charging)
 		time_agree(c);
-	if (unlikely(time_is_up(c)) && (!is_sequel(b) || !c->running))
+	if (unlikely(time_is_up(c)) && (!is_sequel(c, b) || !c->running))
 		time_look_up(c, ra);
 	if (unlikely(!c->charging)) {
 		c->time += plain_cycle * b->insns + (b->flags & BLOCK_ENDS_PAUSE ? PLAIN_PAUSE : 0);

@@ -102,12 +102,11 @@ static bool faulted(const struct core *c, const struct block *b)
 	return c->pos < c->prev->insns && (c->prev->insn[c->pos].raise & raise_of_vector(b->vector));
 }
 
-/* QEMU came back to execute the instruction at the position alone. */
-static bool restarted(const struct core *c, const struct block *b)
+bool retire_is_restart(const struct core *c, const struct block *b)
 {
 	const struct block *p = c->prev;
 
-	if (!(b->flags & BLOCK_SINGLE) || c->pos >= p->insns || block_insn_vaddr(p, c->pos) != b->vaddr)
+	if (!(b->flags & BLOCK_SINGLE) || !p || c->pos >= p->insns || block_insn_vaddr(p, c->pos) != b->vaddr)
 		return false;
 	/* A block of its own that simply repeats is not a restart. */
 	return p != b;
@@ -130,7 +129,7 @@ unsigned int retire_settle(struct core *c, const struct block *b)
 		if (c->pos != p->insns - 1u)
 			ended_in_rep = 0;
 		take_back(c, c->pos);
-	} else if (restarted(c, b)) {
+	} else if (retire_is_restart(c, b)) {
 		take_back(c, c->pos);
 		ended_in_rep = 0;
 	}

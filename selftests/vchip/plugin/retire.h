@@ -14,4 +14,12 @@
  */
 unsigned int retire_settle(struct core *c, const struct block *b);
 
+/**
+ * retire_is_restart() - is the block that is entered an instruction of the one before, done again?
+ * @c: the CPU
+ * @b: the block
+ * Return: QEMU came back to execute the instruction at the position alone.
+ */
+bool retire_is_restart(const struct core *c, const struct block *b);
+
 #endif /* VCHIP_RETIRE_H */
