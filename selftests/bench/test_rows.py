@@ -20,7 +20,7 @@ import mix  # noqa: E402
 import programs  # noqa: E402
 
 NAMES = {"sample-cost", "sample-bytes", "max-rate", "demo-error", "mean-frequency", "skew", "idle", "soak",
-         "attribution", "coverage", "mixture-simulated", "overhead", "analyse", "latency", "boost"}
+         "attribution", "coverage", "mixture-simulated", "overhead", "analyse", "latency", "boost", "scale"}
 
 
 def figure(*args, as_json=True, **more):
