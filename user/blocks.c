@@ -125,6 +125,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	b->bystander = b->recorder = UINT32_MAX;
 	b->grain = grain;
 	b->input.interval_ns = v->rec.meta.session.interval_ns;
+	b->input.session = &v->rec.meta.session;
 	ret = blocks_lookup_init(b, v);
 	if (!ret)
 		ret = make_windows(b, v, raw);
@@ -160,7 +161,6 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 		b->input.asleep_w[d] = known ? v->rec.cal.asleep_uw[index] * 1e-6 : NAN;
 		b->input.tick_less_w[d] = blocks_tick_less(v, b->input.irq_w[d], b->input.asleep_w[d]);
 	}
-	b->input.session = &v->rec.meta.session;
 	b->input.held = b->held;
 	b->input.lanes = b->lanes;
 	b->input.n_packages = b->meters.n_packages;

@@ -7,6 +7,7 @@
 #ifndef KJOULE_BLOCKS_H
 #define KJOULE_BLOCKS_H
 
+#include "blocks_phases.h"
 #include "fill.h"
 #include "grain.h"
 #include "meters.h"
@@ -55,6 +56,9 @@ struct blocks {
 	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
 	uint8_t *kinds;
 	double other_calibrated;	/* part of the time that other interrupts took in the calibration */
+	double other_unsure;		/* twice the standard error of that */
+	struct blocks_phases phases;	/* of ticks that met interrupts */
+	double late_scale;		/* how many times as often as it takes of the time an interrupt was met; 0: that says nothing */
 	struct profile_cost *costs;
 	struct fill_lane *ticks;	/* of each lane */
 	struct profile_lane *lanes;

@@ -13,11 +13,13 @@
 #include "blocks_interrupts.h"
 
 #define LEAST		32	/* samples that tell what is usual */
-#define STRIDE		4	/* so many tell it as well as all do, and faster */
+#define STRIDE		3	/* so many tell it as well as all do, and faster; a prime: each fourth may be late */
 #define REACH		3	/* times what is between the quartiles, from the median: that is usual */
 #define USUALLY		8	/* a part of the median that is, too */
 #define CLEARLY		3	/* standard deviations of chance */
 #define OWN		2	/* times what the calibration has: most interrupts are the program's own */
+#define SURELY		3	/* standard deviations: that this is so */
+#define UNLIKE		0.15	/* standard deviation of what interrupts take in a run by what they take in its calibration */
 #define TWICE		2	/* standard errors: what is called an error elsewhere */
 
 /* How late is usual, and by how much more or less at most. */
@@ -39,10 +41,23 @@ static double find_usual(const struct blocks_lateness *l, double *reach)
 	return median;
 }
 
+/* @of counts for @n late ones, and was so much later than usual. */
+static void note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n, double over)
+{
+	if (!b->input.session)
+		return;
+	blocks_phases_add(&b->phases, timeline_due(b->input.session, of->tick), n);
+	if (over > 0) {
+		b->phases.over_ns += n * over * of->slowness;
+		b->phases.over += n;
+	}
+}
+
 /* There are enough. */
 static void count(struct blocks *b, struct blocks_lateness *l)
 {
 	double reach, usual = find_usual(l, &reach);
+	unsigned int n;
 
 	/* an interrupt takes time to be entered: where it takes none the lateness is not known */
 	for (size_t i = 0; i < l->n && usual > 0; i++) {
@@ -51,7 +66,10 @@ static void count(struct blocks *b, struct blocks_lateness *l)
 
 		f->user++;
 		/* in the interrupt itself it is sooner than usual; and as many as are near to it have met one, too, and are not seen */
-		f->late += (off > reach) + (off > reach && off <= 2 * reach);
+		n = (off > reach) + (off > reach && off <= 2 * reach);
+		f->late += n;
+		if (n)
+			note_phase(b, &l->of[i], n, l->of[i].late - usual);
 		f->slowness += l->of[i].slowness;
 	}
 	l->n = 0;
@@ -67,7 +85,7 @@ static void add(struct blocks *b, struct blocks_lateness *l, const struct blocks
 int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
 {
 	struct blocks_function *f = &b->functions[block];
-	struct blocks_late late = { .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
+	struct blocks_late late = { .tick = s->tick, .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
 
 	/* where the kernel runs with interrupts off its own time makes ticks late */
 	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
@@ -120,31 +138,65 @@ static struct blocks_function all_of(const struct blocks *b)
 	return all;
 }
 
+/* How well the part that was calibrated is known of a run, as a part of it: a standard deviation. */
+static double calibrated_error(double part, double error)
+{
+	return hypot(UNLIKE, error / TWICE / part);
+}
+
+/* The kernel's own interrupts keep out of the ticks' way: there are fewer late ones than there can be by chance. */
+static bool are_hidden(const struct blocks_function *all, double part, double error)
+{
+	double expected = part * all->user;
+
+	return part > 0 && expected - all->late > CLEARLY * hypot(sqrt(expected), expected * calibrated_error(part, error));
+}
+
+/* Ticks do not meet the interrupts that were calibrated, or at few of their moments, and @met of them met others. */
+static void add_hidden(struct blocks *b, const struct blocks_function *all, double part, double error, double met)
+{
+	b->input.other = part + met;
+	b->input.other_error = TWICE * hypot(part * calibrated_error(part, error), sqrt(met * all->user + 1) / all->user);
+	b->late_scale = (double)all->late / all->user / b->input.other;
+}
+
 void blocks_interrupts_find(struct blocks *b, const struct view *v)
 {
 	struct blocks_function all = all_of(b);
-	double part, error, known, prior = 0;
+	double part, error, prior = 0, met;
+	struct blocks_step step;
 
 	blocks_other_interrupts(v, &part, &error);
 	b->other_calibrated = part;
+	b->other_unsure = error;
 	b->input.other = part;
 	b->input.other_error = error;
+	b->late_scale = 1;
 	if (!all.user)
 		return;
-	if (part > 0) {
-		known = hypot(PROFILE_CALIBRATION_ERROR, error / TWICE / part);
-		prior = 1 / (known * known);
+	step = blocks_phases_step(&b->phases, &v->rec.meta.session, v->tl.end_tick, all.late, all.user);
+	if (part > 0 && (step.met ? !step.seen : step.uneven && are_hidden(&all, part, error))) {
+		add_hidden(b, &all, part, error, step.met ? step.others : (double)all.late / all.user);
+		/* which blocks ticks in step find at the few moments that they come at says nothing of the blocks */
+		if (step.met)
+			b->late_scale = 0;
+		return;
 	}
-	b->input.other = (prior + all.late) / ((part > 0 ? prior / part : 0) + all.user);
+	if (step.met)
+		b->late_scale = all.late / (step.level * all.user);
+	if (part > 0)
+		prior = 1 / pow(calibrated_error(part, error), 2);
+	met = all.user * b->late_scale;
+	b->input.other = (prior + all.late) / ((part > 0 ? prior / part : 0) + met);
 	/* none of a few may be one of more */
-	b->input.other_error = TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / all.user);
+	b->input.other_error = TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / met);
 }
 
 /* Late samples that a block would have if it had as many as all others. */
 static double expected_of(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f)
 {
 	/* at a lower frequency interrupts take longer */
-	return b->input.other * f->slowness * all->user / all->slowness;
+	return b->input.other * b->late_scale * f->slowness * all->user / all->slowness;
 }
 
 /* The variance of what blocks have by what they would have, beyond chance; 0: none that is clear. */
@@ -186,6 +238,14 @@ static double beyond(const struct blocks *b, const struct blocks_function *all, 
 	return expected_of(b, all, f) * fmax(c->interrupted - usual, 0);
 }
 
+/* Are most interrupts none of those of the calibration, in which no program had a timer? */
+static bool are_own(const struct blocks *b, const struct blocks_function *all)
+{
+	double most = OWN * fmax(b->other_calibrated, b->other_unsure) * all->user * b->late_scale;
+
+	return all->late - most > SURELY * sqrt(all->late);
+}
+
 /*
  * A tick delays what it interrupts, and all that follows. Where a timer's interrupt ends that, as it ends what runs
  * between two signals, the time of ticks is missing there, and not where they fell: code on which the program's own
@@ -213,7 +273,7 @@ bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *cost
 	struct blocks_function all = all_of(b);
 	double variance = all.user ? variance_of(b, &all) : 0, other = b->input.other;
 
-	if (!(variance > 0) || !(other > 0))
+	if (!(variance > 0) || !(other > 0) || !(b->late_scale > 0))
 		return false;
 	for (size_t i = 0; i < b->n_functions; i++) {
 		const struct blocks_function *f = &b->functions[i];
@@ -229,7 +289,7 @@ bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *cost
 		}
 		costs[i].variance = error * error * f->samples;
 	}
-	if (b->other_calibrated > 0 && other > OWN * b->other_calibrated)
+	if (are_own(b, &all))
 		share_ticks(b, &all, costs);
 	return true;
 }

@@ -17,8 +17,10 @@
  * long, so does being interrupted.
  */
 struct blocks_lateness {
+	const struct kjoule_session_info *session;
 	size_t n;
 	struct blocks_late {
+		uint64_t tick;
 		uint32_t block;
 		float late;		/* thousandths of a cycle, or nanoseconds without a frequency */
 		float slowness;		/* one by the frequency in MHz, 1 without it */

@@ -176,6 +176,66 @@ static void a_few_samples_leave_it_to_the_calibration(void **state)
 	unmake(m);
 }
 
+#define KERNEL_TICK_NS	4000000
+
+/* Ticks of a session, where the kernel's own tick of LONG_NS comes @phase_ns after the multiples of its period. */
+static struct made *meet_kernel_ticks(uint64_t interval_ns, uint64_t jitter_ns, uint64_t phase_ns, unsigned int n,
+				      double calibrated)
+{
+	struct made *m = make(calibrated, 1);
+	struct kjoule_session_info *s = &m->v.rec.meta.session;
+
+	s->t0_ns = 1000000000;
+	s->interval_ns = m->b.input.interval_ns = interval_ns;
+	s->jitter_ns = jitter_ns;
+	s->seed = 9;
+	m->b.input.session = s;
+	m->v.tl.end_tick = n;
+	for (unsigned int k = 0; k < n; k++) {
+		struct timeline_sample t = { .tick = k, .freq_khz = KHZ };
+		uint64_t since = (timeline_due(s, k) - phase_ns) % KERNEL_TICK_NS;
+
+		t.late_ns = USUAL_NS + 200 * random_part(m) + (since < LONG_NS ? LONG_NS - since : 0);
+		m->functions[k / 50 % 2].samples++;
+		assert_int_equal(blocks_lateness_add(&m->b, k / 50 % 2, &t), 0);
+	}
+	seal(m);
+	return m;
+}
+
+/* However many of the ticks meet it, the kernel's tick takes the same part of the time. */
+static void ticks_in_step_do_not_count_as_such(void **state)
+{
+	static const struct {
+		uint64_t interval_ns, jitter_ns, phase_ns;
+		double least, most;	/* part of the ticks that are late, as counted */
+	} of[] = {
+		{ 1007897, 0, 300000, 0.01, 0.02 },		/* as -F has it */
+		{ 1000000, 700000, 300000, 0.02, 0.023 },	/* with the jitter more often than not */
+		{ 1000000, 700000, 800000, 0, 0 },		/* never */
+		{ 1000000, 0, 4000000 - 20000, 0, 0.25 },	/* each fourth always, which is no longer unusual */
+		{ 1000000, 0, 300000, 0, 0 },
+		{ 1500000, 0, 4000000 - 20000, 0.12, 0.13 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		for (unsigned int n = 2000; n <= 50000; n *= 25) {
+			struct made *m = meet_kernel_ticks(of[i].interval_ns, of[i].jitter_ns, of[i].phase_ns, n, 0.015);
+			double late = (double)(m->functions[0].late + m->functions[1].late) / n, other = m->b.input.other;
+
+			print_message("%u ticks of %u us: %.4f late, %.4f +- %.4f\n", n, (unsigned int)(of[i].interval_ns / 1000),
+				      late, other, m->b.input.other_error);
+			if (n > 2000)
+				assert_true(late >= of[i].least && late <= of[i].most);
+			assert_true(fabs(other - (double)LONG_NS / KERNEL_TICK_NS) <= m->b.input.other_error);
+			assert_true(m->b.input.other_error < 0.006);
+			assert_null(m->b.costs);
+			unmake(m);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +243,7 @@ int main(void)
 		cmocka_unit_test(interrupts_are_those_that_they_fall_on),
 		cmocka_unit_test(lateness_is_cycles),
 		cmocka_unit_test(a_few_samples_leave_it_to_the_calibration),
+		cmocka_unit_test(ticks_in_step_do_not_count_as_such),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
