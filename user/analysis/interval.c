@@ -17,35 +17,59 @@ double interval_t(double dof)
 	return gsl_cdf_tdist_Pinv(0.975, dof);
 }
 
-/* Both runs are complete: book the edge between them. */
-static void edge(struct interval_lane *t)
+/*
+ * Do the ticks tell where a run begins and ends, or a gap between two? A shorter one of several ticks is one piece all
+ * the same where it lies between long ones: what is met now and then, by chance, is not met twice in a row.
+ */
+static bool is_resolved(uint64_t len, uint64_t before, uint64_t after)
 {
-	bool coarse = t->before.len >= INTERVAL_RESOLVED && t->now.len >= INTERVAL_RESOLVED;
-
-	if (!t->before.len || !t->now.len)
-		return;
-	for (int i = 0; i < 2; i++) {
-		uint32_t group = i ? t->now.group : t->before.group;
-
-		if (group == NO_GROUP)
-			continue;
-		t->sums[group].variance += coarse ? t->coarse_variance : 0.5;
-		t->sums[group].coarse += coarse;
-		t->sums[group].fine += !coarse;
-	}
+	return len >= INTERVAL_RESOLVED ||
+	       (len >= INTERVAL_PIECE && before >= INTERVAL_RESOLVED && after >= INTERVAL_RESOLVED);
 }
 
-static void add_run(struct interval_lane *t, uint32_t group, uint64_t len)
+static void add_edge(const struct interval_lane *l, struct time_sum *t, bool coarse)
 {
-	if (!len)
+	t->variance += coarse ? l->coarse_variance : 0.5;
+	t->coarse += coarse;
+	t->fine += !coarse;
+}
+
+/* Both edges of a group's last run, when the gap after it and the run after that, 0 for none, are known. */
+static void add_edges(const struct interval_lane *l, struct time_sum *t, uint64_t gap, uint64_t after)
+{
+	const struct interval_past *p = &t->past;
+	bool resolved = is_resolved(p->ran, p->gap, gap);
+
+	if (p->gap)
+		add_edge(l, t, resolved && is_resolved(p->gap, p->before, p->ran));
+	if (gap)
+		add_edge(l, t, resolved && is_resolved(gap, p->ran, after));
+}
+
+/* A run is complete, which ends before the tick @end. */
+static void end_run(const struct interval_lane *l, uint64_t end)
+{
+	struct interval_past *p;
+	uint64_t gap;
+
+	if (l->now.group == NO_GROUP || !l->now.len)
 		return;
-	if (group == t->now.group) {
-		t->now.len += len;
+	p = &l->sums[l->now.group].past;
+	gap = end - l->now.len - p->end;
+	if (p->ran)
+		add_edges(l, &l->sums[l->now.group], gap, l->now.len);
+	*p = (struct interval_past){ .before = p->ran, .gap = gap, .ran = l->now.len, .end = end };
+}
+
+/* Ticks from @from on. */
+static void add_run(struct interval_lane *l, uint32_t group, uint64_t from, uint64_t len)
+{
+	if (group == l->now.group) {
+		l->now.len += len;
 		return;
 	}
-	edge(t);
-	t->before = t->now;
-	t->now = (struct interval_run){ group, len };
+	end_run(l, from);
+	l->now = (struct interval_run){ group, len };
 }
 
 static void end_made_up(struct interval_lane *t, uint32_t last_group)
@@ -62,10 +86,10 @@ static void end_made_up(struct interval_lane *t, uint32_t last_group)
 	t->made_up_changed = false;
 }
 
-void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, double jitter)
+void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, uint32_t n_groups, double jitter)
 {
-	*l = (struct interval_lane){ .sums = sums, .coarse_variance = (1 + jitter * jitter) / 12,
-				     .before.group = NO_GROUP, .now.group = NO_GROUP, .last = NO_GROUP };
+	*l = (struct interval_lane){ .sums = sums, .n_groups = n_groups, .coarse_variance = (1 + jitter * jitter) / 12,
+				     .now.group = NO_GROUP, .last = NO_GROUP };
 }
 
 static void add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint32_t group)
@@ -77,8 +101,8 @@ static void add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint
 	if (l->made_up && (tick->tick > l->next || !tick->made_up))
 		end_made_up(l, l->last);
 	if (tick->tick > l->next)
-		add_run(l, NO_GROUP, tick->tick - l->next);
-	add_run(l, group, n);
+		add_run(l, NO_GROUP, l->next, tick->tick - l->next);
+	add_run(l, group, tick->tick, n);
 	if (tick->made_up) {
 		if (!l->made_up)
 			l->made_up_group = group;
@@ -101,10 +125,15 @@ void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const 
 
 void interval_lane_end(struct interval_lane *l, uint64_t end_tick)
 {
+	uint64_t end = end_tick > l->next ? end_tick : l->next;
+
 	end_made_up(l, l->last);
-	if (end_tick > l->next)
-		add_run(l, NO_GROUP, end_tick - l->next);
-	edge(l);
+	end_run(l, l->next);
+	for (uint32_t g = 0; g < l->n_groups; g++) {
+		if (l->sums[g].past.ran)
+			add_edges(l, &l->sums[g], end - l->sums[g].past.end, 0);
+		l->sums[g].past = (struct interval_past){ 0 };
+	}
 }
 
 int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
@@ -115,7 +144,7 @@ int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_ti
 		struct interval_lane l;
 		struct lane_cursor c;
 
-		interval_lane_begin(&l, out, jitter);
+		interval_lane_begin(&l, out, n_groups, jitter);
 		lane_begin(&c, &lanes[i], NULL);
 		while (lane_next(&c))
 			add_entry(&l, &c.t, group_of[c.t.block]);

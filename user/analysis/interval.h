@@ -15,21 +15,32 @@ struct value {
 /** interval_t() - quantile of Student's t for a two-sided 95 % interval; @dof > 0 */
 double interval_t(double dof);
 
+/*
+ * The latest runs of a group on a CPU: of @ran ticks up to @end, after a gap of @gap ticks in which others ran, and one
+ * of @before ticks before that.
+ */
+struct interval_past {
+	uint64_t before, gap, ran, end;
+};
+
 /**
  * struct time_sum - how long a group of blocks ran, in ticks
  * @ticks:	all its ticks, made up ones included
  * @real:	samples
- * @fine:	edges of runs too short to be resolved by the ticks
- * @coarse:	edges between runs of at least INTERVAL_RESOLVED ticks
+ * @fine:	edges of runs, or of gaps between them, that are too short to be resolved by the ticks
+ * @coarse:	edges between runs and gaps of at least INTERVAL_RESOLVED ticks, or INTERVAL_PIECE between such ones
  * @variance:	of @ticks: see interval_times()
+ * @past:	while a lane is added
  */
 struct time_sum {
 	double ticks, real;
 	uint64_t fine, coarse;
 	double variance;
+	struct interval_past past;
 };
 
 #define INTERVAL_RESOLVED	4
+#define INTERVAL_PIECE		2
 
 /**
  * interval_times() - times of groups of blocks and how sure they are
@@ -39,7 +50,7 @@ struct time_sum {
  * ALEA's time estimate (equation 1) is a systematic sample: blocks longer than the
  * interval are caught at every tick and only the ends of their runs are uncertain,
  * each uniformly within one tick: variance 1/12 an edge, and that of the tick's own place
- * with jitter, (1 + jitter^2) / 12. Runs of a few ticks do
+ * with jitter, (1 + jitter^2) / 12. Runs of a few ticks, and gaps of a few, do
  * not tell where their edges are; for them half a squared successive difference,
  * which is 1/2 an edge, is right if samples are independent (it then is the
  * binomial variance) and too wide otherwise. Made up ticks between two blocks add
@@ -66,8 +77,9 @@ struct interval_run {
 /* Where the times of a lane are; @sums: of the groups, added to. */
 struct interval_lane {
 	struct time_sum *sums;
+	uint32_t n_groups;
 	double coarse_variance;		/* of an edge, in squared ticks */
-	struct interval_run before, now;
+	struct interval_run now;
 	uint64_t made_up;		/* made up ticks in a row, up to now */
 	uint32_t made_up_group;		/* whose the first of them was */
 	bool made_up_changed;
@@ -85,7 +97,7 @@ struct interval_entry {
 	double weight, weighted;
 };
 
-void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, double jitter);
+void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, uint32_t n_groups, double jitter);
 void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n);
 void interval_lane_end(struct interval_lane *l, uint64_t end_tick);
 

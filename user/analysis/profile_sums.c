@@ -274,7 +274,7 @@ static void sum_lanes(const struct profile *p, const struct profile_level *level
 
 		begin_reading(r, p->in, lane);
 		for (size_t i = 0; i < n; i++)
-			interval_lane_begin(&sums[i].at, sums[i].times, p->in->jitter);
+			interval_lane_begin(&sums[i].at, sums[i].times, levels[i].n_groups, p->in->jitter);
 		while (read_entries(r)) {
 			for (size_t i = 0; i < n; i++) {
 				add_entries(r, levels[i].group_of, sums[i].sums);

@@ -31,6 +31,7 @@ struct run {
 	const float *longer;	/* of each block how many times that; NULL: all alike */
 	unsigned int n_blocks;
 	double power[BLOCKS];
+	double calibration_error;
 	/* out */
 	double time[BLOCKS], joules[BLOCKS];
 	struct cpm_tick *ticks;
@@ -109,7 +110,8 @@ static void solve(const struct run *r, unsigned int steps, double tick_s, struct
 	struct profile_input in = {
 		.interval_ns = r->T * 1e9, .jitter = r->jitter, .end_tick = r->n_ticks, .n_lanes = 1, .lanes = &lane,
 		.n_packages = 1, .packages = &package, .n_domains = 1, .n_blocks = BLOCKS,
-		.kinds = kinds, .costs = r->longer ? costs : NULL, .silent_block = IDLE, .steps = steps, .irq_w = { r->irq_w } };
+		.kinds = kinds, .costs = r->longer ? costs : NULL, .silent_block = IDLE, .steps = steps, .irq_w = { r->irq_w },
+		.calibration_error = r->calibration_error };
 	uint32_t group_of[BLOCKS];
 	struct profile *p;
 	double inverse = 0;
@@ -392,6 +394,73 @@ static void no_block_has_a_bias_by_chance(void **state)
 	assert_true(most < 0.002);
 }
 
+#define TIMES	400
+
+/* How many of TIMES intervals have the true time of two blocks, and how wide that of the first is, in spreads of its error. */
+struct held {
+	unsigned int first, second;
+	double width;
+};
+
+/* Samples of block 0 for two seconds, a part of them, or pieces of so many ticks on the mean, of block 1. */
+static struct held interrupt_now_and_then(double part, double piece)
+{
+	static const uint32_t blocks[] = { 0, 1 };
+	struct cpm_tick ticks[2000];
+	struct cpm_lane lane = { .ticks = ticks, .n = 2000 };
+	uint64_t state_of_dice = 5;
+	double squares = 0, half = 0;
+	struct held held = { 0 };
+
+	for (unsigned int i = 0; i < TIMES; i++) {
+		double begin = 1900, end = 0, true_ticks = piece > 0 ? 0 : part * 2000, first;
+		struct time_sum sums[2];
+		struct value v[2];
+
+		for (unsigned int k = 0; k < 2000; k++) {
+			bool hit = rnd_unit(&state_of_dice) < part;
+
+			if (piece > 0) {
+				if (k > end) {
+					begin = k + 10 + 40 * rnd_unit(&state_of_dice);
+					end = begin + piece * (0.7 + 0.6 * rnd_unit(&state_of_dice));
+					true_ticks += end < 2000 ? end - begin : 0;
+				}
+				hit = k >= begin && k < end && end < 2000;
+			}
+			ticks[k] = (struct cpm_tick){ .tick = k, .block = hit };
+		}
+		assert_int_equal(interval_times(&lane, 1, 2000, 0, blocks, 2, sums), 0);
+		for (unsigned int b = 0; b < 2; b++)
+			v[b] = interval_time(&sums[b]);
+		first = 2000 - true_ticks;
+		held.first += v[0].lo <= first && first <= v[0].hi;
+		held.second += v[1].lo <= true_ticks && true_ticks <= v[1].hi;
+		squares += (v[0].v - first) * (v[0].v - first) / TIMES;
+		half += (v[0].hi - v[0].lo) / 2 / TIMES;
+	}
+	held.width = half / 1.96 / sqrt(squares);
+	return held;
+}
+
+/* What is met by chance is binomial, however rare; pieces of a few ticks have edges. */
+static void short_gaps_are_pieces_or_chance(void **state)
+{
+	static const double rare[] = { 0.003, 0.01, 0.03, 0.1, 0.3 };
+	struct held held;
+
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++) {
+		held = interrupt_now_and_then(rare[i], 0);
+		print_message("%g of the ticks: %u and %u, %.2f spreads wide\n", rare[i], held.first, held.second, held.width);
+		assert_true(held.first >= 0.92 * TIMES && held.second >= 0.92 * TIMES);
+	}
+	held = interrupt_now_and_then(0, 3);
+	print_message("pieces of 3 ticks: %u and %u, %.2f spreads wide\n", held.first, held.second, held.width);
+	assert_true(held.first >= 0.92 * TIMES && held.second >= 0.92 * TIMES);
+	assert_true(held.width < 1.3);
+}
+
 static void fine_blocks_have_binomial_times(void **state)
 {
 	unsigned int in_time = 0, n = 0;
@@ -473,20 +542,23 @@ static void ticks_that_take_longer_are_taken_out_where_they_fell(void **state)
 	run_free(&r);
 }
 
-/* A tick costs 3 % of the time at twice to four times the blocks' power; what is told of that is off. */
-static void intervals_hold_with_a_calibration_that_is_off(void **state)
+/*
+ * A tick costs 3 % of the time at twice to four times the blocks' power; what is told of that is off by up to @most, as the
+ * calibration says, or 0: as none knows better.
+ */
+static void solve_with_calibration_off(double said, double most)
 {
 	unsigned int n = 0, energy = 0, power = 0, time = 0;
 	uint64_t state_of_dice = 11;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct run r = coarse();
 		struct profile_group g[BLOCKS];
-		double cost = 30e-6, irq_w = 4, off = 1 + 0.14 * (2 * rnd_unit(&state_of_dice) - 1);
+		double cost = 30e-6, irq_w = 4, off = 1 + most * (2 * rnd_unit(&state_of_dice) - 1);
 
 		r.cost = cost;
 		r.irq_w = irq_w;
+		r.calibration_error = said;
 		simulate(&r, seed);
 		for (size_t i = 0; i < r.n_ticks; i++)
 			r.freq[i] = 1000000;
@@ -501,6 +573,13 @@ static void intervals_hold_with_a_calibration_that_is_off(void **state)
 	}
 	print_message("of %u truths inside: time %u, energy %u, power %u\n", n, time, energy, power);
 	assert_true(time >= 0.93 * n && energy >= 0.93 * n && power >= 0.93 * n);
+}
+
+static void intervals_hold_with_a_calibration_that_is_off(void **state)
+{
+	(void)state;
+	solve_with_calibration_off(0.15, 0.14);
+	solve_with_calibration_off(0, 0.93 * PROFILE_CALIBRATION_ERROR);
 }
 
 /*
@@ -808,6 +887,7 @@ int main(void)
 		cmocka_unit_test(intervals_of_short_recordings_hold_and_are_not_too_wide),
 		cmocka_unit_test(no_block_has_a_bias_by_chance),
 		cmocka_unit_test(fine_blocks_have_binomial_times),
+		cmocka_unit_test(short_gaps_are_pieces_or_chance),
 		cmocka_unit_test(the_cost_of_ticks_is_taken_out),
 		cmocka_unit_test(ticks_that_take_longer_are_taken_out_where_they_fell),
 		cmocka_unit_test(intervals_hold_with_a_calibration_that_is_off),
