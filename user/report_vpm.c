@@ -432,7 +432,7 @@ static void find_interrupts(const struct view *v, const struct blocks *b, struct
 	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
 	in->irq_part = tick + (1 - tick) * b->input.other;
 	in->irq_part_error = hypot(off * in->irq_part, (1 - tick) * b->input.other_error);
-	in->irq_from_s = b->input.interval_ns * 1e-9;
+	in->irq_interval_s = b->input.interval_ns * 1e-9;
 	if (d >= 0)
 		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
 	in->irq_w_error = isfinite(error_w) ? error_w : PROFILE_CALIBRATION_ERROR * in->irq_w;

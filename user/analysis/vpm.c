@@ -18,11 +18,22 @@
 /* Times that readings are left out and the rest is looked at again. */
 #define PASSES		4
 
+/* Interrupts in a sampling interval: a tick of ours and one of the kernel's. */
+#define IRQS		2
+
+/* Runs of a block may have the interrupts of so many sampling intervals more than most, or less. */
+#define IRQ_INTERVALS	2
+
 /* Readings of one kind: how long the program ran, and the energy of the sensing interval. */
 struct half {
 	size_t n;
 	double *ran, *j, *buf;
 	double mean_ran, mean_j;
+};
+
+/* What readings of a kind may differ in from most others without being left out. */
+struct usual {
+	double ran, j;
 };
 
 static void take_means(struct half *h)
@@ -37,23 +48,31 @@ static double residual(const struct half *h, size_t i, double w)
 	return h->j[i] - h->mean_j - w * (h->ran[i] - h->mean_ran);
 }
 
-/* Keep the readings whose value is among most others'. Return: how many are left out */
-static size_t keep_near(struct half *h, const double *values)
+/* Standard deviation of most of a kind's @values, and the @middle of them. */
+static double spread_of(const struct half *h, const double *values, double *middle)
 {
-	double middle, spread;
+	for (size_t i = 0; i < h->n; i++)
+		h->buf[i] = values[i];
+	gsl_sort(h->buf, 1, h->n);
+	*middle = gsl_stats_median_from_sorted_data(h->buf, 1, h->n);
+	return (gsl_stats_quantile_from_sorted_data(h->buf, 1, h->n, 0.75) -
+		gsl_stats_quantile_from_sorted_data(h->buf, 1, h->n, 0.25)) / IQR_SIGMA;
+}
+
+/*
+ * Keep the readings whose value is among most others', or no more than @usual from the middle of them.
+ * Return: how many are left out
+ */
+static size_t keep_near(struct half *h, const double *values, double usual)
+{
+	double middle, spread = spread_of(h, values, &middle);
 	size_t out = 0, n = h->n;
 
-	for (size_t i = 0; i < n; i++)
-		h->buf[i] = values[i];
-	gsl_sort(h->buf, 1, n);
-	middle = gsl_stats_median_from_sorted_data(h->buf, 1, n);
-	spread = (gsl_stats_quantile_from_sorted_data(h->buf, 1, n, 0.75) -
-		  gsl_stats_quantile_from_sorted_data(h->buf, 1, n, 0.25)) / IQR_SIGMA;
 	/* readings that are all alike but for a few are none to judge these by */
 	if (!(spread > 0))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		if (fabs(values[i] - middle) > LEFT_OUT * spread)
+		if (fabs(values[i] - middle) > fmax(LEFT_OUT * spread, usual))
 			continue;
 		h->ran[out] = h->ran[i];
 		h->j[out++] = h->j[i];
@@ -62,21 +81,27 @@ static size_t keep_near(struct half *h, const double *values)
 	return n - out;
 }
 
-/* Leave out what is far from the rest, in its time or in its energy. Return: how many */
-static size_t leave_out(struct half *h, double w)
+/* Room for values that are looked at; the same in order are before them. */
+static double *values_of(const struct half *h)
 {
-	double *values = h->buf + h->n;
+	return h->buf + h->n;
+}
+
+/* Leave out what is far from the rest, in its time or in its energy. Return: how many */
+static size_t leave_out(struct half *h, double w, const struct usual *usual)
+{
+	double *values = values_of(h);
 	size_t left;
 
 	if (h->n < 4)
 		return 0;
 	for (size_t i = 0; i < h->n; i++)
 		values[i] = h->ran[i];
-	left = keep_near(h, values);
+	left = keep_near(h, values, usual->ran);
 	take_means(h);
 	for (size_t i = 0; i < h->n; i++)
 		values[i] = residual(h, i, w);
-	left += keep_near(h, values);
+	left += keep_near(h, values, usual->j);
 	take_means(h);
 	return left;
 }
@@ -178,28 +203,18 @@ static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r
 	r->irq_w = in->irq_w;
 }
 
-/* Is so much of any kind left out that the rest may be a choice? */
-static bool is_scattered(const struct vpm_result *r)
-{
-	for (int k = 0; k < VPM_KINDS; k++)
-		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE && r->left_out[k] > VPM_LEFT_OUT_MOST * (r->n[k] + r->left_out[k]))
-			return true;
-	return false;
-}
-
 static bool enough(const struct vpm_result *r)
 {
 	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST &&
 	       r->n[VPM_HELD] >= VPM_HELD_LEAST;
 }
 
-static void estimate(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+static void estimate(const struct vpm_input *in, struct half *h, bool irqs, struct vpm_result *r)
 {
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *held = &h[VPM_HELD];
 	double w = slope(h), latency = d->mean_ran - u->mean_ran;
 	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
 	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
-	bool has_irq = !isnan(in->irq_w) && in->irq_part > 0 && latency >= in->irq_from_s;
 	double half, t;
 
 	t = interval_t(held->n - 1.0);
@@ -214,11 +229,11 @@ static void estimate(const struct vpm_input *in, struct half *h, struct vpm_resu
 	}
 	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
 	r->power_w = around(r->held_w.v + w, hypot(t * sqrt(var_d + var_u) / latency, r->held_w.hi - r->held_w.v));
-	if (has_irq)
+	if (irqs)
 		take_out_interrupts(in, r);
 	bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
-	r->energy_j = vpm_energy(r, &r->latency_s, has_irq ? in->irq_part_error * latency : 0);
+	r->energy_j = vpm_energy(r, &r->latency_s, irqs ? in->irq_part_error * latency : 0);
 }
 
 static void sort_out(const struct vpm_input *in, struct half *h)
@@ -255,12 +270,12 @@ static void reach(struct value *v, const struct value *other)
  * What is far from the others may have nothing to do with the block, and then it is in all kinds of readings alike, which of
  * a block's runs become which being drawn; or it may. Nobody knows with so many, and the interval has both.
  */
-static void reach_to_all(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+static void reach_to_all(const struct vpm_input *in, struct half *h, bool irqs, struct vpm_result *r)
 {
 	struct vpm_result all = *r;
 
 	sort_out(in, h);
-	estimate(in, h, &all);
+	estimate(in, h, irqs, &all);
 	if (all.why) {
 		r->why = all.why;
 		return;
@@ -273,18 +288,83 @@ static void reach_to_all(const struct vpm_input *in, struct half *h, struct vpm_
 	reach(&r->energy_j, &all.energy_j);
 }
 
+/* How far interrupts' power is from that of what they interrupt. */
+static double irq_differs_w(const struct vpm_input *in, const struct half *h)
+{
+	return fabs(in->irq_w - h[VPM_HELD].mean_j / in->interval_s - slope(h));
+}
+
+/*
+ * Have the block's runs their part of interrupts? Those of a very short block hardly ever have one, and readings with one
+ * are left out, if it is to be seen: in the time, or in the energy.
+ */
+static bool has_interrupts(const struct vpm_input *in, const struct half *h)
+{
+	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED];
+	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread, *values = values_of(d);
+
+	if (isnan(in->irq_w) || !(in->irq_part > 0) || !d->n || !u->n || !h[VPM_HELD].n)
+		return false;
+	spread = spread_of(d, d->ran, &ran_d);
+	spread_of(u, u->ran, &ran_u);
+	if (IRQS * (ran_d - ran_u) > VPM_LEFT_OUT_MOST * in->irq_interval_s)
+		return true;
+	if (one > LEFT_OUT * spread)
+		return false;
+	for (size_t i = 0; i < d->n; i++)
+		values[i] = residual(d, i, slope(h));
+	return one * irq_differs_w(in, h) <= LEFT_OUT * spread_of(d, values, &middle);
+}
+
+/* What interrupts take is taken out as a part of all runs: those that have fewer than most, or more, belong to them. */
+static struct usual usual_of(const struct vpm_input *in, const struct half *h, int kind, bool irqs)
+{
+	struct usual usual = { 0 };
+
+	if (kind == VPM_HELD || !irqs)
+		return usual;
+	usual.ran = IRQ_INTERVALS * in->irq_part * in->irq_interval_s;
+	usual.j = usual.ran * irq_differs_w(in, h);
+	return usual;
+}
+
+/* So many of a kind are left out for an interrupt. */
+static double interrupted(const struct vpm_input *in, const struct half *h, bool irqs, size_t n)
+{
+	if (isnan(in->irq_w) || !(in->irq_part > 0) || irqs)
+		return 0;
+	return n * IRQS * h->mean_ran / in->irq_interval_s;
+}
+
+/* Is so much of any kind left out that the rest may be a choice? Where interrupts fall is none. */
+static bool is_scattered(const struct vpm_input *in, const struct half *h, bool irqs,
+			 const struct vpm_result *r)
+{
+	for (int k = 0; k < VPM_KINDS; k++) {
+		size_t n = r->n[k] + r->left_out[k];
+
+		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE &&
+		    r->left_out[k] > VPM_LEFT_OUT_MOST * n + interrupted(in, &h[k], irqs, n))
+			return true;
+	}
+	return false;
+}
+
 static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
 {
 	size_t left = 1;
+	bool irqs;
 
 	sort_out(in, h);
+	irqs = has_interrupts(in, h);
 	r->why = judge_lost(in, h[VPM_DELAYED].n);
 	for (int pass = 0; pass < PASSES && left; pass++) {
 		double w = slope(h);
 
 		left = 0;
 		for (int k = 0; k < VPM_KINDS; k++) {
-			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w);
+			struct usual usual = usual_of(in, h, k, irqs);
+			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w, &usual);
 
 			r->left_out[k] += now;
 			left += now;
@@ -295,11 +375,11 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 	if (r->why)
 		return;
 	if (enough(r))
-		estimate(in, h, r);
+		estimate(in, h, irqs, r);
 	else
 		r->why = VPM_FEW;
-	if (!r->why && is_scattered(r))
-		reach_to_all(in, h, r);
+	if (!r->why && is_scattered(in, h, irqs, r))
+		reach_to_all(in, h, irqs, r);
 }
 
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r)

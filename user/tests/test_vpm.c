@@ -149,7 +149,7 @@ static void test_interrupts(void **state)
 {
 	struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
-				.irq_part = 0.03, .irq_w = 2.45, .irq_from_s = 4e-3 };
+				.irq_part = 0.03, .irq_w = 2.45, .irq_interval_s = 4e-3 };
 	struct vpm_result r;
 	struct made m = usual;
 	uint64_t seed = 9;
@@ -164,14 +164,94 @@ static void test_interrupts(void **state)
 	printf("1.65 W beside interrupts of 2.45 W: %.4f W, %.1f us\n", r.power_w.v, 1e6 * r.latency_s.v);
 	assert_float_equal(r.power_w.v, 1.65, 0.006);
 	assert_float_equal(r.latency_s.v, 7e-3, 30e-6);
-	/* not where a run is too short to have one of them for certain, and not where their power is not known */
-	in.irq_from_s = 10e-3;
+	/* not where a run is so short that readings with one are rare and left out, and not where their power is not known */
+	in.irq_interval_s = 200e-3;
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_float_equal(r.power_w.v, m.power, 0.006);
-	in.irq_from_s = 4e-3;
+	in.irq_interval_s = 4e-3;
 	in.irq_w = NAN;
 	assert_int_equal(vpm_solve(&in, &r), 0);
 	assert_float_equal(r.power_w.v, m.power, 0.006);
+}
+
+/* Between two interrupts of a kind, and how long one takes: a tick of ours, and one of the kernel's. */
+#define TICKS_S		4e-3
+static const double irq_s[] = { 36e-6, 68e-6 };
+#define IRQ_W		2.5
+
+/* A run, and the interrupts that fall into it, which begins at a random place between two of each kind. */
+static struct vpm_reading make_interrupted(const struct made *m, enum vpm_kind kind, uint64_t *seed)
+{
+	struct vpm_reading r = make_one(m, kind, seed);
+	double all_s = r.ran_s / (1 - (irq_s[0] + irq_s[1]) / TICKS_S);
+
+	for (int i = 0; i < 2 && kind != VPM_HELD; i++) {
+		double s = irq_s[i] * floor(all_s / TICKS_S + rnd_unit(seed));
+
+		r.ran_s += s;
+		r.power_w += s * (IRQ_W - HELD_W) / INTERVAL;
+	}
+	return r;
+}
+
+/* @left: are readings with an interrupt left out, or are interrupts taken out as a part? */
+static void interrupt(const struct made *m, bool left, double most)
+{
+	const double part = (irq_s[0] + irq_s[1]) / TICKS_S, runs = 200;
+	struct vpm_reading readings[600];
+	double off = 0, half = 0, expected;
+	int inside = 0, delayed = 0;
+
+	for (int k = 0; k < runs; k++) {
+		struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
+					.irq_part = part, .irq_w = IRQ_W, .irq_interval_s = TICKS_S };
+		struct vpm_result r;
+		uint64_t seed = 6000 + k;
+
+		for (size_t i = 0; i < in.n; i++)
+			readings[i] = make_interrupted(m, i % VPM_KINDS, &seed);
+		assert_int_equal(vpm_solve(&in, &r), 0);
+		assert_int_equal(r.why, VPM_KNOWN);
+		assert_int_equal(isnan(r.irq_w), left);
+		assert_false(r.scattered);
+		delayed += r.left_out[VPM_DELAYED];
+		off = fmax(off, 100 * fabs(r.power_w.v / m->power - 1));
+		half += 100 * (r.power_w.hi - r.power_w.lo) / 2 / m->power / runs;
+		inside += r.power_w.lo <= m->power && m->power <= r.power_w.hi;
+		assert_true(fabs(r.latency_s.v - m->latency) < 2 * (r.latency_s.hi - r.latency_s.v));
+	}
+	printf("%.2f W, %.2f ms, interrupts in some runs: off by %.2f %% at most, half an interval %.2f %%, %d of %.0f inside, %d left out\n",
+	       m->power, 1e3 * m->latency, off, half, inside, runs, delayed);
+	assert_true(off < most);
+	assert_in_range(inside, 182, 200);
+	/* of 200 in each run those that one of ours or one of the kernel's falls into */
+	expected = left ? runs * 200 * 2 * (m->latency + m->own) / TICKS_S : 0;
+	assert_in_range(delayed, 0.9 * expected, 1.1 * expected);
+}
+
+/*
+ * Interrupts of a run are one more or less. Whatever the block's length is to the time between them, they are no part of
+ * its power.
+ */
+static void test_some_interrupted(void **state)
+{
+	static const double ms[] = { 0.3, 0.7, 2, 3.9, 7.2 };
+	struct made m = usual;
+
+	(void)state;
+	m.power = 1.66;
+	m.noise = 0;
+	m.lsb = 1e-6;
+	for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
+		m.latency = ms[i] * 1e-3;
+		interrupt(&m, false, 1.2);
+	}
+	m.latency = 0.15e-3;
+	interrupt(&m, true, 0.3);
+	/* where an interrupt is neither to be seen in the time nor in the energy none is left out */
+	m.noise = 0.0003;
+	m.spread = 0.8;
+	interrupt(&m, false, 5);
 }
 
 /* What is taken out for interrupts is known as well as it was calibrated, no better: power, latency and energy. */
@@ -191,7 +271,7 @@ static void check_calibration(double block_w, double irq_w)
 		struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN,
 					.irq_part = part + off_part / 1.96 * rnd_normal(&seed), .irq_part_error = off_part,
 					.irq_w = irq_w + off_w / 1.96 * rnd_normal(&seed), .irq_w_error = off_w,
-					.irq_from_s = 4e-3 };
+					.irq_interval_s = 4e-3 };
 		const double truth[3] = { block_w, 7e-3, 7e-3 * block_w };
 		struct vpm_result r;
 
@@ -454,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_fine),
 		cmocka_unit_test(test_own_part_cancels),
 		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_some_interrupted),
 		cmocka_unit_test(test_calibration_error),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_scattered),
