@@ -421,10 +421,13 @@ static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_i
 	return 0;
 }
 
-/* What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far off that may be. */
+/*
+ * What ticks and other interrupts take of all that runs, as far as it was calibrated, and how far off that may be. Only the
+ * power of ticks was calibrated; that others draw as much is an assumption.
+ */
 static void find_interrupts(const struct view *v, const struct blocks *b, struct vpm_input *in)
 {
-	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN;
+	double tick = 0, off = fmax(b->input.calibration_error, PROFILE_CALIBRATION_ERROR), error_w = NAN, others;
 	int d = b->n_domains ? b->meters.calibrated[0] : -1;
 
 	for (size_t i = 0; i < b->input.n_lanes; i++)
@@ -435,7 +438,9 @@ static void find_interrupts(const struct view *v, const struct blocks *b, struct
 	in->irq_interval_s = b->input.interval_ns * 1e-9;
 	if (d >= 0)
 		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
-	in->irq_w_error = isfinite(error_w) ? error_w : PROFILE_CALIBRATION_ERROR * in->irq_w;
+	others = in->irq_part > 0 ? (1 - tick) * b->input.other / in->irq_part : 0;
+	in->irq_w_error = isfinite(error_w) ? hypot(error_w, PROFILE_CALIBRATION_ERROR * others * in->irq_w) :
+					      PROFILE_CALIBRATION_ERROR * in->irq_w;
 }
 
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,

@@ -18,6 +18,7 @@
 #include "decode.h"
 #include "looped.h"
 #include "recording.h"
+#include "profile.h"
 #include "report.h"
 #include "synthetic.h"
 #include "tool.h"
@@ -226,6 +227,41 @@ static void test_report(void **state)
 	assert_int_equal(kjoule("report --csv %s", temp_path("readings")), 0);
 	assert_true(says(out, "block,loop,100,"));
 	assert_true(says(out, ",left_out,left_out_delayed,left_out_undelayed,left_out_held,late,"));
+}
+
+/*
+ * Half of the power's interval by a calibration that knows all exactly; @part: that interrupts besides ticks take of the time,
+ * out: as they are counted, ticks being late
+ */
+static double half_with_others(double *part)
+{
+	const struct kjoule_calibration cal = { .ticks = 1000, .tick_ns = 3000, .handler_ns = 2000, .freq_khz = 1000000,
+						.other_part = *part, .other_error = 1e-6, .n_domains = 1, .irq_uw = { 1e6 * LOOP_W },
+						.irq_error_uw = { 1000 }, .loop_uw = { 3e6 } };
+	struct json_object *doc, *row;
+	double half;
+
+	put_calibration(&cal);
+	record("others", 240, 0, 25);
+	doc = report("--model vpm", "others", 0);
+	row = find_row(doc, "block", NULL);
+	half = number(row, "power_hi_w") - number(row, "power_w");
+	*part = number(member(doc, "cost"), "other_interrupts_part");
+	json_object_put(doc);
+	return half;
+}
+
+/* Nobody has measured what interrupts other than ticks draw, however exactly the ticks' power is known. */
+static void test_others_power(void **state)
+{
+	double none = 1e-4, some = 0.1, few, many, want;
+
+	(void)state;
+	few = half_with_others(&none);
+	many = half_with_others(&some);
+	want = PROFILE_CALIBRATION_ERROR * LOOP_W * some;
+	assert_true(some > 10 * none);
+	assert_true(near(sqrt(many * many - few * few), want, 0.1 * want));
 }
 
 /* What the recorder draws is in no reading that counts: when it was awake is known. */
@@ -604,6 +640,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_others_power),
 		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_renamed),
 		cmocka_unit_test(test_large),
