@@ -18,6 +18,12 @@
 /* Times that readings are left out and the rest is looked at again. */
 #define PASSES		4
 
+/* Half of a 95 % interval of a normal distribution, in standard deviations. */
+#define NORMAL_95	1.96
+
+/* Readings are whole microwatts: those that differ by less are alike. */
+#define ALIKE_W		0.5e-6
+
 /* Interrupts in a sampling interval: a tick of ours and one of the kernel's. */
 #define IRQS		2
 
@@ -31,9 +37,19 @@ struct half {
 	double mean_ran, mean_j;
 };
 
-/* What readings of a kind may differ in from most others without being left out. */
+/*
+ * What is known of all readings.
+ * @step_j:	the meter's smallest step, as an energy
+ * @irqs:	the block's runs have their part of interrupts, and readings with fewer or more of them belong to the others
+ */
+struct known {
+	double step_j;
+	bool irqs;
+};
+
+/* What readings of a kind may differ in from most others without being left out; @least_j: their least deviation. */
 struct usual {
-	double ran, j;
+	double ran, j, least_j;
 };
 
 static void take_means(struct half *h)
@@ -61,11 +77,12 @@ static double spread_of(const struct half *h, const double *values, double *midd
 
 /*
  * Keep the readings whose value is among most others', or no more than @usual from the middle of them.
+ * @least: standard deviation that they have at the least
  * Return: how many are left out
  */
-static size_t keep_near(struct half *h, const double *values, double usual)
+static size_t keep_near(struct half *h, const double *values, double usual, double least)
 {
-	double middle, spread = spread_of(h, values, &middle);
+	double middle, spread = fmax(spread_of(h, values, &middle), least);
 	size_t out = 0, n = h->n;
 
 	/* readings that are all alike but for a few are none to judge these by */
@@ -97,11 +114,11 @@ static size_t leave_out(struct half *h, double w, const struct usual *usual)
 		return 0;
 	for (size_t i = 0; i < h->n; i++)
 		values[i] = h->ran[i];
-	left = keep_near(h, values, usual->ran);
+	left = keep_near(h, values, usual->ran, 0);
 	take_means(h);
 	for (size_t i = 0; i < h->n; i++)
 		values[i] = residual(h, i, w);
-	left += keep_near(h, values, usual->j);
+	left += keep_near(h, values, usual->j, usual->least_j);
 	take_means(h);
 	return left;
 }
@@ -114,6 +131,46 @@ static double variance(const struct half *h, double w)
 	for (size_t i = 0; i < h->n; i++)
 		sum += pow(residual(h, i, w), 2);
 	return sum / (h->n - 1) / h->n;
+}
+
+/*
+ * The meter's smallest step: the smallest difference of two readings that are not alike. Where few of them differ it may be
+ * several steps, which is on the safe side.
+ * @buf: room for all readings
+ */
+static double step_of(const struct vpm_input *in, double *buf)
+{
+	double step = INFINITY;
+
+	for (size_t i = 0; i < in->n; i++)
+		buf[i] = in->readings[i].power_w;
+	gsl_sort(buf, 1, in->n);
+	for (size_t i = 1; i < in->n; i++)
+		if (buf[i] - buf[i - 1] > ALIKE_W)
+			step = fmin(step, buf[i] - buf[i - 1]);
+	return isfinite(step) ? step : 0;
+}
+
+/*
+ * Variance of the mean of a kind's energies that comes of the meter's rounding: step^2 / 12 for a reading, as of anything
+ * rounded to the nearest step. Readings that differ are rounded by chance each, so that it is in what they
+ * differ in. Those that are alike are all rounded by the same, which nothing shows.
+ */
+static double rounding(const struct half *h, double step_j, double alike_j)
+{
+	double sum = 0;
+	size_t from = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		h->buf[i] = h->j[i];
+	gsl_sort(h->buf, 1, h->n);
+	for (size_t i = 1; i <= h->n; i++) {
+		if (i < h->n && h->buf[i] - h->buf[i - 1] <= alike_j)
+			continue;
+		sum += pow((double)(i - from) / h->n, 2);
+		from = i;
+	}
+	return step_j * step_j / 12 * sum;
 }
 
 static double variance_of_ran(const struct half *h)
@@ -209,16 +266,20 @@ static bool enough(const struct vpm_result *r)
 	       r->n[VPM_HELD] >= VPM_HELD_LEAST;
 }
 
-static void estimate(const struct vpm_input *in, struct half *h, bool irqs, struct vpm_result *r)
+static void estimate(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
 {
+	double alike_j = ALIKE_W * in->interval_s;
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *held = &h[VPM_HELD];
 	double w = slope(h), latency = d->mean_ran - u->mean_ran;
 	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
 	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
+	double rounding_held = rounding(held, known->step_j, alike_j);
+	double rounding_two = rounding(d, known->step_j, alike_j) + rounding(u, known->step_j, alike_j);
 	double half, t;
 
 	t = interval_t(held->n - 1.0);
-	r->held_w = around(held->mean_j / in->interval_s, t * sqrt(var_held) / in->interval_s);
+	half = hypot(t * sqrt(var_held), NORMAL_95 * sqrt(rounding_held));
+	r->held_w = around(held->mean_j / in->interval_s, half / in->interval_s);
 	t = interval_t(dof_of(var_ran_d, d->n, var_ran_u, u->n));
 	half = t * sqrt(var_ran_d + var_ran_u);
 	r->latency_s = around(latency, half);
@@ -228,12 +289,13 @@ static void estimate(const struct vpm_input *in, struct half *h, bool irqs, stru
 		return;
 	}
 	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
-	r->power_w = around(r->held_w.v + w, hypot(t * sqrt(var_d + var_u) / latency, r->held_w.hi - r->held_w.v));
-	if (irqs)
+	half = hypot(t * sqrt(var_d + var_u), NORMAL_95 * sqrt(rounding_two));
+	r->power_w = around(r->held_w.v + w, hypot(half / latency, r->held_w.hi - r->held_w.v));
+	if (known->irqs)
 		take_out_interrupts(in, r);
 	bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
-	r->energy_j = vpm_energy(r, &r->latency_s, irqs ? in->irq_part_error * latency : 0);
+	r->energy_j = vpm_energy(r, &r->latency_s, known->irqs ? in->irq_part_error * latency : 0);
 }
 
 static void sort_out(const struct vpm_input *in, struct half *h)
@@ -270,12 +332,12 @@ static void reach(struct value *v, const struct value *other)
  * What is far from the others may have nothing to do with the block, and then it is in all kinds of readings alike, which of
  * a block's runs become which being drawn; or it may. Nobody knows with so many, and the interval has both.
  */
-static void reach_to_all(const struct vpm_input *in, struct half *h, bool irqs, struct vpm_result *r)
+static void reach_to_all(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
 {
 	struct vpm_result all = *r;
 
 	sort_out(in, h);
-	estimate(in, h, irqs, &all);
+	estimate(in, h, known, &all);
 	if (all.why) {
 		r->why = all.why;
 		return;
@@ -317,11 +379,11 @@ static bool has_interrupts(const struct vpm_input *in, const struct half *h)
 }
 
 /* What interrupts take is taken out as a part of all runs: those that have fewer than most, or more, belong to them. */
-static struct usual usual_of(const struct vpm_input *in, const struct half *h, int kind, bool irqs)
+static struct usual usual_of(const struct vpm_input *in, const struct half *h, int kind, const struct known *known)
 {
-	struct usual usual = { 0 };
+	struct usual usual = { .least_j = known->step_j / 2 };
 
-	if (kind == VPM_HELD || !irqs)
+	if (kind == VPM_HELD || !known->irqs)
 		return usual;
 	usual.ran = IRQ_INTERVALS * in->irq_part * in->irq_interval_s;
 	usual.j = usual.ran * irq_differs_w(in, h);
@@ -329,22 +391,22 @@ static struct usual usual_of(const struct vpm_input *in, const struct half *h, i
 }
 
 /* So many of a kind are left out for an interrupt. */
-static double interrupted(const struct vpm_input *in, const struct half *h, bool irqs, size_t n)
+static double interrupted(const struct vpm_input *in, const struct half *h, const struct known *known, size_t n)
 {
-	if (isnan(in->irq_w) || !(in->irq_part > 0) || irqs)
+	if (isnan(in->irq_w) || !(in->irq_part > 0) || known->irqs)
 		return 0;
 	return n * IRQS * h->mean_ran / in->irq_interval_s;
 }
 
 /* Is so much of any kind left out that the rest may be a choice? Where interrupts fall is none. */
-static bool is_scattered(const struct vpm_input *in, const struct half *h, bool irqs,
+static bool is_scattered(const struct vpm_input *in, const struct half *h, const struct known *known,
 			 const struct vpm_result *r)
 {
 	for (int k = 0; k < VPM_KINDS; k++) {
 		size_t n = r->n[k] + r->left_out[k];
 
 		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE &&
-		    r->left_out[k] > VPM_LEFT_OUT_MOST * n + interrupted(in, &h[k], irqs, n))
+		    r->left_out[k] > VPM_LEFT_OUT_MOST * n + interrupted(in, &h[k], known, n))
 			return true;
 	}
 	return false;
@@ -352,18 +414,18 @@ static bool is_scattered(const struct vpm_input *in, const struct half *h, bool 
 
 static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
 {
+	struct known known = { .step_j = step_of(in, h[0].buf) * in->interval_s };
 	size_t left = 1;
-	bool irqs;
 
 	sort_out(in, h);
-	irqs = has_interrupts(in, h);
+	known.irqs = has_interrupts(in, h);
 	r->why = judge_lost(in, h[VPM_DELAYED].n);
 	for (int pass = 0; pass < PASSES && left; pass++) {
 		double w = slope(h);
 
 		left = 0;
 		for (int k = 0; k < VPM_KINDS; k++) {
-			struct usual usual = usual_of(in, h, k, irqs);
+			struct usual usual = usual_of(in, h, k, &known);
 			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w, &usual);
 
 			r->left_out[k] += now;
@@ -375,11 +437,11 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 	if (r->why)
 		return;
 	if (enough(r))
-		estimate(in, h, irqs, r);
+		estimate(in, h, &known, r);
 	else
 		r->why = VPM_FEW;
-	if (!r->why && is_scattered(in, h, irqs, r))
-		reach_to_all(in, h, irqs, r);
+	if (!r->why && is_scattered(in, h, &known, r))
+		reach_to_all(in, h, &known, r);
 }
 
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r)

@@ -109,7 +109,8 @@ struct vpm_result {
  *
  * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the
  * measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ in, longer runs
- * having spent more (a run that takes longer is no error of the power). What they differ in is known from the middle half of them, and readings that are LEFT_OUT deviations
+ * having spent more (a run that takes longer is no error of the power), and from the meter's smallest step where
+ * readings are alike. What they differ in is known from the middle half of them, and readings that are LEFT_OUT deviations
  * off, in which something else has happened, are left out, unless they have but an interrupt or two more than others, or less.
  *
  * Return: 0, @r->why says whether there is a power; -ENOMEM

@@ -254,6 +254,65 @@ static void test_some_interrupted(void **state)
 	interrupt(&m, false, 5);
 }
 
+/* The power of blocks under a meter without noise whose steps are coarse: all undelayed readings are off by the same. */
+static void test_steps(void **state)
+{
+	const double runs = 400;
+	struct made m = usual;
+	double off = 0, half = 0;
+	int inside = 0;
+
+	(void)state;
+	m.latency = INTERVAL / 110;
+	m.power = 2.47;
+	m.noise = 0;
+	m.own_w = HELD_W;
+	for (int k = 0; k < runs; k++) {
+		uint64_t seed = 8000 + k;
+		struct vpm_result r;
+
+		/* by chance how far HELD_W is from a multiple of it */
+		m.lsb = 1e-4 * (1 + rnd_unit(&seed));
+		r = model(&m, seed);
+		assert_int_equal(r.why, VPM_KNOWN);
+		inside += r.power_w.lo <= m.power && m.power <= r.power_w.hi;
+		off = fmax(off, 100 * fabs(r.power_w.v / m.power - 1));
+		half += 100 * (r.power_w.hi - r.power_w.lo) / 2 / m.power / runs;
+	}
+	printf("a meter with steps and no noise: off by %.2f %% at most, half an interval %.2f %%, %d of %.0f inside\n", off, half,
+	       inside, runs);
+	assert_in_range(inside, 370, 400);
+	/* no wider than the roundings of two readings */
+	assert_true(half < 100 * 1.96 * sqrt(2.0 / 12) * 1.5e-4 * INTERVAL / m.latency / m.power * 1.1);
+}
+
+/* Readings that are all alike but for a few with an interrupt: the middle half of them does not differ at all. */
+static void test_alike(void **state)
+{
+	struct vpm_reading readings[600];
+	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = NAN, .peak_w = NAN, .irq_w = NAN };
+	struct made m = usual;
+	struct vpm_result r;
+	uint64_t seed = 3;
+
+	(void)state;
+	m.latency = INTERVAL / 110;
+	m.power = 1.66;
+	m.noise = 0;
+	m.own = 0;
+	for (size_t i = 0; i < in.n; i++) {
+		bool interrupted = i % VPM_KINDS == VPM_UNDELAYED && i < 5 * VPM_KINDS;
+
+		readings[i] = make_one(&m, i % VPM_KINDS, &seed);
+		readings[i].ran_s += interrupted ? irq_s[0] : 0;
+		readings[i].power_w += interrupted ? irq_s[0] * (IRQ_W - HELD_W) / INTERVAL : 0;
+	}
+	assert_int_equal(vpm_solve(&in, &r), 0);
+	assert_int_equal(r.left_out[VPM_UNDELAYED], 5);
+	assert_int_equal(r.n[VPM_DELAYED] + r.n[VPM_HELD], 400);
+	assert_float_equal(r.power_w.v, m.power, 0.002 * m.power);
+}
+
 /* What is taken out for interrupts is known as well as it was calibrated, no better: power, latency and energy. */
 static void check_calibration(double block_w, double irq_w)
 {
@@ -535,6 +594,8 @@ int main(void)
 		cmocka_unit_test(test_own_part_cancels),
 		cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_some_interrupted),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_alike),
 		cmocka_unit_test(test_calibration_error),
 		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_scattered),
