@@ -15,6 +15,9 @@
 #include "report.h"
 #include "vpm.h"
 
+/* The kernel's clock tick at CONFIG_HZ=250, its default; no recording says what it was. */
+#define KERNEL_TICK_S	4e-3
+
 /* Readings of a block, and what they tell. */
 struct block {
 	const struct kjoule_vpm_block *info;
@@ -435,7 +438,7 @@ static void find_interrupts(const struct view *v, const struct blocks *b, struct
 	in->irq_w = b->n_domains ? b->input.irq_w[0] : NAN;
 	in->irq_part = tick + (1 - tick) * b->input.other;
 	in->irq_part_error = hypot(off * in->irq_part, (1 - tick) * b->input.other_error);
-	in->irq_interval_s = b->input.interval_ns * 1e-9;
+	in->irq_interval_s = fmin(b->input.interval_ns * 1e-9, KERNEL_TICK_S);
 	if (d >= 0)
 		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
 	others = in->irq_part > 0 ? (1 - tick) * b->input.other / in->irq_part : 0;

@@ -17,11 +17,13 @@ import alternate  # noqa: E402
 import bench  # noqa: E402
 import ktap  # noqa: E402
 
-SECONDS, CONSTANT_S = 25, 15
+SECONDS, CONSTANT_S, READINGS_S = 25, 15, 30
 BLOCKS = ("block_high", "block_low")
 MOST_OFF, FAILS = 5, 10     # percent
 # what the averaging over half of a window alone makes of the two powers, of the better block
 FAILS_ON_METER = 15
+# Half of the runs of such a block have an interrupt of each kind in them.
+INTERRUPTED_US, READ_OFF = 2000, 1.2
 # Two runs of a block may follow each other: longer ones nearly fill a window now and then, and constant power tells some of them from there.
 SHORT = (0.2, 0.2)
 # (what, options of record, the chip whose counter moves less often, model, whose error is of what, lengths in update periods)
@@ -30,7 +32,7 @@ CASES = [("edge windows", "--edge=50 -i 360us", True, "edge", "power", SHORT),
 
 
 def main():
-    ktap.plan(len(CASES) * 3 + 2)
+    ktap.plan(len(CASES) * 3 + 4)
     for name, options, slow, model, what, lengths in CASES:
         r = alternate.record(lengths, [bench.first_seed()], SECONDS, options, (model, "cpm", "auto"), profile="slow" if slow else "plain")[0]
         used = r.reports["auto"]["model"]
@@ -45,6 +47,12 @@ def main():
     ktap.check(sorted(errors) == sorted(BLOCKS) and all(abs(e) >= FAILS_ON_METER for e, _ in errors.values()),
                f"constant power on a meter that starts on command is {FAILS_ON_METER} % off and more", errors)
     ktap.diag(errors)
+    read = alternate.read_blocks(BLOCKS, (INTERRUPTED_US, INTERRUPTED_US), [bench.first_seed()], READINGS_S,
+                                 "--vpm-meter vchip-ina@60ms -F 250")[0]
+    ktap.check(sorted(read.power) == sorted(BLOCKS) and all(abs(e) <= READ_OFF for e in read.power.values()),
+               f"readings of blocks with an interrupt in some of their runs: power within {READ_OFF} %", read.power)
+    ktap.check(read.inside and all(read.inside.values()), "and in its interval", read.report["rows"])
+    ktap.diag(read.power)
     ktap.end()
 
 

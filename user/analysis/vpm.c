@@ -24,10 +24,10 @@
 /* Readings are whole microwatts: those that differ by less are alike. */
 #define ALIKE_W		0.5e-6
 
-/* Interrupts in a sampling interval: a tick of ours and one of the kernel's. */
+/* Interrupts in @irq_interval_s: a tick of ours and one of the kernel's. */
 #define IRQS		2
 
-/* Runs of a block may have the interrupts of so many sampling intervals more than most, or less. */
+/* Runs of a block may have the interrupts of so many of these more than most, or less. */
 #define IRQ_INTERVALS	2
 
 /* Readings of one kind: how long the program ran, and the energy of the sensing interval. */
@@ -134,8 +134,8 @@ static double variance(const struct half *h, double w)
 }
 
 /*
- * The meter's smallest step: the smallest difference of two readings that are not alike. Where few of them differ it may be
- * several steps, which is on the safe side.
+ * The meter's smallest step: the smallest difference of two readings that are not alike. Where few of them differ it
+ * may be several steps, which is on the safe side.
  * @buf: room for all readings
  */
 static double step_of(const struct vpm_input *in, double *buf)
@@ -152,9 +152,9 @@ static double step_of(const struct vpm_input *in, double *buf)
 }
 
 /*
- * Variance of the mean of a kind's energies that comes of the meter's rounding: step^2 / 12 for a reading, as of anything
- * rounded to the nearest step. Readings that differ are rounded by chance each, so that it is in what they
- * differ in. Those that are alike are all rounded by the same, which nothing shows.
+ * Variance of the mean of a kind's energies that comes of the meter's rounding: step^2 / 12 for a reading, as of
+ * anything rounded to the nearest step. Readings that are alike are all rounded by the same, which nothing shows: a
+ * group of them has one error, and the groups' errors are independent.
  */
 static double rounding(const struct half *h, double step_j, double alike_j)
 {
@@ -357,8 +357,8 @@ static double irq_differs_w(const struct vpm_input *in, const struct half *h)
 }
 
 /*
- * Have the block's runs their part of interrupts? Those of a very short block hardly ever have one, and readings with one
- * are left out, if it is to be seen: in the time, or in the energy.
+ * Have the block's runs their part of interrupts? Those of a very short block hardly ever have one, and readings with
+ * one are left out, if it is to be seen: in the time, or in the energy.
  */
 static bool has_interrupts(const struct vpm_input *in, const struct half *h)
 {

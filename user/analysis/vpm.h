@@ -36,8 +36,9 @@ struct vpm_reading {
  * @idle_w,@peak_w: what the block's power is between; NAN: not known
  * @irq_part:	part of the time of what runs that interrupts take, and @irq_w, their power; NAN: not known
  * @irq_part_error,@irq_w_error: how far off these may be, as half of a 95 % interval
- * @irq_interval_s: between two ticks, in which the kernel has about one of its own. In a block so short that it hardly
- *		ever has one, a reading that an interrupt falls into is left out; others have their part of them
+ * @irq_interval_s: in so long there are about two of them, a tick of ours and one of the kernel's, or fewer. In a block
+ *		so short that it hardly ever has one, a reading that an interrupt falls into is left out; others have
+ *		their part of them
  */
 struct vpm_input {
 	const struct vpm_reading *readings;
@@ -60,8 +61,9 @@ struct vpm_input {
 #define VPM_LATE_MOST	0.05
 
 /*
- * Of the readings of a kind: when more of them are left out, besides those of a short block that an interrupt falls into, what is
- * left is a choice of them, and intervals reach to what all of them tell. So few may be by chance, however few there are.
+ * Of the readings of a kind: when more of them are left out, besides those of a short block that an interrupt falls
+ * into, what is left is a choice of them, and intervals reach to what all of them tell. So few may be by chance, however
+ * few there are.
  */
 #define VPM_LEFT_OUT_MOST	0.1
 #define VPM_LEFT_OUT_CHANCE	3
@@ -108,10 +110,11 @@ struct vpm_result {
  *	power   = energy / latency						(equation 6)
  *
  * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the
- * measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ in, longer runs
- * having spent more (a run that takes longer is no error of the power), and from the meter's smallest step where
- * readings are alike. What they differ in is known from the middle half of them, and readings that are LEFT_OUT deviations
- * off, in which something else has happened, are left out, unless they have but an interrupt or two more than others, or less.
+ * measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ in, longer
+ * runs having spent more (a run that takes longer is no error of the power), and from the meter's smallest step where
+ * readings are alike. What they differ in is known from the middle half of them. Readings that are LEFT_OUT deviations
+ * off, in which something else has happened, are left out, unless they have but an interrupt or two more than others,
+ * or less.
  *
  * Return: 0, @r->why says whether there is a power; -ENOMEM
  */
