@@ -33,6 +33,8 @@ struct blocks_function {
 	uint64_t user, late;		/* samples of user mode, and of these those that an interrupt had kept waiting */
 	double slowness;		/* sum over @user of one by the frequency in MHz */
 	struct blocks_lateness *lateness;	/* of those that are not in these yet */
+	bool clocked;			/* these have a frequency */
+	bool united;			/* all that it has is another block's now */
 	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
 	uint32_t region;		/* path, of a unit of GRAIN_REGION */
 };

@@ -12,13 +12,15 @@
 #include "blocks_costs.h"
 #include "blocks_interrupts.h"
 
-#define LEAST		32	/* samples that tell what is usual */
+#define LEAST		32	/* samples that say what is usual */
+#define FIRST		8	/* that there is room for at first: most blocks have few */
 #define STRIDE		3	/* so many tell it as well as all do, and faster; a prime: each fourth may be late */
 #define REACH		3	/* times what is between the quartiles, from the median: that is usual */
 #define USUALLY		8	/* a part of the median that is, too */
 #define CLEARLY		3	/* standard deviations of chance */
 #define OWN		2	/* times what the calibration has: most interrupts are the program's own */
 #define SURELY		3	/* standard deviations: that this is so */
+#define MOST		0.5	/* of the time: more is no figure to correct with */
 #define UNLIKE		0.15	/* standard deviation of what interrupts take in a run by what they take in its calibration */
 #define TWICE		2	/* standard errors: what is called an error elsewhere */
 
@@ -75,11 +77,21 @@ static void count(struct blocks *b, struct blocks_lateness *l)
 	l->n = 0;
 }
 
-static void add(struct blocks *b, struct blocks_lateness *l, const struct blocks_late *late)
+static int add(struct blocks *b, struct blocks_lateness *l, const struct blocks_late *late)
 {
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : FIRST;
+		void *of = realloc(l->of, room * sizeof(*l->of));
+
+		if (!of)
+			return -ENOMEM;
+		l->of = of;
+		l->room = room;
+	}
 	l->of[l->n++] = *late;
 	if (l->n == BLOCKS_LATENESS)
 		count(b, l);
+	return 0;
 }
 
 int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
@@ -90,21 +102,24 @@ int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_
 	/* where the kernel runs with interrupts off its own time makes ticks late */
 	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
 		return 0;
+	/* a frequency could not be read: as others of the block are counted it has no place among them */
+	if (!s->freq_khz && f->clocked)
+		return 0;
+	f->clocked |= s->freq_khz > 0;
 	if (!f->lateness) {
-		f->lateness = malloc(sizeof(*f->lateness));
+		f->lateness = calloc(1, sizeof(*f->lateness));
 		if (!f->lateness)
 			return -ENOMEM;
-		f->lateness->n = 0;
 	}
 	/* cycles, if their frequency is known */
 	late.late = s->late_ns / late.slowness;
-	add(b, f->lateness, &late);
-	return 0;
+	return add(b, f->lateness, &late);
 }
 
-void blocks_lateness_end(struct blocks *b)
+int blocks_lateness_end(struct blocks *b)
 {
 	struct blocks_lateness rest = { 0 };
+	int ret = 0;
 
 	for (size_t i = 0; i < b->n_functions; i++) {
 		struct blocks_lateness *l = b->functions[i].lateness;
@@ -114,13 +129,16 @@ void blocks_lateness_end(struct blocks *b)
 		if (l->n >= LEAST)
 			count(b, l);
 		/* what is usual of code that is met less often is that of all such */
-		for (size_t k = 0; k < l->n; k++)
-			add(b, &rest, &l->of[k]);
+		for (size_t k = 0; k < l->n && !ret; k++)
+			ret = add(b, &rest, &l->of[k]);
+		free(l->of);
 		free(l);
 		b->functions[i].lateness = NULL;
 	}
 	if (rest.n >= LEAST)
 		count(b, &rest);
+	free(rest.of);
+	return ret;
 }
 
 /* All samples that are not idle. */
@@ -129,6 +147,8 @@ static struct blocks_function all_of(const struct blocks *b)
 	struct blocks_function all = { 0 };
 
 	for (size_t i = 0; i < b->n_functions; i++) {
+		if (b->functions[i].united)
+			continue;
 		if (b->processes[b->functions[i].process].kind != CPM_IDLE)
 			all.samples += b->functions[i].samples;
 		all.user += b->functions[i].user;
@@ -155,15 +175,15 @@ static bool are_hidden(const struct blocks_function *all, double part, double er
 /* Ticks do not meet the interrupts that were calibrated, or at few of their moments, and @met of them met others. */
 static void add_hidden(struct blocks *b, const struct blocks_function *all, double part, double error, double met)
 {
-	b->input.other = part + met;
-	b->input.other_error = TWICE * hypot(part * calibrated_error(part, error), sqrt(met * all->user + 1) / all->user);
+	b->input.other = fmin(part + met, MOST);
+	b->input.other_error = part + met - b->input.other + TWICE * hypot(part * calibrated_error(part, error), sqrt(met * all->user + 1) / all->user);
 	b->late_scale = (double)all->late / all->user / b->input.other;
 }
 
 void blocks_interrupts_find(struct blocks *b, const struct view *v)
 {
 	struct blocks_function all = all_of(b);
-	double part, error, prior = 0, met;
+	double part, error, prior = 0, met, more;
 	struct blocks_step step;
 
 	blocks_other_interrupts(v, &part, &error);
@@ -175,6 +195,13 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 	if (!all.user)
 		return;
 	step = blocks_phases_step(&b->phases, &v->rec.meta.session, v->tl.end_tick, all.late, all.user);
+	if (!(part > 0) && step.met && !step.seen) {
+		/* how often ticks meet what they keep step with is all that is known */
+		b->input.other = fmin(step.others, MOST);
+		b->input.other_error = fmin(fmax(error, (double)all.late / all.user), 1);
+		b->late_scale = 0;
+		return;
+	}
 	if (part > 0 && (step.met ? !step.seen : step.uneven && are_hidden(&all, part, error))) {
 		add_hidden(b, &all, part, error, step.met ? step.others : (double)all.late / all.user);
 		/* which blocks ticks in step find at the few moments that they come at says nothing of the blocks */
@@ -188,8 +215,10 @@ void blocks_interrupts_find(struct blocks *b, const struct view *v)
 		prior = 1 / pow(calibrated_error(part, error), 2);
 	met = all.user * b->late_scale;
 	b->input.other = (prior + all.late) / ((part > 0 ? prior / part : 0) + met);
+	more = fmax(b->input.other - MOST, 0);
+	b->input.other -= more;
 	/* none of a few may be one of more */
-	b->input.other_error = TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / met);
+	b->input.other_error = more + TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / met);
 }
 
 /* Late samples that a block would have if it had as many as all others. */
@@ -207,6 +236,8 @@ static double variance_of(const struct blocks *b, const struct blocks_function *
 	for (size_t i = 0; i < b->n_functions; i++) {
 		double expected = expected_of(b, all, &b->functions[i]), more = b->functions[i].late - expected;
 
+		if (b->functions[i].united)
+			continue;
 		sum += more * more - expected;
 		chance += 2 * expected * expected + expected;
 		squares += expected * expected;
@@ -256,11 +287,11 @@ static void share_ticks(const struct blocks *b, const struct blocks_function *al
 	double sum = 0, part = ticks_part(b), falls;
 
 	for (size_t i = 0; i < b->n_functions; i++)
-		sum += beyond(b, all, &b->functions[i], &costs[i]);
+		sum += b->functions[i].united ? 0 : beyond(b, all, &b->functions[i], &costs[i]);
 	for (size_t i = 0; i < b->n_functions && sum > 0; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (!f->samples || b->processes[f->process].kind == CPM_IDLE)
+		if (!f->samples || f->united || b->processes[f->process].kind == CPM_IDLE)
 			continue;
 		falls = beyond(b, all, f, &costs[i]) / sum * all->samples / f->samples;
 		costs[i].longer *= falls;

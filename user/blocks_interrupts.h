@@ -12,25 +12,27 @@
 
 #define BLOCKS_LATENESS	128
 
+/* How late a sample was. */
+struct blocks_late {
+	uint64_t tick;
+	uint32_t block;
+	float late;		/* thousandths of a cycle, or nanoseconds without a frequency */
+	float slowness;		/* one by the frequency in MHz, 1 without it */
+};
+
 /*
- * How late a block's latest samples of user mode were, until there are enough to tell what is usual of it: where instructions take
- * long, so does being interrupted.
+ * How late a block's latest samples of user mode were, until there are enough to say what is usual of it: where instructions
+ * take long, so does being interrupted.
  */
 struct blocks_lateness {
-	const struct kjoule_session_info *session;
-	size_t n;
-	struct blocks_late {
-		uint64_t tick;
-		uint32_t block;
-		float late;		/* thousandths of a cycle, or nanoseconds without a frequency */
-		float slowness;		/* one by the frequency in MHz, 1 without it */
-	} of[BLOCKS_LATENESS];
+	size_t n, room;
+	struct blocks_late *of;
 };
 
 /** blocks_lateness_add() - a sample of a block, of a tick that was not held. Return: 0 or -ENOMEM */
 int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s);
-/** blocks_lateness_end() - there are no more, or (of those that were there) nothing is to be known of them */
-void blocks_lateness_end(struct blocks *b);
+/** blocks_lateness_end() - there are no more: count those that are left. Return: 0 or -ENOMEM */
+int blocks_lateness_end(struct blocks *b);
 /**
  * blocks_interrupts_find() - the part of the time that other interrupts took of all blocks: input.other
  *

@@ -227,7 +227,8 @@ static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
 	}
 	if (!ret)
 		ret = put_all(b, v, makers);
-	blocks_lateness_end(b);
+	if (blocks_lateness_end(b) && !ret)
+		ret = -ENOMEM;
 	if (!ret && first)
 		leave_unexpected(&v->tl);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {

@@ -18,7 +18,7 @@ static const uint32_t periods_ns[BLOCKS_PERIODS] = { 1000000, 2000000, 3333333, 
 #define LEAST_TICKS	4096	/* among as many at least: what only a short recording leaves out is chance */
 /*
  * Squared coefficient of variation of how many come at each phase, at which ticks are uneven: so far off, as a part and
- * squared, an interrupt at one phase would be counted. An interval of 1 ms with a jitter of 0.7 has 0.49; what -F makes of
+ * squared, an interrupt at one phase would be counted. An interval of 1 ms with a jitter of 0.7 has 0.43; what -F makes of
  * most rates has less than 0.01.
  */
 #define UNEVEN		0.02

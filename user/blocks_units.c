@@ -112,6 +112,7 @@ static int unite(struct blocks *b, const struct separation *s, uint32_t unit, ui
 	bool little = s->fate[unit] == SEPARATE_LITTLE && s->loose[unit];
 	int ret = 0;
 
+	one.united = false;
 	one.samples = one.precise = one.timed = one.took_ns = one.user = one.late = 0;
 	one.slowness = 0;
 	one.region = KJOULE_REGIONS_OUTSIDE;	/* several were marked */
@@ -161,6 +162,8 @@ int blocks_unite(struct blocks *b, const struct separation *s, uint32_t **out)
 	}
 	for (size_t l = 0; l < b->input.n_lanes && !ret; l++)
 		ret = fill_rename(&b->ticks[l], to, s->n_blocks);
+	for (uint32_t i = 0; i < s->n_blocks && !ret; i++)
+		b->functions[i].united = to[i] != i;
 	free(b->loose);
 	b->loose = calloc(b->n_functions + 1, sizeof(*b->loose));
 	if (!ret && !b->loose)

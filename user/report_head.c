@@ -246,8 +246,13 @@ static void print_noise(const struct blocks *b, bool ticks_cost)
 	if (ticks_cost && b->input.calibration_error > REPORT_NOISY)
 		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.calibration_error);
-	if (b->input.other > 0 && b->input.other_error > OTHER_NOISY)
+	if (!(b->input.other > 0) || b->input.other_error <= OTHER_NOISY)
+		return;
+	if (b->other_unsure > OTHER_NOISY)
 		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.other_error);
+	else
+		printf("# cost       few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer\n",
 		       100 * b->input.other_error);
 }
 
@@ -260,8 +265,12 @@ static void print_cost(const struct view *v, const struct blocks *b)
 	for (size_t i = 0; i < b->input.n_lanes; i++)
 		most = fmax(most, b->lanes[i].tick_ns);
 	if (!cal->ticks) {
-		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; what other interrupts took is not known\n",
+		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
 		       own / 1e3);
+		if (b->input.other > 0)
+			printf("other interrupts %.2f %%\n", 100 * b->input.other);
+		else
+			printf("what other interrupts took is not known\n");
 		return;
 	}
 	printf("# cost       %.2f us a tick (%.2f us of it entry and exit of the interrupt): %.2f %% of a busy CPU",

@@ -16,6 +16,7 @@
 #include "vpm.h"
 
 /* The kernel's clock tick at CONFIG_HZ=250, its default; no recording says what it was. */
+#define OTHERS_POWER	0.15	/* of what ticks draw, by which other interrupts may draw more or less: 4 % on the virtual chip */
 #define KERNEL_TICK_S	4e-3
 
 /* Readings of a block, and what they tell. */
@@ -442,8 +443,7 @@ static void find_interrupts(const struct view *v, const struct blocks *b, struct
 	if (d >= 0)
 		error_w = 2 * v->rec.cal.irq_error_uw[d] * 1e-6;
 	others = in->irq_part > 0 ? (1 - tick) * b->input.other / in->irq_part : 0;
-	in->irq_w_error = isfinite(error_w) ? hypot(error_w, PROFILE_CALIBRATION_ERROR * others * in->irq_w) :
-					      PROFILE_CALIBRATION_ERROR * in->irq_w;
+	in->irq_w_error = isfinite(error_w) ? hypot(error_w, OTHERS_POWER * others * in->irq_w) : OTHERS_POWER * in->irq_w;
 }
 
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,

@@ -88,7 +88,7 @@ def check(name, interval, jitter, *options):
 
 def main():
     check("-i 500us", 500000, 0, "-i", "500us")
-    check("-F 1000", 1007897, 0, "-F", "1000")    # a part in 127 longer, to be out of step
+    check("-F 1000", 1007897, 0, "-F", "1000")    # a part in 126.618 longer, to be out of step
     check("--jitter", 1000000, 400000, "-i", "1ms", "--jitter", "400us")
     ktap.end()
 

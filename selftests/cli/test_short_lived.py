@@ -6,46 +6,32 @@
 
 A program forks 240 of them, of three kinds that do different work. The truth is the chip's oracle.
 """
-import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
-from cli import ktap, run, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "selftests/vchip"))
-import oracle  # noqa: E402
+from cli import ktap  # noqa: E402
+from laboratory import Laboratory, oracle, true_joules  # noqa: E402
 
 EACH, INTERVAL_S, UPDATE_S = 80, 1e-3 * (1 + 1 / 126.618), 10e-3    # as -F 1000 has it, and the chip's profile
 WORK = {"kid-integer": "work_integer", "kid-store": "work_store", "kid-float": "work_float"}
 SUMS = ("time_s", "energy_package_j")
-FOLDER = os.path.join(TOP, "build/test-logs")
-FAMILY = os.path.join(TOP, "build/selftests/family")
-DATA, ORACLE = os.path.join(FOLDER, "short-lived.data"), os.path.join(FOLDER, "short-lived.oracle")
-INSIDE = (f"echo performance >/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor\n"
-          f"{KJOULE} record -q -F 1000 -o /tmp/k.data -- {FAMILY} {EACH} || exit 1\n"
-          f"cp /tmp/k.data {DATA}\n")
 
 
-def record():
-    """Record them; who was of which kind."""
-    os.makedirs(FOLDER, exist_ok=True)
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--cpus", "1", "--oracle", ORACLE,
-                        "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
-    kids = dict.fromkeys(WORK)
-    for name in kids:
-        kids[name] = {int(line.split()[1]) for line in p.stdout.splitlines() if line.split()[:1] == [name]}
-    return kids if p.returncode == 0 else {}
+def kids_of(l):
+    """Who was of which kind."""
+    lines = [line.split() for line in l.guest.stdout.splitlines()]
+    return {name: {int(words[1]) for words in lines if words[:1] == [name]} for name in WORK}
 
 
-def truth(kids):
+def truth(l, kids):
     """By process: time and energy of its work and of all that it did, by the chip."""
-    symbols, chip = oracle.Symbols(FAMILY), oracle.Oracle(ORACLE)
+    symbols = l.symbols()
     kind_of = {pid: name for name, pids in kids.items() for pid in pids}
     sums = {}
-    for (_, tgid, address), values in chip.span().insns().items():
+    for (_, tgid, address), values in l.truth().insns().items():
         if tgid not in kind_of:
             continue
         parts = ["whole"] + (["work"] if symbols.find(address)[1] == WORK[kind_of[tgid]] else [])
@@ -56,8 +42,7 @@ def truth(kids):
     result = {}
     for key, values in sums.items():
         t = oracle.truth(dict(zip(oracle.FIELDS, values)))
-        result[key] = {"time_s": t["time_s"],
-                       "energy_package_j": t["alone_j"] / t["alone_share"] if t["alone_share"] else 0}
+        result[key] = {"time_s": t["time_s"], "energy_package_j": true_joules(t)}
     return result
 
 
@@ -120,14 +105,13 @@ class Kind:
 
 
 def main():
-    kids = record()
-    if not ktap.check(set(kids) == set(WORK) and all(len(pids) == EACH for pids in kids.values()),
-                      f"{EACH * len(WORK)} children are recorded", {n: len(p) for n, p in kids.items()}):
-        ktap.end()
-    r = run(KJOULE, "report", "--json", DATA)
-    if not ktap.check(r.code == 0, "and reported", r):
-        ktap.end()
-    doc, true = json.loads(r.out), truth(kids)
+    with Laboratory("short-lived", "family", EACH, options="-F 1000") as l:
+        doc = l.report("what forks children")
+        kids = kids_of(l)
+        if not ktap.check(all(len(pids) == EACH for pids in kids.values()), f"{EACH * len(WORK)} children are recorded",
+                          {n: len(p) for n, p in kids.items()}):
+            ktap.end()
+        true = truth(l, kids)
     ktap.check(doc["missed_nobodys"] == 0, "all of their time is given to somebody", doc["missed_nobodys"])
     kinds = {name: Kind(name, pids, doc["rows"], true) for name, pids in kids.items()}
     for name, kind in kinds.items():

@@ -318,11 +318,12 @@ out:
 }
 
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double asleep_uj, struct cpm_domain *d)
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
+	      double asleep_uj, struct cpm_domain *d)
 {
 	struct cpm_making *m;
 	struct cpm_events e;
-	int ret = cpm_making_new(v, readings, n, end_tick, irq, NULL, d, &m);
+	int ret = cpm_making_new(v, readings, n, end_tick, irq, edges, d, &m);
 
 	if (ret)
 		return ret;

@@ -217,6 +217,7 @@ struct cpm_domain {
 	uint32_t n_vectors;
 	unsigned int steps;
 	struct cpm_edges edges;		/* as in its windows' counts */
+	uint64_t end_tick;		/* of the recording */
 	double *weights[CPM_STEPS];
 	uint8_t *kinds;
 	double *uj_per_tick;
@@ -244,6 +245,7 @@ struct cpm_irq {
  * @end_tick:	after the last tick of the recording
  * @steps:	1 for equal shares inside a window (equation 2); up to CPM_STEPS, see cpm.c
  * @irq:	may be NULL
+ * @edges:	NULL: ticks are whole in their windows
  * @asleep_uj:	what a tick takes at which nothing runs, for all that is known from elsewhere; NAN or 0: it is not
  *
  * A sample belongs to the window that encloses it. The energy of a window is divided
@@ -252,7 +254,8 @@ struct cpm_irq {
  * Return: 0, -ENODATA with fewer than two readings or where all say the same, -ENOMEM
  */
 int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
-	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, double asleep_uj, struct cpm_domain *d);
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
+	      double asleep_uj, struct cpm_domain *d);
 /*
  * The same in parts, so that what ran together is found once for several counters: cpm_making_new() for each of
  * them, with vectors that cpm_vectors_collect() will fill in and hand to it; cpm_making_end(); cpm_solve_windows().

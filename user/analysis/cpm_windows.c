@@ -398,6 +398,7 @@ int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readin
 		m->last = lround(edges->last * CPM_UNITS);
 		d->edges = (struct cpm_edges){ (double)m->first / CPM_UNITS, (double)m->last / CPM_UNITS };
 	}
+	d->end_tick = end_tick;
 	begin_windows(m);
 	*out = m;
 	return 0;

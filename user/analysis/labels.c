@@ -195,7 +195,7 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 		w.at[i].ended = !lane_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
-		add_window(&l, &windows.w, &w, &e, &more, windows.number + 1 == d->n_windows, &last, &next);
+		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
 	cpm_windows_end(&windows);
 	cpm_events_end(&e);
 	free(w.at);

@@ -143,7 +143,8 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 
 		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
 				     isnan(in->irq_w[d]) ? NULL : &irq,
-				     in->model == PROFILE_CPM && in->steps > 1 && in->packages[p].periods_ns[d] > 0 ? &edges : NULL, &s->domain[d], &making[n]);
+				     in->model == PROFILE_CPM && !in->one_silence && in->steps > 1 &&
+				     in->packages[p].periods_ns[d] > 0 ? &edges : NULL, &s->domain[d], &making[n]);
 		s->known[d] = !ret;
 		n += s->known[d];
 		ret = ret == -ENODATA ? 0 : ret;

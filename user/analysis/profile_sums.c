@@ -162,6 +162,9 @@ static inline void add_samples(const struct interval_entry *e, const struct irq_
 		taken += costs;
 		exposed_s += cost->exposed_s;
 	}
+	/* errors, which need not be added one by one */
+	sum->varied_s2 += n * cost->varied_s2;
+	sum->shifted_s += n * cost->shifted_s;
 	sum->mean.seen += n;
 	sum->mean.sum = all[0];
 	sum->mean.weight = all[1];

@@ -197,10 +197,12 @@ static int energies(const struct work *w, struct together *t, struct together_ve
 	int ret = groups ? 0 : -ENOMEM;
 
 	for (unsigned int d = 0; d < w->in->n_domains && !ret; d++) {
+		struct cpm_edges edges = cpm_edges_of(package->periods_ns[d] / w->in->interval_ns);
+		bool shared = w->in->model == PROFILE_CPM && w->in->steps > 1 && package->periods_ns[d] > 0;
 		struct cpm_domain domain;
 
 		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
-				NULL, w->in->asleep_w[d] * w->in->interval_ns * 1e-3, &domain);
+				NULL, shared ? &edges : NULL, w->in->asleep_w[d] * w->in->interval_ns * 1e-3, &domain);
 		if (!ret) {
 			ret = add_up(w, d, &domain, groups);
 			cpm_domain_free(&domain);

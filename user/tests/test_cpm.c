@@ -29,6 +29,7 @@ struct run {
 	double period;		/* of the counter, as far as that is known */
 	double cost, irq_w;	/* of a tick: seconds, watts */
 	const float *longer;	/* of each block how many times that; NULL: all alike */
+	float shifted, variance;	/* of a tick's cost, as in struct profile_cost */
 	unsigned int n_blocks;
 	double power[BLOCKS];
 	double calibration_error;
@@ -118,7 +119,8 @@ static void solve(const struct run *r, unsigned int steps, double tick_s, struct
 
 	for (uint32_t i = 0; i < BLOCKS; i++) {
 		group_of[i] = i;
-		costs[i] = (struct profile_cost){ .longer = r->longer ? r->longer[i] : 1, .interrupted = 1 };
+		costs[i] = (struct profile_cost){ .longer = r->longer ? r->longer[i] : 1, .interrupted = 1,
+						 .shifted = r->shifted, .variance = r->variance };
 	}
 	for (size_t i = 0; i < r->n_ticks; i++)
 		inverse += r->freq[i] ? 1.0 / r->freq[i] : 0;
@@ -174,6 +176,29 @@ static void a_window_has_some_of_the_next_block(void **state)
 		print_message("%.2f ticks: off by %.2f %%, %.2f %% with whole ticks\n", ratios[i], 100 * with, 100 * without);
 		assert_true(with < 0.007 && with < 0.8 * without);
 	}
+}
+
+/* How far off what interrupts took of a block may be is in its interval, whatever its frequency. */
+static void unsure_costs_widen_intervals(void **state)
+{
+	static const float longer[BLOCKS] = { 1, 1, 1, 1, 1 };
+	struct profile_group sure[BLOCKS], unsure[BLOCKS];
+	struct run r = coarse();
+
+	(void)state;
+	r.longer = longer;
+	simulate(&r, 3);
+	solve(&r, CPM_STEPS, 1e-5, sure);
+	r.shifted = 0.02f;
+	solve(&r, CPM_STEPS, 1e-5, unsure);
+	for (unsigned int i = 0; i < r.n_blocks; i++)
+		assert_true(fabs(unsure[i].off_s - hypot(sure[i].off_s, 0.02 * sure[i].samples * r.T)) < 1e-6);
+	r.shifted = 0;
+	r.variance = 0.01f;
+	solve(&r, CPM_STEPS, 1e-5, unsure);
+	for (unsigned int i = 0; i < r.n_blocks; i++)
+		assert_true(fabs(unsure[i].off_s - hypot(sure[i].off_s, sqrt(0.01 * sure[i].samples) * r.T)) < 1e-6);
+	run_free(&r);
 }
 
 static void coarse_blocks_are_right_within_half_a_percent(void **state)
@@ -879,6 +904,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_window_has_some_of_the_next_block),
+		cmocka_unit_test(unsure_costs_widen_intervals),
 		cmocka_unit_test(coarse_blocks_are_right_within_half_a_percent),
 		cmocka_unit_test(refinement_takes_the_bias_out),
 		cmocka_unit_test(lines_of_a_loop_have_its_power),

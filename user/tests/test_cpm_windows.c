@@ -155,7 +155,7 @@ static void windows_have_what_ran_in_them(void **state)
 	assert_int_equal(lane_seal(&packed), 0);
 	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
 	assert_int_equal(v.n_vectors, MANY + 1);
-	assert_int_equal(cpm_solve(&v, readings, WINDOWS, next, 1, NULL, NAN, &d), 0);
+	assert_int_equal(cpm_solve(&v, readings, WINDOWS, next, 1, NULL, NULL, NAN, &d), 0);
 	assert_int_equal(cpm_windows_begin(&d, &c), 0);
 	assert_int_equal(cpm_events_begin(&v, &e), 0);
 	more = cpm_events_next(&e);

@@ -361,7 +361,7 @@ static void groups_of(struct run *r, const uint32_t *group_of, double spin_off, 
 	for (uint32_t i = 0; i < v.n_vectors && spin_off > 0; i++)
 		result.w[i].hi = result.w[i].v + hypot(result.w[i].hi - result.w[i].v, spin_off);
 	result.spin_w.hi += spin_off;
-	assert_int_equal(cpm_solve(&v, readings, 2, last + 1, 1, NULL, NAN, &d), 0);
+	assert_int_equal(cpm_solve(&v, readings, 2, last + 1, 1, NULL, NULL, NAN, &d), 0);
 	edge_apply(&in, &result, HELD, &d);
 	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
 	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, HELD, 4, groups), 0);
@@ -470,7 +470,7 @@ static void a_crowd_has_a_power(void **state)
 	for (uint32_t b = 0; b < 2 + NEIGHBOURS + 1; b++)
 		group_of[b] = b < 2 ? b : 2;
 	readings[1] = (struct cpm_reading){ r.ticks[r.n_ticks - 1].tick, 1000000 };
-	assert_int_equal(cpm_solve(&v, readings, 2, readings[1].tick + 1, 1, NULL, NAN, &d), 0);
+	assert_int_equal(cpm_solve(&v, readings, 2, readings[1].tick + 1, 1, NULL, NULL, NAN, &d), 0);
 	edge_apply(&in, &result, 2 + NEIGHBOURS, &d);
 	assert_int_equal(cpm_groups(&v, &d, group_of, 3, 4, groups), 0);
 	assert_int_equal(edge_groups(&in, &result, &d, group_of, 3, 2 + NEIGHBOURS, 4, groups), 0);
