@@ -109,6 +109,7 @@ demo:
 check:
 	scripts/setup
 	+@$(MAKE) --no-print-directory -j$(JOBS) all
+	+@$(MAKE) --no-print-directory -j$(JOBS) -C user BUILD=$(BUILD)/user asan
 	@selftests/run.sh $(CHECK)
 
 # The same, and the tests that take too long for every change.
