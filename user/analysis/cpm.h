@@ -159,7 +159,10 @@ int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e);
 bool cpm_events_next(struct cpm_events *e);
 void cpm_events_end(struct cpm_events *e);
 
-/* @count ticks of a window had this vector; not whole ones where what ran changed at one of its ends, see struct cpm_edges. */
+/*
+ * @count ticks of a window had this vector; not whole ones where the vector changes at one of its
+ * ends, see struct cpm_edges.
+ */
 struct cpm_part {
 	uint32_t vector;
 	double count;
@@ -187,8 +190,9 @@ struct cpm_window {
  * @first:	the first tick after it, of the window before it
  * @last:	the last tick before it, of the window after it
  *
- * A counter moves some time before the tick at which that is seen, and what ran changes some time before the tick that finds
- * another. Where both are between the same two ticks, windows have something of both.
+ * A counter moves some time before the tick at which that is seen, and the code changes some time
+ * before the tick that finds another. Where both are between the same two ticks, windows have
+ * something of both.
  */
 struct cpm_edges {
 	double first, last;

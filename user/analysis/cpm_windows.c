@@ -365,7 +365,7 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 			m->latest_end = tick + count < m->w.to ? end : m->w.to;
 		}
 		m->silent -= n;
-		/* what ran next is known with the next one */
+		/* the vector of the next tick is known with the next event */
 		if (end <= m->w.to || ret)
 			break;
 		/* the next window has the rest */

@@ -568,8 +568,8 @@ static void ticks_that_take_longer_are_taken_out_where_they_fell(void **state)
 }
 
 /*
- * A tick costs 3 % of the time at twice to four times the blocks' power; what is told of that is off by up to @most, as the
- * calibration says, or 0: as none knows better.
+ * A tick costs 3 % of the time at twice to four times the blocks' power. The calibrated cost is off
+ * by up to @most, as the calibration says; 0: it does not say so.
  */
 static void solve_with_calibration_off(double said, double most)
 {
