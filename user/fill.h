@@ -12,7 +12,7 @@
 #include "windows.h"
 
 /*
- * So many missed ticks in a row are given to the code beside them: interrupts were off.
+ * So many missed ticks in a row are given to the code next to them: interrupts were off.
  * More are nobody's.
  */
 #define FILL_MADE_UP_MOST	16

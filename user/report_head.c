@@ -165,7 +165,7 @@ void report_untold_print(const char *domain, double part, double most, double st
 static void print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
 {
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
-	       " missed ticks given to the code beside them\n", s->samples, s->lost, s->records, b->made_up);
+	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->made_up);
 }
 
 static void print_nobodys(const struct view *v, const struct blocks *b, const struct kjoule_cpu_stats *s)
@@ -192,7 +192,7 @@ static void print_books(const struct view *v, const struct blocks *b)
 		printf(", %" PRIu64 " of CPUs that were offline", offline);
 	if (asleep)
 		printf(", %" PRIu64 " while the machine slept", asleep);
-	printf("; %" PRIu64 " were of others than asked for\n", s.filtered);
+	printf("; %" PRIu64 " found other processes\n", s.filtered);
 	print_samples(b, &s);
 	print_nobodys(v, b, &s);
 	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);

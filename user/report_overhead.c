@@ -84,7 +84,7 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 	most = overhead_most(cpus, n);
 	awake = most_awake(v, cpus, n);
 	if (!isnan(all)) {
-		printf("# overhead   what ran took %.2f %% longer, %.2f %% of it by ticks", 100 * all,
+		printf("# overhead   the code took %.2f %% longer, %.2f %% of it by ticks", 100 * all,
 		       100 * overhead_ticks(cpus, n));
 		if (most && n > 1)
 			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));

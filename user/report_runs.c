@@ -196,7 +196,7 @@ static void print_books(const struct merge *m)
 	struct books b = books_of(m);
 
 	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64 " of %" PRIu64
-	       " ticks missed, %" PRIu64 " of them given to the code beside them\n", b.samples, b.lost, b.records, b.missed, b.due,
+	       " ticks missed, %" PRIu64 " of them given to the code next to them\n", b.samples, b.lost, b.records, b.missed, b.due,
 	       b.made_up);
 	if (are_missing(m, &b))
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures\n",
@@ -204,7 +204,7 @@ static void print_books(const struct merge *m)
 	if (b.lost_unknown)
 		printf("# lost       parts of files are damaged; how many samples they had can not be told\n");
 	if (!isnan(b.overhead))
-		printf("# overhead   what ran took %.2f %% longer\n", 100 * b.overhead);
+		printf("# overhead   the code took %.2f %% longer\n", 100 * b.overhead);
 	if (b.off > REPORT_NOISY)
 		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
 		       100 * b.off);

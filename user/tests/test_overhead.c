@@ -197,7 +197,7 @@ static void a_report_tells_it_beside_the_bound(void **state)
 	assert_true(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("kept")), 0);
-	assert_true(says(out, "# overhead   what ran took 0.50 % longer, 0.50 % of it by ticks\n"));
+	assert_true(says(out, "# overhead   the code took 0.50 % longer, 0.50 % of it by ticks\n"));
 	assert_true(says(out, "record was asked for 1 % at most, which was kept"));
 	write_one("missed", 1000, 5000, 0);
 	o = overhead_in("missed");
