@@ -50,6 +50,12 @@ def guest(script, *options, seed):
     return done.stdout
 
 
+def remove(path):
+    """Remove a recording or an oracle, unless $KJOULE_BENCH_KEEP asks for them."""
+    if not os.environ.get("KJOULE_BENCH_KEEP"):
+        os.unlink(path)
+
+
 def guests(jobs):
     """Run guests side by side, one on each CPU of this machine; yield key and output of each, in their order."""
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

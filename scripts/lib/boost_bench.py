@@ -53,7 +53,7 @@ def guest(script, seed, profile=SHORT):
     text = bench.blocks(bench.guest(script, "--profile", profile, "--cpus", str(CPUS),
                                     "--oracle", file, seed=seed))
     log = chip.Oracle(file, tgid=0)
-    os.unlink(file)
+    bench.remove(file)
     return {name: "\n".join(lines) for name, lines in text.items()}, log
 
 

@@ -70,8 +70,7 @@ cp /tmp/k.data {folder}/{{seed}}.data
             everything += found
             without += none
             parts += 1
-        if not os.environ.get("KJOULE_BENCH_KEEP"):
-            os.unlink(oracle_file)
+        bench.remove(oracle_file)
     return everything, parts, without
 
 

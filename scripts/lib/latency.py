@@ -185,8 +185,7 @@ cp /tmp/series {folder}/{name}.json; cp /tmp/out {folder}/{name}.out; echo $code
         raise bench.BenchError(f"{profile}: the chip's log is not whole: {log.lost}")
     for name in jobs:
         yield name, Run(profile, name, folder, log)
-    if not os.environ.get("KJOULE_BENCH_KEEP"):
-        os.unlink(oracle_file)
+    bench.remove(oracle_file)
 
 
 def options_of(from_mhz, to_mhz, more=""):

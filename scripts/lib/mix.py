@@ -102,7 +102,7 @@ cp /tmp/k.data {folder}/{{seed}}.data
         report = json.loads(bench.report(data, "--json"))
         span = _life_of(oracle_file, report["pid"])
         functions = {n: true_figures(r) for n, r in span.functions(symbols, tgid=report["pid"]).items()}
-        os.unlink(oracle_file)
+        bench.remove(oracle_file)
         yield Recording(seed, report, functions, true_figures(span.total(tgid=report["pid"]))), data
 
 
@@ -124,6 +124,6 @@ cp /tmp/k.data {bench.OUT}/switcher-{{seed}}.data
         report = json.loads(bench.report(data, "--json"))
         work = next(r for r in report["rows"] if r["kind"] == "function" and r["function"] == "work")
         row = _life_of(oracle_file, report["pid"]).functions(symbols, tgid=report["pid"])["work"]
-        os.unlink(oracle_file)
-        os.unlink(data)
+        bench.remove(oracle_file)
+        bench.remove(data)
         yield seed, work["freq_mhz"], row["cycles"] / row["time_ns"] * 1e3

@@ -376,8 +376,7 @@ cp /tmp/k.data {stem}.data
 """, ("--cpus", str(p.cpus), "--oracle", f"{stem}.oracle"), seed))
     for (p, seed, stem), _ in bench.guests(jobs):
         yield Recording(p, seed, f"{stem}.data", f"{stem}.oracle")
-        if not os.environ.get("KJOULE_BENCH_KEEP"):
-            os.unlink(f"{stem}.oracle")
+        bench.remove(f"{stem}.oracle")
 
 
 def sh_quote(text):

@@ -27,7 +27,7 @@ def judge_functions(out, seeds):
         recordings = []
         for r, data in mix.record(seeds, SECONDS, folder=os.path.join(bench.OUT, profile), period_ms=PERIOD_MS,
                                   options=("--profile", profile, "--cpus", cpus)):
-            os.unlink(data)
+            bench.remove(data)
             recordings.append(r)
         out.seeded(f"{profile}_function", {r.seed: r.worst() for r in recordings}, "%")
         out.seeded(f"{profile}_whole", {r.seed: abs(r.whole_error()) for r in recordings}, "%")
