@@ -43,7 +43,7 @@ def judge_edge(out, seeds):
     for length in LENGTHS:
         recordings = alternate.record((length, length), seeds, SECONDS, "--edge=50 -i 50us", ("edge", "cpm"), profile="client",
                                       governor="powersave")
-        reported = alternate.all_reported(recordings, "edge", 2)
+        reported = alternate.all_told(recordings, "edge", 2)
         out.figure(f"edge_{length}_reported", reported, "recordings", must=len(seeds), at_most=False)
         if not reported:
             continue

@@ -10,15 +10,18 @@
 #include "cpm_divide.h"
 
 /*
- * Batches of consecutive windows, over which the residuals are summed. An edge of the counter is seen at the next tick: what one
- * window has too much by that the next one lacks, and the sum of both is right. Short batches would seem to vary by what cancels out
- * between them, and few ones tell little. Where there are windows for it, two neighbours make a batch therefore, and each is in two of
- * them: overlapping batches tell more than as many windows in batches of their own (Meketon and Schmeiser, "Overlapping batch
- * means: something for nothing?", Winter Simulation Conference 1984).
+ * Batches of windows, over which the residuals are summed. An edge of the counter is seen at the next tick: what one window has too
+ * much by that the next one lacks, and the sum of both is right. A batch that ends where a run of the group's windows does has all
+ * that cancels out, and batches are independent. Where there are too few runs for that they end inside of them, and where ticks are
+ * whole in their windows: what these have of other code at the ends of runs is of one sign, and shows in no spread. Short batches would
+ * seem to vary by what cancels out between them then, and few ones tell little: where there are windows for it, two neighbours make
+ * a batch therefore, and each is in two of them, because overlapping batches tell more than as many windows in batches of their
+ * own (Meketon and Schmeiser, "Overlapping batch means: something for nothing?", Winter Simulation Conference 1984).
  */
 #define BATCHES		80
 #define LONG_BATCH	8	/* windows; twice as many in a pair */
 #define FEW		8	/* batches, paired */
+#define FEW_RUNS	6	/* as many as which the runs count for at least, to be batches */
 #define PAIRED		16	/* windows and more: in pairs */
 #define ALONE		5	/* batches at most, of fewer */
 
@@ -44,18 +47,21 @@ struct sums {
 	double ticks, own;
 	double told;		/* of the ticks, in known windows */
 	uint64_t windows;	/* known ones it has a part in */
-	uint64_t seen, until;	/* of these, so far; and up to which the batch goes */
+	uint64_t run;		/* how many of these follow each other, at the window at hand */
+	double runs_squares;	/* sum of the squares of the lengths of such runs, the one at hand left out */
+	uint64_t seen, until;	/* windows so far; and up to which the batch goes */
 	struct amount w;	/* of the window at hand */
 	uint32_t at;		/* the batch */
 	bool touched;
 	double batch[BATCHES];
+	uint64_t length[BATCHES];
 };
 
 /* A level being added up. */
 struct adding {
 	const struct cpm_level *level;
 	struct sums *sums;
-	size_t *counted;	/* of each group, the last window that was counted, + 1 */
+	size_t *counted;	/* of each group, the number of the last known window it was in, + 1 */
 	uint32_t *touched;
 	size_t n_touched;
 };
@@ -251,7 +257,16 @@ static int divide(struct levels *l, const struct cpm_window *win)
 
 static void count_group(struct adding *a, uint32_t group, size_t window)
 {
-	a->sums[group].windows += a->counted[group] != window + 1;
+	struct sums *s = &a->sums[group];
+
+	if (a->counted[group] == window + 1)
+		return;
+	if (a->counted[group] != window) {
+		s->runs_squares += (double)s->run * s->run;
+		s->run = 0;
+	}
+	s->run++;
+	s->windows++;
 	a->counted[group] = window + 1;
 }
 
@@ -296,14 +311,26 @@ static uint64_t batches_of(uint64_t windows)
 	return n < FEW ? FEW : n < BATCHES ? n : BATCHES;
 }
 
-/* The residual of one window more, into batches of as many windows each. */
-static void add_residual(struct sums *s)
+/* Whether batches end where runs do: as many runs of the same length would vary like these. */
+static bool has_runs(const struct levels *l, const struct sums *s)
 {
-	if (s->seen == s->until) {
+	double squares = s->runs_squares + (double)s->run * s->run;
+
+	return l->d->edges.first > 0 && s->windows >= PAIRED && (double)s->windows * s->windows >= FEW_RUNS * squares;
+}
+
+/* The residual of one window more, into batches of as many windows each. @gap: the group was not in the window before */
+static void add_residual(const struct levels *l, struct sums *s, bool gap)
+{
+	uint64_t n = batches_of(s->windows);
+	bool runs = has_runs(l, s);
+
+	if (!s->seen || (s->seen >= s->until && (gap || !runs))) {
 		s->at += s->seen > 0;
-		s->until = ((s->at + 1) * s->windows + batches_of(s->windows) - 1) / batches_of(s->windows);
+		s->until = runs ? s->seen + (s->windows + n - 1) / n : ((s->at + 1) * s->windows + n - 1) / n;
 	}
 	s->seen++;
+	s->length[s->at]++;
 	s->batch[s->at] += s->w.residual;
 }
 
@@ -337,8 +364,9 @@ static void add_shares(const struct levels *l, struct adding *a)
 }
 
 /* Second pass: energies, purities, and residuals into batches. Return: 0 or -ENOMEM */
-static int sum_window(struct levels *l, const struct cpm_window *win)
+static int sum_window(struct levels *l, const struct cpm_windows *c)
 {
+	const struct cpm_window *win = &c->w;
 	int ret = divide(l, win);
 
 	for (size_t i = 0; i < l->n && !ret; i++) {
@@ -347,7 +375,8 @@ static int sum_window(struct levels *l, const struct cpm_window *win)
 		a->n_touched = 0;
 		add_shares(l, a);
 		for (size_t t = 0; t < a->n_touched; t++) {
-			struct sums *s = &a->sums[a->touched[t]];
+			uint32_t group = a->touched[t];
+			struct sums *s = &a->sums[group];
 
 			for (unsigned int k = 0; k < CPM_STEPS; k++)
 				s->uj[k] += s->w.uj[k];
@@ -355,7 +384,8 @@ static int sum_window(struct levels *l, const struct cpm_window *win)
 			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
 			if (win->known) {
 				s->told += s->w.ticks;
-				add_residual(s);
+				add_residual(l, s, a->counted[group] != c->number);
+				a->counted[group] = c->number + 1;
 			}
 			s->touched = false;
 			memset(&s->w, 0, sizeof(s->w));
@@ -364,27 +394,36 @@ static int sum_window(struct levels *l, const struct cpm_window *win)
 	return ret;
 }
 
+/* What the sum of independent batches varies by, each in proportion to its length. */
+static void conclude_runs(const struct sums *s, struct cpm_group *g)
+{
+	double sum = 0, lengths = 0, squares = 0, n;
+
+	for (uint32_t i = 0; i <= s->at; i++) {
+		sum += s->batch[i];
+		lengths += pow((double)s->length[i] / s->windows, 2);
+	}
+	for (uint32_t i = 0; i <= s->at; i++)
+		squares += pow(s->batch[i] - sum * s->length[i] / s->windows, 2);
+	n = 1 / lengths;
+	if (!(n > 1))
+		return;		/* one batch, or none */
+	g->dof = n - 1;
+	g->variance = squares * n / g->dof;
+}
+
 /*
  * What the sum of n batches varies by. Of independent ones with variance v it is nv; a pair differs from twice the mean by
  * 2v (1 - 2/n) in the square, and neighbouring pairs' squares are correlated by a quarter, which leaves two thirds of n - 2
  * degrees of freedom.
  */
-static void conclude_variance(const struct sums *s, struct cpm_group *g)
+static void conclude_pairs(const struct sums *s, struct cpm_group *g)
 {
 	uint64_t n = batches_of(s->windows);
 	double mean = 0, squares = 0;
 
-	if (n <= 1)
-		return;
 	for (uint64_t i = 0; i < n; i++)
 		mean += s->batch[i] / n;
-	if (s->windows < PAIRED) {
-		for (uint64_t i = 0; i < n; i++)
-			squares += pow(s->batch[i] - mean, 2);
-		g->dof = n - 1;
-		g->variance = squares * n / g->dof;
-		return;
-	}
 	for (uint64_t i = 0; i + 1 < n; i++)
 		squares += pow(s->batch[i] + s->batch[i + 1] - 2 * mean, 2);
 	g->dof = (n - 2) / 1.5;
@@ -397,7 +436,10 @@ static void conclude(const struct levels *l, const struct sums *s, struct cpm_gr
 	g->uj = s->uj[l->d->steps - 1];
 	g->readings = s->windows;
 	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
-	conclude_variance(s, g);
+	if (s->windows < PAIRED || has_runs(l, s))
+		conclude_runs(s, g);
+	else
+		conclude_pairs(s, g);
 	/* no window tells how far the rest is off: as far as all of it is that they do tell, which goes with it */
 	if (s->told > 0 && s->told < s->ticks)
 		g->variance *= pow(s->ticks / s->told, 2);
@@ -494,12 +536,14 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 		ret = begin_crowds(l);
 		if (ret)
 			break;
+		for (size_t i = 0; i < l->n; i++)
+			memset(l->adding[i].counted, 0, (levels[i].n_groups + 1ul) * sizeof(*l->adding[i].counted));
 		ret = cpm_windows_begin(l->d, &c);
 		while (!ret && cpm_windows_next(&c)) {
 			uint64_t ticks = c.w.to - c.w.from;
 
 			if (pass) {
-				ret = sum_window(l, &c.w);
+				ret = sum_window(l, &c);
 			} else if (c.w.known) {
 				count_window(l, &c);
 				l->told += ticks;

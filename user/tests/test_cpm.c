@@ -358,13 +358,13 @@ static double widths(const struct coverage *c)
 }
 
 /* A counter that moves every 2 ms, two ticks to that: what scripts/bench coverage measures on the chip. */
-static void check_short(double seconds, unsigned int n_blocks, unsigned int runs, double widest)
+static void check_short(double seconds, unsigned int n_blocks, double period, unsigned int runs, double widest)
 {
 	struct coverage time = { 0 }, power = { 0 }, energy = { 0 };
 
 	for (uint64_t seed = 1; seed <= runs; seed++) {
 		struct run r = { .T = 1e-3, .U = 2e-3, .lo = 0.02, .hi = 0.06, .total = seconds, .jitter = 0.7,
-				 .n_blocks = n_blocks, .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
+				 .period = period, .n_blocks = n_blocks, .power = { 4.1, 1.4, 3.2, 4.2, 3.4, 2.4 } };
 		struct profile_group g[BLOCKS];
 
 		simulate(&r, seed);
@@ -380,7 +380,7 @@ static void check_short(double seconds, unsigned int n_blocks, unsigned int runs
 		}
 		run_free(&r);
 	}
-	print_message("%g s, %u blocks: time %.1f %% inside, %.2f spreads wide; power %.1f %%, %.2f; energy %.1f %%, %.2f\n", seconds, n_blocks,
+	print_message("%g s, %u blocks, a period of %g s: time %.1f %% inside, %.2f spreads wide; power %.1f %%, %.2f; energy %.1f %%, %.2f\n", seconds, n_blocks, period,
 		      100. * time.inside / time.n, widths(&time), 100. * power.inside / power.n, widths(&power),
 		      100. * energy.inside / energy.n, widths(&energy));
 	assert_true(time.n > 0.66 * n_blocks * runs && time.inside >= 0.93 * time.n && widths(&time) < 1.5);
@@ -392,9 +392,11 @@ static void check_short(double seconds, unsigned int n_blocks, unsigned int runs
 static void intervals_of_short_recordings_hold_and_are_not_too_wide(void **state)
 {
 	(void)state;
-	check_short(0.5, 6, 2000, 2);
-	check_short(1, 3, 1000, 1.5);
-	check_short(4, 6, 500, 1.5);
+	check_short(0.5, 6, 0, 2000, 2);
+	check_short(1, 3, 0, 1000, 1.5);
+	check_short(4, 6, 0, 500, 1.5);
+	check_short(1, 3, 2e-3, 1000, 1.6);
+	check_short(4, 6, 2e-3, 500, 1.3);
 }
 
 /* A block whose power is that of its neighbours moves little at first, and no less then: that is no bias. */
