@@ -80,7 +80,7 @@ def percent(found, wanted):
 
 def first_boost(log):
     for b in boost.boosts(log, CPUS):
-        if b.slower and b.before:
+        if b.slower:
             return b
     raise bench.BenchError("the chip's log has no boost that ends")
 
@@ -136,7 +136,7 @@ kjoule boost window --json
 """, seed, WHOLE)
     trace, window = document(text, "trace"), document(text, "window")
     first = first_boost(log)
-    true = {"idle_w": boost.idle_watts(log, first.before, 5), "boost_w": first.boost_w, "sustained_w": first.sustained_w}
+    true = {"idle_w": boost.idle_watts(log, first, trace["rows"][0]), "boost_w": first.boost_w, "sustained_w": first.sustained_w}
     off = {name: percent(trace[name], w) for name, w in true.items()}
     khz = {name: percent(trace[name], w) for name, w in (("boost_khz", BOOSTED), ("sustained_khz", SUSTAINED))}
     out.figure("power_error", max(map(abs, [*off.values(), *khz.values()])), "%", must=2,

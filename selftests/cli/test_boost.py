@@ -76,7 +76,7 @@ def judge_trace(seen, log):
         return
     ktap.check(first.slower.why == boost.POWER, "the chip ended it for its power")
     check_near(doc["boost_s"], first.seconds, "how long it lasts")
-    check_near(doc["idle_w"], boost.idle_watts(log, first.before, 5), "the power when idle")
+    check_near(doc["idle_w"], boost.idle_watts(log, first, doc["rows"][0]), "the power when idle")
     check_near(doc["boost_w"], first.boost_w, "the power of the boost")
     check_near(doc["sustained_w"], first.sustained_w, "the power that is sustained")
     check_near(doc["boost_khz"], 90000, "the frequency of the boost", 0.001)
