@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The recording itself: one thread that sleeps until a ring has filled up a good
- * part, a fifth of a second has passed, or something has ended, then drains all
- * rings and the side band. It keeps away from the CPUs that are measured where it
+ * part, a fifth of a second has passed (more with --overhead), or something has ended, then
+ * drains all rings and the side band. It keeps away from the CPUs that are measured where it
  * can. Called by cmd_record.c when everything that can be checked has been.
  */
 #include <errno.h>
@@ -23,6 +23,7 @@
 #include "signals.h"
 
 #define SLEEP_MS	200
+#define SLEEP_MOST_MS	2000	/* --overhead: a ring of regions, which wakes nobody, takes 8,000 marks a second */
 #define SLEEP_LEAST_MS	5	/* while programs mark regions so fast that their rings fill up */
 #define REGIONS_FULL	0.4	/* of a ring: there is room for what comes faster all of a sudden */
 #define LAST_DRAINS	16	/* after the end: all that may wait, but no more of who goes on marking */
@@ -64,12 +65,25 @@ static void follow_target(struct record_loop *l)
 		record_keep_away(l, &busy);
 }
 
+/* Without regions, or a reason to come earlier: all that we do keeps a program waiting that has no other CPU. */
+static unsigned int usual_sleep(const struct record_loop *l, uint64_t now)
+{
+	double awake_s = 0;
+
+	if (!l->started)
+		return SLEEP_MS;
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		awake_s += l->awake_s[cpu];
+	return record_bounded_sleep(l->opt, kjoule_device_rings(l->dev), awake_s, (now - l->start_ns) * 1e-9, SLEEP_MS,
+				    SLEEP_MOST_MS);
+}
+
 /* As fast as rings have filled up since the last time they may be full again before we would come by ourselves. */
 static unsigned int regions_sleep(double fullest, uint64_t ns)
 {
-	double ms = fullest > 0 ? REGIONS_FULL / fullest * ns / 1e6 : SLEEP_MS;
+	double ms = fullest > 0 ? REGIONS_FULL / fullest * ns / 1e6 : SLEEP_MOST_MS;
 
-	return ms >= SLEEP_MS ? 0 : ms < SLEEP_LEAST_MS ? SLEEP_LEAST_MS : ms;
+	return ms >= SLEEP_MOST_MS ? 0 : ms < SLEEP_LEAST_MS ? SLEEP_LEAST_MS : ms;
 }
 
 static int drain_regions(struct record_loop *l)
@@ -139,15 +153,16 @@ static uint64_t total(const struct record_loop *l, size_t offset)
 
 static int every_second(struct record_loop *l, uint64_t now)
 {
+	bool flush = l->flushed_ns <= l->told_ns;
 	int ret;
 
-	/* in two pieces: the program may have no other CPU to run on meanwhile */
-	if (now - l->flushed_ns >= SECOND_NS) {
+	/* in two pieces, in turn: the program may have no other CPU to run on meanwhile */
+	if (now - (flush ? l->flushed_ns : l->told_ns) < SECOND_NS)
+		return 0;
+	if (flush) {
 		l->flushed_ns = now;
 		return record_writer_flush(l->w, &l->err);
 	}
-	if (now - l->told_ns < SECOND_NS)
-		return 0;
 	l->told_ns = now;
 	ret = read_stats(l);
 	if (!ret)
@@ -212,7 +227,8 @@ static void on_signal(struct record_loop *l)
 
 static int sleep_ms(const struct record_loop *l, uint64_t now)
 {
-	uint64_t ns = (l->regions_ms ? l->regions_ms : SLEEP_MS) * 1000000ull, until;
+	unsigned int usual_ms = usual_sleep(l, now), ms = l->regions_ms ? l->regions_ms : usual_ms;
+	uint64_t ns = (ms < usual_ms ? ms : usual_ms) * 1000000ull, until;
 
 	if (l->again)
 		return 0;

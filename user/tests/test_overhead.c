@@ -104,21 +104,35 @@ static void record_chooses_within_its_limits(void **state)
 
 	(void)state;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
-	/* 10 us in 1.01 ms, a quarter more, and one part in 126.618 longer */
-	assert_int_equal(ns, 1262500 + (uint64_t)(1262500 / 126.618));
+	/* 10 us in 1.343 ms, which is three quarters of the bound, a quarter more, and one part in 126.618 longer */
+	assert_int_equal(ns, 1679167 + (uint64_t)(1679167 / 126.618));
 	opt.jitter_ns = 2 * MS;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
-	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1272.470 us"));
+	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1692.428 us"));
 	opt.jitter_ns = 0;
 	opt.overhead = 1e-6;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
-	assert_true(says(why.text, "a tick takes 12.50 us here, so there could be one each 12.5 s; the module takes an interval of 1 s at most: allow 0.00126 % or more"));
+	assert_true(says(why.text, "a tick takes 12.50 us here, so there could be one each 16.6667 s; the module takes an interval of 1 s at most: allow 0.00168 % or more"));
 	/* what it advises is taken */
-	opt.overhead = 0.0000127;
+	opt.overhead = 0.0000169;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
 	cal.ticks = 0;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
 	assert_true(says(why.text, "what a tick takes is not known"));
+}
+
+/* A quarter of the bound is the recorder's: it sleeps until what it has been awake is no more than that. */
+static void the_recorder_keeps_its_part(void **state)
+{
+	struct record_options opt = { .overhead = 0.01 };
+
+	(void)state;
+	/* two CPUs: 5 ms a second */
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.002, 0.1, 200, 2000), 300);
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.004, 10, 200, 2000), 200);
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.050, 0.1, 200, 2000), 2000);
+	opt.overhead = 0;
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.050, 0.1, 200, 2000), 200);
 }
 
 static void contradictions_are_refused(void **state)
@@ -233,6 +247,7 @@ int main(void)
 		cmocka_unit_test(it_is_a_part_of_what_ran),
 		cmocka_unit_test(who_records_counts_where_others_would_run),
 		cmocka_unit_test(the_interval_keeps_the_bound),
+		cmocka_unit_test(the_recorder_keeps_its_part),
 		cmocka_unit_test(what_is_not_sure_is_allowed_for),
 		cmocka_unit_test(record_chooses_within_its_limits),
 		cmocka_unit_test(contradictions_are_refused),
