@@ -284,21 +284,23 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	       struct record_writer *w, struct record_result *result);
 
 /**
- * record_bounded_interval() - the interval that keeps what ticks take below their part of opt->overhead, a little out of step as -F
- * is
+ * record_bounded_interval() - the interval that keeps what ticks take below their part of
+ * opt->overhead, a little out of step as -F is
  * Return: 0; -ERANGE: none that the module takes does, or jitter has no place in it; with the reason in @err
  */
 int record_bounded_interval(const struct record_options *opt, const struct kjoule_calibration *cal,
 			    const struct kjoule_info *info, uint64_t *interval_ns, struct kjoule_error *err);
 /**
- * record_bounded_sleep() - for how long the recorder has to sleep so that it keeps to its part of opt->overhead
+ * record_bounded_sleep() - for how long the recorder has to sleep to keep to its part of
+ * opt->overhead
  * @cpus:	that are recorded
  * @awake_s:	for how long it has been awake in the @time_s since the ticks began
  * @least_ms:	without such a bound
  * Return: milliseconds, from @least_ms to @most_ms
  */
-unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int cpus, double awake_s, double time_s,
-				  unsigned int least_ms, unsigned int most_ms);
+unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int cpus,
+				  double awake_s, double time_s, unsigned int least_ms,
+				  unsigned int most_ms);
 /**
  * record_overhead() - what ticks and the recorder took, by books and calibration: of all CPUs together, as a part
  * @time_s:	of the session

@@ -23,7 +23,8 @@
 #include "signals.h"
 
 #define SLEEP_MS	200
-#define SLEEP_MOST_MS	2000	/* --overhead: a ring of regions, which wakes nobody, takes 8,000 marks a second */
+/* --overhead: a ring of regions, which wakes nobody, takes 8,000 marks a second */
+#define SLEEP_MOST_MS	2000
 #define SLEEP_LEAST_MS	5	/* while programs mark regions so fast that their rings fill up */
 #define REGIONS_FULL	0.4	/* of a ring: there is room for what comes faster all of a sudden */
 #define LAST_DRAINS	16	/* after the end: all that may wait, but no more of who goes on marking */
@@ -65,7 +66,10 @@ static void follow_target(struct record_loop *l)
 		record_keep_away(l, &busy);
 }
 
-/* Without regions, or a reason to come earlier: all that we do keeps a program waiting that has no other CPU. */
+/*
+ * Without regions, or a reason to come earlier: all that we do keeps a program waiting that has no
+ * other CPU.
+ */
 static unsigned int usual_sleep(const struct record_loop *l, uint64_t now)
 {
 	double awake_s = 0;
@@ -74,8 +78,8 @@ static unsigned int usual_sleep(const struct record_loop *l, uint64_t now)
 		return SLEEP_MS;
 	for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		awake_s += l->awake_s[cpu];
-	return record_bounded_sleep(l->opt, kjoule_device_rings(l->dev), awake_s, (now - l->start_ns) * 1e-9, SLEEP_MS,
-				    SLEEP_MOST_MS);
+	return record_bounded_sleep(l->opt, kjoule_device_rings(l->dev), awake_s,
+				    (now - l->start_ns) * 1e-9, SLEEP_MS, SLEEP_MOST_MS);
 }
 
 /* As fast as rings have filled up since the last time they may be full again before we would come by ourselves. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * record --overhead: the interval and the recorder's sleep that keep what both take below a bound, and whether they did.
- * See record.h; called by record_prepare.c and record_loop.c.
+ * record --overhead: the interval and the recorder's sleep that keep what both take below a
+ * bound, and whether they did. See record.h; called by record_prepare.c and record_loop.c.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,8 +12,9 @@
 #include "record.h"
 
 /*
- * The recorder's own part of the bound, where it has to share the CPUs of what it records; ticks have the rest. Of
- * `scripts/bench overhead`: on that chip a pass over the rings takes as long as 50 ticks, or 350 if it writes to the file.
+ * The recorder's own part of the bound, where it has to share the CPUs of what it records; ticks
+ * have the rest. Of `scripts/bench overhead`: on that chip a pass over the rings takes as long as
+ * 50 ticks, or 350 if it writes to the file.
  */
 #define RECORDER_PART	0.25
 
@@ -70,10 +71,12 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 	return 0;
 }
 
-unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int cpus, double awake_s, double time_s,
-				  unsigned int least_ms, unsigned int most_ms)
+unsigned int record_bounded_sleep(const struct record_options *opt, unsigned int cpus,
+				  double awake_s, double time_s, unsigned int least_ms,
+				  unsigned int most_ms)
 {
-	double part = RECORDER_PART * opt->overhead * cpus, ms = part > 0 ? 1e3 * (awake_s / part - time_s) : 0;
+	double part = RECORDER_PART * opt->overhead * cpus;
+	double ms = part > 0 ? 1e3 * (awake_s / part - time_s) : 0;
 
 	return ms < least_ms ? least_ms : ms > most_ms ? most_ms : (unsigned int)ms;
 }

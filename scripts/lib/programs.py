@@ -27,8 +27,9 @@ AROUND = 5          # update periods to both sides of a sample in which others a
 RUN_S = 9.6 * UPDATE_PERIOD_S
 STRAY, AT_HOME = 0.1, 0.9
 PRESENT = 0.75      # of the samples of a CPU that is never idle
-# What has less of the time stays by itself. Code that is spread finely over that of a block, such as memmove() in a sort, is part of it: no
-# counter tells the powers of the two apart. A hundredth was too much: blocks with 5 % of such code in them were up to 3.7 % off.
+# What has less of the time stays by itself. Code that is spread finely over that of a block, such as
+# memmove() in a sort, is part of it: no counter tells the powers of the two apart. A hundredth was too
+# much: blocks with 5 % of such code in them were up to 3.7 % off.
 LEAST = 0.001
 BLOCK = 0.05        # what has less of the time is judged by nobody
 

@@ -10,13 +10,16 @@
 #include "cpm_divide.h"
 
 /*
- * Batches of windows, over which the residuals are summed. An edge of the counter is seen at the next tick: what one window has too
- * much by that the next one lacks, and the sum of both is right. A batch that ends where a run of the group's windows does has all
- * that cancels out, and batches are independent. Where there are too few runs for that they end inside of them, and where ticks are
- * whole in their windows: what these have of other code at the ends of runs is of one sign, and shows in no spread. Short batches would
- * seem to vary by what cancels out between them then, and few ones tell little: where there are windows for it, two neighbours make
- * a batch therefore, and each is in two of them, because overlapping batches tell more than as many windows in batches of their
- * own (Meketon and Schmeiser, "Overlapping batch means: something for nothing?", Winter Simulation Conference 1984).
+ * Batches of windows, over which the residuals are summed. An edge of the counter is seen at the
+ * next tick: what one window has too much by that the next one lacks, and the sum of both is
+ * right. A batch that ends where a run of the group's windows does has all that cancels out, and
+ * batches are independent. Where there are too few runs for that they end inside of them, and
+ * where ticks are whole in their windows: what these have of other code at the ends of runs is of
+ * one sign, and shows in no spread. Short batches would seem to vary by what cancels out between
+ * them then, and few ones tell little: where there are windows for it, two neighbours make a
+ * batch therefore, and each is in two of them, because overlapping batches tell more than as many
+ * windows in batches of their own (Meketon and Schmeiser, "Overlapping batch means: something for
+ * nothing?", Winter Simulation Conference 1984).
  */
 #define BATCHES		80
 #define LONG_BATCH	8	/* windows; twice as many in a pair */
@@ -316,10 +319,14 @@ static bool has_runs(const struct levels *l, const struct sums *s)
 {
 	double squares = s->runs_squares + (double)s->run * s->run;
 
-	return l->d->edges.first > 0 && s->windows >= PAIRED && (double)s->windows * s->windows >= FEW_RUNS * squares;
+	return l->d->edges.first > 0 && s->windows >= PAIRED &&
+	       (double)s->windows * s->windows >= FEW_RUNS * squares;
 }
 
-/* The residual of one window more, into batches of as many windows each. @gap: the group was not in the window before */
+/*
+ * The residual of one window more, into batches of as many windows each. @gap: the group was not in
+ * the window before
+ */
 static void add_residual(const struct levels *l, struct sums *s, bool gap)
 {
 	uint64_t n = batches_of(s->windows);

@@ -34,7 +34,9 @@ static double random_part(struct made *m)
 	return (m->seed >> 11) * 0x1p-53;
 }
 
-/* @calibrated: part of the time that other interrupts took in the calibration; 0: it is not known */
+/*
+ * @calibrated: part of the time that other interrupts took in the calibration; 0: it is not known
+ */
 static struct made *make(double calibrated, uint64_t seed)
 {
 	struct made *m = calloc(1, sizeof(*m));

@@ -104,7 +104,10 @@ static void record_chooses_within_its_limits(void **state)
 
 	(void)state;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
-	/* 10 us in 1.343 ms, which is three quarters of the bound, a quarter more, and one part in 126.618 longer */
+	/*
+	 * 10 us in 1.343 ms, which is three quarters of the bound, a quarter more, and one part in
+	 * 126.618 longer
+	 */
 	assert_int_equal(ns, 1679167 + (uint64_t)(1679167 / 126.618));
 	opt.jitter_ns = 2 * MS;
 	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
@@ -121,7 +124,10 @@ static void record_chooses_within_its_limits(void **state)
 	assert_true(says(why.text, "what a tick takes is not known"));
 }
 
-/* A quarter of the bound is the recorder's: it sleeps until what it has been awake is no more than that. */
+/*
+ * A quarter of the bound is the recorder's: it sleeps until what it has been awake is no more than
+ * that.
+ */
 static void the_recorder_keeps_its_part(void **state)
 {
 	struct record_options opt = { .overhead = 0.01 };
