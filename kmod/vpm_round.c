@@ -41,6 +41,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
+#include <linux/tick.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 
@@ -84,6 +85,27 @@ static u64 switches_of(const struct task_struct *task)
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
+/* How long the other CPUs have been idle since boot, all together; constant where it is unknown. */
+static u64 others_idle_us(void)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != smp_processor_id())
+			sum += get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL);
+	}
+	return sum;
+}
+
+/* For how long they have not been, since the meter was started. */
+static u64 others_busy_ns(const struct kjoule_vpm *v, u64 now)
+{
+	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
+
+	return all - min(all, (others_idle_us() - v->idle_us) * NSEC_PER_USEC);
+}
+
 /* Return: the sampler of this CPU, NULL if it has none that may write. */
 static struct kjoule_sampler *sampler_here(const struct kjoule_vpm *v)
 {
@@ -99,7 +121,8 @@ static struct kjoule_sampler *sampler_here(const struct kjoule_vpm *v)
 }
 
 /* Return: false if there is no room for it. */
-static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns, u64 uw)
+static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns, u64 uw,
+			  u64 busy_ns)
 {
 	struct kjoule_vpm_reading *rec;
 
@@ -118,6 +141,7 @@ static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 re
 		rec->ready_ns = ready_ns;
 		rec->others_ns = v->waited;
 		rec->power_uw = uw;
+		rec->busy_ns = busy_ns;
 	}
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
@@ -156,7 +180,7 @@ static void book_hold(struct kjoule_vpm *v, u64 ns)
 static void hold(struct kjoule_vpm *v)
 {
 	struct kjoule_sampler *s = sampler_here(v);
-	u64 begin = ktime_get_ns(), ready_ns;
+	u64 begin = ktime_get_ns(), ready_ns, busy_ns = 0;
 	s64 raw = 0;
 	int err = 0;
 
@@ -164,6 +188,7 @@ static void hold(struct kjoule_vpm *v)
 	if (!s || smp_processor_id() != v->where || current != v->task)
 		goto failed;
 	if (v->round == ROUND_HELD) {
+		v->idle_us = others_idle_us();
 		v->hit_ns = begin;
 		v->stop_ns = begin;
 		err = v->src->ops->start(v->src, v->domain);
@@ -171,11 +196,13 @@ static void hold(struct kjoule_vpm *v)
 	if (!err && !(v->flags & KJOULE_READING_LATE))
 		err = await_reading(v, &raw);
 	ready_ns = ktime_get_ns();
+	if (!(v->flags & KJOULE_READING_LATE))
+		busy_ns = others_busy_ns(v, ready_ns);
 	book_hold(v, ready_ns - begin);
 	/* one that came or went has drawn power meanwhile, and was not there to be waited on */
 	if (kjoule_hold_count() != v->moves)
 		v->flags |= KJOULE_READING_MOVED;
-	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw)))
+	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
 		goto failed;
 	book_reading(v);
 	return;
@@ -267,6 +294,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	default:
 		break;
 	}
+	v->idle_us = others_idle_us();
 	WRITE_ONCE(v->hit_ns, ktime_get_ns());
 	if (v->src->ops->start(v->src, v->domain)) {
 		atomic_set(&v->state, STATE_FAILED);
@@ -388,7 +416,7 @@ static void write_unended(void *data)
 	struct kjoule_vpm *v = data;
 	struct kjoule_sampler *s = sampler_here(v);
 
-	if (s && write_reading(v, s, v->stop_ns, 0))
+	if (s && write_reading(v, s, v->stop_ns, 0, 0))
 		book_reading(v);
 }
 

@@ -112,6 +112,7 @@ struct vpm_cpu {
  * @switches:	of that task until then
  * @migrations:	likewise
  * @waited:	for a CPU, until then; from the stop on, since then
+ * @idle_us:	of the other CPUs, all together, when the meter was started
  * @where:	the CPU
  * @moves:	of CPUs, until the breakpoints are made
  * @flags:	KJOULE_READING_*
@@ -153,6 +154,7 @@ struct kjoule_vpm {
 	u64 switches;
 	u64 migrations;
 	u64 waited;
+	u64 idle_us;
 	unsigned int where;
 	int moves;
 	u8 flags;

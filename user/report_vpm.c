@@ -154,7 +154,8 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 			flags & KJOULE_READING_DELAYED ? VPM_DELAYED : VPM_UNDELAYED,
 		/* what others spent meanwhile counts as if they had been held */
 		.ran_s = (r->stop_ns - r->hit_ns - r->others_ns) * 1e-9,
-		.power_w = r->power_uw * 1e-6 };
+		.power_w = r->power_uw * 1e-6,
+		.busy_s = r->busy_ns * 1e-9 };
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -70,6 +71,7 @@ static struct seen {
 	uint64_t long_ones;	/* delayed, that ran for much longer than the block takes */
 	uint64_t of_thread[2];
 	double ran_delayed, ran_undelayed, longest_ran, longest_hold;
+	double watched_ns, busy_ns;	/* until readings were ready; the other CPUs were busy */
 	uint64_t ready_ns[NL_MAX_CPUS];	/* of the last one, there */
 	char fault[120];
 } seen;
@@ -105,6 +107,10 @@ static void see_reading(struct walk *w, const struct kjoule_vpm_reading *r)
 		FAULT("reading %u: %llu uW", r->number, (unsigned long long)r->power_uw);
 	if (r->ready_ns - r->hit_ns < 0.98 * READY_NS)
 		FAULT("reading %u was ready after %.3f ms", r->number, (r->ready_ns - r->hit_ns) * 1e-6);
+	if (r->busy_ns > (NL_MAX_CPUS - 1) * (r->ready_ns - r->hit_ns))
+		FAULT("reading %u: other CPUs busy for %llu ns", r->number, (unsigned long long)r->busy_ns);
+	seen.watched_ns += r->ready_ns - r->hit_ns;
+	seen.busy_ns += r->busy_ns;
 	if (r->ready_ns - r->stop_ns > seen.longest_hold)
 		seen.longest_hold = r->ready_ns - r->stop_ns;
 	if (flags & KJOULE_READING_HELD) {
@@ -260,6 +266,9 @@ static void check_readings(void)
 	end("readings");
 	ktap_check(!seen.fault[0], "readings are in order");
 	ktap_diag("%s", seen.fault);
+	ktap_diag("other CPUs were busy for %.4f of the time", seen.busy_ns / seen.watched_ns);
+	/* the test itself wakes up there, to drain */
+	ktap_check(seen.busy_ns < 0.2 * seen.watched_ns, "other CPUs are idle in them");
 	ktap_diag("%llu readings: %llu delayed, %llu undelayed, %llu held, %llu moved, %llu late",
 		  (unsigned long long)seen.readings, (unsigned long long)seen.delayed, (unsigned long long)seen.undelayed,
 		  (unsigned long long)seen.held, (unsigned long long)seen.moved, (unsigned long long)seen.late);
@@ -407,6 +416,7 @@ static void check_threads(void)
 		end("two threads");
 		ktap_check(!seen.fault[0], "two threads: readings are in order");
 		ktap_diag("%s", seen.fault);
+		ktap_check(fabs(seen.busy_ns / seen.watched_ns - 1) < 0.01, "two threads: the other CPU is busy in them");
 		ktap_diag("%llu readings, %llu of the first and %llu of the second thread; %llu moved, %llu late",
 			  (unsigned long long)seen.readings, (unsigned long long)seen.of_thread[0],
 			  (unsigned long long)seen.of_thread[1], (unsigned long long)seen.moved,

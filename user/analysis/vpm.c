@@ -21,6 +21,9 @@
 /* Half of a 95 % interval of a normal distribution, in standard deviations. */
 #define NORMAL_95	1.96
 
+/* Of the sensing interval: other CPUs that are busy for less are none, it is known to a microsecond for each. */
+#define BUSY_LEAST	1e-3
+
 /* Readings are whole microwatts: those that differ by less are alike. */
 #define ALIKE_W		0.5e-6
 
@@ -30,21 +33,31 @@
 /* Runs of a block may have the interrupts of so many of these more than most, or less. */
 #define IRQ_INTERVALS	2
 
-/* Readings of one kind: how long the program ran, and the energy of the sensing interval. */
+/* Readings of one kind: how long the program ran, the energy of the sensing interval, and how long other CPUs were busy. */
 struct half {
 	size_t n;
-	double *ran, *j, *buf;
-	double mean_ran, mean_j;
+	double *ran, *j, *busy, *buf;
+	double mean_ran, mean_j, mean_busy;
+};
+
+/*
+ * What a busy CPU draws above an idle one, the standard error of that, and the least time in a reading for which others
+ * were busy.
+ */
+struct busy {
+	double w, error_w, least_s;
 };
 
 /*
  * What is known of all readings.
  * @step_j:	the meter's smallest step, as an energy
  * @irqs:	the block's runs have their part of interrupts, and readings with fewer or more of them belong to the others
+ * @busy:	by what readings were corrected, 0 if they were not
  */
 struct known {
 	double step_j;
 	bool irqs;
+	struct busy busy;
 };
 
 /* What readings of a kind may differ in from most others without being left out; @least_j: their least deviation. */
@@ -56,6 +69,7 @@ static void take_means(struct half *h)
 {
 	h->mean_ran = h->n ? gsl_stats_mean(h->ran, 1, h->n) : NAN;
 	h->mean_j = h->n ? gsl_stats_mean(h->j, 1, h->n) : NAN;
+	h->mean_busy = h->n ? gsl_stats_mean(h->busy, 1, h->n) : NAN;
 }
 
 /* What a reading differs in from the mean of its kind, but for having run longer, at @w more than when held. */
@@ -92,6 +106,7 @@ static size_t keep_near(struct half *h, const double *values, double usual, doub
 		if (fabs(values[i] - middle) > fmax(LEFT_OUT * spread, usual))
 			continue;
 		h->ran[out] = h->ran[i];
+		h->busy[out] = h->busy[i];
 		h->j[out++] = h->j[i];
 	}
 	h->n = out;
@@ -199,6 +214,46 @@ static double slope(const struct half *h)
 	return latency > 0 ? (h[VPM_DELAYED].mean_j - h[VPM_UNDELAYED].mean_j) / latency : 0;
 }
 
+/*
+ * The slope of energies over the time of other CPUs, in readings of a kind: how long the program ran is in their
+ * residuals already. It is 0 where all of a kind are alike.
+ */
+static struct busy find_busy(const struct half *h)
+{
+	struct busy busy = { .least_s = INFINITY };
+	double w = slope(h), xx = 0, xy = 0, yy = 0;
+	size_t n = 0;
+
+	for (int k = 0; k < VPM_KINDS; k++) {
+		for (size_t i = 0; i < h[k].n; i++) {
+			double x = h[k].busy[i] - h[k].mean_busy, y = residual(&h[k], i, k == VPM_HELD ? 0 : w);
+
+			busy.least_s = fmin(busy.least_s, h[k].busy[i]);
+			xx += x * x;
+			xy += x * y;
+			yy += y * y;
+		}
+		n += h[k].n;
+	}
+	if (xx > 0 && n > VPM_KINDS + 1) {
+		busy.w = xy / xx;
+		busy.error_w = sqrt(fmax(yy - xy * xy / xx, 0) / (n - VPM_KINDS - 1) / xx);
+	}
+	return busy;
+}
+
+/* As if others had been as idle in all readings as they were in one: no more, of a load that is always there nothing is known. */
+static void take_out_busy(struct half *h, const struct busy *busy)
+{
+	if (!(busy->error_w > 0))
+		return;
+	for (int k = 0; k < VPM_KINDS; k++) {
+		for (size_t i = 0; i < h[k].n; i++)
+			h[k].j[i] -= busy->w * (h[k].busy[i] - busy->least_s);
+		take_means(&h[k]);
+	}
+}
+
 static double clamp_to(double v, const struct vpm_input *in)
 {
 	if (v < in->idle_w)
@@ -275,7 +330,7 @@ static void estimate(const struct vpm_input *in, struct half *h, const struct kn
 	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
 	double rounding_held = rounding(held, known->step_j, alike_j);
 	double rounding_two = rounding(d, known->step_j, alike_j) + rounding(u, known->step_j, alike_j);
-	double half, t;
+	double half, busy, t;
 
 	t = interval_t(held->n - 1.0);
 	half = hypot(t * sqrt(var_held), NORMAL_95 * sqrt(rounding_held));
@@ -290,7 +345,10 @@ static void estimate(const struct vpm_input *in, struct half *h, const struct kn
 	}
 	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
 	half = hypot(t * sqrt(var_d + var_u), NORMAL_95 * sqrt(rounding_two));
+	busy = (d->mean_busy - u->mean_busy) / latency + (held->mean_busy - known->busy.least_s) / in->interval_s;
 	r->power_w = around(r->held_w.v + w, hypot(half / latency, r->held_w.hi - r->held_w.v));
+	if (known->busy.error_w > 0)
+		r->power_w = widened(&r->power_w, NORMAL_95 * known->busy.error_w * busy);
 	if (known->irqs)
 		take_out_interrupts(in, r);
 	bound(in, r);
@@ -306,6 +364,7 @@ static void sort_out(const struct vpm_input *in, struct half *h)
 		struct half *of = &h[in->readings[i].kind];
 
 		of->ran[of->n] = in->readings[i].ran_s;
+		of->busy[of->n] = in->readings[i].busy_s < BUSY_LEAST * in->interval_s ? 0 : in->readings[i].busy_s;
 		of->j[of->n++] = in->readings[i].power_w * in->interval_s;
 	}
 	for (int k = 0; k < VPM_KINDS; k++)
@@ -337,6 +396,7 @@ static void reach_to_all(const struct vpm_input *in, struct half *h, const struc
 	struct vpm_result all = *r;
 
 	sort_out(in, h);
+	take_out_busy(h, &known->busy);
 	estimate(in, h, known, &all);
 	if (all.why) {
 		r->why = all.why;
@@ -418,6 +478,8 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 	size_t left = 1;
 
 	sort_out(in, h);
+	known.busy = find_busy(h);
+	take_out_busy(h, &known.busy);
 	known.irqs = has_interrupts(in, h);
 	r->why = judge_lost(in, h[VPM_DELAYED].n);
 	for (int pass = 0; pass < PASSES && left; pass++) {
@@ -456,8 +518,9 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 		/* of the last, room for the values looked at and for the same in order */
 		h[k].ran = calloc(in->n + 1, sizeof(*h[k].ran));
 		h[k].j = calloc(in->n + 1, sizeof(*h[k].j));
+		h[k].busy = calloc(in->n + 1, sizeof(*h[k].busy));
 		h[k].buf = calloc(2 * in->n + 2, sizeof(*h[k].buf));
-		if (!h[k].ran || !h[k].j || !h[k].buf)
+		if (!h[k].ran || !h[k].j || !h[k].busy || !h[k].buf)
 			ret = -ENOMEM;
 	}
 	if (!ret)
@@ -467,6 +530,7 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 	for (int k = 0; k < VPM_KINDS; k++) {
 		free(h[k].ran);
 		free(h[k].j);
+		free(h[k].busy);
 		free(h[k].buf);
 	}
 	return ret;

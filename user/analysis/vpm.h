@@ -21,10 +21,11 @@ enum vpm_kind {
  * struct vpm_reading - one that is of use
  * @ran_s:	from the start of the meter until the program was stopped; 0 with VPM_HELD
  * @power_w:	mean over the sensing interval
+ * @busy_s:	for which other CPUs were busy meanwhile, all together
  */
 struct vpm_reading {
 	enum vpm_kind kind;
-	double ran_s, power_w;
+	double ran_s, power_w, busy_s;
 };
 
 /**
@@ -108,6 +109,10 @@ struct vpm_result {
  *	latency = ran(delayed) - ran(undelayed)
  *	energy  = T power(delayed) - T power(undelayed) + held latency		(equation 4)
  *	power   = energy / latency						(equation 6)
+ *
+ * Before that the work of other CPUs is taken out: a running program's clock tick may wake an idle CPU to balance the
+ * load, a held one's never comes, and what the kernel does elsewhere is in few readings. What that draws is the slope of
+ * the energies over the others' time in readings of a kind, and its error is in the interval of the power.
  *
  * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the
  * measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ in, longer

@@ -337,6 +337,8 @@ struct kjoule_window {
  *		a CPU of the machine came or went before @ready_ns
  * @others_ns:	between @hit_ns and @stop_ns others ran for so long, as threads of the kernel do
  * @power_uw:	mean power over the meter's interval from @hit_ns on, 0 with KJOULE_READING_LATE
+ * @busy_ns:	how long the machine's other CPUs were not idle between @hit_ns and @ready_ns, all
+ *		together, interrupts included; to a microsecond for each. 0 with KJOULE_READING_LATE
  */
 struct kjoule_vpm_reading {
 	struct kjoule_record rec;
@@ -352,6 +354,7 @@ struct kjoule_vpm_reading {
 	__u64 ready_ns;
 	__u64 others_ns;
 	__u64 power_uw;
+	__u64 busy_ns;
 };
 
 /**
@@ -531,7 +534,7 @@ _Static_assert(sizeof(struct kjoule_value) == 32, "value");
 _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
-_Static_assert(sizeof(struct kjoule_vpm_reading) == 72, "reading");
+_Static_assert(sizeof(struct kjoule_vpm_reading) == 80, "reading");
 _Static_assert(sizeof(struct kjoule_loop) == 24, "loop");
 _Static_assert(sizeof(struct kjoule_ring_head) == 128, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
