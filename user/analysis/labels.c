@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cpm_divide.h"
 
 /* Where the walk is in each lane. */
@@ -101,6 +102,13 @@ static void add_ticks(const struct labelling *l, const struct labelled *what, do
 	add_shared(l, what, &s, uj, n);
 }
 
+static void copy_labels(struct labelled *to, const struct labelled *from)
+{
+	to->vector = from->vector;
+	to->n = from->n;
+	memcpy(to->of, from->of, from->n * sizeof(*to->of));
+}
+
 static void take_turns(struct labelled *a, struct labelled *b)
 {
 	struct labelled was = *a;
@@ -127,11 +135,11 @@ static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint3
 
 /*
  * The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. @last: the tick before
- * the window, and in the end its last; @next: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
+ * the window, and in the end its last; @next, @front: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
  * is at its end
  */
 static void add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
-		       bool *more, bool ends, struct labelled *last, struct labelled *next)
+		       bool *more, bool ends, struct labelled *last, struct labelled *next, struct labelled *front)
 {
 	const struct cpm_edges *edges = &l->d->edges;
 	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };
@@ -151,8 +159,10 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		uj = tick_uj(l->d, &divided, next->vector);
 		if (begins && is_change(l->v, last, next)) {
 			add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->last);
-			n -= edges->first;
+			n -= edges->last;
 		}
+		if (now == win->from)
+			copy_labels(front, next);
 		if (silent) {
 			add_ticks(l, next, uj, n);
 		} else {
@@ -163,6 +173,10 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		if (!silent && end <= win->to)
 			*more = cpm_events_next(e);
 	}
+	if (edges->first != edges->last && is_change(l->v, front, last)) {
+		add_ticks(l, front, tick_uj(l->d, &divided, front->vector), edges->last - edges->first);
+		add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->first - edges->last);
+	}
 	if (ends)
 		return;
 	*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
@@ -170,7 +184,7 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		find_labels(l->v, w, now, e, next);
 	if (!is_change(l->v, last, next))
 		return;
-	add_ticks(l, last, tick_uj(l->d, &divided, last->vector), -edges->last);
+	add_ticks(l, last, tick_uj(l->d, &divided, last->vector), -edges->first);
 	add_ticks(l, next, tick_uj(l->d, &divided, next->vector), edges->first);
 }
 
@@ -180,6 +194,7 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 	struct walk w = { lanes, n_lanes, calloc(n_lanes + 1, sizeof(*w.at)) };
 	struct labelled last = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*last.of)) };
 	struct labelled next = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*next.of)) };
+	struct labelled front = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*front.of)) };
 	const struct labelling l = { v, d, silent_label, out };
 	struct cpm_windows windows = { .d = d };
 	struct cpm_events e;
@@ -188,18 +203,19 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 
 	if (!ret)
 		ret = cpm_windows_begin(d, &windows);
-	if (!w.at || !last.of || !next.of)
+	if (!w.at || !last.of || !next.of || !front.of)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < n_lanes && !ret; i++) {
 		lane_begin(&w.at[i].c, &lanes[i].lane, NULL);
 		w.at[i].ended = !lane_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
-		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
+		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next, &front);
 	cpm_windows_end(&windows);
 	cpm_events_end(&e);
 	free(w.at);
 	free(last.of);
 	free(next.of);
+	free(front.of);
 	return ret;
 }

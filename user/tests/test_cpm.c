@@ -39,7 +39,7 @@ static double worst_of(struct calls r)
  */
 static void a_window_has_some_of_the_next_block(void **state)
 {
-	static const double ratios[] = { 0.1, 0.5, 0.99, 3 };	/* of periods to ticks */
+	static const double ratios[] = { 0.1, 0.3, 0.5, 0.99, 3 };	/* of periods to ticks */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); i++) {
@@ -47,8 +47,8 @@ static void a_window_has_some_of_the_next_block(void **state)
 		double with, without;
 
 		r.U = ratios[i] * r.T;
-		r.lo = 10e-3;
-		r.hi = 30e-3;
+		r.lo = 5e-3;
+		r.hi = 15e-3;
 		without = worst_of(r);
 		r.period = r.U;
 		with = worst_of(r);
