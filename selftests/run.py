@@ -47,6 +47,9 @@ import kernel_log  # noqa: E402
 
 EXIT_SKIP, EXIT_TIMEOUT = 4, 124
 TIMEOUT = 600.0
+ENDED_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+ended = []        # by these signals
+
 GUEST_COST = 5    # seconds of this machine's that one of a guest's may take
 BOOT, DEBUG_BOOT = 60, 300    # seconds of this machine's
 DEBUG_SLOWER = 5    # times
@@ -280,7 +283,8 @@ class Here:
 
     def begin(self, _):
         t = self.tests[0]
-        env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_TEST=t.name)
+        env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", PYTHONDONTWRITEBYTECODE="1", KJOULE_TEST=t.name,
+                   KJOULE_TEST_S=f"{t.timeout:g}")
         if t.kernel:
             env["KJOULE_KERNEL"] = t.kernel
         self.start = time.monotonic()
@@ -418,7 +422,10 @@ def run(jobs, report):
     running = []
     try:
         while jobs or running:
-            while jobs and len(running) < os.cpu_count():
+            # not at once: what was being begun then would be left behind
+            if ended:
+                sys.exit(128 + ended[0])
+            while jobs and len(running) < len(os.sched_getaffinity(0)):
                 running.append(jobs.pop(0))
                 running[-1].begin(report)
             time.sleep(0.05)
@@ -426,14 +433,10 @@ def run(jobs, report):
                 jobs += job.end(report)
                 running.remove(job)
     finally:
-        # a second signal is no reason to leave them behind
-        if running:
-            for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(sig, signal.SIG_IGN)
-            kill(running)
-            for job in running:
-                if job.reader:
-                    job.reader.join()
+        kill(running)
+        for job in running:
+            if job.reader:
+                job.reader.join()
 
 
 def kernel_part(console, name):
@@ -478,6 +481,8 @@ def main():
             print(f"run.py: {e}", file=sys.stderr)
             return 2
     if a.seed is not None:
+        if not 0 <= a.seed < 1 << 64:
+            p.error("--seed: a number from 0 to 2^64-1")
         os.environ["KJOULE_SEED"] = str(a.seed)
     tests = [t for t in find_tests()
              if not a.names or any(n in t.name or fnmatch.fnmatch(t.name, n) for n in a.names)]
@@ -495,8 +500,8 @@ def main():
     if a.names and not tests:
         print(f"run.sh: no test matches {' '.join(a.names)}; see selftests/run.sh --list", file=sys.stderr)
         return 2
-    for sig in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(sig, lambda number, _: sys.exit(128 + number))
+    for sig in ENDED_BY:
+        signal.signal(sig, lambda number, _: ended.append(number))
     os.makedirs(log_path(""), exist_ok=True)
     os.chdir(TOP)
     report = Report(len(tests), a.verbose)
@@ -509,7 +514,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)
+    sys.exit(main())
