@@ -85,14 +85,14 @@ static u64 switches_of(const struct task_struct *task)
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
-/* How long the other CPUs have been idle since boot, all together; constant where it is unknown. */
-static u64 others_idle_us(void)
+/* How long all CPUs but that one have been idle since boot, all together; constant where it is unknown. */
+static u64 others_idle_us(unsigned int where)
 {
 	unsigned int cpu;
 	u64 sum = 0;
 
 	for_each_online_cpu(cpu) {
-		if (cpu != smp_processor_id())
+		if (cpu != where)
 			sum += get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL);
 	}
 	return sum;
@@ -103,7 +103,7 @@ static u64 others_busy_ns(const struct kjoule_vpm *v, u64 now)
 {
 	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
 
-	return all - min(all, (others_idle_us() - v->idle_us) * NSEC_PER_USEC);
+	return all - min(all, (others_idle_us(v->where) - v->idle_us) * NSEC_PER_USEC);
 }
 
 /* Return: the sampler of this CPU, NULL if it has none that may write. */
@@ -188,7 +188,7 @@ static void hold(struct kjoule_vpm *v)
 	if (!s || smp_processor_id() != v->where || current != v->task)
 		goto failed;
 	if (v->round == ROUND_HELD) {
-		v->idle_us = others_idle_us();
+		v->idle_us = others_idle_us(v->where);
 		v->hit_ns = begin;
 		v->stop_ns = begin;
 		err = v->src->ops->start(v->src, v->domain);
@@ -196,12 +196,13 @@ static void hold(struct kjoule_vpm *v)
 	if (!err && !(v->flags & KJOULE_READING_LATE))
 		err = await_reading(v, &raw);
 	ready_ns = ktime_get_ns();
-	if (!(v->flags & KJOULE_READING_LATE))
-		busy_ns = others_busy_ns(v, ready_ns);
 	book_hold(v, ready_ns - begin);
 	/* one that came or went has drawn power meanwhile, and was not there to be waited on */
 	if (kjoule_hold_count() != v->moves)
 		v->flags |= KJOULE_READING_MOVED;
+	/* else the idle times are of other CPUs than at the start */
+	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_MOVED)))
+		busy_ns = others_busy_ns(v, ready_ns);
 	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
 		goto failed;
 	book_reading(v);
@@ -294,7 +295,7 @@ static void on_start(struct perf_event *event, struct perf_sample_data *data, st
 	default:
 		break;
 	}
-	v->idle_us = others_idle_us();
+	v->idle_us = others_idle_us(v->where);
 	WRITE_ONCE(v->hit_ns, ktime_get_ns());
 	if (v->src->ops->start(v->src, v->domain)) {
 		atomic_set(&v->state, STATE_FAILED);

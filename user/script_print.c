@@ -351,8 +351,9 @@ static void describe_reading(const struct view *v, const struct kjoule_vpm_readi
 	if (n > 0 && (size_t)n < len && r->others_ns)
 		n += snprintf(text + n, len - n, " and others %.3f us", r->others_ns * 1e-3);
 	if (n > 0 && (size_t)n < len && !(flags & KJOULE_READING_LATE))
-		snprintf(text + n, len - n, ", %llu uW, other CPUs busy for %.3f us", (unsigned long long)r->power_uw,
-			 r->busy_ns * 1e-3);
+		n += snprintf(text + n, len - n, ", %llu uW", (unsigned long long)r->power_uw);
+	if (n > 0 && (size_t)n < len && !(flags & KJOULE_READING_LATE) && r->rec.size >= sizeof(*r))
+		snprintf(text + n, len - n, ", other CPUs busy for %.3f us", r->busy_ns * 1e-3);
 }
 
 void script_print_record(struct script_printer *s, const struct script_cursor *c)

@@ -355,7 +355,8 @@ static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_re
 	r = kjoule_grow(&w->cpu->readings, &w->cpu->n_readings, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
-	*r = *rec;
+	memset(r, 0, sizeof(*r));
+	memcpy(r, rec, rec->rec.size < sizeof(*r) ? rec->rec.size : sizeof(*r));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  * makes no sense is skipped and counted, never followed.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include "kjoule.h"
 
@@ -35,7 +36,7 @@ static size_t least_size(unsigned int type)
 	case KJOULE_RECORD_WINDOW:
 		return sizeof(struct kjoule_window);
 	case KJOULE_RECORD_READING:
-		return sizeof(struct kjoule_vpm_reading);
+		return offsetof(struct kjoule_vpm_reading, busy_ns);	/* which older ones do not have */
 	case KJOULE_RECORD_TOOK:
 		return sizeof(struct kjoule_took);
 	default:

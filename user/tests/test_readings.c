@@ -39,6 +39,18 @@
 static uint32_t made_beside;		/* one of so many readings has the recorder awake in it */
 
 /*
+ * What the next recordings are of. @function: the block is one, of this name; NULL: some code of the loop
+ * @older: the recording does not say where its code ends, nor how busy other CPUs were. @placeless: nor where it is
+ * @twin: every other of its ticks is in another object instead, in the function of the same name
+ * @object: the file that it is said to be of; NULL: the test's own
+ */
+static struct {
+	const char *function, *object, *twin;
+	bool older, placeless;
+	const char *second;		/* one more block, which is this function, without readings */
+} made;
+
+/*
  * A program that spends every other 100 ms in the loop, in runs of 5 ms. In each of these times there is a
  * reading of it: delayed, undelayed, and sometimes held. The loop's run is what follows the reading's start where it
  * is delayed; then the CPU is held, and ticks are missed.
@@ -65,7 +77,9 @@ static void put_reading(struct buffer *b, uint32_t k, uint32_t number, uint32_t 
 	else if (made_beside)
 		put_awake(1, hit + 21 * MS, hit + 22 * MS);	/* soon after it: no matter */
 	*held_from = k + 1 + (flags & KJOULE_READING_DELAYED ? LATENCY_MS : 0);
-	put_bytes(b, &r, sizeof(r));
+	if (made.older)
+		r.rec.size = offsetof(struct kjoule_vpm_reading, busy_ns);
+	put_bytes(b, &r, r.rec.size);
 }
 
 /* The first instruction of the loop: what is no jump and no call has itself alone. */
@@ -86,18 +100,6 @@ static struct looped_code loop_at(void)
 	kjoule_code_close(code);
 	return at;
 }
-
-/*
- * What the next recordings are of. @function: the block is one, of this name; NULL: some code of the loop
- * @older: the recording does not say where its code ends. @placeless: nor where it is
- * @twin: every other of its ticks is in another object instead, in the function of the same name
- * @object: the file that it is said to be of; NULL: the test's own
- */
-static struct {
-	const char *function, *object, *twin;
-	bool older, placeless;
-	const char *second;		/* one more block, which is this function, without readings */
-} made;
 
 static void describe(struct kjoule_vpm_block *b, const char *name, const char *function, struct looped_code at)
 {

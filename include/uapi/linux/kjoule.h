@@ -339,6 +339,7 @@ struct kjoule_window {
  * @power_uw:	mean power over the meter's interval from @hit_ns on, 0 with KJOULE_READING_LATE
  * @busy_ns:	how long the machine's other CPUs were not idle between @hit_ns and @ready_ns, all
  *		together, interrupts included; to a microsecond for each. 0 with KJOULE_READING_LATE
+ *		or KJOULE_READING_MOVED. Recordings made before it was there have shorter records
  */
 struct kjoule_vpm_reading {
 	struct kjoule_record rec;
@@ -535,6 +536,7 @@ _Static_assert(sizeof(struct kjoule_chain) == 8, "chain");
 _Static_assert(sizeof(struct kjoule_stack) == 144, "stack");
 _Static_assert(sizeof(struct kjoule_window) == 80, "window");
 _Static_assert(sizeof(struct kjoule_vpm_reading) == 80, "reading");
+_Static_assert(sizeof(struct kjoule_took) == 16, "took");
 _Static_assert(sizeof(struct kjoule_loop) == 24, "loop");
 _Static_assert(sizeof(struct kjoule_ring_head) == 128, "ring head");
 _Static_assert(sizeof(struct kjoule_ring_tail) == 8, "ring tail");
