@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # debug: only
-# timeout: 4500
+# timeout: 2700
 """What is planted into the debug kernel is found: each fault of fault.ko is a complaint that names it.
 
 Leaks are found by the scan at the guest's end; the fault that is none draws no complaint.
@@ -49,7 +49,7 @@ def main():
     ktap.plan(len(FAULTS) + 4)
     log = os.path.join(TOP, "build/test-logs/vm-planted.console")
     os.makedirs(os.path.dirname(log), exist_ok=True)
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--kernel", "debug", "--no-chip", "--no-modules", "--timeout", "3000",
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--kernel", "debug", "--no-chip", "--no-modules", "--timeout", "1200",
                         "--log", log, "--", "sh", "-c", INSIDE], cwd=TOP, capture_output=True, text=True)
     with open(log, errors="replace") as f:
         lines = f.read().splitlines()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
 # debug: too
-# timeout: 1500
+# timeout: 300
 """The machine sleeps all the way down while a session runs: kmod/test_sleep in a bare guest.
 
 Other guests have their files over 9p, which does not come back from sleep, so there the test
@@ -26,7 +26,7 @@ HELD_S = 5
 
 
 def main():
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--bare", "--profile", "plain", "--cpus", "2", "--timeout", "6000", "--",
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--bare", "--profile", "plain", "--cpus", "2", "--timeout", "270", "--",
                         os.path.join(TOP, "build/selftests/kmod/test_sleep")], stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True, errors="replace")
     for line in p.stdout.splitlines():

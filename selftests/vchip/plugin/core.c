@@ -48,6 +48,8 @@ void core_set_pstate(struct core *c, unsigned int pstate, uint64_t at_ns)
 		uint64_t cycles = (c->time - at) / c->cycle_fixns;
 		int64_t longer = (int64_t)(cycles * cycle) - (int64_t)(cycles * c->cycle_fixns);
 
+		if (c->prev_end == c->time)
+			c->prev_end += (uint64_t)longer;
 		c->time += (uint64_t)longer;
 		c->ref += (uint64_t)longer;
 	}

@@ -62,7 +62,7 @@ static int parse_values(const char *text, uint64_t *values, int max, bool latenc
 		if (!isdigit((unsigned char)*text))
 			return -1;
 		errno = 0;
-		values[n++] = strtoull(text, &end, 0);
+		values[n++] = strtoull(text, &end, strncmp(text, "0x", 2) ? 10 : 16);
 		if (errno || (*end && !isspace((unsigned char)*end)))
 			return -1;
 		text = end;
@@ -72,6 +72,14 @@ static int parse_values(const char *text, uint64_t *values, int max, bool latenc
 static int parse_numbers(const char *text, uint64_t *values, int max)
 {
 	return parse_values(text, values, max, false);
+}
+
+/* The P-state of the frequency that a text names. Return: its index, -1 if it names none */
+static int pstate_named(const struct profile *p, const char *text)
+{
+	uint64_t khz;
+
+	return parse_numbers(text, &khz, 1) == 1 && khz <= UINT32_MAX ? profile_pstate(p, (uint32_t)khz) : -1;
 }
 
 struct scalar {
@@ -173,7 +181,7 @@ static int set_latency_row(const struct reader *r, const char *from, const char 
 {
 	uint64_t values[MAX_VALUES];
 	int n = parse_values(text, values, MAX_VALUES, true);
-	int row = profile_pstate(r->profile, strtoul(from, NULL, 10));
+	int row = pstate_named(r->profile, from);
 
 	if (row < 0)
 		return fail(r, "latency_us of a frequency that freq_khz does not name", from);
@@ -193,8 +201,8 @@ static int set_latency_row(const struct reader *r, const char *from, const char 
 /* granted_khz.ASKED = what the chip makes of it. */
 static int set_granted(const struct reader *r, const char *asked, const char *text)
 {
-	int from = profile_pstate(r->profile, strtoul(asked, NULL, 10));
-	int to = profile_pstate(r->profile, strtoul(text, NULL, 10));
+	int from = pstate_named(r->profile, asked);
+	int to = pstate_named(r->profile, text);
 
 	if (from < 0)
 		return fail(r, "granted_khz of a frequency that freq_khz does not name", asked);
@@ -208,7 +216,7 @@ static int set_granted(const struct reader *r, const char *asked, const char *te
 static int set_pstate(const struct reader *r, uint32_t *pstate, const char *key, const char *text)
 {
 	char what[64];
-	int found = profile_pstate(r->profile, strtoul(text, NULL, 10));
+	int found = pstate_named(r->profile, text);
 
 	snprintf(what, sizeof(what), "%s is none of freq_khz", key);
 	if (found < 0)
@@ -285,10 +293,9 @@ static int set_smi(const struct reader *r, const char *text)
 
 static int set_idle(const struct reader *r, const char *index, const char *text)
 {
-	unsigned long i = strtoul(index, NULL, 10);
-	uint64_t v[3];
+	uint64_t i, v[3];
 
-	if (i >= VCHIP_MAX_IDLE || i > r->profile->idle_states)
+	if (parse_numbers(index, &i, 1) != 1 || i >= VCHIP_MAX_IDLE || i > r->profile->idle_states)
 		return fail(r, "idle states are numbered from 0 without gaps", index);
 	if (parse_numbers(text, v, 3) != 3 || v[2] > 1000)
 		return fail(r, "idle.N = LATENCY_NS RESIDENCY_NS LEAK_PERMILLE expected", text);
@@ -346,7 +353,7 @@ static int set(const struct reader *r, const char *key, const char *text)
 	if (!strcmp(key, "voltage_mv"))
 		return set_list(r, p->voltage_mv, text, false);
 	if (!strcmp(key, "boot_khz")) {
-		int pstate = profile_pstate(p, strtoul(text, NULL, 10));
+		int pstate = pstate_named(p, text);
 
 		if (pstate < 0)
 			return fail(r, "boot_khz is none of freq_khz", text);
@@ -462,7 +469,10 @@ static int check(struct reader *r)
 		return fail(r, "latency_jitter_percent above 100", NULL);
 	if (!p->step_pstates)
 		return fail(r, "step_pstates is 0", NULL);
-	if (p->step_ns > MAX_LATENCY_NS || profile_max_latency_ns(p) > MAX_LATENCY_NS)
+	if (!p->clock_scale)
+		return fail(r, "clock_scale is 0", NULL);
+	if (p->step_ns > MAX_LATENCY_NS || p->pause_ns > MAX_LATENCY_NS || p->grant_grid_ns > MAX_LATENCY_NS ||
+	    profile_max_latency_ns(p) > MAX_LATENCY_NS)
 		return fail(r, "a latency is above 4 s with its steps, jitter and pause", NULL);
 	if (p->smi_every_ns && (!p->smi_max_ns || p->smi_every_ns < p->smi_max_ns))
 		return fail(r, "smi_us is missing, or longer than smi_every_us", NULL);

@@ -212,9 +212,13 @@ void qemu_cpu_yield(struct CPUState *cpu)
 	cpu_exit(cpu);
 }
 
+/*
+ * QEMU looks for the instruction in whose code the call is, which is before the return address: there the code of the
+ * next one may begin already, for one such as "xor %eax, %eax" needs none at this place.
+ */
 void qemu_block_leave(struct CPUState *cpu, uintptr_t ra)
 {
-	cpu_loop_exit_restore(cpu, ra);
+	cpu_loop_exit_restore(cpu, ra - 1);
 	abort();
 }
 
@@ -285,16 +289,20 @@ static void done_nothing(void *opaque, int ret)
 static bool timers_fit(void)
 {
 	static char timer[256] __attribute__((aligned(16)));	/* QEMUTimer has 48 bytes */
+	static char later[sizeof(timer)] __attribute__((aligned(16)));
 	struct qemu_timer_list *list = timer_lists[CLOCK_VIRTUAL];
 	bool fits;
 
 	if (list->notify != qemu_timer_notify_cb)
 		return false;
 	timer_init_full(timer, NULL, CLOCK_VIRTUAL, 1, 0, do_nothing, NULL);
+	timer_init_full(later, NULL, CLOCK_VIRTUAL, 1, 0, do_nothing, NULL);
 	timer_mod_ns(timer, 1);		/* before all others */
+	timer_mod_ns(later, 2);
 	fits = (void *)list->active == timer && list->active->expire_ns == 1 && list->active->list == list &&
-	       list->active->cb == do_nothing;
+	       list->active->cb == do_nothing && (void *)list->active->next == later;
 	timer_del(timer);
+	timer_del(later);
 	return fits && (void *)list->active != timer;
 }
 

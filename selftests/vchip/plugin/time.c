@@ -317,7 +317,7 @@ static void on_suspend(void)
  */
 static int64_t on_clock(void)
 {
-	int64_t ns = (int64_t)now_ns;
+	int64_t ns = (int64_t)now_ns, timer_ns;
 
 	if (in_events)
 		return ns;
@@ -328,9 +328,9 @@ static int64_t on_clock(void)
 			last_read_ns = ns;
 		return last_read_ns;
 	}
-	if (qemu_next_timer_ns() <= ns)
-		ns = qemu_next_timer_ns() - 1;
-	return ns;
+	/* read once, the vCPU thread may run that timer meanwhile */
+	timer_ns = qemu_next_timer_ns();
+	return timer_ns <= ns ? timer_ns - 1 : ns;
 }
 
 /* A halted CPU wakes up at the time at which its interrupt was raised. */
