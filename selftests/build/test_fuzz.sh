@@ -3,7 +3,7 @@
 # scripts/fuzz finds a fault that is put in, keeps it where the unit tests find it, and
 # leaves the tree alone otherwise. Works on a copy of the sources; wants clang.
 # where: host
-# timeout: 3000
+# timeout: 1200
 # when: named it builds the sources twice with clang, which takes three minutes
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit

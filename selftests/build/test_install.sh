@@ -3,7 +3,7 @@
 # What `make install-user` puts in place works and `make uninstall` takes it away; what
 # `make dkms` hands over is all that the module needs, built as DKMS would build it.
 # where: host
-# timeout: 1500
+# timeout: 420
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh

@@ -3,7 +3,7 @@
 # The modules build without a warning for the newest kernels that Debian serves, with the
 # compiler that each was built with, in a root file system of its own (scripts/lib/suite_run).
 # where: host
-# timeout: 3000
+# timeout: 1200
 # when: named it fetches 300 MB of headers and compilers when Debian has newer ones, and builds for three kernels
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 4500
+# timeout: 600
 """The selftests travel: installed in a folder and copied away they run without this tree.
 
 In guests where the checkout is hidden, without the virtual chip: nothing fails, some of what is

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 18000
+# timeout: 2700
 # when: named five guests one after another take a quarter of an hour
 """The selftests travel to machines that lack nearly everything, and to the virtual chip.
 

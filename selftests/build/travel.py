@@ -63,7 +63,7 @@ class Run:
 
     def __init__(self, suite, name, vm, options="", prepare="", wrap=""):
         script = GUEST.format(suite=suite, top=TOP, options=options, prepare=prepare, wrap=wrap)
-        command = [os.path.join(TOP, "scripts/vm"), "--timeout", "4500", *vm, "--", "unshare", "-m", "sh", "-c", script]
+        command = [os.path.join(TOP, "scripts/vm"), "--timeout", "500", *vm, "--", "unshare", "-m", "sh", "-c", script]
         p = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            cwd=TOP, check=False, text=True, errors="replace")
         self.name, self.code, self.out = name, p.returncode, p.stdout

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 3000
+# timeout: 300
 """A program with a signal of a timer every millisecond: the timer's interrupts are taken off the function that they fall
 on, and not off the signal's handler. The truth is the chip's oracle.
 

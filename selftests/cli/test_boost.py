@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 2400
+# timeout: 420
 """What `kjoule boost` tells of a chip's boost is what the chip's log has: how long it is, at what power, what runs of a
 benchmark were; and what can not be done is said. Chips that boost otherwise, or not at all: test_boost_chips.py.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 2400
+# timeout: 1200
 # when: named three guests take three minutes, and cli/boost has the chip that matters most
 """What a chip remembers of the time before and why a boost ends is told; a chip that does not boost, and one that sprints,
 are described as that; and commands of the user are a load.

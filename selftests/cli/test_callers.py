@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 6000
+# timeout: 300
 """A program's callers have the time and the energy of what they called, by frame pointers and by unwinding.
 
 The program's hot code belongs to one caller each, but for a part that both call: of that

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 3000
+# timeout: 300
 """A tick that follows many callers takes longer, which is taken off where it fell: time and energy of the same work below
 two frames and below forty. The truth is the chip's oracle.
 

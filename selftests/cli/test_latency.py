@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 1200
+# timeout: 300
 """Latencies of frequency changes are those of the chip's log, what can not be measured has a reason and no number, and
 governors and limits come back from everything.
 
@@ -173,7 +173,7 @@ def inside(what):
 # Here ---------------------------------------------------------------------------------
 
 def guest(what, profile, *options):
-    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", profile, "--cpus", "2", "--timeout", "3000", *options, "--",
+    p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", profile, "--cpus", "2", "--timeout", "270", *options, "--",
                         sys.executable, HERE, "inside", what], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if not ktap.check(p.returncode == 0, f"the guest comes to its end: {what}", p.stdout[-2000:]):
         ktap.end()

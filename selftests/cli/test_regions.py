@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 4500
+# timeout: 300
 """The phases that a program marks have the time and the energy of the code that ran in them.
 
 Each phase has a function that runs nowhere else: what the chip's oracle says of that is the truth about the phase.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 6000
+# timeout: 420
 """Processes that live for 5 to 20 ms are in the report by their names, with the time and the energy that they took.
 
 A program forks 240 of them, of three kinds that do different work. The truth is the chip's oracle.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 3000
+# timeout: 420
 """A sweep over frequencies and threads finds the settings that are best by the chip's oracle, and gives frequencies back.
 
 The program does a fixed piece of work in two parts, one that draws little and one that draws much, so that they are best at
@@ -118,7 +118,7 @@ def text(name):
 
 def guest(oracle_file):
     p = subprocess.run([os.path.join(TOP, "scripts/vm"), "--profile", "plain", "--cpus", "2", "--oracle", oracle_file,
-                        "--timeout", "1400", "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
+                        "--timeout", "390", "--", "sh", "-c", INSIDE], stdout=subprocess.PIPE, text=True, check=False)
     return p.returncode == 0
 
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 4500
+# timeout: 600
 #
 # The unit tests once more under the sanitizers; under valgrind: user/valgrind.
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # where: host
-# timeout: 4500
+# timeout: 2700
 # when: named it takes up to a quarter of an hour, and user/sanitizers runs the same
 #
 # The unit tests once more under valgrind.
