@@ -70,7 +70,7 @@ kjoule record -q {options} -o /tmp/k.data -- $T/alternate {seconds} {arguments} 
 cp /tmp/k.data {stem}.data
 """, "--cpus", "1", "--profile", profile, "--oracle", f"{stem}.oracle"):
         yield seed, f"{bench.OUT}/{name}-{seed}.data", f"{bench.OUT}/{name}-{seed}.oracle"
-        bench.remove(f"{bench.OUT}/{name}-{seed}.oracle")
+        bench.remove(f"{bench.OUT}/{name}-{seed}.oracle", f"{bench.OUT}/{name}-{seed}.data")
 
 
 def read_blocks(blocks, micros, seeds, seconds, options):

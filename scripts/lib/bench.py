@@ -51,10 +51,11 @@ def guest(script, *options, seed):
     return done.stdout
 
 
-def remove(path):
-    """Remove a recording or an oracle, unless $KJOULE_BENCH_KEEP asks for them."""
+def remove(*paths):
+    """Remove recordings and oracles, unless $KJOULE_BENCH_KEEP asks for them."""
     if not os.environ.get("KJOULE_BENCH_KEEP"):
-        os.unlink(path)
+        for path in paths:
+            os.unlink(path)
 
 
 def guests(jobs):

@@ -35,8 +35,7 @@ kjoule record -q {options} {METER} -o /tmp/k.data -- {command} {{seed}}
 cp /tmp/k.data {folder}/{{seed}}.data
 """, "--profile", "exynos", "--cpus", str(cpus), "--oracle", f"{folder}/{{seed}}.oracle"):
         yield seed, f"{folder}/{seed}.data", f"{folder}/{seed}.oracle"
-        if not os.environ.get("KJOULE_BENCH_KEEP"):
-            os.unlink(f"{folder}/{seed}.oracle")
+        bench.remove(f"{folder}/{seed}.oracle", f"{folder}/{seed}.data")
 
 
 def report(data, *options):

@@ -70,7 +70,7 @@ cp /tmp/k.data {folder}/{{seed}}.data
             everything += found
             without += none
             parts += 1
-        bench.remove(oracle_file)
+        bench.remove(oracle_file, data)
     return everything, parts, without
 
 

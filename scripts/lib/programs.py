@@ -377,7 +377,7 @@ cp /tmp/k.data {stem}.data
 """, ("--cpus", str(p.cpus), "--oracle", f"{stem}.oracle"), seed))
     for (p, seed, stem), _ in bench.guests(jobs):
         yield Recording(p, seed, f"{stem}.data", f"{stem}.oracle")
-        bench.remove(f"{stem}.oracle")
+        bench.remove(f"{stem}.oracle", f"{stem}.data")
 
 
 def sh_quote(text):
