@@ -13,6 +13,9 @@
 /* The recorder awake for a smaller part of a CPU's time is not told to people. */
 #define AWAKE_LEAST	0.0005
 
+/* What is left of the overhead without the ticks, where it would not be seen in two digits. */
+#define REST_LEAST	0.00005
+
 /* For how long the recorder was awake, on this CPU. */
 static double awake_s(const struct view *v, uint32_t cpu)
 {
@@ -79,15 +82,16 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 	const struct overhead_cpu *most, *awake;
 	struct overhead_cpu *cpus;
 	size_t n = gather(v, b, &cpus);
-	double all = overhead_all(cpus, n), bound = v->rec.meta.overhead_ppm * 1e-6;
+	double all = overhead_all(cpus, n), ticks = overhead_ticks(cpus, n), bound = v->rec.meta.overhead_ppm * 1e-6;
 
 	most = overhead_most(cpus, n);
 	awake = most_awake(v, cpus, n);
 	if (!isnan(all)) {
-		printf("# overhead   the code took %.2f %% longer, %.2f %% of it by ticks", 100 * all,
-		       100 * overhead_ticks(cpus, n));
+		printf("# overhead   the code took %.2f %% longer: %.2f points by ticks", 100 * all, 100 * ticks);
 		if (most && n > 1)
 			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
+		if (all - ticks > REST_LEAST)
+			printf(", the rest by the recorder");
 		if (awake && awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
 			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * awake_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);
@@ -96,7 +100,7 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 		printf("\n");
 		if (bound > 0 && all > bound)
 			output_printf(stdout, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
-				      100 * bound, overhead_ticks(cpus, n) > bound ?
+				      100 * bound, ticks > bound ?
 				      "the program's ticks are dearer than the calibration's" :
 				      "the recorder had to share the program's CPUs");
 		else if (bound > 0)

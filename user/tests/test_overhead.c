@@ -217,7 +217,7 @@ static void a_report_tells_it_beside_the_bound(void **state)
 	assert_true(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("kept")), 0);
-	assert_true(says(out, "# overhead   the code took 0.50 % longer, 0.50 % of it by ticks\n"));
+	assert_true(says(out, "# overhead   the code took 0.50 % longer: 0.50 points by ticks\n"));
 	assert_true(says(out, "record was asked for 1 % at most, which was kept"));
 	write_one("missed", 1000, 5000, 0);
 	o = overhead_in("missed");
@@ -233,6 +233,7 @@ static void a_report_tells_it_beside_the_bound(void **state)
 	assert_false(json_object_get_boolean(member(o, "kept")));
 	json_object_put(o);
 	assert_int_equal(kjoule("report %s", temp_path("shared")), 0);
+	assert_true(says(out, "took 5.82 % longer: 0.53 points by ticks, the rest by the recorder;"));
 	assert_true(says(out, "the recorder was awake for 5.00 % of the time on CPU 0"));
 	assert_true(says(out, "which was missed: the recorder had to share the program's CPUs"));
 	write_one("free", 0, 5000, 0);
