@@ -24,8 +24,8 @@ JOBS := $(shell nproc)
 all: kmod user vchip selftests man
 
 help:
-	@echo 'make demo       install what is missing, build, record a program on the virtual chip'
-	@echo 'make check      install what is missing, build, run the tests'
+	@echo 'make demo       install what is missing, build (3 to 8 minutes), record a program on the virtual chip'
+	@echo 'make check      install what is missing, build, run the tests (some 17 minutes on two cores)'
 	@echo 'make check-all  the same, and what takes long: benchmarks, valgrind, the selftests on other machines'
 	@echo 'make check-debug  run the tests of the modules on a kernel full of checkers, built once'
 	@echo 'make            build all: kmod, user, vchip, selftests'
@@ -35,8 +35,10 @@ help:
 	@echo 'make selftests  the test programs'
 	@echo 'make install    module for the running kernel, tool, manual pages (PREFIX=$(PREFIX))'
 	@echo 'make dkms       hand the module source to DKMS, which rebuilds it for each kernel'
+	@echo 'make uninstall  remove what install and dkms put there'
 	@echo 'make clean      remove build/'
 	@echo 'C=1 checks the modules with sparse, V=1 shows commands; CHECK="-v NAME" goes to the test runner'
+	@echo 'one test, after make: selftests/run.sh -v NAME'
 
 # Kernel modules -----------------------------------------------------------------------
 # Kbuild writes beside its sources, so it works on a mirror of them below build/.
