@@ -24,8 +24,8 @@ JOBS := $(shell nproc)
 all: kmod user vchip selftests man
 
 help:
-	@echo 'make demo       install what is missing, build (3 to 8 minutes), record a program on the virtual chip'
-	@echo 'make check      install what is missing, build, run the tests (some 17 minutes on two cores)'
+	@echo 'make demo       install what is missing, build (3 to 8 minutes), record on the virtual chip'
+	@echo 'make check      install what is missing, build, run the tests (17 minutes on two cores)'
 	@echo 'make check-all  the same, and what takes long: benchmarks, valgrind, the selftests on other machines'
 	@echo 'make check-debug  run the tests of the modules on a kernel full of checkers, built once'
 	@echo 'make            build all: kmod, user, vchip, selftests'

@@ -471,7 +471,8 @@ def main():
     p.add_argument("--list", action="store_true", help="list the tests")
     p.add_argument("--kernel", default=os.environ.get("KJOULE_KERNEL", ""), metavar="VERSION",
                    help="of the guests, and of what is built for a kernel: a release or its beginning, such as 6.12")
-    p.add_argument("--seed", type=int, metavar="N", help="of the noise in all guests ($KJOULE_SEED; without either scripts/vm takes 1)")
+    p.add_argument("--seed", type=int, metavar="N",
+                   help="of the noise in all guests ($KJOULE_SEED, or 1)")
     p.add_argument("names", nargs="*", metavar="NAME", help="run only tests whose name contains or matches NAME")
     a = p.parse_args()
     if a.kernel:

@@ -82,7 +82,8 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 	const struct overhead_cpu *most, *awake;
 	struct overhead_cpu *cpus;
 	size_t n = gather(v, b, &cpus);
-	double all = overhead_all(cpus, n), ticks = overhead_ticks(cpus, n), bound = v->rec.meta.overhead_ppm * 1e-6;
+	double all = overhead_all(cpus, n), ticks = overhead_ticks(cpus, n);
+	double bound = v->rec.meta.overhead_ppm * 1e-6;
 
 	most = overhead_most(cpus, n);
 	awake = most_awake(v, cpus, n);
