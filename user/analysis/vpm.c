@@ -24,6 +24,12 @@
 /* Of the sensing interval: other CPUs that are busy for less are none, it is known to a microsecond for each. */
 #define BUSY_LEAST	1e-3
 
+/*
+ * A CPU draws more than an idle one before its idle time ends, and after it begins: by so much the work that is taken out
+ * may be larger. A third of it was left where a tick woke the other CPU, see concurrency in Documentation/accuracy.rst.
+ */
+#define BUSY_UNSEEN	0.5
+
 /* Readings are whole microwatts: those that differ by less are alike. */
 #define ALIKE_W		0.5e-6
 
@@ -348,7 +354,7 @@ static void estimate(const struct vpm_input *in, struct half *h, const struct kn
 	busy = (d->mean_busy - u->mean_busy) / latency + (held->mean_busy - known->busy.least_s) / in->interval_s;
 	r->power_w = around(r->held_w.v + w, hypot(half / latency, r->held_w.hi - r->held_w.v));
 	if (known->busy.error_w > 0)
-		r->power_w = widened(&r->power_w, NORMAL_95 * known->busy.error_w * busy);
+		r->power_w = widened(&r->power_w, busy * hypot(NORMAL_95 * known->busy.error_w, BUSY_UNSEEN * known->busy.w));
 	if (known->irqs)
 		take_out_interrupts(in, r);
 	bound(in, r);

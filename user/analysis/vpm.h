@@ -112,7 +112,8 @@ struct vpm_result {
  *
  * Before that the work of other CPUs is taken out: a running program's clock tick may wake an idle CPU to balance the
  * load, a held one's never comes, and what the kernel does elsewhere is in few readings. What that draws is the slope of
- * the energies over the others' time in readings of a kind, and its error is in the interval of the power.
+ * the energies over the others' time in readings of a kind. Its error is in the interval of the power, and so is half of
+ * what is taken out: idle times do not have all of a CPU's way into and out of idleness.
  *
  * Of the last two, and of the latency, interrupts' part is taken out, whose own error is in the intervals. What the
  * measurement itself spends is in both halves alike. Intervals are 95 %, from what readings of a kind differ in, longer

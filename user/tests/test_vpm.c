@@ -145,14 +145,15 @@ static void test_own_part_cancels(void **state)
 }
 
 /*
- * Another CPU wakes up, in two of three delayed readings and in one of four others. Without a look at that the power is
- * far too high.
+ * Another CPU wakes up, in two of three delayed readings and in one of four others, and draws power for somewhat longer
+ * than it is known to. Without a look at that the power is far too high.
  */
 static void test_busy_others(void **state)
 {
 	static struct vpm_reading readings[600];
 	struct vpm_input in = { .readings = readings, .n = 600, .interval_s = INTERVAL, .idle_w = IDLE_W, .peak_w = PEAK_W };
 	struct vpm_result with, without;
+	const double unseen = 5e-5;	/* of what the other CPU draws, on its way into and out of idleness */
 	struct made m = usual;
 	int inside = 0;
 
@@ -168,11 +169,11 @@ static void test_busy_others(void **state)
 			double busy = rnd_unit(&seed) < (kind == VPM_DELAYED ? 0.67 : 0.25) ? 4e-4 * rnd_unit(&seed) : 0;
 
 			readings[i] = make_one(&m, kind, &seed);
-			readings[i].power_w += busy * 2.2 / INTERVAL;
+			readings[i].power_w += (busy + (busy > 0 ? unseen : 0)) * 2.2 / INTERVAL;
 			readings[i].busy_s = busy;
 		}
 		assert_int_equal(vpm_solve(&in, &with), 0);
-		assert_float_equal(with.power_w.v, m.power, 0.015 * m.power);
+		assert_float_equal(with.power_w.v, m.power, 0.025 * m.power);
 		inside += with.power_w.lo <= m.power && m.power <= with.power_w.hi;
 		for (size_t i = 0; i < in.n; i++)
 			readings[i].busy_s = 0;
@@ -181,7 +182,7 @@ static void test_busy_others(void **state)
 	}
 	printf("other CPUs busy: %d of 200 inside, the last %.4f W, and %.4f W without a look at them\n", inside, with.power_w.v,
 	       without.power_w.v);
-	assert_in_range(inside, 182, 199);
+	assert_in_range(inside, 182, 200);
 	/* what is always there stays in all of them */
 	for (size_t i = 0; i < in.n; i++)
 		readings[i].busy_s = INTERVAL;
