@@ -263,8 +263,9 @@ static bool is_change(const struct cpm_making *m, const struct cpm_change *c)
 }
 
 /*
- * What changed at the window's ends, @end at the second one, as in struct cpm_edges. The window is later than its ticks
- * by what these differ in: it has more of its last tick, and less of its first. Return: whether anything did, -ENOMEM
+ * What changed at the window's ends, @end at the second one, as in struct cpm_edges. The window is
+ * later than its ticks by what these differ in: it has more of its last tick, and less of its first.
+ * Return: whether anything did, -ENOMEM
  */
 static int share_edges(struct cpm_making *m, const struct cpm_change *end)
 {

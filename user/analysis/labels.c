@@ -135,11 +135,12 @@ static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint3
 
 /*
  * The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. @last: the tick before
- * the window, and in the end its last; @next, @front: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
- * is at its end
+ * the window, and in the end its last; @next, @front: room. What changes at its ends is shared as in
+ * cpm_windows.c. @ends: no reading is at its end
  */
 static void add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
-		       bool *more, bool ends, struct labelled *last, struct labelled *next, struct labelled *front)
+		       bool *more, bool ends, struct labelled *last, struct labelled *next,
+		       struct labelled *front)
 {
 	const struct cpm_edges *edges = &l->d->edges;
 	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };

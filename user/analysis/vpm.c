@@ -21,12 +21,16 @@
 /* Half of a 95 % interval of a normal distribution, in standard deviations. */
 #define NORMAL_95	1.96
 
-/* Of the sensing interval: other CPUs that are busy for less are none, it is known to a microsecond for each. */
+/*
+ * Of the sensing interval: other CPUs that are busy for less are none, it is known to a microsecond
+ * for each.
+ */
 #define BUSY_LEAST	1e-3
 
 /*
- * A CPU draws more than an idle one before its idle time ends, and after it begins: by so much the work that is taken out
- * may be larger. A third of it was left where a tick woke the other CPU, see concurrency in Documentation/accuracy.rst.
+ * A CPU draws more than an idle one before its idle time ends, and after it begins: by so much the
+ * work that is taken out may be larger. A third of it was left where a tick woke the other CPU, see
+ * concurrency in Documentation/accuracy.rst.
  */
 #define BUSY_UNSEEN	0.5
 
@@ -39,7 +43,10 @@
 /* Runs of a block may have the interrupts of so many of these more than most, or less. */
 #define IRQ_INTERVALS	2
 
-/* Readings of one kind: how long the program ran, the energy of the sensing interval, and how long other CPUs were busy. */
+/*
+ * Readings of one kind: how long the program ran, the energy of the sensing interval, and how long
+ * other CPUs were busy.
+ */
 struct half {
 	size_t n;
 	double *ran, *j, *busy, *buf;
@@ -47,8 +54,8 @@ struct half {
 };
 
 /*
- * What a busy CPU draws above an idle one, the standard error of that, and the least time in a reading for which others
- * were busy.
+ * What a busy CPU draws above an idle one, the standard error of that, and the least time in a
+ * reading for which others were busy.
  */
 struct busy {
 	double w, error_w, least_s;
@@ -221,8 +228,8 @@ static double slope(const struct half *h)
 }
 
 /*
- * The slope of energies over the time of other CPUs, in readings of a kind: how long the program ran is in their
- * residuals already. It is 0 where all of a kind are alike.
+ * The slope of energies over the time of other CPUs, in readings of a kind: how long the program ran
+ * is in their residuals already. It is 0 where all of a kind are alike.
  */
 static struct busy find_busy(const struct half *h)
 {
@@ -248,7 +255,10 @@ static struct busy find_busy(const struct half *h)
 	return busy;
 }
 
-/* As if others had been as idle in all readings as they were in one: no more, of a load that is always there nothing is known. */
+/*
+ * As if others had been as idle in all readings as they were in one: no more, of a load that is
+ * always there nothing is known.
+ */
 static void take_out_busy(struct half *h, const struct busy *busy)
 {
 	if (!(busy->error_w > 0))
@@ -351,10 +361,12 @@ static void estimate(const struct vpm_input *in, struct half *h, const struct kn
 	}
 	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
 	half = hypot(t * sqrt(var_d + var_u), NORMAL_95 * sqrt(rounding_two));
-	busy = (d->mean_busy - u->mean_busy) / latency + (held->mean_busy - known->busy.least_s) / in->interval_s;
+	busy = (d->mean_busy - u->mean_busy) / latency +
+	       (held->mean_busy - known->busy.least_s) / in->interval_s;
 	r->power_w = around(r->held_w.v + w, hypot(half / latency, r->held_w.hi - r->held_w.v));
 	if (known->busy.error_w > 0)
-		r->power_w = widened(&r->power_w, busy * hypot(NORMAL_95 * known->busy.error_w, BUSY_UNSEEN * known->busy.w));
+		r->power_w = widened(&r->power_w, busy * hypot(NORMAL_95 * known->busy.error_w,
+							       BUSY_UNSEEN * known->busy.w));
 	if (known->irqs)
 		take_out_interrupts(in, r);
 	bound(in, r);
@@ -370,7 +382,9 @@ static void sort_out(const struct vpm_input *in, struct half *h)
 		struct half *of = &h[in->readings[i].kind];
 
 		of->ran[of->n] = in->readings[i].ran_s;
-		of->busy[of->n] = in->readings[i].busy_s < BUSY_LEAST * in->interval_s ? 0 : in->readings[i].busy_s;
+		of->busy[of->n] = in->readings[i].busy_s;
+		if (of->busy[of->n] < BUSY_LEAST * in->interval_s)
+			of->busy[of->n] = 0;
 		of->j[of->n++] = in->readings[i].power_w * in->interval_s;
 	}
 	for (int k = 0; k < VPM_KINDS; k++)
