@@ -271,7 +271,8 @@ static int share_edges(struct cpm_making *m, const struct cpm_change *end)
 {
 	const struct cpm_change inside = { m->change.first, end->last };
 	bool begins = is_change(m, &m->change), ends = is_change(m, end);
-	bool later = m->first != m->last && is_change(m, &inside);
+	/* the recording's beginning is no reading either */
+	bool later = m->first != m->last && m->w.from && is_change(m, &inside);
 	int ret = 0;
 
 	if (!begins && !ends && !later)

@@ -174,7 +174,7 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		if (!silent && end <= win->to)
 			*more = cpm_events_next(e);
 	}
-	if (edges->first != edges->last && is_change(l->v, front, last)) {
+	if (edges->first != edges->last && win->from && is_change(l->v, front, last)) {
 		add_ticks(l, front, tick_uj(l->d, &divided, front->vector), edges->last - edges->first);
 		add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->first - edges->last);
 	}
