@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 180
-# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 """A recording on the chip names the functions of a program, with time, energy, power and frequency.
 
 How exact that is belongs to scripts/bench; here everything has to be there and sane.

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 240
-# debug: no this kernel leaves a CPU of 100 MHz little idle time
 """CPUs that are idle are left alone, counted as idle, and charged for no tick."""
 import os
 import sys

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 600
-# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 """Many runs as one: each is a whole recording with a first phase of its own, a series ends as it should, and what
 report and diff make of it agrees with the runs."""
 import glob

@@ -3,7 +3,6 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 300
-# debug: no at the chip's clock of 100 MHz this takes that kernel half an hour
 """Every source that the chip shows is found, can be recorded beside others, and tells the same energy.
 
 The chip has one counter a domain and shows it in many ways: registered, as a perf PMU, through

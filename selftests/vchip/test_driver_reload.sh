@@ -6,7 +6,6 @@
 # vm: --profile plain --cpus 2
 # boot: own
 # timeout: 200
-# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 
 . "$(dirname "$0")/../ktap.sh"
 

@@ -5,7 +5,6 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 120
-# debug: no at the chip's clock of 100 MHz this kernel is too slow to get anywhere
 
 . "$(dirname "$0")/../ktap.sh"
 
