@@ -5,6 +5,7 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 120
+# debug: no what is read between two updates of the counters takes this kernel longer than that
 
 . "$(dirname "$0")/../ktap.sh"
 
