@@ -3,6 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 600
+# debug: no at a clock of 100 MHz this kernel got nowhere, and at 1 GHz it has not been tried
 """Many runs as one: each is a whole recording with a first phase of its own, a series ends as it should, and what
 report and diff make of it agrees with the runs."""
 import glob

@@ -3,6 +3,7 @@
 # where: guest
 # vm: --profile plain --cpus 2
 # timeout: 300
+# debug: no at a clock of 100 MHz it took this kernel half an hour, and at 1 GHz it has not been tried
 """Every source that the chip shows is found, can be recorded beside others, and tells the same energy.
 
 The chip has one counter a domain and shows it in many ways: registered, as a perf PMU, through

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# plain at ten times the clock and a tenth of the energy of an instruction: with its checkers a kernel executes 15 (a short
-# system call) to 65 times (an exec) as many of them. scripts/vm takes it for plain and bare on the debug kernel.
+# plain at ten times the clock and a tenth of the energy of an instruction: with its checkers a
+# kernel executes 15 (a short system call) to 65 times (an exec) as many of them. scripts/vm
+# takes it for plain and bare on the debug kernel.
 include = plain.profile
 name = plain_debug
 
