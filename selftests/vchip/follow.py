@@ -116,8 +116,11 @@ def check_agree(made):
         limits = [2 * x.loop_ns(min(g.from_khz, g.to_khz)) for x in group[:1] for g in x.grants]
         ktap.check(all(0 <= ns <= limit for ns, limit in zip(late, limits)), f"{name}: within a turn of its loop",
                    f"{late} ns of {limits} ns")
-        wrong = [x for x in group if x.seen and not x.ran_as_before()]
-        ktap.check(not wrong, f"{name}: the old frequency runs until then", told(wrong))
+        # one may come before the first look, too, and last until after the grant: there is nothing to compare then
+        looked = [x for x in group if x.seen and x.seen[0][1] > x.begin_ns]
+        wrong = [x for x in looked if not x.ran_as_before()]
+        ktap.check(not wrong and len(looked) >= len([x for x in group if x.seen]) / 2, f"{name}: the old frequency runs until then",
+                   f"{len(looked)} looks of {len(group)}\n{told(wrong)}")
 
 
 def check_granted(made, a, b, steps):
