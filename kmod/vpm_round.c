@@ -85,7 +85,7 @@ static u64 switches_of(const struct task_struct *task)
 	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
 }
 
-/* How long all CPUs but that one have been idle since boot, all together; constant where it is unknown. */
+/* How long all CPUs but that one have been idle since boot; constant where it is unknown. */
 static u64 others_idle_us(unsigned int where)
 {
 	unsigned int cpu;
