@@ -81,10 +81,34 @@ def check_arguments(profile):
 def check_profiles(folder):
     shutil.copy(PLAIN, folder)
     path = os.path.join(folder, "impossible.profile")
-    for line, says in (("nonsense = 1", "unknown key"), ("esu = 40", "esu"), ("freq_khz = 2 1", "ascending"), ("name", "key = value")):
+    for line, says in (("nonsense = 1", "unknown key"), ("esu = 40", "esu"), ("freq_khz = 2 1", "ascending"), ("name", "key = value"),
+                       ("clock_scale = 0", "clock_scale is 0"), ("pause_ns = 18446744073709551615", "above 4 s"),
+                       ("grant_grid_us = 18446744073709551", "above 4 s"), ("boot_khz = 100000junk", "none of freq_khz"),
+                       ("boot_khz = 4294992296", "none of freq_khz"), ("idle.1x = 1 1 1", "numbered from 0")):
         with open(path, "w", encoding="utf-8") as f:
             f.write(f"include = plain.profile\n{line}\n")
         refused(f"a profile with \"{line}\"", (path, says), (f"profile={path}",))
+
+
+def check_vm(folder):
+    """What scripts/vm refuses before it starts anything: one message, and no traceback."""
+    files = {"itself": b"include = itself.profile\n", "bytes": b"\xff = 1\ninclude = plain.profile\n"}
+    for name, content in files.items():
+        with open(os.path.join(folder, f"{name}.profile"), "wb") as f:
+            f.write(content)
+    for what, says, *options in (
+            ("a profile that includes itself", "include goes too deep", "--profile", os.path.join(folder, "itself.profile")),
+            ("a profile of bytes", "unknown key", "--profile", os.path.join(folder, "bytes.profile")),
+            ("an unknown profile", "or one of bare, client", "--profile", "nosuch"),
+            ("a seed that is no number", "'1_000' is no seed; a number from 0 to 2^64-1", "--seed", "1_000"),
+            ("an oracle in place of a folder", "--oracle", "--oracle", folder),
+            ("a device as log", "--log /dev/full", "--log", "/dev/full"),
+            ("an argument without a value", "--plugin-arg nonsense: KEY=VALUE expected", "--plugin-arg", "nonsense"),
+            ("memory that is no number", "QEMU did not start the guest", "--mem", "x")):
+        p = subprocess.run([os.path.join(chip.TOP, "scripts/vm"), *options, "--", "true"], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", timeout=60, check=False)
+        ktap.check(p.returncode in (2, 125) and says in p.stderr and "Traceback" not in p.stderr, f"scripts/vm refuses {what}",
+                   f"exit code {p.returncode}: {p.stderr}")
 
 
 def check_qemu(profile, folder):
@@ -108,6 +132,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_arguments(profile)
         check_profiles(folder)
+        check_vm(folder)
         check_qemu(profile, folder)
     ktap.end()
 

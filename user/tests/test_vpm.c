@@ -175,6 +175,8 @@ static void test_busy_others(void **state)
 		assert_int_equal(vpm_solve(&in, &with), 0);
 		assert_float_equal(with.power_w.v, m.power, 0.025 * m.power);
 		inside += with.power_w.lo <= m.power && m.power <= with.power_w.hi;
+		/* not by being wide */
+		assert_true(with.power_w.hi - with.power_w.v < 0.035 * m.power);
 		for (size_t i = 0; i < in.n; i++)
 			readings[i].busy_s = 0;
 		assert_int_equal(vpm_solve(&in, &without), 0);
