@@ -263,19 +263,15 @@ static bool is_change(const struct cpm_making *m, const struct cpm_change *c)
 }
 
 /*
- * What changed at the window's ends, @end at the second one, as in struct cpm_edges. The window is
- * later than its ticks by what these differ in: it has more of its last tick, and less of its first.
- * Return: whether anything did, -ENOMEM
+ * What changed at the window's ends, @end at the second one, as in struct cpm_edges: what one code
+ * has more of a window the other has less. Return: whether anything did, -ENOMEM
  */
 static int share_edges(struct cpm_making *m, const struct cpm_change *end)
 {
-	const struct cpm_change inside = { m->change.first, end->last };
 	bool begins = is_change(m, &m->change), ends = is_change(m, end);
-	/* the recording's beginning is no reading either */
-	bool later = m->first != m->last && m->w.from && is_change(m, &inside);
 	int ret = 0;
 
-	if (!begins && !ends && !later)
+	if (!begins && !ends)
 		return 0;
 	for (size_t p = 0; p < m->n_parts; p++)
 		m->parts[p].count *= CPM_UNITS;
@@ -287,10 +283,6 @@ static int share_edges(struct cpm_making *m, const struct cpm_change *end)
 	if (ends && !ret) {
 		ret = count_more(m, end->last, -(int64_t)m->first);
 		ret = ret ? ret : count_more(m, end->first, m->first);
-	}
-	if (later && !ret) {
-		ret = count_more(m, inside.last, -((int64_t)m->first - m->last));
-		ret = ret ? ret : count_more(m, inside.first, (int64_t)m->first - m->last);
 	}
 	tidy_parts(m);
 	return ret ? ret : 1;

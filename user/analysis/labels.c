@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "cpm_divide.h"
 
 /* Where the walk is in each lane. */
@@ -102,13 +101,6 @@ static void add_ticks(const struct labelling *l, const struct labelled *what, do
 	add_shared(l, what, &s, uj, n);
 }
 
-static void copy_labels(struct labelled *to, const struct labelled *from)
-{
-	to->vector = from->vector;
-	to->n = from->n;
-	memcpy(to->of, from->of, from->n * sizeof(*to->of));
-}
-
 static void take_turns(struct labelled *a, struct labelled *b)
 {
 	struct labelled was = *a;
@@ -135,12 +127,11 @@ static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint3
 
 /*
  * The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. @last: the tick before
- * the window, and in the end its last; @next, @front: room. What changes at its ends is shared as in
- * cpm_windows.c. @ends: no reading is at its end
+ * the window, and in the end its last; @next: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
+ * is at its end
  */
 static void add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
-		       bool *more, bool ends, struct labelled *last, struct labelled *next,
-		       struct labelled *front)
+		       bool *more, bool ends, struct labelled *last, struct labelled *next)
 {
 	const struct cpm_edges *edges = &l->d->edges;
 	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };
@@ -162,8 +153,6 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 			add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->last);
 			n -= edges->last;
 		}
-		if (now == win->from)
-			copy_labels(front, next);
 		if (silent) {
 			add_ticks(l, next, uj, n);
 		} else {
@@ -173,10 +162,6 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		take_turns(last, next);
 		if (!silent && end <= win->to)
 			*more = cpm_events_next(e);
-	}
-	if (edges->first != edges->last && win->from && is_change(l->v, front, last)) {
-		add_ticks(l, front, tick_uj(l->d, &divided, front->vector), edges->last - edges->first);
-		add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->first - edges->last);
 	}
 	if (ends)
 		return;
@@ -195,7 +180,6 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 	struct walk w = { lanes, n_lanes, calloc(n_lanes + 1, sizeof(*w.at)) };
 	struct labelled last = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*last.of)) };
 	struct labelled next = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*next.of)) };
-	struct labelled front = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*front.of)) };
 	const struct labelling l = { v, d, silent_label, out };
 	struct cpm_windows windows = { .d = d };
 	struct cpm_events e;
@@ -204,19 +188,18 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 
 	if (!ret)
 		ret = cpm_windows_begin(d, &windows);
-	if (!w.at || !last.of || !next.of || !front.of)
+	if (!w.at || !last.of || !next.of)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < n_lanes && !ret; i++) {
 		lane_begin(&w.at[i].c, &lanes[i].lane, NULL);
 		w.at[i].ended = !lane_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
-		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next, &front);
+		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
 	cpm_windows_end(&windows);
 	cpm_events_end(&e);
 	free(w.at);
 	free(last.of);
 	free(next.of);
-	free(front.of);
 	return ret;
 }
