@@ -24,6 +24,7 @@ static int make_windows(struct blocks *b, const struct view *v, bool raw)
 		cost.entry_ns = fmax(cal->tick_ns - cal->handler_ns, 0);
 		cost.tick_ns = fmax(cal->tick_ns, 0);
 		blocks_other_interrupts(v, &cost.other, &error);
+		cost.other_hz = cal->other_hz;
 		/* as long as the report believes them */
 		cost.entry_ns = fmin(cost.entry_ns, v->rec.meta.session.interval_ns);
 		cost.tick_ns = fmin(cost.tick_ns, v->rec.meta.session.interval_ns);

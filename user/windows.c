@@ -3,6 +3,7 @@
  * Windows of each counter, as the CPU that reads it has told them, held against what the others say; see windows.h.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "grow.h"
@@ -45,7 +46,9 @@ static uint64_t limit(double ns, uint64_t most)
 /* Interrupts after a hold of so long, until the program goes on. */
 static uint64_t late_ns(const struct windows_cost *cost, uint64_t held_ns)
 {
-	return cost->entry_ns / 2 + cost->tick_ns + cost->other * held_ns;
+	double pending_ns = cost->other_hz > 0 ? fmin(held_ns, 1e9 / cost->other_hz) : held_ns;
+
+	return cost->entry_ns / 2 + cost->tick_ns + cost->other * pending_ns;
 }
 
 /* @held_ns: how long its CPU was held before it ran, 0: it was not */

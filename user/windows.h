@@ -43,10 +43,12 @@ struct windows {
  * @entry_ns:	entry and exit of one together: half of it passes after the last look at the clock until the
  *		program goes on, half before the first one when it is held again
  * @tick_ns:	a tick: those that were due in the hold come as one, right after it
- * @other:	part of the time that other interrupts take; they come after the hold, too
+ * @other:	part of the time that other interrupts take
+ * @other_hz:	how many of them there are in a second. After a hold there is at most one: a timer that has expired
+ *		several times meanwhile interrupts once
  */
 struct windows_cost {
-	double entry_ns, tick_ns, other;
+	double entry_ns, tick_ns, other, other_hz;
 };
 
 /**

@@ -329,6 +329,19 @@ static struct estimate other_interrupts(const struct kjoule_round *rounds, size_
 	return e;
 }
 
+/* How many other interrupts there are in a second; 0: not known. */
+static double other_hz(const struct kjoule_round *rounds, size_t n)
+{
+	double hz[CALIBRATE_MOST_ROUNDS];
+	size_t m = 0;
+
+	for (size_t r = 0; r < n; r++) {
+		hz[m] = rounds[r].quiet.irq_hz;
+		m += isfinite(hz[m]) && hz[m] > 0;
+	}
+	return m ? median(hz, m) : 0;
+}
+
 /* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
 static double away_part(const struct kjoule_phase *p, const struct usual *u,
 			const struct kjoule_calibration *cal)
@@ -501,6 +514,7 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	others = other_interrupts(rounds, n, u, &tick);
 	cal->other_part = others.value;
 	cal->other_error = others.error;
+	cal->other_hz = other_hz(rounds, n);
 	cal->n_domains = rounds[0].fast.n_domains;
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
 		solve_power(rounds, n, u, d, cal);

@@ -451,6 +451,7 @@ uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
  * @other_part:	part of the time, 0 to 1, that other interrupts take; 0 where it could not be told
  * @other_error: its standard error, or half of what it can be at most where it could not be told;
  *		NAN in files of before
+ * @other_hz:	how many of them there are in a second; 0: not known, as in files of before
  * @n_domains:	how many of the following are set, one for each domain of energy that is read in
  *		the tick; what a thread reads is read too seldom to tell what a tick spends
  * @source,@domain: which it is: number of the session's source, index of the source's domain
@@ -472,6 +473,7 @@ struct kjoule_calibration {
 	double freq_khz;
 	double other_part;
 	double other_error;
+	double other_hz;
 	uint32_t n_domains;
 	uint32_t source[KJOULE_MAX_DOMAINS];
 	uint32_t domain[KJOULE_MAX_DOMAINS];

@@ -26,7 +26,7 @@ static const struct kjoule_json_member calibration_members[] = {
 #define REAL(name) MEMBER(kjoule_calibration, name, REAL)
 	MEMBER(kjoule_calibration, cpu, U32), MEMBER(kjoule_calibration, ticks, U32), REAL(tick_ns),
 	REAL(tick_error_ns), REAL(handler_ns), REAL(handler_spread_ns), REAL(entry_ns), REAL(freq_khz),
-	REAL(other_part), REAL(other_error),
+	REAL(other_part), REAL(other_error), REAL(other_hz),
 #undef REAL
 };
 
@@ -156,7 +156,7 @@ static bool believable_calibration(const struct kjoule_calibration *cal)
 {
 	const double one[] = { cal->tick_ns, cal->tick_error_ns, cal->handler_ns,
 			       cal->handler_spread_ns, cal->entry_ns, cal->freq_khz,
-			       cal->other_part };
+			       cal->other_part, cal->other_hz };
 
 	return believable(one, sizeof(one) / sizeof(one[0]), false) &&
 	       believable(&cal->other_error, 1, true) &&

@@ -139,6 +139,7 @@ static void cost_of_a_tick_comes_from_rounds(void **state)
 		assert_in_range(cal.ticks, 5 * 470, 5 * 480);
 		assert_true(fabs(cal.other_part - 0.01) < 0.001);
 		assert_true(cal.other_error > 0 && cal.other_error < 0.001);
+		assert_true(cal.other_hz == quiet_host.irq_hz);
 		assert_int_equal(cal.n_domains, 2);
 		assert_true(fabs(cal.irq_uw[0] / TICK_UW - 1) < 0.03);
 		assert_true(fabs(cal.loop_uw[0] / LOOP_UW - 1) < 0.01);
