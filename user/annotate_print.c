@@ -11,7 +11,7 @@
 #include <string.h>
 #include "annotate.h"
 #include "columns.h"
-#include "report.h"
+#include "groups.h"
 
 /* Percent of the function from which on code is marked as warm, and as hot. */
 #define WARM	5
@@ -78,7 +78,7 @@ static void figures(struct output *out, const struct profile_group *g, const str
 static bool is_mixed(const struct profile_group *g, const struct blocks *b)
 {
 	for (unsigned int d = 0; d < b->n_domains; d++)
-		if (!isnan(g->energy[d].j.v) && g->energy[d].purity < REPORT_PURE)
+		if (!isnan(g->energy[d].j.v) && g->energy[d].purity < GROUPS_PURE)
 			return true;
 	return false;
 }
@@ -119,7 +119,7 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	       const struct blocks *b, const struct style *s)
 {
 	static const char *const kinds[] = { "function", "block", "line", "instruction", "source" };
-	double all = report_group_weight(&f->g, &f->g, b->n_domains), percent = 0;
+	double all = groups_weight(&f->g, &f->g, b->n_domains), percent = 0;
 	unsigned int blanks = 8 + 5 * b->n_domains;
 	char *text = text_of(out, f, r), address[24], marks[4];
 
@@ -131,7 +131,7 @@ static int row(struct output *out, const struct annotate_function *f, const stru
 	if (!r) {
 		figures(out, &f->g, b, s, 100);
 	} else if (r->has) {
-		percent = all > 0 ? 100 * report_group_weight(&r->g, &f->g, b->n_domains) / all : 0;
+		percent = all > 0 ? 100 * groups_weight(&r->g, &f->g, b->n_domains) / all : 0;
 		figures(out, &r->g, b, s, percent);
 	} else if (r->kind == ANNOTATE_INSTRUCTION && (r->samples || !output_is_table(out))) {
 		percent = f->samples ? 100.0 * r->samples / f->samples : 0;

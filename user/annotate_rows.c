@@ -9,7 +9,7 @@
 #include "annotate.h"
 #include "demangle.h"
 #include "grow.h"
-#include "report.h"
+#include "groups.h"
 #include "source_text.h"
 
 /* More lines in a row that no code was made from are left out. */
@@ -178,7 +178,7 @@ static int figures(struct making *m)
 
 static double weight(const struct making *m, const struct profile_group *g)
 {
-	return report_group_weight(g, &m->a->total, m->b->n_domains);
+	return groups_weight(g, &m->a->total, m->b->n_domains);
 }
 
 /* Which functions are shown, and room to count their samples in where there is code to be shown. */

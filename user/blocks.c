@@ -193,3 +193,8 @@ void blocks_free(struct blocks *b)
 	blocks_lookup_exit(b);
 	memset(b, 0, sizeof(*b));
 }
+
+const char *blocks_held_by(const struct blocks *b)
+{
+	return b->windows.n ? "--edge" : b->n_readings ? "--vpm" : NULL;
+}

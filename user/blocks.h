@@ -116,4 +116,13 @@ static inline bool blocks_is_nobodys(const struct blocks *b, uint32_t function)
 int blocks_seal(struct blocks *b);
 void blocks_free(struct blocks *b);
 
+/**
+ * blocks_held_by() - the option of record by which CPUs were held again and again, NULL: they were not
+ *
+ * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says
+ * BLOCKS_HELD of it, with its path and this option.
+ */
+const char *blocks_held_by(const struct blocks *b);
+#define BLOCKS_HELD	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"
+
 #endif /* KJOULE_BLOCKS_H */

@@ -10,7 +10,8 @@
 #include "annotate.h"
 #include "args.h"
 #include "cmd.h"
-#include "report.h"
+#include "header.h"
+#include "region_marks.h"
 
 static const char help[] =
 "Usage: kjoule annotate [OPTION]... [FILE]\n"
@@ -38,13 +39,13 @@ static const struct option options[] = {
 	{ "function", required_argument, NULL, 'f' },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "no-source", no_argument, NULL, OPT_NO_SOURCE },
-	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
-	{ "region", required_argument, NULL, REPORT_OPT_REGION },
-	{ "pid", required_argument, NULL, REPORT_OPT_PID },
-	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
-	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
-	{ "json", no_argument, NULL, REPORT_OPT_JSON },
-	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
+	{ "percent-limit", required_argument, NULL, ATTRIBUTE_OPT_LIMIT },
+	{ "region", required_argument, NULL, ATTRIBUTE_OPT_REGION },
+	{ "pid", required_argument, NULL, ATTRIBUTE_OPT_PID },
+	{ "comm", required_argument, NULL, ATTRIBUTE_OPT_COMM },
+	{ "source", required_argument, NULL, ATTRIBUTE_OPT_SOURCE },
+	{ "json", no_argument, NULL, ATTRIBUTE_OPT_JSON },
+	{ "csv", no_argument, NULL, ATTRIBUTE_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
@@ -53,7 +54,7 @@ static const struct option options[] = {
 
 static int parse(int argc, char **argv, struct annotate_options *opt, const char **path)
 {
-	struct report_options common = { .format = OUTPUT_TABLE };
+	struct attribute_options common = { .format = OUTPUT_TABLE };
 	double limit = -1;
 	int c, ret = 0;
 
@@ -76,7 +77,7 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 			fputs(help, stdout);
 			return -1;
 		default:
-			ret = report_parse_common("annotate", c, optarg, &common, &limit);
+			ret = attribute_parse_common("annotate", c, optarg, &common, &limit);
 			if (ret == -ENOENT)
 				return cmd_getopt_error("annotate", c, optopt, argv[optind - 1]);
 		}
@@ -100,7 +101,7 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 
 static int run(struct view *v, const char *path, const struct annotate_options *opt)
 {
-	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
+	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct grain *grain = NULL;
 	struct profile *p = NULL;
 	struct annotate a;
@@ -115,17 +116,17 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 		grain_free(grain);
 		return ret;
 	}
-	if (report_held_by(&b))
-		cmd_warn(REPORT_HELD, path, report_held_by(&b));
+	if (blocks_held_by(&b))
+		cmd_warn(BLOCKS_HELD, path, blocks_held_by(&b));
 	ret = profile_new(&b.input, &p);
 	if (!ret)
 		ret = annotate_new(v, &b, p, opt, &a);
 	if (!ret) {
 		if (a.n && opt->format == OUTPUT_TABLE)
-			report_doubts_print(v, &b, p);
+			header_doubts_print(v, &b, p);
 		if (a.n)
 			ret = annotate_print(&a, &b, opt, opt->format == OUTPUT_JSON ?
-					     report_head_json(v, &b, p, NULL, &model, path) : NULL);
+					     header_json(v, &b, p, NULL, &model, path) : NULL);
 		else
 			ret = -ESRCH;
 		annotate_free(&a);
@@ -156,7 +157,7 @@ int cmd_annotate(int argc, char **argv)
 	path = path ? path : KJOULE_DATA_FILE;
 	v.source = opt.energy;
 	v.region = opt.region;
-	if (report_regions_check(&v, path, &err)) {
+	if (region_marks_check(&v, path, &err)) {
 		cmd_warn("%s", err.text);
 		if (!view_load(&v))
 			view_complain(&v, path);

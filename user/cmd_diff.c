@@ -44,22 +44,22 @@ static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "block", required_argument, NULL, OPT_BLOCK },
 	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
-	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
-	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
-	{ "interval", required_argument, NULL, REPORT_OPT_INTERVAL },
+	{ "percent-limit", required_argument, NULL, ATTRIBUTE_OPT_LIMIT },
+	{ "comm", required_argument, NULL, ATTRIBUTE_OPT_COMM },
+	{ "source", required_argument, NULL, ATTRIBUTE_OPT_SOURCE },
+	{ "interval", required_argument, NULL, ATTRIBUTE_OPT_INTERVAL },
 	{ "raw", no_argument, NULL, OPT_RAW },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
 	{ "force", no_argument, NULL, OPT_FORCE },
-	{ "json", no_argument, NULL, REPORT_OPT_JSON },
-	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
+	{ "json", no_argument, NULL, ATTRIBUTE_OPT_JSON },
+	{ "csv", no_argument, NULL, ATTRIBUTE_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
 
 /* What is asked for besides a report's options. */
 struct asked {
-	struct report_options opt;
+	struct attribute_options opt;
 	bool without_outliers, force;
 	size_t n[2];
 	char **paths[2];
@@ -68,11 +68,11 @@ struct asked {
 /* Below this part of the whole rows are not shown to people unless they say so. */
 #define LIMIT	0.1
 
-static int parse_sort(const char *text, struct report_options *opt)
+static int parse_sort(const char *text, struct attribute_options *opt)
 {
 	static const struct {
 		const char *name;
-		enum report_sort key;
+		enum attribute_sort key;
 	} keys[] = { { "energy", SORT_ENERGY }, { "time", SORT_TIME }, { "power", SORT_POWER }, { "name", SORT_NAME } };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -86,13 +86,13 @@ static int parse_sort(const char *text, struct report_options *opt)
 
 static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 {
-	struct report_options *opt = &a->opt;
+	struct attribute_options *opt = &a->opt;
 
 	switch (c) {
 	case OPT_BY:
-		return report_parse_grain("diff", arg, opt);
+		return attribute_parse_grain("diff", arg, opt);
 	case OPT_BLOCK:
-		return report_parse_block("diff", arg, opt);
+		return attribute_parse_block("diff", arg, opt);
 	case OPT_SORT:
 		return parse_sort(arg, opt);
 	case OPT_RAW:
@@ -105,7 +105,7 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		a->force = true;
 		return 0;
 	}
-	return report_parse_common("diff", c, arg, opt, limit);
+	return attribute_parse_common("diff", c, arg, opt, limit);
 }
 
 /* What is before "--" and what is behind it; without one there are two. */

@@ -70,28 +70,28 @@ static const struct option options[] = {
 	{ "folded", no_argument, NULL, OPT_FOLDED },
 	{ "weight", required_argument, NULL, OPT_WEIGHT },
 	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "percent-limit", required_argument, NULL, REPORT_OPT_LIMIT },
+	{ "percent-limit", required_argument, NULL, ATTRIBUTE_OPT_LIMIT },
 	{ "power-budget", required_argument, NULL, OPT_BUDGET },
 	{ "vectors", no_argument, NULL, OPT_VECTORS },
 	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "interval", required_argument, NULL, REPORT_OPT_INTERVAL },
+	{ "interval", required_argument, NULL, ATTRIBUTE_OPT_INTERVAL },
 	{ "convergence", required_argument, NULL, OPT_CONVERGENCE },
 	{ "force", no_argument, NULL, OPT_FORCE },
 	{ "without-outliers", no_argument, NULL, OPT_WITHOUT_OUTLIERS },
-	{ "region", required_argument, NULL, REPORT_OPT_REGION },
+	{ "region", required_argument, NULL, ATTRIBUTE_OPT_REGION },
 	{ "from", required_argument, NULL, OPT_FROM },
 	{ "to", required_argument, NULL, OPT_TO },
-	{ "pid", required_argument, NULL, REPORT_OPT_PID },
-	{ "comm", required_argument, NULL, REPORT_OPT_COMM },
-	{ "source", required_argument, NULL, REPORT_OPT_SOURCE },
+	{ "pid", required_argument, NULL, ATTRIBUTE_OPT_PID },
+	{ "comm", required_argument, NULL, ATTRIBUTE_OPT_COMM },
+	{ "source", required_argument, NULL, ATTRIBUTE_OPT_SOURCE },
 	{ "raw", no_argument, NULL, OPT_RAW },
-	{ "json", no_argument, NULL, REPORT_OPT_JSON },
-	{ "csv", no_argument, NULL, REPORT_OPT_CSV },
+	{ "json", no_argument, NULL, ATTRIBUTE_OPT_JSON },
+	{ "csv", no_argument, NULL, ATTRIBUTE_OPT_CSV },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 }
 };
 
-static int parse_sort(const char *text, enum report_sort *sort)
+static int parse_sort(const char *text, enum attribute_sort *sort)
 {
 	static const char *const keys[] = {
 		[SORT_ENERGY] = "energy", [SORT_TIME] = "time", [SORT_POWER] = "power",
@@ -107,7 +107,7 @@ static int parse_sort(const char *text, enum report_sort *sort)
 			 text);
 }
 
-static int parse_weight(const char *text, enum report_weight *weight)
+static int parse_weight(const char *text, enum attribute_weight *weight)
 {
 	static const char *const keys[] = { [WEIGHT_ENERGY] = "energy", [WEIGHT_TIME] = "time",
 					    [WEIGHT_SAMPLES] = "samples" };
@@ -121,7 +121,7 @@ static int parse_weight(const char *text, enum report_weight *weight)
 	return cmd_usage("report", "--weight %s: no such key; there are energy, time, samples", text);
 }
 
-static int show_callers(struct report_options *opt, enum report_callers how)
+static int show_callers(struct attribute_options *opt, enum attribute_callers how)
 {
 	if (opt->callers && opt->callers != how)
 		return cmd_usage("report", "-g, --children and --folded are three: give one");
@@ -134,13 +134,13 @@ static int show_callers(struct report_options *opt, enum report_callers how)
 #define CALLERS_LIMIT	0.5
 
 /* What a recording gives power to is a matter of the recording, and may be several blocks that it does not tell apart. */
-static bool is_fitted(const struct report_options *opt)
+static bool is_fitted(const struct attribute_options *opt)
 {
-	return opt->model == REPORT_MIXTURE || opt->model == REPORT_EDGE || opt->model == REPORT_VPM;
+	return opt->model == MODEL_MIXTURE || opt->model == MODEL_EDGE || opt->model == MODEL_VPM;
 }
 
 /* What knows of one recording only. */
-static int parse_several(const struct report_options *opt, bool without_outliers, size_t files)
+static int parse_several(const struct attribute_options *opt, bool without_outliers, size_t files)
 {
 	if (files < 2 && without_outliers)
 		return cmd_usage("report", "--without-outliers is of several recordings; there is one");
@@ -160,7 +160,7 @@ static int parse_several(const struct report_options *opt, bool without_outliers
 	return 0;
 }
 
-static int parse(int argc, char **argv, struct report_options *opt, struct report_files *files)
+static int parse(int argc, char **argv, struct attribute_options *opt, struct report_files *files)
 {
 	bool weighed = false;
 	double limit = -1;
@@ -172,10 +172,10 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		switch (c) {
 		case OPT_BY:
 			opt->by_given = true;
-			ret = report_parse_grain("report", optarg, opt);
+			ret = attribute_parse_grain("report", optarg, opt);
 			break;
 		case OPT_BLOCK:
-			ret = report_parse_block("report", optarg, opt);
+			ret = attribute_parse_block("report", optarg, opt);
 			break;
 		case 'g':
 			ret = show_callers(opt, CALLERS_GRAPH);
@@ -196,7 +196,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			break;
 		case OPT_MODEL:
 			opt->model_given = true;
-			if (report_model_parse(optarg, &opt->model))
+			if (power_model_parse(optarg, &opt->model))
 				ret = cmd_usage("report", "--model %s: no such model; there are cpm, mixture, edge, vpm, auto", optarg);
 			break;
 		case OPT_VECTORS:
@@ -234,7 +234,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 			fputs(help, stdout);
 			return -1;
 		default:
-			ret = report_parse_common("report", c, optarg, opt, &limit);
+			ret = attribute_parse_common("report", c, optarg, opt, &limit);
 			if (ret == -ENOENT)
 				return cmd_getopt_error("report", c, optopt, argv[optind - 1]);
 		}
@@ -258,17 +258,17 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 		return cmd_usage("report", "--vectors is of all that ran: leave out --block, --pid, --comm and what shows callers");
 	if (opt->vectors && (opt->worst_case || opt->sort != SORT_ENERGY))
 		return cmd_usage("report", "--vectors are sorted by energy, and have intervals of one kind: leave out --sort and --interval");
-	if ((opt->model == REPORT_EDGE || opt->model == REPORT_VPM) && opt->vectors)
+	if ((opt->model == MODEL_EDGE || opt->model == MODEL_VPM) && opt->vectors)
 		return cmd_usage("report", "--model edge and vpm do not go with --vectors: take mixture, or cpm");
 	if (is_fitted(opt) && opt->raw)
 		return cmd_usage("report", "--model mixture, edge and vpm do not go with --raw, which is cpm as ALEA has it");
 	if (is_fitted(opt) && opt->convergence)
 		return cmd_usage("report", "--convergence goes with --model cpm only: mixture, edge and vpm need all of a recording");
-	if (opt->model == REPORT_VPM && (opt->callers || opt->by_given || opt->sort_given || opt->region || opt->budget_w ||
+	if (opt->model == MODEL_VPM && (opt->callers || opt->by_given || opt->sort_given || opt->region || opt->budget_w ||
 					 opt->worst_case || opt->comm || opt->pid))
 		return cmd_usage("report", "--model vpm is of the blocks that the recording has readings of: of what chooses or orders rows it goes with --block only");
-	if (opt->model == REPORT_AUTO && (opt->raw || opt->convergence))
-		opt->model = REPORT_CPM;
+	if (opt->model == MODEL_AUTO && (opt->raw || opt->convergence))
+		opt->model = MODEL_CPM;
 	if (opt->processes && opt->budget_w && !opt->vectors)
 		return cmd_usage("report", "--power-budget is for what is finer than a process: take another --by");
 	if (opt->budget_w && (opt->callers == CALLERS_CHILDREN || opt->callers == CALLERS_FOLDED))
@@ -297,7 +297,7 @@ static int parse(int argc, char **argv, struct report_options *opt, struct repor
 	return 0;
 }
 
-static int report(int argc, char **argv, struct report_options *opt)
+static int report(int argc, char **argv, struct attribute_options *opt)
 {
 	const char *unnamed = NULL;
 	struct kjoule_error err;
@@ -317,7 +317,7 @@ static int report(int argc, char **argv, struct report_options *opt)
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
+	struct attribute_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
 	int code = report(argc, argv, &opt);
 
 	named_free(&opt.named);

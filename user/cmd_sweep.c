@@ -106,7 +106,7 @@ struct asked {
 	uint32_t runs;
 	bool runs_given, recording_given;
 	struct record_options record;
-	struct report_options report;
+	struct attribute_options report;
 };
 
 /* Options of a recording. */
@@ -175,9 +175,9 @@ static int parse_one(struct asked *a, int c, const char *arg, double *limit)
 		a->record.source = a->report.source = arg;
 		return cmd_bad_value("sweep", args_sources(arg), "--source", arg, "names with commas between");
 	case OPT_BY:
-		return report_parse_grain("sweep", arg, &a->report);
+		return attribute_parse_grain("sweep", arg, &a->report);
 	case OPT_BLOCK:
-		return report_parse_block("sweep", arg, &a->report);
+		return attribute_parse_block("sweep", arg, &a->report);
 	case OPT_COMM:
 		a->report.comm = arg;
 		return 0;

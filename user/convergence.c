@@ -34,7 +34,7 @@ static bool is_code(const struct blocks *b, uint32_t function)
 }
 
 /* All together, what the user has named, and then what has most energy. */
-static int choose(const struct blocks *b, const struct report_groups *g, struct convergence *c)
+static int choose(const struct blocks *b, const struct groups *g, struct convergence *c)
 {
 	bool *taken = calloc(b->n_functions + 1, sizeof(*taken));
 
@@ -50,8 +50,8 @@ static int choose(const struct blocks *b, const struct report_groups *g, struct 
 				continue;
 			if (best == UINT32_MAX || is_named(b, i) > is_named(b, best) ||
 			    (is_named(b, i) == is_named(b, best) &&
-			     report_group_weight(&g->functions[i], g->total, c->n_domains) >
-			     report_group_weight(&g->functions[best], g->total, c->n_domains)))
+			     groups_weight(&g->functions[i], g->total, c->n_domains) >
+			     groups_weight(&g->functions[best], g->total, c->n_domains)))
 				best = i;
 		}
 		if (best == UINT32_MAX)
@@ -65,7 +65,7 @@ static int choose(const struct blocks *b, const struct report_groups *g, struct 
 	return c->at ? 0 : -ENOMEM;
 }
 
-static void take(struct convergence *c, const struct report_groups *g, size_t runs)
+static void take(struct convergence *c, const struct groups *g, size_t runs)
 {
 	struct profile_group *at = c->at + c->n_points * c->n_blocks;
 
@@ -81,12 +81,12 @@ static void take(struct convergence *c, const struct report_groups *g, size_t ru
 }
 
 /* Energy that is not known of all is not followed. */
-static unsigned int known_domains(const struct report_groups *g, unsigned int n_domains)
+static unsigned int known_domains(const struct groups *g, unsigned int n_domains)
 {
 	return n_domains && isnan(g->total->energy[0].j.v) ? 0 : n_domains;
 }
 
-int convergence_of_one(const struct blocks *b, const struct report_groups *g, struct convergence *c)
+int convergence_of_one(const struct blocks *b, const struct groups *g, struct convergence *c)
 {
 	uint64_t all = prefix_samples(&b->input, b->input.end_tick);
 	int ret;
@@ -100,7 +100,7 @@ int convergence_of_one(const struct blocks *b, const struct report_groups *g, st
 		/* as many steps from the least to all, each the same times the one before */
 		double n = LEAST_SAMPLES * pow((double)all / LEAST_SAMPLES, (double)i / (CONVERGENCE_POINTS - 1));
 		uint64_t tick = i + 1 < CONVERGENCE_POINTS ? prefix_tick(&b->input, n) : b->input.end_tick;
-		struct report_groups groups = { 0 };
+		struct groups groups = { 0 };
 		struct profile *p = NULL;
 		struct prefix prefix;
 
@@ -112,10 +112,10 @@ int convergence_of_one(const struct blocks *b, const struct report_groups *g, st
 			break;
 		ret = profile_new(&prefix.in, &p);
 		if (!ret)
-			ret = report_groups_new(b, p, NULL, &groups);
+			ret = groups_new(b, p, NULL, &groups);
 		if (!ret)
 			take(c, &groups, 1);
-		report_groups_free(&groups);
+		groups_free(&groups);
 		profile_free(p);
 		prefix_free(&prefix);
 	}
@@ -134,7 +134,7 @@ int convergence_of_several(struct merge *m, struct convergence *c)
 	c->n_domains = known_domains(&m->groups, m->n_domains);
 	ret = choose(&m->names->b, &m->groups, c);
 	for (size_t i = 0; i < m->n && !ret; i++) {
-		struct report_groups groups = { 0 };
+		struct groups groups = { 0 };
 
 		kept += !m->runs[i].left_out;
 		if (m->runs[i].left_out || (kept < next && kept < m->kept))
@@ -142,7 +142,7 @@ int convergence_of_several(struct merge *m, struct convergence *c)
 		ret = merge_average(m, i + 1, &groups);
 		if (!ret)
 			take(c, &groups, kept);
-		report_groups_free(&groups);
+		groups_free(&groups);
 		/* all of the first ones, then as many steps as there is room for */
 		next = fmax(kept + 1, ceil(pow(m->kept, (c->n_points + 1.0) / CONVERGENCE_POINTS)));
 	}

@@ -46,7 +46,7 @@ struct convergence {
  * convergence_of_one() - of a recording, whose figures with all samples are @g
  * Return: 0, -ENODATA with too few samples, -ENOMEM
  */
-int convergence_of_one(const struct blocks *b, const struct report_groups *g, struct convergence *c);
+int convergence_of_one(const struct blocks *b, const struct groups *g, struct convergence *c);
 /** convergence_of_several() - of recordings whose average is there. Return: 0 or -ENOMEM */
 int convergence_of_several(struct merge *m, struct convergence *c);
 void convergence_free(struct convergence *c);

@@ -23,7 +23,7 @@ struct diff_row {
 	struct value j[PROFILE_DOMAINS][2], w[PROFILE_DOMAINS][2];
 	double dof[PROFILE_DOMAINS][2];	/* of their intervals; 0: they have none */
 	double purity[PROFILE_DOMAINS][2];	/* see struct cpm_group; NAN: not met, or no energy is known */
-	bool mixed[PROFILE_DOMAINS];	/* below REPORT_PURE on a side: energy and power are not compared */
+	bool mixed[PROFILE_DOMAINS];	/* below GROUPS_PURE on a side: energy and power are not compared */
 	struct difference time;
 	struct difference energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
 };
@@ -52,8 +52,8 @@ struct diff {
  * diff_rows() - compare what both sides have; their averages are there
  * Return: 0, -ESRCH if no process has the name that was asked for, -ENOMEM
  */
-int diff_rows(struct diff *d, const struct report_options *opt);
+int diff_rows(struct diff *d, const struct attribute_options *opt);
 /** diff_print() - header, rows and footnotes. Return: 0 or -ENOMEM */
-int diff_print(const struct diff *d, const struct report_options *opt);
+int diff_print(const struct diff *d, const struct attribute_options *opt);
 
 #endif /* KJOULE_DIFF_H */

@@ -10,7 +10,7 @@
 #include "cmd.h"
 #include "columns.h"
 #include "diff.h"
-#include "report_runs.h"
+#include "header_series.h"
 
 static const char half[] = "\xc2\xb1", delta[] = "\xce\x94";
 
@@ -158,8 +158,8 @@ static struct json_object *head_json(const struct diff *d)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
-	json_object_object_add(o, "a", report_runs_json(&d->sides[0]));
-	json_object_object_add(o, "b", report_runs_json(&d->sides[1]));
+	json_object_object_add(o, "a", header_series_json(&d->sides[0]));
+	json_object_object_add(o, "b", header_series_json(&d->sides[1]));
 	for (unsigned int i = 0; i < d->n_domains; i++)
 		json_object_array_add(list, output_json_str(d->domains[i]));
 	json_object_object_add(o, "domains", list);
@@ -173,9 +173,9 @@ static struct json_object *head_json(const struct diff *d)
 
 static void head_print(const struct diff *d)
 {
-	report_runs_print(&d->sides[0], "A");
+	header_series_print(&d->sides[0], "A");
 	printf("#\n");
-	report_runs_print(&d->sides[1], "B");
+	header_series_print(&d->sides[1], "B");
 	printf("#\n");
 	for (size_t i = 0; i < d->notes.n; i++)
 		output_printf(stdout, "# note       %s\n", d->notes.list[i]);
@@ -238,7 +238,7 @@ static const struct value *power_of(const struct diff_row *r, unsigned int domai
 	return r->w[domain];
 }
 
-int diff_print(const struct diff *d, const struct report_options *opt)
+int diff_print(const struct diff *d, const struct attribute_options *opt)
 {
 	struct figure time = { "time", NULL, "s", "s", true, digits_of(d, time_of, 0) };
 	struct figure energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
@@ -277,8 +277,8 @@ int diff_print(const struct diff *d, const struct report_options *opt)
 	if (opt->format == OUTPUT_TABLE) {
 		head_print(d);
 	} else {
-		report_runs_warn(&d->sides[0]);
-		report_runs_warn(&d->sides[1]);
+		header_series_warn(&d->sides[0]);
+		header_series_warn(&d->sides[1]);
 		for (size_t i = 0; i < d->notes.n; i++)
 			cmd_warn("%s", d->notes.list[i]);
 	}

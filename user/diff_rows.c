@@ -18,7 +18,7 @@
 #define TIME_FREEDOM	31
 
 static const struct diff *sort_diff;
-static enum report_sort sort_key;
+static enum attribute_sort sort_key;
 
 static double key(const struct diff_row *r)
 {
@@ -145,7 +145,7 @@ static void compare(const struct diff *d, struct diff_row *r, size_t comparisons
 		r->energy[i] = difference_of(&r->j[i][0], &r->j[i][1], comparisons, dof);
 		r->power[i] = difference_of(&r->w[i][0], &r->w[i][1], comparisons, dof);
 		/* their intervals know nothing of what the neighbours have put into them */
-		r->mixed[i] = r->kind == DIFF_BLOCK && (r->purity[i][0] < REPORT_PURE || r->purity[i][1] < REPORT_PURE);
+		r->mixed[i] = r->kind == DIFF_BLOCK && (r->purity[i][0] < GROUPS_PURE || r->purity[i][1] < GROUPS_PURE);
 		if (r->mixed[i])
 			r->energy[i].sure = r->power[i].sure = DIFFERENCE_UNKNOWN;
 	}
@@ -188,12 +188,12 @@ static void finish_part(const struct diff *d, struct diff_row *r)
 							NAN, NAN };
 }
 
-static bool wanted(const struct diff *d, uint32_t process, const struct report_options *opt)
+static bool wanted(const struct diff *d, uint32_t process, const struct attribute_options *opt)
 {
 	const struct blocks_process *p = &d->names.b.processes[process];
 
 	/* the recorder beside a process is no part of it */
-	return p->kind != CPM_MARGINAL && report_wanted(p, opt);
+	return p->kind != CPM_MARGINAL && attribute_is_wanted(p, opt);
 }
 
 /* What is less than this on both sides is not shown to people. */
@@ -220,9 +220,9 @@ static bool is_named(const struct diff *d, const struct diff_row *r)
 	return unit && unit->kind == GRAIN_NAMED;
 }
 
-static void add_blocks(struct diff *d, const struct report_options *opt, struct diff_row parts[2])
+static void add_blocks(struct diff *d, const struct attribute_options *opt, struct diff_row parts[2])
 {
-	const struct report_groups *g[2] = { &d->sides[0].groups, &d->sides[1].groups };
+	const struct groups *g[2] = { &d->sides[0].groups, &d->sides[1].groups };
 	uint32_t n = opt->processes ? d->names.b.n_processes : d->names.b.n_functions;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -248,7 +248,7 @@ static void add_blocks(struct diff *d, const struct report_options *opt, struct 
 	}
 }
 
-int diff_rows(struct diff *d, const struct report_options *opt)
+int diff_rows(struct diff *d, const struct attribute_options *opt)
 {
 	struct diff_row total = { .kind = DIFF_TOTAL, .function = UINT32_MAX };
 	struct diff_row parts[2];

@@ -13,9 +13,11 @@
 #include "cmd.h"
 #include "grow.h"
 #include "merge_names.h"
+#include "overhead_cpus.h"
 #include "privilege.h"
+#include "region_marks.h"
 
-void merge_new(struct merge *m, struct merge_names *names, const struct report_options *opt)
+void merge_new(struct merge *m, struct merge_names *names, const struct attribute_options *opt)
 {
 	memset(m, 0, sizeof(*m));
 	m->names = names;
@@ -30,7 +32,7 @@ static void run_free(struct merge_run *r)
 	free(r->frequency);
 	free(r->elapsed_s);
 	free(r->steps);
-	report_groups_free(&r->groups);
+	groups_free(&r->groups);
 }
 
 void merge_free(struct merge *m)
@@ -39,7 +41,7 @@ void merge_free(struct merge *m)
 		run_free(&m->runs[i]);
 	free(m->runs);
 	merge_notes_free(&m->notes);
-	report_groups_free(&m->groups);
+	groups_free(&m->groups);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -93,7 +95,7 @@ static int describe(struct merge_run *r, const struct view *v)
 	const char *id, *program = view_program(v, &id);
 	struct stat st;
 
-	r->command = report_command_line(meta);
+	r->command = kjoule_meta_command_line(meta);
 	r->program = program ? strdup(program) : NULL;
 	r->build_id = id ? strdup(id) : NULL;
 	r->frequency = f ? strdup(f->name) : NULL;
@@ -250,7 +252,7 @@ static int compare_domains(struct merge *m, const struct view *v, const struct b
  * @marks:	by these places; NULL: only make them
  */
 static int add_marks(struct merge *m, const struct view *v, const struct blocks *b, const uint32_t *process_of,
-		     const uint32_t *function_of, struct report_marks *marks)
+		     const uint32_t *function_of, struct region_marks *marks)
 {
 	const struct kjoule_regions *r = v->regions;
 	bool *met = calloc(r->n_counts + 1, sizeof(*met));
@@ -262,7 +264,7 @@ static int add_marks(struct merge *m, const struct view *v, const struct blocks 
 		if (c)
 			met[c - r->counts] = true;
 		if (marks)
-			report_marks_add(&marks[function_of[i]], c);
+			region_marks_add(&marks[function_of[i]], c);
 	}
 	for (size_t i = 0; i < r->n_counts && !ret; i++) {
 		const struct kjoule_regions_count *c = &r->counts[i];
@@ -275,7 +277,7 @@ static int add_marks(struct merge *m, const struct view *v, const struct blocks 
 				continue;
 			ret = merge_region_place(m->names, &b->regions[c->path], process_of[k], &place);
 			if (!ret && marks)
-				report_marks_add(&marks[place], c);
+				region_marks_add(&marks[place], c);
 		}
 	}
 	free(met);
@@ -334,7 +336,7 @@ static int add_up(struct merge *m, struct view *v, const struct blocks *b, struc
 	if (!ret)
 		ret = profile_new(&b->input, &p);
 	if (!ret)
-		ret = report_groups_new(b, p, &(struct report_places){
+		ret = groups_new(b, p, &(struct groups_places){
 			m->names->b.n_processes, m->names->b.n_functions, process_of, function_of }, &r->groups);
 	if (!ret && b->regions) {
 		r->groups.marks = calloc(r->groups.n_functions + 1, sizeof(*r->groups.marks));
@@ -377,7 +379,7 @@ static void complain_objects(struct merge *m, const struct view *v)
 static int look_for_regions(struct merge *m, const struct view *v, const char *path, struct kjoule_error *err)
 {
 	char *missing, *rest, *line;
-	int ret = report_regions_check(v, path, err);
+	int ret = region_marks_check(v, path, err);
 
 	if (ret == -ESRCH) {
 		ret = merge_note(&m->notes, "%s", err->text);
@@ -385,7 +387,7 @@ static int look_for_regions(struct merge *m, const struct view *v, const char *p
 	}
 	if (ret || (!v->region && !v->by_region))
 		return ret;
-	missing = rest = report_regions_missing(v);
+	missing = rest = region_marks_missing(v);
 	while (!ret && (line = strsep(&rest, "\n")))
 		if (line[0])
 			ret = merge_note(&m->notes, "%s: of regions, %s", path, line);
@@ -402,12 +404,12 @@ static int compare_windows(struct merge *m, const struct merge_run *r)
 		return merge_note(&m->notes, "%s was recorded with %s, %s without: only the one's CPUs were held again and again, and it took longer",
 				  r->held ? r->path : first, r->held ? r->held : m->runs[0].held, r->held ? first : r->path);
 	return m->n || !r->held ? 0 :
-	       merge_note(&m->notes, REPORT_HELD, r->path, r->held);
+	       merge_note(&m->notes, BLOCKS_HELD, r->path, r->held);
 }
 
 static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct kjoule_error *err)
 {
-	const struct report_options *opt = m->opt;
+	const struct attribute_options *opt = m->opt;
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct grain *grain = NULL;
 	struct named named = opt->named;
@@ -429,7 +431,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	if (!ret)
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (!ret) {
-		r->held = report_held_by(&b);
+		r->held = blocks_held_by(&b);
 		ret = compare_domains(m, v, &b, r->path, err);
 		if (!ret)
 			ret = compare_windows(m, r);
@@ -440,7 +442,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 		r->made_up = b.made_up;
 		r->nobodys = b.nobodys;
 		r->calibration_error = b.input.calibration_error;
-		r->overhead = report_overhead_part(v, &b);
+		r->overhead = overhead_cpus_all(v, &b);
 		blocks_free(&b);
 	}
 	grain_free(grain);
@@ -573,7 +575,7 @@ int merge_outliers(struct merge *m, bool leave_out)
 
 enum merge_level { TOTAL, PROCESSES, FUNCTIONS };
 
-static const struct profile_group *group_of(const struct report_groups *g, enum merge_level level, uint32_t i)
+static const struct profile_group *group_of(const struct groups *g, enum merge_level level, uint32_t i)
 {
 	if (level == TOTAL)
 		return &g->total[0];
@@ -619,13 +621,13 @@ static int average(const struct merge *m, size_t n, enum merge_level level, uint
 }
 
 /* How often regions were entered in all runs together, and the mean time in them. */
-static int add_up_marks(const struct merge *m, size_t n, size_t kept, struct report_groups *out)
+static int add_up_marks(const struct merge *m, size_t n, size_t kept, struct groups *out)
 {
 	out->marks = calloc(out->n_functions + 1, sizeof(*out->marks));
 	if (!out->marks)
 		return -ENOMEM;
 	for (size_t k = 0; k < n; k++) {
-		const struct report_groups *g = &m->runs[k].groups;
+		const struct groups *g = &m->runs[k].groups;
 
 		for (uint32_t i = 0; i < g->n_functions && !m->runs[k].left_out; i++) {
 			out->marks[i].known |= g->marks[i].known;
@@ -637,7 +639,7 @@ static int add_up_marks(const struct merge *m, size_t n, size_t kept, struct rep
 	return 0;
 }
 
-int merge_average(struct merge *m, size_t n, struct report_groups *out)
+int merge_average(struct merge *m, size_t n, struct groups *out)
 {
 	struct profile_group *absent = calloc(n + 1, sizeof(*absent));
 	size_t kept = 0;
@@ -661,7 +663,7 @@ int merge_average(struct merge *m, size_t n, struct report_groups *out)
 	if (!ret && m->opt->by_region)
 		ret = add_up_marks(m, n, kept, out);
 	if (ret)
-		report_groups_free(out);
+		groups_free(out);
 	free(absent);
 	return ret;
 }

@@ -9,7 +9,8 @@
 
 #include "course.h"
 #include "outliers.h"
-#include "report.h"
+#include "groups.h"
+#include "options.h"
 
 /* By what code of several recordings is the same. */
 enum merge_join {
@@ -20,7 +21,7 @@ enum merge_join {
 /* The names that recordings have in common. */
 struct merge_names {
 	enum merge_join join;
-	struct blocks b;		/* names only; figures by the same numbers are struct report_groups' */
+	struct blocks b;		/* names only; figures by the same numbers are struct groups' */
 	const char *comm, *object;	/* MERGE_NAMES: what the program is called, whichever it is; NULL: itself */
 	size_t n_texts, n_units;
 	char **texts;
@@ -63,7 +64,7 @@ struct merge_run {
 	double untold[PROFILE_DOMAINS], still_s[PROFILE_DOMAINS];
 	int exit_code;			/* -1: none, or not known */
 	const char *partial;
-	struct report_groups groups;
+	struct groups groups;
 	double *elapsed_s;
 	struct course_step *steps;
 	size_t n_steps;
@@ -80,7 +81,7 @@ struct merge_notes {
 
 struct merge {
 	struct merge_names *names;
-	const struct report_options *opt;
+	const struct attribute_options *opt;
 	bool course;			/* each run's is wanted: set before merge_add() */
 	bool exits_known;		/* that exit codes are no failure: they are not told */
 	size_t n, kept, judged;		/* runs; in the average; held against each other */
@@ -92,11 +93,11 @@ struct merge {
 	struct merge_notes notes;	/* how recordings differ in what they are */
 	bool damaged;			/* parts of a file were */
 	bool has_outliers;
-	struct report_groups groups;	/* of an average run, after merge_average() */
+	struct groups groups;	/* of an average run, after merge_average() */
 };
 
 /** merge_new() - @names and @opt must stay. Nothing can fail */
-void merge_new(struct merge *m, struct merge_names *names, const struct report_options *opt);
+void merge_new(struct merge *m, struct merge_names *names, const struct attribute_options *opt);
 void merge_free(struct merge *m);
 /**
  * merge_add() - one recording more; what is wrong with the file is told on standard error
@@ -114,7 +115,7 @@ int merge_outliers(struct merge *m, bool leave_out);
 /** merge_same() - are they the very same: the file, or a copy of it? */
 bool merge_same(const struct merge_run *a, const struct merge_run *b);
 /** merge_average() - of the first @n runs that are not left out. Return: 0, -ENODATA, -ENOMEM */
-int merge_average(struct merge *m, size_t n, struct report_groups *out);
+int merge_average(struct merge *m, size_t n, struct groups *out);
 /** merge_note() - keep one more. Return: 0 or -ENOMEM */
 int merge_note(struct merge_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

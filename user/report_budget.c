@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
+#include "header.h"
 #include "report.h"
 
 enum report_over report_over_power(const struct value *w, double purity, double budget_w)
@@ -16,7 +17,7 @@ enum report_over report_over_power(const struct value *w, double purity, double 
 	 * Without an interval, or with one that knows nothing of what the neighbours have put into it, a power above is a
 	 * hint, and one below is none.
 	 */
-	if (isnan(w->lo) || purity < REPORT_PURE)
+	if (isnan(w->lo) || purity < GROUPS_PURE)
 		return w->v > budget_w ? OVER_PERHAPS : OVER_UNKNOWN;
 	return w->lo > budget_w ? OVER_YES : w->hi > budget_w ? OVER_PERHAPS : OVER_NO;
 }
@@ -44,7 +45,7 @@ const char *report_over_mark(enum report_over over)
 }
 
 void report_over_count(struct report_overs *o, const struct blocks *b, const struct report_row *r,
-		       const struct report_options *opt)
+		       const struct attribute_options *opt)
 {
 	struct report_row row = *r;
 
@@ -78,7 +79,7 @@ void report_overs_print(const struct blocks *b, double budget_w, const struct re
 		       hidden->time_s[OVER_PERHAPS], hidden->n[OVER_UNKNOWN], hidden->time_s[OVER_UNKNOWN]);
 }
 
-void report_budget_print(const struct report *r, const struct blocks *b, const struct report_options *opt)
+void report_budget_print(const struct report *r, const struct blocks *b, const struct attribute_options *opt)
 {
 	struct report_overs o = { 0 };
 
@@ -94,7 +95,7 @@ void report_budget_print(const struct report *r, const struct blocks *b, const s
 		}
 	}
 	report_overs_print(b, opt->budget_w, &o, &r->hidden_over);
-	if (r->parallel > REPORT_PARALLEL)
+	if (r->parallel > HEADER_PARALLEL)
 		printf("at %.1f %% of the ticks several CPUs of a package were busy, and a row's power is its share then: what they draw together is held against a budget with --vectors\n",
 		       100 * r->parallel);
 }

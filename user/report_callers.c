@@ -357,7 +357,7 @@ static int print_process(struct output *out, const struct report_process *p,
 }
 
 int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
-		    const struct report_options *opt, struct json_object *head)
+		    const struct attribute_options *opt, struct json_object *head)
 {
 	struct columns *columns = columns_new();
 	struct pair total = { r->total, r->total };

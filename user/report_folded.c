@@ -117,7 +117,7 @@ static void print(struct stacks *s)
 
 /* What of the measurement is in the process's figures: lines of their own, as in a table. */
 static int add_costs(struct stacks *s, const struct report_process *p, const struct blocks *b,
-		     const struct calltree *t, const struct report_options *opt)
+		     const struct calltree *t, const struct attribute_options *opt)
 {
 	int ret = 0;
 
@@ -135,7 +135,7 @@ static int add_costs(struct stacks *s, const struct report_process *p, const str
 }
 
 int report_folded(const struct report *r, const struct blocks *b, const struct chains *c,
-		  const struct report_options *opt)
+		  const struct attribute_options *opt)
 {
 	const double *weights = opt->weight == WEIGHT_ENERGY ? c->j[0] :
 				opt->weight == WEIGHT_TIME ? c->time_s : c->weight_samples;
@@ -151,7 +151,7 @@ int report_folded(const struct report *r, const struct blocks *b, const struct c
 
 		/* the recorder beside a process is not in the total */
 		if (weights[i] != 0 && !blocks_is_nobodys(b, function) && function != b->recorder &&
-		    report_wanted(&b->processes[process], opt))
+		    attribute_is_wanted(&b->processes[process], opt))
 			ret = add(&s, text_of(b, process, &c->tree, i, ""), weights[i] * unit);
 	}
 	for (size_t i = 0; i < r->n_processes && opt->weight != WEIGHT_SAMPLES && !ret; i++)

@@ -13,7 +13,7 @@
 #include "columns.h"
 #include "report.h"
 
-static void make_columns(struct columns *c, const struct blocks *b, bool callers, const struct report_options *opt)
+static void make_columns(struct columns *c, const struct blocks *b, bool callers, const struct attribute_options *opt)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "pid", NULL, false);
@@ -175,7 +175,7 @@ static void between(struct output *out, double deviation, int digits)
 }
 
 static void row(struct output *out, const struct blocks *b, const struct report_row *r, const struct style *s, bool depth,
-		const struct report_options *opt, const struct report_model *m)
+		const struct attribute_options *opt, const struct power_model *m)
 {
 	const struct profile_group *g = &r->g;
 	bool function = r->kind == ROW_FUNCTION, caller = r->kind == ROW_CALLER, mixed = false;
@@ -214,7 +214,7 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		else
 			output_real(out, 100 * e->j.v / s->total_j[d], 1);
 		columns_value(out, &e->w, 1, s->power[d], no_energy, vague);
-		mixed |= function && !isnan(e->j.v) && e->purity < REPORT_PURE;
+		mixed |= function && !isnan(e->j.v) && e->purity < GROUPS_PURE;
 	}
 	if (!g->samples || caller)
 		columns_value(out, &g->khz, 1e-3, 1, NULL, NULL);
@@ -240,9 +240,9 @@ static void row(struct output *out, const struct blocks *b, const struct report_
 		output_none(out, NULL);
 	if (opt->units)
 		unit(out, function ? b->functions[r->function].unit : NULL);
-	output_str(out, report_model_name(m));
-	if (function && report_model_note(m, r->function))
-		output_str(out, report_model_note(m, r->function));
+	output_str(out, power_model_name(m));
+	if (function && power_model_note(m, r->function))
+		output_str(out, power_model_note(m, r->function));
 	else
 		output_none(out, NULL);
 	snprintf(marks, sizeof(marks), "%s%s%s", mixed ? "~" : "", is_vague(b, r) ? "*" : "",
@@ -265,7 +265,7 @@ static void make_style(struct style *s, const struct report *r, const struct blo
 
 /* [lost] has but one line that is called [lost] again: for people, once is enough. */
 static bool says_nothing(const struct blocks *b, const struct report_row *r,
-			 const struct report_options *opt)
+			 const struct attribute_options *opt)
 {
 	return opt->format == OUTPUT_TABLE && r->kind == ROW_FUNCTION &&
 	       !b->functions[r->function].unit &&
@@ -302,7 +302,7 @@ static void misses_print(const struct blocks *b)
 			output_printf(stdout, "\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
 
-static void footnotes(const struct report *r, const struct blocks *b, const struct report_options *opt)
+static void footnotes(const struct report *r, const struct blocks *b, const struct attribute_options *opt)
 {
 	size_t hidden = 0;
 	bool mixed = false, vague = false;
@@ -318,7 +318,7 @@ static void footnotes(const struct report *r, const struct blocks *b, const stru
 				mixed |= p->rows[k].kind == ROW_FUNCTION &&
 					 !says_nothing(b, &p->rows[k], opt) &&
 					 !isnan(p->rows[k].g.energy[d].j.v) &&
-					 p->rows[k].g.energy[d].purity < REPORT_PURE;
+					 p->rows[k].g.energy[d].purity < GROUPS_PURE;
 	}
 	if (mixed)
 		printf("\n~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
@@ -331,8 +331,8 @@ static void footnotes(const struct report *r, const struct blocks *b, const stru
 
 /* Who called a function, below its row. */
 static int callers(struct output *out, const struct report *r, const struct blocks *b,
-		   const struct chains *c, const struct report_options *opt,
-		   const struct report_model *m, const struct report_row *of, const struct style *style)
+		   const struct chains *c, const struct attribute_options *opt,
+		   const struct power_model *m, const struct report_row *of, const struct style *style)
 {
 	struct report_row *rows;
 	size_t n;
@@ -348,7 +348,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 }
 
 int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
-		 const struct report_options *opt, const struct report_model *m, struct json_object *head)
+		 const struct attribute_options *opt, const struct power_model *m, struct json_object *head)
 {
 	struct columns *columns = columns_new();
 	struct output *out;

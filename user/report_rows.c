@@ -12,7 +12,7 @@
 /* What qsort() needs to know besides the rows. */
 static const struct blocks *sort_blocks;
 static const struct report_row *sort_total;
-static enum report_sort sort_key;
+static enum attribute_sort sort_key;
 
 static double key(const struct report_row *r)
 {
@@ -59,15 +59,6 @@ static int by_process(const void *a, const void *b)
 		      &((const struct report_process *)b)->total);
 }
 
-bool report_wanted(const struct blocks_process *p, const struct report_options *opt)
-{
-	if (opt->pid && p->pid != opt->pid)
-		return false;
-	if (opt->region && p->outside)
-		return false;
-	return !opt->comm || !strcmp(p->comm, opt->comm);
-}
-
 /* The part of a process's figures that goes to a line of its own. */
 static struct report_row part_row(const struct report_process *p, enum report_kind kind,
 				  unsigned int n_domains)
@@ -96,18 +87,9 @@ static struct report_row part_row(const struct report_process *p, enum report_ki
 	return row;
 }
 
-double report_group_weight(const struct profile_group *g, const struct profile_group *all, unsigned int n_domains)
-{
-	if (!n_domains || isnan(all->energy[0].j.v) || !(all->time_s.v > 0))
-		return g->time_s.v;
-	if (isnan(g->energy[0].j.v))
-		return g->time_s.v * all->energy[0].j.v / all->time_s.v;
-	return g->energy[0].j.v;
-}
-
 double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b)
 {
-	return report_group_weight(&r->g, &total->g, b->n_domains);
+	return groups_weight(&r->g, &total->g, b->n_domains);
 }
 
 static bool is_named(const struct blocks *b, const struct report_row *r)
@@ -118,7 +100,7 @@ static bool is_named(const struct blocks *b, const struct report_row *r)
 }
 
 static int finish_process(struct report_process *p, struct report *r, const struct blocks *b,
-			  const struct report_options *opt)
+			  const struct attribute_options *opt)
 {
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	struct report_row ticks = part_row(p, ROW_TICKS, b->n_domains);
@@ -163,7 +145,7 @@ static bool has_named(const struct blocks *b, const struct report_process *p)
 
 /* Processes below the limit, unless someone has asked for them. */
 static void hide_processes(struct report *r, const struct blocks *b,
-			   const struct report_options *opt)
+			   const struct attribute_options *opt)
 {
 	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
 	size_t n = 0;
@@ -182,71 +164,7 @@ static void hide_processes(struct report *r, const struct blocks *b,
 	r->n_processes = n;
 }
 
-/* The groups of one level: every block, every process, everything. */
-static int level(const struct blocks *b, enum report_kind kind, const struct report_places *at, struct profile_level *l)
-{
-	uint32_t *group_of = calloc(b->n_functions + 1, sizeof(*group_of));
-
-	l->n_groups = kind == ROW_TOTAL ? 1 : kind == ROW_PROCESS ? at->n_processes : at->n_functions;
-	l->out = calloc(l->n_groups + 1, sizeof(*l->out));
-	l->group_of = group_of;
-	if (!group_of || !l->out)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < b->n_functions; i++) {
-		uint32_t process = b->functions[i].process;
-
-		/* what was not asked for, and in the total neither the recorder beside it nor what held it */
-		if (blocks_is_nobodys(b, i) || (kind == ROW_TOTAL && (i == b->recorder || i == b->held)))
-			group_of[i] = UINT32_MAX;
-		else if (kind == ROW_TOTAL)
-			group_of[i] = 0;
-		else if (kind == ROW_PROCESS)
-			group_of[i] = at->process_of ? at->process_of[process] : process;
-		else
-			group_of[i] = at->function_of ? at->function_of[i] : i;
-	}
-	return 0;
-}
-
-int report_groups_new(const struct blocks *b, const struct profile *p, const struct report_places *at,
-		      struct report_groups *g)
-{
-	static const enum report_kind kinds[] = { ROW_TOTAL, ROW_PROCESS, ROW_FUNCTION };
-	const struct report_places own = { .n_processes = b->n_processes, .n_functions = b->n_functions };
-	struct profile_level levels[3] = { 0 };
-	int ret = 0;
-
-	memset(g, 0, sizeof(*g));
-	at = at ? at : &own;
-	for (int i = 0; i < 3 && !ret; i++)
-		ret = level(b, kinds[i], at, &levels[i]);
-	if (!ret)
-		ret = profile_levels(p, levels, 3);
-	for (int i = 0; i < 3; i++)
-		free((void *)levels[i].group_of);
-	g->total = levels[0].out;
-	g->processes = levels[1].out;
-	g->functions = levels[2].out;
-	g->n_processes = at->n_processes;
-	g->n_functions = at->n_functions;
-	if (ret)
-		report_groups_free(g);
-	return ret;
-}
-
-void report_groups_free(struct report_groups *g)
-{
-	free(g->total);
-	free(g->processes);
-	free(g->functions);
-	free(g->marks);
-	free(g->total_between);
-	free(g->processes_between);
-	free(g->functions_between);
-	memset(g, 0, sizeof(*g));
-}
-
-static int sort_functions(struct report *r, const struct blocks *b, const struct report_groups *g)
+static int sort_functions(struct report *r, const struct blocks *b, const struct groups *g)
 {
 	struct report_process **of = calloc(b->n_processes + 1, sizeof(*of));
 	int ret = of ? 0 : -ENOMEM;
@@ -288,7 +206,7 @@ static void widen(struct report *r, unsigned int n_domains)
 	}
 }
 
-int report_new(const struct blocks *b, const struct report_groups *g, const struct report_options *opt,
+int report_new(const struct blocks *b, const struct groups *g, const struct attribute_options *opt,
 	       struct report *r)
 {
 	int ret;
@@ -301,7 +219,7 @@ int report_new(const struct blocks *b, const struct report_groups *g, const stru
 	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
 	ret = r->processes ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
-		if (!(g->processes[i].time_s.v > 0) || !report_wanted(&b->processes[i], opt))
+		if (!(g->processes[i].time_s.v > 0) || !attribute_is_wanted(&b->processes[i], opt))
 			continue;
 		r->processes[r->n_processes++].total =
 			(struct report_row){ .kind = ROW_PROCESS, .process = i, .g = g->processes[i],

@@ -11,16 +11,19 @@
 #include <json-c/json.h>
 #include "cmd.h"
 #include "convergence.h"
+#include "header.h"
+#include "header_series.h"
 #include "merge.h"
-#include "report_runs.h"
+#include "region_marks.h"
+#include "report.h"
 
 #define TOLD	6	/* processes that an error names */
 
 /* Nobody is who was asked for: who is there? */
-static int nobody(const struct blocks *b, const struct report_groups *g, const char *path,
-		  const struct report_options *opt)
+static int nobody(const struct blocks *b, const struct groups *g, const char *path,
+		  const struct attribute_options *opt)
 {
-	struct report_options everybody = { .sort = opt->sort };
+	struct attribute_options everybody = { .sort = opt->sort };
 	char asked[128], *there = NULL;
 	struct report all;
 	size_t len;
@@ -55,7 +58,7 @@ static int nobody(const struct blocks *b, const struct report_groups *g, const c
 }
 
 /* Is a block of this name a part of the one that the row shows? */
-static bool is_part(const struct blocks *b, const struct report_model *m, uint32_t row, const char *name)
+static bool is_part(const struct blocks *b, const struct power_model *m, uint32_t row, const char *name)
 {
 	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
 		const struct blocks_function *f = &b->functions[i];
@@ -67,7 +70,7 @@ static bool is_part(const struct blocks *b, const struct report_model *m, uint32
 	return false;
 }
 
-static bool has_row(const struct report *r, const struct blocks *b, const struct report_model *m, const char *name)
+static bool has_row(const struct report *r, const struct blocks *b, const struct power_model *m, const char *name)
 {
 	for (size_t i = 0; i < r->n_processes; i++) {
 		const struct report_process *p = &r->processes[i];
@@ -87,7 +90,7 @@ static bool has_row(const struct report *r, const struct blocks *b, const struct
 }
 
 /* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
-static int all_sampled(const struct report *r, const struct blocks *b, const struct report_model *m,
+static int all_sampled(const struct report *r, const struct blocks *b, const struct power_model *m,
 		       const struct named *named)
 {
 	int ret = 0;
@@ -113,7 +116,7 @@ static int all_sampled(const struct report *r, const struct blocks *b, const str
 }
 
 /* How sure figures become, instead of the figures. @head is taken over. Return: an exit code */
-static int show_convergence(const struct convergence *c, const struct report_options *opt, struct json_object *head)
+static int show_convergence(const struct convergence *c, const struct attribute_options *opt, struct json_object *head)
 {
 	struct kjoule_error err = { 0 };
 	int ret = convergence_draw(c, opt->convergence, opt->force, &err);
@@ -127,12 +130,12 @@ static int show_convergence(const struct convergence *c, const struct report_opt
 	return ret ? cmd_failed("%s", err.text) : EXIT_DONE;
 }
 
-static int run(struct view *v, const char *path, struct report_options *opt)
+static int run(struct view *v, const char *path, struct attribute_options *opt)
 {
 	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
-	struct report_groups groups = { 0 };
+	struct groups groups = { 0 };
 	struct json_object *head = NULL;
-	struct report_model model = { 0 };
+	struct power_model model = { 0 };
 	struct profile *p = NULL;
 	struct report r = { 0 };
 	struct grain *grain = NULL;
@@ -149,14 +152,14 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	}
 	/* who has held the program for it wants that */
 	if (!opt->model_given && b.windows.n && !opt->vectors && !opt->raw && !opt->convergence)
-		opt->model = REPORT_AUTO;
-	if (b.windows.n && opt->vectors && opt->model == REPORT_AUTO)
-		opt->model = REPORT_CPM;
-	if (opt->convergence && report_held_by(&b))
-		cmd_warn(REPORT_HELD, path, report_held_by(&b));
-	ret = report_model_new(&b, opt, &model);
+		opt->model = MODEL_AUTO;
+	if (b.windows.n && opt->vectors && opt->model == MODEL_AUTO)
+		opt->model = MODEL_CPM;
+	if (opt->convergence && blocks_held_by(&b))
+		cmd_warn(BLOCKS_HELD, path, blocks_held_by(&b));
+	ret = power_model_new(&b, opt, &model);
 	if (ret == -ENODATA) {
-		cmd_warn("%s: --model %s: %s", path, report_model_asked(&model), model.reason);
+		cmd_warn("%s: --model %s: %s", path, power_model_asked(&model), model.reason);
 		ret = -EDOM;
 	}
 	if (!ret && c)
@@ -164,11 +167,11 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 	if (!ret)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
-		ret = report_model_blocks(&model, &b, p);
+		ret = power_model_blocks(&model, &b, p);
 	if (!ret)
-		ret = report_groups_new(&b, p, NULL, &groups);
+		ret = groups_new(&b, p, NULL, &groups);
 	if (!ret && opt->by_region)
-		ret = report_regions_marks(v, &b, &groups);
+		ret = groups_add_marks(v, &b, &groups);
 	if (!ret)
 		ret = report_new(&b, &groups, opt, &r);
 	if (!ret)
@@ -181,7 +184,7 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 			cmd_warn("%s: too few samples: there is nothing that could become surer", path);
 		else if (!ret)
 			ret = show_convergence(&convergence, opt, opt->format == OUTPUT_JSON ?
-					       report_head_json(v, &b, p, c, &model, path) : NULL) ? -ENOENT : 0;
+					       header_json(v, &b, p, c, &model, path) : NULL) ? -ENOENT : 0;
 		convergence_free(&convergence);
 		ret = ret == -ENODATA ? -ENOENT : ret;
 		goto out;
@@ -194,19 +197,19 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 		ret = chains_solve(c, &b, p);
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
-			report_head_print(v, &b, p, &r, c, &model, path);
+			header_print(v, &b, p, r.total.g.samples, c, &model, path);
 		if (opt->format == OUTPUT_JSON)
-			head = report_head_json(v, &b, p, c, &model, path);
-		ret = opt->model == REPORT_VPM ? report_vpm(v, &b, p, opt, head) :
+			head = header_json(v, &b, p, c, &model, path);
+		ret = opt->model == MODEL_VPM ? report_vpm(v, &b, p, opt, head) :
 		      opt->vectors ? report_vectors(&b, p, opt, head) :
 		      opt->callers == CALLERS_FOLDED ? report_folded(&r, &b, c, opt) :
 		      opt->callers == CALLERS_CHILDREN ? report_children(&r, &b, c, opt, head) :
 		      report_print(&r, &b, c, opt, &model, head);
 		if (!ret && opt->by_region && !opt->vectors && opt->format == OUTPUT_TABLE)
 			report_regions_footnote(v, &b);
-		if (!ret && opt->model != REPORT_VPM)
+		if (!ret && opt->model != MODEL_VPM)
 			ret = all_sampled(&r, &b, &model, &opt->named);
-		if (!ret && model.used == REPORT_EDGE && !model.solved) {
+		if (!ret && model.used == MODEL_EDGE && !model.solved) {
 			cmd_warn("%s: the edge windows tell nothing, so no energy is known; %s, or see --model cpm", path,
 				 model.too_many ? "--from and --to take a part of the recording" : "record for longer");
 			ret = -EDOM;
@@ -215,8 +218,8 @@ static int run(struct view *v, const char *path, struct report_options *opt)
 out:
 	chains_free(&chains);
 	report_free(&r);
-	report_model_free(&model);
-	report_groups_free(&groups);
+	power_model_free(&model);
+	groups_free(&groups);
 	profile_free(p);
 	blocks_free(&b);
 	grain_free(grain);
@@ -232,7 +235,7 @@ static const char *became_of_rounds(const struct kjoule_vpm_info *vpm, char *buf
 }
 
 /* Where blocks were met for it, their readings are what was wanted. Return: an exit code */
-static int choose_vpm(struct view *v, const char *path, struct report_options *opt)
+static int choose_vpm(struct view *v, const char *path, struct attribute_options *opt)
 {
 	size_t n = report_vpm_readings(v);
 	bool plain = !opt->vectors && !opt->raw && !opt->convergence && !opt->callers && !opt->by_given &&
@@ -241,7 +244,7 @@ static int choose_vpm(struct view *v, const char *path, struct report_options *o
 	char text[512];
 	int ret;
 
-	if (opt->model == REPORT_VPM && !n) {
+	if (opt->model == MODEL_VPM && !n) {
 		if (v->rec.meta.session.vpm.readings && opt->cut)
 			return cmd_failed("%s: --model vpm: no reading of a block was made between --from and --to; there are %" PRIu64 " in all of it",
 					  path, v->rec.meta.session.vpm.readings);
@@ -254,9 +257,9 @@ static int choose_vpm(struct view *v, const char *path, struct report_options *o
 	if (!n && !opt->model_given && v->rec.meta.session.vpm.interval_ns && !v->rec.meta.session.vpm.readings)
 		cmd_warn("%s: has no reading of a block, so the model is cpm: %s", path,
 			 became_of_rounds(&v->rec.meta.session.vpm, text, sizeof(text)));
-	if (n && plain && (opt->model == REPORT_AUTO || !opt->model_given))
-		opt->model = REPORT_VPM;
-	if (opt->model != REPORT_VPM)
+	if (n && plain && (opt->model == MODEL_AUTO || !opt->model_given))
+		opt->model = MODEL_VPM;
+	if (opt->model != MODEL_VPM)
 		return EXIT_DONE;
 	ret = report_vpm_blocks(v, opt);
 	if (ret && ret != -ENOENT)
@@ -264,7 +267,7 @@ static int choose_vpm(struct view *v, const char *path, struct report_options *o
 	return ret ? EXIT_FAILED : EXIT_DONE;
 }
 
-int report_one(const char *path, struct report_options *opt)
+int report_one(const char *path, struct attribute_options *opt)
 {
 	bool chosen[KJOULE_MAX_SOURCES];
 	struct kjoule_error err;
@@ -288,7 +291,7 @@ int report_one(const char *path, struct report_options *opt)
 	v.by_region = opt->by_region;
 	/* rows of processes are sums of their functions' mostly */
 	v.by_process = opt->processes && opt->vectors;
-	if (report_regions_check(&v, path, &err)) {
+	if (region_marks_check(&v, path, &err)) {
 		cmd_warn("%s", err.text);
 		if (!view_load(&v))
 			view_complain(&v, path);
@@ -317,9 +320,9 @@ int report_one(const char *path, struct report_options *opt)
 }
 
 /* The rows of an average run. */
-static int show_average(struct merge *m, struct report_options *opt)
+static int show_average(struct merge *m, struct attribute_options *opt)
 {
-	struct report_model model = { .asked = opt->model, .used = REPORT_CPM,
+	struct power_model model = { .asked = opt->model, .used = MODEL_CPM,
 				      .reason = "of several recordings it is the only one" };
 	struct blocks *b = &m->names->b;
 	struct json_object *head = NULL;
@@ -338,7 +341,7 @@ static int show_average(struct merge *m, struct report_options *opt)
 	for (size_t i = 0; i < m->n && !ret; i++)
 		r.parallel += m->runs[i].left_out ? 0 : m->runs[i].parallel / m->kept;
 	if (!ret && !r.n_processes && opt->region) {
-		report_runs_warn(m);
+		header_series_warn(m);
 		cmd_warn("--region %s: no sample of what was asked for fell into it in any of these %zu recordings: record for longer, or faster (-F)",
 			 opt->region, m->kept);
 		ret = -ENOENT;
@@ -347,16 +350,16 @@ static int show_average(struct merge *m, struct report_options *opt)
 	}
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE) {
-			report_runs_print(m, NULL);
-			report_model_print(&model, b, NULL);
+			header_series_print(m, NULL);
+			header_model_print(&model, b, NULL);
 			printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
 		} else {
-			report_runs_warn(m);
+			header_series_warn(m);
 		}
 		if (opt->format == OUTPUT_JSON)
-			head = report_runs_json(m);
+			head = header_series_json(m);
 		if (head)
-			json_object_object_add(head, "model", report_model_json(&model, b, NULL));
+			json_object_object_add(head, "model", header_model_json(&model, b, NULL));
 		ret = report_print(&r, b, NULL, opt, &model, head);
 		if (!ret && opt->by_region && opt->format == OUTPUT_TABLE)
 			report_regions_footnote_of_several(b, &m->groups);
@@ -367,20 +370,20 @@ static int show_average(struct merge *m, struct report_options *opt)
 	return ret;
 }
 
-static int show_convergence_of_several(struct merge *m, const struct report_options *opt)
+static int show_convergence_of_several(struct merge *m, const struct attribute_options *opt)
 {
 	struct convergence c;
 	int ret = convergence_of_several(m, &c);
 
 	if (!ret) {
-		report_runs_warn(m);
-		ret = show_convergence(&c, opt, opt->format == OUTPUT_JSON ? report_runs_json(m) : NULL) ? -ENOENT : 0;
+		header_series_warn(m);
+		ret = show_convergence(&c, opt, opt->format == OUTPUT_JSON ? header_series_json(m) : NULL) ? -ENOENT : 0;
 		convergence_free(&c);
 	}
 	return ret;
 }
 
-int report_several(const struct report_files *files, struct report_options *opt)
+int report_several(const struct report_files *files, struct attribute_options *opt)
 {
 	struct merge_names names;
 	struct kjoule_error err = { 0 };

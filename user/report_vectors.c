@@ -15,7 +15,7 @@
 /* Vectors of a package that are told one by one. A long tail is of no use to anybody, and may be of any length. */
 #define MOST	4096
 
-static void make_columns(struct columns *c, const struct blocks *b, const struct report_options *opt)
+static void make_columns(struct columns *c, const struct blocks *b, const struct attribute_options *opt)
 {
 	columns_add(c, "kind", NULL, true);
 	columns_add(c, "package", b->input.n_packages > 1 ? "PACKAGE" : NULL, false);
@@ -98,7 +98,7 @@ static enum report_over over(const struct blocks *b, const struct together_vecto
 }
 
 static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct together *t,
-	       const struct together_vector *v, const struct style *s, const struct report_options *opt)
+	       const struct together_vector *v, const struct style *s, const struct attribute_options *opt)
 {
 	enum report_over budget = over(b, v, opt->budget_w);
 	bool system = opt->system;
@@ -136,7 +136,7 @@ static int row(struct output *out, const struct blocks *b, const struct profile 
 		output_none(out, NULL);
 	ret = members(out, b, v, system);
 	snprintf(marks, sizeof(marks), "%s%s", report_over_mark(budget),
-		 b->n_domains && v->energy[0].purity < REPORT_PURE ? "~" : "");
+		 b->n_domains && v->energy[0].purity < GROUPS_PURE ? "~" : "");
 	output_str(out, marks);
 	output_row(out);
 	return ret;
@@ -160,7 +160,7 @@ static int by_weight(const void *a, const void *b)
 	return (v->ticks < w->ticks) - (v->ticks > w->ticks);
 }
 
-int report_vectors(const struct blocks *b, const struct profile *p, const struct report_options *opt,
+int report_vectors(const struct blocks *b, const struct profile *p, const struct attribute_options *opt,
 		   struct json_object *head)
 {
 	double all = 0, time = 0;
@@ -205,7 +205,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 			hidden++;
 			continue;
 		}
-		mixed |= b->n_domains && t.vectors[i].energy[0].purity < REPORT_PURE;
+		mixed |= b->n_domains && t.vectors[i].energy[0].purity < GROUPS_PURE;
 		ret = row(out, b, p, &t, &t.vectors[i], &s, opt);
 	}
 	if (head && opt->budget_w)

@@ -82,7 +82,7 @@ static void list_blocks(const struct kjoule_vpm_info *vpm, char *text, size_t le
 		at += snprintf(text + at, len - at, "%s%s", i ? ", " : "", vpm->block[i].name);
 }
 
-int report_vpm_blocks(struct view *v, struct report_options *opt)
+int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct named asked = opt->named;
@@ -202,7 +202,7 @@ static int find_times(const struct blocks *b, const struct profile *p, struct bl
 }
 
 /* A block before it that has some of its code: ticks there are that one's. NULL: none */
-static const struct kjoule_vpm_block *overlaps(struct view *v, const struct report_options *opt, uint32_t k)
+static const struct kjoule_vpm_block *overlaps(struct view *v, const struct attribute_options *opt, uint32_t k)
 {
 	const struct kjoule_vpm_block *blocks = v->rec.meta.session.vpm.block;
 	uint64_t start, end, from, to;
@@ -217,7 +217,7 @@ static const struct kjoule_vpm_block *overlaps(struct view *v, const struct repo
 }
 
 /* Times that are not all of it are none. */
-static int judge_times(struct view *v, const struct report_options *opt, struct block *blocks, uint32_t n)
+static int judge_times(struct view *v, const struct attribute_options *opt, struct block *blocks, uint32_t n)
 {
 	int ret = 0;
 
@@ -386,7 +386,7 @@ static struct json_object *head_json(const struct kjoule_vpm_info *vpm, const st
 }
 
 static int print(const struct block *blocks, size_t n, const struct kjoule_vpm_info *vpm, const struct vpm_input *in,
-		 const struct report_options *opt, struct json_object *head)
+		 const struct attribute_options *opt, struct json_object *head)
 {
 	const struct value unknown = { NAN, NAN, NAN };
 	const struct value *held_w = n ? &blocks[0].result.held_w : &unknown;
@@ -448,7 +448,7 @@ static void find_interrupts(const struct view *v, const struct blocks *b, struct
 }
 
 int report_vpm(struct view *v, const struct blocks *b, const struct profile *p,
-	       const struct report_options *opt, struct json_object *head)
+	       const struct attribute_options *opt, struct json_object *head)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
 	struct block *blocks = calloc(vpm->n_blocks + 1, sizeof(*blocks)), held = { 0 };

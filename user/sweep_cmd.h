@@ -122,7 +122,7 @@ struct sweep_figures {
 /**
  * struct sweep_block - what is known of one at all settings
  * @function:	UINT32_MAX: the whole program
- * @mixed:	its energy is mixed with its neighbours' at a setting (REPORT_PURE): what settings seem to do to it they may do to
+ * @mixed:	its energy is mixed with its neighbours' at a setting (GROUPS_PURE): what settings seem to do to it they may do to
  *		those, so none is its least, and it has no frequency of its own
  */
 struct sweep_block {
@@ -147,7 +147,7 @@ struct sweep_block {
  */
 struct sweep {
 	struct sweep_plan plan;
-	const struct report_options *opt;
+	const struct attribute_options *opt;
 	struct merge_names names;
 	struct merge *merges;
 	bool has_energy;
@@ -163,7 +163,7 @@ struct sweep {
 };
 
 /** sweep_figures_new() - read all recordings of @s->plan. Return: 0; -errno with the reason in @err */
-int sweep_figures_new(struct sweep *s, const struct report_options *opt, struct kjoule_error *err);
+int sweep_figures_new(struct sweep *s, const struct attribute_options *opt, struct kjoule_error *err);
 void sweep_free(struct sweep *s);
 /** sweep_print() - on standard output. Return: 0 or -ENOMEM */
 int sweep_print(const struct sweep *s);

@@ -213,7 +213,7 @@ static int print_blocks(const struct sweep *s)
 static void print_command(const struct sweep *s)
 {
 	struct kjoule_meta meta = { .argc = s->plan.argc, .argv = s->plan.argv };
-	char *command = report_command_line(&meta);
+	char *command = kjoule_meta_command_line(&meta);
 
 	output_printf(stdout, "# command    %s\n", command ? command : "?");
 	free(command);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "cmd.h"
 #include "grow.h"
-#include "report_runs.h"
+#include "header_series.h"
 #include "sweep_cmd.h"
 
 /* Smaller parts of the whole than this have no frequency of their own: they are over before it has changed. */
@@ -203,7 +203,7 @@ static int block_new(const struct sweep *s, uint32_t function, struct sweep_bloc
 			take(s, &s->merges[i], function, f);
 		j[i] = f->j;
 		product[i] = f->product;
-		b->mixed |= function != UINT32_MAX && f->purity < REPORT_PURE;
+		b->mixed |= function != UINT32_MAX && f->purity < GROUPS_PURE;
 	}
 	for (size_t i = 0; i < n && b->mixed; i++)
 		j[i] = product[i] = unknown;
@@ -254,7 +254,7 @@ static bool is_wanted(const struct sweep *s, uint32_t function)
 	const struct blocks *b = &s->names.b;
 	const struct blocks_process *p = &b->processes[b->functions[function].process];
 
-	if (p->kind != CPM_BUSY || !report_wanted(p, s->opt))
+	if (p->kind != CPM_BUSY || !attribute_is_wanted(p, s->opt))
 		return false;
 	for (size_t i = 0; i < s->plan.n_settings; i++)
 		if (s->merges[i].n && s->merges[i].groups.functions[function].time_s.v > 0)
@@ -406,7 +406,7 @@ static int note_settings(struct sweep *s)
 		if (!ret && p->khz && fabs(khz / p->khz - 1) > GRANTED)
 			ret = merge_note(&s->notes, "%s: the CPUs were clocked at %.6g MHz on the mean", label, khz / 1e3);
 		if (!ret && s->merges[i].n)
-			ret = report_runs_doubts(&s->merges[i], label, &s->notes);
+			ret = header_series_doubts(&s->merges[i], label, &s->notes);
 		for (size_t k = 0; k < s->merges[i].notes.n && !ret; k++)
 			ret = merge_note(&s->notes, "%s: %s", label, s->merges[i].notes.list[k]);
 	}
@@ -424,7 +424,7 @@ static void hide_small(struct sweep *s)
 	s->n_blocks = kept;
 }
 
-int sweep_figures_new(struct sweep *s, const struct report_options *opt, struct kjoule_error *err)
+int sweep_figures_new(struct sweep *s, const struct attribute_options *opt, struct kjoule_error *err)
 {
 	int ret = merge_names_new(MERGE_SAME, &s->names);
 

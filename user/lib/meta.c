@@ -4,6 +4,7 @@
  * meta.h. What was counted and measured is meta_books.c's.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "meta.h"
@@ -447,4 +448,36 @@ void kjoule_meta_free(struct kjoule_meta *meta)
 	free(meta->places);
 	kjoule_session_info_clear(&meta->session);
 	memset(meta, 0, sizeof(*meta));
+}
+
+/* "a b 'c d'": as it could be typed again, more or less. */
+char *kjoule_meta_command_line(const struct kjoule_meta *meta)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	for (int i = 0; i < meta->argc; i++) {
+		const char *a = meta->argv[i];
+		bool plain = *a && !a[strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%")];
+
+		if (i)
+			fputc(' ', f);
+		if (plain) {
+			fputs(a, f);
+			continue;
+		}
+		fputc('\'', f);
+		for (; *a; a++) {
+			if (*a == '\'')
+				fputs("'\\''", f);
+			else
+				fputc(*a, f);
+		}
+		fputc('\'', f);
+	}
+	fclose(f);
+	return text;
 }

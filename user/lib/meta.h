@@ -86,5 +86,7 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal);
 int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibration *cal);
 char *kjoule_end_encode(const struct kjoule_end *end);
 int kjoule_end_decode(const char *text, size_t len, struct kjoule_end *end);
+/** kjoule_meta_command_line() - as it could be typed again, more or less; the caller's to free, NULL without memory */
+char *kjoule_meta_command_line(const struct kjoule_meta *meta);
 
 #endif /* KJOULE_META_H */

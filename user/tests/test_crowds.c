@@ -17,6 +17,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 #include "profile.h"
+#include "header.h"
 #include "report.h"
 #include "separate.h"
 #include "synthetic.h"
@@ -518,7 +519,7 @@ static void record(const char *name)
 /* What a report says on standard output. */
 static char *printed(const struct view *v, const struct blocks *b, const struct profile *p)
 {
-	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
+	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	const struct report r = { 0 };
 	int before = dup(STDOUT_FILENO), fd = open(temp_path("head"), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	char *text = calloc(1, 65536);
@@ -526,7 +527,7 @@ static char *printed(const struct view *v, const struct blocks *b, const struct 
 	assert_true(before >= 0 && fd >= 0 && text);
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
-	report_head_print(v, b, p, &r, NULL, &model, "file");
+	header_print(v, b, p, r.total.g.samples, NULL, &model, "file");
 	fflush(stdout);
 	dup2(before, STDOUT_FILENO);
 	assert_true(pread(fd, text, 65535, 0) > 0);
@@ -537,7 +538,7 @@ static char *printed(const struct view *v, const struct blocks *b, const struct 
 
 static void the_report_tells_how_many_ticks_are_in_crowds(void **state)
 {
-	const struct report_model model = { .asked = REPORT_CPM, .used = REPORT_CPM };
+	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
 	struct kjoule_error error;
 	struct json_object *doc;
 	struct profile *p;
@@ -559,7 +560,7 @@ static void the_report_tells_how_many_ticks_are_in_crowds(void **state)
 	b.input.vectors_room = room_of_50(3);
 	assert_int_equal(profile_new(&b.input, &p), 0);
 	assert_in_range(profile_crowd_ticks(p), 2000, 2999);
-	doc = report_head_json(&v, &b, p, NULL, &model, "file");
+	doc = header_json(&v, &b, p, NULL, &model, "file");
 	assert_int_equal(number(doc, "crowd_ticks"), profile_crowd_ticks(p));
 	assert_true(near(number(doc, "crowd_part"), profile_crowd_ticks(p) / 3000., 1e-9));
 	json_object_put(doc);

@@ -252,7 +252,7 @@ static void a_part_of_a_large_recording_is_read_from_the_file(void **state)
 /* The report of a part with this tool's own code, as text; the caller frees it. */
 static char *report_here(uint64_t from_ns, uint64_t to_ns)
 {
-	struct report_options opt = { .format = OUTPUT_JSON, .raw = true, .cut = true, .from_ns = from_ns, .to_ns = to_ns };
+	struct attribute_options opt = { .format = OUTPUT_JSON, .raw = true, .cut = true, .from_ns = from_ns, .to_ns = to_ns };
 
 	begin_to_read();
 	assert_int_equal(report_one(temp_path("two"), &opt), 0);

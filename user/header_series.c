@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See report_runs.h. Called by cmd_report.c and cmd_diff.c.
+ * See header_series.h. Called by cmd_report.c and cmd_diff.c.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,8 @@
 #include <time.h>
 #include <json-c/json.h>
 #include "cmd.h"
-#include "report_runs.h"
+#include "header.h"
+#include "header_series.h"
 
 static const char *const figure_names[] = { [MERGE_TIME] = "time", [MERGE_ENERGY] = "energy", [MERGE_POWER] = "power" };
 static const char *const figure_units[] = { [MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W" };
@@ -142,7 +143,7 @@ static void print_untold(const struct merge *m)
 	for (unsigned int d = 0; d < m->n_domains; d++) {
 		double most, still_s, part = untold(m, d, &most, &still_s);
 
-		report_untold_print(m->domains[d].name, part, most, still_s);
+		header_untold_print(m->domains[d].name, part, most, still_s);
 	}
 }
 
@@ -205,15 +206,15 @@ static void print_books(const struct merge *m)
 		printf("# lost       parts of files are damaged; how many samples they had can not be told\n");
 	if (!isnan(b.overhead))
 		printf("# overhead   the code took %.2f %% longer\n", 100 * b.overhead);
-	if (b.off > REPORT_NOISY)
+	if (b.off > HEADER_NOISY)
 		printf("# cost       a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide\n",
 		       100 * b.off);
 	if (b.uncalibrated)
 		printf("# cost       %zu of the recordings had no calibration, and the intervals are wider for it\n", b.uncalibrated);
-	if (b.parallel > REPORT_PARALLEL)
+	if (b.parallel > HEADER_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * b.parallel);
-	report_crowds_print(b.crowds, b.crowded);
+	header_crowds_print(b.crowds, b.crowded);
 }
 
 static int note_books(const struct merge *m, const char *label, struct merge_notes *notes)
@@ -227,7 +228,7 @@ static int note_books(const struct merge *m, const char *label, struct merge_not
 	if (!ret && are_missing(m, &b))
 		ret = merge_note(notes, "%s: %" PRIu64 " ticks (%.3f CPU seconds) in long gaps are nobody's: what ran there is not in the figures",
 				 label, b.nobodys, b.nobodys_s);
-	if (!ret && b.off > REPORT_NOISY)
+	if (!ret && b.off > HEADER_NOISY)
 		ret = merge_note(notes, "%s: a calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide",
 				 label, 100 * b.off);
 	return ret;
@@ -249,7 +250,7 @@ static int note_differs(const struct merge *m, const char *label, struct merge_n
 	return ret;
 }
 
-int report_runs_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
+int header_series_doubts(const struct merge *m, const char *label, struct merge_notes *notes)
 {
 	double most = 0, still_s = 0, part = m->n_domains ? untold(m, 0, &most, &still_s) : 0;
 	int ret = note_books(m, label, notes);
@@ -260,7 +261,7 @@ int report_runs_doubts(const struct merge *m, const char *label, struct merge_no
 	if (!ret && m->n_domains && !readings)
 		ret = merge_note(notes, "%s: the counter %s was not seen to move twice, so what was spent is not known", label,
 				 m->domains[0].name);
-	else if (!ret && part > REPORT_UNTOLD)
+	else if (!ret && part > HEADER_UNTOLD)
 		ret = merge_note(notes, "%s: of %.1f %% of the time no reading tells the energy of %s, which is taken to be as in the rest",
 				 label, 100 * part, m->domains[0].name);
 	if (!ret && m->n_domains && still_s > 0)
@@ -283,7 +284,7 @@ static void print_what_is_shown(const struct merge *m)
 		       m->kept, RUNS_SPREAD);
 }
 
-void report_runs_print(const struct merge *m, const char *side)
+void header_series_print(const struct merge *m, const char *side)
 {
 	const struct merge_run *first = &m->runs[0];
 	double shortest = INFINITY, longest = 0, sum = 0;
@@ -323,7 +324,7 @@ void report_runs_print(const struct merge *m, const char *side)
 	print_what_is_shown(m);
 }
 
-void report_runs_warn(const struct merge *m)
+void header_series_warn(const struct merge *m)
 {
 	for (size_t i = 0; i < m->notes.n; i++)
 		cmd_warn("%s", m->notes.list[i]);
@@ -406,7 +407,7 @@ static struct json_object *run_json(const struct merge *m, const struct merge_ru
 	return o;
 }
 
-struct json_object *report_runs_json(const struct merge *m)
+struct json_object *header_series_json(const struct merge *m)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	const struct merge_run *first = &m->runs[0];

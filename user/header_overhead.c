@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <json-c/json.h>
 #include "output.h"
-#include "overhead.h"
-#include "report.h"
+#include "overhead_cpus.h"
+#include "header.h"
 
 /* The recorder awake for a smaller part of a CPU's time is not told to people. */
 #define AWAKE_LEAST	0.0005
@@ -16,45 +16,12 @@
 /* What is left of the overhead without the ticks, where it would not be seen in two digits. */
 #define REST_LEAST	0.00005
 
-/* For how long the recorder was awake, on this CPU. */
-static double awake_s(const struct view *v, uint32_t cpu)
-{
-	double s = 0;
-
-	for (size_t i = 0; i < v->rec.n_awake; i++)
-		if (v->rec.awake[i].cpu == cpu && v->rec.awake[i].end_ns > v->rec.awake[i].begin_ns)
-			s += (v->rec.awake[i].end_ns - v->rec.awake[i].begin_ns) * 1e-9;
-	return s;
-}
-
-/* The books of the CPUs, with what a tick takes on each. Return: how many; *cpus is the caller's to free */
-static size_t gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus)
-{
-	size_t n = 0;
-
-	*cpus = calloc(v->rec.n_stats + 1, sizeof(**cpus));
-	for (size_t i = 0; *cpus && v->rec.cal.ticks && i < v->rec.n_stats; i++) {
-		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
-
-		for (size_t k = 0; k < v->tl.n_cpus; k++) {
-			if (v->tl.cpus[k].cpu != s->cpu || !(b->lanes[k].tick_ns > 0))
-				continue;
-			(*cpus)[n++] = (struct overhead_cpu){
-				.cpu = s->cpu, .ticks = s->produced, .time_s = view_duration_s(v),
-				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->lanes[k].tick_ns * 1e-9,
-				.awake_s = awake_s(v, s->cpu),
-			};
-		}
-	}
-	return n;
-}
-
 static const struct overhead_cpu *most_awake(const struct view *v, const struct overhead_cpu *cpus, size_t n)
 {
 	const struct overhead_cpu *most = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (!most || awake_s(v, cpus[i].cpu) > awake_s(v, most->cpu))
+		if (!most || overhead_cpus_awake_s(v, cpus[i].cpu) > overhead_cpus_awake_s(v, most->cpu))
 			most = &cpus[i];
 	return most;
 }
@@ -67,21 +34,11 @@ static double held_s(const struct view *v)
 	return (s->edge.held_ns + s->vpm.held_ns) * 1e-9;
 }
 
-double report_overhead_part(const struct view *v, const struct blocks *b)
-{
-	struct overhead_cpu *cpus;
-	size_t n = gather(v, b, &cpus);
-	double all = overhead_all(cpus, n);
-
-	free(cpus);
-	return all;
-}
-
-void report_overhead_print(const struct view *v, const struct blocks *b)
+void header_overhead_print(const struct view *v, const struct blocks *b)
 {
 	const struct overhead_cpu *most, *awake;
 	struct overhead_cpu *cpus;
-	size_t n = gather(v, b, &cpus);
+	size_t n = overhead_cpus_gather(v, b, &cpus);
 	double all = overhead_all(cpus, n), ticks = overhead_ticks(cpus, n);
 	double bound = v->rec.meta.overhead_ppm * 1e-6;
 
@@ -93,8 +50,8 @@ void report_overhead_print(const struct view *v, const struct blocks *b)
 			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
 		if (all - ticks > REST_LEAST)
 			printf(", the rest by the recorder");
-		if (awake && awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
-			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * awake_s(v, awake->cpu) / awake->time_s,
+		if (awake && overhead_cpus_awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
+			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * overhead_cpus_awake_s(v, awake->cpu) / awake->time_s,
 			       awake->cpu);
 		if (held_s(v) > 0)
 			printf("; without the %.2f s for which CPUs were held", held_s(v));
@@ -118,12 +75,12 @@ static struct json_object *real(double v)
 	return isnan(v) ? NULL : output_json_real(v);
 }
 
-struct json_object *report_overhead_json(const struct view *v, const struct blocks *b)
+struct json_object *header_overhead_json(const struct view *v, const struct blocks *b)
 {
 	struct json_object *o, *list = json_object_new_array();
 	double bound = v->rec.meta.overhead_ppm * 1e-6, all;
 	struct overhead_cpu *cpus;
-	size_t n = gather(v, b, &cpus);
+	size_t n = overhead_cpus_gather(v, b, &cpus);
 
 	if (!n) {
 		json_object_put(list);
@@ -145,7 +102,7 @@ struct json_object *report_overhead_json(const struct view *v, const struct bloc
 		json_object_object_add(c, "ticks", json_object_new_uint64(cpus[i].ticks));
 		json_object_object_add(c, "taken_s", real(cpus[i].taken_s));
 		json_object_object_add(c, "busy_s", real(cpus[i].time_s - cpus[i].idle_s));
-		json_object_object_add(c, "recorder_awake_s", real(awake_s(v, cpus[i].cpu)));
+		json_object_object_add(c, "recorder_awake_s", real(overhead_cpus_awake_s(v, cpus[i].cpu)));
 		json_object_array_add(list, c);
 	}
 	json_object_object_add(o, "cpus", list);

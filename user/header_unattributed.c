@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
-#include "report.h"
+#include "header.h"
 
 /* A domain of a source, all scopes together; they have no CPU in common. */
 struct beside {
@@ -117,7 +117,7 @@ static void print_one(const struct beside *b)
 	printf("\n");
 }
 
-void report_beside_print(const struct view *v)
+void header_unattributed_print(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	bool chosen[KJOULE_MAX_SOURCES];
@@ -169,7 +169,7 @@ static struct json_object *one_json(const struct beside *b)
 	return o;
 }
 
-struct json_object *report_beside_json(const struct view *v)
+struct json_object *header_unattributed_json(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	struct json_object *list = json_object_new_array();
@@ -191,7 +191,7 @@ struct json_object *report_beside_json(const struct view *v)
 	return list;
 }
 
-struct json_object *report_sources_json(const struct view *v)
+struct json_object *header_sources_json(const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	struct json_object *list = json_object_new_array();

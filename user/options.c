@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Options that report, annotate and diff have in common, and their values; see report.h.
+ * Options that report, annotate, diff and sweep have in common, and their values; see options.h.
  */
 #include <errno.h>
 #include <string.h>
 #include "args.h"
 #include "cmd.h"
-#include "report.h"
+#include "options.h"
 
-int report_parse_grain(const char *verb, const char *text, struct report_options *opt)
+int attribute_parse_grain(const char *verb, const char *text, struct attribute_options *opt)
 {
 	static const char *const keys[] = { [GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object",
 					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
@@ -27,7 +27,7 @@ int report_parse_grain(const char *verb, const char *text, struct report_options
 	return cmd_usage(verb, "--by %s: no such grain; there are process, object, function, line, loop, block, region", text);
 }
 
-int report_parse_block(const char *verb, const char *text, struct report_options *opt)
+int attribute_parse_block(const char *verb, const char *text, struct attribute_options *opt)
 {
 	const char *why;
 	int ret = named_add(&opt->named, text, &why);
@@ -35,34 +35,43 @@ int report_parse_block(const char *verb, const char *text, struct report_options
 	return ret ? cmd_usage(verb, "--block %s: %s", text, ret == -EINVAL ? why : strerror(-ret)) : 0;
 }
 
-int report_parse_common(const char *verb, int option, const char *arg, struct report_options *opt, double *limit)
+int attribute_parse_common(const char *verb, int option, const char *arg, struct attribute_options *opt, double *limit)
 {
 	switch (option) {
-	case REPORT_OPT_LIMIT:
+	case ATTRIBUTE_OPT_LIMIT:
 		return args_percent(arg, limit) ?
 		       cmd_usage(verb, "--percent-limit %s: expected a number from 0 to 100", arg) : 0;
-	case REPORT_OPT_REGION:
+	case ATTRIBUTE_OPT_REGION:
 		opt->region = arg;
 		return arg[0] ? 0 : cmd_usage(verb, "--region '': expected a region's name");
-	case REPORT_OPT_PID:
+	case ATTRIBUTE_OPT_PID:
 		return args_pid(arg, &opt->pid) ? cmd_usage(verb, "--pid %s: expected a process id", arg) : 0;
-	case REPORT_OPT_COMM:
+	case ATTRIBUTE_OPT_COMM:
 		opt->comm = arg;
 		return 0;
-	case REPORT_OPT_SOURCE:
+	case ATTRIBUTE_OPT_SOURCE:
 		opt->source = arg;
 		return args_sources(arg) ?
 		       cmd_usage(verb, "--source '%s': expected names with commas between, none of them empty", arg) : 0;
-	case REPORT_OPT_INTERVAL:
+	case ATTRIBUTE_OPT_INTERVAL:
 		opt->worst_case = !strcmp(arg, "worst-case");
 		return opt->worst_case || !strcmp(arg, "combined") ? 0 :
 		       cmd_usage(verb, "--interval %s: no such kind; there are combined, worst-case", arg);
-	case REPORT_OPT_JSON:
+	case ATTRIBUTE_OPT_JSON:
 		opt->format = OUTPUT_JSON;
 		return 0;
-	case REPORT_OPT_CSV:
+	case ATTRIBUTE_OPT_CSV:
 		opt->format = OUTPUT_CSV;
 		return 0;
 	}
 	return -ENOENT;
+}
+
+bool attribute_is_wanted(const struct blocks_process *p, const struct attribute_options *opt)
+{
+	if (opt->pid && p->pid != opt->pid)
+		return false;
+	if (opt->region && p->outside)
+		return false;
+	return !opt->comm || !strcmp(p->comm, opt->comm);
 }

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <json-c/json.h>
 #include "fill.h"
-#include "report.h"
+#include "header.h"
 
 /* What other interrupts took is known to this part of all time at least, or the reader is told why the intervals are wide. */
 #define OTHER_NOISY	0.005
@@ -23,38 +23,6 @@ static uint64_t away(const struct view *v, bool suspended)
 	for (size_t i = 0; i < v->tl.n_cpus; i++)
 		n += timeline_away(&v->tl.cpus[i], suspended);
 	return n;
-}
-
-/* "a b 'c d'": as it could be typed again, more or less. */
-char *report_command_line(const struct kjoule_meta *meta)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return NULL;
-	for (int i = 0; i < meta->argc; i++) {
-		const char *a = meta->argv[i];
-		bool plain = *a && !a[strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%")];
-
-		if (i)
-			fputc(' ', f);
-		if (plain) {
-			fputs(a, f);
-			continue;
-		}
-		fputc('\'', f);
-		for (; *a; a++) {
-			if (*a == '\'')
-				fputs("'\\''", f);
-			else
-				fputc(*a, f);
-		}
-		fputc('\'', f);
-	}
-	fclose(f);
-	return text;
 }
 
 static const char *target(const struct view *v, char *buf, size_t len)
@@ -148,12 +116,12 @@ static void print_energy(const struct view *v, const struct blocks *b, const str
 	printf("\n");
 }
 
-void report_untold_print(const char *domain, double part, double most, double still_s)
+void header_untold_print(const char *domain, double part, double most, double still_s)
 {
-	if (part > REPORT_UNTOLD) {
+	if (part > HEADER_UNTOLD) {
 		output_printf(stdout, "# untold     %s: of %.1f %% of the time", domain,
 			      100 * part);
-		if (most > part + REPORT_UNTOLD)
+		if (most > part + HEADER_UNTOLD)
 			printf(" (of %.1f %% of that of one of them)", 100 * most);
 		printf(" no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
 	}
@@ -243,7 +211,7 @@ static void print_unknown_power(const struct blocks *b)
 /* @ticks_cost: there is something to be taken out for them */
 static void print_noise(const struct blocks *b, bool ticks_cost)
 {
-	if (ticks_cost && b->input.calibration_error > REPORT_NOISY)
+	if (ticks_cost && b->input.calibration_error > HEADER_NOISY)
 		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
 		       100 * b->input.calibration_error);
 	if (!(b->input.other > 0) || b->input.other_error <= OTHER_NOISY)
@@ -296,11 +264,11 @@ static void print_untold(const struct blocks *b, const struct profile *p)
 	for (unsigned int d = 0; d < b->n_domains; d++) {
 		double part = profile_untold(p, d);
 
-		report_untold_print(b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
+		header_untold_print(b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
 	}
 }
 
-void report_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)
+void header_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)
 {
 	struct kjoule_cpu_stats s = view_books(v);
 	bool energy = b->n_domains;
@@ -354,20 +322,20 @@ static const char *freq_witness(const struct view *v, const char **name)
 	return f->requested_only ? "requested" : "granted";
 }
 
-void report_crowds_print(uint64_t ticks, double part)
+void header_crowds_print(uint64_t ticks, double part)
 {
 	if (ticks)
 		printf("# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
 		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
 }
 
-void report_head_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       const struct report *r, const struct chains *c, const struct report_model *m,
+void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
+		       uint64_t samples, const struct chains *c, const struct power_model *m,
 		       const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
-	char *command = report_command_line(meta), text[640], when[64] = "";
+	char *command = kjoule_meta_command_line(meta), text[640], when[64] = "";
 	const char *witness, *name = NULL;
 	time_t t = meta->wall_ns / 1000000000ull;
 	struct tm tm;
@@ -392,8 +360,8 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	print_left_out(v, b);
 	print_untold(b, p);
 	print_holds(&v->rec.meta.session);
-	report_model_print(m, b, p);
-	report_beside_print(v);
+	header_model_print(m, b, p);
+	header_unattributed_print(v);
 	witness = freq_witness(v, &name);
 	if (witness)
 		output_printf(stdout, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
@@ -403,14 +371,14 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 		printf("# frequency  none: no source was used\n");
 	print_books(v, b);
 	print_cost(v, b);
-	report_overhead_print(v, b);
-	report_regions_print(v);
+	header_overhead_print(v, b);
+	header_regions_print(v);
 	if (c)
 		print_callers(v, c);
-	if (profile_parallel(p) > REPORT_PARALLEL)
+	if (profile_parallel(p) > HEADER_PARALLEL)
 		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
 		       100 * profile_parallel(p));
-	report_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
+	header_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
 	if (b->lost_unknown)
 		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
 	if (b->left_out)
@@ -422,7 +390,7 @@ void report_head_print(const struct view *v, const struct blocks *b, const struc
 	if (v->rec.end.side_band_anew)
 		printf("# side band  made anew %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
 		       v->rec.end.side_band_anew);
-	if (r->total.g.samples == 0)
+	if (!samples)
 		printf("# there is no sample in it\n");
 	printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
 	free(command);
@@ -577,9 +545,9 @@ static struct json_object *callers_json(const struct view *v, const struct chain
 	return o;
 }
 
-struct json_object *report_head_json(const struct view *v, const struct blocks *b,
+struct json_object *header_json(const struct view *v, const struct blocks *b,
 				     const struct profile *p, const struct chains *c,
-				     const struct report_model *m, const char *path)
+				     const struct power_model *m, const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
 	const struct kjoule_session_info *s = &meta->session;
@@ -621,9 +589,9 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
 	put(o, "energy", energy_json(v, b, p));
 	put(o, "holds", holds_json(s));
-	put(o, "model", report_model_json(m, b, p));
-	put(o, "beside", report_beside_json(v));
-	put(o, "sources", report_sources_json(v));
+	put(o, "model", header_model_json(m, b, p));
+	put(o, "beside", header_unattributed_json(v));
+	put(o, "sources", header_sources_json(v));
 	witness = freq_witness(v, &name);
 	put(o, "frequency_source", name ? output_json_str(name) : NULL);
 	put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
@@ -632,8 +600,8 @@ struct json_object *report_head_json(const struct view *v, const struct blocks *
 	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
 	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
 	put(o, "cost", cost_json(v, b));
-	put(o, "overhead", report_overhead_json(v, b));
-	put(o, "regions", report_regions_json(v));
+	put(o, "overhead", header_overhead_json(v, b));
+	put(o, "regions", header_regions_json(v));
 	put(o, "callers", c ? callers_json(v, c) : NULL);
 	put(o, "parallel_part", output_json_real(profile_parallel(p)));
 	put(o, "crowd_ticks", json_object_new_uint64(profile_crowd_ticks(p)));
