@@ -17,7 +17,7 @@
 #include "frequency.h"
 #include "frequency_guard.h"
 #include "grow.h"
-#include "record.h"
+#include "child.h"
 #include "sources.h"
 
 /* Between two looks at what has come while a command runs. */
@@ -67,7 +67,7 @@ static int drain_if_due(struct boost_bench *b, struct kjoule_error *err)
 }
 
 /* Until it ends or a signal comes, which ends it as well. @end_s: out: by the watch's clock */
-static int await(struct boost_bench *b, struct record_child *child, double *end_s, struct kjoule_error *err)
+static int await(struct boost_bench *b, struct child *child, double *end_s, struct kjoule_error *err)
 {
 	const struct timespec look = { 0, LOOK_MS * 1000000l };
 	sigset_t wake = b->lab.ends;
@@ -77,7 +77,7 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 	sigaddset(&wake, SIGCHLD);
 	while (!ret) {
 		*end_s = boost_watch_now(b->lab.watch);
-		if (record_child_reap(child, false))
+		if (child_reap(child, false))
 			return drain_if_due(b, err);
 		sig = sigtimedwait(&wake, &info, &look);
 		if (sig > 0 && sig != SIGCHLD) {
@@ -91,19 +91,19 @@ static int await(struct boost_bench *b, struct record_child *child, double *end_
 			ret = drain_if_due(b, err);
 		}
 	}
-	record_child_kill(child);
+	child_kill(child);
 	return ret;
 }
 
 /* It is forked, and waits. Return: 0 or -errno with the reason in @err */
-static int begin(struct boost_bench *b, char **command, struct record_child *child, struct kjoule_error *err)
+static int begin(struct boost_bench *b, char **command, struct child *child, struct kjoule_error *err)
 {
 	return boost_command_start(child, command, b->opt->run.show, &b->lab.before, b->opt->user,
 				   err);
 }
 
 /* It is let go, until its end. Return: 0 with the exit code in @code; -errno with the reason in @err */
-static int finish(struct boost_bench *b, char **command, struct record_child *child, double *from_s, double *to_s, int *code,
+static int finish(struct boost_bench *b, char **command, struct child *child, double *from_s, double *to_s, int *code,
 		  struct kjoule_error *err)
 {
 	int ret;
@@ -113,12 +113,12 @@ static int finish(struct boost_bench *b, char **command, struct record_child *ch
 	if (ret)
 		return ret;
 	ret = await(b, child, to_s, err);
-	*code = ret ? 0 : record_child_code(child);
+	*code = ret ? 0 : child_code(child);
 	return ret;
 }
 
 /* As many times as fit; the first one always, whose @child waits. */
-static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct record_child *child, struct kjoule_error *err)
+static int run_many(struct boost_bench *b, struct boost_bench_run *r, struct child *child, struct kjoule_error *err)
 {
 	char **command = b->opt->run.commands[r->command];
 	double longest, again_s;
@@ -206,14 +206,14 @@ static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
 {
 	struct boost_bench_run r = { .command = command }, *kept;
 	double before[2], after[2], ours;
-	struct record_child child;
+	struct child child;
 	int ret = begin(b, b->opt->run.commands[command], &child, err);
 
 	if (ret)
 		return ret;
 	ret = prepare(b, &r.as_asked, err);
 	if (ret) {
-		record_child_kill(&child);
+		child_kill(&child);
 		return ret;
 	}
 	children(&before[0], &before[1]);
@@ -236,7 +236,7 @@ static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
 
 static int warm_up(struct boost_bench *b, struct kjoule_error *err)
 {
-	struct record_child child;
+	struct child child;
 	double unused[2];
 	int ret = 0;
 

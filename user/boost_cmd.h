@@ -16,7 +16,7 @@
 #include "guardian.h"
 #include "load.h"
 #include "output.h"
-#include "record.h"
+#include "child.h"
 
 /* What the chip's past is to be like before a run. */
 enum boost_history { BOOST_CLEAN, BOOST_SATURATED, BOOST_AS_IS, BOOST_HISTORIES };
@@ -107,19 +107,19 @@ const char *boost_command_text(char **command, char *buf, size_t len);
 /**
  * boost_command_start() - fork; it waits, what it will write to its standard output goes nowhere, or to our standard error
  * @mask:	signals that are blocked for it
- * @user:	see record_child_start()
+ * @user:	see child_start()
  * Return: 0 or -errno with the reason in @err
  */
-int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask,
+int boost_command_start(struct child *child, char **command, bool show, const sigset_t *mask,
 			const struct kjoule_user *user, struct kjoule_error *err);
 /**
  * boost_command_go() - let it exec
  * @code:	out, if it fails: its exit code, 127 or 126
  * Return: the same; if it fails it has been waited for
  */
-int boost_command_go(struct record_child *child, const char *name, int *code, struct kjoule_error *err);
+int boost_command_go(struct child *child, const char *name, int *code, struct kjoule_error *err);
 /** boost_command_let_end() - it was told to end and may put in order what it has to. Return: it has ended */
-bool boost_command_let_end(struct record_child *child);
+bool boost_command_let_end(struct child *child);
 
 /**
  * struct boost_command_load - a command that runs as long as a load is wanted
@@ -136,7 +136,7 @@ struct boost_command_load {
 	const sigset_t *mask;
 	const struct kjoule_user *user;
 	const struct kjoule_cpus *cpus;
-	struct record_child child;
+	struct child child;
 	bool runs;
 	unsigned int times;
 	int failed;

@@ -27,7 +27,7 @@
 int boost_command_find(const char *name)
 {
 	struct kjoule_error err;
-	int code = record_child_find(name, &err);
+	int code = child_find(name, &err);
 
 	if (code)
 		cmd_warn("%s", err.text);
@@ -97,34 +97,34 @@ static int divert(bool show)
 	return saved;
 }
 
-int boost_command_start(struct record_child *child, char **command, bool show, const sigset_t *mask,
+int boost_command_start(struct child *child, char **command, bool show, const sigset_t *mask,
 			const struct kjoule_user *user, struct kjoule_error *err)
 {
 	int saved = divert(show), ret;
 
 	if (saved < 0)
 		return kjoule_fail(err, errno, "diverting the command's output: %s", strerror(errno));
-	ret = record_child_start(child, command, mask, NULL, user);
+	ret = child_start(child, command, mask, NULL, user);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	return ret ? kjoule_fail(err, -ret, "starting the command: %s", strerror(-ret)) : 0;
 }
 
-int boost_command_go(struct record_child *child, const char *name, int *code, struct kjoule_error *err)
+int boost_command_go(struct child *child, const char *name, int *code, struct kjoule_error *err)
 {
-	int ret = record_child_go(child);
+	int ret = child_go(child);
 
 	if (!ret)
 		return 0;
-	record_child_reap(child, true);
-	*code = record_child_code(child);
+	child_reap(child, true);
+	*code = child_code(child);
 	return kjoule_fail(err, -ret, "%s: %s", name, ret == -EPIPE ? "the command was killed before it began" : strerror(-ret));
 }
 
-bool boost_command_let_end(struct record_child *child)
+bool boost_command_let_end(struct child *child)
 {
 	for (unsigned int ms = 0; ms < ORDER_MS; ms += LOOK_MS) {
-		if (record_child_reap(child, false))
+		if (child_reap(child, false))
 			return true;
 		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000l }, NULL);
 	}
@@ -191,7 +191,7 @@ static int start(struct boost_command_load *l, struct kjoule_error *err)
 			CPU_SET(cpu, &set);
 		if (sched_setaffinity(l->child.pid, sizeof(set), &set)) {
 			ret = kjoule_fail(err, errno, "keeping the command on its CPUs: %s", strerror(errno));
-			record_child_kill(&l->child);
+			child_kill(&l->child);
 			share_group(l, 0);
 			return ret;
 		}
@@ -208,12 +208,12 @@ static int start(struct boost_command_load *l, struct kjoule_error *err)
 
 int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjoule_error *err)
 {
-	if (l->runs && record_child_reap(&l->child, false)) {
+	if (l->runs && child_reap(&l->child, false)) {
 		l->runs = false;
 		/* what it has left behind */
 		kill(-l->child.pid, SIGKILL);
 		share_group(l, 0);
-		l->failed = record_child_code(&l->child);
+		l->failed = child_code(&l->child);
 		if (l->failed)
 			return kjoule_fail(err, ECHILD, "%s, the load, ended with exit code %d", l->command[0], l->failed);
 	}
@@ -225,7 +225,7 @@ int boost_command_load_tend(struct boost_command_load *l, bool work, struct kjou
 		kill(-l->child.pid, SIGCONT);
 		if (!boost_command_let_end(&l->child)) {
 			kill(-l->child.pid, SIGKILL);
-			record_child_reap(&l->child, true);
+			child_reap(&l->child, true);
 		}
 		kill(-l->child.pid, SIGKILL);
 		share_group(l, 0);

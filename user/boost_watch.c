@@ -13,7 +13,7 @@
 #include "boost_watch.h"
 #include "cmd.h"
 #include "grow.h"
-#include "record.h"
+#include "session_sources.h"
 #include "sources.h"
 
 #define DRAIN_BYTES	(1u << 17)
@@ -67,7 +67,7 @@ struct energy {
 struct boost_watch {
 	struct kjoule_ctl *ctl;
 	struct kjoule_device *dev;
-	struct record_sources *sources;
+	struct session_sources *sources;
 	struct kjoule_session_info session;
 	struct kjoule_cpus cpus;
 	uint64_t slice_ns, lost;
@@ -548,10 +548,10 @@ static int find_thermometer(char *name, size_t len)
 static int name_default(struct boost_watch *w, const struct kjoule_session_params *like, char *names, size_t len)
 {
 	struct kjoule_source_info *kernel;
-	struct record_sources *s = NULL;
+	struct session_sources *s = NULL;
 	struct kjoule_error err;
 	size_t n, at = 0;
-	int code = record_sources_open(NULL, w->ctl, like, &s);
+	int code = session_sources_open(NULL, w->ctl, like, &s);
 
 	names[0] = '\0';
 	for (size_t i = 0; !code && i < s->n; i++)
@@ -565,7 +565,7 @@ static int name_default(struct boost_watch *w, const struct kjoule_session_param
 		if (!code)
 			free(kernel);
 	}
-	record_sources_free(s);
+	session_sources_free(s);
 	return code || at < len ? code : cmd_failed("names of energy sources are too long; name one (--source)");
 }
 
@@ -586,7 +586,7 @@ static int choose_sources(struct boost_watch *w, const struct boost_watch_option
 	if (code)
 		return code;
 	snprintf(both, sizeof(both), "%s%s%s", energy, energy[0] && warmth[0] ? "," : "", warmth);
-	return record_sources_open(both, w->ctl, like, &w->sources);
+	return session_sources_open(both, w->ctl, like, &w->sources);
 }
 
 /* Which of the session's sources tell what. @temperature: as asked for, with or without a period; NULL: any */
@@ -632,7 +632,7 @@ static int begin(struct boost_watch *w, const struct kjoule_session_params *para
 	if (ret)
 		return ret;
 	w->made = true;
-	record_sources_describe(w->sources, &w->session);
+	session_sources_describe(w->sources, &w->session);
 	name_sources(w, temperature);
 	ret = kjoule_device_attach(w->dev, w->session.id, err);
 	if (!ret)
@@ -657,7 +657,7 @@ static int open_all(const struct boost_watch_options *opt, struct boost_watch *w
 	if (kjoule_cpus_online(&w->cpus))
 		return cmd_failed("asking for the CPUs that are online failed");
 	w->per_cpu = opt->per_cpu;
-	params.interval_ns = record_out_of_step(opt->slice_ns / BOOST_WATCH_TICKS, kjoule_device_info(w->dev));
+	params.interval_ns = kjoule_interval_out_of_step(opt->slice_ns / BOOST_WATCH_TICKS, kjoule_device_info(w->dev));
 	w->slice_ns = params.interval_ns * BOOST_WATCH_TICKS;
 	params.cpus = &w->cpus;
 	params.ring_bytes = kjoule_device_info(w->dev)->min_ring_bytes;
@@ -695,7 +695,7 @@ void boost_watch_close(struct boost_watch *w)
 	if (w->made)
 		kjoule_session_del(w->ctl, w->session.id, NULL);
 	kjoule_session_info_clear(&w->session);
-	record_sources_free(w->sources);
+	session_sources_free(w->sources);
 	kjoule_device_close(w->dev);
 	kjoule_ctl_close(w->ctl);
 	free(w->buf);

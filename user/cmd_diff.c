@@ -10,6 +10,7 @@
 #include "args.h"
 #include "cmd.h"
 #include "diff.h"
+#include "names.h"
 
 static const char help[] =
 "Usage: kjoule diff [OPTION]... A B\n"

@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "list.h"
 #include "meta.h"
+#include "names.h"
 
 static const char help[] =
 "Usage: kjoule list [--sessions [--end ID]] [--json|--csv]\n"

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "args.h"
+#include "child.h"
 #include "cmd.h"
 #include "datafile.h"
 #include "record.h"
@@ -270,7 +271,7 @@ static int parse_one(struct record_options *opt, int c, const char *arg)
 			ret = -ERANGE;
 		return cmd_bad_value("record", ret, "--runs", arg, "a number of runs, 1 to 9999");
 	case OPT_EXIT_CODE:
-		return record_parse_exits(opt, arg);
+		return exit_codes_parse(opt->verb, arg, &opt->exits);
 	case OPT_USER:
 		opt->user_name = arg;
 		return 0;
@@ -404,7 +405,7 @@ static int record(int argc, char **argv, struct record_options *opt)
 	if (code)
 		return code < 0 ? EXIT_DONE : code;
 	if (opt->command) {
-		code = record_child_find(opt->command[0], &err);
+		code = child_find(opt->command[0], &err);
 		if (code) {
 			cmd_warn("%s", err.text);
 			return code;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "args.h"
+#include "child.h"
 #include "cmd.h"
 #include "picture.h"
 #include "plot.h"
@@ -140,7 +141,7 @@ static int parse_record(struct asked *a, int c, const char *arg)
 		r->calibrate = false;
 		return 0;
 	case OPT_EXIT_CODE:
-		return record_parse_exits(r, arg);
+		return exit_codes_parse(r->verb, arg, &r->exits);
 	case OPT_USER:
 		r->user_name = arg;
 		return 0;
@@ -341,7 +342,7 @@ static int prepare(struct asked *a, struct sweep_plan *p, struct kjoule_frequenc
 	struct kjoule_error err;
 	uint32_t *khz = NULL;
 	size_t n_khz = 0;
-	int code = record_child_find(a->record.command[0], &err);
+	int code = child_find(a->record.command[0], &err);
 
 	if (code) {
 		cmd_warn("%s", err.text);

@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 #include "fill.h"
 #include "header.h"
+#include "names.h"
 
 /* What other interrupts took is known to this part of all time at least, or the reader is told why the intervals are wide. */
 #define OTHER_NOISY	0.005

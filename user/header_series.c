@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "header.h"
 #include "header_series.h"
+#include "names.h"
 
 static const char *const figure_names[] = { [MERGE_TIME] = "time", [MERGE_ENERGY] = "energy", [MERGE_POWER] = "power" };
 static const char *const figure_units[] = { [MERGE_TIME] = "s", [MERGE_ENERGY] = "J", [MERGE_POWER] = "W" };

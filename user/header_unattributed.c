@@ -10,6 +10,7 @@
 #include <string.h>
 #include <json-c/json.h>
 #include "header.h"
+#include "names.h"
 
 /* A domain of a source, all scopes together; they have no CPU in common. */
 struct beside {

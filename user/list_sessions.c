@@ -11,6 +11,7 @@
 #include "kjoule.h"
 #include "list.h"
 #include "meta.h"
+#include "names.h"
 
 static const struct output_column columns[] = {
 	{ "session", "SESSION", false },

@@ -16,6 +16,7 @@
 #include "overhead_cpus.h"
 #include "privilege.h"
 #include "region_marks.h"
+#include "names.h"
 
 void merge_new(struct merge *m, struct merge_names *names, const struct attribute_options *opt)
 {

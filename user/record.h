@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule record`: what was asked (cmd_record.c), one recording (record_once.c), the sources that are
- * used (record_source.c), the command that is started (record_child.c) and run again (record_again.c), the loop that
- * drains (record_loop.c, with files of its own) and what it writes (record_write.c).
+ * The parts of `kjoule record`: what was asked (cmd_record.c), one recording (record_once.c), the loop that drains
+ * (record_loop.c, with files of its own) and what it writes (record_write.c).
  */
 #ifndef KJOULE_RECORD_H
 #define KJOULE_RECORD_H
@@ -12,16 +11,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "child_user.h"
+#include "exit_codes.h"
 #include "kjoule.h"
 #include "named.h"
 #include "overhead.h"
 #include "region_area.h"
-
-/* Exit codes that are no failure: solvers, for one, tell their answer by it. */
-struct record_exits {
-	uint32_t *list;
-	size_t n;
-};
+#include "session_sources.h"
 
 struct record_options {
 	const char *verb;		/* whose command line it is */
@@ -36,7 +31,7 @@ struct record_options {
 	uint32_t ring_bytes;
 	bool ring_given;
 	const char *source;		/* NULL: the default */
-	const struct record_sources *sources;
+	const struct session_sources *sources;
 	uint64_t flags;			/* enum kjoule_session_flag */
 	bool inherit_given;
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
@@ -61,7 +56,7 @@ struct record_options {
 	struct kjoule_user *user;	/* that the command runs as; NULL: who we are */
 	unsigned int runs;		/* --runs, 0: not given */
 	unsigned int run;		/* of these, from 1 */
-	struct record_exits exits;	/* --exit-code: how the command may end, besides 0 */
+	struct exit_codes exits;	/* --exit-code: how the command may end, besides 0 */
 	const sigset_t *mask;		/* that the command begins with; NULL: ours */
 	const struct kjoule_calibration *cal;	/* of a run before; NULL: to be found out */
 };
@@ -79,147 +74,6 @@ struct record_result {
 	int exit_code;
 	struct kjoule_calibration cal;
 };
-
-/**
- * record_out_of_step() - an interval that is a little longer, if the module takes that
- *
- * A round rate keeps step with the kernel's tick and with whatever else goes by round times: what runs right after it is
- * sampled always, or never. A little slower the ticks pass over all of its phases, in turn.
- */
-uint64_t record_out_of_step(uint64_t interval_ns, const struct kjoule_info *info);
-/**
- * record_stack_ring() - the size of a ring that is to hold stacks
- * @n_cpus:	that have one
- * @memory:	of the machine
- * @wanted:	out: what it would be if memory were no matter
- */
-uint32_t record_stack_ring(const struct record_options *opt, const struct kjoule_info *info,
-			   unsigned int n_cpus, uint64_t memory, uint32_t *wanted);
-
-/**
- * record_smaller_ring() - the size to try where the module refuses one
- * @bytes:	that were refused, 0: the default
- * Return: half of them; 0 where the size was asked for, or is the least there is
- */
-uint32_t record_smaller_ring(const struct record_options *opt, const struct kjoule_info *info,
-			     uint32_t bytes);
-
-/*
- * The sources
- */
-
-/*
- * @info of each spec: what is known of it here; @energy_source, @frequency_source: see struct
- * kjoule_session_params
- */
-struct record_sources {
-	const char *energy_source, *frequency_source;
-	char frequency[KJOULE_NAME_LEN];
-	size_t n;
-	struct kjoule_source_spec spec[KJOULE_MAX_SOURCES];
-	struct kjoule_source_info info[KJOULE_MAX_SOURCES];
-};
-
-/**
- * struct record_offer - where sources are to be had from
- * @kernel:	those of the module
- * @sysfs:	KJOULE_SYSFS, or a folder that looks like it
- * @try:	would the module take a source? Return: 0, or -errno with the reason in @err, which
- *		begins with @what
- * @arg:	for @try
- */
-struct record_offer {
-	const struct kjoule_source_info *kernel;
-	size_t n_kernel;
-	const char *sysfs;
-	int (*try)(const struct kjoule_source_spec *spec, const char *what, void *arg,
-		   struct kjoule_error *err);
-	void *arg;
-};
-
-/**
- * record_sources_choose() - find what was asked for and open it
- * @wanted:	names, with periods or not, with commas between, "" for none, NULL for the default
- * Return: 0, or the exit code after saying why; @out is to be freed in any case
- */
-int record_sources_choose(const char *wanted, const struct record_offer *offer,
-			  struct record_sources **out);
-/**
- * record_sources_open() - the same of this machine's
- * @like:	a session that would have them: its interval, CPUs and rings
- */
-int record_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
-			struct record_sources **out);
-/** record_sources_describe() - tell in a session's description what the module does not know */
-void record_sources_describe(const struct record_sources *s, struct kjoule_session_info *session);
-/**
- * record_sources_warn() - say of each source what could not be read, or not in time
- * @session:	as it was stopped
- * @in_ticks:	readings at ticks that failed, by the books
- */
-void record_sources_warn(const struct kjoule_session_info *session, uint64_t in_ticks);
-void record_sources_free(struct record_sources *s);
-
-/*
- * The command
- */
-
-struct record_child {
-	pid_t pid;			/* 0: none */
-	int go;				/* write end: one byte lets it run */
-	int failed;			/* read end: errno if exec failed */
-	bool running;
-	bool reaped;
-	int status;			/* of waitpid() */
-};
-
-/**
- * record_child_find() - can the command be started?
- * Return: 0, or 127 (no such command), 126 (not executable), with the reason in @err
- */
-int record_child_find(const char *name, struct kjoule_error *err);
-/**
- * record_child_start() - fork; the child waits, then execs with @mask blocked
- * @regions:	where it is to mark its regions; NULL: nowhere
- * @user:	that it becomes before; NULL: it stays who we are
- * Return: 0 or -errno
- */
-int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
-		       const struct kjoule_region_area *regions, const struct kjoule_user *user);
-/** record_child_go() - let it exec. Return: 0, -EPIPE if it has been killed, or -errno of the exec */
-int record_child_go(struct record_child *child);
-/** record_child_reap() - has it ended? Waits for it if @block. Return: true if it has */
-bool record_child_reap(struct record_child *child, bool block);
-/** record_child_kill() - it was never let go: end it */
-void record_child_kill(struct record_child *child);
-/** record_child_code() - what a shell would call its exit code; 127 if nobody knows how it ended */
-int record_child_code(const struct record_child *child);
-
-/**
- * struct record_input - the command's standard input, of which each of several runs is to find the same
- * @file:	it is a file that is read from @at on; else it never ends, or there is none
- */
-struct record_input {
-	bool file;
-	off_t at;
-};
-
-/**
- * record_input_open() - can so many runs read it?
- * Return: 0, or -ESPIPE (what is read of a pipe or a socket is gone for the next run), with the reason in @err
- */
-int record_input_open(struct record_input *in, size_t runs, struct kjoule_error *err);
-/** record_input_rewind() - the next run is to read what the first one did. Return: 0 or -errno */
-int record_input_rewind(const struct record_input *in, struct kjoule_error *err);
-/* Exit codes that a command itself can have: above are what shells say of commands that can not be run or were killed. */
-#define RECORD_EXIT_CODE_MOST	125
-
-/** record_excuse() - what there is to say to whoever has such an exit code every time; empty if it is none of the command's own */
-const char *record_excuse(int exit_code);
-/** record_parse_exits() - --exit-code: "10,20". Return: 0, or the exit code after saying why */
-int record_parse_exits(struct record_options *opt, const char *arg);
-/** record_exit_is_good() - is a recording well whose command ended so? */
-bool record_exit_is_good(const struct record_exits *exits, const struct record_result *result);
 
 /*
  * What is written

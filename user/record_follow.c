@@ -63,7 +63,7 @@ int record_follow_cpus(struct record_loop *l, uint64_t now)
 	n = ret = kjoule_sideband_follow(l->sb, record_writer_side_band, l->w);
 	if (n > 0) {
 		l->side_band_anew += n;
-		ret = kjoule_sideband_proc(l->process, record_now_ns(), l->looked_ns, record_writer_side_band, l->w);
+		ret = kjoule_sideband_proc(l->process, kjoule_now_ns(), l->looked_ns, record_writer_side_band, l->w);
 	}
 	l->looked_ns = now;
 	if (ret < 0 && ret != -ESRCH)

@@ -30,25 +30,6 @@
 #define LAST_DRAINS	16	/* after the end: all that may wait, but no more of who goes on marking */
 #define RECORDER_NICE	(-10)	/* nine tenths of a CPU that all want */
 
-uint64_t record_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + ts.tv_nsec;
-}
-
-void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *busy)
-{
-	cpu_set_t away;
-
-	CPU_ZERO(&away);
-	for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &l->allowed) && !kjoule_cpus_has(busy, cpu))
-			CPU_SET(cpu, &away);
-	sched_setaffinity(0, sizeof(away), CPU_COUNT(&away) ? &away : &l->allowed);
-}
-
 /* The target may be anywhere: where did its samples come from in the last second? */
 static void follow_target(struct record_loop *l)
 {
@@ -92,7 +73,7 @@ static unsigned int regions_sleep(double fullest, uint64_t ns)
 
 static int drain_regions(struct record_loop *l)
 {
-	uint64_t now = record_now_ns();
+	uint64_t now = kjoule_now_ns();
 	double fullest;
 	int ret;
 
@@ -196,7 +177,7 @@ static int start(struct record_loop *l)
 	l->session.seed = info.seed;
 	kjoule_session_info_clear(&info);
 	l->started = true;
-	l->start_ns = l->flushed_ns = record_now_ns();
+	l->start_ns = l->flushed_ns = kjoule_now_ns();
 	l->told_ns = l->start_ns - SECOND_NS / 2;
 	return 0;
 }
@@ -253,7 +234,7 @@ void record_check_ends(struct record_loop *l, uint64_t now)
 {
 	if (l->fds[FD_SIGNAL].revents)
 		on_signal(l);
-	if (l->child.pid && !l->command_gone && record_child_reap(&l->child, false)) {
+	if (l->child.pid && !l->command_gone && child_reap(&l->child, false)) {
 		l->command_gone = true;
 		ends(l, "command ended");
 	}
@@ -323,7 +304,7 @@ static int loop(struct record_loop *l)
 	int ret = 0;
 
 	while (!ret && !l->reason) {
-		uint64_t now = record_now_ns();
+		uint64_t now = kjoule_now_ns();
 
 		if (!l->started && now - l->begin_ns >= l->opt->delay_ns) {
 			ret = start(l);
@@ -332,7 +313,7 @@ static int loop(struct record_loop *l)
 		}
 		if (ret)
 			break;
-		note_awake(l, record_now_ns());
+		note_awake(l, kjoule_now_ns());
 		if (poll(l->fds, l->n_fds, sleep_ms(l, now)) < 0 && errno != EINTR)
 			return kjoule_fail(&l->err, errno, "waiting: %s", strerror(errno));
 		/* A device that hangs up would keep us awake; time still brings us back. */
@@ -342,7 +323,7 @@ static int loop(struct record_loop *l)
 		for (unsigned int i = FD_SIDE_BAND; i < l->n_fds; i++)
 			if (l->fds[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 				l->fds[i].fd = -1;
-		now = record_now_ns();
+		now = kjoule_now_ns();
 		ret = drain(l);
 		if (!ret && gone)
 			ret = session_over(l);
@@ -396,7 +377,7 @@ static int finish(struct record_loop *l)
 	}
 	kjoule_session_info_clear(&info);
 	note_awake(l, info.stop_ns);
-	ret = record_follow_cpus(l, record_now_ns());
+	ret = record_follow_cpus(l, kjoule_now_ns());
 	if (ret)
 		return ret;
 	do
@@ -412,8 +393,8 @@ static int finish(struct record_loop *l)
 	}
 	if (!ret)
 		ret = record_writer_finish(l->w, &l->session, l->reason,
-					   record_child_reap(&l->child, false) ?
-					   record_child_code(&l->child) : -1,
+					   child_reap(&l->child, false) ?
+					   child_code(&l->child) : -1,
 					   kjoule_sideband_lost(l->sb), l->side_band_anew, damaged,
 					   l->regions ? &regions : NULL, &l->err);
 	return ret;
@@ -455,14 +436,14 @@ static int begin(struct record_loop *l)
 {
 	int ret = 0;
 
-	l->begin_ns = l->asleep_ns = record_now_ns();
+	l->begin_ns = l->asleep_ns = kjoule_now_ns();
 	l->ran_ns = ran_ns();
 	if (!l->opt->delay_ns)
 		ret = start(l);
 	if (!ret && l->child.pid) {
-		ret = record_child_go(&l->child);
+		ret = child_go(&l->child);
 		if (ret) {
-			record_child_reap(&l->child, true);
+			child_reap(&l->child, true);
 			return kjoule_fail(&l->err, -ret, "%s: %s", l->opt->command[0],
 					   ret == -EPIPE ? "the command was killed before it began" : strerror(-ret));
 		}
@@ -582,7 +563,7 @@ void record_warn_at_end(const struct record_loop *l)
 	warn_of_windows(l);
 	warn_of_blocks(l);
 	warn_of_overhead(l);
-	record_sources_warn(&l->session, TOTAL(l, source_errors));
+	session_sources_warn(&l->session, TOTAL(l, source_errors));
 	warn_of_jits(l);
 	if (record_writer_kernel_hidden(l->w))
 		cmd_warn("the kernel's functions will be [unknown]: /proc/kallsyms hides their addresses from you; give "
@@ -613,9 +594,9 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	if (!ret)
 		ret = begin(&l);
 	if (ret) {
-		code = l.child.reaped ? record_child_code(&l.child) :
+		code = l.child.reaped ? child_code(&l.child) :
 		       l.signal ? 128 + l.signal : EXIT_FAILED;
-		record_child_kill(&l.child);
+		child_kill(&l.child);
 		cmd_warn("%s", l.err.text);
 		goto out;
 	}
@@ -645,10 +626,10 @@ int record_run(const struct record_options *opt, struct kjoule_ctl *ctl, struct 
 	l.made = false;
 	if (l.child.running) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		record_child_reap(&l.child, true);
+		child_reap(&l.child, true);
 	}
 	if (!code && l.child.pid)
-		code = exit_code = record_child_code(&l.child);
+		code = exit_code = child_code(&l.child);
 out:
 	if (l.made)
 		kjoule_session_del(ctl, l.session.id, NULL);

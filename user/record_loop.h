@@ -8,7 +8,9 @@
 
 #include <poll.h>
 #include <sched.h>
+#include "child.h"
 #include "record.h"
+#include "region_area.h"
 #include "sideband.h"
 
 #define DRAIN_BYTES	(256u << 10)
@@ -30,7 +32,7 @@ struct record_loop {
 	uint64_t regions_ns;		/* when they were taken last */
 	unsigned int regions_ms;	/* come again so soon, 0: whenever */
 	unsigned int last_drains;	/* of regions, since the session was stopped */
-	struct record_child child;
+	struct child child;
 	uint32_t blocks_done;		/* those of @opt->blocks that the module has been told of, as bits */
 	struct kjoule_calibration cal;
 	struct kjoule_session_info session;
@@ -55,8 +57,6 @@ struct record_loop {
 	struct kjoule_error err;
 };
 
-/** record_now_ns() - CLOCK_MONOTONIC */
-uint64_t record_now_ns(void);
 /** record_keep_away() - run on a CPU that is not in @busy if there is one */
 void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *busy);
 /**

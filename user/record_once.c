@@ -10,20 +10,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "record.h"
-
-/* A ring that is to hold stacks: so many, but no more memory than this. */
-#define RING_STACKS	1024
-#define RING_STACKS_MAX	(32u << 20)
-
-/* All of these rings together: so much, and no larger part of the machine's memory. */
-#define RINGS_MAX	(1ull << 30)
-#define RINGS_PART	16
-
-/*
- * One in so many parts: 126 and the golden section, of all numbers the one that fractions come least close to. With 127
- * ticks would meet a period of a millisecond at 127 moments only, again and again.
- */
-#define OUT_OF_STEP	126.618
+#include "record_ring.h"
 
 static int check_limits(const struct record_options *opt, const struct kjoule_info *info)
 {
@@ -41,36 +28,6 @@ static int check_limits(const struct record_options *opt, const struct kjoule_in
 	return 0;
 }
 
-uint64_t record_out_of_step(uint64_t interval_ns, const struct kjoule_info *info)
-{
-	uint64_t slower = interval_ns + (uint64_t)(interval_ns / OUT_OF_STEP);
-
-	return slower <= info->max_interval_ns ? slower : interval_ns;
-}
-
-uint32_t record_stack_ring(const struct record_options *opt, const struct kjoule_info *info,
-			   unsigned int n_cpus, uint64_t memory, uint32_t *wanted)
-{
-	uint64_t want = RING_STACKS * (opt->stack_bytes ? opt->stack_bytes : 8192ull);
-	uint64_t most = memory / RINGS_PART < RINGS_MAX ? memory / RINGS_PART : RINGS_MAX;
-	uint64_t bytes = info->default_ring_bytes, whole = bytes;
-
-	while (whole < want && whole < RING_STACKS_MAX && whole < info->max_ring_bytes)
-		whole *= 2;
-	while (bytes < whole && 2 * bytes * n_cpus <= most)
-		bytes *= 2;
-	*wanted = whole;
-	return bytes;
-}
-
-uint32_t record_smaller_ring(const struct record_options *opt, const struct kjoule_info *info,
-			     uint32_t bytes)
-{
-	uint32_t half = (bytes ? bytes : info->default_ring_bytes) / 2;
-
-	return opt->ring_given || half < info->min_ring_bytes ? 0 : half;
-}
-
 /* Stacks fill a ring soon: unless somebody has said how large, it is larger for them. */
 static void make_room_for_stacks(struct record_options *opt, const struct kjoule_info *info)
 {
@@ -82,7 +39,7 @@ static void make_room_for_stacks(struct record_options *opt, const struct kjoule
 	if (!(opt->flags & KJOULE_FLAG_USER_STACK) || opt->ring_given)
 		return;
 	n = kjoule_cpus_count(opt->cpus_given || kjoule_cpus_online(&online) ? &opt->cpus : &online);
-	opt->ring_bytes = record_stack_ring(opt, info, n ? n : 1, memory, &wanted);
+	opt->ring_bytes = record_ring_for_stacks(opt, info, n ? n : 1, memory, &wanted);
 	if (opt->ring_bytes < wanted)
 		cmd_warn("a ring for stacks has %u KiB instead of %u KiB: there are %u CPUs, and all rings together take a part of the memory only; where records are lost, record fewer CPUs (-C) or give --ring-bytes",
 			 opt->ring_bytes >> 10, wanted >> 10, n);
@@ -107,7 +64,7 @@ int record_once(const struct record_options *asked, struct record_result *result
 {
 	struct record_options opt = *asked;
 	struct kjoule_session_params like = { .cpus = asked->cpus_given ? &asked->cpus : NULL };
-	struct record_sources *sources = NULL;
+	struct session_sources *sources = NULL;
 	struct record_writer *w = NULL;
 	struct kjoule_device *dev = NULL;
 	struct kjoule_ctl *ctl = NULL;
@@ -120,14 +77,14 @@ int record_once(const struct record_options *asked, struct record_result *result
 	}
 	code = check_limits(&opt, kjoule_device_info(dev));
 	if (!opt.interval_exact)
-		opt.interval_ns = record_out_of_step(opt.interval_ns, kjoule_device_info(dev));
+		opt.interval_ns = kjoule_interval_out_of_step(opt.interval_ns, kjoule_device_info(dev));
 	make_room_for_stacks(&opt, kjoule_device_info(dev));
 	if (!code)
 		code = check_cpus(&opt);
 	like.interval_ns = opt.interval_ns;
 	like.ring_bytes = kjoule_device_info(dev)->min_ring_bytes;
 	if (!code)
-		code = record_sources_open(opt.source, ctl, &like, &sources);
+		code = session_sources_open(opt.source, ctl, &like, &sources);
 	if (code)
 		goto out;
 	opt.sources = sources;
@@ -143,7 +100,7 @@ int record_once(const struct record_options *asked, struct record_result *result
 		result->exit_code = -1;
 	}
 out:
-	record_sources_free(sources);
+	session_sources_free(sources);
 	kjoule_device_close(dev);
 	kjoule_ctl_close(ctl);
 	return code;

@@ -64,7 +64,7 @@ int record_bounded_interval(const struct record_options *opt, const struct kjoul
 				   tick_ns * (1 + part) / part / 1e9,
 				   info->max_interval_ns / 1e9,
 				   100 * tick_ns / ((double)info->max_interval_ns - tick_ns) / (1 - RECORDER_PART) * 1.01);
-	*interval_ns = record_out_of_step(*interval_ns, info);
+	*interval_ns = kjoule_interval_out_of_step(*interval_ns, info);
 	if (opt->jitter_ns && opt->jitter_ns >= *interval_ns)
 		return kjoule_fail(err, ERANGE, "--jitter of %.3f us must be less than the interval, which --overhead %.6g %% makes %.3f us here",
 				   opt->jitter_ns / 1e3, 100 * opt->overhead, *interval_ns / 1e3);

@@ -12,6 +12,18 @@
 #include <sys/signalfd.h>
 #include "cmd.h"
 #include "record_loop.h"
+#include "record_ring.h"
+
+void record_keep_away(const struct record_loop *l, const struct kjoule_cpus *busy)
+{
+	cpu_set_t away;
+
+	CPU_ZERO(&away);
+	for (unsigned int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &l->allowed) && !kjoule_cpus_has(busy, cpu))
+			CPU_SET(cpu, &away);
+	sched_setaffinity(0, sizeof(away), CPU_COUNT(&away) ? &away : &l->allowed);
+}
 
 /* The process of a thread; the thread itself if it is gone, which shows soon. */
 static uint32_t process_of(uint32_t tid)
@@ -40,7 +52,7 @@ static int new_session(struct record_loop *l, struct kjoule_session_params *para
 	int ret = kjoule_session_new(l->ctl, params, &l->session, &l->err);
 
 	first = l->err;
-	while (ret == -EDQUOT && (less = record_smaller_ring(l->opt, info, params->ring_bytes))) {
+	while (ret == -EDQUOT && (less = record_ring_smaller(l->opt, info, params->ring_bytes))) {
 		params->ring_bytes = less;
 		smaller = true;
 		ret = kjoule_session_new(l->ctl, params, &l->session, &l->err);
@@ -108,7 +120,7 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		ret = kjoule_region_area_new(&l->regions);
 		if (ret)
 			cmd_warn("no memory to mark regions in (%s): the report will have none", strerror(-ret));
-		ret = record_child_start(&l->child, opt->command, old, l->regions, opt->user);
+		ret = child_start(&l->child, opt->command, old, l->regions, opt->user);
 		if (ret)
 			return kjoule_fail(&l->err, -ret, "starting the command: %s", strerror(-ret));
 	}
@@ -116,7 +128,7 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 	process = opt->thread ? process_of(params.pid) : params.pid;
 	/* children are followed wherever they are */
 	l->process = everybody || (opt->flags & KJOULE_FLAG_INHERIT) ? 0 : process;
-	l->looked_ns = record_now_ns();
+	l->looked_ns = kjoule_now_ns();
 	ret = kjoule_sideband_open(everybody || opt->pid ? 0 : params.pid, &l->sb, &l->err);
 	if (ret)
 		return ret;
@@ -124,7 +136,7 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 	if (ret)
 		return ret;
 	l->made = true;
-	record_sources_describe(opt->sources, &l->session);
+	session_sources_describe(opt->sources, &l->session);
 	ret = kjoule_device_attach(l->dev, l->session.id, &l->err);
 	if (ret)
 		return ret;
@@ -147,7 +159,7 @@ int record_prepare(struct record_loop *l, const sigset_t *signals, const sigset_
 		return kjoule_fail(&l->err, errno, "signalfd: %s", strerror(errno));
 
 	/* Also for a command: until it execs it is a copy of us. */
-	ret = kjoule_sideband_proc(everybody ? 0 : process, record_now_ns(), UINT64_MAX, record_writer_side_band,
+	ret = kjoule_sideband_proc(everybody ? 0 : process, kjoule_now_ns(), UINT64_MAX, record_writer_side_band,
 				   l->w);
 	if (ret == -ESRCH)
 		return kjoule_fail(&l->err, ESRCH, "process %u is gone", process);

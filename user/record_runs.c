@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "output.h"
 #include "record.h"
+#include "child_input.h"
 #include "signals.h"
 
 static const char *base_name(const char *path)
@@ -122,7 +123,7 @@ static void warn_of_end(const struct record_options *opt, const struct record_re
 		cmd_warn("stopped by signal %d before run %u of %u", result->signal, run, opt->runs);
 	else if (path)
 		cmd_warn("run %u of %u ended with exit code %d, and the series with it; what was recorded of it is in %s%s",
-			 run, opt->runs, code, path, record_excuse(result->exit_code));
+			 run, opt->runs, code, path, exit_codes_advice(result->exit_code));
 	else
 		cmd_warn("run %u of %u was not recorded", run, opt->runs);
 }
@@ -133,12 +134,12 @@ int record_runs(const struct record_options *opt,
 	struct record_options one = *opt;
 	struct kjoule_calibration cal;
 	struct kjoule_error err;
-	struct record_input input;
+	struct child_input input;
 	sigset_t ends, old;
 	unsigned int run;
 	int code = EXIT_DONE;
 
-	if (record_input_open(&input, opt->runs, &err))
+	if (child_input_open(&input, opt->runs, &err))
 		return cmd_failed("%s", err.text);
 	/* a signal between two runs is the next one's, which has not begun then */
 	signals_ends(&ends);
@@ -149,7 +150,7 @@ int record_runs(const struct record_options *opt,
 		struct record_result result = { .exit_code = -1 };
 		char *path = record_runs_path(opt->output, run, opt->runs);
 
-		if (!path || record_input_rewind(&input, &err)) {
+		if (!path || child_input_rewind(&input, &err)) {
 			code = cmd_failed("%s", path ? err.text : strerror(ENOMEM));
 			free(path);
 			break;
@@ -157,7 +158,7 @@ int record_runs(const struct record_options *opt,
 		one.run = run;
 		one.output = path;
 		code = once(&one, &result);
-		if (code == result.exit_code && record_exit_is_good(&opt->exits, &result))
+		if (code == result.exit_code && exit_codes_allow(&opt->exits, result.exit_code))
 			code = EXIT_DONE;
 		/* a command may have ended well, but was not let end by itself */
 		if (result.signal)

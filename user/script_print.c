@@ -11,6 +11,7 @@
 #include <string.h>
 #include <json-c/json.h>
 #include "script.h"
+#include "names.h"
 
 /* One line, in whatever format. NULL or ~0 where something does not apply. */
 struct line {

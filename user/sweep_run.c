@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "child_input.h"
 #include "signals.h"
 #include "sweep_cmd.h"
 #include "frequency_guard.h"
@@ -118,7 +119,7 @@ struct going {
 	const struct record_options *opt;
 	int (*once)(const struct record_options *opt, struct record_result *result);
 	const sigset_t *ends, *mask;
-	struct record_input input;
+	struct child_input input;
 	struct kjoule_calibration *cals;	/* by setting: the first of a frequency has it */
 	uint32_t at_khz;			/* 0: none is held */
 	unsigned int done;
@@ -265,7 +266,7 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 	sweep_label(s, label, sizeof(label));
 	if (code < 0)
 		ret = kjoule_fail(err, -code, "%s: %s", out, strerror(-code));
-	else if (code == result.exit_code && record_exit_is_good(&c->opt->exits, &result))
+	else if (code == result.exit_code && exit_codes_allow(&c->opt->exits, result.exit_code))
 		code = EXIT_DONE;
 	c->signal = result.signal;
 	if (!ret && c->signal)
@@ -278,7 +279,7 @@ static int run_one(struct going *c, size_t setting, unsigned int run, struct kjo
 		hide(c);
 		cmd_warn("%s, run %u: ended with exit code %d and takes no part in the sweep, nor does this setting any more%s%s%s%s", label,
 			 run, code, result.reason ? "; what it said is in " : "", result.reason ? out : "",
-			 result.reason ? " and above" : "", record_excuse(result.exit_code));
+			 result.reason ? " and above" : "", exit_codes_advice(result.exit_code));
 	}
 	if (ret == -ENOMEM)
 		kjoule_fail(err, ENOMEM, "no memory");
@@ -333,7 +334,7 @@ static int run_all(struct going *c, struct kjoule_error *err)
 			show(c, s);
 			ret = hold(c, s, err);
 			if (!ret)
-				ret = record_input_rewind(&c->input, err);
+				ret = child_input_rewind(&c->input, err);
 			if (!ret)
 				ret = run_one(c, i, run, err);
 			ret = ret == 1 ? 0 : ret;
@@ -366,7 +367,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 	int ret, code = EXIT_DONE;
 
 	*signal = 0;
-	if (record_input_open(&c.input, p->n_settings * p->runs, &err))
+	if (child_input_open(&c.input, p->n_settings * p->runs, &err))
 		return cmd_failed("%s", err.text);
 	/* while there is little that it would have a copy of */
 	if (f && frequency_guard_start(&guardian, f, &err))

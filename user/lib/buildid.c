@@ -19,7 +19,7 @@
 #include "plain_file.h"
 #include "sideband.h"
 #include "vdso.h"
-#include "meta.h"
+#include "meta_json.h"
 
 /* So many files of one path are remembered, as containers of one image have them. */
 #define FILES	4

@@ -53,6 +53,9 @@ int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
 int kjoule_refused(struct kjoule_error *err, int code, const char *what, const char *said,
 		   const char *lockdown);
 
+/** kjoule_now_ns() - CLOCK_MONOTONIC */
+uint64_t kjoule_now_ns(void);
+
 /* A set of CPUs, bit n of byte n / 8: the format of KJOULE_A_SESSION_CPUS. */
 struct kjoule_cpus {
 	uint8_t bits[KJOULE_MAX_CPUS / 8];
@@ -434,6 +437,13 @@ static inline const uint64_t *kjoule_chain_ips(const struct kjoule_chain *c)
  * Return: nanoseconds, below @jitter_ns; 0 if @jitter_ns is 0
  */
 uint64_t kjoule_jitter(uint64_t seed, uint64_t k, uint64_t jitter_ns);
+/**
+ * kjoule_interval_out_of_step() - an interval that is a little longer, if the module takes that
+ *
+ * A round rate keeps step with the kernel's tick and with whatever else goes by round times: what runs right after it is
+ * sampled always, or never. A little slower the ticks pass over all of its phases, in turn.
+ */
+uint64_t kjoule_interval_out_of_step(uint64_t interval_ns, const struct kjoule_info *info);
 
 /*
  * Calibration: what a tick takes from the code that it interrupts

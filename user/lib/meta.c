@@ -9,61 +9,28 @@
 #include <string.h>
 #include "meta.h"
 #include "meta_json.h"
-
-/* Names of enumerators in the order of their values. */
-static const char *const kind_names[] = { "energy", "frequency", "gauge" };
-static const char *const origin_names[] = { "registered", "perf-pmu", "value-file", "power-supply" };
-static const char *const quantity_names[] = { "energy", "power", "temperature", "count" };
-static const char *const target_names[] = { "system", "process", "thread", "cgroup" };
+#include "names.h"
 
 /* Any list of CPUs, each a number of four digits at most. */
 #define CPUS_TEXT	(5 * KJOULE_MAX_CPUS)
 
-#define N_NAMES(names)	(sizeof(names) / sizeof((names)[0]))
+#define N_MEMBERS(list)	(sizeof(list) / sizeof((list)[0]))
 
-static void put_name(struct json_object *o, const char *key, const char *const *names, size_t n,
-		     uint32_t value)
+static void put_name(struct json_object *o, const char *key, const struct kjoule_names *names, uint32_t value)
 {
-	kjoule_json_put_str(o, key, names[value < n ? value : 0]);
+	kjoule_json_put_str(o, key, names->list[value < names->n ? value : 0]);
 }
 
 /* Return: 0, the first, where nothing is said or it is not known */
-static uint32_t get_name(struct json_object *o, const char *key, const char *const *names, size_t n)
+static uint32_t get_name(struct json_object *o, const char *key, const struct kjoule_names *names)
 {
 	char text[32];
 
 	kjoule_json_get_str(o, key, text, sizeof(text));
-	for (uint32_t i = 0; i < n; i++)
-		if (!strcmp(text, names[i]))
+	for (uint32_t i = 0; i < names->n; i++)
+		if (!strcmp(text, names->list[i]))
 			return i;
 	return 0;
-}
-
-const char *kjoule_target_name(uint32_t target)
-{
-	return target < N_NAMES(target_names) ? target_names[target] : "unknown";
-}
-
-const char *kjoule_class_name(uint32_t class)
-{
-	static const char *const names[] = { "other", "package", "core", "uncore", "dram", "psys" };
-
-	return class < N_NAMES(names) ? names[class] : "unknown";
-}
-
-const char *kjoule_kind_name(uint32_t kind)
-{
-	return kind < N_NAMES(kind_names) ? kind_names[kind] : "unknown";
-}
-
-const char *kjoule_origin_name(uint32_t origin)
-{
-	return origin < N_NAMES(origin_names) ? origin_names[origin] : "unknown";
-}
-
-const char *kjoule_quantity_name(uint32_t quantity)
-{
-	return quantity < N_NAMES(quantity_names) ? quantity_names[quantity] : "unknown";
 }
 
 /* A list of CPUs for each scope, by its lowest one; NULL if none of the session's CPUs is in one. */
@@ -127,8 +94,8 @@ static struct json_object *source_to_json(const struct kjoule_source_info *src,
 	struct json_object *scopes = scopes_to_json(src, cpus);
 
 	kjoule_json_put_str(o, "name", src->name);
-	put_name(o, "kind", kind_names, N_NAMES(kind_names), src->kind);
-	put_name(o, "origin", origin_names, N_NAMES(origin_names), src->origin);
+	put_name(o, "kind", &kjoule_kind_names, src->kind);
+	put_name(o, "origin", &kjoule_origin_names, src->origin);
 	kjoule_json_put_u64(o, "period_ns", src->period_ns);
 	kjoule_json_put_u64(o, "reads", src->reads);
 	kjoule_json_put_u64(o, "errors", src->errors);
@@ -152,7 +119,7 @@ static struct json_object *source_to_json(const struct kjoule_source_info *src,
 		kjoule_json_put_u64(d, "unit_shift", dom->unit_shift);
 		kjoule_json_put_i64(d, "parent", dom->parent);
 		kjoule_json_put_u64(d, "update_period_ns", dom->update_period_ns);
-		put_name(d, "quantity", quantity_names, N_NAMES(quantity_names), dom->quantity);
+		put_name(d, "quantity", &kjoule_quantity_names, dom->quantity);
 		kjoule_json_put_u64(d, "range", dom->range);
 		json_object_array_add(list, d);
 	}
@@ -166,8 +133,8 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 	size_t n = list ? json_object_array_length(list) : 0;
 
 	kjoule_json_get_str(o, "name", src->name, sizeof(src->name));
-	src->kind = get_name(o, "kind", kind_names, N_NAMES(kind_names));
-	src->origin = get_name(o, "origin", origin_names, N_NAMES(origin_names));
+	src->kind = get_name(o, "kind", &kjoule_kind_names);
+	src->origin = get_name(o, "origin", &kjoule_origin_names);
 	src->period_ns = kjoule_json_get_u64(o, "period_ns");
 	src->reads = kjoule_json_get_u64(o, "reads");
 	src->errors = kjoule_json_get_u64(o, "errors");
@@ -194,7 +161,7 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 		dom->unit_shift = kjoule_json_get_u64(d, "unit_shift");
 		dom->parent = kjoule_json_get_i64(d, "parent", -1);
 		dom->update_period_ns = kjoule_json_get_u64(d, "update_period_ns");
-		dom->quantity = get_name(d, "quantity", quantity_names, N_NAMES(quantity_names));
+		dom->quantity = get_name(d, "quantity", &kjoule_quantity_names);
 		dom->range = kjoule_json_get_u64(d, "range");
 		src->n_domains++;
 	}
@@ -231,11 +198,11 @@ static struct json_object *vpm_to_json(const struct kjoule_vpm_info *vpm)
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 
 	kjoule_json_put_str(o, "source", vpm->source);
-	kjoule_json_put_members(o, vpm_members, N_NAMES(vpm_members), vpm);
+	kjoule_json_put_members(o, vpm_members, N_MEMBERS(vpm_members), vpm);
 	for (uint32_t i = 0; i < vpm->n_blocks; i++) {
 		struct json_object *one = json_object_new_object();
 
-		kjoule_json_put_members(one, vpm_block_members, N_NAMES(vpm_block_members), &vpm->block[i]);
+		kjoule_json_put_members(one, vpm_block_members, N_MEMBERS(vpm_block_members), &vpm->block[i]);
 		json_object_array_add(list, one);
 	}
 	json_object_object_add(o, "blocks", list);
@@ -250,14 +217,14 @@ static void vpm_from_json(struct json_object *o, struct kjoule_vpm_info *vpm)
 	if (!o)
 		return;
 	kjoule_json_get_str(o, "source", vpm->source, sizeof(vpm->source));
-	kjoule_json_get_members(o, vpm_members, N_NAMES(vpm_members), vpm);
+	kjoule_json_get_members(o, vpm_members, N_MEMBERS(vpm_members), vpm);
 	/* no module has a meter that takes longer */
 	if (!vpm->interval_ns || !vpm->ready_ns || vpm->ready_ns > 1000000000) {
 		memset(vpm, 0, sizeof(*vpm));
 		return;
 	}
 	for (size_t i = 0; i < n && i < KJOULE_VPM_BLOCKS; i++) {
-		kjoule_json_get_members(json_object_array_get_idx(list, i), vpm_block_members, N_NAMES(vpm_block_members),
+		kjoule_json_get_members(json_object_array_get_idx(list, i), vpm_block_members, N_MEMBERS(vpm_block_members),
 					&vpm->block[vpm->n_blocks++]);
 	}
 }
@@ -270,7 +237,7 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	kjoule_json_put_u64(o, "id", s->id);
 	kjoule_json_put_u64(o, "interval_ns", s->interval_ns);
 	kjoule_json_put_u64(o, "jitter_ns", s->jitter_ns);
-	put_name(o, "target", target_names, N_NAMES(target_names), s->target);
+	put_name(o, "target", &kjoule_target_names, s->target);
 	kjoule_json_put_u64(o, "pid", s->pid);
 	kjoule_json_put_str(o, "cpus", kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus)));
 	kjoule_json_put_u64(o, "ring_bytes", s->ring_bytes);
@@ -283,7 +250,7 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	if (s->edge_duty) {
 		struct json_object *edge = json_object_new_object();
 
-		kjoule_json_put_members(edge, edge_members, N_NAMES(edge_members), &s->edge);
+		kjoule_json_put_members(edge, edge_members, N_MEMBERS(edge_members), &s->edge);
 		json_object_object_add(o, "edge", edge);
 	}
 	if (s->vpm.interval_ns)
@@ -307,7 +274,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->id = kjoule_json_get_u64(o, "id");
 	s->interval_ns = kjoule_json_get_u64(o, "interval_ns");
 	s->jitter_ns = kjoule_json_get_u64(o, "jitter_ns");
-	s->target = get_name(o, "target", target_names, N_NAMES(target_names));
+	s->target = get_name(o, "target", &kjoule_target_names);
 	s->pid = kjoule_json_get_u64(o, "pid");
 	kjoule_json_get_str(o, "cpus", text, sizeof(text));
 	if (text[0])
@@ -319,7 +286,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->chain_depth = kjoule_json_get_u64(o, "chain_depth");
 	s->stack_bytes = kjoule_json_get_u64(o, "stack_bytes");
 	s->edge_duty = kjoule_json_get_u64(o, "edge_duty");
-	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members, N_NAMES(edge_members),
+	kjoule_json_get_members(kjoule_json_get(o, "edge", json_type_object), edge_members, N_MEMBERS(edge_members),
 				&s->edge);
 	vpm_from_json(kjoule_json_get(o, "vpm", json_type_object), &s->vpm);
 	s->t0_ns = kjoule_json_get_u64(o, "t0_ns");

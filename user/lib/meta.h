@@ -60,19 +60,9 @@ struct kjoule_end {
 	struct kjoule_region_books regions;
 };
 
-/* Enumerators by name, as the files and the verbs call them; "unknown" for others. */
-const char *kjoule_target_name(uint32_t target);
-const char *kjoule_class_name(uint32_t class);	/* of a domain */
-const char *kjoule_kind_name(uint32_t kind);
-const char *kjoule_origin_name(uint32_t origin);
-const char *kjoule_quantity_name(uint32_t quantity);
-
 /** kjoule_meta_gather() - fill in what the machine knows (host, kernel, places, clocks) */
 int kjoule_meta_gather(struct kjoule_meta *meta);
 void kjoule_meta_free(struct kjoule_meta *meta);
-
-/* The longest JSON that is believed: parsed, it takes tens of times its length. */
-#define KJOULE_JSON_MAX	(8u << 20)
 
 /*
  * Encoders return a string that the caller frees, NULL without memory. Decoders

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "meta.h"
 #include "meta_json.h"
 #include "output_file.h"
 #include "text.h"

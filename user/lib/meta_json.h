@@ -13,6 +13,9 @@
 #include <json-c/json.h>
 #include "kjoule.h"
 
+/* The longest JSON that is believed: parsed, it takes tens of times its length. */
+#define KJOULE_JSON_MAX	(8u << 20)
+
 void kjoule_json_put_u64(struct json_object *o, const char *key, uint64_t v);
 void kjoule_json_put_i64(struct json_object *o, const char *key, int64_t v);
 void kjoule_json_put_str(struct json_object *o, const char *key, const char *v);

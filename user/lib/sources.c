@@ -14,6 +14,7 @@
 #include "grow.h"
 #include "meta.h"
 #include "sources_scan.h"
+#include "names.h"
 
 int kjoule_sources_read(const char *path, char *buf, size_t len)
 {

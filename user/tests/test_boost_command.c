@@ -181,7 +181,7 @@ static void a_load_that_has_ended_is_nobody_s_to_end(void **state)
 static void one_that_was_killed_before_it_began_is_told(void **state)
 {
 	char *command[] = { "true", NULL };
-	struct record_child child;
+	struct child child;
 	struct kjoule_error err;
 	siginfo_t info;
 	int code = 0;

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "child_user.h"
-#include "record.h"
+#include "child.h"
 #include "synthetic.h"
 #include "tool.h"
 
@@ -47,7 +47,7 @@ static char *said_as(const struct kjoule_user *user, const char *script,
 	char *command[] = { "sh", "-c", (char *)script, NULL };
 	int file = open(temp_path("said"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int saved = dup(STDOUT_FILENO);
-	struct record_child child;
+	struct child child;
 	sigset_t none;
 	size_t len;
 	char *text;
@@ -55,13 +55,13 @@ static char *said_as(const struct kjoule_user *user, const char *script,
 	fflush(stdout);
 	assert_true(saved >= 0 && file >= 0 && dup2(file, STDOUT_FILENO) >= 0);
 	sigemptyset(&none);
-	assert_int_equal(record_child_start(&child, command, &none, area, user), 0);
+	assert_int_equal(child_start(&child, command, &none, area, user), 0);
 	assert_true(dup2(saved, STDOUT_FILENO) >= 0);
 	close(saved);
 	close(file);
-	assert_int_equal(record_child_go(&child), 0);
-	assert_true(record_child_reap(&child, true));
-	assert_int_equal(record_child_code(&child), 0);
+	assert_int_equal(child_go(&child), 0);
+	assert_true(child_reap(&child, true));
+	assert_int_equal(child_code(&child), 0);
 	text = (char *)read_file(temp_path("said"), &len);
 	text[len] = 0;
 	return text;

@@ -19,8 +19,8 @@
 #include "sysfs.h"
 
 static struct kjoule_source_info kernel[2];
-static struct record_offer offer;
-static struct record_sources *chosen;
+static struct sources_offer offer;
+static struct session_sources *chosen;
 static char *heard;		/* on standard error, by the last choice */
 
 /* The module: refuses what has the name, or all that begins so. */
@@ -58,7 +58,7 @@ static int make_machine(void **state)
 	kernel[0].available = kernel[1].available = true;
 	kernel[0].is_default = true;
 	kernel[0].rating = 200;
-	offer = (struct record_offer){ .kernel = kernel, .n_kernel = 2, .sysfs = sysfs_root,
+	offer = (struct sources_offer){ .kernel = kernel, .n_kernel = 2, .sysfs = sysfs_root,
 					.try = try };
 	refused = NULL;
 	refused_with = ENODEV;
@@ -69,7 +69,7 @@ static int make_machine(void **state)
 static int remove_machine(void **state)
 {
 	(void)state;
-	record_sources_free(chosen);
+	session_sources_free(chosen);
 	chosen = NULL;
 	free(heard);
 	heard = NULL;
@@ -80,10 +80,10 @@ static int choose(const char *wanted)
 {
 	int code;
 
-	record_sources_free(chosen);
+	session_sources_free(chosen);
 	free(heard);
 	begin_to_hear();
-	code = record_sources_choose(wanted, &offer, &chosen);
+	code = session_sources_choose(wanted, &offer, &chosen);
 	heard = end_to_hear();
 	return code;
 }

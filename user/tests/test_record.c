@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "buildid.h"
 #include "record_loop.h"
+#include "record_ring.h"
 #include "recording.h"
 #include "regions.h"
 #include "synthetic.h"
@@ -50,7 +51,7 @@ static void rings_of_stacks_have_a_limit_together(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct record_options opt = { .stack_bytes = cases[i].stack };
 
-		assert_int_equal(record_stack_ring(&opt, &info, cases[i].cpus, cases[i].memory, &wanted),
+		assert_int_equal(record_ring_for_stacks(&opt, &info, cases[i].cpus, cases[i].memory, &wanted),
 				 cases[i].ring);
 		assert_int_equal(wanted, cases[i].wanted);
 	}
@@ -62,11 +63,11 @@ static void refused_rings_are_halved_unless_they_were_asked_for(void **state)
 	struct record_options opt = { .ring_bytes = 8 * MIB };
 
 	(void)state;
-	assert_int_equal(record_smaller_ring(&opt, &info, 8 * MIB), 4 * MIB);
-	assert_int_equal(record_smaller_ring(&opt, &info, 0), MIB / 4);
-	assert_int_equal(record_smaller_ring(&opt, &info, MIB / 4), 0);
+	assert_int_equal(record_ring_smaller(&opt, &info, 8 * MIB), 4 * MIB);
+	assert_int_equal(record_ring_smaller(&opt, &info, 0), MIB / 4);
+	assert_int_equal(record_ring_smaller(&opt, &info, MIB / 4), 0);
 	opt.ring_given = true;
-	assert_int_equal(record_smaller_ring(&opt, &info, 8 * MIB), 0);
+	assert_int_equal(record_ring_smaller(&opt, &info, 8 * MIB), 0);
 }
 
 static void what_sources_could_not_tell_is_said(void **state)
@@ -83,14 +84,14 @@ static void what_sources_could_not_tell_is_said(void **state)
 		session.sources[i].period_ns = 20000000;
 	}
 	begin_to_hear();
-	record_sources_warn(&session, 0);
+	session_sources_warn(&session, 0);
 	text = end_to_hear();
 	assert_string_equal(text, "");
 	free(text);
 	session.sources[1].errors = 79;
 	session.sources[2].overruns = 3;
 	begin_to_hear();
-	record_sources_warn(&session, 5);
+	session_sources_warn(&session, 5);
 	text = end_to_hear();
 	assert_non_null(strstr(text, "kjoule: broken: 79 values not got in 40 readings"));
 	assert_non_null(strstr(text, "kjoule: slow: 3 of 40 readings took longer than the 20 ms between two"));
@@ -162,7 +163,7 @@ static void a_signal_that_ends_the_command_too_is_the_reason(void **state)
 
 		l.reason = NULL;
 		l.command_gone = false;
-		l.child = (struct record_child){ .pid = fork(), .running = true };
+		l.child = (struct child){ .pid = fork(), .running = true };
 		if (!l.child.pid)
 			_exit(3);
 		assert_true(l.child.pid > 0);
@@ -186,16 +187,16 @@ static char *told_to_a_command(const struct kjoule_region_area *area)
 {
 	char *command[] = { "sh", "-c", "printf %s \"$KJOULE_REGIONS\" >$OUT; [ -z \"$KJOULE_REGIONS\" ] ||"
 			    " readlink /proc/self/fd/${KJOULE_REGIONS%%:*} >>$OUT", NULL };
-	struct record_child child;
+	struct child child;
 	sigset_t none;
 	size_t len;
 	char *text;
 
 	sigemptyset(&none);
 	setenv("OUT", temp_path("told"), 1);
-	assert_int_equal(record_child_start(&child, command, &none, area, NULL), 0);
-	assert_int_equal(record_child_go(&child), 0);
-	assert_true(record_child_reap(&child, true));
+	assert_int_equal(child_start(&child, command, &none, area, NULL), 0);
+	assert_int_equal(child_go(&child), 0);
+	assert_true(child_reap(&child, true));
 	text = (char *)read_file(temp_path("told"), &len);
 	text[len] = 0;
 	return text;
@@ -223,18 +224,18 @@ static void the_command_is_told_where_to_mark_regions(void **state)
 }
 
 /* One that waits for its turn. */
-static void start_true(struct record_child *child)
+static void start_true(struct child *child)
 {
 	char *command[] = { "true", NULL };
 	sigset_t none;
 
 	sigemptyset(&none);
-	assert_int_equal(record_child_start(child, command, &none, NULL, NULL), 0);
+	assert_int_equal(child_start(child, command, &none, NULL, NULL), 0);
 }
 
 static void a_command_that_was_killed_before_it_began_is_told(void **state)
 {
-	struct record_child child;
+	struct child child;
 	siginfo_t info;
 
 	(void)state;
@@ -242,28 +243,28 @@ static void a_command_that_was_killed_before_it_began_is_told(void **state)
 	assert_int_equal(kill(child.pid, SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, child.pid, &info, WEXITED | WNOWAIT), 0);
 	/* and we are not, by SIGPIPE */
-	assert_int_equal(record_child_go(&child), -EPIPE);
-	assert_true(record_child_reap(&child, true));
-	assert_int_equal(record_child_code(&child), 128 + SIGKILL);
+	assert_int_equal(child_go(&child), -EPIPE);
+	assert_true(child_reap(&child, true));
+	assert_int_equal(child_code(&child), 128 + SIGKILL);
 }
 
 static void who_ignores_children_sees_the_command_end_all_the_same(void **state)
 {
-	struct record_child child;
+	struct child child;
 	void (*before)(int) = signal(SIGCHLD, SIG_IGN);
 
 	(void)state;
 	start_true(&child);
-	assert_int_equal(record_child_go(&child), 0);
-	assert_true(record_child_reap(&child, true));
-	assert_int_equal(record_child_code(&child), 0);
+	assert_int_equal(child_go(&child), 0);
+	assert_true(child_reap(&child, true));
+	assert_int_equal(child_code(&child), 0);
 	/* somebody else waits for all there is: it is gone, and how nobody knows */
 	start_true(&child);
-	assert_int_equal(record_child_go(&child), 0);
+	assert_int_equal(child_go(&child), 0);
 	assert_int_equal(waitpid(child.pid, NULL, 0), child.pid);
-	assert_true(record_child_reap(&child, false));
+	assert_true(child_reap(&child, false));
 	assert_false(child.running);
-	assert_int_equal(record_child_code(&child), 127);
+	assert_int_equal(child_code(&child), 127);
 	signal(SIGCHLD, before);
 }
 

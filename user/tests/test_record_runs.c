@@ -90,7 +90,7 @@ static int run_with(const char *name, unsigned int runs, const char *exits, char
 	int code;
 
 	if (exits)
-		assert_int_equal(record_parse_exits(&opt, exits), 0);
+		assert_int_equal(exit_codes_parse("record", exits, &opt.exits), 0);
 
 	snprintf(output, sizeof(output), "%s", temp_path(name));
 	opt.output = output;
@@ -263,13 +263,13 @@ static void exit_codes_that_are_no_failure_end_nothing(void **state)
 	assert_int_equal(fake.calls, 2);
 	free(said);
 	begin_to_hear();
-	assert_int_equal(record_parse_exits(&opt, "0"), 2);
-	assert_int_equal(record_parse_exits(&opt, "126"), 2);
+	assert_int_equal(exit_codes_parse("record", "0", &opt.exits), 2);
+	assert_int_equal(exit_codes_parse("record", "126", &opt.exits), 2);
 	/* and nobody is told to name one that is refused */
-	assert_non_null(strstr(record_excuse(125), "--exit-code"));
-	assert_string_equal(record_excuse(126), "");
-	assert_string_equal(record_excuse(0), "");
-	assert_int_equal(record_parse_exits(&opt, "ten"), 2);
+	assert_non_null(strstr(exit_codes_advice(125), "--exit-code"));
+	assert_string_equal(exit_codes_advice(126), "");
+	assert_string_equal(exit_codes_advice(0), "");
+	assert_int_equal(exit_codes_parse("record", "ten", &opt.exits), 2);
 	said = end_to_hear();
 	free(said);
 }

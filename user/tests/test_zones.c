@@ -31,7 +31,7 @@ struct zone {
 /* The source's description as a recording from such a machine has it. */
 static void describe(struct kjoule_meta *meta, const struct zone *zones, uint32_t n)
 {
-	static struct record_sources sources;
+	static struct session_sources sources;
 	struct kjoule_found *list;
 	size_t n_found, found = 0;
 
@@ -64,7 +64,7 @@ static void describe(struct kjoule_meta *meta, const struct zone *zones, uint32_
 	strcpy(meta->session.sources[n].name, "test-cycles");
 	meta->session.sources[n].kind = KJOULE_KIND_FREQUENCY;
 	meta->session.sources[n].n_domains = 0;
-	record_sources_describe(&sources, &meta->session);
+	session_sources_describe(&sources, &meta->session);
 	kjoule_sources_free(list, n_found);
 	assert_int_equal(sysfs_remove(), 0);
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "record.h"
+#include "child.h"
 
 /* Of a child that somebody else has waited for: what a shell says of those that it does not know. */
 #define STATUS_UNKNOWN	W_EXITCODE(127, 0)
@@ -31,7 +31,7 @@ static int check(const char *path)
 	return access(path, X_OK) ? EACCES : 0;
 }
 
-int record_child_find(const char *name, struct kjoule_error *err)
+int child_find(const char *name, struct kjoule_error *err)
 {
 	const char *path = getenv("PATH"), *p, *end;
 	int found = ENOENT, ret;
@@ -97,7 +97,7 @@ static _Noreturn void be_command(char **command, const sigset_t *mask,
 	_exit(code == ENOENT ? 127 : 126);
 }
 
-int record_child_start(struct record_child *child, char **command, const sigset_t *mask,
+int child_start(struct child *child, char **command, const sigset_t *mask,
 		       const struct kjoule_region_area *regions, const struct kjoule_user *user)
 {
 	int go[2], failed[2];
@@ -137,7 +137,7 @@ int record_child_start(struct record_child *child, char **command, const sigset_
 	return 0;
 }
 
-int record_child_go(struct record_child *child)
+int child_go(struct child *child)
 {
 	int code = 0, ret = send(child->go, "", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 	ssize_t n = 0;
@@ -152,7 +152,7 @@ int record_child_go(struct record_child *child)
 	return ret ? ret : n == sizeof(code) ? -code : 0;
 }
 
-bool record_child_reap(struct record_child *child, bool block)
+bool child_reap(struct child *child, bool block)
 {
 	pid_t got;
 
@@ -172,19 +172,19 @@ bool record_child_reap(struct record_child *child, bool block)
 	return child->reaped;
 }
 
-void record_child_kill(struct record_child *child)
+void child_kill(struct child *child)
 {
 	if (!child->pid || child->reaped)
 		return;
 	kill(child->pid, SIGKILL);
-	record_child_reap(child, true);
+	child_reap(child, true);
 	if (child->go >= 0)
 		close(child->go);
 	if (child->failed >= 0)
 		close(child->failed);
 }
 
-int record_child_code(const struct record_child *child)
+int child_code(const struct child *child)
 {
 	if (WIFSIGNALED(child->status))
 		return 128 + WTERMSIG(child->status);

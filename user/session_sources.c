@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "args.h"
 #include "cmd.h"
-#include "record.h"
+#include "session_sources.h"
 #include "sources.h"
 
 #define PERIOD_MIN_NS	1000000ull		/* as the module takes it */
@@ -23,7 +23,7 @@
 
 /* Everything that there is to choose from. */
 struct offer {
-	const struct record_offer *from;
+	const struct sources_offer *from;
 	struct kjoule_found *found;
 	size_t n_found;
 };
@@ -47,7 +47,7 @@ static int too_many(void)
 			  SESSION_SOURCES);
 }
 
-static int add(struct record_sources *s, const struct kjoule_source_spec *spec,
+static int add(struct session_sources *s, const struct kjoule_source_spec *spec,
 	       const struct kjoule_source_info *info)
 {
 	for (size_t i = 0; i < s->n; i++)
@@ -63,7 +63,7 @@ static int add(struct record_sources *s, const struct kjoule_source_spec *spec,
 	return 0;
 }
 
-static int add_found(struct record_sources *s, const struct kjoule_found *f, uint64_t period_ns)
+static int add_found(struct session_sources *s, const struct kjoule_found *f, uint64_t period_ns)
 {
 	int ret = add(s, &f->spec, &f->info);
 
@@ -83,7 +83,7 @@ static int not_usable(const char *name, const char *reason)
 }
 
 /* It has a place of its own in the session. */
-static int add_frequency(struct record_sources *s, const struct kjoule_source_info *info,
+static int add_frequency(struct session_sources *s, const struct kjoule_source_info *info,
 			 const struct wish *w)
 {
 	if (w->period_ns)
@@ -96,7 +96,7 @@ static int add_frequency(struct record_sources *s, const struct kjoule_source_in
 	return 0;
 }
 
-static int add_kernel(struct record_sources *s, const struct offer *o,
+static int add_kernel(struct session_sources *s, const struct offer *o,
 		      const struct kjoule_source_info *info, const struct wish *w)
 {
 	struct kjoule_source_spec spec = { .origin = KJOULE_ORIGIN_REGISTERED, .period_ns = w->period_ns };
@@ -115,7 +115,7 @@ static int add_kernel(struct record_sources *s, const struct offer *o,
 	return ret ? cmd_failed("%s", err.text) : add(s, &spec, info);
 }
 
-static void drop_last(struct record_sources *s)
+static void drop_last(struct session_sources *s)
 {
 	size_t i = --s->n;
 
@@ -129,7 +129,7 @@ static void drop_last(struct record_sources *s)
  * Is it the last source that the module refuses? A counter may stand still, of a device that
  * sleeps, and would end the whole session. What the module has no room for is told later.
  */
-static bool is_refused(const struct record_sources *s, const struct offer *o, const char *meter)
+static bool is_refused(const struct session_sources *s, const struct offer *o, const char *meter)
 {
 	struct kjoule_error err;
 	const char *name = s->info[s->n - 1].name;
@@ -157,7 +157,7 @@ static size_t count_parts(const struct offer *o, const struct kjoule_found *with
  * All of a meter that can be used, packages first: machines with many of them have more zones
  * than a session takes. @with: an element of the meter. @try: see for each whether the module takes it.
  */
-static int add_usable(struct record_sources *s, const struct offer *o, const struct kjoule_found *with,
+static int add_usable(struct session_sources *s, const struct offer *o, const struct kjoule_found *with,
 		      uint64_t period_ns, bool try)
 {
 	const char *meter = with->info.meter[0] ? with->info.meter : with->info.name;
@@ -189,7 +189,7 @@ static int add_usable(struct record_sources *s, const struct offer *o, const str
 }
 
 /* Of a meter that was named. One part alone is not tried: without it there is no session anyway. */
-static int add_parts(struct record_sources *s, const struct offer *o, const struct kjoule_found *with,
+static int add_parts(struct session_sources *s, const struct offer *o, const struct kjoule_found *with,
 		     uint64_t period_ns)
 {
 	size_t n = s->n;
@@ -201,7 +201,7 @@ static int add_parts(struct record_sources *s, const struct offer *o, const stru
 	return ret;
 }
 
-static int add_meter(struct record_sources *s, const struct offer *o, const struct wish *w)
+static int add_meter(struct session_sources *s, const struct offer *o, const struct wish *w)
 {
 	const struct kjoule_found *refused = NULL;
 
@@ -220,7 +220,7 @@ static int add_meter(struct record_sources *s, const struct offer *o, const stru
 			 cmd_failed("%s: no such source; see `kjoule list`", w->name);
 }
 
-static int add_event(struct record_sources *s, const struct offer *o, const struct wish *w)
+static int add_event(struct session_sources *s, const struct offer *o, const struct wish *w)
 {
 	struct kjoule_found *f = malloc(sizeof(*f));
 	struct kjoule_error err;
@@ -236,7 +236,7 @@ static int add_event(struct record_sources *s, const struct offer *o, const stru
 	return ret;
 }
 
-static int add_named(struct record_sources *s, const struct offer *o, const struct wish *w)
+static int add_named(struct session_sources *s, const struct offer *o, const struct wish *w)
 {
 	for (size_t i = 0; i < o->from->n_kernel; i++)
 		if (!strcmp(o->from->kernel[i].name, w->name))
@@ -267,7 +267,7 @@ static bool is_name(const struct offer *o, const char *name)
 }
 
 /* NAME or NAME@PERIOD */
-static int add_wish(struct record_sources *s, const struct offer *o, const char *text)
+static int add_wish(struct session_sources *s, const struct offer *o, const char *text)
 {
 	struct wish w = { .text = text, .name = strdup(text) };
 	char *at = w.name ? strrchr(w.name, '@') : NULL;
@@ -311,7 +311,7 @@ static void strike_out(struct offer *o, const struct kjoule_found *meter)
 }
 
 /* Nothing was asked for: the best that works of user space's, or the kernel's default if that is better. */
-static int add_default(struct record_sources *s, struct offer *o)
+static int add_default(struct session_sources *s, struct offer *o)
 {
 	const struct kjoule_found *best;
 	int32_t rating = INT32_MIN;
@@ -331,7 +331,7 @@ static int add_default(struct record_sources *s, struct offer *o)
 	return ret;
 }
 
-static int choose(struct record_sources *s, struct offer *o, const char *wanted)
+static int choose(struct session_sources *s, struct offer *o, const char *wanted)
 {
 	int ret = 0;
 
@@ -366,11 +366,11 @@ static int choose(struct record_sources *s, struct offer *o, const char *wanted)
 	return ret;
 }
 
-int record_sources_choose(const char *wanted, const struct record_offer *offer,
-			  struct record_sources **out)
+int session_sources_choose(const char *wanted, const struct sources_offer *offer,
+			  struct session_sources **out)
 {
 	struct offer o = { .from = offer };
-	struct record_sources *s = calloc(1, sizeof(*s));
+	struct session_sources *s = calloc(1, sizeof(*s));
 	int ret;
 
 	*out = s;
@@ -394,12 +394,12 @@ static int try_source(const struct kjoule_source_spec *spec, const char *what, v
 	return kjoule_session_try(&params, what, err);
 }
 
-int record_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
-			struct record_sources **out)
+int session_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct kjoule_session_params *like,
+			struct session_sources **out)
 {
 	struct kjoule_session_params params = { .interval_ns = like->interval_ns, .cpus = like->cpus,
 						.ring_bytes = like->ring_bytes };
-	struct record_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &params };
+	struct sources_offer offer = { .sysfs = KJOULE_SYSFS, .try = try_source, .arg = &params };
 	struct kjoule_source_info *kernel;
 	struct kjoule_error err;
 	int code;
@@ -408,7 +408,7 @@ int record_sources_open(const char *wanted, struct kjoule_ctl *ctl, const struct
 	if (kjoule_sources(ctl, &kernel, &offer.n_kernel, &err))
 		return cmd_failed("%s", err.text);
 	offer.kernel = kernel;
-	code = record_sources_choose(wanted, &offer, out);
+	code = session_sources_choose(wanted, &offer, out);
 	free(kernel);
 	return code;
 }
@@ -429,7 +429,7 @@ static void copy_scope(struct kjoule_source_info *to, const struct kjoule_source
 	}
 }
 
-void record_sources_describe(const struct record_sources *s, struct kjoule_session_info *session)
+void session_sources_describe(const struct session_sources *s, struct kjoule_session_info *session)
 {
 	for (size_t i = 0; i < s->n && i < session->n_sources; i++) {
 		const struct kjoule_source_info *from = &s->info[i];
@@ -451,7 +451,7 @@ void record_sources_describe(const struct record_sources *s, struct kjoule_sessi
 	}
 }
 
-void record_sources_warn(const struct kjoule_session_info *session, uint64_t in_ticks)
+void session_sources_warn(const struct kjoule_session_info *session, uint64_t in_ticks)
 {
 	for (uint32_t i = 0; i < session->n_sources; i++) {
 		const struct kjoule_source_info *src = &session->sources[i];
@@ -470,7 +470,7 @@ void record_sources_warn(const struct kjoule_session_info *session, uint64_t in_
 			 in_ticks);
 }
 
-void record_sources_free(struct record_sources *s)
+void session_sources_free(struct session_sources *s)
 {
 	for (size_t i = 0; s && i < s->n; i++) {
 		if (s->spec[i].fd >= 0)
