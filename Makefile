@@ -145,7 +145,7 @@ install-user: user man
 		install -v -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	install -D -m 644 include/kjoule/region.h $(DESTDIR)$(PREFIX)/include/kjoule/region.h
 	install -D -m 644 build/user/libkjoule-region.a $(DESTDIR)$(PREFIX)/lib/libkjoule-region.a
-	@for file in $(wildcard user/completion/kjoule); do \
+	@for file in $(wildcard user/cli/completion/kjoule); do \
 		install -v -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/bash-completion/completions/kjoule || exit 1; done
 
 DKMS_VERSION = $(shell sed -n 's/^PACKAGE_VERSION="*\([^"]*\)"*/\1/p' kmod/dkms.conf)

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include "cmd.h"
-#include "kjoule.h"
-#include "privilege.h"
-#include "output.h"
+#include "cli/cmd.h"
+#include "lib/base/privilege.h"
+#include "lib/kjoule.h"
+#include "output/output.h"
 
 static const struct verb {
 	const char *name;

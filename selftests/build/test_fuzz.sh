@@ -40,7 +40,7 @@ check "what is whole is found whole" scripts/fuzz text --seconds 3 --seed 1
 check_equal "and the tree stays as it is" "$before" "$(find . -type f ! -path './build/*' | sort)"
 
 # Lists that end with a comma: one mutation away from a seed.
-sed -i 's/^		if (\*p++ != .,.)$/		if (*p == 44 \&\& !p[1])\n			abort();\n&/' user/lib/cpus.c
+sed -i 's/^		if (\*p++ != .,.)$/		if (*p == 44 \&\& !p[1])\n			abort();\n&/' user/lib/base/cpus.c
 scripts/fuzz text --seconds 120 --seed 1 >"$dir/said" 2>&1
 check_equal "a fault is found" 1 $?
 KJOULE_FUZZ_THOROUGH=1 build/user-fuzz/fuzz/replay-text user/fuzz/regressions/text/crash-* >/dev/null 2>&1

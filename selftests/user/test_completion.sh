@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit
 . selftests/ktap.sh
-. user/completion/kjoule
+. user/cli/completion/kjoule
 
 tool=${KJOULE:-build/user/kjoule}
 

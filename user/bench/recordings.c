@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "datafile.h"
-#include "meta.h"
-#include "pack.h"
-#include "../tests/synthetic.h"
+#include "lib/file/datafile.h"
+#include "lib/file/meta.h"
+#include "lib/file/pack.h"
+#include "tests/support/synthetic.h"
 
 #define CPUS		2
 #define INTERVAL_NS	50000ull	/* 20 kHz */

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 #include <json-c/json.h>
-#include "capture.h"
-#include "text.h"
+#include "fuzz/capture.h"
+#include "lib/base/text.h"
 
 #define KEPT	(4u << 20)
 

@@ -2,12 +2,12 @@
 /*
  * A data file taken apart into chunks whose content can be changed, and put together
  * again with right checksums: what lets mutations get behind them. For the mutator and
- * the makers of seeds; knows the format of datafile.h and nothing of what is in a chunk.
+ * the makers of seeds; knows the format of lib/file/datafile.h and nothing of what is in a chunk.
  */
 #ifndef KJOULE_FUZZ_CHUNKS_H
 #define KJOULE_FUZZ_CHUNKS_H
 
-#include "datafile.h"
+#include "lib/file/datafile.h"
 
 struct chunk {
 	struct kjoule_chunk_header head;

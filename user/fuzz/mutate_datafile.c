@@ -8,10 +8,10 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include "chunks.h"
-#include "pack.h"
-#include "region_area.h"
-#include "target.h"
+#include "fuzz/chunks.h"
+#include "fuzz/target.h"
+#include "lib/file/pack.h"
+#include "lib/region/region_area.h"
 
 #define TYPES		16	/* record types that are tried: those there are, and some to come */
 #define MOST		(4u << 20)	/* bytes of a chunk */

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "chunks.h"
-#include "meta.h"
-#include "region_area.h"
-#include "../tests/synthetic.h"
+#include "fuzz/chunks.h"
+#include "lib/file/meta.h"
+#include "lib/region/region_area.h"
+#include "tests/support/synthetic.h"
 
 static const char *top;
 

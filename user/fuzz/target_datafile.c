@@ -12,14 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "capture.h"
-#include "cmd.h"
-#include "datafile.h"
-#include "kallsyms.h"
-#include "meta.h"
-#include "recording.h"
-#include "symbols.h"
-#include "target.h"
+#include "cli/cmd.h"
+#include "fuzz/capture.h"
+#include "fuzz/target.h"
+#include "lib/code/kallsyms.h"
+#include "lib/code/symbols.h"
+#include "lib/file/datafile.h"
+#include "lib/file/meta.h"
+#include "lib/file/recording.h"
 
 #define OBJECT	"/fuzz/object"
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "buildid.h"
-#include "capture.h"
-#include "code.h"
-#include "flow.h"
-#include "symbols.h"
-#include "target.h"
+#include "analysis/flow/flow.h"
+#include "fuzz/capture.h"
+#include "fuzz/target.h"
+#include "lib/code/buildid.h"
+#include "lib/code/code.h"
+#include "lib/code/symbols.h"
 
 static void look(const struct kjoule_elf *elf, uint64_t address)
 {

@@ -5,10 +5,10 @@
  * batches.
  */
 #include <string.h>
-#include "capture.h"
-#include "region_area.h"
-#include "regions.h"
-#include "target.h"
+#include "fuzz/capture.h"
+#include "fuzz/target.h"
+#include "lib/region/region_area.h"
+#include "lib/region/regions.h"
 
 static void ask(const struct kjoule_regions *r, uint32_t tid, uint64_t time_ns)
 {

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "capture.h"
-#include "kallsyms.h"
-#include "meta.h"
-#include "record.h"
-#include "recording.h"
-#include "target.h"
+#include "fuzz/capture.h"
+#include "fuzz/target.h"
+#include "lib/code/kallsyms.h"
+#include "lib/file/meta.h"
+#include "lib/file/recording.h"
+#include "record/record.h"
 
 static void race(void);
 
@@ -29,8 +29,8 @@ static void *racy_copy(void *to, const void *from, size_t len)
 
 #define memcpy(to, from, len)	racy_copy(to, from, len)
 #define __atomic_load_n(p, order)	(race(), *(p))
-#include "../lib/ring.c"
-#include "../lib/sideband.c"
+#include "lib/control/ring.c"
+#include "lib/sideband/sideband.c"
 #undef memcpy
 #undef __atomic_load_n
 

@@ -4,10 +4,10 @@
  * is the records.
  */
 #include <string.h>
-#include "capture.h"
-#include "maps.h"
-#include "sideband.h"
-#include "target.h"
+#include "fuzz/capture.h"
+#include "fuzz/target.h"
+#include "lib/code/maps.h"
+#include "lib/sideband/sideband.h"
 
 static void ask(const struct kjoule_maps *maps, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		uint64_t ip)

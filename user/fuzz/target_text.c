@@ -5,11 +5,11 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "capture.h"
-#include "interrupts.h"
-#include "kallsyms.h"
-#include "kjoule.h"
-#include "target.h"
+#include "fuzz/capture.h"
+#include "fuzz/target.h"
+#include "lib/code/kallsyms.h"
+#include "lib/control/interrupts.h"
+#include "lib/kjoule.h"
 
 /* What is kept of the table for an address finds the same function again. */
 static void kallsyms(const uint8_t *data, size_t len)

@@ -383,7 +383,7 @@ const char *kjoule_event_name(uint32_t event);
 
 struct kjoule_device;
 
-/* The reader's side of one CPU's ring. Fields are for ring.c and tests. */
+/* The reader's side of one CPU's ring. Fields are for lib/control/ring.c and tests. */
 struct kjoule_ring_reader {
 	uint32_t cpu;
 	const struct kjoule_ring_head *head;
@@ -450,7 +450,7 @@ uint64_t kjoule_interval_out_of_step(uint64_t interval_ns, const struct kjoule_i
  */
 
 /**
- * struct kjoule_calibration - what interrupts take on a busy CPU; see calibrate.c
+ * struct kjoule_calibration - what interrupts take on a busy CPU; see lib/control/calibrate.c
  * @ticks:	ticks measured, 0: there was no calibration
  * @tick_ns:	what a tick takes, entry and exit of the interrupt included, nanoseconds
  * @tick_error_ns: its standard error

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <json-c/json.h>
-#include "output.h"
-#include "table.h"
-#include "text.h"
+#include "lib/base/text.h"
+#include "output/output.h"
+#include "output/table.h"
 
 struct output {
 	FILE *file;

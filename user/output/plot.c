@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "output.h"
-#include "plot.h"
+#include "output/output.h"
+#include "output/plot.h"
 
 /* The descriptor of PLOT_DATA. */
 #define PLOT_DATA_FD	3

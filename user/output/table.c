@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "table.h"
+#include "output/table.h"
 
 struct table {
 	const struct output_column *columns;

@@ -6,7 +6,7 @@
 #define KJOULE_TABLE_H
 
 #include <stdio.h>
-#include "output.h"
+#include "output/output.h"
 
 struct table;
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See boost_judge.h.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "analysis/boost/boost_judge.h"
+#include "analysis/stats/steps.h"
+
+/* A run's frequencies are looked at in so many values at most: finding levels in one that is steady takes the square of them. */
+#define MOST_VALUES	2000
+
+static const char *const names[BOOST_CLASSES] = { "boosted", "throttled", "mixed", "disturbed", "unjudged" };
+
+const char *boost_class_name(enum boost_class class)
+{
+	return names[class];
+}
+
+/* The mean frequency of slices that are inside and faster than @above, of which a neighbour is as well: not those of a change. */
+static double mean_above(const struct boost_slice *s, size_t n, double from_s, double to_s, double above)
+{
+	double sum = 0;
+	size_t in = 0;
+
+	for (size_t i = 1; i + 1 < n; i++) {
+		if (s[i].t_s < from_s || s[i].t_s + s[i].len_s > to_s || !(s[i].khz > above))
+			continue;
+		if (!(s[i - 1].khz > above) && !(s[i + 1].khz > above))
+			continue;
+		sum += s[i].khz;
+		in++;
+	}
+	return in ? sum / in : NAN;
+}
+
+/* What is this slow is slower than what is sustained. */
+static double slow_below(double sustained_khz)
+{
+	return (1 - BOOST_LEAST) * sustained_khz;
+}
+
+static double overlap(const struct boost_slice *s, double from_s, double to_s)
+{
+	return fmax(fmin(s->t_s + s->len_s, to_s) - fmax(s->t_s, from_s), 0);
+}
+
+/* How long it was slower than that; what no CPU runs in is no part of it. @khz: out: the mean of it */
+static double slower(const struct boost_slice *s, size_t n, double from_s, double to_s, double below, double *khz)
+{
+	double sum = 0, cycles = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double t = overlap(&s[i], from_s, to_s);
+
+		if (!(s[i].khz < below))
+			continue;
+		sum += t;
+		cycles += t * s[i].khz;
+	}
+	if (khz)
+		*khz = cycles / sum;
+	return sum;
+}
+
+/* What is slower at first, and soon is not any more, waits for a governor. Return: when that is over */
+static double governed_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below)
+{
+	for (size_t i = 0; i < n && s[i].t_s < fmin(from_s + BOOST_RUN_GOVERNOR_S, to_s); i++)
+		if (s[i].t_s >= from_s && s[i].khz >= below)
+			return s[i].t_s;
+	return from_s;
+}
+
+static double busy(const struct boost_slice *s, size_t n, double from_s, double to_s)
+{
+	double sum = 0, known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double t = overlap(&s[i], from_s, to_s);
+
+		if (isnan(s[i].busy))
+			continue;
+		sum += t * s[i].busy;
+		known += t;
+	}
+	return sum / known;
+}
+
+static bool disturbed(const struct boost_run *r, const struct boost_judge *by, double slice_s)
+{
+	double idle = by->cpus ? fmax(1 - r->busy / by->cpus, 0) : 0;
+	double sd = sqrt(fmax(r->busy * idle * by->tick_s / r->seconds, 0));
+
+	return by->others > fmax(BOOST_RUN_OTHERS, BOOST_RUN_OTHERS_CPU * by->cpus) +
+			    BOOST_RUN_OTHERS_SLICES * slice_s / r->seconds + BOOST_RUN_OTHERS_SD * sd;
+}
+
+/* The frequency that it had all the time; NAN: more than one, or not known. */
+static double only_khz(const struct boost_slice *s, size_t n, double from_s, double to_s)
+{
+	size_t begin = 0, end, n_values, n_steps, each;
+	struct step *steps = NULL;
+	double *values, khz = NAN;
+
+	while (begin < n && s[begin].t_s < from_s - 1e-9)
+		begin++;
+	for (end = begin; end < n && s[end].t_s + s[end].len_s <= to_s + 1e-9;)
+		end++;
+	each = (end - begin) / MOST_VALUES + 1;
+	n_values = (end - begin) / each;
+	values = malloc((n_values + 1) * sizeof(*values));
+	if (!values)
+		return NAN;
+	for (size_t i = 0; i < n_values; i++) {
+		double sum = 0;
+		size_t known = 0;
+
+		for (const struct boost_slice *k = &s[begin + i * each]; k < &s[begin + (i + 1) * each]; k++) {
+			sum += isnan(k->khz) ? 0 : k->khz;
+			known += !isnan(k->khz);
+		}
+		values[i] = known ? sum / known : NAN;
+	}
+	if (!steps_find(values, n_values, BOOST_LEAST, &steps, &n_steps) && n_steps == 1)
+		khz = steps[0].mean;
+	free(steps);
+	free(values);
+	return khz;
+}
+
+/* As fast as the chip boosts, or hardly slower. */
+static bool is_boosted(double khz, double boost_khz)
+{
+	return isnan(boost_khz) || khz >= (1 - 2 * BOOST_LEAST) * boost_khz;
+}
+
+/* By what it is to sustain, r->sustained_khz: which part of it was boosted, and what it is then. */
+static void divide(struct boost_run *r, const struct boost_slice *s, size_t n, double from_s, double to_s, double boost_khz)
+{
+	double own = mean_above(s, n, from_s, to_s, (1 + BOOST_LEAST) * r->sustained_khz), part, only;
+
+	r->slower_s = slower(s, n, from_s, to_s, slow_below(r->sustained_khz), NULL);
+	r->boost_khz = is_boosted(own, boost_khz) ? own : boost_khz;
+	r->boosted_s = isnan(own) ? 0 : boost_time(s, n, from_s, to_s, fmin(boost_khz, r->boost_khz), r->sustained_khz, false);
+	r->sustained_s = r->seconds - r->boosted_s - r->slower_s;
+	part = r->boosted_s / (r->seconds - r->slower_s);
+	if (part < BOOST_RUN_PURE)
+		r->boost_khz = boost_khz;
+	r->r = r->boost_khz / r->sustained_khz;
+	r->class = part < BOOST_RUN_PURE ? BOOST_THROTTLED : part > 1 - BOOST_RUN_PURE ? BOOST_BOOSTED : BOOST_MIXED;
+	if (r->class != BOOST_MIXED)
+		return;
+	only = only_khz(s, n, from_s, to_s);
+	if (isnan(only))
+		return;
+	r->class = BOOST_THROTTLED;
+	if (only > (1 + BOOST_LEAST) * r->sustained_khz && is_boosted(only, r->boost_khz))
+		r->class = BOOST_BOOSTED;
+}
+
+/* Half of the interval, as a part of the value; 0: there is none. */
+static double half_part(const struct value *v)
+{
+	return isnan(v->lo) || isnan(v->hi) ? 0 : (v->hi - v->lo) / 2 / v->v;
+}
+
+static struct value about(double v, double half)
+{
+	return (struct value){ v, v - half, v + half };
+}
+
+/* @rel: how well the speeds are known */
+static void correct(struct boost_run *r, double slice_s, double rel)
+{
+	/* a slice more or less of it was boosted */
+	double slice = r->class == BOOST_MIXED ? (r->r - 1) * slice_s : 0;
+	double sustained = r->r * r->boosted_s + r->sustained_s + r->slower_s;
+	double half = hypot(slice, r->boosted_s * r->r * rel), boosted = sustained / r->r;
+
+	r->as_sustained_s = about(sustained, half);
+	r->as_boosted_s = about(boosted, boosted * hypot(half / sustained, rel));
+}
+
+struct boost_run boost_run_judge(const struct boost_slice *s, size_t n, double from_s, double to_s, const struct boost_judge *by)
+{
+	static const struct value unknown = { NAN, NAN, NAN };
+	struct boost_level all = boost_level(s, n, from_s, to_s);
+	struct boost_run r = { .class = BOOST_UNJUDGED, .seconds = to_s - from_s, .boosted_s = NAN, .sustained_s = NAN, .slower_s = NAN,
+			       .boost_khz = NAN, .sustained_khz = by->sustained_khz.v, .r = NAN, .others = by->others,
+			       .busy = busy(s, n, from_s, to_s), .khz = all.khz.v, .w = all.w.v,
+			       .as_boosted_s = unknown, .as_sustained_s = unknown };
+	double below = slow_below(r.sustained_khz), rel_sustained = half_part(&by->sustained_khz), since_s, own_khz;
+
+	if (!n || isnan(r.sustained_khz) || isnan(r.khz) || r.seconds < BOOST_RUN_LEAST * s[0].len_s)
+		return r;
+	divide(&r, s, n, from_s, to_s, by->boost_khz.v);
+	if (disturbed(&r, by, s[0].len_s)) {
+		r.class = BOOST_DISTURBED;
+		return r;
+	}
+	since_s = governed_s(s, n, from_s, to_s, below);
+	if (slower(s, n, since_s, to_s, below, &own_khz) > BOOST_RUN_SLOWER * r.seconds) {
+		r.sustained_khz = own_khz;
+		rel_sustained = 0;
+		divide(&r, s, n, from_s, to_s, by->boost_khz.v);
+	}
+	correct(&r, s[0].len_s, hypot(half_part(&by->boost_khz), rel_sustained));
+	return r;
+}

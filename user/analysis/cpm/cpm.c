@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The constant power model, see cpm.h: how the energy of windows between the moves
+ * of a counter (cpm_windows.c) is shared by what ran in them.
+ *
+ * Equal shares are ALEA's model (equation 2: the power of a sample is the meter's
+ * over the interval around it). In a window in which one block ends and another
+ * begins that takes from the hungrier and gives to the other: for blocks of
+ * length L under a counter that moves every U, about U / 3L of the difference of
+ * their powers. So the shares are refined: the energy of a window is divided in
+ * proportion to the powers found in the step before. For blocks that fill most of
+ * their windows one step removes nearly all of the bias. What nearly fills some windows, if only now and then, has
+ * the power that it has there. Vectors that are only a
+ * part of most of their windows, or in few windows, have no power of their own in
+ * this: what a mixed window tells of one of them is mostly noise. They count as what
+ * is beside them does, or as all such vectors together where nothing beside them has a power
+ * (cpm_divide.h). A program of nothing but short blocks keeps equal shares.
+ * Two steps and no more, because carried on to the end this is the maximum
+ * likelihood estimate of a mixture, which fits noise.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/cpm/cpm_divide.h"
+
+/* A vector has a power of its own in the refinement: its part of its windows, and how many. */
+#define REFINE_PURITY	0.5
+#define REFINE_WINDOWS	8
+/* Or it is this part of as many windows. What it draws is taken from these then: the others tell more of what is beside it. */
+#define HOME_PART	0.75
+
+struct cpm_division cpm_divide(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k)
+{
+	struct cpm_division div;
+
+	div.total = div.seen = 0;
+	div.equal = 1.0 / (double)(w->to - w->from);
+	for (size_t p = 0; p < w->n_parts; p++) {
+		uint32_t v = w->parts[p].vector;
+
+		cpm_division_add(&div, cpm_kind(d, v), w->parts[p].count, d->weights[k][v]);
+	}
+	cpm_division_end(&div);
+	return div;
+}
+
+double cpm_tick_share(const struct cpm_domain *d, const struct cpm_division *div, unsigned int k, uint32_t vector)
+{
+	return cpm_division_share(div, cpm_kind(d, vector), d->weights[k][vector]);
+}
+
+/*
+ * What is summed up of a vector in a step. @own and @windows tell whether it fills enough of enough windows; @beside and @beside_ticks are
+ * of windows in which others ran who were asked for; @home, @home_ticks and @home_windows of those that it nearly fills.
+ */
+struct step_sum {
+	double uj, ticks;
+	double own;
+	uint64_t windows;
+	double beside, beside_ticks;
+	double home, home_ticks;
+	uint64_t home_windows;
+};
+
+/*
+ * What a step has found of a vector beside its power: in how many ticks; whether it has a power of its own in the next one, and from
+ * windows that it nearly fills (both of the first); what it draws there, and where it shares windows with those who were asked for.
+ */
+struct found {
+	double ticks;
+	bool own, at_home;
+	double beside, beside_ticks;
+	double home, home_ticks;
+};
+
+static bool is_pure(const struct step_sum *s)
+{
+	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
+}
+
+static void step_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *asked,
+			struct step_sum *sums)
+{
+	struct cpm_division div = cpm_divide(d, w, k);
+	bool beside = false;
+
+	for (size_t p = 0; asked && p < w->n_parts; p++)
+		beside |= asked[w->parts[p].vector];
+	for (size_t p = 0; p < w->n_parts; p++) {
+		struct step_sum *s = &sums[w->parts[p].vector];
+		double n = w->parts[p].count, uj = w->uj * n * cpm_tick_share(d, &div, k, w->parts[p].vector);
+
+		s->uj += uj;
+		s->ticks += n;
+		if (beside) {
+			s->beside += uj;
+			s->beside_ticks += n;
+		}
+		if (!k) {
+			s->own += n * n / (double)(w->to - w->from);
+			s->windows++;
+		}
+		if (n >= HOME_PART * (double)(w->to - w->from)) {
+			s->home += uj;
+			s->home_ticks += n;
+			s->home_windows++;
+		}
+	}
+}
+
+/*
+ * One step: the energy of each known window, divided by the weights of step @k, gives the mean
+ * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own. @asked: NULL if
+ * what is beside those does not matter
+ */
+static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
+{
+	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
+	double all_uj = 0, all_ticks = 0, least = INFINITY;
+	struct cpm_windows c;
+	int ret = cpm_windows_begin(d, &c);
+
+	ret = sums ? ret : -ENOMEM;
+	while (!ret && cpm_windows_next(&c)) {
+		if (!c.w.known)
+			continue;
+		step_window(d, &c.w, k, asked, sums);
+		all_uj += c.w.uj;
+		all_ticks += c.w.to - c.w.from;
+		least = fmin(least, c.w.uj / (double)(c.w.to - c.w.from));
+	}
+	cpm_windows_end(&c);
+	/* An idle machine draws no more than any other: when that was measured it was not idle. */
+	d->asleep_uj = d->asleep_uj > 0 ? fmin(d->asleep_uj, least) : 0;
+	/* Who was in no known window gets the mean of all. */
+	for (uint32_t v = 0; v < d->n_vectors && !ret; v++) {
+		d->uj_per_tick[v] = sums[v].ticks > 0 ? sums[v].uj / sums[v].ticks : all_ticks > 0 ? all_uj / all_ticks : 0;
+		found[v].ticks = sums[v].ticks;
+		found[v].beside = sums[v].beside;
+		found[v].beside_ticks = sums[v].beside_ticks;
+		found[v].home = sums[v].home;
+		found[v].home_ticks = sums[v].home_ticks;
+		if (!k) {
+			found[v].at_home = sums[v].home_windows >= REFINE_WINDOWS;
+			found[v].own = found[v].at_home || is_pure(&sums[v]);
+		}
+	}
+	free(sums);
+	return ret;
+}
+
+/* Somebody runs in it who was asked for: a busy block. */
+static bool is_asked(const struct cpm_vectors *v, uint32_t vector)
+{
+	if (cpm_is_crowd(v, vector))
+		return cpm_crowd_others(v, vector);
+	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
+		if (v->kinds[v->members[m]] == CPM_BUSY)
+			return true;
+	return false;
+}
+
+static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
+{
+	uint32_t n = v->first[vector + 1] - v->first[vector];
+
+	if (cpm_is_crowd(v, vector))
+		n = cpm_crowd_others(v, vector);
+	else if (!is_asked(v, vector))
+		n = 0;
+	return n < CPM_CLASSES ? n : CPM_CLASSES - 1;
+}
+
+/*
+ * Bystanders, and the recorder alone, are many things that go by one name. When they fill a window its energy is theirs, whatever
+ * they count for; what they draw there says nothing of the short times in between, for which they do have to count.
+ */
+static bool is_many_things(const struct cpm_vectors *v, const bool *asked, uint32_t vector)
+{
+	return !asked[vector] && v->first[vector + 1] > v->first[vector];
+}
+
+/*
+ * Idle times that are short against the windows are seen by few of their ticks, and hardly by the windows' energies: what an idle
+ * machine draws has to be known from elsewhere then.
+ */
+static bool is_asleep(const struct cpm_domain *d, const struct found *found, uint32_t vector)
+{
+	return vector == CPM_SILENT && !found[vector].own && d->asleep_uj > 0;
+}
+
+static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *asked, const struct found *found)
+{
+	for (uint32_t i = 0; i < d->n_vectors; i++)
+		d->kinds[i] = class_of(v, i) | (v->base[i] != i ? CPM_ON_TOP :
+						found[i].own || is_many_things(v, asked, i) ||
+						is_asleep(d, found, i) ? 0 : CPM_POOLED);
+}
+
+/* What a vector draws for all that is known of it where it has to be told from others, microjoule a tick, and in so many @ticks. */
+static double drawn(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+		    uint32_t vector, double *ticks)
+{
+	const struct found *f = &found[vector];
+
+	if (is_many_things(v, asked, vector) && f->beside_ticks > 0) {
+		*ticks = f->beside_ticks;
+		return f->beside / f->beside_ticks;
+	}
+	*ticks = f->ticks;
+	if (is_asleep(d, found, vector))
+		return d->asleep_uj;
+	return f->at_home ? f->home / f->home_ticks : d->uj_per_tick[vector];
+}
+
+/*
+ * The powers found so far, to divide the next time by. What runs beside a marginal
+ * block has the power it has without, and the marginal blocks have one on top of
+ * that in common.
+ */
+static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+			 double *weights)
+{
+	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0, ticks, power;
+
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		if (!(d->kinds[i] & CPM_POOLED))
+			continue;
+		uj[class_of(v, i)] += d->uj_per_tick[i] * found[i].ticks;
+		n[class_of(v, i)] += found[i].ticks;
+	}
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		unsigned int pool = class_of(v, i);
+
+		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : drawn(v, d, asked, found, i, &ticks);
+	}
+	for (uint32_t i = 0; i < d->n_vectors; i++) {
+		if (v->base[i] == i)
+			continue;
+		power = drawn(v, d, asked, found, i, &ticks);
+		extra += (power - weights[v->base[i]]) * ticks;
+		extra_ticks += ticks;
+	}
+	for (uint32_t i = 0; i < d->n_vectors; i++)
+		if (v->base[i] != i)
+			weights[i] = weights[v->base[i]] + fmax(extra, 0) / fmax(extra_ticks, 1);
+}
+
+/* For each block the vector in which it runs alone; UINT32_MAX if it never does. */
+static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->first[v->n_vectors]; i++)
+		if (v->members[i] >= n)
+			n = v->members[i] + 1;
+	d->alone = malloc((n + 1ul) * sizeof(*d->alone));
+	if (!d->alone)
+		return -ENOMEM;
+	memset(d->alone, 0xff, (n + 1ul) * sizeof(*d->alone));
+	d->n_alone = n;
+	for (uint32_t i = 0; i < v->n_vectors; i++)
+		if (v->first[i + 1] - v->first[i] == 1)
+			d->alone[v->members[v->first[i]]] = i;
+	return 0;
+}
+
+static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked, struct found *found)
+{
+	int ret = find_alone(v, d);
+	bool many = false;
+
+	for (uint32_t k = 0; k < d->n_vectors && !ret; k++) {
+		d->weights[0][k] = 1;
+		asked[k] = is_asked(v, k);
+		many |= is_many_things(v, asked, k);
+	}
+	if (!ret)
+		ret = step(d, 0, many ? asked : NULL, found);
+	if (!ret)
+		find_kinds(v, d, asked, found);
+	d->silent_known = found[CPM_SILENT].own || is_asleep(d, found, CPM_SILENT);
+	for (unsigned int i = 1; i < d->steps && !ret; i++) {
+		next_weights(v, d, asked, found, d->weights[i]);
+		ret = step(d, i, many ? asked : NULL, found);
+	}
+	return ret;
+}
+
+int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double asleep_uj, struct cpm_domain *d)
+{
+	struct found *found = NULL;
+	bool *asked = NULL;
+	int ret = -ENOMEM;
+
+	d->n_vectors = v->n_vectors;
+	d->asleep_uj = asleep_uj;
+	d->steps = steps < 1 ? 1 : steps > CPM_STEPS ? CPM_STEPS : steps;
+	found = calloc(d->n_vectors, sizeof(*found));
+	asked = calloc(d->n_vectors, sizeof(*asked));
+	d->uj_per_tick = calloc(d->n_vectors, sizeof(double));
+	d->kinds = calloc(d->n_vectors, sizeof(*d->kinds));
+	if (!found || !asked || !d->uj_per_tick || !d->kinds)
+		goto out;
+	for (unsigned int i = 0; i < d->steps; i++) {
+		d->weights[i] = calloc(d->n_vectors, sizeof(double));
+		if (!d->weights[i])
+			goto out;
+	}
+	ret = solve(v, d, asked, found);
+out:
+	free(found);
+	free(asked);
+	if (ret)
+		cpm_domain_free(d);
+	return ret;
+}
+
+int cpm_solve(const struct cpm_vectors *v, const struct cpm_reading *readings, size_t n,
+	      uint64_t end_tick, unsigned int steps, const struct cpm_irq *irq, const struct cpm_edges *edges,
+	      double asleep_uj, struct cpm_domain *d)
+{
+	struct cpm_making *m;
+	struct cpm_events e;
+	int ret = cpm_making_new(v, readings, n, end_tick, irq, edges, d, &m);
+
+	if (ret)
+		return ret;
+	ret = cpm_events_begin(v, &e);
+	while (!ret && cpm_events_next(&e))
+		ret = cpm_making_event(m, e.tick, e.count, e.vector);
+	cpm_events_end(&e);
+	ret = cpm_making_end(m, ret);
+	if (!ret)
+		return cpm_solve_windows(v, steps, asleep_uj, d);
+	cpm_domain_free(d);
+	return ret;
+}
+
+void cpm_domain_free(struct cpm_domain *d)
+{
+	free(d->windows);
+	for (unsigned int i = 0; i < CPM_STEPS; i++)
+		free(d->weights[i]);
+	free(d->kinds);
+	free(d->uj_per_tick);
+	free(d->alone);
+	memset(d, 0, sizeof(*d));
+}
+
+/* The power of a vector as it is known so far: equal shares are no power. */
+static double power_of(const struct cpm_domain *d, uint32_t vector)
+{
+	return d->steps > 1 ? d->weights[d->steps - 1][vector] : d->uj_per_tick[vector];
+}
+
+/* What a block counts for among those that ran at the same tick: its power alone, if known. */
+static double say(const struct cpm_domain *d, uint32_t block)
+{
+	uint32_t alone = block < d->n_alone ? d->alone[block] : UINT32_MAX;
+
+	return alone == UINT32_MAX ? 0 : power_of(d, alone);
+}
+
+struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
+				   const uint32_t *members, uint32_t n, double uj)
+{
+	struct cpm_sharing s = { .n = n, .part = 1, .known = true };
+	double base = power_of(d, v->base[vector]);
+
+	for (uint32_t m = 0; m < s.n; m++) {
+		if (v->kinds[members[m]] == CPM_MARGINAL)
+			continue;
+		s.others++;
+		s.all += say(d, members[m]);
+		s.known &= say(d, members[m]) > 0;
+	}
+	/* no crowd is of one block */
+	if (s.others == 1 && s.known && cpm_is_crowd(v, vector) && v->base[vector] != vector)
+		base = s.all;
+	/* alone, and nobody knows what there would be without it: all of it */
+	if (s.others < s.n && !s.others && !d->silent_known)
+		s.part = 0;
+	else if (s.others < s.n)
+		s.part = uj > base && uj > 0 ? base / uj : 1;
+	return s;
+}
+
+struct cpm_sharing cpm_share(const struct cpm_vectors *v, const struct cpm_domain *d,
+			     uint32_t vector, double uj)
+{
+	return cpm_share_among(v, d, vector, v->members + v->first[vector], v->first[vector + 1] - v->first[vector], uj);
+}
+
+double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
+		    const struct cpm_sharing *s, uint32_t block)
+{
+	if (v->kinds[block] == CPM_MARGINAL)
+		return (1 - s->part) / (s->n - s->others);
+	return s->known ? s->part * say(d, block) / s->all : s->part / s->others;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The energy of ticks that have a label, whatever it stands for (here: who called).
+ * The same shares as those of groups (cpm.c), so labels of a block's ticks add up to
+ * the block. Pure.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analysis/cpm/cpm_divide.h"
+
+/* Where the walk is in each lane. */
+struct walk {
+	const struct cpm_labelled *lanes;
+	size_t n_lanes;
+	struct place {
+		struct lane_cursor c;
+		size_t entry;	/* before it */
+		bool ended;
+	} *at;
+};
+
+/* The lane's entry at a tick, or NULL: the first that has it, as in cpm_vectors_new(). */
+static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tick)
+{
+	struct place *p = &w->at[lane];
+
+	while (!p->ended && p->c.t.tick + p->c.t.more + 1 <= tick) {
+		p->ended = !lane_next(&p->c);
+		p->entry++;
+	}
+	return !p->ended && p->c.t.tick <= tick ? &p->c.t : NULL;
+}
+
+static bool has_bystanders(const struct cpm_vectors *v, const struct cpm_events *e)
+{
+	for (size_t m = 0; m < e->n; m++)
+		if (v->kinds[e->walk.blocks[m]] == CPM_BYSTANDER)
+			return true;
+	return false;
+}
+
+/* What ran at a tick, under which labels. */
+struct labelled {
+	uint32_t vector;
+	size_t n;
+	struct {
+		uint32_t label, block;
+	} *of;
+};
+
+static void find_labels(const struct cpm_vectors *v, struct walk *w, uint64_t tick, const struct cpm_events *e,
+			struct labelled *out)
+{
+	bool bystanders = has_bystanders(v, e);
+
+	out->vector = e->vector;
+	out->n = 0;
+	for (size_t i = 0; i < w->n_lanes; i++) {
+		const struct cpm_tick *t = entry_at(w, i, tick);
+
+		if (!t || v->kinds[t->block] == CPM_IDLE)
+			continue;
+		/* of an event they are one, however many CPUs they have */
+		if (v->kinds[t->block] == CPM_BYSTANDER) {
+			if (!bystanders)
+				continue;
+			bystanders = false;
+		}
+		out->of[out->n].label = w->lanes[i].labels[w->at[i].entry];
+		out->of[out->n++].block = t->block;
+	}
+}
+
+/* A sum of energies by label. */
+struct labelling {
+	const struct cpm_vectors *v;
+	const struct cpm_domain *d;
+	uint32_t silent_label;
+	double *out;
+};
+
+/* @n ticks of @uj each; @s: how its blocks share one. */
+static void add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
+{
+	if (!s->others)
+		l->out[l->silent_label] += s->part * uj * n;
+	for (size_t i = 0; i < what->n; i++)
+		l->out[what->of[i].label] += uj * n * cpm_share_of(l->v, l->d, s, what->of[i].block);
+}
+
+/* The same, of what is in no crowd. */
+static void add_ticks(const struct labelling *l, const struct labelled *what, double uj, double n)
+{
+	struct cpm_sharing s;
+
+	if (what->vector == CPM_SILENT) {
+		l->out[l->silent_label] += uj * n;
+		return;
+	}
+	s = cpm_share(l->v, l->d, what->vector, uj);
+	add_shared(l, what, &s, uj, n);
+}
+
+static void take_turns(struct labelled *a, struct labelled *b)
+{
+	struct labelled was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+static bool is_change(const struct cpm_vectors *v, const struct labelled *last, const struct labelled *first)
+{
+	return last->vector != first->vector && !cpm_is_crowd(v, last->vector) && !cpm_is_crowd(v, first->vector);
+}
+
+/* A window, and how it is divided. */
+struct divided {
+	const struct cpm_window *win;
+	struct cpm_division div;
+};
+
+static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint32_t vector)
+{
+	return w->win->known ? w->win->uj * cpm_tick_share(d, &w->div, d->steps - 1, vector) : d->uj_per_tick[vector];
+}
+
+/*
+ * The energy of a window to labels. @e: the next event, if there is @more; one may go on in the next window. @last: the tick before
+ * the window, and in the end its last; @next: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
+ * is at its end
+ */
+static void add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
+		       bool *more, bool ends, struct labelled *last, struct labelled *next)
+{
+	const struct cpm_edges *edges = &l->d->edges;
+	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };
+	uint64_t now = win->from, to, end;
+
+	for (; now < win->to; now = to) {
+		bool silent = !*more || e->tick > now, begins = now == win->from && now;
+		struct cpm_sharing s;
+		double uj, n;
+
+		end = !silent ? e->tick + e->count : *more && e->tick < win->to ? e->tick : win->to;
+		to = end < win->to ? end : win->to;
+		n = to - now;
+		*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
+		if (!silent)
+			find_labels(l->v, w, now, e, next);
+		uj = tick_uj(l->d, &divided, next->vector);
+		if (begins && is_change(l->v, last, next)) {
+			add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->last);
+			n -= edges->last;
+		}
+		if (silent) {
+			add_ticks(l, next, uj, n);
+		} else {
+			s = cpm_share_among(l->v, l->d, e->vector, e->walk.blocks, e->n, uj);
+			add_shared(l, next, &s, uj, n);
+		}
+		take_turns(last, next);
+		if (!silent && end <= win->to)
+			*more = cpm_events_next(e);
+	}
+	if (ends)
+		return;
+	*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
+	if (*more && e->tick <= now)
+		find_labels(l->v, w, now, e, next);
+	if (!is_change(l->v, last, next))
+		return;
+	add_ticks(l, last, tick_uj(l->d, &divided, last->vector), -edges->first);
+	add_ticks(l, next, tick_uj(l->d, &divided, next->vector), edges->first);
+}
+
+int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
+	       const struct cpm_labelled *lanes, size_t n_lanes, uint32_t silent_label, double *out)
+{
+	struct walk w = { lanes, n_lanes, calloc(n_lanes + 1, sizeof(*w.at)) };
+	struct labelled last = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*last.of)) };
+	struct labelled next = { CPM_SILENT, 0, calloc(n_lanes + 1, sizeof(*next.of)) };
+	const struct labelling l = { v, d, silent_label, out };
+	struct cpm_windows windows = { .d = d };
+	struct cpm_events e;
+	int ret = cpm_events_begin(v, &e);
+	bool more = !ret && cpm_events_next(&e);
+
+	if (!ret)
+		ret = cpm_windows_begin(d, &windows);
+	if (!w.at || !last.of || !next.of)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < n_lanes && !ret; i++) {
+		lane_begin(&w.at[i].c, &lanes[i].lane, NULL);
+		w.at[i].ended = !lane_next(&w.at[i].c);
+	}
+	while (!ret && cpm_windows_next(&windows))
+		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
+	cpm_windows_end(&windows);
+	cpm_events_end(&e);
+	free(w.at);
+	free(last.of);
+	free(next.of);
+	return ret;
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Vectors of code blocks: what ran on all CPUs of a package at the same tick
+ * (ALEA, equation 7). The first half of the constant power model, see cpm.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/cpm/cpm_making.h"
+#include "analysis/cpm/vector_table.h"
+#include "lib/base/grow.h"
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The tick after a lane's entry. */
+static uint64_t end_of(const struct cpm_tick *t)
+{
+	return t->tick + t->more + 1;
+}
+
+/* So many lanes are looked at one by one, more of them by a heap. */
+#define FEW_LANES	8
+
+#define NOTHING	UINT32_MAX	/* runs on a lane */
+
+static void enter(struct cpm_walk *w, size_t lane, uint32_t block)
+{
+	if (w->n_lanes <= FEW_LANES) {
+		w->running[lane] = block;
+		return;
+	}
+	w->active[w->n_active++] = lane;
+	w->place[lane] = w->n_active;
+}
+
+static void leave(struct cpm_walk *w, size_t lane)
+{
+	size_t last;
+
+	w->inside[lane] = false;
+	w->running[lane] = NOTHING;
+	if (!w->place[lane])
+		return;
+	last = w->active[--w->n_active];
+	w->active[w->place[lane] - 1] = last;
+	w->place[last] = w->place[lane];
+	w->place[lane] = 0;
+}
+
+static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
+{
+	if (w->n_lanes <= FEW_LANES)
+		w->edges[lane] = when;
+	else
+		kjoule_earliest_push(&w->turns, when, lane);
+}
+
+/* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
+static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
+{
+	const struct cpm_tick *e = &w->at[lane].t;
+
+	if (w->inside[lane]) {
+		w->ended[lane] = !lane_next(&w->at[lane]);
+		leave(w, lane);
+	}
+	while (!w->ended[lane] && end_of(e) <= now)
+		w->ended[lane] = !lane_next(&w->at[lane]);
+	if (w->ended[lane])
+		return;
+	if (e->tick > now) {
+		set_edge(w, lane, e->tick);
+		return;
+	}
+	w->inside[lane] = true;
+	if (w->kinds[e->block] != CPM_IDLE)
+		enter(w, lane, e->block);
+	set_edge(w, lane, end_of(e));
+}
+
+/* One of few lanes: mostly another entry follows at once, and counts as well. */
+static inline void advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
+{
+	struct lane_cursor *c = &w->at[lane];
+
+	w->edges[lane] = UINT64_MAX;
+	if (w->running[lane] != NOTHING) {
+		w->ended[lane] = !lane_next(c);
+		if (!w->ended[lane] && c->t.tick == now && w->kinds[c->t.block] != CPM_IDLE) {
+			w->running[lane] = c->t.block;
+			w->edges[lane] = end_of(&c->t);
+			return;
+		}
+		leave(w, lane);
+	}
+	advance(w, lane, now);
+}
+
+/* All of few lanes that have an edge by now go on to the next one. Return: how many @blocks run then */
+static size_t run_few(struct cpm_walk *w, uint64_t now)
+{
+	uint64_t next = UINT64_MAX;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_lanes; i++) {
+		if (w->edges[i] <= now)
+			advance_few(w, i, now);
+		next = w->edges[i] < next ? w->edges[i] : next;
+		w->blocks[n] = w->running[i];
+		n += w->running[i] != NOTHING;
+	}
+	w->now = next;
+	return n;
+}
+
+/* The same for many. */
+static size_t run_many(struct cpm_walk *w, uint64_t now)
+{
+	const struct kjoule_turn *first;
+
+	while ((first = kjoule_earliest_first(&w->turns)) && first->when <= now)
+		advance(w, kjoule_earliest_pop(&w->turns), now);
+	w->now = first ? first->when : UINT64_MAX;
+	for (size_t i = 0; i < w->n_active; i++)
+		w->blocks[i] = w->at[w->active[i]].t.block;
+	return w->n_active;
+}
+
+/* Of @n blocks that run, bystanders are left out while a busy one runs, and are one while none does. Return: how many are left */
+static size_t without_bystanders(const struct cpm_walk *w, size_t n)
+{
+	bool busy = false, is_there = false;
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		busy |= w->kinds[w->blocks[i]] == CPM_BUSY;
+		is_there |= w->kinds[w->blocks[i]] == CPM_BYSTANDER;
+	}
+	if (!is_there || n == 1)
+		return n;
+	is_there = busy;
+	for (size_t i = 0; i < n; i++) {
+		if (w->kinds[w->blocks[i]] == CPM_BYSTANDER) {
+			if (is_there)
+				continue;
+			is_there = true;
+		}
+		w->blocks[left++] = w->blocks[i];
+	}
+	return left;
+}
+
+/*
+ * The next stretch in which nothing changes on any lane and some block runs: @from up to the next edge, with these
+ * blocks. Return: how many, 0 at the end
+ */
+static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
+{
+	size_t n = 0;
+
+	while (!n && (*from = w->now) != UINT64_MAX)
+		n = w->n_lanes <= FEW_LANES ? run_few(w, *from) : run_many(w, *from);
+	*to = w->now;
+	n = without_bystanders(w, n);
+	if (n == 2) {
+		uint32_t a = w->blocks[0], b = w->blocks[1];
+
+		w->blocks[0] = a < b ? a : b;
+		w->blocks[1] = a < b ? b : a;
+	} else if (n > 2) {
+		qsort(w->blocks, n, sizeof(*w->blocks), by_number);
+	}
+	return n;
+}
+
+static bool is_made_up(const struct cpm_walk *w)
+{
+	bool made_up = false;
+
+	for (size_t i = 0; w->n_lanes <= FEW_LANES && i < w->n_lanes; i++)
+		made_up |= w->running[i] != NOTHING && w->at[i].t.made_up;
+	for (size_t i = 0; i < w->n_active; i++)
+		made_up |= w->at[w->active[i]].t.made_up;
+	return made_up;
+}
+
+/* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
+static struct cpm_recent *recent_of(const struct cpm_walk *w, size_t n)
+{
+	uint32_t key = w->blocks[0] * 0x9e3779b9u;
+
+	if (n > 2)
+		return NULL;
+	if (n == 2)
+		key = (key ^ w->blocks[1]) * 0x85ebca6bu;
+	return &w->recent[key >> (32 - CPM_RECENT_BITS)];
+}
+
+static bool is_recent(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
+{
+	return r && r->used && r->blocks[0] == w->blocks[0] && r->blocks[1] == (n == 2 ? w->blocks[1] : UINT32_MAX);
+}
+
+static void remember(struct cpm_recent *r, const struct cpm_walk *w, size_t n, uint32_t vector)
+{
+	if (r)
+		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
+}
+
+/* The vector of what runs now: made if there is none, or, if none is made any more, a crowd. */
+static int find_vector(struct vector_table *t, const struct cpm_walk *w, size_t n, uint32_t *vector)
+{
+	uint32_t slot;
+
+	if (t->v->first_crowd == CPM_NO_CROWDS)
+		return vector_table_find(t, w->blocks, n, vector);
+	slot = *vector_table_slot(t->v, w->blocks, n);
+	*vector = slot ? slot - 1 : vector_table_crowd(t->v, w->blocks, n);
+	return 0;
+}
+
+/* Go through the ticks of all lanes at once. */
+static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+{
+	struct cpm_recent *recent;
+	uint64_t from, to;
+	uint32_t vector;
+	size_t n;
+	int ret = 0;
+
+	while (!ret && (n = next_stretch(w, &from, &to))) {
+		size_t busy = 0;
+
+		for (size_t i = 0; i < n; i++)
+			busy += w->kinds[w->blocks[i]] == CPM_BUSY;
+		t->v->multi += busy > 1 ? to - from : 0;
+		if (n == 1 && w->kinds[w->blocks[0]] == CPM_BYSTANDER)
+			t->v->bystanders += to - from;
+		else
+			t->v->ticks += to - from;
+		recent = recent_of(w, n);
+		if (is_recent(recent, w, n)) {
+			vector = recent->vector;
+		} else {
+			ret = find_vector(t, w, n, &vector);
+			if (!ret)
+				remember(recent, w, n, vector);
+		}
+		if (!ret && cpm_is_crowd(t->v, vector))
+			t->v->crowd_ticks += to - from;
+		for (size_t i = 0; i < n_making && !ret; i++)
+			ret = cpm_making_put(making[i], from, to - from, vector);
+	}
+	return ret;
+}
+
+static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
+{
+	size_t n = v->n_lanes;
+
+	*w = (struct cpm_walk){ .kinds = v->kinds, .n_lanes = n };
+	w->at = calloc(n + 1, sizeof(*w->at));
+	w->ended = calloc(n + 1, sizeof(*w->ended));
+	w->inside = calloc(n + 1, sizeof(*w->inside));
+	w->running = calloc(n + 1, sizeof(*w->running));
+	w->place = calloc(n + 1, sizeof(*w->place));
+	w->active = calloc(n + 1, sizeof(*w->active));
+	w->blocks = calloc(n + 1, sizeof(*w->blocks));
+	w->edges = calloc(n + 1, sizeof(*w->edges));
+	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
+	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place ||
+	    !w->active || !w->blocks || !w->edges || !w->recent)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		lane_begin(&w->at[i], &v->lanes[i], NULL);
+		w->ended[i] = !lane_next(&w->at[i]);
+		w->edges[i] = UINT64_MAX;
+		w->running[i] = NOTHING;
+		if (!w->ended[i])
+			set_edge(w, i, w->at[i].t.tick);
+	}
+	w->now = UINT64_MAX;
+	for (size_t i = 0; i < n; i++)
+		if (!w->ended[i] && w->at[i].t.tick < w->now)
+			w->now = w->at[i].t.tick;
+	return 0;
+}
+
+static void walk_exit(struct cpm_walk *w)
+{
+	kjoule_earliest_exit(&w->turns);
+	free(w->recent);
+	free(w->edges);
+	free(w->blocks);
+	free(w->active);
+	free(w->running);
+	free(w->place);
+	free(w->inside);
+	free(w->ended);
+	free(w->at);
+	memset(w, 0, sizeof(*w));
+}
+
+int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e)
+{
+	*e = (struct cpm_events){ .v = v };
+	return walk_init(&e->walk, v);
+}
+
+bool cpm_events_next(struct cpm_events *e)
+{
+	struct cpm_recent *recent;
+	uint32_t slot;
+	uint64_t to;
+	size_t n = next_stretch(&e->walk, &e->tick, &to);
+
+	if (!n)
+		return false;
+	e->n = n;
+	e->count = to - e->tick;
+	e->made_up = is_made_up(&e->walk);
+	recent = recent_of(&e->walk, n);
+	if (is_recent(recent, &e->walk, n)) {
+		e->vector = recent->vector;
+		return true;
+	}
+	slot = *vector_table_slot(e->v, e->walk.blocks, n);
+	e->vector = slot ? slot - 1 : vector_table_crowd(e->v, e->walk.blocks, n);
+	remember(recent, &e->walk, n, e->vector);
+	return true;
+}
+
+void cpm_events_end(struct cpm_events *e)
+{
+	walk_exit(&e->walk);
+}
+
+static int by_tick(const void *a, const void *b)
+{
+	const struct cpm_untaken *x = a, *y = b;
+
+	return (x->tick > y->tick) - (x->tick < y->tick);
+}
+
+/* Where idle CPUs took no tick: first the edges, +1 and -1, then their sums. */
+static int find_untaken(struct cpm_vectors *v)
+{
+	struct cpm_untaken *u;
+	struct lane_cursor c;
+	uint32_t cpus = 0;
+	size_t n = 0;
+
+	for (size_t l = 0; l < v->n_lanes; l++) {
+		if (!lane_unseen(&v->lanes[l]))
+			continue;
+		lane_begin(&c, &v->lanes[l], NULL);
+		while (lane_next(&c)) {
+			const struct cpm_tick *t = &c.t;
+
+			if (v->kinds[t->block] != CPM_IDLE || !(t->parked || t->made_up))
+				continue;
+			for (int edge = 0; edge < 2; edge++) {
+				u = kjoule_grow(&v->untaken, &v->n_untaken, sizeof(*u));
+				if (!u)
+					return -ENOMEM;
+				*u = (struct cpm_untaken){ edge ? end_of(t) : t->tick,
+							   edge ? UINT32_MAX : 1 };
+			}
+		}
+	}
+	if (!v->n_untaken)
+		return 0;
+	qsort(v->untaken, v->n_untaken, sizeof(*v->untaken), by_tick);
+	for (size_t i = 0; i < v->n_untaken; i++) {
+		cpus += v->untaken[i].cpus;
+		if (i + 1 < v->n_untaken && v->untaken[i + 1].tick == v->untaken[i].tick)
+			continue;
+		v->untaken[n++] = (struct cpm_untaken){ v->untaken[i].tick, cpus };
+	}
+	v->n_untaken = n;
+	return 0;
+}
+
+/*
+ * There were more vectors than there is room for: find out which have the most ticks, then go through all of them once
+ * more, with crowds for the others.
+ */
+static int merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+{
+	uint64_t from, to;
+	size_t n;
+	int ret;
+
+	walk_exit(w);
+	ret = walk_init(w, t->v);
+	if (!ret)
+		ret = vector_table_begin(t);
+	while (!ret && (n = next_stretch(w, &from, &to)))
+		ret = vector_table_count(t, w->blocks, n, to - from);
+	if (!ret)
+		ret = vector_table_close(t, w->blocks);
+	if (ret)
+		return ret;
+	walk_exit(w);
+	ret = walk_init(w, t->v);
+	for (size_t i = 0; i < n_making; i++)
+		cpm_making_restart(making[i]);
+	t->v->ticks = 0;
+	t->v->multi = 0;
+	t->v->bystanders = 0;
+	return ret ? ret : merge(t, w, making, n_making);
+}
+
+int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, size_t room,
+			struct cpm_vectors *v, struct cpm_making *const *making, size_t n)
+{
+	struct vector_table t = { .v = v, .most = room ? room : CPM_VECTORS_ROOM };
+	struct cpm_walk w = { 0 };
+	uint32_t silent;
+	int ret = -ENOMEM;
+
+	memset(v, 0, sizeof(*v));
+	v->kinds = kinds;
+	v->n_lanes = n_lanes;
+	v->first_crowd = CPM_NO_CROWDS;
+	v->lanes = calloc(n_lanes + 1, sizeof(*v->lanes));
+	if (v->lanes) {
+		memcpy(v->lanes, lanes, n_lanes * sizeof(*lanes));
+		ret = walk_init(&w, v);
+	}
+	if (!ret)
+		ret = vector_table_find(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
+	if (!ret)
+		ret = find_untaken(v);
+	if (!ret)
+		ret = merge(&t, &w, making, n);
+	if (ret == -ENOSPC)
+		ret = merge_most(&t, &w, making, n);
+	else if (!ret)
+		ret = vector_table_bases(&t, w.blocks);
+	walk_exit(&w);
+	vector_table_exit(&t);
+	if (ret)
+		cpm_vectors_free(v);
+	return ret;
+}
+
+int cpm_vectors_new(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, struct cpm_vectors *v)
+{
+	return cpm_vectors_collect(lanes, n_lanes, kinds, 0, v, NULL, 0);
+}
+
+void cpm_vectors_free(struct cpm_vectors *v)
+{
+	free(v->lanes);
+	free(v->slots);
+	free(v->untaken);
+	free(v->first);
+	free(v->members);
+	free(v->base);
+	memset(v, 0, sizeof(*v));
+}

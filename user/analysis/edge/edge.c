@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Powers of vectors from edge windows; see edge.h. What ran in the windows is edge_story.c's, the equations are
+ * edge_fit.c's.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/edge/edge_fit.h"
+#include "analysis/stats/outliers.h"
+#include "lib/kjoule.h"
+
+/* Part of the windows' time from which on a vector has a power of its own. */
+#define OWN_LEAST	0.01
+
+/* An interval this much wider than if it were alone: it is hidden behind others. */
+#define ALIKE		12.0
+
+/* Where more of the windows than this part agree with no other it is not known which are right. */
+#define WILD_MOST	0.25
+
+/* Windows of held CPUs alone, without which their power is not known. */
+#define SPINS_LEAST	10
+
+double edge_irq_part(const struct edge_input *in)
+{
+	return isnan(in->irq_w) ? 0 : in->tick + in->other * (1 - in->tick);
+}
+
+double edge_irq_off(const struct edge_input *in, double w)
+{
+	double part = edge_irq_part(in);
+
+	return part < 1 && part > 0 ? in->irq_error * part / (1 - part) * (in->irq_w - w) : 0;
+}
+
+/* How much there is of each vector in the windows. */
+struct survey {
+	struct edge_vector *v;
+	uint32_t *seen;		/* of each vector, the last window that it was in */
+	uint32_t window;
+	double ns;
+};
+
+static void count_part(void *to, uint32_t vector, double ns)
+{
+	struct survey *s = to;
+
+	s->v[vector].ns += ns;
+	s->v[vector].windows += s->seen[vector] != s->window;
+	s->seen[vector] = s->window;
+	s->ns += ns;
+}
+
+static int survey_windows(const struct edge_input *in, const struct edge_story *st, struct edge_vector *v, double *ns,
+			  size_t *windows)
+{
+	struct survey s = { .v = v };
+	struct edge_walk k = { 0 };
+
+	s.seen = calloc(in->vectors->n_vectors + 1, sizeof(*s.seen));
+	if (!s.seen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->vectors->n_vectors; i++) {
+		v[i].ns = 0;
+		v[i].windows = 0;
+	}
+	for (size_t j = 0; j < in->n_windows; j++) {
+		if (!edge_story_uses(in, st, j))
+			continue;
+		s.window++;
+		edge_story_window(in, st, v, &k, j, count_part, &s);
+	}
+	free(s.seen);
+	*windows = s.window;
+	*ns = s.ns;
+	return 0;
+}
+
+static const struct edge_vector *sort_vectors;
+
+static int by_time(const void *a, const void *b)
+{
+	double x = sort_vectors[*(const uint32_t *)a].ns, y = sort_vectors[*(const uint32_t *)b].ns;
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* Which vectors get a column; the last column but one is that of the rest. */
+static int choose(const struct edge_input *in, struct edge_vector *v, double ns, struct edge_result *r,
+		  size_t *columns)
+{
+	uint32_t n = in->vectors->n_vectors, *order = calloc(n + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		order[i] = i;
+		v[i].column = EDGE_NO_COLUMN;
+		r->why[i] = EDGE_SCARCE;
+		r->ticks[i] = v[i].runs ? (double)v[i].ticks / v[i].runs : 0;
+	}
+	sort_vectors = v;
+	qsort(order, n, sizeof(*order), by_time);
+	*columns = 0;
+	for (uint32_t i = 0; i < n && *columns < EDGE_OWN_MOST; i++) {
+		struct edge_vector *of = &v[order[i]];
+
+		if (of->ns < OWN_LEAST * ns || of->windows < EDGE_WINDOWS_LEAST)
+			continue;
+		r->why[order[i]] = of->major ? EDGE_KNOWN : EDGE_SHORT;
+		of->column = (*columns)++;
+	}
+	free(order);
+	return 0;
+}
+
+/*
+ * From microwatt to watts, as unsure as the windows, the spinning and the interrupts make it. Of the
+ * pull, anything from nothing to all of it may be there: so it is as unsure as what is uniform between
+ * them and below.
+ */
+static struct value power_of(const struct edge_input *in, const struct edge_result *r, double uw,
+			     double variance, double pull, double dof, double *own_w)
+{
+	double w = uw * 1e-6, off;
+
+	*own_w = interval_t(dof) * hypot(sqrt(variance), pull / sqrt(3)) * 1e-6;
+	off = hypot(hypot(*own_w, r->spin_w.hi - r->spin_w.v), edge_irq_off(in, w));
+	return (struct value){ w, w - off, w + off };
+}
+
+/*
+ * The power of all whose own is not told, together: by their time, out of the unknowns that they have a
+ * part in.
+ */
+static struct value unknown_power(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
+				  struct edge_result *r, double dof)
+{
+	double part[EDGE_COLUMNS_MOST] = { 0 }, all = 0, uw = 0, variance = 0, pull = 0;
+
+	for (uint32_t i = 0; i < r->n_vectors; i++) {
+		if (r->why[i] == EDGE_KNOWN)
+			continue;
+		part[v[i].column == EDGE_NO_COLUMN ? s->n - 2 : v[i].column] += v[i].ns;
+		all += v[i].ns;
+	}
+	if (!(all > 0))
+		return (struct value){ NAN, NAN, NAN };
+	for (size_t a = 0; a < s->n; a++) {
+		uw += part[a] / all * gsl_vector_get(s->x, a);
+		pull += part[a] / all * edge_fit_pull(s, a);
+	}
+	for (size_t b = 0; b < s->n; b++) {
+		for (size_t c = 0; c < s->n; c++) {
+			double x = 0, y = 0;
+
+			for (size_t a = 0; a < s->n; a++) {
+				x += part[a] / all * gsl_matrix_get(s->inverse, a, b);
+				y += part[a] / all * gsl_matrix_get(s->inverse, a, c);
+			}
+			variance += x * gsl_matrix_get(s->scores, b, c) * y;
+		}
+	}
+	variance *= (double)s->rows / (s->rows - s->n);
+	return power_of(in, r, uw, fmax(variance, 0), pull, dof, &r->unknown_own_w);
+}
+
+static void conclude(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
+		     struct edge_result *r)
+{
+	double dof = s->rows - s->n;
+
+	for (uint32_t i = 0; i < r->n_vectors; i++) {
+		size_t a = v[i].column;
+		double alike, variance;
+
+		if (a == EDGE_NO_COLUMN)
+			continue;
+		alike = gsl_matrix_get(s->inverse, a, a) * gsl_matrix_get(s->m, a, a);
+		variance = edge_fit_variance(s, a);
+		if (!(alike > 0) || alike > ALIKE * ALIKE || !(variance >= 0))
+			r->why[i] = EDGE_ALIKE;
+		if (r->why[i] == EDGE_KNOWN)
+			r->w[i] = power_of(in, r, gsl_vector_get(s->x, a), variance, edge_fit_pull(s, a),
+					   dof, &r->own_w[i]);
+		/* nothing draws less than nothing */
+		if (r->w[i].hi < 0) {
+			r->w[i] = (struct value){ NAN, NAN, NAN };
+			r->why[i] = EDGE_ALIKE;
+		}
+	}
+	r->unknown_w = unknown_power(in, v, s, r, dof);
+	r->extra_uj = gsl_vector_get(s->x, s->n - 1);
+}
+
+static bool is_spin(const struct edge_window *w)
+{
+	return w->spin && !w->failed && w->held_ns;
+}
+
+/*
+ * Power while all are held, from the windows that are nothing else. What took the CPU away in one, such as
+ * the firmware or a hypervisor, shows in it as a power that the others do not have.
+ */
+static int learn_spin(const struct edge_input *in, struct edge_result *r)
+{
+	double sum = 0, squares = 0, ns = 0, mean, error;
+	double *power = calloc(in->n_windows + 1, sizeof(*power)), *anyway = calloc(in->n_windows + 1, sizeof(*anyway));
+	struct outlier *far = calloc(in->n_windows + 1, sizeof(*far));
+	size_t n = 0;
+	int ret = power && anyway && far ? 0 : -ENOMEM;
+
+	for (size_t j = 0; j < in->n_windows && !ret; j++)
+		if (is_spin(&in->windows[j])) {
+			power[n] = in->windows[j].uj / in->windows[j].held_ns;
+			anyway[n] = EDGE_OFF_ANYWAY * power[n];
+			n++;
+		}
+	if (!ret)
+		ret = outliers_find(power, anyway, n, far, NULL);
+	n = 0;
+	for (size_t j = 0; j < in->n_windows && !ret; j++) {
+		const struct edge_window *w = &in->windows[j];
+
+		if (!is_spin(w))
+			continue;
+		if (far[n++].differs) {
+			r->wild_spins++;
+			continue;
+		}
+		r->spins++;
+		sum += w->uj;
+		ns += w->held_ns;
+		squares += w->uj / w->held_ns * (w->uj / w->held_ns);
+	}
+	free(power);
+	free(anyway);
+	free(far);
+	if (ret)
+		return ret;
+	if (r->spins < SPINS_LEAST)
+		return -ENODATA;
+	mean = sum / ns;
+	error = interval_t(r->spins - 1) *
+		sqrt(fmax(squares / r->spins - mean * mean, 0) / (r->spins - 1));
+	/* microjoules in a nanosecond are kilowatts */
+	mean *= 1e3;
+	error *= 1e3;
+	r->spin_w = (struct value){ mean, mean - error, mean + error };
+	return 0;
+}
+
+/* @last: without those that are wild; else only find them */
+static int solve(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v, size_t columns,
+		 bool last, struct edge_result *r)
+{
+	struct edge_system s;
+	int ret = edge_fit_new(&s, columns);
+
+	if (!ret)
+		ret = edge_fit_windows(in, st, v, r->spin_w.v, &s);
+	if (!ret && !last)
+		ret = edge_fit_wild(in, st, v, r->spin_w.v, &s, &r->wild);
+	if (!ret && last) {
+		edge_fit_scores(in, st, v, r->spin_w.v, &s);
+		conclude(in, v, &s, r);
+		r->residual_uj = sqrt(s.residual / (s.rows - s.n));
+	}
+	edge_fit_free(&s);
+	return ret;
+}
+
+int edge_solve(const struct edge_input *in, struct edge_result *r)
+{
+	struct edge_vector *v = calloc(in->vectors->n_vectors + 1, sizeof(*v));
+	struct edge_story st = { 0 };
+	double ns = 0;
+	size_t columns;
+	int ret = -ENOMEM;
+
+	memset(r, 0, sizeof(*r));
+	r->n_vectors = in->vectors->n_vectors;
+	r->w = malloc((r->n_vectors + 1) * sizeof(*r->w));
+	r->own_w = calloc(r->n_vectors + 1, sizeof(*r->own_w));
+	r->why = calloc(r->n_vectors + 1, sizeof(*r->why));
+	r->ticks = calloc(r->n_vectors + 1, sizeof(*r->ticks));
+	for (uint32_t i = 0; r->w && i < r->n_vectors; i++)
+		r->w[i] = (struct value){ NAN, NAN, NAN };
+	if (v && r->w && r->own_w && r->why && r->ticks)
+		ret = learn_spin(in, r);
+	if (!ret)
+		ret = edge_story_tell(in, &st);
+	if (!ret) {
+		edge_story_count(&st, v);
+		for (uint32_t i = 0; i < r->n_vectors; i++)
+			v[i].major = v[i].runs && v[i].ticks >= EDGE_TICKS_LEAST * v[i].runs;
+		ret = edge_story_changes(&st, v, r->n_vectors);
+	}
+	/* once with all windows, and without those that agree with no other */
+	for (int pass = 0; pass < 2 && !ret; pass++) {
+		ret = survey_windows(in, &st, v, &ns, &r->windows);
+		if (!ret)
+			ret = choose(in, v, ns, r, &columns);
+		if (!ret)
+			ret = solve(in, &st, v, columns, pass, r);
+		if (!ret && r->wild > WILD_MOST * r->windows)
+			ret = -ENODATA;
+	}
+	edge_story_free(&st);
+	free(v);
+	if (ret)
+		edge_free(r);
+	return ret;
+}
+
+void edge_free(struct edge_result *r)
+{
+	free(r->w);
+	free(r->own_w);
+	free(r->why);
+	free(r->ticks);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See prefix.h. Used by report/convergence.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/profile/prefix.h"
+
+/* A reading at the end itself still tells of what is before it. */
+static size_t readings(const struct cpm_reading *r, size_t n, uint64_t end_tick)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (r[mid].tick <= end_tick)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The ticks of a lane before @end_tick. */
+static struct cpm_lane cut(const struct cpm_lane *lane, uint64_t end_tick)
+{
+	struct cpm_lane first = *lane;
+
+	if (!end_tick)
+		return (struct cpm_lane){ 0 };
+	if (!first.end || first.end > end_tick)
+		first.end = end_tick;
+	return first;
+}
+
+int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix *p)
+{
+	int ret = 0;
+
+	memset(p, 0, sizeof(*p));
+	p->in = *in;
+	p->lanes = calloc(in->n_lanes + 1, sizeof(*p->lanes));
+	p->packages = calloc(in->n_packages + 1, sizeof(*p->packages));
+	if (!p->lanes || !p->packages)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < in->n_lanes && !ret; i++) {
+		p->lanes[i] = in->lanes[i];
+		p->lanes[i].lane = cut(&in->lanes[i].lane, end_tick);
+	}
+	for (size_t i = 0; i < in->n_packages && !ret; i++) {
+		p->packages[i] = in->packages[i];
+		for (unsigned int d = 0; d < in->n_domains; d++)
+			p->packages[i].n_readings[d] = readings(in->packages[i].readings[d],
+								in->packages[i].n_readings[d],
+								end_tick);
+	}
+	p->in.lanes = p->lanes;
+	p->in.packages = p->packages;
+	if (end_tick < in->end_tick)
+		p->in.end_tick = end_tick;
+	if (ret)
+		prefix_free(p);
+	return ret;
+}
+
+void prefix_free(struct prefix *p)
+{
+	free(p->lanes);
+	free(p->packages);
+	memset(p, 0, sizeof(*p));
+}
+
+uint64_t prefix_samples(const struct profile_input *in, uint64_t end_tick)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < in->n_lanes; i++) {
+		struct cpm_lane lane = cut(&in->lanes[i].lane, end_tick);
+		struct lane_cursor c;
+
+		lane_begin(&c, &lane, NULL);
+		while (!in->lanes[i].shadow && lane_next(&c))
+			n += !c.t.made_up && !c.t.parked ? c.t.more + 1ull : 0;
+	}
+	return n;
+}
+
+uint64_t prefix_tick(const struct profile_input *in, uint64_t samples)
+{
+	uint64_t low = 0, high = in->end_tick;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (prefix_samples(in, mid) < samples)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

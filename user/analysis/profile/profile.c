@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Solves the models of a recording's packages; see profile.h.
+ *
+ * ALEA: t_b = n_b / n * t_exec (equation 1), which is n_b intervals; E_b = P_b * t_b
+ * (equation 3). A tick takes time and energy from the block that it interrupts,
+ * and so do other interrupts. Their energy is taken out of the counter's windows
+ * before the blocks share them, at the power that interrupts were calibrated to
+ * have; profile_net() takes their time out of the n_b intervals.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/edge/edge_groups.h"
+#include "analysis/profile/profile_inside.h"
+
+/* A counter that stands for so many times as long as it usually did is told of. */
+#define STILL	20
+
+double profile_calibration_error(const struct profile_input *in)
+{
+	return fmax(in->calibration_error, PROFILE_CALIBRATION_ERROR);
+}
+
+size_t profile_n_lanes(const struct profile_input *in, size_t p)
+{
+	return in->packages[p].lanes ? in->packages[p].n_lanes : in->n_lanes;
+}
+
+const struct profile_lane *profile_lane(const struct profile_input *in, size_t p, size_t i)
+{
+	return &in->lanes[in->packages[p].lanes ? in->packages[p].lanes[i] : i];
+}
+
+/*
+ * Energy that interrupts spend on a CPU of a package between two ticks. An idle CPU
+ * has no scheduler's tick, and nothing that an interrupt could hold up.
+ * @more_uj: room for all blocks
+ */
+static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
+				 unsigned int domain, float *more_uj)
+{
+	double irq_w = in->irq_w[domain], tick_w = irq_w - in->tick_less_w[domain], tick_uj = 0;
+	struct cpm_irq irq = { 0 };
+
+	for (size_t i = 0; i < profile_n_lanes(in, package); i++) {
+		const struct profile_lane *lane = profile_lane(in, package, i);
+
+		if (lane->shadow)
+			continue;
+		irq.busy_uj += lane->tick_ns * tick_w + in->other * (in->interval_ns - lane->tick_ns) * irq_w;
+		tick_uj += lane->tick_ns * tick_w;
+		irq.idle_uj += lane->idle_tick_ns * tick_w;
+		irq.n_cpus++;
+	}
+	tick_uj *= 1e-3 / fmax(irq.n_cpus, 1);
+	irq.busy_uj *= 1e-3 / fmax(irq.n_cpus, 1);
+	irq.idle_uj *= 1e-3 / fmax(irq.n_cpus, 1);
+	for (uint32_t b = 0; b < in->n_blocks && in->costs; b++)
+		more_uj[b] = tick_uj * (in->costs[b].longer - 1) +
+			     (irq.busy_uj - tick_uj) * (in->costs[b].interrupted - 1);
+	irq.more_uj = in->costs ? more_uj : NULL;
+	if (in->others_busy)
+		irq.idle_uj = irq.busy_uj;
+	else if (!isnan(in->idle_uj[domain]))
+		irq.idle_uj = in->idle_uj[domain];
+	return irq;
+}
+
+/* Several counters of a domain would need the same block's power in each. */
+static bool is_only(const struct profile_input *in, size_t package, unsigned int domain)
+{
+	for (size_t i = 0; i < in->n_packages; i++)
+		if (i != package && in->packages[i].n_readings[domain])
+			return false;
+	return true;
+}
+
+/* The mixture model, on windows that cpm_solve() has made. What it can not solve is not known. */
+static int fit_domain(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
+{
+	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
+				 .jitter = in->jitter, .unknown = in->unknown, .n_unknown = in->n_unknown };
+	int ret;
+
+	s->known[domain] = is_only(in, package, domain);
+	if (!s->known[domain])
+		return 0;
+	ret = fit_new(&fit, &s->fit[domain]);
+	if (ret)
+		return ret;
+	s->fitted[domain] = true;
+	s->known[domain] = s->fit[domain].m.why == MIXTURE_SOLVED;
+	if (s->known[domain])
+		fit_apply(&s->fit[domain], &s->vectors, &s->domain[domain]);
+	return 0;
+}
+
+/* The edge-synchronised model. What it can not solve is not known. */
+static int solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
+{
+	const struct profile_package *package = &in->packages[p];
+	struct edge_input *e = &s->edge_input;
+	size_t n = 0;
+	int ret;
+
+	s->known[domain] = false;
+	if (domain != package->window_domain || !package->n_windows)
+		return 0;
+	*e = (struct edge_input){ .session = in->session, .vectors = &s->vectors, .windows = package->windows,
+				  .n_windows = package->n_windows, .other = in->other, .irq_w = in->irq_w[domain],
+				  .irq_error = profile_calibration_error(in) };
+	for (size_t i = 0; i < profile_n_lanes(in, p); i++) {
+		if (profile_lane(in, p, i)->shadow)
+			continue;
+		e->tick += profile_lane(in, p, i)->tick_ns / in->interval_ns;
+		n++;
+	}
+	e->tick /= n ? n : 1;
+	ret = edge_solve(e, &s->edge);
+	s->too_many = ret == -EFBIG;
+	if (ret)
+		return ret == -ENODATA || ret == -EFBIG ? 0 : ret;
+	s->edged = true;
+	s->known[domain] = true;
+	edge_apply(e, &s->edge, in->held, &s->domain[domain]);
+	return 0;
+}
+
+/* What ran together on a package, and its counters' windows. */
+static int make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
+{
+	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
+	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
+	float *more_uj = calloc(in->n_blocks * (size_t)in->n_domains + 1, sizeof(*more_uj));
+	size_t n = 0;
+	int ret = lanes && more_uj ? 0 : -ENOMEM;
+
+	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
+		struct cpm_irq irq = irq_energy(in, p, d, more_uj + d * (size_t)in->n_blocks);
+		struct cpm_edges edges = cpm_edges_of(in->packages[p].periods_ns[d] / in->interval_ns);
+
+		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
+				     isnan(in->irq_w[d]) ? NULL : &irq,
+				     in->model == PROFILE_CPM && !in->one_silence && in->steps > 1 &&
+				     in->packages[p].periods_ns[d] > 0 ? &edges : NULL, &s->domain[d], &making[n]);
+		s->known[d] = !ret;
+		n += s->known[d];
+		ret = ret == -ENODATA ? 0 : ret;
+	}
+	for (size_t i = 0; i < profile_n_lanes(in, p) && !ret; i++)
+		lanes[i] = profile_lane(in, p, i)->lane;
+	if (!ret)
+		ret = cpm_vectors_collect(lanes, profile_n_lanes(in, p), kinds, in->vectors_room, &s->vectors,
+					  making, n);
+	for (size_t i = 0; i < n; i++)
+		ret = cpm_making_end(making[i], ret);
+	free(lanes);
+	free(more_uj);
+	return ret;
+}
+
+static int solve_package(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
+{
+	int ret = make_windows(in, p, kinds, s);
+
+	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
+		if (!s->known[d])
+			continue;
+		ret = cpm_solve_windows(&s->vectors, in->steps, in->asleep_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
+		if (!ret && in->model == PROFILE_MIXTURE)
+			ret = fit_domain(in, p, d, s);
+		if (!ret && in->model == PROFILE_EDGE)
+			ret = solve_edges(in, p, d, s);
+	}
+	return ret;
+}
+
+/* To the models of short blocks whatever nobody has asked for is one thing. Return: 0 or -ENOMEM */
+static int find_kinds(struct profile *p)
+{
+	const struct profile_input *in = p->in;
+
+	if (in->model == PROFILE_CPM && !in->one_silence)
+		return 0;
+	p->kinds = malloc(in->n_blocks + 1ul);
+	if (!p->kinds)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->n_blocks; i++)
+		p->kinds[i] = in->kinds[i] == CPM_BYSTANDER ? CPM_IDLE : in->kinds[i];
+	return 0;
+}
+
+int profile_new(const struct profile_input *in, struct profile **out)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+	int ret = 0;
+
+	*out = NULL;
+	if (!p)
+		return -ENOMEM;
+	p->in = in;
+	p->packages = calloc(in->n_packages + 1, sizeof(*p->packages));
+	if (!p->packages)
+		ret = -ENOMEM;
+	if (!ret)
+		ret = find_kinds(p);
+	for (size_t i = 0; i < in->n_packages && !ret; i++)
+		ret = solve_package(in, i, p->kinds ? p->kinds : in->kinds, &p->packages[i]);
+	if (ret) {
+		profile_free(p);
+		return ret;
+	}
+	*out = p;
+	return 0;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; p->packages && i < p->in->n_packages; i++) {
+		cpm_vectors_free(&p->packages[i].vectors);
+		edge_free(&p->packages[i].edge);
+		for (unsigned int d = 0; d < PROFILE_DOMAINS; d++) {
+			cpm_domain_free(&p->packages[i].domain[d]);
+			if (p->packages[i].fitted[d])
+				fit_free(&p->packages[i].fit[d]);
+		}
+	}
+	free(p->packages);
+	free(p->kinds);
+	free(p);
+}
+
+/* Entries of a lane that are looked at together. */
+
+int profile_labels(const struct profile *p, unsigned int domain, const uint32_t *const *labels,
+		   uint32_t silent_label, uint32_t n_labels, double *uj)
+{
+	const struct profile_input *in = p->in;
+	struct cpm_labelled *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
+	int ret = lanes ? 0 : -ENOMEM;
+	bool known = false;
+
+	memset(uj, 0, n_labels * sizeof(*uj));
+	for (size_t i = 0; i < in->n_packages && !ret; i++) {
+		if (!p->packages[i].known[domain])
+			continue;
+		for (size_t l = 0; l < profile_n_lanes(in, i); l++) {
+			const struct profile_lane *lane = profile_lane(in, i, l);
+
+			lanes[l] = (struct cpm_labelled){ lane->lane, labels[lane - in->lanes] };
+		}
+		ret = cpm_labels(&p->packages[i].vectors, &p->packages[i].domain[domain], lanes,
+				 profile_n_lanes(in, i), silent_label, uj);
+		known = true;
+	}
+	free(lanes);
+	return ret ? ret : known ? 0 : -ENODATA;
+}
+
+void profile_net(struct profile_group *g, unsigned int n_domains)
+{
+	g->time_s = g->net_s;
+	for (unsigned int d = 0; d < n_domains; d++) {
+		g->energy[d].j = g->energy[d].net_j;
+		g->energy[d].w = g->energy[d].net_w;
+	}
+	g->ticks_s = 0;
+	g->other_s = 0;
+}
+
+void profile_worst_case(struct profile_group *g, unsigned int n_domains)
+{
+	for (unsigned int d = 0; d < n_domains; d++) {
+		struct profile_energy *e = &g->energy[d];
+
+		double lo = g->time_s.lo * e->w.lo, hi = g->time_s.hi * e->w.hi;
+
+		/*
+		 * What interrupts took more of the time they took of the energy, too, which leaves the power nearly as it was: where
+		 * that is most of what is not known, the energy's own interval is the wider one. NAN stays NAN: where one of the two
+		 * can not be told, neither can this be.
+		 */
+		e->j.lo = isnan(lo) ? lo : fmin(e->j.lo, lo);
+		e->j.hi = isnan(hi) ? hi : fmax(e->j.hi, hi);
+	}
+}
+
+const struct cpm_vectors *profile_vectors(const struct profile *p, size_t package)
+{
+	return &p->packages[package].vectors;
+}
+
+const struct cpm_domain *profile_domain(const struct profile *p, size_t package, unsigned int domain)
+{
+	return p->packages[package].known[domain] ? &p->packages[package].domain[domain] : NULL;
+}
+
+const struct mixture *profile_mixture(const struct profile *p, size_t package, unsigned int domain)
+{
+	return p->packages[package].fitted[domain] ? &p->packages[package].fit[domain].m : NULL;
+}
+
+const struct edge_result *profile_edge(const struct profile *p, size_t package)
+{
+	return p->packages[package].edged ? &p->packages[package].edge : NULL;
+}
+
+bool profile_edge_too_many(const struct profile *p, size_t package)
+{
+	return p->packages[package].too_many;
+}
+
+unsigned int profile_cpus(const struct profile *p, size_t package)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < profile_n_lanes(p->in, package); i++)
+		n += !profile_lane(p->in, package, i)->shadow;
+	return n;
+}
+
+uint64_t profile_readings(const struct profile *p, unsigned int domain)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++)
+		if (p->packages[i].known[domain])
+			n += p->packages[i].domain[domain].known;
+	return n;
+}
+
+/* The ends of windows whose energy is known, as analysis/cpm/cpm_windows.c makes them. Return: ticks between them */
+static uint64_t told_ticks(const struct cpm_reading *r, size_t n)
+{
+	size_t second = 0;
+
+	while (second + 1 < n && r[second].tick == r[0].tick)
+		second++;
+	return r[n - 1].tick - (r[second].tick < r[n - 1].tick ? r[second].tick : r[0].tick);
+}
+
+double profile_untold(const struct profile *p, unsigned int domain)
+{
+	struct profile_covered *blocks, cover = { 0 };
+	double told = 0, all = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++) {
+		const struct profile_package *package = &p->in->packages[i];
+		size_t n = package->n_readings[domain];
+
+		if (!p->packages[i].known[domain] || p->packages[i].edged)
+			continue;
+		told += told_ticks(package->readings[domain], n);
+		all += fmax(p->in->end_tick, package->readings[domain][n - 1].tick);
+	}
+	if (!(all > 0) || profile_cover(p, domain, &blocks))
+		return NAN;
+	/* what nobody has asked for, and what idle CPUs spend, is missed by nobody */
+	for (uint32_t b = 0; b < p->in->n_blocks && blocks; b++) {
+		cover.busy.all += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.all : 0;
+		cover.busy.told += p->in->kinds[b] == CPM_BUSY ? blocks[b].busy.told : 0;
+	}
+	free(blocks);
+	return 1 - told / all * profile_told(&cover);
+}
+
+/* Ticks since the last move, if they are many against those between two of them. */
+static uint64_t still_ticks(const struct cpm_reading *r, size_t n)
+{
+	uint64_t moves = 0, still;
+	size_t last = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if (r[i].uj == r[i - 1].uj)
+			continue;
+		moves++;
+		last = i;
+	}
+	still = r[n - 1].tick - r[last].tick;
+	return moves && still * moves > STILL * (r[last].tick - r[0].tick) ? still : 0;
+}
+
+double profile_still_s(const struct profile *p, unsigned int domain)
+{
+	uint64_t most = 0, still;
+
+	for (size_t i = 0; i < p->in->n_packages; i++) {
+		if (!p->packages[i].known[domain] || p->packages[i].edged)
+			continue;
+		still = still_ticks(p->in->packages[i].readings[domain], p->in->packages[i].n_readings[domain]);
+		most = still > most ? still : most;
+	}
+	return most * 1e-9 * p->in->interval_ns;
+}
+
+double profile_parallel(const struct profile *p)
+{
+	double multi = 0, busy = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++) {
+		multi += p->packages[i].vectors.multi;
+		busy += p->packages[i].vectors.ticks;
+	}
+	return busy > 0 ? multi / busy : 0;
+}
+
+uint64_t profile_crowd_ticks(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++)
+		n += p->packages[i].vectors.crowd_ticks;
+	return n;
+}
+
+double profile_crowded(const struct profile *p)
+{
+	double busy = 0;
+
+	for (size_t i = 0; i < p->in->n_packages; i++)
+		busy += p->packages[i].vectors.ticks;
+	return busy > 0 ? profile_crowd_ticks(p) / busy : 0;
+}

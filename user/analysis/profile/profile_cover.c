@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What ran on CPUs whose energy no counter of a domain tells: those of a package that was not asked for, or whose counter
+ * stood still. See profile_inside.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analysis/profile/profile_inside.h"
+
+/* Which lanes a counter tells of. Return: is there one of which none does? */
+static bool find_covered(const struct profile *p, unsigned int domain, bool *covered)
+{
+	const struct profile_input *in = p->in;
+	bool known = false, all = true;
+
+	for (size_t i = 0; i < in->n_packages; i++) {
+		known |= p->packages[i].known[domain];
+		for (size_t l = 0; l < profile_n_lanes(in, i) && p->packages[i].known[domain]; l++)
+			covered[profile_lane(in, i, l) - in->lanes] = true;
+	}
+	for (size_t l = 0; l < in->n_lanes; l++)
+		all &= covered[l] || in->lanes[l].shadow;
+	return known && !all;
+}
+
+int profile_cover(const struct profile *p, unsigned int domain, struct profile_covered **out)
+{
+	const struct profile_input *in = p->in;
+	struct profile_covered *blocks = NULL;
+	bool *covered = calloc(in->n_lanes + 1, sizeof(*covered));
+	struct lane_cursor c;
+	int ret = covered ? 0 : -ENOMEM;
+
+	*out = NULL;
+	if (!ret && find_covered(p, domain, covered)) {
+		blocks = calloc(in->n_blocks + 1ul, sizeof(*blocks));
+		ret = blocks ? 0 : -ENOMEM;
+	}
+	for (size_t l = 0; l < in->n_lanes && blocks; l++) {
+		if (in->lanes[l].shadow)
+			continue;
+		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (lane_next(&c)) {
+			struct profile_ticks *of = in->kinds[c.t.block] == CPM_IDLE ? &blocks[c.t.block].idle : &blocks[c.t.block].busy;
+			uint64_t ticks = c.t.more + 1ull;
+
+			of->all += ticks;
+			of->told += covered[l] ? ticks : 0;
+		}
+	}
+	free(covered);
+	*out = blocks;
+	return ret;
+}
+
+static void add(struct profile_ticks *to, const struct profile_ticks *more)
+{
+	to->all += more->all;
+	to->told += more->told;
+}
+
+void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
+			  struct profile_covered *groups)
+{
+	for (uint32_t b = 0; b < n_blocks; b++) {
+		add(&groups[group_of[b]].busy, &blocks[b].busy);
+		add(&groups[group_of[b]].idle, &blocks[b].idle);
+	}
+}
+
+double profile_told(const struct profile_covered *c)
+{
+	/* what an idle CPU spends is its package's: it is no measure of what others spend */
+	const struct profile_ticks *t = c->busy.all ? &c->busy : &c->idle;
+
+	return t->all ? (double)t->told / t->all : 1;
+}

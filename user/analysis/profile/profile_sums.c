@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Times, frequencies and costs of groups of blocks: each lane is gone through once for all groupings; see profile.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/profile/profile_inside.h"
+
+#define ENTRIES		256
+
+/*
+ * What interrupts took of each tick of an entry: a tick's cost is the CPU's own. What ran beside the samples is not net
+ * of anything.
+ */
+struct irq_cost {
+	double ticks_s, other_s, exposed_s, varied_s2, shifted_s;
+	bool taken, idle;
+};
+
+/* What follows from a frequency. */
+struct followed {
+	uint32_t value;
+	double weight, weighted, slower, tick_s;
+	struct irq_cost busy;		/* of a sample that is not idle */
+};
+
+/* A lane some entries at a time. Most samples have the frequency of the one before: what follows from it is kept. */
+struct reading {
+	const struct profile_input *in;
+	const struct profile_lane *lane;
+	struct lane_cursor c;
+	double lost;
+	struct followed now, other;	/* the value at hand, and the one before: they take turns */
+	size_t n;
+	struct interval_entry entries[ENTRIES];
+	struct irq_cost costs[ENTRIES];
+};
+
+/* fmin() of what is a number, without a call. */
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static struct irq_cost cost_of(const struct reading *r, const struct followed *f, bool taken, bool idle)
+{
+	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
+	struct irq_cost cost = { .taken = taken, .idle = idle };
+
+	if (cost.taken)
+		tick_s = cost.idle ? fmin(r->lane->idle_tick_ns * 1e-9, interval_s) : f->tick_s;
+	cost.ticks_s = tick_s;
+	if (cost.idle)
+		return cost;
+	cost.other_s = (interval_s - tick_s) * least(r->in->other * f->slower, 1);
+	cost.exposed_s = (interval_s - tick_s) * f->slower;
+	return cost;
+}
+
+static struct followed follow_value(const struct reading *r, uint32_t value)
+{
+	struct followed f = { .value = value };
+
+	f.weight = value ? interval_weight(value, r->lost) : 0;
+	f.weighted = f.weight * value;
+	f.slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
+	/* more than everything can not have been taken */
+	f.tick_s = least(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
+	f.busy = cost_of(r, &f, true, false);
+	return f;
+}
+
+static void next_value(struct reading *r, uint32_t value)
+{
+	struct followed before = r->now;
+
+	r->now = value == r->other.value ? r->other : follow_value(r, value);
+	r->other = before;
+}
+
+static void begin_reading(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
+{
+	r->in = in;
+	r->lane = lane;
+	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
+	lane_begin(&r->c, &lane->lane, lane->freq_khz);
+	r->now = r->other = follow_value(r, 0);
+}
+
+/* Not as on the average. A tick that takes longer leaves less to other interrupts. */
+static void adapt_cost(struct irq_cost *cost, const struct profile_cost *by, double interval_s)
+{
+	double tick_s = least(cost->ticks_s * by->longer, interval_s), left_s = interval_s - cost->ticks_s;
+	double part = left_s > 0 ? (interval_s - tick_s) / left_s : 0;
+
+	cost->ticks_s = tick_s;
+	cost->other_s = least(cost->other_s * by->interrupted * part, interval_s - tick_s);
+	cost->exposed_s *= part;
+	cost->varied_s2 = by->variance * interval_s * interval_s;
+	cost->shifted_s = by->shifted * interval_s;
+}
+
+/* Return: false at the end */
+static bool read_entries(struct reading *r)
+{
+	for (r->n = 0; r->n < ENTRIES && lane_take(&r->c, &r->entries[r->n].t); r->n++) {
+		struct interval_entry *e = &r->entries[r->n];
+		bool taken = !e->t.made_up && !e->t.parked, idle = r->in->kinds[e->t.block] == CPM_IDLE;
+
+		if (r->c.value != r->now.value)
+			next_value(r, r->c.value);
+		e->weight = r->now.weight;
+		e->weighted = r->now.weighted;
+		r->costs[r->n] = taken && !idle ? r->now.busy : cost_of(r, &r->now, taken, idle);
+		if (r->in->costs && taken && !idle)
+			adapt_cost(&r->costs[r->n], &r->in->costs[e->t.block], r->in->interval_ns * 1e-9);
+	}
+	return r->n;
+}
+
+/* What is added up of a group. */
+struct group_sum {
+	struct interval_mean mean;
+	/* what interrupts took */
+	double ticks_s, other_s, exposed_s, idle_ticks_s, varied_s2, shifted_s;
+	uint64_t idle_ticks;
+};
+
+static void add_cost(const struct irq_cost *cost, double n, struct group_sum *sum)
+{
+	sum->ticks_s += n * cost->ticks_s;
+	if (cost->idle && cost->taken) {
+		sum->idle_ticks += n;
+		sum->idle_ticks_s += n * cost->ticks_s;
+	}
+	sum->other_s += n * cost->other_s;
+	sum->exposed_s += n * cost->exposed_s;
+	sum->varied_s2 += n * cost->varied_s2;
+	sum->shifted_s += n * cost->shifted_s;
+}
+
+/* Two sums that grow together. */
+typedef double pair __attribute__((vector_size(16)));
+
+/*
+ * Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were
+ * packed.
+ */
+static inline void add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n,
+			       struct group_sum *sum)
+{
+	pair all = { sum->mean.sum, sum->mean.weight }, batch = { sum->mean.batch, sum->mean.batch_weight };
+	pair taken = { sum->ticks_s, sum->other_s }, value = { e->weighted, e->weight };
+	pair costs = { cost->ticks_s, cost->other_s };
+	double exposed_s = sum->exposed_s;
+
+	for (uint32_t i = 0; i < n; i++) {
+		all += value;
+		batch += value;
+		taken += costs;
+		exposed_s += cost->exposed_s;
+	}
+	/* errors, which need not be added one by one */
+	sum->varied_s2 += n * cost->varied_s2;
+	sum->shifted_s += n * cost->shifted_s;
+	sum->mean.seen += n;
+	sum->mean.sum = all[0];
+	sum->mean.weight = all[1];
+	sum->mean.batch = batch[0];
+	sum->mean.batch_weight = batch[1];
+	sum->ticks_s = taken[0];
+	sum->other_s = taken[1];
+	sum->exposed_s = exposed_s;
+}
+
+/* Any other: what follows from its frequency and, on a CPU, what interrupts took. */
+static void add_rarely(const struct interval_entry *e, const struct irq_cost *cost, bool shadow, struct group_sum *sum)
+{
+	uint32_t n = e->t.more + 1u;
+
+	interval_mean_add(&sum->mean, e, n);
+	if (!shadow && cost->taken && n <= LANE_ALIKE_MOST)
+		for (uint32_t i = 0; i < n; i++)
+			add_cost(cost, 1, sum);
+	else if (!shadow)
+		add_cost(cost, n, sum);
+}
+
+static void add_entries(const struct reading *r, const uint32_t *group_of, struct group_sum *sums)
+{
+	bool shadow = r->lane->shadow;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct interval_entry *e = &r->entries[i];
+		const struct irq_cost *cost = &r->costs[i];
+		uint32_t group = group_of[e->t.block], n = e->t.more + 1u;
+		struct group_sum *sum = &sums[group];
+
+		if (group == UINT32_MAX)
+			continue;
+		if (cost->taken && !cost->idle && !shadow && n <= LANE_ALIKE_MOST && e->weight > 0 &&
+		    n <= sum->mean.until - sum->mean.seen)
+			add_samples(e, cost, n, sum);
+		else
+			add_rarely(e, cost, shadow, sum);
+	}
+}
+
+/* What is added up of a level besides its groups. */
+struct summing {
+	struct interval_lane at;
+	struct time_sum *times;
+	struct group_sum *sums;
+};
+
+/* What is to be known of a block before its ticks are added up. */
+struct presence {
+	enum { ABSENT, BESIDE, PRESENT } where;	/* ticks of it: none, on shadow lanes only, on a CPU */
+	uint64_t values;			/* that the mean is of */
+};
+
+static void find_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool shadow)
+{
+	p->values += values;
+	if (ticks && !shadow)
+		p->where = PRESENT;
+	else if (ticks && p->where == ABSENT)
+		p->where = BESIDE;
+}
+
+/* Of lanes that have counted their blocks when they were written, all in one place. Return: false if this has not */
+static bool find_counted(const struct profile_input *in, size_t l, struct presence *present)
+{
+	const struct cpm_lane *lane = &in->lanes[l].lane;
+	const struct lane_counts *counts = lane->packed && !lane->end ? lane->packed->counts : NULL;
+
+	if (!counts)
+		return false;
+	for (size_t k = 0; k < l; k++)
+		if (in->lanes[k].lane.packed && in->lanes[k].lane.packed->counts == counts)
+			return true;
+	for (size_t b = 0; b < counts->n; b++)
+		if (counts->of[b].ticks)
+			find_ticks(&present[lane->packed->to ? lane->packed->to[b] : b], counts->of[b].ticks,
+				   counts->of[b].values, in->lanes[l].shadow);
+	return true;
+}
+
+static struct presence *find_present(const struct profile_input *in)
+{
+	struct presence *present = calloc(in->n_blocks + 1ul, sizeof(*present));
+	struct lane_cursor c;
+
+	if (!present)
+		return NULL;
+	present[in->silent_block].where = BESIDE;
+	for (size_t l = 0; l < in->n_lanes; l++) {
+		if (find_counted(in, l, present))
+			continue;
+		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (lane_next(&c)) {
+			uint64_t ticks = c.t.more + 1ull;
+
+			find_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->lanes[l].shadow);
+		}
+	}
+	return present;
+}
+
+static void sum_lanes(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
+		      struct reading *r)
+{
+	for (size_t l = 0; l < p->in->n_lanes; l++) {
+		const struct profile_lane *lane = &p->in->lanes[l];
+
+		begin_reading(r, p->in, lane);
+		for (size_t i = 0; i < n; i++)
+			interval_lane_begin(&sums[i].at, sums[i].times, levels[i].n_groups, p->in->jitter);
+		while (read_entries(r)) {
+			for (size_t i = 0; i < n; i++) {
+				add_entries(r, levels[i].group_of, sums[i].sums);
+				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
+			}
+		}
+		for (size_t i = 0; i < n; i++)
+			interval_lane_end(&sums[i].at, p->in->end_tick);
+	}
+}
+
+/* How far off what interrupts took of a group may be. */
+static double time_error(const struct profile_input *in, const struct profile_group *g)
+{
+	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), profile_other_error(in, g));
+}
+
+/* Times and frequencies, before energies are known. */
+static void conclude_times(const struct profile_input *in, const struct profile_level *level,
+			   const struct summing *sums)
+{
+	double s = in->interval_ns * 1e-9;
+
+	for (uint32_t g = 0; g < level->n_groups; g++) {
+		struct value t = interval_time(&sums->times[g]);
+		struct profile_group *out = &level->out[g];
+
+		out->samples = sums->times[g].real;
+		out->time_s = (struct value){ t.v * s, t.lo * s, t.hi * s };
+		out->khz = interval_mean(&sums->sums[g].mean);
+		out->count = sums->times[g];
+		out->ticks_s = sums->sums[g].ticks_s;
+		out->other_s = sums->sums[g].other_s;
+		out->exposed_s = sums->sums[g].exposed_s;
+		out->varied_s2 = sums->sums[g].varied_s2;
+		out->shifted_s = sums->sums[g].shifted_s;
+		out->idle_ticks = sums->sums[g].idle_ticks;
+		out->idle_ticks_s = sums->sums[g].idle_ticks_s;
+		out->off_s = time_error(in, out);
+		out->net_s = profile_uncertain(profile_sampled_time(out), out->off_s);
+	}
+}
+
+static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels,
+		      size_t n)
+{
+	struct summing *sums = calloc(n + 1, sizeof(*sums));
+	struct reading *r = malloc(sizeof(*r));
+	int ret = sums && r ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		memset(levels[i].out, 0, levels[i].n_groups * sizeof(*levels[i].out));
+		sums[i].times = calloc(levels[i].n_groups + 1, sizeof(*sums[i].times));
+		sums[i].sums = calloc(levels[i].n_groups + 1, sizeof(*sums[i].sums));
+		ret = sums[i].times && sums[i].sums ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		for (uint32_t b = 0; b < p->in->n_blocks; b++)
+			if (levels[i].group_of[b] != UINT32_MAX)
+				sums[i].sums[levels[i].group_of[b]].mean.n += present[b].values;
+	if (!ret)
+		sum_lanes(p, levels, sums, n, r);
+	for (size_t i = 0; i < n && !ret; i++)
+		conclude_times(p->in, &levels[i], &sums[i]);
+	for (size_t i = 0; sums && i < n; i++) {
+		free(sums[i].times);
+		free(sums[i].sums);
+	}
+	free(sums);
+	free(r);
+	return ret ? ret : profile_energies(p, levels, n);
+}
+
+/*
+ * A group of @of that has the very blocks that the only group of @level has, as far as they are present, with none of
+ * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
+ * UINT32_MAX if there is none
+ */
+static uint32_t find_same(const struct profile_input *in, const struct presence *present,
+			  const struct profile_level *level, const struct profile_level *of)
+{
+	uint32_t same = UINT32_MAX;
+
+	if (level->n_groups != 1)
+		return UINT32_MAX;
+	for (uint32_t b = 0; b < in->n_blocks; b++)
+		if (present[b].where && !level->group_of[b])
+			same = of->group_of[b];
+	for (uint32_t b = 0; b < in->n_blocks && same != UINT32_MAX; b++) {
+		bool here = level->group_of[b] == 0, there = of->group_of[b] == same;
+
+		if (present[b].where &&
+		    (here != there || (present[b].where == PRESENT && !there && of->group_of[b] != UINT32_MAX)))
+			same = UINT32_MAX;
+	}
+	return same;
+}
+
+int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
+{
+	struct profile_level *others = calloc(n + 1, sizeof(*others));
+	struct presence *present = find_present(p->in);
+	size_t like = n, first = n, n_others = 0;
+	uint32_t group = UINT32_MAX;
+	int ret = others && present ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !ret && group == UINT32_MAX; i++) {
+		for (size_t k = 0; k < n && group == UINT32_MAX; k++) {
+			if (k == i)
+				continue;
+			group = find_same(p->in, present, &levels[i], &levels[k]);
+			first = i;
+			like = k;
+		}
+	}
+	for (size_t i = 0; i < n && !ret; i++)
+		if (i != first || group == UINT32_MAX)
+			others[n_others++] = levels[i];
+	if (!ret)
+		ret = sum_levels(p, present, others, n_others);
+	if (!ret && group != UINT32_MAX)
+		levels[first].out[0] = levels[like].out[group];
+	free(present);
+	free(others);
+	return ret;
+}
+
+int profile_groups(const struct profile *p, const uint32_t *group_of, uint32_t n_groups,
+		   struct profile_group *out)
+{
+	return profile_levels(p, &(struct profile_level){ group_of, n_groups, out }, 1);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The average run, see runs.h. Used by attribute/merge.c.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/runs/runs.h"
+
+#define NORMAL		1.959964	/* quantile for 95 % */
+#define MANY		1e6		/* degrees of freedom that are as good as any number */
+
+/* What a run adds to a sum, and how sure that is. */
+struct part {
+	double x;
+	double variance;	/* NAN: can not be told */
+	double dof;		/* of @variance */
+};
+
+/* Half of the interval of the sum of all parts, NAN if it can not be told. */
+static double half_of_sum(const struct part *p, size_t n, double *between)
+{
+	double sum = 0, squares = 0, within = 0, per_dof = 0, variance, f, dof;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += p[i].x;
+		within += p[i].variance;
+		if (p[i].variance > 0)
+			per_dof += p[i].variance * p[i].variance / p[i].dof;
+	}
+	for (size_t i = 0; i < n; i++)
+		squares += pow(p[i].x - sum / n, 2);
+	*between = NAN;
+	if (n < RUNS_SPREAD)
+		variance = 0;
+	else if (isnan(within))
+		return interval_t(n - 1) * sqrt(n * squares / (n - 1));
+	else
+		variance = fmax(squares / (n - 1) - within / n, 0);
+	if (n >= RUNS_SPREAD)
+		*between = sqrt(variance);
+	if (isnan(within))
+		return NAN;
+	variance *= n;
+	if (!(within + variance > 0))
+		return 0;
+	f = sqrt(variance / (within + variance));
+	dof = (1 - f) * (within > 0 ? per_dof / (within * within) : 0) + (variance > 0 ? f / (n - 1) : 0);
+	return interval_t(fmin(1 / fmax(dof, 1 / MANY), MANY)) * sqrt(within + variance);
+}
+
+/* Less than nothing it can not be. */
+static struct value around(double v, double half)
+{
+	return (struct value){ v, isnan(half) ? NAN : fmax(v - half, 0), v + half };
+}
+
+/* The mean of @n runs with this sum, as sure as that. @off: what no run makes surer */
+static struct value mean(double sum, double half, double bias, double off, size_t n)
+{
+	return around(sum / n, hypot(half / n + bias, off));
+}
+
+/* Few samples that are all apart are Poisson's, whatever they are counted for (interval_time()). */
+static void widen(struct value *v, const struct value *few)
+{
+	if (isnan(v->lo) || !(few->v > 0))
+		return;
+	v->lo = fmin(v->lo, v->v * few->lo / few->v);
+	v->hi = fmax(v->hi, v->v * few->hi / few->v);
+}
+
+/* Variance of a run's time as sampled, in units of the time. */
+static double time_variance(const struct profile_group *g)
+{
+	return g->count.ticks > 0 ? g->count.variance * pow(g->time_s.v / g->count.ticks, 2) : 0;
+}
+
+static double left_of(const struct profile_group *g)
+{
+	return g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
+}
+
+static void times(const struct profile_group *const *g, size_t n, struct part *p, struct profile_group *out,
+		  struct runs_between *between)
+{
+	double sum = 0, net = 0, unused;
+	struct value few;
+
+	for (size_t i = 0; i < n; i++) {
+		out->samples += g[i]->samples;
+		out->idle_ticks += g[i]->idle_ticks;
+		out->ticks_s += g[i]->ticks_s / n;
+		out->idle_ticks_s += g[i]->idle_ticks_s / n;
+		out->other_s += g[i]->other_s / n;
+		out->exposed_s += g[i]->exposed_s / n;
+		out->varied_s2 += g[i]->varied_s2 / (n * (double)n);
+		out->shifted_s += g[i]->shifted_s / n;
+		out->off_s += g[i]->off_s / n;
+		out->count.ticks += g[i]->count.ticks;
+		out->count.real += g[i]->count.real;
+		out->count.fine += g[i]->count.fine;
+		out->count.coarse += g[i]->count.coarse;
+		out->count.variance += g[i]->count.variance;
+		between->seen += g[i]->time_s.v > 0;
+		p[i] = (struct part){ g[i]->time_s.v, time_variance(g[i]), MANY };
+		sum += p[i].x;
+	}
+	few = interval_time(&out->count);
+	out->time_s = mean(sum, half_of_sum(p, n, &between->time_s), 0, 0, n);
+	widen(&out->time_s, &few);
+	for (size_t i = 0; i < n; i++) {
+		p[i].x = g[i]->time_s.v > 0 ? g[i]->net_s.v : 0;
+		p[i].variance *= left_of(g[i]) * left_of(g[i]);
+		net += p[i].x;
+	}
+	out->net_s = mean(net, half_of_sum(p, n, &unused), 0, out->off_s, n);
+	widen(&out->net_s, &few);
+}
+
+/* Sum over @n runs of figures that go with a time each: the ratio, as sure as the runs are about it. */
+static struct value ratio(struct part *p, const double *weights, size_t n, double bias, double off)
+{
+	double sum = 0, weight = 0, unused;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += p[i].x;
+		weight += weights[i];
+	}
+	if (!(weight > 0))
+		return (struct value){ NAN, NAN, NAN };
+	for (size_t i = 0; i < n; i++)
+		p[i].x -= sum / weight * weights[i];
+	return around(sum / weight, hypot((half_of_sum(p, n, &unused) + bias) / weight, off));
+}
+
+/* What the interval of a run's energy is made of besides the time's. */
+static double residual_variance(const struct profile_energy *e)
+{
+	return e->net_j.v > 0 ? e->residual_j * e->residual_j : 0;
+}
+
+static void energy(const struct profile_group *const *g, size_t n, unsigned int d, struct part *p, double *weights,
+		   struct profile_group *out, struct runs_between *between)
+{
+	struct profile_energy *e = &out->energy[d];
+	double sum = 0, own = 0, time = 0, off = 0, left = left_of(out);
+	struct value few = interval_time(&out->count);
+	size_t known = 0, met = 0;
+
+	e->dof = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_energy *one = &g[i]->energy[d];
+		double residual = residual_variance(one), t;
+
+		if (isnan(one->j.v))
+			continue;
+		t = g[i]->time_s.v > 0 ? one->net_j.v * sqrt(time_variance(g[i])) / g[i]->time_s.v : 0;
+		p[known] = (struct part){ one->net_j.v, t * t + residual, MANY };
+		if (residual > 0)
+			p[known].dof = fmin(one->dof * pow(p[known].variance / residual, 2), MANY);
+		/* as long as the runs do not tell how far they differ it is that of the least known one */
+		if (one->dof > 0 && (!(e->dof > 0) || one->dof < e->dof))
+			e->dof = one->dof;
+		sum += one->net_j.v;
+		own += one->purity * one->net_j.v;
+		e->ticks_j += one->ticks_j;
+		e->other_j += one->other_j;
+		e->bias_j += one->bias_j;
+		e->off_j += one->off_j;
+		e->readings += one->readings;
+		known++;
+	}
+	if (!known) {
+		profile_unknown(e);
+		between->j[d] = NAN;
+		return;
+	}
+	e->ticks_j /= known;
+	e->other_j /= known;
+	e->bias_j /= known;
+	e->off_j /= known;
+	e->purity = sum > 0 ? own / sum : 0;
+	e->net_j = mean(sum, half_of_sum(p, known, &between->j[d]), e->bias_j, e->off_j, known);
+	widen(&e->net_j, &few);
+	/* the power: of the runs that have met it */
+	for (size_t i = 0; i < n; i++) {
+		const struct profile_energy *one = &g[i]->energy[d];
+
+		if (isnan(one->j.v) || !(g[i]->net_s.v > 0))
+			continue;
+		p[met] = (struct part){ one->net_j.v, residual_variance(one), fmax(one->dof, 1) };
+		weights[met++] = g[i]->net_s.v;
+		time += g[i]->net_s.v;
+		off += one->off_w * g[i]->net_s.v;
+	}
+	e->off_w = time > 0 ? off / time : 0;
+	e->net_w = ratio(p, weights, met, e->bias_j * known, e->off_w);
+	e->j = (struct value){ e->net_j.v + e->ticks_j + e->other_j, e->net_j.lo + e->ticks_j + e->other_j,
+			       e->net_j.hi + e->ticks_j + e->other_j };
+	/* of the time of those runs whose energy is known */
+	time = 0;
+	for (size_t i = 0; i < n; i++)
+		time += isnan(g[i]->energy[d].j.v) ? 0 : g[i]->time_s.v;
+	e->w.v = time > 0 ? e->j.v * known / time : NAN;
+	e->w.lo = e->w.v - (e->net_w.v - e->net_w.lo) * left;
+	e->w.hi = e->w.v + (e->net_w.hi - e->net_w.v) * left;
+	e->residual_j = NAN;
+}
+
+static void frequency(const struct profile_group *const *g, size_t n, struct part *p, double *weights,
+		      struct profile_group *out)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double w = g[i]->samples, half = (g[i]->khz.hi - g[i]->khz.lo) / 2;
+
+		if (!g[i]->samples || isnan(g[i]->khz.v))
+			continue;
+		p[known] = (struct part){ w * g[i]->khz.v, pow(w * half / NORMAL, 2), MANY };
+		weights[known++] = w;
+	}
+	out->khz = ratio(p, weights, known, 0, 0);
+}
+
+int runs_average(const struct profile_group *const *groups, size_t n, unsigned int n_domains,
+		 struct profile_group *out, struct runs_between *between)
+{
+	struct part *p = calloc(n + 1, sizeof(*p));
+	double *weights = calloc(n + 1, sizeof(*weights));
+	struct runs_between own;
+	int ret = p && weights ? 0 : -ENOMEM;
+
+	between = between ? between : &own;
+	memset(out, 0, sizeof(*out));
+	memset(between, 0, sizeof(*between));
+	if (!ret) {
+		times(groups, n, p, out, between);
+		for (unsigned int d = 0; d < n_domains; d++)
+			energy(groups, n, d, p, weights, out, between);
+		frequency(groups, n, p, weights, out);
+	}
+	free(weights);
+	free(p);
+	return ret;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How sure a figure is: 95 % intervals for times, means and sums. Pure functions.
+ */
+#ifndef KJOULE_INTERVAL_H
+#define KJOULE_INTERVAL_H
+
+#include "analysis/cpm/cpm.h"
+
+/* A figure with its 95 % interval; NAN where it can not be told. */
+struct value {
+	double v, lo, hi;
+};
+
+/** interval_t() - quantile of Student's t for a two-sided 95 % interval; @dof > 0 */
+double interval_t(double dof);
+
+/*
+ * The latest runs of a group on a CPU: of @ran ticks up to @end, after a gap of @gap ticks in which others ran, and one
+ * of @before ticks before that.
+ */
+struct interval_past {
+	uint64_t before, gap, ran, end;
+};
+
+/**
+ * struct time_sum - how long a group of blocks ran, in ticks
+ * @ticks:	all its ticks, made up ones included
+ * @real:	samples
+ * @fine:	edges of runs, or of gaps between them, that are too short to be resolved by the ticks
+ * @coarse:	edges between runs and gaps of at least INTERVAL_RESOLVED ticks, or INTERVAL_PIECE between such ones
+ * @variance:	of @ticks: see interval_times()
+ * @past:	while a lane is added
+ */
+struct time_sum {
+	double ticks, real;
+	uint64_t fine, coarse;
+	double variance;
+	struct interval_past past;
+};
+
+#define INTERVAL_RESOLVED	4
+#define INTERVAL_PIECE		2
+
+/**
+ * interval_times() - times of groups of blocks and how sure they are
+ * @end_tick:	after the last tick of the recording
+ * @jitter:	by how much ticks are delayed at random at most, as a part of the interval
+ *
+ * ALEA's time estimate (equation 1) is a systematic sample: blocks longer than the
+ * interval are caught at every tick and only the ends of their runs are uncertain,
+ * each uniformly within one tick: variance 1/12 an edge, and that of the tick's own place
+ * with jitter, (1 + jitter^2) / 12. Runs of a few ticks, and gaps of a few, do
+ * not tell where their edges are; for them half a squared successive difference,
+ * which is 1/2 an edge, is right if samples are independent (it then is the
+ * binomial variance) and too wide otherwise. Made up ticks between two blocks add
+ * the variance of not knowing where in the gap one followed the other.
+ *
+ * Return: 0 or -ENOMEM
+ */
+int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_tick, double jitter,
+		   const uint32_t *group_of, uint32_t n_groups, struct time_sum *out);
+
+/** interval_time() - the interval, in ticks. Poisson's where there are few samples, all apart */
+struct value interval_time(const struct time_sum *t);
+
+/*
+ * The same for many groupings at once, and a mean beside: for each lane, all of its entries in order, some at a time.
+ */
+
+/* A stretch of ticks of one group on one CPU. */
+struct interval_run {
+	uint32_t group;
+	uint64_t len;
+};
+
+/* Where the times of a lane are; @sums: of the groups, added to. */
+struct interval_lane {
+	struct time_sum *sums;
+	uint32_t n_groups;
+	double coarse_variance;		/* of an edge, in squared ticks */
+	struct interval_run now;
+	uint64_t made_up;		/* made up ticks in a row, up to now */
+	uint32_t made_up_group;		/* whose the first of them was */
+	bool made_up_changed;
+	uint32_t last;			/* group of the entry before */
+	uint64_t next;
+};
+
+/**
+ * struct interval_entry - an entry of a lane
+ * @weight:	of its value, 0: it has none
+ * @weighted:	the value times that
+ */
+struct interval_entry {
+	struct cpm_tick t;
+	double weight, weighted;
+};
+
+void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, uint32_t n_groups, double jitter);
+void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n);
+void interval_lane_end(struct interval_lane *l, uint64_t end_tick);
+
+#define INTERVAL_BATCHES	32
+
+/*
+ * The mean of a group's values; a value is a sample's, so that an entry has as many as ticks. It comes with an interval
+ * from the means of up to 32 batches of consecutive samples, because samples that follow each other are not
+ * independent. How many there will be, @n, has to be known before the first.
+ */
+struct interval_mean {
+	uint64_t n, seen, until;
+	uint64_t at;			/* the batch at hand: */
+	double batch, batch_weight;
+	double sum, weight;
+	struct {
+		double sum, weight;
+	} batches[INTERVAL_BATCHES];	/* those before it */
+};
+
+/**
+ * interval_mean_add() - @n values more, all of them those of @e
+ *
+ * Each is added by itself: sums are those of the values, however they were packed.
+ */
+void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, uint64_t n);
+/** interval_mean() - NAN without any value */
+struct value interval_mean(const struct interval_mean *m);
+
+/**
+ * interval_weight() - what a frequency counts for in a group's mean
+ * @lost:	what interrupts take: @lost / value is the part of a sample's interval that is not the group's own.
+ *		They take the longer the slower the CPU is
+ */
+double interval_weight(double value, double lost);
+
+#endif /* KJOULE_INTERVAL_H */

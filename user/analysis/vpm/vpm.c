@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See vpm.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include "analysis/vpm/vpm.h"
+
+/* Standard deviations, as of a normal distribution with the same middle half. */
+#define LEFT_OUT	6.0
+
+/* From the middle half of a normal distribution to its standard deviation. */
+#define IQR_SIGMA	1.349
+
+/* Times that readings are left out and the rest is looked at again. */
+#define PASSES		4
+
+/* Half of a 95 % interval of a normal distribution, in standard deviations. */
+#define NORMAL_95	1.96
+
+/*
+ * Of the sensing interval: other CPUs that are busy for less are none, it is known to a microsecond
+ * for each.
+ */
+#define BUSY_LEAST	1e-3
+
+/*
+ * A CPU draws more than an idle one before its idle time ends, and after it begins: by so much the
+ * work that is taken out may be larger. A third of it was left where a tick woke the other CPU, see
+ * concurrency in Documentation/accuracy.rst.
+ */
+#define BUSY_UNSEEN	0.5
+
+/* Readings are whole microwatts: those that differ by less are alike. */
+#define ALIKE_W		0.5e-6
+
+/* Interrupts in @irq_interval_s: a tick of ours and one of the kernel's. */
+#define IRQS		2
+
+/* Runs of a block may have the interrupts of so many of these more than most, or less. */
+#define IRQ_INTERVALS	2
+
+/*
+ * Readings of one kind: how long the program ran, the energy of the sensing interval, and how long
+ * other CPUs were busy.
+ */
+struct half {
+	size_t n;
+	double *ran, *j, *busy, *buf;
+	double mean_ran, mean_j, mean_busy;
+};
+
+/*
+ * What a busy CPU draws above an idle one, the standard error of that, and the least time in a
+ * reading for which others were busy.
+ */
+struct busy {
+	double w, error_w, least_s;
+};
+
+/*
+ * What is known of all readings.
+ * @step_j:	the meter's smallest step, as an energy
+ * @irqs:	the block's runs have their part of interrupts, and readings with fewer or more of them belong to the others
+ * @busy:	by what readings were corrected, 0 if they were not
+ */
+struct known {
+	double step_j;
+	bool irqs;
+	struct busy busy;
+};
+
+/* What readings of a kind may differ in from most others without being left out; @least_j: their least deviation. */
+struct usual {
+	double ran, j, least_j;
+};
+
+static void take_means(struct half *h)
+{
+	h->mean_ran = h->n ? gsl_stats_mean(h->ran, 1, h->n) : NAN;
+	h->mean_j = h->n ? gsl_stats_mean(h->j, 1, h->n) : NAN;
+	h->mean_busy = h->n ? gsl_stats_mean(h->busy, 1, h->n) : NAN;
+}
+
+/* What a reading differs in from the mean of its kind, but for having run longer, at @w more than when held. */
+static double residual(const struct half *h, size_t i, double w)
+{
+	return h->j[i] - h->mean_j - w * (h->ran[i] - h->mean_ran);
+}
+
+/* Standard deviation of most of a kind's @values, and the @middle of them. */
+static double spread_of(const struct half *h, const double *values, double *middle)
+{
+	for (size_t i = 0; i < h->n; i++)
+		h->buf[i] = values[i];
+	gsl_sort(h->buf, 1, h->n);
+	*middle = gsl_stats_median_from_sorted_data(h->buf, 1, h->n);
+	return (gsl_stats_quantile_from_sorted_data(h->buf, 1, h->n, 0.75) -
+		gsl_stats_quantile_from_sorted_data(h->buf, 1, h->n, 0.25)) / IQR_SIGMA;
+}
+
+/*
+ * Keep the readings whose value is among most others', or no more than @usual from the middle of them.
+ * @least: standard deviation that they have at the least
+ * Return: how many are left out
+ */
+static size_t keep_near(struct half *h, const double *values, double usual, double least)
+{
+	double middle, spread = fmax(spread_of(h, values, &middle), least);
+	size_t out = 0, n = h->n;
+
+	/* readings that are all alike but for a few are none to judge these by */
+	if (!(spread > 0))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (fabs(values[i] - middle) > fmax(LEFT_OUT * spread, usual))
+			continue;
+		h->ran[out] = h->ran[i];
+		h->busy[out] = h->busy[i];
+		h->j[out++] = h->j[i];
+	}
+	h->n = out;
+	return n - out;
+}
+
+/* Room for values that are looked at; the same in order are before them. */
+static double *values_of(const struct half *h)
+{
+	return h->buf + h->n;
+}
+
+/* Leave out what is far from the rest, in its time or in its energy. Return: how many */
+static size_t leave_out(struct half *h, double w, const struct usual *usual)
+{
+	double *values = values_of(h);
+	size_t left;
+
+	if (h->n < 4)
+		return 0;
+	for (size_t i = 0; i < h->n; i++)
+		values[i] = h->ran[i];
+	left = keep_near(h, values, usual->ran, 0);
+	take_means(h);
+	for (size_t i = 0; i < h->n; i++)
+		values[i] = residual(h, i, w);
+	left += keep_near(h, values, usual->j, usual->least_j);
+	take_means(h);
+	return left;
+}
+
+/* Variance of the mean of a kind's residuals. */
+static double variance(const struct half *h, double w)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		sum += pow(residual(h, i, w), 2);
+	return sum / (h->n - 1) / h->n;
+}
+
+/*
+ * The meter's smallest step: the smallest difference of two readings that are not alike. Where few of them differ it
+ * may be several steps, which is on the safe side.
+ * @buf: room for all readings
+ */
+static double step_of(const struct vpm_input *in, double *buf)
+{
+	double step = INFINITY;
+
+	for (size_t i = 0; i < in->n; i++)
+		buf[i] = in->readings[i].power_w;
+	gsl_sort(buf, 1, in->n);
+	for (size_t i = 1; i < in->n; i++)
+		if (buf[i] - buf[i - 1] > ALIKE_W)
+			step = fmin(step, buf[i] - buf[i - 1]);
+	return isfinite(step) ? step : 0;
+}
+
+/*
+ * Variance of the mean of a kind's energies that comes of the meter's rounding: step^2 / 12 for a reading, as of
+ * anything rounded to the nearest step. Readings that are alike are all rounded by the same, which nothing shows: a
+ * group of them has one error, and the groups' errors are independent.
+ */
+static double rounding(const struct half *h, double step_j, double alike_j)
+{
+	double sum = 0;
+	size_t from = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		h->buf[i] = h->j[i];
+	gsl_sort(h->buf, 1, h->n);
+	for (size_t i = 1; i <= h->n; i++) {
+		if (i < h->n && h->buf[i] - h->buf[i - 1] <= alike_j)
+			continue;
+		sum += pow((double)(i - from) / h->n, 2);
+		from = i;
+	}
+	return step_j * step_j / 12 * sum;
+}
+
+static double variance_of_ran(const struct half *h)
+{
+	return gsl_stats_variance(h->ran, 1, h->n) / h->n;
+}
+
+/* Degrees of freedom of the sum of two variances (Welch, Satterthwaite). */
+static double dof_of(double a, size_t n_a, double b, size_t n_b)
+{
+	double d = a * a / (n_a - 1) + b * b / (n_b - 1);
+
+	return d > 0 ? (a + b) * (a + b) / d : n_a + n_b - 2.0;
+}
+
+static struct value around(double v, double half)
+{
+	return (struct value){ v, v - half, v + half };
+}
+
+/* Power above that of holding, by what is known so far. */
+static double slope(const struct half *h)
+{
+	double latency = h[VPM_DELAYED].mean_ran - h[VPM_UNDELAYED].mean_ran;
+
+	return latency > 0 ? (h[VPM_DELAYED].mean_j - h[VPM_UNDELAYED].mean_j) / latency : 0;
+}
+
+/*
+ * The slope of energies over the time of other CPUs, in readings of a kind: how long the program ran
+ * is in their residuals already. It is 0 where all of a kind are alike.
+ */
+static struct busy find_busy(const struct half *h)
+{
+	struct busy busy = { .least_s = INFINITY };
+	double w = slope(h), xx = 0, xy = 0, yy = 0;
+	size_t n = 0;
+
+	for (int k = 0; k < VPM_KINDS; k++) {
+		for (size_t i = 0; i < h[k].n; i++) {
+			double x = h[k].busy[i] - h[k].mean_busy, y = residual(&h[k], i, k == VPM_HELD ? 0 : w);
+
+			busy.least_s = fmin(busy.least_s, h[k].busy[i]);
+			xx += x * x;
+			xy += x * y;
+			yy += y * y;
+		}
+		n += h[k].n;
+	}
+	if (xx > 0 && n > VPM_KINDS + 1) {
+		busy.w = xy / xx;
+		busy.error_w = sqrt(fmax(yy - xy * xy / xx, 0) / (n - VPM_KINDS - 1) / xx);
+	}
+	return busy;
+}
+
+/*
+ * As if others had been as idle in all readings as they were in one: no more, of a load that is
+ * always there nothing is known.
+ */
+static void take_out_busy(struct half *h, const struct busy *busy)
+{
+	if (!(busy->error_w > 0))
+		return;
+	for (int k = 0; k < VPM_KINDS; k++) {
+		for (size_t i = 0; i < h[k].n; i++)
+			h[k].j[i] -= busy->w * (h[k].busy[i] - busy->least_s);
+		take_means(&h[k]);
+	}
+}
+
+static double clamp_to(double v, const struct vpm_input *in)
+{
+	if (v < in->idle_w)
+		return in->idle_w;
+	return v > in->peak_w ? in->peak_w : v;
+}
+
+static void bound(const struct vpm_input *in, struct vpm_result *r)
+{
+	struct value *p = &r->power_w;
+	double v = clamp_to(p->v, in);
+
+	if (p->lo <= in->idle_w && p->hi >= in->peak_w)
+		r->why = VPM_VAGUE;
+	else if (p->hi < in->idle_w || p->lo > in->peak_w)
+		r->why = VPM_OUTSIDE;
+	r->bounded = v != p->v && !r->why;
+	*p = (struct value){ v, clamp_to(p->lo, in), clamp_to(p->hi, in) };
+}
+
+static struct value widened(const struct value *v, double by)
+{
+	return (struct value){ v->v, v->v - hypot(v->v - v->lo, by), v->v + hypot(v->hi - v->v, by) };
+}
+
+size_t vpm_left_out(const struct vpm_result *r)
+{
+	return r->left_out[VPM_UNDELAYED] + r->left_out[VPM_DELAYED] + r->left_out[VPM_HELD];
+}
+
+struct value vpm_energy(const struct vpm_result *r, const struct value *time, double off_s)
+{
+	const struct value *p = &r->power_w;
+	double v = p->v * time->v, more = isnan(r->irq_w) ? 0 : 2 * p->v * fmax(r->irq_w - p->v, 0);
+	struct value independent = {
+		v, v - hypot((p->v - p->lo) * time->v, p->v * (time->v - time->lo)),
+		v + hypot((p->hi - p->v) * time->v, p->v * (time->hi - time->v)) };
+
+	return widened(&independent, off_s * sqrt(more));
+}
+
+/*
+ * Take out interrupts: the measured power M is that of a part r of the time at I and the rest at P, so that
+ *
+ *	P = (M - r I) / (1 - r),	dP/dr = (P - I) / (1 - r),	dP/dI = -r / (1 - r)
+ *
+ * and the latency L without them is 1 - r of the measured one, dL/dr = -L / (1 - r).
+ */
+static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r)
+{
+	double part = in->irq_part, left = 1 - part, w, off_r, off_i;
+
+	w = (r->power_w.v - part * in->irq_w) / left;
+	off_r = in->irq_part_error * (w - in->irq_w) / left;
+	off_i = in->irq_w_error * part / left;
+	r->power_w = around(w, hypot((r->power_w.hi - r->power_w.v) / left, hypot(off_r, off_i)));
+	r->latency_s = around(r->latency_s.v * left, hypot((r->latency_s.hi - r->latency_s.v) * left,
+							   in->irq_part_error * r->latency_s.v));
+	r->irq_w = in->irq_w;
+}
+
+static bool enough(const struct vpm_result *r)
+{
+	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST &&
+	       r->n[VPM_HELD] >= VPM_HELD_LEAST;
+}
+
+static void estimate(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
+{
+	double alike_j = ALIKE_W * in->interval_s;
+	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *held = &h[VPM_HELD];
+	double w = slope(h), latency = d->mean_ran - u->mean_ran;
+	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
+	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
+	double rounding_held = rounding(held, known->step_j, alike_j);
+	double rounding_two = rounding(d, known->step_j, alike_j) + rounding(u, known->step_j, alike_j);
+	double half, busy, t;
+
+	t = interval_t(held->n - 1.0);
+	half = hypot(t * sqrt(var_held), NORMAL_95 * sqrt(rounding_held));
+	r->held_w = around(held->mean_j / in->interval_s, half / in->interval_s);
+	t = interval_t(dof_of(var_ran_d, d->n, var_ran_u, u->n));
+	half = t * sqrt(var_ran_d + var_ran_u);
+	r->latency_s = around(latency, half);
+	/* it can not be told from nothing */
+	if (!(latency > half)) {
+		r->why = VPM_SHORT;
+		return;
+	}
+	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
+	half = hypot(t * sqrt(var_d + var_u), NORMAL_95 * sqrt(rounding_two));
+	busy = (d->mean_busy - u->mean_busy) / latency +
+	       (held->mean_busy - known->busy.least_s) / in->interval_s;
+	r->power_w = around(r->held_w.v + w, hypot(half / latency, r->held_w.hi - r->held_w.v));
+	if (known->busy.error_w > 0)
+		r->power_w = widened(&r->power_w, busy * hypot(NORMAL_95 * known->busy.error_w,
+							       BUSY_UNSEEN * known->busy.w));
+	if (known->irqs)
+		take_out_interrupts(in, r);
+	bound(in, r);
+	/* of a mean execution: what its latency is not known to comes on top */
+	r->energy_j = vpm_energy(r, &r->latency_s, known->irqs ? in->irq_part_error * latency : 0);
+}
+
+static void sort_out(const struct vpm_input *in, struct half *h)
+{
+	for (int k = 0; k < VPM_KINDS; k++)
+		h[k].n = 0;
+	for (size_t i = 0; i < in->n; i++) {
+		struct half *of = &h[in->readings[i].kind];
+
+		of->ran[of->n] = in->readings[i].ran_s;
+		of->busy[of->n] = in->readings[i].busy_s;
+		if (of->busy[of->n] < BUSY_LEAST * in->interval_s)
+			of->busy[of->n] = 0;
+		of->j[of->n++] = in->readings[i].power_w * in->interval_s;
+	}
+	for (int k = 0; k < VPM_KINDS; k++)
+		take_means(&h[k]);
+}
+
+/* Are those of the delayed readings that are of use the block's short runs alone? */
+static enum vpm_why judge_lost(const struct vpm_input *in, size_t delayed)
+{
+	size_t lost = in->late + in->moved;
+
+	if (in->late > VPM_LATE_MOST * (in->late + delayed))
+		return VPM_LONG;
+	return lost > VPM_LEFT_OUT_CHANCE && lost > VPM_LATE_MOST * (lost + delayed) ? VPM_LOST : VPM_KNOWN;
+}
+
+static void reach(struct value *v, const struct value *other)
+{
+	v->lo = fmin(v->lo, other->lo);
+	v->hi = fmax(v->hi, other->hi);
+}
+
+/*
+ * What is far from the others may have nothing to do with the block, and then it is in all kinds of readings alike, which of
+ * a block's runs become which being drawn; or it may. Nobody knows with so many, and the interval has both.
+ */
+static void reach_to_all(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
+{
+	struct vpm_result all = *r;
+
+	sort_out(in, h);
+	take_out_busy(h, &known->busy);
+	estimate(in, h, known, &all);
+	if (all.why) {
+		r->why = all.why;
+		return;
+	}
+	r->scattered = true;
+	r->bounded |= all.bounded;
+	reach(&r->held_w, &all.held_w);
+	reach(&r->latency_s, &all.latency_s);
+	reach(&r->power_w, &all.power_w);
+	reach(&r->energy_j, &all.energy_j);
+}
+
+/* How far interrupts' power is from that of what they interrupt. */
+static double irq_differs_w(const struct vpm_input *in, const struct half *h)
+{
+	return fabs(in->irq_w - h[VPM_HELD].mean_j / in->interval_s - slope(h));
+}
+
+/*
+ * Have the block's runs their part of interrupts? Those of a very short block hardly ever have one, and readings with
+ * one are left out, if it is to be seen: in the time, or in the energy.
+ */
+static bool has_interrupts(const struct vpm_input *in, const struct half *h)
+{
+	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED];
+	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread, *values = values_of(d);
+
+	if (isnan(in->irq_w) || !(in->irq_part > 0) || !d->n || !u->n || !h[VPM_HELD].n)
+		return false;
+	spread = spread_of(d, d->ran, &ran_d);
+	spread_of(u, u->ran, &ran_u);
+	if (IRQS * (ran_d - ran_u) > VPM_LEFT_OUT_MOST * in->irq_interval_s)
+		return true;
+	if (one > LEFT_OUT * spread)
+		return false;
+	for (size_t i = 0; i < d->n; i++)
+		values[i] = residual(d, i, slope(h));
+	return one * irq_differs_w(in, h) <= LEFT_OUT * spread_of(d, values, &middle);
+}
+
+/* What interrupts take is taken out as a part of all runs: those that have fewer than most, or more, belong to them. */
+static struct usual usual_of(const struct vpm_input *in, const struct half *h, int kind, const struct known *known)
+{
+	struct usual usual = { .least_j = known->step_j / 2 };
+
+	if (kind == VPM_HELD || !known->irqs)
+		return usual;
+	usual.ran = IRQ_INTERVALS * in->irq_part * in->irq_interval_s;
+	usual.j = usual.ran * irq_differs_w(in, h);
+	return usual;
+}
+
+/* So many of a kind are left out for an interrupt. */
+static double interrupted(const struct vpm_input *in, const struct half *h, const struct known *known, size_t n)
+{
+	if (isnan(in->irq_w) || !(in->irq_part > 0) || known->irqs)
+		return 0;
+	return n * IRQS * h->mean_ran / in->irq_interval_s;
+}
+
+/* Is so much of any kind left out that the rest may be a choice? Where interrupts fall is none. */
+static bool is_scattered(const struct vpm_input *in, const struct half *h, const struct known *known,
+			 const struct vpm_result *r)
+{
+	for (int k = 0; k < VPM_KINDS; k++) {
+		size_t n = r->n[k] + r->left_out[k];
+
+		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE &&
+		    r->left_out[k] > VPM_LEFT_OUT_MOST * n + interrupted(in, &h[k], known, n))
+			return true;
+	}
+	return false;
+}
+
+static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+{
+	struct known known = { .step_j = step_of(in, h[0].buf) * in->interval_s };
+	size_t left = 1;
+
+	sort_out(in, h);
+	known.busy = find_busy(h);
+	take_out_busy(h, &known.busy);
+	known.irqs = has_interrupts(in, h);
+	r->why = judge_lost(in, h[VPM_DELAYED].n);
+	for (int pass = 0; pass < PASSES && left; pass++) {
+		double w = slope(h);
+
+		left = 0;
+		for (int k = 0; k < VPM_KINDS; k++) {
+			struct usual usual = usual_of(in, h, k, &known);
+			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w, &usual);
+
+			r->left_out[k] += now;
+			left += now;
+		}
+	}
+	for (int k = 0; k < VPM_KINDS; k++)
+		r->n[k] = h[k].n;
+	if (r->why)
+		return;
+	if (enough(r))
+		estimate(in, h, &known, r);
+	else
+		r->why = VPM_FEW;
+	if (!r->why && is_scattered(in, h, &known, r))
+		reach_to_all(in, h, &known, r);
+}
+
+int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
+{
+	static const struct value unknown = { NAN, NAN, NAN };
+	struct half h[VPM_KINDS] = { 0 };
+	int ret = 0;
+
+	*r = (struct vpm_result){ .held_w = unknown, .latency_s = unknown, .power_w = unknown, .energy_j = unknown,
+				  .irq_w = NAN };
+	for (int k = 0; k < VPM_KINDS; k++) {
+		/* of the last, room for the values looked at and for the same in order */
+		h[k].ran = calloc(in->n + 1, sizeof(*h[k].ran));
+		h[k].j = calloc(in->n + 1, sizeof(*h[k].j));
+		h[k].busy = calloc(in->n + 1, sizeof(*h[k].busy));
+		h[k].buf = calloc(2 * in->n + 2, sizeof(*h[k].buf));
+		if (!h[k].ran || !h[k].j || !h[k].busy || !h[k].buf)
+			ret = -ENOMEM;
+	}
+	if (!ret)
+		solve(in, h, r);
+	if (!ret && r->why)
+		r->power_w = r->energy_j = unknown;
+	for (int k = 0; k < VPM_KINDS; k++) {
+		free(h[k].ran);
+		free(h[k].j);
+		free(h[k].busy);
+		free(h[k].buf);
+	}
+	return ret;
+}

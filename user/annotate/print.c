@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints annotated functions; see annotate.h. Where hardly anything was sampled there is nothing in
+ * front of the code: no figure is not a figure of 0.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "annotate/annotate.h"
+#include "attribute/groups.h"
+#include "output/columns.h"
+
+/* Percent of the function from which on code is marked as warm, and as hot. */
+#define WARM	5
+#define HOT	20
+
+static void make_columns(struct columns *c, const struct blocks *b)
+{
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "function", NULL, true);
+	columns_add(c, "object", NULL, true);
+	columns_add(c, "samples", "SAMPLES", false);
+	columns_add_time(c);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		const char *name = b->domains[d]->name;
+
+		columns_add_energy(c, name);
+		columns_add(c, columns_name(c, "power", name, "w"), "W", false);
+	}
+	columns_add(c, "percent", "%", false);
+	columns_add(c, "freq_mhz", "MHz", false);
+	columns_add(c, "purity", NULL, false);
+	columns_add(c, NULL, "", true);
+	columns_add(c, "address", "ADDRESS", false);
+	columns_add(c, "source_file", NULL, true);
+	columns_add(c, "source_line", NULL, false);
+	columns_add(c, "loop_depth", NULL, false);
+	columns_add(c, "text", "CODE", true);
+}
+
+struct style {
+	int time, energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
+};
+
+static void blank(struct output *out, unsigned int n)
+{
+	while (n--)
+		output_is_table(out) ? output_str(out, "") : output_none(out, NULL);
+}
+
+static void figures(struct output *out, const struct profile_group *g, const struct blocks *b, const struct style *s,
+		    double percent)
+{
+	output_u64(out, g->samples);
+	columns_value(out, &g->time_s, 1, s->time, NULL, NULL);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		columns_value(out, &g->energy[d].j, 1, s->energy[d], NULL, NULL);
+		if (isnan(g->energy[d].w.v))
+			columns_none(out, 1);
+		else
+			output_real(out, g->energy[d].w.v, s->power[d]);
+	}
+	output_real(out, percent, 1);
+	if (isnan(g->khz.v))
+		columns_none(out, 1);
+	else
+		output_real(out, g->khz.v * 1e-3, 1);
+	if (!b->n_domains || isnan(g->energy[0].purity))
+		columns_none(out, 1);
+	else
+		output_real(out, g->energy[0].purity, 3);
+}
+
+/* Does it share most windows of an energy counter with other code? As a report marks it. */
+static bool is_mixed(const struct profile_group *g, const struct blocks *b)
+{
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		if (!isnan(g->energy[d].j.v) && g->energy[d].purity < GROUPS_PURE)
+			return true;
+	return false;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What stands for a row in the column of code. */
+static char *text_of(const struct output *out, const struct annotate_function *f, const struct annotate_row *r)
+{
+	char *text = NULL;
+	int ret = 0;
+
+	if (!output_is_table(out) && r)
+		return strdup(r->text ? r->text : "");
+	if (!r)
+		ret = asprintf(&text, "%s (%s)", f->name, f->object[0] == '/' ? base_of(f->object) : f->object);
+	else if (r->kind == ANNOTATE_BLOCK && r->depth)
+		ret = asprintf(&text, "  in a loop of depth %u:", r->depth);
+	else if (r->kind == ANNOTATE_BLOCK)
+		text = strdup("  block:");
+	else if (r->kind == ANNOTATE_SOURCE)
+		ret = asprintf(&text, "    %s:%u  %s", base_of(r->file), r->line, r->text);
+	else if (r->kind == ANNOTATE_LINE && !r->line)
+		ret = asprintf(&text, "        %s", r->text);
+	else if (r->kind == ANNOTATE_LINE)
+		ret = asprintf(&text, "%6u  %s", r->line, r->text);
+	else
+		ret = asprintf(&text, "        %s", r->text);
+	return ret < 0 ? NULL : text;
+}
+
+static int row(struct output *out, const struct annotate_function *f, const struct annotate_row *r,
+	       const struct blocks *b, const struct style *s)
+{
+	static const char *const kinds[] = { "function", "block", "line", "instruction", "source" };
+	double all = groups_weight(&f->g, &f->g, b->n_domains), percent = 0;
+	unsigned int blanks = 8 + 5 * b->n_domains;
+	char *text = text_of(out, f, r), address[24], marks[4];
+
+	if (!text)
+		return -ENOMEM;
+	output_str(out, kinds[r ? r->kind : ANNOTATE_FUNCTION]);
+	output_str(out, f->name);
+	output_str(out, f->object);
+	if (!r) {
+		figures(out, &f->g, b, s, 100);
+	} else if (r->has) {
+		percent = all > 0 ? 100 * groups_weight(&r->g, &f->g, b->n_domains) / all : 0;
+		figures(out, &r->g, b, s, percent);
+	} else if (r->kind == ANNOTATE_INSTRUCTION && (r->samples || !output_is_table(out))) {
+		percent = f->samples ? 100.0 * r->samples / f->samples : 0;
+		output_u64(out, r->samples);
+		blank(out, blanks - 1);
+	} else {
+		blank(out, blanks);
+	}
+	snprintf(marks, sizeof(marks), "%s%s", !r || percent < WARM ? "" : percent < HOT ? ">" : ">>",
+		 (!r || r->has) && is_mixed(r ? &r->g : &f->g, b) ? "~" : "");
+	output_str(out, marks);
+	snprintf(address, sizeof(address), "%" PRIx64, r ? r->address : f->start);
+	if (r && (r->kind == ANNOTATE_SOURCE || r->kind == ANNOTATE_LINE))
+		blank(out, 1);
+	else if (output_is_table(out))
+		output_str(out, address);
+	else
+		output_u64(out, r ? r->address : f->start);
+	if (r && r->file) {
+		output_str(out, r->file);
+		output_u64(out, r->line);
+	} else {
+		columns_none(out, 2);
+	}
+	if (r && r->kind == ANNOTATE_BLOCK)
+		output_u64(out, r->depth);
+	else
+		columns_none(out, 1);
+	output_str(out, text);
+	if (r && percent >= WARM)
+		output_emphasis(out, percent < HOT ? OUTPUT_WARM : OUTPUT_HOT);
+	output_row(out);
+	free(text);
+	return 0;
+}
+
+static const char *why(enum annotate_miss miss)
+{
+	return miss == ANNOTATE_NO_CODE ? "its code is not to be seen: no file, none of this machine's, or too much of it" :
+	       miss == ANNOTATE_NO_LINES ? "there is no debug information of it: leave out --by line" : NULL;
+}
+
+/* The same as the footnotes, for programs. */
+static void add_missing(const struct annotate *a, struct json_object *head)
+{
+	struct json_object *functions = json_object_new_array(), *sources = json_object_new_array(), *o;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct annotate_function *f = &a->functions[i];
+
+		if (!why(f->miss))
+			continue;
+		o = json_object_new_object();
+		json_object_object_add(o, "function", output_json_str(f->name));
+		json_object_object_add(o, "object", output_json_str(f->object));
+		json_object_object_add(o, "reason", json_object_new_string(why(f->miss)));
+		json_object_array_add(functions, o);
+	}
+	for (size_t i = 0; i < a->n_missing; i++)
+		json_object_array_add(sources, output_json_str(a->missing[i]));
+	json_object_object_add(head, "missing_code", functions);
+	json_object_object_add(head, "missing_sources", sources);
+}
+
+static void footnotes(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt)
+{
+	bool vague = false, mixed = false;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct annotate_function *f = &a->functions[i];
+
+		vague |= f->precise < f->samples;
+		mixed |= is_mixed(&f->g, b);
+		for (size_t k = 0; k < f->n_rows; k++)
+			mixed |= f->rows[k].has && is_mixed(&f->rows[k].g, b);
+		if (why(f->miss))
+			output_printf(stdout, "%s: %s\n", f->name, why(f->miss));
+	}
+	for (size_t i = 0; i < a->n_missing; i++)
+		output_printf(stdout, "%s: cannot be read: without its text\n", a->missing[i]);
+	printf("> : at least %d %% of the function, >> : %d %%", WARM, HOT);
+	output_printf(stdout, "%s\n",
+		      opt->lines ? "" : "; of single instructions there are samples only");
+	if (mixed)
+		printf("~ : runs for too short between two moves of the energy counter; its power is mixed with its neighbours'\n");
+	if (vague)
+		printf("not all samples tell the very instruction that ran: some may be of the code before\n");
+	if (a->hidden)
+		printf("functions below the limit or not asked for, not shown: %zu\n", a->hidden);
+}
+
+int annotate_print(const struct annotate *a, const struct blocks *b, const struct annotate_options *opt,
+		   struct json_object *head)
+{
+	struct columns *columns = columns_new();
+	struct style s = { .time = columns_digits(a->total.time_s.v) };
+	struct output *out;
+	int ret = 0;
+
+	if (!columns) {
+		json_object_put(head);
+		return -ENOMEM;
+	}
+	if (head)
+		add_missing(a, head);
+	make_columns(columns, b);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		s.energy[d] = columns_digits(a->total.energy[d].j.v);
+		s.power[d] = columns_digits(a->total.energy[d].w.v);
+	}
+	out = output_open(stdout, opt->format, columns->list, columns->n);
+	if (!out) {
+		json_object_put(head);
+		free(columns);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < a->n && !ret; i++) {
+		const struct annotate_function *f = &a->functions[i];
+
+		ret = row(out, f, NULL, b, &s);
+		for (size_t k = 0; k < f->n_rows && !ret; k++)
+			ret = row(out, f, &f->rows[k], b, &s);
+		output_rule(out);
+	}
+	output_close(out, head, "rows");
+	if (opt->format == OUTPUT_TABLE)
+		footnotes(a, b, opt);
+	free(columns);
+	return ret;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From a view to the numbers that the analyses work on: which process and
+ * function every tick of every CPU belongs to, and what is made of ticks that
+ * were missed, lost or not produced.
+ */
+#ifndef KJOULE_BLOCKS_H
+#define KJOULE_BLOCKS_H
+
+#include "analysis/profile/profile.h"
+#include "attribute/blocks_phases.h"
+#include "attribute/fill.h"
+#include "attribute/grain.h"
+#include "attribute/meters.h"
+#include "attribute/windows.h"
+#include "recording/view.h"
+
+struct blocks_process {
+	uint32_t pid;
+	const char *comm;
+	uint8_t kind;			/* enum cpm_kind */
+	bool outside;			/* what it did outside of the region that is looked at, or no process at all */
+};
+
+/* A block: a function of a process, or what else the grain tells apart. */
+struct blocks_function {
+	uint32_t process;		/* index */
+	const char *symbol, *object;
+	bool kernel;
+	uint64_t samples;		/* of the recording, whatever becomes of them */
+	uint64_t precise;		/* samples whose address is the precise one */
+	uint64_t timed, took_ns;	/* samples whose ticks tell how long they lasted, and all of that */
+	uint64_t user, late;		/* samples of user mode, and of these those that an interrupt had kept waiting */
+	double slowness;		/* sum over @user of one by the frequency in MHz */
+	struct blocks_lateness *lateness;	/* of those that are not in these yet */
+	bool clocked;			/* these have a frequency */
+	bool united;			/* all that it has is another block's now */
+	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
+	uint32_t region;		/* path, of a unit of GRAIN_REGION */
+};
+
+struct blocks {
+	size_t n_processes, n_functions;
+	struct blocks_process *processes;
+	struct blocks_function *functions;
+	uint32_t other;			/* the function that stands for what was not asked for */
+	uint32_t bystander;		/* the same, where a CPU was busy with it; UINT32_MAX: there is none */
+	uint32_t held;			/* ticks at which the CPUs were held by edge windows */
+	uint32_t recorder;		/* the recorder beside a process; UINT32_MAX: none */
+	uint64_t filled;		/* ticks without a sample that were written down */
+	uint64_t left_out;		/* more of these, that were too many to */
+	uint64_t made_up;		/* missed ticks that were given to a neighbour */
+	uint64_t nobodys;		/* more of them, in gaps that are too long for that */
+	uint64_t lost;			/* samples that are known to be lost */
+	bool lost_unknown;		/* more are, and how many can not be told */
+	struct profile_input input;	/* ready for profile_new() */
+	unsigned int n_domains;
+	const struct kjoule_domain_info *domains[PROFILE_DOMAINS];
+	uint8_t *kinds;
+	double other_calibrated;	/* part of the time that other interrupts took in the calibration */
+	double other_unsure;		/* twice the standard error of that */
+	struct blocks_phases phases;	/* of ticks that met interrupts */
+	double late_scale;		/* how many times as often as it takes of the time an interrupt was met; 0: that says nothing */
+	struct profile_cost *costs;
+	struct fill_lane *ticks;	/* of each lane */
+	struct profile_lane *lanes;
+	struct lane_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */
+	struct windows windows;
+	size_t n_readings;		/* for which a CPU was held */
+	struct meters meters;
+	struct blocks_index *index;
+	struct grain *grain;		/* the caller's; NULL: functions */
+	size_t n_names;			/* of blocks_units.c, like what follows */
+	char **names;
+	bool *loose;
+	struct mixture_range *unknown;	/* ticks of which nobody knows what ran */
+	struct grain_unit *regions;	/* by path; NULL: it is not regions that are told apart */
+};
+
+/**
+ * blocks_new() - sort all samples into processes and functions
+ * @v:		says with @region and @by_region what of them, and whether into regions instead
+ * @grain:	what else is told apart than functions; must stay. NULL: nothing
+ * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
+ * Return: 0 or -ENOMEM
+ */
+int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
+/**
+ * blocks_names_new() - nothing but names, to be added: what several recordings have in common (merge.h)
+ * Return: 0 or -ENOMEM
+ */
+int blocks_names_new(struct blocks *b);
+/**
+ * blocks_process() - the number of the process that is like this one; made if there is none. Its name must stay
+ * Return: 0 or -ENOMEM
+ */
+int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *process);
+/** blocks_find() - blocks_function() for any block: @like without its samples. Return: 0 or -ENOMEM */
+int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *function);
+/**
+ * blocks_function() - the number of a function of a process; made if there is none
+ * After the last one blocks_seal() has to be called, before profile_new().
+ * Return: 0 or -ENOMEM
+ */
+int blocks_function(struct blocks *b, uint32_t process, const char *symbol, const char *object,
+		    bool kernel, uint32_t *function);
+/** blocks_marks() - how the region that a block is was marked; NULL: it is none, or nobody knows */
+const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const struct kjoule_regions *r,
+						uint32_t function);
+/** blocks_is_nobodys() - a function that stands for what was not asked for */
+static inline bool blocks_is_nobodys(const struct blocks *b, uint32_t function)
+{
+	return function == b->other || function == b->bystander;
+}
+/** blocks_seal() - all functions are there. Return: 0 or -ENOMEM */
+int blocks_seal(struct blocks *b);
+void blocks_free(struct blocks *b);
+
+/**
+ * blocks_held_by() - the option of record by which CPUs were held again and again, NULL: they were not
+ *
+ * Only `kjoule report` of one recording has models for that. Whatever else tells figures of such a recording says
+ * BLOCKS_HELD of it, with its path and this option.
+ */
+const char *blocks_held_by(const struct blocks *b);
+#define BLOCKS_HELD	"%s was recorded with %s: its CPUs were held again and again, which is in no total, and took longer; figures are those of the constant power model, `kjoule report` of one recording has the model for it"
+
+#endif /* KJOULE_BLOCKS_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What interrupts take, as calibrated and as seen in the recording; see blocks_costs.h. Called by blocks.c and
+ * blocks_lanes.c.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "attribute/blocks_costs.h"
+#include "attribute/blocks_interrupts.h"
+
+double blocks_mean_khz(const struct timeline_cpu *cpu)
+{
+	return cpu->clocked ? cpu->clocked / cpu->slowness : 0;
+}
+
+double blocks_own_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
+{
+	for (size_t i = 0; i < v->rec.n_stats; i++)
+		if (v->rec.stats[i].cpu == cpu->cpu && v->rec.stats[i].produced)
+			return fmin((double)v->rec.stats[i].tick_ns / v->rec.stats[i].produced,
+				    v->rec.meta.session.interval_ns);
+	return v->rec.cal.handler_ns;
+}
+
+/* What a tick saw of itself is another than in the calibration by more than this: it cost another. */
+#define SPREADS		3
+
+/* How many times as long as in the calibration everything takes, at the CPU's frequency. */
+static double slowness(const struct view *v, const struct timeline_cpu *cpu)
+{
+	double khz = blocks_mean_khz(cpu);
+
+	return v->rec.cal.freq_khz > 0 && khz > 0 ? v->rec.cal.freq_khz / khz : 1;
+}
+
+/*
+ * What a tick saw of itself, less what it did in the calibration. It may differ with caches above all; where it does not
+ * clearly, that says nothing: a few microseconds are short against how a virtual machine lets time pass.
+ */
+static double more_than_calibrated(const struct view *v, const struct timeline_cpu *cpu)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double scale = slowness(v, cpu), more = blocks_own_tick_cost(v, cpu) - cal->handler_ns * scale;
+
+	return fabs(more) < SPREADS * cal->handler_spread_ns * scale ? 0 : more;
+}
+
+double blocks_tick_cost(const struct view *v, const struct timeline_cpu *cpu)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+
+	if (!cal->ticks)
+		return blocks_own_tick_cost(v, cpu);
+	return fmin(cal->tick_ns * slowness(v, cpu) + more_than_calibrated(v, cpu), v->rec.meta.session.interval_ns);
+}
+
+/*
+ * A tick that takes longer than in the calibration waits, for memory or for a host, and draws next to what a sleeping CPU
+ * does; or it does more, and draws what it did there. Which of them is not known.
+ */
+double blocks_tick_less(const struct view *v, double irq_w, double asleep_w)
+{
+	double all = 0, longer = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus && v->rec.cal.ticks; i++) {
+		const struct timeline_cpu *cpu = &v->tl.cpus[i];
+
+		for (size_t k = 0; k < v->rec.n_stats; k++) {
+			if (v->rec.stats[k].cpu != cpu->cpu)
+				continue;
+			all += v->rec.stats[k].produced * blocks_tick_cost(v, cpu);
+			longer += v->rec.stats[k].produced * fmax(more_than_calibrated(v, cpu), 0);
+		}
+	}
+	return all > 0 && asleep_w > 0 && asleep_w < irq_w ? fmin(longer / all, 1) * (irq_w - asleep_w) / 2 : 0;
+}
+
+/*
+ * The part of the time that interrupts other than ours take, where no sample can fall, and how
+ * far off that may be: twice the standard error.
+ */
+void blocks_other_interrupts(const struct view *v, double *part, double *error)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double khz = 0, slower = 1;
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		double k = blocks_mean_khz(&v->tl.cpus[i]);
+
+		khz += k;
+		n += k > 0;
+	}
+	if (cal->freq_khz > 0 && n)
+		slower = cal->freq_khz / (khz / n);
+	*part = cal->other_part * slower;
+	*error = isnan(cal->other_error) ? 0 : 2 * cal->other_error * slower;
+	/* More than a fifth is no figure to correct with, nor is less than nothing. */
+	if (!(*part >= 0 && *part < 0.2)) {
+		*error += fabs(*part);
+		*part = 0;
+	}
+	*error = fmin(fmax(*error, 0), 1);
+}
+
+double blocks_calibration_error(const struct view *v, const struct meters *m)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	double time = cal->ticks ? cal->tick_error_ns / cal->tick_ns : 0, energy = 0;
+
+	if (!cal->ticks)
+		return BLOCKS_UNCALIBRATED;
+	for (unsigned int i = 0; i < m->n; i++) {
+		int d = m->calibrated[i];
+
+		if (d >= 0 && cal->irq_uw[d] > 0 && isfinite(cal->irq_error_uw[d]))
+			energy = fmax(energy, cal->irq_error_uw[d] / cal->irq_uw[d]);
+	}
+	return 2 * hypot(time, energy);
+}
+
+/*
+ * Where ticks tell how long they lasted: how many times that is, with entry and exit of the interrupt, what all ticks
+ * took on the average. Those without a sample are among these, and shorter. Return: whether any tells
+ */
+static bool compare_ticks(const struct blocks *b, struct profile_cost *costs)
+{
+	double tick_ns = 0, own_ns = 0;
+	bool any = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++) {
+		if (b->lanes[i].shadow)
+			continue;
+		tick_ns += b->lanes[i].tick_ns;
+		own_ns += b->lanes[i].idle_tick_ns;
+		n++;
+	}
+	for (uint32_t i = 0; i < b->n_functions && tick_ns > 0; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (!f->timed)
+			continue;
+		costs[i].longer = fmax(1 + (n * (double)f->took_ns / f->timed - own_ns) / tick_ns, 0);
+		any = true;
+	}
+	return any;
+}
+
+int blocks_costs_compare(struct blocks *b)
+{
+	struct profile_cost *costs = malloc((b->n_functions + 1) * sizeof(*costs));
+	bool unlike;
+
+	if (!costs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < b->n_functions; i++)
+		costs[i] = (struct profile_cost){ .longer = 1, .interrupted = 1 };
+	unlike = compare_ticks(b, costs);
+	unlike |= blocks_interrupts_compare(b, costs);
+	free(b->costs);
+	if (!unlike) {
+		free(costs);
+		costs = NULL;
+	}
+	b->costs = costs;
+	b->input.costs = costs;
+	return 0;
+}

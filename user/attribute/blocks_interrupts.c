@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How often ticks waited for other interrupts, by block; see blocks_interrupts.h.
+ *
+ * Each block's count is a draw from a Poisson distribution, whose means are spread among the blocks as a gamma
+ * distribution (Efron and Morris, Stein's estimation rule and its competitors, JASA 68, 1973, have the principle): what is
+ * known of all of them counts for a block as much as these differ little, so that chance is not taken for a difference.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "attribute/blocks_costs.h"
+#include "attribute/blocks_interrupts.h"
+
+#define LEAST		32	/* samples that say what is usual */
+#define FIRST		8	/* that there is room for at first: most blocks have few */
+#define STRIDE		3	/* so many tell it as well as all do, and faster; a prime: each fourth may be late */
+#define REACH		3	/* times what is between the quartiles, from the median: that is usual */
+#define USUALLY		8	/* a part of the median that is, too */
+#define CLEARLY		3	/* standard deviations of chance */
+#define OWN		2	/* times what the calibration has: most interrupts are the program's own */
+#define SURELY		3	/* standard deviations: that this is so */
+#define MOST		0.5	/* of the time: more is no figure to correct with */
+#define UNLIKE		0.15	/* standard deviation of what interrupts take in a run by what they take in its calibration */
+#define TWICE		2	/* standard errors: what is called an error elsewhere */
+
+/* How late is usual, and by how much more or less at most. */
+static double find_usual(const struct blocks_lateness *l, double *reach)
+{
+	size_t step = l->n >= LEAST * STRIDE ? STRIDE : 1, n = 0;
+	float late[BLOCKS_LATENESS], median;
+
+	/* few, and nearly in order */
+	for (size_t i = 0; i < l->n; i += step) {
+		size_t at = n++;
+
+		for (; at && late[at - 1] > l->of[i].late; at--)
+			late[at] = late[at - 1];
+		late[at] = l->of[i].late;
+	}
+	median = late[n / 2];
+	*reach = fmax(REACH * (late[3 * n / 4] - late[n / 4]), median / USUALLY);
+	return median;
+}
+
+/* @of counts for @n late ones, and was so much later than usual. */
+static void note_phase(struct blocks *b, const struct blocks_late *of, unsigned int n, double over)
+{
+	if (!b->input.session)
+		return;
+	blocks_phases_add(&b->phases, timeline_due(b->input.session, of->tick), n);
+	if (over > 0) {
+		b->phases.over_ns += n * over * of->slowness;
+		b->phases.over += n;
+	}
+}
+
+/* There are enough. */
+static void count(struct blocks *b, struct blocks_lateness *l)
+{
+	double reach, usual = find_usual(l, &reach);
+	unsigned int n;
+
+	/* an interrupt takes time to be entered: where it takes none the lateness is not known */
+	for (size_t i = 0; i < l->n && usual > 0; i++) {
+		struct blocks_function *f = &b->functions[l->of[i].block];
+		double off = fabs(l->of[i].late - usual);
+
+		f->user++;
+		/* in the interrupt itself it is sooner than usual; and as many as are near to it have met one, too, and are not seen */
+		n = (off > reach) + (off > reach && off <= 2 * reach);
+		f->late += n;
+		if (n)
+			note_phase(b, &l->of[i], n, l->of[i].late - usual);
+		f->slowness += l->of[i].slowness;
+	}
+	l->n = 0;
+}
+
+static int add(struct blocks *b, struct blocks_lateness *l, const struct blocks_late *late)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : FIRST;
+		void *of = realloc(l->of, room * sizeof(*l->of));
+
+		if (!of)
+			return -ENOMEM;
+		l->of = of;
+		l->room = room;
+	}
+	l->of[l->n++] = *late;
+	if (l->n == BLOCKS_LATENESS)
+		count(b, l);
+	return 0;
+}
+
+int blocks_lateness_add(struct blocks *b, uint32_t block, const struct timeline_sample *s)
+{
+	struct blocks_function *f = &b->functions[block];
+	struct blocks_late late = { .tick = s->tick, .block = block, .slowness = s->freq_khz ? 1e3f / s->freq_khz : 1 };
+
+	/* where the kernel runs with interrupts off its own time makes ticks late */
+	if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE | KJOULE_SAMPLE_SWITCH))
+		return 0;
+	/* a frequency could not be read: as others of the block are counted it has no place among them */
+	if (!s->freq_khz && f->clocked)
+		return 0;
+	f->clocked |= s->freq_khz > 0;
+	if (!f->lateness) {
+		f->lateness = calloc(1, sizeof(*f->lateness));
+		if (!f->lateness)
+			return -ENOMEM;
+	}
+	/* cycles, if their frequency is known */
+	late.late = s->late_ns / late.slowness;
+	return add(b, f->lateness, &late);
+}
+
+int blocks_lateness_end(struct blocks *b)
+{
+	struct blocks_lateness rest = { 0 };
+	int ret = 0;
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		struct blocks_lateness *l = b->functions[i].lateness;
+
+		if (!l)
+			continue;
+		if (l->n >= LEAST)
+			count(b, l);
+		/* what is usual of code that is met less often is that of all such */
+		for (size_t k = 0; k < l->n && !ret; k++)
+			ret = add(b, &rest, &l->of[k]);
+		free(l->of);
+		free(l);
+		b->functions[i].lateness = NULL;
+	}
+	if (rest.n >= LEAST)
+		count(b, &rest);
+	free(rest.of);
+	return ret;
+}
+
+/* All samples that are not idle. */
+static struct blocks_function all_of(const struct blocks *b)
+{
+	struct blocks_function all = { 0 };
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		if (b->functions[i].united)
+			continue;
+		if (b->processes[b->functions[i].process].kind != CPM_IDLE)
+			all.samples += b->functions[i].samples;
+		all.user += b->functions[i].user;
+		all.late += b->functions[i].late;
+		all.slowness += b->functions[i].slowness;
+	}
+	return all;
+}
+
+/* How well the part that was calibrated is known of a run, as a part of it: a standard deviation. */
+static double calibrated_error(double part, double error)
+{
+	return hypot(UNLIKE, error / TWICE / part);
+}
+
+/* The kernel's own interrupts keep out of the ticks' way: there are fewer late ones than there can be by chance. */
+static bool are_hidden(const struct blocks_function *all, double part, double error)
+{
+	double expected = part * all->user;
+
+	return part > 0 && expected - all->late > CLEARLY * hypot(sqrt(expected), expected * calibrated_error(part, error));
+}
+
+/* Ticks do not meet the interrupts that were calibrated, or at few of their moments, and @met of them met others. */
+static void add_hidden(struct blocks *b, const struct blocks_function *all, double part, double error, double met)
+{
+	b->input.other = fmin(part + met, MOST);
+	b->input.other_error = part + met - b->input.other + TWICE * hypot(part * calibrated_error(part, error), sqrt(met * all->user + 1) / all->user);
+	b->late_scale = (double)all->late / all->user / b->input.other;
+}
+
+void blocks_interrupts_find(struct blocks *b, const struct view *v)
+{
+	struct blocks_function all = all_of(b);
+	double part, error, prior = 0, met, more;
+	struct blocks_step step;
+
+	blocks_other_interrupts(v, &part, &error);
+	b->other_calibrated = part;
+	b->other_unsure = error;
+	b->input.other = part;
+	b->input.other_error = error;
+	b->late_scale = 1;
+	if (!all.user)
+		return;
+	step = blocks_phases_step(&b->phases, &v->rec.meta.session, v->tl.end_tick, all.late, all.user);
+	if (!(part > 0) && step.met && !step.seen) {
+		/* how often ticks meet what they keep step with is all that is known */
+		b->input.other = fmin(step.others, MOST);
+		b->input.other_error = fmin(fmax(error, (double)all.late / all.user), 1);
+		b->late_scale = 0;
+		return;
+	}
+	if (part > 0 && (step.met ? !step.seen : step.uneven && are_hidden(&all, part, error))) {
+		add_hidden(b, &all, part, error, step.met ? step.others : (double)all.late / all.user);
+		/* which blocks ticks in step find at the few moments that they come at says nothing of the blocks */
+		if (step.met)
+			b->late_scale = 0;
+		return;
+	}
+	if (step.met)
+		b->late_scale = all.late / (step.level * all.user);
+	if (part > 0)
+		prior = 1 / pow(calibrated_error(part, error), 2);
+	met = all.user * b->late_scale;
+	b->input.other = (prior + all.late) / ((part > 0 ? prior / part : 0) + met);
+	more = fmax(b->input.other - MOST, 0);
+	b->input.other -= more;
+	/* none of a few may be one of more */
+	b->input.other_error = more + TWICE * b->input.other / sqrt(prior + all.late + 1) + (all.late ? 0 : 1.0 / met);
+}
+
+/* Late samples that a block would have if it had as many as all others. */
+static double expected_of(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f)
+{
+	/* at a lower frequency interrupts take longer */
+	return b->input.other * b->late_scale * f->slowness * all->user / all->slowness;
+}
+
+/* The variance of what blocks have by what they would have, beyond chance; 0: none that is clear. */
+static double variance_of(const struct blocks *b, const struct blocks_function *all)
+{
+	double sum = 0, chance = 0, squares = 0;
+
+	for (size_t i = 0; i < b->n_functions; i++) {
+		double expected = expected_of(b, all, &b->functions[i]), more = b->functions[i].late - expected;
+
+		if (b->functions[i].united)
+			continue;
+		sum += more * more - expected;
+		chance += 2 * expected * expected + expected;
+		squares += expected * expected;
+	}
+	return sum > CLEARLY * sqrt(chance) ? sum / squares : 0;
+}
+
+/* The part of the time that ticks take of the CPUs. */
+static double ticks_part(const struct blocks *b)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++) {
+		if (b->lanes[i].shadow)
+			continue;
+		sum += b->lanes[i].tick_ns / b->input.interval_ns;
+		n++;
+	}
+	return n ? sum / n : 0;
+}
+
+/* What a block's late samples are beyond those that the calibration's interrupts account for. */
+static double beyond(const struct blocks *b, const struct blocks_function *all, const struct blocks_function *f,
+		     const struct profile_cost *c)
+{
+	double usual = b->input.other > 0 ? b->other_calibrated / b->input.other : 0;
+
+	return expected_of(b, all, f) * fmax(c->interrupted - usual, 0);
+}
+
+/* Are most interrupts none of those of the calibration, in which no program had a timer? */
+static bool are_own(const struct blocks *b, const struct blocks_function *all)
+{
+	double most = OWN * fmax(b->other_calibrated, b->other_unsure) * all->user * b->late_scale;
+
+	return all->late - most > SURELY * sqrt(all->late);
+}
+
+/*
+ * A tick delays what it interrupts, and all that follows. Where a timer's interrupt ends that, as it ends what runs
+ * between two signals, the time of ticks is missing there, and not where they fell: code on which the program's own
+ * interrupts fall is what they end. That it is so is not sure.
+ */
+static void share_ticks(const struct blocks *b, const struct blocks_function *all, struct profile_cost *costs)
+{
+	double sum = 0, part = ticks_part(b), falls;
+
+	for (size_t i = 0; i < b->n_functions; i++)
+		sum += b->functions[i].united ? 0 : beyond(b, all, &b->functions[i], &costs[i]);
+	for (size_t i = 0; i < b->n_functions && sum > 0; i++) {
+		const struct blocks_function *f = &b->functions[i];
+
+		if (!f->samples || f->united || b->processes[f->process].kind == CPM_IDLE)
+			continue;
+		falls = beyond(b, all, f, &costs[i]) / sum * all->samples / f->samples;
+		costs[i].longer *= falls;
+		costs[i].shifted = (falls - 1) * part;
+	}
+}
+
+bool blocks_interrupts_compare(const struct blocks *b, struct profile_cost *costs)
+{
+	struct blocks_function all = all_of(b);
+	double variance = all.user ? variance_of(b, &all) : 0, other = b->input.other;
+
+	if (!(variance > 0) || !(other > 0) || !(b->late_scale > 0))
+		return false;
+	for (size_t i = 0; i < b->n_functions; i++) {
+		const struct blocks_function *f = &b->functions[i];
+		double count = 1 / variance + f->late, error;
+
+		if (f->user) {
+			costs[i].interrupted = count / (1 / variance + expected_of(b, &all, f));
+			error = TWICE * other * costs[i].interrupted / sqrt(count);
+		} else {
+			/* nothing was counted: as in the calibration, unless all have less */
+			costs[i].interrupted = fmin(b->other_calibrated / other, 1);
+			error = other * (1 - costs[i].interrupted);
+		}
+		costs[i].variance = error * error * f->samples;
+	}
+	if (are_own(b, &all))
+		share_ticks(b, &all, costs);
+	return true;
+}

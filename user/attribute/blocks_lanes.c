@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Ticks of CPUs and of the recorder; see blocks_lanes.h. The conventions:
+ *
+ * - A missed tick belongs to the sample before it or the one after it, half of a
+ *   gap each: what ran while interrupts were off is most likely one of the two.
+ * - Lost samples have a line of their own; nothing is invented for them.
+ * - The recorder pays for what is more because of it, and nobody else does: it is
+ *   part of what the measurement costs.
+ * - Ticks of others than those that were asked for are the bystanders', who pay for nothing
+ *   while anybody runs who was.
+ * - When the whole machine is recorded, ticks that were left out because the CPU
+ *   was idle are the idle process's, and those of a CPU that was offline have a line
+ *   of their own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "attribute/blocks_costs.h"
+#include "attribute/blocks_interrupts.h"
+#include "attribute/blocks_lanes.h"
+#include "attribute/blocks_lookup.h"
+#include "lib/base/grow.h"
+#include "recording/view_samples.h"
+
+/*
+ * Ticks of the recorder that are written down at most: so many, and so many for each byte of
+ * the file, because one record can tell of hours.
+ */
+#define FILL_LEAST	(1u << 20)
+#define FILL_PER_BYTE	64
+#define FILL_MOST	(1u << 26)
+
+static uint64_t fill_most(const struct view *v)
+{
+	uint64_t most = FILL_LEAST + FILL_PER_BYTE * v->rec.file_bytes;
+
+	return most < FILL_MOST ? most : FILL_MOST;
+}
+
+/* A CPU's ticks being written down. */
+struct maker {
+	struct fill fill;
+	struct fill_lane *lane;
+	struct blocks_near *near;		/* BLOCKS_NEAR of them, of all CPUs */
+	uint64_t next;				/* the tick after the last that was written */
+	uint32_t before;			/* the block of the last sample, UINT32_MAX: there was none */
+	uint64_t *met;				/* a bit of each block that was met here */
+	size_t met_room;
+	uint32_t *order;			/* these, in their order */
+	size_t n_order;
+};
+
+static bool is_met(const struct maker *m, uint32_t block)
+{
+	return block / 64 < m->met_room && m->met[block / 64] >> block % 64 & 1;
+}
+
+/* A block was met for the first time on this CPU. */
+static int meet(struct maker *m, uint32_t block)
+{
+	uint32_t *item;
+
+	if (block / 64 >= m->met_room) {
+		size_t room = 2 * (block / 64) + 16;
+		uint64_t *met = realloc(m->met, room * sizeof(*met));
+
+		if (!met)
+			return -ENOMEM;
+		memset(met + m->met_room, 0, (room - m->met_room) * sizeof(*met));
+		m->met = met;
+		m->met_room = room;
+	}
+	item = kjoule_grow(&m->order, &m->n_order, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	*item = block;
+	m->met[block / 64] |= 1ull << block % 64;
+	return 0;
+}
+
+/* A sample of a tick that was not written yet. */
+static int put_sample(struct blocks *b, struct maker *m, const struct timeline_sample *s, uint32_t block)
+{
+	int ret = 0;
+
+	if (s->tick > m->next)
+		ret = fill_ticks(&m->fill, m->lane, m->next, s->tick, m->before, block);
+	m->next = s->tick + 1;
+	/* due while the CPU was held, and taken when it was let go: the tick is the hold's, and so is the sample */
+	if (!ret && fill_held(&m->fill, s->tick)) {
+		/* of an idle CPU none was counted */
+		if (!(s->flags & KJOULE_SAMPLE_IDLE)) {
+			b->functions[block].samples--;
+			b->functions[block].precise -= !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		}
+		return fill_held_run(&m->fill, m->lane, s->tick, s->tick + 1);
+	}
+	m->before = block;
+	ret = ret ? ret : blocks_lateness_add(b, block, s);
+	return ret ? ret : fill_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
+}
+
+static void add_took(struct blocks_function *f, uint32_t took_ns)
+{
+	f->timed += took_ns > 0;
+	f->took_ns += took_ns;
+}
+
+static int put_samples(struct blocks *b, struct view *v, struct maker *m, const struct timeline_sample *s, size_t n)
+{
+	bool packed = !m->lane->apart && !m->fill.holds->n;
+	int ret = 0;
+
+	for (const struct timeline_sample *end = s + n; s != end && !ret; s++) {
+		struct blocks_near *near = blocks_near_slot(m->near, s);
+		uint32_t block = near->function;
+
+		if (s->tick < m->next)
+			continue;	/* a tick has one sample */
+		if (blocks_is_near(near, s, view_time(v, s->tick, s->late_ns))) {
+			b->functions[block].samples++;
+			b->functions[block].precise += !!(s->flags & KJOULE_SAMPLE_PRECISE);
+		} else {
+			ret = blocks_of_sample(b, v, s, near, &block);
+		}
+		if (!ret && !is_met(m, block))
+			ret = meet(m, block);
+		if (ret)
+			break;
+		if (s->callers)
+			add_took(&b->functions[block], m->fill.cpu->callers[s->callers - 1].took_ns);
+		/* mostly it is the next tick */
+		if (!packed || s->tick != m->next) {
+			ret = put_sample(b, m, s, block);
+			continue;
+		}
+		m->before = block;
+		m->next++;
+		ret = blocks_lateness_add(b, block, s);
+		if (ret)
+			break;
+		if (!lane_more(&m->lane->packed, s->tick, block, s->freq_khz))
+			ret = lane_put(&m->lane->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
+				       s->freq_khz);
+	}
+	return ret;
+}
+
+/* The samples of all CPUs. Return: 0 or -errno */
+static int put_all(struct blocks *b, struct view *v, struct maker *makers)
+{
+	const struct timeline_sample *samples;
+	struct view_samples *of;
+	size_t cpu, n;
+	int ret = 0;
+
+	if (v->load) {
+		while ((ret = view_load_next(v->load, &cpu, &samples, &n)) > 0) {
+			ret = put_samples(b, v, &makers[cpu], samples, n);
+			if (ret)
+				return ret;
+		}
+		if (!ret)
+			view_load_end(v);
+		return ret;
+	}
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		ret = view_samples_open(v, i, &of);
+		while (!ret && (ret = view_samples_batch(of, &samples, &n)) > 0)
+			ret = put_samples(b, v, &makers[i], samples, n);
+		view_samples_close(of);
+	}
+	return ret;
+}
+
+/*
+ * Blocks get the numbers that they would have if CPU had been gone through after CPU: @before of them were there
+ * before.
+ */
+static int order_blocks(struct blocks *b, const struct maker *makers, size_t n_makers, uint32_t before)
+{
+	uint32_t *to = malloc((b->n_functions + 1) * sizeof(*to)), n = before;
+	bool same = true;
+	int ret = to ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
+		to[i] = i < before ? i : UINT32_MAX;
+	for (size_t i = 0; i < n_makers && !ret; i++)
+		for (size_t k = 0; k < makers[i].n_order; k++)
+			if (to[makers[i].order[k]] == UINT32_MAX)
+				to[makers[i].order[k]] = n++;
+	for (uint32_t i = 0; i < b->n_functions && !ret; i++)
+		same &= to[i] == i;
+	if (!ret && !same)
+		ret = blocks_reorder(b, to);
+	for (size_t i = 0; i < n_makers && !ret && !same; i++)
+		ret = fill_rename(makers[i].lane, to, b->n_functions);
+	free(to);
+	return ret;
+}
+
+/* Windows and readings that the session does not know of were read too late. */
+static void leave_unexpected(struct timeline *tl)
+{
+	for (size_t i = 0; i < tl->n_cpus; i++) {
+		tl->disorder += tl->cpus[i].n_windows + tl->cpus[i].n_readings;
+		tl->cpus[i].n_windows = tl->cpus[i].n_readings = 0;
+	}
+}
+
+static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
+{
+	struct maker *makers = calloc(v->tl.n_cpus + 1, sizeof(*makers));
+	struct blocks_near *near = calloc(BLOCKS_NEAR, sizeof(*near));
+	uint32_t before = b->n_functions;
+	bool first = v->load;
+	int ret = makers && near ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		makers[i] = (struct maker){ .fill = *who, .lane = &b->ticks[i], .near = near,
+					    .before = UINT32_MAX };
+		makers[i].fill.cpu = &v->tl.cpus[i];
+		makers[i].fill.holds = &b->windows.cpus[i];
+		b->ticks[i].apart = view_has_callers(v);
+		b->ticks[i].packed.counts = &b->counts;
+	}
+	if (!ret)
+		ret = put_all(b, v, makers);
+	if (blocks_lateness_end(b) && !ret)
+		ret = -ENOMEM;
+	if (!ret && first)
+		leave_unexpected(&v->tl);
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		struct maker *m = &makers[i];
+
+		if (v->tl.cpus[i].next_tick > m->next)
+			ret = fill_ticks(&m->fill, m->lane, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
+		if (!ret)
+			ret = fill_seal(m->lane);
+		b->made_up += m->fill.made_up;
+		b->nobodys += m->fill.nobodys;
+		b->lost += m->fill.lost_samples;
+		b->lost_unknown |= m->fill.lost_unknown;
+	}
+	if (!ret && first)
+		ret = order_blocks(b, makers, v->tl.n_cpus, before);
+	for (size_t i = 0; makers && i < v->tl.n_cpus; i++) {
+		free(makers[i].met);
+		free(makers[i].order);
+	}
+	free(near);
+	free(makers);
+	return ret;
+}
+
+/* Which ticks of each CPU have a sample, asked for in their order. */
+struct sampled {
+	const struct view *v;
+	struct view_samples **of;		/* opened when the first is asked for */
+	const struct timeline_sample **now;	/* NULL: none is left */
+};
+
+/* Return: 1, 0, or -errno */
+static int has_sample(struct sampled *s, size_t cpu, uint64_t tick)
+{
+	int ret = 1;
+
+	if (!s->of[cpu]) {
+		ret = view_samples_open(s->v, cpu, &s->of[cpu]);
+		ret = ret ? ret : view_samples_next(s->of[cpu], &s->now[cpu]);
+	}
+	while (ret > 0 && s->now[cpu] && s->now[cpu]->tick < tick)
+		ret = view_samples_next(s->of[cpu], &s->now[cpu]);
+	if (ret <= 0)
+		s->now[cpu] = NULL;
+	return ret < 0 ? ret : s->now[cpu] && s->now[cpu]->tick == tick;
+}
+
+static void sampled_exit(struct sampled *s)
+{
+	for (size_t i = 0; s->of && i < s->v->tl.n_cpus; i++)
+		view_samples_close(s->of[i]);
+	free(s->of);
+	free(s->now);
+}
+
+/* A CPU's records, NULL if it has none; the CPUs are in order. */
+static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu)
+{
+	size_t low = 0, high = tl->n_cpus;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (tl->cpus[mid].cpu < cpu)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < tl->n_cpus && tl->cpus[low].cpu == cpu ? &tl->cpus[low] : NULL;
+}
+
+static int fill_awake(struct blocks *b, struct fill_lane *l, uint64_t tick, uint32_t block)
+{
+	b->filled++;
+	return fill_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .made_up = true });
+}
+
+/*
+ * The recorder itself, when only a process is sampled: it has noted when it was
+ * awake. A CPU's own sample at such a tick is better evidence and comes first.
+ */
+static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint32_t block)
+{
+	const struct kjoule_session_info *session = &v->rec.meta.session;
+	uint64_t most = fill_most(v);
+	struct fill_lane *l = &b->ticks[b->input.n_lanes];
+	struct sampled sampled = { v, calloc(v->tl.n_cpus + 1, sizeof(*sampled.of)),
+				   calloc(v->tl.n_cpus + 1, sizeof(*sampled.now)) };
+	uint64_t next = 0;
+	int ret = sampled.of && sampled.now ? 0 : -ENOMEM;
+
+	l->apart = apart;
+	l->packed.counts = &b->beside;
+	for (size_t i = 0; i < v->rec.n_awake && !ret; i++) {
+		const struct kjoule_awake *w = &v->rec.awake[i];
+		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
+		uint64_t tick;
+
+		if (w->end_ns <= session->t0_ns || !fill_awake_is_sound(w))
+			continue;
+		tick = timeline_first(session, w->begin_ns);
+		/* a tick is looked at once, however often the file tells of it */
+		for (tick = tick < next ? next : tick; tick < v->tl.end_tick && !ret; tick++) {
+			if (timeline_due(session, tick) >= w->end_ns)
+				break;
+			if (b->filled >= most) {
+				b->left_out++;
+				break;
+			}
+			next = tick + 1;
+			ret = cpu ? has_sample(&sampled, cpu - v->tl.cpus, tick) : 0;
+			if (ret > 0)
+				ret = 0;
+			else if (!ret)
+				ret = fill_awake(b, l, tick, block);
+		}
+	}
+	sampled_exit(&sampled);
+	if (!ret)
+		ret = fill_seal(l);
+	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = fill_lane(l), .freq_khz = l->freq,
+							       .shadow = true };
+	return ret;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct mixture_range *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Ticks of which it is not known what ran, though something stands for them. Idle CPUs that say nothing are idle. */
+static int find_unknown(struct blocks *b, bool system, uint32_t idle)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; l < b->input.n_lanes; l++) {
+		struct lane_cursor c;
+
+		if (!lane_unseen(&b->lanes[l].lane))
+			continue;
+		lane_begin(&c, &b->lanes[l].lane, NULL);
+		while (lane_next(&c)) {
+			const struct cpm_tick *t = &c.t;
+			struct mixture_range *u;
+
+			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
+				continue;
+			u = kjoule_grow(&b->unknown, &n, sizeof(*u));
+			if (!u)
+				return -ENOMEM;
+			*u = (struct mixture_range){ t->tick, t->tick + t->more + 1 };
+		}
+	}
+	b->input.n_unknown = 0;
+	if (n)
+		qsort(b->unknown, n, sizeof(*b->unknown), by_begin);
+	for (size_t i = 0; i < n; i++) {
+		struct mixture_range *last = b->input.n_unknown ? &b->unknown[b->input.n_unknown - 1] : NULL;
+
+		if (last && b->unknown[i].from <= last->to)
+			last->to = b->unknown[i].to > last->to ? b->unknown[i].to : last->to;
+		else
+			b->unknown[b->input.n_unknown++] = b->unknown[i];
+	}
+	b->input.unknown = b->unknown;
+	return 0;
+}
+
+int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
+{
+	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
+	bool apart = view_has_callers(v);
+	int ret;
+
+	b->lanes = calloc(v->tl.n_cpus + 2, sizeof(*b->lanes));
+	b->ticks = calloc(v->tl.n_cpus + 2, sizeof(*b->ticks));
+	if (!b->lanes || !b->ticks)
+		return -ENOMEM;
+	b->input.n_lanes = v->tl.n_cpus;
+	ret = blocks_pseudo(b, "[other]", CPM_IDLE, &b->other);
+	b->input.others_busy = !who.system &&
+			       !(v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE);
+	if (!ret && b->input.others_busy)
+		ret = blocks_pseudo(b, "[bystanders]", CPM_BYSTANDER, &b->bystander);
+	if (!ret)
+		ret = blocks_pseudo(b, "[idle]", CPM_IDLE, &who.idle);
+	if (!ret)
+		ret = blocks_pseudo(b, "[lost]", CPM_BUSY, &who.lost);
+	if (!ret)
+		ret = blocks_pseudo(b, "[missed]", CPM_IDLE, &who.missed);
+	if (!ret)
+		ret = blocks_pseudo(b, "[offline]", CPM_IDLE, &who.offline);
+	if (!ret)
+		ret = blocks_pseudo(b, "[suspended]", CPM_IDLE, &who.suspended);
+	if (!ret)
+		ret = blocks_pseudo(b, "[held]", CPM_BUSY, &b->held);
+	who.other = b->other;
+	who.bystander = b->bystander;
+	who.awake = v->rec.awake;
+	who.n_awake = v->rec.n_awake;
+	who.held = b->held;
+	who.session = &v->rec.meta.session;
+	if (!ret)
+		ret = make_lanes(b, v, &who);
+	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
+		const struct timeline_cpu *cpu = &v->tl.cpus[i];
+		struct fill_lane *l = &b->ticks[i];
+
+		b->lanes[i] = (struct profile_lane){
+			.lane = fill_lane(l),
+			.freq_khz = l->freq,
+			.tick_ns = raw ? 0 : blocks_tick_cost(v, cpu),
+			.idle_tick_ns = raw ? 0 : blocks_own_tick_cost(v, cpu),
+			.usual_khz = blocks_mean_khz(cpu),
+		};
+	}
+	if (!ret && !who.system && v->rec.n_awake) {
+		ret = blocks_pseudo(b, "[kjoule record]", CPM_MARGINAL, &b->recorder);
+		if (!ret)
+			ret = make_recorder_lane(b, v, apart, b->recorder);
+	}
+	b->input.silent_block = who.system ? who.idle : b->other;
+	return ret ? ret : find_unknown(b, who.system, who.idle);
+}

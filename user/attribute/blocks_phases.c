@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Ticks that keep step with other interrupts; see blocks_phases.h.
+ *
+ * An interrupt that comes with a period is met by ticks that are due at its phase of it. Where ticks do not come at
+ * all phases alike, how many met it is no measure of the time that it takes, but the part of those at each phase that
+ * did is (Horvitz and Thompson, A generalization of sampling without replacement from a finite universe, JASA 47, 1952).
+ */
+#include <math.h>
+#include <string.h>
+#include "analysis/ticks/timeline.h"
+#include "attribute/blocks_phases.h"
+
+/* Of CONFIG_HZ 1000, 500, 300, 250 and 100. The kernel's ticks are at multiples of it, on all CPUs. */
+static const uint32_t periods_ns[BLOCKS_PERIODS] = { 1000000, 2000000, 3333333, 4000000, 10000000 };
+
+#define DRAWS		16384	/* ticks that tell when ticks are due */
+#define LEAST_TICKS	4096	/* among as many at least: what only a short recording leaves out is chance */
+/*
+ * Squared coefficient of variation of how many come at each phase, at which ticks are uneven: so far off, as a part and
+ * squared, an interrupt at one phase would be counted. An interval of 1 ms with a jitter of 0.7 has 0.43; what -F makes of
+ * most rates has less than 0.01.
+ */
+#define UNEVEN		0.02
+/*
+ * How many times as long an interrupt is as ticks are late that were due in it: those due in its last part are late by
+ * half of that on the mean, and those before it are taken within it. 62 and 21 us for the kernel's tick at 100 MHz.
+ */
+#define LENGTH		3
+#define CLEARLY		4	/* standard deviations of chance */
+#define LEAST_LATE	4	/* that are no chance */
+#define RARE		0.25	/* of as many ticks at a phase as there are on the mean */
+#define MOSTLY		0.75	/* of an interrupt's moments */
+
+static unsigned int phase_of(unsigned int period, uint64_t ns)
+{
+	return (uint64_t)(ns % periods_ns[period]) * BLOCKS_PHASES / periods_ns[period];
+}
+
+void blocks_phases_add(struct blocks_phases *p, uint64_t due_ns, unsigned int n)
+{
+	for (unsigned int i = 0; i < BLOCKS_PERIODS; i++)
+		p->late[i][phase_of(i, due_ns)] += n;
+}
+
+/* How many of the drawn ticks are due in each part of each period. */
+static void draw_ticks(const struct kjoule_session_info *session, uint64_t end_tick,
+		       double due[BLOCKS_PERIODS][BLOCKS_PHASES])
+{
+	uint64_t n = end_tick > LEAST_TICKS ? end_tick : LEAST_TICKS;
+
+	memset(due, 0, BLOCKS_PERIODS * sizeof(*due));
+	for (uint64_t k = 0; k < DRAWS; k++) {
+		uint64_t ns = timeline_due(session, (uint64_t)(kjoule_jitter(1, k, UINT32_MAX) * 0x1p-32 * n));
+
+		for (unsigned int i = 0; i < BLOCKS_PERIODS; i++)
+			due[i][phase_of(i, ns)]++;
+	}
+}
+
+static double unevenness(const double *due)
+{
+	const double mean = (double)DRAWS / BLOCKS_PHASES;
+	double squares = 0;
+
+	for (unsigned int b = 0; b < BLOCKS_PHASES; b++)
+		squares += (due[b] - mean) * (due[b] - mean);
+	/* less what the draws have by themselves */
+	return (squares / BLOCKS_PHASES - mean) / (mean * mean);
+}
+
+/* A part of a period in which more ticks than elsewhere were late. */
+struct peak {
+	unsigned int first, n;
+	double late, due;		/* in it, @due of DRAWS */
+	double clear;			/* how many standard deviations more than by chance */
+};
+
+/* The clearest one as wide as interrupts are long. */
+static struct peak find_peak(const uint32_t *late, const double *due, unsigned int n, double all)
+{
+	struct peak best = { 0 };
+
+	for (unsigned int first = 0; first < BLOCKS_PHASES; first++) {
+		struct peak p = { .first = first, .n = n };
+		double chance;
+
+		for (unsigned int i = 0; i < n; i++) {
+			p.late += late[(first + i) % BLOCKS_PHASES];
+			p.due += due[(first + i) % BLOCKS_PHASES];
+		}
+		chance = all * p.due / DRAWS;
+		p.clear = p.due > 0 && p.late >= LEAST_LATE ? (p.late - chance) / sqrt(chance + 1) : 0;
+		if (p.clear > best.clear)
+			best = p;
+	}
+	return best;
+}
+
+/* Do ticks come at nearly all moments of the peak? */
+static bool is_seen(const struct peak *peak, const double *due)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < peak->n; i++)
+		n += due[(peak->first + i) % BLOCKS_PHASES] > RARE * DRAWS / BLOCKS_PHASES;
+	return n >= MOSTLY * peak->n;
+}
+
+/*
+ * What interrupts take: those of no phase as they were met, and those of the peak by the parts of ticks that met them
+ * there. @width: of interrupts, in parts of the period
+ */
+static struct blocks_step measure_peak(const struct peak *peak, const uint32_t *late, const double *due, double width,
+				       double all_late, double all)
+{
+	struct blocks_step step = { .uneven = true, .met = true, .seen = is_seen(peak, due) };
+	double sum = 0;
+
+	step.others = fmax(all_late - peak->late, 0) / (all * fmax(1 - peak->due / DRAWS, 1.0 / DRAWS));
+	for (unsigned int i = 0; i < peak->n; i++) {
+		unsigned int b = (peak->first + i) % BLOCKS_PHASES;
+		double here = all * due[b] / DRAWS;
+
+		if (here > 0)
+			sum += fmin(fmax(late[b] / here - step.others, 0), 1);
+	}
+	/* a part of the period may be longer than the interrupt is */
+	step.level = step.others + (width < 1 ? fmin(sum, width) : sum) / BLOCKS_PHASES;
+	return step;
+}
+
+struct blocks_step blocks_phases_step(const struct blocks_phases *p, const struct kjoule_session_info *session,
+				      uint64_t end_tick, double late, double all)
+{
+	double due[BLOCKS_PERIODS][BLOCKS_PHASES];
+	struct blocks_step step = { 0 };
+	double best = CLEARLY;
+
+	if (!session || !session->interval_ns || !(all > 0))
+		return step;
+	draw_ticks(session, end_tick, due);
+	for (unsigned int i = 0; i < BLOCKS_PERIODS; i++) {
+		double width = p->over ? LENGTH * p->over_ns / p->over / periods_ns[i] * BLOCKS_PHASES : 1;
+		struct peak peak;
+
+		if (unevenness(due[i]) < UNEVEN)
+			continue;
+		step.uneven = true;
+		peak = find_peak(p->late[i], due[i], fmin(ceil(width) + 1, BLOCKS_PHASES / 4), late);
+		if (peak.clear <= best)
+			continue;
+		best = peak.clear;
+		step = measure_peak(&peak, p->late[i], due[i], width, late, all);
+	}
+	return step;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What ticks and the recorder took of each CPU of a recording; see overhead_cpus.h.
+ */
+#include <stdlib.h>
+#include "attribute/overhead_cpus.h"
+
+/* For how long the recorder was awake, on this CPU. */
+double overhead_cpus_awake_s(const struct view *v, uint32_t cpu)
+{
+	double s = 0;
+
+	for (size_t i = 0; i < v->rec.n_awake; i++)
+		if (v->rec.awake[i].cpu == cpu && v->rec.awake[i].end_ns > v->rec.awake[i].begin_ns)
+			s += (v->rec.awake[i].end_ns - v->rec.awake[i].begin_ns) * 1e-9;
+	return s;
+}
+
+/* The books of the CPUs, with what a tick takes on each. Return: how many; *cpus is the caller's to free */
+size_t overhead_cpus_gather(const struct view *v, const struct blocks *b, struct overhead_cpu **cpus)
+{
+	size_t n = 0;
+
+	*cpus = calloc(v->rec.n_stats + 1, sizeof(**cpus));
+	for (size_t i = 0; *cpus && v->rec.cal.ticks && i < v->rec.n_stats; i++) {
+		const struct kjoule_cpu_stats *s = &v->rec.stats[i];
+
+		for (size_t k = 0; k < v->tl.n_cpus; k++) {
+			if (v->tl.cpus[k].cpu != s->cpu || !(b->lanes[k].tick_ns > 0))
+				continue;
+			(*cpus)[n++] = (struct overhead_cpu){
+				.cpu = s->cpu, .ticks = s->produced, .time_s = view_duration_s(v),
+				.idle_s = s->idle_ns * 1e-9, .taken_s = s->produced * b->lanes[k].tick_ns * 1e-9,
+				.awake_s = overhead_cpus_awake_s(v, s->cpu),
+			};
+		}
+	}
+	return n;
+}
+
+double overhead_cpus_all(const struct view *v, const struct blocks *b)
+{
+	struct overhead_cpu *cpus;
+	size_t n = overhead_cpus_gather(v, b, &cpus);
+	double all = overhead_all(cpus, n);
+
+	free(cpus);
+	return all;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The model of power: what was asked for or fits, and blocks that it cannot tell apart made one.
+ */
+#ifndef KJOULE_POWER_MODEL_H
+#define KJOULE_POWER_MODEL_H
+
+#include "attribute/blocks.h"
+#include "attribute/options.h"
+
+/**
+ * struct power_model - the model of a report
+ * @asked,@used: @used is never MODEL_AUTO
+ * @reason:	why it was chosen, or why there is none; for people
+ * @windows,@left_out,@window_ticks,@reliability: of MODEL_MIXTURE, see struct separation
+ * @in_step:	ticks were on an even grid
+ * @united:	of each block there was, the one that it is a part of; NULL: none was made one with another
+ * @fate:	enum separate_fate of each block that others were made one with
+ * @why:	of MODEL_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
+ * @read:	domains that there are readings of, as bits
+ * @windows_of:	of MODEL_EDGE: domains that windows are of, as bits; @solved: they tell something; @too_many: there are more ticks in
+ *		them than the model looks at
+ * @not_told:	blocks that could not be told apart
+ */
+struct power_model {
+	enum power_model_kind asked, used;
+	char reason[560];
+	uint64_t windows, left_out;
+	double window_ticks, reliability;
+	bool in_step;
+	uint32_t *united;
+	uint8_t *fate, *why;
+	size_t n_united, n_fates, n_whys, not_told;
+	unsigned int windows_of, read;
+	bool solved, too_many;
+};
+
+/** power_model_parse() - "cpm", "mixture", "auto". Return: 0 or -EINVAL */
+int power_model_parse(const char *text, enum power_model_kind *model);
+
+/**
+ * power_model_new() - choose, and make one of blocks that can not be told apart; before chains_new()
+ * Return: 0; -ENODATA: the one that was asked for can not be used, see @reason; -ENOMEM
+ */
+int power_model_new(struct blocks *b, const struct attribute_options *opt, struct power_model *m);
+
+/** power_model_blocks() - of which blocks the model does not tell the power, once it was solved. Return: 0 or -ENOMEM */
+int power_model_blocks(struct power_model *m, const struct blocks *b, const struct profile *p);
+
+void power_model_free(struct power_model *m);
+
+const char *power_model_name(const struct power_model *m);
+
+const char *power_model_asked(const struct power_model *m);
+
+/** power_model_note() - what is to be said of a block, NULL if nothing is */
+const char *power_model_note(const struct power_model *m, uint32_t function);
+
+/** power_model_is_part() - is a block one of those that were made one with @united? */
+bool power_model_is_part(const struct blocks *b, const struct power_model *m, uint32_t block, uint32_t united);
+
+#endif /* KJOULE_POWER_MODEL_H */

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints what differs between two sides; see diff.h. A figure that can not be told is "-", never 0.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <json-c/json.h>
+#include "cli/cmd.h"
+#include "diff/diff.h"
+#include "header/series.h"
+#include "output/columns.h"
+
+static const char half[] = "\xc2\xb1", delta[] = "\xce\x94";
+
+static const char *const ins[] = { [DIFF_BOTH] = "both", [DIFF_ONLY_A] = "a", [DIFF_ONLY_B] = "b" };
+static const char *const sures[] = { [DIFFERENCE_UNKNOWN] = "unknown", [DIFFERENCE_NO] = "no",
+				     [DIFFERENCE_YES] = "yes", [DIFFERENCE_SURELY] = "surely" };
+static const char *const marks[] = { [DIFFERENCE_UNKNOWN] = "", [DIFFERENCE_NO] = "", [DIFFERENCE_YES] = "*",
+				     [DIFFERENCE_SURELY] = "**" };
+
+/* Of which unit of which domain a figure is; "" domain: a time. */
+struct figure {
+	const char *what, *domain, *unit, *title;
+	bool shown;		/* to people: both sides, besides the difference */
+	int digits;
+};
+
+static const char *name(struct columns *c, const struct figure *f, const char *which)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "%s%s%s", f->what, which[0] ? "_" : "", which);
+	if (f->domain)
+		return columns_name(c, what, f->domain, f->unit);
+	snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s_%s", what, f->unit);
+	return c->text[c->n_text++];
+}
+
+static const char *title(struct columns *c, const char *which, const struct figure *f)
+{
+	snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s %.40s", which, f->title);
+	return c->text[c->n_text++];
+}
+
+static void add_columns(struct columns *c, const struct figure *f)
+{
+	static const char *const which[] = { "a", "a_lo", "a_hi", "b", "b_lo", "b_hi" };
+
+	for (int i = 0; i < 6; i++)
+		columns_add(c, name(c, f, which[i]), f->shown && !(i % 3) ? title(c, i ? "B" : "A", f) : NULL, false);
+	columns_add(c, name(c, f, "difference"), title(c, delta, f), false);
+	columns_add(c, NULL, half, false);
+	columns_add(c, name(c, f, "difference_lo"), NULL, false);
+	columns_add(c, name(c, f, "difference_hi"), NULL, false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio" }, ""), NULL,
+		    false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_lo" }, ""), NULL,
+		    false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "ratio_hi" }, ""), NULL,
+		    false);
+	columns_add(c, NULL, f->shown ? delta : NULL, false);
+	columns_add(c, name(c, &(struct figure){ .what = f->what, .domain = f->domain, .unit = "differs" }, ""), NULL,
+		    true);
+	columns_add(c, NULL, "", true);
+}
+
+static void real(struct output *out, double v, int digits)
+{
+	if (isnan(v))
+		output_none(out, NULL);
+	else
+		output_real(out, v, digits);
+}
+
+/* @mixed: with its neighbours', which is told where a mark of the difference would be */
+static void cells(struct output *out, const struct value *sides, const struct difference *d, const struct figure *f,
+		  bool mixed)
+{
+	static const char unknown[] = "one of the sides does not know it";
+	static const char vague[] = "no interval: fewer than two distinct readings, or known from calibration only";
+	char percent[32];
+
+	for (int i = 0; i < 2; i++) {
+		if (isnan(sides[i].v))
+			output_none(out, NULL);
+		else
+			output_real(out, sides[i].v, f->digits);
+		real(out, sides[i].lo, f->digits);
+		real(out, sides[i].hi, f->digits);
+	}
+	columns_value(out, &d->by, 1, f->digits, unknown, vague);
+	real(out, d->ratio.v, 4);
+	real(out, d->ratio.lo, 4);
+	real(out, d->ratio.hi, 4);
+	if (isnan(d->ratio.v)) {
+		output_none(out, NULL);
+	} else {
+		snprintf(percent, sizeof(percent), "%+.1f %%", 100 * (d->ratio.v - 1));
+		output_str(out, percent);
+	}
+	output_str(out, sures[d->sure]);
+	output_str(out, mixed ? "~" : marks[d->sure]);
+}
+
+static void names(struct output *out, const struct diff *d, const struct diff_row *r, bool comms)
+{
+	static const char *const kinds[] = { "block", "ticks", "interrupts", "total" };
+	static const char *const titles[] = { "", "[kjoule ticks]", "[interrupts]", "total" };
+	static const char *const units[] = {
+		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
+		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named",
+		[GRAIN_REGION] = "region" };
+	const struct blocks_function *f;
+
+	if (r->kind != DIFF_BLOCK) {
+		output_str(out, kinds[r->kind]);
+		output_none(out, NULL);
+		output_str(out, titles[r->kind]);
+		output_str(out, "");
+		output_none(out, NULL);
+	} else if (r->function == UINT32_MAX) {
+		output_str(out, "process");
+		output_str(out, d->names.b.processes[r->process].comm);
+		output_str(out, d->names.b.processes[r->process].comm);
+		output_str(out, "");
+		output_none(out, NULL);
+	} else {
+		f = &d->names.b.functions[r->function];
+		output_str(out, f->unit ? units[f->unit->kind] : "function");
+		output_str(out, d->names.b.processes[r->process].comm);
+		output_str(out, f->symbol);
+		output_str(out, f->object);
+		/* a region is what a program is at, in the kernel or not */
+		if (f->unit && f->unit->kind == GRAIN_REGION)
+			output_none(out, NULL);
+		else
+			output_str(out, f->kernel ? "kernel" : "user");
+	}
+	if (comms && r->kind == DIFF_BLOCK)
+		output_str(out, d->names.b.processes[r->process].comm);
+	else if (comms)
+		output_str(out, "");
+	output_str(out, ins[r->in]);
+}
+
+/* Do the rows come from several processes? Then each says from which. */
+static bool several_processes(const struct diff *d)
+{
+	for (size_t i = 1; i < d->n; i++)
+		if (d->rows[i].kind == DIFF_BLOCK && d->rows[i].process != d->rows[0].process)
+			return d->rows[i].function != UINT32_MAX;
+	return false;
+}
+
+static struct json_object *head_json(const struct diff *d)
+{
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+
+	json_object_object_add(o, "a", header_series_json(&d->sides[0]));
+	json_object_object_add(o, "b", header_series_json(&d->sides[1]));
+	for (unsigned int i = 0; i < d->n_domains; i++)
+		json_object_array_add(list, output_json_str(d->domains[i]));
+	json_object_object_add(o, "domains", list);
+	list = json_object_new_array();
+	for (size_t i = 0; i < d->notes.n; i++)
+		json_object_array_add(list, output_json_str(d->notes.list[i]));
+	json_object_object_add(o, "notes", list);
+	json_object_object_add(o, "compared", json_object_new_uint64(d->compared));
+	return o;
+}
+
+static void head_print(const struct diff *d)
+{
+	header_series_print(&d->sides[0], "A");
+	printf("#\n");
+	header_series_print(&d->sides[1], "B");
+	printf("#\n");
+	for (size_t i = 0; i < d->notes.n; i++)
+		output_printf(stdout, "# note       %s\n", d->notes.list[i]);
+	output_printf(stdout, "# %s is B less A, \xc2\xb1 half of its 95 %% interval\n\n", delta);
+}
+
+static void footnotes(const struct diff *d)
+{
+	bool few = d->sides[0].kept < RUNS_SPREAD || d->sides[1].kept < RUNS_SPREAD;
+	bool any = false, only = false, mixed = false;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diff_row *r = &d->rows[i];
+
+		only |= r->in != DIFF_BOTH;
+		any |= r->time.sure >= DIFFERENCE_YES;
+		for (unsigned int k = 0; k < d->n_domains; k++) {
+			any |= r->energy[k].sure >= DIFFERENCE_YES || r->power[k].sure >= DIFFERENCE_YES;
+			mixed |= r->mixed[k];
+		}
+	}
+	if (any)
+		printf("\n* : the interval does not contain 0, which of %zu rows that do not differ some %.0f would have by chance; ** : nor does the one that holds for all rows together\n",
+		       d->compared, ceil(0.05 * d->compared));
+	if (mixed)
+		printf("\n~ : runs for too short between two moves of the energy counter, on one side at least; its power and energy are mixed with its neighbours', and whether they differ can not be told\n");
+	if (few)
+		printf("\nthe intervals know how sure the figures of these recordings are, not how much runs differ: for that, record --runs %d or more of each side\n",
+		       RUNS_SPREAD);
+	if (only)
+		printf("\na : no sample of B fell into it, b : none of A; the interval has what it may have been all the same\n");
+	if (d->n_hidden)
+		printf("\nrows below the limit on both sides, not shown: %zu (--percent-limit)\n", d->n_hidden);
+}
+
+static int digits_of(const struct diff *d, const struct value *(*of)(const struct diff_row *r, unsigned int domain),
+		     unsigned int domain)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		for (int side = 0; side < 2; side++)
+			most = fmax(most, isnan(of(&d->rows[i], domain)[side].v) ? 0 : of(&d->rows[i], domain)[side].v);
+	return columns_digits(most);
+}
+
+static const struct value *time_of(const struct diff_row *r, unsigned int domain)
+{
+	(void)domain;
+	return r->time_s;
+}
+
+static const struct value *energy_of(const struct diff_row *r, unsigned int domain)
+{
+	return r->j[domain];
+}
+
+static const struct value *power_of(const struct diff_row *r, unsigned int domain)
+{
+	return r->w[domain];
+}
+
+int diff_print(const struct diff *d, const struct attribute_options *opt)
+{
+	struct figure time = { "time", NULL, "s", "s", true, digits_of(d, time_of, 0) };
+	struct figure energy[PROFILE_DOMAINS], power[PROFILE_DOMAINS];
+	struct columns *c = columns_new();
+	bool comms = several_processes(d);
+	struct json_object *head = NULL;
+	struct output *out;
+
+	if (!c)
+		return -ENOMEM;
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "comm", NULL, true);
+	columns_add(c, "function", "FUNCTION", true);
+	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, "mode", NULL, true);
+	if (comms)
+		columns_add(c, NULL, "PROCESS", true);
+	columns_add(c, "in", "IN", true);
+	columns_add(c, "samples_a", NULL, false);
+	columns_add(c, "samples_b", NULL, false);
+	columns_add(c, "runs_a", NULL, false);
+	columns_add(c, "runs_b", NULL, false);
+	add_columns(c, &time);
+	for (unsigned int i = 0; i < d->n_domains; i++) {
+		energy[i] = (struct figure){ "energy", d->domains[i], "j", columns_title(c, d->domains[i], "J"), !i,
+					     digits_of(d, energy_of, i) };
+		power[i] = (struct figure){ "power", d->domains[i], "w", "W", !i, digits_of(d, power_of, i) };
+		add_columns(c, &energy[i]);
+		add_columns(c, &power[i]);
+		for (int side = 0; side < 2; side++) {
+			snprintf(c->text[c->n_text], COLUMNS_TEXT, "purity_%c_%.64s", "ab"[side], d->domains[i]);
+			output_identifier(c->text[c->n_text]);
+			columns_add(c, c->text[c->n_text++], NULL, false);
+		}
+	}
+	if (opt->format == OUTPUT_TABLE) {
+		head_print(d);
+	} else {
+		header_series_warn(&d->sides[0]);
+		header_series_warn(&d->sides[1]);
+		for (size_t i = 0; i < d->notes.n; i++)
+			cmd_warn("%s", d->notes.list[i]);
+	}
+	if (opt->format == OUTPUT_JSON)
+		head = head_json(d);
+	out = output_open(stdout, opt->format, c->list, c->n);
+	if (!out) {
+		json_object_put(head);
+		free(c);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diff_row *r = &d->rows[i];
+
+		if (r->kind == DIFF_TOTAL)
+			output_rule(out);
+		names(out, d, r, comms);
+		for (int side = 0; side < 2; side++)
+			output_u64(out, r->samples[side]);
+		for (int side = 0; side < 2; side++)
+			output_u64(out, r->seen[side]);
+		cells(out, r->time_s, &r->time, &time, false);
+		for (unsigned int k = 0; k < d->n_domains; k++) {
+			cells(out, r->j[k], &r->energy[k], &energy[k], r->mixed[k]);
+			cells(out, r->w[k], &r->power[k], &power[k], r->mixed[k]);
+			for (int side = 0; side < 2; side++)
+				real(out, r->purity[k][side], 3);
+		}
+		output_row(out);
+	}
+	output_close(out, head, "rows");
+	if (opt->format == OUTPUT_TABLE)
+		footnotes(d);
+	free(c);
+	return 0;
+}

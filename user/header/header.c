@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says before its figures: what was recorded, with which sources,
+ * how completely, and what the measurement cost. See report/report.h.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <json-c/json.h>
+#include "attribute/fill.h"
+#include "header/header.h"
+#include "lib/control/names.h"
+
+/* What other interrupts took is known to this part of all time at least, or the reader is told why the intervals are wide. */
+#define OTHER_NOISY	0.005
+
+/* Ticks that did not happen because a CPU was offline, or all slept; missed, by the books. */
+static uint64_t away(const struct view *v, bool suspended)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < v->tl.n_cpus; i++)
+		n += timeline_away(&v->tl.cpus[i], suspended);
+	return n;
+}
+
+static const char *target(const struct view *v, char *buf, size_t len)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+	char cpus[512];
+
+	kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus));
+	if (s->target == KJOULE_TARGET_PROCESS)
+		snprintf(buf, len, "process %u%s, CPUs %s", s->pid,
+			 s->flags & KJOULE_FLAG_INHERIT ? " and its children" : "", cpus);
+	else if (s->target == KJOULE_TARGET_THREAD)
+		snprintf(buf, len, "thread %u, CPUs %s", s->pid, cpus);
+	else if (s->target == KJOULE_TARGET_CGROUP)
+		snprintf(buf, len, "cgroup %.100s, CPUs %s", v->rec.meta.cgroup, cpus);
+	else
+		snprintf(buf, len, "whatever ran on CPUs %s", cpus);
+	return buf;
+}
+
+/* "a, b": the sources whose domains are columns. */
+static const char *energy_sources(const struct view *v, const struct blocks *b, char *buf, size_t len)
+{
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned int d = 0; d < b->n_domains && at < len; d++) {
+		const char *name = v->rec.meta.session.sources[b->meters.source[d]].name;
+
+		if (!d || b->meters.source[d] != b->meters.source[d - 1])
+			at += snprintf(buf + at, len - at, "%s%s", at ? ", " : "", name);
+	}
+	return buf;
+}
+
+/* The next domain from *@source, *@d on that found no column, NULL if there is none. */
+static const struct kjoule_domain_info *next_left_out(const struct view *v, const struct blocks *b,
+						      uint32_t *source, uint32_t *d)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	for (; *source < s->n_sources; ++*source, *d = 0) {
+		const struct kjoule_source_info *src = &s->sources[*source];
+
+		while (*d < src->n_domains) {
+			const struct kjoule_domain_info *dom = &src->domains[(*d)++];
+
+			if (b->meters.left_out[*source] & 1u << dom->index)
+				return dom;
+		}
+	}
+	return NULL;
+}
+
+static void print_left_out(const struct view *v, const struct blocks *b)
+{
+	const struct kjoule_domain_info *dom;
+	uint32_t source = 0, d = 0, n = 0;
+
+	while ((dom = next_left_out(v, b, &source, &d)))
+		output_printf(stdout, "%s%s (%s)", n++ ? ", " : "# left out   ", dom->name,
+			      v->rec.meta.session.sources[source].name);
+	if (n)
+		printf(": a report has %u columns of energy; choose others with --source\n", PROFILE_DOMAINS);
+}
+
+static void print_energy(const struct view *v, const struct blocks *b, const struct profile *p)
+{
+	char names[256];
+
+	if (!b->n_domains) {
+		printf("# energy     none: no source was used, so there is time and frequency only\n");
+		return;
+	}
+	output_printf(stdout, "# energy     %s:", energy_sources(v, b, names, sizeof(names)));
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		const struct kjoule_domain_info *dom = b->domains[d];
+
+		output_printf(stdout, "%s %s, %" PRIu64 " distinct readings", d ? ";" : "", dom->name,
+			      profile_readings(p, d));
+		if (!profile_readings(p, d))
+			printf(", so what was spent is not known");
+		else if (dom->update_period_ns)
+			printf(" (moves every %.3g ms)", dom->update_period_ns / 1e6);
+		if (b->meters.power[d])
+			printf(", of power that holds for the time since the one before");
+		for (unsigned int i = 0; i < b->n_domains && dom->parent >= 0; i++)
+			if (b->domains[i]->index == (uint32_t)dom->parent)
+				output_printf(stdout, ", part of %s", b->domains[i]->name);
+	}
+	printf("\n");
+}
+
+void header_untold_print(const char *domain, double part, double most, double still_s)
+{
+	if (part > HEADER_UNTOLD) {
+		output_printf(stdout, "# untold     %s: of %.1f %% of the time", domain,
+			      100 * part);
+		if (most > part + HEADER_UNTOLD)
+			printf(" (of %.1f %% of that of one of them)", 100 * most);
+		printf(" no reading tells the energy, which is taken to be as in the rest; intervals are as wide, and what has most of its time there has none\n");
+	}
+	if (still_s > 0)
+		output_printf(stdout, "# still      %s: the counter stood still for the last %.3f s, though it was read: that is taken for no energy\n",
+			      domain, still_s);
+}
+
+static void print_samples(const struct blocks *b, const struct kjoule_cpu_stats *s)
+{
+	printf("# samples    %" PRIu64 "; %" PRIu64 " of %" PRIu64 " records lost; %" PRIu64
+	       " missed ticks given to the code next to them\n", s->samples, s->lost, s->records, b->made_up);
+}
+
+static void print_nobodys(const struct view *v, const struct blocks *b, const struct kjoule_cpu_stats *s)
+{
+	/* where the whole system is recorded they have a row */
+	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
+		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
+		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, FILL_MADE_UP_MOST,
+		       100.0 * b->nobodys / (s->samples + b->made_up + b->nobodys));
+}
+
+static void print_books(const struct view *v, const struct blocks *b)
+{
+	struct kjoule_cpu_stats s = view_books(v);
+	uint64_t offline = away(v, false), asleep = away(v, true);
+
+	if (!v->rec.n_stats) {
+		printf("# ticks      the books are missing: the recording ended within its first second\n");
+		return;
+	}
+	printf("# ticks      %" PRIu64 " due: %" PRIu64 " produced, %" PRIu64 " missed, %" PRIu64
+	       " parked on idle CPUs", s.due, s.produced, s.missed > offline + asleep ? s.missed - offline - asleep : 0, s.parked);
+	if (offline)
+		printf(", %" PRIu64 " of CPUs that were offline", offline);
+	if (asleep)
+		printf(", %" PRIu64 " while the machine slept", asleep);
+	printf("; %" PRIu64 " found other processes\n", s.filtered);
+	print_samples(b, &s);
+	print_nobodys(v, b, &s);
+	printf("# lateness   %.1f us at most", s.late_max_ns / 1e3);
+	if (v->tl.skew_ticks)
+		printf("; between CPUs at one tick %.1f us (p99), %.1f us at most", v->tl.p99_skew_ns / 1e3,
+		       v->tl.max_skew_ns / 1e3);
+	printf("\n");
+	if (s.source_errors)
+		printf("# sources    %" PRIu64 " readings failed\n", s.source_errors);
+	if (v->rec.meta.session.children_lost)
+		printf("# children   %" PRIu64 " could not be followed for want of memory: what they and theirs did is missing\n",
+		       v->rec.meta.session.children_lost);
+}
+
+/* Of edge windows: a recording of before they were counted tells nothing. */
+static bool has_holds(const struct kjoule_session_info *s)
+{
+	return s->edge_duty && s->edge.windows + s->edge.spins + s->edge.failed + s->edge.paused;
+}
+
+static void print_holds(const struct kjoule_session_info *s)
+{
+	if (!has_holds(s))
+		return;
+	printf("# held       the CPUs for %.2f s, %.3f ms at a time at most, for %" PRIu64 " windows, %" PRIu64 " more of held CPUs alone, and %" PRIu64 " that came to nothing\n",
+	       s->edge.held_ns * 1e-9, s->edge.longest_ns * 1e-6, s->edge.windows, s->edge.spins, s->edge.failed);
+	if (s->edge.paused)
+		printf("#            %" PRIu64 " times windows could not begin or go on: a CPU that the recording is not of was online, or the counter's reader away\n",
+		       s->edge.paused);
+}
+
+/* Where the energy of ticks is taken out at the power of what they interrupt. */
+static void print_unknown_power(const struct blocks *b)
+{
+	bool any = false;
+
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		if (!isnan(b->input.irq_w[d]))
+			continue;
+		output_printf(stdout, "%s%s",
+			      any ? ", " : "# cost       power of a tick not known for ", b->domains[d]->name);
+		any = true;
+	}
+	if (any)
+		printf(": taken to be that of the code that it interrupts\n");
+}
+
+/* @ticks_cost: there is something to be taken out for them */
+static void print_noise(const struct blocks *b, bool ticks_cost)
+{
+	if (ticks_cost && b->input.calibration_error > HEADER_NOISY)
+		printf("# cost       the calibration was noisy: what ticks took is known to %.0f %% only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.calibration_error);
+	if (!(b->input.other > 0) || b->input.other_error <= OTHER_NOISY)
+		return;
+	if (b->other_unsure > OTHER_NOISY)
+		printf("# cost       the calibration was noisy: what other interrupts took is known to %.1f %% of all time only, and the intervals are as wide; record again on a quieter machine\n",
+		       100 * b->input.other_error);
+	else
+		printf("# cost       few ticks waited for other interrupts: what these took is known to %.1f %% of all time only, and the intervals are as wide; record for longer\n",
+		       100 * b->input.other_error);
+}
+
+static void print_cost(const struct view *v, const struct blocks *b)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	struct kjoule_cpu_stats s = view_books(v);
+	double own = s.produced ? (double)s.tick_ns / s.produced : 0, most = 0;
+
+	for (size_t i = 0; i < b->input.n_lanes; i++)
+		most = fmax(most, b->lanes[i].tick_ns);
+	if (!cal->ticks) {
+		printf("# cost       %.2f us a tick, without entry and exit of the interrupt: there was no calibration, and the intervals are wider for it; ",
+		       own / 1e3);
+		if (b->input.other > 0)
+			printf("other interrupts %.2f %%\n", 100 * b->input.other);
+		else
+			printf("what other interrupts took is not known\n");
+		return;
+	}
+	printf("# cost       %.2f us a tick (%.2f us of it entry and exit of the interrupt): %.2f %% of a busy CPU",
+	       most / 1e3, cal->entry_ns / 1e3, 100 * most / v->rec.meta.session.interval_ns);
+	if (b->input.other > 0)
+		printf("; other interrupts %.2f %%", 100 * b->input.other);
+	else if (b->input.other_error > OTHER_NOISY)
+		printf("; other interrupts could not be told, at most %.1f %%, and the intervals are as wide", 100 * b->input.other_error);
+	if (b->n_domains && !isnan(b->input.irq_w[0]))
+		output_printf(stdout, "; both at %.2f W %s", b->input.irq_w[0],
+			      b->domains[0]->name);
+	if (b->n_domains && !isnan(b->input.idle_uj[0]) &&
+	    (v->rec.meta.session.flags & KJOULE_FLAG_WAKE_IDLE))
+		printf("; %.1f uJ a tick on an idle CPU", b->input.idle_uj[0]);
+	printf("\n");
+	if (most > 0)
+		print_unknown_power(b);
+	print_noise(b, most > 0);
+}
+
+static void print_untold(const struct blocks *b, const struct profile *p)
+{
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		double part = profile_untold(p, d);
+
+		header_untold_print(b->domains[d]->name, part, part, b->meters.power[d] ? 0 : profile_still_s(p, d));
+	}
+}
+
+void header_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p)
+{
+	struct kjoule_cpu_stats s = view_books(v);
+	bool energy = b->n_domains;
+
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		energy &= profile_readings(p, d) > 0;
+	if (!energy)
+		print_energy(v, b, p);
+	print_untold(b, p);
+	if (s.lost || b->lost)
+		print_samples(b, &s);
+	if (b->lost)
+		printf("# lost       %" PRIu64 " samples found no room: what ran there is in no figure\n", b->lost);
+	print_nobodys(v, b, &s);
+	if (v->rec.cal.ticks)
+		print_noise(b, true);
+}
+
+/* Who called is known of how many samples, and what became of the stacks. */
+static void print_callers(const struct view *v, const struct chains *c)
+{
+	const uint64_t *u = v->unwound, withheld = view_books(v).stacks_withheld;
+	uint64_t stacks = 0;
+
+	for (unsigned int i = 0; i < KJOULE_UNWOUND_KINDS; i++)
+		stacks += u[i];
+	if (withheld)
+		printf("# withheld   %" PRIu64 " stacks of processes that the recording user could not trace (ptrace)\n",
+		       withheld);
+	printf("# callers    of %" PRIu64 " of %" PRIu64 " samples; of %" PRIu64 " of these not, or not surely, all\n",
+	       c->with, c->samples, c->cut);
+	if (!stacks)
+		return;
+	printf("# stacks     %" PRIu64 ": %" PRIu64 " unwound to the outermost frame, %" PRIu64
+	       " to the end of the copy, %" PRIu64 " to code that can not be unwound, %" PRIu64
+	       " to the largest depth\n", stacks, u[KJOULE_UNWOUND_WHOLE], u[KJOULE_UNWOUND_SHORT],
+	       u[KJOULE_UNWOUND_BLIND], u[KJOULE_UNWOUND_DEEP]);
+	if (10 * u[KJOULE_UNWOUND_SHORT] > stacks)
+		printf("#            copies of %u bytes were short: record with --call-graph dwarf,BYTES\n",
+		       v->rec.meta.session.stack_bytes);
+}
+
+static const char *freq_witness(const struct view *v, const char **name)
+{
+	const struct kjoule_source_info *f = kjoule_recording_source(&v->rec,
+								     KJOULE_KIND_FREQUENCY);
+
+	if (!f)
+		return NULL;
+	*name = f->name;
+	return f->requested_only ? "requested" : "granted";
+}
+
+void header_crowds_print(uint64_t ticks, double part)
+{
+	if (ticks)
+		printf("# together   at %" PRIu64 " busy ticks (%.1f %%) ran what rarely ran together: more different sets than %lu MB hold; their power is that of all such ticks with as many busy CPUs, times are exact; --by object or process, or --from and --to, have fewer sets\n",
+		       ticks, 100 * part, CPM_VECTORS_ROOM >> 20);
+}
+
+void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
+		       uint64_t samples, const struct chains *c, const struct power_model *m,
+		       const char *path)
+{
+	const struct kjoule_meta *meta = &v->rec.meta;
+	const struct kjoule_session_info *s = &meta->session;
+	char *command = kjoule_meta_command_line(meta), text[640], when[64] = "";
+	const char *witness, *name = NULL;
+	time_t t = meta->wall_ns / 1000000000ull;
+	struct tm tm;
+
+	if (localtime_r(&t, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	output_printf(stdout, "# file       %s: %s on %s, %.60s\n", path, when, meta->host,
+		      meta->kernel);
+	if (meta->argc)
+		output_printf(stdout, "# command    %s\n", command ? command : "?");
+	printf("# recorded   %.3f s at %.6g Hz", view_duration_s(v), 1e9 / s->interval_ns);
+	if (s->jitter_ns)
+		printf(" with %.1f us of jitter", s->jitter_ns / 1e3);
+	output_printf(stdout, ": %s%s%s\n", target(v, text, sizeof(text)), v->rec.ended ? "; ended: " : "",
+		      v->rec.end.reason);
+	if (!v->rec.ended || v->rec.damage.truncated)
+		printf("# cut short  the recording has no end: all here is of what is whole before; what came after is not known\n");
+	if (v->cut)
+		printf("# shown      %.9g s to %.9g s of it; what ticks, lost records, lateness and cost are told of here is all of it\n",
+		       v->from_ns * 1e-9, v->to_ns * 1e-9);
+	print_energy(v, b, p);
+	print_left_out(v, b);
+	print_untold(b, p);
+	print_holds(&v->rec.meta.session);
+	header_model_print(m, b, p);
+	header_unattributed_print(v);
+	witness = freq_witness(v, &name);
+	if (witness)
+		output_printf(stdout, "# frequency  %s: %s\n", name, strcmp(witness, "granted") ?
+			      "what was requested; what the hardware granted is not known" :
+			      "granted, from cycles over time");
+	else
+		printf("# frequency  none: no source was used\n");
+	print_books(v, b);
+	print_cost(v, b);
+	header_overhead_print(v, b);
+	header_regions_print(v);
+	if (c)
+		print_callers(v, c);
+	if (profile_parallel(p) > HEADER_PARALLEL)
+		printf("# parallel   at %.1f %% of the ticks several CPUs of a package were busy: their energy is divided by what each draws alone\n",
+		       100 * profile_parallel(p));
+	header_crowds_print(profile_crowd_ticks(p), profile_crowded(p));
+	if (b->lost_unknown)
+		printf("# lost       parts of the file are damaged; how many samples they had can not be told\n");
+	if (b->left_out)
+		printf("# left out   %" PRIu64 " ticks without a sample: too many for a file of this size\n",
+		       b->left_out);
+	if (v->rec.end.side_band_lost)
+		printf("# side band  %" PRIu64 " records lost: some code may be [unknown]\n",
+		       v->rec.end.side_band_lost);
+	if (v->rec.end.side_band_anew)
+		printf("# side band  made anew %" PRIu64 " times on CPUs that came back: what had begun there was read from /proc\n",
+		       v->rec.end.side_band_anew);
+	if (!samples)
+		printf("# there is no sample in it\n");
+	printf("# \xc2\xb1 is half of a 95 %% interval\n\n");
+	free(command);
+}
+
+static void put(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, v);
+}
+
+static struct json_object *holds_json(const struct kjoule_session_info *s)
+{
+	struct json_object *o = has_holds(s) ? json_object_new_object() : NULL;
+
+	if (!o)
+		return NULL;
+	put(o, "windows", json_object_new_uint64(s->edge.windows));
+	put(o, "spins", json_object_new_uint64(s->edge.spins));
+	put(o, "failed", json_object_new_uint64(s->edge.failed));
+	put(o, "paused", json_object_new_uint64(s->edge.paused));
+	put(o, "held_s", output_json_real(s->edge.held_ns * 1e-9));
+	put(o, "longest_s", output_json_real(s->edge.longest_ns * 1e-9));
+	return o;
+}
+
+static struct json_object *books_json(const struct view *v)
+{
+	struct kjoule_cpu_stats s = view_books(v);
+	struct json_object *o;
+	uint64_t bytes = 0;
+
+	if (!v->rec.n_stats)
+		return NULL;
+	for (size_t i = 0; i < v->rec.n_streams; i++)
+		bytes += v->rec.streams[i].len;
+	o = json_object_new_object();
+	put(o, "due", json_object_new_uint64(s.due));
+	put(o, "produced", json_object_new_uint64(s.produced));
+	put(o, "missed", json_object_new_uint64(s.missed));
+	put(o, "offline", json_object_new_uint64(away(v, false)));
+	put(o, "suspended", json_object_new_uint64(away(v, true)));
+	put(o, "parked", json_object_new_uint64(s.parked));
+	put(o, "idle_ns", json_object_new_uint64(s.idle_ns));
+	put(o, "stacks_withheld", json_object_new_uint64(s.stacks_withheld));
+	put(o, "filtered", json_object_new_uint64(s.filtered));
+	put(o, "records", json_object_new_uint64(s.records));
+	put(o, "lost", json_object_new_uint64(s.lost));
+	put(o, "samples", json_object_new_uint64(s.samples));
+	put(o, "tick_ns", json_object_new_uint64(s.tick_ns));
+	put(o, "late_max_ns", json_object_new_uint64(s.late_max_ns));
+	put(o, "skew_ticks", json_object_new_uint64(v->tl.skew_ticks));
+	put(o, "skew_p99_ns", v->tl.skew_ticks ? json_object_new_uint64(v->tl.p99_skew_ns) : NULL);
+	put(o, "skew_max_ns", v->tl.skew_ticks ? json_object_new_uint64(v->tl.max_skew_ns) : NULL);
+	put(o, "source_errors", json_object_new_uint64(s.source_errors));
+	put(o, "ring_bytes", json_object_new_uint64(bytes));
+	return o;
+}
+
+static struct json_object *cost_json(const struct view *v, const struct blocks *b)
+{
+	const struct kjoule_calibration *cal = &v->rec.cal;
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+
+	put(o, "calibrated", json_object_new_boolean(cal->ticks > 0));
+	/* The recorder's own lane and the like come after those of the CPUs. */
+	for (size_t i = 0; i < v->tl.n_cpus; i++) {
+		struct json_object *c = json_object_new_object();
+
+		put(c, "cpu", json_object_new_uint64(v->tl.cpus[i].cpu));
+		put(c, "tick_ns", output_json_real(b->lanes[i].tick_ns));
+		json_object_array_add(list, c);
+	}
+	put(o, "cpus", list);
+	put(o, "calibrated_tick_ns", cal->ticks ? output_json_real(cal->tick_ns) : NULL);
+	put(o, "calibrated_handler_ns", cal->ticks ? output_json_real(cal->handler_ns) : NULL);
+	put(o, "calibrated_handler_spread_ns",
+	    cal->ticks ? output_json_real(cal->handler_spread_ns) : NULL);
+	put(o, "calibrated_entry_ns", cal->ticks ? output_json_real(cal->entry_ns) : NULL);
+	put(o, "calibration_error", cal->ticks ? output_json_real(b->input.calibration_error) : NULL);
+	put(o, "other_interrupts_part", output_json_real(b->input.other));
+	put(o, "other_interrupts_error", cal->ticks && !isnan(cal->other_error) ?
+	    output_json_real(b->input.other_error) : NULL);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		json_object_array_add(list, output_json_real(b->input.irq_w[d]));
+	put(o, "interrupts_w", list);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		json_object_array_add(list, output_json_real(b->input.irq_w[d] - b->input.tick_less_w[d]));
+	put(o, "ticks_w", list);
+	list = json_object_new_array();
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		json_object_array_add(list, output_json_real(b->input.idle_uj[d]));
+	put(o, "idle_tick_uj", list);
+	return o;
+}
+
+static struct json_object *energy_json(const struct view *v, const struct blocks *b,
+				       const struct profile *p)
+{
+	struct json_object *o, *list = json_object_new_array();
+	const struct kjoule_domain_info *dom;
+	uint32_t source = 0, index = 0;
+	char names[256];
+
+	if (!b->n_domains) {
+		json_object_put(list);
+		return NULL;
+	}
+	o = json_object_new_object();
+	put(o, "source", output_json_str(energy_sources(v, b, names, sizeof(names))));
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		struct json_object *column = json_object_new_object();
+
+		dom = b->domains[d];
+		put(column, "name", output_json_str(dom->name));
+		put(column, "source", output_json_str(
+			v->rec.meta.session.sources[b->meters.source[d]].name));
+		put(column, "from_power", json_object_new_boolean(b->meters.power[d]));
+		put(column, "parent", dom->parent < 0 ? NULL : json_object_new_int(dom->parent));
+		put(column, "index", json_object_new_int(dom->index));
+		put(column, "update_period_ns", json_object_new_uint64(dom->update_period_ns));
+		put(column, "distinct_readings", json_object_new_uint64(profile_readings(p, d)));
+		put(column, "untold_part", output_json_real(profile_untold(p, d)));
+		put(column, "still_s", output_json_real(b->meters.power[d] ? 0 : profile_still_s(p, d)));
+		json_object_array_add(list, column);
+	}
+	put(o, "domains", list);
+	list = json_object_new_array();
+	while ((dom = next_left_out(v, b, &source, &index))) {
+		struct json_object *one = json_object_new_object();
+
+		put(one, "name", output_json_str(dom->name));
+		put(one, "source", output_json_str(v->rec.meta.session.sources[source].name));
+		json_object_array_add(list, one);
+	}
+	put(o, "left_out", list);
+	return o;
+}
+
+static struct json_object *callers_json(const struct view *v, const struct chains *c)
+{
+	struct json_object *o = json_object_new_object();
+
+	put(o, "samples", json_object_new_uint64(c->samples));
+	put(o, "with_callers", json_object_new_uint64(c->with));
+	put(o, "cut", json_object_new_uint64(c->cut));
+	put(o, "stacks_whole", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_WHOLE]));
+	put(o, "stacks_short", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_SHORT]));
+	put(o, "stacks_blind", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_BLIND]));
+	put(o, "stacks_deep", json_object_new_uint64(v->unwound[KJOULE_UNWOUND_DEEP]));
+	return o;
+}
+
+struct json_object *header_json(const struct view *v, const struct blocks *b,
+				     const struct profile *p, const struct chains *c,
+				     const struct power_model *m, const char *path)
+{
+	const struct kjoule_meta *meta = &v->rec.meta;
+	const struct kjoule_session_info *s = &meta->session;
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+	const char *witness, *name = NULL;
+	char cpus[512];
+
+	put(o, "file", output_json_str(path));
+	for (int i = 0; i < meta->argc; i++)
+		json_object_array_add(list, output_json_str(meta->argv[i]));
+	put(o, "command", list);
+	put(o, "host", output_json_str(meta->host));
+	put(o, "kernel", output_json_str(meta->kernel));
+	put(o, "start_unix_ns", json_object_new_uint64(meta->wall_ns));
+	put(o, "complete", json_object_new_boolean(v->rec.ended));
+	put(o, "ended", v->rec.ended ? output_json_str(v->rec.end.reason) : NULL);
+	put(o, "damaged_chunks", json_object_new_uint64(v->rec.damage.missing > v->rec.damage.chunks ?
+						     v->rec.damage.missing : v->rec.damage.chunks));
+	put(o, "truncated", json_object_new_boolean(v->rec.damage.truncated));
+	put(o, "ring_damaged", json_object_new_uint64(v->rec.end.ring_damaged));
+	put(o, "side_band_lost", json_object_new_uint64(v->rec.end.side_band_lost));
+	put(o, "side_band_anew", json_object_new_uint64(v->rec.end.side_band_anew));
+	put(o, "readings_left_out", json_object_new_uint64(v->tl.backwards));
+	put(o, "exit_code", v->rec.ended && v->rec.end.exit_code >= 0 ?
+	    json_object_new_int(v->rec.end.exit_code) : NULL);
+	put(o, "duration_s", output_json_real(view_duration_s(v)));
+	put(o, "start_ns", json_object_new_uint64(view_start_ns(v)));
+	put(o, "from_s", v->cut ? output_json_real(v->from_ns * 1e-9) : NULL);
+	put(o, "to_s", v->cut ? output_json_real(v->to_ns * 1e-9) : NULL);
+	put(o, "interval_ns", json_object_new_uint64(s->interval_ns));
+	put(o, "jitter_ns", json_object_new_uint64(s->jitter_ns));
+	put(o, "target", json_object_new_string(kjoule_target_name(s->target)));
+	put(o, "pid", s->target == KJOULE_TARGET_PROCESS || s->target == KJOULE_TARGET_THREAD ?
+	    json_object_new_uint64(s->pid) : NULL);
+	put(o, "cgroup", s->target == KJOULE_TARGET_CGROUP ? output_json_str(v->rec.meta.cgroup) : NULL);
+	put(o, "inherit", json_object_new_boolean(s->flags & KJOULE_FLAG_INHERIT));
+	put(o, "wake_idle", json_object_new_boolean(s->flags & KJOULE_FLAG_WAKE_IDLE));
+	put(o, "children_lost", json_object_new_uint64(s->children_lost));
+	put(o, "cpus", json_object_new_string(kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus))));
+	put(o, "energy", energy_json(v, b, p));
+	put(o, "holds", holds_json(s));
+	put(o, "model", header_model_json(m, b, p));
+	put(o, "beside", header_unattributed_json(v));
+	put(o, "sources", header_sources_json(v));
+	witness = freq_witness(v, &name);
+	put(o, "frequency_source", name ? output_json_str(name) : NULL);
+	put(o, "frequency_witness", witness ? json_object_new_string(witness) : NULL);
+	put(o, "books", books_json(v));
+	put(o, "missed_made_up", json_object_new_uint64(b->made_up));
+	put(o, "missed_nobodys", json_object_new_uint64(b->nobodys));
+	put(o, "ticks_left_out", json_object_new_uint64(b->left_out));
+	put(o, "cost", cost_json(v, b));
+	put(o, "overhead", header_overhead_json(v, b));
+	put(o, "regions", header_regions_json(v));
+	put(o, "callers", c ? callers_json(v, c) : NULL);
+	put(o, "parallel_part", output_json_real(profile_parallel(p)));
+	put(o, "crowd_ticks", json_object_new_uint64(profile_crowd_ticks(p)));
+	put(o, "crowd_part", output_json_real(profile_crowded(p)));
+	return o;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is printed before the figures: what was recorded and how (header.c), the model (model.c), the
+ * overhead (overhead.c), regions (regions.c), what no code is charged with (unattributed.c).
+ */
+#ifndef KJOULE_HEADER_H
+#define KJOULE_HEADER_H
+
+#include "attribute/chains.h"
+#include "attribute/power_model.h"
+#include "recording/view.h"
+
+/** header_print() - what was recorded and how, as lines beginning with # */
+void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
+		       uint64_t samples, const struct chains *c, const struct power_model *m,
+		       const char *path);
+
+/**
+ * header_doubts_print() - of the same only what makes figures doubtful: no energy, readings that tell nothing, lost samples,
+ *			   a noisy calibration
+ */
+void header_doubts_print(const struct view *v, const struct blocks *b, const struct profile *p);
+
+/**
+ * header_untold_print() - of a domain, how much of the time no reading tells of, and how long its counter stood still; nothing
+ * where it is next to nothing
+ * @part,@most:	see profile_untold(); of the one of several recordings that has most of it, else as much
+ * @still_s:	see profile_still_s()
+ */
+void header_untold_print(const char *domain, double part, double most, double still_s);
+
+/** header_crowds_print() - so many ticks, this part of the busy ones, had more different company than is kept; 0: nothing */
+void header_crowds_print(uint64_t ticks, double part);
+
+/** header_json() - the same for programs */
+struct json_object *header_json(const struct view *v, const struct blocks *b,
+				     const struct profile *p, const struct chains *c,
+				     const struct power_model *m, const char *path);
+
+/** header_unattributed_print() - what sources told that no code is charged by, as lines beginning with # */
+void header_unattributed_print(const struct view *v);
+
+struct json_object *header_unattributed_json(const struct view *v);
+
+/** header_sources_json() - all sources of the recording, and how reading them went */
+struct json_object *header_sources_json(const struct view *v);
+
+/** header_model_print() - of the header; the default is not told */
+void header_model_print(const struct power_model *m, const struct blocks *b, const struct profile *p);
+
+struct json_object *header_model_json(const struct power_model *m, const struct blocks *b, const struct profile *p);
+
+/** header_overhead_print() - what sampling took of the CPUs, as lines beginning with # */
+void header_overhead_print(const struct view *v, const struct blocks *b);
+
+/** header_overhead_json() - the same, and of each CPU; NULL: not known, as with --raw */
+struct json_object *header_overhead_json(const struct view *v, const struct blocks *b);
+
+/** header_regions_print() - how many there are and what is missing, as lines beginning with # */
+void header_regions_print(const struct view *v);
+
+/** header_regions_json() - the same, and each of them; NULL: none were marked */
+struct json_object *header_regions_json(const struct view *v);
+
+/* What ticks took is known to this part of it at least, or the reader is told why the intervals are wide. */
+#define HEADER_NOISY	0.2
+
+/* Without readings of energy there is always a little of the time, at its ends. */
+#define HEADER_UNTOLD	0.01
+
+/* Less of the ticks at which several CPUs of a package are busy is not told. */
+#define HEADER_PARALLEL	0.0005
+
+#endif /* KJOULE_HEADER_H */

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says of the overhead: what ticks took of each CPU and for how long the recorder was awake there, beside
+ * the bound that record was given. See report/report.h and analysis/profile/overhead.h.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <json-c/json.h>
+#include "attribute/overhead_cpus.h"
+#include "header/header.h"
+#include "output/output.h"
+
+/* The recorder awake for a smaller part of a CPU's time is not told to people. */
+#define AWAKE_LEAST	0.0005
+
+/* What is left of the overhead without the ticks, where it would not be seen in two digits. */
+#define REST_LEAST	0.00005
+
+static const struct overhead_cpu *most_awake(const struct view *v, const struct overhead_cpu *cpus, size_t n)
+{
+	const struct overhead_cpu *most = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (!most || overhead_cpus_awake_s(v, cpus[i].cpu) > overhead_cpus_awake_s(v, most->cpu))
+			most = &cpus[i];
+	return most;
+}
+
+/* For how long CPUs were held for edge windows, or for readings of blocks, which is none of the overhead. */
+static double held_s(const struct view *v)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return (s->edge.held_ns + s->vpm.held_ns) * 1e-9;
+}
+
+void header_overhead_print(const struct view *v, const struct blocks *b)
+{
+	const struct overhead_cpu *most, *awake;
+	struct overhead_cpu *cpus;
+	size_t n = overhead_cpus_gather(v, b, &cpus);
+	double all = overhead_all(cpus, n), ticks = overhead_ticks(cpus, n);
+	double bound = v->rec.meta.overhead_ppm * 1e-6;
+
+	most = overhead_most(cpus, n);
+	awake = most_awake(v, cpus, n);
+	if (!isnan(all)) {
+		printf("# overhead   the code took %.2f %% longer: %.2f points by ticks", 100 * all, 100 * ticks);
+		if (most && n > 1)
+			printf(" (on CPU %u %.2f %%)", most->cpu, 100 * overhead_part(most));
+		if (all - ticks > REST_LEAST)
+			printf(", the rest by the recorder");
+		if (awake && overhead_cpus_awake_s(v, awake->cpu) > AWAKE_LEAST * awake->time_s)
+			printf("; the recorder was awake for %.2f %% of the time on CPU %u", 100 * overhead_cpus_awake_s(v, awake->cpu) / awake->time_s,
+			       awake->cpu);
+		if (held_s(v) > 0)
+			printf("; without the %.2f s for which CPUs were held", held_s(v));
+		printf("\n");
+		if (bound > 0 && all > bound)
+			output_printf(stdout, "# overhead   record was asked for %.6g %% at most, which was missed: %s\n",
+				      100 * bound, ticks > bound ?
+				      "the program's ticks are dearer than the calibration's" :
+				      "the recorder had to share the program's CPUs");
+		else if (bound > 0)
+			printf("# overhead   record was asked for %.6g %% at most, which was kept\n", 100 * bound);
+	} else if (bound > 0 && b->lanes[0].tick_ns > 0) {
+		printf("# overhead   record was asked for %.6g %% at most; whether that was kept is not known: there are no books\n",
+		       100 * bound);
+	}
+	free(cpus);
+}
+
+static struct json_object *real(double v)
+{
+	return isnan(v) ? NULL : output_json_real(v);
+}
+
+struct json_object *header_overhead_json(const struct view *v, const struct blocks *b)
+{
+	struct json_object *o, *list = json_object_new_array();
+	double bound = v->rec.meta.overhead_ppm * 1e-6, all;
+	struct overhead_cpu *cpus;
+	size_t n = overhead_cpus_gather(v, b, &cpus);
+
+	if (!n) {
+		json_object_put(list);
+		free(cpus);
+		return NULL;
+	}
+	o = json_object_new_object();
+	all = overhead_all(cpus, n);
+	json_object_object_add(o, "part", real(all));
+	json_object_object_add(o, "ticks_part", real(overhead_ticks(cpus, n)));
+	json_object_object_add(o, "held_s", real(held_s(v)));
+	json_object_object_add(o, "asked", bound > 0 ? real(bound) : NULL);
+	json_object_object_add(o, "kept", bound > 0 && !isnan(all) ? json_object_new_boolean(all <= bound) : NULL);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *c = json_object_new_object();
+
+		json_object_object_add(c, "cpu", json_object_new_uint64(cpus[i].cpu));
+		json_object_object_add(c, "part", real(overhead_part(&cpus[i])));
+		json_object_object_add(c, "ticks", json_object_new_uint64(cpus[i].ticks));
+		json_object_object_add(c, "taken_s", real(cpus[i].taken_s));
+		json_object_object_add(c, "busy_s", real(cpus[i].time_s - cpus[i].idle_s));
+		json_object_object_add(c, "recorder_awake_s", real(overhead_cpus_awake_s(v, cpus[i].cpu)));
+		json_object_array_add(list, c);
+	}
+	json_object_object_add(o, "cpus", list);
+	free(cpus);
+	return o;
+}

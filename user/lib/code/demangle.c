@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Demangling, by libiberty; see demangle.h. A short name can stand for an endless one (each part may be what was before,
+ * twice), and files may say anything: what gets too long is left as it is.
+ */
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <libiberty/demangle.h>
+#include "lib/code/demangle.h"
+
+#define STYLE		(DMGL_PARAMS | DMGL_ANSI)
+#define MANGLED_MOST	2048
+#define NAME_MOST	4096
+
+struct text {
+	jmp_buf too_long;
+	size_t len;
+	char name[NAME_MOST];
+};
+
+static void append(const char *part, size_t len, void *arg)
+{
+	struct text *text = arg;
+
+	/* nothing but its stack is the demangler's, and an identifier of Rust that is no ASCII, which is lost */
+	if (len >= sizeof(text->name) - text->len)
+		longjmp(text->too_long, 1);
+	memcpy(text->name + text->len, part, len);
+	text->len += len;
+}
+
+char *kjoule_demangle(const char *name)
+{
+	struct text text = { .len = 0 };
+	int known;
+
+	if (name[0] != '_' || strlen(name) > MANGLED_MOST || setjmp(text.too_long))
+		return NULL;
+	known = rust_demangle_callback(name, STYLE, append, &text);
+	if (!known) {
+		text.len = 0;
+		known = cplus_demangle_v3_callback(name, STYLE, append, &text);
+	}
+	return known && text.len ? strndup(text.name, text.len) : NULL;
+}
+
+/* The length of a name without parameters and what follows them: "a::b(int) const [clone .cold]" has four. */
+static size_t without_parameters(const char *name)
+{
+	size_t len = strlen(name), at;
+	const char *clone = strstr(name, " [clone ");
+	int depth = 0;
+
+	if (clone)
+		len = clone - name;
+	at = len;
+	while (at && name[at - 1] != ')')
+		at--;
+	/* back to the parenthesis that it closes */
+	while (at) {
+		at--;
+		depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+		if (!depth)
+			break;
+	}
+	return at ? at : len;
+}
+
+/* Where a name begins behind what it returns: behind the last space that is in no parentheses or brackets. */
+static size_t behind_type(const char *name, size_t len)
+{
+	int depth = 0;
+
+	for (size_t at = len; at; at--) {
+		char c = name[at - 1];
+
+		depth += c == ')' || c == '>' || c == '}' ? 1 : c == '(' || c == '<' || c == '{' ? -1 : 0;
+		if (c == ' ' && !depth)
+			return at;
+	}
+	return 0;
+}
+
+static bool is(const char *name, size_t len, const char *wanted)
+{
+	return strlen(wanted) == len && !memcmp(name, wanted, len);
+}
+
+bool kjoule_name_is(const char *name, const char *wanted)
+{
+	char *meant;
+	size_t len, at;
+	bool same;
+
+	if (!strcmp(name, wanted))
+		return true;
+	meant = kjoule_demangle(wanted);
+	same = meant && !strcmp(name, meant);
+	free(meant);
+	if (same || !strchr(name, '('))
+		return same;
+	len = without_parameters(name);
+	at = behind_type(name, len);
+	return is(name, len, wanted) || is(name + at, len - at, wanted);
+}
+
+bool kjoule_name_is_part(const char *name)
+{
+	return strstr(name, ".cold") || strstr(name, ".part.");
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Address spaces and names over time; see maps.h. A fork begins a process with
+ * its parent's mappings, an exec throws them away, a new mapping hides older
+ * ones. Process ids come back: every fork begins a new process.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/base/grow.h"
+#include "lib/base/index.h"
+#include "lib/base/ranges.h"
+#include "lib/code/maps.h"
+#include "lib/sideband/sideband.h"
+
+struct name {
+	uint32_t tid;
+	uint64_t time_ns;
+	const char *text;
+};
+
+struct process {
+	uint32_t pid;
+	uint32_t number;		/* all processes are counted */
+	uint32_t first_layout;		/* so are the layouts of all of them */
+	uint64_t since_ns;		/* of its fork; 0: it was there before */
+	const struct process *parent;
+	size_t n_maps, n_names, n_execs;
+	struct kjoule_map *maps;	/* in order of time */
+	struct kjoule_ranges *ranges;	/* the same, by address */
+	struct name *names;		/* by thread, then in order of time */
+	uint64_t *execs;		/* in order of time */
+};
+
+/* All that had a pid, one after another. */
+struct line {
+	uint32_t pid;
+	size_t n;
+	struct process **processes;
+};
+
+struct kjoule_maps {
+	uint32_t n_processes;
+	struct line *lines;
+	size_t n_lines;
+	struct kjoule_index by_pid;
+	uint64_t *times;		/* of all that is told, in order */
+	size_t n_times;
+};
+
+struct parsed {
+	struct kjoule_event ev;
+	size_t order;
+};
+
+static struct line *line_of(const struct kjoule_maps *m, uint32_t pid)
+{
+	size_t probe = 0;
+	uint32_t i;
+
+	while ((i = kjoule_index_next(&m->by_pid, kjoule_index_hash(pid, ""), &probe)) !=
+	       KJOULE_INDEX_NONE)
+		if (m->lines[i].pid == pid)
+			return &m->lines[i];
+	return NULL;
+}
+
+static struct process *process_new(struct kjoule_maps *m, uint32_t pid, uint64_t since_ns,
+				   const struct process *parent)
+{
+	struct line *line = line_of(m, pid);
+	struct process *p, **slot;
+
+	if (!line) {
+		if (kjoule_index_add(&m->by_pid, kjoule_index_hash(pid, ""), m->n_lines))
+			return NULL;
+		line = kjoule_grow(&m->lines, &m->n_lines, sizeof(*m->lines));
+		if (!line)
+			return NULL;
+		line->pid = pid;
+	}
+	p = calloc(1, sizeof(*p));
+	slot = p ? kjoule_grow(&line->processes, &line->n, sizeof(*line->processes)) : NULL;
+	if (!slot) {
+		free(p);
+		return NULL;
+	}
+	*slot = p;
+	p->number = m->n_processes++;
+	p->pid = pid;
+	p->since_ns = since_ns;
+	p->parent = parent;
+	return p;
+}
+
+static struct process *process_get(struct kjoule_maps *m, uint32_t pid)
+{
+	const struct line *line = line_of(m, pid);
+
+	return line ? line->processes[line->n - 1] : process_new(m, pid, 0, NULL);
+}
+
+static int add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
+{
+	struct kjoule_map *map;
+	struct process *p;
+	struct name *name;
+	uint64_t *exec;
+
+	if (ev->type == KJOULE_EVENT_FORK) {
+		if (ev->pid == ev->ppid)
+			return 0;	/* a thread */
+		return process_new(m, ev->pid, ev->time_ns, process_get(m, ev->ppid)) ? 0 : -ENOMEM;
+	}
+	if (ev->type != KJOULE_EVENT_MAP && ev->type != KJOULE_EVENT_COMM)
+		return 0;
+	p = process_get(m, ev->pid);
+	if (!p)
+		return -ENOMEM;
+	if (ev->type == KJOULE_EVENT_MAP) {
+		map = kjoule_grow(&p->maps, &p->n_maps, sizeof(*map));
+		if (!map)
+			return -ENOMEM;
+		*map = (struct kjoule_map){ ev->start, ev->len, ev->offset, ev->time_ns, ev->text };
+		return 0;
+	}
+	name = kjoule_grow(&p->names, &p->n_names, sizeof(*name));
+	if (!name)
+		return -ENOMEM;
+	*name = (struct name){ ev->tid, ev->time_ns, ev->text };
+	if (!ev->exec)
+		return 0;
+	exec = kjoule_grow(&p->execs, &p->n_execs, sizeof(*exec));
+	if (!exec)
+		return -ENOMEM;
+	*exec = ev->time_ns;
+	return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct parsed *x = a, *y = b;
+
+	if (x->ev.time_ns != y->ev.time_ns)
+		return x->ev.time_ns < y->ev.time_ns ? -1 : 1;
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	/* of the same moment: as they came, which is how they lie in the records */
+	return (x->text > y->text) - (x->text < y->text);
+}
+
+/* All is there: make it quick to ask. */
+static int finish_process(struct process *p)
+{
+	struct kjoule_range *list;
+	int ret;
+
+	if (p->n_names)
+		qsort(p->names, p->n_names, sizeof(*p->names), by_thread);
+	if (!p->n_maps)
+		return 0;
+	list = calloc(p->n_maps, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_maps; i++)
+		list[i] = (struct kjoule_range){ p->maps[i].start, p->maps[i].len };
+	ret = kjoule_ranges_new(list, p->n_maps, &p->ranges);
+	free(list);
+	return ret;
+}
+
+int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, size_t *skipped)
+{
+	struct kjoule_maps *m = calloc(1, sizeof(*m));
+	struct parsed *list = NULL, *item;
+	struct kjoule_event ev;
+	uint32_t layouts = 1;
+	size_t n = 0, off = 0;
+	int ret = m ? 0 : -ENOMEM;
+
+	*out = NULL;
+	*skipped = 0;
+	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
+		item = kjoule_grow(&list, &n, sizeof(*list));
+		if (!item) {
+			ret = -ENOMEM;
+			break;
+		}
+		item->ev = ev;
+		item->order = n;
+	}
+	if (!ret) {
+		*skipped = len - off;
+		if (n)
+			qsort(list, n, sizeof(*list), by_time);
+		m->times = calloc(n + 1, sizeof(*m->times));
+		ret = m->times ? 0 : -ENOMEM;
+		for (size_t i = 0; i < n && !ret; i++) {
+			m->times[m->n_times++] = list[i].ev.time_ns;
+			ret = add_event(m, &list[i].ev);
+		}
+		for (size_t i = 0; i < m->n_lines && !ret; i++) {
+			for (size_t k = 0; k < m->lines[i].n && !ret; k++) {
+				struct process *p = m->lines[i].processes[k];
+
+				ret = finish_process(p);
+				p->first_layout = layouts;
+				layouts += 1 + p->n_maps + p->n_execs;
+			}
+		}
+	}
+	free(list);
+	if (ret)
+		kjoule_maps_free(m);
+	else
+		*out = m;
+	return ret;
+}
+
+/* The process that had @pid at @time_ns; the oldest one if all are younger. */
+static const struct process *process_at(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
+{
+	const struct line *line = line_of(m, pid);
+	size_t lo = 0, hi = line ? line->n : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (line->processes[mid]->since_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return line ? line->processes[lo ? lo - 1 : 0] : NULL;
+}
+
+/* How many execs there had been at @time_ns. */
+static size_t execs_until(const struct process *p, uint64_t time_ns)
+{
+	size_t lo = 0, hi = p->n_execs;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->execs[mid] <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t last_exec(const struct process *p, uint64_t time_ns)
+{
+	size_t n = execs_until(p, time_ns);
+
+	return n ? p->execs[n - 1] : 0;
+}
+
+void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *from, uint64_t *until)
+{
+	size_t lo = 0, hi = m->n_times;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->times[mid] <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*from = lo ? m->times[lo - 1] : 0;
+	*until = lo < m->n_times ? m->times[lo] : UINT64_MAX;
+}
+
+/* How many of the mappings were there at @time_ns. */
+static size_t maps_until(const struct process *p, uint64_t time_ns)
+{
+	size_t lo = 0, hi = p->n_maps;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->maps[mid].time_ns <= time_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t pid,
+					  uint64_t time_ns, uint64_t ip)
+{
+	const struct process *p = process_at(m, pid, time_ns);
+
+	/* Forks of forks: as deep as they go, but never round in circles. */
+	for (int depth = 0; p && depth < 64; depth++) {
+		uint64_t exec = last_exec(p, time_ns);
+		size_t i = p->ranges ? kjoule_ranges_last(p->ranges, ip, maps_until(p, time_ns)) :
+				       KJOULE_RANGES_NONE;
+
+		if (i != KJOULE_RANGES_NONE && p->maps[i].time_ns >= exec)
+			return &p->maps[i];
+		if (exec || !p->parent)
+			return NULL;
+		time_ns = p->since_ns < time_ns ? p->since_ns : time_ns;
+		p = p->parent;
+	}
+	return NULL;
+}
+
+uint64_t kjoule_maps_space(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
+{
+	const struct process *p = process_at(m, pid, time_ns);
+
+	return p ? ((uint64_t)p->number << 32) + (uint32_t)execs_until(p, time_ns) + 1 : 0;
+}
+
+uint32_t kjoule_maps_layout(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
+{
+	const struct process *p = process_at(m, pid, time_ns);
+
+	return p ? p->first_layout + maps_until(p, time_ns) + execs_until(p, time_ns) : 0;
+}
+
+const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)
+{
+	const struct line *line = line_of(m, pid);
+	const struct process *p = line ? line->processes[0] : NULL;
+	uint64_t exec = p && p->n_execs ? p->execs[p->n_execs - 1] : 0;
+
+	/* the kernel maps the program first, then what it is to be run by */
+	for (size_t i = 0; p && i < p->n_maps; i++)
+		if (p->maps[i].time_ns >= exec && p->maps[i].path[0] == '/')
+			return p->maps[i].path;
+	return NULL;
+}
+
+/* The last name of a thread at @time_ns, or NULL. */
+static const char *name_at(const struct process *p, uint32_t tid, uint64_t time_ns)
+{
+	size_t lo = 0, hi = p->n_names;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct name *name = &p->names[mid];
+
+		if (name->tid < tid || (name->tid == tid && name->time_ns <= time_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && p->names[lo - 1].tid == tid ? p->names[lo - 1].text : NULL;
+}
+
+const char *kjoule_maps_comm(const struct kjoule_maps *m, uint32_t pid, uint32_t tid,
+			     uint64_t time_ns)
+{
+	const struct process *p = process_at(m, pid, time_ns);
+
+	for (int depth = 0; p && depth < 64; depth++) {
+		const char *name = name_at(p, tid, time_ns);
+
+		/* A thread that has never been named has its process's name. */
+		if (!name)
+			name = name_at(p, p->pid, time_ns);
+		if (name || !p->parent)
+			return name;
+		time_ns = p->since_ns < time_ns ? p->since_ns : time_ns;
+		p = p->parent;
+		tid = p->pid;
+	}
+	return NULL;
+}
+
+void kjoule_maps_free(struct kjoule_maps *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->n_lines; i++) {
+		for (size_t k = 0; k < m->lines[i].n; k++) {
+			struct process *p = m->lines[i].processes[k];
+
+			kjoule_ranges_free(p->ranges);
+			free(p->maps);
+			free(p->names);
+			free(p->execs);
+			free(p);
+		}
+		free(m->lines[i].processes);
+	}
+	free(m->lines);
+	free(m->times);
+	kjoule_index_free(&m->by_pid);
+	free(m);
+}

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The arithmetic of the calibration, see calibrate.h. Every round compares phases
+ * that lie side by side, and the answer is the median of the rounds: what comes and
+ * goes meanwhile, a drift of the clock or a neighbour on the host, spoils slots, or a
+ * round, and not the answer.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/control/calibrate.h"
+
+#define CLOSEST		3		/* the part of the slots that must lie close together: a third */
+#define LEAST_PART	2		/* values that can lie close at all */
+#define REACH		3		/* from the middle of these, by their width: nearly all, if normal */
+#define ROUNDING	1e-9		/* of a value: equal ones are none apart */
+#define TOOK_LONG	2		/* times as long as usual: the CPU was away in a tick */
+#define LOOKS		1e-3		/* of a slot, by which looking at the clock may differ: no interrupt is so short */
+#define LONG_ONE	3		/* times as long as usual: not the interrupt's own time */
+#define FEW_GONE	20		/* interrupts to each of these, at least: a machine that is its own */
+#define ALL		0.95		/* of a slot lost: the CPU was away, or in one interrupt after another */
+#define AWAY_DIFFERS	0.005		/* parts of two phases, enough to tell a slope by */
+#define UNLIKE		0.01		/* of all time, by which a phase without ticks differs from those with them */
+#define LOWEST		8		/* a part of the phases in which less was lost than by interrupts: by chance */
+#define OF_BOUND	3		/* a bound's part that is its standard error */
+#define TO_SIGMA	1.4826		/* a median of distances to a standard deviation, if normal */
+#define OF_MEDIAN	1.2533		/* a median's standard error over a mean's, likewise */
+
+/* A figure, NAN: not known at all, and its standard error. */
+struct estimate {
+	double value, error;
+};
+
+/* Values that lie close together: their mean, and from there on others are none of them. */
+struct dense {
+	double value, reach;
+};
+
+/* Of a round: what a turn of the loop takes where nothing interrupts it, and what a tick takes. */
+struct usual {
+	struct dense turn_ns, tick_ns;
+};
+
+static int by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts. NAN with nothing to take it of. */
+static double median(double *values, size_t n)
+{
+	if (!n)
+		return NAN;
+	qsort(values, n, sizeof(*values), by_double);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* The median of @n values and its standard error; values that are NAN do not count. */
+static struct estimate estimate(const double *values, size_t n)
+{
+	struct estimate e = { NAN, INFINITY };
+	double known[CALIBRATE_MOST_ROUNDS];
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(values[i]))
+			known[m++] = values[i];
+	/* half of the rounds and less tell nothing */
+	if (2 * m <= n)
+		return e;
+	e.value = median(known, m);
+	if (m < 3)
+		return e;
+	for (size_t i = 0; i < m; i++)
+		known[i] = fabs(known[i] - e.value);
+	e.error = OF_MEDIAN * TO_SIGMA * median(known, m) / sqrt(m);
+	return e;
+}
+
+/* The standard deviation of values; those that are NAN do not count. */
+static double spread(const double *values, size_t n)
+{
+	double sum = 0, squares = 0;
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(values[i]))
+			continue;
+		sum += values[i];
+		squares += values[i] * values[i];
+		m++;
+	}
+	return m ? sqrt(fmax(squares / m - sum / m * (sum / m), 0)) : NAN;
+}
+
+/*
+ * Where values lie closest together: the mean of those around the shortest stretch that holds
+ * @part of them, among the lowest @from. Sorts.
+ */
+static struct dense densest(double *values, size_t n, size_t part, size_t from)
+{
+	struct dense d = { NAN, NAN };
+	size_t best = 0, last = part - 1, m = 0;
+	double middle, sum = 0;
+
+	if (part < LEAST_PART || part > from)
+		return d;
+	qsort(values, n, sizeof(*values), by_double);
+	for (size_t i = 1; i + last < from; i++)
+		if (values[i + last] - values[i] < values[best + last] - values[best])
+			best = i;
+	middle = (values[best + last] + values[best]) / 2;
+	d.reach = REACH * (values[best + last] - values[best]) + ROUNDING * fabs(middle);
+	for (size_t i = 0; i < n; i++) {
+		if (fabs(values[i] - middle) <= d.reach) {
+			sum += values[i];
+			m++;
+		}
+	}
+	d.value = sum / m;
+	return d;
+}
+
+/*
+ * What @value makes of the slots of a phase, by @u; slots of which it makes NAN do not count.
+ * Return: how many; @values is the caller's to free, NULL without memory.
+ */
+static size_t of_slots(const struct kjoule_phase *p, const struct usual *u,
+		       double (*value)(const struct kjoule_slot *s, const struct usual *u),
+		       double **values)
+{
+	size_t n = 0;
+
+	*values = calloc(p->n + 1, sizeof(**values));
+	for (size_t i = 0; *values && i < p->n; i++) {
+		(*values)[n] = value(&p->slots[i], u);
+		n += !isnan((*values)[n]);
+	}
+	return n;
+}
+
+/*
+ * What is usual of what @value makes. Other interrupts and hosts that take the CPU away make
+ * it larger, never smaller: it is in the lower half, and a median would be moved.
+ */
+static struct dense usually(const struct kjoule_phase *p, const struct usual *u,
+			    double (*value)(const struct kjoule_slot *s, const struct usual *u))
+{
+	struct dense d = { NAN, NAN };
+	double *values;
+	size_t n = of_slots(p, u, value, &values);
+
+	if (values)
+		d = densest(values, n, n / CLOSEST, (n + 1) / 2);
+	free(values);
+	return d;
+}
+
+static double mean(const struct kjoule_phase *p, const struct usual *u,
+		   double (*value)(const struct kjoule_slot *s, const struct usual *u))
+{
+	double *values, sum = 0;
+	size_t n = of_slots(p, u, value, &values);
+
+	for (size_t i = 0; values && i < n; i++)
+		sum += values[i];
+	free(values);
+	return n ? sum / n : NAN;
+}
+
+static double turn_ns(const struct kjoule_slot *s, const struct usual *u)
+{
+	(void)u;
+	return 1 / s->rate;
+}
+
+/* The part of a slot in which the loop did not turn. */
+static double lost(const struct kjoule_slot *s, const struct usual *u)
+{
+	return 1 - s->rate * u->turn_ns.value;
+}
+
+/* The part of a phase in which it did not. */
+static double lost_part(const struct kjoule_phase *p, const struct usual *u)
+{
+	double turns_ns = 0, ns = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		turns_ns += p->slots[i].rate * p->slots[i].ns * u->turn_ns.value;
+		ns += p->slots[i].ns;
+	}
+	return 1 - turns_ns / ns;
+}
+
+/* What each tick of a slot took, and what else there was. */
+static double whole_tick(const struct kjoule_slot *s, const struct usual *u)
+{
+	return s->ticks ? s->ns * lost(s, u) / s->ticks : NAN;
+}
+
+/* What each tick of a slot saw itself, unless something took the CPU away from one for longer. */
+static double seen(const struct kjoule_slot *s, const struct usual *u)
+{
+	return whole_tick(s, u) < TOOK_LONG * u->tick_ns.value ? s->seen_ns / s->ticks : NAN;
+}
+
+/* The same of slots whose ticks took what they usually take. */
+static double seen_usually(const struct kjoule_slot *s, const struct usual *u)
+{
+	return fabs(whole_tick(s, u) - u->tick_ns.value) <= u->tick_ns.reach ?
+	       s->seen_ns / s->ticks : NAN;
+}
+
+/* The time that other interrupts took of a slot, if there were any: it is not a usual one. */
+static double other(const struct kjoule_slot *s, const struct usual *u)
+{
+	double turn = 1 / s->rate, part = lost(s, u);
+
+	return turn - u->turn_ns.value > u->turn_ns.reach && part > LOOKS && part < ALL ? s->ns * part : NAN;
+}
+
+/*
+ * What each of @count interrupts took: as much as most did. Some take longer, and one on the border of two slots is in
+ * both: so, what all slots have lost, unless a host or firmware has had the CPU in more than a few of them.
+ */
+static double each_took(const double *lost, size_t n, double count, double usual)
+{
+	double sum = 0;
+	size_t gone = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool longer = lost[i] > LONG_ONE * usual;
+
+		sum += longer ? usual : lost[i];
+		gone += longer;
+	}
+	return gone <= 1 + count / FEW_GONE ? fmax(sum / count, usual) : usual;
+}
+
+/*
+ * The part of a quiet phase that other interrupts took: how many there were, as counted by
+ * the kernel, by what slots that had one usually lost. What slots have lost in all
+ * would be too much, where a host or firmware takes the CPU away: that is another time
+ * whenever it happens. NAN where it can not be told from that; @most is what it can be then:
+ * all that slots have lost, and what an interrupt can take without being seen.
+ */
+static double other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
+{
+	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n, each = NAN;
+	struct dense d = { NAN, NAN };
+	double *values;
+	size_t n = of_slots(p, u, other, &values);
+
+	if (values && n >= fmin(count, p->n) / 2)
+		d = densest(values, n, fmin(count, n) / CLOSEST, n);
+	if (d.reach < d.value && each_slot <= 1)
+		each = each_took(values, n, count, d.value);
+	else if (d.reach < d.value)
+		each = d.value / each_slot;
+	free(values);
+	*most = fmax(lost_part(p, u), 0) + fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
+	return each * p->irq_hz * 1e-9;
+}
+
+/* Of a phase's slots: ticks a second. */
+static double tick_hz(const struct kjoule_phase *p)
+{
+	double ticks = 0, ns = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		ticks += p->slots[i].ticks;
+		ns += p->slots[i].ns;
+	}
+	return 1e9 * ticks / ns;
+}
+
+/*
+ * What phases with ticks have lost besides these; all but a few by chance have lost at least what
+ * other interrupts took, and most of them more. NAN if there are none.
+ */
+static double least_lost(const struct kjoule_round *rounds, size_t n, const struct usual *u,
+			 double tick_ns)
+{
+	double lost[2 * CALIBRATE_MOST_ROUNDS];
+	size_t m = 0;
+
+	for (size_t i = 0; i < 2 * n; i++) {
+		const struct kjoule_round *r = &rounds[i / 2];
+		const struct kjoule_phase *p = i % 2 ? &r->fast : &r->slow;
+
+		lost[m] = lost_part(p, &u[i / 2]) - tick_hz(p) * tick_ns * 1e-9;
+		m += !isnan(lost[m]);
+	}
+	qsort(lost, m, sizeof(*lost), by_double);
+	return m ? fmax(lost[m / LOWEST], 0) : NAN;
+}
+
+/*
+ * What other interrupts took. They are looked for where there are no ticks, which is not how a recording
+ * is: on a virtual machine whose host has forgotten all of the kernel meanwhile each of them may take
+ * several times as long there. Where that can be it is what phases with ticks have lost
+ * at least, and that far from sure. Where it can not be told in most rounds it is none that was
+ * seen, and what it can be at most is two standard errors then.
+ */
+static struct estimate other_interrupts(const struct kjoule_round *rounds, size_t n,
+					const struct usual *u, const struct estimate *tick)
+{
+	double told[CALIBRATE_MOST_ROUNDS], most[CALIBRATE_MOST_ROUNDS];
+	double least = least_lost(rounds, n, u, tick->value);
+	double ticks = tick_hz(&rounds[0].fast) * tick->error * 1e-9;
+	struct estimate e;
+
+	for (size_t r = 0; r < n; r++) {
+		told[r] = other_part(&rounds[r].quiet, &u[r], &most[r]);
+	}
+	e = estimate(told, n);
+	if (isnan(e.value))
+		return (struct estimate){ 0, fmax(estimate(most, n).value, 0) / 2 };
+	e.value = fmax(e.value, 0);
+	/* two rounds tell nothing of how far they are off */
+	e.error = isfinite(e.error) ? e.error : e.value;
+	if (e.value - least > UNLIKE + 2 * ticks) {
+		e.value = least;
+		e.error = fmax(e.error, fmax(least / OF_BOUND, ticks));
+	}
+	return e;
+}
+
+/* How many other interrupts there are in a second; 0: not known. */
+static double other_hz(const struct kjoule_round *rounds, size_t n)
+{
+	double hz[CALIBRATE_MOST_ROUNDS];
+	size_t m = 0;
+
+	for (size_t r = 0; r < n; r++) {
+		hz[m] = rounds[r].quiet.irq_hz;
+		m += isfinite(hz[m]) && hz[m] > 0;
+	}
+	return m ? median(hz, m) : 0;
+}
+
+/* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
+static double away_part(const struct kjoule_phase *p, const struct usual *u,
+			const struct kjoule_calibration *cal)
+{
+	return lost_part(p, u) - tick_hz(p) * cal->tick_ns * 1e-9 - cal->other_part;
+}
+
+/* Powers of phases of one kind, the part of them in which the CPU was away, and their ticks. */
+struct powers {
+	double uw[CALIBRATE_MOST_ROUNDS];
+	double away[CALIBRATE_MOST_ROUNDS];
+	double hz[CALIBRATE_MOST_ROUNDS];
+};
+
+static double mean_away(const struct powers *p, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += p->away[i] / n;
+	return sum;
+}
+
+/* The slopes between all phases of a kind that differ in how long the CPU was away. Return: how many */
+static size_t slopes(const struct powers *p, size_t n, double *slope)
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			double by = p->away[i] - p->away[j];
+
+			slope[m] = (p->uw[i] - p->uw[j]) / by;
+			m += fabs(by) > AWAY_DIFFERS && !isnan(slope[m]);
+		}
+	}
+	return m;
+}
+
+/*
+ * The powers as if the CPU had never been away, when it draws another: the median of all
+ * slopes (Sen, Estimates of the regression coefficient based on Kendall's tau, JASA 63, 1968).
+ * Where one phase alone differs, which gives n - 1 slopes, there is nothing to be put right:
+ * the median of the rounds leaves it out.
+ * Return: the standard error of a difference between the two kinds that comes of it
+ */
+static double without_away(struct powers *slow, struct powers *fast, size_t n)
+{
+	double slope[CALIBRATE_MOST_ROUNDS * CALIBRATE_MOST_ROUNDS], by;
+	size_t m = slopes(slow, n, slope);
+
+	m += slopes(fast, n, slope + m);
+	if (m < n)
+		return 0;
+	by = median(slope, m);
+	for (size_t r = 0; r < n; r++) {
+		slow->uw[r] -= by * slow->away[r];
+		fast->uw[r] -= by * fast->away[r];
+	}
+	for (size_t i = 0; i < m; i++)
+		slope[i] = fabs(slope[i] - by);
+	/* of so many slopes no more than there are rounds are independent */
+	return fabs(mean_away(fast, n) - mean_away(slow, n)) *
+	       OF_MEDIAN * TO_SIGMA * median(slope, m) / sqrt(n);
+}
+
+/*
+ * With L the loop's power, c a tick's time, e its energy: P = L (1 - c h) + e h for
+ * a phase with h ticks a second. Two of them give L and k = e - c L.
+ */
+static void solve_power(const struct kjoule_round *rounds, size_t n, const struct usual *u,
+			unsigned int d, struct kjoule_calibration *cal)
+{
+	double k[CALIBRATE_MOST_ROUNDS], loop[CALIBRATE_MOST_ROUNDS], tick_s = cal->tick_ns * 1e-9;
+	double error, more_hz = 0;
+	struct powers slow, fast;
+	struct estimate more;
+
+	for (size_t r = 0; r < n; r++) {
+		slow.uw[r] = rounds[r].slow.uw[d];
+		slow.away[r] = away_part(&rounds[r].slow, &u[r], cal);
+		slow.hz[r] = tick_hz(&rounds[r].slow);
+		fast.uw[r] = rounds[r].fast.uw[d];
+		fast.away[r] = away_part(&rounds[r].fast, &u[r], cal);
+		fast.hz[r] = tick_hz(&rounds[r].fast);
+	}
+	error = without_away(&slow, &fast, n);
+	for (size_t r = 0; r < n; r++) {
+		k[r] = (fast.uw[r] - slow.uw[r]) / (fast.hz[r] - slow.hz[r]);
+		loop[r] = slow.uw[r] - slow.hz[r] * k[r];
+		more_hz += (fast.hz[r] - slow.hz[r]) / n;
+	}
+	more = estimate(k, n);
+	cal->loop_uw[d] = estimate(loop, n).value;
+	cal->irq_uw[d] = more.value / tick_s + cal->loop_uw[d];
+	cal->irq_error_uw[d] = hypot(more.error, error / more_hz) / tick_s;
+	/* an energy counter too coarse for this shows in what can not be */
+	if (!(cal->irq_uw[d] > 0) || cal->irq_uw[d] > 10 * cal->loop_uw[d])
+		cal->irq_uw[d] = NAN;
+}
+
+/* What ticks at twice the rate and more add to the power of a CPU that sleeps. */
+static double idle_energy(const struct kjoule_round *rounds, size_t n, unsigned int d)
+{
+	double uj[CALIBRATE_MOST_ROUNDS], idle;
+	size_t m = 0;
+
+	for (size_t r = 0; r < n; r++) {
+		const struct kjoule_round *round = &rounds[r];
+
+		if (round->doze.ticks && round->nap.ticks)
+			uj[m++] = (round->nap.uw[d] - round->doze.uw[d]) /
+				  (1e9 / round->nap.interval_ns - 1e9 / round->doze.interval_ns);
+	}
+	idle = estimate(uj, m).value;
+	/* idle has other work as well: an answer below nothing is none */
+	return idle >= 0 ? idle : NAN;
+}
+
+/* What a CPU that sleeps draws without the few ticks that it takes: the least of the rounds, in which the least has woken it. */
+static double asleep_power(const struct kjoule_round *rounds, size_t n, unsigned int d, double tick_uj)
+{
+	double least = NAN;
+
+	for (size_t r = 0; r < n; r++) {
+		const struct kjoule_phase *doze = &rounds[r].doze;
+
+		if (doze->ticks)
+			least = fmin(least, doze->uw[d] - 1e9 / doze->interval_ns * tick_uj);
+	}
+	return least > 0 ? least : NAN;
+}
+
+int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
+			     struct kjoule_calibration *cal)
+{
+	double ticks_ns[CALIBRATE_MOST_ROUNDS], handlers[CALIBRATE_MOST_ROUNDS];
+	double raw[CALIBRATE_MOST_ROUNDS];
+	struct usual u[CALIBRATE_MOST_ROUNDS] = { 0 };
+	struct estimate tick, handler, others;
+	uint64_t ticks = 0;
+
+	if (!n || n > CALIBRATE_MOST_ROUNDS)
+		return -EAGAIN;
+	for (size_t r = 0; r < n; r++) {
+		const struct kjoule_phase *quiet = &rounds[r].quiet, *fast = &rounds[r].fast;
+
+		u[r].turn_ns = usually(quiet, &u[r], turn_ns);
+		u[r].tick_ns = usually(fast, &u[r], whole_tick);
+		handlers[r] = mean(fast, &u[r], seen);
+		/* a few ticks take longer than usual, and see it themselves */
+		ticks_ns[r] = u[r].tick_ns.value + handlers[r] - mean(fast, &u[r], seen_usually);
+		raw[r] = fast->handler_ns;
+		ticks += fast->ticks;
+	}
+	if (!ticks)
+		return -EAGAIN;
+	tick = estimate(ticks_ns, n);
+	handler = estimate(handlers, n);
+	/* what the tick sees itself is the least that it takes */
+	if (!(tick.value >= handler.value) || tick.value > 0.9 * rounds[0].fast.interval_ns)
+		return -EAGAIN;
+	cal->tick_ns = tick.value;
+	cal->tick_error_ns = tick.error;
+	cal->ticks = ticks;
+	cal->handler_ns = handler.value;
+	/* of all that they saw, as a recording's books have it */
+	cal->handler_spread_ns = spread(raw, n);
+	cal->entry_ns = tick.value - handler.value;
+	others = other_interrupts(rounds, n, u, &tick);
+	cal->other_part = others.value;
+	cal->other_error = others.error;
+	cal->other_hz = other_hz(rounds, n);
+	cal->n_domains = rounds[0].fast.n_domains;
+	for (unsigned int d = 0; d < cal->n_domains; d++) {
+		solve_power(rounds, n, u, d, cal);
+		cal->idle_uj[d] = idle_energy(rounds, n, d);
+		cal->asleep_uw[d] = asleep_power(rounds, n, d, cal->idle_uj[d]);
+	}
+	return 0;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/control/interrupts.h"
+
+/* Which column of the head is CPU @cpu's. Return: from 0, or -1 */
+static int find_column(char *head, unsigned int cpu)
+{
+	char *save = NULL, *name = strtok_r(head, " \t\n", &save);
+
+	for (int i = 0; name; i++, name = strtok_r(NULL, " \t\n", &save))
+		if (!strncmp(name, "CPU", 3) && strtoul(name + 3, NULL, 10) == cpu)
+			return i;
+	return -1;
+}
+
+/* The number in column @column of a row; 0 where the row has fewer, as the rows of totals have. */
+static uint64_t cell(const char *row, int column)
+{
+	const char *p = strchr(row, ':');
+	uint64_t value = 0;
+
+	for (int i = 0; p && i <= column; i++) {
+		char *end;
+
+		p += strcspn(p, " \t");
+		p += strspn(p, " \t");
+		if (!isdigit((unsigned char)*p))
+			return 0;
+		value = strtoull(p, &end, 10);
+		p = end;
+	}
+	return p ? value : 0;
+}
+
+static bool is_total(const char *row)
+{
+	row += strspn(row, " ");
+	return !strncmp(row, "ERR:", 4) || !strncmp(row, "MIS:", 4);
+}
+
+int kjoule_interrupts_parse(FILE *f, unsigned int cpu, uint64_t *count)
+{
+	char *line = NULL;
+	size_t room = 0;
+	int column = -1;
+
+	*count = 0;
+	errno = 0;
+	if (getline(&line, &room, f) > 0)
+		column = find_column(line, cpu);
+	while (column >= 0 && getline(&line, &room, f) > 0)
+		if (!is_total(line))
+			*count += cell(line, column);
+	free(line);
+	return errno == ENOMEM ? -ENOMEM : column < 0 ? -ENXIO : 0;
+}
+
+int kjoule_interrupts(unsigned int cpu, uint64_t *count)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	int ret;
+
+	if (!f)
+		return -errno;
+	ret = kjoule_interrupts_parse(f, cpu, count);
+	fclose(f);
+	return ret;
+}

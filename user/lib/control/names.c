@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Enumerators of the interface by name; see names.h.
+ */
+#include "lib/control/names.h"
+
+#define NAMES(...) { sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ __VA_ARGS__ } }
+
+const struct kjoule_names kjoule_kind_names = NAMES("energy", "frequency", "gauge");
+const struct kjoule_names kjoule_origin_names = NAMES("registered", "perf-pmu", "value-file", "power-supply");
+const struct kjoule_names kjoule_quantity_names = NAMES("energy", "power", "temperature", "count");
+const struct kjoule_names kjoule_target_names = NAMES("system", "process", "thread", "cgroup");
+static const struct kjoule_names class_names = NAMES("other", "package", "core", "uncore", "dram", "psys");
+
+static const char *name_of(const struct kjoule_names *names, uint32_t value)
+{
+	return value < names->n ? names->list[value] : "unknown";
+}
+
+const char *kjoule_target_name(uint32_t target)
+{
+	return name_of(&kjoule_target_names, target);
+}
+
+const char *kjoule_class_name(uint32_t class)
+{
+	return name_of(&class_names, class);
+}
+
+const char *kjoule_kind_name(uint32_t kind)
+{
+	return name_of(&kjoule_kind_names, kind);
+}
+
+const char *kjoule_origin_name(uint32_t origin)
+{
+	return name_of(&kjoule_origin_names, origin);
+}
+
+const char *kjoule_quantity_name(uint32_t quantity)
+{
+	return name_of(&kjoule_quantity_names, quantity);
+}

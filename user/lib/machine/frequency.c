@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See frequency.h. What is kept for a process that is killed, and restoring by that, is in frequency_state.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "lib/base/grow.h"
+#include "lib/machine/frequency_state.h"
+
+/* What drivers say that do not know it (CPUFREQ_ETERNAL). */
+#define ETERNAL		UINT32_MAX
+
+/* A limit that is read back may be rounded by so much: the steps of the hardware. */
+#define ROUNDED		0.03
+
+/* Steps of drivers without a list: those of most processors. */
+#define STEP_KHZ	100000
+
+/* Limits are looked at so often, and so much later each time, until they are those that were asked for. */
+#define TAKEN_LOOKS	50
+#define TAKEN_WAIT_NS	2000000
+
+int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *name, char *path, size_t len)
+{
+	int n = snprintf(path, len, "%s/devices/system/cpu/cpufreq/policy%u/%s", sysfs, policy, name);
+
+	return n < 0 || (size_t)n >= len ? -ENAMETOOLONG : 0;
+}
+
+/* One line. Return: 0 or -errno */
+static int read_text(const char *sysfs, unsigned int policy, const char *name, char *text, size_t len)
+{
+	char path[FREQUENCY_PATH];
+	int ret = kjoule_frequency_path(sysfs, policy, name, path, sizeof(path));
+	ssize_t n;
+	int fd;
+
+	if (ret)
+		return ret;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, len - 1);
+	ret = n < 0 ? -errno : 0;
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return ret;
+}
+
+int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *name, uint32_t *khz)
+{
+	char text[64], *end;
+	unsigned long v;
+	int ret = read_text(sysfs, policy, name, text, sizeof(text));
+
+	if (ret)
+		return ret;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || end == text || *end || v > UINT32_MAX)
+		return -EINVAL;
+	*khz = v;
+	return 0;
+}
+
+/* Safe in a signal handler. */
+static int write_number(const char *path, uint32_t khz)
+{
+	char text[16];
+	size_t at = sizeof(text);
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret = 0;
+
+	if (fd < 0)
+		return -errno;
+	do
+		text[--at] = '0' + khz % 10;
+	while (khz /= 10);
+	if (write(fd, text + at, sizeof(text) - at) < 0)
+		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/*
+ * A limit that would cross the other one is refused, or not taken until that has moved as well: whichever of the
+ * two has to move first, it has its turn. Safe in a signal handler.
+ */
+static int write_limits(const char *min_path, const char *max_path, uint32_t min_khz, uint32_t max_khz)
+{
+	int first = write_number(max_path, max_khz), ret;
+
+	ret = write_number(min_path, min_khz);
+	if (first)
+		first = write_number(max_path, max_khz);
+	return first ? first : ret;
+}
+
+int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min_khz, uint32_t max_khz)
+{
+	char min_path[FREQUENCY_PATH], max_path[FREQUENCY_PATH];
+	int ret = kjoule_frequency_path(sysfs, policy, "scaling_min_freq", min_path, sizeof(min_path));
+
+	if (!ret)
+		ret = kjoule_frequency_path(sysfs, policy, "scaling_max_freq", max_path, sizeof(max_path));
+	return ret ? ret : write_limits(min_path, max_path, min_khz, max_khz);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_policy(const void *a, const void *b)
+{
+	const struct kjoule_policy *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The numbers of a list that are no more than the highest there is: what boost would give may be off. */
+static int add_available(struct kjoule_policy *p, const char *text)
+{
+	const char *at = text;
+	char *end;
+
+	for (;; at = end) {
+		unsigned long v = strtoul(at, &end, 10);
+		uint32_t *slot;
+
+		if (end == at)
+			return 0;
+		if (!v || v > p->hardware_max_khz)
+			continue;
+		slot = kjoule_grow(&p->available, &p->n_available, sizeof(*slot));
+		if (!slot)
+			return -ENOMEM;
+		*slot = v;
+	}
+}
+
+static int read_policy(const char *sysfs, unsigned int number, struct kjoule_policy *p)
+{
+	char text[4096];
+	int ret;
+
+	memset(p, 0, sizeof(*p));
+	p->number = number;
+	ret = kjoule_frequency_read(sysfs, number, "cpuinfo_min_freq", &p->hardware_min_khz);
+	if (!ret)
+		ret = kjoule_frequency_read(sysfs, number, "cpuinfo_max_freq", &p->hardware_max_khz);
+	if (!ret)
+		ret = kjoule_frequency_read(sysfs, number, "scaling_min_freq", &p->min_khz);
+	if (!ret)
+		ret = kjoule_frequency_read(sysfs, number, "scaling_max_freq", &p->max_khz);
+	if (ret)
+		return ret;
+	/* what follows may be missing */
+	if (!read_text(sysfs, number, "affected_cpus", text, sizeof(text))) {
+		for (char *c = text; *c; c++)
+			*c = *c == ' ' ? ',' : *c;
+		if (kjoule_cpus_parse(text, &p->cpus))
+			memset(&p->cpus, 0, sizeof(p->cpus));
+	}
+	read_text(sysfs, number, "scaling_driver", p->driver, sizeof(p->driver));
+	read_text(sysfs, number, "scaling_governor", p->governor, sizeof(p->governor));
+	if (!read_text(sysfs, number, "cpuinfo_transition_latency", text, sizeof(text)))
+		p->latency_ns = strtoull(text, NULL, 10);
+	if (p->latency_ns >= ETERNAL)
+		p->latency_ns = 0;
+	if (!read_text(sysfs, number, "scaling_available_frequencies", text, sizeof(text)))
+		ret = add_available(p, text);
+	if (!ret && p->n_available && !read_text(sysfs, number, "scaling_boost_frequencies", text, sizeof(text)))
+		ret = add_available(p, text);
+	if (p->n_available)
+		qsort(p->available, p->n_available, sizeof(*p->available), by_number);
+	return ret;
+}
+
+/* Policies of which all CPUs are offline can not be read and are left out. */
+static int scan(struct kjoule_frequency *f)
+{
+	char path[FREQUENCY_PATH];
+	struct dirent *e;
+	DIR *dir;
+	int ret = 0;
+
+	snprintf(path, sizeof(path), "%s/devices/system/cpu/cpufreq", f->sysfs);
+	dir = opendir(path);
+	while (dir && !ret && (e = readdir(dir))) {
+		struct kjoule_policy p, *slot;
+		unsigned int number;
+		int n = 0;
+
+		if (sscanf(e->d_name, "policy%u%n", &number, &n) != 1 || e->d_name[n])
+			continue;
+		ret = read_policy(f->sysfs, number, &p);
+		if (ret) {
+			free(p.available);
+			ret = ret == -ENOMEM ? ret : 0;
+			continue;
+		}
+		slot = kjoule_grow(&f->policies, &f->n, sizeof(*slot));
+		if (slot)
+			*slot = p;
+		else
+			free(p.available);
+		ret = slot ? 0 : -ENOMEM;
+	}
+	if (dir)
+		closedir(dir);
+	if (f->n)
+		qsort(f->policies, f->n, sizeof(*f->policies), by_policy);
+	return ret;
+}
+
+int kjoule_frequency_open(const char *sysfs, const char *state, struct kjoule_frequency **out, struct kjoule_error *err)
+{
+	struct kjoule_frequency *f = calloc(1, sizeof(*f));
+	int ret;
+
+	*out = NULL;
+	if (!f)
+		return kjoule_fail(err, ENOMEM, "no memory");
+	f->fd = -1;
+	f->sysfs = strdup(sysfs);
+	f->state = strdup(state);
+	ret = f->sysfs && f->state ? scan(f) : -ENOMEM;
+	if (!ret && f->n) {
+		*out = f;
+		return 0;
+	}
+	kjoule_frequency_close(f);
+	return ret ? kjoule_fail(err, -ret, "no memory") :
+	       kjoule_fail(err, ENODEV, "%s/devices/system/cpu/cpufreq has no policy: this machine's kernel has no cpufreq driver for it, as in most virtual machines; measure where it has one, or sweep --threads alone",
+			   sysfs);
+}
+
+void kjoule_frequency_close(struct kjoule_frequency *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		free(f->policies[i].available);
+	kjoule_frequency_forget(f);
+	free(f->policies);
+	free(f->paths);
+	free(f->sysfs);
+	free(f->state);
+	free(f);
+}
+
+const struct kjoule_policy *kjoule_frequency_policies(const struct kjoule_frequency *f, size_t *n)
+{
+	*n = f->n;
+	return f->policies;
+}
+
+uint64_t kjoule_frequency_latency_ns(const struct kjoule_frequency *f)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		if (!f->policies[i].latency_ns)
+			return 0;
+		if (f->policies[i].latency_ns > longest)
+			longest = f->policies[i].latency_ns;
+	}
+	return longest;
+}
+
+static bool has(const struct kjoule_policy *p, uint32_t khz)
+{
+	if (khz < p->hardware_min_khz || khz > p->hardware_max_khz)
+		return false;
+	for (size_t i = 0; i < p->n_available; i++)
+		if (p->available[i] == khz)
+			return true;
+	return !p->n_available;
+}
+
+static bool all_have(const struct kjoule_frequency *f, uint32_t khz)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!has(&f->policies[i], khz))
+			return false;
+	return true;
+}
+
+int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, size_t *n)
+{
+	uint32_t low = 0, high = UINT32_MAX, *slot;
+	const struct kjoule_policy *table = NULL;
+
+	*list = NULL;
+	*n = 0;
+	for (size_t i = 0; i < f->n; i++) {
+		const struct kjoule_policy *p = &f->policies[i];
+
+		if (p->n_available)
+			table = p;
+		low = p->hardware_min_khz > low ? p->hardware_min_khz : low;
+		high = p->hardware_max_khz < high ? p->hardware_max_khz : high;
+	}
+	for (size_t i = 0; i < (table ? table->n_available : KJOULE_FREQUENCY_STEPS) && low <= high; i++) {
+		uint32_t khz = table ? table->available[i] :
+			       low + (uint64_t)(high - low) * i / (KJOULE_FREQUENCY_STEPS - 1);
+
+		if (!table && i && i + 1 < KJOULE_FREQUENCY_STEPS)
+			khz = (khz + STEP_KHZ / 2) / STEP_KHZ * STEP_KHZ;
+		if (!all_have(f, khz) || (*n && (*list)[*n - 1] >= khz))
+			continue;
+		slot = kjoule_grow(list, n, sizeof(*slot));
+		if (!slot) {
+			free(*list);
+			return -ENOMEM;
+		}
+		*slot = khz;
+	}
+	return *n ? 0 : -ENOENT;
+}
+
+int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err)
+{
+	char cpus[200], list[300] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct kjoule_policy *p = &f->policies[i];
+
+		if (has(p, khz))
+			continue;
+		kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus));
+		if (khz < p->hardware_min_khz || khz > p->hardware_max_khz)
+			return kjoule_fail(err, ERANGE, "%.6g MHz is out of range: CPUs %s can be clocked at %.6g to %.6g MHz",
+					   khz / 1e3, cpus, p->hardware_min_khz / 1e3, p->hardware_max_khz / 1e3);
+		for (size_t k = 0; k < p->n_available && at < sizeof(list); k++)
+			at += snprintf(list + at, sizeof(list) - at, "%s%.6g", k ? ", " : "", p->available[k] / 1e3);
+		return kjoule_fail(err, ERANGE, "%.6g MHz is none of the frequencies of CPUs %s: %s MHz", khz / 1e3, cpus, list);
+	}
+	return 0;
+}
+
+static bool is_near(uint32_t a, uint32_t b)
+{
+	return a >= b * (1 - ROUNDED) && a <= b * (1 + ROUNDED);
+}
+
+/* Limits that are asked for come about in a worker of the kernel's, on a CPU that may be ours: it is given the time. */
+static int read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, uint32_t *min_khz,
+		       uint32_t *max_khz)
+{
+	const struct timespec wait = { .tv_nsec = TAKEN_WAIT_NS };
+	int ret = 0;
+
+	for (int i = 0; i < TAKEN_LOOKS; i++) {
+		ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", min_khz);
+		if (!ret)
+			ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", max_khz);
+		if (ret || (is_near(*min_khz, khz) && is_near(*max_khz, khz)))
+			break;
+		nanosleep(&wait, NULL);
+	}
+	return ret;
+}
+
+static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz,
+		       struct kjoule_error *err)
+{
+	uint32_t min_khz, max_khz;
+	int ret = kjoule_frequency_limits(f->sysfs, p->number, khz, khz);
+
+	if (ret == -EACCES || ret == -EPERM)
+		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s; run it with sudo", p->number, khz / 1e3,
+				   strerror(-ret));
+	if (ret)
+		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s", p->number, khz / 1e3, strerror(-ret));
+	ret = read_limits(f, p, khz, &min_khz, &max_khz);
+	if (ret)
+		return kjoule_fail(err, -ret, "reading the limits of policy%u: %s", p->number, strerror(-ret));
+	ret = kjoule_frequency_note(f, p->number, min_khz, max_khz);
+	if (ret)
+		return kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
+	if (!is_near(min_khz, khz) || !is_near(max_khz, khz))
+		return kjoule_fail(err, ERANGE, "policy%u was asked for %.6g MHz and took limits of %.6g to %.6g MHz: firmware, heat or somebody else limits it",
+				   p->number, khz / 1e3, min_khz / 1e3, max_khz / 1e3);
+	return 0;
+}
+
+/* Whoever restores knows what is ours before it is set. */
+static int note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
+{
+	int ret = kjoule_frequency_note(f, p->number, khz, khz);
+
+	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) : hold_policy(f, p, khz, err);
+}
+
+int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err)
+{
+	int ret = kjoule_frequency_keep(f, err);
+
+	for (size_t i = 0; i < f->n && !ret; i++)
+		ret = note_and_hold(f, &f->policies[i], khz, err);
+	return ret;
+}
+
+int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, uint32_t khz, struct kjoule_error *err)
+{
+	int ret = kjoule_frequency_keep(f, err);
+
+	for (size_t i = 0; i < f->n && !ret; i++)
+		if (f->policies[i].number == policy)
+			return note_and_hold(f, &f->policies[i], khz, err);
+	return ret ? ret : kjoule_fail(err, ENOENT, "there is no policy%u", policy);
+}
+
+int kjoule_frequency_set(struct kjoule_frequency *f, unsigned int policy, uint32_t khz)
+{
+	return kjoule_frequency_limits(f->sysfs, policy, khz, khz);
+}
+
+int kjoule_frequency_restore(struct kjoule_frequency *f, struct kjoule_error *err)
+{
+	int ret = 0;
+
+	err->text[0] = '\0';
+	if (f->fd < 0)
+		return 0;
+	for (size_t i = 0; i < f->n; i++) {
+		const struct frequency_kept *k = &f->kept[i];
+		uint32_t at_khz;
+		int one = kjoule_frequency_give_back(f->sysfs, k, &at_khz);
+
+		if (one == FREQUENCY_OTHERS && !ret)
+			kjoule_fail(err, EEXIST, "policy%u has limits now that are neither kjoule's nor those from before, %u to %u kHz: they are left as they are, as somebody else, or heat, has set them; write those to scaling_min_freq and scaling_max_freq of %s/devices/system/cpu/cpufreq/policy%u if they are wanted back",
+				    k->number, k->min_khz, k->max_khz, f->sysfs, k->number);
+		if (one < 0)
+			ret = kjoule_fail(err, -one, "policy%u could not be given back its limits of %u to %u kHz: %s; `kjoule sweep --restore` does it when its CPUs are online",
+					  k->number, k->min_khz, k->max_khz, strerror(-one));
+	}
+	/* what could not be restored is left to be, later */
+	if (!ret)
+		unlink(f->state);
+	kjoule_frequency_forget(f);
+	return ret;
+}
+
+void kjoule_frequency_restore_now(struct kjoule_frequency *f)
+{
+	bool good = true;
+
+	if (f->fd < 0)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		good &= !write_limits(f->paths[i].min, f->paths[i].max, f->policies[i].min_khz, f->policies[i].max_khz);
+	if (good)
+		unlink(f->state);
+}

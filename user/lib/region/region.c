@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a program links to mark its regions; see kjoule/region.h for the interface and
+ * region_area.h for what is written where. A library of its own, libkjoule-region.a: it needs
+ * nothing of the rest.
+ *
+ * A thread has a table of the regions that it has met, by the names around them: each is told once,
+ * in the thread's own ring, and marks are a time and a number. A mark says where the thread is now, so
+ * that one that is lost takes nothing with it that comes after the next. All that can be interrupted
+ * by a signal handler that marks something itself is written in an order that stands that.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <kjoule/region.h>
+#include "lib/region/region_area.h"
+
+#define NODES		(KJOULE_REGION_PATHS_MAX + 1)	/* 0: in no region */
+#define SLOTS		(2 * NODES)			/* a power of two */
+#define NAME_BYTES	(KJOULE_REGION_NAME_MAX + 1)
+/* Kept free for signal handlers that come between looking for room and taking it. */
+#define MARGIN		64
+
+#define barrier()	__atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+struct node {
+	uint16_t parent, depth;
+	uint32_t epoch;			/* in which its ring was told */
+	char name[NAME_BYTES];
+};
+
+struct thread {
+	uint32_t generation;		/* of the process: another one after a fork */
+	uint32_t epoch;			/* counts the rings that it has had */
+	struct kjoule_region_ring *ring;	/* NULL: there was none to be had */
+	struct kjoule_region_unit *units;
+	uint64_t *owner;
+	uint32_t current;		/* node that it is in */
+	uint32_t skipped;		/* begun inside of that and left out */
+	int nest;			/* writers: the thread, and handlers that interrupted it */
+	bool busy;			/* the table is being changed */
+	bool started;			/* the ring knows whose it is */
+	uint64_t lost_ns;		/* since when marks are lost, 0: they are not */
+	uint32_t lost;
+	uint32_t n_nodes;
+	uint16_t slots[SLOTS];		/* by parent and name: node, 0: free */
+	struct node nodes[NODES];
+};
+
+int kjoule_region_wanted = 1;
+
+static struct kjoule_region_head *area;
+static uint32_t *generation;		/* a page that a fork empties */
+static uint32_t generations;
+static uint64_t image;			/* when it was looked for: another one for each program that is executed */
+static pthread_key_t key;
+static bool has_key;
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
+}
+
+static uint64_t namespace_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+/*
+ * The process
+ */
+
+/* Is that the file which the environment names? What inherits a number may have put another file there. */
+static bool is_area(int fd, uint64_t inode)
+{
+	struct stat st;
+
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & KJOULE_REGION_SEALS) == KJOULE_REGION_SEALS && !fstat(fd, &st) &&
+	       st.st_ino == inode && st.st_size == (off_t)KJOULE_REGION_BYTES;
+}
+
+static struct kjoule_region_head *map_area(int fd)
+{
+	void *p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct kjoule_region_head *head = p;
+
+	if (p == MAP_FAILED) {
+		/* its first page, to have it told */
+		p = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (p == MAP_FAILED)
+			return NULL;
+		head = p;
+		__atomic_fetch_add(&head->unmapped, 1, __ATOMIC_RELAXED);
+		munmap(p, sysconf(_SC_PAGESIZE));
+		return NULL;
+	}
+	if (head->magic == KJOULE_REGION_MAGIC && head->head_bytes == sizeof(*head) &&
+	    !__atomic_load_n(&head->over, __ATOMIC_RELAXED))
+		return head;
+	munmap(p, KJOULE_REGION_BYTES);
+	return NULL;
+}
+
+/* Where the descriptor was closed on the way, the recorder has another one. */
+static struct kjoule_region_head *find_area(const char *text)
+{
+	unsigned long long inode;
+	struct kjoule_region_head *head = NULL;
+	int fd, pid, theirs;
+	char path[64];
+
+	if (sscanf(text, "%d:%llu:%d:%d", &fd, &inode, &pid, &theirs) != 4)
+		return NULL;
+	if (is_area(fd, inode))
+		return map_area(fd);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, theirs);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return NULL;
+	if (is_area(fd, inode))
+		head = map_area(fd);
+	close(fd);
+	return head;
+}
+
+/* Threads of other namespaces are called otherwise by whoever samples, and clocks may differ. */
+static bool is_foreign(const struct kjoule_region_head *head)
+{
+	uint64_t pid = namespace_of("/proc/self/ns/pid"), time = namespace_of("/proc/self/ns/time");
+
+	return (pid && pid != head->pid_namespace) || (time && time != head->time_namespace);
+}
+
+/* A page in which a child of a fork finds 0. */
+static uint32_t *make_generation(void)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (!madvise(p, page, MADV_WIPEONFORK))
+		return p;
+	munmap(p, page);
+	return NULL;
+}
+
+static void give_back(void *arg);
+
+/* Whoever comes first does it; who comes at the same time does it as well, for nothing. */
+static void look_for_area(void)
+{
+	/* not in programs that run with more rights than who started them */
+	const char *text = secure_getenv(KJOULE_REGION_ENV);
+	struct kjoule_region_head *head = text ? find_area(text) : NULL, *none = NULL;
+	uint32_t *page = head ? make_generation() : NULL, *no_page = NULL;
+	uint64_t no_image = 0;
+
+	if (page && !is_foreign(head)) {
+		__atomic_compare_exchange_n(&image, &no_image, now_ns(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+		if (!__atomic_compare_exchange_n(&generation, &no_page, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			munmap(page, sysconf(_SC_PAGESIZE));
+		if (!__atomic_compare_exchange_n(&area, &none, head, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			munmap(head, KJOULE_REGION_BYTES);
+		return;
+	}
+	if (page)
+		munmap(page, sysconf(_SC_PAGESIZE));
+	if (head) {
+		__atomic_fetch_add(&head->foreign, 1, __ATOMIC_RELAXED);
+		munmap(head, KJOULE_REGION_BYTES);
+	}
+	__atomic_store_n(&kjoule_region_wanted, 0, __ATOMIC_RELAXED);
+}
+
+/* Before there are threads, and before somebody has closed what was inherited or emptied the environment. */
+static void __attribute__((constructor)) begin_process(void)
+{
+	int error = errno;
+
+	if (!area && kjoule_region_wanted)
+		look_for_area();
+	if (area && !has_key)
+		has_key = !pthread_key_create(&key, give_back);
+	errno = error;
+}
+
+/* Where this was a part of a shared object that goes: what is called when a thread ends goes with it. */
+static void __attribute__((destructor)) end_process(void)
+{
+	if (has_key)
+		pthread_key_delete(key);
+	has_key = false;
+}
+
+int kjoule_region_recorded(void)
+{
+	if (!__atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED))
+		return 0;
+	begin_process();
+	return __atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED);
+}
+
+/*
+ * A thread's ring
+ */
+
+/* Room for a record of @n units. Return: its place, or UINT64_MAX where there is none */
+static uint64_t take(struct thread *t, unsigned int n)
+{
+	struct kjoule_region_ring *r = t->ring;
+	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);	/* D, pairs with C in region_area.c */
+	uint64_t next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
+
+	if (next + n - tail > KJOULE_REGION_UNITS - MARGIN)
+		return UINT64_MAX;
+	return __atomic_fetch_add(&r->next, n, __ATOMIC_RELAXED);
+}
+
+static struct kjoule_region_unit *unit(struct thread *t, uint64_t at)
+{
+	return &t->units[at & (KJOULE_REGION_UNITS - 1)];
+}
+
+/*
+ * Where this is the thread, or a handler that did not interrupt its writing, all that was given out is
+ * written. A handler that comes between the two lines publishes more than we know of.
+ */
+static void publish(struct thread *t)
+{
+	struct kjoule_region_ring *r = t->ring;
+	uint64_t next;
+
+	barrier();
+	if (--t->nest > 0)
+		return;
+	t->nest = 0;		/* a child that was forked in a handler, in the middle of this, began anew there */
+	do {
+		next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
+		__atomic_store_n(&r->head, next, __ATOMIC_RELEASE);	/* A, pairs with B in region_area.c */
+		barrier();
+	} while (next != __atomic_load_n(&r->next, __ATOMIC_RELAXED));
+}
+
+static bool put(struct thread *t, enum kjoule_region_kind kind, uint64_t time_ns, uint32_t node)
+{
+	uint64_t at;
+
+	t->nest++;
+	barrier();
+	at = take(t, 1);
+	if (at != UINT64_MAX)
+		*unit(t, at) = (struct kjoule_region_unit){ time_ns, node, kind, 1, 0 };
+	publish(t);
+	return at != UINT64_MAX;
+}
+
+static bool put_start(struct thread *t, uint64_t time_ns)
+{
+	const struct kjoule_region_who who = { getpid(), syscall(SYS_gettid), 0 };
+	uint64_t at;
+
+	t->nest++;
+	barrier();
+	at = take(t, 2);
+	if (at != UINT64_MAX) {
+		*unit(t, at) = (struct kjoule_region_unit){ time_ns, 0, KJOULE_REGION_START, 2, 0 };
+		memcpy(unit(t, at + 1), &who, sizeof(who));
+	}
+	publish(t);
+	return at != UINT64_MAX;
+}
+
+static bool put_definition(struct thread *t, uint32_t node)
+{
+	const struct node *n = &t->nodes[node];
+	unsigned int texts = strlen(n->name) / sizeof(struct kjoule_region_unit) + 1;
+	uint64_t at;
+
+	t->nest++;
+	barrier();
+	at = take(t, 1 + texts);
+	if (at != UINT64_MAX) {
+		*unit(t, at) = (struct kjoule_region_unit){ 0, node, KJOULE_REGION_DEFINE, 1 + texts, n->parent };
+		for (unsigned int i = 0; i < texts; i++)
+			memcpy(unit(t, at + 1 + i), n->name + i * sizeof(struct kjoule_region_unit),
+			       sizeof(struct kjoule_region_unit));
+	}
+	publish(t);
+	return at != UINT64_MAX;
+}
+
+/* A region and those around it, as far as its ring does not know them: outer ones first. */
+static bool tell(struct thread *t, uint32_t node)
+{
+	while (t->nodes[node].epoch != t->epoch && node) {
+		uint32_t outer = node;
+
+		while (t->nodes[outer].parent && t->nodes[t->nodes[outer].parent].epoch != t->epoch)
+			outer = t->nodes[outer].parent;
+		if (!put_definition(t, outer))
+			return false;
+		t->nodes[outer].epoch = t->epoch;
+	}
+	return true;
+}
+
+/* The ring has to know whose it is, and what was lost, before anything else. */
+static bool get_ready(struct thread *t, uint64_t time_ns)
+{
+	if (!t->started) {
+		t->started = true;
+		t->started = put_start(t, time_ns);
+	}
+	if (t->started && t->lost_ns && put(t, KJOULE_REGION_LOST, t->lost_ns, t->lost)) {
+		t->lost_ns = 0;
+		t->lost = 0;
+	}
+	return t->started && !t->lost_ns;
+}
+
+static void lose(struct thread *t, uint64_t time_ns)
+{
+	if (!t->lost_ns)
+		t->lost_ns = time_ns;
+	t->lost++;
+	__atomic_store_n(&t->ring->lost, t->ring->lost + 1, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&area->over, __ATOMIC_RELAXED))
+		__atomic_store_n(&kjoule_region_wanted, 0, __ATOMIC_RELAXED);
+}
+
+/* From now on the thread is in @node. */
+static void mark(struct thread *t, enum kjoule_region_kind kind, uint32_t node)
+{
+	uint64_t time_ns = now_ns();
+
+	if (__builtin_expect((!t->started || t->lost_ns) && !get_ready(t, time_ns), 0)) {
+		lose(t, time_ns);
+		return;
+	}
+	if (!tell(t, node) || !put(t, kind, time_ns, node))
+		lose(t, time_ns);
+}
+
+/*
+ * Threads
+ */
+
+/* A free ring, or that of the program which this thread was before it executed this one. */
+static bool claim(struct thread *t)
+{
+	uint32_t pid = getpid(), tid = syscall(SYS_gettid), first = tid % KJOULE_REGION_RINGS;
+	uint64_t mine = (uint64_t)pid << 32 | tid;
+	uint32_t found = KJOULE_REGION_RINGS;
+
+	bool other = false;
+
+	for (uint32_t i = 0; i < KJOULE_REGION_RINGS; i++) {
+		if (__atomic_load_n(&area->owners[i], __ATOMIC_ACQUIRE) != mine)
+			continue;
+		/* of this very program: another copy of this library, and who is right nobody could tell */
+		other |= area->rings[i].image == image;
+		found = i;
+	}
+	for (uint32_t i = 0; i < KJOULE_REGION_RINGS && found == KJOULE_REGION_RINGS; i++) {
+		uint32_t at = (first + i) % KJOULE_REGION_RINGS;
+		uint64_t nobody = 0;
+
+		if (!__atomic_load_n(&area->owners[at], __ATOMIC_RELAXED) &&
+		    __atomic_compare_exchange_n(&area->owners[at], &nobody, mine, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			found = at;
+	}
+	if (other || found == KJOULE_REGION_RINGS) {
+		__atomic_fetch_add(&area->refused, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	t->ring = &area->rings[found];
+	t->units = (struct kjoule_region_unit *)(area + 1) + (size_t)found * KJOULE_REGION_UNITS;
+	t->owner = &area->owners[found];
+	t->ring->image = image;
+	/* what somebody was killed over is not there */
+	__atomic_store_n(&t->ring->next, __atomic_load_n(&t->ring->head, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	return true;
+}
+
+/* The thread ends. What marks after this, in other destructors, begins anew. */
+static void give_back(void *arg)
+{
+	struct thread *t = arg;
+
+	if (generation && t->generation == *generation && t->ring) {
+		mark(t, KJOULE_REGION_CLOSE, 0);
+		__atomic_store_n(t->owner, 0, __ATOMIC_RELEASE);
+	}
+	self = NULL;
+	munmap(t, sizeof(*t));
+}
+
+/* The ring of a thread that has none: a new one, or the only one of a process that was just forked. */
+static void take_ring(struct thread *t)
+{
+	uint32_t new = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED), none = 0;
+
+	__atomic_compare_exchange_n(generation, &none, new, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	t->generation = __atomic_load_n(generation, __ATOMIC_ACQUIRE);
+	t->epoch++;
+	t->started = false;
+	t->nest = 0;
+	t->busy = false;
+	t->lost_ns = 0;
+	t->lost = 0;
+	t->ring = NULL;
+	claim(t);
+}
+
+static struct thread *make_thread(void)
+{
+	void *p = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct thread *t = p;
+
+	if (p == MAP_FAILED) {
+		__atomic_fetch_add(&area->refused, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	t->n_nodes = 1;
+	if (has_key)
+		pthread_setspecific(key, t);
+	return t;
+}
+
+/* The calling thread with a ring, NULL: it has none. */
+static struct thread *thread(void)
+{
+	int error = errno;
+
+	if (__builtin_expect(self && self->generation == *generation, 1))
+		return self->ring ? self : NULL;
+	begin_process();
+	if (__atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED)) {
+		if (!self)
+			self = make_thread();
+		if (self)
+			take_ring(self);
+	}
+	errno = error;
+	return self && self->ring ? self : NULL;
+}
+
+/*
+ * Regions
+ */
+
+/* As much of a name as is kept, not cut inside of a character. */
+static size_t length(const char *name)
+{
+	size_t len = strnlen(name, NAME_BYTES);
+
+	if (len == NAME_BYTES)
+		for (len--; len && ((unsigned char)name[len] & 0xc0) == 0x80; len--)
+			;
+	return len;
+}
+
+/* The node of a region in another one, 0 if there can be none. */
+static uint32_t find(struct thread *t, uint32_t parent, const char *name)
+{
+	size_t len = length(name);
+	uint32_t hash = parent * 0x9e3779b1u + 1, at, node;
+	struct node *n;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 0x01000193u;
+	for (at = (hash ^ hash >> 15) % SLOTS; t->slots[at]; at = (at + 1) % SLOTS) {
+		n = &t->nodes[t->slots[at]];
+		if (n->parent == parent && !memcmp(n->name, name, len) && !n->name[len])
+			return t->slots[at];
+	}
+	/* a handler that interrupts this has to do without new ones */
+	if (t->busy || t->n_nodes == NODES || t->nodes[parent].depth == KJOULE_REGION_DEPTH_MAX)
+		return 0;
+	t->busy = true;
+	barrier();
+	node = t->n_nodes++;
+	n = &t->nodes[node];
+	n->parent = parent;
+	n->depth = t->nodes[parent].depth + 1;
+	n->epoch = 0;
+	memcpy(n->name, name, len);
+	n->name[len] = 0;
+	barrier();
+	t->slots[at] = node;
+	barrier();
+	t->busy = false;
+	return node;
+}
+
+void kjoule_region_do_begin(const char *name)
+{
+	struct thread *t = thread();
+	uint32_t node;
+
+	if (!t)
+		return;
+	node = t->skipped ? 0 : find(t, t->current, name && *name ? name : "[unnamed]");
+	if (!node) {
+		t->skipped++;
+		__atomic_store_n(&t->ring->left_out, t->ring->left_out + 1, __ATOMIC_RELAXED);
+		return;
+	}
+	/* before the mark: a handler that comes in between finds itself inside of it, and goes back into it */
+	t->current = node;
+	barrier();
+	mark(t, KJOULE_REGION_BEGIN, node);
+}
+
+void kjoule_region_do_end(void)
+{
+	struct thread *t = thread();
+
+	if (!t)
+		return;
+	if (t->skipped) {
+		t->skipped--;
+		return;
+	}
+	if (!t->current) {
+		mark(t, KJOULE_REGION_UNBEGUN, 0);
+		return;
+	}
+	t->current = t->nodes[t->current].parent;
+	barrier();
+	mark(t, KJOULE_REGION_END, t->current);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * record --vpm FILE:FROM-TO: from lines of source to the one stretch of code that they became, if it is one, entered at
+ * its beginning only and left at its end. See record.h; called by blocks.c.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "lib/code/decode.h"
+#include "lib/code/symbols.h"
+#include "record/record.h"
+
+#define OTHERWISE	"; give addresses, OBJECT:0xFROM-0xTO (`kjoule annotate` shows them), or a function"
+
+/* The function that the lines are in, and what of it they are. */
+struct stretch {
+	const struct named_block *block;
+	const char *path;
+	char name[160];			/* "a (file.c:10-20)" */
+	const struct kjoule_symbol *symbol;
+	size_t n, first, last;		/* instructions; of these those of the lines */
+	struct kjoule_insn *insns;
+};
+
+static bool is_line(const struct kjoule_line *line, const void *arg)
+{
+	/* the named blocks' words are matched, so that the block is that of report --block */
+	const struct named_code code = { .symbol = "", .lines = line, .n_lines = 1 };
+	const struct named named = { 1, (struct named_block *)arg };
+	struct named_part *part;
+
+	return named_find(&named, &code, &part);
+}
+
+/* Does an instruction come from the lines? @known: out: it comes from some */
+static bool is_inside(struct kjoule_code *code, const struct named_block *block, uint64_t address, bool *known)
+{
+	struct kjoule_line lines[KJOULE_LINES_MOST];
+	struct named_code at = { .symbol = "", .lines = lines, .n_lines = kjoule_code_lines(code, address, lines) };
+	const struct named named = { 1, (struct named_block *)block };
+	struct named_part *part;
+
+	*known = at.n_lines && lines[0].line;
+	return named_find(&named, &at, &part);
+}
+
+static int find_function(struct stretch *s, struct kjoule_code *code, const struct kjoule_elf *elf, struct kjoule_error *err)
+{
+	uint64_t *addresses;
+	size_t n;
+	int ret = kjoule_code_find(code, is_line, s->block, &addresses, &n);
+
+	if (ret)
+		return kjoule_fail(err, -ret, "--vpm %s: %s", s->name, strerror(-ret));
+	if (!n)
+		ret = kjoule_fail(err, ENOENT, "--vpm %s: nothing in %s comes from these lines: is it built with -g, and are they statements of its own, not of a library?",
+				  s->name, s->path);
+	s->symbol = n ? kjoule_elf_find(elf, addresses[0]) : NULL;
+	if (!ret && !s->symbol)
+		ret = kjoule_fail(err, ENOENT, "--vpm %s: the code at 0x%" PRIx64 " of %s is in no function that has a name" OTHERWISE, s->name,
+				  addresses[0], s->path);
+	for (size_t i = 1; i < n && !ret; i++) {
+		const struct kjoule_symbol *other = kjoule_elf_find(elf, addresses[i]);
+
+		if (other != s->symbol)
+			ret = kjoule_fail(err, EINVAL, "--vpm %s: they are code of several functions, %s and %s: a block is entered at one place" OTHERWISE,
+					  s->name, s->symbol->name, other ? other->name : "one without a name");
+	}
+	free(addresses);
+	return ret;
+}
+
+static int decode_function(struct stretch *s, struct kjoule_code *code, struct kjoule_error *err)
+{
+	size_t len, all = s->symbol->end - s->symbol->start;
+	const void *bytes = kjoule_code_bytes(code, s->symbol->start, &len);
+	int ret;
+
+	if (!bytes)
+		return kjoule_fail(err, EINVAL, "--vpm %s: there is no code at 0x%" PRIx64 " of %s", s->name, s->symbol->start, s->path);
+	ret = kjoule_decode(bytes, len < all ? len : all, kjoule_code_machine(code), s->symbol->start, &s->insns, &s->n);
+	return ret ? kjoule_fail(err, -ret, "--vpm %s: decoding: %s", s->name, strerror(-ret)) : 0;
+}
+
+/* Instructions of no line in particular belong to those around them. */
+static int find_stretch(struct stretch *s, struct kjoule_code *code, struct kjoule_error *err)
+{
+	bool any = false, apart = false, known, inside;
+
+	for (size_t i = 0; i < s->n; i++) {
+		inside = is_inside(code, s->block, s->insns[i].address, &known);
+		if (inside && any && apart)
+			return kjoule_fail(err, EINVAL, "--vpm %s: they are not one stretch of code: at 0x%" PRIx64 " and at 0x%" PRIx64 " of %s, with other lines between" OTHERWISE,
+					   s->name, s->insns[s->first].address, s->insns[i].address, s->symbol->name);
+		if (inside) {
+			s->first = any ? s->first : i;
+			s->last = i;
+			any = true;
+		} else {
+			apart |= any && known;
+		}
+	}
+	return any ? 0 : kjoule_fail(err, ENOENT, "--vpm %s: no instruction of %s is left of these lines" OTHERWISE, s->name, s->symbol->name);
+}
+
+static uint64_t end_of(const struct stretch *s)
+{
+	return s->insns[s->last].address + s->insns[s->last].size;
+}
+
+/* An address that is inside, but where the stretch begins. */
+static bool is_middle(const struct stretch *s, uint64_t address)
+{
+	return address > s->insns[s->first].address && address < end_of(s);
+}
+
+static bool has_target(const struct kjoule_insn *insn)
+{
+	return insn->kind == KJOULE_INSN_JUMP || insn->kind == KJOULE_INSN_BRANCH;
+}
+
+/* Does anything inside go to it? */
+static bool is_led_to(const struct stretch *s, size_t to)
+{
+	const struct kjoule_insn *before = &s->insns[to - 1];
+
+	if (before->kind == KJOULE_INSN_PLAIN || before->kind == KJOULE_INSN_BRANCH)
+		return true;
+	for (size_t i = s->first; i <= s->last; i++)
+		if ((has_target(&s->insns[i]) && s->insns[i].target == s->insns[to].address) ||
+		    s->insns[i].kind == KJOULE_INSN_INDIRECT)
+			return true;
+	return false;
+}
+
+/* Nothing outside may go to its middle. */
+static int check_entry(const struct stretch *s, struct kjoule_error *err)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if ((i < s->first || i > s->last) && has_target(&s->insns[i]) && is_middle(s, s->insns[i].target))
+			return kjoule_fail(err, EINVAL, "--vpm %s: it is entered not only at 0x%" PRIx64 ": 0x%" PRIx64 " of %s jumps to 0x%" PRIx64 OTHERWISE,
+					   s->name, s->insns[s->first].address, s->insns[i].address, s->symbol->name,
+					   s->insns[i].target);
+	for (size_t i = s->first + 1; i <= s->last; i++)
+		if (!is_led_to(s, i))
+			return kjoule_fail(err, EINVAL, "--vpm %s: nothing of it leads to 0x%" PRIx64 " of %s: it is entered by a jump table, or not only at its beginning" OTHERWISE,
+					   s->name, s->insns[i].address, s->symbol->name);
+	return 0;
+}
+
+/* It ends where the instruction behind it is come to. */
+static int check_end(const struct stretch *s, struct kjoule_error *err)
+{
+	const struct kjoule_insn *last = &s->insns[s->last];
+	uint64_t end = end_of(s);
+
+	/* behind the function's last one is nothing that is come to */
+	if (s->last + 1 < s->n) {
+		if (last->kind == KJOULE_INSN_PLAIN || last->kind == KJOULE_INSN_BRANCH)
+			return 0;
+		for (size_t i = s->first; i <= s->last; i++)
+			if (has_target(&s->insns[i]) && s->insns[i].target == end)
+				return 0;
+	}
+	return kjoule_fail(err, EINVAL, "--vpm %s: the program never gets from it to the code behind it, at 0x%" PRIx64 " of %s, so that its end is not seen" OTHERWISE,
+			   s->name, end, s->symbol->name);
+}
+
+int record_lines_resolve(const struct named_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
+			 uint64_t *end, struct kjoule_error *err)
+{
+	const struct named_part *part = &block->parts[0];
+	struct stretch s = { .block = block, .path = path };
+	struct kjoule_elf *elf;
+	int ret = kjoule_elf_open(path, NULL, &elf);
+
+	snprintf(s.name, sizeof(s.name), "%.60s (%.60s:%" PRIu64 "-%" PRIu64 ")", block->name, part->where, part->from, part->to);
+	if (ret)
+		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", s.name, path,
+				   ret == -ENODATA ? "it has no symbols" OTHERWISE : strerror(-ret));
+	ret = find_function(&s, code, elf, err);
+	if (!ret)
+		ret = decode_function(&s, code, err);
+	if (!ret)
+		ret = find_stretch(&s, code, err);
+	if (!ret)
+		ret = check_entry(&s, err);
+	if (!ret)
+		ret = check_end(&s, err);
+	if (!ret) {
+		*start = s.insns[s.first].address;
+		*end = end_of(&s);
+	}
+	free(s.insns);
+	kjoule_elf_close(elf);
+	return ret;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording opened to be looked at: its timeline, and names for addresses and
+ * threads. What report and script have in common.
+ */
+#ifndef KJOULE_VIEW_H
+#define KJOULE_VIEW_H
+
+#include "analysis/ticks/timeline.h"
+#include "lib/base/index.h"
+#include "lib/code/maps.h"
+#include "lib/code/symbols.h"
+#include "lib/code/unwind.h"
+#include "lib/file/records.h"
+#include "lib/region/regions.h"
+
+struct view_load;
+struct view_object;
+struct view_stacks;
+
+/*
+ * @source: what energy is attributed by, for meters_choose(); the caller's, NULL: the first
+ * @region: only what ran inside of it is looked at, for blocks_new(); the caller's, NULL: everything
+ * @by_region: what is told apart are regions; the caller's as well
+ * @by_process: what is told apart is no finer than processes; the caller's as well
+ * @cut: only a part of the recording's time is looked at, from @from_ns to @to_ns since it began: the ticks from
+ *	@cut_from to before @cut_to of the file; all of it has @whole_s
+ */
+struct view {
+	const char *source, *region;
+	bool by_region, by_process;
+	bool cut;
+	uint64_t from_ns, to_ns, cut_from, cut_to;
+	double whole_s;
+	struct kjoule_recording rec;
+	struct timeline tl;
+	struct view_load *load;		/* NULL: the timeline is there; else see view_load() */
+	uint64_t max_tick;		/* no tick can be larger */
+	struct kjoule_maps *maps;
+	struct kjoule_regions *regions;
+	size_t side_band_skipped;	/* bytes that could not be read */
+	struct kjoule_kallsyms *live;	/* of this machine, if it is the same boot */
+	size_t n_objects;
+	struct view_object *objects;
+	struct view_stacks *stacks;	/* unwound; NULL: there are none, or nobody has asked */
+	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* how many, by how far it went */
+	struct kjoule_index by_path;
+	char *vdso;			/* the recording's copy as a file; NULL: it has none, or nobody has asked */
+	int vdso_fd;			/* its descriptor */
+};
+
+/* A caller. */
+struct view_frame {
+	uint64_t ip;			/* as recorded: a return address, mostly */
+	uint64_t at;			/* inside the call, to be looked up */
+	bool kernel;
+};
+
+/* More callers than any sample has. */
+#define VIEW_FRAMES		2304
+
+/* Where an address is. */
+struct view_place {
+	const char *symbol;		/* "[unknown]" if it has no name */
+	const char *object;		/* file, "[kernel]", "[module]", "[unknown]" */
+	const char *file;		/* to be opened for its code; NULL: there is none */
+	uint64_t offset;		/* inside the symbol or the object */
+	bool known;
+	/* as the object's file counts, 0 where there is no file or no symbol */
+	uint64_t address, start, end;
+	/* addresses of the process around it that are of the same symbol, as long as nothing else is mapped there; len 0: not known */
+	uint64_t same_start, same_len;
+};
+
+struct view_samples;
+
+/**
+ * view_samples_open() - before the first sample of a CPU, by its number in the timeline; one with a session that has
+ * callers can find them in the timeline as well
+ * Return: 0 or -errno
+ */
+int view_samples_open(const struct view *v, size_t cpu, struct view_samples **s);
+/**
+ * view_samples_next() - the next one, until the next call
+ * Return: 1; 0: there is none; -ESTALE: the file is not what it was; or -errno
+ */
+int view_samples_next(struct view_samples *s, const struct timeline_sample **sample);
+/** view_samples_batch() - some of the next ones, @n of them, until the next call. Return: as view_samples_next() */
+int view_samples_batch(struct view_samples *s, const struct timeline_sample **samples, size_t *n);
+void view_samples_close(struct view_samples *s);
+
+/**
+ * view_open() - Return: 0 or -errno with the reason in @err
+ * @path:	NULL: no file was named, see kjoule_reader_open()
+ *
+ * A large recording is gone through once: its timeline has no more than the CPUs until blocks_new() or view_load().
+ */
+int view_open(const char *path, struct view *v, struct kjoule_error *err);
+/** view_load() - have the timeline made, if it is not. Return: 0; -ESTALE: the file is not what it was; or -errno */
+int view_load(struct view *v);
+void view_close(struct view *v);
+/** view_vdso() - the recording's copy of the kernel's code in every process, as a file; NULL: it has none */
+const char *view_vdso(struct view *v);
+/**
+ * view_cut() - look at a part of the recording's time only, as if nothing had been recorded before and after
+ * @from_ns,@to_ns: nanoseconds since the first tick was due at the earliest; @to_ns may be after the end
+ * Return: 0; -ENODATA with the reason in @err: no tick is in it
+ */
+int view_cut(struct view *v, const char *path, uint64_t from_ns, uint64_t to_ns, struct kjoule_error *err);
+/** view_start_ns() - CLOCK_MONOTONIC that --from and --to are counted from */
+uint64_t view_start_ns(const struct view *v);
+/** view_time() - CLOCK_MONOTONIC of a record */
+static inline uint64_t view_time(const struct view *v, uint64_t tick, uint32_t late_ns)
+{
+	const struct kjoule_session_info *s = &v->rec.meta.session;
+
+	return s->t0_ns + tick * s->interval_ns + late_ns +
+	       (s->jitter_ns ? kjoule_jitter(s->seed, s->first_tick + tick, s->jitter_ns) : 0);
+}
+/** view_resolve() - strings live as long as the view */
+void view_resolve(struct view *v, const struct timeline_sample *s, struct view_place *place);
+/** view_resolve_at() - the same for any address of a process */
+void view_resolve_at(struct view *v, uint32_t pid, uint64_t time_ns, uint64_t ip, bool kernel,
+		     struct view_place *place);
+/**
+ * view_code() - the file that an object's code is to be read from, and the function around an address of it
+ * @object:	its path
+ * @address:	as the file counts
+ * @symbol:	out: NULL: there is none
+ * Return: 0; -ENODATA: it has no functions at all, or is no file; -ESTALE: it is another file by now; -errno
+ */
+int view_code(struct view *v, const char *object, uint64_t address, const char **file,
+	      const struct kjoule_symbol **symbol);
+/** view_has_callers() - is there a chain or a stack in it? */
+bool view_has_callers(const struct view *v);
+/** view_unwind() - unwind all stacks, before view_callers() is asked. Return: 0 or -errno */
+int view_unwind(struct view *v);
+/**
+ * view_callers() - who called the code that was sampled
+ * @cpu:	of the sample
+ * @frames:	room for VIEW_FRAMES, innermost first
+ * @cut:	out: there were more, or may have been
+ * Return: how many
+ */
+size_t view_callers(struct view *v, uint32_t cpu, const struct timeline_sample *s,
+		    const struct timeline_callers *c, struct view_frame *frames, bool *cut);
+/** view_callers_free() - of view_close() */
+void view_callers_free(struct view *v);
+/**
+ * view_program() - the file that the recorded process ran first
+ * @build_id:	out: in hex, NULL: not known
+ * Return: its path; NULL if it is not known, as where no process was recorded
+ */
+const char *view_program(const struct view *v, const char **build_id);
+/** view_duration_s() - from the first tick to the end */
+double view_duration_s(const struct view *v);
+/** view_books() - of all CPUs together */
+struct kjoule_cpu_stats view_books(const struct view *v);
+/** view_comm() - name of a thread, "[unknown]" if never told */
+const char *view_comm(const struct view *v, uint32_t pid, uint32_t tid, uint64_t time_ns);
+/* Not without symbols, but nobody knows whether they are those of what was recorded. */
+#define VIEW_NEWER	(-ETIME)
+
+/**
+ * view_missing() - the next object from *@i on without symbols, with functions that have no name, or that may be another
+ * file, and why; one may be both. NULL if there is none
+ */
+const char *view_missing(const struct view *v, size_t *i, int *error);
+/**
+ * view_complain() - say on standard error what is wrong with the file
+ * Return: the exit code: 1 if something inside is damaged; an end that is missing is 0
+ */
+int view_complain(const struct view *v, const char *path);
+/** view_complain_file() - the same of the file itself, not of objects without symbols */
+int view_complain_file(const struct view *v, const char *path);
+/** view_why_not() - for users, why going through the samples failed */
+const char *view_why_not(int error);
+/** view_why_missing() - for users, of view_missing()'s @error; until the next call */
+const char *view_why_missing(int error);
+
+#endif /* KJOULE_VIEW_H */

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Callers for people and programs: below each function who called it, or each
+ * function with all that it called; see report.h. The figures are attribute/chains.c's; they
+ * have no intervals.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "output/columns.h"
+#include "report/report.h"
+
+/* Callers of a function are followed so far out. */
+#define DEPTH	64
+
+/* The weights of nodes that belong together, by each figure. */
+struct figures {
+	double *samples, *time_s;
+	double *j[PROFILE_DOMAINS];	/* NULL: not known */
+};
+
+static void figures_free(struct figures *f)
+{
+	free(f->samples);
+	free(f->time_s);
+	for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
+		free(f->j[d]);
+	memset(f, 0, sizeof(*f));
+}
+
+static int figures_new(struct figures *f, const struct chains *c, size_t n)
+{
+	int ret = 0;
+
+	memset(f, 0, sizeof(*f));
+	f->samples = calloc(n + 1, sizeof(*f->samples));
+	f->time_s = calloc(n + 1, sizeof(*f->time_s));
+	if (!f->samples || !f->time_s)
+		ret = -ENOMEM;
+	for (unsigned int d = 0; d < c->n_domains && !ret; d++) {
+		f->j[d] = c->j[d] ? calloc(n + 1, sizeof(*f->j[d])) : NULL;
+		if (c->j[d] && !f->j[d])
+			ret = -ENOMEM;
+	}
+	if (ret)
+		figures_free(f);
+	return ret;
+}
+
+static struct report_row make_row(const struct figures *f, unsigned int n_domains, uint32_t i,
+				  enum report_kind kind, uint32_t process, uint32_t function)
+{
+	struct report_row row = { .kind = kind, .process = process, .function = function };
+
+	row.g.samples = llround(f->samples[i]);
+	row.g.time_s = (struct value){ f->time_s[i], NAN, NAN };
+	row.g.khz = (struct value){ NAN, NAN, NAN };
+	for (unsigned int d = 0; d < n_domains; d++) {
+		double j = f->j[d] ? f->j[d][i] : NAN;
+
+		row.g.energy[d].j = (struct value){ j, NAN, NAN };
+		row.g.energy[d].w = (struct value){ f->time_s[i] > 0 ? j / f->time_s[i] : NAN, NAN,
+						    NAN };
+		row.g.energy[d].purity = 1;
+	}
+	return row;
+}
+
+/*
+ * Below each function
+ */
+
+struct graph {
+	const struct blocks *b;
+	const struct report_row *total;
+	const struct calltree *tree;
+	struct report_row *by_node;
+	uint32_t *first, *next;		/* children of each node, as lists */
+	double limit;
+	struct report_row *rows;
+	size_t n;
+};
+
+static const struct graph *sorting;
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct report_row *x = &sorting->by_node[*(const uint32_t *)a];
+	const struct report_row *y = &sorting->by_node[*(const uint32_t *)b];
+	double wx = report_weight_of(x, sorting->total, sorting->b), wy = report_weight_of(y, sorting->total, sorting->b);
+
+	if (wx != wy)
+		return wx > wy ? -1 : 1;
+	return (x->function > y->function) - (x->function < y->function);
+}
+
+/* The callers of the function of @node, and theirs. */
+static int show(struct graph *g, uint32_t node, unsigned int depth, unsigned int indent)
+{
+	uint32_t n = 0, *list;
+	int ret = 0;
+
+	for (uint32_t i = g->first[node]; i; i = g->next[i])
+		n += report_weight_of(&g->by_node[i], g->total, g->b) >= g->limit;
+	list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	n = 0;
+	for (uint32_t i = g->first[node]; i; i = g->next[i])
+		if (report_weight_of(&g->by_node[i], g->total, g->b) >= g->limit)
+			list[n++] = i;
+	sorting = g;
+	if (n > 1)
+		qsort(list, n, sizeof(*list), by_weight);
+	for (uint32_t i = 0; i < n && !ret; i++) {
+		struct report_row *row = &g->rows[g->n++];
+
+		*row = g->by_node[list[i]];
+		row->depth = depth;
+		row->indent = indent;
+		row->branch = n > 1;
+		ret = show(g, list[i], depth + 1, indent + (n > 1));
+	}
+	free(list);
+	return ret;
+}
+
+static int show_all(const struct chains *c, const struct blocks *b, uint32_t function,
+		    const struct calltree *callers, const uint32_t *node_of, struct graph *g)
+{
+	struct figures f;
+	int ret = figures_new(&f, c, callers->n);
+
+	if (ret)
+		return ret;
+	/* a chain counts for all callers on its way out */
+	for (uint32_t i = 0; i < c->tree.n; i++) {
+		if (node_of[i] == CALLTREE_NONE)
+			continue;
+		for (uint32_t at = node_of[i]; at != CALLTREE_ROOT; at = callers->nodes[at].parent) {
+			f.samples[at] += c->weight_samples[i];
+			f.time_s[at] += c->time_s[i];
+			for (unsigned int d = 0; d < c->n_domains; d++)
+				if (f.j[d])
+					f.j[d][at] += c->j[d][i];
+		}
+	}
+	g->by_node = calloc(callers->n + 1, sizeof(*g->by_node));
+	g->first = calloc(callers->n + 1, sizeof(*g->first));
+	g->next = calloc(callers->n + 1, sizeof(*g->next));
+	g->rows = calloc(callers->n + 1, sizeof(*g->rows));
+	if (!g->by_node || !g->first || !g->next || !g->rows)
+		ret = -ENOMEM;
+	for (uint32_t i = 1; i < callers->n && !ret; i++) {
+		const struct calltree_node *node = &callers->nodes[i];
+
+		g->by_node[i] = make_row(&f, c->n_domains, i, ROW_CALLER,
+					 b->functions[function].process, node->function);
+		g->next[i] = g->first[node->parent];
+		g->first[node->parent] = i;
+	}
+	/* the root's only child is the function itself, which has its row */
+	if (!ret && g->first[CALLTREE_ROOT])
+		ret = show(g, g->first[CALLTREE_ROOT], 1, 0);
+	figures_free(&f);
+	return ret;
+}
+
+int report_callers(const struct chains *c, const struct blocks *b, uint32_t function,
+		   const struct report_row *total, double limit, struct report_row **rows, size_t *n)
+{
+	struct graph g = { .b = b, .total = total, .limit = limit };
+	uint32_t *node_of = calloc(c->tree.n, sizeof(*node_of));
+	struct calltree callers;
+	int ret = node_of ? calltree_callers(&c->tree, function, DEPTH, &callers, node_of) : -ENOMEM;
+
+	*rows = NULL;
+	*n = 0;
+	if (!ret) {
+		g.tree = &callers;
+		ret = show_all(c, b, function, &callers, node_of, &g);
+		calltree_free(&callers);
+	}
+	free(node_of);
+	free(g.by_node);
+	free(g.first);
+	free(g.next);
+	*rows = g.rows;
+	*n = ret ? 0 : g.n;
+	return ret;
+}
+
+/*
+ * With all that it called
+ */
+
+/* A function, or what the measurement took: what it called included, and itself. */
+struct pair {
+	struct report_row all, self;
+};
+
+static const struct blocks *pair_blocks;
+static const struct report_row *pair_total;
+
+static int by_all(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+	double wx = report_weight_of(&x->all, pair_total, pair_blocks);
+	double wy = report_weight_of(&y->all, pair_total, pair_blocks);
+
+	if (x->all.kind != y->all.kind)
+		return x->all.kind < y->all.kind ? -1 : 1;
+	if (wx != wy)
+		return wx > wy ? -1 : 1;
+	return (x->all.function > y->all.function) - (x->all.function < y->all.function);
+}
+
+/* By function: its own nodes, and those that it is an outer frame of. */
+static int add_up(const struct chains *c, uint32_t n, struct figures *self, struct figures *all)
+{
+	int ret = figures_new(self, c, n);
+
+	if (ret)
+		return ret;
+	ret = figures_new(all, c, n);
+	if (ret) {
+		figures_free(self);
+		return ret;
+	}
+	for (uint32_t i = 1; i < c->tree.n; i++) {
+		uint32_t function = c->tree.nodes[i].function;
+
+		self->samples[function] += c->weight_samples[i];
+		self->time_s[function] += c->time_s[i];
+		for (unsigned int d = 0; d < c->n_domains; d++)
+			if (self->j[d])
+				self->j[d][function] += c->j[d][i];
+	}
+	ret = calltree_cumulate(&c->tree, c->weight_samples, n, all->samples);
+	if (!ret)
+		ret = calltree_cumulate(&c->tree, c->time_s, n, all->time_s);
+	for (unsigned int d = 0; d < c->n_domains && !ret; d++)
+		if (c->j[d])
+			ret = calltree_cumulate(&c->tree, c->j[d], n, all->j[d]);
+	if (ret) {
+		figures_free(self);
+		figures_free(all);
+	}
+	return ret;
+}
+
+static void energy_columns(struct columns *c, const char *domain, bool first)
+{
+	columns_add(c, columns_name(c, "children_energy", domain, "j"), columns_title(c, domain, "J"), false);
+	columns_add(c, columns_name(c, "children_energy", domain, "percent"), first ? "%" : NULL, false);
+	columns_add(c, columns_name(c, "self_energy", domain, "j"), "SELF", false);
+	columns_add(c, columns_name(c, "self_energy", domain, "percent"), first ? "%" : NULL, false);
+}
+
+static void make_columns(struct columns *c, const struct blocks *b)
+{
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "pid", NULL, false);
+	columns_add(c, "comm", NULL, true);
+	columns_add(c, "function", "FUNCTION", true);
+	columns_add(c, "object", "OBJECT", true);
+	columns_add(c, "mode", NULL, true);
+	columns_add(c, "children_samples", "SAMPLES", false);
+	columns_add(c, "self_samples", "SELF", false);
+	columns_add(c, "children_time_s", "TIME s", false);
+	columns_add(c, "self_time_s", "SELF", false);
+	for (unsigned int d = 0; d < b->n_domains; d++)
+		energy_columns(c, b->domains[d]->name, !d);
+}
+
+struct style {
+	int time, energy[PROFILE_DOMAINS];
+	double total_j[PROFILE_DOMAINS];
+};
+
+static const char no_domain[] =
+	"the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+
+static void energy_cells(struct output *out, const struct report_row *r, unsigned int d,
+			 const struct style *s)
+{
+	double j = r->g.energy[d].j.v;
+
+	if (isnan(j))
+		output_none(out, no_domain);
+	else
+		output_real(out, j, s->energy[d]);
+	if (isnan(j) || !(s->total_j[d] > 0))
+		output_none(out, NULL);
+	else
+		output_real(out, 100 * j / s->total_j[d], 1);
+}
+
+static void print_pair(struct output *out, const struct blocks *b, const struct pair *p,
+		       const struct style *s)
+{
+	bool cost = p->all.kind == ROW_TICKS || p->all.kind == ROW_INTERRUPTS;
+
+	report_names(out, b, &p->all);
+	if (cost) {
+		output_none(out, NULL);
+		output_none(out, NULL);
+	} else {
+		output_u64(out, p->all.g.samples);
+		output_u64(out, p->self.g.samples);
+	}
+	output_real(out, p->all.g.time_s.v, s->time);
+	output_real(out, p->self.g.time_s.v, s->time);
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		energy_cells(out, &p->all, d, s);
+		energy_cells(out, &p->self, d, s);
+	}
+	output_row(out);
+}
+
+/* Functions of a process, those that only called included, then what the measurement took. */
+static int print_process(struct output *out, const struct report_process *p,
+			 const struct blocks *b, const struct figures *self,
+			 const struct figures *all, double limit, const struct style *style,
+			 size_t *hidden)
+{
+	struct pair *pairs = calloc(b->n_functions + p->n_rows + 1, sizeof(*pairs));
+	struct pair whole = { p->total, p->total };
+	size_t n = 0;
+
+	if (!pairs)
+		return -ENOMEM;
+	for (uint32_t f = 0; f < b->n_functions; f++) {
+		struct report_row row;
+
+		if (b->functions[f].process != p->total.process || !(all->time_s[f] > 0))
+			continue;
+		row = make_row(all, b->n_domains, f, ROW_FUNCTION, p->total.process, f);
+		if (report_weight_of(&row, pair_total, b) < limit) {
+			++*hidden;
+			continue;
+		}
+		pairs[n++] = (struct pair){ row, make_row(self, b->n_domains, f, ROW_FUNCTION,
+							  p->total.process, f) };
+	}
+	for (size_t i = 0; i < p->n_rows; i++)
+		if (p->rows[i].kind != ROW_FUNCTION)
+			pairs[n++] = (struct pair){ p->rows[i], p->rows[i] };
+	qsort(pairs, n, sizeof(*pairs), by_all);
+	print_pair(out, b, &whole, style);
+	for (size_t i = 0; i < n; i++)
+		print_pair(out, b, &pairs[i], style);
+	output_rule(out);
+	free(pairs);
+	return 0;
+}
+
+int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
+		    const struct attribute_options *opt, struct json_object *head)
+{
+	struct columns *columns = columns_new();
+	struct pair total = { r->total, r->total };
+	struct style style = { .time = columns_digits(r->total.g.time_s.v) };
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+	struct figures self, all;
+	struct output *out;
+	size_t hidden = 0;
+	int ret = columns ? add_up(c, b->n_functions, &self, &all) : -ENOMEM;
+
+	if (ret)
+		goto out_free;
+	pair_blocks = b;
+	pair_total = &r->total;
+	for (unsigned int d = 0; d < b->n_domains; d++) {
+		style.total_j[d] = r->total.g.energy[d].j.v;
+		style.energy[d] = columns_digits(r->total.g.energy[d].j.v);
+	}
+	make_columns(columns, b);
+	out = output_open(stdout, opt->format, columns->list, columns->n);
+	if (!out)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < r->n_processes && !ret; i++)
+		ret = print_process(out, &r->processes[i], b, &self, &all, limit, &style, &hidden);
+	if (out) {
+		print_pair(out, b, &total, &style);
+		output_close(out, head, "rows");
+	}
+	if (opt->format == OUTPUT_TABLE)
+		report_hidden_print(r, hidden);
+	figures_free(&self);
+	figures_free(&all);
+out_free:
+	free(columns);
+	return ret;
+}

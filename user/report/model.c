@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a report says of the model below its table, and of rows without energy; see report.h.
+ */
+#include <stdio.h>
+#include "analysis/edge/edge_groups.h"
+#include "attribute/blocks_units.h"
+#include "output/output.h"
+#include "report/report.h"
+
+const char *report_model_no_energy(const struct power_model *m, const struct report_row *r, unsigned int domain)
+{
+	static const char *const whys[] = {
+		[EDGE_SCARCE] = "less than 1 % of the time in edge windows, or in fewer than 30 of them: too little for a power of its own",
+		[EDGE_SHORT] = "runs of fewer than 3 ticks, which ticks do not follow; record at a higher rate",
+		[EDGE_ALIKE] = "about the same part of each edge window as something else: they do not tell the two apart" };
+
+	if (m->used != MODEL_EDGE && m->read & 1u << domain)
+		return "no reading tells the energy of most of its time; see the header's line untold";
+	if (m->used == MODEL_MIXTURE)
+		return "this counter did not move often enough for the mixture model, or there are several of them; see --model cpm";
+	if (m->used != MODEL_EDGE)
+		return "the energy counter was not seen to move twice; record for longer, or see `kjoule list`";
+	if (!(m->windows_of & 1u << domain))
+		return "edge windows tell of the domain only that they are of; see --model cpm";
+	if (!m->solved)
+		return "the edge windows tell nothing: see the header's line windows";
+	if (r->kind == ROW_FUNCTION && m->why && r->function < m->n_whys && m->why[r->function])
+		return whys[m->why[r->function]];
+	return "edge windows do not tell the power of a part of it";
+}
+
+/* Of a row whose name has no room for all of them. */
+static void print_united(const struct blocks *b, const struct power_model *m, uint32_t united)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->n_united; i++)
+		n += power_model_is_part(b, m, i, united);
+	if (n <= BLOCKS_UNITED_NAMED)
+		return;
+	printf("  %zu are one:", n);
+	for (uint32_t i = 0; i < m->n_united; i++) {
+		if (power_model_is_part(b, m, i, united))
+			output_printf(stdout, " %s%s", b->functions[i].symbol, --n ? "," : "");
+	}
+	printf("\n");
+}
+
+void report_model_footnotes(const struct report *r, const struct blocks *b, const struct power_model *m)
+{
+	bool little = false, one = false;
+
+	for (size_t i = 0; i < r->n_processes; i++) {
+		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
+			const struct report_row *row = &r->processes[i].rows[k];
+			uint8_t fate = row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates ?
+				       m->fate[row->function] : SEPARATE_ALONE;
+
+			little |= fate == SEPARATE_LITTLE;
+			one |= fate > SEPARATE_LITTLE;
+		}
+	}
+	if (little)
+		printf("\n[others] : blocks of less than 1 %% of the time, too little for a power of their own\n");
+	if (!one)
+		return;
+	printf("\n(not separable) : the counter's windows do not tell these apart, or they run for too few ticks at a time; together they are right\n");
+	for (size_t i = 0; i < r->n_processes; i++) {
+		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
+			const struct report_row *row = &r->processes[i].rows[k];
+
+			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates && m->fate[row->function] > SEPARATE_LITTLE)
+				print_united(b, m, row->function);
+		}
+	}
+}

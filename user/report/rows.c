@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The figures of a report: processes, their functions, and what the measurement
+ * took; see report.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/report.h"
+
+/* What qsort() needs to know besides the rows. */
+static const struct blocks *sort_blocks;
+static const struct report_row *sort_total;
+static enum attribute_sort sort_key;
+
+static double key(const struct report_row *r)
+{
+	switch (sort_key) {
+	case SORT_ENERGY:
+		return report_weight_of(r, sort_total, sort_blocks);
+	case SORT_TIME:
+		return r->g.time_s.v;
+	case SORT_POWER:
+		return isnan(r->g.energy[0].w.v) ? 0 : r->g.energy[0].w.v;
+	case SORT_FREQ:
+		return isnan(r->g.khz.v) ? 0 : r->g.khz.v;
+	case SORT_SAMPLES:
+		return r->g.samples;
+	case SORT_NAME:
+		break;
+	}
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct report_row *x = a, *y = b;
+	int by_name;
+
+	/* What is no function stays below those that are. */
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (key(x) != key(y))
+		return key(x) > key(y) ? -1 : 1;
+	if (x->kind == ROW_PROCESS)
+		return strcmp(sort_blocks->processes[x->process].comm,
+			      sort_blocks->processes[y->process].comm);
+	if (x->kind != ROW_FUNCTION)
+		return 0;
+	by_name = strcmp(sort_blocks->functions[x->function].symbol,
+			 sort_blocks->functions[y->function].symbol);
+	return by_name ? by_name : (x->function > y->function) - (x->function < y->function);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	return by_key(&((const struct report_process *)a)->total,
+		      &((const struct report_process *)b)->total);
+}
+
+/* The part of a process's figures that goes to a line of its own. */
+static struct report_row part_row(const struct report_process *p, enum report_kind kind,
+				  unsigned int n_domains)
+{
+	const struct profile_group *t = &p->total.g;
+	struct report_row row = { .kind = kind, .process = p->total.process };
+	double s = 0, j[PROFILE_DOMAINS] = { 0 };
+
+	for (size_t i = 0; i < p->n_rows; i++) {
+		const struct profile_group *g = &p->rows[i].g;
+		double part = kind == ROW_TICKS ? g->ticks_s : g->other_s;
+
+		s += part;
+		for (unsigned int d = 0; d < n_domains; d++)
+			j[d] += kind == ROW_TICKS ? g->energy[d].ticks_j : g->energy[d].other_j;
+	}
+	row.g.samples = 0;
+	row.g.time_s = (struct value){ s, NAN, NAN };
+	row.g.khz = (struct value){ NAN, NAN, NAN };
+	for (unsigned int d = 0; d < n_domains; d++) {
+		row.g.energy[d].j = (struct value){ j[d], NAN, NAN };
+		row.g.energy[d].w = (struct value){ s > 0 ? j[d] / s : NAN, NAN, NAN };
+		row.g.energy[d].purity = isnan(j[d]) ? NAN : 1;
+		row.g.energy[d].readings = t->energy[d].readings;
+	}
+	return row;
+}
+
+double report_weight_of(const struct report_row *r, const struct report_row *total, const struct blocks *b)
+{
+	return groups_weight(&r->g, &total->g, b->n_domains);
+}
+
+static bool is_named(const struct blocks *b, const struct report_row *r)
+{
+	const struct grain_unit *unit = b->functions[r->function].unit;
+
+	return unit && unit->kind == GRAIN_NAMED;
+}
+
+static int finish_process(struct report_process *p, struct report *r, const struct blocks *b,
+			  const struct attribute_options *opt)
+{
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+	struct report_row ticks = part_row(p, ROW_TICKS, b->n_domains);
+	struct report_row other = part_row(p, ROW_INTERRUPTS, b->n_domains);
+	size_t n = 0;
+	void *rows;
+
+	for (size_t i = 0; i < p->n_rows; i++) {
+		struct report_row row = p->rows[i];
+
+		profile_net(&row.g, b->n_domains);
+		if (opt->processes)
+			continue;
+		/* what the user has named is asked for */
+		if (report_weight_of(&row, &r->total, b) < limit && !is_named(b, &row)) {
+			p->hidden++;
+			report_over_count(&r->hidden_over, b, &row, opt);
+			continue;
+		}
+		p->rows[n++] = row;
+	}
+	p->n_rows = n;
+	rows = realloc(p->rows, (n + 2) * sizeof(*p->rows));
+	if (!rows)
+		return -ENOMEM;
+	p->rows = rows;
+	if (ticks.g.time_s.v > 0 && !opt->processes && report_weight_of(&ticks, &r->total, b) >= limit)
+		p->rows[p->n_rows++] = ticks;
+	if (other.g.time_s.v > 0 && !opt->processes && report_weight_of(&other, &r->total, b) >= limit)
+		p->rows[p->n_rows++] = other;
+	qsort(p->rows, p->n_rows, sizeof(*p->rows), by_key);
+	return 0;
+}
+
+static bool has_named(const struct blocks *b, const struct report_process *p)
+{
+	for (size_t i = 0; i < p->n_rows; i++)
+		if (p->rows[i].kind == ROW_FUNCTION && is_named(b, &p->rows[i]))
+			return true;
+	return false;
+}
+
+/* Processes below the limit, unless someone has asked for them. */
+static void hide_processes(struct report *r, const struct blocks *b,
+			   const struct attribute_options *opt)
+{
+	double limit = report_weight_of(&r->total, &r->total, b) * opt->percent_limit / 100;
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_processes; i++) {
+		if (report_weight_of(&r->processes[i].total, &r->total, b) < limit && !opt->pid && !opt->comm && !opt->region &&
+		    !has_named(b, &r->processes[i])) {
+			r->hidden_processes++;
+			for (size_t k = 0; k < r->processes[i].n_rows; k++)
+				report_over_count(&r->hidden_over, b, &r->processes[i].rows[k], opt);
+			free(r->processes[i].rows);
+		} else {
+			r->processes[n++] = r->processes[i];
+		}
+	}
+	r->n_processes = n;
+}
+
+static int sort_functions(struct report *r, const struct blocks *b, const struct groups *g)
+{
+	struct report_process **of = calloc(b->n_processes + 1, sizeof(*of));
+	int ret = of ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->n_processes && !ret; i++)
+		of[r->processes[i].total.process] = &r->processes[i];
+	for (uint32_t f = 0; f < b->n_functions && !ret; f++)
+		if (of[b->functions[f].process] && g->functions[f].time_s.v > 0)
+			of[b->functions[f].process]->n_rows++;
+	for (size_t i = 0; i < r->n_processes && !ret; i++) {
+		struct report_process *p = &r->processes[i];
+
+		p->rows = calloc(p->n_rows + 1, sizeof(*p->rows));
+		ret = p->rows ? 0 : -ENOMEM;
+		p->n_rows = 0;
+	}
+	for (uint32_t f = 0; f < b->n_functions && !ret; f++) {
+		struct report_process *p = of[b->functions[f].process];
+
+		if (p && g->functions[f].time_s.v > 0)
+			p->rows[p->n_rows++] = (struct report_row){
+				.kind = ROW_FUNCTION, .process = p->total.process, .function = f,
+				.g = g->functions[f],
+				.between = g->functions_between ? &g->functions_between[f] : NULL,
+				.marks = g->marks ? &g->marks[f] : NULL };
+	}
+	free(of);
+	return ret;
+}
+
+/* Last of all: what is hidden and in which order does not depend on intervals. */
+static void widen(struct report *r, unsigned int n_domains)
+{
+	profile_worst_case(&r->total.g, n_domains);
+	for (size_t i = 0; i < r->n_processes; i++) {
+		profile_worst_case(&r->processes[i].total.g, n_domains);
+		for (size_t k = 0; k < r->processes[i].n_rows; k++)
+			profile_worst_case(&r->processes[i].rows[k].g, n_domains);
+	}
+}
+
+int report_new(const struct blocks *b, const struct groups *g, const struct attribute_options *opt,
+	       struct report *r)
+{
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	sort_blocks = b;
+	sort_key = opt->sort;
+	sort_total = &r->total;
+	r->total = (struct report_row){ .kind = ROW_TOTAL, .g = g->total[0], .between = g->total_between };
+	r->processes = calloc(b->n_processes + 1, sizeof(*r->processes));
+	ret = r->processes ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < b->n_processes && !ret; i++) {
+		if (!(g->processes[i].time_s.v > 0) || !attribute_is_wanted(&b->processes[i], opt))
+			continue;
+		r->processes[r->n_processes++].total =
+			(struct report_row){ .kind = ROW_PROCESS, .process = i, .g = g->processes[i],
+					     .between = g->processes_between ? &g->processes_between[i] : NULL };
+	}
+	if (!ret)
+		ret = sort_functions(r, b, g);
+	for (size_t i = 0; i < r->n_processes && !ret; i++)
+		ret = finish_process(&r->processes[i], r, b, opt);
+	if (!ret)
+		hide_processes(r, b, opt);
+	if (!ret)
+		qsort(r->processes, r->n_processes, sizeof(*r->processes), by_process);
+	if (!ret && opt->worst_case)
+		widen(r, b->n_domains);
+	if (ret)
+		report_free(r);
+	return ret;
+}
+
+void report_free(struct report *r)
+{
+	for (size_t i = 0; i < r->n_processes; i++)
+		free(r->processes[i].rows);
+	free(r->processes);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints a sweep; see sweep.h. A figure that can not be told is "-", never 0.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <json-c/json.h>
+#include "cli/cmd.h"
+#include "output/columns.h"
+#include "sweep/sweep.h"
+
+static const char half[] = "\xc2\xb1";
+
+/* The first setting that was measured: its merge tells what all have in common. */
+static const struct merge *any_merge(const struct sweep *s)
+{
+	for (size_t i = 0; i < s->plan.n_settings; i++)
+		if (s->merges[i].n)
+			return &s->merges[i];
+	return NULL;
+}
+
+static const char *domain(const struct sweep *s)
+{
+	return s->has_energy ? any_merge(s)->domains[0].name : "";
+}
+
+static const struct blocks_function *function_of(const struct sweep *s, const struct sweep_block *b)
+{
+	return b->function == UINT32_MAX ? NULL : &s->names.b.functions[b->function];
+}
+
+/* "50 MHz, 2 threads"; "-" where there is none */
+static const char *label(const struct sweep *s, size_t setting, char *buf, size_t len)
+{
+	if (setting == SWEEP_NONE)
+		snprintf(buf, len, "-");
+	else
+		sweep_label(&s->plan.settings[setting], buf, len);
+	return buf;
+}
+
+static void real(struct output *out, double v, int digits)
+{
+	if (isnan(v))
+		output_none(out, NULL);
+	else
+		output_real(out, v, digits);
+}
+
+/* A figure and half of its interval, in tables only. */
+static void figure(struct output *out, const struct value *v, int digits)
+{
+	real(out, v->v, digits);
+	real(out, (v->hi - v->lo) / 2, digits);
+}
+
+static int digits_of(const struct sweep_block *b, size_t n, size_t offset)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct value *v = (const struct value *)((const char *)&b->at[i] + offset);
+
+		most = fmax(most, isnan(v->v) ? 0 : v->v);
+	}
+	return columns_digits(most);
+}
+
+#define DIGITS(s, b, member) digits_of(b, (s)->plan.n_settings, offsetof(struct sweep_figures, member))
+
+/* How good a setting is: the least, not to be told from it, or neither. */
+static const char *mark(const struct sweep_best *b, const bool *equal, size_t setting)
+{
+	return b->setting == setting ? "least" : equal[setting] ? "=" : "";
+}
+
+static int print_settings(const struct sweep *s)
+{
+	struct columns *c = columns_new();
+	struct output *out;
+	char text[64];
+
+	if (!c)
+		return -ENOMEM;
+	columns_add(c, NULL, "SETTING", true);
+	columns_add(c, NULL, "RUNS", false);
+	columns_add(c, NULL, "TIME s", false);
+	columns_add(c, NULL, half, false);
+	if (s->has_energy) {
+		columns_add(c, NULL, columns_title(c, domain(s), "J"), false);
+		columns_add(c, NULL, half, false);
+		columns_add(c, NULL, "", true);
+		columns_add(c, NULL, "W", false);
+		columns_add(c, NULL, half, false);
+		columns_add(c, NULL, columns_title(c, domain(s), "J s"), false);
+		columns_add(c, NULL, half, false);
+		columns_add(c, NULL, "", true);
+	}
+	columns_add(c, NULL, "MHz", false);
+	out = output_open(stdout, OUTPUT_TABLE, c->list, c->n);
+	for (size_t i = 0; out && i < s->plan.n_settings; i++) {
+		const struct sweep_figures *f = &s->all.at[i];
+
+		output_str(out, label(s, i, text, sizeof(text)));
+		output_u64(out, s->merges[i].kept);
+		figure(out, &f->delay_s, DIGITS(s, &s->all, delay_s));
+		if (s->has_energy) {
+			figure(out, &f->j, DIGITS(s, &s->all, j));
+			output_str(out, mark(&s->all.energy, s->all.energy_equal, i));
+			figure(out, &f->w, DIGITS(s, &s->all, w));
+			figure(out, &f->product, DIGITS(s, &s->all, product));
+			output_str(out, mark(&s->all.product, s->all.product_equal, i));
+		}
+		real(out, f->khz / 1e3, 1);
+		output_row(out);
+	}
+	if (out)
+		output_close(out, NULL, NULL);
+	free(c);
+	return out ? 0 : -ENOMEM;
+}
+
+/* "3 of 7": others that can not be told from the least, of those that are known */
+static void equals(struct output *out, const struct sweep_best *b)
+{
+	char text[48];
+
+	if (b->setting == SWEEP_NONE) {
+		output_none(out, NULL);
+		return;
+	}
+	snprintf(text, sizeof(text), "%zu of %zu", b->equal + b->unknown, b->known - 1);
+	output_str(out, text);
+}
+
+static void best(struct output *out, const struct sweep *s, const struct sweep_best *b, const struct sweep_block *block,
+		 bool product)
+{
+	char text[64];
+
+	if (b->setting == SWEEP_NONE) {
+		columns_none(out, 4);
+		return;
+	}
+	output_str(out, label(s, b->setting, text, sizeof(text)));
+	if (product)
+		figure(out, &block->at[b->setting].product, DIGITS(s, block, product));
+	else
+		figure(out, &block->at[b->setting].j, DIGITS(s, block, j));
+	equals(out, b);
+}
+
+static bool any_mixed(const struct sweep *s)
+{
+	for (size_t i = 0; i < s->n_blocks; i++)
+		if (s->blocks[i].mixed)
+			return true;
+	return false;
+}
+
+static int print_blocks(const struct sweep *s)
+{
+	struct columns *c = columns_new();
+	bool mixed = any_mixed(s);
+	struct output *out;
+
+	if (!c)
+		return -ENOMEM;
+	columns_add(c, NULL, "FUNCTION", true);
+	columns_add(c, NULL, "OBJECT", true);
+	if (mixed)
+		columns_add(c, NULL, "", true);
+	columns_add(c, NULL, "LEAST J AT", true);
+	columns_add(c, NULL, "J", false);
+	columns_add(c, NULL, half, false);
+	columns_add(c, NULL, "ALIKE", false);
+	columns_add(c, NULL, "AT BEST SINGLE J", false);
+	columns_add(c, NULL, half, false);
+	columns_add(c, NULL, "LEAST J s AT", true);
+	columns_add(c, NULL, "J s", false);
+	columns_add(c, NULL, half, false);
+	columns_add(c, NULL, "ALIKE", false);
+	out = output_open(stdout, OUTPUT_TABLE, c->list, c->n);
+	for (size_t i = 0; out && i <= s->n_blocks; i++) {
+		const struct sweep_block *b = i < s->n_blocks ? &s->blocks[i] : &s->all;
+		const struct blocks_function *f = function_of(s, b);
+
+		if (i == s->n_blocks)
+			output_rule(out);
+		output_str(out, sweep_block_name(s, b));
+		output_str(out, f ? strrchr(f->object, '/') ? strrchr(f->object, '/') + 1 : f->object : "");
+		if (mixed)
+			output_str(out, b->mixed ? "~" : "");
+		best(out, s, &b->energy, b, false);
+		if (s->saving.single != SWEEP_NONE)
+			figure(out, &b->at[s->saving.single].j, DIGITS(s, b, j));
+		else
+			columns_none(out, 2);
+		best(out, s, &b->product, b, true);
+		output_row(out);
+	}
+	if (out)
+		output_close(out, NULL, NULL);
+	free(c);
+	return out ? 0 : -ENOMEM;
+}
+
+static void print_command(const struct sweep *s)
+{
+	struct kjoule_meta meta = { .argc = s->plan.argc, .argv = s->plan.argv };
+	char *command = kjoule_meta_command_line(&meta);
+
+	output_printf(stdout, "# command    %s\n", command ? command : "?");
+	free(command);
+}
+
+static void print_head(const struct sweep *s)
+{
+	const struct sweep_plan *p = &s->plan;
+	time_t t = p->wall_ns / 1000000000ull;
+	char when[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&t, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+	output_printf(stdout, "# sweep      %s: %s on %s, %.60s\n", p->folder, when, p->host,
+		      p->kernel);
+	print_command(s);
+	output_printf(stdout, "# settings   %zu, %u run%s of each%s\n", p->n_settings, p->runs, p->runs > 1 ? "s" : "",
+		      p->finished ? "" : "; it was not brought to its end");
+	if (p->driver[0])
+		output_printf(stdout, "# frequency  held through cpufreq (%s)\n", p->driver);
+	if (s->has_energy)
+		output_printf(stdout, "# energy     %s: %s\n", any_merge(s)->sources[0], domain(s));
+	else
+		printf("# energy     none: no source was used, so there is time and frequency only\n");
+	for (size_t i = 0; i < s->notes.n; i++)
+		output_printf(stdout, "# note       %s\n", s->notes.list[i]);
+	output_printf(stdout, "# figures are of an average run, without what ticks and other interrupts took; %s is half of a 95 %% interval\n\n",
+		      half);
+}
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : NAN;
+}
+
+static void print_saving(const struct sweep *s)
+{
+	const struct sweep_saving *v = &s->saving;
+	const struct sweep_best *b = &s->all.energy;
+	const struct value *all;
+	char text[64];
+
+	if (v->single == SWEEP_NONE)
+		return;
+	all = &s->all.at[v->single].j;
+	output_printf(stdout, "\nbest single  %s: %.5g %s %.2g J",
+		      label(s, v->single, text, sizeof(text)), all->v, half, (all->hi - all->lo) / 2);
+	if (b->known < 2)
+		printf("; there is no other to compare it with\n");
+	else if (b->equal + b->unknown)
+		printf("; of the others %zu of %zu can not be told from it\n", b->equal + b->unknown, b->known - 1);
+	else
+		printf("; every other one takes more\n");
+	if (!v->moved) {
+		printf("own frequency for each block: no block has another one: nothing is saved\n");
+		return;
+	}
+	output_printf(stdout, "own frequency for each block%s: %.4g %s %.2g J (%.3g %%) less at most, %+.3g s; %zu block%s with another one",
+		      v->threads != s->plan.settings[v->single].threads ? ", with another number of threads" : "", v->saved_j.v, half,
+		      (v->saved_j.hi - v->saved_j.lo) / 2, percent(v->saved_j.v, all->v), v->delay_s, v->moved, v->moved > 1 ? "s" : "");
+	if (v->threads && v->threads != s->plan.settings[v->single].threads)
+		printf(", at %u threads", v->threads);
+	output_printf(stdout, "\n             of it %.4g J are of the %zu block%s for which the difference can be told\n", v->sure_j, v->sure,
+		      v->sure == 1 ? "" : "s");
+	printf("             that is an upper bound: the least of uncertain figures is too low on the average, and changes cost something\n");
+	printf("             changes of frequency: %.0f or more in a run; ", s->changes);
+	if (s->plan.latency_ns)
+		printf("the driver says that one takes up to %.4g us: %.3g s and %.3g J of them, not taken off\n",
+		       s->plan.latency_ns / 1e3, s->changes_s, s->changes_j);
+	else
+		printf("what one takes is not known: the driver does not say\n");
+}
+
+static void print_footnotes(const struct sweep *s)
+{
+	printf("\nALIKE : others that can not be told from the least: the interval that holds for all of them together has no difference in it; = : the same of a setting\n");
+	printf("J s : energy times the time by the clock in which it was at work; the least is the best of both\n");
+	if (s->has_energy)
+		printf("J, W : while the program runs on some CPU, not while it waits; W is J in the TIME by the clock, whatever number of CPUs it takes\n");
+	if (any_mixed(s))
+		printf("~ : runs for too short between two moves of the energy counter, at one setting at least; its energy is mixed with its neighbours', and which setting is the least can not be told\n");
+	if (s->runs_least < RUNS_SPREAD)
+		printf("the intervals know how sure the figures of these recordings are, not how much runs differ: for that, sweep with --runs %d or more\n",
+		       RUNS_SPREAD);
+	if (s->n_hidden)
+		printf("functions below the limit at all settings, not shown: %zu (--percent-limit)\n", s->n_hidden);
+}
+
+static void put(struct json_object *o, const char *key, struct json_object *v)
+{
+	json_object_object_add(o, key, v);
+}
+
+static struct json_object *number(double v)
+{
+	return isnan(v) ? NULL : output_json_real(v);
+}
+
+static struct json_object *number_or_null(uint64_t v)
+{
+	return v ? json_object_new_uint64(v) : NULL;
+}
+
+/* A setting by what it is; null: none. */
+static struct json_object *setting_json(const struct sweep *s, size_t setting)
+{
+	struct json_object *o;
+
+	if (setting == SWEEP_NONE)
+		return NULL;
+	o = json_object_new_object();
+	put(o, "freq_khz", number_or_null(s->plan.settings[setting].khz));
+	put(o, "threads", number_or_null(s->plan.settings[setting].threads));
+	return o;
+}
+
+static struct json_object *best_json(const struct sweep *s, const struct sweep_best *b)
+{
+	struct json_object *o = setting_json(s, b->setting);
+
+	if (!o)
+		return NULL;
+	put(o, "known", json_object_new_uint64(b->known));
+	put(o, "alike", json_object_new_uint64(b->equal));
+	put(o, "unknown", json_object_new_uint64(b->unknown));
+	return o;
+}
+
+static struct json_object *block_json(const struct sweep *s, const struct sweep_block *b, size_t chosen)
+{
+	const struct blocks_function *f = function_of(s, b);
+	struct json_object *o = json_object_new_object();
+
+	put(o, "comm", f ? output_json_str(s->names.b.processes[f->process].comm) : NULL);
+	put(o, "function", output_json_str(sweep_block_name(s, b)));
+	put(o, "object", f ? output_json_str(f->object) : NULL);
+	put(o, "mixed", json_object_new_boolean(b->mixed));
+	put(o, "least_energy", best_json(s, &b->energy));
+	put(o, "least_energy_delay", best_json(s, &b->product));
+	put(o, "own_frequency", setting_json(s, chosen));
+	return o;
+}
+
+static struct json_object *saving_json(const struct sweep *s)
+{
+	const struct sweep_saving *v = &s->saving;
+	struct json_object *o;
+
+	if (v->single == SWEEP_NONE)
+		return NULL;
+	o = json_object_new_object();
+	put(o, "upper_bound", json_object_new_boolean(true));
+	put(o, "threads", number_or_null(v->threads));
+	put(o, "energy_j", number(v->saved_j.v));
+	put(o, "energy_lo_j", number(v->saved_j.lo));
+	put(o, "energy_hi_j", number(v->saved_j.hi));
+	put(o, "part", number(v->saved_j.v / s->all.at[v->single].j.v));
+	put(o, "told_j", number(v->sure_j));
+	put(o, "longer_s", number(v->delay_s));
+	put(o, "blocks", json_object_new_uint64(v->moved));
+	put(o, "blocks_told", json_object_new_uint64(v->sure));
+	put(o, "of_energy_j", number(v->base_j));
+	put(o, "blocks_mixed", json_object_new_uint64(s->mixed));
+	put(o, "changes_at_least", number(s->changes));
+	put(o, "change_s", s->plan.latency_ns ? number(s->plan.latency_ns * 1e-9) : NULL);
+	put(o, "changes_s", s->plan.latency_ns ? number(s->changes_s) : NULL);
+	put(o, "changes_j", s->plan.latency_ns ? number(s->changes_j) : NULL);
+	return o;
+}
+
+static struct json_object *head_json(const struct sweep *s)
+{
+	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+
+	put(o, "folder", output_json_str(s->plan.folder));
+	for (int i = 0; i < s->plan.argc; i++)
+		json_object_array_add(list, output_json_str(s->plan.argv[i]));
+	put(o, "command", list);
+	put(o, "host", output_json_str(s->plan.host));
+	put(o, "kernel", output_json_str(s->plan.kernel));
+	put(o, "driver", s->plan.driver[0] ? output_json_str(s->plan.driver) : NULL);
+	put(o, "start_unix_ns", json_object_new_uint64(s->plan.wall_ns));
+	put(o, "finished", json_object_new_boolean(s->plan.finished));
+	put(o, "runs", json_object_new_uint64(s->plan.runs));
+	put(o, "source", s->has_energy ? output_json_str(any_merge(s)->sources[0]) : NULL);
+	put(o, "domain", s->has_energy ? output_json_str(domain(s)) : NULL);
+	list = json_object_new_array();
+	for (size_t i = 0; i < s->plan.n_settings; i++) {
+		const struct sweep_setting *p = &s->plan.settings[i];
+		struct json_object *one = setting_json(s, i);
+		bool failed = false;
+
+		for (size_t k = 0; k < p->n_runs; k++)
+			failed |= p->runs[k].status == SWEEP_FAILED;
+		put(one, "runs", json_object_new_uint64(s->merges[i].n));
+		put(one, "failed", json_object_new_boolean(failed));
+		put(one, "refused", p->refused ? output_json_str(p->refused) : NULL);
+		json_object_array_add(list, one);
+	}
+	put(o, "settings", list);
+	put(o, "best_single", setting_json(s, s->saving.single));
+	put(o, "saving", saving_json(s));
+	list = json_object_new_array();
+	for (size_t i = 0; i < s->n_blocks; i++)
+		json_object_array_add(list, block_json(s, &s->blocks[i],
+						       s->saving.chosen ? s->saving.chosen[i] : SWEEP_NONE));
+	put(o, "blocks", list);
+	put(o, "total", block_json(s, &s->all, SWEEP_NONE));
+	list = json_object_new_array();
+	for (size_t i = 0; i < s->notes.n; i++)
+		json_object_array_add(list, output_json_str(s->notes.list[i]));
+	put(o, "notes", list);
+	return o;
+}
+
+static void add_figure(struct columns *c, const char *what, const char *of, const char *unit)
+{
+	static const char *const ends[] = { "", "_lo", "_hi" };
+
+	for (int i = 0; i < 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%s", what, ends[i]);
+		if (of) {
+			columns_add(c, columns_name(c, name, of, unit), NULL, false);
+			continue;
+		}
+		snprintf(c->text[c->n_text], COLUMNS_TEXT, "%s_%s", name, unit);
+		columns_add(c, c->text[c->n_text++], NULL, false);
+	}
+}
+
+static void put_figure(struct output *out, const struct value *v)
+{
+	real(out, v->v, 9);
+	real(out, v->lo, 9);
+	real(out, v->hi, 9);
+}
+
+/* Numbers of settings and blocks are for the picture. */
+static void row(struct output *out, const struct sweep *s, const struct sweep_block *b, size_t block, size_t i,
+		size_t chosen)
+{
+	const struct blocks_function *f = function_of(s, b);
+	const struct sweep_setting *p = &s->plan.settings[i];
+	const struct sweep_figures *at = &b->at[i];
+	double least = b->energy.setting == SWEEP_NONE ? NAN : b->at[b->energy.setting].j.v;
+
+	output_str(out, f ? "function" : "total");
+	output_u64(out, block);
+	output_str(out, f ? s->names.b.processes[f->process].comm : "");
+	output_str(out, sweep_block_name(s, b));
+	output_str(out, f ? f->object : "");
+	if (p->khz)
+		output_u64(out, p->khz);
+	else
+		output_none(out, NULL);
+	if (p->threads)
+		output_u64(out, p->threads);
+	else
+		output_none(out, NULL);
+	output_u64(out, s->merges[i].kept);
+	output_u64(out, at->samples);
+	put_figure(out, &at->time_s);
+	put_figure(out, &at->delay_s);
+	if (s->has_energy) {
+		put_figure(out, &at->j);
+		put_figure(out, &at->w);
+		put_figure(out, &at->product);
+		real(out, at->j.v / least, 9);
+		output_str(out, mark(&b->energy, b->energy_equal, i));
+		output_str(out, mark(&b->product, b->product_equal, i));
+		output_bool(out, chosen == i);
+		real(out, at->purity, 3);
+	}
+	real(out, at->khz, 9);
+	output_row(out);
+}
+
+int sweep_rows(const struct sweep *s, FILE *file, enum output_format format, struct json_object *head)
+{
+	struct columns *c = columns_new();
+	struct output *out;
+
+	if (!c) {
+		json_object_put(head);
+		return -ENOMEM;
+	}
+	columns_add(c, "kind", NULL, true);
+	columns_add(c, "block", NULL, false);
+	columns_add(c, "comm", NULL, true);
+	columns_add(c, "function", NULL, true);
+	columns_add(c, "object", NULL, true);
+	columns_add(c, "freq_khz", NULL, false);
+	columns_add(c, "threads", NULL, false);
+	columns_add(c, "runs", NULL, false);
+	columns_add(c, "samples", NULL, false);
+	add_figure(c, "time", NULL, "s");
+	add_figure(c, "delay", NULL, "s");
+	if (s->has_energy) {
+		add_figure(c, "energy", domain(s), "j");
+		add_figure(c, "power", domain(s), "w");
+		add_figure(c, "energy_delay", domain(s), "js");
+		columns_add(c, "energy_over_least", NULL, false);
+		columns_add(c, "least_energy", NULL, true);
+		columns_add(c, "least_energy_delay", NULL, true);
+		columns_add(c, "own_frequency", NULL, true);
+		columns_add(c, "purity", NULL, false);
+	}
+	columns_add(c, "measured_khz", NULL, false);
+	out = output_open(file, format, c->list, c->n);
+	if (!out) {
+		json_object_put(head);
+		free(c);
+		return -ENOMEM;
+	}
+	for (size_t b = 0; b <= s->n_blocks; b++) {
+		size_t chosen = b && s->saving.chosen ? s->saving.chosen[b - 1] : SWEEP_NONE;
+
+		for (size_t i = 0; i < s->plan.n_settings; i++)
+			row(out, s, b ? &s->blocks[b - 1] : &s->all, b, i, chosen);
+	}
+	output_close(out, head, "rows");
+	free(c);
+	return 0;
+}
+
+int sweep_print(const struct sweep *s)
+{
+	int ret;
+
+	if (s->opt->format != OUTPUT_TABLE) {
+		for (size_t i = 0; i < s->notes.n; i++)
+			cmd_warn("%s", s->notes.list[i]);
+		return sweep_rows(s, stdout, s->opt->format, s->opt->format == OUTPUT_JSON ? head_json(s) : NULL);
+	}
+	print_head(s);
+	ret = print_settings(s);
+	if (!ret && s->has_energy) {
+		printf("\n");
+		ret = print_blocks(s);
+	}
+	if (!ret) {
+		print_saving(s);
+		print_footnotes(s);
+	}
+	return ret;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What sampling takes, the interval that keeps it below a bound, and what report and record say of it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "analysis/profile/overhead.h"
+#include "cli/args.h"
+#include "record/record.h"
+#include "tests/support/synthetic.h"
+#include "tests/support/tool.h"
+
+#define MS	1000000ull
+
+/* 100 s of which 40 are idle; 1 s of ticks: what took 59 s took 60. */
+static void it_is_a_part_of_what_ran(void **state)
+{
+	const struct overhead_cpu cpus[] = {
+		{ .cpu = 0, .time_s = 100, .idle_s = 40, .taken_s = 1 },
+		{ .cpu = 1, .time_s = 100, .idle_s = 99.95, .taken_s = 0.03 },
+		{ .cpu = 2, .time_s = 100, .idle_s = 0, .taken_s = 3 },
+		{ .cpu = 3, .time_s = 100, .idle_s = 100, .taken_s = 0 },
+	};
+
+	(void)state;
+	assert_true(near(overhead_part(&cpus[0]), 1 / 59.0, 1e-12));
+	assert_true(isnan(overhead_part(&cpus[3])));
+	assert_true(near(overhead_all(cpus, 4), 4.03 / (160.05 - 4.03), 1e-9));
+	/* the second one was hardly ever busy: its part says nothing */
+	assert_int_equal(overhead_most(cpus, 4)->cpu, 2);
+	assert_null(overhead_most(&cpus[3], 1));
+	assert_true(isnan(overhead_all(NULL, 0)));
+}
+
+/* The recorder on a CPU of its own takes nothing; on one that is always busy all that it is awake for. */
+static void who_records_counts_where_others_would_run(void **state)
+{
+	const struct overhead_cpu own = { .time_s = 100, .idle_s = 90, .awake_s = 10 };
+	const struct overhead_cpu shared = { .time_s = 100, .taken_s = 2, .awake_s = 8 };
+	const struct overhead_cpu half = { .time_s = 100, .idle_s = 45, .awake_s = 10 };
+	const struct overhead_cpu both[] = { own, shared };
+
+	(void)state;
+	assert_true(isnan(overhead_part(&own)));
+	assert_null(overhead_most(&own, 1));
+	assert_true(near(overhead_all(&shared, 1), 10 / 90.0, 1e-12));
+	assert_true(near(overhead_ticks(&shared, 1), 2 / 90.0, 1e-12));
+	/* half of the rest of the time there was somebody */
+	assert_true(near(overhead_all(&half, 1), 10 * 0.5 / 45, 1e-12));
+	/* for nine tenths of the time there was a free one beside it */
+	assert_true(near(overhead_all(both, 2), (2 + 0.1 * 8) / 90.0, 1e-12));
+}
+
+/* Ticks of the chosen interval on a busy CPU take what was asked for, to a nanosecond; a shorter one takes more. */
+static void the_interval_keeps_the_bound(void **state)
+{
+	uint64_t ns;
+
+	(void)state;
+	for (double bound = 0.0001; bound <= 0.25; bound *= 1.7) {
+		for (double tick = 300; tick < 1e6; tick *= 3.1) {
+			assert_int_equal(overhead_interval(tick, bound, 1000, UINT64_MAX, &ns), 0);
+			assert_true(tick / (ns - tick) <= bound * (1 + 1e-12));
+			assert_true(tick / (ns - 1 - tick) > bound * (1 - 1e-12));
+		}
+	}
+	/* the module has limits */
+	assert_int_equal(overhead_interval(1000, 0.25, 50000, MS, &ns), 0);
+	assert_int_equal(ns, 50000);
+	assert_int_equal(overhead_interval(20000, 0.01, 50000, MS, &ns), -ERANGE);
+	assert_int_equal(overhead_interval(NAN, 0.01, 0, MS, &ns), -EINVAL);
+	assert_int_equal(overhead_interval(0, 0.01, 0, MS, &ns), -EINVAL);
+	assert_int_equal(overhead_interval(1000, 0.3, 0, MS, &ns), -EINVAL);
+}
+
+static void what_is_not_sure_is_allowed_for(void **state)
+{
+	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 3000, .tick_error_ns = 30, .handler_spread_ns = 40 };
+
+	(void)state;
+	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3100, 1e-9));
+	cal.handler_spread_ns = NAN;
+	assert_true(near(overhead_tick_ns(&cal), 1.25 * 3060, 1e-9));
+	cal.ticks = 0;
+	assert_true(isnan(overhead_tick_ns(&cal)));
+}
+
+static void record_chooses_within_its_limits(void **state)
+{
+	const struct kjoule_info info = { .min_interval_ns = 50000, .max_interval_ns = 1000 * MS };
+	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = 10000 };
+	struct record_options opt = { .verb = "record", .overhead = 0.01 };
+	struct kjoule_error why;
+	uint64_t ns;
+
+	(void)state;
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
+	/*
+	 * 10 us in 1.343 ms, which is three quarters of the bound, a quarter more, and one part in
+	 * 126.618 longer
+	 */
+	assert_int_equal(ns, 1679167 + (uint64_t)(1679167 / 126.618));
+	opt.jitter_ns = 2 * MS;
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
+	assert_true(says(why.text, "--jitter of 2000.000 us must be less than the interval, which --overhead 1 % makes 1692.428 us"));
+	opt.jitter_ns = 0;
+	opt.overhead = 1e-6;
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
+	assert_true(says(why.text, "a tick takes 12.50 us here, so there could be one each 16.6667 s; the module takes an interval of 1 s at most: allow 0.00168 % or more"));
+	/* what it advises is taken */
+	opt.overhead = 0.0000169;
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), 0);
+	cal.ticks = 0;
+	assert_int_equal(record_bounded_interval(&opt, &cal, &info, &ns, &why), -ERANGE);
+	assert_true(says(why.text, "what a tick takes is not known"));
+}
+
+/*
+ * A quarter of the bound is the recorder's: it sleeps until what it has been awake is no more than
+ * that.
+ */
+static void the_recorder_keeps_its_part(void **state)
+{
+	struct record_options opt = { .overhead = 0.01 };
+
+	(void)state;
+	/* two CPUs: 5 ms a second */
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.002, 0.1, 200, 2000), 300);
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.004, 10, 200, 2000), 200);
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.050, 0.1, 200, 2000), 2000);
+	opt.overhead = 0;
+	assert_int_equal(record_bounded_sleep(&opt, 2, 0.050, 0.1, 200, 2000), 200);
+}
+
+static void contradictions_are_refused(void **state)
+{
+	static const struct {
+		const char *options, *words;
+	} cases[] = {
+		{ "--overhead 1% -i 1ms", "--overhead chooses the interval that -i gives" },
+		{ "-F 100 --overhead 1", "--overhead chooses the interval that -F gives" },
+		{ "--overhead 1% --edge", "--edge holds the CPUs for 40 % of the time" },
+		{ "--overhead 1% --vpm f", "--vpm holds the CPU for a sensing interval at each reading" },
+		{ "--overhead 1% --no-calibrate", "which --no-calibrate does not measure" },
+		{ "--overhead 0", "out of range" },
+		{ "--overhead 26%", "up to 25 % of the time" },
+		{ "--overhead 1W", "not understood" },
+		{ "--overhead ''", "not understood" },
+		{ "--overhead -1", "not understood" },
+	};
+	double percent;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(kjoule("record %s -- true", cases[i].options), 2);
+		assert_true(says(err, cases[i].words));
+		assert_int_equal(out[0], 0);
+	}
+	assert_int_equal(args_percent("0.5%", &percent), 0);
+	assert_true(percent == 0.5);
+	assert_int_equal(args_percent("%", &percent), -EINVAL);
+	assert_int_equal(args_percent("1%%", &percent), -EINVAL);
+}
+
+/* 200 ms at 1 kHz, ticks of 5 us, 2 of which they see themselves (write_recording() books 2 us). */
+static void write_one(const char *name, uint32_t ppm, double tick_ns, unsigned int awake_ms)
+{
+	struct kjoule_calibration cal = { .ticks = 100, .tick_ns = tick_ns, .handler_ns = 2000,
+					  .entry_ns = tick_ns - 2000, .freq_khz = 1000000, .handler_spread_ns = 1e9 };
+	static struct kjoule_meta meta;
+	struct buffer b = { 0 };
+
+	make_meta(&meta, 1, MS, KJOULE_TARGET_SYSTEM);
+	meta.overhead_ppm = ppm;
+	put_task(&b, 100, 100);
+	for (uint32_t k = 0; k < 200; k++) {
+		if (k % 10 == 0)
+			put_energy(&b, k, 3, (uint64_t[]){ k * 1000, k * 500 });
+		put_sample(&b, k, 0x10001000, 0, 1000000, 0);
+	}
+	put_calibration(&cal);
+	if (awake_ms)
+		put_awake(0, 1000 * MS, (1000 + awake_ms) * MS);
+	write_recording(temp_path(name), &meta, &b, 1, "/nonexistent/program", 200);
+	free(b.data);
+}
+
+static struct json_object *overhead_in(const char *name)
+{
+	struct json_object *doc, *o;
+
+	assert_int_equal(kjoule("report --json %s", temp_path(name)), 0);
+	doc = json_tokener_parse(out);
+	o = json_object_get(member(doc, "overhead"));
+	json_object_put(doc);
+	return o;
+}
+
+static void a_report_tells_it_beside_the_bound(void **state)
+{
+	struct json_object *o;
+
+	(void)state;
+	write_one("kept", 10000, 5000, 0);
+	o = overhead_in("kept");
+	assert_true(near(number(o, "part"), 5.0 / 995, 1e-5));
+	assert_true(near(number(o, "asked"), 0.01, 1e-12));
+	assert_true(json_object_get_boolean(member(o, "kept")));
+	json_object_put(o);
+	assert_int_equal(kjoule("report %s", temp_path("kept")), 0);
+	assert_true(says(out, "# overhead   the code took 0.50 % longer: 0.50 points by ticks\n"));
+	assert_true(says(out, "record was asked for 1 % at most, which was kept"));
+	write_one("missed", 1000, 5000, 0);
+	o = overhead_in("missed");
+	assert_false(json_object_get_boolean(member(o, "kept")));
+	json_object_put(o);
+	assert_int_equal(kjoule("report %s", temp_path("missed")), 0);
+	assert_true(says(out, "record was asked for 0.1 % at most, which was missed"));
+	/* 10 ms of the recorder on the only CPU */
+	write_one("shared", 10000, 5000, 10);
+	o = overhead_in("shared");
+	assert_true(near(number(json_object_array_get_idx(member(o, "cpus"), 0), "recorder_awake_s"), 0.01, 1e-9));
+	assert_true(near(number(o, "part"), 11 / 189.0, 1e-4) && near(number(o, "ticks_part"), 1 / 189.0, 1e-4));
+	assert_false(json_object_get_boolean(member(o, "kept")));
+	json_object_put(o);
+	assert_int_equal(kjoule("report %s", temp_path("shared")), 0);
+	assert_true(says(out, "took 5.82 % longer: 0.53 points by ticks, the rest by the recorder;"));
+	assert_true(says(out, "the recorder was awake for 5.00 % of the time on CPU 0"));
+	assert_true(says(out, "which was missed: the recorder had to share the program's CPUs"));
+	write_one("free", 0, 5000, 0);
+	o = overhead_in("free");
+	assert_null(member(o, "asked"));
+	assert_null(member(o, "kept"));
+	json_object_put(o);
+	assert_int_equal(kjoule("report %s", temp_path("free")), 0);
+	assert_null(strstr(out, "was asked for"));
+	/* who leaves costs out is told none */
+	assert_int_equal(kjoule("report --raw %s", temp_path("kept")), 0);
+	assert_null(strstr(out, "# overhead"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_a_part_of_what_ran),
+		cmocka_unit_test(who_records_counts_where_others_would_run),
+		cmocka_unit_test(the_interval_keeps_the_bound),
+		cmocka_unit_test(the_recorder_keeps_its_part),
+		cmocka_unit_test(what_is_not_sure_is_allowed_for),
+		cmocka_unit_test(record_chooses_within_its_limits),
+		cmocka_unit_test(contradictions_are_refused),
+		cmocka_unit_test(a_report_tells_it_beside_the_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Holding a frequency and giving it back, in a made-up sysfs: what cpufreq has there is plain files that keep what is
+ * written to them. What the kernel refuses is made up by their modes.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "lib/machine/frequency.h"
+#include "tests/support/synthetic.h"
+#include "tests/support/sysfs.h"
+
+#define CPUFREQ	"devices/system/cpu/cpufreq"
+
+static char state[300], said[512];
+static struct kjoule_error why;
+
+static void put_policy(unsigned int number, const char *cpus, uint32_t low, uint32_t high, const char *table,
+		       const char *latency)
+{
+	char text[32];
+
+	sysfs_put(cpus, CPUFREQ "/policy%u/affected_cpus", number);
+	sysfs_put("made-up\n", CPUFREQ "/policy%u/scaling_driver", number);
+	sysfs_put("schedutil\n", CPUFREQ "/policy%u/scaling_governor", number);
+	sysfs_put(latency, CPUFREQ "/policy%u/cpuinfo_transition_latency", number);
+	snprintf(text, sizeof(text), "%u\n", low);
+	sysfs_put(text, CPUFREQ "/policy%u/cpuinfo_min_freq", number);
+	sysfs_put(text, CPUFREQ "/policy%u/scaling_min_freq", number);
+	snprintf(text, sizeof(text), "%u\n", high);
+	sysfs_put(text, CPUFREQ "/policy%u/cpuinfo_max_freq", number);
+	sysfs_put(text, CPUFREQ "/policy%u/scaling_max_freq", number);
+	if (table)
+		sysfs_put(table, CPUFREQ "/policy%u/scaling_available_frequencies", number);
+}
+
+static char *path_of(unsigned int policy, const char *name)
+{
+	static char path[400];
+
+	snprintf(path, sizeof(path), "%s/" CPUFREQ "/policy%u/%s", sysfs_root, policy, name);
+	return path;
+}
+
+static uint32_t limit(unsigned int policy, const char *name)
+{
+	size_t len;
+	char *text = (char *)read_file(path_of(policy, name), &len);
+	uint32_t v = strtoul(text, NULL, 10);
+
+	free(text);
+	return v;
+}
+
+static bool limits_are(unsigned int policy, uint32_t min, uint32_t max)
+{
+	if (limit(policy, "scaling_min_freq") == min && limit(policy, "scaling_max_freq") == max)
+		return true;
+	print_message("policy%u has %u to %u\n", policy, limit(policy, "scaling_min_freq"), limit(policy, "scaling_max_freq"));
+	return false;
+}
+
+/* A file keeps the rest of what was longer: a number is written as sysfs takes it, at the beginning. */
+static int begin(void **s)
+{
+	(void)s;
+	sysfs_new();
+	snprintf(state, sizeof(state), "%s", temp_path("frequency-state"));
+	unlink(state);
+	put_policy(0, "0 1\n", 100000, 900000, "900000 500000 100000 \n", "80000\n");
+	put_policy(2, "2 3\n", 100000, 900000, "100000 500000 900000 \n", "240000\n");
+	return 0;
+}
+
+static int end(void **s)
+{
+	(void)s;
+	return sysfs_remove();
+}
+
+static struct kjoule_frequency *open_it(void)
+{
+	struct kjoule_frequency *f;
+
+	assert_int_equal(kjoule_frequency_open(sysfs_root, state, &f, &why), 0);
+	return f;
+}
+
+static void policies_are_read(void **s)
+{
+	struct kjoule_frequency *f = open_it();
+	const struct kjoule_policy *p;
+	char cpus[32];
+	uint32_t *list;
+	size_t n;
+
+	(void)s;
+	p = kjoule_frequency_policies(f, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(p[1].number, 2);
+	assert_string_equal(kjoule_cpus_format(&p[1].cpus, cpus, sizeof(cpus)), "2-3");
+	assert_string_equal(p[0].driver, "made-up");
+	assert_int_equal(kjoule_frequency_latency_ns(f), 240000);
+	assert_int_equal(kjoule_frequency_list(f, &list, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(list[0], 100000);
+	assert_int_equal(list[2], 900000);
+	free(list);
+	assert_int_equal(kjoule_frequency_check(f, 500000, &why), 0);
+	assert_int_equal(kjoule_frequency_check(f, 600000, &why), -ERANGE);
+	assert_non_null(strstr(why.text, "600 MHz is none of the frequencies of CPUs 0-1: 100, 500, 900 MHz"));
+	assert_int_equal(kjoule_frequency_check(f, 1000000, &why), -ERANGE);
+	assert_non_null(strstr(why.text, "1000 MHz is out of range: CPUs 0-1 can be clocked at 100 to 900 MHz"));
+	/* looking changes nothing */
+	assert_true(limits_are(0, 100000, 900000) && access(state, F_OK));
+	kjoule_frequency_close(f);
+}
+
+/* One that the others do not have is offered to nobody; one who does not say what a change takes is not guessed for. */
+static void what_all_have_is_offered(void **s)
+{
+	struct kjoule_frequency *f;
+	uint32_t *list;
+	size_t n;
+
+	(void)s;
+	put_policy(4, "4\n", 300000, 700000, NULL, "4294967295\n");
+	f = open_it();
+	assert_int_equal(kjoule_frequency_latency_ns(f), 0);
+	assert_int_equal(kjoule_frequency_list(f, &list, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(list[0], 500000);
+	free(list);
+	kjoule_frequency_close(f);
+}
+
+/* As intel_pstate has it: limits, and no list. */
+static void drivers_without_a_list_have_steps(void **s)
+{
+	struct kjoule_frequency *f;
+	uint32_t *list;
+	size_t n;
+
+	(void)s;
+	assert_int_equal(sysfs_remove(), 0);
+	sysfs_new();
+	put_policy(0, "0\n", 800000, 4700000, NULL, "0\n");
+	f = open_it();
+	assert_int_equal(kjoule_frequency_list(f, &list, &n), 0);
+	assert_int_equal(n, KJOULE_FREQUENCY_STEPS);
+	assert_int_equal(list[0], 800000);
+	assert_int_equal(list[1], 1400000);
+	assert_int_equal(list[n - 1], 4700000);
+	free(list);
+	assert_int_equal(kjoule_frequency_check(f, 1234000, &why), 0);
+	kjoule_frequency_close(f);
+}
+
+static void boost_is_offered_where_it_is_on(void **s)
+{
+	struct kjoule_frequency *f;
+	uint32_t *list;
+	size_t n;
+
+	(void)s;
+	/* 1 GHz is on here, 1.2 GHz is not: more than the highest there is */
+	for (unsigned int i = 0; i < 4; i += 2) {
+		sysfs_put("1000000 1200000\n", CPUFREQ "/policy%u/scaling_boost_frequencies", i);
+		sysfs_put("1000000\n", CPUFREQ "/policy%u/cpuinfo_max_freq", i);
+	}
+	f = open_it();
+	assert_int_equal(kjoule_frequency_list(f, &list, &n), 0);
+	assert_int_equal(n, 4);
+	assert_int_equal(list[3], 1000000);
+	free(list);
+	kjoule_frequency_close(f);
+}
+
+static void a_frequency_is_held_and_given_back(void **s)
+{
+	struct kjoule_frequency *f;
+
+	(void)s;
+	/* somebody's limits, lower than what is asked for */
+	sysfs_put("100000\n", CPUFREQ "/policy2/scaling_min_freq");
+	sysfs_put("500000\n", CPUFREQ "/policy2/scaling_max_freq");
+	f = open_it();
+	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
+	assert_true(limits_are(0, 900000, 900000) && limits_are(2, 900000, 900000));
+	assert_int_equal(access(state, F_OK), 0);
+	assert_int_equal(kjoule_frequency_hold(f, 100000, &why), 0);
+	assert_true(limits_are(0, 100000, 100000));
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 500000));
+	assert_int_equal(access(state, F_OK), -1);
+	/* once is enough */
+	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 100000, 500000));
+	kjoule_frequency_close(f);
+}
+
+static void hold_and_die(int sig, uint32_t khz)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		struct kjoule_frequency *f = open_it();
+
+		if (kjoule_frequency_hold(f, 500000, &why) || kjoule_frequency_hold(f, khz, &why))
+			_exit(1);
+		if (sig == SIGUSR1) {
+			kjoule_frequency_restore_now(f);
+			_exit(0);
+		}
+		raise(sig);
+		_exit(2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(sig == SIGUSR1 ? WIFEXITED(status) && !WEXITSTATUS(status) : WIFSIGNALED(status));
+}
+
+static void a_handler_gives_it_back(void **s)
+{
+	(void)s;
+	hold_and_die(SIGUSR1, 900000);
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
+	assert_int_equal(access(state, F_OK), -1);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
+	assert_string_equal(said, "");
+}
+
+static void what_a_killed_process_has_left_is_restored(void **s)
+{
+	(void)s;
+	hold_and_die(SIGKILL, 100000);
+	assert_true(limits_are(0, 100000, 100000));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_non_null(strstr(said, "was killed while it held the CPUs at 100 MHz: the limits from before are restored (100 to 900 MHz)"));
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
+	assert_int_equal(access(state, F_OK), -1);
+}
+
+/* Killed between two writes: one limit is still that of the frequency before. */
+static void a_half_done_change_is_restored(void **s)
+{
+	(void)s;
+	hold_and_die(SIGKILL, 900000);
+	sysfs_put("500000\n", CPUFREQ "/policy2/scaling_min_freq");
+	sysfs_put("100000\n", CPUFREQ "/policy0/scaling_min_freq");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 100000, 900000));
+}
+
+static void what_somebody_else_has_set_is_left_alone(void **s)
+{
+	(void)s;
+	hold_and_die(SIGKILL, 900000);
+	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(0, 100000, 900000) && limits_are(2, 900000, 700000));
+	assert_non_null(strstr(said, "but where somebody else has changed them since"));
+}
+
+/* As one is of which all CPUs are offline: its folder stays, and can not be read. The others have theirs back. */
+static void what_can_not_be_restored_now_is_kept(void **s)
+{
+	(void)s;
+	hold_and_die(SIGKILL, 900000);
+	unlink(path_of(0, "scaling_max_freq"));
+	assert_int_equal(mkdir(path_of(0, "scaling_max_freq"), 0755), 0);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EISDIR);
+	assert_non_null(strstr(why.text, "policy0 can not be given back its limits of 100000 to 900000 kHz: Is a directory; bring its CPUs online"));
+	assert_non_null(strstr(said, "are restored (100 to 900 MHz), but where they can not be"));
+	assert_true(limits_are(2, 100000, 900000));
+	assert_int_equal(access(state, F_OK), 0);
+	/* they are back */
+	assert_int_equal(rmdir(path_of(0, "scaling_max_freq")), 0);
+	sysfs_put("900000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(0, 100000, 900000));
+	assert_int_equal(access(state, F_OK), -1);
+	/* one that there is no more is not waited for */
+	hold_and_die(SIGKILL, 900000);
+	unlink(path_of(0, "scaling_max_freq"));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 1);
+	assert_true(limits_are(2, 100000, 900000));
+	assert_int_equal(access(state, F_OK), -1);
+}
+
+/* Between the look and the hold, and while it is held. */
+static void what_somebody_sets_meanwhile_counts(void **s)
+{
+	struct kjoule_frequency *f = open_it();
+
+	(void)s;
+	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_hold(f, 900000, &why), 0);
+	sysfs_put("700000\n", CPUFREQ "/policy2/scaling_max_freq");
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 900000, 700000));
+	assert_non_null(strstr(why.text, "policy2 has limits now that are neither kjoule's nor those from before, 100000 to 900000 kHz"));
+	assert_int_equal(access(state, F_OK), -1);
+	/* and again, from there */
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_string_equal(why.text, "");
+	assert_true(limits_are(0, 100000, 500000) && limits_are(2, 900000, 700000));
+	kjoule_frequency_close(f);
+}
+
+/* Of another boot, of before anything was changed, damaged. */
+static void other_states_restore_nothing(void **s)
+{
+	static const char old[] = "kjoule-frequency 1\nboot another\npid 1\npolicy 0 100000 900000\nready\nheld 0 500000 500000\n";
+	static const char early[] = "kjoule-frequency 1\nboot x\npid 1\npolicy 0 100000 9";
+	static const char damaged[] = "kjoule-frequency 1\nsomething else\n";
+
+	(void)s;
+	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_min_freq");
+	sysfs_put("500000\n", CPUFREQ "/policy0/scaling_max_freq");
+	write_file(state, old, strlen(old));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
+	assert_int_equal(access(state, F_OK), -1);
+	write_file(state, early, strlen(early));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), 0);
+	assert_int_equal(access(state, F_OK), -1);
+	write_file(state, damaged, strlen(damaged));
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EBADMSG);
+	assert_non_null(strstr(why.text, "it should tell what limits"));
+	assert_int_equal(access(state, F_OK), 0);
+	assert_true(limits_are(0, 500000, 500000));
+}
+
+static void one_holds_at_a_time(void **s)
+{
+	struct kjoule_frequency *f = open_it(), *other = open_it();
+
+	(void)s;
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), 0);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EBUSY);
+	assert_int_equal(kjoule_frequency_hold(other, 900000, &why), -EBUSY);
+	assert_non_null(strstr(why.text, "holds the CPUs at a frequency"));
+	assert_true(limits_are(0, 500000, 500000));
+	assert_int_equal(kjoule_frequency_restore(f, &why), 0);
+	assert_int_equal(kjoule_frequency_hold(other, 900000, &why), 0);
+	assert_int_equal(kjoule_frequency_restore(other, &why), 0);
+	kjoule_frequency_close(f);
+	kjoule_frequency_close(other);
+}
+
+static void a_state_of_somebody_else_is_not_believed(void **s)
+{
+	char target[300];
+
+	(void)s;
+	snprintf(target, sizeof(target), "%s", temp_path("target"));
+	write_file(target, "", 0);
+	assert_int_equal(symlink(target, state), 0);
+	assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -ELOOP);
+	unlink(state);
+	if (!geteuid()) {
+		write_file(state, "", 0);
+		assert_int_equal(chown(state, 65534, 65534), 0);
+		assert_int_equal(kjoule_frequency_recover(sysfs_root, state, said, sizeof(said), &why), -EPERM);
+		assert_non_null(strstr(why.text, "is not a file of yours"));
+	}
+}
+
+/* What can not be set is told, and what was set before is given back; a machine without cpufreq is told, too. */
+static void refusals_have_words(void **s)
+{
+	struct kjoule_frequency *f = open_it();
+
+	(void)s;
+	unlink(path_of(2, "scaling_max_freq"));
+	assert_int_equal(mkdir(path_of(2, "scaling_max_freq"), 0755), 0);
+	assert_int_equal(kjoule_frequency_hold(f, 500000, &why), -EISDIR);
+	assert_non_null(strstr(why.text, "holding policy2 at 500 MHz: Is a directory"));
+	assert_int_equal(kjoule_frequency_restore(f, &why), -EISDIR);
+	assert_non_null(strstr(why.text, "policy2 could not be given back its limits of 100000 to 900000 kHz"));
+	assert_true(limit(0, "scaling_max_freq") == 900000);
+	/* it is there for the next one */
+	assert_int_equal(access(state, F_OK), 0);
+	kjoule_frequency_close(f);
+	assert_int_equal(kjoule_frequency_open("/nonexistent", state, &f, &why), -ENODEV);
+	assert_non_null(strstr(why.text, "has no policy"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(policies_are_read, begin, end),
+		cmocka_unit_test_setup_teardown(what_all_have_is_offered, begin, end),
+		cmocka_unit_test_setup_teardown(drivers_without_a_list_have_steps, begin, end),
+		cmocka_unit_test_setup_teardown(boost_is_offered_where_it_is_on, begin, end),
+		cmocka_unit_test_setup_teardown(a_frequency_is_held_and_given_back, begin, end),
+		cmocka_unit_test_setup_teardown(a_handler_gives_it_back, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_is_restored, begin, end),
+		cmocka_unit_test_setup_teardown(a_half_done_change_is_restored, begin, end),
+		cmocka_unit_test_setup_teardown(what_somebody_else_has_set_is_left_alone, begin, end),
+		cmocka_unit_test_setup_teardown(what_can_not_be_restored_now_is_kept, begin, end),
+		cmocka_unit_test_setup_teardown(what_somebody_sets_meanwhile_counts, begin, end),
+		cmocka_unit_test_setup_teardown(other_states_restore_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(one_holds_at_a_time, begin, end),
+		cmocka_unit_test_setup_teardown(a_state_of_somebody_else_is_not_believed, begin, end),
+		cmocka_unit_test_setup_teardown(refusals_have_words, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

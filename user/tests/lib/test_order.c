@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What keeps walks over many CPUs and many names short: the heap of streams and the index.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "lib/base/earliest.h"
+#include "lib/base/index.h"
+#include "tests/support/synthetic.h"
+
+static void the_earliest_stream_comes_first_and_of_equals_the_lowest(void **state)
+{
+	struct kjoule_earliest e;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (size_t n = 0; n < 40; n++) {
+		uint64_t when = 0;
+		size_t who = 0;
+
+		assert_int_equal(kjoule_earliest_init(&e, n), 0);
+		for (size_t i = 0; i < n; i++)
+			kjoule_earliest_push(&e, rnd(&seed) % 20, i);
+		for (size_t i = 0; i < n; i++) {
+			const struct kjoule_turn *first = kjoule_earliest_first(&e);
+			uint64_t now = first->when;
+
+			assert_true(!i || now > when || (now == when && first->who > who));
+			when = now;
+			who = first->who;
+			assert_int_equal(kjoule_earliest_pop(&e), who);
+		}
+		assert_null(kjoule_earliest_first(&e));
+		kjoule_earliest_exit(&e);
+	}
+}
+
+static void every_entry_is_found_by_its_hash(void **state)
+{
+	struct kjoule_index index = { 0 };
+	size_t probe = 0;
+
+	(void)state;
+	assert_int_equal(kjoule_index_next(&index, 5, &probe), KJOULE_INDEX_NONE);
+	/* hashes that fall on the same slots, and each three times */
+	for (uint32_t i = 0; i < 3000; i++)
+		assert_int_equal(kjoule_index_add(&index, (uint64_t)(i % 1000) << 12, i), 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint32_t sum = 0, n = 0, entry;
+
+		probe = 0;
+		while ((entry = kjoule_index_next(&index, (uint64_t)i << 12, &probe)) !=
+		       KJOULE_INDEX_NONE) {
+			sum += entry;
+			n++;
+		}
+		assert_int_equal(n, 3);
+		assert_int_equal(sum, 3 * i + 3000);
+	}
+	probe = 0;
+	assert_int_equal(kjoule_index_next(&index, 7, &probe), KJOULE_INDEX_NONE);
+	kjoule_index_free(&index);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_earliest_stream_comes_first_and_of_equals_the_lowest),
+		cmocka_unit_test(every_entry_is_found_by_its_hash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

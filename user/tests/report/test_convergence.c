@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How sure figures become with more samples: beginnings of a recording, more and more recordings, and the files.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "analysis/profile/prefix.h"
+#include "output/plot.h"
+#include "tests/support/series.h"
+#include "tests/support/synthetic.h"
+#include "tests/support/tool.h"
+
+/* How many entries a lane has; @last: the last one. */
+static size_t entries(const struct cpm_lane *lane, struct cpm_tick *last)
+{
+	struct lane_cursor c;
+	size_t n = 0;
+
+	lane_begin(&c, lane, NULL);
+	for (; lane_next(&c); n++)
+		*last = c.t;
+	return n;
+}
+
+static void a_beginning_has_what_was_before_its_end(void **state)
+{
+	static const struct cpm_tick busy[] = { { .tick = 0, .block = 0 }, { .tick = 1, .block = 0 },
+						{ .tick = 5, .block = 1 },
+						{ .tick = 9, .block = 0 } };
+	static const struct cpm_tick idle[] = { { .tick = 0, .block = 2, .parked = 1, .more = 9 } };
+	static const struct cpm_reading readings[] = { { 0, 10 }, { 4, 20 }, { 6, 30 }, { 10, 40 } };
+	const struct profile_lane lanes[] = { { .lane = { .ticks = busy, .n = 4 } }, { .lane = { .ticks = idle, .n = 1 } } };
+	const struct profile_package package = { .readings = { readings }, .n_readings = { 4 } };
+	const struct profile_input in = { .end_tick = 10, .n_lanes = 2, .lanes = lanes, .n_packages = 1,
+					  .packages = &package,
+					  .n_domains = 1 };
+	struct cpm_tick last = { 0 };
+	struct prefix p;
+
+	(void)state;
+	assert_int_equal(prefix_new(&in, 6, &p), 0);
+	assert_int_equal(p.in.end_tick, 6);
+	assert_int_equal(entries(&p.in.lanes[0].lane, &last), 3);
+	assert_int_equal(p.in.packages[0].n_readings[0], 3);
+	/* an idle time that goes on is cut, and the recording is not touched */
+	assert_int_equal(entries(&p.in.lanes[1].lane, &last), 1);
+	assert_int_equal(last.more, 5);
+	assert_int_equal(idle[0].more, 9);
+	prefix_free(&p);
+	assert_int_equal(prefix_new(&in, 100, &p), 0);
+	assert_int_equal(p.in.end_tick, 10);
+	assert_int_equal(entries(&p.in.lanes[1].lane, &last), 1);
+	assert_int_equal(last.more, 9);
+	prefix_free(&p);
+	assert_int_equal(prefix_new(&in, 0, &p), 0);
+	assert_int_equal(entries(&p.in.lanes[0].lane, &last) + entries(&p.in.lanes[1].lane, &last), 0);
+	prefix_free(&p);
+	/* made up and parked ticks are no samples */
+	assert_int_equal(prefix_samples(&in, 10), 4);
+	assert_int_equal(prefix_samples(&in, 5), 2);
+	assert_int_equal(prefix_tick(&in, 3), 6);
+	assert_int_equal(prefix_tick(&in, 4), 10);
+	assert_int_equal(prefix_tick(&in, 5), 10);
+}
+
+static struct json_object *at(struct json_object *doc, const char *function, size_t from_end)
+{
+	struct json_object *rows = member(doc, "rows"), *row;
+	size_t i = json_object_array_length(rows);
+
+	while (i--) {
+		row = json_object_array_get_idx(rows, i);
+		if (!strcmp(json_object_get_string(member(row, "function")), function) && !from_end--)
+			return row;
+	}
+	return NULL;
+}
+
+static bool is_file_with(const char *name, const char *beginning)
+{
+	size_t len;
+	char *data;
+	bool good;
+
+	if (access(temp_path(name), F_OK))
+		return false;
+	data = (char *)read_file(temp_path(name), &len);
+	good = len > 100 && !strncmp(data, beginning, strlen(beginning));
+	free(data);
+	return good;
+}
+
+static bool no_gnuplot(void)
+{
+	char why[100];
+
+	if (plot_draw("\n", 1, -1, -1, why, sizeof(why)) != -ENOENT)
+		return false;
+	print_message("# SKIP there is no gnuplot\n");
+	return true;
+}
+
+static struct json_object *convergence(const char *picture, const char *files)
+{
+	char path[300];
+	int code;
+
+	snprintf(path, sizeof(path), "%s", temp_path(picture));
+	code = kjoule("report --json --convergence \"%s\" %s", path, files);
+	if (code)
+		print_message("%s", err);
+	assert_int_equal(code, 0);
+	return json_tokener_parse(out);
+}
+
+/* Four times as many samples, half as wide. */
+static void more_samples_are_surer(void **state)
+{
+	struct json_object *doc, *last, *quarter;
+	char file[300];
+	size_t i = 0;
+
+	(void)state;
+	if (no_gnuplot())
+		skip();
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "long", .ticks = 40000,
+									       .watt = 1 }));
+	doc = convergence("long.svg", file);
+	last = at(doc, "total", 0);
+	assert_int_equal(number(last, "samples"), 40000);
+	assert_true(near(number(last, "energy_j"), 60, 0.2));
+	do
+		quarter = at(doc, "total", ++i);
+	while (quarter && number(quarter, "samples") > 10000);
+	assert_non_null(quarter);
+	assert_true(number(quarter, "samples") > 8000);
+	assert_true(near(number(quarter, "energy_half_percent") / number(last, "energy_half_percent"),
+			 sqrt(40000 / number(quarter, "samples")), 0.5));
+	assert_true(near(number(last, "energy_half_percent"),
+			 50 * (number(last, "energy_hi_j") - number(last, "energy_lo_j")) / number(last, "energy_j"),
+			 1e-6));
+	/* a beginning is not the whole: off what it is can not be told */
+	assert_null(member(quarter, "energy_off_percent"));
+	json_object_put(doc);
+	assert_true(is_file_with("long.svg", "<?xml"));
+	assert_true(is_file_with("long.csv", "block,comm,function,object,runs,samples,block_samples,time_s,"));
+	assert_int_equal(kjoule("report --convergence %s --force %s", temp_path("long.png"), file), 0);
+	assert_true(says(out, "longer and longer beginnings"));
+	assert_true(is_file_with("long.png", "\x89PNG"));
+}
+
+static void more_runs_come_nearer(void **state)
+{
+	struct json_object *doc;
+
+	(void)state;
+	if (no_gnuplot())
+		skip();
+	for (size_t i = 0; i < 8; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "many.%zu", i + 1);
+		series_record(&(struct series_run){ .name = name, .ticks = 4000 + 100 * (i % 2), .watt = 1,
+						    .phase = 19 * i });
+	}
+	doc = convergence("it's.svg", series_files("many", 8));
+	assert_int_equal(number(at(doc, "total", 0), "runs"), 8);
+	assert_true(number(at(doc, "total", 0), "time_off_percent") == 0);
+	assert_int_equal(number(at(doc, "total", 7), "runs"), 1);
+	assert_int_equal(number(at(doc, "total", 7), "samples"), 4000);
+	assert_true(near(number(at(doc, "total", 7), "time_off_percent"), 100 * (4.0 / 4.05 - 1), 1e-6));
+	assert_true(fabs(number(at(doc, "total", 1), "time_off_percent")) < 0.2);
+	assert_true(number(at(doc, "total", 0), "time_half_percent") < number(at(doc, "total", 5),
+									      "time_half_percent") / 1.5);
+	json_object_put(doc);
+	/* a quote in a name ends no string */
+	assert_true(is_file_with("it's.svg", "<?xml"));
+}
+
+static void without_gnuplot_there_are_the_data(void **state)
+{
+	static const char nothing[] = "#!/bin/sh\nexit 127\n";
+	char *before = strdup(getenv("PATH")), svg[300], path[4096], why[100];
+	int code, drawn;
+
+	(void)state;
+	series_record(&(struct series_run){ .name = "plain", .ticks = 4000, .watt = 1 });
+	snprintf(svg, sizeof(svg), "%s", temp_path("none.svg"));
+	/* as a shell tells of a command that there is not: the tool itself may need the rest of the path */
+	write_file(temp_path("gnuplot"), nothing, strlen(nothing));
+	assert_int_equal(chmod(temp_path("gnuplot"), 0755), 0);
+	snprintf(path, sizeof(path), "%s:%s", temp_path(""), before);
+	setenv("PATH", path, 1);
+	code = kjoule("report --csv --convergence %s %s", svg, temp_path("plain"));
+	/* and as the system does */
+	setenv("PATH", "/nonexistent", 1);
+	drawn = plot_draw("\n", 1, -1, -1, why, sizeof(why));
+	setenv("PATH", before, 1);
+	free(before);
+	assert_int_equal(code, 1);
+	assert_int_equal(drawn, -ENOENT);
+	assert_true(says(err, "there is no gnuplot to draw it; install gnuplot-nox; the data are in "));
+	assert_true(is_file_with("none.csv", "block,"));
+	assert_true(!strncmp(out, "block,", 6));
+	assert_int_not_equal(access(svg, F_OK), 0);
+}
+
+static void what_can_not_be_drawn_is_said(void **state)
+{
+	static const char *const wrong[] = {
+		"report --convergence x.pdf", "report --convergence svg", "report --convergence x.svg --sort time",
+		"report --force", "report --convergence x.svg -g", "report --convergence x.svg --percent-limit 1", "report --convergence x.svg --vectors",
+	};
+	char file[300];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(kjoule("%s", wrong[i]), 2);
+		assert_string_equal(out, "");
+	}
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "short", .ticks = 10,
+									       .watt = 1 }));
+	assert_int_equal(kjoule("report --convergence %s %s", temp_path("few.svg"), file), 1);
+	assert_true(says(err, "too few samples"));
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "enough", .ticks = 1000,
+									       .watt = 1 }));
+	assert_int_equal(kjoule("report --convergence /nonexistent/x.svg %s", file), 1);
+	assert_true(says(err, "cannot write '/nonexistent/x.csv': No such file or directory; name another file"));
+	/* without energy there is still time */
+	snprintf(file, sizeof(file), "%s", series_record(&(struct series_run){ .name = "dark", .ticks = 1000, .watt = 1,
+									       .no_energy = true }));
+	if (no_gnuplot())
+		return;
+	assert_int_equal(kjoule("report --convergence %s %s", temp_path("dark.svg"), file), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_beginning_has_what_was_before_its_end),
+		cmocka_unit_test(more_samples_are_surer),
+		cmocka_unit_test(more_runs_come_nearer),
+		cmocka_unit_test(without_gnuplot_there_are_the_data),
+		cmocka_unit_test(what_can_not_be_drawn_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, tool_done);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Running the tool and looking into what it says; see tool.h.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+#include "tests/support/synthetic.h"
+#include "tests/support/tool.h"
+
+char *out, *err;
+
+/* One in so many is checked: a number that goes into no round of what tests run by turns. */
+#define CHECKED_ONE_OF	7
+
+/* The tool that was built with this test: it lies a folder above. $KJOULE is another one, $KJOULE_CHECKED one that some are run by. */
+static const char *binary_path(void)
+{
+	static unsigned int runs;
+	static char path[300];
+	ssize_t n;
+
+	if (getenv("KJOULE_CHECKED") && runs++ % CHECKED_ONE_OF == 0)
+		return getenv("KJOULE_CHECKED");
+	if (getenv("KJOULE"))
+		return getenv("KJOULE");
+	n = readlink("/proc/self/exe", path, sizeof(path) - 16);
+	for (int up = 0; up < 2 && n > 0;)
+		up += path[--n] == '/';
+	strcpy(path + (n > 0 ? n : 0), "/kjoule");
+	return path;
+}
+
+int kjoule(const char *fmt, ...)
+{
+	const char *binary = binary_path();
+	char args[1024], command[2048], out_path[300], err_path[300];
+	size_t len;
+	va_list ap;
+	int status;
+
+	va_start(ap, fmt);
+	vsnprintf(args, sizeof(args), fmt, ap);
+	va_end(ap);
+	snprintf(out_path, sizeof(out_path), "%s", temp_path("stdout"));
+	snprintf(err_path, sizeof(err_path), "%s", temp_path("stderr"));
+	snprintf(command, sizeof(command), "%s %s >%s 2>%s", binary, args, out_path, err_path);
+	status = system(command);
+	free(out);
+	free(err);
+	out = (char *)read_file(out_path, &len);
+	out[len] = '\0';
+	err = (char *)read_file(err_path, &len);
+	err[len] = '\0';
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int tool_done(void **state)
+{
+	(void)state;
+	free(out);
+	free(err);
+	return 0;
+}
+
+bool says(const char *text, const char *what)
+{
+	if (strstr(text, what))
+		return true;
+	/* cmocka cuts what is longer than a kilobyte, and the end of the line with it */
+	print_message("looked for: %.200s\nfound: %.600s\n", what, text);
+	return false;
+}
+
+struct json_object *member(struct json_object *o, const char *key)
+{
+	struct json_object *v = NULL;
+
+	json_object_object_get_ex(o, key, &v);
+	return v;
+}
+
+struct json_object *find_row(struct json_object *doc, const char *kind, const char *object)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (strcmp(json_object_get_string(member(row, "kind")), kind))
+			continue;
+		if (!object || !strcmp(json_object_get_string(member(row, "object")), object))
+			return row;
+	}
+	return NULL;
+}
+
+struct json_object *find_named(struct json_object *doc, const char *function)
+{
+	struct json_object *rows = member(doc, "rows");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (!strcmp(json_object_get_string(member(row, "kind")), "function") &&
+		    !strcmp(json_object_get_string(member(row, "function")), function))
+			return row;
+	}
+	return NULL;
+}
+
+double number(struct json_object *row, const char *key)
+{
+	struct json_object *v = member(row, key);
+
+	return v ? json_object_get_double(v) : NAN;
+}
+
+bool near(double a, double b, double by)
+{
+	if (fabs(a - b) <= by)
+		return true;
+	print_message("%g instead of %g\n", a, b);
+	return false;
+}
