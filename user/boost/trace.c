@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/profile/budget.h"
+#include "analysis/boost/budget.h"
 #include "boost/boost.h"
 #include "cli/cmd.h"
 #include "output/columns.h"

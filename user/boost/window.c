@@ -2,7 +2,7 @@
 /*
  * kjoule boost window: how much of its past a chip remembers. The chip is loaded until it has used its boost up, idles for
  * some time, and is loaded again; for how long it boosts then, over the time it idled, is the paper's figure 3. Two models of
- * what it remembers are fitted to that, see analysis/profile/budget.h. See boost.h.
+ * what it remembers are fitted to that, see analysis/boost/budget.h. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/profile/budget.h"
+#include "analysis/boost/budget.h"
 #include "boost/boost.h"
 #include "cli/cmd.h"
 #include "lib/base/grow.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "analysis/profile/budget.h"
+#include "analysis/boost/budget.h"
 #include "tests/support/transitions.h"
 
 /* The Core i7-4500U of the paper: 3, 17, 15 W and 55 s. */

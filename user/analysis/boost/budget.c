@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
-#include "analysis/profile/budget.h"
+#include "analysis/boost/budget.h"
 
 #define PARAMETERS	2
 #define GRID		40
