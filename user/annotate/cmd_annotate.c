@@ -102,18 +102,18 @@ static int parse(int argc, char **argv, struct annotate_options *opt, const char
 static int run(struct view *v, const char *path, const struct annotate_options *opt)
 {
 	const struct power_model model = { .asked = MODEL_CPM, .used = MODEL_CPM };
-	struct grain *grain = NULL;
+	struct code_units *grain = NULL;
 	struct profile *p = NULL;
 	struct annotate a;
 	struct blocks b;
 	int ret;
 
-	ret = grain_new(opt->lines ? GRAIN_LINE : GRAIN_BLOCK, NULL, &grain);
+	ret = code_units_new(opt->lines ? CODE_UNIT_LINE : CODE_UNIT_BLOCK, NULL, &grain);
 	if (ret)
 		return ret;
 	ret = blocks_new(v, grain, false, &b);
 	if (ret) {
-		grain_free(grain);
+		code_units_free(grain);
 		return ret;
 	}
 	if (blocks_held_by(&b))
@@ -133,7 +133,7 @@ static int run(struct view *v, const char *path, const struct annotate_options *
 	}
 	profile_free(p);
 	blocks_free(&b);
-	grain_free(grain);
+	code_units_free(grain);
 	return ret;
 }
 
@@ -164,7 +164,7 @@ int cmd_annotate(int argc, char **argv)
 		view_close(&v);
 		return EXIT_FAILED;
 	}
-	if (meters_choose(&v, opt.energy, chosen, &err)) {
+	if (energy_columns_choose(&v, opt.energy, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}

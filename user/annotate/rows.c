@@ -9,7 +9,7 @@
 #include "annotate/annotate.h"
 #include "attribute/groups.h"
 #include "attribute/source_text.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/code/demangle.h"
 
 /* More lines in a row that no code was made from are left out. */
@@ -27,7 +27,7 @@ struct found {
 	const char *name, *object;
 	uint64_t start, end;
 	bool wanted;
-	struct grain_code code;
+	struct code_units_code code;
 	uint64_t *samples;		/* by byte of the function; NULL: there is no code to be shown */
 	uint64_t precise;
 };
@@ -38,7 +38,7 @@ struct making {
 	const struct profile *p;
 	const struct annotate_options *opt;
 	struct annotate *a;
-	struct kjoule_index by_name, by_piece;
+	struct kjoule_hash_index by_name, by_piece;
 	size_t n_found, n_pieces;
 	struct found *found;
 	struct piece *pieces;
@@ -57,11 +57,11 @@ static bool is_wanted(const struct making *m, uint32_t block)
 /* UINT32_MAX: there is none such. */
 static uint32_t function_at(const struct making *m, uint64_t start, const char *object, const char *name)
 {
-	uint64_t hash = kjoule_index_hash(kjoule_index_hash(start, object), name);
+	uint64_t hash = kjoule_hash_text(kjoule_hash_text(start, object), name);
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&m->by_name, hash, &probe)) != KJOULE_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&m->by_name, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		const struct found *f = &m->found[i];
 
 		if (f->start == start && !strcmp(f->name, name) && !strcmp(f->object, object))
@@ -70,7 +70,7 @@ static uint32_t function_at(const struct making *m, uint64_t start, const char *
 	return UINT32_MAX;
 }
 
-static int find_function(struct making *m, const struct grain_unit *u, uint32_t *out)
+static int find_function(struct making *m, const struct code_unit *u, uint32_t *out)
 {
 	struct found *f;
 
@@ -78,10 +78,10 @@ static int find_function(struct making *m, const struct grain_unit *u, uint32_t 
 	if (*out != UINT32_MAX)
 		return 0;
 	*out = m->n_found;
-	if (kjoule_index_add(&m->by_name, kjoule_index_hash(kjoule_index_hash(u->around, u->object), u->function),
+	if (kjoule_hash_index_add(&m->by_name, kjoule_hash_text(kjoule_hash_text(u->around, u->object), u->function),
 			     m->n_found))
 		return -ENOMEM;
-	f = kjoule_grow(&m->found, &m->n_found, sizeof(*f));
+	f = kjoule_array_grow(&m->found, &m->n_found, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	*f = (struct found){ .name = u->function, .object = u->object, .start = u->around, .end = u->around_end };
@@ -90,7 +90,7 @@ static int find_function(struct making *m, const struct grain_unit *u, uint32_t 
 
 static uint64_t hash_of(uint32_t function, uint64_t start, const char *file, unsigned int line)
 {
-	return kjoule_index_hash((uint64_t)function << 32 ^ start ^ (uint64_t)line << 20, file);
+	return kjoule_hash_text((uint64_t)function << 32 ^ start ^ (uint64_t)line << 20, file);
 }
 
 /* UINT32_MAX: it was not sampled. */
@@ -100,7 +100,7 @@ static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t sta
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&m->by_piece, hash, &probe)) != KJOULE_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&m->by_piece, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		const struct piece *p = &m->pieces[i];
 
 		if (p->function == function && p->start == start && p->line == line && !strcmp(p->file, file))
@@ -109,10 +109,10 @@ static uint32_t piece_at(const struct making *m, uint32_t function, uint64_t sta
 	return UINT32_MAX;
 }
 
-static int find_piece(struct making *m, const struct grain_unit *u, uint32_t function, uint32_t *out)
+static int find_piece(struct making *m, const struct code_unit *u, uint32_t function, uint32_t *out)
 {
-	bool line = u->kind == GRAIN_LINE && u->outer_file && u->outer_line;
-	struct piece like = { .function = function, .start = u->kind == GRAIN_BLOCK ? u->start : 0,
+	bool line = u->kind == CODE_UNIT_LINE && u->outer_file && u->outer_line;
+	struct piece like = { .function = function, .start = u->kind == CODE_UNIT_BLOCK ? u->start : 0,
 			      .file = line ? u->outer_file : "", .line = line ? u->outer_line : 0 };
 	struct piece *p;
 
@@ -120,9 +120,9 @@ static int find_piece(struct making *m, const struct grain_unit *u, uint32_t fun
 	if (*out != UINT32_MAX)
 		return 0;
 	*out = m->n_pieces;
-	if (kjoule_index_add(&m->by_piece, hash_of(function, like.start, like.file, like.line), m->n_pieces))
+	if (kjoule_hash_index_add(&m->by_piece, hash_of(function, like.start, like.file, like.line), m->n_pieces))
 		return -ENOMEM;
-	p = kjoule_grow(&m->pieces, &m->n_pieces, sizeof(*p));
+	p = kjoule_array_grow(&m->pieces, &m->n_pieces, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	*p = like;
@@ -197,7 +197,7 @@ static int choose(struct making *m)
 			continue;
 		}
 		f->wanted = true;
-		ret = grain_code(m->b->grain, f->object, f->start, f->end, &f->code);
+		ret = code_units_code(m->b->grain, f->object, f->start, f->end, &f->code);
 		if (ret == -ENODATA) {
 			ret = 0;
 			continue;
@@ -245,7 +245,7 @@ static int count_samples(struct making *m)
 	int ret = seen ? 0 : -ENOMEM;
 
 	for (size_t c = 0; c < m->v->tl.n_cpus && !ret; c++) {
-		const struct windows_cpu *holds = &m->b->windows.cpus[c];
+		const struct edge_windows_cpu *holds = &m->b->windows.cpus[c];
 		const struct timeline_sample *s;
 		struct view_samples *samples;
 		uint64_t next = 0;
@@ -260,7 +260,7 @@ static int count_samples(struct making *m)
 			if (s->tick < next)
 				continue;	/* a tick has one sample */
 			next = s->tick + 1;
-			if (holds->n && windows_is_held(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
+			if (holds->n && edge_windows_is_held(holds, timeline_due(&m->v->rec.meta.session, s->tick), &hold))
 				continue;	/* the tick is the hold's, and so is the sample */
 			if (s->flags & (KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_IDLE) || !is_asked_for(m, s))
 				continue;
@@ -283,7 +283,7 @@ static int count_samples(struct making *m)
 
 static struct annotate_row *add_row(struct annotate_function *f, enum annotate_kind kind)
 {
-	struct annotate_row *row = kjoule_grow(&f->rows, &f->n_rows, sizeof(*row));
+	struct annotate_row *row = kjoule_array_grow(&f->rows, &f->n_rows, sizeof(*row));
 
 	if (row)
 		row->kind = kind;
@@ -297,7 +297,7 @@ static int missing_source(struct annotate *a, const char *path)
 	for (size_t i = 0; i < a->n_missing; i++)
 		if (!strcmp(a->missing[i], path))
 			return 0;
-	slot = kjoule_grow(&a->missing, &a->n_missing, sizeof(*slot));
+	slot = kjoule_array_grow(&a->missing, &a->n_missing, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	*slot = strdup(path);
@@ -309,7 +309,7 @@ static int missing_source(struct annotate *a, const char *path)
 
 /* A line of source, with its text where the file is there. */
 static int add_line(struct making *m, struct annotate_function *f, enum annotate_kind kind,
-		    const struct grain_code *code, const char *file, unsigned int line, struct annotate_row **out)
+		    const struct code_units_code *code, const char *file, unsigned int line, struct annotate_row **out)
 {
 	const struct source_file *source = source_text_file(&m->text, file, kjoule_code_owner(code->file));
 	struct annotate_row *row = add_row(f, kind);
@@ -335,7 +335,7 @@ static void set_figures(const struct making *m, struct annotate_row *row, uint32
 	row->g = m->figures[piece];
 }
 
-static int add_instruction(const struct making *m, struct annotate_function *f, const struct grain_code *code,
+static int add_instruction(const struct making *m, struct annotate_function *f, const struct code_units_code *code,
 			   const struct kjoule_insn *insn, uint32_t function)
 {
 	struct annotate_row *row = add_row(f, ANNOTATE_INSTRUCTION);
@@ -349,14 +349,14 @@ static int add_instruction(const struct making *m, struct annotate_function *f, 
 	for (unsigned int i = 0; i < insn->size && insn->address + i < f->end; i++)
 		row->samples += m->found[function].samples[insn->address + i - f->start];
 	bytes = kjoule_code_bytes(code->file, insn->address, &len);
-	if (!bytes || kjoule_decode_text(bytes, len, kjoule_code_machine(code->file), insn->address, text) <= 0)
+	if (!bytes || kjoule_disassemble_text(bytes, len, kjoule_code_machine(code->file), insn->address, text) <= 0)
 		strcpy(text, "(no instruction)");
 	row->text = strdup(text);
 	return row->text ? 0 : -ENOMEM;
 }
 
 /* Blocks in the order of their addresses, the source above what it became. */
-static int by_block(struct making *m, struct annotate_function *f, uint32_t function, const struct grain_code *code)
+static int by_block(struct making *m, struct annotate_function *f, uint32_t function, const struct code_units_code *code)
 {
 	const char *file = NULL;
 	unsigned int line = 0;
@@ -409,7 +409,7 @@ static int by_place(const void *a, const void *b)
  * Lines that code was made from, and those between where there is a text and no large gap. What was sampled and
  * has no line comes last: figures of the lines are to add up to the function's.
  */
-static int by_line(struct making *m, struct annotate_function *f, uint32_t function, const struct grain_code *code)
+static int by_line(struct making *m, struct annotate_function *f, uint32_t function, const struct code_units_code *code)
 {
 	struct outer *lines = NULL, *slot;
 	uint32_t rest;
@@ -422,7 +422,7 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 
 		if (!depth || !at[depth - 1].file || !at[depth - 1].line)
 			continue;
-		slot = kjoule_grow(&lines, &n, sizeof(*slot));
+		slot = kjoule_array_grow(&lines, &n, sizeof(*slot));
 		if (!slot)
 			ret = -ENOMEM;
 		else
@@ -466,7 +466,7 @@ static int by_line(struct making *m, struct annotate_function *f, uint32_t funct
 
 static int make_function(struct making *m, uint32_t i)
 {
-	struct annotate_function *f = kjoule_grow(&m->a->functions, &m->a->n, sizeof(*f));
+	struct annotate_function *f = kjoule_array_grow(&m->a->functions, &m->a->n, sizeof(*f));
 	const struct found *from = &m->found[i];
 
 	if (!f)
@@ -525,8 +525,8 @@ int annotate_new(struct view *v, struct blocks *b, const struct profile *p, cons
 	free(m.piece_of);
 	free(m.functions);
 	free(m.figures);
-	kjoule_index_free(&m.by_name);
-	kjoule_index_free(&m.by_piece);
+	kjoule_hash_index_free(&m.by_name);
+	kjoule_hash_index_free(&m.by_piece);
 	source_text_free(&m.text);
 	if (ret)
 		annotate_free(a);

@@ -11,13 +11,13 @@
 #include "attribute/blocks_interrupts.h"
 #include "attribute/blocks_lanes.h"
 #include "attribute/blocks_lookup.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 /* The edge windows, with what interrupts take around the holds. */
 static int make_windows(struct blocks *b, const struct view *v, bool raw)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
-	struct windows_cost cost = { 0 };
+	struct edge_windows_cost cost = { 0 };
 	double error;
 
 	if (!raw && cal->ticks) {
@@ -29,31 +29,31 @@ static int make_windows(struct blocks *b, const struct view *v, bool raw)
 		cost.entry_ns = fmin(cost.entry_ns, v->rec.meta.session.interval_ns);
 		cost.tick_ns = fmin(cost.tick_ns, v->rec.meta.session.interval_ns);
 	}
-	return windows_new(&v->tl, &cost, &b->windows);
+	return edge_windows_new(&v->tl, &cost, &b->windows);
 }
 
 /* So is a CPU while a reading of a block is waited for. */
 static int add_readings(struct blocks *b, const struct view *v)
 {
 	const struct kjoule_session_info *s = &v->rec.meta.session;
-	uint64_t begin = s->t0_ns, end = timeline_due(s, v->tl.end_tick) + WINDOWS_LONGEST_NS;
+	uint64_t begin = s->t0_ns, end = timeline_due(s, v->tl.end_tick) + EDGE_WINDOWS_LONGEST_NS;
 
 	for (size_t i = 0; i < v->tl.n_cpus; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
-		struct windows_cpu *c = &b->windows.cpus[i];
+		struct edge_windows_cpu *c = &b->windows.cpus[i];
 		uint64_t until = 0;
 
 		for (size_t k = 0; k < cpu->n_readings; k++) {
 			const struct kjoule_vpm_reading *r = &cpu->readings[k];
-			struct windows_hold *h;
+			struct edge_windows_hold *h;
 
-			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > WINDOWS_LONGEST_NS ||
+			if (r->stop_ns < until || r->stop_ns == r->ready_ns || r->ready_ns - r->stop_ns > EDGE_WINDOWS_LONGEST_NS ||
 			    r->ready_ns < begin || r->ready_ns > end)
 				continue;
-			h = kjoule_grow(&c->holds, &c->n, sizeof(*h));
+			h = kjoule_array_grow(&c->holds, &c->n, sizeof(*h));
 			if (!h)
 				return -ENOMEM;
-			*h = (struct windows_hold){ r->stop_ns, r->ready_ns };
+			*h = (struct edge_windows_hold){ r->stop_ns, r->ready_ns };
 			until = r->ready_ns;
 			b->n_readings++;
 		}
@@ -62,7 +62,7 @@ static int add_readings(struct blocks *b, const struct view *v)
 }
 
 /* The column of a domain of the session's first source; -1 if the report has none. */
-static int column_of(const struct view *v, const struct meters *m, uint32_t domain)
+static int column_of(const struct view *v, const struct energy_columns *m, uint32_t domain)
 {
 	const struct kjoule_source_info *src = &v->rec.meta.session.sources[0];
 
@@ -81,8 +81,8 @@ static void place_windows(struct blocks *b, const struct view *v)
 		struct profile_package *p = &b->meters.packages[i];
 
 		for (size_t l = 0; l < p->n_lanes && !p->windows; l++) {
-			const struct windows_scope *s = p->lanes[l] < v->tl.n_cpus ?
-				windows_of(&b->windows, &v->tl.cpus[p->lanes[l]]) : NULL;
+			const struct edge_windows_scope *s = p->lanes[l] < v->tl.n_cpus ?
+				edge_windows_of(&b->windows, &v->tl.cpus[p->lanes[l]]) : NULL;
 			int column = s ? column_of(v, &b->meters, s->domain) : -1;
 
 			if (column < 0)
@@ -118,7 +118,7 @@ int blocks_names_new(struct blocks *b)
 	return blocks_lookup_init(b, NULL);
 }
 
-int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
+int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks *b)
 {
 	int ret;
 
@@ -137,7 +137,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	if (!ret && !raw)
 		blocks_interrupts_find(b, v);
 	if (!ret)
-		ret = meters_new(v, &b->meters);
+		ret = energy_columns_new(v, &b->meters);
 	if (!ret)
 		ret = blocks_seal(b);
 	if (ret) {
@@ -146,7 +146,7 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 	}
 	place_windows(b, v);
 	if (v->rec.left_in_file)	/* it is a large one */
-		meters_release(v, &b->meters);
+		energy_columns_release(v, &b->meters);
 	b->n_domains = b->meters.n;
 	for (unsigned int d = 0; d < b->n_domains; d++)
 		b->domains[d] = &b->meters.info[d];
@@ -174,13 +174,13 @@ int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b)
 void blocks_free(struct blocks *b)
 {
 	for (size_t i = 0; i < b->input.n_lanes; i++)
-		fill_free(&b->ticks[i]);
+		missed_ticks_free(&b->ticks[i]);
 	free(b->ticks);
 	free(b->lanes);
 	free(b->counts.of);
 	free(b->beside.of);
-	meters_free(&b->meters);
-	windows_free(&b->windows);
+	energy_columns_free(&b->meters);
+	edge_windows_free(&b->windows);
 	free(b->kinds);
 	free(b->costs);
 	free(b->functions);

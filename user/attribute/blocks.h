@@ -9,10 +9,10 @@
 
 #include "analysis/profile/profile.h"
 #include "attribute/blocks_phases.h"
-#include "attribute/fill.h"
-#include "attribute/grain.h"
-#include "attribute/meters.h"
-#include "attribute/windows.h"
+#include "attribute/code_units.h"
+#include "attribute/edge_windows.h"
+#include "attribute/energy_columns.h"
+#include "attribute/missed_ticks.h"
 #include "recording/view.h"
 
 struct blocks_process {
@@ -35,8 +35,8 @@ struct blocks_function {
 	struct blocks_lateness *lateness;	/* of those that are not in these yet */
 	bool clocked;			/* these have a frequency */
 	bool united;			/* all that it has is another block's now */
-	const struct grain_unit *unit;	/* NULL: a function, and no grain was asked for */
-	uint32_t region;		/* path, of a unit of GRAIN_REGION */
+	const struct code_unit *unit;	/* NULL: a function, and no grain was asked for */
+	uint32_t region;		/* path, of a unit of CODE_UNIT_REGION */
 };
 
 struct blocks {
@@ -62,19 +62,19 @@ struct blocks {
 	struct blocks_phases phases;	/* of ticks that met interrupts */
 	double late_scale;		/* how many times as often as it takes of the time an interrupt was met; 0: that says nothing */
 	struct profile_cost *costs;
-	struct fill_lane *ticks;	/* of each lane */
+	struct missed_ticks_lane *ticks;	/* of each lane */
 	struct profile_lane *lanes;
-	struct lane_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */
-	struct windows windows;
+	struct tick_stream_counts counts, beside;	/* of the CPUs' lanes, and of the recorder's */
+	struct edge_windows windows;
 	size_t n_readings;		/* for which a CPU was held */
-	struct meters meters;
+	struct energy_columns meters;
 	struct blocks_index *index;
-	struct grain *grain;		/* the caller's; NULL: functions */
-	size_t n_names;			/* of blocks_units.c, like what follows */
+	struct code_units *grain;		/* the caller's; NULL: functions */
+	size_t n_names;			/* of inseparable.c, like what follows */
 	char **names;
 	bool *loose;
 	struct mixture_range *unknown;	/* ticks of which nobody knows what ran */
-	struct grain_unit *regions;	/* by path; NULL: it is not regions that are told apart */
+	struct code_unit *regions;	/* by path; NULL: it is not regions that are told apart */
 };
 
 /**
@@ -84,7 +84,7 @@ struct blocks {
  * @raw:	leave out what ticks and interrupts cost, and refine nothing: ALEA's own model
  * Return: 0 or -ENOMEM
  */
-int blocks_new(struct view *v, struct grain *grain, bool raw, struct blocks *b);
+int blocks_new(struct view *v, struct code_units *grain, bool raw, struct blocks *b);
 /**
  * blocks_names_new() - nothing but names, to be added: what several recordings have in common (merge.h)
  * Return: 0 or -ENOMEM

@@ -104,7 +104,7 @@ void blocks_other_interrupts(const struct view *v, double *part, double *error)
 	*error = fmin(fmax(*error, 0), 1);
 }
 
-double blocks_calibration_error(const struct view *v, const struct meters *m)
+double blocks_calibration_error(const struct view *v, const struct energy_columns *m)
 {
 	const struct kjoule_calibration *cal = &v->rec.cal;
 	double time = cal->ticks ? cal->tick_error_ns / cal->tick_ns : 0, energy = 0;

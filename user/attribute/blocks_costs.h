@@ -40,6 +40,6 @@ int blocks_costs_compare(struct blocks *b);
  * blocks_calibration_error() - twice the standard error of what a tick was calibrated to take, and to spend, as a part of that
  * Return: BLOCKS_UNCALIBRATED where there was no calibration
  */
-double blocks_calibration_error(const struct view *v, const struct meters *m);
+double blocks_calibration_error(const struct view *v, const struct energy_columns *m);
 
 #endif /* KJOULE_BLOCKS_COSTS_H */

@@ -20,7 +20,7 @@
 #include "attribute/blocks_interrupts.h"
 #include "attribute/blocks_lanes.h"
 #include "attribute/blocks_lookup.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "recording/view_samples.h"
 
 /*
@@ -40,8 +40,8 @@ static uint64_t fill_most(const struct view *v)
 
 /* A CPU's ticks being written down. */
 struct maker {
-	struct fill fill;
-	struct fill_lane *lane;
+	struct missed_ticks fill;
+	struct missed_ticks_lane *lane;
 	struct blocks_near *near;		/* BLOCKS_NEAR of them, of all CPUs */
 	uint64_t next;				/* the tick after the last that was written */
 	uint32_t before;			/* the block of the last sample, UINT32_MAX: there was none */
@@ -71,7 +71,7 @@ static int meet(struct maker *m, uint32_t block)
 		m->met = met;
 		m->met_room = room;
 	}
-	item = kjoule_grow(&m->order, &m->n_order, sizeof(*item));
+	item = kjoule_array_grow(&m->order, &m->n_order, sizeof(*item));
 	if (!item)
 		return -ENOMEM;
 	*item = block;
@@ -85,20 +85,20 @@ static int put_sample(struct blocks *b, struct maker *m, const struct timeline_s
 	int ret = 0;
 
 	if (s->tick > m->next)
-		ret = fill_ticks(&m->fill, m->lane, m->next, s->tick, m->before, block);
+		ret = missed_ticks_attribute(&m->fill, m->lane, m->next, s->tick, m->before, block);
 	m->next = s->tick + 1;
 	/* due while the CPU was held, and taken when it was let go: the tick is the hold's, and so is the sample */
-	if (!ret && fill_held(&m->fill, s->tick)) {
+	if (!ret && missed_ticks_is_held(&m->fill, s->tick)) {
 		/* of an idle CPU none was counted */
 		if (!(s->flags & KJOULE_SAMPLE_IDLE)) {
 			b->functions[block].samples--;
 			b->functions[block].precise -= !!(s->flags & KJOULE_SAMPLE_PRECISE);
 		}
-		return fill_held_run(&m->fill, m->lane, s->tick, s->tick + 1);
+		return missed_ticks_put_held(&m->fill, m->lane, s->tick, s->tick + 1);
 	}
 	m->before = block;
 	ret = ret ? ret : blocks_lateness_add(b, block, s);
-	return ret ? ret : fill_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
+	return ret ? ret : missed_ticks_put(m->lane, &(struct cpm_tick){ .tick = s->tick, .block = block }, s->freq_khz);
 }
 
 static void add_took(struct blocks_function *f, uint32_t took_ns)
@@ -140,8 +140,8 @@ static int put_samples(struct blocks *b, struct view *v, struct maker *m, const 
 		ret = blocks_lateness_add(b, block, s);
 		if (ret)
 			break;
-		if (!lane_more(&m->lane->packed, s->tick, block, s->freq_khz))
-			ret = lane_put(&m->lane->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
+		if (!tick_stream_more(&m->lane->packed, s->tick, block, s->freq_khz))
+			ret = tick_stream_put(&m->lane->packed, &(struct cpm_tick){ .tick = s->tick, .block = block },
 				       s->freq_khz);
 	}
 	return ret;
@@ -195,7 +195,7 @@ static int order_blocks(struct blocks *b, const struct maker *makers, size_t n_m
 	if (!ret && !same)
 		ret = blocks_reorder(b, to);
 	for (size_t i = 0; i < n_makers && !ret && !same; i++)
-		ret = fill_rename(makers[i].lane, to, b->n_functions);
+		ret = missed_ticks_rename(makers[i].lane, to, b->n_functions);
 	free(to);
 	return ret;
 }
@@ -209,7 +209,7 @@ static void leave_unexpected(struct timeline *tl)
 	}
 }
 
-static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
+static int make_lanes(struct blocks *b, struct view *v, const struct missed_ticks *who)
 {
 	struct maker *makers = calloc(v->tl.n_cpus + 1, sizeof(*makers));
 	struct blocks_near *near = calloc(BLOCKS_NEAR, sizeof(*near));
@@ -235,9 +235,9 @@ static int make_lanes(struct blocks *b, struct view *v, const struct fill *who)
 		struct maker *m = &makers[i];
 
 		if (v->tl.cpus[i].next_tick > m->next)
-			ret = fill_ticks(&m->fill, m->lane, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
+			ret = missed_ticks_attribute(&m->fill, m->lane, m->next, v->tl.cpus[i].next_tick, m->before, UINT32_MAX);
 		if (!ret)
-			ret = fill_seal(m->lane);
+			ret = missed_ticks_seal(m->lane);
 		b->made_up += m->fill.made_up;
 		b->nobodys += m->fill.nobodys;
 		b->lost += m->fill.lost_samples;
@@ -301,10 +301,10 @@ static const struct timeline_cpu *cpu_of(const struct timeline *tl, uint32_t cpu
 	return low < tl->n_cpus && tl->cpus[low].cpu == cpu ? &tl->cpus[low] : NULL;
 }
 
-static int fill_awake(struct blocks *b, struct fill_lane *l, uint64_t tick, uint32_t block)
+static int fill_awake(struct blocks *b, struct missed_ticks_lane *l, uint64_t tick, uint32_t block)
 {
 	b->filled++;
-	return fill_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .made_up = true });
+	return missed_ticks_put_run(l, tick, tick + 1, (struct cpm_tick){ .block = block, .made_up = true });
 }
 
 /*
@@ -315,7 +315,7 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 {
 	const struct kjoule_session_info *session = &v->rec.meta.session;
 	uint64_t most = fill_most(v);
-	struct fill_lane *l = &b->ticks[b->input.n_lanes];
+	struct missed_ticks_lane *l = &b->ticks[b->input.n_lanes];
 	struct sampled sampled = { v, calloc(v->tl.n_cpus + 1, sizeof(*sampled.of)),
 				   calloc(v->tl.n_cpus + 1, sizeof(*sampled.now)) };
 	uint64_t next = 0;
@@ -328,7 +328,7 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 		const struct timeline_cpu *cpu = cpu_of(&v->tl, w->cpu);
 		uint64_t tick;
 
-		if (w->end_ns <= session->t0_ns || !fill_awake_is_sound(w))
+		if (w->end_ns <= session->t0_ns || !missed_ticks_awake_is_sound(w))
 			continue;
 		tick = timeline_first(session, w->begin_ns);
 		/* a tick is looked at once, however often the file tells of it */
@@ -349,8 +349,8 @@ static int make_recorder_lane(struct blocks *b, struct view *v, bool apart, uint
 	}
 	sampled_exit(&sampled);
 	if (!ret)
-		ret = fill_seal(l);
-	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = fill_lane(l), .freq_khz = l->freq,
+		ret = missed_ticks_seal(l);
+	b->lanes[b->input.n_lanes++] = (struct profile_lane){ .lane = missed_ticks_lane(l), .freq_khz = l->freq,
 							       .shadow = true };
 	return ret;
 }
@@ -368,18 +368,18 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 	size_t n = 0;
 
 	for (size_t l = 0; l < b->input.n_lanes; l++) {
-		struct lane_cursor c;
+		struct tick_stream_cursor c;
 
-		if (!lane_unseen(&b->lanes[l].lane))
+		if (!tick_stream_unseen(&b->lanes[l].lane))
 			continue;
-		lane_begin(&c, &b->lanes[l].lane, NULL);
-		while (lane_next(&c)) {
+		tick_stream_begin(&c, &b->lanes[l].lane, NULL);
+		while (tick_stream_next(&c)) {
 			const struct cpm_tick *t = &c.t;
 			struct mixture_range *u;
 
 			if (b->lanes[l].shadow || !t->made_up || (system && t->block == idle))
 				continue;
-			u = kjoule_grow(&b->unknown, &n, sizeof(*u));
+			u = kjoule_array_grow(&b->unknown, &n, sizeof(*u));
 			if (!u)
 				return -ENOMEM;
 			*u = (struct mixture_range){ t->tick, t->tick + t->more + 1 };
@@ -402,7 +402,7 @@ static int find_unknown(struct blocks *b, bool system, uint32_t idle)
 
 int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 {
-	struct fill who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
+	struct missed_ticks who = { .system = v->rec.meta.session.target == KJOULE_TARGET_SYSTEM };
 	bool apart = view_has_callers(v);
 	int ret;
 
@@ -438,10 +438,10 @@ int blocks_lanes_make(struct blocks *b, struct view *v, bool raw)
 		ret = make_lanes(b, v, &who);
 	for (size_t i = 0; i < v->tl.n_cpus && !ret; i++) {
 		const struct timeline_cpu *cpu = &v->tl.cpus[i];
-		struct fill_lane *l = &b->ticks[i];
+		struct missed_ticks_lane *l = &b->ticks[i];
 
 		b->lanes[i] = (struct profile_lane){
-			.lane = fill_lane(l),
+			.lane = missed_ticks_lane(l),
 			.freq_khz = l->freq,
 			.tick_ns = raw ? 0 : blocks_tick_cost(v, cpu),
 			.idle_tick_ns = raw ? 0 : blocks_own_tick_cost(v, cpu),

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "attribute/blocks_lookup.h"
-#include "lib/base/grow.h"
-#include "lib/base/index.h"
+#include "lib/base/array.h"
+#include "lib/base/hash_index.h"
 
 #define KNOWN		64
 #define STRETCHES	32768
 
 /* Finds processes and functions again; strings are the view's and compared by content. */
 struct blocks_index {
-	struct kjoule_index processes;
+	struct kjoule_hash_index processes;
 	uint32_t *slots;	/* function + 1 */
 	uint32_t room;
 	/* the process of a number and name, as long as nothing is told of any */
@@ -39,19 +39,19 @@ struct blocks_index {
 		uint32_t process;
 		uint32_t layout;
 		uint32_t function;
-		struct named_part *part;
+		struct user_blocks_part *part;
 		bool kernel, used;
 	} cache[4096];
 };
 
 int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t *out)
 {
-	uint64_t hash = kjoule_index_hash(like->pid, like->comm);
+	uint64_t hash = kjoule_hash_text(like->pid, like->comm);
 	struct blocks_process *p;
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&b->index->processes, hash, &probe)) != KJOULE_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&b->index->processes, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		p = &b->processes[i];
 		if (p->pid == like->pid && p->kind == like->kind && p->outside == like->outside &&
 		    !strcmp(p->comm, like->comm)) {
@@ -59,9 +59,9 @@ int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t
 			return 0;
 		}
 	}
-	if (kjoule_index_add(&b->index->processes, hash, b->n_processes))
+	if (kjoule_hash_index_add(&b->index->processes, hash, b->n_processes))
 		return -ENOMEM;
-	p = kjoule_grow(&b->processes, &b->n_processes, sizeof(*p));
+	p = kjoule_array_grow(&b->processes, &b->n_processes, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	*p = *like;
@@ -70,9 +70,9 @@ int blocks_process(struct blocks *b, const struct blocks_process *like, uint32_t
 }
 
 static uint64_t hash(uint32_t process, const char *symbol, const char *object,
-		     const struct grain_unit *unit)
+		     const struct code_unit *unit)
 {
-	uint64_t h = kjoule_index_hash(process ^ (uintptr_t)unit >> 4, "");
+	uint64_t h = kjoule_hash_text(process ^ (uintptr_t)unit >> 4, "");
 
 	for (; *symbol; symbol++)
 		h = (h ^ (unsigned char)*symbol) * 0x100000001b3ull;
@@ -119,7 +119,7 @@ int blocks_find(struct blocks *b, const struct blocks_function *like, uint32_t *
 		}
 		at = (at + 1) & (b->index->room - 1);
 	}
-	f = kjoule_grow(&b->functions, &b->n_functions, sizeof(*f));
+	f = kjoule_array_grow(&b->functions, &b->n_functions, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	*f = *like;
@@ -176,10 +176,10 @@ static void keep_stretch(struct blocks *b, uint64_t ip, const struct stretch *st
 
 /* The block of an address of a process. */
 static int block_at(struct blocks *b, struct view *v, const struct timeline_sample *s, uint32_t process, uint32_t layout,
-		    uint32_t *out, struct named_part **part)
+		    uint32_t *out, struct user_blocks_part **part)
 {
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL;
-	const struct grain_unit *unit;
+	const struct code_unit *unit;
 	struct view_place place;
 	int ret;
 
@@ -191,7 +191,7 @@ static int block_at(struct blocks *b, struct view *v, const struct timeline_samp
 			keep_stretch(b, s->ip, &(struct stretch){ place.same_start, place.same_len, process, layout, *out });
 		return ret;
 	}
-	ret = grain_find(b->grain, &place, kernel, &unit, part);
+	ret = code_units_find(b->grain, &place, kernel, &unit, part);
 	return ret ? ret : blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 								       .object = unit->object, .kernel = kernel,
 								       .unit = unit }, out);
@@ -206,7 +206,7 @@ static int make_regions(struct blocks *b, const struct view *v)
 	if (!b->regions)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_paths; i++)
-		b->regions[i] = (struct grain_unit){ .kind = GRAIN_REGION, .name = r->paths[i].text, .object = "",
+		b->regions[i] = (struct code_unit){ .kind = CODE_UNIT_REGION, .name = r->paths[i].text, .object = "",
 						     .function = "", .depth = r->paths[i].depth };
 	return 0;
 }
@@ -214,7 +214,7 @@ static int make_regions(struct blocks *b, const struct view *v)
 static int block_of_region(struct blocks *b, const struct timeline_sample *s, uint32_t process, uint32_t region,
 			   uint32_t *out)
 {
-	const struct grain_unit *unit = &b->regions[region];
+	const struct code_unit *unit = &b->regions[region];
 	int ret = blocks_find(b, &(struct blocks_function){ .process = process, .symbol = unit->name,
 							      .object = "", .unit = unit, .region = region }, out);
 
@@ -230,7 +230,7 @@ const struct kjoule_regions_count *blocks_marks(const struct blocks *b, const st
 {
 	const struct blocks_function *f = &b->functions[function];
 
-	if (!f->unit || f->unit->kind != GRAIN_REGION || f->region <= KJOULE_REGIONS_UNKNOWN)
+	if (!f->unit || f->unit->kind != CODE_UNIT_REGION || f->region <= KJOULE_REGIONS_UNKNOWN)
 		return NULL;
 	return kjoule_regions_count(r, b->processes[f->process].pid, f->region);
 }
@@ -268,7 +268,7 @@ int blocks_of_sample(struct blocks *b, struct view *v, const struct timeline_sam
 	bool kernel = s->flags & KJOULE_SAMPLE_KERNEL, outside = false;
 	uint64_t time_ns = view_time(v, s->tick, s->late_ns);
 	uint32_t region = KJOULE_REGIONS_OUTSIDE;
-	struct named_part *part;
+	struct user_blocks_part *part;
 	const struct stretch *stretch;
 	uint32_t process, layout, slot;
 	int ret;
@@ -332,15 +332,15 @@ static int index_anew(struct blocks *b)
 	struct blocks_index *index = b->index;
 	int ret;
 
-	kjoule_index_free(&index->processes);
+	kjoule_hash_index_free(&index->processes);
 	memset(index->known, 0, sizeof(index->known));
 	memset(index->stretches, 0, sizeof(index->stretches));
 	memset(index->cache, 0, sizeof(index->cache));
 	index->room /= 2;
 	ret = rehash(b);
 	for (size_t i = 0; i < b->n_processes && !ret; i++)
-		ret = kjoule_index_add(&index->processes,
-				       kjoule_index_hash(b->processes[i].pid, b->processes[i].comm), i);
+		ret = kjoule_hash_index_add(&index->processes,
+				       kjoule_hash_text(b->processes[i].pid, b->processes[i].comm), i);
 	return ret;
 }
 
@@ -384,7 +384,7 @@ int blocks_lookup_init(struct blocks *b, const struct view *v)
 void blocks_lookup_exit(struct blocks *b)
 {
 	if (b->index) {
-		kjoule_index_free(&b->index->processes);
+		kjoule_hash_index_free(&b->index->processes);
 		free(b->index->slots);
 	}
 	free(b->index);

@@ -14,7 +14,7 @@
 #include "attribute/overhead_cpus.h"
 #include "attribute/region_marks.h"
 #include "cli/cmd.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/base/privilege.h"
 #include "lib/control/names.h"
 
@@ -68,7 +68,7 @@ int merge_note(struct merge_notes *notes, const char *fmt, ...)
 	/* names out of files, which must not steer the terminal */
 	clean = output_clean(text);
 	free(text);
-	slot = clean ? kjoule_grow(&notes->list, &notes->n, sizeof(*slot)) : NULL;
+	slot = clean ? kjoule_array_grow(&notes->list, &notes->n, sizeof(*slot)) : NULL;
 	if (!slot) {
 		free(clean);
 		return -ENOMEM;
@@ -298,13 +298,13 @@ static int add_course(const struct blocks *b, const uint32_t *function_of, uint3
 		groups[i] = b->input.kinds[i] == CPM_BUSY ? function_of[i] : COURSE_NONE;
 	r->elapsed_s = calloc(n_functions + 1, sizeof(*r->elapsed_s));
 	if (!ret && r->elapsed_s)
-		ret = course_elapsed(lanes, b->input.n_lanes, groups, n_functions, r->elapsed_s);
+		ret = execution_order_elapsed(lanes, b->input.n_lanes, groups, n_functions, r->elapsed_s);
 	else
 		ret = -ENOMEM;
 	for (uint32_t i = 0; i < n_functions && !ret; i++)
 		r->elapsed_s[i] *= b->input.interval_ns * 1e-9;
 	if (!ret)
-		ret = course_steps(lanes, b->input.n_lanes, groups, &r->steps, &r->n_steps);
+		ret = execution_order_steps(lanes, b->input.n_lanes, groups, &r->steps, &r->n_steps);
 	free(groups);
 	free(lanes);
 	return ret;
@@ -412,8 +412,8 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 {
 	const struct attribute_options *opt = m->opt;
 	bool chosen[KJOULE_MAX_SOURCES];
-	struct grain *grain = NULL;
-	struct named named = opt->named;
+	struct code_units *grain = NULL;
+	struct user_blocks named = opt->named;
 	struct blocks b = { 0 };
 	int ret;
 
@@ -426,9 +426,9 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 	if (!ret)
 		ret = look_for_regions(m, v, r->path, err);
 	if (!ret)
-		ret = meters_choose(v, opt->source, chosen, err);
+		ret = energy_columns_choose(v, opt->source, chosen, err);
 	if (!ret && opt->units)
-		ret = grain_new(opt->grain, &named, &grain);
+		ret = code_units_new(opt->grain, &named, &grain);
 	if (!ret)
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (!ret) {
@@ -446,7 +446,7 @@ static int add_view(struct merge *m, struct view *v, struct merge_run *r, struct
 		r->overhead = overhead_cpus_all(v, &b);
 		blocks_free(&b);
 	}
-	grain_free(grain);
+	code_units_free(grain);
 	return ret;
 }
 
@@ -461,7 +461,7 @@ int merge_add(struct merge *m, const char *path, struct kjoule_error *err)
 	err->text[0] = '\0';
 	ret = add_view(m, &v, &run, err);
 	if (!ret) {
-		slot = kjoule_grow(&m->runs, &m->n, sizeof(*slot));
+		slot = kjoule_array_grow(&m->runs, &m->n, sizeof(*slot));
 		if (slot)
 			*slot = run;
 		ret = slot ? 0 : -ENOMEM;

@@ -7,7 +7,7 @@
 #ifndef KJOULE_MERGE_H
 #define KJOULE_MERGE_H
 
-#include "analysis/profile/course.h"
+#include "analysis/profile/execution_order.h"
 #include "analysis/stats/outliers.h"
 #include "attribute/groups.h"
 #include "attribute/options.h"
@@ -25,8 +25,8 @@ struct merge_names {
 	const char *comm, *object;	/* MERGE_NAMES: what the program is called, whichever it is; NULL: itself */
 	size_t n_texts, n_units;
 	char **texts;
-	struct grain_unit **units;
-	struct kjoule_index by_text, by_unit;
+	struct code_unit **units;
+	struct kjoule_hash_index by_text, by_unit;
 };
 
 int merge_names_new(enum merge_join join, struct merge_names *names);
@@ -66,7 +66,7 @@ struct merge_run {
 	const char *partial;
 	struct groups groups;
 	double *elapsed_s;
-	struct course_step *steps;
+	struct execution_step *steps;
 	size_t n_steps;
 	struct outlier outliers[MERGE_FIGURES];
 	double figures[MERGE_FIGURES];
@@ -102,7 +102,7 @@ void merge_free(struct merge *m);
 /**
  * merge_add() - one recording more; what is wrong with the file is told on standard error
  * @path:	must stay
- * Return: 0; -EXDEV if it can not be one with those before; -ENOENT, -EINVAL as meters_choose(); as
+ * Return: 0; -EXDEV if it can not be one with those before; -ENOENT, -EINVAL as energy_columns_choose(); as
  * view_open(); the reason in @err
  */
 int merge_add(struct merge *m, const char *path, struct kjoule_error *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "attribute/merge_names.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 int merge_names_new(enum merge_join join, struct merge_names *names)
 {
@@ -24,30 +24,30 @@ void merge_names_free(struct merge_names *names)
 		free(names->units[i]);
 	free(names->texts);
 	free(names->units);
-	kjoule_index_free(&names->by_text);
-	kjoule_index_free(&names->by_unit);
+	kjoule_hash_index_free(&names->by_text);
+	kjoule_hash_index_free(&names->by_unit);
 	blocks_free(&names->b);
 	memset(names, 0, sizeof(*names));
 }
 
 const char *merge_text(struct merge_names *names, const char *text)
 {
-	uint64_t hash = kjoule_index_hash(0, text);
+	uint64_t hash = kjoule_hash_text(0, text);
 	size_t probe = 0;
 	char *copy, **slot;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&names->by_text, hash, &probe)) != KJOULE_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&names->by_text, hash, &probe)) != KJOULE_HASH_INDEX_NONE)
 		if (!strcmp(names->texts[i], text))
 			return names->texts[i];
 	copy = strdup(text);
-	if (!copy || kjoule_index_add(&names->by_text, hash, names->n_texts)) {
+	if (!copy || kjoule_hash_index_add(&names->by_text, hash, names->n_texts)) {
 		free(copy);
 		return NULL;
 	}
-	slot = kjoule_grow(&names->texts, &names->n_texts, sizeof(*slot));
+	slot = kjoule_array_grow(&names->texts, &names->n_texts, sizeof(*slot));
 	if (!slot) {
-		kjoule_index_free(&names->by_text);	/* they are only copied again */
+		kjoule_hash_index_free(&names->by_text);	/* they are only copied again */
 		free(copy);
 		return NULL;
 	}
@@ -73,7 +73,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* @object: the unit's, as all recordings call it. In two builds places are others, names are what stays. */
-static bool same_unit(const struct merge_names *names, const struct grain_unit *a, const struct grain_unit *b,
+static bool same_unit(const struct merge_names *names, const struct code_unit *a, const struct code_unit *b,
 		      const char *object)
 {
 	if (a->kind != b->kind || strcmp(a->name, b->name) || strcmp(a->object, object))
@@ -92,19 +92,19 @@ static const char *copy_text(struct merge_names *names, const char *text, bool *
 	return copy;
 }
 
-static int unit_of(struct merge_names *names, const struct merge_alias *alias, const struct grain_unit *like,
-		   const struct grain_unit **out)
+static int unit_of(struct merge_names *names, const struct merge_alias *alias, const struct code_unit *like,
+		   const struct code_unit **out)
 {
 	const char *object = object_name(names, alias, like->object);
-	uint64_t hash = kjoule_index_hash(like->kind, like->name);
-	struct grain_unit *unit, **slot;
+	uint64_t hash = kjoule_hash_text(like->kind, like->name);
+	struct code_unit *unit, **slot;
 	bool failed = false;
 	size_t probe = 0;
 	uint32_t i;
 
 	if (!object)
 		return -ENOMEM;
-	while ((i = kjoule_index_next(&names->by_unit, hash, &probe)) != KJOULE_INDEX_NONE) {
+	while ((i = kjoule_hash_index_next(&names->by_unit, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		*out = names->units[i];
 		if (same_unit(names, *out, like, object))
 			return 0;
@@ -118,13 +118,13 @@ static int unit_of(struct merge_names *names, const struct merge_alias *alias, c
 	unit->function = copy_text(names, like->function, &failed);
 	unit->file = copy_text(names, like->file, &failed);
 	unit->outer_file = copy_text(names, like->outer_file, &failed);
-	if (failed || kjoule_index_add(&names->by_unit, hash, names->n_units)) {
+	if (failed || kjoule_hash_index_add(&names->by_unit, hash, names->n_units)) {
 		free(unit);
 		return -ENOMEM;
 	}
-	slot = kjoule_grow(&names->units, &names->n_units, sizeof(*slot));
+	slot = kjoule_array_grow(&names->units, &names->n_units, sizeof(*slot));
 	if (!slot) {
-		kjoule_index_free(&names->by_unit);
+		kjoule_hash_index_free(&names->by_unit);
 		free(unit);
 		return -ENOMEM;
 	}
@@ -165,7 +165,7 @@ static int function_place(struct merge_names *names, const struct merge_alias *a
 	return 0;
 }
 
-int merge_region_place(struct merge_names *names, const struct grain_unit *region, uint32_t process, uint32_t *out)
+int merge_region_place(struct merge_names *names, const struct code_unit *region, uint32_t process, uint32_t *out)
 {
 	const struct merge_alias none = { NULL, NULL };
 	const struct blocks_function like = { .symbol = region->name, .object = region->object, .unit = region };

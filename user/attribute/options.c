@@ -10,12 +10,12 @@
 
 int attribute_parse_grain(const char *verb, const char *text, struct attribute_options *opt)
 {
-	static const char *const keys[] = { [GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object",
-					    [GRAIN_LINE] = "line", [GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block" };
+	static const char *const keys[] = { [CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object",
+					    [CODE_UNIT_LINE] = "line", [CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block" };
 
 	opt->processes = !strcmp(text, "process");
 	opt->by_region = !strcmp(text, "region");
-	opt->grain = GRAIN_FUNCTION;
+	opt->grain = CODE_UNIT_FUNCTION;
 	if (opt->processes || opt->by_region)
 		return 0;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -30,7 +30,7 @@ int attribute_parse_grain(const char *verb, const char *text, struct attribute_o
 int attribute_parse_block(const char *verb, const char *text, struct attribute_options *opt)
 {
 	const char *why;
-	int ret = named_add(&opt->named, text, &why);
+	int ret = user_blocks_add(&opt->named, text, &why);
 
 	return ret ? cmd_usage(verb, "--block %s: %s", text, ret == -EINVAL ? why : strerror(-ret)) : 0;
 }

@@ -7,7 +7,7 @@
 #define KJOULE_OPTIONS_H
 
 #include "attribute/blocks.h"
-#include "attribute/named.h"
+#include "attribute/user_blocks.h"
 #include "output/output.h"
 
 enum attribute_sort { SORT_ENERGY, SORT_TIME, SORT_POWER, SORT_FREQ, SORT_SAMPLES, SORT_NAME };
@@ -47,8 +47,8 @@ struct attribute_options {
 	bool processes;			/* and nothing finer than processes */
 	bool by_region;			/* regions are told apart */
 	const char *region;		/* only what ran inside of it; NULL: all */
-	enum grain_kind grain;
-	struct named named;
+	enum code_unit_kind grain;
+	struct user_blocks named;
 };
 
 /** attribute_parse_grain() - the value of --by. Return: 0, or the exit code after saying why not */

@@ -10,7 +10,7 @@
 #include <json-c/json.h>
 #include "analysis/edge/edge_groups.h"
 #include "analysis/profile/model.h"
-#include "attribute/blocks_units.h"
+#include "attribute/inseparable.h"
 #include "attribute/power_model.h"
 #include "cli/cmd.h"
 
@@ -81,26 +81,26 @@ static void tell_choice(const struct blocks *b, const struct model_choice *c, st
 static void tell_why(const struct blocks *b, const struct separation *s, struct power_model *m)
 {
 	switch (s->why) {
-	case SEPARATE_DONE:
+	case SEPARABILITY_DONE:
 		break;
-	case SEPARATE_NO_ENERGY:
+	case SEPARABILITY_NO_ENERGY:
 		snprintf(m->reason, sizeof(m->reason), "%s", b->n_domains ?
 			 "the energy counter was not seen to move twice; record for longer, or see `kjoule list`" :
 			 "there is no energy in the recording: no source was used; see `kjoule list` for those there are");
 		break;
-	case SEPARATE_PACKAGES:
+	case SEPARABILITY_PACKAGES:
 		snprintf(m->reason, sizeof(m->reason), "it works with one package, and several have counters here; record one with --cpus");
 		break;
-	case SEPARATE_FEW:
+	case SEPARABILITY_FEW:
 		snprintf(m->reason, sizeof(m->reason), "it needs %d windows of the counter of which all is known, and there are %" PRIu64
 			 " (%" PRIu64 " were left out: samples lost or missed in them, or the recorder); record for longer",
 			 MIXTURE_WINDOWS, s->windows, s->left_out);
 		break;
-	case SEPARATE_COARSE:
+	case SEPARABILITY_COARSE:
 		snprintf(m->reason, sizeof(m->reason), "it needs %d ticks between two moves of the counter, better 10, and there are %.1f; record at a higher rate",
 			 MIXTURE_TICKS, s->window_ticks);
 		break;
-	case SEPARATE_NOTHING:
+	case SEPARABILITY_NOTHING:
 		snprintf(m->reason, sizeof(m->reason), "what ran can not be told from the times in which it did not: its runs are too short for the rate, or windows hold always as much of both; record at a higher rate");
 		break;
 	}
@@ -118,7 +118,7 @@ static int put_notes(const struct blocks *b, const struct separation *s, struct 
 
 		if (to != i && s->fate[i] > m->fate[to])
 			m->fate[to] = s->fate[i];
-		m->not_told += to != i && s->fate[i] != SEPARATE_LITTLE && b->functions[i].samples;
+		m->not_told += to != i && s->fate[i] != SEPARABILITY_LITTLE && b->functions[i].samples;
 	}
 	return 0;
 }
@@ -177,7 +177,7 @@ int power_model_new(struct blocks *b, const struct attribute_options *opt, struc
 	if (ret || choice.model == PROFILE_CPM)
 		goto out;
 	pools = blocks_pools(b);
-	ret = pools ? separate_new(p, &b->input, pools, &s) : -ENOMEM;
+	ret = pools ? separability_new(p, &b->input, pools, &s) : -ENOMEM;
 	if (ret)
 		goto out;
 	m->windows = s.windows;
@@ -202,7 +202,7 @@ out:
 		snprintf(m->reason, sizeof(m->reason), "%s%.*s", beside, (int)(sizeof(reason) - sizeof(beside)), reason);
 	}
 	b->input.one_silence = false;
-	separate_free(&s);
+	separability_free(&s);
 	free(pools);
 	profile_free(p);
 	return ret;
@@ -279,9 +279,9 @@ void power_model_free(struct power_model *m)
 const char *power_model_note(const struct power_model *m, uint32_t function)
 {
 	static const char *const notes[] = {
-		[SEPARATE_LITTLE] = "too little time for a power of its own",
-		[SEPARATE_BRIEF] = "runs too short for the rate",
-		[SEPARATE_ALIKE] = "the windows do not tell them apart" };
+		[SEPARABILITY_LITTLE] = "too little time for a power of its own",
+		[SEPARABILITY_BRIEF] = "runs too short for the rate",
+		[SEPARABILITY_ALIKE] = "the windows do not tell them apart" };
 	static const char *const whys[] = {
 		[EDGE_SCARCE] = "too little time, or in too few windows, for a power of its own",
 		[EDGE_SHORT] = "runs too short for the rate",

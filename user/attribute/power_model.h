@@ -15,7 +15,7 @@
  * @windows,@left_out,@window_ticks,@reliability: of MODEL_MIXTURE, see struct separation
  * @in_step:	ticks were on an even grid
  * @united:	of each block there was, the one that it is a part of; NULL: none was made one with another
- * @fate:	enum separate_fate of each block that others were made one with
+ * @fate:	enum separability_fate of each block that others were made one with
  * @why:	of MODEL_EDGE: enum edge_why of each block, EDGE_KNOWN: none of it, or next to none, is of unknown power
  * @read:	domains that there are readings of, as bits
  * @windows_of:	of MODEL_EDGE: domains that windows are of, as bits; @solved: they tell something; @too_many: there are more ticks in
@@ -39,7 +39,7 @@ struct power_model {
 int power_model_parse(const char *text, enum power_model_kind *model);
 
 /**
- * power_model_new() - choose, and make one of blocks that can not be told apart; before chains_new()
+ * power_model_new() - choose, and make one of blocks that can not be told apart; before callgraph_new()
  * Return: 0; -ENODATA: the one that was asked for can not be used, see @reason; -ENOMEM
  */
 int power_model_new(struct blocks *b, const struct attribute_options *opt, struct power_model *m);

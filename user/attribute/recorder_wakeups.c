@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "attribute/fill.h"
+#include "attribute/missed_ticks.h"
 #include "attribute/recorder_wakeups.h"
 
 static int by_begin(const void *a, const void *b)
@@ -22,7 +22,7 @@ int awake_find(const struct kjoule_recording *rec, struct awake *a)
 	if (!a->times)
 		return -ENOMEM;
 	for (size_t i = 0; i < rec->n_awake; i++)
-		if (fill_awake_is_sound(&rec->awake[i]))
+		if (missed_ticks_awake_is_sound(&rec->awake[i]))
 			a->times[n++] = (struct awake_time){ rec->awake[i].begin_ns, rec->awake[i].end_ns };
 	qsort(a->times, n, sizeof(*a->times), by_begin);
 	/* a file may say anything: what lies over each other is one */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "attribute/source_text.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/base/privilege.h"
 
 #define BYTES_MOST	(16l << 20)
@@ -64,7 +64,7 @@ static void read_lines(struct source_file *file)
 	for (size_t at = 0; text && at < len;) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t n = end ? (size_t)(end - text) - at : len - at;
-		char **slot = kjoule_grow(&file->lines, &file->n, sizeof(*slot));
+		char **slot = kjoule_array_grow(&file->lines, &file->n, sizeof(*slot));
 
 		if (!slot)
 			break;
@@ -81,7 +81,7 @@ const struct source_file *source_text_file(struct source_text *s, const char *pa
 	for (size_t i = 0; i < s->n; i++)
 		if (s->files[i].owner == owner && !strcmp(s->files[i].path, path))
 			return &s->files[i];
-	file = kjoule_grow(&s->files, &s->n, sizeof(*file));
+	file = kjoule_array_grow(&s->files, &s->n, sizeof(*file));
 	if (!file)
 		return NULL;
 	file->owner = owner;

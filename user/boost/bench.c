@@ -15,7 +15,7 @@
 #include "boost/bench.h"
 #include "cli/cmd.h"
 #include "command/child.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/control/sources.h"
 #include "lib/machine/frequency.h"
 #include "machine/frequency_guard.h"
@@ -226,7 +226,7 @@ static int run(struct boost_bench *b, size_t command, struct kjoule_error *err)
 	r.user_s = after[0] - before[0];
 	r.system_s = after[1] - before[1];
 	r.known_s = r.user_s + r.system_s + ours_s() - ours;
-	kept = kjoule_grow(&b->runs, &b->n, sizeof(*kept));
+	kept = kjoule_array_grow(&b->runs, &b->n, sizeof(*kept));
 	if (!kept)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*kept = r;

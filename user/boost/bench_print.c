@@ -11,7 +11,7 @@
 #include <string.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
-#include "analysis/boost/pitfall.h"
+#include "analysis/boost/boost_equations.h"
 #include "analysis/runs/difference.h"
 #include "analysis/stats/outliers.h"
 #include "boost/bench.h"
@@ -228,7 +228,7 @@ static struct json_object *command_json(const struct boost_bench *b, size_t i)
 
 		json_object_object_add(o, "speedup", value_json(&observed));
 		json_object_object_add(o, "speedup_at_one_frequency", value_json(&fixed));
-		json_object_object_add(o, "speedup_error_bound", output_json_real(pitfall_speedup(s, r)));
+		json_object_object_add(o, "speedup_error_bound", output_json_real(boost_equations_speedup(s, r)));
 	}
 	return o;
 }
@@ -341,7 +341,7 @@ static void print_comparison(const struct boost_bench *b)
 		if (!b->steady && !isnan(fixed.v))
 			print_speedup("; at one frequency", &fixed);
 		if (!b->steady && r > 1)
-			printf("; the boost can make up for %.2g %% of it (equation 3)", 100 * pitfall_speedup(s, r));
+			printf("; the boost can make up for %.2g %% of it (equation 3)", 100 * boost_equations_speedup(s, r));
 		putchar('\n');
 	}
 }

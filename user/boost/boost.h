@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of `kjoule boost`: the command line (cmd_boost.c, boost_options.c), a load and what the machine does meanwhile
- * (lab.c), limits that powercap knows (limits.c), and its verbs: trace (trace.c), window (window.c),
+ * The parts of `kjoule boost`: the command line (cmd_boost.c), a load and what the machine does meanwhile
+ * (experiment.c), limits that powercap knows (limits.c), and its verbs: trace (trace.c), window (window.c),
  * cause (cause.c, with fan.c), run (bench.c, see bench.h), plan (plan.c).
  */
 #ifndef KJOULE_BOOST_CMD_H
@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include "analysis/boost/boost.h"
-#include "boost/watch.h"
+#include "boost/machine_watch.h"
 #include "command/child.h"
+#include "machine/cpu_load.h"
 #include "machine/guardian.h"
-#include "machine/load.h"
 #include "output/output.h"
 
 /* What the chip's past is to be like before a run. */
@@ -65,7 +65,7 @@ struct boost_options {
 	enum output_format format;
 	bool quiet;
 	struct boost_watch_options watch;
-	enum load_kind load;
+	enum cpu_load_kind load;
 	bool load_given;
 	char **command;
 	const char *user_name;
@@ -172,7 +172,7 @@ struct boost_lab {
 	const struct boost_options *opt;
 	struct boost_limits limits;
 	struct boost_watch *watch;
-	struct load *load;		/* NULL: it is the command */
+	struct cpu_load *load;		/* NULL: it is the command */
 	struct boost_command_load command;
 	struct kjoule_cpus cpus;
 	unsigned int loaded;		/* CPUs that the load keeps busy */

@@ -2,17 +2,17 @@
 /*
  * kjoule boost cause: does the temperature decide when a boost ends, what the chip drew before, or the time? Boosts under the same
  * load, a weaker one, from a warm start shortly after a load, and with the fan slowed down; what was the same at the end of
- * all of them is the cause, see analysis/boost/boost_why.h. See boost.h.
+ * all of them is the cause, see analysis/boost/boost_cause.h. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "analysis/boost/boost_why.h"
+#include "analysis/boost/boost_cause.h"
 #include "boost/boost.h"
 #include "cli/cmd.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 /* The weaker load draws what is in the middle between the boost and what is sustained; without any power, this part of the time. */
 #define WEAKER		0.5
@@ -84,7 +84,7 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 		ret = -EIO;
 	if (ret)
 		return ret;
-	drawn = kjoule_grow(&c->drawn, &c->n_drawn, sizeof(*drawn));
+	drawn = kjoule_array_grow(&c->drawn, &c->n_drawn, sizeof(*drawn));
 	if (!drawn)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*drawn = (struct boost_drawn){ condition_names[condition], from_s, from_s, to_s, boost_s };
@@ -94,10 +94,10 @@ static int boost_once(struct cause *c, enum condition condition, struct kjoule_e
 		return 0;
 	}
 	/* first: there is one of each end, whatever fails */
-	lasted = kjoule_grow(&c->lasted, &c->n_lasted, sizeof(*lasted));
+	lasted = kjoule_array_grow(&c->lasted, &c->n_lasted, sizeof(*lasted));
 	if (!lasted)
 		return kjoule_fail(err, ENOMEM, "no memory");
-	end = kjoule_grow(&c->ends, &c->n, sizeof(*end));
+	end = kjoule_array_grow(&c->ends, &c->n, sizeof(*end));
 	if (!end)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*end = (struct boost_end){ .condition = condition, .ended = !isnan(boost_s), .at = { NAN, NAN, NAN } };

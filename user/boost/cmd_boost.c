@@ -186,7 +186,7 @@ static int parse_watch(struct boost_options *opt, int c, const char *arg)
 		return cmd_bad_value("boost", args_number(arg, 1, THREADS_MOST, &opt->threads), "--threads", arg, "a number from 1 to 8192");
 	case OPT_LOAD:
 		opt->load_given = true;
-		return cmd_bad_value("boost", load_parse(arg, &opt->load), "--load", arg, "saxpy, multiply, memory or mixed");
+		return cmd_bad_value("boost", cpu_load_parse(arg, &opt->load), "--load", arg, "saxpy, multiply, memory or mixed");
 	case OPT_IDLE:
 		return parse_time("--idle", arg, &opt->idle_s);
 	case OPT_DURATION:

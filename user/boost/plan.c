@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * kjoule boost plan: what a chip that boosts does to a benchmark, and how long runs have to be, by the equations of
- * analysis/boost/pitfall.h. See boost.h.
+ * analysis/boost/boost_equations.h. See boost.h.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/boost/pitfall.h"
+#include "analysis/boost/boost_equations.h"
 #include "boost/boost.h"
 #include "cli/cmd.h"
 #include "output/picture.h"
@@ -166,12 +166,12 @@ static int take_measured(struct boost_options *opt)
 
 static void row(struct output *out, const struct boost_options *opt, double run_s)
 {
-	double work = pitfall_work(opt->r, opt->tb_s, run_s);
+	double work = boost_equations_work(opt->r, opt->tb_s, run_s);
 
 	output_real(out, run_s, 1);
-	output_real(out, 100 * pitfall_steady(opt->r, opt->tb_s, run_s), 2);
-	output_real(out, 100 * pitfall_slowdown(opt->r, opt->tb_s, run_s), 2);
-	output_real(out, pitfall_observed(opt->r, opt->tb_s, work, 2), 4);
+	output_real(out, 100 * boost_equations_steady(opt->r, opt->tb_s, run_s), 2);
+	output_real(out, 100 * boost_equations_slowdown(opt->r, opt->tb_s, run_s), 2);
+	output_real(out, boost_equations_observed(opt->r, opt->tb_s, work, 2), 4);
 	output_row(out);
 }
 
@@ -183,11 +183,11 @@ static struct json_object *head_json(const struct boost_options *opt, const doub
 	json_object_object_add(o, "boost_s", output_json_real(opt->tb_s));
 	json_object_object_add(o, "window_s", output_json_real(opt->window_s));
 	json_object_object_add(o, "bound", output_json_real(opt->bound));
-	json_object_object_add(o, "length_s", output_json_real(pitfall_length(opt->r, opt->tb_s, opt->bound)));
+	json_object_object_add(o, "length_s", output_json_real(boost_equations_length(opt->r, opt->tb_s, opt->bound)));
 	json_object_object_add(o, "extrapolation_error", output_json_real(opt->r - 1));
-	json_object_object_add(o, "speedup_error_2x", output_json_real(pitfall_speedup(2, opt->r)));
-	json_object_object_add(o, "speedup_error_10x", output_json_real(pitfall_speedup(10, opt->r)));
-	json_object_object_add(o, "observed_2x", output_json_real(pitfall_observed(opt->r, opt->tb_s, 2 * opt->r * opt->tb_s, 2)));
+	json_object_object_add(o, "speedup_error_2x", output_json_real(boost_equations_speedup(2, opt->r)));
+	json_object_object_add(o, "speedup_error_10x", output_json_real(boost_equations_speedup(10, opt->r)));
+	json_object_object_add(o, "observed_2x", output_json_real(boost_equations_observed(opt->r, opt->tb_s, 2 * opt->r * opt->tb_s, 2)));
 	json_object_object_add(o, "run_s", output_json_real(opt->run_s));
 	for (unsigned int i = 0; i < opt->runs; i++)
 		json_object_array_add(runs, output_json_real(slower[i]));
@@ -205,11 +205,11 @@ static void print_runs(const struct boost_options *opt, const double *slower)
 
 static void print_advice(const struct boost_options *opt)
 {
-	double length = pitfall_length(opt->r, opt->tb_s, opt->bound);
+	double length = boost_equations_length(opt->r, opt->tb_s, opt->bound);
 
 	printf("\na short run is %.3g %% faster than the chip is in the long run\n", 100 * (opt->r - 1));
 	printf("a speed-up is overstated by %.3g %% at most where 2x is observed, by %.3g %% where 10x is (equation 3)\n",
-	       100 * pitfall_speedup(2, opt->r), 100 * pitfall_speedup(10, opt->r));
+	       100 * boost_equations_speedup(2, opt->r), 100 * boost_equations_speedup(10, opt->r));
 	if (length > 0)
 		printf("for %.3g %% of error at most: runs of %.5g s and longer", 100 * opt->bound, length);
 	else
@@ -250,8 +250,8 @@ static int draw(const struct boost_options *opt)
 		for (unsigned int i = 1; i <= DRAWN_POINTS; i++) {
 			double t = opt->tb_s * DRAWN_TIMES * i / DRAWN_POINTS;
 
-			fprintf(p.data, "%.9g,%.9g,%.9g\n", t, 100 * pitfall_slowdown(opt->r, opt->tb_s, t),
-				100 * pitfall_steady(opt->r, opt->tb_s, t));
+			fprintf(p.data, "%.9g,%.9g,%.9g\n", t, 100 * boost_equations_slowdown(opt->r, opt->tb_s, t),
+				100 * boost_equations_steady(opt->r, opt->tb_s, t));
 		}
 		if (!picture_script(&p, &err))
 			script(opt, &p);
@@ -271,7 +271,7 @@ int boost_plan(const struct boost_options *asked)
 	slower = calloc(opt->runs ? opt->runs : 1, sizeof(*slower));
 	if (!slower)
 		return cmd_failed("no memory");
-	pitfall_runs(opt->r, opt->tb_s, opt->run_s, slower, opt->runs);
+	boost_equations_runs(opt->r, opt->tb_s, opt->run_s, slower, opt->runs);
 	if (opt->format == OUTPUT_TABLE)
 		printf("# plan       r = %.6g, a boost lasts %.4g s from a clean history\n\n", opt->r, opt->tb_s);
 	out = output_open(stdout, opt->format, columns, sizeof(columns) / sizeof(columns[0]));

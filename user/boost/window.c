@@ -13,7 +13,7 @@
 #include "analysis/boost/budget.h"
 #include "boost/boost.h"
 #include "cli/cmd.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "output/picture.h"
 #include "output/plot.h"
 
@@ -74,7 +74,7 @@ static int measure_after(struct window *w, double idle_s, double *boost_s, struc
 	if (isnan(*boost_s))
 		return kjoule_fail(err, ENODATA, "after %.3g s of idleness the boost has not ended while it should have four times over: something has changed",
 				   idle_s);
-	p = kjoule_grow(&w->points, &w->n, sizeof(*p));
+	p = kjoule_array_grow(&w->points, &w->n, sizeof(*p));
 	if (!p)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	*p = (struct budget_point){ begin_s - end_s, *boost_s, slice_s(w) / 2 };
@@ -117,7 +117,7 @@ static int fit(struct window *w, struct kjoule_error *err)
 
 		if (w->points[i].boost < LEAST_SLICES * slice_s(w))
 			continue;
-		p = kjoule_grow(&list, &n, sizeof(*p));
+		p = kjoule_array_grow(&list, &n, sizeof(*p));
 		if (!p) {
 			free(list);
 			return kjoule_fail(err, ENOMEM, "no memory");

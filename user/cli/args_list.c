@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/args.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -18,7 +18,7 @@ static int by_number(const void *a, const void *b)
 
 static int add(uint32_t **list, size_t *n, uint32_t v)
 {
-	uint32_t *slot = kjoule_grow(list, n, sizeof(*slot));
+	uint32_t *slot = kjoule_array_grow(list, n, sizeof(*slot));
 
 	if (!slot)
 		return -ENOMEM;

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include "command/user.h"
 #include "lib/kjoule.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 
 struct child {
 	pid_t pid;			/* 0: none */

@@ -2,7 +2,7 @@
 /*
  * The user that a command runs as (--user): looked up and tried before anything is started, and
  * what the forked child gives up before it executes the command. Used by the verbs that run one,
- * and by record_child.c.
+ * and by child.c.
  */
 #ifndef KJOULE_CHILD_USER_H
 #define KJOULE_CHILD_USER_H

@@ -154,7 +154,7 @@ static int parse(int argc, char **argv, struct asked *a)
 	}
 	if (ret)
 		return ret;
-	a->opt.units = a->opt.grain != GRAIN_FUNCTION || a->opt.named.n;
+	a->opt.units = a->opt.grain != CODE_UNIT_FUNCTION || a->opt.named.n;
 	if (a->opt.by_region && a->opt.named.n)
 		return cmd_usage("diff", "--by region has no place for --block");
 	if (a->opt.processes && a->opt.named.n)
@@ -310,7 +310,7 @@ static int load(struct diff *d, const struct asked *a, struct kjoule_error *err)
 }
 
 /* What the user has named and nothing ran of on either side is no block without a difference. Return: all of it ran */
-static bool all_sampled(const struct diff *d, const struct named *named)
+static bool all_sampled(const struct diff *d, const struct user_blocks *named)
 {
 	bool all = true;
 
@@ -320,7 +320,7 @@ static bool all_sampled(const struct diff *d, const struct named *named)
 		for (uint32_t f = 0; f < d->names.b.n_functions && !found; f++) {
 			const struct blocks_function *of = &d->names.b.functions[f];
 
-			found = of->unit && of->unit->kind == GRAIN_NAMED && of->samples &&
+			found = of->unit && of->unit->kind == CODE_UNIT_NAMED && of->samples &&
 				!strcmp(of->symbol, named->blocks[i].name);
 		}
 		if (!found)
@@ -366,6 +366,6 @@ int cmd_diff(int argc, char **argv)
 		code = cmd_privilege_drop(a.paths[0], a.paths[1] + a.n[1] - a.paths[0]) ?: diff(&a);
 	else if (code < 0)
 		code = EXIT_DONE;
-	named_free(&a.opt.named);
+	user_blocks_free(&a.opt.named);
 	return code;
 }

@@ -109,9 +109,9 @@ static void names(struct output *out, const struct diff *d, const struct diff_ro
 	static const char *const kinds[] = { "block", "ticks", "interrupts", "total" };
 	static const char *const titles[] = { "", "[kjoule ticks]", "[interrupts]", "total" };
 	static const char *const units[] = {
-		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
-		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named",
-		[GRAIN_REGION] = "region" };
+		[CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object", [CODE_UNIT_LINE] = "line",
+		[CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block", [CODE_UNIT_NAMED] = "named",
+		[CODE_UNIT_REGION] = "region" };
 	const struct blocks_function *f;
 
 	if (r->kind != DIFF_BLOCK) {
@@ -133,7 +133,7 @@ static void names(struct output *out, const struct diff *d, const struct diff_ro
 		output_str(out, f->symbol);
 		output_str(out, f->object);
 		/* a region is what a program is at, in the kernel or not */
-		if (f->unit && f->unit->kind == GRAIN_REGION)
+		if (f->unit && f->unit->kind == CODE_UNIT_REGION)
 			output_none(out, NULL);
 		else
 			output_str(out, f->kernel ? "kernel" : "user");

@@ -215,9 +215,9 @@ static bool is_small(const struct diff *d, const struct diff_row *r, double perc
 
 static bool is_named(const struct diff *d, const struct diff_row *r)
 {
-	const struct grain_unit *unit = r->function == UINT32_MAX ? NULL : d->names.b.functions[r->function].unit;
+	const struct code_unit *unit = r->function == UINT32_MAX ? NULL : d->names.b.functions[r->function].unit;
 
-	return unit && unit->kind == GRAIN_NAMED;
+	return unit && unit->kind == CODE_UNIT_NAMED;
 }
 
 static void add_blocks(struct diff *d, const struct attribute_options *opt, struct diff_row parts[2])

@@ -11,7 +11,7 @@
 #include "fuzz/chunks.h"
 #include "fuzz/target.h"
 #include "lib/file/pack.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 
 #define TYPES		16	/* record types that are tried: those there are, and some to come */
 #define MOST		(4u << 20)	/* bytes of a chunk */

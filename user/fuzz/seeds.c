@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include "fuzz/chunks.h"
 #include "lib/file/meta.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "tests/support/synthetic.h"
 
 static const char *top;

@@ -43,7 +43,7 @@ static void look_at_code(const char *path, const struct kjoule_elf *elf)
 			continue;
 		must_hold(kjoule_code_lines(code, address, lines) <= KJOULE_LINES_MOST, "lines have room");
 		bytes = kjoule_code_bytes(code, address, &len);
-		if (!bytes || kjoule_decode(bytes, len < 4096 ? len : 4096, kjoule_code_machine(code), address, &insns, &n))
+		if (!bytes || kjoule_disassemble(bytes, len < 4096 ? len : 4096, kjoule_code_machine(code), address, &insns, &n))
 			continue;
 		if (!flow_new(insns, n, &f)) {
 			for (size_t b = 0; b < f.n_blocks; b++)

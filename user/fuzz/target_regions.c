@@ -7,8 +7,8 @@
 #include <string.h>
 #include "fuzz/capture.h"
 #include "fuzz/target.h"
-#include "lib/region/region_area.h"
-#include "lib/region/regions.h"
+#include "lib/region/mark_ring.h"
+#include "lib/region/region_timeline.h"
 
 static void ask(const struct kjoule_regions *r, uint32_t tid, uint64_t time_ns)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <json-c/json.h>
-#include "attribute/fill.h"
+#include "attribute/missed_ticks.h"
 #include "header/header.h"
 #include "lib/control/names.h"
 
@@ -142,7 +142,7 @@ static void print_nobodys(const struct view *v, const struct blocks *b, const st
 	/* where the whole system is recorded they have a row */
 	if (b->nobodys && v->rec.meta.session.target != KJOULE_TARGET_SYSTEM)
 		printf("# missed     %" PRIu64 " ticks (%.3f CPU seconds) in gaps of more than %d are nobody's: what ran there, up to %.1f %% of all, is not in the figures\n",
-		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, FILL_MADE_UP_MOST,
+		       b->nobodys, b->nobodys * 1e-9 * v->rec.meta.session.interval_ns, MISSED_TICKS_MADE_UP_MOST,
 		       100.0 * b->nobodys / (s->samples + b->made_up + b->nobodys));
 }
 
@@ -289,7 +289,7 @@ void header_doubts_print(const struct view *v, const struct blocks *b, const str
 }
 
 /* Who called is known of how many samples, and what became of the stacks. */
-static void print_callers(const struct view *v, const struct chains *c)
+static void print_callers(const struct view *v, const struct callgraph *c)
 {
 	const uint64_t *u = v->unwound, withheld = view_books(v).stacks_withheld;
 	uint64_t stacks = 0;
@@ -331,7 +331,7 @@ void header_crowds_print(uint64_t ticks, double part)
 }
 
 void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       uint64_t samples, const struct chains *c, const struct power_model *m,
+		       uint64_t samples, const struct callgraph *c, const struct power_model *m,
 		       const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;
@@ -532,7 +532,7 @@ static struct json_object *energy_json(const struct view *v, const struct blocks
 	return o;
 }
 
-static struct json_object *callers_json(const struct view *v, const struct chains *c)
+static struct json_object *callers_json(const struct view *v, const struct callgraph *c)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -547,7 +547,7 @@ static struct json_object *callers_json(const struct view *v, const struct chain
 }
 
 struct json_object *header_json(const struct view *v, const struct blocks *b,
-				     const struct profile *p, const struct chains *c,
+				     const struct profile *p, const struct callgraph *c,
 				     const struct power_model *m, const char *path)
 {
 	const struct kjoule_meta *meta = &v->rec.meta;

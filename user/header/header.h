@@ -6,13 +6,13 @@
 #ifndef KJOULE_HEADER_H
 #define KJOULE_HEADER_H
 
-#include "attribute/chains.h"
+#include "attribute/callgraph.h"
 #include "attribute/power_model.h"
 #include "recording/view.h"
 
 /** header_print() - what was recorded and how, as lines beginning with # */
 void header_print(const struct view *v, const struct blocks *b, const struct profile *p,
-		       uint64_t samples, const struct chains *c, const struct power_model *m,
+		       uint64_t samples, const struct callgraph *c, const struct power_model *m,
 		       const char *path);
 
 /**
@@ -34,7 +34,7 @@ void header_crowds_print(uint64_t ticks, double part);
 
 /** header_json() - the same for programs */
 struct json_object *header_json(const struct view *v, const struct blocks *b,
-				     const struct profile *p, const struct chains *c,
+				     const struct profile *p, const struct callgraph *c,
 				     const struct power_model *m, const char *path);
 
 /** header_unattributed_print() - what sources told that no code is charged by, as lines beginning with # */

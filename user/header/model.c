@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <json-c/json.h>
-#include "attribute/blocks_units.h"
+#include "attribute/inseparable.h"
 #include "header/header.h"
 #include "output/output.h"
 
@@ -100,7 +100,7 @@ static struct json_object *united_json(const struct blocks *b, const struct powe
 	for (uint32_t u = 0; m->fate && u < m->n_fates; u++) {
 		struct json_object *one, *parts;
 
-		if (m->fate[u] == SEPARATE_ALONE)
+		if (m->fate[u] == SEPARABILITY_ALONE)
 			continue;
 		parts = json_object_new_array();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a report of several recordings says before its figures (report_runs.c): which they are, and which of them
+ * What a report of several recordings says before its figures (series.c): which they are, and which of them
  * differ from the rest. diff says the same of each of its sides, sweep what is doubtful of each setting.
  */
 #ifndef KJOULE_HEADER_SERIES_H

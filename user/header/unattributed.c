@@ -29,7 +29,7 @@ static void add_energy(struct beside *b, const struct timeline_series *s)
 
 	if (!uj)
 		return;
-	meters_uj(s, uj);
+	energy_columns_uj(s, uj);
 	b->sum += (uj[s->n - 1] - uj[0]) * (s->quantity == KJOULE_QUANTITY_COUNT ? 1 : 1e-6);
 	free(uj);
 }
@@ -123,7 +123,7 @@ void header_unattributed_print(const struct view *v)
 	const struct kjoule_session_info *s = &v->rec.meta.session;
 	bool chosen[KJOULE_MAX_SOURCES];
 
-	meters_choose(v, v->source, chosen, NULL);
+	energy_columns_choose(v, v->source, chosen, NULL);
 	for (uint32_t i = 0; i < s->n_sources; i++) {
 		const struct kjoule_source_info *src = &s->sources[i];
 
@@ -176,7 +176,7 @@ struct json_object *header_unattributed_json(const struct view *v)
 	struct json_object *list = json_object_new_array();
 	bool chosen[KJOULE_MAX_SOURCES];
 
-	meters_choose(v, v->source, chosen, NULL);
+	energy_columns_choose(v, v->source, chosen, NULL);
 	for (uint32_t i = 0; i < s->n_sources; i++) {
 		const struct kjoule_source_info *src = &s->sources[i];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loops timed by the module (lib/control/probe.h), interrupts off, and requests made by cpufreq's own interfaces: by the
+ * Loops timed by the module (lib/control/transition_probe.h), interrupts off, and requests made by cpufreq's own interfaces: by the
  * driver's fast switch under the governor "kjoule", or by limits. What it changes is given back by the module when
  * its socket is closed, however that comes. See latency.h.
  */
@@ -11,15 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 #include "latency/latency.h"
-#include "lib/control/probe.h"
 #include "lib/control/sources.h"
+#include "lib/control/transition_probe.h"
 
 #define GOVERNOR	"kjoule"
 #define PROMPT		"performance"
 
 struct state {
 	struct kjoule_ctl *ctl;
-	struct kjoule_probe probe;
+	struct kjoule_transition_probe probe;
 };
 
 /* Return: a descriptor of a policy's file, what it says in @text without its end; -errno */
@@ -78,11 +78,11 @@ static int new_probe(struct latency *l, struct state *s, struct kjoule_error *er
 	const struct latency_options *opt = l->opt;
 	uint32_t way = opt->way_given && opt->way == LATENCY_WAY_LIMITS ? KJOULE_TRANSITION_WAY_LIMITS :
 									  KJOULE_TRANSITION_WAY_FAST;
-	int ret = kjoule_probe_new(s->ctl, opt->cpu, way, &s->probe, err);
+	int ret = kjoule_transition_probe_new(s->ctl, opt->cpu, way, &s->probe, err);
 
 	/* drivers that choose frequencies themselves take limits only */
 	if (ret == -EOPNOTSUPP && !opt->way_given)
-		ret = kjoule_probe_new(s->ctl, opt->cpu, KJOULE_TRANSITION_WAY_LIMITS, &s->probe, err);
+		ret = kjoule_transition_probe_new(s->ctl, opt->cpu, KJOULE_TRANSITION_WAY_LIMITS, &s->probe, err);
 	return ret;
 }
 
@@ -129,12 +129,12 @@ static int kernel_open(struct latency *l, struct kjoule_error *err)
 }
 
 /* The loops that the probe has timed last. */
-static int take_loops(struct state *s, const struct kjoule_probe_result *r, struct latency_loops *to,
+static int take_loops(struct state *s, const struct kjoule_transition_probe_result *r, struct latency_loops *to,
 		      struct kjoule_error *err)
 {
 	struct kjoule_loop *loops;
 	size_t n;
-	int ret = kjoule_probe_loops(s->ctl, &s->probe, &loops, &n, err);
+	int ret = kjoule_transition_probe_loops(s->ctl, &s->probe, &loops, &n, err);
 
 	if (ret)
 		return ret;
@@ -163,8 +163,8 @@ static int kernel_calibrate(struct latency *l, uint32_t adds, uint32_t khz, uint
 			    struct latency_loops *to, struct kjoule_error *err)
 {
 	struct state *s = l->state;
-	struct kjoule_probe_result r;
-	int ret = kjoule_probe_calibrate(s->ctl, &s->probe, adds, khz, loops, wait_ns, l->opt->slice_ns, &r, err);
+	struct kjoule_transition_probe_result r;
+	int ret = kjoule_transition_probe_calibrate(s->ctl, &s->probe, adds, khz, loops, wait_ns, l->opt->slice_ns, &r, err);
 
 	return ret ? ret : take_loops(s, &r, to, err);
 }
@@ -172,13 +172,13 @@ static int kernel_calibrate(struct latency *l, uint32_t adds, uint32_t khz, uint
 static int kernel_attempt(struct latency *l, const struct latency_ask *ask, struct latency_loops *to,
 			  struct kjoule_error *err)
 {
-	const struct kjoule_probe_try t = {
+	const struct kjoule_transition_probe_try t = {
 		.adds = ask->adds, .from_khz = ask->from_khz, .to_khz = ask->to_khz, .from_lo_ns = ask->from_lo_ns,
 		.from_hi_ns = ask->from_hi_ns, .to_lo_ns = ask->to_lo_ns, .to_hi_ns = ask->to_hi_ns, .lead = ask->lead,
 		.loops = ask->loops, .confirm = ask->confirm, .timeout_ns = ask->timeout_ns, .slice_ns = ask->slice_ns };
 	struct state *s = l->state;
-	struct kjoule_probe_result r;
-	int ret = kjoule_probe_try(s->ctl, &s->probe, &t, &r, err);
+	struct kjoule_transition_probe_result r;
+	int ret = kjoule_transition_probe_try(s->ctl, &s->probe, &t, &r, err);
 
 	return ret ? ret : take_loops(s, &r, to, err);
 }

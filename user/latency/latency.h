@@ -164,7 +164,7 @@ struct latency {
 	const struct kjoule_policy *policy;
 	void *state;
 	struct guardian guard;
-	struct load *load;
+	struct cpu_load *load;
 	struct latency_ahead *ahead;
 	char way[64];
 	uint32_t adds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guardian of held frequencies; see guardian.h. Used by sweep/run.c, latency/others.c and boost/bench.c.
+ * The guardian of held frequencies; see guardian.h. Used by sweep/run.c, latency/other_cpus.c and boost/bench.c.
  */
 #ifndef KJOULE_FREQUENCY_GUARD_H
 #define KJOULE_FREQUENCY_GUARD_H

@@ -3,7 +3,7 @@
  * Which sources a recording uses: those that were asked for, or the best there is.
  * What sysfs has to offer is opened here and handed to the session; what is known of
  * it goes with the session's own description into the file. How they did is told here as well.
- * Called by record/once.c, record/loop.c and boost/watch.c.
+ * Called by record/once.c, record/loop.c and boost/machine_watch.c.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 #include "lib/code/code.h"
-#include "lib/code/decode.h"
+#include "lib/code/disassembler.h"
 #include "lib/code/symbols.h"
 #include "record/record.h"
 
-int record_block_add(struct named *blocks, const char *text, const char **why)
+int record_block_add(struct user_blocks *blocks, const char *text, const char **why)
 {
 	size_t before = blocks->n;
 	char *both = NULL;
@@ -27,7 +27,7 @@ int record_block_add(struct named *blocks, const char *text, const char **why)
 			return -ENOMEM;
 		text = both;
 	}
-	ret = named_add(blocks, text, why);
+	ret = user_blocks_add(blocks, text, why);
 	free(both);
 	if (ret)
 		return ret;
@@ -44,7 +44,7 @@ static void text_of(struct kjoule_code *code, uint64_t address, char text[KJOULE
 	size_t len;
 	const void *bytes = kjoule_code_bytes(code, address, &len);
 
-	if (!bytes || kjoule_decode_text(bytes, len, kjoule_code_machine(code), address, text) <= 0)
+	if (!bytes || kjoule_disassemble_text(bytes, len, kjoule_code_machine(code), address, text) <= 0)
 		text[0] = '\0';
 }
 
@@ -74,7 +74,7 @@ static int look_at(struct kjoule_code *code, const char *name, uint64_t end, str
 		len = end - place->start;
 	if (kjoule_code_machine(code) != EM_X86_64)
 		return kjoule_fail(err, EOPNOTSUPP, "--vpm %s: this is no code of an x86-64 CPU, and others' breakpoints are not known", name);
-	ret = kjoule_decode(bytes, len, kjoule_code_machine(code), place->start, &insns, &n);
+	ret = kjoule_disassemble(bytes, len, kjoule_code_machine(code), place->start, &insns, &n);
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: decoding: %s", name, strerror(-ret));
 	text_of(code, place->start, text);
@@ -116,10 +116,10 @@ static int find_function(const char *name, const char *path, uint64_t *start, ui
 }
 
 /* Whatever else has its name, or that of its object, is not what was read: a report goes by the code's place. */
-static int describe(const struct named_block *block, const char *path, const struct kjoule_vpm_place *place,
+static int describe(const struct user_block *block, const char *path, const struct kjoule_vpm_place *place,
 		    uint64_t code_end, struct kjoule_vpm_block *known, struct kjoule_error *err)
 {
-	const struct named_part *part = &block->parts[0];
+	const struct user_blocks_part *part = &block->parts[0];
 
 	*known = (struct kjoule_vpm_block){ .start = place->start, .end = place->end, .code_end = code_end };
 	if (strlen(path) >= sizeof(known->object))
@@ -127,25 +127,25 @@ static int describe(const struct named_block *block, const char *path, const str
 				   block->name, strlen(path), sizeof(known->object) - 1);
 	snprintf(known->name, sizeof(known->name), "%s", block->name);
 	snprintf(known->object, sizeof(known->object), "%s", path);
-	if (part->kind == NAMED_FUNCTION)
+	if (part->kind == USER_BLOCKS_FUNCTION)
 		snprintf(known->part, sizeof(known->part), "%s", part->where);
 	else
 		snprintf(known->part, sizeof(known->part), "%.400s:0x%" PRIx64 "-0x%" PRIx64,
-			 part->kind == NAMED_LINES ? path : part->where, place->start, place->end);
+			 part->kind == USER_BLOCKS_LINES ? path : part->where, place->start, place->end);
 	return 0;
 }
 
-int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
+int record_block_resolve(const struct user_block *block, const char *path, struct kjoule_vpm_place *place,
 			 struct kjoule_vpm_block *known, struct kjoule_error *err)
 {
-	const struct named_part *part = &block->parts[0];
+	const struct user_blocks_part *part = &block->parts[0];
 	struct kjoule_code *code;
 	uint64_t end = part->to;
 	int ret = 0;
 
 	place->start = part->from;
 	place->end = part->to;
-	if (part->kind == NAMED_FUNCTION) {
+	if (part->kind == USER_BLOCKS_FUNCTION) {
 		ret = find_function(part->where, path, &place->start, &end, err);
 		place->end = 0;
 	}
@@ -154,7 +154,7 @@ int record_block_resolve(const struct named_block *block, const char *path, stru
 	ret = kjoule_code_open(path, &code);
 	if (ret)
 		return kjoule_fail(err, -ret, "--vpm %s: %s: %s", block->name, path, strerror(-ret));
-	if (part->kind == NAMED_LINES) {
+	if (part->kind == USER_BLOCKS_LINES) {
 		ret = record_lines_resolve(block, path, code, &place->start, &end, err);
 		place->end = end;
 	}
@@ -199,7 +199,7 @@ static bool next_mapping(FILE *maps, struct mapping *m)
 }
 
 /* The mapping that a block is in: of the program itself, or of the object that was named. */
-static bool find_mapping(uint32_t pid, const struct named_part *part, struct mapping *m)
+static bool find_mapping(uint32_t pid, const struct user_blocks_part *part, struct mapping *m)
 {
 	char name[64], program[4096];
 	bool found = false;
@@ -212,7 +212,7 @@ static bool find_mapping(uint32_t pid, const struct named_part *part, struct map
 	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
 	maps = fopen(name, "re");
 	while (maps && !found && next_mapping(maps, m))
-		found = part->kind == NAMED_ADDRESSES ? ends_in(m->path, part->where) : !strcmp(m->path, program);
+		found = part->kind == USER_BLOCKS_ADDRESSES ? ends_in(m->path, part->where) : !strcmp(m->path, program);
 	if (maps)
 		fclose(maps);
 	return found;
@@ -264,7 +264,7 @@ int record_block_relocate(uint32_t pid, const char *path, const char *name, stru
 	return 0;
 }
 
-static int place_one(const struct named_block *block, struct kjoule_ctl *ctl, uint32_t pid, const struct mapping *m,
+static int place_one(const struct user_block *block, struct kjoule_ctl *ctl, uint32_t pid, const struct mapping *m,
 		     struct kjoule_session_info *session, struct kjoule_error *err)
 {
 	struct kjoule_vpm_place place = { .pid = pid };
@@ -287,7 +287,7 @@ static int place_one(const struct named_block *block, struct kjoule_ctl *ctl, ui
 	return 0;
 }
 
-int record_blocks_place(const struct named *blocks, struct kjoule_ctl *ctl, uint32_t pid,
+int record_blocks_place(const struct user_blocks *blocks, struct kjoule_ctl *ctl, uint32_t pid,
 			struct kjoule_session_info *session, uint32_t *done, struct kjoule_error *err)
 {
 	struct mapping *m = malloc(sizeof(*m));

@@ -437,7 +437,7 @@ int cmd_record(int argc, char **argv)
 		.calibrate = true, .cgroup_fd = -1, .pidfd = -1 };
 	int code = record(argc, argv, &opt);
 
-	named_free(&opt.blocks);
+	user_blocks_free(&opt.blocks);
 	kjoule_user_free(opt.user);
 	free(opt.exits.list);
 	return code;

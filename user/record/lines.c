@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/code/decode.h"
+#include "lib/code/disassembler.h"
 #include "lib/code/symbols.h"
 #include "record/record.h"
 
@@ -16,7 +16,7 @@
 
 /* The function that the lines are in, and what of it they are. */
 struct stretch {
-	const struct named_block *block;
+	const struct user_block *block;
 	const char *path;
 	char name[160];			/* "a (file.c:10-20)" */
 	const struct kjoule_symbol *symbol;
@@ -27,23 +27,23 @@ struct stretch {
 static bool is_line(const struct kjoule_line *line, const void *arg)
 {
 	/* the named blocks' words are matched, so that the block is that of report --block */
-	const struct named_code code = { .symbol = "", .lines = line, .n_lines = 1 };
-	const struct named named = { 1, (struct named_block *)arg };
-	struct named_part *part;
+	const struct user_blocks_code code = { .symbol = "", .lines = line, .n_lines = 1 };
+	const struct user_blocks named = { 1, (struct user_block *)arg };
+	struct user_blocks_part *part;
 
-	return named_find(&named, &code, &part);
+	return user_blocks_find(&named, &code, &part);
 }
 
 /* Does an instruction come from the lines? @known: out: it comes from some */
-static bool is_inside(struct kjoule_code *code, const struct named_block *block, uint64_t address, bool *known)
+static bool is_inside(struct kjoule_code *code, const struct user_block *block, uint64_t address, bool *known)
 {
 	struct kjoule_line lines[KJOULE_LINES_MOST];
-	struct named_code at = { .symbol = "", .lines = lines, .n_lines = kjoule_code_lines(code, address, lines) };
-	const struct named named = { 1, (struct named_block *)block };
-	struct named_part *part;
+	struct user_blocks_code at = { .symbol = "", .lines = lines, .n_lines = kjoule_code_lines(code, address, lines) };
+	const struct user_blocks named = { 1, (struct user_block *)block };
+	struct user_blocks_part *part;
 
 	*known = at.n_lines && lines[0].line;
-	return named_find(&named, &at, &part);
+	return user_blocks_find(&named, &at, &part);
 }
 
 static int find_function(struct stretch *s, struct kjoule_code *code, const struct kjoule_elf *elf, struct kjoule_error *err)
@@ -80,7 +80,7 @@ static int decode_function(struct stretch *s, struct kjoule_code *code, struct k
 
 	if (!bytes)
 		return kjoule_fail(err, EINVAL, "--vpm %s: there is no code at 0x%" PRIx64 " of %s", s->name, s->symbol->start, s->path);
-	ret = kjoule_decode(bytes, len < all ? len : all, kjoule_code_machine(code), s->symbol->start, &s->insns, &s->n);
+	ret = kjoule_disassemble(bytes, len < all ? len : all, kjoule_code_machine(code), s->symbol->start, &s->insns, &s->n);
 	return ret ? kjoule_fail(err, -ret, "--vpm %s: decoding: %s", s->name, strerror(-ret)) : 0;
 }
 
@@ -168,10 +168,10 @@ static int check_end(const struct stretch *s, struct kjoule_error *err)
 			   s->name, end, s->symbol->name);
 }
 
-int record_lines_resolve(const struct named_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
+int record_lines_resolve(const struct user_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
 			 uint64_t *end, struct kjoule_error *err)
 {
-	const struct named_part *part = &block->parts[0];
+	const struct user_blocks_part *part = &block->parts[0];
 	struct stretch s = { .block = block, .path = path };
 	struct kjoule_elf *elf;
 	int ret = kjoule_elf_open(path, NULL, &elf);

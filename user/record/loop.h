@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include "command/child.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "lib/sideband/sideband.h"
 #include "record/record.h"
 

@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "analysis/profile/overhead.h"
-#include "attribute/named.h"
+#include "attribute/user_blocks.h"
 #include "command/exit_codes.h"
 #include "command/user.h"
 #include "lib/kjoule.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "machine/session_sources.h"
 
 struct record_options {
@@ -37,7 +37,7 @@ struct record_options {
 	uint32_t stack_bytes;		/* with KJOULE_FLAG_USER_STACK, 0: the default */
 	double overhead;		/* that ticks may be, as a part; 0: the interval is given */
 	uint32_t edge_duty;		/* thousandths of the time, 0: no edge windows */
-	struct named blocks;		/* --vpm: of which there are to be readings */
+	struct user_blocks blocks;		/* --vpm: of which there are to be readings */
 	const char *vpm_source;		/* their meter, NULL: the first that starts on command */
 	uint64_t vpm_interval_ns;	/* between two of them, 0: as the module likes */
 	uint32_t chain_depth;		/* frames of each kind, 0: the default */
@@ -185,7 +185,7 @@ int record_once(const struct record_options *asked, struct record_result *result
  *			OBJECT:0xFROM-0xTO
  * Return: 0, -EINVAL with the reason in @why, -ENOMEM
  */
-int record_block_add(struct named *blocks, const char *text, const char **why);
+int record_block_add(struct user_blocks *blocks, const char *text, const char **why);
 /**
  * record_block_resolve() - where a block is in a file, and whether it can be one
  * @path:	the file
@@ -193,7 +193,7 @@ int record_block_add(struct named *blocks, const char *text, const char **why);
  * @known:	out: what the recording says of it, but for the process; NULL: nobody wants to know
  * Return: 0 or -errno with the reason in @err
  */
-int record_block_resolve(const struct named_block *block, const char *path, struct kjoule_vpm_place *place,
+int record_block_resolve(const struct user_block *block, const char *path, struct kjoule_vpm_place *place,
 			 struct kjoule_vpm_block *known, struct kjoule_error *err);
 /**
  * record_lines_resolve() - a block that is lines of source (lines.c): they have to be one stretch of code, which
@@ -202,7 +202,7 @@ int record_block_resolve(const struct named_block *block, const char *path, stru
  * @start,@end:	out: as the file counts
  * Return: 0; -ENOENT: no code is of these lines; -EINVAL: they are no block; -errno; with the reason in @err
  */
-int record_lines_resolve(const struct named_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
+int record_lines_resolve(const struct user_block *block, const char *path, struct kjoule_code *code, uint64_t *start,
 			 uint64_t *end, struct kjoule_error *err);
 /**
  * record_block_relocate() - from addresses as the file counts to those of a process that has it mapped
@@ -219,7 +219,7 @@ int record_block_relocate(uint32_t pid, const char *path, const char *name, stru
  * @done:	blocks that are, as bits
  * Return: 0 or -errno with the reason in @err; what is not mapped yet is no error
  */
-int record_blocks_place(const struct named *blocks, struct kjoule_ctl *ctl, uint32_t pid,
+int record_blocks_place(const struct user_blocks *blocks, struct kjoule_ctl *ctl, uint32_t pid,
 			struct kjoule_session_info *session, uint32_t *done, struct kjoule_error *err);
 
 /*

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
-#include "lib/base/index.h"
+#include "lib/base/array.h"
+#include "lib/base/hash_index.h"
 #include "lib/code/buildid.h"
 #include "lib/code/jitmap.h"
 #include "lib/code/kallsyms.h"
@@ -57,7 +57,7 @@ struct jit_processes {
 		bool owned;
 		uid_t owner;
 	} *list;
-	struct kjoule_index by_pid;
+	struct kjoule_hash_index by_pid;
 };
 
 struct record_writer {
@@ -288,14 +288,14 @@ static struct jit_process *jit_process_of(struct jit_processes *jits, uint32_t p
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&jits->by_pid, kjoule_index_hash(pid, ""), &probe)) != KJOULE_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&jits->by_pid, kjoule_hash_text(pid, ""), &probe)) != KJOULE_HASH_INDEX_NONE)
 		if (jits->list[i].pid == pid)
 			return &jits->list[i];
-	p = kjoule_grow(&jits->list, &jits->n, sizeof(*p));
+	p = kjoule_array_grow(&jits->list, &jits->n, sizeof(*p));
 	if (!p)
 		return NULL;
 	*p = (struct jit_process){ .pid = pid };
-	if (kjoule_index_add(&jits->by_pid, kjoule_index_hash(pid, ""), jits->n - 1)) {
+	if (kjoule_hash_index_add(&jits->by_pid, kjoule_hash_text(pid, ""), jits->n - 1)) {
 		jits->n--;
 		return NULL;
 	}
@@ -571,7 +571,7 @@ int record_writer_close(struct record_writer *w, struct kjoule_error *err)
 	free(w->regions.data);
 	free(w->ips.slots);
 	free(w->jits.list);
-	kjoule_index_free(&w->jits.by_pid);
+	kjoule_hash_index_free(&w->jits.by_pid);
 	kjoule_build_ids_free(w->build_ids);
 	w->meta.session.n_sources = 0;	/* their scopes are the recorder's */
 	kjoule_meta_free(&w->meta);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/cmd.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/base/privilege.h"
 #include "lib/code/vdso.h"
 #include "recording/view.h"
@@ -134,7 +134,7 @@ void view_close(struct view *v)
 		close(v->vdso_fd);
 	free(v->vdso);
 	view_callers_free(v);
-	kjoule_index_free(&v->by_path);
+	kjoule_hash_index_free(&v->by_path);
 	kjoule_kallsyms_free(v->live);
 	kjoule_maps_free(v->maps);
 	kjoule_regions_free(v->regions);
@@ -171,23 +171,23 @@ static bool is_newer(const struct view *v, const char *file)
 static struct view_object *object(struct view *v, const char *path)
 {
 	const char *build_id;
-	uint64_t hash = kjoule_index_hash(0, path);
+	uint64_t hash = kjoule_hash_text(0, path);
 	struct view_object *o;
 	size_t probe = 0;
 	uint32_t i;
 	char *name;
 
-	while ((i = kjoule_index_next(&v->by_path, hash, &probe)) != KJOULE_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&v->by_path, hash, &probe)) != KJOULE_HASH_INDEX_NONE)
 		if (!strcmp(v->objects[i].path, path))
 			return &v->objects[i];
 	name = strdup(path);
-	if (!name || kjoule_index_add(&v->by_path, hash, v->n_objects)) {
+	if (!name || kjoule_hash_index_add(&v->by_path, hash, v->n_objects)) {
 		free(name);
 		return NULL;
 	}
-	o = kjoule_grow(&v->objects, &v->n_objects, sizeof(*o));
+	o = kjoule_array_grow(&v->objects, &v->n_objects, sizeof(*o));
 	if (!o) {
-		kjoule_index_free(&v->by_path);	/* they are only opened again */
+		kjoule_hash_index_free(&v->by_path);	/* they are only opened again */
 		free(name);
 		return NULL;
 	}

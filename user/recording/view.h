@@ -7,19 +7,19 @@
 #define KJOULE_VIEW_H
 
 #include "analysis/ticks/timeline.h"
-#include "lib/base/index.h"
+#include "lib/base/hash_index.h"
 #include "lib/code/maps.h"
 #include "lib/code/symbols.h"
 #include "lib/code/unwind.h"
 #include "lib/file/records.h"
-#include "lib/region/regions.h"
+#include "lib/region/region_timeline.h"
 
 struct view_load;
 struct view_object;
 struct view_stacks;
 
 /*
- * @source: what energy is attributed by, for meters_choose(); the caller's, NULL: the first
+ * @source: what energy is attributed by, for energy_columns_choose(); the caller's, NULL: the first
  * @region: only what ran inside of it is looked at, for blocks_new(); the caller's, NULL: everything
  * @by_region: what is told apart are regions; the caller's as well
  * @by_process: what is told apart is no finer than processes; the caller's as well
@@ -44,7 +44,7 @@ struct view {
 	struct view_object *objects;
 	struct view_stacks *stacks;	/* unwound; NULL: there are none, or nobody has asked */
 	uint64_t unwound[KJOULE_UNWOUND_KINDS];	/* how many, by how far it went */
-	struct kjoule_index by_path;
+	struct kjoule_hash_index by_path;
 	char *vdso;			/* the recording's copy as a file; NULL: it has none, or nobody has asked */
 	int vdso_fd;			/* its descriptor */
 };

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "recording/view.h"
 
 /* Frames of a stack at most; the module's chains have as many if nothing else was asked for. */

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "lib/base/earliest.h"
+#include "lib/base/min_heap.h"
 #include "recording/view.h"
 #include "recording/view_samples.h"
 
@@ -173,7 +173,7 @@ struct view_load {
 	struct view *v;
 	struct timeline_skew *skew;
 	size_t n;
-	struct kjoule_earliest turns;		/* of the CPUs that are not in the slice */
+	struct kjoule_min_heap turns;		/* of the CPUs that are not in the slice */
 	size_t n_inside, at, *inside;		/* those that are, and which of them is at hand */
 	bool begun;
 	uint64_t from;				/* of the slice */
@@ -195,7 +195,7 @@ int view_load_open(struct view *v, struct view_load **out)
 	l->last = calloc(l->n + 1, sizeof(*l->last));
 	l->samples = calloc(l->n + 1, sizeof(*l->samples));
 	l->inside = calloc(l->n + 1, sizeof(*l->inside));
-	ret = kjoule_earliest_init(&l->turns, l->n);
+	ret = kjoule_min_heap_init(&l->turns, l->n);
 	if (!l->skew || !l->last || !l->samples || !l->inside)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < l->n && !ret; i++)
@@ -210,7 +210,7 @@ static int wait_turn(struct view_load *l, size_t i)
 	int ret = s->at == s->n ? fill(s) : 0;
 
 	if (ret >= 0 && s->at < s->n)
-		kjoule_earliest_push(&l->turns, s->batch[s->at].tick, i);
+		kjoule_min_heap_push(&l->turns, s->batch[s->at].tick, i);
 	return ret < 0 ? ret : 0;
 }
 
@@ -224,7 +224,7 @@ static int by_cpu(const void *a, const void *b)
 /* On to the next slice that has a sample. Return: 1; 0: there is none; or -errno */
 static int next_slice(struct view_load *l)
 {
-	const struct kjoule_turn *first;
+	const struct kjoule_min_heap_entry *first;
 	int ret = 0;
 
 	if (l->begun && l->n > 1)
@@ -235,13 +235,13 @@ static int next_slice(struct view_load *l)
 		return ret;
 	l->begun = true;
 	l->at = l->n_inside = 0;
-	first = kjoule_earliest_first(&l->turns);
+	first = kjoule_min_heap_first(&l->turns);
 	if (!first)
 		return 0;
 	l->from = first->when;
 	timeline_skew_slice(l->skew, l->from);
-	while ((first = kjoule_earliest_first(&l->turns)) && first->when - l->from < TIMELINE_SLICE)
-		l->inside[l->n_inside++] = kjoule_earliest_pop(&l->turns);
+	while ((first = kjoule_min_heap_first(&l->turns)) && first->when - l->from < TIMELINE_SLICE)
+		l->inside[l->n_inside++] = kjoule_min_heap_pop(&l->turns);
 	qsort(l->inside, l->n_inside, sizeof(*l->inside), by_cpu);
 	return 1;
 }
@@ -306,7 +306,7 @@ void view_load_close(struct view_load *l)
 		view_samples_close(s);
 	}
 	timeline_skew_end(l->skew, &l->v->tl);
-	kjoule_earliest_exit(&l->turns);
+	kjoule_min_heap_exit(&l->turns);
 	free(l->inside);
 	free(l->samples);
 	free(l->last);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Callers for people and programs: below each function who called it, or each
- * function with all that it called; see report.h. The figures are attribute/chains.c's; they
+ * function with all that it called; see report.h. The figures are attribute/callgraph.c's; they
  * have no intervals.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@ static void figures_free(struct figures *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static int figures_new(struct figures *f, const struct chains *c, size_t n)
+static int figures_new(struct figures *f, const struct callgraph *c, size_t n)
 {
 	int ret = 0;
 
@@ -126,7 +126,7 @@ static int show(struct graph *g, uint32_t node, unsigned int depth, unsigned int
 	return ret;
 }
 
-static int show_all(const struct chains *c, const struct blocks *b, uint32_t function,
+static int show_all(const struct callgraph *c, const struct blocks *b, uint32_t function,
 		    const struct calltree *callers, const uint32_t *node_of, struct graph *g)
 {
 	struct figures f;
@@ -167,7 +167,7 @@ static int show_all(const struct chains *c, const struct blocks *b, uint32_t fun
 	return ret;
 }
 
-int report_callers(const struct chains *c, const struct blocks *b, uint32_t function,
+int report_callers(const struct callgraph *c, const struct blocks *b, uint32_t function,
 		   const struct report_row *total, double limit, struct report_row **rows, size_t *n)
 {
 	struct graph g = { .b = b, .total = total, .limit = limit };
@@ -217,7 +217,7 @@ static int by_all(const void *a, const void *b)
 }
 
 /* By function: its own nodes, and those that it is an outer frame of. */
-static int add_up(const struct chains *c, uint32_t n, struct figures *self, struct figures *all)
+static int add_up(const struct callgraph *c, uint32_t n, struct figures *self, struct figures *all)
 {
 	int ret = figures_new(self, c, n);
 
@@ -356,7 +356,7 @@ static int print_process(struct output *out, const struct report_process *p,
 	return 0;
 }
 
-int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_children(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		    const struct attribute_options *opt, struct json_object *head)
 {
 	struct columns *columns = columns_new();

@@ -241,7 +241,7 @@ static int parse(int argc, char **argv, struct attribute_options *opt, struct re
 	}
 	if (ret)
 		return ret;
-	opt->units = opt->grain != GRAIN_FUNCTION || opt->named.n;
+	opt->units = opt->grain != CODE_UNIT_FUNCTION || opt->named.n;
 	if (opt->callers && (opt->units || opt->processes || opt->by_region))
 		return cmd_usage("report", "-g, --children and --folded are of functions: leave out --by and --block");
 	if (opt->processes && opt->named.n)
@@ -320,6 +320,6 @@ int cmd_report(int argc, char **argv)
 	struct attribute_options opt = { .format = OUTPUT_TABLE, .to_ns = UINT64_MAX };
 	int code = report(argc, argv, &opt);
 
-	named_free(&opt.named);
+	user_blocks_free(&opt.named);
 	return code;
 }

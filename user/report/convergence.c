@@ -21,9 +21,9 @@ void convergence_free(struct convergence *c)
 
 static bool is_named(const struct blocks *b, uint32_t function)
 {
-	const struct grain_unit *unit = b->functions[function].unit;
+	const struct code_unit *unit = b->functions[function].unit;
 
-	return unit && unit->kind == GRAIN_NAMED;
+	return unit && unit->kind == CODE_UNIT_NAMED;
 }
 
 /* What stands for no code is not followed: it is in the total. */

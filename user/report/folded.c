@@ -134,7 +134,7 @@ static int add_costs(struct stacks *s, const struct report_process *p, const str
 	return ret;
 }
 
-int report_folded(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_folded(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		  const struct attribute_options *opt)
 {
 	const double *weights = opt->weight == WEIGHT_ENERGY ? c->j[0] :

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 #include "analysis/edge/edge_groups.h"
-#include "attribute/blocks_units.h"
+#include "attribute/inseparable.h"
 #include "output/output.h"
 #include "report/report.h"
 
@@ -55,10 +55,10 @@ void report_model_footnotes(const struct report *r, const struct blocks *b, cons
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];
 			uint8_t fate = row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates ?
-				       m->fate[row->function] : SEPARATE_ALONE;
+				       m->fate[row->function] : SEPARABILITY_ALONE;
 
-			little |= fate == SEPARATE_LITTLE;
-			one |= fate > SEPARATE_LITTLE;
+			little |= fate == SEPARABILITY_LITTLE;
+			one |= fate > SEPARABILITY_LITTLE;
 		}
 	}
 	if (little)
@@ -70,7 +70,7 @@ void report_model_footnotes(const struct report *r, const struct blocks *b, cons
 		for (size_t k = 0; k < r->processes[i].n_rows; k++) {
 			const struct report_row *row = &r->processes[i].rows[k];
 
-			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates && m->fate[row->function] > SEPARATE_LITTLE)
+			if (row->kind == ROW_FUNCTION && m->fate && row->function < m->n_fates && m->fate[row->function] > SEPARABILITY_LITTLE)
 				print_united(b, m, row->function);
 		}
 	}

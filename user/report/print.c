@@ -62,9 +62,9 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 	static const char *const kinds[] = { "total", "process", "function", "ticks",
 					    "interrupts", "caller" };
 	static const char *const units[] = {
-		[GRAIN_FUNCTION] = "function", [GRAIN_OBJECT] = "object", [GRAIN_LINE] = "line",
-		[GRAIN_LOOP] = "loop", [GRAIN_BLOCK] = "block", [GRAIN_NAMED] = "named",
-		[GRAIN_REGION] = "region" };
+		[CODE_UNIT_FUNCTION] = "function", [CODE_UNIT_OBJECT] = "object", [CODE_UNIT_LINE] = "line",
+		[CODE_UNIT_LOOP] = "loop", [CODE_UNIT_BLOCK] = "block", [CODE_UNIT_NAMED] = "named",
+		[CODE_UNIT_REGION] = "region" };
 	const char *base;
 	char text[64];
 
@@ -103,7 +103,7 @@ void report_names(struct output *out, const struct blocks *b, const struct repor
 		output_str(out, output_is_table(out) && base && f->object[0] == '/' ? base + 1 :
 			   f->object);
 		/* a region is what a program is at, in the kernel or not */
-		if (f->unit && f->unit->kind == GRAIN_REGION)
+		if (f->unit && f->unit->kind == CODE_UNIT_REGION)
 			output_none(out, NULL);
 		else
 			output_str(out, f->kernel ? "kernel" : "user");
@@ -126,9 +126,9 @@ static const char no_interval[] =
 	"no interval: fewer than two distinct readings, or known from calibration only";
 
 /* Where a unit of code is, for programs. */
-static void unit(struct output *out, const struct grain_unit *u)
+static void unit(struct output *out, const struct code_unit *u)
 {
-	static const struct grain_unit none;
+	static const struct code_unit none;
 
 	u = u ? u : &none;
 	if (u->function && u->function[0])
@@ -161,7 +161,7 @@ static bool is_vague(const struct blocks *b, const struct report_row *r)
 {
 	const struct blocks_function *f = &b->functions[r->function];
 
-	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > GRAIN_OBJECT && f->unit->kind != GRAIN_REGION &&
+	return r->kind == ROW_FUNCTION && f->unit && f->unit->kind > CODE_UNIT_OBJECT && f->unit->kind != CODE_UNIT_REGION &&
 	       f->precise < r->g.samples;
 }
 
@@ -283,21 +283,21 @@ void report_hidden_print(const struct report *r, size_t functions)
 }
 
 static const char *const misses[] = {
-	[GRAIN_NO_FILE] = "the kernel's, made at run time, or of files that are not there",
-	[GRAIN_NO_LINES] = "there is no debug information",
-	[GRAIN_NO_SYMBOL] = "no function is known around them",
-	[GRAIN_NO_CODE] = "their code can not be decoded",
+	[CODE_UNIT_NO_FILE] = "the kernel's, made at run time, or of files that are not there",
+	[CODE_UNIT_NO_LINES] = "there is no debug information",
+	[CODE_UNIT_NO_SYMBOL] = "no function is known around them",
+	[CODE_UNIT_NO_CODE] = "their code can not be decoded",
 };
 
 /* What could not be told as finely as it was asked for. */
 static void misses_print(const struct blocks *b)
 {
-	uint64_t samples[GRAIN_MISSES] = { 0 };
+	uint64_t samples[CODE_UNIT_MISSES] = { 0 };
 
 	for (size_t i = 0; i < b->n_functions; i++)
 		if (b->functions[i].unit)
 			samples[b->functions[i].unit->miss] += b->functions[i].samples;
-	for (int i = GRAIN_HIT + 1; i < GRAIN_MISSES; i++)
+	for (int i = CODE_UNIT_HIT + 1; i < CODE_UNIT_MISSES; i++)
 		if (samples[i])
 			output_printf(stdout, "\n%" PRIu64 " samples of the recording are counted by function: %s\n", samples[i], misses[i]);
 }
@@ -331,7 +331,7 @@ static void footnotes(const struct report *r, const struct blocks *b, const stru
 
 /* Who called a function, below its row. */
 static int callers(struct output *out, const struct report *r, const struct blocks *b,
-		   const struct chains *c, const struct attribute_options *opt,
+		   const struct callgraph *c, const struct attribute_options *opt,
 		   const struct power_model *m, const struct report_row *of, const struct style *style)
 {
 	struct report_row *rows;
@@ -347,7 +347,7 @@ static int callers(struct output *out, const struct report *r, const struct bloc
 	return ret;
 }
 
-int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_print(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		 const struct attribute_options *opt, const struct power_model *m, struct json_object *head)
 {
 	struct columns *columns = columns_new();

@@ -68,7 +68,7 @@ void report_regions_footnote_of_several(const struct blocks *b, const struct gro
 	size_t n = 0;
 
 	for (size_t i = 0; i < b->n_functions; i++) {
-		const struct grain_unit *unit = b->functions[i].unit;
+		const struct code_unit *unit = b->functions[i].unit;
 		struct region_marks sum = { 0 };
 		bool told = false;
 

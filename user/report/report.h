@@ -7,7 +7,7 @@
 #ifndef KJOULE_REPORT_H
 #define KJOULE_REPORT_H
 
-#include "attribute/chains.h"
+#include "attribute/callgraph.h"
 #include "attribute/groups.h"
 #include "attribute/options.h"
 #include "attribute/power_model.h"
@@ -77,7 +77,7 @@ void report_free(struct report *r);
  * report_print() - the rows; @head becomes the JSON document
  * @c:		callers to be shown below each function, or NULL
  */
-int report_print(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_print(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		 const struct attribute_options *opt, const struct power_model *m, struct json_object *head);
 /**
  * report_over() - hold a row's power in the first domain against a budget
@@ -111,16 +111,16 @@ void report_model_footnotes(const struct report *r, const struct blocks *b, cons
  * @limit:	leave out callers of less weight (see report_weight_of())
  * @rows:	out: the caller's to free
  */
-int report_callers(const struct chains *c, const struct blocks *b, uint32_t function,
+int report_callers(const struct callgraph *c, const struct blocks *b, uint32_t function,
 		   const struct report_row *total, double limit, struct report_row **rows, size_t *n);
 /** report_children() - functions with all that they called; @head becomes the JSON document */
-int report_children(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_children(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		    const struct attribute_options *opt, struct json_object *head);
 /**
  * report_folded() - a line for each stack: "process;outer;...;inner WEIGHT"
  * Return: 0; -ENODATA when energy is asked for and not known; -ENOMEM
  */
-int report_folded(const struct report *r, const struct blocks *b, const struct chains *c,
+int report_folded(const struct report *r, const struct blocks *b, const struct callgraph *c,
 		  const struct attribute_options *opt);
 /** report_vectors() - what ran together, and what was spent meanwhile. Return: 0 or -ENOMEM */
 int report_vectors(const struct blocks *b, const struct profile *p, const struct attribute_options *opt,
@@ -130,7 +130,7 @@ int report_regions_nobody(const struct view *v, const char *path);
 /** report_vpm_readings() - readings of blocks that a recording has */
 size_t report_vpm_readings(const struct view *v);
 /** report_vpm_has() - are there readings of each of these blocks? */
-bool report_vpm_has(const struct view *v, const struct named *named);
+bool report_vpm_has(const struct view *v, const struct user_blocks *named);
 /**
  * report_vpm_blocks() - have the blocks told apart that there are readings of: all, or those in @opt->named
  * Return: 0; -ENOENT, after having said so: there are none of one that was asked for; -ENOMEM

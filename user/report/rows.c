@@ -94,9 +94,9 @@ double report_weight_of(const struct report_row *r, const struct report_row *tot
 
 static bool is_named(const struct blocks *b, const struct report_row *r)
 {
-	const struct grain_unit *unit = b->functions[r->function].unit;
+	const struct code_unit *unit = b->functions[r->function].unit;
 
-	return unit && unit->kind == GRAIN_NAMED;
+	return unit && unit->kind == CODE_UNIT_NAMED;
 }
 
 static int finish_process(struct report_process *p, struct report *r, const struct blocks *b,

@@ -63,7 +63,7 @@ static bool is_part(const struct blocks *b, const struct power_model *m, uint32_
 	for (uint32_t i = 0; m->united && i < m->n_united; i++) {
 		const struct blocks_function *f = &b->functions[i];
 
-		if (m->united[i] == row && f->unit && f->unit->kind == GRAIN_NAMED && f->samples &&
+		if (m->united[i] == row && f->unit && f->unit->kind == CODE_UNIT_NAMED && f->samples &&
 		    !strcmp(f->symbol, name))
 			return true;
 	}
@@ -80,7 +80,7 @@ static bool has_row(const struct report *r, const struct blocks *b, const struct
 
 			if (p->rows[k].kind != ROW_FUNCTION)
 				continue;
-			if (f->unit && f->unit->kind == GRAIN_NAMED && !strcmp(f->symbol, name))
+			if (f->unit && f->unit->kind == CODE_UNIT_NAMED && !strcmp(f->symbol, name))
 				return true;
 			if (is_part(b, m, p->rows[k].function, name))
 				return true;
@@ -91,12 +91,12 @@ static bool has_row(const struct report *r, const struct blocks *b, const struct
 
 /* What the user has named and nothing ran of is no block without energy: it was not measured. Return: -ENOENT */
 static int all_sampled(const struct report *r, const struct blocks *b, const struct power_model *m,
-		       const struct named *named)
+		       const struct user_blocks *named)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < named->n; i++) {
-		const struct named_block *block = &named->blocks[i];
+		const struct user_block *block = &named->blocks[i];
 
 		if (!has_row(r, b, m, block->name)) {
 			cmd_warn("--block %s: no sample of what was asked for fell into it", block->name);
@@ -104,12 +104,12 @@ static int all_sampled(const struct report *r, const struct blocks *b, const str
 			continue;
 		}
 		for (size_t k = 0; k < block->n; k++) {
-			const struct named_part *p = &block->parts[k];
+			const struct user_blocks_part *p = &block->parts[k];
 
 			if (!p->samples)
 				cmd_warn("--block %s: no sample fell into %s%s", block->name, p->where,
-					 p->kind == NAMED_LINES ? ", these lines of it" :
-					 p->kind == NAMED_ADDRESSES ? ", these addresses of it" : "");
+					 p->kind == USER_BLOCKS_LINES ? ", these lines of it" :
+					 p->kind == USER_BLOCKS_ADDRESSES ? ", these addresses of it" : "");
 		}
 	}
 	return ret;
@@ -132,22 +132,22 @@ static int show_convergence(const struct convergence *c, const struct attribute_
 
 static int run(struct view *v, const char *path, struct attribute_options *opt)
 {
-	struct chains chains = { 0 }, *c = opt->callers ? &chains : NULL;
+	struct callgraph chains = { 0 }, *c = opt->callers ? &chains : NULL;
 	struct groups groups = { 0 };
 	struct json_object *head = NULL;
 	struct power_model model = { 0 };
 	struct profile *p = NULL;
 	struct report r = { 0 };
-	struct grain *grain = NULL;
+	struct code_units *grain = NULL;
 	struct blocks b;
 	int ret = 0;
 
 	if (opt->units)
-		ret = grain_new(opt->grain, &opt->named, &grain);
+		ret = code_units_new(opt->grain, &opt->named, &grain);
 	if (!ret)
 		ret = blocks_new(v, grain, opt->raw, &b);
 	if (ret) {
-		grain_free(grain);
+		code_units_free(grain);
 		return ret;
 	}
 	/* who has held the program for it wants that */
@@ -163,7 +163,7 @@ static int run(struct view *v, const char *path, struct attribute_options *opt)
 		ret = -EDOM;
 	}
 	if (!ret && c)
-		ret = chains_new(v, &b, c);
+		ret = callgraph_new(v, &b, c);
 	if (!ret)
 		ret = profile_new(&b.input, &p);
 	if (!ret)
@@ -194,7 +194,7 @@ static int run(struct view *v, const char *path, struct attribute_options *opt)
 	else if (!ret && !r.n_processes && (opt->pid || opt->comm))
 		ret = nobody(&b, &groups, path, opt);
 	if (!ret && c)
-		ret = chains_solve(c, &b, p);
+		ret = callgraph_solve(c, &b, p);
 	if (!ret) {
 		if (opt->format == OUTPUT_TABLE && opt->callers != CALLERS_FOLDED)
 			header_print(v, &b, p, r.total.g.samples, c, &model, path);
@@ -216,13 +216,13 @@ static int run(struct view *v, const char *path, struct attribute_options *opt)
 		}
 	}
 out:
-	chains_free(&chains);
+	callgraph_free(&chains);
 	report_free(&r);
 	power_model_free(&model);
 	groups_free(&groups);
 	profile_free(p);
 	blocks_free(&b);
-	grain_free(grain);
+	code_units_free(grain);
 	return ret;
 }
 
@@ -299,7 +299,7 @@ int report_one(const char *path, struct attribute_options *opt)
 		return EXIT_FAILED;
 	}
 	opt->system = v.rec.meta.session.target == KJOULE_TARGET_SYSTEM;
-	if (meters_choose(&v, opt->source, chosen, &err)) {
+	if (energy_columns_choose(&v, opt->source, chosen, &err)) {
 		view_close(&v);
 		return cmd_failed("%s: %s", path, err.text);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * report --vectors: what ran together, and what was spent meanwhile; see report.h and analysis/profile/together.h.
+ * report --vectors: what ran together, and what was spent meanwhile; see report.h and analysis/profile/corunning.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/profile/together.h"
+#include "analysis/profile/corunning.h"
 #include "output/columns.h"
 #include "report/report.h"
 
@@ -33,7 +33,7 @@ static void make_columns(struct columns *c, const struct blocks *b, const struct
 }
 
 /* "work_load (mix) | work_store (mix)", and as an array. Return: 0 or -ENOMEM */
-static int members(struct output *out, const struct blocks *b, const struct together_vector *v, bool system)
+static int members(struct output *out, const struct blocks *b, const struct corunning_vector *v, bool system)
 {
 	struct json_object *list = json_object_new_array();
 	char *text = NULL;
@@ -90,15 +90,15 @@ struct style {
 };
 
 /* All that a package draws meanwhile, so that it is the budget's to judge. */
-static enum report_over over(const struct blocks *b, const struct together_vector *v, double budget_w)
+static enum report_over over(const struct blocks *b, const struct corunning_vector *v, double budget_w)
 {
 	if (!(budget_w > 0) || !b->n_domains)
 		return OVER_NO_QUESTION;
 	return report_over_power(&v->energy[0].w, v->energy[0].purity, budget_w);
 }
 
-static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct together *t,
-	       const struct together_vector *v, const struct style *s, const struct attribute_options *opt)
+static int row(struct output *out, const struct blocks *b, const struct profile *p, const struct corunning *t,
+	       const struct corunning_vector *v, const struct style *s, const struct attribute_options *opt)
 {
 	enum report_over budget = over(b, v, opt->budget_w);
 	bool system = opt->system;
@@ -145,7 +145,7 @@ static int row(struct output *out, const struct blocks *b, const struct profile 
 /* Energy where that of all is known, else time: they are to be held against each other. */
 static bool by_energy;
 
-static double weight(const struct together_vector *v)
+static double weight(const struct corunning_vector *v)
 {
 	return by_energy ? v->energy[0].j.v : v->time_s.v;
 }
@@ -153,7 +153,7 @@ static double weight(const struct together_vector *v)
 static int by_weight(const void *a, const void *b)
 {
 	double x = weight(a), y = weight(b);
-	const struct together_vector *v = a, *w = b;
+	const struct corunning_vector *v = a, *w = b;
 
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -167,14 +167,14 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 	struct columns *columns;
 	struct output *out = NULL;
 	struct report_overs shown = { 0 }, unseen = { 0 };
-	struct together t = { 0 };
+	struct corunning t = { 0 };
 	struct style s;
 	size_t hidden = 0;
 	bool mixed = false;
 	int ret;
 
 	columns = columns_new();
-	ret = columns ? together_new(p, &b->input, MOST, &t) : -ENOMEM;
+	ret = columns ? corunning_new(p, &b->input, MOST, &t) : -ENOMEM;
 	if (!ret) {
 		make_columns(columns, b, opt);
 		out = output_open(stdout, opt->format, columns->list, columns->n);
@@ -223,7 +223,7 @@ int report_vectors(const struct blocks *b, const struct profile *p, const struct
 		if (hidden)
 			printf("\nvectors below the limit, not shown: %zu (--percent-limit)\n", hidden);
 	}
-	together_free(&t);
+	corunning_free(&t);
 	free(columns);
 	return ret;
 }

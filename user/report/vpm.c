@@ -12,7 +12,7 @@
 #include "analysis/vpm/vpm.h"
 #include "attribute/recorder_wakeups.h"
 #include "cli/cmd.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "report/report.h"
 
 /* The kernel's clock tick at CONFIG_HZ=250, its default; no recording says what it was. */
@@ -55,7 +55,7 @@ static bool has_readings(const struct view *v, const char *name)
 	return false;
 }
 
-bool report_vpm_has(const struct view *v, const struct named *named)
+bool report_vpm_has(const struct view *v, const struct user_blocks *named)
 {
 	for (size_t i = 0; i < named->n; i++)
 		if (!has_readings(v, named->blocks[i].name))
@@ -64,7 +64,7 @@ bool report_vpm_has(const struct view *v, const struct named *named)
 }
 
 /* Was it asked for? */
-static bool is_wanted(const struct named *named, const char *name)
+static bool is_wanted(const struct user_blocks *named, const char *name)
 {
 	for (size_t i = 0; i < named->n; i++)
 		if (!strcmp(named->blocks[i].name, name))
@@ -85,7 +85,7 @@ static void list_blocks(const struct kjoule_vpm_info *vpm, char *text, size_t le
 int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 {
 	const struct kjoule_vpm_info *vpm = &v->rec.meta.session.vpm;
-	struct named asked = opt->named;
+	struct user_blocks asked = opt->named;
 	char there[1024];
 	int ret = 0;
 
@@ -110,9 +110,9 @@ int report_vpm_blocks(struct view *v, struct attribute_options *opt)
 		/* what is not known has no sample */
 		if (!report_vpm_code(v, &vpm->block[k], &start, &end))
 			start = end = 0;
-		ret = named_add_code(&opt->named, vpm->block[k].name, vpm->block[k].object, start, end);
+		ret = user_blocks_add_code(&opt->named, vpm->block[k].name, vpm->block[k].object, start, end);
 	}
-	named_free(&asked);
+	user_blocks_free(&asked);
 	opt->units = true;
 	return ret;
 }
@@ -146,7 +146,7 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 	}
 	if (flags & KJOULE_READING_HELD)
 		b = held;
-	to = kjoule_grow(&b->readings, &b->n, sizeof(*to));
+	to = kjoule_array_grow(&b->readings, &b->n, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	*to = (struct vpm_reading){
@@ -163,7 +163,7 @@ static int take(struct block *blocks, size_t n, const struct kjoule_vpm_reading 
 static int add_held(struct block *b, const struct block *held)
 {
 	for (size_t i = 0; i < held->n; i++) {
-		struct vpm_reading *to = kjoule_grow(&b->readings, &b->n, sizeof(*to));
+		struct vpm_reading *to = kjoule_array_grow(&b->readings, &b->n, sizeof(*to));
 
 		if (!to)
 			return -ENOMEM;
@@ -186,7 +186,7 @@ static int find_times(const struct blocks *b, const struct profile *p, struct bl
 		const struct blocks_function *f = &b->functions[i];
 
 		group_of[i] = UINT32_MAX;
-		for (uint32_t k = 0; k < n && f->unit && f->unit->kind == GRAIN_NAMED; k++)
+		for (uint32_t k = 0; k < n && f->unit && f->unit->kind == CODE_UNIT_NAMED; k++)
 			if (!strcmp(f->symbol, blocks[k].info->name) && b->processes[f->process].pid == blocks[k].info->pid)
 				group_of[i] = k;
 	}

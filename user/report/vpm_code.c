@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/mixture/leaves.h"
+#include "analysis/mixture/calls_out.h"
 #include "lib/code/code.h"
 #include "report/report.h"
 
@@ -40,19 +40,19 @@ bool report_vpm_code(struct view *v, const struct kjoule_vpm_block *info, uint64
 	return *start && *end > *start && *end - *start <= MOST && info->object[0];
 }
 
-static int explain(enum leaves_kind kind, uint64_t at, const char *file, struct report_vpm_why *why)
+static int explain(enum calls_out_kind kind, uint64_t at, const char *file, struct report_vpm_why *why)
 {
 	static const char *const what[] = {
-		[LEAVES_CALL] = "it calls other code at",
-		[LEAVES_SYSTEM] = "it calls the kernel at",
-		[LEAVES_JUMP] = "it goes on in other code from",
-		[LEAVES_INDIRECT] = "nobody knows where it goes on, in other code perhaps, from",
-		[LEAVES_RETURN] = "it returns before its end at",
+		[CALLS_OUT_CALL] = "it calls other code at",
+		[CALLS_OUT_SYSTEM] = "it calls the kernel at",
+		[CALLS_OUT_JUMP] = "it goes on in other code from",
+		[CALLS_OUT_INDIRECT] = "nobody knows where it goes on, in other code perhaps, from",
+		[CALLS_OUT_RETURN] = "it returns before its end at",
 	};
 
-	if (kind == LEAVES_UNREADABLE)
+	if (kind == CALLS_OUT_UNREADABLE)
 		snprintf(why->text, sizeof(why->text), "it can not be told whether it runs other code: at 0x%" PRIx64 " of %.200s there is no instruction that is known", at, file);
-	else if (kind != LEAVES_NOT)
+	else if (kind != CALLS_OUT_NOT)
 		snprintf(why->text, sizeof(why->text), "%s 0x%" PRIx64 " of %.200s: " NOT_OWN, what[kind], at, file);
 	return 0;
 }
@@ -71,9 +71,9 @@ static int look(const struct kjoule_vpm_block *info, const char *file, uint64_t 
 		return ret;
 	bytes = kjoule_code_bytes(code, start, &len);
 	ret = !bytes || len < end - start ? -ENODATA :
-	      kjoule_decode(bytes, end - start, kjoule_code_machine(code), start, &insns, &n);
+	      kjoule_disassemble(bytes, end - start, kjoule_code_machine(code), start, &insns, &n);
 	if (!ret)
-		ret = leaves_find(insns, n, !info->end, &at);
+		ret = calls_out_find(insns, n, !info->end, &at);
 	if (ret > 0)
 		ret = explain(ret, at, info->object, why);
 	free(insns);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "script/script.h"
 
 static uint32_t u32_at(const struct kjoule_record *rec, size_t off)
@@ -98,7 +98,7 @@ static int by_time(const void *a, const void *b)
 
 static int add_event(struct script_reader *r, const struct kjoule_event *ev)
 {
-	struct kjoule_event *slot = kjoule_grow(&r->events, &r->n_events, sizeof(*slot));
+	struct kjoule_event *slot = kjoule_array_grow(&r->events, &r->n_events, sizeof(*slot));
 
 	if (!slot)
 		return -ENOMEM;
@@ -152,7 +152,7 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 	if (ret)
 		return ret;
 	r->cursors = calloc(v->rec.n_streams + 1, sizeof(*r->cursors));
-	if (!r->cursors || kjoule_earliest_init(&r->turns, v->rec.n_streams))
+	if (!r->cursors || kjoule_min_heap_init(&r->turns, v->rec.n_streams))
 		return -ENOMEM;
 	for (r->n_cursors = 0; r->n_cursors < v->rec.n_streams; r->n_cursors++) {
 		struct script_cursor *c = &r->cursors[r->n_cursors];
@@ -166,7 +166,7 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 		step(r, c);
 		r->error = r->error ? r->error : c->error;
 		if (c->rec)
-			kjoule_earliest_push(&r->turns, c->time_ns, r->n_cursors);
+			kjoule_min_heap_push(&r->turns, c->time_ns, r->n_cursors);
 	}
 	return 0;
 }
@@ -174,17 +174,17 @@ int script_reader_init(struct script_reader *r, const struct view *v)
 bool script_reader_next(struct script_reader *r, const struct script_cursor **record,
 			const struct kjoule_event **event)
 {
-	const struct kjoule_turn *turn;
+	const struct kjoule_min_heap_entry *turn;
 	struct script_cursor *first;
 
 	if (r->last) {
 		step(r, r->last);
 		r->error = r->error ? r->error : r->last->error;
 		if (r->last->rec)
-			kjoule_earliest_push(&r->turns, r->last->time_ns, r->last - r->cursors);
+			kjoule_min_heap_push(&r->turns, r->last->time_ns, r->last - r->cursors);
 		r->last = NULL;
 	}
-	turn = kjoule_earliest_first(&r->turns);
+	turn = kjoule_min_heap_first(&r->turns);
 	first = turn ? &r->cursors[turn->who] : NULL;
 	*record = NULL;
 	*event = NULL;
@@ -195,14 +195,14 @@ bool script_reader_next(struct script_reader *r, const struct script_cursor **re
 	}
 	if (!first)
 		return false;
-	kjoule_earliest_pop(&r->turns);
+	kjoule_min_heap_pop(&r->turns);
 	*record = r->last = first;
 	return true;
 }
 
 void script_reader_exit(struct script_reader *r)
 {
-	kjoule_earliest_exit(&r->turns);
+	kjoule_min_heap_exit(&r->turns);
 	for (size_t i = 0; r->cursors && i < r->n_cursors; i++)
 		kjoule_records_close(r->cursors[i].records);
 	free(r->cursors);

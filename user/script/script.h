@@ -6,7 +6,7 @@
 #ifndef KJOULE_SCRIPT_H
 #define KJOULE_SCRIPT_H
 
-#include "lib/base/earliest.h"
+#include "lib/base/min_heap.h"
 #include "lib/sideband/sideband.h"
 #include "output/output.h"
 #include "recording/view.h"
@@ -32,7 +32,7 @@ struct script_reader {
 	const struct view *v;
 	size_t n_cursors;
 	struct script_cursor *cursors;
-	struct kjoule_earliest turns;		/* of the cursors */
+	struct kjoule_min_heap turns;		/* of the cursors */
 	struct script_cursor *last;		/* whose record was handed out */
 	int error;				/* of a cursor, when all is over */
 	size_t n_events, next_event;

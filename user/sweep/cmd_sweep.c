@@ -257,7 +257,7 @@ static int parse(int argc, char **argv, struct asked *a)
 	if (optind < argc)
 		a->record.command = argv + optind;
 	a->record.flags |= KJOULE_FLAG_INHERIT;
-	a->report.units = a->report.grain != GRAIN_FUNCTION || a->report.named.n;
+	a->report.units = a->report.grain != CODE_UNIT_FUNCTION || a->report.named.n;
 	a->report.percent_limit = limit >= 0 ? limit : a->report.format == OUTPUT_TABLE ? LIMIT : 0;
 	return check(a);
 }
@@ -457,6 +457,6 @@ int cmd_sweep(int argc, char **argv)
 	free(a.threads);
 	kjoule_user_free(a.record.user);
 	free(a.record.exits.list);
-	named_free(&a.report.named);
+	user_blocks_free(&a.report.named);
 	return code;
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "sweep/sweep.h"
 
 /* @text with the number of threads where it is named; a copy. */
@@ -68,7 +68,7 @@ int sweep_plan_settings(struct sweep_plan *p, const uint32_t *khz, size_t n_khz,
 {
 	for (size_t i = 0; i < (n_khz ? n_khz : 1); i++) {
 		for (size_t k = 0; k < (n_threads ? n_threads : 1); k++) {
-			struct sweep_setting *s = kjoule_grow(&p->settings, &p->n_settings, sizeof(*s));
+			struct sweep_setting *s = kjoule_array_grow(&p->settings, &p->n_settings, sizeof(*s));
 
 			if (!s)
 				return -ENOMEM;
@@ -93,7 +93,7 @@ int sweep_plan_command(struct sweep_plan *p, char **argv)
 int sweep_plan_add(struct sweep_setting *s, const char *file, enum sweep_status status, int exit_code)
 {
 	char *copy = strdup(file);
-	struct sweep_run *run = copy ? kjoule_grow(&s->runs, &s->n_runs, sizeof(*run)) : NULL;
+	struct sweep_run *run = copy ? kjoule_array_grow(&s->runs, &s->n_runs, sizeof(*run)) : NULL;
 
 	if (!run) {
 		free(copy);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "cli/cmd.h"
 #include "header/series.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "sweep/sweep.h"
 
 /* Smaller parts of the whole than this have no frequency of their own: they are over before it has changed. */
@@ -272,7 +272,7 @@ static int gather(struct sweep *s)
 		if (!is_wanted(s, i))
 			continue;
 		ret = block_new(s, i, &b);
-		slot = ret ? NULL : kjoule_grow(&s->blocks, &s->n_blocks, sizeof(*slot));
+		slot = ret ? NULL : kjoule_array_grow(&s->blocks, &s->n_blocks, sizeof(*slot));
 		if (slot)
 			*slot = b;
 		else
@@ -302,7 +302,7 @@ static int count_changes(struct sweep *s)
 			khz[s->blocks[i].function] = s->plan.settings[s->saving.chosen[i]].khz;
 	for (size_t i = 0; i < m->n; i++) {
 		for (size_t k = 0; k < m->runs[i].n_steps && !m->runs[i].left_out; k++) {
-			const struct course_step *step = &m->runs[i].steps[k];
+			const struct execution_step *step = &m->runs[i].steps[k];
 
 			n += khz[step->from] != khz[step->to] ? step->n : 0;
 		}

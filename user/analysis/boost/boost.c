@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "analysis/boost/boost.h"
-#include "analysis/stats/steps.h"
+#include "analysis/stats/change_points.h"
 
 /* Of a level's slices. */
 #define BATCHES		16
@@ -126,7 +126,7 @@ static int divide(struct load_part *p, size_t offset)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n; i++)
 		v[i] = *(const double *)((const char *)&p->slices[i] + offset);
-	ret = steps_find(v, p->n, BOOST_LEAST, &p->steps, &p->n_steps);
+	ret = change_points_find(v, p->n, BOOST_LEAST, &p->steps, &p->n_steps);
 	free(v);
 	return ret;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "analysis/boost/boost_judge.h"
-#include "analysis/stats/steps.h"
+#include "analysis/stats/change_points.h"
 
 /* A run's frequencies are looked at in so many values at most: finding levels in one that is steady takes the square of them. */
 #define MOST_VALUES	2000
@@ -122,7 +122,7 @@ static double only_khz(const struct boost_slice *s, size_t n, double from_s, dou
 		}
 		values[i] = known ? sum / known : NAN;
 	}
-	if (!steps_find(values, n_values, BOOST_LEAST, &steps, &n_steps) && n_steps == 1)
+	if (!change_points_find(values, n_values, BOOST_LEAST, &steps, &n_steps) && n_steps == 1)
 		khz = steps[0].mean;
 	free(steps);
 	free(values);

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "analysis/ticks/lane.h"
-#include "lib/base/earliest.h"
+#include "analysis/ticks/tick_stream.h"
+#include "lib/base/min_heap.h"
 
 struct cpm_reading {
 	uint64_t tick;		/* the first one after it */
@@ -120,7 +120,7 @@ static inline uint32_t cpm_crowd_others(const struct cpm_vectors *v, uint32_t cr
 /* A walk over all CPUs at once; the inside of struct cpm_events. */
 struct cpm_walk {
 	const uint8_t *kinds;
-	struct lane_cursor *at;		/* the lane's entry */
+	struct tick_stream_cursor *at;		/* the lane's entry */
 	bool *ended;			/* it has none */
 	bool *inside;			/* the walk is inside that entry, not before it */
 	/* lanes that are at a block that counts: as long as there are few, the block of each of them */
@@ -130,7 +130,7 @@ struct cpm_walk {
 	size_t n_lanes;
 	uint64_t now;			/* the next edge of all */
 	uint64_t *edges;		/* of each lane's entry, as long as there are few lanes */
-	struct kjoule_earliest turns;	/* the same for many */
+	struct kjoule_min_heap turns;	/* the same for many */
 	uint32_t *blocks;		/* what runs, sorted */
 	/* vectors of one or two blocks that were met last */
 	struct cpm_recent {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/cpm/cpm_divide.h"
-#include "analysis/cpm/cpm_making.h"
+#include "analysis/cpm/cpm_windows_build.h"
 
 /* Ticks that [a, b) and [from, to) have in common. */
 static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
@@ -452,7 +452,7 @@ bool cpm_windows_next(struct cpm_windows *c)
 	if (!at || at == d->windows + d->windows_len)
 		return false;
 	c->number++;
-	v = lane_number(&at);
+	v = tick_stream_number(&at);
 	w->from = w->to;
 	w->to += v >> 2;
 	unit = v & 2 ? 1. / CPM_UNITS : 1;
@@ -463,13 +463,13 @@ bool cpm_windows_next(struct cpm_windows *c)
 		at += sizeof(w->uj);
 	}
 	w->fitted = d->fitted ? d->fitted[c->number] : d->all_fitted;
-	w->n_parts = lane_number(&at);
+	w->n_parts = tick_stream_number(&at);
 	bits = at;
 	at += (w->n_parts + 1) / 2;
 	for (size_t p = 0; p < w->n_parts; p++) {
 		unsigned int code = bits[p / 2] >> p % 2 * 4, bytes = (code & 3) + 1;
 
-		vector += le32toh(lane_u32(at)) & UINT32_MAX >> (32 - 8 * bytes);
+		vector += le32toh(tick_stream_u32(at)) & UINT32_MAX >> (32 - 8 * bytes);
 		at += bytes;
 		memcpy(&v, at, sizeof(v));
 		at += count_bytes[code >> 2 & 3];

@@ -13,7 +13,7 @@ struct walk {
 	const struct cpm_labelled *lanes;
 	size_t n_lanes;
 	struct place {
-		struct lane_cursor c;
+		struct tick_stream_cursor c;
 		size_t entry;	/* before it */
 		bool ended;
 	} *at;
@@ -25,7 +25,7 @@ static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tic
 	struct place *p = &w->at[lane];
 
 	while (!p->ended && p->c.t.tick + p->c.t.more + 1 <= tick) {
-		p->ended = !lane_next(&p->c);
+		p->ended = !tick_stream_next(&p->c);
 		p->entry++;
 	}
 	return !p->ended && p->c.t.tick <= tick ? &p->c.t : NULL;
@@ -191,8 +191,8 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 	if (!w.at || !last.of || !next.of)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < n_lanes && !ret; i++) {
-		lane_begin(&w.at[i].c, &lanes[i].lane, NULL);
-		w.at[i].ended = !lane_next(&w.at[i].c);
+		tick_stream_begin(&w.at[i].c, &lanes[i].lane, NULL);
+		w.at[i].ended = !tick_stream_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
 		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/cpm/cpm_making.h"
+#include "analysis/cpm/cpm_windows_build.h"
 #include "analysis/cpm/vector_table.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -57,7 +57,7 @@ static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
 	if (w->n_lanes <= FEW_LANES)
 		w->edges[lane] = when;
 	else
-		kjoule_earliest_push(&w->turns, when, lane);
+		kjoule_min_heap_push(&w->turns, when, lane);
 }
 
 /* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
@@ -66,11 +66,11 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 	const struct cpm_tick *e = &w->at[lane].t;
 
 	if (w->inside[lane]) {
-		w->ended[lane] = !lane_next(&w->at[lane]);
+		w->ended[lane] = !tick_stream_next(&w->at[lane]);
 		leave(w, lane);
 	}
 	while (!w->ended[lane] && end_of(e) <= now)
-		w->ended[lane] = !lane_next(&w->at[lane]);
+		w->ended[lane] = !tick_stream_next(&w->at[lane]);
 	if (w->ended[lane])
 		return;
 	if (e->tick > now) {
@@ -86,11 +86,11 @@ static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
 /* One of few lanes: mostly another entry follows at once, and counts as well. */
 static inline void advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
 {
-	struct lane_cursor *c = &w->at[lane];
+	struct tick_stream_cursor *c = &w->at[lane];
 
 	w->edges[lane] = UINT64_MAX;
 	if (w->running[lane] != NOTHING) {
-		w->ended[lane] = !lane_next(c);
+		w->ended[lane] = !tick_stream_next(c);
 		if (!w->ended[lane] && c->t.tick == now && w->kinds[c->t.block] != CPM_IDLE) {
 			w->running[lane] = c->t.block;
 			w->edges[lane] = end_of(&c->t);
@@ -121,10 +121,10 @@ static size_t run_few(struct cpm_walk *w, uint64_t now)
 /* The same for many. */
 static size_t run_many(struct cpm_walk *w, uint64_t now)
 {
-	const struct kjoule_turn *first;
+	const struct kjoule_min_heap_entry *first;
 
-	while ((first = kjoule_earliest_first(&w->turns)) && first->when <= now)
-		advance(w, kjoule_earliest_pop(&w->turns), now);
+	while ((first = kjoule_min_heap_first(&w->turns)) && first->when <= now)
+		advance(w, kjoule_min_heap_pop(&w->turns), now);
 	w->now = first ? first->when : UINT64_MAX;
 	for (size_t i = 0; i < w->n_active; i++)
 		w->blocks[i] = w->at[w->active[i]].t.block;
@@ -273,12 +273,12 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	w->blocks = calloc(n + 1, sizeof(*w->blocks));
 	w->edges = calloc(n + 1, sizeof(*w->edges));
 	w->recent = calloc(CPM_RECENT, sizeof(*w->recent));
-	if (kjoule_earliest_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place ||
+	if (kjoule_min_heap_init(&w->turns, n) || !w->at || !w->ended || !w->inside || !w->running || !w->place ||
 	    !w->active || !w->blocks || !w->edges || !w->recent)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		lane_begin(&w->at[i], &v->lanes[i], NULL);
-		w->ended[i] = !lane_next(&w->at[i]);
+		tick_stream_begin(&w->at[i], &v->lanes[i], NULL);
+		w->ended[i] = !tick_stream_next(&w->at[i]);
 		w->edges[i] = UINT64_MAX;
 		w->running[i] = NOTHING;
 		if (!w->ended[i])
@@ -293,7 +293,7 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 
 static void walk_exit(struct cpm_walk *w)
 {
-	kjoule_earliest_exit(&w->turns);
+	kjoule_min_heap_exit(&w->turns);
 	free(w->recent);
 	free(w->edges);
 	free(w->blocks);
@@ -351,21 +351,21 @@ static int by_tick(const void *a, const void *b)
 static int find_untaken(struct cpm_vectors *v)
 {
 	struct cpm_untaken *u;
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	uint32_t cpus = 0;
 	size_t n = 0;
 
 	for (size_t l = 0; l < v->n_lanes; l++) {
-		if (!lane_unseen(&v->lanes[l]))
+		if (!tick_stream_unseen(&v->lanes[l]))
 			continue;
-		lane_begin(&c, &v->lanes[l], NULL);
-		while (lane_next(&c)) {
+		tick_stream_begin(&c, &v->lanes[l], NULL);
+		while (tick_stream_next(&c)) {
 			const struct cpm_tick *t = &c.t;
 
 			if (v->kinds[t->block] != CPM_IDLE || !(t->parked || t->made_up))
 				continue;
 			for (int edge = 0; edge < 2; edge++) {
-				u = kjoule_grow(&v->untaken, &v->n_untaken, sizeof(*u));
+				u = kjoule_array_grow(&v->untaken, &v->n_untaken, sizeof(*u));
 				if (!u)
 					return -ENOMEM;
 				*u = (struct cpm_untaken){ edge ? end_of(t) : t->tick,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Powers of vectors from edge windows; see edge.h. What ran in the windows is edge_story.c's, the equations are
+ * Powers of vectors from edge windows; see edge.h. What ran in the windows is edge_occupancy.c's, the equations are
  * edge_fit.c's.
  */
 #include <errno.h>
@@ -53,7 +53,7 @@ static void count_part(void *to, uint32_t vector, double ns)
 	s->ns += ns;
 }
 
-static int survey_windows(const struct edge_input *in, const struct edge_story *st, struct edge_vector *v, double *ns,
+static int survey_windows(const struct edge_input *in, const struct edge_occupancy *st, struct edge_vector *v, double *ns,
 			  size_t *windows)
 {
 	struct survey s = { .v = v };
@@ -67,10 +67,10 @@ static int survey_windows(const struct edge_input *in, const struct edge_story *
 		v[i].windows = 0;
 	}
 	for (size_t j = 0; j < in->n_windows; j++) {
-		if (!edge_story_uses(in, st, j))
+		if (!edge_occupancy_uses(in, st, j))
 			continue;
 		s.window++;
-		edge_story_window(in, st, v, &k, j, count_part, &s);
+		edge_occupancy_window(in, st, v, &k, j, count_part, &s);
 	}
 	free(s.seen);
 	*windows = s.window;
@@ -255,7 +255,7 @@ static int learn_spin(const struct edge_input *in, struct edge_result *r)
 }
 
 /* @last: without those that are wild; else only find them */
-static int solve(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v, size_t columns,
+static int solve(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, size_t columns,
 		 bool last, struct edge_result *r)
 {
 	struct edge_system s;
@@ -277,7 +277,7 @@ static int solve(const struct edge_input *in, const struct edge_story *st, const
 int edge_solve(const struct edge_input *in, struct edge_result *r)
 {
 	struct edge_vector *v = calloc(in->vectors->n_vectors + 1, sizeof(*v));
-	struct edge_story st = { 0 };
+	struct edge_occupancy st = { 0 };
 	double ns = 0;
 	size_t columns;
 	int ret = -ENOMEM;
@@ -293,12 +293,12 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 	if (v && r->w && r->own_w && r->why && r->ticks)
 		ret = learn_spin(in, r);
 	if (!ret)
-		ret = edge_story_tell(in, &st);
+		ret = edge_occupancy_tell(in, &st);
 	if (!ret) {
-		edge_story_count(&st, v);
+		edge_occupancy_count(&st, v);
 		for (uint32_t i = 0; i < r->n_vectors; i++)
 			v[i].major = v[i].runs && v[i].ticks >= EDGE_TICKS_LEAST * v[i].runs;
-		ret = edge_story_changes(&st, v, r->n_vectors);
+		ret = edge_occupancy_changes(&st, v, r->n_vectors);
 	}
 	/* once with all windows, and without those that agree with no other */
 	for (int pass = 0; pass < 2 && !ret; pass++) {
@@ -310,7 +310,7 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 		if (!ret && r->wild > WILD_MOST * r->windows)
 			ret = -ENODATA;
 	}
-	edge_story_free(&st);
+	edge_occupancy_free(&st);
 	free(v);
 	if (ret)
 		edge_free(r);

@@ -36,13 +36,13 @@ static void row_part(void *to, uint32_t vector, double ns)
 }
 
 /* Changes in a window that are not known exactly. */
-static void add_blur(const struct edge_story *st, const struct edge_vector *v, double low, double high, double net,
+static void add_blur(const struct edge_occupancy *st, const struct edge_vector *v, double low, double high, double net,
 		     struct edge_walk *k, struct edge_system *s)
 {
 	while (k->change < st->n_changes && st->changes[k->change].at <= low)
 		k->change++;
 	for (size_t i = k->change; i < st->n_changes && st->changes[i].at < high; i++) {
-		uint32_t a = v[edge_story_run(st, i)].column, b = v[edge_story_run(st, i + 1)].column;
+		uint32_t a = v[edge_occupancy_run(st, i)].column, b = v[edge_occupancy_run(st, i + 1)].column;
 		double variance = st->changes[i].variance * net * net;
 
 		a = a == EDGE_NO_COLUMN ? s->n - 2 : a;
@@ -56,19 +56,19 @@ static void add_blur(const struct edge_story *st, const struct edge_vector *v, d
 	}
 }
 
-static void blur_all(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v,
+static void blur_all(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     struct edge_system *s)
 {
 	struct edge_walk k = { 0 };
 
 	for (size_t j = 0; j < in->n_windows; j++)
-		if (edge_story_uses(in, st, j))
+		if (edge_occupancy_uses(in, st, j))
 			add_blur(st, v, st->from[j], st->from[j] + (in->windows[j].b_ns - in->windows[j].from_ns),
 				 1e-9 * (1 - edge_irq_part(in)), &k, s);
 }
 
 /* Have @each see the rows of all windows that are of use. */
-static void for_each_row(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v,
+static void for_each_row(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 			 double spin_w, void (*each)(struct edge_system *s, const struct row *r), struct edge_system *s)
 {
 	struct edge_walk k = { 0 };
@@ -77,9 +77,9 @@ static void for_each_row(const struct edge_input *in, const struct edge_story *s
 		const struct edge_window *w = &in->windows[j];
 		struct row r = { .in = in, .v = v, .n = s->n, .window = j };
 
-		if (!edge_story_uses(in, st, j))
+		if (!edge_occupancy_uses(in, st, j))
 			continue;
-		edge_story_window(in, st, v, &k, j, row_part, &r);
+		edge_occupancy_window(in, st, v, &k, j, row_part, &r);
 		r.t[s->n - 1] = 1;
 		r.uj = w->uj - spin_w * 1e-3 * (w->held_ns + w->before_ns);
 		if (edge_irq_part(in) > 0)
@@ -228,7 +228,7 @@ static void clear(struct edge_system *s)
 	s->rows = 0;
 }
 
-int edge_fit_windows(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v,
+int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     double spin_w, struct edge_system *s)
 {
 	clear(s);
@@ -239,7 +239,7 @@ int edge_fit_windows(const struct edge_input *in, const struct edge_story *st, c
 	return invert(s);
 }
 
-void edge_fit_scores(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v,
+void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     double spin_w, struct edge_system *s)
 {
 	for_each_row(in, st, v, spin_w, add_score, s);
@@ -253,7 +253,7 @@ static void note_off(struct edge_system *s, const struct row *r)
 	s->window[s->n_off++] = r->window;
 }
 
-int edge_fit_wild(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v, double spin_w,
+int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, double spin_w,
 		  struct edge_system *s, size_t *n)
 {
 	struct outlier *far = calloc(s->rows + 1, sizeof(*far));

@@ -8,7 +8,7 @@
 #define KJOULE_EDGE_FIT_H
 
 #include <gsl/gsl_matrix.h>
-#include "analysis/edge/edge_story.h"
+#include "analysis/edge/edge_occupancy.h"
 
 /* As many vectors have a power of their own; the rest, which is rare, has one in common. */
 #define EDGE_OWN_MOST		64
@@ -44,7 +44,7 @@ void edge_fit_free(struct edge_system *s);
  * @spin_w:	power while all CPUs are held
  * Return: 0; -ENODATA: too few windows, or no one answer; -ENOMEM
  */
-int edge_fit_windows(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v,
+int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     double spin_w, struct edge_system *s);
 /**
  * edge_fit_wild() - which windows differ from the model by far more than the others do: something else had the CPUs
@@ -53,10 +53,10 @@ int edge_fit_windows(const struct edge_input *in, const struct edge_story *st, c
  * @n:		out: how many
  * Return: 0 or -ENOMEM
  */
-int edge_fit_wild(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v, double spin_w,
+int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, double spin_w,
 		  struct edge_system *s, size_t *n);
 /** edge_fit_scores() - what the two below need, after the powers are known */
-void edge_fit_scores(const struct edge_input *in, const struct edge_story *st, const struct edge_vector *v,
+void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     double spin_w, struct edge_system *s);
 /** edge_fit_variance() - of an unknown: inverse * scores * inverse', the entry on the diagonal */
 double edge_fit_variance(const struct edge_system *s, size_t a);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/flow/flow.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 struct edge {
 	uint32_t from, to;
@@ -112,7 +112,7 @@ uint32_t flow_block_at(const struct flow *f, uint64_t address)
 
 static int add_edge(struct graph *g, uint32_t from, uint32_t to)
 {
-	struct edge *e = kjoule_grow(&g->edges, &g->n_edges, sizeof(*e));
+	struct edge *e = kjoule_array_grow(&g->edges, &g->n_edges, sizeof(*e));
 
 	if (!e)
 		return -ENOMEM;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "lib/code/decode.h"
+#include "lib/code/disassembler.h"
 
 #define FLOW_NONE	UINT32_MAX
 

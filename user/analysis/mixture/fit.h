@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The mixture model on a counter of a package: which vectors are told apart (its classes), their powers put into the
- * counter's windows, and how sure sums of blocks are. Used by analysis/profile/profile.c and analysis/profile/separate.c. Pure functions.
+ * counter's windows, and how sure sums of blocks are. Used by analysis/profile/profile.c and analysis/profile/separability.c. Pure functions.
  */
 #ifndef KJOULE_FIT_H
 #define KJOULE_FIT_H

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/mixture/mixture_runs.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 
 /* Edges so many runs apart are taken to have nothing to do with each other. */
 #define LAG		16
@@ -112,7 +112,7 @@ static int add_run(struct mixture_runs *r, uint64_t from, uint64_t to, uint32_t 
 		last->to = to;
 		return 0;
 	}
-	last = kjoule_grow(&r->runs, &r->n, sizeof(*last));
+	last = kjoule_array_grow(&r->runs, &r->n, sizeof(*last));
 	if (!last)
 		return -ENOMEM;
 	*last = (struct mixture_run){ from, to, class };

@@ -15,11 +15,11 @@ struct presence {
 static void look(const struct cpm_lane *lane, const uint8_t *kinds, struct presence *of)
 {
 	uint32_t last = UINT32_MAX;
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	uint64_t next = 0;
 
-	lane_begin(&c, lane, NULL);
-	while (lane_next(&c)) {
+	tick_stream_begin(&c, lane, NULL);
+	while (tick_stream_next(&c)) {
 		const struct cpm_tick *t = &c.t;
 
 		if (kinds[t->block] == CPM_BUSY) {

@@ -78,10 +78,10 @@ uint64_t prefix_samples(const struct profile_input *in, uint64_t end_tick)
 
 	for (size_t i = 0; i < in->n_lanes; i++) {
 		struct cpm_lane lane = cut(&in->lanes[i].lane, end_tick);
-		struct lane_cursor c;
+		struct tick_stream_cursor c;
 
-		lane_begin(&c, &lane, NULL);
-		while (!in->lanes[i].shadow && lane_next(&c))
+		tick_stream_begin(&c, &lane, NULL);
+		while (!in->lanes[i].shadow && tick_stream_next(&c))
 			n += !c.t.made_up && !c.t.parked ? c.t.more + 1ull : 0;
 	}
 	return n;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/edge/edge_groups.h"
-#include "analysis/profile/profile_inside.h"
+#include "analysis/profile/profile_internal.h"
 
 /* A counter that stands for so many times as long as it usually did is told of. */
 #define STILL	20

@@ -98,7 +98,7 @@ struct profile_package {
  * @silent_block: the block that ticks at which nothing else ran count for
  * @steps:	see cpm_solve()
  * @vectors_room: bytes that what ran together on a package may take; 0: CPM_VECTORS_ROOM
- * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separate.h
+ * @model:	PROFILE_MIXTURE takes one package to a domain, and blocks that can be told apart, see separability.h
  * @one_silence: bystanders are silence, as they are to all models but PROFILE_CPM: for what is looked at before another model is chosen
  * @loose:	of blocks for PROFILE_MIXTURE, see struct fit_input; NULL: none
  * @unknown,@n_unknown: ticks of which nobody knows what ran, see struct mixture_input

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What ran on CPUs whose energy no counter of a domain tells: those of a package that was not asked for, or whose counter
- * stood still. See profile_inside.h.
+ * stood still. See profile_internal.h.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analysis/profile/profile_inside.h"
+#include "analysis/profile/profile_internal.h"
 
 /* Which lanes a counter tells of. Return: is there one of which none does? */
 static bool find_covered(const struct profile *p, unsigned int domain, bool *covered)
@@ -28,7 +28,7 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 	const struct profile_input *in = p->in;
 	struct profile_covered *blocks = NULL;
 	bool *covered = calloc(in->n_lanes + 1, sizeof(*covered));
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	int ret = covered ? 0 : -ENOMEM;
 
 	*out = NULL;
@@ -39,8 +39,8 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 	for (size_t l = 0; l < in->n_lanes && blocks; l++) {
 		if (in->lanes[l].shadow)
 			continue;
-		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
-		while (lane_next(&c)) {
+		tick_stream_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (tick_stream_next(&c)) {
 			struct profile_ticks *of = in->kinds[c.t.block] == CPM_IDLE ? &blocks[c.t.block].idle : &blocks[c.t.block].busy;
 			uint64_t ticks = c.t.more + 1ull;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/edge/edge_groups.h"
-#include "analysis/profile/profile_inside.h"
+#include "analysis/profile/profile_internal.h"
 
 /* What is left of the time, as sure as the samples make it. */
 struct value profile_sampled_time(const struct profile_group *g)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/profile/profile_inside.h"
+#include "analysis/profile/profile_internal.h"
 
 #define ENTRIES		256
 
@@ -30,7 +30,7 @@ struct followed {
 struct reading {
 	const struct profile_input *in;
 	const struct profile_lane *lane;
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	double lost;
 	struct followed now, other;	/* the value at hand, and the one before: they take turns */
 	size_t n;
@@ -85,7 +85,7 @@ static void begin_reading(struct reading *r, const struct profile_input *in, con
 	r->in = in;
 	r->lane = lane;
 	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
-	lane_begin(&r->c, &lane->lane, lane->freq_khz);
+	tick_stream_begin(&r->c, &lane->lane, lane->freq_khz);
 	r->now = r->other = follow_value(r, 0);
 }
 
@@ -181,7 +181,7 @@ static void add_rarely(const struct interval_entry *e, const struct irq_cost *co
 	uint32_t n = e->t.more + 1u;
 
 	interval_mean_add(&sum->mean, e, n);
-	if (!shadow && cost->taken && n <= LANE_ALIKE_MOST)
+	if (!shadow && cost->taken && n <= TICK_STREAM_ALIKE_MOST)
 		for (uint32_t i = 0; i < n; i++)
 			add_cost(cost, 1, sum);
 	else if (!shadow)
@@ -200,7 +200,7 @@ static void add_entries(const struct reading *r, const uint32_t *group_of, struc
 
 		if (group == UINT32_MAX)
 			continue;
-		if (cost->taken && !cost->idle && !shadow && n <= LANE_ALIKE_MOST && e->weight > 0 &&
+		if (cost->taken && !cost->idle && !shadow && n <= TICK_STREAM_ALIKE_MOST && e->weight > 0 &&
 		    n <= sum->mean.until - sum->mean.seen)
 			add_samples(e, cost, n, sum);
 		else
@@ -234,7 +234,7 @@ static void find_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool
 static bool find_counted(const struct profile_input *in, size_t l, struct presence *present)
 {
 	const struct cpm_lane *lane = &in->lanes[l].lane;
-	const struct lane_counts *counts = lane->packed && !lane->end ? lane->packed->counts : NULL;
+	const struct tick_stream_counts *counts = lane->packed && !lane->end ? lane->packed->counts : NULL;
 
 	if (!counts)
 		return false;
@@ -251,7 +251,7 @@ static bool find_counted(const struct profile_input *in, size_t l, struct presen
 static struct presence *find_present(const struct profile_input *in)
 {
 	struct presence *present = calloc(in->n_blocks + 1ul, sizeof(*present));
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 
 	if (!present)
 		return NULL;
@@ -259,8 +259,8 @@ static struct presence *find_present(const struct profile_input *in)
 	for (size_t l = 0; l < in->n_lanes; l++) {
 		if (find_counted(in, l, present))
 			continue;
-		lane_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
-		while (lane_next(&c)) {
+		tick_stream_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
+		while (tick_stream_next(&c)) {
 			uint64_t ticks = c.t.more + 1ull;
 
 			find_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->lanes[l].shadow);

@@ -142,11 +142,11 @@ int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_ti
 	memset(out, 0, n_groups * sizeof(*out));
 	for (size_t i = 0; i < n_lanes; i++) {
 		struct interval_lane l;
-		struct lane_cursor c;
+		struct tick_stream_cursor c;
 
 		interval_lane_begin(&l, out, n_groups, jitter);
-		lane_begin(&c, &lanes[i], NULL);
-		while (lane_next(&c))
+		tick_stream_begin(&c, &lanes[i], NULL);
+		while (tick_stream_next(&c))
 			add_entry(&l, &c.t, group_of[c.t.block]);
 		interval_lane_end(&l, end_tick);
 	}

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/ticks/timeline.h"
-#include "lib/base/grow.h"
-#include "lib/base/index.h"
+#include "lib/base/array.h"
+#include "lib/base/hash_index.h"
 #include "lib/file/recording.h"
 #include "lib/kjoule.h"
 
@@ -55,7 +55,7 @@ static int add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
 	if (!advance(w, rec->tick))
 		return 0;
 	if (w->keep) {
-		s = kjoule_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
+		s = kjoule_array_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
 	}
@@ -141,17 +141,17 @@ static struct timeline_series *find_series(struct timeline_walk *w, uint32_t sou
 	s = at ? &tl->series[at - 1] : NULL;
 	if (s && s->source == source && s->domain == domain && s->scope == scope)
 		return s;
-	hash = kjoule_index_hash((uint64_t)source << 48 ^ (uint64_t)domain << 32 ^ scope, "");
-	while ((i = kjoule_index_next(&tl->series_index, hash, &probe)) != KJOULE_INDEX_NONE) {
+	hash = kjoule_hash_text((uint64_t)source << 48 ^ (uint64_t)domain << 32 ^ scope, "");
+	while ((i = kjoule_hash_index_next(&tl->series_index, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		s = &tl->series[i];
 		if (s->source == source && s->domain == domain && s->scope == scope) {
 			w->hint[domain] = i + 1;
 			return s;
 		}
 	}
-	if (kjoule_index_add(&tl->series_index, hash, tl->n_series))
+	if (kjoule_hash_index_add(&tl->series_index, hash, tl->n_series))
 		return NULL;
-	s = kjoule_grow(&tl->series, &tl->n_series, sizeof(*s));
+	s = kjoule_array_grow(&tl->series, &tl->n_series, sizeof(*s));
 	if (!s)
 		return NULL;
 	*s = (struct timeline_series){ .source = source, .domain = domain, .scope = scope,
@@ -173,7 +173,7 @@ static int add_reading(struct timeline_walk *w, uint32_t source, uint32_t domain
 		return 0;
 	}
 	s = find_series(w, source, domain, scope);
-	r = s ? kjoule_grow(&s->readings, &s->n, sizeof(*r)) : NULL;
+	r = s ? kjoule_array_grow(&s->readings, &s->n, sizeof(*r)) : NULL;
 	if (!r)
 		return -ENOMEM;
 	*r = *reading;
@@ -243,7 +243,7 @@ static int add_parked(struct timeline_walk *w, const struct kjoule_parked *rec)
 
 	if (!advance_over(w, rec->tick, rec->count))
 		return 0;
-	p = w->again ? NULL : kjoule_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
+	p = w->again ? NULL : kjoule_array_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
 	if (!p && !w->again)
 		return -ENOMEM;
 	if (p)
@@ -259,7 +259,7 @@ static int add_gap(struct timeline_walk *w, const struct kjoule_gap *rec)
 
 	if (!advance_over(w, rec->tick, rec->count))
 		return 0;
-	g = w->again ? NULL : kjoule_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
+	g = w->again ? NULL : kjoule_array_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
 	if (!g && !w->again)
 		return -ENOMEM;
 	if (g)
@@ -282,7 +282,7 @@ static int add_lost(struct timeline_walk *w, const struct kjoule_lost *rec)
 		w->pid = w->tgid = TIMELINE_NO_TASK;
 	if (w->again)
 		return 0;
-	h = kjoule_grow(&w->cpu->holes, &w->cpu->n_holes, sizeof(*h));
+	h = kjoule_array_grow(&w->cpu->holes, &w->cpu->n_holes, sizeof(*h));
 	if (!h)
 		return -ENOMEM;
 	h->from = w->tick;
@@ -303,7 +303,7 @@ static int add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 		return 0;
 	s = &w->cpu->samples[w->cpu->n_samples - 1];
 	if (!s->callers) {
-		if (!kjoule_grow(&w->cpu->callers, &w->cpu->n_callers, sizeof(*c)))
+		if (!kjoule_array_grow(&w->cpu->callers, &w->cpu->n_callers, sizeof(*c)))
 			return -ENOMEM;
 		s->callers = w->cpu->n_callers;
 	}
@@ -329,7 +329,7 @@ static int add_window(struct timeline_walk *w, const struct kjoule_window *rec)
 		w->tl->disorder += !(rec->rec.flags & KJOULE_WINDOW_FAILED);
 		return 0;
 	}
-	t = kjoule_grow(&w->cpu->windows, &w->cpu->n_windows, sizeof(*t));
+	t = kjoule_array_grow(&w->cpu->windows, &w->cpu->n_windows, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	*t = (struct timeline_window){
@@ -352,7 +352,7 @@ static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_re
 		w->tl->disorder++;
 		return 0;
 	}
-	r = kjoule_grow(&w->cpu->readings, &w->cpu->n_readings, sizeof(*r));
+	r = kjoule_array_grow(&w->cpu->readings, &w->cpu->n_readings, sizeof(*r));
 	if (!r)
 		return -ENOMEM;
 	memset(r, 0, sizeof(*r));
@@ -396,7 +396,7 @@ int timeline_walk_new(struct timeline *tl, uint32_t cpu, uint32_t package, uint6
 		      struct timeline_walk **out)
 {
 	struct timeline_walk *w = calloc(1, sizeof(*w));
-	struct timeline_cpu *c = w ? kjoule_grow(&tl->cpus, &tl->n_cpus, sizeof(*c)) : NULL;
+	struct timeline_cpu *c = w ? kjoule_array_grow(&tl->cpus, &tl->n_cpus, sizeof(*c)) : NULL;
 
 	*out = NULL;
 	if (!c) {
@@ -605,6 +605,6 @@ void timeline_free(struct timeline *tl)
 		free(tl->series[i].readings);
 	free(tl->cpus);
 	free(tl->series);
-	kjoule_index_free(&tl->series_index);
+	kjoule_hash_index_free(&tl->series_index);
 	memset(tl, 0, sizeof(*tl));
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/kjoule.h>
-#include "lib/base/index.h"
+#include "lib/base/hash_index.h"
 
 #define TIMELINE_NO_TASK	UINT32_MAX	/* whose sample it is was lost */
 
@@ -113,7 +113,7 @@ struct timeline {
 	size_t n_cpus, n_series;
 	struct timeline_cpu *cpus;
 	struct timeline_series *series;
-	struct kjoule_index series_index;	/* by source, domain and scope */
+	struct kjoule_hash_index series_index;	/* by source, domain and scope */
 	uint64_t end_tick;	/* after the last that was seen on any CPU */
 	uint64_t disorder;	/* records whose tick made no sense, left out */
 	uint64_t damaged;	/* bytes behind content that was no record */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analysis/ticks/timeline.h"
-#include "lib/base/earliest.h"
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
+#include "lib/base/min_heap.h"
 
 static int by_number(const void *a, const void *b)
 {
@@ -77,7 +77,7 @@ int timeline_skew_count(struct timeline_skew *s, struct timeline *tl)
 			s->counts[skew]++;
 			continue;
 		}
-		large = kjoule_grow(&s->large, &s->n_large, sizeof(*large));
+		large = kjoule_array_grow(&s->large, &s->n_large, sizeof(*large));
 		if (!large)
 			return -ENOMEM;
 		*large = skew;
@@ -120,29 +120,29 @@ void timeline_skew_find(struct timeline *tl)
 {
 	size_t *at = calloc(tl->n_cpus + 1, sizeof(*at));
 	struct timeline_skew *s = timeline_skew_new();
-	const struct kjoule_turn *first;
-	struct kjoule_earliest turns;
-	int ret = kjoule_earliest_init(&turns, tl->n_cpus);
+	const struct kjoule_min_heap_entry *first;
+	struct kjoule_min_heap turns;
+	int ret = kjoule_min_heap_init(&turns, tl->n_cpus);
 
 	ret = at && s ? ret : -ENOMEM;
 	for (size_t c = 0; c < tl->n_cpus && !ret; c++)
 		if (tl->cpus[c].n_samples)
-			kjoule_earliest_push(&turns, tl->cpus[c].samples[0].tick, c);
-	while (!ret && (first = kjoule_earliest_first(&turns))) {
+			kjoule_min_heap_push(&turns, tl->cpus[c].samples[0].tick, c);
+	while (!ret && (first = kjoule_min_heap_first(&turns))) {
 		const uint64_t from = first->when;
 
 		timeline_skew_slice(s, from);
-		while ((first = kjoule_earliest_first(&turns)) &&
+		while ((first = kjoule_min_heap_first(&turns)) &&
 		       first->when - from < TIMELINE_SLICE) {
-			size_t c = kjoule_earliest_pop(&turns);
+			size_t c = kjoule_min_heap_pop(&turns);
 
 			at[c] = put_slice(s, &tl->cpus[c], at[c], from);
 			if (at[c] < tl->cpus[c].n_samples)
-				kjoule_earliest_push(&turns, tl->cpus[c].samples[at[c]].tick, c);
+				kjoule_min_heap_push(&turns, tl->cpus[c].samples[at[c]].tick, c);
 		}
 		ret = timeline_skew_count(s, tl);
 	}
 	timeline_skew_end(s, tl);
-	kjoule_earliest_exit(&turns);
+	kjoule_min_heap_exit(&turns);
 	free(at);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Members of JSON objects of the data file, for lib/file/meta.c and lib/file/meta_books.c. What is
+ * Members of JSON objects of the data file, for lib/file/meta.c and lib/file/meta_stats.c. What is
  * read comes from files that may be damaged: a member that is not there, or is
  * something else, is 0 or empty.
  */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <json-c/json.h>
-#include "lib/base/index.h"
+#include "lib/base/hash_index.h"
 #include "lib/base/json.h"
 #include "lib/base/plain_file.h"
 #include "lib/code/buildid.h"
@@ -40,7 +40,7 @@ struct item {
 
 struct kjoule_build_ids {
 	size_t n, room;
-	struct kjoule_index by_path;
+	struct kjoule_hash_index by_path;
 	struct item *list;
 };
 
@@ -181,22 +181,22 @@ struct kjoule_build_ids *kjoule_build_ids_new(void)
 	return calloc(1, sizeof(struct kjoule_build_ids));
 }
 
-/* Its place in the list, or KJOULE_INDEX_NONE. */
+/* Its place in the list, or KJOULE_HASH_INDEX_NONE. */
 static uint32_t place_of(const struct kjoule_build_ids *ids, const char *path)
 {
-	uint64_t hash = kjoule_index_hash(0, path);
+	uint64_t hash = kjoule_hash_text(0, path);
 	size_t probe = 0;
 	uint32_t i;
 
 	do
-		i = kjoule_index_next(&ids->by_path, hash, &probe);
-	while (i != KJOULE_INDEX_NONE && strcmp(ids->list[i].path, path));
+		i = kjoule_hash_index_next(&ids->by_path, hash, &probe);
+	while (i != KJOULE_HASH_INDEX_NONE && strcmp(ids->list[i].path, path));
 	return i;
 }
 
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex)
 {
-	if (place_of(ids, path) != KJOULE_INDEX_NONE)
+	if (place_of(ids, path) != KJOULE_HASH_INDEX_NONE)
 		return 0;
 	if (ids->n == ids->room) {
 		size_t room = ids->room ? 2 * ids->room : 64;
@@ -210,7 +210,7 @@ int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const c
 	ids->list[ids->n].path = strdup(path);
 	if (!ids->list[ids->n].path)
 		return -ENOMEM;
-	if (kjoule_index_add(&ids->by_path, kjoule_index_hash(0, path), ids->n)) {
+	if (kjoule_hash_index_add(&ids->by_path, kjoule_hash_text(0, path), ids->n)) {
 		free(ids->list[ids->n].path);
 		return -ENOMEM;
 	}
@@ -264,9 +264,9 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_even
 	char hex[KJOULE_BUILD_ID_HEX];
 	struct item *item;
 
-	if (at == KJOULE_INDEX_NONE && kjoule_build_ids_add(ids, map->text, NULL))
+	if (at == KJOULE_HASH_INDEX_NONE && kjoule_build_ids_add(ids, map->text, NULL))
 		return -ENOMEM;
-	item = &ids->list[at == KJOULE_INDEX_NONE ? ids->n - 1 : at];
+	item = &ids->list[at == KJOULE_HASH_INDEX_NONE ? ids->n - 1 : at];
 	if (map->build_id_len)
 		kjoule_build_id_format(hex, map->build_id, map->build_id_len);
 	else if (is_looked_at(item, map->device, map->inode) || !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
@@ -284,9 +284,9 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_even
 
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)
 {
-	uint32_t i = ids ? place_of(ids, path) : KJOULE_INDEX_NONE;
+	uint32_t i = ids ? place_of(ids, path) : KJOULE_HASH_INDEX_NONE;
 
-	return i != KJOULE_INDEX_NONE && ids->list[i].hex[0] ? ids->list[i].hex : NULL;
+	return i != KJOULE_HASH_INDEX_NONE && ids->list[i].hex[0] ? ids->list[i].hex : NULL;
 }
 
 char *kjoule_build_ids_encode(const struct kjoule_build_ids *ids, size_t *at)
@@ -343,6 +343,6 @@ void kjoule_build_ids_free(struct kjoule_build_ids *ids)
 	for (size_t i = 0; i < ids->n; i++)
 		free(ids->list[i].path);
 	free(ids->list);
-	kjoule_index_free(&ids->by_path);
+	kjoule_hash_index_free(&ids->by_path);
 	free(ids);
 }

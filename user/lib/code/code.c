@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
-#include "lib/base/index.h"
+#include "lib/base/array.h"
+#include "lib/base/hash_index.h"
 #include "lib/base/plain_file.h"
 #include "lib/code/buildid.h"
 #include "lib/code/code.h"
@@ -30,7 +30,7 @@ struct kjoule_code {
 	uint32_t looks;			/* at its debug information */
 	size_t n_paths;
 	char **paths;			/* of source files that are told without their directory */
-	struct kjoule_index by_path;
+	struct kjoule_hash_index by_path;
 };
 
 int kjoule_code_open(const char *path, struct kjoule_code **out)
@@ -71,7 +71,7 @@ void kjoule_code_close(struct kjoule_code *code)
 	for (size_t i = 0; i < code->n_paths; i++)
 		free(code->paths[i]);
 	free(code->paths);
-	kjoule_index_free(&code->by_path);
+	kjoule_hash_index_free(&code->by_path);
 	free(code);
 }
 
@@ -122,22 +122,22 @@ static const char *whole_path(struct kjoule_code *code, Dwarf_Die *cu, const cha
 	dir = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
 	if (!dir)
 		return file;
-	hash = kjoule_index_hash(kjoule_index_hash(0, dir), file);
-	while ((i = kjoule_index_next(&code->by_path, hash, &probe)) != KJOULE_INDEX_NONE) {
+	hash = kjoule_hash_text(kjoule_hash_text(0, dir), file);
+	while ((i = kjoule_hash_index_next(&code->by_path, hash, &probe)) != KJOULE_HASH_INDEX_NONE) {
 		path = code->paths[i];
 		if (!strncmp(path, dir, strlen(dir)) && path[strlen(dir)] == '/' && !strcmp(path + strlen(dir) + 1, file))
 			return path;
 	}
 	if (asprintf(&path, "%s/%s", dir, file) < 0)
 		return file;
-	slot = kjoule_grow(&code->paths, &code->n_paths, sizeof(*slot));
+	slot = kjoule_array_grow(&code->paths, &code->n_paths, sizeof(*slot));
 	if (!slot) {
 		free(path);
 		return file;
 	}
 	*slot = path;
 	/* without memory it is only made again */
-	kjoule_index_add(&code->by_path, hash, code->n_paths - 1);
+	kjoule_hash_index_add(&code->by_path, hash, code->n_paths - 1);
 	return path;
 }
 
@@ -332,7 +332,7 @@ static int find_rows(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
 		line.file = whole_path(code, cu, dwarf_linesrc(row, NULL, NULL));
 		if (!is(&line, arg))
 			continue;
-		slot = kjoule_grow(addresses, n, sizeof(*slot));
+		slot = kjoule_array_grow(addresses, n, sizeof(*slot));
 		if (!slot)
 			return -ENOMEM;
 		*slot = address + bias - code->bias;

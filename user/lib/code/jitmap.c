@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
-#include "lib/base/index.h"
+#include "lib/base/array.h"
+#include "lib/base/hash_index.h"
 #include "lib/base/plain_file.h"
 #include "lib/code/jitmap.h"
 
@@ -38,7 +38,7 @@ struct kjoule_jitmaps {
 	size_t left;			/* bytes of files that may still be read */
 	size_t n;
 	struct process *processes;
-	struct kjoule_index by_pid;
+	struct kjoule_hash_index by_pid;
 };
 
 struct kjoule_jitmaps *kjoule_jitmaps_new(void)
@@ -63,7 +63,7 @@ void kjoule_jitmaps_free(struct kjoule_jitmaps *maps)
 	for (size_t i = 0; i < maps->n; i++)
 		free_process(&maps->processes[i]);
 	free(maps->processes);
-	kjoule_index_free(&maps->by_pid);
+	kjoule_hash_index_free(&maps->by_pid);
 	free(maps);
 }
 
@@ -83,7 +83,7 @@ static struct process *process_of(const struct kjoule_jitmaps *maps, uint32_t pi
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&maps->by_pid, kjoule_index_hash(pid, ""), &probe)) != KJOULE_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&maps->by_pid, kjoule_hash_text(pid, ""), &probe)) != KJOULE_HASH_INDEX_NONE)
 		if (maps->processes[i].pid == pid)
 			return &maps->processes[i];
 	return NULL;
@@ -113,7 +113,7 @@ static int parse_line(struct process *p, char *line)
 	size = strtoull(end + 1, &end, 16);
 	if (*end != ' ' || !end[1] || !size || start + size < start)
 		return 0;
-	f = kjoule_grow(&p->functions, &p->n, sizeof(*f));
+	f = kjoule_array_grow(&p->functions, &p->n, sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	*f = (struct function){ { start, start + size, end + 1 }, p->n };
@@ -143,10 +143,10 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
 	if (!ret && p.n)
 		qsort(p.functions, p.n, sizeof(*p.functions), by_start);
 	if (!ret)
-		slot = kjoule_grow(&maps->processes, &maps->n, sizeof(*slot));
+		slot = kjoule_array_grow(&maps->processes, &maps->n, sizeof(*slot));
 	if (slot) {
 		*slot = p;
-		ret = kjoule_index_add(&maps->by_pid, kjoule_index_hash(pid, ""), maps->n - 1);
+		ret = kjoule_hash_index_add(&maps->by_pid, kjoule_hash_text(pid, ""), maps->n - 1);
 		if (ret)
 			maps->n--;
 	}

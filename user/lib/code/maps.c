@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
-#include "lib/base/index.h"
-#include "lib/base/ranges.h"
+#include "lib/base/array.h"
+#include "lib/base/hash_index.h"
+#include "lib/base/interval_map.h"
 #include "lib/code/maps.h"
 #include "lib/sideband/sideband.h"
 
@@ -27,7 +27,7 @@ struct process {
 	const struct process *parent;
 	size_t n_maps, n_names, n_execs;
 	struct kjoule_map *maps;	/* in order of time */
-	struct kjoule_ranges *ranges;	/* the same, by address */
+	struct kjoule_interval_map *ranges;	/* the same, by address */
 	struct name *names;		/* by thread, then in order of time */
 	uint64_t *execs;		/* in order of time */
 };
@@ -43,7 +43,7 @@ struct kjoule_maps {
 	uint32_t n_processes;
 	struct line *lines;
 	size_t n_lines;
-	struct kjoule_index by_pid;
+	struct kjoule_hash_index by_pid;
 	uint64_t *times;		/* of all that is told, in order */
 	size_t n_times;
 };
@@ -58,8 +58,8 @@ static struct line *line_of(const struct kjoule_maps *m, uint32_t pid)
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = kjoule_index_next(&m->by_pid, kjoule_index_hash(pid, ""), &probe)) !=
-	       KJOULE_INDEX_NONE)
+	while ((i = kjoule_hash_index_next(&m->by_pid, kjoule_hash_text(pid, ""), &probe)) !=
+	       KJOULE_HASH_INDEX_NONE)
 		if (m->lines[i].pid == pid)
 			return &m->lines[i];
 	return NULL;
@@ -72,15 +72,15 @@ static struct process *process_new(struct kjoule_maps *m, uint32_t pid, uint64_t
 	struct process *p, **slot;
 
 	if (!line) {
-		if (kjoule_index_add(&m->by_pid, kjoule_index_hash(pid, ""), m->n_lines))
+		if (kjoule_hash_index_add(&m->by_pid, kjoule_hash_text(pid, ""), m->n_lines))
 			return NULL;
-		line = kjoule_grow(&m->lines, &m->n_lines, sizeof(*m->lines));
+		line = kjoule_array_grow(&m->lines, &m->n_lines, sizeof(*m->lines));
 		if (!line)
 			return NULL;
 		line->pid = pid;
 	}
 	p = calloc(1, sizeof(*p));
-	slot = p ? kjoule_grow(&line->processes, &line->n, sizeof(*line->processes)) : NULL;
+	slot = p ? kjoule_array_grow(&line->processes, &line->n, sizeof(*line->processes)) : NULL;
 	if (!slot) {
 		free(p);
 		return NULL;
@@ -118,19 +118,19 @@ static int add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
 	if (!p)
 		return -ENOMEM;
 	if (ev->type == KJOULE_EVENT_MAP) {
-		map = kjoule_grow(&p->maps, &p->n_maps, sizeof(*map));
+		map = kjoule_array_grow(&p->maps, &p->n_maps, sizeof(*map));
 		if (!map)
 			return -ENOMEM;
 		*map = (struct kjoule_map){ ev->start, ev->len, ev->offset, ev->time_ns, ev->text };
 		return 0;
 	}
-	name = kjoule_grow(&p->names, &p->n_names, sizeof(*name));
+	name = kjoule_array_grow(&p->names, &p->n_names, sizeof(*name));
 	if (!name)
 		return -ENOMEM;
 	*name = (struct name){ ev->tid, ev->time_ns, ev->text };
 	if (!ev->exec)
 		return 0;
-	exec = kjoule_grow(&p->execs, &p->n_execs, sizeof(*exec));
+	exec = kjoule_array_grow(&p->execs, &p->n_execs, sizeof(*exec));
 	if (!exec)
 		return -ENOMEM;
 	*exec = ev->time_ns;
@@ -161,7 +161,7 @@ static int by_thread(const void *a, const void *b)
 /* All is there: make it quick to ask. */
 static int finish_process(struct process *p)
 {
-	struct kjoule_range *list;
+	struct kjoule_interval *list;
 	int ret;
 
 	if (p->n_names)
@@ -172,8 +172,8 @@ static int finish_process(struct process *p)
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->n_maps; i++)
-		list[i] = (struct kjoule_range){ p->maps[i].start, p->maps[i].len };
-	ret = kjoule_ranges_new(list, p->n_maps, &p->ranges);
+		list[i] = (struct kjoule_interval){ p->maps[i].start, p->maps[i].len };
+	ret = kjoule_interval_map_new(list, p->n_maps, &p->ranges);
 	free(list);
 	return ret;
 }
@@ -190,7 +190,7 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 	*out = NULL;
 	*skipped = 0;
 	while (!ret && kjoule_event_next(records, len, &off, &ev) > 0) {
-		item = kjoule_grow(&list, &n, sizeof(*list));
+		item = kjoule_array_grow(&list, &n, sizeof(*list));
 		if (!item) {
 			ret = -ENOMEM;
 			break;
@@ -306,10 +306,10 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t 
 	/* Forks of forks: as deep as they go, but never round in circles. */
 	for (int depth = 0; p && depth < 64; depth++) {
 		uint64_t exec = last_exec(p, time_ns);
-		size_t i = p->ranges ? kjoule_ranges_last(p->ranges, ip, maps_until(p, time_ns)) :
-				       KJOULE_RANGES_NONE;
+		size_t i = p->ranges ? kjoule_interval_map_last(p->ranges, ip, maps_until(p, time_ns)) :
+				       KJOULE_INTERVAL_MAP_NONE;
 
-		if (i != KJOULE_RANGES_NONE && p->maps[i].time_ns >= exec)
+		if (i != KJOULE_INTERVAL_MAP_NONE && p->maps[i].time_ns >= exec)
 			return &p->maps[i];
 		if (exec || !p->parent)
 			return NULL;
@@ -391,7 +391,7 @@ void kjoule_maps_free(struct kjoule_maps *m)
 		for (size_t k = 0; k < m->lines[i].n; k++) {
 			struct process *p = m->lines[i].processes[k];
 
-			kjoule_ranges_free(p->ranges);
+			kjoule_interval_map_free(p->ranges);
 			free(p->maps);
 			free(p->names);
 			free(p->execs);
@@ -401,6 +401,6 @@ void kjoule_maps_free(struct kjoule_maps *m)
 	}
 	free(m->lines);
 	free(m->times);
-	kjoule_index_free(&m->by_pid);
+	kjoule_hash_index_free(&m->by_pid);
 	free(m);
 }

@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 #include <gelf.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/code/buildid.h"
 #include "lib/code/demangle.h"
 #include "lib/code/dwfl.h"
@@ -336,7 +336,7 @@ static int add_unnamed(struct kjoule_elf *elf, Elf *e)
 		if (known && is_function(known))
 			continue;
 		name = name_of(e, start);
-		entry = name ? kjoule_grow(&unnamed, &n, sizeof(*entry)) : NULL;
+		entry = name ? kjoule_array_grow(&unnamed, &n, sizeof(*entry)) : NULL;
 		if (entry)
 			*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX };
 		else

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <elfutils/libdwfl.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/code/dwfl.h"
 #include "lib/code/unwind.h"
 #include "lib/code/vdso.h"
@@ -133,7 +133,7 @@ static struct file *find_file(struct kjoule_unwinder *u, const char *path)
 	for (size_t i = 0; i < u->n_files; i++)
 		if (u->files[i].path == path || !strcmp(u->files[i].path, path))
 			return &u->files[i];
-	f = kjoule_grow(&u->files, &u->n_files, sizeof(*f));
+	f = kjoule_array_grow(&u->files, &u->n_files, sizeof(*f));
 	if (!f)
 		return NULL;
 	f->path = path;

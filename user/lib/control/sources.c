@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/control/names.h"
 #include "lib/control/sources_scan.h"
 

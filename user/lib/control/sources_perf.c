@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/control/sources.h"
 
 /* An event while its terms are put together. */
@@ -259,7 +259,7 @@ static int add_pmu(const char *sysfs, const char *pmu, struct kjoule_found **lis
 		if (ret || kjoule_sources_perf(sysfs, name, one, NULL) ||
 		    one->info.domains[0].quantity != KJOULE_QUANTITY_ENERGY)
 			continue;
-		f = kjoule_grow(list, n, sizeof(*f));
+		f = kjoule_array_grow(list, n, sizeof(*f));
 		if (f)
 			*f = *one;
 		else

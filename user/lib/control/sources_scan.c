@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/control/sources_scan.h"
 
 int kjoule_sources_read(const char *path, char *buf, size_t len)
@@ -86,7 +86,7 @@ void kjoule_scan_try(struct kjoule_found *f)
 
 struct kjoule_found *kjoule_scan_add(struct kjoule_scan *s, uint32_t quantity, int32_t rating, const char *domain)
 {
-	struct kjoule_found *f = kjoule_grow(s->list, s->n, sizeof(*f));
+	struct kjoule_found *f = kjoule_array_grow(s->list, s->n, sizeof(*f));
 	struct kjoule_domain_info *dom;
 
 	if (!f)

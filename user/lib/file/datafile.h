@@ -59,7 +59,7 @@ enum kjoule_chunk_type {
 	KJOULE_CHUNK_AWAKE = 9,		/* struct kjoule_awake: when the recorder ran */
 	KJOULE_CHUNK_END = 8,		/* JSON: how it ended */
 	KJOULE_CHUNK_JITMAP = 10,	/* text: a process's code made at run time, see lib/code/jitmap.h */
-	KJOULE_CHUNK_REGIONS = 11,	/* struct kjoule_region_batch, each with its units behind it; lib/region/region_area.h */
+	KJOULE_CHUNK_REGIONS = 11,	/* struct kjoule_region_batch, each with its units behind it; lib/region/mark_ring.h */
 	KJOULE_CHUNK_VDSO = 12,		/* an ELF file: what the kernel maps into every process as "[vdso]" */
 };
 

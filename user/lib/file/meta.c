@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The chunk of the data file that says what was recorded, as JSON, both ways; see
- * meta.h. What was counted and measured is meta_books.c's.
+ * meta.h. What was counted and measured is meta_stats.c's.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define KJOULE_META_H
 
 #include "lib/kjoule.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 
 struct kjoule_cpu_place {
 	uint32_t cpu;

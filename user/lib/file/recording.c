@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/code/vdso.h"
 #include "lib/file/pack.h"
 #include "lib/file/recording.h"
@@ -123,7 +123,7 @@ static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len
 
 static int add_piece(struct kjoule_stream *s, uint64_t offset)
 {
-	struct kjoule_piece *p = kjoule_grow(&s->pieces, &s->n_pieces, sizeof(*p));
+	struct kjoule_piece *p = kjoule_array_grow(&s->pieces, &s->n_pieces, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;

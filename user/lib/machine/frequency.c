@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/machine/frequency_state.h"
 
 /* What drivers say that do not know it (CPUFREQ_ETERNAL). */
@@ -141,7 +141,7 @@ static int add_available(struct kjoule_policy *p, const char *text)
 			return 0;
 		if (!v || v > p->hardware_max_khz)
 			continue;
-		slot = kjoule_grow(&p->available, &p->n_available, sizeof(*slot));
+		slot = kjoule_array_grow(&p->available, &p->n_available, sizeof(*slot));
 		if (!slot)
 			return -ENOMEM;
 		*slot = v;
@@ -209,7 +209,7 @@ static int scan(struct kjoule_frequency *f)
 			ret = ret == -ENOMEM ? ret : 0;
 			continue;
 		}
-		slot = kjoule_grow(&f->policies, &f->n, sizeof(*slot));
+		slot = kjoule_array_grow(&f->policies, &f->n, sizeof(*slot));
 		if (slot)
 			*slot = p;
 		else
@@ -319,7 +319,7 @@ int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, siz
 			khz = (khz + STEP_KHZ / 2) / STEP_KHZ * STEP_KHZ;
 		if (!all_have(f, khz) || (*n && (*list)[*n - 1] >= khz))
 			continue;
-		slot = kjoule_grow(list, n, sizeof(*slot));
+		slot = kjoule_array_grow(list, n, sizeof(*slot));
 		if (!slot) {
 			free(*list);
 			return -ENOMEM;

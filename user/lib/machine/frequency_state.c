@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/machine/frequency_state.h"
 
 #define BOOT_ID		"/proc/sys/kernel/random/boot_id"
@@ -209,7 +209,7 @@ static int add_made(struct frequency_kept *k, uint32_t khz)
 	for (size_t i = 0; i < k->n; i++)
 		if (k->made[i] == khz)
 			return 0;
-	slot = kjoule_grow(&k->made, &k->n, sizeof(*slot));
+	slot = kjoule_array_grow(&k->made, &k->n, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	*slot = khz;
@@ -266,7 +266,7 @@ static int read_line(struct story *s, const char *line)
 	} else if (sscanf(line, "boot %79s", s->boot) == 1 || sscanf(line, "pid %ld", &s->pid) == 1) {
 		return 0;
 	} else if (sscanf(line, "policy %u %u %u", &number, &min_khz, &max_khz) == 3) {
-		k = kjoule_grow(&s->kept, &s->n, sizeof(*k));
+		k = kjoule_array_grow(&s->kept, &s->n, sizeof(*k));
 		if (!k)
 			return -ENOMEM;
 		*k = (struct frequency_kept){ .number = number, .min_khz = min_khz, .max_khz = max_khz };

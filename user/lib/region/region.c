@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a program links to mark its regions; see kjoule/region.h for the interface and
- * region_area.h for what is written where. A library of its own, libkjoule-region.a: it needs
+ * mark_ring.h for what is written where. A library of its own, libkjoule-region.a: it needs
  * nothing of the rest.
  *
  * A thread has a table of the regions that it has met, by the names around them: each is told once,
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <kjoule/region.h>
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 
 #define NODES		(KJOULE_REGION_PATHS_MAX + 1)	/* 0: in no region */
 #define SLOTS		(2 * NODES)			/* a power of two */
@@ -225,7 +225,7 @@ int kjoule_region_recorded(void)
 static uint64_t take(struct thread *t, unsigned int n)
 {
 	struct kjoule_region_ring *r = t->ring;
-	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);	/* D, pairs with C in region_area.c */
+	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);	/* D, pairs with C in mark_ring.c */
 	uint64_t next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
 
 	if (next + n - tail > KJOULE_REGION_UNITS - MARGIN)
@@ -253,7 +253,7 @@ static void publish(struct thread *t)
 	t->nest = 0;		/* a child that was forked in a handler, in the middle of this, began anew there */
 	do {
 		next = __atomic_load_n(&r->next, __ATOMIC_RELAXED);
-		__atomic_store_n(&r->head, next, __ATOMIC_RELEASE);	/* A, pairs with B in region_area.c */
+		__atomic_store_n(&r->head, next, __ATOMIC_RELEASE);	/* A, pairs with B in mark_ring.c */
 		barrier();
 	} while (next != __atomic_load_n(&r->next, __ATOMIC_RELAXED));
 }

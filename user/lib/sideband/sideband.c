@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "lib/base/grow.h"
+#include "lib/base/array.h"
 #include "lib/sideband/sideband.h"
 
 #define DATA_PAGES	32	/* per CPU, a power of two */
@@ -120,7 +120,7 @@ int kjoule_sideband_open(uint32_t pid, struct kjoule_sideband **out, struct kjou
 		return kjoule_fail(err, ENOMEM, "no memory");
 	}
 	while ((cpu = kjoule_cpus_next(&online, cpu + 1)) >= 0) {
-		struct buffer *b = kjoule_grow(&sb->buffers, &sb->n, sizeof(*b));
+		struct buffer *b = kjoule_array_grow(&sb->buffers, &sb->n, sizeof(*b));
 
 		ret = b ? open_buffer(sb, b, pid, cpu) : -ENOMEM;
 		if (ret) {
@@ -232,7 +232,7 @@ static int follow_cpu(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink 
 	if (b && b->fd >= 0 && !b->dead)
 		return 0;
 	if (!b) {
-		b = kjoule_grow(&sb->buffers, &sb->n, sizeof(*b));
+		b = kjoule_array_grow(&sb->buffers, &sb->n, sizeof(*b));
 		if (!b)
 			return -ENOMEM;
 		b->fd = -1;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "analysis/boost/boost.h"
 #include "analysis/boost/boost_judge.h"
-#include "analysis/stats/steps.h"
+#include "analysis/stats/change_points.h"
 #include "tests/support/transitions.h"
 
 #define SLICE_S	0.02
@@ -362,7 +362,7 @@ static void a_few_values_that_are_far_off_are_no_level(void **state)
 		v[i] = (i < 200 ? 100 : 98) * (1 + 0.002 * made_normal(&seed));
 	v[50] = v[51] = v[300] = 20;
 	v[120] = NAN;
-	assert_int_equal(steps_find(v, 500, 0.005, &steps, &n), 0);
+	assert_int_equal(change_points_find(v, 500, 0.005, &steps, &n), 0);
 	assert_int_equal(n, 2);
 	assert_in_range(steps[0].end, 198, 202);
 	assert_int_equal(steps[1].begin, steps[0].end);
@@ -371,16 +371,16 @@ static void a_few_values_that_are_far_off_are_no_level(void **state)
 	near(steps[1].mean, 98, 0.001);
 	free(steps);
 	/* they differ by less than counts */
-	assert_int_equal(steps_find(v, 500, 0.03, &steps, &n), 0);
+	assert_int_equal(change_points_find(v, 500, 0.03, &steps, &n), 0);
 	assert_int_equal(n, 1);
 	free(steps);
 	for (size_t i = 0; i < 500; i++)
 		v[i] = NAN;
-	assert_int_equal(steps_find(v, 500, 0.03, &steps, &n), -ENODATA);
-	assert_int_equal(steps_find(v, 0, 0.03, &steps, &n), -ENODATA);
+	assert_int_equal(change_points_find(v, 500, 0.03, &steps, &n), -ENODATA);
+	assert_int_equal(change_points_find(v, 0, 0.03, &steps, &n), -ENODATA);
 	v[3] = 7;
-	assert_int_equal(steps_find(v, 2, 0.03, &steps, &n), -ENODATA);
-	assert_int_equal(steps_find(&v[3], 1, 0.03, &steps, &n), 0);
+	assert_int_equal(change_points_find(v, 2, 0.03, &steps, &n), -ENODATA);
+	assert_int_equal(change_points_find(&v[3], 1, 0.03, &steps, &n), 0);
 	assert_int_equal(n, 1);
 	near(steps[0].mean, 7, 1e-12);
 	free(steps);
@@ -621,7 +621,7 @@ static void a_value_in_which_a_change_falls_is_no_level(void **state)
 	for (size_t i = 0; i < 500; i++)
 		v[i] = (i < 200 ? 90000 : 80000) * (1 + 2e-6 * made_normal(&seed));
 	v[200] = 85587;
-	assert_int_equal(steps_find(v, 500, 0.01, &steps, &n), 0);
+	assert_int_equal(change_points_find(v, 500, 0.01, &steps, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(steps[0].end, 201);
 	near(steps[0].mean, 90000, 1e-4);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "analysis/boost/boost_why.h"
+#include "analysis/boost/boost_cause.h"
 #include "tests/support/transitions.h"
 
 #define TAU	2.83

@@ -25,7 +25,7 @@ struct truth {
 };
 
 /* Runs of all lengths, with and without silence between them; some of a CPU that is idle, some that nobody saw. */
-static void make_lane(struct lane *l, struct truth *t, size_t i, uint64_t *seed)
+static void make_lane(struct tick_stream *l, struct truth *t, size_t i, uint64_t *seed)
 {
 	for (uint64_t tick = 0; tick < TICKS;) {
 		uint64_t dice = rnd(seed), n = dice & 1 ? 1 : 1 + (dice >> 1) % 20;
@@ -35,7 +35,7 @@ static void make_lane(struct lane *l, struct truth *t, size_t i, uint64_t *seed)
 		n = n < TICKS - tick ? n : TICKS - tick;
 		entry.more = n - 1;
 		if ((dice >> 40) % 5) {
-			assert_int_equal(lane_put(l, &entry, 0), 0);
+			assert_int_equal(tick_stream_put(l, &entry, 0), 0);
 			for (uint64_t k = tick; k < tick + n; k++) {
 				t->block[i][k] = entry.block;
 				t->made_up[i][k] = entry.made_up;
@@ -43,7 +43,7 @@ static void make_lane(struct lane *l, struct truth *t, size_t i, uint64_t *seed)
 		}
 		tick += n;
 	}
-	assert_int_equal(lane_seal(l), 0);
+	assert_int_equal(tick_stream_seal(l), 0);
 }
 
 static int by_number(const void *a, const void *b)
@@ -76,7 +76,7 @@ static void check_events(size_t lanes, uint64_t seed)
 {
 	static const uint8_t kinds[BLOCKS] = { CPM_BUSY, CPM_BUSY, CPM_IDLE, CPM_BUSY, CPM_MARGINAL, CPM_BUSY };
 	struct truth *t = calloc(1, sizeof(*t));
-	struct lane packed[LANES] = { { 0 } };
+	struct tick_stream packed[LANES] = { { 0 } };
 	struct cpm_lane all[LANES] = { { 0 } };
 	struct cpm_vectors v;
 	struct cpm_events e;
@@ -110,7 +110,7 @@ static void check_events(size_t lanes, uint64_t seed)
 	cpm_events_end(&e);
 	cpm_vectors_free(&v);
 	for (size_t i = 0; i < lanes; i++)
-		lane_free(&packed[i]);
+		tick_stream_free(&packed[i]);
 	free(t);
 }
 
@@ -134,7 +134,7 @@ static void windows_have_what_ran_in_them(void **state)
 	uint8_t *kinds = calloc(MANY, 1);
 	uint64_t *counts = calloc(MANY + 2, sizeof(*counts)), seed = 3, next = 0;
 	struct cpm_reading readings[WINDOWS];
-	struct lane packed = { 0 };
+	struct tick_stream packed = { 0 };
 	struct cpm_lane lane = { .packed = &packed };
 	struct cpm_vectors v;
 	struct cpm_domain d;
@@ -149,10 +149,10 @@ static void windows_have_what_ran_in_them(void **state)
 
 		if (i % (RUNS / WINDOWS) == 150)
 			readings[i / (RUNS / WINDOWS)] = (struct cpm_reading){ next + n / 2, i * 1000 };
-		assert_int_equal(lane_put(&packed, &entry, 0), 0);
+		assert_int_equal(tick_stream_put(&packed, &entry, 0), 0);
 		next += n + (i % 77 == 5 ? 3 : 0);
 	}
-	assert_int_equal(lane_seal(&packed), 0);
+	assert_int_equal(tick_stream_seal(&packed), 0);
 	assert_int_equal(cpm_vectors_new(&lane, 1, kinds, &v), 0);
 	assert_int_equal(v.n_vectors, MANY + 1);
 	assert_int_equal(cpm_solve(&v, readings, WINDOWS, next, 1, NULL, NULL, NAN, &d), 0);
@@ -193,7 +193,7 @@ static void windows_have_what_ran_in_them(void **state)
 	cpm_windows_end(&c);
 	cpm_domain_free(&d);
 	cpm_vectors_free(&v);
-	lane_free(&packed);
+	tick_stream_free(&packed);
 	free(kinds);
 	free(counts);
 }

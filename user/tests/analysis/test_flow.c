@@ -270,7 +270,7 @@ static void machine_code_becomes_blocks(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(kjoule_decode(code, sizeof(code), EM_X86_64, 0x400, &insns, &n), 0);
+	assert_int_equal(kjoule_disassemble(code, sizeof(code), EM_X86_64, 0x400, &insns, &n), 0);
 	assert_int_equal(n, sizeof(want) / sizeof(want[0]));
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(insns[i].size, want[i].size);
@@ -284,11 +284,11 @@ static void machine_code_becomes_blocks(void **state)
 	assert_int_equal(f.loops[0].end, 0x411);
 	flow_free(&f);
 	free(insns);
-	assert_int_equal(kjoule_decode_text(code + 8, 4, EM_X86_64, 0x408, text), 4);
+	assert_int_equal(kjoule_disassemble_text(code + 8, 4, EM_X86_64, 0x408, text), 4);
 	assert_string_equal(text, "add rax, qword ptr [rdi + rdx*8]");
-	assert_int_equal(kjoule_decode_text(code + 0x1d, 1, EM_X86_64, 0x41d, text), 0);
-	assert_int_equal(kjoule_decode_text(code, 2, EM_S390, 0, text), -EOPNOTSUPP);
-	assert_int_equal(kjoule_decode(code, sizeof(code), EM_S390, 0, &insns, &n), -EOPNOTSUPP);
+	assert_int_equal(kjoule_disassemble_text(code + 0x1d, 1, EM_X86_64, 0x41d, text), 0);
+	assert_int_equal(kjoule_disassemble_text(code, 2, EM_S390, 0, text), -EOPNOTSUPP);
+	assert_int_equal(kjoule_disassemble(code, sizeof(code), EM_S390, 0, &insns, &n), -EOPNOTSUPP);
 	assert_null(insns);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "analysis/ticks/lane.h"
+#include "analysis/ticks/tick_stream.h"
 #include "tests/support/synthetic.h"
 
 #define N	200000
@@ -42,9 +42,9 @@ static struct entry make_entry(uint64_t *state, uint64_t next)
 static void what_is_packed_comes_out_again(void **state)
 {
 	struct entry *all = calloc(N, sizeof(*all));
-	struct lane packed = { 0 };
+	struct tick_stream packed = { 0 };
 	struct cpm_lane lane = { .packed = &packed };
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	uint64_t seed = 5, next = 0;
 	size_t i = 0;
 
@@ -52,12 +52,12 @@ static void what_is_packed_comes_out_again(void **state)
 	for (size_t k = 0; k < N; k++) {
 		all[k] = make_entry(&seed, next);
 		next = all[k].t.tick + all[k].t.more + 1;
-		assert_int_equal(lane_put(&packed, &all[k].t, all[k].value), 0);
+		assert_int_equal(tick_stream_put(&packed, &all[k].t, all[k].value), 0);
 	}
-	assert_int_equal(lane_seal(&packed), 0);
+	assert_int_equal(tick_stream_seal(&packed), 0);
 	for (int again = 0; again < 2; again++) {
-		lane_begin(&c, &lane, NULL);
-		for (i = 0; lane_next(&c); i++) {
+		tick_stream_begin(&c, &lane, NULL);
+		for (i = 0; tick_stream_next(&c); i++) {
 			uint32_t more = 0;
 
 			assert_true(i < N);
@@ -77,20 +77,20 @@ static void what_is_packed_comes_out_again(void **state)
 		}
 		assert_int_equal(i, N);
 	}
-	lane_free(&packed);
+	tick_stream_free(&packed);
 	free(all);
 }
 
-static void put(struct lane *l, uint64_t tick, uint32_t block, uint32_t value)
+static void put(struct tick_stream *l, uint64_t tick, uint32_t block, uint32_t value)
 {
-	assert_int_equal(lane_put(l, &(struct cpm_tick){ .tick = tick, .block = block }, value), 0);
+	assert_int_equal(tick_stream_put(l, &(struct cpm_tick){ .tick = tick, .block = block }, value), 0);
 }
 
 static void samples_that_are_alike_are_one_entry(void **state)
 {
-	struct lane packed = { 0 };
+	struct tick_stream packed = { 0 };
 	struct cpm_lane lane = { .packed = &packed };
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	uint64_t ticks = 0;
 	size_t n = 0;
 
@@ -100,12 +100,12 @@ static void samples_that_are_alike_are_one_entry(void **state)
 	put(&packed, 1000, 7, 101);
 	put(&packed, 1002, 7, 101);
 	put(&packed, 1003, 8, 101);
-	assert_int_equal(lane_seal(&packed), 0);
+	assert_int_equal(tick_stream_seal(&packed), 0);
 	assert_true(packed.len < 40);
-	lane_begin(&c, &lane, NULL);
-	for (; lane_next(&c); n++) {
+	tick_stream_begin(&c, &lane, NULL);
+	for (; tick_stream_next(&c); n++) {
 		ticks += c.t.more + 1;
-		assert_true(c.t.more < LANE_ALIKE_MOST);
+		assert_true(c.t.more < TICK_STREAM_ALIKE_MOST);
 	}
 	assert_int_equal(n, 4 + 3);
 	assert_int_equal(ticks, 1003);
@@ -115,28 +115,28 @@ static void samples_that_are_alike_are_one_entry(void **state)
 
 		for (uint32_t b = 0; b < 64; b++)
 			to[b] = b == 7 || b == 20 ? name : b;
-		assert_int_equal(lane_rename(&packed, to, 64), 0);
-		lane_begin(&c, &lane, NULL);
-		while (lane_next(&c))
+		assert_int_equal(tick_stream_rename(&packed, to, 64), 0);
+		tick_stream_begin(&c, &lane, NULL);
+		while (tick_stream_next(&c))
 			assert_int_equal(c.t.block, c.t.tick == 1003 ? 8 : name);
 	}
-	lane_free(&packed);
+	tick_stream_free(&packed);
 }
 
 /* What was counted while it was written is what there is, whatever became one entry. */
 static void blocks_are_counted_as_they_are_written(void **state)
 {
-	struct lane_counts counts = { 0 };
+	struct tick_stream_counts counts = { 0 };
 	struct lane_count found[2000] = { { 0 } };
 	uint64_t seed = 8, next = 0, unseen = 0;
 
 	(void)state;
 	for (int k = 0; k < 2; k++) {
-		struct lane packed = { .counts = &counts };
+		struct tick_stream packed = { .counts = &counts };
 		struct cpm_lane lane = { .packed = &packed };
-		struct lane_cursor c;
+		struct tick_stream_cursor c;
 
-		assert_false(lane_unseen(&lane));
+		assert_false(tick_stream_unseen(&lane));
 		for (size_t i = 0; i < 20000; i++) {
 			struct entry e = make_entry(&seed, next);
 
@@ -144,17 +144,17 @@ static void blocks_are_counted_as_they_are_written(void **state)
 			e.t.more %= 500;
 			e.value = rnd(&seed) % 4 ? 2600000 : 0;
 			unseen += e.t.made_up || e.t.parked;
-			assert_int_equal(lane_put(&packed, &e.t, e.value), 0);
-			assert_int_equal(lane_unseen(&lane), unseen > 0);
+			assert_int_equal(tick_stream_put(&packed, &e.t, e.value), 0);
+			assert_int_equal(tick_stream_unseen(&lane), unseen > 0);
 			next = e.t.tick + e.t.more + 1;
 		}
-		assert_int_equal(lane_seal(&packed), 0);
-		lane_begin(&c, &lane, NULL);
-		while (lane_next(&c)) {
+		assert_int_equal(tick_stream_seal(&packed), 0);
+		tick_stream_begin(&c, &lane, NULL);
+		while (tick_stream_next(&c)) {
 			found[c.t.block].ticks += c.t.more + 1;
 			found[c.t.block].values += c.value ? c.t.more + 1 : 0;
 		}
-		lane_free(&packed);
+		tick_stream_free(&packed);
 		next = unseen = 0;
 	}
 	assert_true(counts.n >= 2000);
@@ -169,24 +169,24 @@ static void a_cut_lane_ends_where_it_is_cut(void **state)
 {
 	static const struct cpm_tick ticks[] = { { .tick = 2, .block = 1 }, { .tick = 5, .block = 2, .more = 9, .parked = 1 },
 						 { .tick = 20, .block = 3 } };
-	struct lane packed = { 0 };
+	struct tick_stream packed = { 0 };
 
 	(void)state;
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(lane_put(&packed, &ticks[i], 0), 0);
-	assert_int_equal(lane_seal(&packed), 0);
+		assert_int_equal(tick_stream_put(&packed, &ticks[i], 0), 0);
+	assert_int_equal(tick_stream_seal(&packed), 0);
 	for (uint64_t end = 1; end < 25; end++) {
 		for (int kind = 0; kind < 2; kind++) {
 			struct cpm_lane lane = { .end = end };
-			struct lane_cursor c;
+			struct tick_stream_cursor c;
 			uint64_t n = 0, wanted = 0;
 
 			if (kind)
 				lane.packed = &packed;
 			else
 				lane = (struct cpm_lane){ .ticks = ticks, .n = 3, .end = end };
-			lane_begin(&c, &lane, NULL);
-			while (lane_next(&c)) {
+			tick_stream_begin(&c, &lane, NULL);
+			while (tick_stream_next(&c)) {
 				n += c.t.more + 1;
 				assert_true(c.t.tick + c.t.more < end);
 			}
@@ -195,7 +195,7 @@ static void a_cut_lane_ends_where_it_is_cut(void **state)
 			assert_int_equal(n, wanted);
 		}
 	}
-	lane_free(&packed);
+	tick_stream_free(&packed);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "analysis/mixture/leaves.h"
+#include "analysis/mixture/calls_out.h"
 
 #define AT	0x1000
 
@@ -20,8 +20,8 @@ static int leaves(const char *code, size_t len, bool returns, uint64_t *at)
 	size_t n;
 	int ret;
 
-	assert_int_equal(kjoule_decode(code, len, EM_X86_64, AT, &insns, &n), 0);
-	ret = leaves_find(insns, n, returns, at);
+	assert_int_equal(kjoule_disassemble(code, len, EM_X86_64, AT, &insns, &n), 0);
+	ret = calls_out_find(insns, n, returns, at);
 	free(insns);
 	return ret;
 }
@@ -44,44 +44,44 @@ static int leaves(const char *code, size_t len, bool returns, uint64_t *at)
 static void what_runs_its_own_code_alone_is_a_leaf(void **state)
 {
 	(void)state;
-	CHECK(NOP NOP RET, true, LEAVES_NOT, 0);
+	CHECK(NOP NOP RET, true, CALLS_OUT_NOT, 0);
 	/* a loop, and two ways to return */
-	CHECK(NOP "\x48\xff\xcf" JE_BACK("\xfb") RET RET, true, LEAVES_NOT, 0);
-	CHECK(NOP "\x74\x01" RET RET, true, LEAVES_NOT, 0);
+	CHECK(NOP "\x48\xff\xcf" JE_BACK("\xfb") RET RET, true, CALLS_OUT_NOT, 0);
+	CHECK(NOP "\x74\x01" RET RET, true, CALLS_OUT_NOT, 0);
 	/* a trap comes back from nowhere; what is behind a return is not come to */
-	CHECK(NOP "\x74\x02" UD2 RET, true, LEAVES_NOT, 0);
-	CHECK(NOP RET CALL SYSCALL "\x06", true, LEAVES_NOT, 0);
-	assert_int_equal(leaves_find(NULL, 0, true, &(uint64_t){ 1 }), LEAVES_NOT);
+	CHECK(NOP "\x74\x02" UD2 RET, true, CALLS_OUT_NOT, 0);
+	CHECK(NOP RET CALL SYSCALL "\x06", true, CALLS_OUT_NOT, 0);
+	assert_int_equal(calls_out_find(NULL, 0, true, &(uint64_t){ 1 }), CALLS_OUT_NOT);
 }
 
 static void other_code_is_found(void **state)
 {
 	(void)state;
-	CHECK(NOP CALL RET, true, LEAVES_CALL, AT + 1);
-	CHECK(NOP CALL_PLT_TABLE RET, true, LEAVES_CALL, AT + 1);
-	CHECK(NOP "\xff\xd0" RET, true, LEAVES_CALL, AT + 1);		/* call *%rax */
-	CHECK(NOP SYSCALL RET, true, LEAVES_SYSTEM, AT + 1);
-	CHECK(NOP "\xcd\x80" RET, true, LEAVES_SYSTEM, AT + 1);		/* int $0x80 */
-	CHECK(NOP "\xe9\x00\x10\x00\x00", true, LEAVES_JUMP, AT + 1);	/* jmp out of it */
-	CHECK(NOP "\x0f\x84\x00\x10\x00\x00" RET, true, LEAVES_JUMP, AT + 1);
-	CHECK(NOP "\x74\x80" RET, true, LEAVES_JUMP, AT + 1);		/* before it begins */
-	CHECK(NOP "\xff\xe0", true, LEAVES_INDIRECT, AT + 1);		/* jmp *%rax */
-	CHECK(NOP NOP, true, LEAVES_JUMP, AT + 1);			/* into the next function */
-	CHECK(NOP "\x06" RET, true, LEAVES_UNREADABLE, AT + 1);
-	CHECK("\x74\x01" "\x48\xff\xcf" RET, true, LEAVES_UNREADABLE, AT);	/* into the middle of dec %rdi */
+	CHECK(NOP CALL RET, true, CALLS_OUT_CALL, AT + 1);
+	CHECK(NOP CALL_PLT_TABLE RET, true, CALLS_OUT_CALL, AT + 1);
+	CHECK(NOP "\xff\xd0" RET, true, CALLS_OUT_CALL, AT + 1);		/* call *%rax */
+	CHECK(NOP SYSCALL RET, true, CALLS_OUT_SYSTEM, AT + 1);
+	CHECK(NOP "\xcd\x80" RET, true, CALLS_OUT_SYSTEM, AT + 1);		/* int $0x80 */
+	CHECK(NOP "\xe9\x00\x10\x00\x00", true, CALLS_OUT_JUMP, AT + 1);	/* jmp out of it */
+	CHECK(NOP "\x0f\x84\x00\x10\x00\x00" RET, true, CALLS_OUT_JUMP, AT + 1);
+	CHECK(NOP "\x74\x80" RET, true, CALLS_OUT_JUMP, AT + 1);		/* before it begins */
+	CHECK(NOP "\xff\xe0", true, CALLS_OUT_INDIRECT, AT + 1);		/* jmp *%rax */
+	CHECK(NOP NOP, true, CALLS_OUT_JUMP, AT + 1);			/* into the next function */
+	CHECK(NOP "\x06" RET, true, CALLS_OUT_UNREADABLE, AT + 1);
+	CHECK("\x74\x01" "\x48\xff\xcf" RET, true, CALLS_OUT_UNREADABLE, AT);	/* into the middle of dec %rdi */
 	/* the first in the code, however it is come to: past a jump over it there is another */
-	CHECK("\x74\x07" CALL "\xeb\x02" SYSCALL RET, true, LEAVES_CALL, AT + 2);
-	CHECK("\x74\x07" SYSCALL NOP "\xeb\x02" NOP NOP CALL RET, true, LEAVES_SYSTEM, AT + 2);
+	CHECK("\x74\x07" CALL "\xeb\x02" SYSCALL RET, true, CALLS_OUT_CALL, AT + 2);
+	CHECK("\x74\x07" SYSCALL NOP "\xeb\x02" NOP NOP CALL RET, true, CALLS_OUT_SYSTEM, AT + 2);
 }
 
 static void a_block_ends_behind_its_last_instruction(void **state)
 {
 	(void)state;
-	CHECK(NOP NOP, false, LEAVES_NOT, 0);
-	CHECK(NOP "\x74\x01" NOP, false, LEAVES_NOT, 0);		/* to the very end */
-	CHECK(NOP "\x74\x02" NOP, false, LEAVES_JUMP, AT + 1);		/* past it */
-	CHECK(NOP "\x74\x01" RET, false, LEAVES_RETURN, AT + 3);
-	CHECK(NOP CALL, false, LEAVES_CALL, AT + 1);
+	CHECK(NOP NOP, false, CALLS_OUT_NOT, 0);
+	CHECK(NOP "\x74\x01" NOP, false, CALLS_OUT_NOT, 0);		/* to the very end */
+	CHECK(NOP "\x74\x02" NOP, false, CALLS_OUT_JUMP, AT + 1);		/* past it */
+	CHECK(NOP "\x74\x01" RET, false, CALLS_OUT_RETURN, AT + 3);
+	CHECK(NOP CALL, false, CALLS_OUT_CALL, AT + 1);
 }
 
 int main(void)

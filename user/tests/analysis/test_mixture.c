@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include "analysis/mixture/mixture_runs.h"
 #include "analysis/profile/model.h"
-#include "analysis/profile/separate.h"
+#include "analysis/profile/separability.h"
 #include "tests/support/alternating.h"
 #include "tests/support/synthetic.h"
 
@@ -246,7 +246,7 @@ static struct separation separate(const struct alternating *a)
 
 	alternating_input(a, PROFILE_CPM, &in);
 	assert_int_equal(profile_new(&in.in, &p), 0);
-	assert_int_equal(separate_new(p, &in.in, pools, &s), 0);
+	assert_int_equal(separability_new(p, &in.in, pools, &s), 0);
 	profile_free(p);
 	free((void *)in.lane.freq_khz);
 	return s;
@@ -261,12 +261,12 @@ static void blocks_that_can_be_told_apart_are(void **state)
 
 		alternating_run(&a, 3 + i);
 		s = separate(&a);
-		assert_int_equal(s.why, SEPARATE_DONE);
+		assert_int_equal(s.why, SEPARABILITY_DONE);
 		for (unsigned int b = 0; b < a.n_blocks; b++) {
 			assert_int_equal(s.unit_of[b], b);
-			assert_int_equal(s.fate[b], SEPARATE_ALONE);
+			assert_int_equal(s.fate[b], SEPARABILITY_ALONE);
 		}
-		separate_free(&s);
+		separability_free(&s);
 		alternating_free(&a);
 	}
 }
@@ -281,11 +281,11 @@ static void what_is_too_short_for_the_ticks_is_one_by_name(void **state)
 	(void)state;
 	alternating_run(&a, 5);
 	s = separate(&a);
-	assert_int_equal(s.why, SEPARATE_DONE);
+	assert_int_equal(s.why, SEPARABILITY_DONE);
 	assert_int_equal(s.unit_of[0], s.unit_of[1]);
-	assert_true(s.fate[0] == SEPARATE_BRIEF && s.fate[1] == SEPARATE_BRIEF);
-	assert_true(s.unit_of[2] == 2 && s.fate[2] == SEPARATE_ALONE);
-	separate_free(&s);
+	assert_true(s.fate[0] == SEPARABILITY_BRIEF && s.fate[1] == SEPARABILITY_BRIEF);
+	assert_true(s.unit_of[2] == 2 && s.fate[2] == SEPARABILITY_ALONE);
+	separability_free(&s);
 	alternating_free(&a);
 }
 
@@ -305,7 +305,7 @@ static void runs_of_a_tick_or_so_are_never_told_apart(void **state)
 			alternating_run(&a, seed);
 			s = separate(&a);
 			assert_true(s.why || s.unit_of[0] == s.unit_of[1]);
-			separate_free(&s);
+			separability_free(&s);
 			alternating_free(&a);
 		}
 	}
@@ -321,10 +321,10 @@ static void what_windows_always_hold_alike_is_one_by_name(void **state)
 	(void)state;
 	alternating_run(&a, 5);
 	s = separate(&a);
-	assert_int_equal(s.why, SEPARATE_DONE);
+	assert_int_equal(s.why, SEPARABILITY_DONE);
 	assert_int_equal(s.unit_of[0], s.unit_of[1]);
-	assert_int_equal(s.fate[0], SEPARATE_ALIKE);
-	separate_free(&s);
+	assert_int_equal(s.fate[0], SEPARABILITY_ALIKE);
+	separability_free(&s);
 	alternating_free(&a);
 }
 
@@ -341,13 +341,13 @@ static void blocks_of_little_time_are_others(void **state)
 		if (i % 200 == 77)
 			a.lane[i].block = i % 1000 == 77 ? 4 : 3;
 	s = separate(&a);
-	assert_int_equal(s.why, SEPARATE_DONE);
+	assert_int_equal(s.why, SEPARABILITY_DONE);
 	assert_int_equal(s.unit_of[3], s.unit_of[4]);
 	assert_true(s.loose[s.unit_of[3]] && !s.loose[0]);
-	assert_int_equal(s.fate[3], SEPARATE_LITTLE);
+	assert_int_equal(s.fate[3], SEPARABILITY_LITTLE);
 	for (unsigned int b = 0; b < 3; b++)
 		assert_int_equal(s.unit_of[b], b);
-	separate_free(&s);
+	separability_free(&s);
 	alternating_free(&a);
 }
 
@@ -365,14 +365,14 @@ static void what_can_not_be_used_is_told(void **state)
 	/* 150 windows */
 	alternating_run(&a, 1);
 	s = separate(&a);
-	assert_int_equal(s.why, SEPARATE_FEW);
-	separate_free(&s);
+	assert_int_equal(s.why, SEPARABILITY_FEW);
+	separability_free(&s);
 	alternating_free(&a);
 	/* 2 ticks to each */
 	alternating_run(&b, 1);
 	s = separate(&b);
-	assert_int_equal(s.why, SEPARATE_COARSE);
-	separate_free(&s);
+	assert_int_equal(s.why, SEPARABILITY_COARSE);
+	separability_free(&s);
 	alternating_free(&b);
 	/* nobody knows what ran */
 	a = program(0, 10, 0, 10);
@@ -381,18 +381,18 @@ static void what_can_not_be_used_is_told(void **state)
 	in.in.unknown = &everywhere;
 	in.in.n_unknown = 1;
 	assert_int_equal(profile_new(&in.in, &p), 0);
-	assert_int_equal(separate_new(p, &in.in, pools, &s), 0);
-	assert_int_equal(s.why, SEPARATE_FEW);
+	assert_int_equal(separability_new(p, &in.in, pools, &s), 0);
+	assert_int_equal(s.why, SEPARABILITY_FEW);
 	assert_true(s.windows == 0 && s.left_out > 900);
-	separate_free(&s);
+	separability_free(&s);
 	profile_free(p);
 	/* a counter that stands still: one reading */
 	in.in.n_unknown = 0;
 	in.package.n_readings[0] = 1;
 	assert_int_equal(profile_new(&in.in, &p), 0);
-	assert_int_equal(separate_new(p, &in.in, pools, &s), 0);
-	assert_int_equal(s.why, SEPARATE_NO_ENERGY);
-	separate_free(&s);
+	assert_int_equal(separability_new(p, &in.in, pools, &s), 0);
+	assert_int_equal(s.why, SEPARABILITY_NO_ENERGY);
+	separability_free(&s);
 	profile_free(p);
 	/* a counter more */
 	in.package.n_readings[0] = a.n_readings;
@@ -400,9 +400,9 @@ static void what_can_not_be_used_is_told(void **state)
 	in.in.packages = two;
 	in.in.n_packages = 2;
 	assert_int_equal(profile_new(&in.in, &p), 0);
-	assert_int_equal(separate_new(p, &in.in, pools, &s), 0);
-	assert_int_equal(s.why, SEPARATE_PACKAGES);
-	separate_free(&s);
+	assert_int_equal(separability_new(p, &in.in, pools, &s), 0);
+	assert_int_equal(s.why, SEPARABILITY_PACKAGES);
+	separability_free(&s);
 	profile_free(p);
 	free((void *)in.lane.freq_khz);
 	alternating_free(&a);
@@ -577,7 +577,7 @@ static void table(unsigned int runs)
 					apart += all;
 					if (all)
 						add_run(&a, &e, runs);
-					separate_free(&s);
+					separability_free(&s);
 					alternating_free(&a);
 				}
 				for (unsigned int b = 0; b < a.n_blocks; b++)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "tests/support/looped.h"
 #include "tests/support/series.h"
 #include "tests/support/synthetic.h"

@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <json-c/json.h>
+#include "analysis/profile/corunning.h"
 #include "analysis/profile/profile.h"
-#include "analysis/profile/separate.h"
-#include "analysis/profile/together.h"
+#include "analysis/profile/separability.h"
 #include "header/header.h"
 #include "report/report.h"
 #include "tests/support/synthetic.h"
@@ -44,7 +44,7 @@ struct machine {
 	uint32_t n_ticks, stays;	/* so many ticks in a row are alike */
 	double tick_ns;			/* what a tick takes, at 1 W */
 	uint32_t *block[LANES_MOST];	/* at each tick, SILENCE: none */
-	struct lane packed[LANES_MOST];
+	struct tick_stream packed[LANES_MOST];
 	struct cpm_lane lanes[LANES_MOST];
 	uint8_t kinds[BLOCKS];
 	double power[BLOCKS];		/* microjoule a tick, on top of @still */
@@ -99,7 +99,7 @@ static void put_tick(struct machine *m, uint32_t tick, const uint32_t *now, doub
 		own += m->power[now[i]];
 		alone += now[i] < SILENCE ? m->power[now[i]] + m->still : 0;
 		if (now[i] != SILENCE)
-			assert_int_equal(lane_put(&m->packed[i], &(struct cpm_tick){ .tick = tick, .block = now[i] }, 0), 0);
+			assert_int_equal(tick_stream_put(&m->packed[i], &(struct cpm_tick){ .tick = tick, .block = now[i] }, 0), 0);
 	}
 	for (size_t i = 0; i < m->n_lanes; i++) {
 		if (now[i] < SILENCE)
@@ -131,7 +131,7 @@ static void machine_new(struct machine *m, size_t n_lanes, uint32_t n_ticks, uin
 		put_tick(m, k, now, &uj);
 	}
 	for (size_t i = 0; i < n_lanes; i++) {
-		assert_int_equal(lane_seal(&m->packed[i]), 0);
+		assert_int_equal(tick_stream_seal(&m->packed[i]), 0);
 		m->lanes[i].packed = &m->packed[i];
 	}
 }
@@ -140,7 +140,7 @@ static void machine_free(struct machine *m)
 {
 	for (size_t i = 0; i < m->n_lanes; i++) {
 		free(m->block[i]);
-		lane_free(&m->packed[i]);
+		tick_stream_free(&m->packed[i]);
 	}
 	free(m->readings);
 }
@@ -365,14 +365,14 @@ static void blocks_of_little_time_are_the_same(void **state)
 	machine_new(&m, 2, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_CPM, &s[0]);
 	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s[1]);
-	assert_int_equal(separate_new(s[0].p, &s[0].in, pool_of, &all), 0);
-	assert_int_equal(separate_new(s[1].p, &s[1].in, pool_of, &few), 0);
+	assert_int_equal(separability_new(s[0].p, &s[0].in, pool_of, &all), 0);
+	assert_int_equal(separability_new(s[1].p, &s[1].in, pool_of, &few), 0);
 	for (uint32_t b = 0; b < SILENCE; b++) {
-		assert_int_equal(all.fate[b] == SEPARATE_LITTLE, false);
-		assert_int_equal(few.fate[b] == SEPARATE_LITTLE, false);
+		assert_int_equal(all.fate[b] == SEPARABILITY_LITTLE, false);
+		assert_int_equal(few.fate[b] == SEPARABILITY_LITTLE, false);
 	}
-	separate_free(&all);
-	separate_free(&few);
+	separability_free(&all);
+	separability_free(&few);
 	profile_free(s[0].p);
 	profile_free(s[1].p);
 	machine_free(&m);
@@ -389,12 +389,12 @@ static void labels_of_ticks_in_crowds_add_up_to_their_blocks(void **state)
 	(void)state;
 	machine_new(&m, 4, 10000, 1, 3);
 	for (size_t i = 0; i < m.n_lanes; i++) {
-		struct lane_cursor c;
+		struct tick_stream_cursor c;
 		size_t n = 0;
 
 		labels[i] = calloc(m.n_ticks, sizeof(*labels[i]));
-		lane_begin(&c, &m.lanes[i], NULL);
-		while (lane_next(&c))
+		tick_stream_begin(&c, &m.lanes[i], NULL);
+		while (tick_stream_next(&c))
 			labels[i][n++] = c.t.block;
 	}
 	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s);
@@ -411,7 +411,7 @@ static void labels_of_ticks_in_crowds_add_up_to_their_blocks(void **state)
 /* Those that are told one by one have what they have with all vectors; the last line is of all that were not kept. */
 static void vectors_that_were_not_kept_are_told_as_one(void **state)
 {
-	struct together all, few;
+	struct corunning all, few;
 	struct machine m;
 	struct seen s[2];
 	uint64_t ticks = 0;
@@ -421,8 +421,8 @@ static void vectors_that_were_not_kept_are_told_as_one(void **state)
 	machine_new(&m, 4, 40000, PERIOD, 4);
 	see(&m, 0, PROFILE_CPM, &s[0]);
 	see(&m, room_of_50(m.n_lanes), PROFILE_CPM, &s[1]);
-	assert_int_equal(together_new(s[0].p, &s[0].in, 20, &all), 0);
-	assert_int_equal(together_new(s[1].p, &s[1].in, 20, &few), 0);
+	assert_int_equal(corunning_new(s[0].p, &s[0].in, 20, &all), 0);
+	assert_int_equal(corunning_new(s[1].p, &s[1].in, 20, &few), 0);
 	assert_int_equal(few.n, 20);
 	assert_true(fabs(few.total_j[0].v / all.total_j[0].v - 1) < 1e-9);
 	for (size_t i = 0; i < 20; i++) {
@@ -445,14 +445,14 @@ static void vectors_that_were_not_kept_are_told_as_one(void **state)
 	assert_int_equal(few.vectors[19].crowd_ticks, profile_crowd_ticks(s[1].p));
 	assert_true(few.vectors[19].others > 0 && few.vectors[19].ticks > few.vectors[19].crowd_ticks);
 	assert_int_equal(few.vectors[19].n, 0);
-	together_free(&all);
-	together_free(&few);
+	corunning_free(&all);
+	corunning_free(&few);
 	/* fewer were kept than could be told */
-	assert_int_equal(together_new(s[1].p, &s[1].in, 1000, &few), 0);
+	assert_int_equal(corunning_new(s[1].p, &s[1].in, 1000, &few), 0);
 	assert_int_equal(few.vectors[few.n - 1].others, 0);
 	assert_int_equal(few.vectors[few.n - 1].ticks, profile_crowd_ticks(s[1].p));
 	assert_int_equal(few.vectors[few.n - 1].crowd_ticks, profile_crowd_ticks(s[1].p));
-	together_free(&few);
+	corunning_free(&few);
 	profile_free(s[0].p);
 	profile_free(s[1].p);
 	machine_free(&m);

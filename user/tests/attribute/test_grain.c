@@ -13,8 +13,8 @@
 #include <string.h>
 #include <cmocka.h>
 #include <json-c/json.h>
-#include "attribute/grain.h"
-#include "attribute/named.h"
+#include "attribute/code_units.h"
+#include "attribute/user_blocks.h"
 #include "tests/support/looped.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
@@ -310,25 +310,25 @@ static void functions_of_one_name_are_two(void **state)
 		{ .symbol = "helper", .object = looped_path(), .known = true, .address = looped.after,
 		  .start = looped.after, .end = looped.after + 8 },
 	};
-	static const enum grain_kind kinds[] = { GRAIN_LOOP, GRAIN_BLOCK, GRAIN_LINE, GRAIN_OBJECT };
+	static const enum code_unit_kind kinds[] = { CODE_UNIT_LOOP, CODE_UNIT_BLOCK, CODE_UNIT_LINE, CODE_UNIT_OBJECT };
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-		const struct grain_unit *unit[2];
-		struct named_part *part;
-		struct grain *g;
+		const struct code_unit *unit[2];
+		struct user_blocks_part *part;
+		struct code_units *g;
 
-		assert_int_equal(grain_new(kinds[k], NULL, &g), 0);
+		assert_int_equal(code_units_new(kinds[k], NULL, &g), 0);
 		for (unsigned int i = 0; i < 2; i++)
-			assert_int_equal(grain_find(g, &places[i], false, &unit[i], &part), 0);
-		if (kinds[k] == GRAIN_OBJECT) {
+			assert_int_equal(code_units_find(g, &places[i], false, &unit[i], &part), 0);
+		if (kinds[k] == CODE_UNIT_OBJECT) {
 			assert_ptr_equal(unit[0], unit[1]);
 		} else {
 			assert_ptr_not_equal(unit[0], unit[1]);
 			assert_int_equal(unit[0]->around, looped.loop);
 			assert_int_equal(unit[1]->around, looped.after);
 		}
-		grain_free(g);
+		code_units_free(g);
 	}
 }
 
@@ -339,20 +339,20 @@ static void names_are_read(void **state)
 		"x=o:0x5-0x5", "x=o:0x5", "x=o:0x5-", "x=a.c:99999999999999999999",
 	};
 	struct kjoule_line line = { .file = "/src/a/b.c", .line = 7, .function = "inner" };
-	struct named_code code = { .object = "/usr/lib/libx.so", .symbol = "outer", .address = 0x1234, .lines = &line,
+	struct user_blocks_code code = { .object = "/usr/lib/libx.so", .symbol = "outer", .address = 0x1234, .lines = &line,
 				   .n_lines = 1 };
-	struct named_part *part;
+	struct user_blocks_part *part;
 	const char *why;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct named named = { 0 };
+		struct user_blocks named = { 0 };
 
-		if (named_add(&named, wrong[i], &why) != -EINVAL)
+		if (user_blocks_add(&named, wrong[i], &why) != -EINVAL)
 			print_message("%s\n", wrong[i]);
-		assert_int_equal(named_add(&named, wrong[i], &why), -EINVAL);
+		assert_int_equal(user_blocks_add(&named, wrong[i], &why), -EINVAL);
 		assert_true(why[0]);
-		named_free(&named);
+		user_blocks_free(&named);
 	}
 	static const struct { const char *text; bool is; } parts[] = {
 		{ "x=b.c:7", true }, { "x=a/b.c:1-7", true }, { "x=/src/a/b.c:7-9", true }, { "x=.c:7", false },
@@ -361,12 +361,12 @@ static void names_are_read(void **state)
 		{ "x=x.so:0x1000-0x2000", false }, { "x=nothing,b.c:7", true },
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		struct named named = { 0 };
+		struct user_blocks named = { 0 };
 
-		assert_int_equal(named_add(&named, parts[i].text, &why), 0);
-		assert_int_equal(named_find(&named, &code, &part) != NULL, parts[i].is);
+		assert_int_equal(user_blocks_add(&named, parts[i].text, &why), 0);
+		assert_int_equal(user_blocks_find(&named, &code, &part) != NULL, parts[i].is);
 		assert_int_equal(part != NULL, parts[i].is);
-		named_free(&named);
+		user_blocks_free(&named);
 	}
 }
 

@@ -16,7 +16,7 @@
 #include <json-c/json.h>
 #include "analysis/profile/profile.h"
 #include "lib/code/code.h"
-#include "lib/code/decode.h"
+#include "lib/code/disassembler.h"
 #include "lib/file/recording.h"
 #include "report/report.h"
 #include "tests/support/looped.h"
@@ -94,7 +94,7 @@ static struct looped_code loop_at(void)
 
 	assert_int_equal(kjoule_code_open(looped_path(), &code), 0);
 	bytes = kjoule_code_bytes(code, at.start, &len);
-	size = kjoule_decode_text(bytes, len, EM_X86_64, at.start, text);
+	size = kjoule_disassemble_text(bytes, len, EM_X86_64, at.start, text);
 	assert_true(size > 0 && text[0] != 'j' && strncmp(text, "call", 4));
 	at.end = at.start + size;
 	kjoule_code_close(code);

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "boost/boost.h"
-#include "machine/load.h"
+#include "machine/cpu_load.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/sysfs.h"
 
@@ -71,35 +71,35 @@ static void loads_work_when_they_are_told(void **state)
 {
 	struct kjoule_cpus online;
 	struct kjoule_error err;
-	enum load_kind parsed;
-	struct load *l;
+	enum cpu_load_kind parsed;
+	struct cpu_load *l;
 
 	(void)state;
 	assert_int_equal(kjoule_cpus_online(&online), 0);
-	for (unsigned int kind = 0; kind < LOAD_KINDS; kind++) {
+	for (unsigned int kind = 0; kind < CPU_LOAD_KINDS; kind++) {
 		uint64_t before = 0;
 
-		assert_int_equal(load_parse(load_name(kind), &parsed), 0);
+		assert_int_equal(cpu_load_parse(cpu_load_name(kind), &parsed), 0);
 		assert_int_equal(parsed, kind);
-		assert_int_equal(load_new(kind, &online, 1, &l, &err), 0);
-		assert_int_equal(load_threads(l), 1);
+		assert_int_equal(cpu_load_new(kind, &online, 1, &l, &err), 0);
+		assert_int_equal(cpu_load_threads(l), 1);
 		sleep_ms(5);
-		assert_int_equal(load_passes(l), 0);
-		load_go(l, 1);
-		for (unsigned int i = 0; i < 1000 && load_passes(l) < 10; i++)
+		assert_int_equal(cpu_load_passes(l), 0);
+		cpu_load_go(l, 1);
+		for (unsigned int i = 0; i < 1000 && cpu_load_passes(l) < 10; i++)
 			sleep_ms(5);
-		assert_true(load_passes(l) >= 10);
-		load_go(l, 0);
+		assert_true(cpu_load_passes(l) >= 10);
+		cpu_load_go(l, 0);
 		/* the pass under way is finished, which may take long beside other work */
-		for (unsigned int i = 0; i < 100 && before != load_passes(l); i++) {
-			before = load_passes(l);
+		for (unsigned int i = 0; i < 100 && before != cpu_load_passes(l); i++) {
+			before = cpu_load_passes(l);
 			sleep_ms(50);
 		}
-		assert_int_equal(before, load_passes(l));
-		load_free(l);
+		assert_int_equal(before, cpu_load_passes(l));
+		cpu_load_free(l);
 	}
-	assert_int_equal(load_parse("nonsense", &parsed), -EINVAL);
-	load_free(NULL);
+	assert_int_equal(cpu_load_parse("nonsense", &parsed), -EINVAL);
+	cpu_load_free(NULL);
 }
 
 static void a_load_of_half_the_time_rests_for_the_other_half(void **state)
@@ -107,22 +107,22 @@ static void a_load_of_half_the_time_rests_for_the_other_half(void **state)
 	struct kjoule_cpus online;
 	struct kjoule_error err;
 	double took, cpu;
-	struct load *l;
+	struct cpu_load *l;
 
 	(void)state;
 	/* where programs run a hundred times slower a pass takes longer than a turn */
 	if (getenv("KJOULE_TEST_QUICK"))
 		skip();
 	assert_int_equal(kjoule_cpus_online(&online), 0);
-	assert_int_equal(load_new(LOAD_MULTIPLY, &online, 1, &l, &err), 0);
-	load_go(l, 0.5);
+	assert_int_equal(cpu_load_new(CPU_LOAD_MULTIPLY, &online, 1, &l, &err), 0);
+	cpu_load_go(l, 0.5);
 	took = now_s();
 	cpu = cpu_s();
 	sleep_ms(800);
 	cpu = cpu_s() - cpu;
 	took = now_s() - took;
-	assert_true(load_passes(l) > 0);
-	load_free(l);
+	assert_true(cpu_load_passes(l) > 0);
+	cpu_load_free(l);
 	/* a machine with other work may give it less, and never more */
 	assert_true(cpu < 0.8 * took);
 }

@@ -18,7 +18,7 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/file/datafile.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "output/output.h"
 #include "output/plot.h"
 #include "tests/support/looped.h"

@@ -21,8 +21,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include <kjoule/region.h>
-#include "lib/region/region_area.h"
-#include "lib/region/regions.h"
+#include "lib/region/mark_ring.h"
+#include "lib/region/region_timeline.h"
 #include "tests/support/marking.h"
 #include "tests/support/synthetic.h"
 

@@ -14,8 +14,8 @@
 #include <json-c/json.h>
 #include "lib/file/datafile.h"
 #include "lib/file/recording.h"
-#include "lib/region/region_area.h"
-#include "lib/region/regions.h"
+#include "lib/region/mark_ring.h"
+#include "lib/region/region_timeline.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 

@@ -87,7 +87,7 @@ static struct kjoule_error why;
 /* What lines @from to @to become. */
 static int resolve(unsigned int from, unsigned int to, struct kjoule_vpm_place *place)
 {
-	struct named named = { 0 };
+	struct user_blocks named = { 0 };
 	const char *what;
 	char text[80];
 	int ret;
@@ -97,7 +97,7 @@ static int resolve(unsigned int from, unsigned int to, struct kjoule_vpm_place *
 	snprintf(text, sizeof(text), "it=test_lines.c:%u-%u", from, to);
 	assert_int_equal(record_block_add(&named, text, &what), 0);
 	ret = record_block_resolve(&named.blocks[0], looped_path(), place, NULL, &why);
-	named_free(&named);
+	user_blocks_free(&named);
 	return ret;
 }
 

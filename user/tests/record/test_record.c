@@ -21,7 +21,7 @@
 #include "lib/code/buildid.h"
 #include "lib/code/vdso.h"
 #include "lib/file/recording.h"
-#include "lib/region/regions.h"
+#include "lib/region/region_timeline.h"
 #include "record/loop.h"
 #include "record/ring.h"
 #include "tests/support/synthetic.h"

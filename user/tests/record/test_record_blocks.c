@@ -21,7 +21,7 @@
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
 
-static struct named_block *only(struct named *named, const char *text)
+static struct user_block *only(struct user_blocks *named, const char *text)
 {
 	const char *why;
 
@@ -33,25 +33,25 @@ static struct named_block *only(struct named *named, const char *text)
 /* What the user says becomes a block. */
 static void test_command_line(void **state)
 {
-	struct named named;
+	struct user_blocks named;
 	const char *why;
 
 	(void)state;
 	only(&named, "a_loop_and_more");
 	assert_string_equal(named.blocks[0].name, "a_loop_and_more");
-	assert_int_equal(named.blocks[0].parts[0].kind, NAMED_FUNCTION);
+	assert_int_equal(named.blocks[0].parts[0].kind, USER_BLOCKS_FUNCTION);
 	assert_int_equal(record_block_add(&named, "second=lib.so:0x1000-0x1040", &why), 0);
 	assert_int_equal(named.n, 2);
-	assert_int_equal(named.blocks[1].parts[0].kind, NAMED_ADDRESSES);
+	assert_int_equal(named.blocks[1].parts[0].kind, USER_BLOCKS_ADDRESSES);
 	assert_int_equal(record_block_add(&named, "second=other", &why), -EINVAL);
 	assert_true(says(why, "a name of its own"));
-	named_free(&named);
+	user_blocks_free(&named);
 	memset(&named, 0, sizeof(named));
 	assert_int_equal(record_block_add(&named, "two=one,another", &why), -EINVAL);
-	named_free(&named);
+	user_blocks_free(&named);
 	only(&named, "x=file.c:10-20");
-	assert_int_equal(named.blocks[0].parts[0].kind, NAMED_LINES);
-	named_free(&named);
+	assert_int_equal(named.blocks[0].parts[0].kind, USER_BLOCKS_LINES);
+	user_blocks_free(&named);
 }
 
 /* A function's first and second instruction, and what is no block. */
@@ -59,7 +59,7 @@ static void test_resolve(void **state)
 {
 	struct kjoule_vpm_place place = { .pid = 7 };
 	struct kjoule_error error = { 0 };
-	struct named named;
+	struct user_blocks named;
 	char text[600];
 
 	(void)state;
@@ -68,22 +68,22 @@ static void test_resolve(void **state)
 	assert_int_equal(place.end, 0);
 	assert_true(place.start <= looped.loop && place.start + 200 > looped.loop);
 	assert_in_range(place.next - place.start, 1, 15);
-	named_free(&named);
+	user_blocks_free(&named);
 	assert_int_equal(record_block_resolve(only(&named, "no_such_function"), looped_path(), &place, NULL, &error), -ENOENT);
 	assert_true(says(error.text, "no such function"));
-	named_free(&named);
+	user_blocks_free(&named);
 	assert_int_equal(record_block_resolve(only(&named, "main"), "/etc/passwd", &place, NULL, &error), -ENOEXEC);
-	named_free(&named);
+	user_blocks_free(&named);
 	/* the block is where the user says; it must have two instructions */
 	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)looped.loop,
 		 (unsigned long long)looped.loop + 1);
 	assert_int_not_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL, &error), 0);
 	assert_true(says(error.text, "first instruction after which the second one runs"));
-	named_free(&named);
+	user_blocks_free(&named);
 	snprintf(text, sizeof(text), "x=%s:0x10-0x20", looped_path());
 	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "there is no code"));
-	named_free(&named);
+	user_blocks_free(&named);
 }
 
 /* Code in assembly, so that it is what it is. */
@@ -99,7 +99,7 @@ static void test_known(void **state)
 	struct looped_code at = looped_function("blocks_leaf");
 	struct kjoule_vpm_block known;
 	char text[600], path[600];
-	struct named named;
+	struct user_blocks named;
 
 	(void)state;
 	assert_int_equal(record_block_resolve(only(&named, "it=blocks_leaf"), looped_path(), &place, &known, &error), 0);
@@ -107,17 +107,17 @@ static void test_known(void **state)
 	assert_string_equal(known.part, "blocks_leaf");
 	assert_string_equal(known.object, looped_path());
 	assert_true(known.start == at.start && known.end == 0 && known.code_end == at.end);
-	named_free(&named);
+	user_blocks_free(&named);
 	snprintf(text, sizeof(text), "x=%s:0x%llx-0x%llx", looped_path(), (unsigned long long)at.start, (unsigned long long)at.start + 2);
 	assert_int_equal(record_block_resolve(only(&named, text), looped_path(), &place, &known, &error), 0);
 	assert_true(known.start == at.start && known.end == at.start + 2 && known.code_end == at.start + 2);
-	named_free(&named);
+	user_blocks_free(&named);
 	/* a path that there is no room for would be that of another file */
 	snprintf(path, sizeof(path), "%0256d%s", 0, looped_path());
 	memset(path, '/', 256);
 	assert_int_equal(record_block_resolve(only(&named, "blocks_leaf"), path, &place, &known, &error), -ENAMETOOLONG);
 	assert_true(says(error.text, "a recording has room for 255"));
-	named_free(&named);
+	user_blocks_free(&named);
 }
 
 /* A copy of the test's file whose first segment reaches into the page at which its code begins, as linkers may have it. */
@@ -152,7 +152,7 @@ static void test_relocate(void **state)
 	struct kjoule_vpm_place place = { .pid = getpid() };
 	struct kjoule_error error = { 0 };
 	uint64_t start, code = 0, len = looped.loop_offset + 4096;
-	struct named named;
+	struct user_blocks named;
 	const char *path;
 	uint8_t *map;
 	int fd;
@@ -177,7 +177,7 @@ static void test_relocate(void **state)
 	assert_true(place.start == (uintptr_t)map + looped.loop_offset - code);
 	assert_true(place.next == place.start + 4 && place.end == place.start + 8);
 	munmap(map, len - code);
-	named_free(&named);
+	user_blocks_free(&named);
 }
 
 /* Blocks of code that would not do: in assembly, so that they are what they are. */
@@ -192,15 +192,15 @@ static void test_no_blocks(void **state)
 {
 	struct kjoule_vpm_place place = { 0 };
 	struct kjoule_error error = { 0 };
-	struct named named;
+	struct user_blocks named;
 
 	(void)state;
 	assert_int_equal(record_block_resolve(only(&named, "blocks_loop_head"), looped_path(), &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "head of a loop"));
-	named_free(&named);
+	user_blocks_free(&named);
 	assert_int_equal(record_block_resolve(only(&named, "blocks_call_first"), looped_path(), &place, NULL, &error), -EINVAL);
 	assert_true(says(error.text, "first instruction after which the second one runs"));
-	named_free(&named);
+	user_blocks_free(&named);
 }
 
 static void test_usage(void **state)

@@ -175,17 +175,17 @@ static void same_blocks(struct view *kept, struct view *left)
 		assert_string_equal(a.processes[p].comm, b.processes[p].comm);
 	}
 	for (size_t l = 0; l < a.input.n_lanes; l++) {
-		struct lane_cursor x, y;
+		struct tick_stream_cursor x, y;
 
 		assert_true(a.lanes[l].usual_khz == b.lanes[l].usual_khz);
-		lane_begin(&x, &a.lanes[l].lane, a.lanes[l].freq_khz);
-		lane_begin(&y, &b.lanes[l].lane, b.lanes[l].freq_khz);
-		while (lane_next(&x)) {
-			assert_true(lane_next(&y));
+		tick_stream_begin(&x, &a.lanes[l].lane, a.lanes[l].freq_khz);
+		tick_stream_begin(&y, &b.lanes[l].lane, b.lanes[l].freq_khz);
+		while (tick_stream_next(&x)) {
+			assert_true(tick_stream_next(&y));
 			assert_memory_equal(&x.t, &y.t, sizeof(x.t));
 			assert_int_equal(x.value, y.value);
 		}
-		assert_false(lane_next(&y));
+		assert_false(tick_stream_next(&y));
 	}
 	assert_int_equal(a.input.n_packages, b.input.n_packages);
 	for (size_t p = 0; p < a.input.n_packages; p++) {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include <json-c/json.h>
-#include "attribute/meters.h"
+#include "attribute/energy_columns.h"
 #include "lib/file/recording.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
@@ -218,13 +218,13 @@ static void the_first_reading_tells_the_sign_of_power(void **state)
 	double uj[4];
 
 	(void)state;
-	meters_uj(&s, uj);
+	energy_columns_uj(&s, uj);
 	assert_true(near(uj[1], 5e6, 1e-6));
 	assert_true(near(uj[2], 5e6, 1e-6));	/* it was charged meanwhile */
 	assert_true(near(uj[3], 8e6, 1e-6));
 	for (int i = 0; i < 4; i++)
 		r[i].value = -r[i].value;
-	meters_uj(&s, uj);
+	energy_columns_uj(&s, uj);
 	assert_true(near(uj[3], 8e6, 1e-6));
 }
 

@@ -24,11 +24,11 @@
 /* How many entries a lane has; @last: the last one. */
 static size_t entries(const struct cpm_lane *lane, struct cpm_tick *last)
 {
-	struct lane_cursor c;
+	struct tick_stream_cursor c;
 	size_t n = 0;
 
-	lane_begin(&c, lane, NULL);
-	for (; lane_next(&c); n++)
+	tick_stream_begin(&c, lane, NULL);
+	for (; tick_stream_next(&c); n++)
 		*last = c.t;
 	return n;
 }

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <kjoule/region.h>
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "tests/support/marking.h"
 
 static uint64_t now_ns(void)

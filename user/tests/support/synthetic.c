@@ -13,7 +13,7 @@
 #include "lib/code/buildid.h"
 #include "lib/file/datafile.h"
 #include "lib/file/pack.h"
-#include "lib/region/region_area.h"
+#include "lib/region/mark_ring.h"
 #include "tests/support/synthetic.h"
 
 void put_bytes(struct buffer *b, const void *data, size_t len)

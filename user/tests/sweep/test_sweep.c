@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include "analysis/profile/course.h"
+#include "analysis/profile/execution_order.h"
 #include "sweep/sweep.h"
 #include "tests/support/synthetic.h"
 #include "tests/support/tool.h"
@@ -30,15 +30,15 @@ static void the_course_is_by_the_clock(void **state)
 						  { .tick = 5, .block = 1, .more = 4 }, { .tick = 10, .block = 0 } };
 	const struct cpm_lane lanes[] = { { .ticks = first, .n = 6 }, { .ticks = second, .n = 4 } };
 	const uint32_t group_of[] = { 0, 1, COURSE_NONE };
-	struct course_step *steps;
+	struct execution_step *steps;
 	double ticks[2];
 	size_t n;
 
 	(void)state;
-	assert_int_equal(course_elapsed(lanes, 2, group_of, 2, ticks), 0);
+	assert_int_equal(execution_order_elapsed(lanes, 2, group_of, 2, ticks), 0);
 	/* 0, 1, 2, 4, 10; 2, 5 to 9 */
 	assert_true(ticks[0] == 5 && ticks[1] == 6);
-	assert_int_equal(course_steps(lanes, 2, group_of, &steps, &n), 0);
+	assert_int_equal(execution_order_steps(lanes, 2, group_of, &steps, &n), 0);
 	assert_int_equal(n, 2);
 	/* each CPU went 0, 1, 0, 1 or 0, 1, 0 */
 	assert_true(steps[0].from == 0 && steps[0].to == 1 && steps[0].n == 3);
@@ -53,7 +53,7 @@ static void many_steps_are_counted(void **state)
 	static struct cpm_tick ticks[TICKS];
 	static unsigned int wanted[GROUPS][GROUPS];
 	uint32_t group_of[GROUPS];
-	struct course_step *steps;
+	struct execution_step *steps;
 	size_t n, pairs = 0;
 
 	(void)state;
@@ -64,7 +64,7 @@ static void many_steps_are_counted(void **state)
 		if (i && ticks[i].block != ticks[i - 1].block)
 			pairs += !wanted[ticks[i - 1].block][ticks[i].block]++;
 	}
-	assert_int_equal(course_steps(&(struct cpm_lane){ .ticks = ticks, .n = TICKS }, 1, group_of, &steps, &n), 0);
+	assert_int_equal(execution_order_steps(&(struct cpm_lane){ .ticks = ticks, .n = TICKS }, 1, group_of, &steps, &n), 0);
 	assert_true(n == pairs && n > 3000);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(steps[i].n, wanted[steps[i].from][steps[i].to]);

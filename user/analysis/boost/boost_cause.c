@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See boost_cause.h.
+ */
+#include <math.h>
+#include <gsl/gsl_cdf.h>
+#include "analysis/boost/boost_cause.h"
+
+#define TAUS	60
+
+static const char *const quantity_names[BOOST_QUANTITIES] = { "power", "temperature", "time" };
+static const char *const cause_names[BOOST_CAUSES] = { "power", "temperature", "time", "both", "one_of", "other" };
+
+const char *boost_quantity_name(enum boost_quantity quantity)
+{
+	return quantity_names[quantity];
+}
+
+const char *boost_cause_name(enum boost_cause cause)
+{
+	return cause_names[cause];
+}
+
+/* It ended, and this is known of its end. */
+static bool has_end(const struct boost_end *end, enum boost_quantity q)
+{
+	return end->ended && !isnan(end->at[q]);
+}
+
+/* One-way analysis of variance, of the ends of which it is known. */
+static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity q, struct boost_why *why)
+{
+	double all = 0, between = 0, within = 0;
+	size_t known = 0, groups = 0, most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		most = ends[i].condition > most ? ends[i].condition : most;
+		if (!has_end(&ends[i], q))
+			continue;
+		all += ends[i].at[q];
+		known++;
+	}
+	for (size_t c = 0; c <= most && known; c++) {
+		double sum = 0, squares = 0;
+		size_t in = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			if (ends[i].condition != c || !has_end(&ends[i], q))
+				continue;
+			sum += ends[i].at[q];
+			squares += ends[i].at[q] * ends[i].at[q];
+			in++;
+		}
+		if (!in)
+			continue;
+		groups++;
+		within += squares - sum * sum / in;
+		between += in * (sum / in - all / known) * (sum / in - all / known);
+	}
+	why->f = why->p = NAN;
+	if (groups < 2 || known <= groups || !(within > 0))
+		return;
+	why->f = between / (groups - 1) / (within / (known - groups));
+	why->p = gsl_cdf_fdist_Q(why->f, groups - 1, known - groups);
+}
+
+/* What is not known of a boost speaks neither for nor against a limit that others have. */
+static bool explains(const struct boost_why *why, const struct boost_end *end, enum boost_quantity q)
+{
+	if (isnan(why->limit))
+		return false;
+	if (isnan(end->at[q]))
+		return true;
+	return end->ended ? end->at[q] >= why->limit - why->near : end->at[q] <= why->limit + why->near;
+}
+
+static void look(const struct boost_end *ends, size_t n, enum boost_quantity q, double idle, struct boost_why *why)
+{
+	*why = (struct boost_why){ .limit = NAN, .near = NAN };
+	for (size_t i = 0; i < n; i++) {
+		if (!has_end(&ends[i], q))
+			continue;
+		why->known++;
+		why->limit = fmax(why->limit, ends[i].at[q]);
+	}
+	why->near = BOOST_WHY_NEAR * (why->limit - idle);
+	if (q == BOOST_TEMPERATURE)
+		why->near = fmax(why->near, BOOST_WHY_CELSIUS);
+	for (size_t i = 0; i < n; i++)
+		why->explained += explains(why, &ends[i], q);
+	analyse(ends, n, q, why);
+}
+
+/* Power or temperature, whichever comes first: a boost that did not end has come to neither. */
+static bool explains_either(const struct boost_why *why, const struct boost_end *end)
+{
+	bool power = explains(&why[BOOST_POWER], end, BOOST_POWER);
+	bool temperature = explains(&why[BOOST_TEMPERATURE], end, BOOST_TEMPERATURE);
+
+	return end->ended ? power || temperature : power && temperature;
+}
+
+enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const double idle[BOOST_QUANTITIES], bool fitted,
+				struct boost_why why[BOOST_QUANTITIES])
+{
+	static const enum boost_cause alone[BOOST_QUANTITIES] = { BOOST_BY_POWER, BOOST_BY_TEMPERATURE, BOOST_BY_TIME };
+	size_t all = 0, either = 0, unknown = 0, ended = 0;
+	enum boost_cause cause = BOOST_BY_OTHER;
+	bool differ = false;
+
+	for (unsigned int q = 0; q < BOOST_QUANTITIES; q++) {
+		look(ends, n, q, idle[q], &why[q]);
+		unknown += !why[q].known;
+		if (!n || why[q].explained < n)
+			continue;
+		all++;
+		cause = alone[q];
+	}
+	if (fitted)
+		why[BOOST_POWER].f = why[BOOST_POWER].p = NAN;
+	for (size_t i = 0; i < n; i++) {
+		ended += ends[i].ended;
+		differ |= ends[i].condition != ends[0].condition;
+		either += explains_either(why, &ends[i]);
+	}
+	if (!ended || !differ || all > 1)
+		return BOOST_BY_ONE_OF;
+	if (!all && either == n)
+		cause = BOOST_BY_BOTH;
+	/* what is not known may be what it was, unless what is known explains nothing either */
+	return unknown && cause != BOOST_BY_OTHER ? BOOST_BY_ONE_OF : cause;
+}
+
+double boost_weighted(const struct boost_slice *s, size_t n, double tau, double w, double at_s)
+{
+	double power = w, whole = n ? -expm1(-s[0].len_s / tau) : 0;
+
+	for (size_t i = 0; i < n && s[i].t_s < at_s; i++) {
+		bool last = s[i].t_s + s[i].len_s > at_s;
+
+		/* what is not known is as it was */
+		power = isnan(s[i].w) ? power : s[i].w;
+		w += (power - w) * (last ? -expm1(-(at_s - s[i].t_s) / tau) : whole);
+	}
+	return w;
+}
+
+double boost_tau(const struct boost_slice *s, size_t n, double idle_w, const double *until_s, size_t n_ends, double longest_s)
+{
+	double best = INFINITY, tau = NAN;
+
+	for (unsigned int i = 0; i < TAUS; i++) {
+		double try = longest_s / 20 * pow(200, (double)i / (TAUS - 1)), least = INFINITY, most = -INFINITY, spread;
+
+		for (size_t k = 0; k < n_ends; k++) {
+			double w = boost_weighted(s, n, try, idle_w, until_s[k]);
+
+			least = fmin(least, w);
+			most = fmax(most, w);
+		}
+		spread = (most - least) / (most - idle_w);
+		if (spread < best) {
+			best = spread;
+			tau = try;
+		}
+	}
+	return tau;
+}

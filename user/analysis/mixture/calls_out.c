@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a block leaves its own code; see calls_out.h. Used for readings of blocks, whose latency and power are with all
+ * that runs from their entry to their end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analysis/mixture/calls_out.h"
+
+/* What is left to be followed, by number of the instruction; each is in it once at most. */
+struct ways {
+	const struct kjoule_insn *insns;
+	size_t n, n_waiting;
+	bool *met;
+	size_t *waiting;
+};
+
+/* Return: false if @address is of no instruction of the block */
+static bool follow(struct ways *w, uint64_t address)
+{
+	size_t low = 0, high = w->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (w->insns[mid].address < address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == w->n || w->insns[low].address != address)
+		return false;
+	if (!w->met[low]) {
+		w->met[low] = true;
+		w->waiting[w->n_waiting++] = low;
+	}
+	return true;
+}
+
+/* One way on from @i. */
+static enum calls_out_kind go(struct ways *w, uint64_t to, bool returns)
+{
+	const struct kjoule_insn *last = &w->insns[w->n - 1];
+	uint64_t end = last->address + last->size;
+
+	if (follow(w, to) || (!returns && to == end))
+		return CALLS_OUT_NOT;
+	/* into the middle of an instruction is other code than was decoded */
+	return to > w->insns[0].address && to < end ? CALLS_OUT_UNREADABLE : CALLS_OUT_JUMP;
+}
+
+static enum calls_out_kind look(struct ways *w, const struct kjoule_insn *i, bool returns)
+{
+	enum calls_out_kind kind = CALLS_OUT_NOT;
+
+	switch (i->leave) {
+	case KJOULE_LEAVE_CALL:
+		return CALLS_OUT_CALL;
+	case KJOULE_LEAVE_SYSTEM:
+		return CALLS_OUT_SYSTEM;
+	case KJOULE_LEAVE_RETURN:
+		return returns ? CALLS_OUT_NOT : CALLS_OUT_RETURN;
+	case KJOULE_LEAVE_UNKNOWN:
+		return CALLS_OUT_UNREADABLE;
+	default:
+		break;
+	}
+	if (i->kind == KJOULE_INSN_INDIRECT)
+		return CALLS_OUT_INDIRECT;
+	if (i->kind == KJOULE_INSN_JUMP || i->kind == KJOULE_INSN_BRANCH)
+		kind = go(w, i->target, returns);
+	if (!kind && (i->kind == KJOULE_INSN_PLAIN || i->kind == KJOULE_INSN_BRANCH))
+		kind = go(w, i->address + i->size, returns);
+	return kind;
+}
+
+int calls_out_find(const struct kjoule_insn *insns, size_t n, bool returns, uint64_t *at)
+{
+	struct ways w = { .insns = insns, .n = n };
+	int found = CALLS_OUT_NOT;
+
+	*at = 0;
+	if (!n)
+		return CALLS_OUT_NOT;
+	w.met = calloc(n, sizeof(*w.met));
+	w.waiting = calloc(n, sizeof(*w.waiting));
+	if (!w.met || !w.waiting) {
+		free(w.met);
+		free(w.waiting);
+		return -ENOMEM;
+	}
+	follow(&w, insns[0].address);
+	while (w.n_waiting) {
+		const struct kjoule_insn *i = &insns[w.waiting[--w.n_waiting]];
+		enum calls_out_kind kind = look(&w, i, returns);
+
+		if (kind && (!found || i->address < *at)) {
+			found = kind;
+			*at = i->address;
+		}
+	}
+	free(w.met);
+	free(w.waiting);
+	return found;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Vectors and their figures; see corunning.h.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/mixture/fit.h"
+#include "analysis/profile/corunning.h"
+
+struct count {
+	uint64_t ticks;
+	uint32_t vector;
+	bool crowd;
+};
+
+/* A package at work. */
+struct work {
+	const struct cpm_vectors *v;
+	const struct profile *p;
+	const struct profile_input *in;
+	size_t package;
+	struct count *counts;
+	uint32_t *group_of;		/* of each vector */
+	uint32_t n_groups;
+	uint32_t n_kept;		/* vectors that ran and have members of their own */
+	bool rest;			/* the last group is of many */
+};
+
+/* Crowds, whose members are not known, come after all that ran, and those that never did last. */
+static int by_ticks(const void *a, const void *b)
+{
+	const struct count *x = a, *y = b;
+
+	if (!x->ticks != !y->ticks)
+		return x->ticks ? -1 : 1;
+	if (x->crowd != y->crowd)
+		return x->crowd ? 1 : -1;
+	if (x->ticks != y->ticks)
+		return x->ticks < y->ticks ? 1 : -1;
+	return (x->vector > y->vector) - (x->vector < y->vector);
+}
+
+/* Vectors that never ran are there for the model only. */
+static int choose(struct work *w, uint32_t most)
+{
+	const struct cpm_vectors *v = w->v;
+	uint64_t ran = v->ticks + v->bystanders, silent = w->in->end_tick - (ran < w->in->end_tick ? ran : w->in->end_tick);
+	struct cpm_events e;
+	uint32_t n = 0;
+	int ret = cpm_events_begin(v, &e);
+
+	for (uint32_t i = 0; i < v->n_vectors; i++)
+		w->counts[i] = (struct count){ i == CPM_SILENT ? silent : 0, i, cpm_is_crowd(v, i) };
+	while (!ret && cpm_events_next(&e))
+		w->counts[e.vector].ticks += e.count;
+	cpm_events_end(&e);
+	qsort(w->counts, v->n_vectors, sizeof(*w->counts), by_ticks);
+	while (n < v->n_vectors && w->counts[n].ticks && !w->counts[n].crowd)
+		n++;
+	w->n_kept = n;
+	/* the last line is that of the rest */
+	w->rest = n > most || (n < v->n_vectors && w->counts[n].ticks);
+	w->n_groups = !w->rest ? n : n < most ? n + 1 : most;
+	for (uint32_t i = 0; i < v->n_vectors; i++)
+		w->group_of[w->counts[i].vector] = i < w->n_groups ? i : w->n_groups ? w->n_groups - 1 : 0;
+	return ret;
+}
+
+static void name_vectors(const struct work *w, const struct profile *p, struct corunning_vector *out)
+{
+	const struct cpm_vectors *v = w->v;
+
+	for (uint32_t g = 0; g < w->n_groups; g++) {
+		uint32_t vector = w->counts[g].vector;
+
+		out[g].package = w->package;
+		out[g].ticks = w->counts[g].ticks;
+		if (w->rest && g == w->n_groups - 1) {
+			for (uint32_t i = g; i < v->n_vectors && w->counts[i].ticks; i++) {
+				out[g].others += i < w->n_kept;
+				out[g].crowd_ticks += w->counts[i].crowd ? w->counts[i].ticks : 0;
+				out[g].ticks += i > g ? w->counts[i].ticks : 0;
+			}
+			continue;
+		}
+		out[g].members = v->members + v->first[vector];
+		out[g].n = v->first[vector + 1] - v->first[vector];
+		out[g].idle = profile_cpus(p, w->package) > out[g].n ? profile_cpus(p, w->package) - out[g].n : 0;
+	}
+}
+
+/* Ticks [from, to), however many. */
+static int put_stretch(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool made_up)
+{
+	int ret = 0;
+
+	while (from < to && !ret) {
+		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
+
+		ret = tick_stream_put(l, &(struct cpm_tick){ .tick = from, .block = vector, .made_up = made_up, .more = n - 1 }, 0);
+		from += n;
+	}
+	return ret;
+}
+
+/* The ticks of all vectors in a row, the silent ones as well, as if they were blocks of one CPU. */
+static int times(const struct work *w, struct corunning_vector *out)
+{
+	struct time_sum *sums = calloc(w->n_groups + 1, sizeof(*sums));
+	struct tick_stream packed = { 0 };
+	struct cpm_lane lane = { .packed = &packed };
+	struct cpm_events e;
+	uint64_t next = 0;
+	int ret = cpm_events_begin(w->v, &e);
+
+	while (!ret && cpm_events_next(&e)) {
+		ret = put_stretch(&packed, next, e.tick, CPM_SILENT, false);
+		next = e.tick + e.count;
+		if (!ret)
+			ret = put_stretch(&packed, e.tick, next, e.vector, e.made_up);
+	}
+	cpm_events_end(&e);
+	if (!ret)
+		ret = put_stretch(&packed, next, w->in->end_tick, CPM_SILENT, false);
+	if (!ret)
+		ret = sums ? tick_stream_seal(&packed) : -ENOMEM;
+	if (!ret)
+		ret = interval_times(&lane, 1, w->in->end_tick, w->in->jitter, w->group_of, w->n_groups, sums);
+	for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
+		struct value t = interval_time(&sums[g]);
+		double s = w->in->interval_ns * 1e-9;
+
+		out[g].time_s = (struct value){ out[g].ticks * s, out[g].ticks * s - (t.v - t.lo) * s,
+						out[g].ticks * s + (t.hi - t.v) * s };
+	}
+	free(sums);
+	tick_stream_free(&packed);
+	return ret;
+}
+
+static const struct profile_energy not_known = {
+	.j = { NAN, NAN, NAN }, .w = { NAN, NAN, NAN }, .net_j = { NAN, NAN, NAN }, .net_w = { NAN, NAN, NAN },
+	.purity = NAN };
+
+/* Relative errors of time and power are added as squares, as for blocks. */
+static void conclude(const struct cpm_group *g, const struct value *time, struct profile_energy *e)
+{
+	double j = g->uj * 1e-6, residual, bias = g->bias_uj * 1e-6;
+
+	if (isnan(j)) {
+		*e = not_known;
+		return;
+	}
+	e->readings = g->readings;
+	e->purity = g->purity;
+	e->j = (struct value){ j, NAN, NAN };
+	e->w = (struct value){ time->v > 0 ? j / time->v : NAN, NAN, NAN };
+	if (!(g->dof > 0) || !(time->v > 0))
+		return;
+	residual = interval_t(g->dof) * sqrt(g->variance) * 1e-6;
+	e->j.lo = fmax(j - hypot(j * (1 - time->lo / time->v), residual) - bias, 0);
+	e->j.hi = j + hypot(j * (time->hi / time->v - 1), residual) + bias;
+	e->w.lo = fmax(e->w.v - (residual + bias) / time->v, 0);
+	e->w.hi = e->w.v + (residual + bias) / time->v;
+}
+
+/* The energies of a solved domain by groups of vectors, with the mixture model if the profile has it. */
+static int add_up(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
+{
+	struct fit_input in = { .vectors = w->v, .domain = domain, .loose = w->in->loose, .jitter = w->in->jitter,
+				.unknown = w->in->unknown, .n_unknown = w->in->n_unknown };
+	const struct mixture *m = profile_mixture(w->p, w->package, d);
+	struct fit fit = { 0 };
+	int ret = m ? fit_new(&in, &fit) : 0;
+
+	/* it was solved with interrupts taken out: so it is with them */
+	if (!ret && m && fit.m.why)
+		ret = -ENODATA;
+	if (!ret && m)
+		fit_apply(&fit, w->v, domain);
+	if (!ret)
+		ret = cpm_vector_groups(w->v, domain, w->group_of, w->n_groups, groups);
+	if (!ret && m)
+		ret = fit_vector_groups(&fit, w->v, domain, w->group_of, w->n_groups, groups);
+	if (m)
+		fit_free(&fit);
+	return ret;
+}
+
+/* Solved anew without anything taken out of the windows. */
+static int energies(const struct work *w, struct corunning *t, struct corunning_vector *out)
+{
+	const struct profile_package *package = &w->in->packages[w->package];
+	struct cpm_group *groups = calloc(w->n_groups + 1, sizeof(*groups));
+	int ret = groups ? 0 : -ENOMEM;
+
+	for (unsigned int d = 0; d < w->in->n_domains && !ret; d++) {
+		struct cpm_edges edges = cpm_edges_of(package->periods_ns[d] / w->in->interval_ns);
+		bool shared = w->in->model == PROFILE_CPM && w->in->steps > 1 && package->periods_ns[d] > 0;
+		struct cpm_domain domain;
+
+		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
+				NULL, shared ? &edges : NULL, w->in->asleep_w[d] * w->in->interval_ns * 1e-3, &domain);
+		if (!ret) {
+			ret = add_up(w, d, &domain, groups);
+			cpm_domain_free(&domain);
+		}
+		if (ret == -ENODATA) {
+			for (uint32_t g = 0; g < w->n_groups; g++)
+				out[g].energy[d] = not_known;
+			ret = 0;
+			continue;
+		}
+		for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
+			conclude(&groups[g], &out[g].time_s, &out[g].energy[d]);
+			if (!isnan(groups[g].uj))
+				t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) + groups[g].uj * 1e-6;
+		}
+	}
+	free(groups);
+	return ret;
+}
+
+static int add_package(struct corunning *t, const struct profile *p, const struct profile_input *in, size_t package,
+		       uint32_t most)
+{
+	struct work w = { .v = profile_vectors(p, package), .p = p, .in = in, .package = package };
+	struct corunning_vector *more, *out;
+	int ret = -ENOMEM;
+
+	w.counts = calloc(w.v->n_vectors + 1, sizeof(*w.counts));
+	w.group_of = calloc(w.v->n_vectors + 1, sizeof(*w.group_of));
+	if (!w.counts || !w.group_of)
+		goto out;
+	ret = choose(&w, most);
+	if (ret)
+		goto out;
+	ret = -ENOMEM;
+	more = realloc(t->vectors, (t->n + w.n_groups + 1) * sizeof(*more));
+	if (!more)
+		goto out;
+	t->vectors = more;
+	out = more + t->n;
+	memset(out, 0, w.n_groups * sizeof(*out));
+	name_vectors(&w, p, out);
+	ret = times(&w, out);
+	if (!ret)
+		ret = energies(&w, t, out);
+	t->n += w.n_groups;
+out:
+	free(w.counts);
+	free(w.group_of);
+	return ret;
+}
+
+int corunning_new(const struct profile *p, const struct profile_input *in, uint32_t most, struct corunning *t)
+{
+	int ret = 0;
+
+	memset(t, 0, sizeof(*t));
+	for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
+		t->total_j[d] = (struct value){ NAN, NAN, NAN };
+	for (size_t i = 0; i < in->n_packages && !ret; i++)
+		ret = add_package(t, p, in, i, most ? most : 1);
+	if (ret)
+		corunning_free(t);
+	return ret;
+}
+
+void corunning_free(struct corunning *t)
+{
+	free(t->vectors);
+	memset(t, 0, sizeof(*t));
+}

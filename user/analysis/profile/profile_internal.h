@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inside of profile.h: profile.c solves the models, profile_sums.c adds up times, frequencies and costs of groups,
+ * profile_energy.c their energies, profile_cover.c what no counter tells of.
+ */
+#ifndef KJOULE_PROFILE_INTERNAL_H
+#define KJOULE_PROFILE_INTERNAL_H
+
+#include "analysis/mixture/fit.h"
+#include "analysis/profile/profile.h"
+
+/* A package. */
+struct solved {
+	struct cpm_vectors vectors;
+	bool known[PROFILE_DOMAINS];
+	struct cpm_domain domain[PROFILE_DOMAINS];
+	bool fitted[PROFILE_DOMAINS];
+	struct fit fit[PROFILE_DOMAINS];
+	bool edged;		/* @edge of @edge_input was solved */
+	bool too_many;		/* ticks for it */
+	struct edge_input edge_input;
+	struct edge_result edge;
+};
+
+/* @kinds: as the model has them; NULL: as they are in the input */
+struct profile {
+	const struct profile_input *in;
+	uint8_t *kinds;
+	struct solved *packages;
+};
+
+/** profile_calibration_error() - how far off what interrupts took may be, as a part of it */
+double profile_calibration_error(const struct profile_input *in);
+/** profile_n_lanes() - of package @p */
+size_t profile_n_lanes(const struct profile_input *in, size_t p);
+/** profile_lane() - lane @i of package @p */
+const struct profile_lane *profile_lane(const struct profile_input *in, size_t p, size_t i);
+
+/** profile_sampled_time() - a group's time without what interrupts took, as sure as the samples make it */
+struct value profile_sampled_time(const struct profile_group *g);
+/** profile_uncertain() - a value that was corrected for interrupts is not surer than they are known */
+struct value profile_uncertain(struct value v, double error);
+/** profile_other_error() - how far off what other interrupts took of a group may be, and the ticks' share in it: seconds */
+double profile_other_error(const struct profile_input *in, const struct profile_group *g);
+/*
+ * CPUs of which no counter tells (profile_cover.c)
+ */
+
+/* Ticks, and of them those on CPUs that a domain's counters tell of. */
+struct profile_ticks {
+	uint64_t all, told;
+};
+
+/* Of a block or a group, those of idle CPUs by themselves. */
+struct profile_covered {
+	struct profile_ticks busy, idle;
+};
+
+/**
+ * profile_cover() - of how much of each block a domain's counters tell
+ * @out:	by block; NULL: of all of it, or of none at all. The caller's to free
+ * Return: 0 or -ENOMEM
+ */
+int profile_cover(const struct profile *p, unsigned int domain, struct profile_covered **out);
+/** profile_cover_groups() - the same by group, added to @groups */
+void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *group_of, uint32_t n_blocks,
+			  struct profile_covered *groups);
+/** profile_told() - the part of the ticks of which counters tell, 0 to 1; of idle CPUs' where there are no others */
+double profile_told(const struct profile_covered *c);
+
+/** profile_energies() - the energies of all groups of @n levels, whose times are there. Return: 0 or -ENOMEM */
+int profile_energies(const struct profile *p, const struct profile_level *levels, size_t n);
+
+#endif /* KJOULE_PROFILE_INTERNAL_H */

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What becomes of ticks without a sample; see missed_ticks.h. Called by blocks_lanes.c, which
+ * says what the conventions are.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "attribute/missed_ticks.h"
+
+int missed_ticks_put(struct missed_ticks_lane *l, const struct cpm_tick *tick, uint32_t freq)
+{
+	if (!l->apart)
+		return tick_stream_put(&l->packed, tick, freq);
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : 4096;
+		void *ticks = realloc(l->ticks, room * sizeof(*l->ticks)), *f;
+
+		if (!ticks)
+			return -ENOMEM;
+		l->ticks = ticks;
+		f = realloc(l->freq, room * sizeof(*l->freq));
+		if (!f)
+			return -ENOMEM;
+		l->freq = f;
+		l->room = room;
+	}
+	l->ticks[l->n] = *tick;
+	l->freq[l->n++] = freq;
+	return 0;
+}
+
+int missed_ticks_seal(struct missed_ticks_lane *l)
+{
+	return l->apart ? 0 : tick_stream_seal(&l->packed);
+}
+
+struct cpm_lane missed_ticks_lane(const struct missed_ticks_lane *l)
+{
+	return l->apart ? (struct cpm_lane){ .ticks = l->ticks, .n = l->n } : (struct cpm_lane){ .packed = &l->packed };
+}
+
+int missed_ticks_rename(struct missed_ticks_lane *l, const uint32_t *to, size_t n)
+{
+	for (size_t i = 0; i < l->n; i++)
+		l->ticks[i].block = to[l->ticks[i].block];
+	return l->apart ? 0 : tick_stream_rename(&l->packed, to, n);
+}
+
+void missed_ticks_free(struct missed_ticks_lane *l)
+{
+	free(l->ticks);
+	free(l->freq);
+	tick_stream_free(&l->packed);
+}
+
+int missed_ticks_put_run(struct missed_ticks_lane *l, uint64_t from, uint64_t to, struct cpm_tick tick)
+{
+	int ret = 0;
+
+	while (from < to && !ret) {
+		uint64_t n = to - from <= CPM_MORE_MOST ? to - from : CPM_MORE_MOST;
+
+		tick.tick = from;
+		tick.more = n - 1;
+		ret = missed_ticks_put(l, &tick, 0);
+		from += n;
+	}
+	return ret;
+}
+
+bool missed_ticks_is_held(struct missed_ticks *f, uint64_t tick)
+{
+	return f->holds->n && edge_windows_is_held(f->holds, timeline_due(f->session, tick), &f->hold);
+}
+
+int missed_ticks_put_held(struct missed_ticks *f, struct missed_ticks_lane *l, uint64_t from, uint64_t to)
+{
+	f->let_go = to;
+	return missed_ticks_put_run(l, from, to, (struct cpm_tick){ .block = f->held, .made_up = true });
+}
+
+/* Missed ticks [from, to): half of them to the sample @before, half to the one @after. */
+static int missed_ticks_gap(struct missed_ticks *f, struct missed_ticks_lane *l, const struct timeline_gap *g,
+		    uint64_t from, uint64_t to, uint32_t before, uint32_t after)
+{
+	struct cpm_tick tick = { .made_up = true };
+	uint64_t half = from + (to - from + f->later) / 2;
+	uint32_t nobody = g->suspended ? f->suspended : g->offline ? f->offline : f->missed;
+	int ret;
+
+	/* a CPU that was offline, a machine that slept or stood: nobody knows */
+	if (g->offline || g->suspended || g->count > MISSED_TICKS_MADE_UP_MOST) {
+		f->nobodys += g->offline || g->suspended ? 0 : to - from;
+		tick.block = f->system ? nobody : f->other;
+		return missed_ticks_put_run(l, from, to, tick);
+	}
+	f->later ^= (to - from) & 1;
+	if (f->system && before == UINT32_MAX)
+		before = f->idle;
+	if (f->system && after == UINT32_MAX)
+		after = before;
+	tick.block = before;
+	ret = before == UINT32_MAX ? 0 : missed_ticks_put_run(l, from, half, tick);
+	f->made_up += before == UINT32_MAX ? 0 : half - from;
+	tick.block = after;
+	if (!ret && after != UINT32_MAX)
+		ret = missed_ticks_put_run(l, half, to, tick);
+	f->made_up += after == UINT32_MAX ? 0 : to - half;
+	return ret;
+}
+
+/* When the recorder was on this CPU, from the time on at which a tick was due: ticks are asked for in their order. NULL: not any more */
+static const struct kjoule_awake *recorder_next(struct missed_ticks *f, uint64_t due)
+{
+	for (; f->now_awake < f->n_awake; f->now_awake++) {
+		const struct kjoule_awake *w = &f->awake[f->now_awake];
+
+		if (w->cpu == f->cpu->cpu && w->end_ns > due && missed_ticks_awake_is_sound(w))
+			return w;
+	}
+	return NULL;
+}
+
+/* Ticks [from, to) of somebody who was not asked for, but for the recorder's own. */
+static int missed_ticks_bystander(struct missed_ticks *f, struct missed_ticks_lane *l, uint64_t from, uint64_t to)
+{
+	int ret = 0;
+
+	while (f->bystander != UINT32_MAX && from < to && !ret) {
+		uint64_t due = timeline_due(f->session, from), end = to;
+		const struct kjoule_awake *w = recorder_next(f, due);
+		bool recorders = w && w->begin_ns <= due;
+
+		if (w)
+			end = timeline_first(f->session, recorders ? w->end_ns : w->begin_ns);
+		end = end < to ? end : to;
+		if (!recorders)
+			ret = missed_ticks_put_run(l, from, end, (struct cpm_tick){ .block = f->bystander });
+		from = end;
+	}
+	return ret;
+}
+
+/* Nothing tells of the ticks [from, to): @lost samples, then idle or not the target. */
+static int missed_ticks_silent(struct missed_ticks *f, struct missed_ticks_lane *l, uint64_t from, uint64_t to, uint64_t *lost)
+{
+	uint64_t n = *lost < to - from ? *lost : to - from;
+	int ret = missed_ticks_put_run(l, from, from + n, (struct cpm_tick){ .block = f->lost, .made_up = true });
+
+	*lost -= n;
+	if (!ret && f->system)
+		ret = missed_ticks_put_run(l, from + n, to,
+			      (struct cpm_tick){ .block = f->idle, .made_up = true });
+	else if (!ret)
+		ret = missed_ticks_bystander(f, l, from + n, to);
+	return ret;
+}
+
+/*
+ * Of missed ticks [from, to), those up to which the CPU was held: with a few before, which the interrupts
+ * around it took, and a few after. Return: @from if it was not
+ */
+static uint64_t held_until(struct missed_ticks *f, uint64_t from, uint64_t to)
+{
+	uint64_t due = timeline_due(f->session, from), first, end = from;
+	const struct edge_windows_hold *h = edge_windows_next(f->holds, due, &f->hold);
+
+	if (h) {
+		first = h->from_ns <= due ? from : timeline_first(f->session, h->from_ns);
+		if (first < to && first - from <= MISSED_TICKS_MADE_UP_MOST)
+			end = timeline_first(f->session, h->to_ns);
+	}
+	if (end == from && from != f->let_go)
+		return from;
+	return to - end <= MISSED_TICKS_MADE_UP_MOST || end > to ? to : end;
+}
+
+/* Up to where a gap has nothing to do with the next hold. */
+static uint64_t before_hold(struct missed_ticks *f, uint64_t from, uint64_t to)
+{
+	const struct edge_windows_hold *h = edge_windows_next(f->holds, timeline_due(f->session, from), &f->hold);
+	uint64_t first = h ? timeline_first(f->session, h->from_ns) : to;
+
+	return first < to && first > from + MISSED_TICKS_MADE_UP_MOST ? first - MISSED_TICKS_MADE_UP_MOST : to;
+}
+
+int missed_ticks_attribute(struct missed_ticks *f, struct missed_ticks_lane *l, uint64_t from, uint64_t to,
+		uint32_t before, uint32_t after)
+{
+	const struct timeline_cpu *cpu = f->cpu;
+	uint64_t lost = 0;
+	int ret = 0;
+
+	while (f->hole < cpu->n_holes && cpu->holes[f->hole].from < to) {
+		const struct timeline_hole *h = &cpu->holes[f->hole++];
+
+		f->lost_samples += h->samples;
+		f->lost_unknown |= !h->known;
+		lost += f->system && !h->known ? h->to - h->from : h->samples;
+	}
+	for (uint64_t tick = from; tick < to && !ret;) {
+		const struct timeline_gap *g = NULL;
+		const struct timeline_parked *p = NULL;
+		uint64_t end = to;
+
+		while (f->gap < cpu->n_gaps &&
+		       cpu->gaps[f->gap].first + cpu->gaps[f->gap].count <= tick)
+			f->gap++;
+		while (f->parked < cpu->n_parked &&
+		       cpu->parked[f->parked].first + cpu->parked[f->parked].count <= tick)
+			f->parked++;
+		if (f->gap < cpu->n_gaps)
+			g = &cpu->gaps[f->gap];
+		if (f->parked < cpu->n_parked)
+			p = &cpu->parked[f->parked];
+		if (g && g->first <= tick) {
+			end = g->first + g->count < to ? g->first + g->count : to;
+			uint64_t held = g->offline || g->suspended || !f->holds->n ? tick :
+					held_until(f, tick, end);
+
+			if (held > tick) {
+				end = held;
+				ret = missed_ticks_put_held(f, l, tick, end);
+			} else {
+				end = before_hold(f, tick, end);
+				ret = missed_ticks_gap(f, l, g, tick, end, tick == from ? before : UINT32_MAX,
+					       end == to ? after : UINT32_MAX);
+			}
+		} else if (p && p->first <= tick) {
+			end = p->first + p->count < to ? p->first + p->count : to;
+			ret = missed_ticks_put_run(l, tick, end, (struct cpm_tick){
+				.block = f->system ? f->idle : f->other, .parked = true });
+		} else {
+			if (g && g->first < end)
+				end = g->first;
+			if (p && p->first < end)
+				end = p->first;
+			ret = missed_ticks_silent(f, l, tick, end, &lost);
+		}
+		tick = end;
+	}
+	return ret;
+}

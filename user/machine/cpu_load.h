@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Work that keeps CPUs busy and counts what it has done: one thread a CPU, pinned to it, which rests until it is told to go.
+ */
+#ifndef KJOULE_CPU_LOAD_H
+#define KJOULE_CPU_LOAD_H
+
+#include <stdint.h>
+#include "lib/kjoule.h"
+
+enum cpu_load_kind {
+	CPU_LOAD_SAXPY,		/* y = a x + y over vectors that fit into any first-level cache */
+	CPU_LOAD_MULTIPLY,		/* dependent multiplications of integers, in registers */
+	CPU_LOAD_MEMORY,		/* reads through more memory than caches hold */
+	CPU_LOAD_MIXED,		/* some of each, in turn */
+	CPU_LOAD_KINDS
+};
+
+/** cpu_load_name() - "saxpy" and the like */
+const char *cpu_load_name(enum cpu_load_kind kind);
+/** cpu_load_parse() - its inverse. Return: 0 or -EINVAL */
+int cpu_load_parse(const char *text, enum cpu_load_kind *kind);
+
+struct cpu_load;
+
+/**
+ * cpu_load_new() - threads on these CPUs, resting
+ * @threads:	of them, dealt out one CPU after another; 0: one for each CPU
+ * Return: 0 or -errno with the reason in @err
+ */
+int cpu_load_new(enum cpu_load_kind kind, const struct kjoule_cpus *cpus, unsigned int threads, struct cpu_load **l,
+	     struct kjoule_error *err);
+/**
+ * cpu_load_go() - work from now on
+ * @part:	of the time, in turns of CPU_LOAD_TURN_NS; 1: all of it, 0: rest
+ */
+void cpu_load_go(struct cpu_load *l, double part);
+/** cpu_load_passes() - what all threads together have done so far; a pass of one kind is none of another */
+uint64_t cpu_load_passes(const struct cpu_load *l);
+unsigned int cpu_load_threads(const struct cpu_load *l);
+/** cpu_load_free() - end the threads. NULL is fine */
+void cpu_load_free(struct cpu_load *l);
+
+#define CPU_LOAD_TURN_NS	10000000
+
+#endif /* KJOULE_CPU_LOAD_H */
