@@ -15,6 +15,7 @@
 #include "lib/base/array.h"
 #include "lib/control/sources.h"
 #include "machine/session_sources.h"
+#include "lib/kjoule.h"
 
 #define DRAIN_BYTES	(1u << 17)
 
@@ -92,14 +93,6 @@ struct boost_watch {
 	size_t room_slices;
 	bool made;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static int add_point(struct points *p, uint64_t ns, double v)
 {
@@ -347,7 +340,7 @@ void boost_watch_mine(struct boost_watch *w, bool (*mine)(pid_t tgid, const void
 
 double boost_watch_now(const struct boost_watch *w)
 {
-	return (double)(int64_t)(now_ns() - w->session.t0_ns) * 1e-9;
+	return (double)(int64_t)(kjoule_now_ns() - w->session.t0_ns) * 1e-9;
 }
 
 uint64_t boost_watch_ns(const struct boost_watch *w, double seconds)
@@ -357,7 +350,7 @@ uint64_t boost_watch_ns(const struct boost_watch *w, double seconds)
 
 int boost_watch_work(struct boost_watch *w, uint64_t passes)
 {
-	return add_point(&w->work, now_ns(), passes);
+	return add_point(&w->work, kjoule_now_ns(), passes);
 }
 
 /* The last point at @ns or before it; 0 if there is none. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "machine/cpu_load.h"
 #include "machine/saxpy.h"
+#include "lib/kjoule.h"
 
 #define MULTIPLICATIONS	3000
 #define READS		1024		/* of a line each */
@@ -96,14 +97,6 @@ static void pass(struct worker *w, enum cpu_load_kind kind, uint64_t n)
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 /* Work until the load's turn is over; of @part of the time only, look at the clock between passes. */
 static void work(struct worker *w, unsigned int turn, double part)
 {
@@ -111,10 +104,10 @@ static void work(struct worker *w, unsigned int turn, double part)
 
 	while (atomic_load_explicit(&w->load->turn, memory_order_relaxed) == turn) {
 		if (part < 1 && !begin)
-			begin = now_ns();
+			begin = kjoule_now_ns();
 		pass(w, w->load->kind, n++);
 		atomic_store_explicit(&w->passes, n, memory_order_relaxed);
-		if (part < 1 && now_ns() - begin >= part * CPU_LOAD_TURN_NS) {
+		if (part < 1 && kjoule_now_ns() - begin >= part * CPU_LOAD_TURN_NS) {
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, (1 - part) * CPU_LOAD_TURN_NS }, NULL);
 			begin = 0;
 		}

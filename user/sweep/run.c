@@ -103,14 +103,6 @@ static void settle(const struct sweep_plan *p)
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ 0, ns - 1 }, NULL);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 /* What the sweep goes by as it goes. */
 struct going {
 	struct sweep_plan *plan;
@@ -139,7 +131,7 @@ static void show(const struct going *c, const struct sweep_setting *s)
 	output_printf(stderr, "kjoule: %u of %zu: %s", c->done + 1, all,
 		      sweep_label(s, label, sizeof(label)));
 	if (c->done)
-		fprintf(stderr, "; %.0f s left", (now_ns() - c->begin_ns) / 1e9 / c->done * (all - c->done));
+		fprintf(stderr, "; %.0f s left", (kjoule_now_ns() - c->begin_ns) / 1e9 / c->done * (all - c->done));
 	fputs(" \r", stderr);
 }
 
@@ -363,7 +355,7 @@ int sweep_run(struct sweep_plan *p, int folder, struct kjoule_frequency *f, cons
 	sigset_t ends, old;
 	stack_t stack;
 	struct going c = { .plan = p, .folder = folder, .f = f, .opt = opt, .once = once, .ends = &ends, .mask = &old,
-			    .begin_ns = now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
+			    .begin_ns = kjoule_now_ns(), .progress = !opt->quiet && isatty(STDERR_FILENO) };
 	int ret, code = EXIT_DONE;
 
 	*signal = 0;
