@@ -6,14 +6,14 @@
 #include <linux/module.h>
 
 #include "frontend.h"
-#include "load.h"
-#include "park.h"
-#include "restore.h"
-#include "session.h"
-#include "session_list.h"
-#include "source.h"
-#include "target.h"
-#include "transition.h"
+#include "method/transition/restore.h"
+#include "method/transition/transition.h"
+#include "sampler/load.h"
+#include "sampler/park.h"
+#include "sampler/target.h"
+#include "session/list.h"
+#include "session/session.h"
+#include "source/source.h"
 #include "version.h"
 
 static int __init kjoule_init(void)

@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
 
-#include "hrtimer.h"
+#include "compat/hrtimer.h"
 
 /* 6.3 made vm_flags constant and gave it setters. */
 #ifndef HAVE_VM_FLAGS_SET

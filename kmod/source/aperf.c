@@ -8,8 +8,8 @@
 #include <asm/cpufeature.h>
 #include <asm/msr.h>
 
-#include "../compat/compat.h"
-#include "../source.h"
+#include "compat/compat.h"
+#include "source/source.h"
 
 static int aperf_read(struct kjoule_source *src, struct kjoule_cycles *c)
 {

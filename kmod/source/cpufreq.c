@@ -14,7 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 
-#include "../source.h"
+#include "source/source.h"
 
 static DEFINE_MUTEX(policies_lock);
 static DEFINE_PER_CPU(struct cpufreq_policy __rcu *, policies);

@@ -21,9 +21,9 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "../compat/compat.h"
-#include "../compat/perf.h"
-#include "../spec.h"
+#include "compat/compat.h"
+#include "compat/perf.h"
+#include "source/spec.h"
 
 /**
  * struct slot - a counter, of the CPUs of the session whose @of_cpu it is

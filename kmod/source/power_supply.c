@@ -10,7 +10,7 @@
 #include <linux/power_supply.h>
 #include <linux/slab.h>
 
-#include "../spec.h"
+#include "source/spec.h"
 
 /**
  * struct supply - a source that is a power supply

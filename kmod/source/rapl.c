@@ -3,16 +3,16 @@
  * Energy source "rapl-msr": RAPL's energy status registers, read directly. What
  * the registers mean is in rapl_decode.c. That a register can be read proves
  * nothing: hypervisors answer 0, so a counter counts as there only when its
- * unit is not zero and it moves, which the registry looks at (counter_move.c).
+ * unit is not zero and it moves, which the registry looks at (move.c).
  */
 #include <linux/kjoule.h>
 #include <linux/module.h>
 #include <asm/msr.h>
 #include <asm/processor.h>
 
-#include "../compat/compat.h"
-#include "../source.h"
-#include "rapl_decode.h"
+#include "compat/compat.h"
+#include "source/rapl_decode.h"
+#include "source/source.h"
 
 static u32 domain_msr[KJOULE_RAPL_DOMAINS];
 

@@ -5,7 +5,7 @@
  * joule) are from Intel's Software Developer's Manual, volume 4, and AMD's
  * processor programming references; the exceptions are named where they are made.
  */
-#include "rapl_decode.h"
+#include "source/rapl_decode.h"
 
 #ifdef __KERNEL__
 #include <linux/errno.h>

@@ -13,7 +13,7 @@
 #include <linux/magic.h>
 #include <linux/slab.h>
 
-#include "../spec.h"
+#include "source/spec.h"
 
 /* More than 64 bits, a sign and a newline need. */
 #define TEXT_LEN	32

@@ -22,7 +22,7 @@
 #include <linux/kjoule.h>
 
 #include "compat/compat.h"
-#include "source.h"
+#include "source/source.h"
 #include "vchip.h"
 
 /* Offered by default before anything that real hardware might have in a guest. */

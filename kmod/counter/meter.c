@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading energy counters and writing what has moved; see meter.h. Whoever reads
+ * holds the meter, so nothing here locks.
+ */
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/slab.h>
+#include <linux/time64.h>
+
+#include "counter/meter.h"
+
+/* More than a package draws, where the source does not say how much it may. */
+#define POWER_MAX_UW		(1000ULL * 1000 * 1000)
+
+/* A counter is looked at once in this time at least, and four times in a wrap. */
+#define SWEEP_MAX_NS		(60 * NSEC_PER_SEC)
+#define SWEEP_MIN_NS		(20 * NSEC_PER_MSEC)
+
+/*
+ * What a domain may have used since its counter last moved, if it was not reset, with room for
+ * power that is above what the source believes, and for a counter that moves late.
+ */
+#define RESET_POWER		4
+#define RESET_POWER_UW		(16 * POWER_MAX_UW)
+#define RESET_PERIODS		2
+#define RESET_PERIOD_NS		NSEC_PER_SEC
+
+/**
+ * kjoule_meter_wrap_ns() - the time in which a counter can go round
+ * @d:	which, of energy
+ *
+ * Context: any.
+ * Return: nanoseconds; U64_MAX if it never does.
+ */
+u64 kjoule_meter_wrap_ns(const struct kjoule_domain *d)
+{
+	u64 power_uw = d->max_power_uw ?: POWER_MAX_UW;
+
+	if (d->range)
+		return kjoule_counter_range_ns(d->range, d->unit_mult, d->unit_shift, power_uw);
+	return d->width >= 64 ? U64_MAX :
+	       kjoule_counter_wrap_ns(d->width, d->unit_mult, d->unit_shift, power_uw);
+}
+
+/* A quarter of that. */
+static u64 domain_sweep_ns(const struct kjoule_domain *d)
+{
+	u64 ns = kjoule_meter_wrap_ns(d);
+
+	return ns == U64_MAX ? ns : clamp_t(u64, ns / 4, SWEEP_MIN_NS, SWEEP_MAX_NS);
+}
+
+/**
+ * kjoule_meter_most() - what a counter can have counted if it was not reset
+ * @d:		which
+ * @time_ns:	since it last moved
+ *
+ * Context: any.
+ * Return: raw counts.
+ */
+u64 kjoule_meter_most(const struct kjoule_domain *d, u64 time_ns)
+{
+	u64 power = RESET_POWER_UW, late_ns = RESET_PERIOD_NS;
+
+	/* of how fast events come nothing is known */
+	if (d->quantity != KJOULE_QUANTITY_ENERGY)
+		return U64_MAX;
+	if (d->max_power_uw)
+		power = min(d->max_power_uw, U64_MAX / RESET_POWER) * RESET_POWER;
+	if (d->update_period_ns)
+		late_ns = min(d->update_period_ns, RESET_PERIOD_NS) * RESET_PERIODS;
+	return kjoule_counter_most(d->unit_mult, d->unit_shift, power, time_ns + late_ns);
+}
+
+/* No counter of 64 bits goes half way round: that is a step back. */
+static u64 usual_counts(const struct kjoule_domain *d)
+{
+	return d->width < 64 ? kjoule_meter_most(d, 0) : S64_MAX;
+}
+
+/**
+ * kjoule_meter_new() - counters at zero, read by nobody
+ * @src:	an energy source that the tick can read; stays
+ * @index:	its number in the session
+ * @still:	its domains that are not there
+ * @scope:	the lowest CPU of the session that shares the counters
+ *
+ * Context: process, sleeps.
+ * Return: the meter or NULL.
+ */
+struct kjoule_meter *kjoule_meter_new(struct kjoule_source *src, u32 index, u32 still,
+				      unsigned int scope)
+{
+	struct kjoule_meter *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	unsigned int i;
+
+	if (!m)
+		return NULL;
+	m->reader = KJOULE_METER_FREE;
+	m->src = src;
+	m->index = index;
+	m->scope = scope;
+	m->kept = src->ops->owner;
+	m->package = kjoule_source_package(src, scope);
+	kjoule_meter_ask_owner(m);
+	m->sweep_ns = U64_MAX;
+	m->wrap_ns = U64_MAX;
+	for (i = 0; i < src->n_domains; i++) {
+		if (still & BIT(i))
+			continue;
+		m->sweep_ns = min(m->sweep_ns, domain_sweep_ns(&src->domains[i]));
+		/* how fast events come nobody knows */
+		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
+			m->wrap_ns = min(m->wrap_ns,
+					 kjoule_meter_wrap_ns(&src->domains[i]));
+		m->usual[i] = usual_counts(&src->domains[i]);
+	}
+	/* the first record tells all */
+	m->all = (1U << src->n_domains) - 1;
+	m->still = still;
+	m->moved = m->all & ~still;
+	return m;
+}
+
+/**
+ * kjoule_meter_free() - undo kjoule_meter_new()
+ * @m:	nobody reads it any more
+ *
+ * Context: process.
+ */
+void kjoule_meter_free(struct kjoule_meter *m)
+{
+	kfree(m);
+}
+
+/**
+ * kjoule_meter_claim() - take a meter that nobody has
+ * @m:		the meter
+ * @cpu:	who wants it
+ * @now:	CLOCK_MONOTONIC that a reading would bear
+ *
+ * Who had it before may have read it later than @now: there is nothing to add to that then,
+ * and in the order of their times the sums never step back.
+ *
+ * Context: interrupts off, on @cpu.
+ * Return: true if it is @cpu's now.
+ */
+bool kjoule_meter_claim(struct kjoule_meter *m, unsigned int cpu, u64 now)
+{
+	int owner = READ_ONCE(m->owner);
+
+	if (owner >= 0 && owner != cpu)
+		return false;
+	/* L, pairs with K: what the reader before has left is seen */
+	if (cmpxchg_acquire(&m->reader, KJOULE_METER_FREE, cpu) != KJOULE_METER_FREE)
+		return false;
+	if (likely(now >= m->read_ns))
+		return true;
+	smp_store_release(&m->reader, KJOULE_METER_FREE);	/* K, pairs with L */
+	return false;
+}
+
+static void take_counts(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now, u64 counts)
+{
+	kjoule_counter_add(&m->counter[domain], raw, counts);
+	m->moved_ns[domain] = now;
+	if (counts)
+		m->moved |= 1U << domain;
+}
+
+/* The first reading, or one that is far from the one before. */
+static noinline void take_unusual(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now,
+				  u64 counts)
+{
+	const struct kjoule_domain *d = &m->src->domains[domain];
+
+	if (!(m->started & (1U << domain))) {
+		kjoule_counter_start(&m->counter[domain], raw);
+		m->started |= 1U << domain;
+		m->moved_ns[domain] = now;
+	} else if (d->width >= 64 || counts > kjoule_meter_most(d, now - m->moved_ns[domain])) {
+		m->started &= ~(1U << domain);
+		m->resets++;
+	} else {
+		take_counts(m, domain, raw, now, counts);
+	}
+}
+
+/**
+ * kjoule_meter_take() - a counter has moved, or is read for the first time
+ * @m:		held
+ * @domain:	which
+ * @raw:	what it shows now
+ * @now:	CLOCK_MONOTONIC
+ *
+ * If it was reset, what it had counted is lost; it begins anew with the next reading.
+ *
+ * Context: hard interrupt or interrupts off, on the CPU that holds the meter.
+ */
+void kjoule_meter_take(struct kjoule_meter *m, unsigned int domain, u64 raw, u64 now)
+{
+	u64 counts = kjoule_counter_since(&m->counter[domain], raw, m->src->domains[domain].width);
+
+	if (unlikely(counts > m->usual[domain] || !(m->started & (1U << domain))))
+		take_unusual(m, domain, raw, now, counts);
+	else
+		take_counts(m, domain, raw, now, counts);
+}
+
+/**
+ * kjoule_meter_read_rest() - read counters that are not as they usually are
+ * @m:		held
+ * @first:	domain to begin with
+ * @errors:	domains before it that could not be read
+ * @now:	CLOCK_MONOTONIC
+ *
+ * Some have not begun yet or are not there, or one could not be read or was
+ * reset.
+ *
+ * Context: hard interrupt or interrupts off, on the CPU that holds the meter.
+ * Return: how many of all could not be read, or were reset.
+ */
+u32 kjoule_meter_read_rest(struct kjoule_meter *m, unsigned int first, u32 errors, u64 now)
+{
+	const struct kjoule_source_ops *ops = m->src->ops;
+	unsigned int i;
+
+	for (i = first; i < m->src->n_domains; i++) {
+		if (m->still & BIT(i))
+			continue;
+		if (ops->read_energy(m->src, i, &m->raw))
+			errors++;
+		else if (m->raw != m->counter[i].last_raw || !(m->started & (1U << i)))
+			kjoule_meter_take(m, i, m->raw, now);
+	}
+	errors += m->resets;
+	m->resets = 0;
+	if (errors) {
+		/* in a row if the reading before has failed as well */
+		m->failures = m->failed_ns == m->read_ns ? m->failures + 1 : 1;
+		m->failed_ns = now;
+	}
+	m->read_ns = now;
+	return errors;
+}
+
+/**
+ * kjoule_meter_write() - tell the counters that have moved
+ * @m:		held
+ * @ring:	of the CPU that holds it
+ * @tick:	low 32 bits of the last tick that was due
+ * @late_ns:	how long after that the counters were read
+ *
+ * Context: producer of @ring.
+ */
+void kjoule_meter_write(struct kjoule_meter *m, struct kjoule_ring_buffer *ring, u32 tick,
+			u32 late_ns)
+{
+	const struct kjoule_domain *domains = m->src->domains;
+	u16 size = sizeof(struct kjoule_energy) + hweight32(m->moved) * sizeof(u64);
+	struct kjoule_energy *rec;
+	u32 moved = m->moved;
+	u64 *uj;
+
+	rec = kjoule_ring_reserve(ring, KJOULE_RECORD_ENERGY, m->index, size, tick);
+	if (!rec)
+		return;		/* the counters go on; the next record tells the sum */
+	rec->tick = tick;
+	rec->late_ns = late_ns;
+	rec->domains = moved;
+	rec->scope = m->scope;
+	for (uj = rec->energy_uj; moved; moved &= moved - 1) {
+		unsigned int i = __ffs(moved);
+
+		*uj++ = kjoule_counter_scale(m->counter[i].total, domains[i].unit_mult,
+					     domains[i].unit_shift);
+	}
+	m->moved = 0;
+}
+
+/**
+ * kjoule_meter_restart() - the counters may begin anew: go on from where they are at the next
+ *			    reading, with the sums that there are
+ * @m:	nobody reads it at the moment
+ *
+ * Context: any.
+ */
+void kjoule_meter_restart(struct kjoule_meter *m)
+{
+	m->started = 0;
+}
+
+/**
+ * kjoule_meter_ask_owner() - which CPU has to read it may be another one now
+ * @m:	any
+ *
+ * Context: process.
+ * Return: whether it is.
+ */
+bool kjoule_meter_ask_owner(struct kjoule_meter *m)
+{
+	int owner = m->src->ops->owner ? m->src->ops->owner(m->src, m->scope) : -1;
+	int before = m->owner;
+
+	WRITE_ONCE(m->owner, owner);
+	return owner != before;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables in /sys/kernel/debug/kjoule, a line or more for each CPU of each session: the
+ * books, how late the ticks are, what they cost, how full the rings are. The files are
+ * described in Documentation/abi/debugfs.rst.
+ */
+#include <linux/debugfs.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+
+#include "session/list.h"
+#include "session/session.h"
+#include "sysfs/sysfs.h"
+
+/**
+ * struct table - a file
+ * @name:	of the file
+ * @columns:	its first line, after "session cpu"
+ * @show:	writes the lines of one CPU
+ */
+struct table {
+	const char *name;
+	const char *columns;
+	void (*show)(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler);
+};
+
+static void show_books(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+{
+	struct kjoule_books b;
+
+	kjoule_sampler_books(sampler, &b);
+	seq_printf(m, "%u %u %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu %llu\n",
+		   s->id, sampler->cpu, b.due, b.produced, b.missed, b.parked, b.filtered,
+		   b.records, b.records - b.lost - b.waiting, b.lost, b.waiting, b.tick_ns,
+		   b.late_max_ns);
+}
+
+static void show_lateness(struct seq_file *m, struct kjoule_session *s,
+			  struct kjoule_sampler *sampler)
+{
+	unsigned int i;
+	u64 ticks;
+
+	for (i = 0; i < KJOULE_LATE_BUCKETS; i++) {
+		ticks = READ_ONCE(sampler->late_ticks[i]);
+		if (ticks)
+			seq_printf(m, "%u %u %llu %llu %llu\n", s->id, sampler->cpu,
+				   i ? 1ULL << (i - 1) : 0, 1ULL << i, ticks);
+	}
+}
+
+static void show_ticks(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+{
+	struct kjoule_books b;
+
+	kjoule_sampler_books(sampler, &b);
+	seq_printf(m, "%u %u %llu %llu %llu\n", s->id, sampler->cpu, b.produced, b.tick_ns,
+		   b.produced ? div64_u64(b.tick_ns, b.produced) : 0);
+}
+
+static void show_ring(struct seq_file *m, struct kjoule_session *s, struct kjoule_sampler *sampler)
+{
+	seq_printf(m, "%u %u %u %llu\n", s->id, sampler->cpu, s->config.ring_bytes,
+		   kjoule_ring_unread(&sampler->ring));
+}
+
+static const char books_columns[] =
+	"due produced missed parked filtered records consumed lost waiting tick_ns late_max_ns";
+
+static const struct table tables[] = {
+	{
+		.name = "books",
+		.columns = books_columns,
+		.show = show_books,
+	}, {
+		.name = "lateness",
+		.columns = "from_ns below_ns ticks",
+		.show = show_lateness,
+	}, {
+		.name = "ticks",
+		.columns = "ticks tick_ns mean_ns",
+		.show = show_ticks,
+	}, {
+		.name = "rings",
+		.columns = "size_bytes waiting_bytes",
+		.show = show_ring,
+	},
+};
+
+static struct dentry *debug_dir;
+
+static int table_show(struct seq_file *m, void *unused)
+{
+	const struct table *t = m->private;
+	struct kjoule_session *s;
+	unsigned int i;
+	u32 id = 0;
+
+	seq_printf(m, "session cpu %s\n", t->columns);
+	while ((s = kjoule_session_get_next(id))) {
+		id = s->id + 1;
+		for (i = 0; i < s->n; i++)
+			t->show(m, s, s->sampler[i]);
+		kjoule_session_put(s);
+	}
+	return 0;
+}
+
+static int table_open(struct inode *inode, struct file *file)
+{
+	int err = kjoule_stats_check();
+
+	return err ?: single_open(file, table_show, inode->i_private);
+}
+
+static const struct file_operations table_fops = {
+	.owner = THIS_MODULE,
+	.open = table_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/**
+ * kjoule_stats_debug_init() - make the files, where there is debugfs
+ *
+ * Context: process, module init.
+ */
+void kjoule_stats_debug_init(void)
+{
+	unsigned int i;
+
+	debug_dir = debugfs_create_dir("kjoule", NULL);
+	for (i = 0; i < ARRAY_SIZE(tables); i++)
+		debugfs_create_file(tables[i].name, 0400, debug_dir, (void *)&tables[i],
+				    &table_fops);
+}
+
+/**
+ * kjoule_stats_debug_exit() - undo kjoule_stats_debug_init()
+ *
+ * Context: process, module exit.
+ */
+void kjoule_stats_debug_exit(void)
+{
+	debugfs_remove(debug_dir);
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Edge windows of a session; see edge.h. Here is who takes part in them, who leads, and their
+ * life: made, run and halted by session.c, and by session/list.c when CPUs come and go. What
+ * happens in one is in window.c.
+ */
+#include <asm/irq_work.h>
+#include <linux/cpumask.h>
+#include <linux/hrtimer.h>
+#include <linux/overflow.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/stringify.h>
+#include <linux/timekeeping.h>
+
+#include "method/edge/window.h"
+#include "sampler/sampler.h"
+#include "session/hold.h"
+
+/* Its energy is the package's where there is such a domain. */
+static unsigned int choose_domain(const struct kjoule_source *src, u32 still)
+{
+	unsigned int i, first = src->n_domains;
+
+	for (i = 0; i < src->n_domains; i++) {
+		const struct kjoule_domain *d = &src->domains[i];
+
+		if (still & BIT(i) || d->quantity != KJOULE_QUANTITY_ENERGY || !d->update_period_ns)
+			continue;
+		if (d->class == KJOULE_DOMAIN_PACKAGE)
+			return i;
+		first = min(first, i);
+	}
+	return first;
+}
+
+static bool is_of_session(struct kjoule_sampler **sampler, unsigned int n, unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (sampler[i]->cpu == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* Who is not held would spend energy that is taken for that of who is. */
+static bool holds_all(struct kjoule_source *src, struct kjoule_sampler **sampler, unsigned int n)
+{
+	unsigned int cpu, i;
+
+	for_each_online_cpu(cpu) {
+		if (is_of_session(sampler, n, cpu))
+			continue;
+		for (i = 0; i < n; i++) {
+			if (kjoule_source_package(src, cpu) ==
+			    kjoule_source_package(src, sampler[i]->cpu))
+				return false;
+		}
+	}
+	return true;
+}
+
+/**
+ * kjoule_edges_new() - make edge windows ready
+ * @edges:	set to what is made
+ * @src:	the session's first source, or NULL; stays
+ * @still:	its domains that are not there
+ * @duty:	thousandths of the time in which the CPUs may be held, %KJOULE_EDGE_DUTY_MIN to
+ *		%KJOULE_EDGE_DUTY_MAX
+ * @sampler:	the session's samplers; they and the array stay
+ * @n:		how many
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps; the caller holds off CPU hotplug.
+ * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that is read in the tick, or one that moves
+ * less often than each 20 ms, or at unknown times; no high-resolution timers), -EINVAL (a CPU of a
+ * package is not of the
+ * session), -EBUSY (another session holds CPUs), -ENOMEM.
+ */
+int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
+		     struct kjoule_sampler **sampler, unsigned int n, const char **why)
+{
+	struct kjoule_edges *es;
+	unsigned int domain, i;
+
+	if (duty < KJOULE_EDGE_DUTY_MIN || duty > KJOULE_EDGE_DUTY_MAX) {
+		*why = "edge windows may hold the CPUs for " __stringify(KJOULE_EDGE_DUTY_MIN)
+		       " to " __stringify(KJOULE_EDGE_DUTY_MAX) " thousandths of the time";
+		return -ERANGE;
+	}
+	if (!src || src->kind != KJOULE_KIND_ENERGY || kjoule_source_is_slow(src)) {
+		*why = "edge windows need an energy counter that ticks read, as the first source";
+		return -EOPNOTSUPP;
+	}
+	domain = choose_domain(src, still);
+	if (domain == src->n_domains ||
+	    src->domains[domain].update_period_ns > KJOULE_EDGE_PERIOD_MAX_NS) {
+		*why = "edge windows need an energy counter that moves at least each 20 ms";
+		return -EOPNOTSUPP;
+	}
+	if (hrtimer_resolution != 1 || !arch_irq_work_has_interrupt()) {
+		*why = "edge windows need high-resolution timers, and interrupts to oneself";
+		return -EOPNOTSUPP;
+	}
+	if (!holds_all(src, sampler, n)) {
+		*why = "edge windows hold all CPUs of a package: have all of them in the session";
+		return -EINVAL;
+	}
+	if (!kjoule_hold_take(why))
+		return -EBUSY;
+	es = kzalloc(struct_size(es, cpu, n), GFP_KERNEL_ACCOUNT);
+	if (es)
+		es->edge = kcalloc(n, sizeof(*es->edge), GFP_KERNEL_ACCOUNT);
+	if (!es || !es->edge) {
+		kfree(es);
+		kjoule_hold_give();
+		return -ENOMEM;
+	}
+	es->src = src;
+	es->domain = domain;
+	es->duty = duty;
+	es->seed = get_random_u64();
+	es->n = n;
+	es->sampler = sampler;
+	for (i = 0; i < n; i++) {
+		es->edge[i].edges = es;
+		es->edge[i].period_ns = src->domains[domain].update_period_ns;
+		es->edge[i].margin_ns = es->edge[i].period_ns / 16;
+		es->cpu[i].sampler = sampler[i];
+	}
+	*edges = es;
+	return 0;
+}
+
+/**
+ * kjoule_edges_free() - undo kjoule_edges_new()
+ * @edges:	halted, or NULL
+ *
+ * Context: process.
+ */
+void kjoule_edges_free(struct kjoule_edges *edges)
+{
+	if (!edges)
+		return;
+	kfree(edges->edge);
+	kfree(edges);
+	kjoule_hold_give();
+}
+
+/* As the session's own records of the first source have it. */
+static unsigned int scope_of(const struct kjoule_sampler *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		if (!s->meter[i]->index)
+			return s->meter[i]->scope;
+	}
+	return s->cpu;
+}
+
+static bool takes_part(const struct kjoule_sampler *s)
+{
+	return s->running && !s->away;
+}
+
+/* The package's place; a new one if this is its first CPU. */
+static struct kjoule_edge *edge_of(struct kjoule_edges *edges, const struct kjoule_sampler *s)
+{
+	int package = kjoule_source_package(edges->src, s->cpu);
+	unsigned int i;
+
+	for (i = 0; i < edges->n && edges->edge[i].n; i++) {
+		if (edges->edge[i].package == package)
+			break;
+	}
+	if (i == edges->n)
+		return NULL;
+	if (!edges->edge[i].n) {
+		edges->edge[i].package = package;
+		edges->edge[i].scope = scope_of(s);
+	}
+	return &edges->edge[i];
+}
+
+/* Who takes part, and who leads. */
+static void gather(struct kjoule_edges *edges)
+{
+	const struct kjoule_source_ops *ops = edges->src->ops;
+	unsigned int i;
+
+	for (i = 0; i < edges->n; i++) {
+		edges->edge[i].n = 0;
+		edges->edge[i].failures = 0;
+	}
+	for (i = 0; i < edges->n; i++) {
+		struct edge_cpu *c = &edges->cpu[i];
+		unsigned int cpu = c->sampler->cpu;
+		struct kjoule_edge *e;
+		int owner;
+
+		c->edge = takes_part(c->sampler) ? edge_of(edges, c->sampler) : NULL;
+		e = c->edge;
+		if (!e)
+			continue;
+		owner = ops->owner ? ops->owner(edges->src, cpu) : -1;
+		if (!e->n++ || owner == cpu)
+			e->leader = c;
+		/* who alone can read the counter is away */
+		e->stopping = owner >= 0 && e->leader->sampler->cpu != owner;
+	}
+}
+
+static void start_cpu(void *data)
+{
+	kjoule_edge_begin(data);
+}
+
+/**
+ * kjoule_edges_run() - let the windows begin, or go on with the CPUs that there are now
+ * @edges:	halted, or NULL
+ *
+ * There are none while a CPU is online that shares the counter and is not of the session, nor
+ * while one comes or goes: it would spend energy in them and not be held. When it is there, or
+ * gone, this is called again.
+ *
+ * Context: process, sleeps; the caller keeps CPUs from coming and going.
+ */
+void kjoule_edges_run(struct kjoule_edges *edges)
+{
+	bool paused = false;
+	unsigned int i;
+	u64 now;
+
+	/* one may be on its way */
+	if (!edges || edges->running || !kjoule_hold_is_still())
+		return;
+	/* one that is not of the session may have come */
+	if (!holds_all(edges->src, edges->sampler, edges->n)) {
+		WRITE_ONCE(edges->paused, edges->paused + 1);
+		return;
+	}
+	edges->running = true;
+	gather(edges);
+	now = ktime_get_ns();
+	for (i = 0; i < edges->n; i++) {
+		struct kjoule_edge *e = &edges->edge[i];
+
+		e->hold_ns[(e->released + 1) & 1] = now + KJOULE_EDGE_LEAD_PERIODS * e->period_ns;
+		paused |= e->n && e->stopping;
+	}
+	WRITE_ONCE(edges->paused, edges->paused + paused);
+	for (i = 0; i < edges->n; i++) {
+		struct edge_cpu *c = &edges->cpu[i];
+
+		/* one that has gone meanwhile is missed by its leader, or leads nobody */
+		if (!c->edge || !smp_call_function_single(c->sampler->cpu, start_cpu, c, 1))
+			continue;
+		if (c == c->edge->leader)
+			WRITE_ONCE(c->edge->stopping, true);
+		WRITE_ONCE(c->edge, NULL);
+	}
+}
+
+/**
+ * kjoule_edges_halt() - let nobody be held any more
+ * @edges:	running or not, or NULL
+ *
+ * Who is held is let go. The window that this falls into is not written.
+ *
+ * Context: process, sleeps; the caller keeps CPUs from coming and going.
+ */
+void kjoule_edges_halt(struct kjoule_edges *edges)
+{
+	unsigned int i;
+
+	if (!edges || !edges->running)
+		return;
+	for (i = 0; i < edges->n; i++)
+		WRITE_ONCE(edges->edge[i].stopping, true);
+	for (i = 0; i < edges->n; i++) {
+		struct edge_cpu *c = &edges->cpu[i];
+
+		if (!c->edge)
+			continue;
+		hrtimer_cancel(&c->timer);
+		irq_work_sync(&c->work);
+		/* the work may have set it, not having seen that it is to stop */
+		hrtimer_cancel(&c->timer);
+		c->edge = NULL;
+	}
+	edges->running = false;
+}
+
+/**
+ * kjoule_edges_books() - what has become of the windows so far
+ * @edges:	any
+ * @books:	to be filled
+ *
+ * Each number is right by itself; they may be of moments that are a window apart.
+ *
+ * Context: any.
+ */
+void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *books)
+{
+	unsigned int i;
+
+	memset(books, 0, sizeof(*books));
+	books->paused = READ_ONCE(edges->paused);
+	for (i = 0; i < edges->n; i++) {
+		const struct kjoule_edge_books *b = &edges->edge[i].books;
+
+		books->windows += READ_ONCE(b->windows);
+		books->spins += READ_ONCE(b->spins);
+		books->failed += READ_ONCE(b->failed);
+	}
+	for (i = 0; i < edges->n; i++) {
+		const struct edge_cpu *c = &edges->cpu[i];
+
+		books->held_ns = max(books->held_ns, READ_ONCE(c->held_ns));
+		books->longest_ns = max(books->longest_ns, READ_ONCE(c->longest_ns));
+	}
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Timing loops while a frequency changes; see transition.h. All of it runs in the probe's thread,
+ * the timing itself with interrupts off, for a slice at a time. Between slices they are let in, and
+ * nothing is known of that time but how long it was: it shows in the loops' starts. In a slice
+ * one loop's end is the next one's start, so that a change is in one of them: what there is to
+ * note of a loop is noted in the next one's time, and of none (the slice's first) it takes as long.
+ *
+ *	lead			at least so many loops at the first frequency, at random up to
+ *				twice as many: the request is to come at any time of whatever
+ *				grid the hardware has
+ *	request			the last thing before it, and the first after it, are a loop; with
+ *				way "fast" there is nothing else in this slice before
+ *	loops			until the change was seen and as many as were asked for have
+ *				confirmed it, or until the time is up
+ *
+ * Of what the change looks like no more is known here than what a loop takes at either
+ * frequency, in order not to go on for ever: STREAK loops in a row that look like the second one.
+ */
+#include <linux/cpufreq.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+#include "compat/compat.h"
+#include "method/transition/transition.h"
+
+#define STREAK		10U
+
+/* What the first frequency of a change is given at least, before there is anything to time. */
+#define SETTLE_NS	200000000ULL
+
+/* Not looked at: code and data come into the caches. */
+#define COLD		3U
+
+/* Loops after one that takes half as long again as the one before, in its slice. */
+#define AFTER			2U
+
+/* So few to a slice are long. */
+#define LONG_LOOPS		4U
+
+/* Loops in a row that are longer than one may be: steps of a change may stand in some. */
+#define TOO_LONG		3U
+
+/**
+ * struct run - a job under way
+ * @t:		the probe
+ * @job:	the job
+ * @deadline:	CLOCK_MONOTONIC
+ * @off_ns:	since when interrupts are off
+ * @start_ns:	of the last loop
+ * @last_ns:	it took
+ * @ran:	there is one that is not noted yet
+ * @at_ns:	where the next one begins
+ * @usual_ns:	the last one that was not long
+ * @after:	loops since one that was
+ * @origin_ns:	what starts are told from
+ * @keep:	are loops to be told?
+ * @counter:	of cycles, NULL: none, or it could not be read
+ * @last:	cycles of the last loop
+ * @at:		what the counter said at @at_ns
+ * @first:	the next loop is the first one behind an interruption of ours
+ * @uncounted:	the last one was
+ * @want:	what loops are compared to
+ * @streak:	of loops that were like that
+ * @streaked:	it has been long enough
+ * @more:	loops to go once there are STREAK of them
+ * @left:	loops to go
+ * @too_long:	loops in a row that took too long
+ */
+struct run {
+	struct kjoule_transition *t;
+	struct kjoule_transition_job *job;
+	u64 deadline, off_ns, start_ns, last_ns, at_ns, usual_ns, origin_ns;
+	struct kjoule_source *counter;
+	struct kjoule_cycles last, at;
+	u32 after;
+	bool ran, keep, first, uncounted, streaked;
+	const struct kjoule_transition_limits *want;
+	u32 streak, more, left, too_long;
+};
+
+static noinline void adds(u32 n)
+{
+	unsigned long sum = 0;
+
+	for (n /= 16; n; n--)
+		asm volatile("add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+			     "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+			     "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+			     "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0"
+			     : "+r" (sum) : : "cc");
+}
+
+static u64 now_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+/* A counter that fails once tells nothing of the job. */
+static void read_cycles(struct run *r)
+{
+	lockdep_assert_irqs_disabled();
+	if (r->counter && unlikely(r->counter->ops->read_cycles(r->counter, &r->at)))
+		r->counter = NULL;
+}
+
+/* The fast clock may step back by a little. */
+static u64 between(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
+/* The next loop begins here. */
+static void begin_loop(struct run *r)
+{
+	read_cycles(r);
+	r->at_ns = now_ns();
+}
+
+static void begin_slice(struct run *r)
+{
+	local_irq_disable();
+	r->off_ns = now_ns();
+	r->after = AFTER;
+	begin_loop(r);
+}
+
+static void end_slice(struct run *r)
+{
+	u64 ns = between(r->off_ns, now_ns());
+
+	if (ns > r->job->irqs_off_ns) {
+		r->job->irqs_off_ns = ns;
+		r->job->irqs_off_from_ns = r->off_ns;
+	}
+	local_irq_enable();
+	cond_resched();
+}
+
+/* Of no loop, the same is written, and does not count. */
+static void tell(struct run *r)
+{
+	struct kjoule_transition *t = r->t;
+
+	if (t->n == KJOULE_TRANSITION_LOOPS_MOST)
+		return;
+	t->loops[t->n] = (struct kjoule_loop){
+		.start_ns = r->start_ns - r->origin_ns,
+		.loop_ns = min_t(u64, r->last_ns, U32_MAX),
+		.cycles = r->last.cycles,
+		.reference = r->last.reference,
+	};
+	t->n += r->ran & r->keep & (r->uncounted ^ true);
+}
+
+static const struct kjoule_transition_limits none_is_like = { .lo_ns = 1 };
+
+/* NULL: nothing */
+static void await(struct run *r, const struct kjoule_transition_limits *want)
+{
+	r->want = want ?: &none_is_like;
+	r->streak = 0;
+	r->streaked = false;
+}
+
+static bool like(const struct kjoule_transition_limits *want, u64 ns)
+{
+	return ns >= want->lo_ns && ns <= want->hi_ns;
+}
+
+/* What comes out of the last loop: go on, 1: that was it, or -errno. */
+static int judge(struct run *r)
+{
+	u32 streak = like(r->want, r->last_ns) ? r->streak + 1 : 0;
+
+	u32 counted = !r->uncounted;
+
+	/* the same for every loop, without branches: what it takes is part of the next one */
+	r->streak = streak * counted + r->streak * !counted;
+	/* what is to come confirms what has been, which was in time */
+	if (unlikely(r->streak == STREAK && !r->streaked)) {
+		r->streaked = true;
+		r->left = min(r->left, r->more);
+		r->deadline = r->at_ns + KJOULE_TRANSITION_TIMEOUT_NS;
+	}
+	if (r->at_ns > r->deadline)
+		return -ETIME;
+	r->left -= counted;
+	return !r->left;
+}
+
+/* The last loop, if it is not noted yet. Return: as of judge() */
+static int note(struct run *r)
+{
+	tell(r);
+	if (!r->ran)
+		return 0;
+	r->ran = false;
+	return r->too_long > TOO_LONG ? -EDOM : judge(r);
+}
+
+/* Interrupts are off. Return: what is said of the loop before, after which there may be none */
+static int one_loop(struct run *r)
+{
+	int ret = note(r);
+
+	if (ret)
+		return ret;
+	adds(r->job->adds);
+	r->start_ns = r->at_ns;
+	r->last = r->at;
+	begin_loop(r);
+	r->last_ns = between(r->start_ns, r->at_ns);
+	r->last.cycles = r->at.cycles - r->last.cycles;
+	r->last.reference = r->at.reference - r->last.reference;
+	r->ran = true;
+	r->uncounted = r->first;
+	r->first = false;
+	/* a change stands in one of them; with more it is the loop */
+	r->too_long = r->last_ns > KJOULE_TRANSITION_LOOP_NS ? r->too_long + 1 : 0;
+	if (r->usual_ns && 2 * r->last_ns > 3 * r->usual_ns && r->after) {
+		r->after = 0;
+	} else {
+		r->usual_ns = r->last_ns;
+		r->after++;
+	}
+	return 0;
+}
+
+/*
+ * A change is to have loops on both sides: not right behind one that took long, which may be it,
+ * unless interrupts have been off for as long as they may be.
+ */
+static bool is_over(const struct run *r)
+{
+	u64 ns = r->at_ns + r->usual_ns - r->off_ns;
+
+	return ns > r->job->slice_ns && (r->after >= AFTER || ns > KJOULE_TRANSITION_SLICE_NS);
+}
+
+/* Interrupts are off, and on afterwards. Return: 1 (as many as were wanted), or -errno */
+static int go_on(struct run *r)
+{
+	int ret;
+
+	for (;;) {
+		if (unlikely(raw_smp_processor_id() != r->t->cpu)) {
+			local_irq_enable();
+			return -ENODEV;
+		}
+		do
+			ret = one_loop(r);
+		while (!ret && !is_over(r));
+		end_slice(r);
+		if (ret >= 0 && (READ_ONCE(r->t->ending) || READ_ONCE(r->t->cancel)))
+			ret = -ECANCELED;
+		if (ret)
+			return ret;
+		r->job->cut++;
+		/*
+		 * A slice's first loop has less before it than the others, so that it is
+		 * shorter: by our code, not by a change. It says what is to be said of the
+		 * loop before, and is not counted itself. Of long loops a slice has only a
+		 * few, perhaps one, and our code is nothing next to them: all are counted.
+		 */
+		r->first = LONG_LOOPS * r->usual_ns < r->job->slice_ns;
+		begin_slice(r);
+	}
+}
+
+static int turn(struct run *r, u32 loops, const struct kjoule_transition_limits *want)
+{
+	r->left = loops;
+	await(r, want);
+	begin_slice(r);
+	return go_on(r);
+}
+
+/* With interrupts off, but for the way "limits", which lets them in. */
+static int request(struct run *r, u32 khz)
+{
+	struct kjoule_transition *t = r->t;
+	int err;
+
+	if (t->way == KJOULE_TRANSITION_WAY_LIMITS) {
+		end_slice(r);
+		err = kjoule_transition_limit(t, khz);
+		begin_slice(r);
+		return err;
+	}
+	if (raw_smp_processor_id() != t->cpu)
+		return -ENODEV;
+	if (!READ_ONCE(t->governed))
+		return -EPERM;
+	return cpufreq_driver_fast_switch(t->policy, khz) ? 0 : -EIO;
+}
+
+/* To a frequency, until the loops look like it. Return: 0, -ETIME: they do not, or -errno */
+static int settle(struct run *r, u32 khz, const struct kjoule_transition_limits *want)
+{
+	int ret;
+
+	begin_slice(r);
+	ret = request(r, khz);
+	if (ret) {
+		end_slice(r);
+		return ret;
+	}
+	r->left = U32_MAX;
+	await(r, want);
+	r->more = 1;
+	begin_loop(r);
+	ret = go_on(r);
+	return ret > 0 ? 0 : ret;
+}
+
+static int time_loops(struct run *r)
+{
+	struct kjoule_transition_job *job = r->job;
+	u64 least = U64_MAX;
+	int ret;
+
+	begin_slice(r);
+	ret = request(r, job->to_khz);
+	end_slice(r);
+	if (ret)
+		return ret;
+	/* the best of some, which something may have come into */
+	for (u32 i = 0; i < COLD; i++) {
+		ret = turn(r, 1, NULL);
+		if (ret < 0)
+			return ret;
+		least = min(least, r->last_ns);
+	}
+	if (least > KJOULE_TRANSITION_LOOP_NS)
+		return -EDOM;
+	/* who does not know yet what a loop takes waits instead */
+	r->deadline = now_ns() + job->timeout_ns;
+	while (now_ns() < r->deadline) {
+		ret = turn(r, COLD, NULL);
+		if (ret < 0)
+			break;
+	}
+	if (ret < 0 && ret != -ETIME)
+		return ret;
+	r->deadline = now_ns() + KJOULE_TRANSITION_TIMEOUT_NS;
+	r->keep = true;
+	r->origin_ns = now_ns();
+	ret = turn(r, job->loops, NULL);
+	job->outcome = ret > 0 ? KJOULE_TRANSITION_OUTCOME_DONE : KJOULE_TRANSITION_OUTCOME_TIMEOUT;
+	return ret > 0 || ret == -ETIME ? 0 : ret;
+}
+
+/* Starts are from the request on, of loops before it as well, once it is known when it was. */
+static void move_origin(struct run *r, u64 origin)
+{
+	struct kjoule_transition *t = r->t;
+
+	for (u32 i = 0; i < t->n; i++)
+		t->loops[i].start_ns -= origin - r->origin_ns;
+	r->origin_ns = origin;
+}
+
+static int follow_change(struct run *r)
+{
+	struct kjoule_transition_job *job = r->job;
+	/* drawn while interrupts are on: that may sleep */
+	u32 wait = get_random_u32() % job->adds;
+	int ret;
+
+	r->keep = true;
+	r->origin_ns = now_ns();
+	ret = turn(r, job->lead + get_random_u32() % (job->lead + 1), NULL);
+	if (ret < 0)
+		return ret;
+	/* the last one before the request, in its slice */
+	r->left = 2;
+	await(r, NULL);
+	begin_slice(r);
+	one_loop(r);
+	ret = note(r);
+	if (ret < 0) {
+		end_slice(r);
+		return ret;
+	}
+	job->asked_ns = now_ns();
+	ret = request(r, job->to_khz);
+	job->request_ns = between(job->asked_ns, now_ns());
+	if (ret) {
+		end_slice(r);
+		return ret;
+	}
+	move_origin(r, job->asked_ns);
+	r->deadline = job->asked_ns + job->timeout_ns;
+	/* what takes equally long each time is not to fall at the same place of a loop each time */
+	adds(wait);
+	r->left = job->loops;
+	await(r, &job->to);
+	r->more = max(job->confirm, STREAK + 1) - STREAK + 1;
+	begin_loop(r);
+	ret = go_on(r);
+	if (ret > 0)
+		job->outcome = r->streaked ? KJOULE_TRANSITION_OUTCOME_DONE :
+						     KJOULE_TRANSITION_OUTCOME_LOOPS;
+	return ret;
+}
+
+static int measure(struct run *r)
+{
+	struct kjoule_transition_job *job = r->job;
+	int ret = settle(r, job->from_khz, &job->from);
+
+	if (ret == -ETIME) {
+		job->outcome = KJOULE_TRANSITION_OUTCOME_NOT_AT_FROM;
+		return 0;
+	}
+	if (ret)
+		return ret;
+	r->deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS);
+	ret = follow_change(r);
+	if (ret == -ETIME) {
+		job->outcome = KJOULE_TRANSITION_OUTCOME_TIMEOUT;
+		return 0;
+	}
+	return ret > 0 ? 0 : ret;
+}
+
+/**
+ * kjoule_transition_run() - do a job
+ * @t:		the probe; its policy is held
+ * @job:	what to do, and what became of it
+ *
+ * Context: process, the probe's thread on its CPU.
+ * Return: 0, -EPERM (the governor is another one), -ENODEV (the thread is on another CPU), -EDOM
+ * (a loop takes too long), -ECANCELED (the probe ends), -EIO (the driver refuses), or -errno of
+ * freq QoS.
+ */
+int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job)
+{
+	struct run r = {
+		.t = t,
+		.job = job,
+		.deadline = now_ns() + max_t(u64, job->timeout_ns, SETTLE_NS),
+		.counter = t->counter,
+	};
+	int ret;
+
+	t->n = 0;
+	job->asked_ns = 0;
+	job->request_ns = 0;
+	job->irqs_off_ns = 0;
+	job->irqs_off_from_ns = 0;
+	job->cut = 0;
+	job->counter[0] = '\0';
+	job->reference_khz = 0;
+	ret = job->measure ? measure(&r) : time_loops(&r);
+	for (u32 i = 0; i < t->n && !r.counter; i++) {
+		t->loops[i].cycles = 0;
+		t->loops[i].reference = 0;
+	}
+	if (r.counter) {
+		strscpy(job->counter, r.counter->name, sizeof(job->counter));
+		job->reference_khz = r.counter->reference_khz;
+	}
+	return ret;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The operations of probes of frequency changes (transition.c), and of what is restored when a
+ * socket is closed (restore.c). Who made a probe is the only one to use it.
+ */
+#include <linux/capability.h>
+#include <linux/cpufreq.h>
+#include <linux/cpumask.h>
+#include <linux/netlink.h>
+#include <net/genetlink.h>
+
+#include "compat/compat.h"
+#include "method/transition/restore.h"
+#include "method/transition/transition.h"
+#include "netlink/gen.h"
+#include "netlink/netlink.h"
+
+/* A message with loops, whatever the reader's buffer is. */
+#define LOOPS_A_MESSAGE		1000U
+#define LOOPS_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
+
+static u32 get_u32(const struct genl_info *info, int type)
+{
+	return info->attrs[type] ? nla_get_u32(info->attrs[type]) : 0;
+}
+
+static u64 get_u64(const struct genl_info *info, int type)
+{
+	return info->attrs[type] ? nla_get_u64(info->attrs[type]) : 0;
+}
+
+/* The sender's probe, with a reference, or an ERR_PTR. */
+static struct kjoule_transition *find_probe(struct sk_buff *skb, const struct nlattr *id,
+					    const char **why)
+{
+	struct kjoule_transition *t = id ? kjoule_transition_get(nla_get_u32(id)) : NULL;
+
+	if (!t) {
+		*why = id ? "there is no probe with that id" : "the probe's id is missing";
+		return ERR_PTR(id ? -ENOENT : -EINVAL);
+	}
+	if (kjoule_port_owns(skb, t->owner))
+		return t;
+	kjoule_transition_put(t);
+	*why = "the probe belongs to another socket";
+	return ERR_PTR(-EPERM);
+}
+
+static struct kjoule_transition *find(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *why = NULL;
+	struct kjoule_transition *t = find_probe(skb, info->attrs[KJOULE_A_TRANSITION_ID], &why);
+
+	kjoule_netlink_refuse(info, why);
+	return t;
+}
+
+static int put_cpus(struct sk_buff *skb, const struct cpumask *cpus)
+{
+	unsigned int len = DIV_ROUND_UP(cpumask_last(cpus) + 1, 8), cpu;
+	struct nlattr *attr = nla_reserve(skb, KJOULE_A_TRANSITION_CPUS, len);
+	u8 *bytes;
+
+	if (!attr)
+		return -EMSGSIZE;
+	bytes = nla_data(attr);
+	memset(bytes, 0, len);
+	for_each_cpu(cpu, cpus)
+		bytes[cpu / 8] |= 1 << cpu % 8;
+	return 0;
+}
+
+static int put_policy(struct sk_buff *skb, unsigned int cpu, bool cpus)
+{
+	struct cpufreq_policy *policy = cpufreq_cpu_get(cpu);
+	int err;
+
+	if (!policy)
+		return 0;	/* it has gone; the next job says so */
+	err = nla_put_u32(skb, KJOULE_A_TRANSITION_MIN_KHZ, policy->min) ?:
+	      nla_put_u32(skb, KJOULE_A_TRANSITION_MAX_KHZ, policy->max) ?:
+	      (cpus ? put_cpus(skb, policy->related_cpus) : 0);
+	cpufreq_cpu_put(policy);
+	return err;
+}
+
+static int put_probe(struct sk_buff *skb, const struct kjoule_transition *t)
+{
+	const char *driver = cpufreq_get_current_driver();
+
+	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_CPU, t->cpu) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_WAY, t->way) ?:
+	       (driver ? nla_put_string(skb, KJOULE_A_TRANSITION_DRIVER, driver) : 0) ?:
+	       put_policy(skb, t->cpu, true);
+}
+
+static int put_counter(struct sk_buff *skb, const struct kjoule_transition_job *job)
+{
+	if (!job->counter[0])
+		return 0;
+	return nla_put_string(skb, KJOULE_A_TRANSITION_COUNTER, job->counter) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REFERENCE_KHZ, job->reference_khz, 0);
+}
+
+static int put_result(struct sk_buff *skb, const struct kjoule_transition *t,
+		      const struct kjoule_transition_job *job)
+{
+	return nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_OUTCOME, job->outcome) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_COUNT, job->count) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_ASKED_NS, job->asked_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_REQUEST_NS, job->request_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_NS, job->irqs_off_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_TRANSITION_IRQS_OFF_FROM_NS, job->irqs_off_from_ns,
+				 0) ?:
+	       nla_put_u32(skb, KJOULE_A_TRANSITION_CUT, job->cut) ?:
+	       put_counter(skb, job) ?:
+	       put_policy(skb, t->cpu, false);
+}
+
+/* Without @job: what the probe is. */
+static int answer(struct genl_info *info, const struct kjoule_transition *t,
+		  const struct kjoule_transition_job *job)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *head;
+	int err;
+
+	if (!skb)
+		return -ENOMEM;
+	head = genlmsg_put_reply(skb, info, &kjoule_family, 0, info->genlhdr->cmd);
+	err = !head ? -EMSGSIZE : job ? put_result(skb, t, job) : put_probe(skb, t);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
+/**
+ * kjoule_transition_new_doit() - KJOULE_CMD_TRANSITION_NEW
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0 or -errno, see kjoule_transition_new().
+ */
+int kjoule_transition_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_transition *t;
+	const char *why = NULL;
+	u64 owner;
+	int err;
+
+	if (!info->attrs[KJOULE_A_TRANSITION_CPU]) {
+		kjoule_netlink_refuse(info, "the CPU is missing");
+		return -EINVAL;
+	}
+	/* a thread before all others, interrupts off, and a frequency that all have to live with */
+	if (!netlink_capable(skb, CAP_SYS_NICE) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
+		kjoule_netlink_refuse(info, "CAP_SYS_NICE is needed besides");
+		return -EPERM;
+	}
+	owner = kjoule_port_owner(skb);
+	if (!owner)
+		return -ENOMEM;
+	t = kjoule_transition_new(owner, get_u32(info, KJOULE_A_TRANSITION_CPU),
+				  get_u32(info, KJOULE_A_TRANSITION_WAY), &why);
+	kjoule_netlink_refuse(info, why);
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	err = answer(info, t, NULL);
+	if (err)
+		kjoule_transition_end(t);
+	kjoule_transition_put(t);
+	return err;
+}
+
+/**
+ * kjoule_transition_del_doit() - KJOULE_CMD_TRANSITION_DEL
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's.
+ */
+int kjoule_transition_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_transition *t = find(skb, info);
+
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	kjoule_transition_end(t);
+	kjoule_transition_put(t);
+	return 0;
+}
+
+static int do_job(struct sk_buff *skb, struct genl_info *info, struct kjoule_transition_job *job)
+{
+	struct kjoule_transition *t = find(skb, info);
+	const char *why = NULL;
+	int err;
+
+	if (IS_ERR(t))
+		return PTR_ERR(t);
+	err = kjoule_transition_do(t, job, &why);
+	kjoule_netlink_refuse(info, why);
+	if (!err)
+		err = answer(info, t, job);
+	kjoule_transition_put(t);
+	return err;
+}
+
+/**
+ * kjoule_transition_calibrate_doit() - KJOULE_CMD_TRANSITION_CALIBRATE
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process, sleeps until it is done.
+ * Return: 0 or -errno, see kjoule_transition_do().
+ */
+int kjoule_transition_calibrate_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_transition_job job = {
+		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
+		.to_khz = get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
+		.loops = get_u32(info, KJOULE_A_TRANSITION_LOOPS),
+		.timeout_ns = get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
+		.slice_ns = get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
+	};
+
+	return do_job(skb, info, &job);
+}
+
+/**
+ * kjoule_transition_try_doit() - KJOULE_CMD_TRANSITION_TRY
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process, sleeps until it is done.
+ * Return: 0 or -errno, see kjoule_transition_do().
+ */
+int kjoule_transition_try_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_transition_job job = {
+		.measure = true,
+		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
+		.from_khz = get_u32(info, KJOULE_A_TRANSITION_FROM_KHZ),
+		.to_khz = get_u32(info, KJOULE_A_TRANSITION_TO_KHZ),
+		.from = { get_u32(info, KJOULE_A_TRANSITION_FROM_LO_NS),
+			  get_u32(info, KJOULE_A_TRANSITION_FROM_HI_NS) },
+		.to = { get_u32(info, KJOULE_A_TRANSITION_TO_LO_NS),
+			get_u32(info, KJOULE_A_TRANSITION_TO_HI_NS) },
+		.lead = get_u32(info, KJOULE_A_TRANSITION_LEAD),
+		.loops = get_u32(info, KJOULE_A_TRANSITION_LOOPS),
+		.confirm = get_u32(info, KJOULE_A_TRANSITION_CONFIRM),
+		.timeout_ns = get_u64(info, KJOULE_A_TRANSITION_TIMEOUT_NS),
+		.slice_ns = get_u64(info, KJOULE_A_TRANSITION_SLICE_NS),
+	};
+
+	return do_job(skb, info, &job);
+}
+
+/**
+ * kjoule_transition_loops_get_dump_start() - begin a dump of loops
+ * @cb:	of the dump; args[0] becomes the probe
+ *
+ * Context: process.
+ * Return: 0, -EPERM, -EINVAL without id, -ENOENT for an unknown one.
+ */
+int kjoule_transition_loops_get_dump_start(struct netlink_callback *cb)
+{
+	struct kjoule_transition *t;
+	const char *why = NULL;
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
+
+	if (err)
+		return err;
+	t = find_probe(cb->skb, kjoule_dump_attrs(cb)[KJOULE_A_TRANSITION_ID], &why);
+	if (IS_ERR(t))
+		return kjoule_netlink_refuse_dump(cb, PTR_ERR(t), why);
+	cb->args[0] = (long)t;
+	cb->min_dump_alloc = LOOPS_ROOM + LOOPS_A_MESSAGE * sizeof(struct kjoule_loop);
+	return 0;
+}
+
+static int put_loops(struct sk_buff *skb, const struct netlink_callback *cb,
+		     struct kjoule_transition *t, u32 from)
+{
+	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
+	u32 n = min(t->n - from, LOOPS_A_MESSAGE);
+	void *head;
+
+	if (skb_tailroom(skb) < LOOPS_ROOM + n * sizeof(*t->loops))
+		return -EMSGSIZE;
+	head = genlmsg_put(skb, to.portid, to.seq, &kjoule_family, to.flags,
+			   KJOULE_CMD_TRANSITION_LOOPS_GET);
+	if (!head)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_TRANSITION_ID, t->id) ||
+	    nla_put_u32(skb, KJOULE_A_TRANSITION_COUNT, t->n) ||
+	    nla_put(skb, KJOULE_A_TRANSITION_DATA, n * sizeof(*t->loops), &t->loops[from])) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return n;
+}
+
+/**
+ * kjoule_transition_loops_get_dumpit() - fill a buffer with messages of loops
+ * @skb:	the answer
+ * @cb:		of the dump; args[1] is the loop to go on with
+ *
+ * A job that is begun meanwhile, by another thread of the same socket, replaces them: there is
+ * less to come then.
+ *
+ * Context: process.
+ * Return: length, or 0 at the end.
+ */
+int kjoule_transition_loops_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct kjoule_transition *t = (struct kjoule_transition *)cb->args[0];
+	int n = 0;
+
+	mutex_lock(&t->lock);
+	while (cb->args[1] < t->n) {
+		n = put_loops(skb, cb, t, cb->args[1]);
+		if (n < 0)
+			break;
+		cb->args[1] += n;
+	}
+	mutex_unlock(&t->lock);
+	return skb->len ?: min(n, 0);
+}
+
+/**
+ * kjoule_transition_loops_get_dump_done() - the dump has ended, or its socket was closed
+ * @cb:	of the dump
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int kjoule_transition_loops_get_dump_done(struct netlink_callback *cb)
+{
+	kjoule_transition_put((struct kjoule_transition *)cb->args[0]);
+	return 0;
+}
+
+/**
+ * kjoule_restore_add_doit() - KJOULE_CMD_RESTORE_ADD
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0 or -errno, see kjoule_restore_add().
+ */
+int kjoule_restore_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *why = NULL;
+	u64 owner;
+	int err;
+
+	if (!info->attrs[KJOULE_A_RESTORE_FD] || !info->attrs[KJOULE_A_RESTORE_VALUE]) {
+		kjoule_netlink_refuse(info, "the file's descriptor or its value is missing");
+		return -EINVAL;
+	}
+	owner = kjoule_port_owner(skb);
+	if (!owner)
+		return -ENOMEM;
+	err = kjoule_restore_add(owner, get_u32(info, KJOULE_A_RESTORE_FD),
+				 nla_data(info->attrs[KJOULE_A_RESTORE_VALUE]), &why);
+	kjoule_netlink_refuse(info, why);
+	return err;
+}
+
+/**
+ * kjoule_restore_now_doit() - KJOULE_CMD_RESTORE_NOW
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -ENOMEM, or the first error of a file that could not be written.
+ */
+int kjoule_restore_now_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	u64 owner = kjoule_port_owner(skb);
+	int err = owner ? kjoule_restore_owned(owner) : -ENOMEM;
+
+	if (err)
+		kjoule_netlink_refuse(info, "not all could be written, see the kernel's log");
+	return err;
+}

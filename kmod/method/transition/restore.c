@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * See restore.h. The file comes as a descriptor that is open for writing, so that its opener's
+ * permission is what counts and no path is looked up in the kernel; it is opened once more for the
+ * module alone. Owners are sockets of netlink, see netlink/port.c.
+ */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/magic.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "compat/compat.h"
+#include "method/transition/restore.h"
+
+/**
+ * struct entry - something to be written back
+ * @node:	in @entries, the last one first
+ * @owner:	whose it is
+ * @file:	open for nobody else
+ * @text:	what to write
+ */
+struct entry {
+	struct list_head node;
+	u64 owner;
+	struct file *file;
+	char text[KJOULE_RESTORE_LEN];
+};
+
+static DEFINE_MUTEX(entries_lock);	/* none is taken under it, nothing is written under it */
+static LIST_HEAD(entries);
+static LIST_HEAD(waiting);		/* for their policy's CPUs, or memory */
+
+static void write_again(struct work_struct *work);
+static DECLARE_DELAYED_WORK(again, write_again);
+#define AGAIN	HZ
+
+/* .../cpufreq/policyN/NAME: nothing else is anybody's to have written later. */
+static bool is_of_policy(const struct file *file)
+{
+	struct dentry *policy = dget_parent(file->f_path.dentry), *cpufreq = dget_parent(policy);
+	bool is = !strncmp(policy->d_name.name, "policy", 6) &&
+		  !strcmp(cpufreq->d_name.name, "cpufreq");
+
+	dput(cpufreq);
+	dput(policy);
+	return is;
+}
+
+/* It is written with its opener's rights, which the caller has to have as well. */
+static bool has_rights_of(const struct cred *opener)
+{
+	return uid_eq(opener->euid, current_euid()) &&
+	       cap_issubset(opener->cap_effective, current_cred()->cap_effective);
+}
+
+static const char *unfit(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	if (inode->i_sb->s_magic != SYSFS_MAGIC || !S_ISREG(inode->i_mode) || !is_of_policy(file))
+		return "the descriptor is not of a file of a cpufreq policy in sysfs";
+	if (!(file->f_mode & FMODE_WRITE))
+		return "the descriptor is not open for writing";
+	if (!has_rights_of(file->f_cred))
+		return "the file was opened by somebody with other rights";
+	return NULL;
+}
+
+static struct file *open_again(unsigned int fd, const char **why)
+{
+	struct file *given = fget(fd), *file;
+
+	if (!given) {
+		*why = "there is no open file with that descriptor";
+		return ERR_PTR(-EBADF);
+	}
+	*why = unfit(given);
+	file = *why ? ERR_PTR(-EINVAL) :
+		      dentry_open(&given->f_path, O_WRONLY | O_NONBLOCK, given->f_cred);
+	fput(given);
+	return file;
+}
+
+static unsigned int count_owned(u64 owner)
+{
+	struct entry *e;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&entries_lock);
+	list_for_each_entry(e, &entries, node)
+		n += e->owner == owner;
+	return n;
+}
+
+/**
+ * kjoule_restore_add() - have something written when the owner goes
+ * @owner:	whose it is
+ * @fd:		of a file of sysfs, among the caller's, open for writing
+ * @text:	what to write
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EBADF, -EINVAL (no such file, or too long a text), -EUSERS (as many as may be),
+ * -ENOMEM, or what opening the file once more says.
+ */
+int kjoule_restore_add(u64 owner, unsigned int fd, const char *text, const char **why)
+{
+	struct entry *e;
+	int err;
+
+	e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	if (!e)
+		return -ENOMEM;
+	e->owner = owner;
+	if (strscpy(e->text, text, sizeof(e->text)) < 0) {
+		*why = "the value is too long";
+		err = -EINVAL;
+		goto err_free;
+	}
+	e->file = open_again(fd, why);
+	if (IS_ERR(e->file)) {
+		err = PTR_ERR(e->file);
+		goto err_free;
+	}
+	mutex_lock(&entries_lock);
+	err = count_owned(owner) < KJOULE_RESTORE_MOST ? 0 : -EUSERS;
+	if (!err)
+		list_add(&e->node, &entries);
+	mutex_unlock(&entries_lock);
+	if (!err)
+		return 0;
+	*why = "there are as many files to be restored as may be";
+	fput(e->file);
+err_free:
+	kfree(e);
+	return err;
+}
+
+/* What passes: a policy of which all CPUs are away, which takes no governor, and no memory. */
+static bool will_pass(int err)
+{
+	return err == -EBUSY || err == -ENOMEM;
+}
+
+/* With the rights of who opened the file: the one who goes may have fewer by now. */
+static int write_back(struct entry *e)
+{
+	const struct cred *own = override_creds(e->file->f_cred);
+	loff_t pos = 0;
+	ssize_t put = kernel_write(e->file, e->text, strlen(e->text), &pos);
+
+	revert_creds(own);
+	if (put >= 0)
+		return 0;
+	if (!will_pass(put))
+		pr_notice_ratelimited("kjoule: %pd2 is not what it was, \"%*pE\" (error %zd)\n",
+				      e->file->f_path.dentry, (int)strlen(e->text), e->text, -put);
+	return put;
+}
+
+static void keep_for_later(struct entry *e)
+{
+	mutex_lock(&entries_lock);
+	list_add_tail(&e->node, &waiting);
+	mutex_unlock(&entries_lock);
+	queue_delayed_work(system_dfl_wq, &again, AGAIN);
+}
+
+static void free_entry(struct entry *e)
+{
+	fput(e->file);
+	kfree(e);
+}
+
+static void write_again(struct work_struct *work)
+{
+	struct entry *e, *next;
+	LIST_HEAD(some);
+
+	mutex_lock(&entries_lock);
+	list_splice_init(&waiting, &some);
+	mutex_unlock(&entries_lock);
+	list_for_each_entry_safe(e, next, &some, node) {
+		list_del(&e->node);
+		if (will_pass(write_back(e)))
+			keep_for_later(e);
+		else
+			free_entry(e);
+	}
+}
+
+static struct entry *take_one(u64 owner, bool any)
+{
+	struct entry *e;
+
+	mutex_lock(&entries_lock);
+	list_for_each_entry(e, &entries, node) {
+		if (!any && e->owner != owner)
+			continue;
+		list_del(&e->node);
+		mutex_unlock(&entries_lock);
+		return e;
+	}
+	mutex_unlock(&entries_lock);
+	return NULL;
+}
+
+static int restore(u64 owner, bool any)
+{
+	struct entry *e;
+	int ret = 0, err;
+
+	while ((e = take_one(owner, any))) {
+		err = write_back(e);
+		ret = ret ?: err;
+		if (will_pass(err) && !any)
+			keep_for_later(e);
+		else
+			free_entry(e);
+	}
+	return ret;
+}
+
+/**
+ * kjoule_restore_owned() - write back all that is an owner's, what came last first
+ * @owner:	whose
+ *
+ * Context: process, sleeps; none of the core's locks is held, and none that the files' owners take.
+ * Return: 0, or the first error; the others are written all the same. -EBUSY: a policy's CPUs are
+ * away, and it is written when they are back, as it is when there is memory again (-ENOMEM); of
+ * other errors the log names what was not.
+ */
+int kjoule_restore_owned(u64 owner)
+{
+	return restore(owner, false);
+}
+
+/**
+ * kjoule_restore_exit() - write back what is left
+ *
+ * Context: process, module exit.
+ */
+void kjoule_restore_exit(void)
+{
+	struct entry *e, *next;
+
+	restore(0, true);
+	cancel_delayed_work_sync(&again);
+	/* a policy that is still away is somebody else's to set right: the log says which */
+	list_for_each_entry_safe(e, next, &waiting, node) {
+		if (write_back(e))
+			pr_notice("kjoule: %pd2 is left as it is\n", e->file->f_path.dentry);
+		list_del(&e->node);
+		free_entry(e);
+	}
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Probes of frequency changes: which there are, and whose, one a policy. What a probe is asked to
+ * do is done by a thread of its own, bound to the CPU, before all else that is scheduled
+ * there; one who asks waits for it. Called by netlink.c.
+ *
+ * A probe of the way "limits" has requests of freq QoS while it does something, and so cpufreq's
+ * own rules hold against everybody else's; one of the way "fast" does nothing unless the
+ * policy's governor is ours (governor.c), which its owner has to see to.
+ */
+#include <linux/cpu.h>
+#include <linux/cpufreq.h>
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "compat/compat.h"
+#include "method/transition/transition.h"
+
+/* cpufreq's are taken outside of it: its governor looks for probes */
+static DEFINE_MUTEX(probes_lock);
+static LIST_HEAD(probes);
+static u32 last_id;
+
+static void do_work(struct kthread_work *work)
+{
+	struct kjoule_transition *t = container_of(work, struct kjoule_transition, work);
+
+	t->err = kjoule_transition_run(t, t->job);
+	complete(&t->done);
+}
+
+static void free_probe(struct kref *ref)
+{
+	struct kjoule_transition *t = container_of(ref, struct kjoule_transition, ref);
+
+	kthread_destroy_worker(t->worker);
+	mutex_destroy(&t->lock);
+	kvfree(t->loops);
+	kfree(t);
+}
+
+/**
+ * kjoule_transition_put() - give a reference back
+ * @t:	the probe
+ *
+ * Context: process, sleeps; cpufreq's lock of its policy may be held.
+ */
+void kjoule_transition_put(struct kjoule_transition *t)
+{
+	kref_put(&t->ref, free_probe);
+}
+
+/**
+ * kjoule_transition_can_switch() - can the driver do what cpufreq_driver_fast_switch() asks of it?
+ * @policy:	the policy
+ *
+ * Older versions of amd-pstate say that they switch fast, and have no function for it.
+ *
+ * Context: process.
+ * Return: false if not.
+ */
+bool kjoule_transition_can_switch(const struct cpufreq_policy *policy)
+{
+	const char *driver = cpufreq_get_current_driver();
+
+	return policy->fast_switch_possible && driver && strncmp(driver, "amd", 3);
+}
+
+static int check_policy(struct cpufreq_policy *policy, u32 way, const char **why)
+{
+	if (way == KJOULE_TRANSITION_WAY_LIMITS)
+		return 0;
+	if (!kjoule_transition_can_switch(policy)) {
+		*why = "the driver can not switch with interrupts off; use the way limits";
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int check_config(unsigned int cpu, u32 way, const char **why)
+{
+	struct cpufreq_policy *policy;
+	int err;
+
+	if (way > KJOULE_TRANSITION_WAY_LIMITS) {
+		*why = "there is no such way to request a frequency";
+		return -EINVAL;
+	}
+	if (cpu >= nr_cpu_ids || !cpu_online(cpu)) {
+		*why = "the CPU is not online";
+		return -ENODEV;
+	}
+	policy = cpufreq_cpu_get(cpu);
+	if (!policy) {
+		*why = "the CPU has no cpufreq policy: no driver for its frequency is loaded";
+		return -ENODEV;
+	}
+	err = check_policy(policy, way, why);
+	cpufreq_cpu_put(policy);
+	return err;
+}
+
+static struct kjoule_transition *alloc_probe(unsigned int cpu)
+{
+	struct kjoule_transition *t = kzalloc(sizeof(*t), GFP_KERNEL_ACCOUNT);
+
+	if (!t)
+		return ERR_PTR(-ENOMEM);
+	t->loops = kvcalloc(KJOULE_TRANSITION_LOOPS_MOST, sizeof(*t->loops), GFP_KERNEL_ACCOUNT);
+	if (!t->loops)
+		goto err_free;
+	t->worker = kthread_run_worker_on_cpu(cpu, 0, "kjoule-transit");
+	if (IS_ERR(t->worker))
+		goto err_loops;
+	/* below interrupts' threads: it would keep these waiting */
+	sched_set_fifo_low(t->worker->task);
+	init_completion(&t->done);
+	kthread_init_work(&t->work, do_work);
+	kref_init(&t->ref);
+	mutex_init(&t->lock);
+	t->cpu = cpu;
+	return t;
+
+err_loops:
+	kvfree(t->loops);
+err_free:
+	kfree(t);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* Has another one a CPU of the same policy? */
+static bool is_taken(unsigned int cpu)
+{
+	struct cpufreq_policy *policy = cpufreq_cpu_get(cpu);
+	struct kjoule_transition *t;
+	bool taken = false;
+
+	lockdep_assert_held(&probes_lock);
+	list_for_each_entry(t, &probes, node)
+		taken |= t->cpu == cpu ||
+			 (policy && cpumask_test_cpu(t->cpu, policy->related_cpus));
+	if (policy)
+		cpufreq_cpu_put(policy);
+	return taken;
+}
+
+/**
+ * kjoule_transition_new() - make a probe
+ * @owner:	whose it is
+ * @cpu:	where it measures
+ * @way:	enum kjoule_transition_way
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps.
+ * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP
+ * (a driver that can not switch fast), -EBUSY (the policy has one), -ENOMEM.
+ */
+struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
+						const char **why)
+{
+	struct kjoule_transition *t;
+	int err = check_config(cpu, way, why);
+
+	if (err)
+		return ERR_PTR(err);
+	t = alloc_probe(cpu);
+	if (IS_ERR(t))
+		return t;
+	t->owner = owner;
+	t->way = way;
+	mutex_lock(&probes_lock);
+	if (is_taken(cpu)) {
+		mutex_unlock(&probes_lock);
+		kjoule_transition_put(t);
+		*why = "somebody else measures frequency changes of this CPU or one of its policy";
+		return ERR_PTR(-EBUSY);
+	}
+	/* 0 is nobody's */
+	t->id = ++last_id ?: ++last_id;
+	kref_get(&t->ref);
+	list_add_tail(&t->node, &probes);
+	mutex_unlock(&probes_lock);
+	/* a governor of ours that has lost its probe takes this one */
+	cpufreq_update_policy(cpu);
+	return t;
+}
+
+/**
+ * kjoule_transition_get() - the probe of a number
+ * @id:	the number
+ *
+ * Context: process.
+ * Return: the probe with a reference, or NULL.
+ */
+struct kjoule_transition *kjoule_transition_get(u32 id)
+{
+	struct kjoule_transition *t, *found = NULL;
+
+	mutex_lock(&probes_lock);
+	list_for_each_entry(t, &probes, node) {
+		if (t->id == id) {
+			found = t;
+			kref_get(&t->ref);
+			break;
+		}
+	}
+	mutex_unlock(&probes_lock);
+	return found;
+}
+
+/**
+ * kjoule_transition_of() - the probe that a governor may switch for
+ * @policy:	whose governor it is
+ *
+ * Context: process; the policy's lock is held.
+ * Return: the probe of the way "fast" with a reference, or NULL.
+ */
+struct kjoule_transition *kjoule_transition_of(const struct cpufreq_policy *policy)
+{
+	struct kjoule_transition *t, *found = NULL;
+
+	mutex_lock(&probes_lock);
+	list_for_each_entry(t, &probes, node) {
+		if (t->way == KJOULE_TRANSITION_WAY_FAST &&
+		    cpumask_test_cpu(t->cpu, policy->related_cpus)) {
+			found = t;
+			kref_get(&t->ref);
+			break;
+		}
+	}
+	mutex_unlock(&probes_lock);
+	return found;
+}
+
+static bool take_off(struct kjoule_transition *t)
+{
+	bool listed;
+
+	mutex_lock(&probes_lock);
+	listed = !list_empty(&t->node);
+	list_del_init(&t->node);
+	mutex_unlock(&probes_lock);
+	return listed;
+}
+
+/**
+ * kjoule_transition_end() - a probe does nothing any more
+ * @t:	the probe; the caller keeps his reference
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_transition_end(struct kjoule_transition *t)
+{
+	WRITE_ONCE(t->ending, true);
+	if (take_off(t))
+		kjoule_transition_put(t);
+}
+
+static struct kjoule_transition *get_owned(u64 owner, bool any)
+{
+	struct kjoule_transition *t, *found = NULL;
+
+	mutex_lock(&probes_lock);
+	list_for_each_entry(t, &probes, node) {
+		if (any || t->owner == owner) {
+			found = t;
+			kref_get(&t->ref);
+			break;
+		}
+	}
+	mutex_unlock(&probes_lock);
+	return found;
+}
+
+static void end_owned(u64 owner, bool any)
+{
+	struct kjoule_transition *t;
+
+	while ((t = get_owned(owner, any))) {
+		kjoule_transition_end(t);
+		kjoule_transition_put(t);
+	}
+}
+
+/**
+ * kjoule_transition_end_owned() - end all probes of an owner
+ * @owner:	whose
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_transition_end_owned(u64 owner)
+{
+	end_owned(owner, false);
+}
+
+/**
+ * kjoule_transition_exit() - end all that are left
+ *
+ * Context: process, module exit; no governor is ours any more.
+ */
+void kjoule_transition_exit(void)
+{
+	end_owned(0, true);
+}
+
+static int check_khz(const struct cpufreq_policy *policy, u32 khz, const char **why)
+{
+	if (khz >= policy->min && khz <= policy->max)
+		return 0;
+	*why = "the frequency is outside of the policy's limits, or somebody holds it elsewhere";
+	return -ERANGE;
+}
+
+static int check_job(const struct kjoule_transition_job *job, const char **why)
+{
+	if (job->adds < KJOULE_TRANSITION_ADDS_LEAST || job->adds > KJOULE_TRANSITION_ADDS_MOST) {
+		*why = "a loop has 64 to 1000000 adds";
+		return -EINVAL;
+	}
+	if (!job->loops || job->loops > KJOULE_TRANSITION_LOOPS_MOST ||
+	    job->lead > KJOULE_TRANSITION_LOOPS_MOST / 4 ||
+	    (job->measure && job->loops > KJOULE_TRANSITION_LOOPS_MOST / 2)) {
+		*why = "1 to 65536 loops may be timed, half of them after a request";
+		return -EINVAL;
+	}
+	if (job->measure && !job->lead) {
+		*why = "there is to be a loop before the request at least";
+		return -EINVAL;
+	}
+	if (!job->slice_ns || job->slice_ns > KJOULE_TRANSITION_SLICE_NS) {
+		*why = "interrupts are off for 1 ns to 1 ms at a time";
+		return -EINVAL;
+	}
+	if (!job->timeout_ns || job->timeout_ns > KJOULE_TRANSITION_TIMEOUT_NS) {
+		*why = "the time-out is 1 ns to 10 s";
+		return -EINVAL;
+	}
+	if (job->from.lo_ns > job->from.hi_ns || job->to.lo_ns > job->to.hi_ns) {
+		*why = "limits of loop times are the wrong way round";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Somebody who is killed waits no longer than a slice. */
+static void do_and_wait(struct kjoule_transition *t)
+{
+	reinit_completion(&t->done);
+	WRITE_ONCE(t->cancel, false);
+	kthread_queue_work(t->worker, &t->work);
+	if (wait_for_completion_killable(&t->done)) {
+		WRITE_ONCE(t->cancel, true);
+		wait_for_completion(&t->done);
+	}
+}
+
+/* Pinned for a job only: between jobs its module may go. NULL: there is none that counts. */
+static struct kjoule_source *get_counter(void)
+{
+	struct kjoule_source *src;
+	u32 still;
+
+	src = kjoule_source_get(KJOULE_KIND_FREQUENCY, NULL, &still);
+	if (IS_ERR(src) || src->ops->read_cycles)
+		return IS_ERR(src) ? NULL : src;
+	kjoule_source_put(src);
+	return NULL;
+}
+
+static int do_job(struct kjoule_transition *t, struct kjoule_transition_job *job, const char **why)
+{
+	int err = check_khz(t->policy, job->to_khz, why);
+
+	if (!err && job->measure)
+		err = check_khz(t->policy, job->from_khz, why);
+	if (err)
+		return err;
+	if (READ_ONCE(t->ending)) {
+		*why = "the probe was ended";
+		return -ECANCELED;
+	}
+	t->job = job;
+	t->n = 0;
+	t->counter = get_counter();
+	do_and_wait(t);
+	kjoule_source_put(t->counter);
+	t->counter = NULL;
+	t->job = NULL;
+	job->count = t->n;
+	switch (t->err) {
+	case -EPERM:
+		*why = "the policy's governor is not \"kjoule\", or was changed meanwhile";
+		break;
+	case -ENODEV:
+		*why = "the CPU is not online, or was away meanwhile: make another probe";
+		break;
+	case -EDOM:
+		*why = "a loop takes longer than 0.5 ms: ask for fewer adds";
+		break;
+	}
+	return t->err;
+}
+
+/* Both ends as they would be without us. */
+static int make_limits(struct kjoule_transition *t)
+{
+	int err;
+
+	err = freq_qos_add_request(&t->policy->constraints, &t->min, FREQ_QOS_MIN,
+				   FREQ_QOS_MIN_DEFAULT_VALUE);
+	if (err < 0)
+		return err;
+	err = freq_qos_add_request(&t->policy->constraints, &t->max, FREQ_QOS_MAX,
+				   FREQ_QOS_MAX_DEFAULT_VALUE);
+	if (err < 0) {
+		freq_qos_remove_request(&t->min);
+		return err;
+	}
+	t->limited = true;
+	return 0;
+}
+
+static void remove_limits(struct kjoule_transition *t)
+{
+	if (!t->limited)
+		return;
+	t->limited = false;
+	freq_qos_remove_request(&t->max);
+	freq_qos_remove_request(&t->min);
+	/* now, and not whenever cpufreq's own work comes round to it */
+	cpufreq_update_policy(t->cpu);
+}
+
+/**
+ * kjoule_transition_limit() - have a frequency by limits on both sides
+ * @t:		the probe, in a job
+ * @khz:	the frequency
+ *
+ * cpufreq would come round to it in a work of its own; it is done here and now.
+ *
+ * Context: process, sleeps; the probe's thread.
+ * Return: 0 or -errno.
+ */
+int kjoule_transition_limit(struct kjoule_transition *t, u32 khz)
+{
+	bool up = khz > t->min.pnode.prio;
+	int err;
+
+	/* never the lower one above the upper one */
+	err = freq_qos_update_request(up ? &t->max : &t->min, khz);
+	if (err >= 0)
+		err = freq_qos_update_request(up ? &t->min : &t->max, khz);
+	if (err < 0)
+		return err;
+	cpufreq_update_policy(t->cpu);
+	return 0;
+}
+
+/**
+ * kjoule_transition_do() - do a job and wait for it
+ * @t:		the probe
+ * @job:	what to do, and what became of it
+ * @why:	set to the reason of a refusal
+ *
+ * The times of the loops are @t->loops afterwards, under @t->lock.
+ *
+ * Context: process, sleeps for as long as it takes.
+ * Return: 0 (see @job->outcome), -EINVAL, -ERANGE (outside of the policy's limits), -EPERM
+ * (another governor), -ENODEV (the CPU is away), -EDOM (a loop takes too long), -ECANCELED (the
+ * probe was ended), or what freq QoS says.
+ */
+int kjoule_transition_do(struct kjoule_transition *t, struct kjoule_transition_job *job,
+			 const char **why)
+{
+	int err = check_job(job, why);
+
+	if (err)
+		return err;
+	mutex_lock(&t->lock);
+	t->policy = cpufreq_cpu_get(t->cpu);
+	if (!t->policy) {
+		*why = "the CPU has no cpufreq policy any more";
+		err = -ENODEV;
+		goto out;
+	}
+	if (t->way == KJOULE_TRANSITION_WAY_LIMITS)
+		err = make_limits(t);
+	if (!err)
+		err = do_job(t, job, why);
+	remove_limits(t);
+	cpufreq_cpu_put(t->policy);
+	t->policy = NULL;
+out:
+	mutex_unlock(&t->lock);
+	return err;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The breakpoints of a round; see round.h. They are made some ticks before it and released
+ * after it, on those of the session's CPUs on which the block's process may run, by the thread that
+ * makes the rounds: a debug register is taken then, and in use only while somebody is waited for.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+
+#include "method/vpm/round.h"
+#include "sampler/sampler.h"
+
+/* It is there, but not yet armed. */
+static struct perf_event *make_breakpoint(struct kjoule_vpm *v, unsigned int cpu, u64 address,
+					  perf_overflow_handler_t handler)
+{
+#ifdef CONFIG_HAVE_HW_BREAKPOINT
+	struct perf_event_attr attr;
+
+	hw_breakpoint_init(&attr);
+	attr.bp_addr = address;
+	attr.bp_len = sizeof(long);
+	attr.bp_type = HW_BREAKPOINT_X;
+	attr.exclude_kernel = 1;
+	attr.disabled = 1;
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, handler, v);
+#else
+	return ERR_PTR(-EOPNOTSUPP);
+#endif
+}
+
+static void drop(struct perf_event **event)
+{
+	if (!IS_ERR_OR_NULL(*event))
+		perf_event_release_kernel(*event);
+	*event = NULL;
+}
+
+/**
+ * kjoule_vpm_disarm() - undo kjoule_vpm_prepare(), finished or not, and kjoule_vpm_arm()
+ * @v:	any
+ *
+ * Nobody is in a handler of theirs at the return.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_vpm_disarm(struct kjoule_vpm *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->n; i++) {
+		drop(&v->cpu[i].start);
+		drop(&v->cpu[i].stop);
+	}
+}
+
+/*
+ * Where the block's process may run: its threads' affinities, all together. Should one be changed
+ * meanwhile its thread may go where it is not met; it is in the next round.
+ */
+static void find_allowed(struct kjoule_vpm *v)
+{
+	struct task_struct *leader, *t;
+
+	cpumask_clear(v->allowed);
+	rcu_read_lock();
+	leader = pid_task(v->at->pid, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, t) {
+			cpumask_or(v->allowed, v->allowed, &t->cpus_mask);
+			/* of most programs the first thread says it all */
+			if (cpumask_subset(cpu_online_mask, v->allowed))
+				break;
+		}
+	}
+	rcu_read_unlock();
+}
+
+/* Return: 0, also if the CPU is not there, -errno */
+static int prepare_cpu(struct kjoule_vpm *v, unsigned int i, const struct vpm_trap *start,
+		       const struct vpm_trap *stop)
+{
+	struct vpm_cpu *c = &v->cpu[i];
+	unsigned int cpu = v->sampler[i]->cpu;
+
+	/* there, and with a ring that may be written */
+	if (!cpu_online(cpu) || READ_ONCE(v->sampler[i]->away))
+		return 0;
+	if (stop->address) {
+		c->stop = make_breakpoint(v, cpu, stop->address, stop->hit);
+		if (IS_ERR(c->stop))
+			return PTR_ERR(c->stop);
+	}
+	c->start = make_breakpoint(v, cpu, start->address, start->hit);
+	return PTR_ERR_OR_ZERO(c->start);
+}
+
+/* So many hits, and it is switched off. */
+static void let_hit(struct perf_event *event, int times)
+{
+	atomic_set(&event->event_limit, times);
+	perf_event_enable(event);
+}
+
+/**
+ * kjoule_vpm_arm() - from now on who comes by is met
+ * @v:		kjoule_vpm_prepare() has succeeded
+ *
+ * Those that stop first: who comes by then has both. The round's state is %STATE_ARMED from before
+ * the first hit on.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_vpm_arm(struct kjoule_vpm *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->n; i++) {
+		if (v->cpu[i].stop)
+			let_hit(v->cpu[i].stop, KJOULE_VPM_STOPS);
+	}
+	v->task = NULL;
+	atomic_set(&v->passes, 0);
+	v->armed_ns = ktime_get_ns();
+	v->hit_ns = v->armed_ns;
+	atomic_set(&v->state, STATE_ARMED);
+	for (i = 0; i < v->n; i++) {
+		if (v->cpu[i].start)
+			let_hit(v->cpu[i].start, 1);
+	}
+}
+
+/* Return: on how many CPUs of @cpus they are ready, or -errno */
+static int prepare_cpus(struct kjoule_vpm *v, const struct cpumask *cpus,
+			const struct vpm_trap *start, const struct vpm_trap *stop)
+{
+	unsigned int i;
+	int err, n = 0;
+
+	for (i = 0; i < v->n; i++) {
+		if (!cpumask_test_cpu(v->sampler[i]->cpu, cpus))
+			continue;
+		err = prepare_cpu(v, i, start, stop);
+		if (err && err != -ENODEV)
+			return err;
+		if (err) {
+			drop(&v->cpu[i].stop);
+			drop(&v->cpu[i].start);
+		}
+		n += !!v->cpu[i].start;
+	}
+	return n;
+}
+
+/**
+ * kjoule_vpm_prepare() - make breakpoints on the session's CPUs
+ * @v:		without any; at a block
+ * @start:	goes with its first hit
+ * @stop:	where it is wanted: is armed before @start, and goes with its hits or the disarming
+ *
+ * They are not armed yet. A breakpoint of a CPU that is just going is none.
+ *
+ * Each breakpoint of a CPU takes up to three interrupts there: to be made, to be armed and to be
+ * released. So CPUs that the block's process may not run on are left alone, idle or not. If that
+ * leaves none, all of them are prepared, so that a process that is nowhere in the session is told
+ * like any that does not come by.
+ *
+ * Context: process, sleeps; to be followed by kjoule_vpm_disarm() in any case.
+ * Return: 0, -ENODEV (there is no CPU for it), or -errno if a breakpoint can not be had.
+ */
+int kjoule_vpm_prepare(struct kjoule_vpm *v, const struct vpm_trap *start,
+		       const struct vpm_trap *stop)
+{
+	int n;
+
+	find_allowed(v);
+	n = prepare_cpus(v, v->allowed, start, stop);
+	if (!n)
+		n = prepare_cpus(v, cpu_online_mask, start, stop);
+	if (n < 0)
+		return n;
+	return n ? 0 : -ENODEV;
+}
+
+static void never_hit(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+{
+}
+
+/**
+ * kjoule_vpm_try() - could breakpoints be had there?
+ * @v:		without any at the moment
+ * @place:	where; nothing else is known of the addresses
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps.
+ * Return: 0, also if no CPU of the session is there; -ENOSPC or -EBUSY (others have them), or what
+ * perf says.
+ */
+int kjoule_vpm_try(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
+{
+	struct perf_event *event[2];
+	unsigned int i, k;
+	int ret = 0;
+
+	for (i = 0; i < v->n; i++) {
+		if (!cpu_online(v->sampler[i]->cpu))
+			continue;
+		for (k = 0; k < 2; k++)
+			event[k] = make_breakpoint(v, v->sampler[i]->cpu,
+						   k ? place->next : place->start, never_hit);
+		ret = PTR_ERR_OR_ZERO(event[0]) ?: PTR_ERR_OR_ZERO(event[1]);
+		for (k = 0; k < 2; k++)
+			drop(&event[k]);
+		if (ret != -ENODEV)
+			break;
+		/* of a CPU that is just going nothing is known */
+		ret = 0;
+	}
+	if (ret == -ENOSPC || ret == -EBUSY)
+		*why = "no two breakpoints are free; does a debugger have them?";
+	else if (ret)
+		*why = "no breakpoint can be had there";
+	return ret;
+}

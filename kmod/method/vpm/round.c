@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A round: somebody is awaited at a block, the meter started, the program held until the reading
+ * is ready. A thread of the session's makes one after the other (vpm.c starts and ends it). What
+ * happens at a hit is done in the breakpoint's exception and in an interrupt right after it.
+ *
+ * A round, with what its record tells in brackets:
+ *
+ *	prepared	there are breakpoints on the block's first instruction, and on where it is
+ *			to be stopped; some time is given to what they set off
+ *	armed		[armed_ns] they are switched on
+ *	started		[hit_ns] the first hit: the meter is started. That breakpoint takes itself
+ *			away with its first hit
+ *	stopped		[stop_ns] the program is held, interrupts off, until the reading is ready
+ *	done		[ready_ns]
+ *
+ * Half of the rounds stop at the block's end (delayed), the other half at its second instruction.
+ * Everything else is alike: two exceptions, a breakpoint that goes, and the time from the second
+ * one to the hold. So the differences of energy and of time between the two halves are those of the
+ * block alone, and the block's latency needs no asking. Every HELD_EVERY-th round starts the meter
+ * when the program is held already: that is the power of holding, which equation 4 calls idle.
+ *
+ * Breakpoints are on the CPUs that were there when they were made. None is made while a CPU is on
+ * its way, and a reading is of no use if one comes or goes from then until it is ready: it would
+ * have that CPU's power in it, and the program may have passed the block's end over there, where
+ * nobody waits.
+ *
+ * A function ends where it returns to. That is learnt from the stack at the first hits; a round
+ * awaits one return address, and is given up where the function was called from elsewhere.
+ *
+ * That address is where other ways may join: the program passes it before it calls the function, or
+ * in calls from within it. Each time is an exception. They are borne, KJOULE_VPM_PASSES in a round.
+ *
+ * Every wait is bounded: an arming by PATIENCE_MS, a hold by HOLD_INTERVALS and by ROUNDS_MOST.
+ */
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/pid.h>
+#include <linux/random.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/smp.h>
+#include <linux/tick.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "compat/compat.h"
+#include "method/vpm/round.h"
+#include "sampler/grid.h"
+#include "sampler/sampler.h"
+#include "session/hold.h"
+
+#define PATIENCE_MS	1000	/* until somebody comes by */
+#define LOOK_MS		20	/* at the least, between two looks whether somebody has */
+#define END_INTERVALS	4	/* sensing intervals until the block has ended */
+#define HOLD_INTERVALS	2	/* and until the reading is ready */
+#define HELD_EVERY	8	/* rounds */
+#define RARELY		4	/* times less often than the most frequent caller of a block */
+
+/* Should the clock stand: so many looks are some tenths of a second. */
+#define ROUNDS_MOST	(1U << 22)
+
+/* The time between two armings doubles with each that fails, so many times. */
+#define BACK_OFF	6U
+
+static u64 random_below(u64 limit)
+{
+	return mul_u64_u64_shr(get_random_u64(), limit, 64);
+}
+
+/* How long it has waited for a CPU: others ran there, or interrupts of theirs. */
+static u64 waited_ns(const struct task_struct *task)
+{
+#ifdef CONFIG_SCHED_INFO
+	return task->sched_info.run_delay;
+#else
+	return 0;
+#endif
+}
+
+/* Those after which a reading is of no use: where it is not known for how long others ran, all. */
+static u64 switches_of(const struct task_struct *task)
+{
+	return task->nvcsw + (IS_ENABLED(CONFIG_SCHED_INFO) ? 0 : task->nivcsw);
+}
+
+/* How long all CPUs but that one have been idle since boot; constant where it is unknown. */
+static u64 others_idle_us(unsigned int where)
+{
+	unsigned int cpu;
+	u64 sum = 0;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != where)
+			sum += get_cpu_idle_time_us(cpu, NULL) + get_cpu_iowait_time_us(cpu, NULL);
+	}
+	return sum;
+}
+
+/* For how long they have not been, since the meter was started. */
+static u64 others_busy_ns(const struct kjoule_vpm *v, u64 now)
+{
+	u64 all = (num_online_cpus() - 1) * (now - v->hit_ns);
+
+	return all - min(all, (others_idle_us(v->where) - v->idle_us) * NSEC_PER_USEC);
+}
+
+/* Return: the sampler of this CPU, NULL if it has none that may write. */
+static struct kjoule_sampler *sampler_here(const struct kjoule_vpm *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->n; i++) {
+		struct kjoule_sampler *s = v->sampler[i];
+
+		if (s->cpu == smp_processor_id())
+			return s->running && !s->away ? s : NULL;
+	}
+	return NULL;
+}
+
+/* Return: false if there is no room for it. */
+static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns, u64 uw,
+			  u64 busy_ns)
+{
+	struct kjoule_vpm_reading *rec;
+
+	kjoule_books_open(s->ring.page);
+	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_READING, v->flags, sizeof(*rec), s->tick);
+	if (rec) {
+		rec->tick = s->tick;
+		rec->number = v->number;
+		rec->block = v->at - v->block;
+		rec->reserved = 0;
+		rec->pid = v->pid;
+		rec->tgid = v->tgid;
+		rec->armed_ns = v->armed_ns;
+		rec->hit_ns = v->hit_ns;
+		rec->stop_ns = v->stop_ns;
+		rec->ready_ns = ready_ns;
+		rec->others_ns = v->waited;
+		rec->power_uw = uw;
+		rec->busy_ns = busy_ns;
+	}
+	kjoule_sampler_wake_reader(s);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	return rec;
+}
+
+static void book_reading(struct kjoule_vpm *v)
+{
+	v->books.readings++;
+	v->books.spoilt += !!(v->flags & (KJOULE_READING_MOVED | KJOULE_READING_LATE));
+	atomic_set(&v->state, STATE_DONE);
+}
+
+/* Hold the CPU until the meter has it. Return: 0, or -errno. */
+static int await_reading(struct kjoule_vpm *v, s64 *raw)
+{
+	u64 until = ktime_get_ns() + HOLD_INTERVALS * v->src->ready_ns;
+	u32 rounds = 0;
+	int err;
+
+	do {
+		err = v->src->ops->read_started(v->src, v->domain, raw);
+		cpu_relax();
+	} while (err == -EAGAIN && ktime_get_ns() < until && ++rounds < ROUNDS_MOST);
+	return err;
+}
+
+static void book_hold(struct kjoule_vpm *v, u64 ns)
+{
+	v->books.held_ns += ns;
+	if (ns > v->books.longest_ns)
+		v->books.longest_ns = ns;
+}
+
+static void hold(struct kjoule_vpm *v)
+{
+	struct kjoule_sampler *s = sampler_here(v);
+	u64 begin = ktime_get_ns(), ready_ns, busy_ns = 0;
+	s64 raw = 0;
+	int err = 0;
+
+	/* it went on to another CPU between the exception and here, or the ring is not there */
+	if (!s || smp_processor_id() != v->where || current != v->task)
+		goto failed;
+	if (v->round == ROUND_HELD) {
+		v->idle_us = others_idle_us(v->where);
+		v->hit_ns = begin;
+		v->stop_ns = begin;
+		err = v->src->ops->start(v->src, v->domain);
+	}
+	if (!err && !(v->flags & KJOULE_READING_LATE))
+		err = await_reading(v, &raw);
+	ready_ns = ktime_get_ns();
+	book_hold(v, ready_ns - begin);
+	/* one that came or went has drawn power meanwhile, and was not there to be waited on */
+	if (kjoule_hold_count() != v->moves)
+		v->flags |= KJOULE_READING_MOVED;
+	/* else the idle times are of other CPUs than at the start */
+	if (!(v->flags & (KJOULE_READING_LATE | KJOULE_READING_MOVED)))
+		busy_ns = others_busy_ns(v, ready_ns);
+	if (err || !write_reading(v, s, ready_ns, kjoule_vpm_uw(v, raw), busy_ns))
+		goto failed;
+	book_reading(v);
+	return;
+failed:
+	atomic_set(&v->state, STATE_FAILED);
+}
+
+/* Right after the exception, on its CPU. */
+static void work(struct irq_work *work)
+{
+	struct kjoule_vpm *v = container_of(work, struct kjoule_vpm, work);
+
+	if (atomic_read(&v->state) == STATE_STOPPED)
+		hold(v);
+	swake_up_one(&v->wait);
+}
+
+/* Of what is met the most hardly anything is forgotten: the place that was met least makes room. */
+static void learn(struct vpm_block *b, u64 end)
+{
+	u32 i, least = 0;
+
+	for (i = 0; i < b->n_ends; i++) {
+		if (b->end[i] == end) {
+			b->met[i]++;
+			return;
+		}
+		if (b->met[i] < b->met[least])
+			least = i;
+	}
+	if (b->n_ends < KJOULE_VPM_CALLERS)
+		least = b->n_ends;
+	b->end[least] = end;
+	b->met[least] = 1;
+	WRITE_ONCE(b->n_ends, max(b->n_ends, least + 1));
+}
+
+static bool is_wanted(const struct kjoule_vpm *v)
+{
+	return task_tgid(current) == v->at->pid && current->self_exec_id == v->at->exec_id &&
+	       kjoule_whom_runs(v->whom);
+}
+
+/* Where it will return to, if it is at the first instruction of a function. */
+static bool finds_end(struct kjoule_vpm *v, const struct pt_regs *regs)
+{
+	const void __user *sp = (void __user *)user_stack_pointer((struct pt_regs *)regs);
+	u64 end = 0;
+
+	if (v->at->place.end)
+		return true;
+	/* what is not the head of a function has anything there */
+	if (copy_from_user_nofault(&end, sp, user_64bit_mode((struct pt_regs *)regs) ? 8 : 4) ||
+	    !end || end >= TASK_SIZE_MAX || end == v->at->place.start || end == v->at->place.next)
+		return false;
+	learn(v->at, end);
+	return end == v->end || v->round == ROUND_LEARN || v->round == ROUND_HELD;
+}
+
+/* The first instruction is about to run: the breakpoint's exception, interrupts off. */
+static void on_start(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+{
+	struct kjoule_vpm *v = event->overflow_handler_context;
+
+	if (atomic_cmpxchg(&v->state, STATE_ARMED, STATE_STARTING) != STATE_ARMED)
+		return;
+	if (!is_wanted(v) || !finds_end(v, regs)) {
+		atomic_set(&v->state, STATE_ELSEWHERE);
+		irq_work_queue(&v->work);
+		return;
+	}
+	v->task = current;
+	v->pid = current->pid;
+	v->tgid = current->tgid;
+	v->where = smp_processor_id();
+	v->switches = switches_of(current);
+	v->migrations = current->se.nr_migrations;
+	v->waited = v->round == ROUND_HELD ? 0 : waited_ns(current);
+	v->sp = user_stack_pointer(regs);
+	switch (v->round) {
+	case ROUND_LEARN:
+		atomic_set(&v->state, STATE_DONE);
+		irq_work_queue(&v->work);
+		return;
+	case ROUND_HELD:
+		atomic_set(&v->state, STATE_STOPPED);
+		irq_work_queue(&v->work);
+		return;
+	default:
+		break;
+	}
+	v->idle_us = others_idle_us(v->where);
+	WRITE_ONCE(v->hit_ns, ktime_get_ns());
+	if (v->src->ops->start(v->src, v->domain)) {
+		atomic_set(&v->state, STATE_FAILED);
+		irq_work_queue(&v->work);
+		return;
+	}
+	atomic_set_release(&v->state, STATE_STARTED);	/* K, pairs with L */
+}
+
+/*
+ * A return of the same call? A recursion comes by with less of the stack. At an end that was said
+ * the stack may be any, so that one within the block ends it: the man page of record says so.
+ */
+static bool is_same_call(const struct kjoule_vpm *v, struct pt_regs *regs)
+{
+	if (v->round != ROUND_DELAYED || v->at->place.end)
+		return true;
+	return user_stack_pointer(regs) > v->sp;
+}
+
+/*
+ * Not the end that is awaited. Where the block's own process passes it the breakpoint has to stay
+ * for the one that is; once the meter runs, only who is in the block may end the round.
+ */
+static void pass(struct kjoule_vpm *v, struct perf_event *event, int state)
+{
+	if (task_tgid(current) != v->at->pid)
+		return;
+	if (atomic_inc_return(&v->passes) <= KJOULE_VPM_PASSES) {
+		/* perf has counted this one already; of the last one nothing would be left */
+		atomic_set(&event->event_limit, KJOULE_VPM_STOPS);
+		return;
+	}
+	if (state == STATE_STARTED ? current != v->task : state != STATE_ARMED)
+		return;
+	if (atomic_cmpxchg(&v->state, state, STATE_CROWDED) == state)
+		irq_work_queue(&v->work);
+}
+
+/* The block has ended, or its first instruction: likewise. */
+static void on_stop(struct perf_event *event, struct perf_sample_data *data, struct pt_regs *regs)
+{
+	struct kjoule_vpm *v = event->overflow_handler_context;
+	int state = atomic_read_acquire(&v->state);	/* L */
+
+	if (state != STATE_STARTED || current != v->task || !is_wanted(v) ||
+	    !is_same_call(v, regs)) {
+		pass(v, event, state);
+		return;
+	}
+	v->stop_ns = ktime_get_ns();
+	/* of another clock */
+	v->waited = min(waited_ns(current) - v->waited, v->stop_ns - v->hit_ns);
+	/* it may be back, from a CPU where nobody waited for the block's end */
+	if (v->migrations != current->se.nr_migrations || v->switches != switches_of(current))
+		v->flags |= KJOULE_READING_MOVED;
+	v->where = smp_processor_id();
+	/* the reading was over before */
+	if (v->stop_ns - v->hit_ns >= v->src->ready_ns)
+		v->flags |= KJOULE_READING_LATE;
+	atomic_set(&v->state, STATE_STOPPED);
+	irq_work_queue(&v->work);
+}
+
+static bool is_over(const struct kjoule_vpm *v)
+{
+	return atomic_read(&v->state) > STATE_STOPPED;
+}
+
+/* When to look again, in jiffies. A look that falls into a reading is in it. */
+static unsigned long next_look(const struct kjoule_vpm *v, int state, u64 now)
+{
+	u64 end = END_INTERVALS * v->src->ready_ns, ran;
+
+	if (state != STATE_STARTED)
+		return nsecs_to_jiffies(max(end, LOOK_MS * (u64)NSEC_PER_MSEC)) + 1;
+	ran = now - min(now, READ_ONCE(v->hit_ns));
+	return nsecs_to_jiffies(end - min(end, ran)) + 1;
+}
+
+/* Until the round is over, or nothing will come of it. */
+static void await(struct kjoule_vpm *v)
+{
+	u64 until = v->armed_ns + PATIENCE_MS * NSEC_PER_MSEC, now = v->armed_ns;
+	int state = STATE_ARMED;
+
+	while (!kthread_should_stop()) {
+		if (swait_event_timeout_exclusive(v->wait, is_over(v) || kthread_should_stop(),
+						  next_look(v, state, now)))
+			return;
+		now = ktime_get_ns();
+		state = atomic_read(&v->state);
+		if (state == STATE_ARMED && now > until)
+			return;
+		if (state == STATE_STARTED &&
+		    now > READ_ONCE(v->hit_ns) + END_INTERVALS * v->src->ready_ns &&
+		    now > v->armed_ns + END_INTERVALS * v->src->ready_ns)
+			return;
+	}
+}
+
+/* A process that is there, and runs the program that the block is of. */
+static bool is_there(const struct vpm_block *b)
+{
+	struct task_struct *task;
+	bool there;
+
+	rcu_read_lock();
+	task = pid_task(b->pid, PIDTYPE_TGID);
+	there = task && READ_ONCE(task->self_exec_id) == b->exec_id &&
+		atomic_read(&task->signal->live);
+	rcu_read_unlock();
+	return there;
+}
+
+/* Interrupts off, on the CPU where the block began. */
+static void write_unended(void *data)
+{
+	struct kjoule_vpm *v = data;
+	struct kjoule_sampler *s = sampler_here(v);
+
+	if (s && write_reading(v, s, v->stop_ns, 0, 0))
+		book_reading(v);
+}
+
+/*
+ * A block that is not at its end by now is a long run of it, and the readings that there are of it
+ * are those of the short ones: whoever judges them has to know of the others. Disarmed.
+ */
+static void tell_unended(struct kjoule_vpm *v)
+{
+	v->stop_ns = ktime_get_ns();
+	v->waited = 0;
+	v->flags |= KJOULE_READING_LATE;
+	/* it may have ended where nobody waited */
+	if (kjoule_hold_count() != v->moves)
+		v->flags |= KJOULE_READING_MOVED;
+	/* a CPU that has gone meanwhile tells nothing */
+	smp_call_function_single(v->where, write_unended, v, true);
+}
+
+/* What has become of a round; a reading is in the books already. */
+static void book(struct kjoule_vpm *v, int err)
+{
+	v->books.rounds++;
+	switch (err ? STATE_FAILED : atomic_read(&v->state)) {
+	case STATE_ARMED:
+		if (kthread_should_stop())
+			v->books.cut++;
+		else
+			v->books.unmet++;
+		break;
+	case STATE_STARTING:
+	case STATE_STARTED:
+		if (kthread_should_stop())
+			v->books.cut++;
+		else
+			v->books.unended++;
+		break;
+	case STATE_DONE:
+		v->books.learnt += v->round == ROUND_LEARN;
+		break;
+	case STATE_ELSEWHERE:
+		v->books.elsewhere++;
+		break;
+	case STATE_CROWDED:
+		v->books.crowded++;
+		break;
+	default:
+		v->books.failed++;
+		break;
+	}
+}
+
+static enum vpm_round choose_round(struct kjoule_vpm *v)
+{
+	if (!v->at->place.end && !v->at->n_ends)
+		return ROUND_LEARN;
+	if (v->number % HELD_EVERY == HELD_EVERY - 1)
+		return ROUND_HELD;
+	return get_random_u32() & 1 ? ROUND_DELAYED : ROUND_UNDELAYED;
+}
+
+/*
+ * One of the places that it returns to, any of them alike: a reading comes of it as often as the
+ * block is called from there. But those that are met RARELY times less often than the most frequent
+ * one, and less, are awaited the more seldom: nobody may come there again, and most rounds would
+ * come to nothing. Return: 0 if none is known
+ */
+static u64 choose_end(const struct vpm_block *b)
+{
+	u64 weight[KJOULE_VPM_CALLERS], all = 0, at;
+	u32 most = 0, i;
+
+	for (i = 0; i < b->n_ends; i++)
+		most = max(most, b->met[i]);
+	for (i = 0; i < b->n_ends; i++) {
+		weight[i] = min_t(u64, RARELY * (u64)b->met[i], most);
+		all += weight[i];
+	}
+	if (!all)
+		return 0;
+	at = random_below(all);
+	for (i = 0; at >= weight[i]; i++)
+		at -= weight[i];
+	return b->end[i];
+}
+
+/* Without a wake-up before that, unless it is to stop. */
+static void sleep_for(u64 ns)
+{
+	ktime_t time = ns_to_ktime(ns);
+
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (!kthread_should_stop())
+		schedule_hrtimeout(&time, HRTIMER_MODE_REL);
+	__set_current_state(TASK_RUNNING);
+}
+
+/*
+ * What making breakpoints has set off goes by, and at a random place between two of the kernel's
+ * clock ticks, not where RCU let us go on, they may be armed.
+ *
+ * Return: 0, -ENODEV: nothing would come of it, a CPU has come or gone, or the process has
+ */
+static int settle(struct kjoule_vpm *v)
+{
+	sleep_for(KJOULE_VPM_SETTLE_NS + random_below(TICK_NSEC));
+	if (kjoule_hold_count() != v->moves || !is_there(v->at) || kthread_should_stop())
+		return -ENODEV;
+	return 0;
+}
+
+/* A round begins KJOULE_VPM_SETTLE_NS before it arms, also one that does not come to that. */
+static void take_reading(struct kjoule_vpm *v)
+{
+	struct vpm_block *b = v->at;
+	struct vpm_trap start = { .address = b->place.start, .hit = on_start };
+	struct vpm_trap stop = { .hit = on_stop };
+	int err, settled;
+
+	v->round = choose_round(v);
+	v->flags = v->round == ROUND_DELAYED ? KJOULE_READING_DELAYED :
+		   v->round == ROUND_HELD ? KJOULE_READING_HELD : 0;
+	v->end = b->place.end ?: choose_end(b);
+	if (v->round == ROUND_DELAYED)
+		stop.address = v->end;
+	else if (v->round == ROUND_UNDELAYED)
+		stop.address = b->place.next;
+	v->moves = kjoule_hold_count();
+	err = kjoule_hold_is_still() ? kjoule_vpm_prepare(v, &start, &stop) : -ENODEV;
+	settled = settle(v);
+	err = err ?: settled;
+	if (!err) {
+		kjoule_vpm_arm(v);
+		await(v);
+	}
+	kjoule_vpm_disarm(v);
+	irq_work_sync(&v->work);
+	if (v->round == ROUND_DELAYED && atomic_read(&v->state) == STATE_STARTED &&
+	    !kthread_should_stop() && is_there(b))
+		tell_unended(v);
+	/* no CPU is there, one on its way, nobody to wait for: as if it had not been tried */
+	if (err == -ENODEV) {
+		v->books.skipped++;
+		return;
+	}
+	book(v, err);
+	v->fails = err || atomic_read(&v->state) == STATE_FAILED ? v->fails + 1 : 0;
+	v->number++;
+	atomic_set(&v->state, STATE_OFF);
+}
+
+/* One of the blocks whose process is there. Return: NULL if there is none */
+static struct vpm_block *choose_block(struct kjoule_vpm *v)
+{
+	unsigned int n = smp_load_acquire(&v->n_blocks);	/* Z, pairs with the store of it */
+	unsigned int first = n ? random_below(n) : 0, i;
+
+	for (i = 0; i < n; i++) {
+		struct vpm_block *b = &v->block[(first + i) % n];
+
+		if (is_there(b))
+			return b;
+	}
+	return NULL;
+}
+
+/**
+ * kjoule_vpm_rounds_init() - make ready for rounds
+ * @v:	zeroed, but for what was asked for
+ *
+ * Context: any.
+ */
+void kjoule_vpm_rounds_init(struct kjoule_vpm *v)
+{
+	init_swait_queue_head(&v->wait);
+	v->work = IRQ_WORK_INIT_HARD(work);
+}
+
+/**
+ * kjoule_vpm_rounds() - one after the other
+ * @data:	the session's struct kjoule_vpm
+ *
+ * No breakpoint is left, and nobody is held, when it returns.
+ *
+ * Context: a thread of its own, until it is to stop.
+ * Return: 0.
+ */
+int kjoule_vpm_rounds(void *data)
+{
+	struct kjoule_vpm *v = data;
+
+	/* or who is measured goes on before this thread is done, and is preempted in a reading */
+	sched_set_fifo_low(current);
+	while (!kthread_should_stop()) {
+		u64 least = max(v->interval_ns / 2, KJOULE_VPM_SETTLE_NS);
+		u64 pause = least + random_below(2 * (v->interval_ns - least));
+
+		sleep_for((pause << min(v->fails, BACK_OFF)) - KJOULE_VPM_SETTLE_NS);
+		if (kthread_should_stop())
+			break;
+		v->at = choose_block(v);
+		if (v->at)
+			take_reading(v);
+		else
+			sleep_for(KJOULE_VPM_SETTLE_NS);
+	}
+	return 0;
+}

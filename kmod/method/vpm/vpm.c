@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readings of single blocks, of a session; see vpm.h. Here are its meter, its blocks and its life:
+ * made, told of blocks, run and halted by session.c and netlink.c. What is measured is measured in
+ * round.c, by breakpoints of arm.c.
+ */
+#include <asm/irq_work.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "compat/compat.h"
+#include "method/vpm/round.h"
+#include "sampler/target.h"
+#include "session/hold.h"
+
+#define RESTS		5	/* readings when the session is made */
+#define INTERVALS	5	/* sensing intervals between two armings, if nothing is said */
+
+static int rest_once(struct kjoule_vpm *v, s64 *raw)
+{
+	unsigned int us = div_u64(v->src->ready_ns, NSEC_PER_USEC), tries;
+	unsigned long flags;
+	int err;
+
+	local_irq_save(flags);
+	err = v->src->ops->start(v->src, v->domain);
+	local_irq_restore(flags);
+	if (err)
+		return err;
+	usleep_range(us, us + us / 20 + 1);
+	for (tries = 0; tries < 20; tries++) {
+		local_irq_save(flags);
+		err = v->src->ops->read_started(v->src, v->domain, raw);
+		local_irq_restore(flags);
+		if (err != -EAGAIN)
+			break;
+		usleep_range(us / 20 + 1, us / 10 + 2);
+	}
+	return err;
+}
+
+/* The least of some: that is nothing but the machine where nothing runs. */
+static int measure_rest(struct kjoule_vpm *v)
+{
+	unsigned int i;
+	s64 raw;
+	int err = 0;
+
+	v->rest_uw = U64_MAX;
+	for (i = 0; i < RESTS && (!err || err == -ECANCELED); i++) {
+		/* somebody may read it besides */
+		err = rest_once(v, &raw);
+		if (!err)
+			v->rest_uw = min(v->rest_uw, kjoule_vpm_uw(v, raw));
+	}
+	if (v->rest_uw != U64_MAX)
+		return 0;
+	return err == -EAGAIN ? -EIO : err == -ECANCELED ? -EBUSY : err;
+}
+
+/* The package's power where it is told. */
+static unsigned int choose_domain(const struct kjoule_source *src)
+{
+	unsigned int i, first = src->n_domains;
+
+	for (i = 0; i < src->n_domains; i++) {
+		if (src->domains[i].quantity != KJOULE_QUANTITY_POWER)
+			continue;
+		if (src->domains[i].class == KJOULE_DOMAIN_PACKAGE)
+			return i;
+		first = min(first, i);
+	}
+	return first;
+}
+
+static int choose_meter(struct kjoule_vpm *v, const char *source, const char **why)
+{
+	v->src = kjoule_source_get_started(source);
+	if (!IS_ERR(v->src)) {
+		v->domain = choose_domain(v->src);
+		return 0;
+	}
+	*why = PTR_ERR(v->src) == -EOPNOTSUPP ? "that source is no meter that starts on command" :
+	       source && *source ? "there is no such meter, or it does not work" :
+	       "there is no meter that starts on command";
+	return PTR_ERR(v->src);
+}
+
+static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, const char **why)
+{
+	int err = choose_meter(v, source, why);
+	u64 least;
+
+	if (err) {
+		v->src = NULL;
+		return err;
+	}
+	least = KJOULE_VPM_LEAST * v->src->ready_ns;
+	if (!*interval_ns)
+		*interval_ns = INTERVALS * v->src->ready_ns;
+	if (*interval_ns < least || *interval_ns > KJOULE_VPM_INTERVAL_MAX_NS) {
+		*why = "readings of blocks are 2 intervals of the meter to 60 s apart";
+		return -ERANGE;
+	}
+	*interval_ns = max(*interval_ns, KJOULE_VPM_APART_NS);
+	v->interval_ns = *interval_ns;
+	v->cpu = kcalloc(v->n, sizeof(*v->cpu), GFP_KERNEL_ACCOUNT);
+	if (!v->cpu || !zalloc_cpumask_var(&v->allowed, GFP_KERNEL_ACCOUNT))
+		return -ENOMEM;
+	err = measure_rest(v);
+	if (err)
+		*why = "the meter does not answer";
+	return err;
+}
+
+/**
+ * kjoule_vpm_new() - make readings of blocks ready
+ * @vpm:	set to what is made
+ * @source:	name of the meter, NULL or "" for the first one that starts on command
+ * @interval_ns: between the end of a round and the next arming on the average; 0 is set to a
+ *		default, and what is less than KJOULE_VPM_APART_NS to that
+ * @whom:	the session's target; stays
+ * @sampler:	the session's samplers; they and the array stay
+ * @n:		how many
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps for some sensing intervals.
+ * Return: 0, -ERANGE (@interval_ns), -EOPNOTSUPP (no such meter; no hardware breakpoints or
+ * interrupts to oneself), -ENOENT, -ENODEV, -EINTR (see kjoule_source_get()), -EBUSY (another
+ * session holds CPUs, or somebody else has the meter), -ENOMEM, or what the meter says.
+ */
+int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns,
+		   const struct kjoule_whom *whom, struct kjoule_sampler **sampler, unsigned int n,
+		   const char **why)
+{
+	struct kjoule_vpm *v;
+	int err;
+
+	if (!IS_ENABLED(CONFIG_HAVE_HW_BREAKPOINT) || !IS_ENABLED(CONFIG_X86) ||
+	    !arch_irq_work_has_interrupt() || hrtimer_resolution != 1) {
+		*why = "readings of blocks need x86 breakpoints and high-resolution timers";
+		return -EOPNOTSUPP;
+	}
+	if (!kjoule_hold_take(why))
+		return -EBUSY;
+	v = kzalloc(sizeof(*v), GFP_KERNEL_ACCOUNT);
+	if (!v) {
+		kjoule_hold_give();
+		return -ENOMEM;
+	}
+	mutex_init(&v->lock);
+	kjoule_vpm_rounds_init(v);
+	v->whom = whom;
+	v->sampler = sampler;
+	v->n = n;
+	err = fill(v, source, interval_ns, why);
+	if (err)
+		kjoule_vpm_free(v);
+	else
+		*vpm = v;
+	return err;
+}
+
+/**
+ * kjoule_vpm_free() - undo kjoule_vpm_new()
+ * @v:	halted, or NULL
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_vpm_free(struct kjoule_vpm *v)
+{
+	unsigned int i;
+
+	if (!v)
+		return;
+	for (i = 0; i < v->n_blocks; i++)
+		put_pid(v->block[i].pid);
+	mutex_destroy(&v->lock);
+	kjoule_source_put(v->src);
+	free_cpumask_var(v->allowed);
+	kfree(v->cpu);
+	kfree(v);
+	kjoule_hold_give();
+}
+
+static int check_place(const struct kjoule_vpm_place *p, const char **why)
+{
+	if (!p->start || p->start >= TASK_SIZE_MAX || p->next >= TASK_SIZE_MAX ||
+	    p->end >= TASK_SIZE_MAX)
+		*why = "a block is in user space";
+	else if (p->next <= p->start || p->next - p->start > 15)
+		*why = "a block's second instruction is right behind the first";
+	else if (p->end == p->start || p->end == p->next)
+		*why = "a block has more than one instruction";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* Whose the block is, and of which program. Return: 0 with a reference, -ESRCH or -EINVAL */
+static int find_process(const struct kjoule_vpm *v, u32 nr, struct vpm_block *b, const char **why)
+{
+	struct pid *pid = find_get_pid(nr);
+	struct task_struct *task;
+	int err = 0;
+
+	rcu_read_lock();
+	task = pid ? pid_task(pid, PIDTYPE_TGID) : NULL;
+	if (!task) {
+		*why = "no process with that pid";
+		err = -ESRCH;
+	} else if (!kjoule_whom_has(v->whom, task)) {
+		*why = "the block's process is not of the session's target: nobody would be met";
+		err = -EINVAL;
+	} else {
+		b->exec_id = READ_ONCE(task->self_exec_id);
+	}
+	rcu_read_unlock();
+	if (err)
+		put_pid(pid);
+	else
+		b->pid = pid;
+	return err;
+}
+
+/**
+ * kjoule_vpm_add() - have readings of a block
+ * @v:		running or not
+ * @place:	where it is
+ * @why:	set to the reason of a refusal
+ *
+ * In a session of the whole system any process will do: all of them are its target, and who may
+ * have such a session may sample each of them anyway. Else a block that nobody of the target can
+ * come by would use up rounds, and none would ever come to a reading.
+ *
+ * Context: process, sleeps; the caller's pid namespace counts.
+ * Return: its number, from 0; -EINVAL (no place for a block, or not in the session's target),
+ * -ESRCH (no such process), -ENOSPC (too many blocks, or breakpoints are in use), or what perf
+ * says.
+ */
+int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, const char **why)
+{
+	struct vpm_block b = { .place = *place };
+	int ret = check_place(place, why) ?: find_process(v, place->pid, &b, why);
+
+	if (ret)
+		return ret;
+	mutex_lock(&v->lock);
+	if (v->n_blocks == KJOULE_VPM_BLOCKS) {
+		*why = "there are too many blocks";
+		ret = -ENOSPC;
+	} else if (!v->n_blocks) {
+		/* of later ones the rounds may have the registers just now */
+		ret = kjoule_vpm_try(v, place, why);
+	}
+	if (ret) {
+		put_pid(b.pid);
+	} else {
+		v->block[v->n_blocks] = b;
+		ret = v->n_blocks;
+		smp_store_release(&v->n_blocks, v->n_blocks + 1);	/* pairs with Z */
+	}
+	mutex_unlock(&v->lock);
+	return ret;
+}
+
+/**
+ * kjoule_vpm_run() - begin to arm
+ * @v:	halted, or NULL
+ *
+ * Context: process, sleeps.
+ * Return: 0 or -errno: there is no thread to be had.
+ */
+int kjoule_vpm_run(struct kjoule_vpm *v)
+{
+	struct task_struct *thread;
+
+	if (!v || v->thread)
+		return 0;
+	thread = kthread_run(kjoule_vpm_rounds, v, "kjoule-vpm");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	v->thread = thread;
+	return 0;
+}
+
+/**
+ * kjoule_vpm_halt() - arm no more
+ * @v:	running or not, or NULL
+ *
+ * No breakpoint is left, and nobody is held, at the return.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_vpm_halt(struct kjoule_vpm *v)
+{
+	if (!v || !v->thread)
+		return;
+	kthread_stop(v->thread);
+	v->thread = NULL;
+}
+
+/**
+ * kjoule_vpm_books() - what has become of the rounds so far
+ * @v:		any
+ * @books:	to be filled
+ *
+ * Each number is right by itself; they may be of moments that are a round apart, until it has been
+ * halted.
+ *
+ * Context: any.
+ */
+void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books)
+{
+	*books = (struct kjoule_vpm_books){
+		.rounds = READ_ONCE(v->books.rounds),
+		.readings = READ_ONCE(v->books.readings),
+		.learnt = READ_ONCE(v->books.learnt),
+		.unmet = READ_ONCE(v->books.unmet),
+		.unended = READ_ONCE(v->books.unended),
+		.elsewhere = READ_ONCE(v->books.elsewhere),
+		.crowded = READ_ONCE(v->books.crowded),
+		.spoilt = READ_ONCE(v->books.spoilt),
+		.failed = READ_ONCE(v->books.failed),
+		.cut = READ_ONCE(v->books.cut),
+		.skipped = READ_ONCE(v->books.skipped),
+		.held_ns = READ_ONCE(v->books.held_ns),
+		.longest_ns = READ_ONCE(v->books.longest_ns),
+	};
+}
+
+/**
+ * kjoule_vpm_meter() - what readings are made with
+ * @v:		any
+ * @meter:	to be filled
+ *
+ * Context: any.
+ */
+void kjoule_vpm_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter)
+{
+	const struct kjoule_domain *d = &v->src->domains[v->domain];
+
+	*meter = (struct kjoule_vpm_meter){
+		.name = v->src->name,
+		.ready_ns = v->src->ready_ns,
+		.peak_uw = d->max_power_uw,
+		.rest_uw = v->rest_uw,
+	};
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the generic netlink family answers: sources, sessions and their books as
+ * attributes. Owns their layout in a message; netlink.c decides who gets which.
+ */
+#include <linux/user_namespace.h>
+#include <net/genetlink.h>
+
+#include "netlink/msg.h"
+#include "session/session.h"
+#include "source/watch.h"
+
+static void *begin(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd)
+{
+	return genlmsg_put(skb, to->portid, to->seq, &kjoule_family, to->flags, cmd);
+}
+
+/* The one that contains a domain, of those that are there, or -1. */
+static int parent_of(const struct kjoule_source *src, unsigned int domain, u32 still)
+{
+	int parent = src->domains[domain].parent;
+	unsigned int i;
+
+	for (i = 0; i < src->n_domains && parent >= 0 && still & BIT(parent); i++)
+		parent = src->domains[parent].parent;
+	return i < src->n_domains ? parent : -1;
+}
+
+static int put_domain(struct sk_buff *skb, const struct kjoule_source *src, u32 index, u32 still)
+{
+	const struct kjoule_domain *d = &src->domains[index];
+	struct nlattr *nest = nla_nest_start(skb, KJOULE_A_SOURCE_DOMAIN);
+
+	if (!nest || nla_put_u32(skb, KJOULE_A_DOMAIN_INDEX, index) ||
+	    nla_put_string(skb, KJOULE_A_DOMAIN_NAME, d->name) ||
+	    nla_put_u32(skb, KJOULE_A_DOMAIN_CLASS, d->class) ||
+	    nla_put_u32(skb, KJOULE_A_DOMAIN_WIDTH, d->width) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UNIT_MULT, d->unit_mult, 0) ||
+	    nla_put_u32(skb, KJOULE_A_DOMAIN_UNIT_SHIFT, d->unit_shift) ||
+	    nla_put_s32(skb, KJOULE_A_DOMAIN_PARENT, parent_of(src, index, still)) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_UPDATE_PERIOD_NS, d->update_period_ns, 0) ||
+	    nla_put_u32(skb, KJOULE_A_DOMAIN_QUANTITY, d->quantity) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_DOMAIN_RANGE, d->range, 0))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* What a source is, without what is not there; whether it can be used is kjoule_msg_source()'s. */
+static int put_source_info(struct sk_buff *skb, struct kjoule_source *src, u32 still)
+{
+	unsigned int i;
+	int err;
+
+	if (nla_put_u32(skb, KJOULE_A_SOURCE_ID, src->id) ||
+	    nla_put_string(skb, KJOULE_A_SOURCE_NAME, src->name) ||
+	    nla_put_u32(skb, KJOULE_A_SOURCE_KIND, src->kind) ||
+	    nla_put_s32(skb, KJOULE_A_SOURCE_RATING, src->rating) ||
+	    nla_put_u32(skb, KJOULE_A_SOURCE_REQUESTED_ONLY, src->requested_only) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SOURCE_REFERENCE_KHZ, src->reference_khz, 0) ||
+	    (src->ops->start && nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READY_NS, src->ready_ns, 0)))
+		return -EMSGSIZE;
+	for (i = 0; i < src->n_domains; i++) {
+		err = still & BIT(i) ? 0 : put_domain(skb, src, i, still);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Room for what a source is and whether it can be used; attributes by their number. */
+static size_t source_size(unsigned int domains)
+{
+	return KJOULE_A_SOURCE_MAX * nla_total_size(16) + nla_total_size(KJOULE_SOURCE_NAME_LEN) +
+	       nla_total_size(KJOULE_WHY_LEN) +
+	       domains * (nla_total_size(0) + KJOULE_A_DOMAIN_MAX * nla_total_size(16));
+}
+
+/**
+ * kjoule_msg_source_size() - how much room a source's message may take
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kjoule_msg_source_size(void)
+{
+	return NLMSG_HDRLEN + GENL_HDRLEN + source_size(KJOULE_MAX_DOMAINS);
+}
+
+/**
+ * kjoule_msg_source() - a source's message
+ * @skb:	the answer
+ * @to:		who gets it
+ * @src:	the source
+ * @unavailable: 0, or why it can not be used
+ * @why:	the same in words
+ * @is_default:	it is taken when none is asked for
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
+		      struct kjoule_source *src, int unavailable, const char *why, bool is_default)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_SOURCE_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (put_source_info(skb, src, READ_ONCE(src->still)) ||
+	    nla_put_u32(skb, KJOULE_A_SOURCE_AVAILABLE, !unavailable) ||
+	    (unavailable && nla_put_string(skb, KJOULE_A_SOURCE_REASON, why)) ||
+	    nla_put_u32(skb, KJOULE_A_SOURCE_DEFAULT, is_default)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* For each CPU the lowest one that shares its counters. */
+static int put_scopes(struct sk_buff *skb, struct kjoule_session *s, u32 index)
+{
+	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SOURCE_SCOPES, s->n * sizeof(u32));
+	unsigned int i, j, n;
+	u32 *scope;
+
+	if (!attr)
+		return -EMSGSIZE;
+	scope = nla_data(attr);
+	for (i = 0; i < s->n; i++) {
+		scope[i] = s->sampler[i]->cpu;
+		/* pairs with the release in join_here(): meters may be added meanwhile */
+		n = smp_load_acquire(&s->sampler[i]->n_meters);
+		for (j = 0; j < n; j++) {
+			const struct kjoule_meter *m = READ_ONCE(s->sampler[i]->meter[j]);
+
+			if (m->index == index)
+				scope[i] = m->scope;
+		}
+	}
+	return 0;
+}
+
+/* What its thread has done. */
+static int put_poller(struct sk_buff *skb, const struct kjoule_poller *p)
+{
+	struct kjoule_poller_books b;
+
+	kjoule_poller_get_books(p, &b);
+	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, p->period_ns, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_READS, b.reads, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_ERRORS, b.errors, 0) ?:
+	       nla_put_u64_64bit(skb, KJOULE_A_SOURCE_OVERRUNS, b.overruns, 0);
+}
+
+/* How a session uses a source: its scopes if ticks read it, the thread's books if not. */
+static int put_use(struct sk_buff *skb, struct kjoule_session *s, u32 index)
+{
+	if (s->poller[index])
+		return put_poller(skb, s->poller[index]);
+	return nla_put_u64_64bit(skb, KJOULE_A_SOURCE_PERIOD_NS, 0, 0) ?: put_scopes(skb, s, index);
+}
+
+static int put_sources(struct sk_buff *skb, struct kjoule_session *s)
+{
+	struct nlattr *nest;
+	unsigned int i;
+
+	for (i = 0; i < s->n_sources; i++) {
+		nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
+		if (!nest || put_source_info(skb, s->source[i], s->still[i]) ||
+		    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->source[i]->origin) ||
+		    put_use(skb, s, i))
+			return -EMSGSIZE;
+		nla_nest_end(skb, nest);
+	}
+	if (!s->plan.frequency)
+		return 0;
+	nest = nla_nest_start(skb, KJOULE_A_SESSION_SOURCE_INFO);
+	if (!nest || put_source_info(skb, s->plan.frequency, 0) ||
+	    nla_put_u32(skb, KJOULE_A_SOURCE_ORIGIN, s->plan.frequency->origin))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The CPUs of a session as a mask of little endian bytes. */
+static int put_cpus(struct sk_buff *skb, struct kjoule_session *s)
+{
+	unsigned int bytes = s->sampler[s->n - 1]->cpu / 8 + 1, i;
+	struct nlattr *attr = nla_reserve(skb, KJOULE_A_SESSION_CPUS, bytes);
+	u8 *mask;
+
+	if (!attr)
+		return -EMSGSIZE;
+	mask = nla_data(attr);
+	memset(mask, 0, bytes);
+	for (i = 0; i < s->n; i++)
+		mask[s->sampler[i]->cpu / 8] |= 1 << s->sampler[i]->cpu % 8;
+	return 0;
+}
+
+/**
+ * kjoule_msg_session_size() - how much room a session's message may take
+ * @s:	the session
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t kjoule_msg_session_size(const struct kjoule_session *s)
+{
+	unsigned int i;
+	size_t size;
+
+	size = NLMSG_HDRLEN + GENL_HDRLEN + KJOULE_A_SESSION_MAX * nla_total_size(16) +
+	       nla_total_size(nr_cpu_ids / 8 + 1) + source_size(0);
+	for (i = 0; i < s->n_sources; i++)
+		size += source_size(s->source[i]->n_domains) + nla_total_size(s->n * sizeof(u32));
+	return size;
+}
+
+static int put_edges(struct sk_buff *skb, struct kjoule_session *s)
+{
+	struct kjoule_edge_books b;
+
+	kjoule_edges_books(s->edges, &b);
+	return nla_put_u32(skb, KJOULE_A_SESSION_EDGE_DUTY, s->config.edge_duty) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_WINDOWS, b.windows, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_SPINS, b.spins, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_FAILED, b.failed, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_HELD_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_PAUSED, b.paused, 0);
+}
+
+static int put_vpm(struct sk_buff *skb, struct kjoule_session *s)
+{
+	struct kjoule_vpm_meter m;
+	struct kjoule_vpm_books b;
+
+	kjoule_vpm_books(s->vpm, &b);
+	kjoule_vpm_meter(s->vpm, &m);
+	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS,
+				 s->config.vpm_interval_ns, 0) ||
+	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PEAK_UW, m.peak_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_REST_UW, m.rest_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READINGS, b.readings, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNMET, b.unmet, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNENDED, b.unended, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ELSEWHERE, b.elsewhere, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SPOILT, b.spoilt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_FAILED, b.failed, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_HELD_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LONGEST_NS, b.longest_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ROUNDS, b.rounds, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LEARNT, b.learnt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CUT, b.cut, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CROWDED, b.crowded, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SKIPPED, b.skipped, 0);
+}
+
+/**
+ * kjoule_msg_session_block() - the number that a block has in a session's records
+ * @skb:	the answer
+ * @to:		who gets it
+ * @s:		the session, with a reference
+ * @block:	its number
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_session_block(struct sk_buff *skb, const struct kjoule_msg_to *to,
+			     struct kjoule_session *s, u32 block)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_SESSION_BLOCK);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_SESSION_ID, s->id) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_BLOCK, block)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * kjoule_msg_session() - a session's message
+ * @skb:	the answer
+ * @to:		who gets it
+ * @cmd:	what it answers
+ * @s:		the session, with a reference
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd,
+		       struct kjoule_session *s)
+{
+	const struct kjoule_session_config *c = &s->config;
+	const struct kjoule_family *family = s->plan.whom.family;
+	void *hdr = begin(skb, to, cmd);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_SESSION_ID, s->id) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_INTERVAL_NS, c->interval_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_JITTER_NS, c->jitter_ns, 0) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_TARGET, c->target) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_PID, c->pid) ||
+	    put_cpus(skb, s) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_RING_BYTES, c->ring_bytes) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_WAKEUP_BYTES, s->plan.wakeup_bytes) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_FLAGS, c->flags, 0) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_STATE, READ_ONCE(s->state)) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_T0_NS, s->plan.t0_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_SEED, s->plan.seed, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_SESSION_STOP_NS, s->stop_ns, 0) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_CHAIN_DEPTH, c->chain_depth) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->maker)) ||
+	    put_sources(skb, s) ||
+	    (s->edges && put_edges(skb, s)) ||
+	    (s->vpm && put_vpm(skb, s)) ||
+	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
+			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
+					  READ_ONCE(family->lost), 0)))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * kjoule_msg_stats() - books of a session
+ * @skb:	the answer
+ * @to:		who gets it
+ * @session:	its id
+ * @cpu:	whose books, -1: all added up
+ * @b:		the books
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,
+		     const struct kjoule_books *b)
+{
+	u64 consumed = b->records - b->lost - b->waiting;
+	void *hdr = begin(skb, to, KJOULE_CMD_STATS_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_STATS_SESSION, session) ||
+	    (cpu >= 0 && nla_put_u32(skb, KJOULE_A_STATS_CPU, cpu)) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_DUE, b->due, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PRODUCED, b->produced, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_MISSED, b->missed, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_PARKED, b->parked, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_FILTERED, b->filtered, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_RECORDS, b->records, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_CONSUMED, consumed, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LOST, b->lost, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_WAITING, b->waiting, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SAMPLES, b->samples, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_TICK_NS, b->tick_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_LATE_MAX_NS, b->late_max_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_SOURCE_ERRORS, b->source_errors, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_IDLE_NS, b->idle_ns, 0) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_STATS_STACKS_WITHHELD, b->stacks_withheld, 0)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * kjoule_msg_records() - take records out of a ring, as many as there is room for
+ * @skb:	the answer
+ * @to:		who gets it
+ * @s:		the session, attached
+ * @sampler:	the CPU's
+ * @head:	up to where: a head that its ring has had
+ *
+ * Context: process.
+ * Return: bytes taken; 0, and no message, when there is no room for the next record or none waits.
+ */
+ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
+			   struct kjoule_session *s, struct kjoule_sampler *sampler, u64 head)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_RECORDS_GET);
+	struct nlattr *attr;
+	struct iov_iter iter;
+	struct kvec room;
+	ssize_t bytes;
+
+	if (!hdr)
+		return 0;
+	if (nla_put_u32(skb, KJOULE_A_RECORDS_SESSION, s->id) ||
+	    nla_put_u32(skb, KJOULE_A_RECORDS_CPU, sampler->cpu) ||
+	    skb_tailroom(skb) < NLA_HDRLEN)
+		goto none;
+	/* straight into the message; its length is known afterwards */
+	attr = (struct nlattr *)skb_tail_pointer(skb);
+	room.iov_base = nla_data(attr);
+	room.iov_len = min_t(size_t, skb_tailroom(skb), U16_MAX) - NLA_HDRLEN;
+	iov_iter_kvec(&iter, READ, &room, 1, room.iov_len);
+	bytes = kjoule_ring_read(&sampler->ring, head, &iter);
+	if (bytes <= 0)
+		goto none;
+	__nla_reserve(skb, KJOULE_A_RECORDS_DATA, bytes);
+	genlmsg_end(skb, hdr);
+	return bytes;
+
+none:
+	genlmsg_cancel(skb, hdr);
+	return 0;
+}
+
+/**
+ * kjoule_msg_notice() - something has happened
+ * @skb:	the message
+ * @to:		who gets it
+ * @n:		what
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
+		      const struct kjoule_notice *n)
+{
+	void *hdr = begin(skb, to, KJOULE_CMD_NOTICE);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, KJOULE_A_NOTICE_EVENT, n->event) ||
+	    nla_put_u64_64bit(skb, KJOULE_A_NOTICE_TIME_NS, n->time_ns, 0) ||
+	    nla_put_u32(skb, KJOULE_A_NOTICE_SESSION, n->session) ||
+	    (n->cpu >= 0 && nla_put_u32(skb, KJOULE_A_NOTICE_CPU, n->cpu)) ||
+	    (n->source && nla_put_string(skb, KJOULE_A_NOTICE_SOURCE, n->source)) ||
+	    (n->count && nla_put_u64_64bit(skb, KJOULE_A_NOTICE_COUNT, n->count, 0)) ||
+	    (uid_valid(n->user) &&
+	     nla_put_u32(skb, KJOULE_A_NOTICE_USER, from_kuid_munged(&init_user_ns, n->user)))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The messages of the generic netlink family, for the files that answer (netlink.c,
+ * records.c) and tell (notice.c).
+ */
+#ifndef KJOULE_NETLINK_MSG_H
+#define KJOULE_NETLINK_MSG_H
+
+#include <linux/types.h>
+
+struct genl_family;
+struct genl_info;
+struct kjoule_books;
+struct kjoule_notice;
+struct kjoule_sampler;
+struct kjoule_session;
+struct kjoule_source;
+struct kjoule_spec;
+struct sk_buff;
+
+/**
+ * struct kjoule_msg_to - who gets a message
+ * @portid:	netlink port
+ * @seq:	of the request
+ * @flags:	NLM_F_MULTI in a dump
+ */
+struct kjoule_msg_to {
+	u32 portid;
+	u32 seq;
+	int flags;
+};
+
+extern struct genl_family kjoule_family;
+
+int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
+		      struct kjoule_source *src, int unavailable, const char *why, bool is_default);
+size_t kjoule_msg_source_size(void);
+size_t kjoule_msg_session_size(const struct kjoule_session *s);
+int kjoule_msg_session_block(struct sk_buff *skb, const struct kjoule_msg_to *to,
+			     struct kjoule_session *s, u32 block);
+int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd,
+		       struct kjoule_session *s);
+int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,
+		     const struct kjoule_books *b);
+ssize_t kjoule_msg_records(struct sk_buff *skb, const struct kjoule_msg_to *to,
+			   struct kjoule_session *s, struct kjoule_sampler *sampler, u64 head);
+int kjoule_msg_notice(struct sk_buff *skb, const struct kjoule_msg_to *to,
+		      const struct kjoule_notice *n);
+
+int kjoule_msg_get_specs(struct genl_info *info, struct kjoule_spec *specs, unsigned int max);
+
+#endif /* KJOULE_NETLINK_MSG_H */

@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Front end for control: the generic netlink family. It turns messages into
+ * calls of the core and back; the attribute policies and the table of
+ * operations are generated from the family's specification (gen.c).
+ * The request for a session is read in new.c, records are in records.c,
+ * notices in notice.c.
+ *
+ * A session's owner is the socket that made it (port.c), but CAP_SYS_ADMIN may end any.
+ * CAP_PERFMON is asked of the sender in every operation, dumps included.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
+#include <linux/security.h>
+#include <linux/user_namespace.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+#include <net/netlink.h>
+#include <net/sock.h>
+
+#include "compat/compat.h"
+#include "frontend.h"
+#include "netlink/gen.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "session/list.h"
+#include "session/session.h"
+
+/**
+ * kjoule_netlink_check() - may the sender ask for anything?
+ * @skb:	his request
+ * @extack:	where words about a refusal go
+ *
+ * Context: process.
+ * Return: 0 or -EPERM.
+ */
+int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (!netlink_capable(skb, CAP_PERFMON) && !netlink_capable(skb, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG(extack, "CAP_PERFMON is needed");
+		return -EPERM;
+	}
+	err = security_locked_down(LOCKDOWN_PERF);
+	if (err)
+		NL_SET_ERR_MSG(extack, "the kernel is locked down");
+	return err;
+}
+
+/**
+ * kjoule_netlink_refuse() - say why a request is refused
+ * @info:	the request
+ * @why:	in words that stay, or NULL
+ *
+ * Context: process.
+ */
+void kjoule_netlink_refuse(struct genl_info *info, const char *why)
+{
+	if (why && info->extack)
+		info->extack->_msg = why;
+}
+
+static int missing(struct genl_info *info, const char *why)
+{
+	kjoule_netlink_refuse(info, why);
+	return -EINVAL;
+}
+
+static struct kjoule_msg_to to_sender(const struct genl_info *info)
+{
+	return (struct kjoule_msg_to){ .portid = info->snd_portid, .seq = info->snd_seq };
+}
+
+/**
+ * kjoule_netlink_reply_session() - answer a request with what a session is
+ * @info:	the request
+ * @s:		the session
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s)
+{
+	struct kjoule_msg_to to = to_sender(info);
+	struct sk_buff *skb = genlmsg_new(kjoule_msg_session_size(s), GFP_KERNEL);
+	int err;
+
+	if (!skb)
+		return -ENOMEM;
+	err = kjoule_msg_session(skb, &to, info->genlhdr->cmd, s);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	return genlmsg_reply(skb, info);
+}
+
+/* Sources */
+
+struct source_walk {
+	struct sk_buff *skb;
+	struct kjoule_msg_to to;
+	u32 id;		/* only this one, if not 0 */
+	u32 after;	/* only those with a greater id */
+	bool found;
+};
+
+static int visit_source(struct kjoule_source *src, int unavailable, const char *why,
+			bool is_default, void *data)
+{
+	struct source_walk *w = data;
+	int err;
+
+	if (w->id ? src->id != w->id : src->id <= w->after)
+		return 0;
+	err = kjoule_msg_source(w->skb, &w->to, src, unavailable, why, is_default);
+	if (err)
+		return err;
+	w->found = true;
+	w->after = src->id;
+	return 0;
+}
+
+/**
+ * kjoule_source_get_doit() - KJOULE_CMD_SOURCE_GET of one source
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
+ */
+int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct source_walk w = { .to = to_sender(info) };
+	int err;
+
+	if (!info->attrs[KJOULE_A_SOURCE_ID])
+		return missing(info, "source id is missing");
+	w.id = nla_get_u32(info->attrs[KJOULE_A_SOURCE_ID]);
+	w.skb = genlmsg_new(kjoule_msg_source_size(), GFP_KERNEL);
+	if (!w.skb)
+		return -ENOMEM;
+	/* id 0 would mean all */
+	err = w.id ? kjoule_source_for_each(visit_source, &w) : 0;
+	if (!err && !w.found) {
+		kjoule_netlink_refuse(info, "there is no source with that id");
+		err = -ENOENT;
+	}
+	if (err) {
+		nlmsg_free(w.skb);
+		return err;
+	}
+	return genlmsg_reply(w.skb, info);
+}
+
+/**
+ * kjoule_netlink_refuse_dump() - refuse a dump with words
+ * @cb:		of the dump
+ * @err:	why
+ * @why:	the same in words
+ *
+ * Context: process.
+ * Return: @err.
+ */
+int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why)
+{
+	if (cb->extack)
+		cb->extack->_msg = why;
+	return err;
+}
+
+/**
+ * kjoule_source_get_dump_start() - begin a dump of sources
+ * @cb:	of the dump
+ *
+ * Context: process.
+ * Return: 0, -EPERM, or -EINVAL when an id is given: a dump is of all.
+ */
+int kjoule_source_get_dump_start(struct netlink_callback *cb)
+{
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
+
+	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SOURCE_ID])
+		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
+	cb->min_dump_alloc = kjoule_msg_source_size();
+	return err;
+}
+
+/**
+ * kjoule_source_get_dumpit() - dump the sources
+ * @skb:	the answer
+ * @cb:		of the dump; args[0] is the last id told
+ *
+ * Context: process.
+ * Return: length, or 0 at the end.
+ */
+int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct source_walk w = {
+		.skb = skb,
+		.to = kjoule_netlink_dumper(cb),
+		.after = cb->args[0],
+	};
+	int err = kjoule_source_for_each(visit_source, &w);
+
+	cb->args[0] = w.after;
+	if (err && err != -EMSGSIZE)
+		return err;
+	/* an empty message would be the end */
+	return skb->len ?: err;
+}
+
+/* Sessions */
+
+static int refuse_unknown(struct netlink_ext_ack *extack, u32 id)
+{
+	kuid_t by = kjoule_session_ended_by(id);
+	char words[KJOULE_WORDS_LEN];
+
+	if (uid_valid(by)) {
+		snprintf(words, sizeof(words), "the session was ended by uid %u",
+			 from_kuid_munged(&init_user_ns, by));
+		kjoule_netlink_refuse_words(extack, words);
+	} else {
+		NL_SET_ERR_MSG(extack, "there is no session with that id");
+	}
+	return -ENOENT;
+}
+
+/* The session that attribute @id names, with a reference; @own: NULL, or whose it has to be. */
+static struct kjoule_session *find_session(struct genl_info *info, int id,
+					   const struct sk_buff *own)
+{
+	struct kjoule_session *s;
+
+	if (!info->attrs[id])
+		return ERR_PTR(missing(info, "session id is missing"));
+	s = kjoule_session_get(nla_get_u32(info->attrs[id]));
+	if (!s)
+		return ERR_PTR(refuse_unknown(info->extack, nla_get_u32(info->attrs[id])));
+	if (own && !kjoule_port_owns(own, s->owner)) {
+		kjoule_session_put(s);
+		kjoule_netlink_refuse(info, "the session belongs to another socket");
+		return ERR_PTR(-EPERM);
+	}
+	return s;
+}
+
+static int change_session(struct sk_buff *skb, struct genl_info *info,
+			  int (*change)(struct kjoule_session *s, const char **why))
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
+	const char *why = NULL;
+	int err;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	err = change(s, &why);
+	if (err == -ENOENT)
+		refuse_unknown(info->extack, s->id);
+	kjoule_netlink_refuse(info, why);
+	if (!err)
+		err = kjoule_netlink_reply_session(info, s);
+	kjoule_session_put(s);
+	return err;
+}
+
+/**
+ * kjoule_session_start_doit() - KJOULE_CMD_SESSION_START
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0 or -errno, see kjoule_session_start().
+ */
+int kjoule_session_start_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_session(skb, info, kjoule_session_start);
+}
+
+/**
+ * kjoule_session_stop_doit() - KJOULE_CMD_SESSION_STOP
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0 or -errno, see kjoule_session_stop().
+ */
+int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_session(skb, info, kjoule_session_stop);
+}
+
+static int answer_block(struct genl_info *info, struct kjoule_session *s, u32 block)
+{
+	struct kjoule_msg_to to = to_sender(info);
+	struct sk_buff *answer = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	int err;
+
+	if (!answer)
+		return -ENOMEM;
+	err = kjoule_msg_session_block(answer, &to, s, block);
+	if (err) {
+		nlmsg_free(answer);
+		return err;
+	}
+	return genlmsg_reply(answer, info);
+}
+
+/**
+ * kjoule_session_block_doit() - KJOULE_CMD_SESSION_BLOCK
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL (an address is missing, or the end is 0, or the session has no readings of
+ * blocks), -ENOENT if it has ended, or -errno, see kjoule_vpm_add().
+ */
+int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
+	struct nlattr **attrs = info->attrs, *end = attrs[KJOULE_A_SESSION_BLOCK_END];
+	struct kjoule_vpm_place place;
+	const char *why = NULL;
+	int ret = -EINVAL;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	if (!attrs[KJOULE_A_SESSION_BLOCK_PID] || !attrs[KJOULE_A_SESSION_BLOCK_START] ||
+	    !attrs[KJOULE_A_SESSION_BLOCK_NEXT]) {
+		why = "the block's process, first or second instruction is missing";
+	} else if (!s->vpm) {
+		why = "the session has no readings of blocks: make it with vpm-interval-ns";
+	} else if (end && !nla_get_u64(end)) {
+		why = "a block does not end at 0: leave that out for where its function returns to";
+	} else if (kjoule_session_has_ended(s)) {
+		ret = refuse_unknown(info->extack, s->id);
+	} else {
+		place = (struct kjoule_vpm_place){
+			.pid = nla_get_u32(attrs[KJOULE_A_SESSION_BLOCK_PID]),
+			.start = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_START]),
+			.next = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_NEXT]),
+			.end = end ? nla_get_u64(end) : 0,
+		};
+		ret = kjoule_vpm_add(s->vpm, &place, &why);
+	}
+	kjoule_netlink_refuse(info, why);
+	if (ret >= 0)
+		ret = answer_block(info, s, ret);
+	kjoule_session_put(s);
+	return ret;
+}
+
+/**
+ * kjoule_session_del_doit() - KJOULE_CMD_SESSION_DEL
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's without
+ * CAP_SYS_ADMIN.
+ */
+int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, NULL);
+	int err = 0;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	/* the capability is asked for where it decides: a refusal is audited */
+	if (kjoule_port_owns(skb, s->owner)) {
+		kjoule_session_end(s);
+	} else if (netlink_capable(skb, CAP_SYS_ADMIN)) {
+		kjoule_session_end_by(s, current_euid());
+	} else {
+		kjoule_netlink_refuse(info,
+				      "the session is another's; ending it takes CAP_SYS_ADMIN");
+		err = -EPERM;
+	}
+	kjoule_session_put(s);
+	return err;
+}
+
+/**
+ * kjoule_session_get_doit() - KJOULE_CMD_SESSION_GET of one session
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
+ */
+int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, NULL);
+	int err;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	err = kjoule_netlink_reply_session(info, s);
+	kjoule_session_put(s);
+	return err;
+}
+
+/* What the message of a session of now may take; a larger one that comes meanwhile is -EMSGSIZE. */
+static u32 largest_session(void)
+{
+	struct kjoule_session *s;
+	size_t size = 0;
+	u32 id = 0;
+
+	while ((s = kjoule_session_get_next(id))) {
+		id = s->id + 1;
+		size = max(size, kjoule_msg_session_size(s));
+		kjoule_session_put(s);
+	}
+	return size;
+}
+
+/**
+ * kjoule_session_get_dump_start() - begin a dump of sessions
+ * @cb:	of the dump
+ *
+ * Context: process.
+ * Return: 0, -EPERM, or -EINVAL when an id is given: a dump is of all.
+ */
+int kjoule_session_get_dump_start(struct netlink_callback *cb)
+{
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
+
+	if (!err && kjoule_dump_attrs(cb)[KJOULE_A_SESSION_ID])
+		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "a dump is of all, without an id");
+	if (!err)
+		cb->min_dump_alloc = largest_session();
+	return err;
+}
+
+/**
+ * kjoule_session_get_dumpit() - dump the sessions
+ * @skb:	the answer
+ * @cb:		of the dump; args[0] is the id to go on with
+ *
+ * Context: process.
+ * Return: length, 0 at the end, or -EMSGSIZE if not even one message has room.
+ */
+int kjoule_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
+	struct kjoule_session *s;
+	int err = 0;
+
+	while (!err && (s = kjoule_session_get_next(cb->args[0]))) {
+		err = kjoule_msg_session(skb, &to, KJOULE_CMD_SESSION_GET, s);
+		if (!err)
+			cb->args[0] = s->id + 1;
+		kjoule_session_put(s);
+	}
+	return skb->len ?: err;
+}
+
+/**
+ * kjoule_netlink_dump_session() - the session that a dump is of
+ * @cb:		of the dump
+ * @id:		attribute that names it, NULL if there was none
+ *
+ * Context: process.
+ * Return: the session with a reference, or an ERR_PTR: -EPERM, -EINVAL without @id, -ENOENT for an
+ * unknown one.
+ */
+struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
+						   const struct nlattr *id)
+{
+	struct kjoule_session *s;
+	int err = kjoule_netlink_check(cb->skb, cb->extack);
+
+	if (!err && !id)
+		err = kjoule_netlink_refuse_dump(cb, -EINVAL, "session id is missing");
+	if (err)
+		return ERR_PTR(err);
+	s = kjoule_session_get(nla_get_u32(id));
+	if (!s)
+		err = refuse_unknown(cb->extack, nla_get_u32(id));
+	return s ?: ERR_PTR(err);
+}
+
+/**
+ * kjoule_stats_get_doit() - KJOULE_CMD_STATS_GET of a session as a whole
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, -EINVAL without id, -ENOENT for an unknown one.
+ */
+int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = find_session(info, KJOULE_A_STATS_SESSION, NULL);
+	struct kjoule_msg_to to = to_sender(info);
+	struct kjoule_books b;
+	struct sk_buff *answer;
+	u32 id;
+	int err;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	id = s->id;
+	kjoule_session_books(s, &b);
+	kjoule_session_put(s);
+	answer = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!answer)
+		return -ENOMEM;
+	err = kjoule_msg_stats(answer, &to, id, -1, &b);
+	if (err) {
+		nlmsg_free(answer);
+		return err;
+	}
+	return genlmsg_reply(answer, info);
+}
+
+/**
+ * kjoule_stats_get_dump_start() - begin a dump of a session's books
+ * @cb:	of the dump; args[0] becomes the session's id
+ *
+ * Context: process.
+ * Return: 0, -EPERM, -EINVAL without session, -ENOENT for an unknown one.
+ */
+int kjoule_stats_get_dump_start(struct netlink_callback *cb)
+{
+	struct kjoule_session *s;
+
+	s = kjoule_netlink_dump_session(cb, kjoule_dump_attrs(cb)[KJOULE_A_STATS_SESSION]);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	cb->args[0] = s->id;
+	kjoule_session_put(s);
+	return 0;
+}
+
+/**
+ * kjoule_stats_get_dumpit() - dump the books, a message for each CPU
+ * @skb:	the answer
+ * @cb:		of the dump; args[1] is the sampler to go on with
+ *
+ * Context: process.
+ * Return: length, or 0 at the end.
+ */
+int kjoule_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct kjoule_session *s = kjoule_session_get(cb->args[0]);
+	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
+	int err = 0;
+
+	if (!s)
+		return 0;
+	for (; cb->args[1] < s->n; cb->args[1]++) {
+		struct kjoule_sampler *sampler = s->sampler[cb->args[1]];
+		struct kjoule_books b;
+
+		kjoule_sampler_books(sampler, &b);
+		err = kjoule_msg_stats(skb, &to, s->id, sampler->cpu, &b);
+		if (err)
+			break;
+	}
+	kjoule_session_put(s);
+	return skb->len ?: err;
+}
+
+/* The family */
+
+static int before_doit(const KJOULE_GENL_PRE_DOIT_OPS *ops, struct sk_buff *skb,
+		       struct genl_info *info)
+{
+	return kjoule_netlink_check(skb, info->extack);
+}
+
+struct genl_family kjoule_family __ro_after_init = {
+	.name = KJOULE_FAMILY_NAME,
+	.version = KJOULE_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.pre_doit = before_doit,
+	.parallel_ops = true,	/* the core has locks of its own */
+	.ops = kjoule_ops,
+	.n_ops = ARRAY_SIZE(kjoule_ops),
+	.mcgrps = kjoule_groups,
+	.n_mcgrps = KJOULE_GENL_GROUPS(kjoule_groups),
+	.resv_start_op = 1,
+};
+
+/* A socket was closed. */
+static int socket_released(struct notifier_block *nb, unsigned long event, void *data)
+{
+	struct netlink_notify *notify = data;
+
+	if (event == NETLINK_URELEASE && notify->protocol == NETLINK_GENERIC &&
+	    net_eq(notify->net, &init_net))
+		kjoule_port_released(notify->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_notifier = { .notifier_call = socket_released };
+
+/**
+ * kjoule_netlink_init() - register the family
+ *
+ * Context: process, module init.
+ * Return: 0 or -errno.
+ */
+int kjoule_netlink_init(void)
+{
+	int err = netlink_register_notifier(&socket_notifier);
+
+	if (err)
+		return err;
+	kjoule_netlink_notice_init();
+	err = genl_register_family(&kjoule_family);
+	if (err) {
+		kjoule_netlink_notice_exit();
+		netlink_unregister_notifier(&socket_notifier);
+	}
+	return err;
+}
+
+/**
+ * kjoule_netlink_exit() - undo kjoule_netlink_init()
+ *
+ * Context: process, module exit.
+ */
+void kjoule_netlink_exit(void)
+{
+	genl_unregister_family(&kjoule_family);
+	netlink_unregister_notifier(&socket_notifier);
+	kjoule_netlink_notice_exit();
+	kjoule_port_exit();
+}

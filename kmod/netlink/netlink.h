@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the generic netlink family share: who may ask, how a request or a dump is
+ * refused, what answers with a session, whose what is.
+ */
+#ifndef KJOULE_NETLINK_H
+#define KJOULE_NETLINK_H
+
+#include <linux/netlink.h>
+
+#include "netlink/msg.h"
+
+int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack);
+void kjoule_netlink_refuse(struct genl_info *info, const char *why);
+void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words);
+int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s);
+int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why);
+struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
+						   const struct nlattr *id);
+
+void kjoule_netlink_notice_init(void);
+void kjoule_netlink_notice_exit(void);
+
+u64 kjoule_port_owner(const struct sk_buff *skb);
+bool kjoule_port_owns(const struct sk_buff *skb, u64 owner);
+int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_t len);
+void kjoule_port_tell(void (*tell)(u32 portid, const struct kjoule_notice *n),
+		      const struct kjoule_notice *n);
+void kjoule_port_released(u32 portid);
+void kjoule_port_exit(void);
+
+static inline struct kjoule_msg_to kjoule_netlink_dumper(const struct netlink_callback *cb)
+{
+	return (struct kjoule_msg_to){
+		.portid = NETLINK_CB(cb->skb).portid,
+		.seq = cb->nlh->nlmsg_seq,
+		.flags = NLM_F_MULTI,
+	};
+}
+
+#endif /* KJOULE_NETLINK_H */

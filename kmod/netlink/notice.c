@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Notices over netlink: to the multicast group "events", which asks for CAP_SYS_ADMIN of
+ * who joins, and to the sockets that have asked for them (notice-listen), for which
+ * CAP_PERFMON is enough. In the initial network namespace only.
+ *
+ * Nobody waits for a slow listener: what finds his socket full is dropped, and he is told by
+ * ENOBUFS.
+ */
+#include <linux/capability.h>
+#include <linux/netlink.h>
+#include <linux/security.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+
+#include "compat/compat.h"
+#include "netlink/gen.h"
+#include "netlink/netlink.h"
+#include "source/spec.h"
+#include "source/watch.h"
+
+/**
+ * kjoule_notice_listen_doit() - KJOULE_CMD_NOTICE_LISTEN
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: 0, see kjoule_port_listen().
+ */
+int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	char words[KJOULE_WORDS_LEN];
+	int err = kjoule_port_listen(skb, false, words, sizeof(words));
+
+	/* the capability is asked for where it decides: a refusal is audited */
+	if (err == -EUSERS && netlink_capable(skb, CAP_SYS_ADMIN))
+		err = kjoule_port_listen(skb, true, words, sizeof(words));
+	if (err == -EUSERS)
+		kjoule_netlink_refuse_words(info->extack, words);
+	return err;
+}
+
+static struct sk_buff *make_notice(const struct kjoule_notice *n)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	struct kjoule_msg_to nobody = {};
+
+	if (skb && kjoule_msg_notice(skb, &nobody, n)) {
+		nlmsg_free(skb);
+		skb = NULL;
+	}
+	return skb;
+}
+
+static void to_group(const struct kjoule_notice *n)
+{
+	struct sk_buff *skb;
+
+	if (!kjoule_family.n_mcgrps ||
+	    !genl_has_listeners(&kjoule_family, &init_net, KJOULE_NLGRP_EVENTS))
+		return;
+	skb = make_notice(n);
+	if (skb)
+		genlmsg_multicast(&kjoule_family, skb, 0, KJOULE_NLGRP_EVENTS, GFP_KERNEL);
+}
+
+static void to_listener(u32 portid, const struct kjoule_notice *n)
+{
+	struct sk_buff *skb = make_notice(n);
+
+	if (skb)
+		genlmsg_unicast(&init_net, skb, portid);
+}
+
+static void tell(const struct kjoule_notice *n)
+{
+	if (security_locked_down(LOCKDOWN_PERF))
+		return;
+	to_group(n);
+	kjoule_port_tell(to_listener, n);
+}
+
+static struct kjoule_watch watch = { .notice = tell };
+
+/**
+ * kjoule_netlink_notice_init() - tell from now on
+ *
+ * Context: process, module init; there are no sessions.
+ */
+void kjoule_netlink_notice_init(void)
+{
+	kjoule_watch_add(&watch);
+}
+
+/**
+ * kjoule_netlink_notice_exit() - undo kjoule_netlink_notice_init()
+ *
+ * Context: process, module exit; nobody can ask for notices any more.
+ */
+void kjoule_netlink_notice_exit(void)
+{
+	kjoule_watch_remove(&watch);
+}

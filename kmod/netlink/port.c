@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sockets that own something: sessions, by a number that the core is given as their owner, or a
+ * place among those that are told notices. What they own ends when they are closed.
+ *
+ * A port number does not tell sockets apart: it is free again, and may be somebody else's already,
+ * before the release of the socket that had it is notified, and the notifier is told no more than
+ * the number. So the socket itself is held until then, and is the one that was closed if it is
+ * dead, which it becomes before its number is told.
+ */
+#include <linux/cred.h>
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "method/transition/restore.h"
+#include "method/transition/transition.h"
+#include "netlink/netlink.h"
+#include "session/list.h"
+#include "session/quota.h"
+
+/**
+ * struct port - a socket that owns something
+ * @node:	in @ports, by @portid
+ * @sk:		the socket, held; alive as long as a request of its is under way
+ * @portid:	its number
+ * @owner:	of its sessions; not 0, and never given twice
+ * @listening:	in @listeners, or empty
+ * @listener:	the user who has asked for that
+ */
+struct port {
+	struct hlist_node node;
+	struct sock *sk;
+	u32 portid;
+	u64 owner;
+	struct list_head listening;
+	kuid_t listener;
+};
+
+static DEFINE_MUTEX(ports_lock);	/* none of the core's is taken under it */
+static DEFINE_HASHTABLE(ports, 6);
+/* There is a limit: each notice is a message to each of them, under locks that others need. */
+static LIST_HEAD(listeners);
+static u64 last_owner;
+
+static struct port *find_port(const struct sk_buff *skb)
+{
+	struct port *p;
+
+	lockdep_assert_held(&ports_lock);
+	hash_for_each_possible(ports, p, node, NETLINK_CB(skb).portid) {
+		if (p->sk == NETLINK_CB(skb).sk)
+			return p;
+	}
+	return NULL;
+}
+
+static struct port *get_port(const struct sk_buff *skb)
+{
+	struct port *p = find_port(skb);
+
+	if (p)
+		return p;
+	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	if (!p)
+		return NULL;
+	p->sk = NETLINK_CB(skb).sk;
+	sock_hold(p->sk);
+	p->portid = NETLINK_CB(skb).portid;
+	p->owner = ++last_owner;
+	INIT_LIST_HEAD(&p->listening);
+	hash_add(ports, &p->node, p->portid);
+	return p;
+}
+
+/* Its release is notified before the socket's own reference goes, so this is not the last one. */
+static void free_port(struct port *p)
+{
+	sock_put(p->sk);
+	kfree(p);
+}
+
+static void take_off(struct port *p)
+{
+	lockdep_assert_held(&ports_lock);
+	hash_del(&p->node);
+	list_del_init(&p->listening);
+}
+
+/**
+ * kjoule_port_owner() - the sender of a request is about to own a session
+ * @skb:	the request
+ *
+ * Context: process, while the request is handled.
+ * Return: the number of its sessions' owner, or 0 if there is no memory.
+ */
+u64 kjoule_port_owner(const struct sk_buff *skb)
+{
+	struct port *p;
+	u64 owner;
+
+	mutex_lock(&ports_lock);
+	p = get_port(skb);
+	owner = p ? p->owner : 0;
+	mutex_unlock(&ports_lock);
+	return owner;
+}
+
+/**
+ * kjoule_port_owns() - are an owner's sessions the sender's?
+ * @skb:	his request
+ * @owner:	the owner's number
+ *
+ * Context: process, while the request is handled.
+ * Return: true if so.
+ */
+bool kjoule_port_owns(const struct sk_buff *skb, u64 owner)
+{
+	struct port *p;
+	bool owns;
+
+	mutex_lock(&ports_lock);
+	p = find_port(skb);
+	owns = p && p->owner == owner;
+	mutex_unlock(&ports_lock);
+	return owns;
+}
+
+static int add_listener(struct port *p, bool admin, char *words, size_t len)
+{
+	struct kjoule_share share = { .n = 0 };
+	kuid_t user = current_euid();
+	struct port *other;
+	int err;
+
+	lockdep_assert_held(&ports_lock);
+	if (!list_empty(&p->listening))
+		return 0;
+	list_for_each_entry(other, &listeners, listening)
+		share.user[share.n++] = other->listener;
+	err = kjoule_share_check(&share, user, admin, "listeners", words, len);
+	if (err)
+		return err;
+	p->listener = user;
+	list_add_tail(&p->listening, &listeners);
+	return 0;
+}
+
+/**
+ * kjoule_port_listen() - the sender of a request is told notices from now on
+ * @skb:	the request
+ * @admin:	he has CAP_SYS_ADMIN
+ * @words:	set to the reason of -EUSERS
+ * @len:	of @words
+ *
+ * Once is enough, twice does no harm.
+ *
+ * Context: process, while the request is handled.
+ * Return: 0, -ENOMEM, or -EUSERS if as many listen as may.
+ */
+int kjoule_port_listen(const struct sk_buff *skb, bool admin, char *words, size_t len)
+{
+	struct port *p;
+	int err;
+
+	mutex_lock(&ports_lock);
+	p = get_port(skb);
+	err = p ? add_listener(p, admin, words, len) : -ENOMEM;
+	mutex_unlock(&ports_lock);
+	return err;
+}
+
+/**
+ * kjoule_port_tell() - for each socket that listens
+ * @tell:	called with its number and @n
+ * @n:		the notice
+ *
+ * One that is being closed is left out. If that begins only now, and if its number is
+ * another socket's at once, that socket is told this notice, unasked: a message is sent to a
+ * number.
+ *
+ * Context: process, sleeps; locks of the core may be held.
+ */
+void kjoule_port_tell(void (*tell)(u32 portid, const struct kjoule_notice *n),
+		      const struct kjoule_notice *n)
+{
+	struct port *p;
+
+	mutex_lock(&ports_lock);
+	list_for_each_entry(p, &listeners, listening) {
+		if (!sock_flag(p->sk, SOCK_DEAD))
+			tell(p->portid, n);
+	}
+	mutex_unlock(&ports_lock);
+}
+
+static struct port *take_closed(u32 portid)
+{
+	struct port *p;
+
+	mutex_lock(&ports_lock);
+	hash_for_each_possible(ports, p, node, portid) {
+		if (p->portid == portid && sock_flag(p->sk, SOCK_DEAD)) {
+			take_off(p);
+			break;
+		}
+	}
+	mutex_unlock(&ports_lock);
+	return p;
+}
+
+/**
+ * kjoule_port_released() - a socket was closed: what is its ends, what it changed is restored
+ * @portid:	the number that it had
+ *
+ * Another socket that has the number by now is left alone, unless it is being closed as well: its
+ * own notification finds nothing then.
+ *
+ * Context: process, sleeps; no lock of the core is held.
+ */
+void kjoule_port_released(u32 portid)
+{
+	struct port *p;
+
+	while ((p = take_closed(portid))) {
+		kjoule_session_end_owned(p->owner);
+		/* who switches fast must be through before his governor goes */
+		kjoule_transition_end_owned(p->owner);
+		kjoule_restore_owned(p->owner);
+		free_port(p);
+	}
+}
+
+/**
+ * kjoule_port_exit() - forget sockets that are open still
+ *
+ * Context: process, module exit; there are no requests, no sessions and no notices any more.
+ */
+void kjoule_port_exit(void)
+{
+	struct hlist_node *next;
+	struct port *p;
+	int i;
+
+	mutex_lock(&ports_lock);
+	hash_for_each_safe(ports, i, next, p, node) {
+		take_off(p);
+		/* the last one, if the socket was closed since the notifier went; no harm */
+		free_port(p);
+	}
+	mutex_unlock(&ports_lock);
+}

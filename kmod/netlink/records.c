@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Draining a session by dump, for whoever can not map its rings: the operation
+ * records-get. A dump is the session's reader for as long as it lasts, as an
+ * open device would be, and takes what was there when it began, so that
+ * a fast session can not keep it going for ever.
+ */
+#include <linux/capability.h>
+#include <linux/mm.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include "compat/compat.h"
+#include "netlink/gen.h"
+#include "netlink/netlink.h"
+#include "session/session.h"
+
+/* What stands around the records in a message. */
+#define MESSAGE_ROOM	(NLMSG_HDRLEN + GENL_HDRLEN + 2 * (NLA_HDRLEN + sizeof(u32)) + NLA_HDRLEN)
+
+/**
+ * struct drain - a dump under way
+ * @session:	whose records, attached
+ * @at:		the ring that it has come to
+ * @head:	of each ring, when the dump began
+ */
+struct drain {
+	struct kjoule_session *session;
+	unsigned int at;
+	u64 head[];
+};
+
+/* Its maker may see kernel addresses; whoever uses the socket has to be allowed to as well. */
+static bool may_see(struct netlink_callback *cb, const struct kjoule_session *s)
+{
+	return !s->plan.kernel_ip || netlink_capable(cb->skb, CAP_PERFMON) ||
+	       netlink_capable(cb->skb, CAP_SYSLOG);
+}
+
+/* Likewise the stacks of all processes. */
+static bool may_see_stacks(struct netlink_callback *cb, const struct kjoule_session *s)
+{
+	return !s->plan.stacks.any || netlink_capable(cb->skb, CAP_SYS_PTRACE) ||
+	       netlink_capable(cb->skb, CAP_SYS_ADMIN);
+}
+
+static int check_drain(struct netlink_callback *cb, const struct kjoule_session *s)
+{
+	if (!kjoule_port_owns(cb->skb, s->owner))
+		return kjoule_netlink_refuse_dump(cb, -EPERM,
+						  "the session belongs to another socket");
+	if (!may_see(cb, s))
+		return kjoule_netlink_refuse_dump(cb, -EPERM,
+						  "CAP_PERFMON or CAP_SYSLOG is needed");
+	if (!may_see_stacks(cb, s))
+		return kjoule_netlink_refuse_dump(cb, -EPERM,
+						  "CAP_SYS_PTRACE or CAP_SYS_ADMIN is needed");
+	return 0;
+}
+
+/* Note up to where to read, and have each message large enough for the longest record. */
+static int mark_heads(struct netlink_callback *cb, struct drain *d)
+{
+	struct kjoule_session *s = d->session;
+	u32 longest = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->n; i++) {
+		d->head[i] = kjoule_ring_head(&s->sampler[i]->ring);
+		longest = max_t(u32, longest,
+				kjoule_ring_longest(&s->sampler[i]->ring, d->head[i]));
+	}
+	if (longest + MESSAGE_ROOM > U16_MAX)
+		return kjoule_netlink_refuse_dump(cb, -EMSGSIZE,
+						  "a record is too long for a message: read the device");
+	cb->min_dump_alloc = longest + MESSAGE_ROOM;
+	return 0;
+}
+
+/**
+ * kjoule_records_get_dump_start() - begin a dump of records
+ * @cb:	of the dump; args[0] becomes its state
+ *
+ * Context: process.
+ * Return: 0, -EPERM, -EINVAL without session, -ENOENT for an unknown one, -EBUSY if it has a
+ * reader, -EMSGSIZE, -ENOMEM.
+ */
+int kjoule_records_get_dump_start(struct netlink_callback *cb)
+{
+	struct kjoule_session *s;
+	struct drain *d;
+	int err;
+
+	s = kjoule_netlink_dump_session(cb, kjoule_dump_attrs(cb)[KJOULE_A_RECORDS_SESSION]);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	err = check_drain(cb, s);
+	if (err)
+		goto err_put;
+	err = kjoule_session_attach(s);
+	if (err) {
+		kjoule_netlink_refuse_dump(cb, err, "the session has a reader");
+		goto err_put;
+	}
+	err = -ENOMEM;
+	d = kvzalloc(struct_size(d, head, s->n), GFP_KERNEL_ACCOUNT);
+	if (!d)
+		goto err_detach;
+	d->session = s;
+	err = mark_heads(cb, d);
+	if (err)
+		goto err_free;
+	cb->args[0] = (long)d;
+	return 0;
+
+err_free:
+	kvfree(d);
+err_detach:
+	kjoule_session_detach(s);
+err_put:
+	kjoule_session_put(s);
+	return err;
+}
+
+/**
+ * kjoule_records_get_dumpit() - fill a buffer with messages of records
+ * @skb:	the answer
+ * @cb:		of the dump
+ *
+ * Context: process.
+ * Return: length, or 0 at the end.
+ */
+int kjoule_records_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct kjoule_msg_to to = kjoule_netlink_dumper(cb);
+	struct drain *d = (struct drain *)cb->args[0];
+	struct kjoule_session *s = d->session;
+
+	while (d->at < s->n) {
+		struct kjoule_sampler *sampler = s->sampler[d->at];
+		u64 head = d->head[d->at];
+
+		if (kjoule_ring_left(&sampler->ring, head) &&
+		    !kjoule_msg_records(skb, &to, s, sampler, head) &&
+		    kjoule_ring_left(&sampler->ring, head))
+			return skb->len ?: -EMSGSIZE;	/* no room for one more */
+		if (!kjoule_ring_left(&sampler->ring, head))
+			d->at++;
+	}
+	return skb->len;
+}
+
+/**
+ * kjoule_records_get_dump_done() - the dump has ended, or its socket was closed
+ * @cb:	of the dump
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int kjoule_records_get_dump_done(struct netlink_callback *cb)
+{
+	struct drain *d = (struct drain *)cb->args[0];
+
+	kjoule_session_detach(d->session);
+	kjoule_session_put(d->session);
+	kvfree(d);
+	return 0;
+}

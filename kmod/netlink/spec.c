@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The source specifications in a request for a session: attributes in, struct
+ * kjoule_spec out. What they mean, and whether they can be, is spec.c's.
+ */
+#include <net/genetlink.h>
+
+#include "netlink/gen.h"
+#include "netlink/msg.h"
+#include "source/spec.h"
+
+static u32 get_u32(struct nlattr *attr, u32 without)
+{
+	return attr ? nla_get_u32(attr) : without;
+}
+
+static u64 get_u64(struct nlattr *attr)
+{
+	return attr ? nla_get_u64(attr) : 0;
+}
+
+static int parse_spec(const struct nlattr *nest, struct kjoule_spec *spec,
+		      struct netlink_ext_ack *extack)
+{
+	struct nlattr *attrs[KJOULE_A_SPEC_MAX + 1];
+	unsigned int i;
+	int err;
+
+	err = nla_parse_nested(attrs, KJOULE_A_SPEC_MAX, nest, kjoule_source_spec_policy, extack);
+	if (err)
+		return err;
+	if (!attrs[KJOULE_A_SPEC_ORIGIN]) {
+		NL_SET_ERR_MSG(extack, "a source's origin is missing");
+		return -EINVAL;
+	}
+	memset(spec, 0, sizeof(*spec));
+	for (i = 0; i <= KJOULE_A_SPEC_MAX; i++) {
+		if (attrs[i])
+			spec->given |= BIT(i);
+	}
+	spec->origin = nla_get_u32(attrs[KJOULE_A_SPEC_ORIGIN]);
+	if (attrs[KJOULE_A_SPEC_NAME])
+		nla_strscpy(spec->name, attrs[KJOULE_A_SPEC_NAME], sizeof(spec->name));
+	spec->class = get_u32(attrs[KJOULE_A_SPEC_CLASS], KJOULE_DOMAIN_OTHER);
+	spec->quantity = get_u32(attrs[KJOULE_A_SPEC_QUANTITY], KJOULE_QUANTITY_ENERGY);
+	spec->unit_mult = get_u64(attrs[KJOULE_A_SPEC_UNIT_MULT]);
+	spec->unit_shift = get_u32(attrs[KJOULE_A_SPEC_UNIT_SHIFT], 0);
+	spec->range = get_u64(attrs[KJOULE_A_SPEC_RANGE]);
+	spec->period_ns = get_u64(attrs[KJOULE_A_SPEC_PERIOD_NS]);
+	spec->fd = get_u32(attrs[KJOULE_A_SPEC_FD], 0);
+	spec->perf_type = get_u32(attrs[KJOULE_A_SPEC_PERF_TYPE], 0);
+	spec->perf_config = get_u64(attrs[KJOULE_A_SPEC_PERF_CONFIG]);
+	return 0;
+}
+
+/**
+ * kjoule_msg_get_specs() - the sources that a request for a session specifies
+ * @info:	the request
+ * @specs:	to be filled
+ * @max:	so many at most
+ *
+ * Context: process.
+ * Return: how many, or -EINVAL.
+ */
+int kjoule_msg_get_specs(struct genl_info *info, struct kjoule_spec *specs, unsigned int max)
+{
+	struct nlattr *attr;
+	unsigned int n = 0;
+	int rem, err;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(attr) != KJOULE_A_SESSION_SOURCE)
+			continue;
+		if (n == max) {
+			NL_SET_ERR_MSG(info->extack, "a session uses at most 8 sources");
+			return -EINVAL;
+		}
+		err = parse_spec(attr, &specs[n++], info->extack);
+		if (err)
+			return err;
+	}
+	return n;
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring of one CPU; see ring.h. The producer side (reserve, lose, commit) is
+ * called by the sampler with interrupts off on the ring's CPU, or by whoever
+ * stopped that CPU's timer; the reader side by the char device and by netlink's dump.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/topology.h>
+#include <linux/vmalloc.h>
+
+#include "compat/compat.h"
+#include "ring/ring.h"
+
+/* How often what waits is counted anew because the reader went on. */
+#define COUNT_ROUNDS	3
+
+static void free_pages_of(struct page **pages, unsigned long n)
+{
+	while (n--) {
+		if (pages[n])
+			__free_page(pages[n]);
+	}
+	kvfree(pages);
+}
+
+/*
+ * @n pages of zeros near @node. One by one, because no allocator for modules that knows nodes
+ * charges the caller's memory cgroup.
+ */
+static struct page **alloc_pages_of(int node, unsigned long n)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_HIGHMEM | __GFP_ZERO;
+	struct page **pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL_ACCOUNT);
+	unsigned long i;
+	int err = 0;
+
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < n && !err; i++) {
+		pages[i] = alloc_pages_node(node, gfp, 0);
+		if (!pages[i])
+			err = -ENOMEM;
+		else if (fatal_signal_pending(current))
+			err = -EINTR;
+		cond_resched();
+	}
+	if (err) {
+		free_pages_of(pages, n);
+		return ERR_PTR(err);
+	}
+	return pages;
+}
+
+/**
+ * kjoule_ring_alloc() - get memory for a ring, near its CPU
+ * @ring:	to be filled
+ * @cpu:	whose ring
+ * @bytes:	of data, a power of two, at least a page
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENOMEM, or -EINTR if the caller is being killed.
+ */
+int kjoule_ring_alloc(struct kjoule_ring_buffer *ring, unsigned int cpu, u64 bytes)
+{
+	unsigned long n = (bytes >> PAGE_SHIFT) + 2;
+	struct page **pages = alloc_pages_of(cpu_to_node(cpu), n);
+	void *mem;
+
+	if (IS_ERR(pages))
+		return PTR_ERR(pages);
+	mem = vmap(pages, n, VM_MAP, PAGE_KERNEL);
+	if (!mem) {
+		free_pages_of(pages, n);
+		return -ENOMEM;
+	}
+	memset(ring, 0, sizeof(*ring));
+	ring->pages = pages;
+	ring->page = mem;
+	ring->data = mem + PAGE_SIZE;
+	ring->tail = mem + PAGE_SIZE + bytes;
+	ring->size = bytes;
+	ring->page->abi = KJOULE_ABI_VERSION;
+	ring->page->cpu = cpu;
+	ring->page->data_size = bytes;
+	return 0;
+}
+
+/**
+ * kjoule_ring_free() - undo kjoule_ring_alloc()
+ * @ring:	the ring; nothing maps or writes it any more
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_ring_free(struct kjoule_ring_buffer *ring)
+{
+	if (!ring->page)
+		return;
+	vunmap(ring->page);
+	free_pages_of(ring->pages, (ring->size >> PAGE_SHIFT) + 2);
+	ring->page = NULL;
+}
+
+/* A tail that moves on from the last believable one, not beyond what has been published. */
+static bool tail_is_sane(u64 tail, u64 seen, u64 head)
+{
+	return !(tail % 8) && tail - seen <= head - seen;
+}
+
+/* The reader's tail if it can be believed, else the last one that could. */
+static u64 ring_tail(struct kjoule_ring_buffer *ring)
+{
+	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
+
+	/* the published head: nobody can have read what this tick has written */
+	if (tail_is_sane(tail, ring->seen_tail, ring->page->head)) {
+		smp_store_release(&ring->seen_tail, tail);	/* G, pairs with H */
+		smp_wmb();	/* I, pairs with J: told before what was read is written over */
+	}
+	return ring->seen_tail;
+}
+
+static __always_inline bool ring_fits(struct kjoule_ring_buffer *ring, u64 bytes)
+{
+	return ring->head - ring->seen_tail + bytes <= ring->size ||
+	       ring->head - ring_tail(ring) + bytes <= ring->size;
+}
+
+/*
+ * Room for @size contiguous bytes, a pad before them if need be, with @spare bytes left
+ * behind them; NULL when there is none.
+ */
+static __always_inline void *ring_room(struct kjoule_ring_buffer *ring, u64 size, u64 spare)
+{
+	u64 at = ring->head & (ring->size - 1);
+	u64 pad = at + size > ring->size ? ring->size - at : 0;
+	struct kjoule_record *rec;
+
+	if (!ring_fits(ring, pad + size + spare))
+		return NULL;
+	if (pad) {
+		/* shorter than the record that does not fit, so its size does */
+		rec = (struct kjoule_record *)(ring->data + at);
+		rec->type = KJOULE_RECORD_PAD;
+		rec->flags = 0;
+		rec->size = pad;
+		ring->head += pad;
+		at = 0;
+	}
+	ring->head += size;
+	return ring->data + at;
+}
+
+static __always_inline void *ring_record(struct kjoule_ring_buffer *ring, u8 type, u8 flags,
+					 u16 size, u64 spare)
+{
+	struct kjoule_record *rec = ring_room(ring, size, spare);
+
+	if (!rec)
+		return NULL;
+	rec->type = type;
+	rec->flags = flags;
+	rec->size = size;
+	ring->page->records++;
+	return rec;
+}
+
+/* Up to the end of the memory, or to where the reader is, whichever comes first. */
+static void find_clear(struct kjoule_ring_buffer *ring)
+{
+	u64 lap_end = (ring->head | (ring->size - 1)) + 1;
+
+	ring->clear_to = ring->lost ? 0 :
+			 min(lap_end, ring->seen_tail + ring->size - KJOULE_LOST_ROOM);
+}
+
+/**
+ * kjoule_ring_lose() - book a record for which there is no room
+ * @ring:	the ring
+ * @type:	what it would have been
+ * @tick:	at which tick, low 32 bits
+ *
+ * Context: producer.
+ */
+void kjoule_ring_lose(struct kjoule_ring_buffer *ring, u8 type, u32 tick)
+{
+	if (!ring->lost++)
+		ring->lost_tick = tick;
+	if (type == KJOULE_RECORD_SAMPLE)
+		ring->lost_samples++;
+	ring->page->records++;
+	ring->page->lost++;
+	find_clear(ring);
+}
+
+static void write_lost(struct kjoule_ring_buffer *ring, struct kjoule_lost *lost)
+{
+	lost->tick = ring->lost_tick;
+	lost->records = ring->lost;
+	lost->samples = ring->lost_samples;
+	ring->lost = 0;
+	ring->lost_samples = 0;
+}
+
+/**
+ * kjoule_ring_tell_lost() - tell what was lost and not told yet, when nothing more will come
+ * @ring:	the ring
+ *
+ * There always is room for that.
+ *
+ * Context: producer.
+ */
+void kjoule_ring_tell_lost(struct kjoule_ring_buffer *ring)
+{
+	struct kjoule_lost *lost;
+
+	if (!ring->lost)
+		return;
+	lost = ring_record(ring, KJOULE_RECORD_LOST, 0, sizeof(*lost), 0);
+	if (!WARN_ON_ONCE(!lost))
+		write_lost(ring, lost);
+}
+
+/**
+ * kjoule_ring_reserve() - begin a record
+ * @ring:	the ring
+ * @type:	KJOULE_RECORD_*
+ * @flags:	of the record
+ * @size:	of the record in bytes, a multiple of 8
+ * @tick:	low 32 bits of the current tick, for the books of what is lost
+ *
+ * The caller fills in what follows the header; readers see it after kjoule_ring_commit().
+ * What was lost before is told first, by a KJOULE_RECORD_LOST.
+ *
+ * Context: producer.
+ * Return: the record, or NULL if there is no room (then it is booked as lost).
+ */
+void *kjoule_ring_reserve(struct kjoule_ring_buffer *ring, u8 type, u8 flags, u16 size, u32 tick)
+{
+	void *rec;
+
+	if (unlikely(ring->lost)) {
+		/* both or none, or there would be no room to tell the next loss */
+		if (!ring_fits(ring, KJOULE_LOST_ROOM + 2 * size + KJOULE_LOST_ROOM))
+			goto lose;
+		write_lost(ring, ring_record(ring, KJOULE_RECORD_LOST, 0,
+					     sizeof(struct kjoule_lost), 0));
+	}
+	rec = ring_record(ring, type, flags, size, KJOULE_LOST_ROOM);
+	if (likely(rec)) {
+		find_clear(ring);
+		return rec;
+	}
+lose:
+	kjoule_ring_lose(ring, type, tick);
+	return NULL;
+}
+
+/*
+ * The reader's position as the kernel sees it from outside the producer, at most @head. The
+ * tick may go on meanwhile, so that @head is an older one and the reader past it.
+ */
+static u64 reader_tail(struct kjoule_ring_buffer *ring, u64 head)
+{
+	/* in this order none is past the next, unless the tail lies */
+	u64 seen = smp_load_acquire(&ring->seen_tail);	/* H, pairs with G */
+	u64 tail = smp_load_acquire(&ring->tail->tail);	/* A, pairs with D in the reader */
+	u64 now = smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+
+	if (!tail_is_sane(tail, seen, now))
+		tail = seen;
+	return (s64)(tail - head) < 0 ? tail : head;
+}
+
+/*
+ * Size of the record at @tail, or 0 where a hostile tail points into the middle of one. Read
+ * once: under such a tail the producer may be writing there.
+ */
+static u16 record_size(struct kjoule_ring_buffer *ring, u64 tail, u64 head)
+{
+	u64 at = tail & (ring->size - 1);
+	u16 size = READ_ONCE(((struct kjoule_record *)(ring->data + at))->size);
+
+	if (size < 8 || size % 8 || at + size > ring->size || size > head - tail)
+		return 0;
+	return size;
+}
+
+static bool is_pad(struct kjoule_ring_buffer *ring, u64 tail)
+{
+	u64 at = tail & (ring->size - 1);
+
+	return READ_ONCE(((struct kjoule_record *)(ring->data + at))->type) == KJOULE_RECORD_PAD;
+}
+
+/**
+ * kjoule_ring_head() - up to where there is something to read now
+ * @ring:	the ring
+ *
+ * Context: any.
+ * Return: bytes written so far.
+ */
+u64 kjoule_ring_head(struct kjoule_ring_buffer *ring)
+{
+	return smp_load_acquire(&ring->page->head);	/* C, pairs with B */
+}
+
+/**
+ * kjoule_ring_unread() - bytes that wait for the reader
+ * @ring:	the ring
+ *
+ * Context: any.
+ * Return: bytes, pads included.
+ */
+u64 kjoule_ring_unread(struct kjoule_ring_buffer *ring)
+{
+	return kjoule_ring_left(ring, kjoule_ring_head(ring));
+}
+
+/**
+ * kjoule_ring_left() - bytes that wait for the reader, of those there were
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ *
+ * Context: any.
+ * Return: bytes, pads included.
+ */
+u64 kjoule_ring_left(struct kjoule_ring_buffer *ring, u64 head)
+{
+	return head - reader_tail(ring, head);
+}
+
+/**
+ * kjoule_ring_waiting() - records that wait for the reader
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ * @written:	how many records had been written then; a tail that lies makes no more of them
+ *
+ * Counts them one by one, so that the books rest on what is in the ring. A reader that goes on all
+ * the time, as a hostile one may, gets an answer that is not exact.
+ *
+ * Context: process, sleeps.
+ * Return: records, pads not counted.
+ */
+u64 kjoule_ring_waiting(struct kjoule_ring_buffer *ring, u64 head, u64 written)
+{
+	unsigned int rounds = COUNT_ROUNDS;
+	u64 first, tail, n;
+	u16 size;
+
+	do {
+		first = reader_tail(ring, head);
+		for (tail = first, n = 0; tail != head; tail += size) {
+			size = record_size(ring, tail, head);
+			if (!size)
+				break;
+			n += !is_pad(ring, tail);
+			if (!(n % 4096))
+				cond_resched();
+		}
+		smp_rmb();	/* J, pairs with I */
+		/* once more if the reader went on: what was counted may be written over */
+	} while (n && --rounds && (s64)(READ_ONCE(ring->seen_tail) - first) > 0);
+	return min(n, written);
+}
+
+/**
+ * kjoule_ring_longest() - the longest record that waits
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ *
+ * Context: process, sleeps.
+ * Return: its bytes, 0 if none waits.
+ */
+u16 kjoule_ring_longest(struct kjoule_ring_buffer *ring, u64 head)
+{
+	u16 size, longest = 0;
+	unsigned int n = 0;
+	u64 tail;
+
+	for (tail = reader_tail(ring, head); tail != head; tail += size) {
+		size = record_size(ring, tail, head);
+		if (!size)
+			break;
+		longest = max(longest, size);
+		if (!(++n % 4096))
+			cond_resched();
+	}
+	return longest;
+}
+
+/**
+ * kjoule_ring_read() - copy whole records out and consume them
+ * @ring:	the ring
+ * @head:	up to where: a head that the ring has had
+ * @to:		where they go
+ *
+ * Context: process, may fault; the caller serialises readers.
+ * Return: bytes copied (whole records, 0 when none waits or fits), or -EFAULT when nothing
+ * could be copied.
+ */
+ssize_t kjoule_ring_read(struct kjoule_ring_buffer *ring, u64 head, struct iov_iter *to)
+{
+	u64 tail = reader_tail(ring, head), end = tail;
+	size_t bytes, copied;
+	ssize_t done = 0;
+	u16 size;
+
+	while (tail != head) {
+		/* a run of records up to the ring's end or the reader's */
+		for (end = tail; end != head; end += size) {
+			size = record_size(ring, end, head);
+			if (!size) {
+				/* the tail is a lie: all that it could mean is gone */
+				if (end == tail) {
+					/* D, pairs with A */
+					smp_store_release(&ring->tail->tail, head);
+				}
+				break;
+			}
+			if (end + size - tail > iov_iter_count(to))
+				break;
+			if (end != tail && !(end & (ring->size - 1)))
+				break;
+		}
+		bytes = end - tail;
+		if (!bytes)
+			break;
+		copied = copy_to_iter(ring->data + (tail & (ring->size - 1)), bytes, to);
+		if (copied != bytes) {
+			iov_iter_revert(to, copied);
+			return done ? done : -EFAULT;
+		}
+		tail = end;
+		done += bytes;
+		smp_store_release(&ring->tail->tail, tail);	/* D, pairs with A */
+	}
+	return done;
+}
+
+static int map_pages(struct vm_area_struct *vma, struct page **pages, vm_flags_t clear)
+{
+	unsigned long at;
+	int err;
+
+	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
+	vm_flags_clear(vma, VM_MAYEXEC | clear);
+	for (at = vma->vm_start; at < vma->vm_end; at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, *pages++);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * kjoule_ring_map_data() - map head page and data, never writable
+ * @ring:	the ring
+ * @vma:	as asked for; its offset has been checked
+ *
+ * Context: mmap.
+ * Return: 0, -EPERM if it is to be writable or executable, -EINVAL for another length.
+ */
+int kjoule_ring_map_data(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & (VM_WRITE | VM_EXEC))
+		return -EPERM;
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE + ring->size)
+		return -EINVAL;
+	return map_pages(vma, ring->pages, VM_MAYWRITE);
+}
+
+/**
+ * kjoule_ring_map_tail() - map the tail page
+ * @ring:	the ring
+ * @vma:	as asked for; its offset has been checked
+ *
+ * Context: mmap.
+ * Return: 0, -EPERM if it is to be executable, -EINVAL for another length or a private mapping.
+ */
+int kjoule_ring_map_tail(struct kjoule_ring_buffer *ring, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE || !(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	return map_pages(vma, ring->pages + (ring->size >> PAGE_SHIFT) + 1, 0);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who called; see callchain.h. Runs in the tick with interrupts off: a record is
+ * reserved as large as it may become, filled in place and cut to what it has
+ * become, so that nothing is allocated and no large array lies on the stack.
+ *
+ * User memory is read without ever sleeping for a page: what is not there is the
+ * end of the chain or of the stack. What user space has put into its registers and
+ * frames is believed in nothing but that it may be read, and read upwards only.
+ */
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/stacktrace.h>
+#include <linux/uaccess.h>
+#include <asm/irq_regs.h>
+
+#include <linux/kjoule.h>
+
+#include "ring/ring.h"
+#include "sampler/callchain.h"
+#include "sampler/sampler.h"
+
+#define DEPTH_DEFAULT	127
+#define DEPTH_MAX	1024
+#define STACK_DEFAULT	8192
+/* what the 16 bits of a record's size leave, in whole words */
+#define STACK_MAX	((u32)((U16_MAX & ~7U) - sizeof(struct kjoule_stack)))
+
+/* Frames of the timer's interrupt above the code that it interrupted, and some to spare. */
+#define TICK_FRAMES	32
+
+/* A ring holds so many of the largest records, or losing them would be the rule. */
+#define RING_RECORDS	4
+
+static u16 chain_size(u64 flags, u32 depth)
+{
+	u32 n = 0;
+
+	if (flags & KJOULE_FLAG_KERNEL_CHAIN)
+		n += depth + TICK_FRAMES;
+	if (flags & KJOULE_FLAG_USER_CHAIN)
+		n += depth;
+	return sizeof(struct kjoule_chain) + n * sizeof(u64);
+}
+
+/**
+ * kjoule_callchain_largest() - the longest record that follows a sample
+ * @flags:	KJOULE_FLAG_* of the session
+ * @depth:	frames of each kind
+ * @stack_bytes: of the user stack
+ *
+ * Context: any.
+ * Return: bytes, 0 if none does.
+ */
+u32 kjoule_callchain_largest(u64 flags, u32 depth, u32 stack_bytes)
+{
+	u32 chain = 0, stack = 0;
+
+	if (flags & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN))
+		chain = chain_size(flags, depth);
+	if (flags & KJOULE_FLAG_USER_STACK)
+		stack = sizeof(struct kjoule_stack) + stack_bytes;
+	return max(chain, stack);
+}
+
+/**
+ * kjoule_callchain_check() - is that a session that can be?
+ * @flags:	KJOULE_FLAG_* of the session
+ * @depth:	frames of each kind; 0 becomes the default
+ * @stack_bytes: of the user stack; 0 becomes the default
+ * @ring_bytes:	of each ring
+ * @why:	set to the reason of a refusal
+ *
+ * What does not apply becomes 0.
+ *
+ * Context: any.
+ * Return: 0, -ERANGE, or -EINVAL for what does not go together.
+ */
+int kjoule_callchain_check(u64 flags, u32 *depth, u32 *stack_bytes, u32 ring_bytes,
+			   const char **why)
+{
+	bool chain = flags & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN);
+	bool stack = flags & KJOULE_FLAG_USER_STACK;
+
+	if (*depth && !chain) {
+		*why = "a chain's depth goes with flag kernel-chain or user-chain only";
+		return -EINVAL;
+	}
+	if (*stack_bytes && !stack) {
+		*why = "bytes of the stack go with flag user-stack only";
+		return -EINVAL;
+	}
+	if (chain && !*depth)
+		*depth = DEPTH_DEFAULT;
+	if (stack && !*stack_bytes)
+		*stack_bytes = STACK_DEFAULT;
+	if (*depth > DEPTH_MAX) {
+		*why = "a chain has at most 1024 frames of each kind";
+		return -ERANGE;
+	}
+	if (*stack_bytes > STACK_MAX) {
+		*why = "of a stack at most 65384 bytes can be copied";
+		return -ERANGE;
+	}
+	if (*stack_bytes % 8) {
+		*why = "bytes of the stack have to be a multiple of 8";
+		return -EINVAL;
+	}
+	if (ring_bytes / RING_RECORDS < kjoule_callchain_largest(flags, *depth, *stack_bytes)) {
+		*why = "the ring has to hold four of the largest chains or stacks asked for";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Where the current task has left user space, NULL if it never was there. */
+static struct pt_regs *user_regs(struct pt_regs *regs)
+{
+	if (user_mode(regs))
+		return regs;
+	if ((current->flags & PF_KTHREAD) || !current->mm)
+		return NULL;
+	regs = task_pt_regs(current);
+	/* not so for the kernel's own workers that have a process's memory */
+	return user_mode(regs) ? regs : NULL;
+}
+
+/*
+ * Callers of the interrupted kernel code into @ip, which has room for @depth + TICK_FRAMES.
+ * The walk begins with ourselves; everything up to where the interrupt came in is dropped.
+ */
+static u32 kernel_chain(struct pt_regs *regs, u64 *ip, u32 depth, u8 *flags)
+{
+	u32 n, from, room = depth + TICK_FRAMES;
+
+	BUILD_BUG_ON(sizeof(unsigned long) != sizeof(u64));
+	n = stack_trace_save((unsigned long *)ip, room, 0);
+	for (from = 0; from < n && ip[from] != instruction_pointer(regs);)
+		from++;
+	/* the walk can not pass all code: better nothing than our own frames */
+	if (from == n) {
+		*flags |= KJOULE_CHAIN_KERNEL_CUT;
+		return 0;
+	}
+	from++;
+	if (n == room || n - from > depth)
+		*flags |= KJOULE_CHAIN_KERNEL_CUT;
+	n = min(n - from, depth);
+	memmove(ip, ip + from, n * sizeof(*ip));
+	return n;
+}
+
+/* A frame as code that keeps frame pointers makes it: the caller's frame, where to return. */
+struct frame {
+	u64 next;
+	u64 ip;
+};
+
+static bool read_frame(u64 at, bool compat, struct frame *frame)
+{
+	u32 narrow[2];
+
+	if (!compat)
+		return !(at % 8) &&
+		       !copy_from_user_nofault(frame, (const void __user *)at, sizeof(*frame));
+	if (at % 4 || at > U32_MAX ||
+	    copy_from_user_nofault(narrow, (const void __user *)at, sizeof(narrow)))
+		return false;
+	frame->next = narrow[0];
+	frame->ip = narrow[1];
+	return true;
+}
+
+/* Callers of user code, by frame pointers: as deep as they make sense. */
+static u32 user_chain(struct pt_regs *regs, bool leave, u64 *ip, u32 depth, u8 *flags)
+{
+	bool compat = !user_64bit_mode(regs);
+	u64 at = regs->bp, least = regs->sp, size = compat ? 8 : 16;
+	struct frame frame;
+	u32 n = 0;
+
+	if (leave)
+		ip[n++] = instruction_pointer(regs);
+	/* the outermost frame has none above it */
+	for (; at; at = frame.next) {
+		/* only upwards, so a loop of frames is none */
+		if (n == depth || at < least || !read_frame(at, compat, &frame) ||
+		    !frame.ip || frame.ip >= TASK_SIZE_MAX) {
+			*flags |= KJOULE_CHAIN_USER_CUT;
+			break;
+		}
+		ip[n++] = frame.ip;
+		least = at + size;
+	}
+	return n;
+}
+
+static void write_chain(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
+			struct pt_regs *regs, u32 tick)
+{
+	bool in_kernel = !user_mode(regs);
+	struct pt_regs *user = user_regs(regs);
+	struct kjoule_chain *rec;
+	u8 flags = 0;
+
+	rec = kjoule_ring_reserve(ring, KJOULE_RECORD_CHAIN, 0,
+				  chain_size(plan->chain, plan->chain_depth), tick);
+	if (!rec)
+		return;
+	rec->kernel = 0;
+	rec->user = 0;
+	if (in_kernel && (plan->chain & KJOULE_FLAG_KERNEL_CHAIN)) {
+		/* not even written down: the reader has the ring mapped */
+		if (plan->kernel_ip)
+			rec->kernel = kernel_chain(regs, rec->ip, plan->chain_depth, &flags);
+		else
+			flags |= KJOULE_CHAIN_KERNEL_HIDDEN;
+	}
+	if (user && (plan->chain & KJOULE_FLAG_USER_CHAIN))
+		rec->user = user_chain(user, in_kernel, rec->ip + rec->kernel, plan->chain_depth,
+				       &flags);
+	rec->rec.flags = flags;
+	kjoule_ring_shrink(ring, &rec->rec, struct_size(rec, ip, rec->kernel + rec->user));
+}
+
+/* Page by page: one that is not there ends the copy and keeps what lies before it. */
+static u32 copy_stack(u8 *to, u64 sp, u32 bytes)
+{
+	u32 done = 0, n;
+
+	while (done < bytes) {
+		n = min_t(u32, bytes - done, PAGE_SIZE - offset_in_page(sp + done));
+		if (copy_from_user_nofault(to + done, (const void __user *)(sp + done), n))
+			break;
+		done += n;
+	}
+	return done;
+}
+
+static void write_stack(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
+			const struct pt_regs *regs, u32 tick)
+{
+	const u64 reg[KJOULE_STACK_REGS] = {
+		regs->ax, regs->dx, regs->cx, regs->bx, regs->si, regs->di, regs->bp, regs->sp,
+		regs->r8, regs->r9, regs->r10, regs->r11, regs->r12, regs->r13, regs->r14,
+		regs->r15, regs->ip,
+	};
+	struct kjoule_stack *rec;
+	u32 whole;
+
+	rec = kjoule_ring_reserve(ring, KJOULE_RECORD_STACK, 0, sizeof(*rec) + plan->stack_bytes,
+				  tick);
+	if (!rec)
+		return;
+	memcpy(rec->reg, reg, sizeof(reg));
+	rec->bytes = copy_stack(rec->data, regs->sp, plan->stack_bytes);
+	whole = ALIGN(rec->bytes, 8);
+	memset(rec->data + rec->bytes, 0, whole - rec->bytes);
+	kjoule_ring_shrink(ring, &rec->rec, sizeof(*rec) + whole);
+}
+
+/* That there is one that may not be copied, and no register either. */
+static void withhold_stack(struct kjoule_ring_buffer *ring, u32 tick)
+{
+	struct kjoule_stack *rec = kjoule_ring_reserve(ring, KJOULE_RECORD_STACK,
+						       KJOULE_STACK_WITHHELD, sizeof(*rec), tick);
+
+	ring->page->stacks_withheld++;
+	if (!rec)
+		return;
+	rec->bytes = 0;
+	memset(rec->reg, 0, sizeof(rec->reg));
+}
+
+/**
+ * kjoule_callchain_write() - the records that follow a sample
+ * @ring:	the sample is its last record
+ * @plan:	what the session asks for
+ * @tick:	low 32 bits of the tick
+ *
+ * A record for which there is no room is lost, and booked as any other.
+ *
+ * Context: producer, in the timer's interrupt.
+ */
+void kjoule_callchain_write(struct kjoule_ring_buffer *ring, const struct kjoule_plan *plan,
+			    u32 tick)
+{
+	struct pt_regs *regs = get_irq_regs(), *user;
+
+	if (!regs)
+		return;
+	if (plan->chain & (KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN))
+		write_chain(ring, plan, regs, tick);
+	user = plan->chain & KJOULE_FLAG_USER_STACK ? user_regs(regs) : NULL;
+	if (!user)
+		return;
+	if (kjoule_stack_access_current(&plan->stacks))
+		write_stack(ring, plan, user, tick);
+	else
+		withhold_stack(ring, tick);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A sampler's place on the grid of ticks, and its books. Shared by what happens at a
+ * tick (tick.c), while the CPU is idle (park.c) and at start and stop (sampler.c).
+ * Whoever changes them is on the sampler's CPU with interrupts off, or has cancelled
+ * its timer and taken it out of park.c's hands.
+ */
+#ifndef KJOULE_GRID_H
+#define KJOULE_GRID_H
+
+#include <linux/math64.h>
+
+#include "sampler/sampler.h"
+
+static inline u64 kjoule_grid_due(const struct kjoule_plan *plan, u64 tick, u64 grid_ns)
+{
+	return plan->jitter_ns ? grid_ns + kjoule_jitter(plan->seed, tick, plan->jitter_ns) :
+				 grid_ns;
+}
+
+/* Make tick @tick the next one. */
+static inline void kjoule_grid_expect(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				      u64 tick, u64 grid_ns)
+{
+	s->tick = tick;
+	s->grid_ns = grid_ns;
+	s->due_ns = kjoule_grid_due(plan, tick, grid_ns);
+}
+
+/* How many ticks after the next one are due by @now as well. */
+static inline u64 kjoule_grid_behind(const struct kjoule_sampler *s, u64 now)
+{
+	const struct kjoule_plan *plan = s->plan;
+	u64 behind;
+
+	if (now < s->grid_ns + plan->interval_ns)
+		return 0;
+	behind = div64_u64(now - s->grid_ns, plan->interval_ns);
+	/* with jitter, the last tick on the grid may still be to come */
+	if (kjoule_grid_due(plan, s->tick + behind,
+			    s->grid_ns + behind * plan->interval_ns) > now)
+		behind--;
+	return behind;
+}
+
+/* How many ticks from the next one on are due by @now. */
+static inline u64 kjoule_grid_elapsed(const struct kjoule_sampler *s, u64 now)
+{
+	return now < s->due_ns ? 0 : 1 + kjoule_grid_behind(s, now);
+}
+
+/* The books are written between these two; see struct kjoule_ring_head.seq. */
+static inline void kjoule_books_open(struct kjoule_ring_head *page)
+{
+	WRITE_ONCE(page->seq, page->seq + 1);
+	smp_wmb();	/* E, pairs with F in kjoule_sampler_books() and in the reader */
+}
+
+static inline void kjoule_books_close(struct kjoule_ring_head *page)
+{
+	smp_wmb();	/* E, pairs with F */
+	WRITE_ONCE(page->seq, page->seq + 1);
+}
+
+/* Show the reader the latest records and books. */
+static inline void kjoule_sampler_publish(struct kjoule_sampler *s)
+{
+	s->ring.page->due = s->tick;
+	kjoule_ring_commit(&s->ring);
+}
+
+/* Does the reader have to be woken, or somebody be told? Mostly there is nothing to look at. */
+static inline void kjoule_sampler_wake_reader(struct kjoule_sampler *s)
+{
+	if (unlikely(s->ring.head >= s->look_at || s->ring.lost))
+		kjoule_sampler_look(s);
+}
+
+static inline void kjoule_sampler_read_meter(struct kjoule_sampler *s, struct kjoule_meter *m,
+					     u64 now)
+{
+	u32 errors = kjoule_meter_read(m, now);
+
+	if (unlikely(errors))
+		kjoule_sampler_meter_failed(s, m, errors);
+}
+
+enum hrtimer_restart kjoule_tick(struct hrtimer *timer);
+bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now);
+u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took);
+int kjoule_sampler_place(struct kjoule_sampler *s);
+void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags);
+void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now);
+void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch);
+
+#endif /* KJOULE_GRID_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bound on what ticks take of a CPU, all sessions together; see load.h. Without it
+ * short intervals, long stack copies or many sessions could leave nothing to the work
+ * that they are to measure.
+ *
+ * What ticks took is added up until it reaches the limit. When that took long enough
+ * the count begins anew; when not, no tick is taken until the share is kept again.
+ * Ticks that come all the same, of other sessions, are counted as well, so that the
+ * share is kept by all of them together.
+ */
+#include <linux/hrtimer.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/sort.h>
+#include <linux/timekeeping.h>
+
+#include "compat/compat.h"
+#include "sampler/load.h"
+
+/* Ticks may keep a CPU for PERCENT of this at a stretch. */
+#define WINDOW_NS	(10 * NSEC_PER_MSEC)
+#define PERCENT		40
+
+/* How the bare interrupt is measured. */
+#define BARE_TIMES	16
+#define BARE_EVERY_NS	(50 * NSEC_PER_USEC)
+#define BARE_MAX_NS	(10 * NSEC_PER_MSEC)
+#define BARE_UNKNOWN_NS	NSEC_PER_USEC
+#define BARE_MOST_NS	(50 * NSEC_PER_USEC)	/* more is a host that took its time */
+
+u64 kjoule_load_bare_ns __read_mostly;
+
+static DEFINE_PER_CPU(struct kjoule_load, loads);
+static unsigned int percent = PERCENT;
+
+static int set_percent(const char *text, const struct kernel_param *param)
+{
+	unsigned int value;
+	int err = kstrtouint(text, 0, &value);
+
+	if (err)
+		return err;
+	if (!value || value > 100)
+		return -ERANGE;
+	WRITE_ONCE(percent, value);
+	return 0;
+}
+
+static const struct kernel_param_ops percent_ops = {
+	.set = set_percent,
+	.get = param_get_uint,
+};
+
+module_param_cb(tick_percent, &percent_ops, &percent, 0644);
+MODULE_PARM_DESC(tick_percent, "how much of a CPU's time ticks may take, 1 to 100 (40)");
+
+static unsigned int expired;
+
+static enum hrtimer_restart expire(struct hrtimer *timer)
+{
+	WRITE_ONCE(expired, expired + 1);
+	hrtimer_forward_now(timer, ns_to_ktime(BARE_EVERY_NS));
+	return HRTIMER_RESTART;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The hole that a timer leaves in what runs here: its interrupt, from entry to exit. The
+ * longer ones have something else in them, or were made by a host; the shortest is no better
+ * where a host's clock goes by leaps. So it is the one a quarter from the shortest.
+ */
+static u64 measure_bare(void)
+{
+	static struct hrtimer timer;
+	u64 begin, last, now, hole[BARE_TIMES];
+	unsigned int seen = 0, n = 0;
+
+	hrtimer_setup(&timer, expire, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	preempt_disable();
+	hrtimer_start(&timer, ns_to_ktime(BARE_EVERY_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	begin = ktime_get_ns();
+	last = begin;
+	do {
+		now = ktime_get_ns();
+		if (READ_ONCE(expired) != seen) {
+			seen = READ_ONCE(expired);
+			/* it may have come after @now was read */
+			now = ktime_get_ns();
+			hole[n++] = now - last;
+		}
+		last = now;
+	} while (seen < BARE_TIMES && now - begin < BARE_MAX_NS);
+	preempt_enable();
+	hrtimer_cancel(&timer);
+	sort(hole, n, sizeof(*hole), by_length, NULL);
+	return n ? min_t(u64, hole[n / 4], BARE_MOST_NS) : BARE_UNKNOWN_NS;
+}
+
+/**
+ * kjoule_load_init() - find out what a bare interrupt takes
+ *
+ * Context: module init.
+ */
+void kjoule_load_init(void)
+{
+	kjoule_load_bare_ns = measure_bare();
+}
+
+/**
+ * kjoule_load_of() - where the load of a CPU is counted
+ * @cpu:	which CPU
+ *
+ * Context: any.
+ * Return: its count.
+ */
+struct kjoule_load *kjoule_load_of(unsigned int cpu)
+{
+	return per_cpu_ptr(&loads, cpu);
+}
+
+/**
+ * kjoule_load_until() - ticks have taken much: when may the next one be taken?
+ * @load:	of this CPU
+ * @now:	CLOCK_MONOTONIC
+ * @took_ns:	what the last one took
+ *
+ * Context: hard interrupt.
+ * Return: not before this time; @now if at any.
+ */
+u64 kjoule_load_until(struct kjoule_load *load, u64 now, u64 took_ns)
+{
+	u64 until;
+
+	if (took_ns > KJOULE_LOAD_STILL_NS) {
+		load->left_ns += took_ns;
+		if (load->left_ns >= 0)
+			return now;
+	}
+	until = load->begin_ns +
+		div_u64((load->limit_ns - load->left_ns) * 100, READ_ONCE(percent));
+	if (until > now) {
+		/*
+		 * Ticks that are always at the limit would never come to the count's
+		 * beginning: what lies further back than a window is forgotten. The time
+		 * until which this tick waits stays the same, and less than nothing is
+		 * left, or the other sessions would not ask.
+		 */
+		if ((s64)(now - load->begin_ns) > WINDOW_NS) {
+			load->begin_ns = until - WINDOW_NS;
+			load->limit_ns = WINDOW_NS / 100 * READ_ONCE(percent);
+			load->left_ns = -1;
+		}
+		return until;
+	}
+	load->begin_ns = now;
+	load->limit_ns = WINDOW_NS / 100 * READ_ONCE(percent);
+	load->left_ns = load->limit_ns;
+	return now;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An idle CPU is not woken to be told that it is idle. When the scheduler switches to
+ * the idle task the samplers of that CPU take their timers off, before the idle
+ * governor looks for the next timer and chooses a state by it (the cpu_idle tracepoint
+ * would be too late); when it switches back they are set to the next tick of the
+ * common grid. The ticks between are booked as parked. And a tick that is due already when
+ * one task is switched to another belongs to the one that leaves.
+ *
+ * A meter that only one CPU can read has to be read while any of those that share it is not
+ * idle. So that CPU ticks meanwhile, even if it is idle itself. Each that is not idle counts
+ * itself in its meters; who comes back from idle kicks the one that reads them, if that is
+ * parked, and that one looks at each of its ticks whether anybody is left.
+ *
+ * All of this happens on the CPU in question with interrupts off, inside the
+ * scheduler: nothing here may wake a task, allocate or print. That a reader has to be
+ * woken goes through irq_work.
+ */
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "sampler/grid.h"
+#include "sampler/load.h"
+#include "sampler/park.h"
+#include "sampler/sampler.h"
+#include "sampler/tracepoint.h"
+
+/* The samplers of a CPU that leave it alone; touched on it only, with interrupts off. */
+static DEFINE_PER_CPU(struct hlist_head, parking);
+
+/* Idle time that is short against the interval is not worth readings of energy at its edges. */
+static u64 worth_reading_ns(const struct kjoule_sampler *s)
+{
+	return s->plan->interval_ns / 4;
+}
+
+/* Does another CPU, which is not idle, hang on this one's reading of energy? */
+static bool is_needed(const struct kjoule_sampler *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		if (READ_ONCE(s->meter[i]->owner) == s->cpu &&
+		    atomic_read(&s->meter[i]->awake) > s->awake)
+			return true;
+	}
+	return false;
+}
+
+static void kick(struct kjoule_sampler *s)
+{
+	if (!atomic_xchg(&s->kicked, 1) && smp_call_function_single_async(s->cpu, &s->kick))
+		atomic_set(&s->kicked, 0);	/* offline: it looks when it is back */
+}
+
+/* A CPU is not idle any more: who keeps what it shares has to tick. */
+static void count_in(struct kjoule_sampler *s)
+{
+	unsigned int i;
+
+	s->awake = true;
+	for (i = 0; i < s->n_meters; i++) {
+		struct kjoule_sampler *keeper;
+
+		if (!s->meter[i]->kept)
+			continue;
+		atomic_inc(&s->meter[i]->awake);
+		smp_mb__after_atomic();	/* V, pairs with W: counted before @asleep is looked at */
+		keeper = READ_ONCE(s->meter[i]->keeper);
+		if (keeper && keeper != s && READ_ONCE(keeper->asleep))
+			kick(keeper);
+	}
+}
+
+/* It is idle. Who has to tick for it looks for himself at each of his ticks. */
+static void count_out(struct kjoule_sampler *s)
+{
+	unsigned int i;
+
+	if (!s->awake)
+		return;
+	s->awake = false;
+	for (i = 0; i < s->n_meters; i++) {
+		if (s->meter[i]->kept)
+			atomic_dec(&s->meter[i]->awake);
+	}
+}
+
+/* The CPU is idle: may it be left alone, or has it to tick for others? */
+static bool is_free(struct kjoule_sampler *s)
+{
+	WRITE_ONCE(s->asleep, true);
+	smp_mb();	/* W, pairs with V: who wakes now either is counted or sees it */
+	if (is_needed(s))
+		WRITE_ONCE(s->asleep, false);
+	s->held = !s->asleep;
+	return s->asleep;
+}
+
+/* @in_switch: the scheduler holds its lock, here and below */
+static void park(struct kjoule_sampler *s, u64 now, bool in_switch)
+{
+	unsigned int i;
+	u64 count;
+
+	count_out(s);
+	if (!is_free(s))
+		return;
+	hrtimer_try_to_cancel(&s->timer);
+	kjoule_books_open(s->ring.page);
+	/* due but not taken yet: the code that it would have met is gone */
+	count = kjoule_grid_elapsed(s, now);
+	if (count)
+		kjoule_sampler_miss(s, count, 0);
+	kjoule_sampler_read_meters(s, now, worth_reading_ns(s), in_switch);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	for (i = 0; i < s->n_meters; i++)
+		kjoule_meter_release(s->meter[i], s->cpu);
+	s->parked = true;
+	s->parked_ns = now;
+	s->told_ns = now;
+}
+
+static void unpark(struct kjoule_sampler *s, u64 now, bool in_switch)
+{
+	WRITE_ONCE(s->asleep, false);
+	if (!s->parked)
+		return;
+	kjoule_books_open(s->ring.page);
+	kjoule_sampler_book_parked(s, now);
+	s->parked = false;
+	kjoule_sampler_read_meters(s, now, worth_reading_ns(s), in_switch);
+	kjoule_sampler_wake_reader(s);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	/* who wakes often gets no more ticks from it than the load allows */
+	hrtimer_start(&s->timer, ns_to_ktime(kjoule_tick_due(s, now, 0)),
+		      HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+/* The boot CPU's idle task and its like; not tasks that inject idle time. */
+static bool is_idle(const struct task_struct *task)
+{
+	return !task->pid;
+}
+
+static void hold(struct kjoule_sampler *s, u64 now)
+{
+	s->held = true;
+	unpark(s, now, false);
+}
+
+/*
+ * Whether who kicked is still there or not: a tick follows, which reads, and until then nobody
+ * has to kick again. Once @kicked is not set and then @looking is not, nobody touches the sampler
+ * here.
+ */
+static void kick_here(void *data)
+{
+	struct kjoule_sampler *s = data;
+	u64 now = ktime_get_ns();
+
+	WRITE_ONCE(s->looking, true);
+	atomic_set_release(&s->kicked, 0);
+	if (s->parked && !hlist_unhashed(&s->parking))
+		hold(s, now);
+	kjoule_load_take(s->load, ktime_get_ns() - now + kjoule_load_bare_ns);
+	smp_store_release(&s->looking, false);	/* Y, pairs with Z */
+}
+
+/**
+ * kjoule_park_recheck() - another CPU's reading may hang on this one now, or no more
+ * @s:	of this CPU
+ *
+ * Context: interrupts off, on the sampler's CPU.
+ */
+void kjoule_park_recheck(struct kjoule_sampler *s)
+{
+	lockdep_assert_irqs_disabled();
+	if (hlist_unhashed(&s->parking) || !is_idle(current))
+		return;
+	if (!s->parked)
+		park(s, ktime_get_ns(), false);
+	else if (is_needed(s))
+		hold(s, ktime_get_ns());
+}
+
+/**
+ * kjoule_park_at_tick() - nobody may need the ticks of an idle CPU any more
+ * @s:	of this CPU, held
+ *
+ * Context: its timer's callback.
+ * Return: true if it is parked now, and the timer is not to be set again.
+ */
+bool kjoule_park_at_tick(struct kjoule_sampler *s)
+{
+	u64 now;
+
+	if (is_needed(s))
+		return false;
+	now = ktime_get_ns();
+	park(s, now, false);
+	kjoule_load_take(s->load, ktime_get_ns() - now);
+	return s->parked;
+}
+
+/* The scheduler has interrupts off, and the run queue locked: it stays on this CPU. */
+static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+		      unsigned int prev_state)
+{
+	struct hlist_head *head = this_cpu_ptr(&parking);
+	struct kjoule_sampler *s;
+	u64 now;
+
+	if (hlist_empty(head))
+		return;
+	now = ktime_get_ns();
+	hlist_for_each_entry(s, head, parking) {
+		/* what it took is not the next one's */
+		if (!s->parked && kjoule_tick_at_switch(s, now))
+			now = ktime_get_ns();
+	}
+	if (likely(!is_idle(prev) && !is_idle(next)))
+		return;
+	hlist_for_each_entry(s, head, parking) {
+		if (is_idle(next)) {
+			park(s, now, true);
+			continue;
+		}
+		s->held = false;
+		count_in(s);
+		unpark(s, now, true);
+	}
+	kjoule_load_take(kjoule_load_of(smp_processor_id()), ktime_get_ns() - now);
+}
+
+static struct kjoule_probe probe[] = {
+	{ .name = "sched_switch", .function = on_switch },
+};
+
+static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
+
+/**
+ * kjoule_park_init() - make ready
+ *
+ * Context: module init.
+ */
+void kjoule_park_init(void)
+{
+	kjoule_probes_init(&probes);
+}
+
+/**
+ * kjoule_park_exit() - undo kjoule_park_init()
+ *
+ * Context: module exit.
+ */
+void kjoule_park_exit(void)
+{
+	kjoule_probes_exit(&probes);
+}
+
+/**
+ * kjoule_park_get() - from now on switches to idle are seen
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EOPNOTSUPP if the kernel does not tell of switches, or -errno.
+ */
+int kjoule_park_get(void)
+{
+	return kjoule_probes_get(&probes);
+}
+
+/**
+ * kjoule_park_put() - undo kjoule_park_get()
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_park_put(void)
+{
+	kjoule_probes_put(&probes);
+}
+
+/**
+ * kjoule_park_prepare() - make a sampler ready to be left alone
+ * @s:	that is being made
+ *
+ * Context: process.
+ */
+void kjoule_park_prepare(struct kjoule_sampler *s)
+{
+	INIT_CSD(&s->kick, kick_here, s);
+}
+
+/**
+ * kjoule_park_finish() - wait until nobody looks after it any more
+ * @s:	paused, as are all others of its session
+ *
+ * Context: process, interrupts on.
+ */
+void kjoule_park_finish(struct kjoule_sampler *s)
+{
+	while (atomic_read_acquire(&s->kicked))
+		cpu_relax();
+	while (smp_load_acquire(&s->looking))	/* Z, pairs with Y */
+		cpu_relax();
+}
+
+/**
+ * kjoule_park_add() - leave this CPU alone while it is idle
+ * @s:	of this CPU; it is parked at once if the CPU is idle now
+ *
+ * Context: interrupts off, on the sampler's CPU.
+ */
+void kjoule_park_add(struct kjoule_sampler *s)
+{
+	lockdep_assert_irqs_disabled();
+	hlist_add_head(&s->parking, this_cpu_ptr(&parking));
+	if (is_idle(current))
+		park(s, ktime_get_ns(), false);
+	else
+		count_in(s);
+}
+
+/**
+ * kjoule_park_remove() - undo kjoule_park_add(); a parked sampler stays so
+ * @s:	of this CPU
+ *
+ * Context: interrupts off, on the sampler's CPU.
+ */
+void kjoule_park_remove(struct kjoule_sampler *s)
+{
+	lockdep_assert_irqs_disabled();
+	hlist_del_init(&s->parking);
+	count_out(s);
+	WRITE_ONCE(s->asleep, false);
+	s->held = false;
+}

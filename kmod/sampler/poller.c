@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pollers; see poller.h. A thread of its own for each slow source: a device that takes
+ * a second to answer, or hangs, delays its own readings only, and each source has its
+ * own period. The thread stays on the session's CPUs, so that with interrupts off it is
+ * the producer of the ring of the CPU that it runs on, as the tick is.
+ *
+ * It takes no lock of a session's: what it reads may wait for CPU hotplug, which in turn
+ * waits for sessions. For the same reason who waits for it must hold none. Who stops a session does
+ * not wait for ever: a reading that is under way for too long is cut off, which means that nothing
+ * comes of it. The thread itself can only be waited for.
+ */
+#include <linux/freezer.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "counter/meter.h"
+#include "sampler/poller.h"
+#include "sampler/sampler.h"
+
+/* The sampler whose ring this CPU may write; NULL for a CPU that is not of the session. */
+static struct kjoule_sampler *sampler_here(struct kjoule_poller *p)
+{
+	unsigned int cpu = smp_processor_id(), low = 0, high = p->n, middle;
+
+	while (low < high) {	/* they are in ascending order */
+		middle = (low + high) / 2;
+		if (p->sampler[middle]->cpu == cpu)
+			return p->sampler[middle];
+		if (p->sampler[middle]->cpu < cpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/*
+ * A CPU that goes offline drives its threads anywhere, if it is the last of those where they
+ * may be; come back when there is one again.
+ */
+static void come_home(struct kjoule_poller *p)
+{
+	if (!cpumask_subset(current->cpus_ptr, p->cpus))
+		set_cpus_allowed_ptr(current, p->cpus);
+}
+
+static int write_value(struct kjoule_poller *p, const struct kjoule_reading *reading)
+{
+	struct kjoule_sampler *s;
+	unsigned long flags;
+	int err = -ENXIO;
+
+	come_home(p);
+	local_irq_save(flags);
+	s = READ_ONCE(p->cut) ? NULL : sampler_here(p);
+	if (s)
+		err = kjoule_sampler_value(s, p->number, reading);
+	local_irq_restore(flags);
+	return err;
+}
+
+/* A counter's raw value in, its total in the domain's unit out. */
+static int take_counter(struct kjoule_poller *p, unsigned int i, u64 raw, u64 now, s64 *value)
+{
+	const struct kjoule_domain *d = &p->src->domains[i];
+	struct kjoule_counter *c = &p->counter[i];
+	u64 range = d->range ?: d->width < 64 ? (1ULL << d->width) - 1 : 0;
+	u64 most = U64_MAX;
+	bool moved = true;
+
+	if (!(p->known & BIT(i))) {
+		if (range && raw > range)
+			return -ERANGE;
+		kjoule_counter_start(c, raw);
+		p->known |= BIT(i);
+	} else {
+		/* below the one before: it has gone round, or it was reset */
+		if (raw < c->last_raw && range)
+			most = kjoule_meter_most(d, now - p->moved_ns[i]);
+		moved = raw != c->last_raw;
+		if (!kjoule_counter_add_range(c, raw, range, most))
+			return -ERANGE;
+	}
+	if (moved)
+		p->moved_ns[i] = now;
+	*value = min_t(u64, kjoule_counter_scale(c->total, d->unit_mult, d->unit_shift), S64_MAX);
+	return 0;
+}
+
+static int read_domain(struct kjoule_poller *p, unsigned int i)
+{
+	const struct kjoule_domain *d = &p->src->domains[i];
+	struct kjoule_reading reading = { .domain = i, .time_ns = ktime_get_ns() };
+	bool counter = p->src->kind == KJOULE_KIND_ENERGY;
+	s64 raw;
+	int err;
+
+	err = p->src->ops->read_value(p->src, i, &raw);
+	reading.took_ns = ktime_get_ns() - reading.time_ns;
+	if (err)
+		return err;
+	if (counter)
+		err = take_counter(p, i, raw, reading.time_ns, &reading.value);
+	else
+		reading.value = kjoule_gauge_scale(raw, d->unit_mult, d->unit_shift);
+	if (err)
+		return err;
+	if (counter && p->told_once & BIT(i) && p->told[i] == reading.value)
+		return 0;
+	err = write_value(p, &reading);
+	if (!err) {
+		WRITE_ONCE(p->told[i], reading.value);
+		/* T, pairs with U */
+		smp_store_release(&p->told_once, p->told_once | BIT(i));
+	}
+	/* what found no room is in the ring's books; a counter's next record tells the sum */
+	return err == -ENOSPC ? 0 : err;
+}
+
+/* Once cut off, its books are closed: who cuts waits for readers of RCU, as for @cut above. */
+static void count(struct kjoule_poller *p, u64 *number)
+{
+	rcu_read_lock();
+	if (!READ_ONCE(p->cut))
+		WRITE_ONCE(*number, *number + 1);
+	rcu_read_unlock();
+}
+
+static void read_source(struct kjoule_poller *p)
+{
+	u64 begin = ktime_get_ns(), errors = p->books.errors;
+	unsigned int i;
+
+	come_home(p);
+	for (i = 0; i < p->src->n_domains && !READ_ONCE(p->cut); i++) {
+		if (read_domain(p, i)) {
+			count(p, &p->books.errors);
+			atomic64_inc(&p->src->errors);
+		}
+	}
+	if (READ_ONCE(p->cut))
+		return;
+	p->failures = p->books.errors != errors ? p->failures + 1 : 0;
+	if (p->failures == KJOULE_SOURCE_LOST_READS)
+		kjoule_poller_lost(p);
+	if (ktime_get_ns() - begin > p->period_ns)
+		count(p, &p->books.overruns);
+	count(p, &p->books.reads);
+}
+
+static bool is_to_end(const struct kjoule_poller *p)
+{
+	return READ_ONCE(p->stopping) || kthread_should_stop();
+}
+
+/* Sleep until @due; false when the thread is to end. */
+static bool sleep_until(struct kjoule_poller *p, u64 due)
+{
+	ktime_t expires = ns_to_ktime(due);
+	bool frozen;
+
+	for (;;) {
+		if (kthread_freezable_should_stop(&frozen) || READ_ONCE(p->stopping))
+			return false;
+		/* the machine slept: counters count on from wherever they are now */
+		if (frozen)
+			p->known = 0;
+		if (ktime_get_ns() >= due)
+			return true;
+		/* who freezes threads wakes it */
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!is_to_end(p))
+			schedule_hrtimeout_range(&expires, NSEC_PER_USEC * 50, HRTIMER_MODE_ABS);
+		__set_current_state(TASK_RUNNING);
+	}
+}
+
+static int poll_source(void *data)
+{
+	struct kjoule_poller *p = data;
+	u64 due, now;
+
+	set_freezable();
+	/* M, pairs with N: the samplers that run are seen */
+	wait_event_freezable(p->wait, smp_load_acquire(&p->running) || is_to_end(p));
+	if (!p->running)
+		goto out;
+	for (due = ktime_get_ns(); sleep_until(p, due);) {
+		read_source(p);
+		/* on along the grid, so that periods do not drift; what is past is left out */
+		due += p->period_ns;
+		now = ktime_get_ns();
+		if (due < now)
+			due += (div64_u64(now - due, p->period_ns) + 1) * p->period_ns;
+	}
+	/* totals reach to the session's end */
+	read_source(p);
+out:
+	complete_all(&p->done);
+	return 0;
+}
+
+/**
+ * kjoule_poller_create() - make the thread that reads a slow source; it waits to be started
+ * @src:	the source; stays the caller's, for longer than the poller
+ * @number:	of the source in the session
+ * @period_ns:	between two readings
+ * @sampler:	samplers of the session; the array stays the caller's, for longer than the poller
+ * @n:		their number
+ *
+ * Context: process, sleeps.
+ * Return: the poller, or an ERR_PTR: -ENOMEM, -EINTR.
+ */
+struct kjoule_poller *kjoule_poller_create(struct kjoule_source *src, u8 number, u64 period_ns,
+					   struct kjoule_sampler *const *sampler, unsigned int n)
+{
+	struct kjoule_poller *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	struct task_struct *thread;
+	unsigned int i;
+	int err;
+
+	if (!p)
+		return ERR_PTR(-ENOMEM);
+	if (!zalloc_cpumask_var(&p->cpus, GFP_KERNEL_ACCOUNT)) {
+		err = -ENOMEM;
+		goto err_free;
+	}
+	p->src = src;
+	p->number = number;
+	p->period_ns = period_ns;
+	p->sampler = sampler;
+	p->n = n;
+	init_completion(&p->done);
+	init_waitqueue_head(&p->wait);
+	for (i = 0; i < n; i++)
+		cpumask_set_cpu(sampler[i]->cpu, p->cpus);
+	thread = kthread_create(poll_source, p, "kjoule/%s", src->name);
+	if (IS_ERR(thread)) {
+		err = PTR_ERR(thread);
+		goto err_free_cpus;
+	}
+	/* fails when none of them is online; it comes home when it can */
+	set_cpus_allowed_ptr(thread, p->cpus);
+	/* it may have ended by itself when it is waited for */
+	p->thread = get_task_struct(thread);
+	/* at once: not to be taken for a task that hangs while nobody starts it */
+	wake_up_process(thread);
+	return p;
+
+err_free_cpus:
+	free_cpumask_var(p->cpus);
+err_free:
+	kfree(p);
+	return ERR_PTR(err);
+}
+
+/**
+ * kjoule_poller_start() - let it read
+ * @p:	created, its samplers running
+ *
+ * Context: any.
+ */
+void kjoule_poller_start(struct kjoule_poller *p)
+{
+	smp_store_release(&p->running, true);	/* N, pairs with M in poll_source() */
+	wake_up(&p->wait);
+}
+
+/**
+ * kjoule_poller_finish() - ask for a last reading
+ * @p:	started or not; may have been asked
+ *
+ * Context: process.
+ */
+void kjoule_poller_finish(struct kjoule_poller *p)
+{
+	WRITE_ONCE(p->stopping, true);
+	wake_up_process(p->thread);
+}
+
+/**
+ * kjoule_poller_wait() - wait until nothing more comes of it
+ * @p:		asked to finish
+ * @until:	no longer than to this time in jiffies: then the reading under way is cut off
+ *
+ * Context: process, sleeps; the caller holds neither a session nor off CPU hotplug.
+ * Return: true if it has finished. If it was cut off, nothing is written or counted any more
+ * after a synchronize_rcu().
+ */
+bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until)
+{
+	long patience = max_t(long, until - jiffies, 0);
+
+	/* once is enough */
+	if (wait_for_completion_timeout(&p->done, READ_ONCE(p->cut) ? 0 : patience))
+		return true;
+	if (!xchg(&p->cut, true))
+		WRITE_ONCE(p->lost_untold, true);
+	return false;
+}
+
+/**
+ * kjoule_poller_join() - wait for the thread to end, as long as it takes
+ * @p:	any
+ *
+ * Context: process, sleeps, by one at a time; otherwise as kjoule_poller_wait(). Not where others
+ * would wait for it, unless kjoule_poller_wait() has said that it has finished.
+ */
+void kjoule_poller_join(struct kjoule_poller *p)
+{
+	if (!p->joined)
+		kthread_stop(p->thread);
+	p->joined = true;
+}
+
+/**
+ * kjoule_poller_destroy() - undo kjoule_poller_create()
+ * @p:	the poller, or NULL
+ *
+ * Context: process, sleeps, as kjoule_poller_join().
+ */
+void kjoule_poller_destroy(struct kjoule_poller *p)
+{
+	if (!p)
+		return;
+	kjoule_poller_join(p);
+	put_task_struct(p->thread);
+	free_cpumask_var(p->cpus);
+	kfree(p);
+}
+
+/**
+ * kjoule_poller_get_value() - what the last record of a domain says
+ * @p:		the poller
+ * @domain:	below the source's n_domains
+ * @value:	set to it, in the unit of the domain's quantity; a counter's since its first reading
+ *
+ * Context: any.
+ * Return: 0, or -ENODATA while there is no record.
+ */
+int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value)
+{
+	/* U, pairs with T in read_domain() */
+	if (!(smp_load_acquire(&p->told_once) & BIT(domain)))
+		return -ENODATA;
+	*value = READ_ONCE(p->told[domain]);
+	return 0;
+}
+
+/**
+ * kjoule_poller_get_books() - what it has done so far
+ * @p:		the poller
+ * @books:	to be filled
+ *
+ * Context: any.
+ */
+void kjoule_poller_get_books(const struct kjoule_poller *p, struct kjoule_poller_books *books)
+{
+	books->reads = READ_ONCE(p->books.reads);
+	/* what was cut off is a value that was not got */
+	books->errors = READ_ONCE(p->books.errors) + READ_ONCE(p->cut);
+	books->overruns = READ_ONCE(p->books.overruns);
+}

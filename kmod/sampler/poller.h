@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pollers: the thread that reads one slow source of a session, with its own period,
+ * and writes what it says into the rings. Made and ended by the session.
+ */
+#ifndef KJOULE_POLLER_H
+#define KJOULE_POLLER_H
+
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/wait.h>
+
+#include "counter/counter.h"
+#include "source/source.h"
+
+struct kjoule_sampler;
+
+/**
+ * struct kjoule_poller_books - what a poller has done
+ * @reads:	readings; each asks all domains of the source
+ * @errors:	values that were not got or, on a CPU without a ring, could not be told
+ * @overruns:	readings that took longer than the period
+ */
+struct kjoule_poller_books {
+	u64 reads;
+	u64 errors;
+	u64 overruns;
+};
+
+/**
+ * struct kjoule_poller - reader of one slow source
+ * @src:	the source; the session's
+ * @number:	of the source in the session
+ * @period_ns:	between two readings
+ * @thread:	with a reference, so that it may end by itself
+ * @joined:	it has been waited for
+ * @wait:	where it waits to be started
+ * @running:	it was started
+ * @stopping:	it is to read once more and end
+ * @done:	it has
+ * @cut:	nobody waits for that any more: nothing is written or counted
+ * @cpus:	of the session
+ * @sampler:	the session's samplers
+ * @n:		number of samplers
+ * @books:	written by the thread
+ * @failures:	readings in a row in which something failed
+ * @lost_untold: they are enough to be told
+ * @counter:	of each domain that is a counter
+ * @known:	domains whose counter has been read
+ * @moved_ns:	CLOCK_MONOTONIC at which each was last seen to move
+ * @told:	value of each domain in its last record
+ * @told_once:	domains that have had a record
+ */
+struct kjoule_poller {
+	struct kjoule_source *src;
+	u8 number;
+	u64 period_ns;
+	struct task_struct *thread;
+	bool joined;
+	wait_queue_head_t wait;
+	bool running;
+	bool stopping;
+	struct completion done;
+	bool cut;
+	cpumask_var_t cpus;
+	struct kjoule_sampler *const *sampler;
+	unsigned int n;
+	struct kjoule_poller_books books;
+	u32 failures;
+	bool lost_untold;
+	struct kjoule_counter counter[KJOULE_MAX_DOMAINS];
+	u32 known;
+	u64 moved_ns[KJOULE_MAX_DOMAINS];
+	s64 told[KJOULE_MAX_DOMAINS];
+	u32 told_once;
+};
+
+struct kjoule_poller *kjoule_poller_create(struct kjoule_source *src, u8 number, u64 period_ns,
+					   struct kjoule_sampler *const *sampler, unsigned int n);
+void kjoule_poller_start(struct kjoule_poller *p);
+void kjoule_poller_finish(struct kjoule_poller *p);
+bool kjoule_poller_wait(struct kjoule_poller *p, unsigned long until);
+void kjoule_poller_join(struct kjoule_poller *p);
+void kjoule_poller_destroy(struct kjoule_poller *p);
+int kjoule_poller_get_value(const struct kjoule_poller *p, unsigned int domain, s64 *value);
+void kjoule_poller_get_books(const struct kjoule_poller *p, struct kjoule_poller_books *books);
+
+#endif /* KJOULE_POLLER_H */

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Samplers from their making to their end: start, stop, a CPU that goes offline and
+ * comes back, and the books. What happens at a tick is in tick.c, what becomes of the
+ * timer while a CPU is idle in park.c.
+ *
+ * The timer and the state are changed on the sampler's own CPU, by functions called
+ * there with interrupts off, so that they never meet a tick or a switch to idle.
+ */
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include <linux/kjoule_netlink.h>
+
+#include "compat/compat.h"
+#include "sampler/grid.h"
+#include "sampler/park.h"
+#include "sampler/sampler.h"
+
+/**
+ * kjoule_sampler_miss() - ticks from the next one on did not happen
+ * @s:		the sampler
+ * @count:	how many
+ * @flags:	KJOULE_GAP_*
+ *
+ * Context: see grid.h; the books are open.
+ */
+void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags)
+{
+	struct kjoule_gap *gap;
+
+	gap = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_GAP, flags, sizeof(*gap), s->tick);
+	if (gap) {
+		gap->tick = s->tick;
+		gap->count = count;
+	}
+	s->ring.page->missed += count;
+	kjoule_grid_expect(s, s->plan, s->tick + count, s->grid_ns + count * s->plan->interval_ns);
+}
+
+/**
+ * kjoule_sampler_book_parked() - the CPU has been idle until now
+ * @s:		parked
+ * @now:	CLOCK_MONOTONIC
+ *
+ * The ticks due meanwhile are booked, and it is parked from @now on.
+ *
+ * Context: see grid.h; the books are open.
+ */
+void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now)
+{
+	u64 count = kjoule_grid_elapsed(s, now);
+	struct kjoule_parked *rec;
+
+	if (count) {
+		rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_PARKED, 0, sizeof(*rec), s->tick);
+		if (rec) {
+			rec->tick = s->tick;
+			rec->count = count;
+			rec->begin_ns = s->told_ns;
+			rec->end_ns = now;
+			s->told_ns = now;
+		}
+		s->ring.page->parked += count;
+		kjoule_grid_expect(s, s->plan, s->tick + count,
+				   s->grid_ns + count * s->plan->interval_ns);
+	}
+	s->ring.page->idle_ns += now - s->parked_ns;
+	s->parked_ns = now;
+}
+
+/**
+ * kjoule_sampler_read_meters() - read energy at another time than a tick's
+ * @s:		the sampler; ticks due by @now have been booked
+ * @now:	CLOCK_MONOTONIC
+ * @older_ns:	only meters that were read at least so long ago
+ * @in_switch:	the scheduler may hold its lock: leave out what may not be read then
+ *
+ * Context: see grid.h, on the sampler's CPU; the books are open.
+ */
+void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch)
+{
+	u64 due, last;
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		struct kjoule_meter *m = s->meter[i];
+
+		if (in_switch && m->src->ticks_only)
+			continue;
+		if (!kjoule_meter_is_mine(m, s->cpu, now) || now - m->read_ns < older_ns)
+			continue;
+		kjoule_sampler_read_meter(s, m, now);
+		/* its time is told from the last tick that was due; before the first is none */
+		if (!m->moved || !s->tick)
+			continue;
+		last = s->tick - 1;
+		due = kjoule_grid_due(s->plan, last, s->grid_ns - s->plan->interval_ns);
+		kjoule_meter_write(m, &s->ring, last, min_t(u64, now - due, U32_MAX));
+	}
+}
+
+static void release_meters(struct kjoule_sampler *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++)
+		kjoule_meter_release(s->meter[i], s->cpu);
+}
+
+static void wake_reader(struct irq_work *work)
+{
+	struct kjoule_sampler *s = container_of(work, struct kjoule_sampler, wake);
+
+	wake_up_interruptible(s->plan->reader);
+	kjoule_notices_kick(s->plan->notices);
+}
+
+/**
+ * kjoule_sampler_init() - make ready for a CPU
+ * @s:		to be filled, zeroed
+ * @plan:	what to sample; may be completed until kjoule_sampler_start()
+ * @cpu:	which CPU
+ * @ring_bytes:	data of the ring, a power of two
+ *
+ * Context: process, sleeps.
+ * Return: 0 or -ENOMEM.
+ */
+int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+			unsigned int cpu, u64 ring_bytes)
+{
+	s->plan = plan;
+	s->cpu = cpu;
+	s->load = kjoule_load_of(cpu);
+	init_irq_work(&s->wake, wake_reader);
+	kjoule_park_prepare(s);
+	hrtimer_setup(&s->timer, kjoule_tick, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_HARD);
+	return kjoule_ring_alloc(&s->ring, cpu, ring_bytes);
+}
+
+/**
+ * kjoule_sampler_exit() - undo kjoule_sampler_init()
+ * @s:	stopped
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_sampler_exit(struct kjoule_sampler *s)
+{
+	irq_work_sync(&s->wake);
+	kjoule_ring_free(&s->ring);
+}
+
+/*
+ * Where the counters stand before the first tick; each meter by the first CPU that comes. What can
+ * not be read is booked as in a tick.
+ */
+static void read_baseline(struct kjoule_sampler *s)
+{
+	struct kjoule_source *frequency = s->plan->frequency;
+	u64 now = ktime_get_ns();
+	unsigned int i;
+
+	kjoule_books_open(s->ring.page);
+	for (i = 0; i < s->n_meters; i++) {
+		if (kjoule_meter_is_mine(s->meter[i], s->cpu, now))
+			kjoule_sampler_read_meter(s, s->meter[i], now);
+	}
+	if (frequency && frequency->ops->read_cycles) {
+		s->cycles_known = !frequency->ops->read_cycles(frequency, &s->cycles);
+		if (!s->cycles_known)
+			kjoule_sampler_cycles_failed(s);
+	}
+	kjoule_books_close(s->ring.page);
+}
+
+static void start_timer(struct kjoule_sampler *s)
+{
+	hrtimer_start(&s->timer, ns_to_ktime(s->due_ns), HRTIMER_MODE_ABS_PINNED_HARD);
+}
+
+static void start_here(void *data)
+{
+	struct kjoule_sampler *s = data;
+
+	read_baseline(s);
+	kjoule_grid_expect(s, s->plan, 0, s->plan->t0_ns);
+	s->running = true;
+	if (s->plan->parks)
+		kjoule_park_add(s);
+	if (!s->parked)
+		start_timer(s);
+}
+
+/**
+ * kjoule_sampler_start() - begin to tick
+ * @s:	initialised, its plan complete
+ *
+ * Context: process, the caller holds off CPU hotplug.
+ * Return: 0, or -ENXIO if the CPU is offline.
+ */
+int kjoule_sampler_start(struct kjoule_sampler *s)
+{
+	return smp_call_function_single(s->cpu, start_here, s, 1);
+}
+
+/**
+ * kjoule_sampler_start_away() - begin without the CPU, which is offline
+ * @s:	initialised, its plan complete
+ *
+ * kjoule_sampler_return() lets it tick when the CPU comes.
+ *
+ * Context: process, the caller holds off CPU hotplug.
+ */
+void kjoule_sampler_start_away(struct kjoule_sampler *s)
+{
+	kjoule_grid_expect(s, s->plan, 0, s->plan->t0_ns);
+	s->away = KJOULE_GAP_OFFLINE;
+	s->running = true;
+}
+
+/* What was spent until now is told: on an idle CPU nobody has looked for a while. */
+static void pause_here(void *data)
+{
+	struct kjoule_sampler *s = data;
+	u64 now = ktime_get_ns();
+
+	kjoule_books_open(s->ring.page);
+	if (s->parked)
+		kjoule_sampler_book_parked(s, now);
+	kjoule_sampler_read_meters(s, now, 0, false);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	if (s->plan->parks)
+		kjoule_park_remove(s);
+	/* the tick is not running: this is its CPU, and interrupts are off */
+	hrtimer_try_to_cancel(&s->timer);
+	release_meters(s);
+}
+
+/**
+ * kjoule_sampler_pause() - the session is about to stop: no more ticks
+ * @s:	running or not
+ *
+ * Context: process, sleeps; the caller keeps the CPU from coming and going.
+ */
+void kjoule_sampler_pause(struct kjoule_sampler *s)
+{
+	if (s->running && !s->away)
+		smp_call_function_single(s->cpu, pause_here, s, 1);
+}
+
+static void leave_here(void *data)
+{
+	struct kjoule_sampler *s = data;
+
+	pause_here(s);
+	s->parked = false;
+}
+
+/**
+ * kjoule_sampler_leave() - the CPU is going offline, or the machine to sleep
+ * @s:		running; its ticks are missed from here on
+ * @reason:	one of KJOULE_GAP_*
+ *
+ * Context: process, sleeps; the caller keeps the CPU from coming and going.
+ */
+void kjoule_sampler_leave(struct kjoule_sampler *s, u8 reason)
+{
+	if (!s->away)
+		smp_call_function_single(s->cpu, leave_here, s, 1);
+	s->away |= reason;
+}
+
+static void return_here(void *data)
+{
+	struct kjoule_sampler *s = data;
+	u64 now = ktime_get_ns(), count = kjoule_grid_elapsed(s, now);
+
+	kjoule_books_open(s->ring.page);
+	if (count)
+		kjoule_sampler_miss(s, count, s->away);
+	s->away = 0;
+	/* what the CPU counted before it went is no beginning for what it counts now */
+	s->cycles_known = false;
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	if (s->plan->parks)
+		kjoule_park_add(s);
+	if (!s->parked)
+		start_timer(s);
+}
+
+/**
+ * kjoule_sampler_return() - the CPU is online again, or the machine awake
+ * @s:		left before, for @reason or another one that still holds
+ * @reason:	one of KJOULE_GAP_*
+ *
+ * What was due meanwhile is booked as missed, and the ticks go on along the grid.
+ *
+ * Context: process, sleeps; the caller keeps the CPU from coming and going.
+ */
+void kjoule_sampler_return(struct kjoule_sampler *s, u8 reason)
+{
+	if (s->away == reason)
+		smp_call_function_single(s->cpu, return_here, s, 1);
+	else
+		s->away &= ~reason;
+}
+
+/**
+ * kjoule_sampler_stop() - close the books
+ * @s:		paused
+ * @stop_ns:	ticks due until then and not taken are booked as missed, or parked
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns)
+{
+	u64 count;
+
+	if (!s->running)
+		return;
+	s->running = false;
+	/* nothing ticks any more, whatever became of the CPU: from here on nothing wakes either */
+	hrtimer_cancel(&s->timer);
+	kjoule_park_finish(s);
+	irq_work_sync(&s->wake);
+	preempt_disable();	/* who reads the books spins while they are open */
+	kjoule_books_open(s->ring.page);
+	if (s->parked)
+		kjoule_sampler_book_parked(s, stop_ns);
+	count = kjoule_grid_elapsed(s, stop_ns);
+	if (count)
+		kjoule_sampler_miss(s, count, s->away);
+	kjoule_ring_tell_lost(&s->ring);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	preempt_enable();
+}
+
+struct join {
+	struct kjoule_sampler *sampler;
+	struct kjoule_meter *meter, *instead;
+};
+
+static void join_here(void *data)
+{
+	struct join *join = data;
+	struct kjoule_sampler *s = join->sampler;
+	unsigned int i;
+
+	if (s->awake && join->meter->kept)
+		atomic_inc(&join->meter->awake);
+	for (i = 0; i < s->n_meters; i++) {
+		if (s->meter[i] != join->instead)
+			continue;
+		kjoule_meter_release(join->instead, s->cpu);
+		if (s->awake && join->instead->kept)
+			atomic_dec(&join->instead->awake);
+		WRITE_ONCE(s->meter[i], join->meter);
+		return;
+	}
+	s->meter[i] = join->meter;
+	smp_store_release(&s->n_meters, i + 1);		/* who tells of them does not stop ticks */
+}
+
+/**
+ * kjoule_sampler_join() - there is one more meter that it may have to read
+ * @s:	the sampler, ticking or not
+ * @m:	the meter
+ * @instead: one of its own that @m takes the place of, or NULL
+ *
+ * Context: process, sleeps; the caller holds the session, so that the CPU does not go meanwhile.
+ */
+void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
+			 struct kjoule_meter *instead)
+{
+	struct join join = { .sampler = s, .meter = m, .instead = instead };
+
+	/* beside its ticks only where there are any */
+	if (s->running && !s->away)
+		smp_call_function_single(s->cpu, join_here, &join, 1);
+	else
+		join_here(&join);
+}
+
+static void recheck_here(void *data)
+{
+	kjoule_park_recheck(data);
+}
+
+/**
+ * kjoule_sampler_owner_moved() - it has to read a meter from now on, or need not any more
+ * @s:	running
+ *
+ * An idle CPU that nobody else can read for has to tick.
+ *
+ * Context: process, sleeps; the caller keeps the session running.
+ */
+void kjoule_sampler_owner_moved(struct kjoule_sampler *s)
+{
+	if (s->plan->parks && !s->away)
+		smp_call_function_single(s->cpu, recheck_here, s, 1);
+}
+
+struct sweep {
+	struct kjoule_sampler *sampler;
+	struct kjoule_meter *meter;
+	bool done;
+};
+
+static void sweep_here(void *data)
+{
+	struct sweep *sweep = data;
+	struct kjoule_sampler *s = sweep->sampler;
+	u64 now = ktime_get_ns();
+
+	/* one that is not parked any more, and does not go offline, reads at its next tick */
+	sweep->done = !s->parked && !s->away;
+	if (!s->parked || !kjoule_meter_is_mine(sweep->meter, s->cpu, now))
+		return;
+	sweep->done = true;
+	kjoule_books_open(s->ring.page);
+	kjoule_sampler_book_parked(s, now);
+	kjoule_sampler_read_meters(s, now, 0, false);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	release_meters(s);
+}
+
+/**
+ * kjoule_sampler_sweep() - have an idle CPU read a meter that nobody reads
+ * @s:	a sampler that shares it
+ * @m:	the meter
+ *
+ * Wakes the CPU if it is parked. Needed where a whole package is idle for so long that its
+ * counters could go round.
+ *
+ * Context: process; the caller keeps the session running.
+ * Return: true if it has been read, or will be at the CPU's next tick.
+ */
+bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m)
+{
+	struct sweep sweep = { .sampler = s, .meter = m };
+
+	if (smp_call_function_single(s->cpu, sweep_here, &sweep, 1))
+		return false;
+	return sweep.done;
+}
+
+/**
+ * kjoule_sampler_value() - write what a slow source said
+ * @s:		running
+ * @source:	number of the source in the session
+ * @reading:	what it said
+ *
+ * Context: on the sampler's CPU with interrupts off: the ring's producer, as the tick.
+ * Return: 0, or -ENOSPC if there was no room (the ring has booked it as lost).
+ */
+int kjoule_sampler_value(struct kjoule_sampler *s, u8 source, const struct kjoule_reading *reading)
+{
+	struct kjoule_value *rec;
+
+	lockdep_assert_irqs_disabled();
+	kjoule_books_open(s->ring.page);
+	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_VALUE, source, sizeof(*rec), s->tick);
+	if (rec) {
+		rec->tick = s->tick;
+		rec->took_ns = min_t(u64, reading->took_ns, U32_MAX);
+		rec->domain = reading->domain;
+		rec->reserved = 0;
+		rec->time_ns = reading->time_ns;
+		rec->value = reading->value;
+	}
+	kjoule_sampler_wake_reader(s);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	return rec ? 0 : -ENOSPC;
+}
+
+/**
+ * kjoule_sampler_books() - the books as of the last tick, all of one moment
+ * @s:		running or not
+ * @books:	to be filled
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books)
+{
+	const struct kjoule_ring_head *page = s->ring.page;
+	u64 head;
+	u32 seq;
+
+	do {
+		while ((seq = READ_ONCE(page->seq)) & 1)
+			cpu_relax();
+		smp_rmb();	/* F, pairs with E */
+		books->due = page->due;
+		books->produced = page->produced;
+		books->missed = page->missed;
+		books->parked = page->parked;
+		books->filtered = page->filtered;
+		books->records = page->records;
+		books->lost = page->lost;
+		books->samples = page->samples;
+		books->tick_ns = page->tick_ns;
+		books->source_errors = page->source_errors;
+		books->idle_ns = page->idle_ns;
+		books->stacks_withheld = page->stacks_withheld;
+		head = page->head;
+		books->late_max_ns = s->late_max_ns;
+		smp_rmb();	/* F, pairs with E */
+	} while (READ_ONCE(page->seq) != seq);
+	books->waiting = kjoule_ring_waiting(&s->ring, head, books->records - books->lost);
+}
+
+/**
+ * kjoule_sampler_set_state() - show the session's state to who maps the ring
+ * @s:		any
+ * @state:	enum kjoule_session_state
+ *
+ * Context: any.
+ */
+void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state)
+{
+	WRITE_ONCE(s->ring.page->state, state);
+}

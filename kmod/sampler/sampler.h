@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sampler: one pinned timer per CPU on a grid that all CPUs of a session
+ * share, and what happens at a tick. It is told what to sample by a
+ * kjoule_plan and writes into rings; it knows neither sessions nor front ends.
+ */
+#ifndef KJOULE_SAMPLER_H
+#define KJOULE_SAMPLER_H
+
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/pid.h>
+#include <linux/smp.h>
+#include <linux/wait.h>
+
+#include "counter/meter.h"
+#include "ring/ring.h"
+#include "sampler/load.h"
+#include "sampler/stack_access.h"
+#include "sampler/target.h"
+#include "session/notice.h"
+#include "source/source.h"
+
+/* Below, a CPU could be kept busy by ticks alone; above, 32 bits of nanoseconds run out. */
+#define KJOULE_INTERVAL_MIN_NS	(10 * 1000ULL)
+#define KJOULE_INTERVAL_MAX_NS	(4 * 1000 * 1000 * 1000ULL)
+
+/**
+ * struct kjoule_plan - what the ticks of a session do; fixed while they run
+ * @t0_ns:		CLOCK_MONOTONIC at which tick 0 is due, jitter left out
+ * @interval_ns:	between ticks
+ * @jitter_ns:		tick k is due kjoule_jitter(seed, k, jitter_ns) late; < @interval_ns
+ * @seed:		of the jitter
+ * @whom:		which tasks are sampled
+ * @parks:		idle CPUs are left alone
+ * @kernel_ip:		kernel addresses may be shown
+ * @chain:		KJOULE_FLAG_* of what is written with each sample, see callchain.h
+ * @chain_depth:	at most so many frames of each kind
+ * @stack_bytes:	of the user stack
+ * @stacks:		of which tasks user stacks may be copied
+ * @wakeup_bytes:	wake the reader when a ring has got so many more
+ * @frequency:		frequency source or NULL
+ * @reader:		where the reader waits
+ * @notices:		where notices are left
+ */
+struct kjoule_plan {
+	u64 t0_ns;
+	u64 interval_ns;
+	u64 jitter_ns;
+	u64 seed;
+	struct kjoule_whom whom;
+	bool parks;
+	bool kernel_ip;
+	u32 chain;
+	u32 chain_depth;
+	u32 stack_bytes;
+	struct kjoule_stack_access stacks;
+	u64 wakeup_bytes;
+	struct kjoule_source *frequency;
+	wait_queue_head_t *reader;
+	struct kjoule_notices *notices;
+};
+
+/*
+ * The books of one CPU at one moment: the fields of the same name in struct
+ * kjoule_ring_head, and besides how late the latest tick has been and how many of the
+ * records waited for the reader.
+ */
+struct kjoule_books {
+	u64 due;
+	u64 produced;
+	u64 missed;
+	u64 parked;
+	u64 filtered;
+	u64 records;
+	u64 lost;
+	u64 samples;
+	u64 tick_ns;
+	u64 source_errors;
+	u64 idle_ns;
+	u64 stacks_withheld;
+	u64 late_max_ns;
+	u64 waiting;
+};
+
+/* Ticks that were late by 0 ns, 1 ns, 2 to 3 ns, 4 to 7 ns, ... */
+#define KJOULE_LATE_BUCKETS	33
+
+/**
+ * struct kjoule_reading - what a slow source said
+ * @domain:	of the source
+ * @took_ns:	how long the reading took
+ * @time_ns:	CLOCK_MONOTONIC when it began
+ * @value:	as in struct kjoule_value
+ */
+struct kjoule_reading {
+	u16 domain;
+	u64 took_ns;
+	u64 time_ns;
+	s64 value;
+};
+
+/**
+ * struct kjoule_sampler - a CPU's timer, ring and state between two ticks
+ * @timer:	expires at @due_ns
+ * @plan:	what to do at a tick
+ * @cpu:	whose ticks
+ * @running:	between start and stop
+ * @away:	KJOULE_GAP_*: why there are no ticks for the time being
+ * @parked:	the CPU is idle and the timer off
+ * @parked_ns:	idle time is counted up to here
+ * @told_ns:	parked ticks have been told up to here
+ * @parking:	in park.c's list of this CPU
+ * @awake:	the CPU is not idle: counted in the @awake of its meters
+ * @asleep:	parked, or about to be: who wakes has it tick for what only it can read
+ * @held:	the CPU is idle but ticks for others
+ * @kicked:	@kick is on its way
+ * @looking:	@kick is being carried out
+ * @kick:	has its CPU look again whether it has to tick
+ * @tick:	k of the next tick
+ * @grid_ns:	when it is due, jitter left out
+ * @due_ns:	when it is due
+ * @load:	what ticks have taken of the CPU, those of other sessions as well
+ * @freq_khz:	as of the last tick
+ * @cycles:	as read at the last tick
+ * @fresh:	as read at this one
+ * @ip:		where the interrupted code was
+ * @cycles_known: they could be
+ * @task_known:	@pid and @tgid have been told to the reader
+ * @pid:	of the last sample
+ * @tgid:	of the last sample
+ * @look_at:	head of the ring at which to look whether the mark is reached
+ * @woken_at:	head of the ring when the reader was last woken
+ * @near_full:	the ring was seen nearly full, and not half empty since
+ * @full_bytes:	bytes that waited then, until it has been told
+ * @freq_failures: failed reads of the frequency source in a row
+ * @lost_untold: they are enough to be told
+ * @late_max_ns: the latest that a tick has been
+ * @late_ticks:	how many ticks were late by less than 2^i ns, and not less than half of that
+ * @placed:	the CPU has been online in this session: who shares @meter with it is known
+ * @n_meters:	how many energy counters it may have to read
+ * @meter:	these; shared with other samplers
+ * @ring:	where the records go
+ * @wake:	wakes the reader, and has notices told, outside the timer's context
+ *
+ * Written by the tick on @cpu with interrupts off, or by who has cancelled the timer.
+ */
+struct kjoule_sampler {
+	struct hrtimer timer;
+	const struct kjoule_plan *plan;
+	unsigned int cpu;
+	bool running;
+	u8 away;
+	bool parked;
+	u64 parked_ns;
+	u64 told_ns;
+	struct hlist_node parking;
+	bool awake;
+	bool asleep;
+	bool held;
+	atomic_t kicked;
+	bool looking;
+	call_single_data_t kick;
+	u64 tick;
+	u64 grid_ns;
+	u64 due_ns;
+	struct kjoule_load *load;
+	u32 freq_khz;
+	struct kjoule_cycles cycles;
+	struct kjoule_cycles fresh;
+	u64 ip;
+	bool cycles_known;
+	bool task_known;
+	u32 pid;
+	u32 tgid;
+	u64 look_at;
+	u64 woken_at;
+	bool near_full;
+	u64 full_bytes;
+	u32 freq_failures;
+	bool lost_untold;
+	u64 late_max_ns;
+	u64 late_ticks[KJOULE_LATE_BUCKETS];
+	bool placed;
+	unsigned int n_meters;
+	struct kjoule_meter *meter[KJOULE_METERS_MAX];
+	struct kjoule_ring_buffer ring;
+	struct irq_work wake;
+};
+
+int kjoule_sampler_init(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+			unsigned int cpu, u64 ring_bytes);
+void kjoule_sampler_exit(struct kjoule_sampler *s);
+int kjoule_sampler_start(struct kjoule_sampler *s);
+void kjoule_sampler_start_away(struct kjoule_sampler *s);
+void kjoule_sampler_pause(struct kjoule_sampler *s);
+void kjoule_sampler_leave(struct kjoule_sampler *s, u8 reason);
+void kjoule_sampler_return(struct kjoule_sampler *s, u8 reason);
+void kjoule_sampler_stop(struct kjoule_sampler *s, u64 stop_ns);
+void kjoule_sampler_owner_moved(struct kjoule_sampler *s);
+void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
+			 struct kjoule_meter *instead);
+bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m);
+int kjoule_sampler_value(struct kjoule_sampler *s, u8 source, const struct kjoule_reading *reading);
+void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books);
+void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state);
+u32 kjoule_jitter(u64 seed, u64 tick, u32 limit);
+
+/**
+ * kjoule_sampler_shares() - is a meter one of those that a sampler may have to read?
+ * @s:	the sampler
+ * @m:	the meter
+ *
+ * Context: process; the caller keeps the session's CPUs from being placed.
+ * Return: true if so.
+ */
+static inline bool kjoule_sampler_shares(const struct kjoule_sampler *s,
+					 const struct kjoule_meter *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		if (s->meter[i] == m)
+			return true;
+	}
+	return false;
+}
+
+#endif /* KJOULE_SAMPLER_H */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whose stacks a session may copy; see stack_access.h. ptrace_may_access() is not for modules, and
+ * sleeps; what it asks of PTRACE_MODE_ATTACH_REALCREDS is asked here, but for security modules
+ * (Yama, SELinux), which cannot be asked: user and group ids all the same as the maker's real ones,
+ * no capability that he has not, the same user namespace, and a process that its user may dump.
+ * So a process that has executed a setuid program, or was of another user before, keeps its stack.
+ */
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+
+#include "compat/dumpable.h"
+#include "sampler/stack_access.h"
+#include "sampler/target.h"
+
+/* Without what a capability over the task's user namespace would add. */
+static bool cred_may_trace(const struct cred *maker, const struct cred *task)
+{
+	return uid_eq(maker->uid, task->uid) && uid_eq(maker->uid, task->euid) &&
+	       uid_eq(maker->uid, task->suid) && gid_eq(maker->gid, task->gid) &&
+	       gid_eq(maker->gid, task->egid) && gid_eq(maker->gid, task->sgid) &&
+	       maker->user_ns == task->user_ns &&
+	       cap_issubset(task->cap_permitted, maker->cap_permitted);
+}
+
+/*
+ * A child of the caller that has yet to execute its program is as he is: it cannot be dumped if
+ * his own program's file has capabilities. What it executes is asked for at each copy.
+ */
+static bool is_own_child(const struct task_struct *task)
+{
+	return same_thread_group(rcu_dereference(task->real_parent), current);
+}
+
+static int check_task(const struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+		      const char **why)
+{
+	bool process = whom->kind == KJOULE_TARGET_PROCESS;
+	struct task_struct *task;
+	int err = 0;
+
+	rcu_read_lock();
+	task = pid_task(whom->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
+	if (!task) {
+		*why = "the process has ended";
+		err = -ESRCH;
+	} else if (!cred_may_trace(a->maker, __task_cred(task)) ||
+		   (!kjoule_task_is_dumpable(task) && !is_own_child(task))) {
+		*why = "its stack is not yours to trace: CAP_SYS_PTRACE or CAP_SYS_ADMIN may";
+		err = -EPERM;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * kjoule_stack_access_init() - may a session copy the stacks of its target?
+ * @a:		to be filled, zeroed; to be given to kjoule_stack_access_exit() in any case
+ * @whom:	its target
+ * @any:	the caller has CAP_SYS_PTRACE or CAP_SYS_ADMIN
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * Context: process; the caller's credentials count.
+ * Return: 0, -EPERM or -ESRCH.
+ */
+int kjoule_stack_access_init(struct kjoule_stack_access *a, const struct kjoule_whom *whom,
+			     bool any, const char **why)
+{
+	a->any = any;
+	if (any)
+		return 0;
+	if (!whom->pid) {
+		*why = "stacks of a cgroup or of all processes need CAP_SYS_PTRACE";
+		return -EPERM;
+	}
+	a->maker = get_current_cred();
+	return check_task(a, whom, why);
+}
+
+/**
+ * kjoule_stack_access_exit() - undo kjoule_stack_access_init(), finished or not
+ * @a:	no tick asks for it any more
+ *
+ * Context: process.
+ */
+void kjoule_stack_access_exit(struct kjoule_stack_access *a)
+{
+	if (a->maker)
+		put_cred(a->maker);
+	a->maker = NULL;
+}
+
+/**
+ * kjoule_stack_access_current() - may the current task's stack be copied?
+ * @a:	the session's
+ *
+ * Context: any, hard interrupt included; the task has memory of its own.
+ * Return: true if so.
+ */
+bool kjoule_stack_access_current(const struct kjoule_stack_access *a)
+{
+	bool may;
+
+	if (a->any)
+		return true;
+	rcu_read_lock();
+	may = a->maker && cred_may_trace(a->maker, __task_cred(current)) &&
+	      kjoule_task_is_dumpable(current);
+	rcu_read_unlock();
+	return may;
+}

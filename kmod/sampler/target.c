@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Whom a session samples; see target.h. Children are followed at the fork itself,
+ * before they run, so that a process that lives for less than a tick's interval is
+ * the target's from its first instruction; they leave the family when they are reaped.
+ */
+#include <linux/cgroup.h>
+#include <linux/pid.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "sampler/target.h"
+#include "sampler/tracepoint.h"
+
+/*
+ * A process of a family. It is found by its signal_struct, whose memory is not given to
+ * another process before sched_process_free has told that this one is gone.
+ */
+struct member {
+	struct hlist_node node;
+	const struct signal_struct *signal;
+	struct rcu_head rcu;
+};
+
+static DEFINE_RAW_SPINLOCK(families_lock);
+static LIST_HEAD(families);
+
+/*
+ * Memory for children to come. At a fork none can be asked for: with PREEMPT_RT that may
+ * sleep, and a tracepoint must not.
+ */
+#define SPARE_MEMBERS	1024
+
+static DEFINE_RAW_SPINLOCK(spare_lock);
+static HLIST_HEAD(spare_members);
+static unsigned int n_spare;
+
+static void fill_spare(struct work_struct *work)
+{
+	unsigned long flags;
+	struct member *m;
+
+	while (READ_ONCE(n_spare) < SPARE_MEMBERS) {
+		m = kmalloc(sizeof(*m), GFP_KERNEL);
+		if (!m)
+			break;	/* the next fork asks again */
+		raw_spin_lock_irqsave(&spare_lock, flags);
+		hlist_add_head(&m->node, &spare_members);
+		n_spare++;
+		raw_spin_unlock_irqrestore(&spare_lock, flags);
+	}
+}
+
+static DECLARE_WORK(spare_work, fill_spare);
+
+static struct member *take_spare(void)
+{
+	struct member *m = NULL;
+	unsigned long flags;
+	bool low;
+
+	raw_spin_lock_irqsave(&spare_lock, flags);
+	if (n_spare) {
+		m = hlist_entry(spare_members.first, struct member, node);
+		hlist_del(&m->node);
+		n_spare--;
+	}
+	low = n_spare < SPARE_MEMBERS / 2;
+	raw_spin_unlock_irqrestore(&spare_lock, flags);
+	if (low)
+		queue_work(system_highpri_wq, &spare_work);
+	return m;
+}
+
+static void free_spare(void)
+{
+	struct hlist_node *tmp;
+	struct member *m;
+
+	cancel_work_sync(&spare_work);
+	hlist_for_each_entry_safe(m, tmp, &spare_members, node)
+		kfree(m);
+	INIT_HLIST_HEAD(&spare_members);
+	n_spare = 0;
+}
+
+static struct member *family_find(const struct kjoule_family *f, const struct signal_struct *signal)
+{
+	struct member *m;
+
+	hash_for_each_possible_rcu_notrace(f->members, m, node, (unsigned long)signal) {
+		if (m->signal == signal)
+			return m;
+	}
+	return NULL;
+}
+
+/* @m may be NULL: then it is counted as lost. */
+static void family_add(struct kjoule_family *f, const struct signal_struct *signal,
+		       struct member *m)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&f->lock, flags);
+	if (m) {
+		m->signal = signal;
+		hash_add_rcu(f->members, &m->node, (unsigned long)signal);
+		f->count++;
+	} else {
+		f->lost++;
+	}
+	raw_spin_unlock_irqrestore(&f->lock, flags);
+}
+
+static void family_remove(struct kjoule_family *f, const struct signal_struct *signal)
+{
+	unsigned long flags;
+	struct member *m;
+
+	raw_spin_lock_irqsave(&f->lock, flags);
+	m = family_find(f, signal);
+	if (m) {
+		hash_del_rcu(&m->node);
+		f->count--;
+	}
+	raw_spin_unlock_irqrestore(&f->lock, flags);
+	if (m)
+		kfree_rcu(m, rcu);
+}
+
+static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	struct kjoule_family *f;
+
+	if (child->signal == parent->signal)
+		return;		/* a thread */
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &families, node) {
+		if (family_find(f, parent->signal))
+			family_add(f, child->signal, take_spare());
+	}
+	rcu_read_unlock();
+}
+
+static void on_free(void *data, struct task_struct *task)
+{
+	struct kjoule_family *f;
+
+	/* the last of a process; an exec by another thread makes that one the leader before */
+	if (!thread_group_leader(task))
+		return;
+	rcu_read_lock();
+	list_for_each_entry_rcu(f, &families, node)
+		family_remove(f, task->signal);
+	rcu_read_unlock();
+}
+
+static struct kjoule_probe probe[] = {
+	{ .name = "sched_process_fork", .function = on_fork },
+	{ .name = "sched_process_free", .function = on_free },
+};
+
+static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
+
+/**
+ * kjoule_target_init() - make ready
+ *
+ * Context: module init.
+ */
+void kjoule_target_init(void)
+{
+	kjoule_probes_init(&probes);
+}
+
+/**
+ * kjoule_target_exit() - undo kjoule_target_init()
+ *
+ * Context: module exit.
+ */
+void kjoule_target_exit(void)
+{
+	kjoule_probes_exit(&probes);
+	free_spare();
+	/* families and members are freed by RCU */
+	rcu_barrier();
+}
+
+static void family_free(struct rcu_head *rcu)
+{
+	struct kjoule_family *f = container_of(rcu, struct kjoule_family, rcu);
+	struct hlist_node *tmp;
+	struct member *m;
+	unsigned int i;
+
+	hash_for_each_safe(f->members, i, tmp, m, node)
+		kfree(m);
+	kfree(f);
+}
+
+static int family_new(struct kjoule_whom *whom, struct task_struct *leader, const char **why)
+{
+	struct kjoule_family *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	struct member *m = kmalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	unsigned long flags;
+	int err;
+
+	if (!f || !m) {
+		kfree(m);
+		kfree(f);
+		return -ENOMEM;
+	}
+	raw_spin_lock_init(&f->lock);
+	hash_init(f->members);
+	family_add(f, leader->signal, m);
+	queue_work(system_highpri_wq, &spare_work);
+	flush_work(&spare_work);
+	err = kjoule_probes_get(&probes);
+	if (err) {
+		if (err == -EOPNOTSUPP)
+			*why = "this kernel can not tell of forks (CONFIG_TRACEPOINTS)";
+		family_free(&f->rcu);
+		return err;
+	}
+	raw_spin_lock_irqsave(&families_lock, flags);
+	list_add_rcu(&f->node, &families);
+	raw_spin_unlock_irqrestore(&families_lock, flags);
+	whom->family = f;
+	/*
+	 * One that was reaped before on_free() could see the family would stay in it for ever, and
+	 * its signal_struct become another process's. One that still has its pid is freed after
+	 * this RCU section at the earliest.
+	 */
+	rcu_read_lock();
+	if (!pid_task(whom->pid, PIDTYPE_TGID))
+		err = -ESRCH;
+	rcu_read_unlock();
+	if (err)
+		*why = "the process has ended";
+	return err;
+}
+
+static void family_end(struct kjoule_family *f)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&families_lock, flags);
+	list_del_rcu(&f->node);
+	raw_spin_unlock_irqrestore(&families_lock, flags);
+	kjoule_probes_put(&probes);
+	call_rcu(&f->rcu, family_free);
+}
+
+/* A leader may be gone before its threads; without any it only waits for its parent. */
+static struct task_struct *get_living(struct pid *pid, enum pid_type type)
+{
+	struct task_struct *task = get_pid_task(pid, type);
+
+	if (task && (type == PIDTYPE_TGID ? atomic_read(&task->signal->live) : !task->exit_state))
+		return task;
+	if (task)
+		put_task_struct(task);
+	return NULL;
+}
+
+static int find_task(struct kjoule_whom *whom, u32 nr, bool inherit, const char **why)
+{
+	bool process = whom->kind == KJOULE_TARGET_PROCESS;
+	struct task_struct *task;
+	int err = 0;
+
+	whom->pid = find_get_pid(nr);
+	task = get_living(whom->pid, process ? PIDTYPE_TGID : PIDTYPE_PID);
+	if (!task) {
+		*why = process ? "no process with that pid" : "no thread with that id";
+		return -ESRCH;
+	}
+	if (inherit)
+		err = family_new(whom, task, why);
+	put_task_struct(task);
+	return err;
+}
+
+static int find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why)
+{
+	struct cgroup *cgroup = cgroup_get_from_fd(fd);
+
+	if (IS_ERR(cgroup)) {
+		*why = "the descriptor is no directory of a cgroup, version 2";
+		return PTR_ERR(cgroup);
+	}
+	whom->cgroup = cgroup;
+	return 0;
+}
+
+/**
+ * kjoule_whom_init() - set up whom to sample
+ * @whom:	to be filled, zeroed; to be given to kjoule_whom_exit() in any case
+ * @kind:	enum kjoule_target
+ * @nr:		process or thread id in the caller's pid namespace
+ * @inherit:	the children of the process that are forked from now on as well
+ * @cgroup_fd:	for KJOULE_TARGET_CGROUP, of the caller
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * Context: process, sleeps; the caller's namespace and files count.
+ * Return: 0, -ESRCH, -EBADF, -EINVAL, -EOPNOTSUPP or -ENOMEM.
+ */
+int kjoule_whom_init(struct kjoule_whom *whom, u32 kind, u32 nr, bool inherit, u32 cgroup_fd,
+		     const char **why)
+{
+	whom->kind = kind;
+	switch (kind) {
+	case KJOULE_TARGET_PROCESS:
+	case KJOULE_TARGET_THREAD:
+		return find_task(whom, nr, inherit, why);
+	case KJOULE_TARGET_CGROUP:
+		return find_cgroup(whom, cgroup_fd, why);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * kjoule_whom_exit() - undo kjoule_whom_init(), finished or not
+ * @whom:	no tick asks for it any more
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_whom_exit(struct kjoule_whom *whom)
+{
+	if (whom->family)
+		family_end(whom->family);
+	if (whom->cgroup)
+		cgroup_put(whom->cgroup);
+	put_pid(whom->pid);
+}
+
+/**
+ * kjoule_whom_search() - is the current task to be sampled? The less frequent kinds
+ * @whom:	who is
+ *
+ * Context: hard interrupt, or a switch of tasks.
+ * Return: true if so.
+ */
+bool kjoule_whom_search(const struct kjoule_whom *whom)
+{
+	bool found;
+
+	rcu_read_lock();
+	switch (whom->kind) {
+	case KJOULE_TARGET_PROCESS:
+		found = family_find(whom->family, current->signal);
+		break;
+	case KJOULE_TARGET_THREAD:
+		found = task_pid(current) == whom->pid;
+		break;
+	case KJOULE_TARGET_CGROUP:
+		found = task_under_cgroup_hierarchy(current, whom->cgroup);
+		break;
+	default:
+		found = false;
+		break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static bool has_thread_in(struct task_struct *leader, struct cgroup *cgroup)
+{
+	struct task_struct *t;
+
+	for_each_thread(leader, t) {
+		if (task_under_cgroup_hierarchy(t, cgroup))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * kjoule_whom_has() - is anything of a process to be sampled, as things are now?
+ * @whom:	who is
+ * @leader:	of the process; it may have ended before its threads
+ *
+ * Context: RCU read section.
+ * Return: true if so.
+ */
+bool kjoule_whom_has(const struct kjoule_whom *whom, struct task_struct *leader)
+{
+	struct task_struct *thread;
+
+	switch (whom->kind) {
+	case KJOULE_TARGET_SYSTEM:
+		return true;
+	case KJOULE_TARGET_PROCESS:
+		if (whom->family)
+			return family_find(whom->family, leader->signal);
+		return task_tgid(leader) == whom->pid;
+	case KJOULE_TARGET_THREAD:
+		thread = pid_task(whom->pid, PIDTYPE_PID);
+		return thread && same_thread_group(thread, leader);
+	case KJOULE_TARGET_CGROUP:
+		return has_thread_in(leader, whom->cgroup);
+	default:
+		return false;
+	}
+}

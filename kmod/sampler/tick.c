@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happens at a tick. All CPUs tick at the same instants t0 + k * interval, so
+ * that the samples with the same k form a vector of what ran at once. The order inside
+ * a tick matters: energy before the instruction pointer, as the ALEA paper asks
+ * (section 3.3.1).
+ *
+ * Nothing here allocates, prints or takes a lock. Ticks that could not happen in
+ * time are counted and told by a gap record, never made up for. When the timer is
+ * started and stopped is the business of sampler.c and park.c.
+ */
+#include <linux/bitops.h>
+#include <linux/math64.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+#include <asm/irq_regs.h>
+
+#include "counter/meter.h"
+#include "sampler/callchain.h"
+#include "sampler/grid.h"
+#include "sampler/park.h"
+#include "sampler/sampler.h"
+
+/**
+ * kjoule_jitter() - by how much a tick is delayed on purpose
+ * @seed:	of the session
+ * @tick:	k
+ * @limit:	in nanoseconds; 0 for no jitter
+ *
+ * The same on every CPU, so that jittered ticks still form vectors. Two rounds of
+ * multiply and xor-shift; part of the ABI, because readers must repeat it.
+ *
+ * Context: any.
+ * Return: 0 to @limit - 1 nanoseconds.
+ */
+u32 kjoule_jitter(u64 seed, u64 tick, u32 limit)
+{
+	u64 x = (seed + tick) * 0x9e3779b97f4a7c15ULL;
+
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	return ((x >> 32) * limit) >> 32;
+}
+
+/* Mean frequency since the last tick while not halted; the last known if it was halted. */
+static __always_inline void read_frequency(struct kjoule_sampler *s, struct kjoule_source *src)
+{
+	u64 cycles, reference;
+
+	if (!src->ops->read_cycles) {
+		s->freq_khz = src->ops->read_khz(src);
+		return;
+	}
+	if (unlikely(src->ops->read_cycles(src, &s->fresh))) {
+		kjoule_sampler_cycles_failed(s);
+		return;
+	}
+	cycles = s->fresh.cycles - s->cycles.cycles;
+	reference = s->fresh.reference - s->cycles.reference;
+	s->cycles = s->fresh;
+	if (unlikely(!s->cycles_known))
+		s->cycles_known = true;
+	else if (likely(reference))
+		s->freq_khz = kjoule_counter_mean_khz(cycles, reference, src->reference_khz);
+}
+
+/* The task of the samples to come; told only when it is another than before. */
+static __always_inline bool write_task(struct kjoule_sampler *s, const struct task_struct *task)
+{
+	struct kjoule_task *rec;
+
+	if (likely(s->pid == task->pid && s->tgid == task->tgid && s->task_known))
+		return true;
+	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TASK, 0, sizeof(*rec), s->tick);
+	s->task_known = rec;
+	if (!rec)
+		return false;
+	s->pid = task->pid;
+	s->tgid = task->tgid;
+	rec->pid = s->pid;
+	rec->tgid = s->tgid;
+	rec->reserved = 0;
+	return true;
+}
+
+/* Where the interrupted code was: @s->ip and KJOULE_SAMPLE_*; in a switch it is the scheduler. */
+static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				     bool in_switch)
+{
+	struct kjoule_source *freq = plan->frequency;
+	struct pt_regs *regs = in_switch ? NULL : get_irq_regs();
+	u8 flags = 0;
+
+	s->ip = 0;
+	if (in_switch) {
+		s->ip = (unsigned long)schedule;
+		flags |= KJOULE_SAMPLE_KERNEL | KJOULE_SAMPLE_SWITCH;
+	} else if (likely(regs)) {
+		s->ip = instruction_pointer(regs);
+		if (!user_mode(regs))
+			flags |= KJOULE_SAMPLE_KERNEL;
+	}
+	if (is_idle_task(current))
+		flags |= KJOULE_SAMPLE_IDLE;
+	if (freq) {
+		if (freq->requested_only)
+			flags |= KJOULE_SAMPLE_FREQ_REQUESTED;
+		if (regs && freq->ops->precise_ip && !freq->ops->precise_ip(freq, regs, &s->ip))
+			flags |= KJOULE_SAMPLE_PRECISE;
+	}
+	/* a precise one may be in the kernel where the registers are not */
+	if (unlikely(!plan->kernel_ip &&
+		     ((flags & KJOULE_SAMPLE_KERNEL) || s->ip >= TASK_SIZE_MAX))) {
+		flags |= KJOULE_SAMPLE_IP_HIDDEN;
+		s->ip = 0;
+	}
+	return flags;
+}
+
+/**
+ * kjoule_sampler_place() - who was interrupted, and where
+ * @s:	the sampler; @ip is set, 0 if hidden or not the target
+ *
+ * Who is told by a record if it is another than before.
+ *
+ * Context: hard interrupt of a timer on the sampler's CPU; the books are open.
+ * Return: KJOULE_SAMPLE_*, or -ENOENT if the target does not run.
+ */
+int kjoule_sampler_place(struct kjoule_sampler *s)
+{
+	if (kjoule_whom_runs(&s->plan->whom) && write_task(s, current))
+		return find_place(s, s->plan, false);
+	s->ip = 0;
+	return -ENOENT;
+}
+
+static __always_inline void write_sample(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+					 u32 tick, u32 late_ns, bool in_switch)
+{
+	struct kjoule_sample *rec;
+	u8 flags;
+
+	if (!write_task(s, current)) {
+		kjoule_ring_lose(&s->ring, KJOULE_RECORD_SAMPLE, tick);
+		return;
+	}
+	flags = find_place(s, plan, in_switch);
+	rec = kjoule_ring_reserve_quickly(&s->ring, KJOULE_RECORD_SAMPLE, flags, sizeof(*rec),
+					  tick);
+	if (!rec)
+		return;
+	rec->tick = tick;
+	rec->late_ns = late_ns;
+	rec->freq_khz = s->freq_khz;
+	rec->ip = s->ip;
+	s->ring.page->samples++;
+	if (unlikely(plan->chain) && !in_switch)
+		kjoule_callchain_write(&s->ring, plan, tick);
+}
+
+static __always_inline void read_meters(struct kjoule_sampler *s, u64 now, u32 tick, u32 late_ns,
+					bool in_switch)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		struct kjoule_meter *m = s->meter[i];
+
+		if (in_switch && m->src->ticks_only)
+			continue;
+		if (!kjoule_meter_is_mine(m, s->cpu, now))
+			continue;
+		kjoule_sampler_read_meter(s, m, now);
+		if (m->moved)
+			kjoule_meter_write(m, &s->ring, tick, late_ns);
+	}
+}
+
+/* What it says is taken once: the compiler can not know that nothing written here changes it. */
+static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				      struct kjoule_ring_head *page, u64 now, bool in_switch)
+{
+	u64 tick = s->tick, late = now > s->due_ns ? now - s->due_ns : 0;
+	u32 late_ns = min_t(u64, late, U32_MAX);
+
+	if (late > s->late_max_ns)
+		s->late_max_ns = late;
+	s->late_ticks[fls(late_ns)]++;
+	read_meters(s, now, tick, late_ns, in_switch);
+	if (plan->frequency && !in_switch)
+		read_frequency(s, plan->frequency);
+	if (kjoule_whom_runs(&plan->whom))
+		write_sample(s, plan, tick, late_ns, in_switch);
+	else
+		page->filtered++;
+	page->produced++;
+	kjoule_grid_expect(s, plan, tick + 1, s->grid_ns + plan->interval_ns);
+}
+
+/**
+ * kjoule_tick_due() - when the next tick may be taken
+ * @s:		the sampler
+ * @now:	CLOCK_MONOTONIC
+ * @took:	what the last tick took, 0 if there was none
+ *
+ * Later than it is due when that has passed, or when ticks have taken much of the CPU. Those
+ * left out are booked with the one that is taken next.
+ *
+ * Context: interrupts off, on the sampler's CPU.
+ * Return: the time to which the timer is to be set.
+ */
+noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
+{
+	u64 until = s->load->left_ns < 0 ? kjoule_load_until(s->load, now, took) : now;
+	u64 count = kjoule_grid_elapsed(s, until);
+
+	return kjoule_grid_due(s->plan, s->tick + count,
+			       s->grid_ns + count * s->plan->interval_ns);
+}
+
+/* The tick that is due, after those that have passed; @begin: CLOCK_MONOTONIC. */
+static __always_inline void take_due(struct kjoule_sampler *s, const struct kjoule_plan *plan,
+				     struct kjoule_ring_head *page, u64 begin, bool in_switch)
+{
+	u64 behind;
+
+	if (unlikely(begin >= s->grid_ns + plan->interval_ns)) {
+		behind = kjoule_grid_behind(s, begin);
+		if (behind)
+			kjoule_sampler_miss(s, behind, 0);
+	}
+	take_tick(s, plan, page, begin, in_switch);
+	kjoule_sampler_wake_reader(s);
+}
+
+/**
+ * kjoule_tick_at_switch() - a tick that the scheduler has kept waiting is the last task's
+ * @s:		the sampler, not parked
+ * @now:	CLOCK_MONOTONIC
+ *
+ * The scheduler has interrupts off from before it looks for the next task until that one runs.
+ * A timer that expires meanwhile would meet the next task, and who gives up the CPU often
+ * would never be met while it does.
+ *
+ * Context: sched_switch, on the sampler's CPU; its run queue is locked.
+ * Return: true if there was one; the timer finds it taken.
+ */
+bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now)
+{
+	struct kjoule_ring_head *page = s->ring.page;
+	u64 took;
+
+	/* set later than the tick is due if ticks take much of the CPU */
+	if (likely(now < (u64)ktime_to_ns(hrtimer_get_expires(&s->timer))) || now < s->due_ns)
+		return false;
+	kjoule_books_open(page);
+	take_due(s, s->plan, page, now, true);
+	took = ktime_get_ns() - now;
+	page->tick_ns += took;
+	/* what a host takes of it is not ours */
+	kjoule_load_take(s->load, took + kjoule_load_bare_ns);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(page);
+	return true;
+}
+
+/* A tick that walks or copies a stack lasts the longer the deeper that is. */
+static noinline void write_took(struct kjoule_sampler *s, u32 tick, u64 took_ns)
+{
+	struct kjoule_took *rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_TOOK, 0,
+						      sizeof(*rec), tick);
+
+	if (!rec)
+		return;
+	rec->tick = tick;
+	rec->took_ns = min_t(u64, took_ns, U32_MAX);
+	rec->reserved = 0;
+}
+
+/**
+ * kjoule_tick() - a CPU's timer has expired
+ * @timer:	of the CPU's sampler
+ *
+ * Context: hard interrupt on the sampler's CPU.
+ * Return: HRTIMER_RESTART; the next tick is set. HRTIMER_NORESTART if the CPU is parked.
+ */
+enum hrtimer_restart kjoule_tick(struct hrtimer *timer)
+{
+	struct kjoule_sampler *s = container_of(timer, struct kjoule_sampler, timer);
+	struct kjoule_ring_head *page = s->ring.page;
+	const struct kjoule_plan *plan = s->plan;
+	u64 begin = ktime_get_ns(), end, took, due, samples = page->samples;
+
+	if (unlikely(begin < s->due_ns)) {
+		/* taken at a switch */
+		hrtimer_set_expires(timer, ns_to_ktime(kjoule_tick_due(s, begin, 0)));
+		return HRTIMER_RESTART;
+	}
+	kjoule_books_open(page);
+	take_due(s, plan, page, begin, false);
+
+	end = ktime_get_ns();
+	took = end - begin;
+	OPTIMIZER_HIDE_VAR(took);	/* or it is worked out twice */
+	page->tick_ns += took;
+	if (unlikely(plan->chain) && page->samples != samples)
+		write_took(s, s->tick - 1, took);
+	due = s->due_ns;
+	/* never let ticks alone keep the CPU */
+	if (unlikely(kjoule_load_add(s->load, took)) || unlikely(end >= due))
+		due = kjoule_tick_due(s, end, took);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(page);
+
+	if (unlikely(s->held) && kjoule_park_at_tick(s))
+		return HRTIMER_NORESTART;
+	hrtimer_set_expires(timer, ns_to_ktime(due));
+	return HRTIMER_RESTART;
+}

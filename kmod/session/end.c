@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a session ends: found no more, stopped, told, its threads waited for. What may take as
+ * long as a device does is left to a work item, because who ends a session may hold
+ * locks that others need. Called by front ends and by the list.
+ */
+#include <linux/workqueue.h>
+
+#include "session/list.h"
+#include "session/session.h"
+#include "source/watch.h"
+
+static struct workqueue_struct *end_queue;
+
+/* Nothing comes of it any more. Return: true if its threads can be waited for. */
+static bool conclude(struct kjoule_session *s)
+{
+	bool all = kjoule_session_stop_pollers(s);
+
+	mutex_lock(&s->lock);
+	kjoule_session_halt(s);
+	WRITE_ONCE(s->over, true);
+	mutex_unlock(&s->lock);
+	wake_up_interruptible(&s->reader);
+	kjoule_notice_post(s, KJOULE_EVENT_SESSION_ENDED, -1);
+	kjoule_watch_gone(s);
+	return all;
+}
+
+static void drop(struct kjoule_session *s)
+{
+	kjoule_session_join_pollers(s);
+	kjoule_session_ended(s);
+	kjoule_session_put(s);
+}
+
+static void end_work(struct work_struct *work)
+{
+	struct kjoule_session *s = container_of(work, struct kjoule_session, ending);
+
+	if (!s->over)
+		conclude(s);
+	drop(s);
+}
+
+/**
+ * kjoule_session_end_prepare() - have it ready to be ended
+ * @s:	the session that is being made
+ *
+ * Context: process.
+ */
+void kjoule_session_end_prepare(struct kjoule_session *s)
+{
+	INIT_WORK(&s->ending, end_work);
+}
+
+/* Found no more; true for who has done it, and has the list's reference now. */
+static bool take_off(struct kjoule_session *s, kuid_t by)
+{
+	if (!kjoule_session_unlist(s, by))
+		return false;
+	mutex_lock(&s->lock);
+	s->ended = true;
+	mutex_unlock(&s->lock);
+	return true;
+}
+
+/**
+ * kjoule_session_end_by() - stop it and have it found no more, for somebody
+ * @s:		the session; the caller's own reference stays
+ * @user:	who ends another one's session; not valid: its owner, or nobody
+ *
+ * If several do so at the same time, it was the first of them. The owner may be doing anything
+ * with it meanwhile, as with a session that he ends himself: he has a reference.
+ *
+ * Only the threads of devices that hang are left behind, for a work item to wait for.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_end_by(struct kjoule_session *s, kuid_t user)
+{
+	if (!take_off(s, user))
+		return;
+	if (conclude(s))
+		drop(s);
+	else
+		queue_work(end_queue, &s->ending);
+}
+
+/**
+ * kjoule_session_end() - kjoule_session_end_by() its owner
+ * @s:	the session; the caller's own reference stays
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_end(struct kjoule_session *s)
+{
+	kjoule_session_end_by(s, INVALID_UID);
+}
+
+/**
+ * kjoule_session_end_soon() - kjoule_session_end() for who must not wait for devices
+ * @s:	the session; the caller's own reference stays
+ *
+ * It is not found any more at the return, and has ended if it has no slow sources.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_end_soon(struct kjoule_session *s)
+{
+	if (!kjoule_session_is_slow(s))
+		kjoule_session_end(s);
+	else if (take_off(s, INVALID_UID))
+		queue_work(end_queue, &s->ending);
+}
+
+/**
+ * kjoule_session_end_init() - be ready for sessions that end slowly
+ *
+ * Context: process, module init.
+ * Return: 0 or -ENOMEM.
+ */
+int kjoule_session_end_init(void)
+{
+	end_queue = alloc_workqueue("kjoule", WQ_UNBOUND, 0);
+	return end_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * kjoule_session_end_exit() - undo kjoule_session_end_init()
+ *
+ * No session is left, but the work item of the last one may still be in its last steps.
+ *
+ * Context: process, module exit.
+ */
+void kjoule_session_end_exit(void)
+{
+	destroy_workqueue(end_queue);
+}

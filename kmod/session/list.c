@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The list of sessions; see list.h. Lock order: the CPU hotplug lock, then
+ * sessions_lock, then a session's own.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/suspend.h>
+#include <linux/xarray.h>
+
+#include "session/hold.h"
+#include "session/list.h"
+#include "session/quota.h"
+#include "session/session.h"
+#include "source/watch.h"
+
+/* So many that another user than their maker has ended are remembered: all that there can be. */
+#define ENDINGS		KJOULE_SHARE_ALL
+
+static DEFINE_MUTEX(sessions_lock);
+static DEFINE_XARRAY_ALLOC1(sessions);
+static u32 next_id;
+static unsigned int n_sessions;
+/*
+ * All that have timers or threads, those included that are not found yet or no more. There is a
+ * limit because the timers of all of them run one after the other, with interrupts off. One that
+ * has ended is not counted, though its rings stay while a reader is attached.
+ */
+static LIST_HEAD(counted);
+
+/* Who has ended which session, the latest ones in turn; ids are not used again soon. */
+static struct {
+	u32 id;
+	kuid_t by;
+} endings[ENDINGS];
+
+static unsigned int n_endings;
+static int prepare_state, hotplug_state;
+static bool asleep;
+
+/* A number that was not used lately, so that a stale one finds nothing; nor does this one yet. */
+static int take_id(struct kjoule_session *s, const struct kjoule_session_config *c,
+		   const char **why)
+{
+	struct kjoule_share share = { .n = 0 };
+	struct kjoule_session *other;
+	int err;
+
+	mutex_lock(&sessions_lock);
+	list_for_each_entry(other, &counted, counted)
+		share.user[share.n++] = other->maker;
+	err = kjoule_share_check(&share, s->maker, c->admin, "sessions", c->words,
+				 KJOULE_WORDS_LEN);
+	if (err)
+		*why = c->words;
+	else
+		err = xa_alloc_cyclic(&sessions, &s->id, NULL, xa_limit_31b, &next_id, GFP_KERNEL);
+	if (err >= 0) {
+		WRITE_ONCE(n_sessions, n_sessions + 1);
+		list_add_tail(&s->counted, &counted);
+	}
+	mutex_unlock(&sessions_lock);
+	return min(err, 0);
+}
+
+/**
+ * kjoule_session_list() - give it an id and have it found by that
+ * @s:		the session; the list takes a reference of its own
+ * @c:		as it was asked for
+ * @why:	set to the reason of a refusal
+ *
+ * Context: process, sleeps, without locks: who is told of it may refuse, and waits then for who
+ * reads the files that it has made.
+ * Return: 0, -EUSERS or -ENOMEM.
+ */
+int kjoule_session_list(struct kjoule_session *s, const struct kjoule_session_config *c,
+			const char **why)
+{
+	int err = take_id(s, c, why);
+
+	if (err)
+		return err;
+	/* before it can be found: nobody ends it before its making has been told */
+	err = kjoule_watch_made(s);
+	mutex_lock(&sessions_lock);
+	if (err) {
+		xa_erase(&sessions, s->id);
+		list_del(&s->counted);
+		WRITE_ONCE(n_sessions, n_sessions - 1);
+	} else {
+		/* no allocation: the id has its place */
+		kref_get(&s->ref);
+		xa_store(&sessions, s->id, s, GFP_KERNEL);
+	}
+	mutex_unlock(&sessions_lock);
+	return err;
+}
+
+/**
+ * kjoule_session_unlist() - have it found no more
+ * @s:		the session
+ * @by:		see kjoule_session_end_by()
+ *
+ * It is still told of CPUs that go: its timers may run.
+ *
+ * Context: process, sleeps.
+ * Return: true if it was listed: the list's reference is the caller's now, and so is calling
+ * kjoule_session_ended().
+ */
+bool kjoule_session_unlist(struct kjoule_session *s, kuid_t by)
+{
+	bool listed;
+
+	mutex_lock(&sessions_lock);
+	listed = !s->unlisted;
+	s->unlisted = true;
+	WRITE_ONCE(n_sessions, n_sessions - listed);
+	if (listed && uid_valid(by)) {
+		s->ended_by = by;
+		endings[n_endings % ENDINGS].id = s->id;
+		endings[n_endings++ % ENDINGS].by = by;
+	}
+	mutex_unlock(&sessions_lock);
+	return listed;
+}
+
+/**
+ * kjoule_session_ended_by() - why is a session not found any more?
+ * @id:	its id
+ *
+ * Context: process, sleeps.
+ * Return: who has ended it, if not its owner; not valid: its owner, nobody, or long ago.
+ */
+kuid_t kjoule_session_ended_by(u32 id)
+{
+	kuid_t by = INVALID_UID;
+	unsigned int i;
+
+	mutex_lock(&sessions_lock);
+	for (i = 0; i < ENDINGS && i < n_endings; i++) {
+		if (endings[i].id == id)
+			by = endings[i].by;
+	}
+	mutex_unlock(&sessions_lock);
+	return by;
+}
+
+/**
+ * kjoule_session_ended() - a session that is found no more has neither timers nor threads
+ * @s:	the session
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_ended(struct kjoule_session *s)
+{
+	mutex_lock(&sessions_lock);
+	xa_erase(&sessions, s->id);
+	list_del(&s->counted);
+	mutex_unlock(&sessions_lock);
+}
+
+/**
+ * kjoule_session_get() - find a session
+ * @id:	its id
+ *
+ * Context: process, sleeps.
+ * Return: the session with a reference, or NULL.
+ */
+struct kjoule_session *kjoule_session_get(u32 id)
+{
+	struct kjoule_session *s;
+
+	mutex_lock(&sessions_lock);
+	s = xa_load(&sessions, id);
+	if (s && s->unlisted)
+		s = NULL;
+	if (s)
+		kref_get(&s->ref);
+	mutex_unlock(&sessions_lock);
+	return s;
+}
+
+/**
+ * kjoule_session_get_next() - walk the sessions
+ * @id:	look for the first with at least this id
+ *
+ * Context: process, sleeps.
+ * Return: the session with a reference, or NULL when there are no more.
+ */
+struct kjoule_session *kjoule_session_get_next(u32 id)
+{
+	struct kjoule_session *s;
+	unsigned long index;
+
+	mutex_lock(&sessions_lock);
+	xa_for_each_start(&sessions, index, s, id) {
+		if (!s->unlisted)
+			break;
+	}
+	if (s)
+		kref_get(&s->ref);
+	mutex_unlock(&sessions_lock);
+	return s;
+}
+
+/**
+ * kjoule_session_end_owned() - end what somebody has made
+ * @owner:	as given to kjoule_session_create()
+ *
+ * Does not wait for devices: sessions with slow sources end a little later.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_end_owned(u64 owner)
+{
+	struct kjoule_session *s;
+	u32 id = 0;
+
+	while ((s = kjoule_session_get_next(id))) {
+		id = s->id + 1;
+		if (s->owner == owner)
+			kjoule_session_end_soon(s);
+		kjoule_session_put(s);
+	}
+}
+
+/**
+ * kjoule_session_count() - how many sessions there are
+ *
+ * Context: any.
+ * Return: their number.
+ */
+unsigned int kjoule_session_count(void)
+{
+	return READ_ONCE(n_sessions);
+}
+
+#define ALL_CPUS	(-1)
+
+/* Have each session do something with a CPU, or with all. */
+static void walk(void (*tell)(struct kjoule_session *s, int cpu), int cpu)
+{
+	struct kjoule_session *s;
+	unsigned long index;
+
+	mutex_lock(&sessions_lock);
+	xa_for_each(&sessions, index, s) {
+		mutex_lock(&s->lock);
+		tell(s, cpu);
+		mutex_unlock(&s->lock);
+	}
+	mutex_unlock(&sessions_lock);
+}
+
+static void tell_samplers(struct kjoule_session *s, int cpu,
+			  void (*tell)(struct kjoule_sampler *sampler, u8 reason), u8 reason)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
+		if (cpu == ALL_CPUS || s->sampler[i]->cpu == cpu)
+			tell(s->sampler[i], reason);
+	}
+}
+
+/* Tell the watches. */
+static void post_cpu(struct kjoule_session *s, unsigned int cpu, u32 event)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
+		if (s->sampler[i]->cpu == cpu)
+			kjoule_notice_post(s, event, cpu);
+	}
+}
+
+/* Sources may be read on another CPU from now on. */
+static void ask_owners(struct kjoule_session *s, int cpu)
+{
+	kjoule_session_ask_owners(s);
+}
+
+/* Edge windows go on with the CPUs that there are, while it runs. */
+static void go_on(struct kjoule_session *s)
+{
+	if (s->state == KJOULE_SESSION_RUNNING)
+		kjoule_edges_run(s->edges);
+}
+
+static void owners_moved(struct kjoule_session *s, int cpu)
+{
+	kjoule_edges_halt(s->edges);
+	ask_owners(s, cpu);
+	go_on(s);
+}
+
+static void halt_edges(struct kjoule_session *s, int cpu)
+{
+	kjoule_edges_halt(s->edges);
+}
+
+static void edges_go_on(struct kjoule_session *s, int cpu)
+{
+	go_on(s);
+}
+
+static void cpu_came(struct kjoule_session *s, int cpu)
+{
+	unsigned int i;
+
+	kjoule_edges_halt(s->edges);
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->source[i]->ops->cpu_comes)
+			s->source[i]->ops->cpu_comes(s->source[i], cpu);
+	}
+	for (i = 0; i < s->n && s->state == KJOULE_SESSION_RUNNING; i++) {
+		if (s->sampler[i]->cpu == cpu)
+			kjoule_session_place(s, s->sampler[i]);
+	}
+	ask_owners(s, cpu);
+	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
+	go_on(s);
+	post_cpu(s, cpu, KJOULE_EVENT_CPU_BACK);
+}
+
+static void cpu_leaves(struct kjoule_session *s, int cpu)
+{
+	unsigned int i;
+
+	kjoule_edges_halt(s->edges);
+	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_OFFLINE);
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->source[i]->ops->cpu_goes)
+			s->source[i]->ops->cpu_goes(s->source[i], cpu);
+	}
+	ask_owners(s, cpu);
+	post_cpu(s, cpu, KJOULE_EVENT_CPU_GONE);
+}
+
+static void fall_asleep(struct kjoule_session *s, int cpu)
+{
+	kjoule_edges_halt(s->edges);
+	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_SUSPENDED);
+}
+
+static void wake_up_again(struct kjoule_session *s, int cpu)
+{
+	unsigned int i;
+
+	kjoule_edges_halt(s->edges);
+	for (i = 0; i < s->n_meters; i++)
+		kjoule_meter_restart(s->meter[i]);
+	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_SUSPENDED);
+	go_on(s);
+}
+
+static void source_moved(void)
+{
+	cpus_read_lock();
+	walk(owners_moved, ALL_CPUS);
+	cpus_read_unlock();
+}
+
+/*
+ * A CPU on its way, coming to the right and going to the left, and what is told of it:
+ *
+ *	offline  |  starts to run the kernel, or ends  |  online
+ *	     prepares, is dead			   comes, goes
+ *
+ * Between the two it draws power and can not be held. No program runs on it there: the scheduler
+ * takes it up after it has come, and has given it up before it goes.
+ */
+static int cpu_prepares(unsigned int cpu)
+{
+	kjoule_hold_moves(cpu, true);
+	walk(halt_edges, cpu);
+	return 0;
+}
+
+static int cpu_comes(unsigned int cpu)
+{
+	kjoule_hold_moves(cpu, false);
+	walk(cpu_came, cpu);
+	return 0;
+}
+
+static int cpu_goes(unsigned int cpu)
+{
+	kjoule_hold_moves(cpu, true);
+	walk(cpu_leaves, cpu);
+	return 0;
+}
+
+static int cpu_is_dead(unsigned int cpu)
+{
+	kjoule_hold_moves(cpu, false);
+	walk(edges_go_on, cpu);
+	return 0;
+}
+
+/*
+ * While the machine sleeps the clock stands and energy counters may go on, stand or begin
+ * anew, nobody knows. So nothing is sampled from before the processes are stopped until they
+ * go on: the ticks are missed, and the counters count on from where they are then.
+ */
+static int sleep_notified(struct notifier_block *nb, unsigned long event, void *data)
+{
+	switch (event) {
+	case PM_SUSPEND_PREPARE:
+	case PM_HIBERNATION_PREPARE:
+	case PM_RESTORE_PREPARE:
+		cpus_read_lock();
+		WRITE_ONCE(asleep, true);
+		walk(fall_asleep, ALL_CPUS);
+		cpus_read_unlock();
+		break;
+	case PM_POST_SUSPEND:
+	case PM_POST_HIBERNATION:
+	case PM_POST_RESTORE:
+		cpus_read_lock();
+		walk(wake_up_again, ALL_CPUS);
+		WRITE_ONCE(asleep, false);
+		cpus_read_unlock();
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block sleep_notifier = { .notifier_call = sleep_notified };
+
+/**
+ * kjoule_sessions_asleep() - is the machine about to sleep?
+ *
+ * Context: any.
+ * Return: true if no session can be started for that.
+ */
+bool kjoule_sessions_asleep(void)
+{
+	return READ_ONCE(asleep);
+}
+
+/*
+ * Of both ends of their ways at once: one that began between the two registrations would be told of
+ * at one end alone, and be on its way for ever.
+ */
+static int be_told_of_cpus(void)
+{
+	int err = 0;
+
+	cpus_read_lock();
+	prepare_state = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_BP_PREPARE_DYN, "kjoule:prepare",
+							     cpu_prepares, cpu_is_dead);
+	if (prepare_state < 0) {
+		err = prepare_state;
+		goto out;
+	}
+	hotplug_state = cpuhp_setup_state_nocalls_cpuslocked(CPUHP_AP_ONLINE_DYN, "kjoule:online",
+							     cpu_comes, cpu_goes);
+	if (hotplug_state < 0) {
+		err = hotplug_state;
+		cpuhp_remove_state_nocalls_cpuslocked(prepare_state);
+	}
+out:
+	cpus_read_unlock();
+	return err;
+}
+
+/**
+ * kjoule_sessions_init() - be told of CPUs that come and go, and of sleep
+ *
+ * Context: process, module init.
+ * Return: 0 or -errno.
+ */
+int kjoule_sessions_init(void)
+{
+	int err = register_pm_notifier(&sleep_notifier);
+
+	if (err)
+		return err;
+	err = be_told_of_cpus();
+	if (err) {
+		unregister_pm_notifier(&sleep_notifier);
+		return err;
+	}
+	kjoule_source_on_move(source_moved);
+	return 0;
+}
+
+/**
+ * kjoule_sessions_exit() - undo kjoule_sessions_init()
+ *
+ * No session is left: each pins the module.
+ *
+ * Context: process, module exit.
+ */
+void kjoule_sessions_exit(void)
+{
+	kjoule_source_on_move(NULL);
+	cpuhp_remove_state_nocalls(hotplug_state);
+	cpuhp_remove_state_nocalls(prepare_state);
+	unregister_pm_notifier(&sleep_notifier);
+	WARN_ON(!xa_empty(&sessions));
+	xa_destroy(&sessions);
+}

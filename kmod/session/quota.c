@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Quotas; see quota.h. The limit is made as perf's is: an allowance for each CPU and what the
+ * user may lock anyway. It is an account of its own, and not that of locked memory which
+ * perf keeps for each user, because the same user's perf buffers (the side band) would find that
+ * used up.
+ */
+#include <linux/cpumask.h>
+#include <linux/list.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/stringify.h>
+#include <linux/user_namespace.h>
+
+#include "session/quota.h"
+
+/* Sixteen sessions with rings of the default size, or one or two with copies of the stack. */
+static unsigned int ring_kib_per_cpu = 16 * (1024 + 8);
+module_param(ring_kib_per_cpu, uint, 0644);
+MODULE_PARM_DESC(ring_kib_per_cpu,
+		 "Memory for rings that each user without CAP_IPC_LOCK may have for each CPU, KiB");
+
+/* Of a user who has any. */
+struct account {
+	struct list_head node;
+	kuid_t user;
+	u64 bytes;
+};
+
+static DEFINE_MUTEX(accounts_lock);
+static LIST_HEAD(accounts);
+
+static u64 limit_bytes(void)
+{
+	u64 locked = rlimit(RLIMIT_MEMLOCK);
+	u64 allowed = (u64)READ_ONCE(ring_kib_per_cpu) * SZ_1K * num_online_cpus();
+
+	return locked == RLIM_INFINITY || locked + allowed < locked ? U64_MAX : locked + allowed;
+}
+
+static struct account *find_account(kuid_t user)
+{
+	struct account *a;
+
+	lockdep_assert_held(&accounts_lock);
+	list_for_each_entry(a, &accounts, node) {
+		if (uid_eq(a->user, user))
+			return a;
+	}
+	return NULL;
+}
+
+static struct account *get_account(kuid_t user)
+{
+	struct account *a = find_account(user);
+
+	if (a)
+		return a;
+	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
+	if (!a)
+		return NULL;
+	a->user = user;
+	list_add_tail(&a->node, &accounts);
+	return a;
+}
+
+static void drop_if_empty(struct account *a)
+{
+	if (a->bytes)
+		return;
+	list_del(&a->node);
+	kfree(a);
+}
+
+static unsigned int count_of_user(const struct kjoule_share *share, kuid_t user)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < share->n; i++)
+		n += uid_eq(share->user[i], user);
+	return n;
+}
+
+/**
+ * kjoule_share_check() - may a user have one more of something?
+ * @share:	what there is; whoever adds to it is kept out by the caller's lock
+ * @user:	who
+ * @admin:	he has CAP_SYS_ADMIN: then all that there are may be his
+ * @things:	what it is, in the plural; nine letters at most, see KJOULE_WORDS_LEN
+ * @words:	set to the reason of a refusal
+ * @len:	of @words
+ *
+ * Context: any.
+ * Return: 0 or -EUSERS.
+ */
+int kjoule_share_check(const struct kjoule_share *share, kuid_t user, bool admin,
+		       const char *things, char *words, size_t len)
+{
+	unsigned int most = admin ? KJOULE_SHARE_ALL : KJOULE_SHARE_USER;
+	unsigned int all = KJOULE_SHARE_ALL - (admin ? 0 : KJOULE_SHARE_KEPT);
+	unsigned int own = count_of_user(share, user), i, n, greatest = 0;
+	static const char kept[] = ", " __stringify(KJOULE_SHARE_KEPT) " kept";
+	kuid_t whose = user;
+
+	if (own < most && share->n < all)
+		return 0;
+	for (i = 0; i < share->n; i++) {
+		n = count_of_user(share, share->user[i]);
+		if (n > greatest) {
+			greatest = n;
+			whose = share->user[i];
+		}
+	}
+	snprintf(words, len, "you have %u of %u %s, all %u of %u%s; uid %u has most: %u", own, most,
+		 things, share->n, KJOULE_SHARE_ALL, admin ? "" : kept,
+		 from_kuid_munged(&init_user_ns, whose), greatest);
+	return -EUSERS;
+}
+
+/**
+ * kjoule_quota_take() - a user is about to have more memory for rings
+ * @user:	who; the caller's RLIMIT_MEMLOCK counts
+ * @bytes:	how much, at least 1
+ * @words:	set to the reason of a refusal
+ * @len:	of @words
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EDQUOT if that is more than he may have, -ENOMEM.
+ */
+int kjoule_quota_take(kuid_t user, u64 bytes, char *words, size_t len)
+{
+	u64 limit = limit_bytes();
+	struct account *a;
+	int err = 0;
+
+	mutex_lock(&accounts_lock);
+	a = get_account(user);
+	if (!a) {
+		err = -ENOMEM;
+	} else if (bytes > limit || a->bytes > limit - bytes) {
+		snprintf(words, len,
+			 "rings of %llu KiB: you may have %llu, %llu in use (ulimit -l)",
+			 bytes / SZ_1K, limit / SZ_1K, a->bytes / SZ_1K);
+		err = -EDQUOT;
+		drop_if_empty(a);
+	} else {
+		a->bytes += bytes;
+	}
+	mutex_unlock(&accounts_lock);
+	return err;
+}
+
+/**
+ * kjoule_quota_give() - undo kjoule_quota_take()
+ * @user:	who
+ * @bytes:	how much was taken for him, or 0
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_quota_give(kuid_t user, u64 bytes)
+{
+	struct account *a;
+
+	if (!bytes)
+		return;
+	mutex_lock(&accounts_lock);
+	a = find_account(user);
+	if (!WARN_ON(!a)) {
+		a->bytes -= bytes;
+		drop_if_empty(a);
+	}
+	mutex_unlock(&accounts_lock);
+}

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A session from its making to its stop; see session.h. Every session pins the module,
+ * so that it can not be unloaded under a recording. How it ends is in end.c; which
+ * sessions there are, and what they are told of CPUs and of sleep, in list.c.
+ */
+#include <linux/cpu.h>
+#include <linux/cred.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "sampler/callchain.h"
+#include "sampler/park.h"
+#include "session/list.h"
+#include "session/quota.h"
+#include "session/session.h"
+
+/* From start to the first tick: enough to reach all CPUs. */
+#define START_LEAD_NS	(2 * 1000 * 1000ULL)
+
+#define KNOWN_FLAGS	(KJOULE_FLAG_INHERIT | KJOULE_FLAG_WAKE_IDLE | KJOULE_CALLCHAIN_FLAGS)
+
+static void session_free(struct kref *ref)
+{
+	struct kjoule_session *s = container_of(ref, struct kjoule_session, ref);
+	unsigned int i;
+
+	cancel_delayed_work_sync(&s->sweep);
+	cancel_delayed_work_sync(&s->notices.work);
+	kjoule_edges_free(s->edges);
+	kjoule_vpm_free(s->vpm);
+	for (i = 0; i < s->n; i++) {
+		kjoule_sampler_exit(s->sampler[i]);
+		kfree(s->sampler[i]);
+	}
+	if (s->plan.parks)
+		kjoule_park_put();
+	kjoule_session_drop_sources(s);
+	kjoule_stack_access_exit(&s->plan.stacks);
+	kjoule_whom_exit(&s->plan.whom);
+	kjoule_quota_give(s->maker, s->quota);
+	mutex_destroy(&s->lock);
+	kfree(s);
+	module_put(THIS_MODULE);
+}
+
+/**
+ * kjoule_session_put() - drop a reference
+ * @s:	the session
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_put(struct kjoule_session *s)
+{
+	kref_put(&s->ref, session_free);
+}
+
+static int check_times(const struct kjoule_session_config *c, const char **why)
+{
+	if (c->interval_ns < KJOULE_INTERVAL_MIN_NS || c->interval_ns > KJOULE_INTERVAL_MAX_NS) {
+		*why = "interval is out of range: 10 us to 4 s";
+		return -ERANGE;
+	}
+	if (c->jitter_ns >= c->interval_ns) {
+		*why = "jitter has to be less than the interval";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_target(const struct kjoule_session_config *c, const char **why)
+{
+	bool task = c->target == KJOULE_TARGET_PROCESS || c->target == KJOULE_TARGET_THREAD;
+
+	if (c->flags & ~KNOWN_FLAGS)
+		*why = "unknown flag";
+	else if (task && !c->pid)
+		*why = "target process or thread needs a pid";
+	else if (!task && c->pid)
+		*why = "a pid goes with target process or thread only";
+	else if ((c->target == KJOULE_TARGET_CGROUP) != c->has_cgroup)
+		*why = "target cgroup and a cgroup's descriptor go together";
+	else if ((c->flags & KJOULE_FLAG_INHERIT) && c->target != KJOULE_TARGET_PROCESS)
+		*why = "inherit goes with target process only";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int check_rings(struct kjoule_session_config *c, const char **why)
+{
+	if (!c->ring_bytes)
+		c->ring_bytes = KJOULE_RING_DEFAULT;
+	if (c->ring_bytes < KJOULE_RING_MIN || c->ring_bytes > KJOULE_RING_MAX ||
+	    !is_power_of_2(c->ring_bytes)) {
+		*why = "ring size has to be a power of two from 4 KiB to 256 MiB";
+		return -EINVAL;
+	}
+	if (!c->wakeup_bytes)
+		c->wakeup_bytes = c->ring_bytes / 4;
+	if (c->wakeup_bytes > c->ring_bytes) {
+		*why = "wake-up mark lies beyond the ring";
+		return -EINVAL;
+	}
+	return kjoule_callchain_check(c->flags, &c->chain_depth, &c->stack_bytes, c->ring_bytes,
+				      why);
+}
+
+static int check_cpus(const struct kjoule_session_config *c, const char **why)
+{
+	if (c->cpus && cpumask_empty(c->cpus)) {
+		*why = "no CPU is named";
+		return -EINVAL;
+	}
+	if (c->cpus && !cpumask_subset(c->cpus, cpu_online_mask)) {
+		*why = "a CPU is named that is not online";
+		return -ENXIO;
+	}
+	return 0;
+}
+
+/* Before the rings are there: memory that is not allowed is not taken either. */
+static int take_quota(struct kjoule_session *s, const struct kjoule_session_config *c,
+		      unsigned int n, const char **why)
+{
+	u64 bytes = (u64)n * (c->ring_bytes + 2 * PAGE_SIZE);
+	int err;
+
+	if (c->any_memory)
+		return 0;
+	err = kjoule_quota_take(s->maker, bytes, c->words, KJOULE_WORDS_LEN);
+	if (!err)
+		s->quota = bytes;
+	else if (err == -EDQUOT)
+		*why = c->words;
+	return err;
+}
+
+static int make_samplers(struct kjoule_session *s, const struct cpumask *cpus, unsigned int n)
+{
+	unsigned int cpu;
+	int err;
+
+	for_each_cpu(cpu, cpus) {
+		struct kjoule_sampler *sampler;
+
+		if (s->n == n)
+			break;
+		sampler = kzalloc_node(sizeof(*sampler), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+		if (!sampler)
+			return -ENOMEM;
+		err = kjoule_sampler_init(sampler, &s->plan, cpu, s->config.ring_bytes);
+		if (err) {
+			kfree(sampler);
+			return err;
+		}
+		s->sampler[s->n++] = sampler;
+	}
+	return 0;
+}
+
+/* The time in which some meter has to be read, in jiffies; 0 for never. */
+static unsigned long sweep_period(const struct kjoule_session *s)
+{
+	u64 ns = U64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++)
+		ns = min(ns, s->meter[i]->sweep_ns);
+	return ns == U64_MAX ? 0 : nsecs_to_jiffies(ns) + 1;
+}
+
+/*
+ * Have one of the CPUs that share it and can read it do so; none is woken if another does
+ * already.
+ */
+static void sweep_meter(struct kjoule_session *s, struct kjoule_meter *m)
+{
+	unsigned int i;
+
+	if (m->sweep_ns == U64_MAX || READ_ONCE(m->reader) != KJOULE_METER_FREE ||
+	    ktime_get_ns() - READ_ONCE(m->read_ns) < m->sweep_ns / 2)
+		return;
+	for (i = 0; i < s->n; i++) {
+		if (m->owner >= 0 && s->sampler[i] != m->keeper)
+			continue;
+		if (kjoule_sampler_shares(s->sampler[i], m) &&
+		    kjoule_sampler_sweep(s->sampler[i], m))
+			return;
+	}
+}
+
+/* An idle package's counters go round as well, if slowly. */
+static void sweep(struct work_struct *work)
+{
+	struct kjoule_session *s = container_of(work, struct kjoule_session, sweep.work);
+	bool running;
+	unsigned int i;
+
+	mutex_lock(&s->lock);
+	running = s->state == KJOULE_SESSION_RUNNING;
+	for (i = 0; i < s->n_meters && running; i++)
+		sweep_meter(s, s->meter[i]);
+	mutex_unlock(&s->lock);
+	if (running)
+		schedule_delayed_work(&s->sweep, sweep_period(s));
+}
+
+/* What a session's plan and books of what was asked are before anything is got for it. */
+static struct kjoule_session *new_session(const struct kjoule_session_config *c, u64 owner,
+					  unsigned int n)
+{
+	struct kjoule_session *s = kzalloc(struct_size(s, sampler, n), GFP_KERNEL_ACCOUNT);
+
+	if (!s)
+		return NULL;
+	kref_init(&s->ref);
+	mutex_init(&s->lock);
+	init_waitqueue_head(&s->reader);
+	s->owner = owner;
+	s->maker = current_euid();
+	s->ended_by = INVALID_UID;
+	s->all_cpus = !c->cpus;
+	s->state = KJOULE_SESSION_NEW;
+	s->config = *c;
+	s->config.cpus = NULL;
+	s->config.energy = NULL;
+	s->config.frequency = NULL;
+	s->config.specs = NULL;
+	s->config.words = NULL;
+	s->config.vpm_source = NULL;
+	s->plan.interval_ns = c->interval_ns;
+	s->plan.jitter_ns = c->jitter_ns;
+	s->plan.kernel_ip = c->kernel_ip;
+	s->plan.chain = c->flags & KJOULE_CALLCHAIN_FLAGS;
+	s->plan.chain_depth = c->chain_depth;
+	s->plan.stack_bytes = c->stack_bytes;
+	/* a record that does not fit leaves room: a mark at the very end would never be reached */
+	s->plan.wakeup_bytes = min(c->wakeup_bytes, c->ring_bytes - c->ring_bytes / 4);
+	s->plan.reader = &s->reader;
+	s->plan.notices = &s->notices;
+	s->plan.seed = get_random_u64();
+	INIT_DELAYED_WORK(&s->sweep, sweep);
+	kjoule_session_end_prepare(s);
+	kjoule_notices_init(s);
+	return s;
+}
+
+static int check_stacks(struct kjoule_session *s, const struct kjoule_session_config *c,
+			const char **why)
+{
+	if (!(c->flags & KJOULE_FLAG_USER_STACK))
+		return 0;
+	return kjoule_stack_access_init(&s->plan.stacks, &s->plan.whom, c->any_stack, why);
+}
+
+static int take_park(struct kjoule_session *s, const struct kjoule_session_config *c,
+		     const char **why)
+{
+	int err;
+
+	if (c->flags & KJOULE_FLAG_WAKE_IDLE)
+		return 0;
+	err = kjoule_park_get();
+	if (err)
+		*why = "this kernel does not tell of idle CPUs: flag wake-idle is needed";
+	s->plan.parks = !err;
+	return err;
+}
+
+static int make_edges(struct kjoule_session *s, const struct kjoule_session_config *c,
+		      const char **why)
+{
+	int err;
+
+	if (!c->edges)
+		return 0;
+	if (!c->may_hold) {
+		*why = "edge windows hold CPUs: CAP_SYS_NICE is needed";
+		return -EPERM;
+	}
+	cpus_read_lock();
+	err = kjoule_edges_new(&s->edges, s->n_sources ? s->source[0] : NULL, s->still[0],
+			       c->edge_duty, s->sampler, s->n, why);
+	cpus_read_unlock();
+	return err;
+}
+
+static int make_vpm(struct kjoule_session *s, const struct kjoule_session_config *c,
+		    const char **why)
+{
+	if (!c->vpm)
+		return 0;
+	if (!c->may_hold) {
+		*why = "readings of blocks hold CPUs: CAP_SYS_NICE is needed";
+		return -EPERM;
+	}
+	if (c->edges) {
+		*why = "edge windows and readings of blocks hold the same CPUs: ask for one";
+		return -EINVAL;
+	}
+	return kjoule_vpm_new(&s->vpm, c->vpm_source, &s->config.vpm_interval_ns, &s->plan.whom,
+			      s->sampler, s->n, why);
+}
+
+/* All that it needs; what has been got is kjoule_session_put()'s to give back. */
+static int equip(struct kjoule_session *s, const struct kjoule_session_config *c,
+		 const struct cpumask *cpus, const char **why)
+{
+	unsigned int n = cpumask_weight(cpus);
+
+	return take_quota(s, c, n, why) ?:
+	       kjoule_session_choose_sources(s, c, cpus, why) ?:
+	       kjoule_whom_init(&s->plan.whom, c->target, c->pid, c->flags & KJOULE_FLAG_INHERIT,
+				c->cgroup_fd, why) ?:
+	       check_stacks(s, c, why) ?:
+	       take_park(s, c, why) ?:
+	       make_samplers(s, cpus, n) ?:
+	       kjoule_session_make_meters(s, c, why) ?:
+	       make_edges(s, c, why) ?:
+	       make_vpm(s, c, why) ?:
+	       kjoule_session_make_pollers(s, c, why) ?:
+	       kjoule_session_list(s, c, why);
+}
+
+/**
+ * kjoule_session_create() - make a session that does not run yet
+ * @config:	what is wanted
+ * @owner:	a number for kjoule_session_end_owned()
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * Context: process, sleeps; the caller is whose pid namespace counts.
+ * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
+ * not online, or a source is read on one that is not of the session), -ESRCH (no such process),
+ * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
+ * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() and
+ * kjoule_edges_new() and kjoule_vpm_new() say; -EPERM (edge windows, or readings of blocks, without
+ * may_hold; stacks that the caller may not see).
+ */
+struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
+					     const char **why)
+{
+	struct kjoule_session_config c = *config;
+	struct kjoule_session *s;
+	cpumask_var_t cpus;
+	int err;
+
+	err = check_times(&c, why) ?: check_target(&c, why) ?: check_rings(&c, why);
+	if (err)
+		return ERR_PTR(err);
+	if (!alloc_cpumask_var(&cpus, GFP_KERNEL))
+		return ERR_PTR(-ENOMEM);
+	/* not for longer: what follows takes its time. The start asks again who is online. */
+	cpus_read_lock();
+	err = check_cpus(&c, why);
+	/* all: also who may come later */
+	cpumask_copy(cpus, c.cpus ?: cpu_present_mask);
+	cpus_read_unlock();
+	if (err)
+		goto out;
+	/* no new session once the module is going, though the family is still there */
+	err = -ENODEV;
+	if (!try_module_get(THIS_MODULE))
+		goto out;
+	err = -ENOMEM;
+	s = new_session(&c, owner, cpumask_weight(cpus));
+	if (!s) {
+		module_put(THIS_MODULE);
+		goto out;
+	}
+	err = equip(s, &c, cpus, why);
+	if (err)
+		kjoule_session_put(s);
+	else
+		kjoule_session_recheck_sources(s);
+out:
+	free_cpumask_var(cpus);
+	return err ? ERR_PTR(err) : s;
+}
+
+static void set_state(struct kjoule_session *s, u32 state)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&s->lock);
+	s->state = state;
+	for (i = 0; i < s->n; i++)
+		kjoule_sampler_set_state(s->sampler[i], state);
+}
+
+/**
+ * kjoule_session_halt() - no more ticks
+ * @s:	the session, locked; its slow sources have been stopped
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_halt(struct kjoule_session *s)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&s->lock);
+	if (s->state != KJOULE_SESSION_RUNNING)
+		return;
+	kjoule_edges_halt(s->edges);
+	kjoule_vpm_halt(s->vpm);
+	/* all timers first: no tick is due after the stop, and all CPUs end with the same one */
+	for (i = 0; i < s->n; i++)
+		kjoule_sampler_pause(s->sampler[i]);
+	s->stop_ns = ktime_get_ns();
+	for (i = 0; i < s->n; i++)
+		kjoule_sampler_stop(s->sampler[i], s->stop_ns);
+	set_state(s, KJOULE_SESSION_STOPPED);
+	kjoule_notices_finish(s);
+	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STOPPED, -1);
+	wake_up_interruptible(&s->reader);
+}
+
+/**
+ * kjoule_session_start() - let it tick
+ * @s:		the session
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * The first tick is due a short while later at a random phase of the interval (systematic
+ * sampling with a random start, section 3.2 of the ALEA paper).
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EBUSY if it was started before or the machine is about to sleep, -ENXIO if a CPU
+ * has gone offline, -ENOENT without a reason if it has ended.
+ */
+int kjoule_session_start(struct kjoule_session *s, const char **why)
+{
+	unsigned int i;
+	int err = 0;
+
+	cpus_read_lock();
+	mutex_lock(&s->lock);
+	/* somebody else has, before this request came here; the caller has the words for that */
+	if (s->ended) {
+		err = -ENOENT;
+		goto out;
+	}
+	if (s->state != KJOULE_SESSION_NEW) {
+		*why = "the session has been started before";
+		err = -EBUSY;
+		goto out;
+	}
+	if (kjoule_sessions_asleep()) {
+		*why = "the machine is about to sleep";
+		err = -EBUSY;
+		goto out;
+	}
+	s->plan.t0_ns = ktime_get_ns() + START_LEAD_NS +
+			mul_u64_u64_shr(get_random_u64(), s->plan.interval_ns, 64);
+	set_state(s, KJOULE_SESSION_RUNNING);
+	kjoule_notice_post(s, KJOULE_EVENT_SESSION_STARTED, -1);
+	for (i = 0; i < s->n && !err; i++) {
+		struct kjoule_sampler *sampler = s->sampler[i];
+
+		if (cpu_online(sampler->cpu)) {
+			kjoule_session_place(s, sampler);
+			err = kjoule_sampler_start(sampler);
+		} else if (s->all_cpus) {
+			kjoule_sampler_start_away(sampler);
+		} else {
+			err = -ENXIO;
+		}
+	}
+	if (err) {
+		*why = "a CPU of the session has gone offline";
+		kjoule_session_halt(s);
+		goto out;
+	}
+	/* before what the halt does not stop */
+	err = kjoule_vpm_run(s->vpm);
+	if (err) {
+		*why = "no thread can be had for readings of blocks";
+		kjoule_session_halt(s);
+		goto out;
+	}
+	if (sweep_period(s))
+		schedule_delayed_work(&s->sweep, sweep_period(s));
+	kjoule_session_start_pollers(s);
+	kjoule_edges_run(s->edges);
+out:
+	mutex_unlock(&s->lock);
+	cpus_read_unlock();
+	return err;
+}
+
+/**
+ * kjoule_session_stop() - no more ticks; the rings stay readable
+ * @s:		the session
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * The books are final at the return. Slow sources have KJOULE_STOP_PATIENCE_MS for their last
+ * reading.
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EINVAL if it is not running, or -ENOENT without a reason if it has ended.
+ */
+int kjoule_session_stop(struct kjoule_session *s, const char **why)
+{
+	bool running, ended;
+
+	mutex_lock(&s->lock);
+	ended = s->ended;
+	running = s->state == KJOULE_SESSION_RUNNING && !s->stopping;
+	s->stopping |= running && !ended;
+	mutex_unlock(&s->lock);
+	if (ended)
+		return -ENOENT;
+	if (!running) {
+		*why = "the session is not running";
+		return -EINVAL;
+	}
+	kjoule_session_stop_pollers(s);
+	mutex_lock(&s->lock);
+	kjoule_session_halt(s);
+	mutex_unlock(&s->lock);
+	return 0;
+}
+
+/**
+ * kjoule_session_has_ended() - may nothing be begun with it any more?
+ * @s:	the session
+ *
+ * Context: process, sleeps.
+ * Return: true if it has ended, or is about to.
+ */
+bool kjoule_session_has_ended(struct kjoule_session *s)
+{
+	bool ended;
+
+	mutex_lock(&s->lock);
+	ended = s->ended;
+	mutex_unlock(&s->lock);
+	return ended;
+}
+
+/**
+ * kjoule_session_books() - the books of all its CPUs added up
+ * @s:		the session
+ * @sum:	to be filled; the latest tick is the latest of all
+ *
+ * Each CPU's are of one moment; it is not the same one for all CPUs.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_books(struct kjoule_session *s, struct kjoule_books *sum)
+{
+	struct kjoule_books b;
+	unsigned int i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < s->n; i++) {
+		kjoule_sampler_books(s->sampler[i], &b);
+		sum->due += b.due;
+		sum->produced += b.produced;
+		sum->missed += b.missed;
+		sum->parked += b.parked;
+		sum->filtered += b.filtered;
+		sum->records += b.records;
+		sum->lost += b.lost;
+		sum->waiting += b.waiting;
+		sum->samples += b.samples;
+		sum->tick_ns += b.tick_ns;
+		sum->source_errors += b.source_errors;
+		sum->idle_ns += b.idle_ns;
+		sum->stacks_withheld += b.stacks_withheld;
+		sum->late_max_ns = max(sum->late_max_ns, b.late_max_ns);
+	}
+}
+
+/**
+ * kjoule_session_attach() - become the session's reader
+ * @s:	the session
+ *
+ * Context: process, sleeps.
+ * Return: 0, or -EBUSY if it has a reader.
+ */
+int kjoule_session_attach(struct kjoule_session *s)
+{
+	int err = 0;
+
+	mutex_lock(&s->lock);
+	if (s->attached)
+		err = -EBUSY;
+	s->attached = true;
+	mutex_unlock(&s->lock);
+	return err;
+}
+
+/**
+ * kjoule_session_detach() - stop being the session's reader
+ * @s:	attached before
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_detach(struct kjoule_session *s)
+{
+	mutex_lock(&s->lock);
+	s->attached = false;
+	mutex_unlock(&s->lock);
+}

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sources of a session: chosen when it is made, numbered for its records, the
+ * meters that its samplers read and the pollers of those that are slow. Called by
+ * session.c.
+ */
+#include <linux/cpu.h>
+#include <linux/jiffies.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "session/session.h"
+
+static int choose_source(enum kjoule_source_kind kind, const char *name,
+			 struct kjoule_source **src, u32 *still, const char **why)
+{
+	if (name && !*name)
+		return 0;
+	*src = kjoule_source_get(kind, name, still);
+	if (!IS_ERR(*src) || *src == ERR_PTR(-EINTR))
+		return PTR_ERR_OR_ZERO(*src);
+	/* who asks for the default takes what there is, none included */
+	if (!name) {
+		*src = NULL;
+		return 0;
+	}
+	*why = PTR_ERR(*src) == -ENOENT ? "there is no source of that name and kind" :
+					  "the source does not work here; source-get says why";
+	return PTR_ERR_OR_ZERO(*src);
+}
+
+/* What stood still when it was chosen is not there for this session, whatever others find later. */
+static void add_source(struct kjoule_session *s, struct kjoule_source *src, u32 still)
+{
+	s->still[s->n_sources] = still;
+	s->source[s->n_sources++] = src;
+}
+
+static int take_specs(struct kjoule_session *s, const struct kjoule_session_config *c,
+		      const struct cpumask *cpus, const char **why)
+{
+	unsigned int i;
+	u32 still;
+
+	if (s->n_sources + c->n_specs > KJOULE_METERS_MAX) {
+		*why = "a session uses at most 8 sources";
+		return -EINVAL;
+	}
+	for (i = 0; i < c->n_specs; i++) {
+		struct kjoule_source *src = kjoule_spec_take(&c->specs[i], cpus, c->words,
+							     &still);
+
+		if (IS_ERR(src)) {
+			if (c->words[0])
+				*why = c->words;
+			return PTR_ERR(src);
+		}
+		add_source(s, src, still);
+	}
+	return 0;
+}
+
+/**
+ * kjoule_session_choose_sources() - find and pin what a session measures with
+ * @s:		the session, without sources
+ * @c:		what is asked for
+ * @cpus:	of the session
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENOENT, -ENODEV, -EINTR or what kjoule_spec_take() says; what was found is kept for
+ * kjoule_session_drop_sources().
+ */
+int kjoule_session_choose_sources(struct kjoule_session *s, const struct kjoule_session_config *c,
+				  const struct cpumask *cpus, const char **why)
+{
+	struct kjoule_source *src = NULL;
+	u32 still = 0;
+	int err;
+
+	/* who names sources does not mean the default one besides */
+	if (c->energy || !c->n_specs) {
+		err = choose_source(KJOULE_KIND_ENERGY, c->energy, &src, &still, why);
+		if (err)
+			return err;
+	}
+	if (src) {
+		add_source(s, src, still);
+		err = kjoule_spec_watch(src, c->words);
+		if (err) {
+			*why = c->words;
+			return err;
+		}
+	}
+	err = take_specs(s, c, cpus, why);
+	if (err)
+		return err;
+	src = NULL;
+	err = choose_source(KJOULE_KIND_FREQUENCY, c->frequency, &src, &still, why);
+	if (!err)
+		s->plan.frequency = src;
+	return err;
+}
+
+static struct kjoule_meter *find_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
+{
+	struct kjoule_source *src = s->source[index];
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++) {
+		struct kjoule_meter *m = s->meter[i];
+		int package = src->origin == KJOULE_ORIGIN_PERF_PMU ? m->package :
+			      kjoule_source_package(src, m->scope);
+
+		if (m->index == index && package == kjoule_source_package(src, cpu))
+			return m;
+	}
+	return NULL;
+}
+
+/* The sampler of the only CPU that can read it; NULL if there is none, or all can. */
+static struct kjoule_sampler *keeper_of(const struct kjoule_session *s,
+					const struct kjoule_meter *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n && m->owner >= 0; i++) {
+		if (s->sampler[i]->cpu == m->owner)
+			return s->sampler[i];
+	}
+	return NULL;
+}
+
+static void find_keeper(const struct kjoule_session *s, struct kjoule_meter *m)
+{
+	WRITE_ONCE(m->keeper, keeper_of(s, m));
+}
+
+/* Is there a CPU in the session that can read it, as far as the source knows now? */
+static bool is_within_reach(const struct kjoule_meter *m)
+{
+	return m->owner < 0 || m->keeper;
+}
+
+/* A PMU's counter can not be made before its CPU is there, and not on every CPU. */
+static bool has_counter(const struct kjoule_session *s, u32 index, unsigned int cpu)
+{
+	struct kjoule_source *src = s->source[index];
+
+	return src->origin != KJOULE_ORIGIN_PERF_PMU ||
+	       kjoule_source_package(src, cpu) != KJOULE_PACKAGE_NONE;
+}
+
+/* Two readings must not be so far apart that a counter may have gone round unseen. */
+static bool is_read_in_time(const struct kjoule_session *s, const struct kjoule_meter *m)
+{
+	return s->plan.interval_ns + s->plan.jitter_ns <= m->wrap_ns / 2;
+}
+
+/* Have @sampler share the meter of its scope, a new one if it is the first of that. */
+static int share_meter(struct kjoule_session *s, u32 index, struct kjoule_sampler *sampler,
+		       char *words)
+{
+	struct kjoule_meter *m = find_meter(s, index, sampler->cpu);
+
+	if (!m) {
+		m = kjoule_meter_new(s->source[index], index, s->still[index], sampler->cpu);
+		if (!m)
+			return -ENOMEM;
+		find_keeper(s, m);
+		s->meter[s->n_meters++] = m;
+		if (!is_within_reach(m)) {
+			snprintf(words, KJOULE_WORDS_LEN,
+				 "%s: read on CPU %d, which is not of the session; add it",
+				 m->src->name, m->owner);
+			return -ENXIO;
+		}
+		if (!is_read_in_time(s, m)) {
+			snprintf(words, KJOULE_WORDS_LEN,
+				 "%s: may go round between two ticks; take an interval and jitter of %llu us at most",
+				 m->src->name, m->wrap_ns / 2 / NSEC_PER_USEC);
+			return -ERANGE;
+		}
+	}
+	m->cpus++;
+	sampler->meter[sampler->n_meters++] = m;
+	return 0;
+}
+
+/**
+ * kjoule_session_make_meters() - the counters that each sampler may have to read
+ * @s:		the session, with sources and samplers
+ * @c:		what was asked for
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * Where a CPU that is offline belongs may not be known before it comes: see
+ * kjoule_session_place(). A PMU's counter can only be made then: see kjoule_session_ask_owners().
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENXIO if the only CPU that can read a counter is not of the session, -ERANGE if one
+ * may go round between two ticks, -ENOMEM.
+ */
+int kjoule_session_make_meters(struct kjoule_session *s, const struct kjoule_session_config *c,
+			       const char **why)
+{
+	unsigned int i, j;
+	int err;
+
+	if (!s->n_sources)
+		return 0;
+	s->meter = kcalloc(s->n_sources * s->n, sizeof(*s->meter), GFP_KERNEL_ACCOUNT);
+	if (!s->meter)
+		return -ENOMEM;
+	for (i = 0; i < s->n_sources; i++) {
+		for (j = 0; j < s->n && !kjoule_source_is_slow(s->source[i]); j++) {
+			if (!has_counter(s, i, s->sampler[j]->cpu))
+				continue;
+			err = share_meter(s, i, s->sampler[j], c->words);
+			if (err == -ENXIO || err == -ERANGE)
+				*why = c->words;
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* One more for a source; NULL for want of memory, or of a place for it. */
+static struct kjoule_meter *add_meter(struct kjoule_session *s, u32 index, unsigned int cpu)
+{
+	struct kjoule_meter *m = NULL;
+
+	if (s->n_meters < s->n_sources * s->n)
+		m = kjoule_meter_new(s->source[index], index, s->still[index], cpu);
+	if (!m)
+		return NULL;
+	find_keeper(s, m);
+	s->meter[s->n_meters] = m;
+	smp_store_release(&s->n_meters, s->n_meters + 1);	/* notices go through them */
+	if (!is_within_reach(m))
+		kjoule_notices_out_of_reach(s, m);
+	return m;
+}
+
+static struct kjoule_meter *meter_of(const struct kjoule_sampler *sampler, u32 index)
+{
+	unsigned int i;
+
+	for (i = 0; i < sampler->n_meters; i++) {
+		if (sampler->meter[i]->index == index)
+			return sampler->meter[i];
+	}
+	return NULL;
+}
+
+/* Is it the right one? A PMU may find later that CPUs share a counter. */
+static bool is_right(const struct kjoule_meter *m, unsigned int cpu)
+{
+	return m->src->origin != KJOULE_ORIGIN_PERF_PMU ||
+	       m->package == kjoule_source_package(m->src, cpu);
+}
+
+/*
+ * Give each CPU the meters that it has not: of a PMU that has found a counter for it since, or one
+ * for which there was no memory when the CPU came. What fails is told, and tried again next time.
+ */
+static bool add_missing(struct kjoule_session *s, u32 index)
+{
+	bool added = false;
+	unsigned int i;
+
+	for (i = 0; i < s->n; i++) {
+		struct kjoule_sampler *sampler = s->sampler[i];
+		struct kjoule_meter *m, *old = meter_of(sampler, index);
+
+		if (!has_counter(s, index, sampler->cpu) || (old && is_right(old, sampler->cpu)))
+			continue;
+		m = find_meter(s, index, sampler->cpu) ?: add_meter(s, index, sampler->cpu);
+		if (!m) {
+			kjoule_notices_no_meter(s, index, sampler->cpu);
+			continue;
+		}
+		if (old)
+			old->cpus--;
+		m->cpus++;
+		kjoule_sampler_join(sampler, m, old);
+		added = true;
+	}
+	return added;
+}
+
+/**
+ * kjoule_session_ask_owners() - sources may be read on other CPUs from now on
+ * @s:	the session
+ *
+ * Nobody tries to read what only a CPU can that is not of the session, so that is told here. It
+ * is read again when it comes back.
+ *
+ * Context: process, sleeps; the session is locked.
+ */
+void kjoule_session_ask_owners(struct kjoule_session *s)
+{
+	bool moved = false;
+	unsigned int i;
+
+	lockdep_assert_held(&s->lock);
+	for (i = 0; i < s->n_meters; i++) {
+		struct kjoule_meter *m = s->meter[i];
+		bool before = is_within_reach(m);
+
+		if (!kjoule_meter_ask_owner(m))
+			continue;
+		find_keeper(s, m);
+		moved = true;
+		if (before && m->cpus && !is_within_reach(m))
+			kjoule_notices_out_of_reach(s, m);
+	}
+	for (i = 0; i < s->n_sources && s->state != KJOULE_SESSION_STOPPED; i++) {
+		if (!kjoule_source_is_slow(s->source[i]))
+			moved |= add_missing(s, i);
+	}
+	/* the one that has to read now may be idle and parked, the other need not stay awake */
+	for (i = 0; i < s->n && moved && s->state == KJOULE_SESSION_RUNNING; i++)
+		kjoule_sampler_owner_moved(s->sampler[i]);
+}
+
+/*
+ * Does another CPU of @package read it? Any of them: the one that it is called after may be offline
+ * while others go on. Of those that were not placed yet nothing is known.
+ */
+static bool is_read_in(const struct kjoule_session *s, const struct kjoule_meter *m, int package,
+		       unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n; i++) {
+		const struct kjoule_sampler *other = s->sampler[i];
+
+		if (other->placed && other->cpu != cpu && cpu_online(other->cpu) &&
+		    kjoule_source_package(m->src, other->cpu) == package &&
+		    kjoule_sampler_shares(other, m))
+			return true;
+	}
+	return false;
+}
+
+/* Of the meters that somebody reads, the one of this CPU's scope; a new one if there is none. */
+static struct kjoule_meter *right_meter(struct kjoule_session *s, struct kjoule_meter *m,
+					unsigned int cpu)
+{
+	struct kjoule_source *src = m->src;
+	int package = kjoule_source_package(src, cpu);
+	struct kjoule_meter *other;
+	unsigned int i;
+
+	/* a PMU says so when it has looked: see add_missing() */
+	if (src->origin == KJOULE_ORIGIN_PERF_PMU)
+		return m;
+	for (i = 0; i < s->n_meters; i++) {
+		other = s->meter[i];
+		if (other->index == m->index && is_read_in(s, other, package, cpu))
+			return other;
+	}
+	if (m->scope == cpu || kjoule_source_package(src, m->scope) == package ||
+	    s->n_meters == s->n_sources * s->n)
+		return m;
+	return add_meter(s, m->index, cpu);
+}
+
+/**
+ * kjoule_session_place() - a CPU is online: now it is known which counters it shares
+ * @s:		the session
+ * @sampler:	of the CPU, not ticking
+ *
+ * While a CPU has never been online, the kernel may say anything about its package. Counters of
+ * which nobody can keep books for want of memory are left out, until
+ * kjoule_session_ask_owners() finds some.
+ *
+ * Context: process, sleeps; the caller holds the session and keeps the CPU from going.
+ */
+void kjoule_session_place(struct kjoule_session *s, struct kjoule_sampler *sampler)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < sampler->n_meters; i++) {
+		struct kjoule_meter *m = sampler->meter[i];
+		struct kjoule_meter *right = right_meter(s, m, sampler->cpu);
+
+		if (right != m)
+			m->cpus--;
+		if (!right)
+			continue;
+		if (right != m)
+			right->cpus++;
+		sampler->meter[n++] = right;
+	}
+	sampler->n_meters = n;
+	sampler->placed = true;
+}
+
+/* As is_read_in_time(), of a slow source. How fast events come nobody knows. */
+static int check_period(const struct kjoule_source *src, u64 period_ns, char *words)
+{
+	u64 most_ns = U64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < src->n_domains; i++) {
+		if (src->domains[i].quantity == KJOULE_QUANTITY_ENERGY)
+			most_ns = min(most_ns, kjoule_meter_wrap_ns(&src->domains[i]) / 2);
+	}
+	if (period_ns <= most_ns)
+		return 0;
+	snprintf(words, KJOULE_WORDS_LEN,
+		 "%s: may go round between two readings; take a period of %llu us at most",
+		 src->name, most_ns / NSEC_PER_USEC);
+	return -ERANGE;
+}
+
+/**
+ * kjoule_session_make_pollers() - threads for the slow sources; they wait for the start
+ * @s:		the session, with sources and samplers
+ * @c:		what was asked for
+ * @why:	set to the reason of a refusal, or left alone
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ERANGE if a counter may go round between two readings, -ENOMEM.
+ */
+int kjoule_session_make_pollers(struct kjoule_session *s, const struct kjoule_session_config *c,
+				const char **why)
+{
+	/* the specified ones come last */
+	unsigned int first = s->n_sources - c->n_specs, i;
+
+	for (i = 0; i < s->n_sources; i++) {
+		struct kjoule_source *src = s->source[i];
+		struct kjoule_poller *p;
+		u64 period_ns;
+
+		if (!kjoule_source_is_slow(src))
+			continue;
+		period_ns = i >= first ? c->specs[i - first].period_ns : 0;
+		period_ns = period_ns ?: src->period_ns ?: KJOULE_PERIOD_DEFAULT_NS;
+		if (check_period(src, period_ns, c->words)) {
+			*why = c->words;
+			return -ERANGE;
+		}
+		p = kjoule_poller_create(src, i, period_ns, s->sampler, s->n);
+		if (IS_ERR(p))
+			return PTR_ERR(p);
+		s->poller[i] = p;
+	}
+	return 0;
+}
+
+/**
+ * kjoule_session_recheck_sources() - a CPU may have come or gone before the session was listed
+ * @s:	the session, listed
+ *
+ * Counters that were made for it have missed that. Registered sources need not be told: they were
+ * there before, and follow hotplug by themselves while no session uses them. But who has to
+ * read them may have changed.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_recheck_sources(struct kjoule_session *s)
+{
+	unsigned int i;
+
+	cpus_read_lock();
+	for (i = 0; i < s->n_sources; i++) {
+		struct kjoule_source *src = s->source[i];
+
+		if (src->origin == KJOULE_ORIGIN_PERF_PMU)
+			src->ops->cpu_comes(src, s->sampler[0]->cpu);
+	}
+	mutex_lock(&s->lock);
+	kjoule_session_ask_owners(s);
+	mutex_unlock(&s->lock);
+	cpus_read_unlock();
+}
+
+/**
+ * kjoule_session_start_pollers() - have the slow sources read
+ * @s:	the session; its samplers run
+ *
+ * Context: process.
+ */
+void kjoule_session_start_pollers(struct kjoule_session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->poller[i])
+			kjoule_poller_start(s->poller[i]);
+	}
+}
+
+/**
+ * kjoule_session_is_slow() - are there sources that a thread reads?
+ * @s:	the session
+ *
+ * Context: any.
+ * Return: whether stopping it may have to wait for a device.
+ */
+bool kjoule_session_is_slow(const struct kjoule_session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->poller[i])
+			return true;
+	}
+	return false;
+}
+
+/**
+ * kjoule_session_stop_pollers() - have the slow sources read for the last time
+ * @s:	the session; its samplers run on
+ *
+ * All at once, and for a bounded time: others may wait for who stops a session. What takes longer
+ * is cut off and counted as an error.
+ *
+ * Context: process, sleeps; neither the session's lock nor that of CPU hotplug is held, because a
+ * source may wait for hotplug.
+ * Return: true if all have finished.
+ */
+bool kjoule_session_stop_pollers(struct kjoule_session *s)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(KJOULE_STOP_PATIENCE_MS);
+	bool all = true;
+	unsigned int i;
+
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->poller[i])
+			kjoule_poller_finish(s->poller[i]);
+	}
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->poller[i])
+			all &= kjoule_poller_wait(s->poller[i], until);
+	}
+	if (!all)
+		synchronize_rcu();
+	return all;
+}
+
+/**
+ * kjoule_session_join_pollers() - wait until the threads are gone, as long as it takes
+ * @s:	the session; they have been stopped
+ *
+ * Context: process, sleeps, as above; a device that hangs keeps the caller.
+ */
+void kjoule_session_join_pollers(struct kjoule_session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_sources; i++) {
+		if (s->poller[i])
+			kjoule_poller_join(s->poller[i]);
+	}
+}
+
+/**
+ * kjoule_session_drop_sources() - give back meters, pollers and sources
+ * @s:	the session; nothing ticks
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_session_drop_sources(struct kjoule_session *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_meters; i++)
+		kjoule_meter_free(s->meter[i]);
+	kfree(s->meter);
+	for (i = 0; i < s->n_sources; i++) {
+		kjoule_poller_destroy(s->poller[i]);
+		kjoule_source_put(s->source[i]);
+	}
+	kjoule_source_put(s->plan.frequency);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Do the counters of a fast source move? That one can be read proves nothing: who is not
+ * there answers as well, always the same. Called by the registry for energy sources that
+ * do not know better by a probe of their own.
+ */
+#include <linux/bits.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/sched/signal.h>
+#include <linux/smp.h>
+
+#include "source/move.h"
+#include "source/source.h"
+
+/* A counter is given so many of its update periods, and the time of one count at 1 W. */
+#define MOVE_PERIODS	20
+#define MOVE_MIN_NS	(40 * NSEC_PER_MSEC)
+#define MOVE_MAX_NS	(300 * NSEC_PER_MSEC)
+
+struct look {
+	struct kjoule_source *src;
+	u64 raw[KJOULE_MAX_DOMAINS];
+	int err[KJOULE_MAX_DOMAINS];
+};
+
+static void look_here(void *data)
+{
+	struct look *look = data;
+	unsigned int i;
+
+	for (i = 0; i < look->src->n_domains; i++)
+		look->err[i] = look->src->ops->read_energy(look->src, i, &look->raw[i]);
+}
+
+/* On a CPU that can read it. Hotplug is not held off: a CPU that goes is one look less. */
+static void look_at(struct look *look)
+{
+	unsigned int cpu = cpumask_any(cpu_online_mask), i;
+	struct kjoule_source *src = look->src;
+	int owner = src->ops->owner ? src->ops->owner(src, cpu) : -1;
+	int err = smp_call_function_single(owner < 0 ? cpu : owner, look_here, look, 1);
+
+	for (i = 0; i < src->n_domains && err; i++)
+		look->err[i] = err;
+}
+
+static u64 patience_ns(const struct kjoule_domain *d)
+{
+	u64 count_ns = mul_u64_u64_shr(d->unit_mult, NSEC_PER_USEC, d->unit_shift);
+	u64 ns = MOVE_MAX_NS;
+
+	if (d->update_period_ns)
+		ns = min(d->update_period_ns, MOVE_MAX_NS) * MOVE_PERIODS;
+	return clamp_t(u64, max(ns, count_ns), MOVE_MIN_NS, MOVE_MAX_NS);
+}
+
+/**
+ * kjoule_source_move() - see which energy counters of a fast source move
+ * @src:	the source, for reading in the tick
+ * @why:	of KJOULE_WHY_LEN: set to what stands still
+ *
+ * Those that do not are @src->still afterwards. Events may be rare: their counters count as moving.
+ *
+ * Context: process, sleeps, one at a time.
+ * Return: 0, -ENODEV if none moves, or -EINTR: the caller is being killed and nothing was found.
+ */
+int kjoule_source_move(struct kjoule_source *src, char *why)
+{
+	u32 still = 0, known = 0, all = BIT(src->n_domains) - 1;
+	struct look first = { .src = src }, now = { .src = src };
+	u64 begin = ktime_get_ns(), passed = 0, longest = 0;
+	unsigned int i;
+
+	for (i = 0; i < src->n_domains; i++) {
+		if (src->domains[i].quantity != KJOULE_QUANTITY_ENERGY)
+			continue;
+		still |= BIT(i);
+		longest = max(longest, patience_ns(&src->domains[i]));
+	}
+	while (still && passed < longest) {
+		/* what has not moved by now may do yet, and others go by @src->still */
+		if (fatal_signal_pending(current)) {
+			snprintf(why, KJOULE_WHY_LEN, "whoever asked was killed");
+			return -EINTR;
+		}
+		look_at(&now);
+		passed = ktime_get_ns() - begin;
+		for (i = 0; i < src->n_domains; i++) {
+			if (now.err[i])
+				continue;
+			if (known & BIT(i) && now.raw[i] != first.raw[i])
+				still &= ~BIT(i);
+			first.raw[i] = now.raw[i];
+			known |= BIT(i);
+		}
+		if (still)
+			usleep_range(2000, 2500);
+	}
+	WRITE_ONCE(src->still, still);
+	if (still != all)
+		return 0;
+	if (known & BIT(0))
+		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" stands still at 0x%llx",
+			 src->domains[0].name, first.raw[0]);
+	else
+		snprintf(why, KJOULE_WHY_LEN, "the counter \"%s\" can not be read (error %d)",
+			 src->domains[0].name, -now.err[0]);
+	return -ENODEV;
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The registry of sources; see source.h. It keeps the list, asks each source
+ * whether it works here, chooses the default and pins what is in use. It never
+ * interprets a value.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/topology.h>
+
+#include "source/move.h"
+#include "source/source.h"
+#include "source/watch.h"
+
+static DEFINE_MUTEX(sources_lock);
+static LIST_HEAD(sources);
+static u32 next_id;
+static void (*ask_owners)(void);
+
+static bool domain_is_sane(const struct kjoule_source *src, const struct kjoule_domain *d)
+{
+	bool counter = d->quantity == KJOULE_QUANTITY_ENERGY ||
+		       d->quantity == KJOULE_QUANTITY_COUNT;
+
+	if (!d->unit_mult || d->unit_shift > 64 || d->parent >= (int)src->n_domains)
+		return false;
+	if (src->kind != (counter ? KJOULE_KIND_ENERGY : KJOULE_KIND_GAUGE))
+		return false;
+	if (counter && (!d->width || d->width > 64))
+		return false;
+	return !d->range || (counter && kjoule_source_is_slow(src));
+}
+
+/* A meter that starts on command has both, tells power, and not later than can be waited for. */
+static bool start_is_sane(const struct kjoule_source *src)
+{
+	const struct kjoule_source_ops *ops = src->ops;
+	unsigned int i;
+
+	if (!ops->start)
+		return !ops->read_started && !src->ready_ns;
+	for (i = 0; i < src->n_domains; i++) {
+		if (src->domains[i].quantity == KJOULE_QUANTITY_POWER)
+			break;
+	}
+	return ops->read_started && src->kind == KJOULE_KIND_GAUGE && i < src->n_domains &&
+	       src->ready_ns && src->ready_ns <= KJOULE_READY_MAX_NS;
+}
+
+static bool source_is_sane(const struct kjoule_source *src)
+{
+	unsigned int i;
+
+	if (!src->name || !src->ops || strlen(src->name) >= KJOULE_SOURCE_NAME_LEN ||
+	    src->n_domains > KJOULE_MAX_DOMAINS || src->origin != KJOULE_ORIGIN_REGISTERED ||
+	    src->ops->release || !start_is_sane(src))
+		return false;
+	if (src->kind == KJOULE_KIND_FREQUENCY)
+		return src->ops->read_cycles ? src->reference_khz : !!src->ops->read_khz;
+	for (i = 0; i < src->n_domains; i++) {
+		if (!domain_is_sane(src, &src->domains[i]))
+			return false;
+	}
+	if (src->period_ns &&
+	    (src->period_ns < KJOULE_PERIOD_MIN_NS || src->period_ns > KJOULE_PERIOD_MAX_NS))
+		return false;
+	/* without counters it is there only to say why */
+	if (!src->n_domains)
+		return !!src->ops->probe;
+	/* one way to be read; what is momentary is not for the tick */
+	if (kjoule_source_is_slow(src))
+		return !src->ops->read_energy;
+	return src->kind == KJOULE_KIND_ENERGY && src->ops->read_energy;
+}
+
+static struct kjoule_source *find_source(const char *name)
+{
+	struct kjoule_source *src;
+
+	lockdep_assert_held(&sources_lock);
+	list_for_each_entry(src, &sources, node) {
+		if (!strcmp(src->name, name))
+			return src;
+	}
+	return NULL;
+}
+
+/**
+ * kjoule_source_register() - offer a source
+ * @src:	filled in; stays with the caller until kjoule_source_unregister()
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EINVAL for an impossible description, -EEXIST for a name that is taken.
+ */
+int kjoule_source_register(struct kjoule_source *src)
+{
+	int err;
+
+	if (!source_is_sane(src))
+		return -EINVAL;
+	mutex_lock(&sources_lock);
+	err = find_source(src->name) ? -EEXIST : 0;
+	if (!err) {
+		src->id = ++next_id;
+		list_add_tail(&src->node, &sources);
+	}
+	mutex_unlock(&sources_lock);
+	if (!err)
+		kjoule_watch_source_comes(src);
+	return err;
+}
+EXPORT_SYMBOL_GPL(kjoule_source_register);
+
+/**
+ * kjoule_source_unregister() - withdraw a source
+ * @src:	registered before
+ *
+ * Only from the exit of the module that owns it: sessions and jobs of probes pin that
+ * module, so that none uses the source then. A device that goes while its module stays must
+ * keep its source and have reading it fail.
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_source_unregister(struct kjoule_source *src)
+{
+	kjoule_watch_source_goes(src);
+	mutex_lock(&sources_lock);
+	list_del(&src->node);
+	mutex_unlock(&sources_lock);
+}
+EXPORT_SYMBOL_GPL(kjoule_source_unregister);
+
+static int ask(struct kjoule_source *src, char *why)
+{
+	why[0] = '\0';
+	if (src->ops->probe)
+		return src->ops->probe(src, why, KJOULE_WHY_LEN);
+	if (src->kind == KJOULE_KIND_ENERGY && !kjoule_source_is_slow(src))
+		return kjoule_source_move(src, why);
+	return 0;
+}
+
+/*
+ * Does it work here? 0 or -errno with the reason in its @why; -EINTR: not known. That may take some
+ * time, and one after another asks, so that who came to ask before the last one who did was
+ * served takes the same answer. @since: CLOCK_MONOTONIC at which the caller came.
+ */
+static int source_probe(struct kjoule_source *src, u64 since)
+{
+	char why[KJOULE_WHY_LEN];
+	u64 now = ktime_get_ns();
+	int err;
+
+	lockdep_assert_held(&sources_lock);
+	if (src->probed_ns && src->probed_ns >= since)
+		return src->probed;
+	err = ask(src, why);
+	if (err == -EINTR)
+		return err;
+	strscpy(src->why, why, sizeof(src->why));
+	src->probed = err;
+	src->probed_ns = now;
+	return err;
+}
+
+/*
+ * The available source of @kind with the highest rating; a slow one only where it is named. NULL:
+ * there is none; -EINTR: who asks is being killed.
+ */
+static struct kjoule_source *source_default(enum kjoule_source_kind kind, u64 since)
+{
+	struct kjoule_source *src, *best = NULL;
+	int err;
+
+	lockdep_assert_held(&sources_lock);
+	list_for_each_entry(src, &sources, node) {
+		if (src->kind != kind || kjoule_source_is_slow(src) ||
+		    (best && src->rating <= best->rating))
+			continue;
+		err = source_probe(src, since);
+		if (err == -EINTR)
+			return ERR_PTR(err);
+		if (!err)
+			best = src;
+	}
+	return best;
+}
+
+/**
+ * kjoule_source_get() - choose a source and pin it
+ * @kind:	what it has to deliver
+ * @name:	which, NULL for the default
+ * @still:	set to the domains that were found not to be there; others may find otherwise later
+ *
+ * Context: process, sleeps.
+ * Return: the source, to be given back with kjoule_source_put(); or an ERR_PTR: -ENOENT if there
+ * is none of that name and kind, -ENODEV if it does not work here, -EINTR if the caller is being
+ * killed.
+ */
+struct kjoule_source *kjoule_source_get(enum kjoule_source_kind kind, const char *name, u32 *still)
+{
+	u64 since = ktime_get_ns();
+	struct kjoule_source *src;
+	int err;
+
+	if (mutex_lock_killable(&sources_lock))
+		return ERR_PTR(-EINTR);
+	src = name ? find_source(name) : source_default(kind, since);
+	if (IS_ERR_OR_NULL(src) || src->kind != kind) {
+		err = PTR_ERR_OR_ZERO(src) ?: -ENOENT;
+		goto out;
+	}
+	/* the default has been asked */
+	err = name ? source_probe(src, since) : 0;
+	if (err && err != -EINTR)
+		err = -ENODEV;
+	if (!err && !try_module_get(src->owner))
+		err = -ENODEV;
+	*still = src->still;
+out:
+	mutex_unlock(&sources_lock);
+	return err ? ERR_PTR(err) : src;
+}
+
+/**
+ * kjoule_source_get_started() - choose a meter that starts on command and pin it
+ * @name:	which, NULL or "" for the first one that works
+ *
+ * Context: process, sleeps.
+ * Return: as kjoule_source_get(); -EOPNOTSUPP if the one of that name does not start on command.
+ */
+struct kjoule_source *kjoule_source_get_started(const char *name)
+{
+	struct kjoule_source *src, *found = NULL;
+	u64 since = ktime_get_ns();
+	bool any = !name || !*name;
+	int err = -ENOENT;
+
+	if (mutex_lock_killable(&sources_lock))
+		return ERR_PTR(-EINTR);
+	list_for_each_entry(src, &sources, node) {
+		if (any ? !src->ops->start : strcmp(src->name, name))
+			continue;
+		err = src->ops->start ? source_probe(src, since) : -EOPNOTSUPP;
+		if (!err && !try_module_get(src->owner))
+			err = -ENODEV;
+		if (err && err != -EINTR && err != -EOPNOTSUPP)
+			err = -ENODEV;
+		if (!err)
+			found = src;
+		if (found || !any || err == -EINTR)
+			break;
+	}
+	mutex_unlock(&sources_lock);
+	return found ?: ERR_PTR(err);
+}
+
+/**
+ * kjoule_source_put() - give back what kjoule_source_get() gave, or what was made for a session
+ * @src:	the source, or NULL
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_source_put(struct kjoule_source *src)
+{
+	if (!src)
+		return;
+	if (src->ops->release)
+		src->ops->release(src);
+	else
+		module_put(src->owner);
+}
+
+/**
+ * kjoule_source_moved() - another CPU has to read a source from now on
+ *
+ * Context: process, sleeps; the caller holds nothing that cpu_comes or cpu_goes of a source take,
+ * does not hold off CPU hotplug, and is none of its callbacks.
+ */
+void kjoule_source_moved(void)
+{
+	typeof(ask_owners) ask = READ_ONCE(ask_owners);
+
+	if (ask)
+		ask();
+}
+EXPORT_SYMBOL_GPL(kjoule_source_moved);
+
+/**
+ * kjoule_source_on_move() - be told by kjoule_source_moved()
+ * @ask:	called to ask each source for its owner again; NULL for no more
+ *
+ * Context: process, while there are no sessions.
+ */
+void kjoule_source_on_move(void (*ask)(void))
+{
+	WRITE_ONCE(ask_owners, ask);
+}
+
+/**
+ * kjoule_source_is_slow() - is it for a thread to read, not for a tick?
+ * @src:	the source
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool kjoule_source_is_slow(const struct kjoule_source *src)
+{
+	return src->ops->read_value;
+}
+
+/**
+ * kjoule_source_is_registered() - is there a source of that name?
+ * @name:	the name
+ *
+ * Context: process, sleeps.
+ * Return: whether there is.
+ */
+bool kjoule_source_is_registered(const char *name)
+{
+	bool is;
+
+	mutex_lock(&sources_lock);
+	is = find_source(name);
+	mutex_unlock(&sources_lock);
+	return is;
+}
+
+/**
+ * kjoule_source_probe() - does it work here?
+ * @src:	a source
+ * @why:	of KJOULE_WHY_LEN: set to the reason why not
+ *
+ * Context: process, sleeps.
+ * Return: 0 or -errno; -EINTR if the caller is being killed.
+ */
+int kjoule_source_probe(struct kjoule_source *src, char *why)
+{
+	u64 since = ktime_get_ns();
+	int err;
+
+	if (mutex_lock_killable(&sources_lock))
+		return -EINTR;
+	err = source_probe(src, since);
+	strscpy(why, src->why, KJOULE_WHY_LEN);
+	mutex_unlock(&sources_lock);
+	return err;
+}
+
+/**
+ * kjoule_source_package() - the scope of an energy source's counters
+ * @src:	an energy source
+ * @cpu:	a CPU
+ *
+ * Context: any.
+ * Return: a number; CPUs with the same number share the counters.
+ */
+int kjoule_source_package(struct kjoule_source *src, unsigned int cpu)
+{
+	return src->ops->package ? src->ops->package(src, cpu) : topology_physical_package_id(cpu);
+}
+
+/**
+ * kjoule_source_name_all() - go through the list, whether they work or not
+ * @see:	called for each; must not register or choose sources
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_source_name_all(void (*see)(struct kjoule_source *src))
+{
+	struct kjoule_source *src;
+
+	mutex_lock(&sources_lock);
+	list_for_each_entry(src, &sources, node)
+		see(src);
+	mutex_unlock(&sources_lock);
+}
+
+/**
+ * kjoule_source_for_each() - go through the list
+ * @visit:	called for each: the source, 0 or why it does not work here (-errno and words),
+ *		whether a session that names none gets it, and @data; returns 0 to go on
+ * @data:	for @visit
+ *
+ * Context: process, sleeps; @visit must not register or choose sources.
+ * Return: what the last @visit returned, or -EINTR if the caller is being killed.
+ */
+int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailable,
+					const char *why, bool is_default, void *data),
+			   void *data)
+{
+	struct kjoule_source *src, *best[2];
+	u64 since = ktime_get_ns();
+	int err = 0;
+
+	if (mutex_lock_killable(&sources_lock))
+		return -EINTR;
+	best[0] = source_default(KJOULE_KIND_ENERGY, since);
+	best[1] = source_default(KJOULE_KIND_FREQUENCY, since);
+	list_for_each_entry(src, &sources, node) {
+		int unavailable = source_probe(src, since);
+
+		err = unavailable == -EINTR ? unavailable :
+		      visit(src, unavailable, src->why, src == best[0] || src == best[1], data);
+		if (err)
+			break;
+	}
+	mutex_unlock(&sources_lock);
+	return err;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Specifications; see spec.h. That something can be read proves nothing: a counter has
+ * to move and a gauge to answer before a session may use it, or 0 W would be shown for
+ * what is not there.
+ */
+#include <linux/bits.h>
+#include <linux/ctype.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+
+#include "source/spec.h"
+
+#define GIVEN(name)	BIT(KJOULE_A_SPEC_##name)
+#define ALWAYS		(GIVEN(ORIGIN) | GIVEN(NAME))
+#define VALUE		(GIVEN(CLASS) | GIVEN(QUANTITY))
+#define UNIT		(GIVEN(UNIT_MULT) | GIVEN(UNIT_SHIFT))
+
+/* What goes with which origin, and what it can not do without. */
+static const struct {
+	const char *name;
+	u32 may;
+	u32 must;
+} origins[] = {
+	[KJOULE_ORIGIN_REGISTERED] = {
+		"a registered source", ALWAYS | GIVEN(PERIOD_NS), GIVEN(NAME) },
+	[KJOULE_ORIGIN_PERF_PMU] = {
+		"a perf PMU", ALWAYS | VALUE | UNIT | GIVEN(PERF_TYPE) | GIVEN(PERF_CONFIG),
+		GIVEN(NAME) | GIVEN(PERF_TYPE) },
+	[KJOULE_ORIGIN_VALUE_FILE] = {
+		"a value file", ALWAYS | VALUE | UNIT | GIVEN(RANGE) | GIVEN(PERIOD_NS) | GIVEN(FD),
+		GIVEN(NAME) | GIVEN(FD) },
+	[KJOULE_ORIGIN_POWER_SUPPLY] = {
+		"a power supply", ALWAYS | VALUE | GIVEN(PERIOD_NS), GIVEN(NAME) },
+};
+
+static const char *const attribute[] = {
+	[KJOULE_A_SPEC_NAME] = "name",
+	[KJOULE_A_SPEC_CLASS] = "class",
+	[KJOULE_A_SPEC_QUANTITY] = "quantity",
+	[KJOULE_A_SPEC_UNIT_MULT] = "unit-mult",
+	[KJOULE_A_SPEC_UNIT_SHIFT] = "unit-shift",
+	[KJOULE_A_SPEC_RANGE] = "range",
+	[KJOULE_A_SPEC_PERIOD_NS] = "period",
+	[KJOULE_A_SPEC_FD] = "descriptor",
+	[KJOULE_A_SPEC_PERF_TYPE] = "perf type",
+	[KJOULE_A_SPEC_PERF_CONFIG] = "perf config",
+};
+
+static bool is_counter(const struct kjoule_spec *spec)
+{
+	return spec->quantity == KJOULE_QUANTITY_ENERGY ||
+	       spec->quantity == KJOULE_QUANTITY_COUNT;
+}
+
+/* The name is shown to others, in words and in files, each a line. */
+static bool has_control(const char *name)
+{
+	while (*name && !iscntrl(*name))
+		name++;
+	return *name;
+}
+
+static int check(const struct kjoule_spec *spec, char *words)
+{
+	u32 surplus = spec->given & ~origins[spec->origin].may;
+	u32 lacking = origins[spec->origin].must & ~spec->given;
+
+	if (has_control(spec->name)) {
+		snprintf(words, KJOULE_WORDS_LEN, "a source's name has a control character");
+		return -EINVAL;
+	}
+	if (surplus || lacking) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: %s %s %s", spec->name,
+			 origins[spec->origin].name, lacking ? "needs a" : "takes no",
+			 attribute[__ffs(lacking ?: surplus)]);
+		return -EINVAL;
+	}
+	if (!spec->name[0]) {
+		snprintf(words, KJOULE_WORDS_LEN, "a source's name is empty");
+		return -EINVAL;
+	}
+	if ((spec->given & GIVEN(UNIT_MULT) && !spec->unit_mult) || spec->unit_shift > 64) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: %s", spec->name,
+			 spec->unit_mult ? "the unit's shift is over 64" : "the unit is zero");
+		return -EINVAL;
+	}
+	if (spec->class > KJOULE_DOMAIN_PSYS) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: unknown class", spec->name);
+		return -EINVAL;
+	}
+	if (spec->range && !is_counter(spec)) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: a range is for counters", spec->name);
+		return -EINVAL;
+	}
+	if (spec->period_ns && (spec->period_ns < KJOULE_PERIOD_MIN_NS ||
+				spec->period_ns > KJOULE_PERIOD_MAX_NS)) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: period is out of range: 1 ms to 1 h",
+			 spec->name);
+		return -ERANGE;
+	}
+	return 0;
+}
+
+/* A name of one's own choice that is a registered source's would mislead who is told of it. */
+static int check_name(const struct kjoule_spec *spec, char *words)
+{
+	if (spec->origin != KJOULE_ORIGIN_PERF_PMU && spec->origin != KJOULE_ORIGIN_VALUE_FILE)
+		return 0;
+	if (!kjoule_source_is_registered(spec->name))
+		return 0;
+	snprintf(words, KJOULE_WORDS_LEN, "%s: a registered source's name; take another",
+		 spec->name);
+	return -EEXIST;
+}
+
+/* Does a slow source's value answer, and move if it is energy? */
+static int watch_domain(struct kjoule_source *src, unsigned int domain, char *words)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(KJOULE_MOVE_TIMEOUT_MS);
+	s64 first, now;
+	int err;
+
+	err = src->ops->read_value(src, domain, &first);
+	if (err) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: can not be read (error %d)", src->name,
+			 -err);
+		return err == -ENOMEM ? err : -ENODEV;
+	}
+	/* events may be rare; energy is spent all the time */
+	if (src->domains[domain].quantity != KJOULE_QUANTITY_ENERGY)
+		return 0;
+	while (time_before(jiffies, end) && !fatal_signal_pending(current)) {
+		usleep_range(2000, 2500);
+		err = src->ops->read_value(src, domain, &now);
+		if (!err && now != first)
+			return 0;
+	}
+	snprintf(words, KJOULE_WORDS_LEN, "%s: the counter stands still at %lld", src->name, first);
+	return -ENODEV;
+}
+
+static int watch(struct kjoule_source *src, char *words)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < src->n_domains && !err && kjoule_source_is_slow(src); i++)
+		err = watch_domain(src, i, words);
+	return err;
+}
+
+static int probe(struct kjoule_source *src, char *words)
+{
+	char why[KJOULE_WHY_LEN] = "";
+	int err = src->ops->probe ? src->ops->probe(src, why, sizeof(why)) : 0;
+
+	if (err)
+		snprintf(words, KJOULE_WORDS_LEN, "%s: %s", src->name, why);
+	return err ?: watch(src, words);
+}
+
+/**
+ * kjoule_spec_watch() - does a registered source that a session is to use answer, and move?
+ * @src:	chosen by kjoule_source_get(), which has looked at those that ticks read
+ * @words:	set to the reason if not
+ *
+ * Context: process, sleeps.
+ * Return: 0, -ENODEV (also if the caller is being killed while it looks) or -ENOMEM.
+ */
+int kjoule_spec_watch(struct kjoule_source *src, char *words)
+{
+	return src->ops->probe ? 0 : watch(src, words);
+}
+
+static struct kjoule_source *take_registered(const struct kjoule_spec *spec, char *words,
+					     u32 *still)
+{
+	struct kjoule_source *src = kjoule_source_get(KJOULE_KIND_ENERGY, spec->name, still);
+	int err = 0;
+
+	if (src == ERR_PTR(-ENOENT))
+		src = kjoule_source_get(KJOULE_KIND_GAUGE, spec->name, still);
+	if (src == ERR_PTR(-ENOENT))
+		snprintf(words, KJOULE_WORDS_LEN, "%s: there is no source of that name",
+			 spec->name);
+	else if (IS_ERR(src))
+		snprintf(words, KJOULE_WORDS_LEN, "%s: does not work here; source-get says why",
+			 spec->name);
+	if (IS_ERR(src))
+		return src;
+	if (!kjoule_source_is_slow(src) && spec->period_ns) {
+		snprintf(words, KJOULE_WORDS_LEN, "%s: is read in the tick, it has no period",
+			 spec->name);
+		err = -EINVAL;
+	} else {
+		err = kjoule_spec_watch(src, words);
+	}
+	if (err) {
+		kjoule_source_put(src);
+		return ERR_PTR(err);
+	}
+	return src;
+}
+
+/**
+ * kjoule_spec_describe() - fill in what a source with one value is, from its specification
+ * @spec:	checked
+ * @src:	zeroed; its name is that of @spec
+ *
+ * Context: any.
+ */
+void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src)
+{
+	static const char *const names[] = {
+		[KJOULE_DOMAIN_PACKAGE] = "package",
+		[KJOULE_DOMAIN_CORE] = "core",
+		[KJOULE_DOMAIN_UNCORE] = "uncore",
+		[KJOULE_DOMAIN_DRAM] = "dram",
+		[KJOULE_DOMAIN_PSYS] = "psys",
+	};
+	struct kjoule_domain *d = &src->domains[0];
+
+	src->name = spec->name;
+	src->origin = spec->origin;
+	src->kind = is_counter(spec) ? KJOULE_KIND_ENERGY : KJOULE_KIND_GAUGE;
+	src->n_domains = 1;
+	/* cut, where the name is longer */
+	strscpy(d->name, names[spec->class] ?: spec->name, sizeof(d->name));
+	d->class = spec->class;
+	d->quantity = spec->quantity;
+	d->width = 64;
+	d->range = spec->range;
+	d->unit_mult = spec->unit_mult ?: 1;
+	d->unit_shift = spec->unit_shift;
+	d->parent = -1;
+}
+
+/**
+ * kjoule_spec_take() - make or find the source that is asked for, and see whether it works
+ * @spec:	what is asked for; the caller's descriptors and rights count
+ * @cpus:	of the session
+ * @words:	of KJOULE_WORDS_LEN, set to the reason of a refusal or left alone
+ * @still:	set to its domains that are not there
+ *
+ * Context: process, sleeps.
+ * Return: the source, to be given back with kjoule_source_put(), or an ERR_PTR: -EINVAL, -ERANGE,
+ * -EEXIST (the name is taken), -ENOENT (no source of that name), -EBADF, -EPERM, -ENODEV (it does
+ * not work), -ENXIO (it is read on a CPU that is not of the session), -ENOMEM, or what the PMU
+ * says.
+ */
+struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const struct cpumask *cpus,
+				       char *words, u32 *still)
+{
+	struct kjoule_source *src;
+	int err;
+
+	err = check(spec, words) ?: check_name(spec, words);
+	if (err)
+		return ERR_PTR(err);
+	switch (spec->origin) {
+	case KJOULE_ORIGIN_PERF_PMU:
+		src = kjoule_perf_pmu_create(spec, cpus, words);
+		break;
+	case KJOULE_ORIGIN_VALUE_FILE:
+		src = kjoule_value_file_create(spec, words);
+		break;
+	case KJOULE_ORIGIN_POWER_SUPPLY:
+		src = kjoule_power_supply_create(spec, words);
+		break;
+	default:
+		return take_registered(spec, words, still);
+	}
+	*still = 0;
+	if (IS_ERR(src))
+		return src;
+	err = probe(src, words);
+	if (err) {
+		kjoule_source_put(src);
+		return ERR_PTR(err);
+	}
+	return src;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Specifications: the sources that a session asks for besides its energy source, by
+ * name, as a counter of a perf PMU, as a file or as a power supply. Checks them, makes
+ * the source and holds it against "is it there?". Called when a session is made.
+ */
+#ifndef KJOULE_SPEC_H
+#define KJOULE_SPEC_H
+
+#include <linux/cpumask.h>
+
+#include "source/source.h"
+
+/*
+ * Words about a refusal that are put together for it. Since 6.3 the kernel passes on the first 79
+ * characters of such words only (NETLINK_MAX_FMTMSG_LEN is 80): what matters comes first.
+ */
+#define KJOULE_WORDS_LEN	128
+
+/* Long enough for hardware that updates slowly while idle. */
+#define KJOULE_MOVE_TIMEOUT_MS	300
+
+/**
+ * struct kjoule_spec - a source that a session is to use; see source-spec of the netlink interface
+ * @given:	bit KJOULE_A_SPEC_x: it was given
+ * @origin:	where the source comes from
+ * @name:	of the source, "" if not given
+ * @class:	KJOULE_DOMAIN_*
+ * @quantity:	what it tells
+ * @unit_mult:	one raw count is @unit_mult / 2^@unit_shift
+ * @unit_shift:	see @unit_mult
+ * @range:	of a counter
+ * @period_ns:	between two readings, 0 for the default
+ * @fd:		of the file, in the caller's table
+ * @perf_type:	of the PMU
+ * @perf_config: of the counter
+ */
+struct kjoule_spec {
+	u32 given;
+	enum kjoule_origin origin;
+	char name[KJOULE_SOURCE_NAME_LEN];
+	u32 class;
+	enum kjoule_quantity quantity;
+	u64 unit_mult;
+	u32 unit_shift;
+	u64 range;
+	u64 period_ns;
+	u32 fd;
+	u32 perf_type;
+	u64 perf_config;
+};
+
+struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const struct cpumask *cpus,
+				       char *words, u32 *still);
+int kjoule_spec_watch(struct kjoule_source *src, char *words);
+void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src);
+
+/* One for each origin that is not registered. All set @words when they give an error. */
+struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, char *words);
+struct kjoule_source *kjoule_power_supply_create(const struct kjoule_spec *spec, char *words);
+struct kjoule_source *kjoule_perf_pmu_create(const struct kjoule_spec *spec,
+					     const struct cpumask *cpus, char *words);
+
+#endif /* KJOULE_SPEC_H */

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A folder for each session in /sys/class/misc/kjoule, with its books added up over its
+ * CPUs, one number a file, and a folder for each source (use.c). A folder knows its
+ * session by id only and looks it up at each reading, so neither keeps the other alive. No
+ * lock is held to make and remove them.
+ */
+#include <linux/kobject.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+#include <linux/xarray.h>
+
+#include "session/list.h"
+#include "session/session.h"
+#include "source/watch.h"
+#include "sysfs/sysfs.h"
+
+/* A session's folder. */
+struct folder {
+	struct kobject kobj;
+	u32 id;
+	struct kobject *uses[KJOULE_STATS_USES];
+};
+
+/* A number of the books. */
+struct number {
+	struct kobj_attribute attr;
+	size_t offset;		/* in struct kjoule_books */
+};
+
+static struct kobject *parent;
+static DEFINE_XARRAY(folders);
+
+static struct kjoule_session *get_session(struct kobject *kobj)
+{
+	return kjoule_session_get(container_of(kobj, struct folder, kobj)->id);
+}
+
+static int get_books(struct kobject *kobj, struct kjoule_books *b)
+{
+	struct kjoule_session *s;
+	int err = kjoule_stats_check();
+
+	if (err)
+		return err;
+	s = get_session(kobj);
+	if (!s)
+		return -ENODEV;
+	kjoule_session_books(s, b);
+	kjoule_session_put(s);
+	return 0;
+}
+
+static ssize_t number_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct number *number = container_of(attr, struct number, attr);
+	struct kjoule_books b;
+
+	return get_books(kobj, &b) ?:
+	       sysfs_emit(buf, "%llu\n", *(u64 *)((char *)&b + number->offset));
+}
+
+static ssize_t consumed_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct kjoule_books b;
+
+	return get_books(kobj, &b) ?: sysfs_emit(buf, "%llu\n", b.records - b.lost - b.waiting);
+}
+
+static struct kobj_attribute consumed = __ATTR(consumed, 0400, consumed_show, NULL);
+
+static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	static const char * const states[] = {
+		[KJOULE_SESSION_NEW] = "new",
+		[KJOULE_SESSION_RUNNING] = "running",
+		[KJOULE_SESSION_STOPPED] = "stopped",
+	};
+	struct kjoule_session *s;
+	int err = kjoule_stats_check();
+	u32 state;
+
+	if (err)
+		return err;
+	s = get_session(kobj);
+	if (!s)
+		return -ENODEV;
+	state = READ_ONCE(s->state);
+	kjoule_session_put(s);
+	return sysfs_emit(buf, "%s\n", states[state]);
+}
+
+static struct kobj_attribute state = __ATTR(state, 0400, state_show, NULL);
+
+static struct number due = {
+	.attr = __ATTR(due, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, due),
+};
+
+static struct number produced = {
+	.attr = __ATTR(produced, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, produced),
+};
+
+static struct number missed = {
+	.attr = __ATTR(missed, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, missed),
+};
+
+static struct number parked = {
+	.attr = __ATTR(parked, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, parked),
+};
+
+static struct number filtered = {
+	.attr = __ATTR(filtered, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, filtered),
+};
+
+static struct number records = {
+	.attr = __ATTR(records, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, records),
+};
+
+static struct number lost = {
+	.attr = __ATTR(lost, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, lost),
+};
+
+static struct number waiting = {
+	.attr = __ATTR(waiting, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, waiting),
+};
+
+static struct number samples = {
+	.attr = __ATTR(samples, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, samples),
+};
+
+static struct number tick_ns = {
+	.attr = __ATTR(tick_ns, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, tick_ns),
+};
+
+static struct number late_max_ns = {
+	.attr = __ATTR(late_max_ns, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, late_max_ns),
+};
+
+static struct number source_errors = {
+	.attr = __ATTR(source_errors, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, source_errors),
+};
+
+static struct number stacks_withheld = {
+	.attr = __ATTR(withheld, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, stacks_withheld),
+};
+
+static struct number idle_ns = {
+	.attr = __ATTR(idle_ns, 0400, number_show, NULL),
+	.offset = offsetof(struct kjoule_books, idle_ns),
+};
+
+static struct attribute *session_attrs[] = {
+	&state.attr,
+	&due.attr.attr,
+	&produced.attr.attr,
+	&missed.attr.attr,
+	&parked.attr.attr,
+	&filtered.attr.attr,
+	&records.attr.attr,
+	&consumed.attr,
+	&lost.attr.attr,
+	&waiting.attr.attr,
+	&samples.attr.attr,
+	&tick_ns.attr.attr,
+	&late_max_ns.attr.attr,
+	&source_errors.attr.attr,
+	&idle_ns.attr.attr,
+	&stacks_withheld.attr.attr,
+	NULL
+};
+
+ATTRIBUTE_GROUPS(session);
+
+static void folder_release(struct kobject *kobj)
+{
+	kfree(container_of(kobj, struct folder, kobj));
+}
+
+static const struct kobj_type folder_type = {
+	.release = folder_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = session_groups,
+};
+
+/* Waits for who reads right now; a file that is still open gives ENODEV from here on. */
+static void remove_folder(struct folder *f)
+{
+	kjoule_stats_use_remove(f->uses);
+	kobject_del(&f->kobj);
+	kobject_put(&f->kobj);
+}
+
+static int session_made(struct kjoule_session *s)
+{
+	struct folder *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->id = s->id;
+	err = kobject_init_and_add(&f->kobj, &folder_type, parent, "session%u", s->id);
+	if (err) {
+		kobject_put(&f->kobj);
+		return err;
+	}
+	err = kjoule_stats_use_add(s, &f->kobj, f->uses) ?:
+	      xa_err(xa_store(&folders, s->id, f, GFP_KERNEL));
+	if (err)
+		remove_folder(f);
+	return err;
+}
+
+static void session_gone(struct kjoule_session *s)
+{
+	struct folder *f = xa_erase(&folders, s->id);
+
+	if (f)
+		remove_folder(f);
+}
+
+static struct kjoule_watch watch = { .made = session_made, .gone = session_gone };
+
+/**
+ * kjoule_stats_session_init() - make a folder for each session from now on
+ * @folder:	where
+ *
+ * Context: process, module init, before there can be sessions.
+ */
+void kjoule_stats_session_init(struct kobject *folder)
+{
+	parent = folder;
+	kjoule_watch_add(&watch);
+}
+
+/**
+ * kjoule_stats_session_exit() - undo kjoule_stats_session_init()
+ *
+ * Context: process, module exit; there are no sessions.
+ */
+void kjoule_stats_session_exit(void)
+{
+	kjoule_watch_remove(&watch);
+	xa_destroy(&folders);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Front end for scripts: plain values. Here are those of the module as a whole
+ * in /sys/class/misc/kjoule; sources (source.c) and sessions (session.c) have
+ * folders below it, and debugfs.c has tables in debugfs.
+ * Reads only; control stays with netlink.c.
+ */
+#include <linux/capability.h>
+#include <linux/device.h>
+#include <linux/kjoule.h>
+#include <linux/security.h>
+#include <linux/sysfs.h>
+
+#include "frontend.h"
+#include "session/list.h"
+#include "sysfs/sysfs.h"
+#include "version.h"
+
+static ssize_t version_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", KJOULE_VERSION);
+}
+static DEVICE_ATTR_RO(version);
+
+static ssize_t abi_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", KJOULE_ABI_VERSION);
+}
+static DEVICE_ATTR_RO(abi);
+
+static ssize_t sessions_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", kjoule_session_count());
+}
+static DEVICE_ATTR_RO(sessions);
+
+static struct attribute *stats_attrs[] = {
+	&dev_attr_version.attr,
+	&dev_attr_abi.attr,
+	&dev_attr_sessions.attr,
+	NULL
+};
+
+static const struct attribute_group stats_group = { .attrs = stats_attrs };
+
+const struct attribute_group *kjoule_stats_groups[] = { &stats_group, NULL };
+
+/**
+ * kjoule_stats_unit() - the unit in which values of a kind are told
+ * @quantity:	the kind
+ *
+ * Context: any.
+ * Return: its name, a constant.
+ */
+const char *kjoule_stats_unit(enum kjoule_quantity quantity)
+{
+	static const char * const units[] = {
+		[KJOULE_QUANTITY_ENERGY] = "uJ",
+		[KJOULE_QUANTITY_POWER] = "uW",
+		[KJOULE_QUANTITY_TEMPERATURE] = "mC",
+		[KJOULE_QUANTITY_COUNT] = "events",
+	};
+
+	return units[quantity];
+}
+
+/**
+ * kjoule_stats_check() - may the caller see energy, and who ran?
+ *
+ * Asked at each reading, so that an open file is not worth more than who holds it.
+ *
+ * Context: process.
+ * Return: 0 or -EPERM.
+ */
+int kjoule_stats_check(void)
+{
+	return perfmon_capable() ? security_locked_down(LOCKDOWN_PERF) : -EPERM;
+}
+
+/**
+ * kjoule_stats_init() - make the files
+ *
+ * The attributes of the module as a whole come with the device. Without debugfs there are no
+ * files there; that is no error.
+ *
+ * Context: process, module init, before there can be sessions.
+ * Return: 0 or -errno.
+ */
+int kjoule_stats_init(void)
+{
+	struct kobject *parent = kjoule_chardev_kobj();
+	int err = kjoule_stats_source_init(parent);
+
+	if (err)
+		return err;
+	kjoule_stats_session_init(parent);
+	kjoule_stats_debug_init();
+	return 0;
+}
+
+/**
+ * kjoule_stats_exit() - undo kjoule_stats_init()
+ *
+ * Context: process, module exit.
+ */
+void kjoule_stats_exit(void)
+{
+	kjoule_stats_debug_exit();
+	kjoule_stats_session_exit();
+	kjoule_stats_source_exit();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parts of the front end for scripts: sysfs.c brings them up and down and asks who
+ * reads.
+ */
+#ifndef KJOULE_STATS_H
+#define KJOULE_STATS_H
+
+#include "counter/meter.h"
+
+struct kjoule_session;
+struct kobject;
+
+/* As many sources as a session may use, and the frequency source. */
+#define KJOULE_STATS_USES	(KJOULE_METERS_MAX + 1)
+
+int kjoule_stats_check(void);
+const char *kjoule_stats_unit(enum kjoule_quantity quantity);
+
+int kjoule_stats_source_init(struct kobject *parent);
+void kjoule_stats_source_exit(void);
+void kjoule_stats_session_init(struct kobject *parent);
+void kjoule_stats_session_exit(void);
+int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses);
+void kjoule_stats_use_remove(struct kobject **uses);
+void kjoule_stats_debug_init(void);
+void kjoule_stats_debug_exit(void);
+
+#endif /* KJOULE_STATS_H */
