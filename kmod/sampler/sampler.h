@@ -16,9 +16,9 @@
 #include "counter/meter.h"
 #include "ring/ring.h"
 #include "sampler/load.h"
+#include "sampler/notice.h"
 #include "sampler/stack_access.h"
 #include "sampler/target.h"
-#include "session/notice.h"
 #include "source/source.h"
 
 /* Below, a CPU could be kept busy by ticks alone; above, 32 bits of nanoseconds run out. */

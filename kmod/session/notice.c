@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Noticing, in ticks, and telling, in a work item; see notice.h. A tick may also run inside
- * the scheduler (park.c), so it only sets bits and queues an irq_work, the one
- * that wakes the reader; that one queues the work.
+ * Telling what became of a session, see notice.h: at once where it may sleep, in a work item where
+ * a tick has marked it.
  */
 #include <linux/bitops.h>
 #include <linux/jiffies.h>
@@ -14,116 +13,6 @@
 #include "source/watch.h"
 
 #define LOST_NOTICE_NS	NSEC_PER_SEC	/* between two notices of loss */
-#define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a source that fails */
-
-static void mark(struct kjoule_sampler *s, unsigned int bit)
-{
-	set_bit(bit, &s->plan->notices->pending);
-	irq_work_queue(&s->wake);
-}
-
-/**
- * kjoule_sampler_look() - has the reader to be woken, is there something to tell?
- * @s:	the sampler; its ring has grown by some part of the mark, or has lost records
- *
- * A reader that took only some of the records may be asleep again just below the mark, so
- * this is looked at a few times for each mark's worth of records.
- *
- * Context: see grid.h.
- */
-void kjoule_sampler_look(struct kjoule_sampler *s)
-{
-	const struct kjoule_ring_buffer *ring = &s->ring;
-	bool wake = false;
-	u64 unread;
-
-	if (ring->head >= s->look_at) {
-		s->look_at = ring->head + s->plan->wakeup_bytes / 8;
-		unread = kjoule_ring_unread(&s->ring);
-		wake = unread >= s->plan->wakeup_bytes;
-		if (unread < ring->size / 2) {
-			s->near_full = false;
-		} else if (unread >= ring->size - ring->size / 4 && !s->near_full) {
-			s->near_full = true;
-			WRITE_ONCE(s->full_bytes, unread);
-			mark(s, KJOULE_NOTICE_RING);
-		}
-	}
-	if (ring->lost) {
-		wake |= s->woken_at != ring->head;
-		if (!test_bit(KJOULE_NOTICE_LOST, &s->plan->notices->pending))
-			mark(s, KJOULE_NOTICE_LOST);
-	}
-	if (wake) {
-		s->woken_at = ring->head;
-		irq_work_queue(&s->wake);
-	}
-}
-
-static void count_errors(struct kjoule_notices *n, u32 index, struct kjoule_source *src, u32 errors)
-{
-	atomic64_add(errors, &n->errors[index]);
-	atomic64_add(errors, &src->errors);
-}
-
-/**
- * kjoule_sampler_meter_failed() - counters could not be read
- * @s:		the sampler that tried
- * @m:		whose counters
- * @errors:	how many of them
- *
- * Context: see grid.h; the books are open.
- */
-void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *m, u32 errors)
-{
-	s->ring.page->source_errors += errors;
-	count_errors(s->plan->notices, m->index, m->src, errors);
-	if (m->failures < KJOULE_SOURCE_LOST_READS)
-		return;
-	if (m->src->ops->fails && m->failed_ns - m->fails_ns >= FAILS_EVERY_NS) {
-		m->fails_ns = m->failed_ns;
-		WRITE_ONCE(m->fails_untold, true);
-		mark(s, KJOULE_NOTICE_FAILS);
-	}
-	if (m->failures != KJOULE_SOURCE_LOST_READS)
-		return;
-	WRITE_ONCE(m->lost_untold, true);
-	mark(s, KJOULE_NOTICE_SOURCE);
-}
-
-/**
- * kjoule_sampler_cycles_failed() - the frequency source could not be read
- * @s:	the sampler that tried
- *
- * Context: see grid.h; the books are open.
- */
-void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
-{
-	s->ring.page->source_errors++;
-	count_errors(s->plan->notices, KJOULE_METERS_MAX, s->plan->frequency, 1);
-	s->freq_failures = s->cycles_known ? 1 : s->freq_failures + 1;
-	s->cycles_known = false;
-	s->freq_khz = 0;
-	if (s->freq_failures != KJOULE_SOURCE_LOST_READS)
-		return;
-	WRITE_ONCE(s->lost_untold, true);
-	mark(s, KJOULE_NOTICE_SOURCE);
-}
-
-/**
- * kjoule_poller_lost() - a slow source could not be read for long enough to be told
- * @p:	its poller
- *
- * Context: process, the poller's thread.
- */
-void kjoule_poller_lost(struct kjoule_poller *p)
-{
-	struct kjoule_notices *n = p->sampler[0]->plan->notices;
-
-	WRITE_ONCE(p->lost_untold, true);
-	set_bit(KJOULE_NOTICE_SOURCE, &n->pending);
-	kjoule_notices_kick(n);
-}
 
 static void post(struct kjoule_session *s, u32 event, int cpu, const char *source, u64 count)
 {
@@ -202,16 +91,16 @@ static void tell_lost(struct kjoule_session *s)
 
 	for (i = 0; i < s->n; i++)
 		lost += READ_ONCE(s->sampler[i]->ring.page->lost);
-	if (lost == s->notices.lost)
+	if (lost == s->lost_told)
 		return;
-	s->notices.lost = lost;
-	s->notices.lost_ns = ktime_get_ns();
+	s->lost_told = lost;
+	s->lost_told_ns = ktime_get_ns();
 	post(s, KJOULE_EVENT_RECORDS_LOST, -1, NULL, lost);
 }
 
 static void tell(struct work_struct *work)
 {
-	struct kjoule_session *s = container_of(work, struct kjoule_session, notices.work.work);
+	struct kjoule_session *s = container_of(work, struct kjoule_session, notice_work.work);
 	struct kjoule_notices *n = &s->notices;
 	u64 next_ns, now = ktime_get_ns();
 
@@ -223,14 +112,23 @@ static void tell(struct work_struct *work)
 		tell_failing(s);
 	if (!test_bit(KJOULE_NOTICE_LOST, &n->pending))
 		return;
-	next_ns = n->lost_ns ? n->lost_ns + LOST_NOTICE_NS : 0;
+	next_ns = s->lost_told_ns ? s->lost_told_ns + LOST_NOTICE_NS : 0;
 	if (now < next_ns) {
 		/* the bit stays set: until then the ticks have nothing to mark */
-		queue_delayed_work(system_percpu_wq, &n->work, nsecs_to_jiffies(next_ns - now) + 1);
+		queue_delayed_work(system_percpu_wq, &s->notice_work,
+				   nsecs_to_jiffies(next_ns - now) + 1);
 		return;
 	}
 	clear_bit(KJOULE_NOTICE_LOST, &n->pending);
 	tell_lost(s);
+}
+
+/* What waits for its second to pass does not keep the rest waiting. */
+static void queue_tell(struct kjoule_notices *n)
+{
+	struct kjoule_session *s = container_of(n, struct kjoule_session, notices);
+
+	mod_delayed_work(system_percpu_wq, &s->notice_work, 0);
 }
 
 /**
@@ -241,20 +139,19 @@ static void tell(struct work_struct *work)
  */
 void kjoule_notices_init(struct kjoule_session *s)
 {
-	INIT_DELAYED_WORK(&s->notices.work, tell);
+	s->notices.post = queue_tell;
+	INIT_DELAYED_WORK(&s->notice_work, tell);
 }
 
 /**
- * kjoule_notices_kick() - have it told, if there is something
- * @n:	of the session
+ * kjoule_notices_cancel() - tell nothing any more
+ * @s:	nothing ticks
  *
- * Context: any.
+ * Context: process, sleeps.
  */
-void kjoule_notices_kick(struct kjoule_notices *n)
+void kjoule_notices_cancel(struct kjoule_session *s)
 {
-	/* what waits for its second to pass does not keep the rest waiting */
-	if (READ_ONCE(n->pending))
-		mod_delayed_work(system_percpu_wq, &n->work, 0);
+	cancel_delayed_work_sync(&s->notice_work);
 }
 
 /**
@@ -271,7 +168,7 @@ void kjoule_notices_out_of_reach(struct kjoule_session *s, struct kjoule_meter *
 {
 	if (s->state == KJOULE_SESSION_STOPPED)
 		return;
-	count_errors(&s->notices, m->index, m->src, hweight32(m->all & ~m->still));
+	kjoule_notices_count(&s->notices, m->index, m->src, hweight32(m->all & ~m->still));
 	WRITE_ONCE(m->lost_untold, true);
 	set_bit(KJOULE_NOTICE_SOURCE, &s->notices.pending);
 	kjoule_notices_kick(&s->notices);
@@ -294,7 +191,7 @@ void kjoule_notices_no_meter(struct kjoule_session *s, u32 index, unsigned int c
 
 	if (s->state == KJOULE_SESSION_STOPPED)
 		return;
-	count_errors(&s->notices, index, src, src->n_domains - hweight32(s->still[index]));
+	kjoule_notices_count(&s->notices, index, src, src->n_domains - hweight32(s->still[index]));
 	post(s, KJOULE_EVENT_SOURCE_LOST, cpu, src->name, 0);
 }
 
@@ -306,7 +203,7 @@ void kjoule_notices_no_meter(struct kjoule_session *s, u32 index, unsigned int c
  */
 void kjoule_notices_finish(struct kjoule_session *s)
 {
-	cancel_delayed_work_sync(&s->notices.work);
+	kjoule_notices_cancel(s);
 	s->notices.pending = 0;
 	tell_rings(s);
 	tell_sources(s);

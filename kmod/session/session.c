@@ -28,7 +28,7 @@ static void session_free(struct kref *ref)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&s->sweep);
-	cancel_delayed_work_sync(&s->notices.work);
+	kjoule_notices_cancel(s);
 	kjoule_edges_free(s->edges);
 	kjoule_vpm_free(s->vpm);
 	for (i = 0; i < s->n; i++) {

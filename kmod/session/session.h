@@ -19,6 +19,7 @@
 #include "method/vpm/vpm.h"
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
+#include "session/notice.h"
 #include "source/spec.h"
 
 /* So long the stop of a session waits for slow sources. */
@@ -112,7 +113,10 @@ struct kjoule_session_config {
  * @edges:	its edge windows, or NULL
  * @vpm:	its readings of blocks, or NULL
  * @sweep:	reads the meters of packages that are idle for long
- * @notices:	what is to be told of it
+ * @notices:	what its ticks have marked to be told
+ * @notice_work: tells that
+ * @lost_told:	records lost, as told last
+ * @lost_told_ns: CLOCK_MONOTONIC when that was
  * @reader:	where the reader waits
  * @all_cpus:	CPUs that are offline join it when they come
  * @stop_ns:	CLOCK_MONOTONIC when it was stopped
@@ -147,6 +151,9 @@ struct kjoule_session {
 	struct kjoule_vpm *vpm;
 	struct delayed_work sweep;
 	struct kjoule_notices notices;
+	struct delayed_work notice_work;
+	u64 lost_told;
+	u64 lost_told_ns;
 	wait_queue_head_t reader;
 	bool all_cpus;
 	u64 stop_ns;

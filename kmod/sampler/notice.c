@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What ticks and pollers notice; see notice.h. A tick may also run inside the scheduler (park.c),
+ * so it only sets bits and queues an irq_work, the one that wakes the reader.
+ */
+#include <linux/bitops.h>
+#include <linux/ktime.h>
+
+#include "sampler/notice.h"
+#include "sampler/poller.h"
+#include "sampler/sampler.h"
+
+#define FAILS_EVERY_NS	NSEC_PER_SEC	/* between two calls of a source that fails */
+
+static void mark(struct kjoule_sampler *s, unsigned int bit)
+{
+	set_bit(bit, &s->plan->notices->pending);
+	irq_work_queue(&s->wake);
+}
+
+/**
+ * kjoule_sampler_look() - has the reader to be woken, is there something to tell?
+ * @s:	the sampler; its ring has grown by some part of the mark, or has lost records
+ *
+ * A reader that took only some of the records may be asleep again just below the mark, so
+ * this is looked at a few times for each mark's worth of records.
+ *
+ * Context: see grid.h.
+ */
+void kjoule_sampler_look(struct kjoule_sampler *s)
+{
+	const struct kjoule_ring_buffer *ring = &s->ring;
+	bool wake = false;
+	u64 unread;
+
+	if (ring->head >= s->look_at) {
+		s->look_at = ring->head + s->plan->wakeup_bytes / 8;
+		unread = kjoule_ring_unread(&s->ring);
+		wake = unread >= s->plan->wakeup_bytes;
+		if (unread < ring->size / 2) {
+			s->near_full = false;
+		} else if (unread >= ring->size - ring->size / 4 && !s->near_full) {
+			s->near_full = true;
+			WRITE_ONCE(s->full_bytes, unread);
+			mark(s, KJOULE_NOTICE_RING);
+		}
+	}
+	if (ring->lost) {
+		wake |= s->woken_at != ring->head;
+		if (!test_bit(KJOULE_NOTICE_LOST, &s->plan->notices->pending))
+			mark(s, KJOULE_NOTICE_LOST);
+	}
+	if (wake) {
+		s->woken_at = ring->head;
+		irq_work_queue(&s->wake);
+	}
+}
+
+/**
+ * kjoule_sampler_meter_failed() - counters could not be read
+ * @s:		the sampler that tried
+ * @m:		whose counters
+ * @errors:	how many of them
+ *
+ * Context: see grid.h; the books are open.
+ */
+void kjoule_sampler_meter_failed(struct kjoule_sampler *s, struct kjoule_meter *m, u32 errors)
+{
+	s->ring.page->source_errors += errors;
+	kjoule_notices_count(s->plan->notices, m->index, m->src, errors);
+	if (m->failures < KJOULE_SOURCE_LOST_READS)
+		return;
+	if (m->src->ops->fails && m->failed_ns - m->fails_ns >= FAILS_EVERY_NS) {
+		m->fails_ns = m->failed_ns;
+		WRITE_ONCE(m->fails_untold, true);
+		mark(s, KJOULE_NOTICE_FAILS);
+	}
+	if (m->failures != KJOULE_SOURCE_LOST_READS)
+		return;
+	WRITE_ONCE(m->lost_untold, true);
+	mark(s, KJOULE_NOTICE_SOURCE);
+}
+
+/**
+ * kjoule_sampler_cycles_failed() - the frequency source could not be read
+ * @s:	the sampler that tried
+ *
+ * Context: see grid.h; the books are open.
+ */
+void kjoule_sampler_cycles_failed(struct kjoule_sampler *s)
+{
+	s->ring.page->source_errors++;
+	kjoule_notices_count(s->plan->notices, KJOULE_METERS_MAX, s->plan->frequency, 1);
+	s->freq_failures = s->cycles_known ? 1 : s->freq_failures + 1;
+	s->cycles_known = false;
+	s->freq_khz = 0;
+	if (s->freq_failures != KJOULE_SOURCE_LOST_READS)
+		return;
+	WRITE_ONCE(s->lost_untold, true);
+	mark(s, KJOULE_NOTICE_SOURCE);
+}
+
+/**
+ * kjoule_poller_lost() - a slow source could not be read for long enough to be told
+ * @p:	its poller
+ *
+ * Context: process, the poller's thread.
+ */
+void kjoule_poller_lost(struct kjoule_poller *p)
+{
+	struct kjoule_notices *n = p->sampler[0]->plan->notices;
+
+	WRITE_ONCE(p->lost_untold, true);
+	set_bit(KJOULE_NOTICE_SOURCE, &n->pending);
+	kjoule_notices_kick(n);
+}
