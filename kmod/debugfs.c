@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
+#include "device.h"
 #include "session/list.h"
 #include "session/session.h"
 #include "sysfs/sysfs.h"

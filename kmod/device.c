@@ -14,10 +14,11 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "frontend.h"
+#include "device.h"
 #include "sampler/callchain.h"
 #include "session/list.h"
 #include "session/session.h"
+#include "sysfs/sysfs.h"
 #include "version.h"
 
 /**

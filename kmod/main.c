@@ -5,15 +5,17 @@
  */
 #include <linux/module.h>
 
-#include "frontend.h"
+#include "device.h"
 #include "method/transition/restore.h"
 #include "method/transition/transition.h"
+#include "netlink/netlink.h"
 #include "sampler/load.h"
 #include "sampler/park.h"
 #include "sampler/target.h"
 #include "session/list.h"
 #include "session/session.h"
 #include "source/source.h"
+#include "sysfs/sysfs.h"
 #include "version.h"
 
 static int __init kjoule_init(void)
@@ -41,9 +43,10 @@ static int __init kjoule_init(void)
 	err = kjoule_chardev_init();
 	if (err)
 		goto err_sessions;
-	err = kjoule_stats_init();
+	err = kjoule_stats_init(kjoule_chardev_kobj());
 	if (err)
 		goto err_chardev;
+	kjoule_stats_debug_init();
 	/* who can reach us from here on may hold the module: nothing may fail after it */
 	err = kjoule_netlink_init();
 	if (err)
@@ -53,6 +56,7 @@ static int __init kjoule_init(void)
 	return 0;
 
 err_stats:
+	kjoule_stats_debug_exit();
 	kjoule_stats_exit();
 err_chardev:
 	kjoule_chardev_exit();
@@ -72,6 +76,7 @@ err_rapl:
 static void __exit kjoule_exit(void)
 {
 	kjoule_netlink_exit();
+	kjoule_stats_debug_exit();
 	kjoule_stats_exit();
 	kjoule_chardev_exit();
 	kjoule_transition_exit();

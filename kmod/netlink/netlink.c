@@ -21,7 +21,6 @@
 #include <net/sock.h>
 
 #include "compat/compat.h"
-#include "frontend.h"
 #include "netlink/gen.h"
 #include "netlink/msg.h"
 #include "netlink/netlink.h"

@@ -10,6 +10,9 @@
 
 #include "netlink/msg.h"
 
+int kjoule_netlink_init(void);
+void kjoule_netlink_exit(void);
+
 int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack);
 void kjoule_netlink_refuse(struct genl_info *info, const char *why);
 void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words);

@@ -11,7 +11,6 @@
 #include <linux/security.h>
 #include <linux/sysfs.h>
 
-#include "frontend.h"
 #include "session/list.h"
 #include "sysfs/sysfs.h"
 #include "version.h"
@@ -78,23 +77,19 @@ int kjoule_stats_check(void)
 }
 
 /**
- * kjoule_stats_init() - make the files
- *
- * The attributes of the module as a whole come with the device. Without debugfs there are no
- * files there; that is no error.
+ * kjoule_stats_init() - make the folders
+ * @parent:	the device's; the attributes of the module as a whole come with it
  *
  * Context: process, module init, before there can be sessions.
  * Return: 0 or -errno.
  */
-int kjoule_stats_init(void)
+int kjoule_stats_init(struct kobject *parent)
 {
-	struct kobject *parent = kjoule_chardev_kobj();
 	int err = kjoule_stats_source_init(parent);
 
 	if (err)
 		return err;
 	kjoule_stats_session_init(parent);
-	kjoule_stats_debug_init();
 	return 0;
 }
 
@@ -105,7 +100,6 @@ int kjoule_stats_init(void)
  */
 void kjoule_stats_exit(void)
 {
-	kjoule_stats_debug_exit();
 	kjoule_stats_session_exit();
 	kjoule_stats_source_exit();
 }

@@ -8,11 +8,17 @@
 
 #include "counter/meter.h"
 
+struct attribute_group;
 struct kjoule_session;
 struct kobject;
 
 /* As many sources as a session may use, and the frequency source. */
 #define KJOULE_STATS_USES	(KJOULE_METERS_MAX + 1)
+
+extern const struct attribute_group *kjoule_stats_groups[];
+
+int kjoule_stats_init(struct kobject *parent);
+void kjoule_stats_exit(void);
 
 int kjoule_stats_check(void);
 const char *kjoule_stats_unit(enum kjoule_quantity quantity);
@@ -23,7 +29,5 @@ void kjoule_stats_session_init(struct kobject *parent);
 void kjoule_stats_session_exit(void);
 int kjoule_stats_use_add(struct kjoule_session *s, struct kobject *folder, struct kobject **uses);
 void kjoule_stats_use_remove(struct kobject **uses);
-void kjoule_stats_debug_init(void);
-void kjoule_stats_debug_exit(void);
 
 #endif /* KJOULE_STATS_H */
