@@ -10,7 +10,7 @@
 #include "method/transition/transition.h"
 #include "netlink/netlink.h"
 #include "sampler/load.h"
-#include "sampler/park.h"
+#include "sampler/switch.h"
 #include "sampler/target.h"
 #include "session/list.h"
 #include "session/session.h"
@@ -23,7 +23,7 @@ static int __init kjoule_init(void)
 	int err;
 
 	kjoule_target_init();
-	kjoule_park_init();
+	kjoule_switch_init();
 	kjoule_load_init();
 	err = kjoule_rapl_init();
 	if (err)
@@ -87,7 +87,7 @@ static void __exit kjoule_exit(void)
 	kjoule_cpufreq_exit();
 	kjoule_aperf_exit();
 	kjoule_rapl_exit();
-	kjoule_park_exit();
+	kjoule_switch_exit();
 	kjoule_target_exit();
 }
 

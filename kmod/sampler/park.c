@@ -4,8 +4,7 @@
  * the idle task the samplers of that CPU take their timers off, before the idle
  * governor looks for the next timer and chooses a state by it (the cpu_idle tracepoint
  * would be too late); when it switches back they are set to the next tick of the
- * common grid. The ticks between are booked as parked. And a tick that is due already when
- * one task is switched to another belongs to the one that leaves.
+ * common grid. The ticks between are booked as parked. Called by switch.c.
  *
  * A meter that only one CPU can read has to be read while any of those that share it is not
  * idle. So that CPU ticks meanwhile, even if it is idle itself. Each that is not idle counts
@@ -27,10 +26,8 @@
 #include "sampler/load.h"
 #include "sampler/park.h"
 #include "sampler/sampler.h"
-#include "sampler/tracepoint.h"
 
-/* The samplers of a CPU that leave it alone; touched on it only, with interrupts off. */
-static DEFINE_PER_CPU(struct hlist_head, parking);
+DEFINE_PER_CPU(struct hlist_head, kjoule_parking);
 
 /* Idle time that is short against the interval is not worth readings of energy at its edges. */
 static u64 worth_reading_ns(const struct kjoule_sampler *s)
@@ -55,25 +52,6 @@ static void kick(struct kjoule_sampler *s)
 {
 	if (!atomic_xchg(&s->kicked, 1) && smp_call_function_single_async(s->cpu, &s->kick))
 		atomic_set(&s->kicked, 0);	/* offline: it looks when it is back */
-}
-
-/* A CPU is not idle any more: who keeps what it shares has to tick. */
-static void count_in(struct kjoule_sampler *s)
-{
-	unsigned int i;
-
-	s->awake = true;
-	for (i = 0; i < s->n_meters; i++) {
-		struct kjoule_sampler *keeper;
-
-		if (!s->meter[i]->kept)
-			continue;
-		atomic_inc(&s->meter[i]->awake);
-		smp_mb__after_atomic();	/* V, pairs with W: counted before @asleep is looked at */
-		keeper = READ_ONCE(s->meter[i]->keeper);
-		if (keeper && keeper != s && READ_ONCE(keeper->asleep))
-			kick(keeper);
-	}
 }
 
 /* It is idle. Who has to tick for it looks for himself at each of his ticks. */
@@ -101,8 +79,15 @@ static bool is_free(struct kjoule_sampler *s)
 	return s->asleep;
 }
 
-/* @in_switch: the scheduler holds its lock, here and below */
-static void park(struct kjoule_sampler *s, u64 now, bool in_switch)
+/**
+ * kjoule_park_enter() - the CPU is idle: take the timer off, unless it has to tick for others
+ * @s:		of this CPU, not parked
+ * @now:	CLOCK_MONOTONIC
+ * @in_switch:	the scheduler holds its lock
+ *
+ * Context: interrupts off, on the sampler's CPU.
+ */
+void kjoule_park_enter(struct kjoule_sampler *s, u64 now, bool in_switch)
 {
 	unsigned int i;
 	u64 count;
@@ -143,10 +128,37 @@ static void unpark(struct kjoule_sampler *s, u64 now, bool in_switch)
 		      HRTIMER_MODE_ABS_PINNED_HARD);
 }
 
-/* The boot CPU's idle task and its like; not tasks that inject idle time. */
-static bool is_idle(const struct task_struct *task)
+/* A CPU is not idle any more: who keeps what it shares has to tick. */
+static void count_in(struct kjoule_sampler *s)
 {
-	return !task->pid;
+	unsigned int i;
+
+	s->awake = true;
+	for (i = 0; i < s->n_meters; i++) {
+		struct kjoule_sampler *keeper;
+
+		if (!s->meter[i]->kept)
+			continue;
+		atomic_inc(&s->meter[i]->awake);
+		smp_mb__after_atomic();	/* V, pairs with W: counted before @asleep is looked at */
+		keeper = READ_ONCE(s->meter[i]->keeper);
+		if (keeper && keeper != s && READ_ONCE(keeper->asleep))
+			kick(keeper);
+	}
+}
+
+/**
+ * kjoule_park_leave() - the CPU is not idle any more
+ * @s:		of this CPU
+ * @now:	CLOCK_MONOTONIC
+ *
+ * Context: sched_switch, on the sampler's CPU; its run queue is locked.
+ */
+void kjoule_park_leave(struct kjoule_sampler *s, u64 now)
+{
+	s->held = false;
+	count_in(s);
+	unpark(s, now, true);
 }
 
 static void hold(struct kjoule_sampler *s, u64 now)
@@ -182,10 +194,10 @@ static void kick_here(void *data)
 void kjoule_park_recheck(struct kjoule_sampler *s)
 {
 	lockdep_assert_irqs_disabled();
-	if (hlist_unhashed(&s->parking) || !is_idle(current))
+	if (hlist_unhashed(&s->parking) || !kjoule_park_is_idle(current))
 		return;
 	if (!s->parked)
-		park(s, ktime_get_ns(), false);
+		kjoule_park_enter(s, ktime_get_ns(), false);
 	else if (is_needed(s))
 		hold(s, ktime_get_ns());
 }
@@ -204,86 +216,9 @@ bool kjoule_park_at_tick(struct kjoule_sampler *s)
 	if (is_needed(s))
 		return false;
 	now = ktime_get_ns();
-	park(s, now, false);
+	kjoule_park_enter(s, now, false);
 	kjoule_load_take(s->load, ktime_get_ns() - now);
 	return s->parked;
-}
-
-/* The scheduler has interrupts off, and the run queue locked: it stays on this CPU. */
-static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
-		      unsigned int prev_state)
-{
-	struct hlist_head *head = this_cpu_ptr(&parking);
-	struct kjoule_sampler *s;
-	u64 now;
-
-	if (hlist_empty(head))
-		return;
-	now = ktime_get_ns();
-	hlist_for_each_entry(s, head, parking) {
-		/* what it took is not the next one's */
-		if (!s->parked && kjoule_tick_at_switch(s, now))
-			now = ktime_get_ns();
-	}
-	if (likely(!is_idle(prev) && !is_idle(next)))
-		return;
-	hlist_for_each_entry(s, head, parking) {
-		if (is_idle(next)) {
-			park(s, now, true);
-			continue;
-		}
-		s->held = false;
-		count_in(s);
-		unpark(s, now, true);
-	}
-	kjoule_load_take(kjoule_load_of(smp_processor_id()), ktime_get_ns() - now);
-}
-
-static struct kjoule_probe probe[] = {
-	{ .name = "sched_switch", .function = on_switch },
-};
-
-static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
-
-/**
- * kjoule_park_init() - make ready
- *
- * Context: module init.
- */
-void kjoule_park_init(void)
-{
-	kjoule_probes_init(&probes);
-}
-
-/**
- * kjoule_park_exit() - undo kjoule_park_init()
- *
- * Context: module exit.
- */
-void kjoule_park_exit(void)
-{
-	kjoule_probes_exit(&probes);
-}
-
-/**
- * kjoule_park_get() - from now on switches to idle are seen
- *
- * Context: process, sleeps.
- * Return: 0, -EOPNOTSUPP if the kernel does not tell of switches, or -errno.
- */
-int kjoule_park_get(void)
-{
-	return kjoule_probes_get(&probes);
-}
-
-/**
- * kjoule_park_put() - undo kjoule_park_get()
- *
- * Context: process, sleeps.
- */
-void kjoule_park_put(void)
-{
-	kjoule_probes_put(&probes);
 }
 
 /**
@@ -320,9 +255,9 @@ void kjoule_park_finish(struct kjoule_sampler *s)
 void kjoule_park_add(struct kjoule_sampler *s)
 {
 	lockdep_assert_irqs_disabled();
-	hlist_add_head(&s->parking, this_cpu_ptr(&parking));
-	if (is_idle(current))
-		park(s, ktime_get_ns(), false);
+	hlist_add_head(&s->parking, this_cpu_ptr(&kjoule_parking));
+	if (kjoule_park_is_idle(current))
+		kjoule_park_enter(s, ktime_get_ns(), false);
 	else
 		count_in(s);
 }

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Leaving idle CPUs alone; see park.c. */
+/* Leaving idle CPUs alone; see park.c. For the sampler's files. */
 #ifndef KJOULE_PARK_H
 #define KJOULE_PARK_H
 
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
 struct kjoule_sampler;
 
-void kjoule_park_init(void);
-void kjoule_park_exit(void);
-int kjoule_park_get(void);
-void kjoule_park_put(void);
+/* The samplers of a CPU that leave it alone; touched on it only, with interrupts off. */
+DECLARE_PER_CPU(struct hlist_head, kjoule_parking);
+
+/* The boot CPU's idle task and its like; not tasks that inject idle time. */
+static inline bool kjoule_park_is_idle(const struct task_struct *task)
+{
+	return !task->pid;
+}
+
 void kjoule_park_prepare(struct kjoule_sampler *s);
 void kjoule_park_finish(struct kjoule_sampler *s);
 void kjoule_park_add(struct kjoule_sampler *s);
 void kjoule_park_remove(struct kjoule_sampler *s);
+void kjoule_park_enter(struct kjoule_sampler *s, u64 now, bool in_switch);
+void kjoule_park_leave(struct kjoule_sampler *s, u64 now);
 void kjoule_park_recheck(struct kjoule_sampler *s);
 bool kjoule_park_at_tick(struct kjoule_sampler *s);
 

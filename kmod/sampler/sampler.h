@@ -204,7 +204,27 @@ bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m);
 int kjoule_sampler_value(struct kjoule_sampler *s, u8 source, const struct kjoule_reading *reading);
 void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books);
 void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state);
-u32 kjoule_jitter(u64 seed, u64 tick, u32 limit);
+
+/**
+ * kjoule_jitter() - by how much a tick is delayed on purpose
+ * @seed:	of the session
+ * @tick:	k
+ * @limit:	in nanoseconds; 0 for no jitter
+ *
+ * The same on every CPU, so that jittered ticks still form vectors. Two rounds of
+ * multiply and xor-shift; part of the ABI, because readers must repeat it.
+ *
+ * Context: any.
+ * Return: 0 to @limit - 1 nanoseconds.
+ */
+static inline u32 kjoule_jitter(u64 seed, u64 tick, u32 limit)
+{
+	u64 x = (seed + tick) * 0x9e3779b97f4a7c15ULL;
+
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93ULL;
+	return ((x >> 32) * limit) >> 32;
+}
 
 /**
  * kjoule_sampler_shares() - is a meter one of those that a sampler may have to read?

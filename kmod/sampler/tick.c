@@ -22,27 +22,6 @@
 #include "sampler/park.h"
 #include "sampler/sampler.h"
 
-/**
- * kjoule_jitter() - by how much a tick is delayed on purpose
- * @seed:	of the session
- * @tick:	k
- * @limit:	in nanoseconds; 0 for no jitter
- *
- * The same on every CPU, so that jittered ticks still form vectors. Two rounds of
- * multiply and xor-shift; part of the ABI, because readers must repeat it.
- *
- * Context: any.
- * Return: 0 to @limit - 1 nanoseconds.
- */
-u32 kjoule_jitter(u64 seed, u64 tick, u32 limit)
-{
-	u64 x = (seed + tick) * 0x9e3779b97f4a7c15ULL;
-
-	x ^= x >> 32;
-	x *= 0xd6e8feb86659fd93ULL;
-	return ((x >> 32) * limit) >> 32;
-}
-
 /* Mean frequency since the last tick while not halted; the last known if it was halted. */
 static __always_inline void read_frequency(struct kjoule_sampler *s, struct kjoule_source *src)
 {
@@ -196,27 +175,6 @@ static __always_inline void take_tick(struct kjoule_sampler *s, const struct kjo
 		page->filtered++;
 	page->produced++;
 	kjoule_grid_expect(s, plan, tick + 1, s->grid_ns + plan->interval_ns);
-}
-
-/**
- * kjoule_tick_due() - when the next tick may be taken
- * @s:		the sampler
- * @now:	CLOCK_MONOTONIC
- * @took:	what the last tick took, 0 if there was none
- *
- * Later than it is due when that has passed, or when ticks have taken much of the CPU. Those
- * left out are booked with the one that is taken next.
- *
- * Context: interrupts off, on the sampler's CPU.
- * Return: the time to which the timer is to be set.
- */
-noinline u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took)
-{
-	u64 until = s->load->left_ns < 0 ? kjoule_load_until(s->load, now, took) : now;
-	u64 count = kjoule_grid_elapsed(s, until);
-
-	return kjoule_grid_due(s->plan, s->tick + count,
-			       s->grid_ns + count * s->plan->interval_ns);
 }
 
 /* The tick that is due, after those that have passed; @begin: CLOCK_MONOTONIC. */

@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "sampler/callchain.h"
-#include "sampler/park.h"
+#include "sampler/switch.h"
 #include "session/list.h"
 #include "session/quota.h"
 #include "session/session.h"
@@ -36,7 +36,7 @@ static void session_free(struct kref *ref)
 		kfree(s->sampler[i]);
 	}
 	if (s->plan.parks)
-		kjoule_park_put();
+		kjoule_switch_put();
 	kjoule_session_drop_sources(s);
 	kjoule_stack_access_exit(&s->plan.stacks);
 	kjoule_whom_exit(&s->plan.whom);
@@ -263,7 +263,7 @@ static int take_park(struct kjoule_session *s, const struct kjoule_session_confi
 
 	if (c->flags & KJOULE_FLAG_WAKE_IDLE)
 		return 0;
-	err = kjoule_park_get();
+	err = kjoule_switch_get();
 	if (err)
 		*why = "this kernel does not tell of idle CPUs: flag wake-idle is needed";
 	s->plan.parks = !err;

@@ -50,12 +50,6 @@ static const char *const attribute[] = {
 	[KJOULE_A_SPEC_PERF_CONFIG] = "perf config",
 };
 
-static bool is_counter(const struct kjoule_spec *spec)
-{
-	return spec->quantity == KJOULE_QUANTITY_ENERGY ||
-	       spec->quantity == KJOULE_QUANTITY_COUNT;
-}
-
 /* The name is shown to others, in words and in files, each a line. */
 static bool has_control(const char *name)
 {
@@ -92,7 +86,7 @@ static int check(const struct kjoule_spec *spec, char *words)
 		snprintf(words, KJOULE_WORDS_LEN, "%s: unknown class", spec->name);
 		return -EINVAL;
 	}
-	if (spec->range && !is_counter(spec)) {
+	if (spec->range && !kjoule_spec_is_counter(spec)) {
 		snprintf(words, KJOULE_WORDS_LEN, "%s: a range is for counters", spec->name);
 		return -EINVAL;
 	}
@@ -204,39 +198,6 @@ static struct kjoule_source *take_registered(const struct kjoule_spec *spec, cha
 		return ERR_PTR(err);
 	}
 	return src;
-}
-
-/**
- * kjoule_spec_describe() - fill in what a source with one value is, from its specification
- * @spec:	checked
- * @src:	zeroed; its name is that of @spec
- *
- * Context: any.
- */
-void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src)
-{
-	static const char *const names[] = {
-		[KJOULE_DOMAIN_PACKAGE] = "package",
-		[KJOULE_DOMAIN_CORE] = "core",
-		[KJOULE_DOMAIN_UNCORE] = "uncore",
-		[KJOULE_DOMAIN_DRAM] = "dram",
-		[KJOULE_DOMAIN_PSYS] = "psys",
-	};
-	struct kjoule_domain *d = &src->domains[0];
-
-	src->name = spec->name;
-	src->origin = spec->origin;
-	src->kind = is_counter(spec) ? KJOULE_KIND_ENERGY : KJOULE_KIND_GAUGE;
-	src->n_domains = 1;
-	/* cut, where the name is longer */
-	strscpy(d->name, names[spec->class] ?: spec->name, sizeof(d->name));
-	d->class = spec->class;
-	d->quantity = spec->quantity;
-	d->width = 64;
-	d->range = spec->range;
-	d->unit_mult = spec->unit_mult ?: 1;
-	d->unit_shift = spec->unit_shift;
-	d->parent = -1;
 }
 
 /**

@@ -55,6 +55,12 @@ struct kjoule_source *kjoule_spec_take(const struct kjoule_spec *spec, const str
 int kjoule_spec_watch(struct kjoule_source *src, char *words);
 void kjoule_spec_describe(const struct kjoule_spec *spec, struct kjoule_source *src);
 
+static inline bool kjoule_spec_is_counter(const struct kjoule_spec *spec)
+{
+	return spec->quantity == KJOULE_QUANTITY_ENERGY ||
+	       spec->quantity == KJOULE_QUANTITY_COUNT;
+}
+
 /* One for each origin that is not registered. All set @words when they give an error. */
 struct kjoule_source *kjoule_value_file_create(const struct kjoule_spec *spec, char *words);
 struct kjoule_source *kjoule_power_supply_create(const struct kjoule_spec *spec, char *words);

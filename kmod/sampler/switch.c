@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What happens when the scheduler switches tasks: a tick that is due already belongs to the task
+ * that leaves (tick.c), and an idle CPU is left alone (park.c).
+ */
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+
+#include "sampler/grid.h"
+#include "sampler/load.h"
+#include "sampler/park.h"
+#include "sampler/sampler.h"
+#include "sampler/switch.h"
+#include "sampler/tracepoint.h"
+
+/* The scheduler has interrupts off, and the run queue locked: it stays on this CPU. */
+static void on_switch(void *data, bool preempt, struct task_struct *prev, struct task_struct *next,
+		      unsigned int prev_state)
+{
+	struct hlist_head *head = this_cpu_ptr(&kjoule_parking);
+	struct kjoule_sampler *s;
+	u64 now;
+
+	if (hlist_empty(head))
+		return;
+	now = ktime_get_ns();
+	hlist_for_each_entry(s, head, parking) {
+		/* what it took is not the next one's */
+		if (!s->parked && kjoule_tick_at_switch(s, now))
+			now = ktime_get_ns();
+	}
+	if (likely(!kjoule_park_is_idle(prev) && !kjoule_park_is_idle(next)))
+		return;
+	hlist_for_each_entry(s, head, parking) {
+		if (kjoule_park_is_idle(next))
+			kjoule_park_enter(s, now, true);
+		else
+			kjoule_park_leave(s, now);
+	}
+	kjoule_load_take(kjoule_load_of(smp_processor_id()), ktime_get_ns() - now);
+}
+
+static struct kjoule_probe probe[] = {
+	{ .name = "sched_switch", .function = on_switch },
+};
+
+static struct kjoule_probes probes = { .n = ARRAY_SIZE(probe), .probe = probe };
+
+/**
+ * kjoule_switch_init() - make ready
+ *
+ * Context: module init.
+ */
+void kjoule_switch_init(void)
+{
+	kjoule_probes_init(&probes);
+}
+
+/**
+ * kjoule_switch_exit() - undo kjoule_switch_init()
+ *
+ * Context: module exit.
+ */
+void kjoule_switch_exit(void)
+{
+	kjoule_probes_exit(&probes);
+}
+
+/**
+ * kjoule_switch_get() - from now on switches to idle are seen
+ *
+ * Context: process, sleeps.
+ * Return: 0, -EOPNOTSUPP if the kernel does not tell of switches, or -errno.
+ */
+int kjoule_switch_get(void)
+{
+	return kjoule_probes_get(&probes);
+}
+
+/**
+ * kjoule_switch_put() - undo kjoule_switch_get()
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_switch_put(void)
+{
+	kjoule_probes_put(&probes);
+}
