@@ -88,7 +88,6 @@ static inline void kjoule_sampler_read_meter(struct kjoule_sampler *s, struct kj
 enum hrtimer_restart kjoule_tick(struct hrtimer *timer);
 bool kjoule_tick_at_switch(struct kjoule_sampler *s, u64 now);
 u64 kjoule_tick_due(struct kjoule_sampler *s, u64 now, u64 took);
-int kjoule_sampler_place(struct kjoule_sampler *s);
 void kjoule_sampler_miss(struct kjoule_sampler *s, u64 count, u8 flags);
 void kjoule_sampler_book_parked(struct kjoule_sampler *s, u64 now);
 void kjoule_sampler_read_meters(struct kjoule_sampler *s, u64 now, u64 older_ns, bool in_switch);

@@ -52,7 +52,7 @@ static void come_home(struct kjoule_poller *p)
 		set_cpus_allowed_ptr(current, p->cpus);
 }
 
-static int write_value(struct kjoule_poller *p, const struct kjoule_reading *reading)
+static int write_value(struct kjoule_poller *p, struct kjoule_value *rec)
 {
 	struct kjoule_sampler *s;
 	unsigned long flags;
@@ -61,8 +61,10 @@ static int write_value(struct kjoule_poller *p, const struct kjoule_reading *rea
 	come_home(p);
 	local_irq_save(flags);
 	s = READ_ONCE(p->cut) ? NULL : sampler_here(p);
-	if (s)
-		err = kjoule_sampler_value(s, p->number, reading);
+	if (s) {
+		rec->tick = s->tick;
+		err = kjoule_sampler_emit(s, KJOULE_RECORD_VALUE, p->number, rec, sizeof(*rec));
+	}
 	local_irq_restore(flags);
 	return err;
 }
@@ -98,26 +100,26 @@ static int take_counter(struct kjoule_poller *p, unsigned int i, u64 raw, u64 no
 static int read_domain(struct kjoule_poller *p, unsigned int i)
 {
 	const struct kjoule_domain *d = &p->src->domains[i];
-	struct kjoule_reading reading = { .domain = i, .time_ns = ktime_get_ns() };
+	struct kjoule_value rec = { .domain = i, .time_ns = ktime_get_ns() };
 	bool counter = p->src->kind == KJOULE_KIND_ENERGY;
 	s64 raw;
 	int err;
 
 	err = p->src->ops->read_value(p->src, i, &raw);
-	reading.took_ns = ktime_get_ns() - reading.time_ns;
+	rec.took_ns = min_t(u64, ktime_get_ns() - rec.time_ns, U32_MAX);
 	if (err)
 		return err;
 	if (counter)
-		err = take_counter(p, i, raw, reading.time_ns, &reading.value);
+		err = take_counter(p, i, raw, rec.time_ns, &rec.value);
 	else
-		reading.value = kjoule_gauge_scale(raw, d->unit_mult, d->unit_shift);
+		rec.value = kjoule_gauge_scale(raw, d->unit_mult, d->unit_shift);
 	if (err)
 		return err;
-	if (counter && p->told_once & BIT(i) && p->told[i] == reading.value)
+	if (counter && p->told_once & BIT(i) && p->told[i] == rec.value)
 		return 0;
-	err = write_value(p, &reading);
+	err = write_value(p, &rec);
 	if (!err) {
-		WRITE_ONCE(p->told[i], reading.value);
+		WRITE_ONCE(p->told[i], rec.value);
 		/* T, pairs with U */
 		smp_store_release(&p->told_once, p->told_once | BIT(i));
 	}

@@ -367,29 +367,25 @@ bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m)
 }
 
 /**
- * kjoule_sampler_value() - write what a slow source said
+ * kjoule_sampler_emit() - write a record at another time than a tick's
  * @s:		running
- * @source:	number of the source in the session
- * @reading:	what it said
+ * @type:	KJOULE_RECORD_*
+ * @flags:	of the record
+ * @record:	the record; its head is filled in here
+ * @size:	of it
  *
  * Context: on the sampler's CPU with interrupts off: the ring's producer, as the tick.
- * Return: 0, or -ENOSPC if there was no room (the ring has booked it as lost).
+ * Return: 0, or -ENOSPC if there was no room (the ring has counted it as lost).
  */
-int kjoule_sampler_value(struct kjoule_sampler *s, u8 source, const struct kjoule_reading *reading)
+int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void *record, u16 size)
 {
-	struct kjoule_value *rec;
+	struct kjoule_record *rec;
 
 	lockdep_assert_irqs_disabled();
 	kjoule_books_open(s->ring.page);
-	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_VALUE, source, sizeof(*rec), s->tick);
-	if (rec) {
-		rec->tick = s->tick;
-		rec->took_ns = min_t(u64, reading->took_ns, U32_MAX);
-		rec->domain = reading->domain;
-		rec->reserved = 0;
-		rec->time_ns = reading->time_ns;
-		rec->value = reading->value;
-	}
+	rec = kjoule_ring_reserve(&s->ring, type, flags, size, s->tick);
+	if (rec)
+		memcpy(rec + 1, record + sizeof(*rec), size - sizeof(*rec));
 	kjoule_sampler_wake_reader(s);
 	kjoule_sampler_publish(s);
 	kjoule_books_close(s->ring.page);

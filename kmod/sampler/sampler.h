@@ -87,20 +87,6 @@ struct kjoule_books {
 #define KJOULE_LATE_BUCKETS	33
 
 /**
- * struct kjoule_reading - what a slow source said
- * @domain:	of the source
- * @took_ns:	how long the reading took
- * @time_ns:	CLOCK_MONOTONIC when it began
- * @value:	as in struct kjoule_value
- */
-struct kjoule_reading {
-	u16 domain;
-	u64 took_ns;
-	u64 time_ns;
-	s64 value;
-};
-
-/**
  * struct kjoule_sampler - a CPU's timer, ring and state between two ticks
  * @timer:	expires at @due_ns
  * @plan:	what to do at a tick
@@ -201,7 +187,8 @@ void kjoule_sampler_owner_moved(struct kjoule_sampler *s);
 void kjoule_sampler_join(struct kjoule_sampler *s, struct kjoule_meter *m,
 			 struct kjoule_meter *instead);
 bool kjoule_sampler_sweep(struct kjoule_sampler *s, struct kjoule_meter *m);
-int kjoule_sampler_value(struct kjoule_sampler *s, u8 source, const struct kjoule_reading *reading);
+int kjoule_sampler_place(struct kjoule_sampler *s);
+int kjoule_sampler_emit(struct kjoule_sampler *s, u8 type, u8 flags, const void *record, u16 size);
 void kjoule_sampler_books(struct kjoule_sampler *s, struct kjoule_books *books);
 void kjoule_sampler_set_state(struct kjoule_sampler *s, u32 state);
 

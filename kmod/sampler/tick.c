@@ -103,15 +103,20 @@ static __always_inline u8 find_place(struct kjoule_sampler *s, const struct kjou
  *
  * Who is told by a record if it is another than before.
  *
- * Context: hard interrupt of a timer on the sampler's CPU; the books are open.
+ * Context: hard interrupt of a timer on the sampler's CPU.
  * Return: KJOULE_SAMPLE_*, or -ENOENT if the target does not run.
  */
 int kjoule_sampler_place(struct kjoule_sampler *s)
 {
-	if (kjoule_whom_runs(&s->plan->whom) && write_task(s, current))
-		return find_place(s, s->plan, false);
+	int flags = -ENOENT;
+
 	s->ip = 0;
-	return -ENOENT;
+	kjoule_books_open(s->ring.page);
+	if (kjoule_whom_runs(&s->plan->whom) && write_task(s, current))
+		flags = find_place(s, s->plan, false);
+	kjoule_sampler_publish(s);
+	kjoule_books_close(s->ring.page);
+	return flags;
 }
 
 static __always_inline void write_sample(struct kjoule_sampler *s, const struct kjoule_plan *plan,

@@ -44,7 +44,6 @@
 #include "compat/compat.h"
 #include "counter/counter.h"
 #include "method/edge/window.h"
-#include "sampler/grid.h"
 #include "sampler/sampler.h"
 
 #define EDGE_PERIODS	2	/* the leader waits so long for an edge */
@@ -125,13 +124,8 @@ static u64 random_below(struct kjoule_edge *e, u32 number, u32 salt, u64 limit)
 /* Where it is held: written before the hold, so that the books are not open while it lasts. */
 static void find_place(struct edge_cpu *c)
 {
-	struct kjoule_ring_head *page = c->sampler->ring.page;
-	int flags;
+	int flags = kjoule_sampler_place(c->sampler);
 
-	kjoule_books_open(page);
-	flags = kjoule_sampler_place(c->sampler);
-	kjoule_sampler_publish(c->sampler);
-	kjoule_books_close(page);
 	c->ip = c->sampler->ip;
 	c->flags = flags < 0 ? 0 : flags;
 }
@@ -141,25 +135,12 @@ static void arrive(struct edge_cpu *c)
 	smp_store_release(&c->arrived, c->number);	/* U, pairs with V */
 }
 
-static void write_window(struct edge_cpu *c, const struct kjoule_window *w, u8 flags)
+static void write_window(struct edge_cpu *c, struct kjoule_window *w, u8 flags)
 {
-	struct kjoule_sampler *s = c->sampler;
-	struct kjoule_window *rec;
-
-	kjoule_books_open(s->ring.page);
-	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_WINDOW, flags, sizeof(*rec), s->tick);
-	if (rec) {
-		struct kjoule_record head = rec->rec;
-
-		*rec = *w;
-		rec->rec = head;
-		rec->tick = s->tick;
-		rec->scope = c->edge->scope;
-		rec->domain = c->edge->edges->domain;
-	}
-	kjoule_sampler_wake_reader(s);
-	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
+	w->tick = c->sampler->tick;
+	w->scope = c->edge->scope;
+	w->domain = c->edge->edges->domain;
+	kjoule_sampler_emit(c->sampler, KJOULE_RECORD_WINDOW, flags, w, sizeof(*w));
 }
 
 /* Of where it was held: those that are known today, which no flag of a window may be among. */

@@ -47,7 +47,6 @@
 
 #include "compat/compat.h"
 #include "method/vpm/round.h"
-#include "sampler/grid.h"
 #include "sampler/sampler.h"
 #include "session/hold.h"
 
@@ -124,29 +123,22 @@ static struct kjoule_sampler *sampler_here(const struct kjoule_vpm *v)
 static bool write_reading(struct kjoule_vpm *v, struct kjoule_sampler *s, u64 ready_ns, u64 uw,
 			  u64 busy_ns)
 {
-	struct kjoule_vpm_reading *rec;
+	struct kjoule_vpm_reading rec = {
+		.tick = s->tick,
+		.number = v->number,
+		.block = v->at - v->block,
+		.pid = v->pid,
+		.tgid = v->tgid,
+		.armed_ns = v->armed_ns,
+		.hit_ns = v->hit_ns,
+		.stop_ns = v->stop_ns,
+		.ready_ns = ready_ns,
+		.others_ns = v->waited,
+		.power_uw = uw,
+		.busy_ns = busy_ns,
+	};
 
-	kjoule_books_open(s->ring.page);
-	rec = kjoule_ring_reserve(&s->ring, KJOULE_RECORD_READING, v->flags, sizeof(*rec), s->tick);
-	if (rec) {
-		rec->tick = s->tick;
-		rec->number = v->number;
-		rec->block = v->at - v->block;
-		rec->reserved = 0;
-		rec->pid = v->pid;
-		rec->tgid = v->tgid;
-		rec->armed_ns = v->armed_ns;
-		rec->hit_ns = v->hit_ns;
-		rec->stop_ns = v->stop_ns;
-		rec->ready_ns = ready_ns;
-		rec->others_ns = v->waited;
-		rec->power_uw = uw;
-		rec->busy_ns = busy_ns;
-	}
-	kjoule_sampler_wake_reader(s);
-	kjoule_sampler_publish(s);
-	kjoule_books_close(s->ring.page);
-	return rec;
+	return !kjoule_sampler_emit(s, KJOULE_RECORD_READING, v->flags, &rec, sizeof(rec));
 }
 
 static void book_reading(struct kjoule_vpm *v)
