@@ -6,8 +6,10 @@
 #include <linux/module.h>
 
 #include "device.h"
+#include "method/edge/edge.h"
 #include "method/transition/restore.h"
 #include "method/transition/transition.h"
+#include "method/vpm/vpm.h"
 #include "netlink/netlink.h"
 #include "sampler/load.h"
 #include "sampler/switch.h"
@@ -18,6 +20,15 @@
 #include "sysfs/sysfs.h"
 #include "version.h"
 
+/* In this order they are made, started and halted. */
+static void __init add_methods(void)
+{
+	kjoule_method_register(&kjoule_edge_method);
+	kjoule_method_register(&kjoule_vpm_method);
+	kjoule_netlink_add(&kjoule_vpm_part);
+	kjoule_netlink_add(&kjoule_transition_part);
+}
+
 static int __init kjoule_init(void)
 {
 	int err;
@@ -25,6 +36,7 @@ static int __init kjoule_init(void)
 	kjoule_target_init();
 	kjoule_switch_init();
 	kjoule_load_init();
+	add_methods();
 	err = kjoule_rapl_init();
 	if (err)
 		return err;

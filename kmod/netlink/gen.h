@@ -6,6 +6,10 @@
 #include <net/genetlink.h>
 #include <linux/kjoule_netlink.h>
 
+int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info);
+int kjoule_method_dump_start(struct netlink_callback *cb);
+int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int kjoule_method_dump_done(struct netlink_callback *cb);
 int kjoule_source_get_doit(struct sk_buff *skb, struct genl_info *info);
 int kjoule_source_get_dump_start(struct netlink_callback *cb);
 int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
@@ -23,16 +27,6 @@ int kjoule_records_get_dump_start(struct netlink_callback *cb);
 int kjoule_records_get_dump_done(struct netlink_callback *cb);
 int kjoule_records_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int kjoule_notice_listen_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_transition_new_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_transition_del_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_transition_calibrate_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_transition_try_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_transition_loops_get_dump_start(struct netlink_callback *cb);
-int kjoule_transition_loops_get_dump_done(struct netlink_callback *cb);
-int kjoule_transition_loops_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
-int kjoule_restore_add_doit(struct sk_buff *skb, struct genl_info *info);
-int kjoule_restore_now_doit(struct sk_buff *skb, struct genl_info *info);
 
 extern const struct nla_policy kjoule_source_spec_policy[KJOULE_A_SPEC_MAX + 1];
 extern const struct genl_ops kjoule_ops[17];

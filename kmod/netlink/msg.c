@@ -219,74 +219,6 @@ size_t kjoule_msg_session_size(const struct kjoule_session *s)
 	return size;
 }
 
-static int put_edges(struct sk_buff *skb, struct kjoule_session *s)
-{
-	struct kjoule_edge_books b;
-
-	kjoule_edges_books(s->edges, &b);
-	return nla_put_u32(skb, KJOULE_A_SESSION_EDGE_DUTY, s->config.edge_duty) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_WINDOWS, b.windows, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_SPINS, b.spins, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_FAILED, b.failed, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_HELD_NS, b.held_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_LONGEST_NS, b.longest_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_EDGE_PAUSED, b.paused, 0);
-}
-
-static int put_vpm(struct sk_buff *skb, struct kjoule_session *s)
-{
-	struct kjoule_vpm_meter m;
-	struct kjoule_vpm_books b;
-
-	kjoule_vpm_books(s->vpm, &b);
-	kjoule_vpm_meter(s->vpm, &m);
-	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS,
-				 s->config.vpm_interval_ns, 0) ||
-	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PEAK_UW, m.peak_uw, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_REST_UW, m.rest_uw, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READINGS, b.readings, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNMET, b.unmet, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNENDED, b.unended, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ELSEWHERE, b.elsewhere, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SPOILT, b.spoilt, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_FAILED, b.failed, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_HELD_NS, b.held_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LONGEST_NS, b.longest_ns, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ROUNDS, b.rounds, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LEARNT, b.learnt, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CUT, b.cut, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CROWDED, b.crowded, 0) ||
-	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SKIPPED, b.skipped, 0);
-}
-
-/**
- * kjoule_msg_session_block() - the number that a block has in a session's records
- * @skb:	the answer
- * @to:		who gets it
- * @s:		the session, with a reference
- * @block:	its number
- *
- * Context: process.
- * Return: 0 or -EMSGSIZE.
- */
-int kjoule_msg_session_block(struct sk_buff *skb, const struct kjoule_msg_to *to,
-			     struct kjoule_session *s, u32 block)
-{
-	void *hdr = begin(skb, to, KJOULE_CMD_SESSION_BLOCK);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, KJOULE_A_SESSION_ID, s->id) ||
-	    nla_put_u32(skb, KJOULE_A_SESSION_BLOCK, block)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
 /**
  * kjoule_msg_session() - a session's message
  * @skb:	the answer
@@ -323,8 +255,7 @@ int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 c
 	    nla_put_u32(skb, KJOULE_A_SESSION_STACK_BYTES, c->stack_bytes) ||
 	    nla_put_u32(skb, KJOULE_A_SESSION_USER, from_kuid_munged(&init_user_ns, s->maker)) ||
 	    put_sources(skb, s) ||
-	    (s->edges && put_edges(skb, s)) ||
-	    (s->vpm && put_vpm(skb, s)) ||
+	    kjoule_methods_put_attrs(s, skb) ||
 	    (family && (nla_put_u32(skb, KJOULE_A_SESSION_CHILDREN, READ_ONCE(family->count)) ||
 			nla_put_u64_64bit(skb, KJOULE_A_SESSION_CHILDREN_LOST,
 					  READ_ONCE(family->lost), 0)))) {

@@ -36,8 +36,6 @@ int kjoule_msg_source(struct sk_buff *skb, const struct kjoule_msg_to *to,
 		      struct kjoule_source *src, int unavailable, const char *why, bool is_default);
 size_t kjoule_msg_source_size(void);
 size_t kjoule_msg_session_size(const struct kjoule_session *s);
-int kjoule_msg_session_block(struct sk_buff *skb, const struct kjoule_msg_to *to,
-			     struct kjoule_session *s, u32 block);
 int kjoule_msg_session(struct sk_buff *skb, const struct kjoule_msg_to *to, u8 cmd,
 		       struct kjoule_session *s);
 int kjoule_msg_stats(struct sk_buff *skb, const struct kjoule_msg_to *to, u32 session, int cpu,

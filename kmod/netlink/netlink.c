@@ -214,7 +214,15 @@ int kjoule_source_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* Sessions */
 
-static int refuse_unknown(struct netlink_ext_ack *extack, u32 id)
+/**
+ * kjoule_netlink_refuse_unknown() - say that there is no session with an id, or not any more
+ * @extack:	of the request
+ * @id:		the id
+ *
+ * Context: process.
+ * Return: -ENOENT.
+ */
+int kjoule_netlink_refuse_unknown(struct netlink_ext_ack *extack, u32 id)
 {
 	kuid_t by = kjoule_session_ended_by(id);
 	char words[KJOULE_WORDS_LEN];
@@ -229,17 +237,28 @@ static int refuse_unknown(struct netlink_ext_ack *extack, u32 id)
 	return -ENOENT;
 }
 
-/* The session that attribute @id names, with a reference; @own: NULL, or whose it has to be. */
-static struct kjoule_session *find_session(struct genl_info *info, int id,
-					   const struct sk_buff *own)
+/**
+ * kjoule_netlink_find_session() - the session that a request names
+ * @info:	the request
+ * @id:		the attribute that does so
+ * @own:	NULL, or the request, whose sender's own it has to be
+ *
+ * Context: process.
+ * Return: the session with a reference, or an ERR_PTR: -EINVAL without @id, -ENOENT for an unknown
+ * one, -EPERM for somebody else's.
+ */
+struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int id,
+						   const struct sk_buff *own)
 {
 	struct kjoule_session *s;
+	u32 nr;
 
 	if (!info->attrs[id])
 		return ERR_PTR(missing(info, "session id is missing"));
-	s = kjoule_session_get(nla_get_u32(info->attrs[id]));
+	nr = nla_get_u32(info->attrs[id]);
+	s = kjoule_session_get(nr);
 	if (!s)
-		return ERR_PTR(refuse_unknown(info->extack, nla_get_u32(info->attrs[id])));
+		return ERR_PTR(kjoule_netlink_refuse_unknown(info->extack, nr));
 	if (own && !kjoule_port_owns(own, s->owner)) {
 		kjoule_session_put(s);
 		kjoule_netlink_refuse(info, "the session belongs to another socket");
@@ -251,7 +270,7 @@ static struct kjoule_session *find_session(struct genl_info *info, int id,
 static int change_session(struct sk_buff *skb, struct genl_info *info,
 			  int (*change)(struct kjoule_session *s, const char **why))
 {
-	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
+	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, skb);
 	const char *why = NULL;
 	int err;
 
@@ -259,7 +278,7 @@ static int change_session(struct sk_buff *skb, struct genl_info *info,
 		return PTR_ERR(s);
 	err = change(s, &why);
 	if (err == -ENOENT)
-		refuse_unknown(info->extack, s->id);
+		kjoule_netlink_refuse_unknown(info->extack, s->id);
 	kjoule_netlink_refuse(info, why);
 	if (!err)
 		err = kjoule_netlink_reply_session(info, s);
@@ -293,66 +312,6 @@ int kjoule_session_stop_doit(struct sk_buff *skb, struct genl_info *info)
 	return change_session(skb, info, kjoule_session_stop);
 }
 
-static int answer_block(struct genl_info *info, struct kjoule_session *s, u32 block)
-{
-	struct kjoule_msg_to to = to_sender(info);
-	struct sk_buff *answer = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	int err;
-
-	if (!answer)
-		return -ENOMEM;
-	err = kjoule_msg_session_block(answer, &to, s, block);
-	if (err) {
-		nlmsg_free(answer);
-		return err;
-	}
-	return genlmsg_reply(answer, info);
-}
-
-/**
- * kjoule_session_block_doit() - KJOULE_CMD_SESSION_BLOCK
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0, -EINVAL (an address is missing, or the end is 0, or the session has no readings of
- * blocks), -ENOENT if it has ended, or -errno, see kjoule_vpm_add().
- */
-int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, skb);
-	struct nlattr **attrs = info->attrs, *end = attrs[KJOULE_A_SESSION_BLOCK_END];
-	struct kjoule_vpm_place place;
-	const char *why = NULL;
-	int ret = -EINVAL;
-
-	if (IS_ERR(s))
-		return PTR_ERR(s);
-	if (!attrs[KJOULE_A_SESSION_BLOCK_PID] || !attrs[KJOULE_A_SESSION_BLOCK_START] ||
-	    !attrs[KJOULE_A_SESSION_BLOCK_NEXT]) {
-		why = "the block's process, first or second instruction is missing";
-	} else if (!s->vpm) {
-		why = "the session has no readings of blocks: make it with vpm-interval-ns";
-	} else if (end && !nla_get_u64(end)) {
-		why = "a block does not end at 0: leave that out for where its function returns to";
-	} else if (kjoule_session_has_ended(s)) {
-		ret = refuse_unknown(info->extack, s->id);
-	} else {
-		place = (struct kjoule_vpm_place){
-			.pid = nla_get_u32(attrs[KJOULE_A_SESSION_BLOCK_PID]),
-			.start = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_START]),
-			.next = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_NEXT]),
-			.end = end ? nla_get_u64(end) : 0,
-		};
-		ret = kjoule_vpm_add(s->vpm, &place, &why);
-	}
-	kjoule_netlink_refuse(info, why);
-	if (ret >= 0)
-		ret = answer_block(info, s, ret);
-	kjoule_session_put(s);
-	return ret;
-}
-
 /**
  * kjoule_session_del_doit() - KJOULE_CMD_SESSION_DEL
  * @skb:	the request
@@ -364,7 +323,7 @@ int kjoule_session_block_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, NULL);
+	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, NULL);
 	int err = 0;
 
 	if (IS_ERR(s))
@@ -393,7 +352,7 @@ int kjoule_session_del_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int kjoule_session_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_session *s = find_session(info, KJOULE_A_SESSION_ID, NULL);
+	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, NULL);
 	int err;
 
 	if (IS_ERR(s))
@@ -480,7 +439,7 @@ struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 		return ERR_PTR(err);
 	s = kjoule_session_get(nla_get_u32(id));
 	if (!s)
-		err = refuse_unknown(cb->extack, nla_get_u32(id));
+		err = kjoule_netlink_refuse_unknown(cb->extack, nla_get_u32(id));
 	return s ?: ERR_PTR(err);
 }
 
@@ -494,7 +453,7 @@ struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
  */
 int kjoule_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct kjoule_session *s = find_session(info, KJOULE_A_STATS_SESSION, NULL);
+	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_STATS_SESSION, NULL);
 	struct kjoule_msg_to to = to_sender(info);
 	struct kjoule_books b;
 	struct sk_buff *answer;

@@ -10,17 +10,50 @@
 
 #include "netlink/msg.h"
 
+/**
+ * struct kjoule_netlink_op - how a method answers an operation of the family
+ * @cmd:	KJOULE_CMD_*
+ * @doit:	see struct genl_ops; so are the others, which belong to a dump
+ * @dump_start:	likewise
+ * @dumpit:	likewise
+ * @dump_done:	likewise, or NULL
+ */
+struct kjoule_netlink_op {
+	u8 cmd;
+	int (*doit)(struct sk_buff *skb, struct genl_info *info);
+	int (*dump_start)(struct netlink_callback *cb);
+	int (*dumpit)(struct sk_buff *skb, struct netlink_callback *cb);
+	int (*dump_done)(struct netlink_callback *cb);
+};
+
+/**
+ * struct kjoule_netlink_part - what a method adds to the family
+ * @ops:	its operations
+ * @n_ops:	how many
+ * @released:	a socket was closed: what it owned ends; or NULL
+ */
+struct kjoule_netlink_part {
+	const struct kjoule_netlink_op *ops;
+	unsigned int n_ops;
+	void (*released)(u64 owner);
+};
+
+void kjoule_netlink_add(const struct kjoule_netlink_part *part);
 int kjoule_netlink_init(void);
 void kjoule_netlink_exit(void);
 
 int kjoule_netlink_check(struct sk_buff *skb, struct netlink_ext_ack *extack);
 void kjoule_netlink_refuse(struct genl_info *info, const char *why);
 void kjoule_netlink_refuse_words(struct netlink_ext_ack *extack, const char *words);
+int kjoule_netlink_refuse_unknown(struct netlink_ext_ack *extack, u32 id);
+struct kjoule_session *kjoule_netlink_find_session(struct genl_info *info, int id,
+						   const struct sk_buff *own);
 int kjoule_netlink_reply_session(struct genl_info *info, struct kjoule_session *s);
 int kjoule_netlink_refuse_dump(struct netlink_callback *cb, int err, const char *why);
 struct kjoule_session *kjoule_netlink_dump_session(struct netlink_callback *cb,
 						   const struct nlattr *id);
 
+void kjoule_netlink_parts_released(u64 owner);
 void kjoule_netlink_notice_init(void);
 void kjoule_netlink_notice_exit(void);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The request for a session: attributes in, struct kjoule_session_config out, and the
- * operation session-new. What is asked for is checked by the session; the sources that a
- * request specifies are read in spec.c.
+ * operation session-new. What is asked for is checked by the session, attributes of
+ * methods included; the sources that a request specifies are read in spec.c.
  */
 #include <linux/capability.h>
 #include <linux/cpumask.h>
@@ -73,11 +73,7 @@ static void take_numbers(struct kjoule_session_config *c, struct nlattr **attrs)
 		.flags = get_u64(attrs, KJOULE_A_SESSION_FLAGS),
 		.chain_depth = get_u32(attrs, KJOULE_A_SESSION_CHAIN_DEPTH),
 		.stack_bytes = get_u32(attrs, KJOULE_A_SESSION_STACK_BYTES),
-		.edges = attrs[KJOULE_A_SESSION_EDGE_DUTY],
-		.edge_duty = get_u32(attrs, KJOULE_A_SESSION_EDGE_DUTY),
-		.vpm = attrs[KJOULE_A_SESSION_VPM_INTERVAL_NS],
-		.vpm_interval_ns = get_u64(attrs, KJOULE_A_SESSION_VPM_INTERVAL_NS),
-		.vpm_source = get_name(attrs, KJOULE_A_SESSION_VPM_SOURCE),
+		.attrs = attrs,
 		.ring_bytes = get_u32(attrs, KJOULE_A_SESSION_RING_BYTES),
 		.wakeup_bytes = get_u32(attrs, KJOULE_A_SESSION_WAKEUP_BYTES),
 		.energy = get_name(attrs, KJOULE_A_SESSION_ENERGY_SOURCE),
@@ -92,8 +88,6 @@ static int take_request(struct sk_buff *skb, struct genl_info *info, struct requ
 
 	if (!attrs[KJOULE_A_SESSION_INTERVAL_NS])
 		return refuse(info, "interval is missing");
-	if (attrs[KJOULE_A_SESSION_VPM_SOURCE] && !attrs[KJOULE_A_SESSION_VPM_INTERVAL_NS])
-		return refuse(info, "a meter that starts on command goes with vpm-interval-ns");
 	take_numbers(&r->config, attrs);
 	r->config.kernel_ip = netlink_capable(skb, CAP_PERFMON) || netlink_capable(skb, CAP_SYSLOG);
 	r->config.may_hold = netlink_capable(skb, CAP_SYS_NICE);

@@ -15,8 +15,6 @@
 #include <linux/slab.h>
 #include <net/sock.h>
 
-#include "method/transition/restore.h"
-#include "method/transition/transition.h"
 #include "netlink/netlink.h"
 #include "session/list.h"
 #include "session/quota.h"
@@ -226,9 +224,7 @@ void kjoule_port_released(u32 portid)
 
 	while ((p = take_closed(portid))) {
 		kjoule_session_end_owned(p->owner);
-		/* who switches fast must be through before his governor goes */
-		kjoule_transition_end_owned(p->owner);
-		kjoule_restore_owned(p->owner);
+		kjoule_netlink_parts_released(p->owner);
 		free_port(p);
 	}
 }

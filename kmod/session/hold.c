@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * See hold.h. Used by edge.c, vpm.c and method/vpm/round.c; told of CPUs by list.c.
+ * See hold.h. Used by the methods that hold CPUs; told of CPUs by list.c.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 
 #include "session/hold.h"
 
-static atomic_t taken;
+static const void *holder;
 
 /* Set and cleared by CPU hotplug, one CPU at a time. */
 static struct cpumask on_their_way;
 static atomic_t moves;
 
 /**
- * kjoule_hold_take() - be the one session that holds CPUs
+ * kjoule_hold_take() - be the one method of the one session that holds CPUs
+ * @session:	what tells the session from others
  * @why:	set to the reason of a refusal
  *
  * Context: any.
- * Return: false if another one is.
+ * Return: 0, -EINVAL if another method of the session is, -EBUSY if another session is.
  */
-bool kjoule_hold_take(const char **why)
+int kjoule_hold_take(const void *session, const char **why)
 {
-	if (!atomic_cmpxchg(&taken, 0, 1))
-		return true;
-	*why = "another session holds CPUs (edge windows, readings of blocks); only one can";
-	return false;
+	const void *other = cmpxchg(&holder, NULL, session);
+
+	if (!other)
+		return 0;
+	if (other == session) {
+		*why = "two methods of a session would hold the same CPUs: ask for one";
+		return -EINVAL;
+	}
+	*why = "another session holds CPUs; only one can";
+	return -EBUSY;
 }
 
 /**
@@ -35,7 +42,7 @@ bool kjoule_hold_take(const char **why)
  */
 void kjoule_hold_give(void)
 {
-	atomic_set(&taken, 0);
+	WRITE_ONCE(holder, NULL);
 }
 
 /**

@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-bool kjoule_hold_take(const char **why);
+int kjoule_hold_take(const void *session, const char **why);
 void kjoule_hold_give(void);
 void kjoule_hold_moves(unsigned int cpu, bool begins);
 bool kjoule_hold_is_still(void);

@@ -280,35 +280,28 @@ static void ask_owners(struct kjoule_session *s, int cpu)
 	kjoule_session_ask_owners(s);
 }
 
-/* Edge windows go on with the CPUs that there are, while it runs. */
-static void go_on(struct kjoule_session *s)
-{
-	if (s->state == KJOULE_SESSION_RUNNING)
-		kjoule_edges_run(s->edges);
-}
-
 static void owners_moved(struct kjoule_session *s, int cpu)
 {
-	kjoule_edges_halt(s->edges);
+	kjoule_methods_pause(s);
 	ask_owners(s, cpu);
-	go_on(s);
+	kjoule_methods_resume(s);
 }
 
-static void halt_edges(struct kjoule_session *s, int cpu)
+static void pause_methods(struct kjoule_session *s, int cpu)
 {
-	kjoule_edges_halt(s->edges);
+	kjoule_methods_pause(s);
 }
 
-static void edges_go_on(struct kjoule_session *s, int cpu)
+static void resume_methods(struct kjoule_session *s, int cpu)
 {
-	go_on(s);
+	kjoule_methods_resume(s);
 }
 
 static void cpu_came(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_edges_halt(s->edges);
+	kjoule_methods_pause(s);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->cpu_comes)
 			s->source[i]->ops->cpu_comes(s->source[i], cpu);
@@ -319,7 +312,7 @@ static void cpu_came(struct kjoule_session *s, int cpu)
 	}
 	ask_owners(s, cpu);
 	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_OFFLINE);
-	go_on(s);
+	kjoule_methods_resume(s);
 	post_cpu(s, cpu, KJOULE_EVENT_CPU_BACK);
 }
 
@@ -327,7 +320,7 @@ static void cpu_leaves(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_edges_halt(s->edges);
+	kjoule_methods_pause(s);
 	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_OFFLINE);
 	for (i = 0; i < s->n_sources; i++) {
 		if (s->source[i]->ops->cpu_goes)
@@ -339,7 +332,7 @@ static void cpu_leaves(struct kjoule_session *s, int cpu)
 
 static void fall_asleep(struct kjoule_session *s, int cpu)
 {
-	kjoule_edges_halt(s->edges);
+	kjoule_methods_pause(s);
 	tell_samplers(s, cpu, kjoule_sampler_leave, KJOULE_GAP_SUSPENDED);
 }
 
@@ -347,11 +340,11 @@ static void wake_up_again(struct kjoule_session *s, int cpu)
 {
 	unsigned int i;
 
-	kjoule_edges_halt(s->edges);
+	kjoule_methods_pause(s);
 	for (i = 0; i < s->n_meters; i++)
 		kjoule_meter_restart(s->meter[i]);
 	tell_samplers(s, cpu, kjoule_sampler_return, KJOULE_GAP_SUSPENDED);
-	go_on(s);
+	kjoule_methods_resume(s);
 }
 
 static void source_moved(void)
@@ -373,7 +366,7 @@ static void source_moved(void)
 static int cpu_prepares(unsigned int cpu)
 {
 	kjoule_hold_moves(cpu, true);
-	walk(halt_edges, cpu);
+	walk(pause_methods, cpu);
 	return 0;
 }
 
@@ -394,7 +387,7 @@ static int cpu_goes(unsigned int cpu)
 static int cpu_is_dead(unsigned int cpu)
 {
 	kjoule_hold_moves(cpu, false);
-	walk(edges_go_on, cpu);
+	walk(resume_methods, cpu);
 	return 0;
 }
 

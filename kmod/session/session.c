@@ -29,8 +29,7 @@ static void session_free(struct kref *ref)
 
 	cancel_delayed_work_sync(&s->sweep);
 	kjoule_notices_cancel(s);
-	kjoule_edges_free(s->edges);
-	kjoule_vpm_free(s->vpm);
+	kjoule_methods_free(s);
 	for (i = 0; i < s->n; i++) {
 		kjoule_sampler_exit(s->sampler[i]);
 		kfree(s->sampler[i]);
@@ -230,7 +229,7 @@ static struct kjoule_session *new_session(const struct kjoule_session_config *c,
 	s->config.frequency = NULL;
 	s->config.specs = NULL;
 	s->config.words = NULL;
-	s->config.vpm_source = NULL;
+	s->config.attrs = NULL;
 	s->plan.interval_ns = c->interval_ns;
 	s->plan.jitter_ns = c->jitter_ns;
 	s->plan.kernel_ip = c->kernel_ip;
@@ -270,41 +269,6 @@ static int take_park(struct kjoule_session *s, const struct kjoule_session_confi
 	return err;
 }
 
-static int make_edges(struct kjoule_session *s, const struct kjoule_session_config *c,
-		      const char **why)
-{
-	int err;
-
-	if (!c->edges)
-		return 0;
-	if (!c->may_hold) {
-		*why = "edge windows hold CPUs: CAP_SYS_NICE is needed";
-		return -EPERM;
-	}
-	cpus_read_lock();
-	err = kjoule_edges_new(&s->edges, s->n_sources ? s->source[0] : NULL, s->still[0],
-			       c->edge_duty, s->sampler, s->n, why);
-	cpus_read_unlock();
-	return err;
-}
-
-static int make_vpm(struct kjoule_session *s, const struct kjoule_session_config *c,
-		    const char **why)
-{
-	if (!c->vpm)
-		return 0;
-	if (!c->may_hold) {
-		*why = "readings of blocks hold CPUs: CAP_SYS_NICE is needed";
-		return -EPERM;
-	}
-	if (c->edges) {
-		*why = "edge windows and readings of blocks hold the same CPUs: ask for one";
-		return -EINVAL;
-	}
-	return kjoule_vpm_new(&s->vpm, c->vpm_source, &s->config.vpm_interval_ns, &s->plan.whom,
-			      s->sampler, s->n, why);
-}
-
 /* All that it needs; what has been got is kjoule_session_put()'s to give back. */
 static int equip(struct kjoule_session *s, const struct kjoule_session_config *c,
 		 const struct cpumask *cpus, const char **why)
@@ -319,8 +283,7 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
 	       take_park(s, c, why) ?:
 	       make_samplers(s, cpus, n) ?:
 	       kjoule_session_make_meters(s, c, why) ?:
-	       make_edges(s, c, why) ?:
-	       make_vpm(s, c, why) ?:
+	       kjoule_methods_make(s, c, why) ?:
 	       kjoule_session_make_pollers(s, c, why) ?:
 	       kjoule_session_list(s, c, why);
 }
@@ -335,9 +298,8 @@ static int equip(struct kjoule_session *s, const struct kjoule_session_config *c
  * Return: the session with a reference for the caller, or an ERR_PTR: -EINVAL, -ERANGE, -ENXIO (CPU
  * not online, or a source is read on one that is not of the session), -ESRCH (no such process),
  * -ENOENT or -ENODEV (source, or module going), -EINTR (killed), -EUSERS (too many sessions),
- * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() and
- * kjoule_edges_new() and kjoule_vpm_new() say; -EPERM (edge windows, or readings of blocks, without
- * may_hold; stacks that the caller may not see).
+ * -EDQUOT (too much memory for a user), -ENOMEM, or what kjoule_spec_take() and the methods say;
+ * -EPERM (a method that holds CPUs, without may_hold; stacks that the caller may not see).
  */
 struct kjoule_session *kjoule_session_create(const struct kjoule_session_config *config, u64 owner,
 					     const char **why)
@@ -403,8 +365,7 @@ void kjoule_session_halt(struct kjoule_session *s)
 	lockdep_assert_held(&s->lock);
 	if (s->state != KJOULE_SESSION_RUNNING)
 		return;
-	kjoule_edges_halt(s->edges);
-	kjoule_vpm_halt(s->vpm);
+	kjoule_methods_halt(s);
 	/* all timers first: no tick is due after the stop, and all CPUs end with the same one */
 	for (i = 0; i < s->n; i++)
 		kjoule_sampler_pause(s->sampler[i]);
@@ -473,16 +434,14 @@ int kjoule_session_start(struct kjoule_session *s, const char **why)
 		goto out;
 	}
 	/* before what the halt does not stop */
-	err = kjoule_vpm_run(s->vpm);
+	err = kjoule_methods_start(s, why);
 	if (err) {
-		*why = "no thread can be had for readings of blocks";
 		kjoule_session_halt(s);
 		goto out;
 	}
 	if (sweep_period(s))
 		schedule_delayed_work(&s->sweep, sweep_period(s));
 	kjoule_session_start_pollers(s);
-	kjoule_edges_run(s->edges);
 out:
 	mutex_unlock(&s->lock);
 	cpus_read_unlock();

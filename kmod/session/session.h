@@ -15,15 +15,16 @@
 
 #include <linux/kjoule_netlink.h>
 
-#include "method/edge/edge.h"
-#include "method/vpm/vpm.h"
 #include "sampler/poller.h"
 #include "sampler/sampler.h"
+#include "session/method.h"
 #include "session/notice.h"
 #include "source/spec.h"
 
 /* So long the stop of a session waits for slow sources. */
 #define KJOULE_STOP_PATIENCE_MS	1000
+
+struct nlattr;
 
 /**
  * struct kjoule_session_config - what a session is asked to do
@@ -48,12 +49,8 @@
  * @any_stack:		stacks of all processes may be copied for this caller
  * @chain_depth:	frames of each kind, 0 for the default
  * @stack_bytes:	of the user stack, 0 for the default
- * @edges:		edge windows are asked for
- * @edge_duty:		see kjoule_edges_new()
  * @may_hold:		this caller may have CPUs held
- * @vpm:		readings of blocks are asked for
- * @vpm_interval_ns:	see kjoule_vpm_new()
- * @vpm_source:		likewise
+ * @attrs:		KJOULE_A_SESSION_* of the request, for methods
  */
 struct kjoule_session_config {
 	u64 interval_ns;
@@ -77,12 +74,8 @@ struct kjoule_session_config {
 	bool any_stack;
 	u32 chain_depth;
 	u32 stack_bytes;
-	bool edges;
-	u32 edge_duty;
 	bool may_hold;
-	bool vpm;
-	u64 vpm_interval_ns;
-	const char *vpm_source;
+	struct nlattr **attrs;
 };
 
 /**
@@ -110,8 +103,7 @@ struct kjoule_session_config {
  * @poller:	of those that are slow, NULL for the others
  * @n_meters:	how many scopes their counters have, together
  * @meter:	these
- * @edges:	its edge windows, or NULL
- * @vpm:	its readings of blocks, or NULL
+ * @method:	what each method has made for it, NULL: it does not have that
  * @sweep:	reads the meters of packages that are idle for long
  * @notices:	what its ticks have marked to be told
  * @notice_work: tells that
@@ -147,8 +139,7 @@ struct kjoule_session {
 	struct kjoule_poller *poller[KJOULE_METERS_MAX];
 	unsigned int n_meters;
 	struct kjoule_meter **meter;
-	struct kjoule_edges *edges;
-	struct kjoule_vpm *vpm;
+	void *method[KJOULE_METHODS_MAX];
 	struct delayed_work sweep;
 	struct kjoule_notices notices;
 	struct delayed_work notice_work;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Edge windows of a session; see edge.h. Here is who takes part in them, who leads, and their
- * life: made, run and halted by session.c, and by session/list.c when CPUs come and go. What
- * happens in one is in window.c.
+ * life, as netlink.c joins it to the session's. What happens in one is in window.c.
  */
 #include <asm/irq_work.h>
 #include <linux/cpumask.h>
@@ -77,14 +76,15 @@ static bool holds_all(struct kjoule_source *src, struct kjoule_sampler **sampler
  * Context: process, sleeps; the caller holds off CPU hotplug.
  * Return: 0, -ERANGE (@duty), -EOPNOTSUPP (no counter that is read in the tick, or one that moves
  * less often than each 20 ms, or at unknown times; no high-resolution timers), -EINVAL (a CPU of a
- * package is not of the
- * session), -EBUSY (another session holds CPUs), -ENOMEM.
+ * package is not of the session, or another method of it holds CPUs), -EBUSY (another session
+ * does), -ENOMEM.
  */
 int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32 still, u32 duty,
 		     struct kjoule_sampler **sampler, unsigned int n, const char **why)
 {
 	struct kjoule_edges *es;
 	unsigned int domain, i;
+	int err;
 
 	if (duty < KJOULE_EDGE_DUTY_MIN || duty > KJOULE_EDGE_DUTY_MAX) {
 		*why = "edge windows may hold the CPUs for " __stringify(KJOULE_EDGE_DUTY_MIN)
@@ -109,8 +109,9 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 		*why = "edge windows hold all CPUs of a package: have all of them in the session";
 		return -EINVAL;
 	}
-	if (!kjoule_hold_take(why))
-		return -EBUSY;
+	err = kjoule_hold_take(sampler, why);
+	if (err)
+		return err;
 	es = kzalloc(struct_size(es, cpu, n), GFP_KERNEL_ACCOUNT);
 	if (es)
 		es->edge = kcalloc(n, sizeof(*es->edge), GFP_KERNEL_ACCOUNT);
@@ -137,14 +138,12 @@ int kjoule_edges_new(struct kjoule_edges **edges, struct kjoule_source *src, u32
 
 /**
  * kjoule_edges_free() - undo kjoule_edges_new()
- * @edges:	halted, or NULL
+ * @edges:	halted
  *
  * Context: process.
  */
 void kjoule_edges_free(struct kjoule_edges *edges)
 {
-	if (!edges)
-		return;
 	kfree(edges->edge);
 	kfree(edges);
 	kjoule_hold_give();
@@ -221,7 +220,7 @@ static void start_cpu(void *data)
 
 /**
  * kjoule_edges_run() - let the windows begin, or go on with the CPUs that there are now
- * @edges:	halted, or NULL
+ * @edges:	halted
  *
  * There are none while a CPU is online that shares the counter and is not of the session, nor
  * while one comes or goes: it would spend energy in them and not be held. When it is there, or
@@ -236,7 +235,7 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 	u64 now;
 
 	/* one may be on its way */
-	if (!edges || edges->running || !kjoule_hold_is_still())
+	if (edges->running || !kjoule_hold_is_still())
 		return;
 	/* one that is not of the session may have come */
 	if (!holds_all(edges->src, edges->sampler, edges->n)) {
@@ -267,7 +266,7 @@ void kjoule_edges_run(struct kjoule_edges *edges)
 
 /**
  * kjoule_edges_halt() - let nobody be held any more
- * @edges:	running or not, or NULL
+ * @edges:	running or not
  *
  * Who is held is let go. The window that this falls into is not written.
  *
@@ -277,7 +276,7 @@ void kjoule_edges_halt(struct kjoule_edges *edges)
 {
 	unsigned int i;
 
-	if (!edges || !edges->running)
+	if (!edges->running)
 		return;
 	for (i = 0; i < edges->n; i++)
 		WRITE_ONCE(edges->edge[i].stopping, true);
@@ -323,4 +322,16 @@ void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *bo
 		books->held_ns = max(books->held_ns, READ_ONCE(c->held_ns));
 		books->longest_ns = max(books->longest_ns, READ_ONCE(c->longest_ns));
 	}
+}
+
+/**
+ * kjoule_edges_duty() - for what part of the time CPUs may be held
+ * @edges:	any
+ *
+ * Context: any.
+ * Return: thousandths.
+ */
+u32 kjoule_edges_duty(const struct kjoule_edges *edges)
+{
+	return edges->duty;
 }

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 struct kjoule_edges;
+struct kjoule_method_ops;
 struct kjoule_sampler;
 struct kjoule_source;
 
@@ -47,5 +48,8 @@ void kjoule_edges_free(struct kjoule_edges *edges);
 void kjoule_edges_run(struct kjoule_edges *edges);
 void kjoule_edges_halt(struct kjoule_edges *edges);
 void kjoule_edges_books(struct kjoule_edges *edges, struct kjoule_edge_books *books);
+u32 kjoule_edges_duty(const struct kjoule_edges *edges);
+
+extern const struct kjoule_method_ops kjoule_edge_method;
 
 #endif /* KJOULE_EDGE_H */

@@ -12,7 +12,6 @@
 #include "compat/compat.h"
 #include "method/transition/restore.h"
 #include "method/transition/transition.h"
-#include "netlink/gen.h"
 #include "netlink/netlink.h"
 
 /* A message with loops, whatever the reader's buffer is. */
@@ -139,15 +138,8 @@ static int answer(struct genl_info *info, const struct kjoule_transition *t,
 	return genlmsg_reply(skb, info);
 }
 
-/**
- * kjoule_transition_new_doit() - KJOULE_CMD_TRANSITION_NEW
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0 or -errno, see kjoule_transition_new().
- */
-int kjoule_transition_new_doit(struct sk_buff *skb, struct genl_info *info)
+/* KJOULE_CMD_TRANSITION_NEW. Return: 0 or -errno, see kjoule_transition_new(). */
+static int transition_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition *t;
 	const char *why = NULL;
@@ -178,15 +170,11 @@ int kjoule_transition_new_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * kjoule_transition_del_doit() - KJOULE_CMD_TRANSITION_DEL
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
+/*
+ * KJOULE_CMD_TRANSITION_DEL.
  * Return: 0, -EINVAL without id, -ENOENT for an unknown one, -EPERM for somebody else's.
  */
-int kjoule_transition_del_doit(struct sk_buff *skb, struct genl_info *info)
+static int transition_del(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition *t = find(skb, info);
 
@@ -213,15 +201,8 @@ static int do_job(struct sk_buff *skb, struct genl_info *info, struct kjoule_tra
 	return err;
 }
 
-/**
- * kjoule_transition_calibrate_doit() - KJOULE_CMD_TRANSITION_CALIBRATE
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process, sleeps until it is done.
- * Return: 0 or -errno, see kjoule_transition_do().
- */
-int kjoule_transition_calibrate_doit(struct sk_buff *skb, struct genl_info *info)
+/* KJOULE_CMD_TRANSITION_CALIBRATE. Return: 0 or -errno, see kjoule_transition_do(). */
+static int transition_calibrate(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
 		.adds = get_u32(info, KJOULE_A_TRANSITION_ADDS),
@@ -234,15 +215,8 @@ int kjoule_transition_calibrate_doit(struct sk_buff *skb, struct genl_info *info
 	return do_job(skb, info, &job);
 }
 
-/**
- * kjoule_transition_try_doit() - KJOULE_CMD_TRANSITION_TRY
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process, sleeps until it is done.
- * Return: 0 or -errno, see kjoule_transition_do().
- */
-int kjoule_transition_try_doit(struct sk_buff *skb, struct genl_info *info)
+/* KJOULE_CMD_TRANSITION_TRY. Return: 0 or -errno, see kjoule_transition_do(). */
+static int transition_try(struct sk_buff *skb, struct genl_info *info)
 {
 	struct kjoule_transition_job job = {
 		.measure = true,
@@ -263,14 +237,8 @@ int kjoule_transition_try_doit(struct sk_buff *skb, struct genl_info *info)
 	return do_job(skb, info, &job);
 }
 
-/**
- * kjoule_transition_loops_get_dump_start() - begin a dump of loops
- * @cb:	of the dump; args[0] becomes the probe
- *
- * Context: process.
- * Return: 0, -EPERM, -EINVAL without id, -ENOENT for an unknown one.
- */
-int kjoule_transition_loops_get_dump_start(struct netlink_callback *cb)
+/* Begin a dump of loops. Return: 0, -EPERM, -EINVAL without id, -ENOENT for an unknown one. */
+static int loops_get_start(struct netlink_callback *cb)
 {
 	struct kjoule_transition *t;
 	const char *why = NULL;
@@ -309,18 +277,13 @@ static int put_loops(struct sk_buff *skb, const struct netlink_callback *cb,
 	return n;
 }
 
-/**
- * kjoule_transition_loops_get_dumpit() - fill a buffer with messages of loops
- * @skb:	the answer
- * @cb:		of the dump; args[1] is the loop to go on with
- *
+/*
+ * Fill a buffer with messages of loops.
  * A job that is begun meanwhile, by another thread of the same socket, replaces them: there is
  * less to come then.
- *
- * Context: process.
  * Return: length, or 0 at the end.
  */
-int kjoule_transition_loops_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+static int loops_get(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct kjoule_transition *t = (struct kjoule_transition *)cb->args[0];
 	int n = 0;
@@ -336,28 +299,15 @@ int kjoule_transition_loops_get_dumpit(struct sk_buff *skb, struct netlink_callb
 	return skb->len ?: min(n, 0);
 }
 
-/**
- * kjoule_transition_loops_get_dump_done() - the dump has ended, or its socket was closed
- * @cb:	of the dump
- *
- * Context: process.
- * Return: 0.
- */
-int kjoule_transition_loops_get_dump_done(struct netlink_callback *cb)
+/* The dump has ended, or its socket was closed. Return: 0. */
+static int loops_get_done(struct netlink_callback *cb)
 {
 	kjoule_transition_put((struct kjoule_transition *)cb->args[0]);
 	return 0;
 }
 
-/**
- * kjoule_restore_add_doit() - KJOULE_CMD_RESTORE_ADD
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
- * Return: 0 or -errno, see kjoule_restore_add().
- */
-int kjoule_restore_add_doit(struct sk_buff *skb, struct genl_info *info)
+/* KJOULE_CMD_RESTORE_ADD. Return: 0 or -errno, see kjoule_restore_add(). */
+static int restore_add(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *why = NULL;
 	u64 owner;
@@ -376,15 +326,11 @@ int kjoule_restore_add_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/**
- * kjoule_restore_now_doit() - KJOULE_CMD_RESTORE_NOW
- * @skb:	the request
- * @info:	its attributes
- *
- * Context: process.
+/*
+ * KJOULE_CMD_RESTORE_NOW.
  * Return: 0, -ENOMEM, or the first error of a file that could not be written.
  */
-int kjoule_restore_now_doit(struct sk_buff *skb, struct genl_info *info)
+static int restore_now(struct sk_buff *skb, struct genl_info *info)
 {
 	u64 owner = kjoule_port_owner(skb);
 	int err = owner ? kjoule_restore_owned(owner) : -ENOMEM;
@@ -393,3 +339,31 @@ int kjoule_restore_now_doit(struct sk_buff *skb, struct genl_info *info)
 		kjoule_netlink_refuse(info, "not all could be written, see the kernel's log");
 	return err;
 }
+
+static const struct kjoule_netlink_op ops[] = {
+	{ .cmd = KJOULE_CMD_TRANSITION_NEW, .doit = transition_new },
+	{ .cmd = KJOULE_CMD_TRANSITION_DEL, .doit = transition_del },
+	{ .cmd = KJOULE_CMD_TRANSITION_CALIBRATE, .doit = transition_calibrate },
+	{ .cmd = KJOULE_CMD_TRANSITION_TRY, .doit = transition_try },
+	{
+		.cmd = KJOULE_CMD_TRANSITION_LOOPS_GET,
+		.dump_start = loops_get_start,
+		.dumpit = loops_get,
+		.dump_done = loops_get_done,
+	},
+	{ .cmd = KJOULE_CMD_RESTORE_ADD, .doit = restore_add },
+	{ .cmd = KJOULE_CMD_RESTORE_NOW, .doit = restore_now },
+};
+
+static void socket_released(u64 owner)
+{
+	/* who switches fast must be through before his governor goes */
+	kjoule_transition_end_owned(owner);
+	kjoule_restore_owned(owner);
+}
+
+const struct kjoule_netlink_part kjoule_transition_part = {
+	.ops = ops,
+	.n_ops = ARRAY_SIZE(ops),
+	.released = socket_released,
+};

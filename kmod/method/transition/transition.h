@@ -19,6 +19,7 @@
 #include "source/source.h"
 
 struct cpufreq_policy;
+struct kjoule_netlink_part;
 
 /* Dependent adds in a loop. */
 #define KJOULE_TRANSITION_ADDS_LEAST	64
@@ -143,6 +144,8 @@ void kjoule_transition_exit(void);
 int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_job *job);
 
 int kjoule_transition_limit(struct kjoule_transition *t, u32 khz);
+extern const struct kjoule_netlink_part kjoule_transition_part;
+
 void kjoule_governor_init(void);
 void kjoule_governor_exit(void);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Readings of single blocks, of a session; see vpm.h. Here are its meter, its blocks and its life:
- * made, told of blocks, run and halted by session.c and netlink.c. What is measured is measured in
- * round.c, by breakpoints of arm.c.
+ * Readings of single blocks, of a session; see vpm.h. Here are its meter, its blocks and its life,
+ * as netlink.c joins it to the session's. What is measured is measured in round.c, by breakpoints
+ * of arm.c.
  */
 #include <asm/irq_work.h>
 #include <linux/delay.h>
@@ -91,7 +91,7 @@ static int choose_meter(struct kjoule_vpm *v, const char *source, const char **w
 	return PTR_ERR(v->src);
 }
 
-static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, const char **why)
+static int fill(struct kjoule_vpm *v, const char *source, u64 interval_ns, const char **why)
 {
 	int err = choose_meter(v, source, why);
 	u64 least;
@@ -101,14 +101,13 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
 		return err;
 	}
 	least = KJOULE_VPM_LEAST * v->src->ready_ns;
-	if (!*interval_ns)
-		*interval_ns = INTERVALS * v->src->ready_ns;
-	if (*interval_ns < least || *interval_ns > KJOULE_VPM_INTERVAL_MAX_NS) {
+	if (!interval_ns)
+		interval_ns = INTERVALS * v->src->ready_ns;
+	if (interval_ns < least || interval_ns > KJOULE_VPM_INTERVAL_MAX_NS) {
 		*why = "readings of blocks are 2 intervals of the meter to 60 s apart";
 		return -ERANGE;
 	}
-	*interval_ns = max(*interval_ns, KJOULE_VPM_APART_NS);
-	v->interval_ns = *interval_ns;
+	v->interval_ns = max(interval_ns, KJOULE_VPM_APART_NS);
 	v->cpu = kcalloc(v->n, sizeof(*v->cpu), GFP_KERNEL_ACCOUNT);
 	if (!v->cpu || !zalloc_cpumask_var(&v->allowed, GFP_KERNEL_ACCOUNT))
 		return -ENOMEM;
@@ -122,8 +121,8 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
  * kjoule_vpm_new() - make readings of blocks ready
  * @vpm:	set to what is made
  * @source:	name of the meter, NULL or "" for the first one that starts on command
- * @interval_ns: between the end of a round and the next arming on the average; 0 is set to a
- *		default, and what is less than KJOULE_VPM_APART_NS to that
+ * @interval_ns: between the end of a round and the next arming on the average; 0 is a default,
+ *		and what is less than KJOULE_VPM_APART_NS is that
  * @whom:	the session's target; stays
  * @sampler:	the session's samplers; they and the array stay
  * @n:		how many
@@ -131,10 +130,11 @@ static int fill(struct kjoule_vpm *v, const char *source, u64 *interval_ns, cons
  *
  * Context: process, sleeps for some sensing intervals.
  * Return: 0, -ERANGE (@interval_ns), -EOPNOTSUPP (no such meter; no hardware breakpoints or
- * interrupts to oneself), -ENOENT, -ENODEV, -EINTR (see kjoule_source_get()), -EBUSY (another
- * session holds CPUs, or somebody else has the meter), -ENOMEM, or what the meter says.
+ * interrupts to oneself), -ENOENT, -ENODEV, -EINTR (see kjoule_source_get()), -EINVAL (another
+ * method of the session holds CPUs), -EBUSY (another session does, or somebody else has the meter),
+ * -ENOMEM, or what the meter says.
  */
-int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns,
+int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
 		   const struct kjoule_whom *whom, struct kjoule_sampler **sampler, unsigned int n,
 		   const char **why)
 {
@@ -146,8 +146,9 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns
 		*why = "readings of blocks need x86 breakpoints and high-resolution timers";
 		return -EOPNOTSUPP;
 	}
-	if (!kjoule_hold_take(why))
-		return -EBUSY;
+	err = kjoule_hold_take(sampler, why);
+	if (err)
+		return err;
 	v = kzalloc(sizeof(*v), GFP_KERNEL_ACCOUNT);
 	if (!v) {
 		kjoule_hold_give();
@@ -168,7 +169,7 @@ int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns
 
 /**
  * kjoule_vpm_free() - undo kjoule_vpm_new()
- * @v:	halted, or NULL
+ * @v:	halted
  *
  * Context: process, sleeps.
  */
@@ -176,8 +177,6 @@ void kjoule_vpm_free(struct kjoule_vpm *v)
 {
 	unsigned int i;
 
-	if (!v)
-		return;
 	for (i = 0; i < v->n_blocks; i++)
 		put_pid(v->block[i].pid);
 	mutex_destroy(&v->lock);
@@ -271,7 +270,7 @@ int kjoule_vpm_add(struct kjoule_vpm *v, const struct kjoule_vpm_place *place, c
 
 /**
  * kjoule_vpm_run() - begin to arm
- * @v:	halted, or NULL
+ * @v:	halted
  *
  * Context: process, sleeps.
  * Return: 0 or -errno: there is no thread to be had.
@@ -280,7 +279,7 @@ int kjoule_vpm_run(struct kjoule_vpm *v)
 {
 	struct task_struct *thread;
 
-	if (!v || v->thread)
+	if (v->thread)
 		return 0;
 	thread = kthread_run(kjoule_vpm_rounds, v, "kjoule-vpm");
 	if (IS_ERR(thread))
@@ -291,7 +290,7 @@ int kjoule_vpm_run(struct kjoule_vpm *v)
 
 /**
  * kjoule_vpm_halt() - arm no more
- * @v:	running or not, or NULL
+ * @v:	running or not
  *
  * No breakpoint is left, and nobody is held, at the return.
  *
@@ -299,7 +298,7 @@ int kjoule_vpm_run(struct kjoule_vpm *v)
  */
 void kjoule_vpm_halt(struct kjoule_vpm *v)
 {
-	if (!v || !v->thread)
+	if (!v->thread)
 		return;
 	kthread_stop(v->thread);
 	v->thread = NULL;
@@ -347,6 +346,7 @@ void kjoule_vpm_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter
 
 	*meter = (struct kjoule_vpm_meter){
 		.name = v->src->name,
+		.interval_ns = v->interval_ns,
 		.ready_ns = v->src->ready_ns,
 		.peak_uw = d->max_power_uw,
 		.rest_uw = v->rest_uw,

@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+struct kjoule_method_ops;
+struct kjoule_netlink_part;
 struct kjoule_sampler;
 struct kjoule_source;
 struct kjoule_vpm;
@@ -79,18 +81,20 @@ struct kjoule_vpm_place {
 /**
  * struct kjoule_vpm_meter - what a session's readings are made with
  * @name:	of the source
+ * @interval_ns: between two armings, on the average
  * @ready_ns:	sensing interval
  * @peak_uw:	the most there is to be measured, 0: not known
  * @rest_uw:	the least that was measured when the session was made
  */
 struct kjoule_vpm_meter {
 	const char *name;
+	u64 interval_ns;
 	u64 ready_ns;
 	u64 peak_uw;
 	u64 rest_uw;
 };
 
-int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 *interval_ns,
+int kjoule_vpm_new(struct kjoule_vpm **vpm, const char *source, u64 interval_ns,
 		   const struct kjoule_whom *whom, struct kjoule_sampler **sampler, unsigned int n,
 		   const char **why);
 void kjoule_vpm_free(struct kjoule_vpm *v);
@@ -99,5 +103,8 @@ int kjoule_vpm_run(struct kjoule_vpm *v);
 void kjoule_vpm_halt(struct kjoule_vpm *v);
 void kjoule_vpm_books(struct kjoule_vpm *v, struct kjoule_vpm_books *books);
 void kjoule_vpm_meter(const struct kjoule_vpm *v, struct kjoule_vpm_meter *meter);
+
+extern const struct kjoule_method_ops kjoule_vpm_method;
+extern const struct kjoule_netlink_part kjoule_vpm_part;
 
 #endif /* KJOULE_VPM_H */

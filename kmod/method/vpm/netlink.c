@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readings of blocks as a method of sessions: what a request asks for, what the session's message
+ * says of them, and the operation session-block.
+ */
+#include <net/genetlink.h>
+#include <net/netlink.h>
+
+#include "method/vpm/vpm.h"
+#include "netlink/netlink.h"
+#include "session/session.h"
+
+static int vpm_make(struct kjoule_session *s, const struct kjoule_session_config *c, void **made,
+		    const char **why)
+{
+	const struct nlattr *interval = c->attrs[KJOULE_A_SESSION_VPM_INTERVAL_NS];
+	const struct nlattr *source = c->attrs[KJOULE_A_SESSION_VPM_SOURCE];
+	struct kjoule_vpm *vpm = NULL;
+	int err;
+
+	if (!interval) {
+		if (source)
+			*why = "a meter that starts on command goes with vpm-interval-ns";
+		return source ? -EINVAL : 0;
+	}
+	if (!c->may_hold) {
+		*why = "readings of blocks hold CPUs: CAP_SYS_NICE is needed";
+		return -EPERM;
+	}
+	err = kjoule_vpm_new(&vpm, source ? nla_data(source) : NULL, nla_get_u64(interval),
+			     &s->plan.whom, s->sampler, s->n, why);
+	*made = vpm;
+	return err;
+}
+
+static int vpm_start(void *made, const char **why)
+{
+	int err = kjoule_vpm_run(made);
+
+	if (err)
+		*why = "no thread can be had for readings of blocks";
+	return err;
+}
+
+static void vpm_halt(void *made)
+{
+	kjoule_vpm_halt(made);
+}
+
+static int vpm_put_attrs(void *made, struct sk_buff *skb)
+{
+	struct kjoule_vpm_meter m;
+	struct kjoule_vpm_books b;
+
+	kjoule_vpm_books(made, &b);
+	kjoule_vpm_meter(made, &m);
+	return nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_INTERVAL_NS, m.interval_ns, 0) ||
+	       nla_put_string(skb, KJOULE_A_SESSION_VPM_SOURCE, m.name) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READY_NS, m.ready_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_PEAK_UW, m.peak_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_REST_UW, m.rest_uw, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_READINGS, b.readings, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNMET, b.unmet, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_UNENDED, b.unended, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ELSEWHERE, b.elsewhere, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SPOILT, b.spoilt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_FAILED, b.failed, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_HELD_NS, b.held_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LONGEST_NS, b.longest_ns, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_ROUNDS, b.rounds, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_LEARNT, b.learnt, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CUT, b.cut, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_CROWDED, b.crowded, 0) ||
+	       nla_put_u64_64bit(skb, KJOULE_A_SESSION_VPM_SKIPPED, b.skipped, 0);
+}
+
+static void vpm_free(void *made)
+{
+	kjoule_vpm_free(made);
+}
+
+const struct kjoule_method_ops kjoule_vpm_method = {
+	.make = vpm_make,
+	.start = vpm_start,
+	.halt = vpm_halt,
+	.put_attrs = vpm_put_attrs,
+	.free = vpm_free,
+};
+
+/* The number that the block has in the session's records. */
+static int answer(struct genl_info *info, const struct kjoule_session *s, u32 block)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *head;
+
+	if (!skb)
+		return -ENOMEM;
+	head = genlmsg_put_reply(skb, info, &kjoule_family, 0, info->genlhdr->cmd);
+	if (!head || nla_put_u32(skb, KJOULE_A_SESSION_ID, s->id) ||
+	    nla_put_u32(skb, KJOULE_A_SESSION_BLOCK, block)) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return genlmsg_reply(skb, info);
+}
+
+/*
+ * KJOULE_CMD_SESSION_BLOCK. Return: 0, -EINVAL (an address is missing, or the end is 0, or the
+ * session has no readings of blocks), -ENOENT if it has ended, or -errno, see kjoule_vpm_add().
+ */
+static int session_block(struct sk_buff *skb, struct genl_info *info)
+{
+	struct kjoule_session *s = kjoule_netlink_find_session(info, KJOULE_A_SESSION_ID, skb);
+	struct nlattr **attrs = info->attrs, *end = attrs[KJOULE_A_SESSION_BLOCK_END];
+	struct kjoule_vpm_place place;
+	const char *why = NULL;
+	struct kjoule_vpm *vpm;
+	int ret = -EINVAL;
+
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	vpm = kjoule_method_of(s, &kjoule_vpm_method);
+	if (!attrs[KJOULE_A_SESSION_BLOCK_PID] || !attrs[KJOULE_A_SESSION_BLOCK_START] ||
+	    !attrs[KJOULE_A_SESSION_BLOCK_NEXT]) {
+		why = "the block's process, first or second instruction is missing";
+	} else if (!vpm) {
+		why = "the session has no readings of blocks: make it with vpm-interval-ns";
+	} else if (end && !nla_get_u64(end)) {
+		why = "a block does not end at 0: leave that out for where its function returns to";
+	} else if (kjoule_session_has_ended(s)) {
+		ret = kjoule_netlink_refuse_unknown(info->extack, s->id);
+	} else {
+		place = (struct kjoule_vpm_place){
+			.pid = nla_get_u32(attrs[KJOULE_A_SESSION_BLOCK_PID]),
+			.start = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_START]),
+			.next = nla_get_u64(attrs[KJOULE_A_SESSION_BLOCK_NEXT]),
+			.end = end ? nla_get_u64(end) : 0,
+		};
+		ret = kjoule_vpm_add(vpm, &place, &why);
+	}
+	kjoule_netlink_refuse(info, why);
+	if (ret >= 0)
+		ret = answer(info, s, ret);
+	kjoule_session_put(s);
+	return ret;
+}
+
+static const struct kjoule_netlink_op ops[] = {
+	{ .cmd = KJOULE_CMD_SESSION_BLOCK, .doit = session_block },
+};
+
+const struct kjoule_netlink_part kjoule_vpm_part = { .ops = ops, .n_ops = ARRAY_SIZE(ops) };

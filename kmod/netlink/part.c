@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Operations of the family that methods answer. The generated table (gen.c) has them come here;
+ * each method adds its own when the module is loaded, before the family is registered.
+ */
+#include <linux/bug.h>
+#include <net/genetlink.h>
+
+#include "netlink/gen.h"
+#include "netlink/netlink.h"
+
+#define PARTS_MAX	4
+
+static const struct kjoule_netlink_part *parts[PARTS_MAX];
+static unsigned int n_parts;
+
+/**
+ * kjoule_netlink_add() - have a method answer its operations
+ * @part:	stays
+ *
+ * Context: process, module init, before kjoule_netlink_init().
+ */
+void kjoule_netlink_add(const struct kjoule_netlink_part *part)
+{
+	if (!WARN_ON(n_parts == PARTS_MAX))
+		parts[n_parts++] = part;
+}
+
+static const struct kjoule_netlink_op *find_op(u8 cmd)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < n_parts; i++) {
+		for (j = 0; j < parts[i]->n_ops; j++) {
+			if (parts[i]->ops[j].cmd == cmd)
+				return &parts[i]->ops[j];
+		}
+	}
+	return NULL;
+}
+
+static const struct kjoule_netlink_op *op_of_dump(const struct netlink_callback *cb)
+{
+	const struct genlmsghdr *head = nlmsg_data(cb->nlh);
+
+	return find_op(head->cmd);
+}
+
+static const char unavailable[] = "the module was built for a kernel without what this needs";
+
+/**
+ * kjoule_method_doit() - an operation that a method answers
+ * @skb:	the request
+ * @info:	its attributes
+ *
+ * Context: process.
+ * Return: what the method says, or -EOPNOTSUPP if it was left out.
+ */
+int kjoule_method_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct kjoule_netlink_op *op = find_op(info->genlhdr->cmd);
+
+	if (op)
+		return op->doit(skb, info);
+	kjoule_netlink_refuse(info, unavailable);
+	return -EOPNOTSUPP;
+}
+
+/**
+ * kjoule_method_dump_start() - begin a dump that a method answers
+ * @cb:	of the dump
+ *
+ * Context: process.
+ * Return: as above.
+ */
+int kjoule_method_dump_start(struct netlink_callback *cb)
+{
+	const struct kjoule_netlink_op *op = op_of_dump(cb);
+
+	return op ? op->dump_start(cb) : kjoule_netlink_refuse_dump(cb, -EOPNOTSUPP, unavailable);
+}
+
+/**
+ * kjoule_method_dumpit() - go on with it
+ * @skb:	the answer
+ * @cb:		of the dump, begun
+ *
+ * Context: process.
+ * Return: what the method says.
+ */
+int kjoule_method_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return op_of_dump(cb)->dumpit(skb, cb);
+}
+
+/**
+ * kjoule_method_dump_done() - it has ended, or its socket was closed
+ * @cb:	of the dump, begun
+ *
+ * Context: process.
+ * Return: what the method says.
+ */
+int kjoule_method_dump_done(struct netlink_callback *cb)
+{
+	const struct kjoule_netlink_op *op = op_of_dump(cb);
+
+	return op->dump_done ? op->dump_done(cb) : 0;
+}
+
+/**
+ * kjoule_netlink_parts_released() - a socket was closed
+ * @owner:	of what is to end
+ *
+ * Context: process, sleeps.
+ */
+void kjoule_netlink_parts_released(u64 owner)
+{
+	unsigned int i;
+
+	for (i = 0; i < n_parts; i++) {
+		if (parts[i]->released)
+			parts[i]->released(owner);
+	}
+}
