@@ -63,7 +63,6 @@ static int __init kjoule_init(void)
 	err = kjoule_netlink_init();
 	if (err)
 		goto err_stats;
-	kjoule_governor_init();
 	kjoule_chardev_ready();
 	return 0;
 

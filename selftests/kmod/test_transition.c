@@ -6,6 +6,7 @@
  *
  * where: guest
  * vm: --profile ivybridge --cpus 2
+ * boot: own
  * timeout: 120
  */
 #include <errno.h>
@@ -47,7 +48,7 @@ static void policy_path(char *path, size_t len, unsigned int cpu, const char *na
 
 static const char *says(unsigned int cpu, const char *name)
 {
-	static char text[64];
+	static char text[256];
 	char path[128];
 	ssize_t n;
 	int fd;
@@ -195,6 +196,13 @@ static void check_jobs_refused(uint32_t id)
 	}
 }
 
+static int end_probe(struct nl *from, uint32_t id)
+{
+	struct probe_answer a;
+
+	return probe_talk(from, &(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_DEL, .id = id }, &a);
+}
+
 static void check_refusals(void)
 {
 	struct probe_answer a, b;
@@ -203,6 +211,12 @@ static void check_refusals(void)
 
 	check_refused(&(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .no_cpu = true }, EINVAL, "a probe of no CPU");
 	check_refused(&(struct probe_ask){ .cmd = KJOULE_CMD_TRANSITION_NEW, .cpu = 4711 }, ENODEV, "a probe of a CPU that is not");
+	ktap_check(!strstr(says(0, "scaling_available_governors"), "kjoule") && set(0, "scaling_governor", "kjoule") == -EINVAL,
+		   "there is no governor kjoule before a probe needs it");
+	ktap_check(!probe_new(&nl, 0, KJOULE_TRANSITION_WAY_LIMITS, &a) && !end_probe(&nl, a.id) &&
+		   !strstr(says(0, "scaling_available_governors"), "kjoule"), "a probe by limits does not need it");
+	ktap_check(!probe_new(&nl, 0, KJOULE_TRANSITION_WAY_FAST, &a) && !end_probe(&nl, a.id) &&
+		   strstr(says(0, "scaling_available_governors"), "kjoule"), "a fast one does");
 	err = set(0, "scaling_governor", "kjoule");
 	ktap_check(!err && await(atoi(says(0, "scaling_cur_freq")) == HIGH_KHZ), "the governor kjoule without a probe runs at the most");
 	set(0, "scaling_governor", "schedutil");

@@ -6,6 +6,7 @@
  */
 #include <linux/cpufreq.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
 
 #include "method/transition/transition.h"
@@ -110,36 +111,42 @@ static struct cpufreq_governor governor = {
 	.limits = governor_limits,
 };
 
-static bool governor_registered;
+static DEFINE_MUTEX(register_lock);	/* cpufreq's own are taken under it */
+static bool registered;
 
 /**
- * kjoule_governor_init() - register the governor
+ * kjoule_governor_get() - have the governor there, because a probe switches fast
+ * @why:	set to the reason of a refusal
  *
- * From here on a write to scaling_governor, or a policy that is made, may take it and hold the
- * module. A reference does not keep a module whose init fails from being freed, and unregistering
- * leaves active policies with it: so this comes when nothing can fail any more, and is no reason
- * to fail itself. Without it the way "fast" is not to be had.
+ * A write to scaling_governor may take it from here on and hold the module. A reference does not
+ * keep a module whose init fails from being freed, so it is not registered before a request asks
+ * for a probe; and it stays until the module goes, because unregistering leaves it with policies
+ * that have it.
  *
- * Context: process, module init, last.
+ * Context: process, sleeps.
+ * Return: 0, or what cpufreq says.
  */
-void kjoule_governor_init(void)
+int kjoule_governor_get(const char **why)
 {
-	int err = cpufreq_register_governor(&governor);
+	int err = 0;
 
-	governor_registered = !err;
-	/* a kernel without cpufreq needs none */
-	if (err && err != -ENODEV)
-		pr_warn("kjoule: cannot register governor 'kjoule' (%d); use transition way 'limits'\n",
-			err);
+	mutex_lock(&register_lock);
+	if (!registered)
+		err = cpufreq_register_governor(&governor);
+	registered |= !err;
+	mutex_unlock(&register_lock);
+	if (err)
+		*why = "the governor kjoule cannot be registered; use the way limits";
+	return err;
 }
 
 /**
- * kjoule_governor_exit() - undo kjoule_governor_init()
+ * kjoule_governor_exit() - undo kjoule_governor_get()
  *
- * Context: process, module exit, which is not while a policy has it.
+ * Context: process, module exit, which is not while a policy has it; no requests come any more.
  */
 void kjoule_governor_exit(void)
 {
-	if (governor_registered)
+	if (registered)
 		cpufreq_unregister_governor(&governor);
 }

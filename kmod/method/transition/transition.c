@@ -157,7 +157,8 @@ static bool is_taken(unsigned int cpu)
  *
  * Context: process, sleeps.
  * Return: the probe with a reference, to be ended, or an ERR_PTR: -EINVAL, -ENODEV, -EOPNOTSUPP
- * (a driver that can not switch fast), -EBUSY (the policy has one), -ENOMEM.
+ * (a driver that can not switch fast), -EBUSY (the policy has one), -ENOMEM, or what cpufreq says
+ * of the governor.
  */
 struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32 way,
 						const char **why)
@@ -165,6 +166,8 @@ struct kjoule_transition *kjoule_transition_new(u64 owner, unsigned int cpu, u32
 	struct kjoule_transition *t;
 	int err = check_config(cpu, way, why);
 
+	if (!err && way == KJOULE_TRANSITION_WAY_FAST)
+		err = kjoule_governor_get(why);
 	if (err)
 		return ERR_PTR(err);
 	t = alloc_probe(cpu);

@@ -146,7 +146,7 @@ int kjoule_transition_run(struct kjoule_transition *t, struct kjoule_transition_
 int kjoule_transition_limit(struct kjoule_transition *t, u32 khz);
 extern const struct kjoule_netlink_part kjoule_transition_part;
 
-void kjoule_governor_init(void);
+int kjoule_governor_get(const char **why);
 void kjoule_governor_exit(void);
 
 #endif /* KJOULE_TRANSITION_H */
