@@ -26,7 +26,8 @@ static void __init add_methods(void)
 	kjoule_method_register(&kjoule_edge_method);
 	kjoule_method_register(&kjoule_vpm_method);
 	kjoule_netlink_add(&kjoule_vpm_part);
-	kjoule_netlink_add(&kjoule_transition_part);
+	if (IS_ENABLED(CONFIG_CPU_FREQ))
+		kjoule_netlink_add(&kjoule_transition_part);
 }
 
 static int __init kjoule_init(void)
@@ -37,18 +38,12 @@ static int __init kjoule_init(void)
 	kjoule_switch_init();
 	kjoule_load_init();
 	add_methods();
-	err = kjoule_rapl_init();
+	err = kjoule_builtin_init();
 	if (err)
 		return err;
-	err = kjoule_aperf_init();
-	if (err)
-		goto err_rapl;
-	err = kjoule_cpufreq_init();
-	if (err)
-		goto err_aperf;
 	err = kjoule_session_end_init();
 	if (err)
-		goto err_cpufreq;
+		goto err_builtin;
 	err = kjoule_sessions_init();
 	if (err)
 		goto err_session;
@@ -75,12 +70,8 @@ err_sessions:
 	kjoule_sessions_exit();
 err_session:
 	kjoule_session_end_exit();
-err_cpufreq:
-	kjoule_cpufreq_exit();
-err_aperf:
-	kjoule_aperf_exit();
-err_rapl:
-	kjoule_rapl_exit();
+err_builtin:
+	kjoule_builtin_exit();
 	return err;
 }
 
@@ -90,14 +81,14 @@ static void __exit kjoule_exit(void)
 	kjoule_stats_debug_exit();
 	kjoule_stats_exit();
 	kjoule_chardev_exit();
-	kjoule_transition_exit();
-	kjoule_restore_exit();
-	kjoule_governor_exit();
+	if (IS_ENABLED(CONFIG_CPU_FREQ)) {
+		kjoule_transition_exit();
+		kjoule_restore_exit();
+		kjoule_governor_exit();
+	}
 	kjoule_sessions_exit();
 	kjoule_session_end_exit();
-	kjoule_cpufreq_exit();
-	kjoule_aperf_exit();
-	kjoule_rapl_exit();
+	kjoule_builtin_exit();
 	kjoule_switch_exit();
 	kjoule_target_exit();
 }

@@ -4,12 +4,12 @@
  * before they run, so that a process that lives for less than a tick's interval is
  * the target's from its first instruction; they leave the family when they are reaped.
  */
-#include <linux/cgroup.h>
 #include <linux/pid.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "compat/cgroup.h"
 #include "sampler/target.h"
 #include "sampler/tracepoint.h"
 
@@ -283,10 +283,12 @@ static int find_task(struct kjoule_whom *whom, u32 nr, bool inherit, const char 
 
 static int find_cgroup(struct kjoule_whom *whom, u32 fd, const char **why)
 {
-	struct cgroup *cgroup = cgroup_get_from_fd(fd);
+	struct cgroup *cgroup = kjoule_cgroup_get(fd);
 
 	if (IS_ERR(cgroup)) {
-		*why = "the descriptor is no directory of a cgroup, version 2";
+		*why = IS_ENABLED(CONFIG_CGROUPS) ?
+		       "the descriptor is no directory of a cgroup, version 2" :
+		       "this kernel has no cgroups";
 		return PTR_ERR(cgroup);
 	}
 	whom->cgroup = cgroup;
@@ -331,7 +333,7 @@ void kjoule_whom_exit(struct kjoule_whom *whom)
 	if (whom->family)
 		family_end(whom->family);
 	if (whom->cgroup)
-		cgroup_put(whom->cgroup);
+		kjoule_cgroup_put(whom->cgroup);
 	put_pid(whom->pid);
 }
 

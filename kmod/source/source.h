@@ -218,6 +218,8 @@ int kjoule_source_for_each(int (*visit)(struct kjoule_source *src, int unavailab
 					const char *why, bool is_default, void *data),
 			   void *data);
 
+int kjoule_builtin_init(void);
+void kjoule_builtin_exit(void);
 int kjoule_rapl_init(void);
 void kjoule_rapl_exit(void);
 int kjoule_aperf_init(void);
