@@ -56,7 +56,7 @@ INFO: trying to register non-static key.
 INFO: possible recursive locking detected""",
     "a checker of memory": """
 BUG: KASAN: slab-out-of-bounds in ring_write+0x1c/0x40 [kjoule]
-UBSAN: array-index-out-of-bounds in kmod/ring.c:12:3
+UBSAN: array-index-out-of-bounds in kmod/ring/ring.c:12:3
 BUG: KCSAN: data-race in ring_write / ring_read
 kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)
 refcount_t: underflow; use-after-free.

@@ -2,7 +2,7 @@
 /*
  * The edge-synchronised model: the power of blocks that are shorter than the time between two
  * moves of an energy counter, from windows that begin at a move and end with all CPUs held until
- * a later one (kmod/edge.c). Pure.
+ * a later one (kmod/method/edge/edge.c). Pure.
  */
 #ifndef KJOULE_EDGE_H
 #define KJOULE_EDGE_H

@@ -2,7 +2,7 @@
 /*
  * The variation-aware model of ALEA (section 3.3.2, equations 4 to 6): the power of a block that is shorter than a
  * meter's sensing interval, from readings of a meter that was started at the block's first instruction, half of them
- * with the program held from then on, half with the block run before (kmod/vpm.c). Pure.
+ * with the program held from then on, half with the block run before (kmod/method/vpm/vpm.c). Pure.
  */
 #ifndef KJOULE_VPM_H
 #define KJOULE_VPM_H

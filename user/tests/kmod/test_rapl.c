@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "../kmod/counter.c"
+#include "../kmod/counter/counter.c"
 #include "../kmod/source/rapl_decode.c"
 
 static const struct kjoule_rapl_domain *find(const struct kjoule_rapl_domain *d, int n, u32 class)
