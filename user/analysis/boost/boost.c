@@ -31,7 +31,7 @@ const char *boost_verdict_name(enum boost_verdict verdict)
 }
 
 /* The mean of what is known, with the interval that means of batches give it. */
-static struct value mean(const struct boost_slice *s, size_t n, size_t offset)
+static struct value slices_mean(const struct boost_slice *s, size_t n, size_t offset)
 {
 	double sum[BATCHES] = { 0 }, all = 0, squares = 0, t;
 	size_t known[BATCHES] = { 0 }, in = 0, batches = 0;
@@ -75,10 +75,10 @@ struct boost_level boost_level(const struct boost_slice *slices, size_t n, doubl
 		begin++;
 	for (end = begin; end < n && slices[end].t_s + slices[end].len_s <= to_s + 1e-9;)
 		end++;
-	l.w = mean(&slices[begin], end - begin, offsetof(struct boost_slice, w));
-	l.khz = mean(&slices[begin], end - begin, offsetof(struct boost_slice, khz));
-	l.work = mean(&slices[begin], end - begin, offsetof(struct boost_slice, work));
-	l.celsius = mean(&slices[begin], end - begin, offsetof(struct boost_slice, celsius));
+	l.w = slices_mean(&slices[begin], end - begin, offsetof(struct boost_slice, w));
+	l.khz = slices_mean(&slices[begin], end - begin, offsetof(struct boost_slice, khz));
+	l.work = slices_mean(&slices[begin], end - begin, offsetof(struct boost_slice, work));
+	l.celsius = slices_mean(&slices[begin], end - begin, offsetof(struct boost_slice, celsius));
 	return l;
 }
 
@@ -109,7 +109,7 @@ struct load_part {
 	struct step *steps;
 };
 
-static bool has(const struct boost_slice *s, size_t n, size_t offset)
+static bool slices_have_value(const struct boost_slice *s, size_t n, size_t offset)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(*(const double *)((const char *)&s[i] + offset)))
@@ -117,7 +117,7 @@ static bool has(const struct boost_slice *s, size_t n, size_t offset)
 	return false;
 }
 
-static int divide(struct load_part *p, size_t offset)
+static int load_find_steps(struct load_part *p, size_t offset)
 {
 	double *v = malloc(p->n * sizeof(*v));
 	int ret;
@@ -131,13 +131,13 @@ static int divide(struct load_part *p, size_t offset)
 	return ret;
 }
 
-static double length(const struct step *s)
+static double step_length(const struct step *s)
 {
 	return (double)(s->end - s->begin);
 }
 
 /* What is otherwise for a moment, and then as it was before, is no step on the way; it is in the mean of what it is in. */
-static void leave_out_dips(struct load_part *p)
+static void dips_leave_out(struct load_part *p)
 {
 	struct step *s = p->steps;
 	size_t kept = 0;
@@ -145,9 +145,9 @@ static void leave_out_dips(struct load_part *p)
 	for (size_t i = 0; i < p->n_steps; i++) {
 		struct step *before = kept > 1 ? &s[kept - 2] : NULL, *dip = kept ? &s[kept - 1] : NULL;
 
-		if (before && length(dip) < LEAST_SLICES && length(before) >= LEAST_SLICES && length(&s[i]) >= LEAST_SLICES &&
+		if (before && step_length(dip) < LEAST_SLICES && step_length(before) >= LEAST_SLICES && step_length(&s[i]) >= LEAST_SLICES &&
 		    fabs(before->mean - s[i].mean) < BOOST_LEAST * fmax(before->mean, s[i].mean)) {
-			before->mean = (before->mean * length(before) + s[i].mean * length(&s[i])) / (length(before) + length(&s[i]));
+			before->mean = (before->mean * step_length(before) + s[i].mean * step_length(&s[i])) / (step_length(before) + step_length(&s[i]));
 			before->end = s[i].end;
 			kept--;
 			continue;
@@ -157,7 +157,7 @@ static void leave_out_dips(struct load_part *p)
 	p->n_steps = kept;
 }
 
-static double at(const struct load_part *p, size_t i)
+static double slice_start_s(const struct load_part *p, size_t i)
 {
 	return i < p->n ? p->slices[i].t_s : p->slices[p->n - 1].t_s + p->slices[p->n - 1].len_s;
 }
@@ -166,7 +166,7 @@ static double at(const struct load_part *p, size_t i)
  * The first slices may have another level: the governor has not seen the load, or the slice began before it. What is faster than
  * what follows is no ramp, however short it is beside the load: it is a short boost.
  */
-static size_t skip_ramp(const struct load_part *p)
+static size_t ramp_skip(const struct load_part *p)
 {
 	const struct step *s = p->steps;
 	size_t first = 0;
@@ -178,7 +178,7 @@ static size_t skip_ramp(const struct load_part *p)
 }
 
 /* Of these steps and all between them. The slices beside a change may have some of it. */
-static struct boost_level level(const struct load_part *p, size_t first, size_t last)
+static struct boost_level steps_level(const struct load_part *p, size_t first, size_t last)
 {
 	size_t begin = p->steps[first].begin, end = p->steps[last].end;
 	struct boost_level l;
@@ -187,14 +187,14 @@ static struct boost_level level(const struct load_part *p, size_t first, size_t 
 		begin++;
 	if (end - begin > 4 && last + 1 < p->n_steps)
 		end--;
-	l = boost_level(p->slices, p->n, at(p, begin), at(p, end));
-	l.from_s = at(p, p->steps[first].begin);
-	l.to_s = at(p, p->steps[last].end);
+	l = boost_level(p->slices, p->n, slice_start_s(p, begin), slice_start_s(p, end));
+	l.from_s = slice_start_s(p, p->steps[first].begin);
+	l.to_s = slice_start_s(p, p->steps[last].end);
 	return l;
 }
 
 /* Is one speed less than the other by what counts? */
-static bool below(double one, double other)
+static bool speed_is_below(double one, double other)
 {
 	return one < (1 - BOOST_LEAST) * other;
 }
@@ -205,66 +205,66 @@ struct behind {
 	bool last_slower, last_faster;	/* and long enough to be more than a dip or a peak */
 };
 
-static struct behind look_behind(const struct load_part *p, size_t first)
+static struct behind behind_measure(const struct load_part *p, size_t first)
 {
 	const struct step *s = p->steps, *last = &s[p->n_steps - 1];
 	bool is_long = last->end - last->begin >= LEAST_SLICES;
 	struct behind b = { .slices = p->n - s[first].end };
 
 	for (size_t i = first + 1; i < p->n_steps; i++) {
-		if (below(s[i].mean, s[first].mean))
+		if (speed_is_below(s[i].mean, s[first].mean))
 			b.slower += s[i].end - s[i].begin;
-		else if (below(s[first].mean, s[i].mean))
+		else if (speed_is_below(s[first].mean, s[i].mean))
 			b.faster += s[i].end - s[i].begin;
 	}
-	b.last_slower = is_long && below(last->mean, s[first].mean);
-	b.last_faster = is_long && below(s[first].mean, last->mean);
+	b.last_slower = is_long && speed_is_below(last->mean, s[first].mean);
+	b.last_faster = is_long && speed_is_below(s[first].mean, last->mean);
 	return b;
 }
 
 /* At least half of what is behind the first level, and no dip. */
-static bool prevails(size_t slices, const struct behind *b)
+static bool slices_prevail(size_t slices, const struct behind *b)
 {
 	return slices >= LEAST_SLICES && 2 * slices >= b->slices;
 }
 
 /* What @sustained and @r are now says whether it was a boost that ended; what passes is none. */
-static enum boost_verdict verdict(const struct behind *b, double r)
+static enum boost_verdict load_verdict(const struct behind *b, double r)
 {
-	bool ends = b->last_slower || prevails(b->slower, b), rises = b->last_faster || prevails(b->faster, b);
+	bool ends = b->last_slower || slices_prevail(b->slower, b), rises = b->last_faster || slices_prevail(b->faster, b);
 
-	if (ends && below(1, r))
+	if (ends && speed_is_below(1, r))
 		return BOOST_ENDS;
-	return (ends || rises) && below(r, 1) ? BOOST_RISES : BOOST_LASTS;
+	return (ends || rises) && speed_is_below(r, 1) ? BOOST_RISES : BOOST_LASTS;
 }
 
-static void judge(const struct load_part *p, struct boost_course *c)
+static void load_judge(const struct load_part *p, struct boost_course *c)
 {
-	size_t first = skip_ramp(p), last = p->n_steps - 1;
-	struct behind b = look_behind(p, first);
+	size_t first = ramp_skip(p), last = p->n_steps - 1;
+	struct behind b = behind_measure(p, first);
 	bool mean_of_all = last - first > MOST_BEHIND || !(b.last_slower || b.last_faster);
 	size_t from = mean_of_all ? first + 1 : last;
 
 	c->verdict = BOOST_LASTS;
 	if (last > first) {
-		c->boost = level(p, first, first);
-		c->sustained = level(p, from, last);
+		c->boost = steps_level(p, first, first);
+		c->sustained = steps_level(p, from, last);
 		c->r_work = c->boost.work.v / c->sustained.work.v;
 		c->r = c->by_work ? c->r_work : c->boost.khz.v / c->sustained.khz.v;
-		c->verdict = verdict(&b, c->r);
+		c->verdict = load_verdict(&b, c->r);
 	}
 	if (c->verdict == BOOST_LASTS) {
 		c->n_levels = 1;
-		c->levels[0] = c->boost = c->sustained = level(p, first, last);
+		c->levels[0] = c->boost = c->sustained = steps_level(p, first, last);
 		c->r = c->r_work = NAN;
 		return;
 	}
 	for (size_t i = first; i <= last && c->n_levels < BOOST_LEVELS; i++)
-		c->levels[c->n_levels++] = level(p, i, i);
-	c->tb_s.v = at(p, p->steps[first].end) - (first ? at(p, p->steps[first].begin) : p->begin_s);
+		c->levels[c->n_levels++] = steps_level(p, i, i);
+	c->tb_s.v = slice_start_s(p, p->steps[first].end) - (first ? slice_start_s(p, p->steps[first].begin) : p->begin_s);
 	c->tb_s.lo = c->tb_s.v - p->slices[0].len_s;
 	c->tb_s.hi = c->tb_s.v + p->slices[0].len_s;
-	c->last_s = at(p, p->steps[from].begin) - p->begin_s;
+	c->last_s = slice_start_s(p, p->steps[from].begin) - p->begin_s;
 }
 
 int boost_course(const struct boost_slice *slices, size_t n, double begin_s, double end_s, double loaded,
@@ -293,17 +293,17 @@ int boost_course(const struct boost_slice *slices, size_t n, double begin_s, dou
 	c->busy = known ? busy / known / loaded : NAN;
 	if (n < LEAST_SLICES)
 		return 0;
-	c->by_work = !has(slices, n, offsetof(struct boost_slice, khz));
-	if (c->by_work && !has(slices, n, offsetof(struct boost_slice, work)))
+	c->by_work = !slices_have_value(slices, n, offsetof(struct boost_slice, khz));
+	if (c->by_work && !slices_have_value(slices, n, offsetof(struct boost_slice, work)))
 		return 0;
 	if (c->busy < BOOST_BUSY) {
 		c->verdict = BOOST_IDLE;
 		return 0;
 	}
-	ret = divide(&p, c->by_work ? offsetof(struct boost_slice, work) : offsetof(struct boost_slice, khz));
+	ret = load_find_steps(&p, c->by_work ? offsetof(struct boost_slice, work) : offsetof(struct boost_slice, khz));
 	if (!ret) {
-		leave_out_dips(&p);
-		judge(&p, c);
+		dips_leave_out(&p);
+		load_judge(&p, c);
 	}
 	free(p.steps);
 	return ret == -ENODATA ? 0 : ret;

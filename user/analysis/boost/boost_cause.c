@@ -22,20 +22,20 @@ const char *boost_cause_name(enum boost_cause cause)
 }
 
 /* It ended, and this is known of its end. */
-static bool has_end(const struct boost_end *end, enum boost_quantity q)
+static bool end_is_known(const struct boost_end *end, enum boost_quantity q)
 {
 	return end->ended && !isnan(end->at[q]);
 }
 
 /* One-way analysis of variance, of the ends of which it is known. */
-static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity q, struct boost_why *why)
+static void ends_analyse_variance(const struct boost_end *ends, size_t n, enum boost_quantity q, struct boost_why *why)
 {
 	double all = 0, between = 0, within = 0;
 	size_t known = 0, groups = 0, most = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		most = ends[i].condition > most ? ends[i].condition : most;
-		if (!has_end(&ends[i], q))
+		if (!end_is_known(&ends[i], q))
 			continue;
 		all += ends[i].at[q];
 		known++;
@@ -45,7 +45,7 @@ static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity 
 		size_t in = 0;
 
 		for (size_t i = 0; i < n; i++) {
-			if (ends[i].condition != c || !has_end(&ends[i], q))
+			if (ends[i].condition != c || !end_is_known(&ends[i], q))
 				continue;
 			sum += ends[i].at[q];
 			squares += ends[i].at[q] * ends[i].at[q];
@@ -65,7 +65,7 @@ static void analyse(const struct boost_end *ends, size_t n, enum boost_quantity 
 }
 
 /* What is not known of a boost speaks neither for nor against a limit that others have. */
-static bool explains(const struct boost_why *why, const struct boost_end *end, enum boost_quantity q)
+static bool limit_explains_end(const struct boost_why *why, const struct boost_end *end, enum boost_quantity q)
 {
 	if (isnan(why->limit))
 		return false;
@@ -74,11 +74,11 @@ static bool explains(const struct boost_why *why, const struct boost_end *end, e
 	return end->ended ? end->at[q] >= why->limit - why->near : end->at[q] <= why->limit + why->near;
 }
 
-static void look(const struct boost_end *ends, size_t n, enum boost_quantity q, double idle, struct boost_why *why)
+static void limit_find(const struct boost_end *ends, size_t n, enum boost_quantity q, double idle, struct boost_why *why)
 {
 	*why = (struct boost_why){ .limit = NAN, .near = NAN };
 	for (size_t i = 0; i < n; i++) {
-		if (!has_end(&ends[i], q))
+		if (!end_is_known(&ends[i], q))
 			continue;
 		why->known++;
 		why->limit = fmax(why->limit, ends[i].at[q]);
@@ -87,15 +87,15 @@ static void look(const struct boost_end *ends, size_t n, enum boost_quantity q, 
 	if (q == BOOST_TEMPERATURE)
 		why->near = fmax(why->near, BOOST_WHY_CELSIUS);
 	for (size_t i = 0; i < n; i++)
-		why->explained += explains(why, &ends[i], q);
-	analyse(ends, n, q, why);
+		why->explained += limit_explains_end(why, &ends[i], q);
+	ends_analyse_variance(ends, n, q, why);
 }
 
 /* Power or temperature, whichever comes first: a boost that did not end has come to neither. */
-static bool explains_either(const struct boost_why *why, const struct boost_end *end)
+static bool limits_explain_end(const struct boost_why *why, const struct boost_end *end)
 {
-	bool power = explains(&why[BOOST_POWER], end, BOOST_POWER);
-	bool temperature = explains(&why[BOOST_TEMPERATURE], end, BOOST_TEMPERATURE);
+	bool power = limit_explains_end(&why[BOOST_POWER], end, BOOST_POWER);
+	bool temperature = limit_explains_end(&why[BOOST_TEMPERATURE], end, BOOST_TEMPERATURE);
 
 	return end->ended ? power || temperature : power && temperature;
 }
@@ -109,7 +109,7 @@ enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const do
 	bool differ = false;
 
 	for (unsigned int q = 0; q < BOOST_QUANTITIES; q++) {
-		look(ends, n, q, idle[q], &why[q]);
+		limit_find(ends, n, q, idle[q], &why[q]);
 		unknown += !why[q].known;
 		if (!n || why[q].explained < n)
 			continue;
@@ -121,7 +121,7 @@ enum boost_cause boost_cause_of(const struct boost_end *ends, size_t n, const do
 	for (size_t i = 0; i < n; i++) {
 		ended += ends[i].ended;
 		differ |= ends[i].condition != ends[0].condition;
-		either += explains_either(why, &ends[i]);
+		either += limits_explain_end(why, &ends[i]);
 	}
 	if (!ended || !differ || all > 1)
 		return BOOST_BY_ONE_OF;

@@ -6,7 +6,7 @@
 #include "analysis/boost/boost_equations.h"
 
 /* Comparisons that NAN fails. */
-static int is_chip(double r, double tb)
+static int chip_is_valid(double r, double tb)
 {
 	return r >= 1 && tb >= 0;
 }
@@ -18,14 +18,14 @@ double boost_equations_speedup(double s, double r)
 
 double boost_equations_work(double r, double tb, double t)
 {
-	if (!is_chip(r, tb) || !(t >= 0))
+	if (!chip_is_valid(r, tb) || !(t >= 0))
 		return NAN;
 	return r * fmin(t, tb) + fmax(t - tb, 0);
 }
 
 double boost_equations_time(double r, double tb, double work)
 {
-	if (!is_chip(r, tb) || !(work >= 0))
+	if (!chip_is_valid(r, tb) || !(work >= 0))
 		return NAN;
 	return work <= r * tb ? work / r : tb + (work - r * tb);
 }
@@ -42,7 +42,7 @@ double boost_equations_slowdown(double r, double tb, double t)
 
 double boost_equations_length(double r, double tb, double bound)
 {
-	if (!is_chip(r, tb) || !(bound >= 0))
+	if (!chip_is_valid(r, tb) || !(bound >= 0))
 		return NAN;
 	return r - 1 <= bound ? 0 : (r - 1) * tb / bound;
 }

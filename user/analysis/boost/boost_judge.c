@@ -18,7 +18,7 @@ const char *boost_class_name(enum boost_class class)
 }
 
 /* The mean frequency of slices that are inside and faster than @above, of which a neighbour is as well: not those of a change. */
-static double mean_above(const struct boost_slice *s, size_t n, double from_s, double to_s, double above)
+static double khz_mean_above(const struct boost_slice *s, size_t n, double from_s, double to_s, double above)
 {
 	double sum = 0;
 	size_t in = 0;
@@ -35,23 +35,23 @@ static double mean_above(const struct boost_slice *s, size_t n, double from_s, d
 }
 
 /* What is this slow is slower than what is sustained. */
-static double slow_below(double sustained_khz)
+static double khz_slow_limit(double sustained_khz)
 {
 	return (1 - BOOST_LEAST) * sustained_khz;
 }
 
-static double overlap(const struct boost_slice *s, double from_s, double to_s)
+static double slice_overlap_s(const struct boost_slice *s, double from_s, double to_s)
 {
 	return fmax(fmin(s->t_s + s->len_s, to_s) - fmax(s->t_s, from_s), 0);
 }
 
 /* How long it was slower than that; what no CPU runs in is no part of it. @khz: out: the mean of it */
-static double slower(const struct boost_slice *s, size_t n, double from_s, double to_s, double below, double *khz)
+static double slices_slower_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below, double *khz)
 {
 	double sum = 0, cycles = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double t = overlap(&s[i], from_s, to_s);
+		double t = slice_overlap_s(&s[i], from_s, to_s);
 
 		if (!(s[i].khz < below))
 			continue;
@@ -64,7 +64,7 @@ static double slower(const struct boost_slice *s, size_t n, double from_s, doubl
 }
 
 /* What is slower at first, and soon is not any more, waits for a governor. Return: when that is over */
-static double governed_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below)
+static double governor_wait_end_s(const struct boost_slice *s, size_t n, double from_s, double to_s, double below)
 {
 	for (size_t i = 0; i < n && s[i].t_s < fmin(from_s + BOOST_RUN_GOVERNOR_S, to_s); i++)
 		if (s[i].t_s >= from_s && s[i].khz >= below)
@@ -72,12 +72,12 @@ static double governed_s(const struct boost_slice *s, size_t n, double from_s, d
 	return from_s;
 }
 
-static double busy(const struct boost_slice *s, size_t n, double from_s, double to_s)
+static double slices_mean_busy(const struct boost_slice *s, size_t n, double from_s, double to_s)
 {
 	double sum = 0, known = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double t = overlap(&s[i], from_s, to_s);
+		double t = slice_overlap_s(&s[i], from_s, to_s);
 
 		if (isnan(s[i].busy))
 			continue;
@@ -87,7 +87,8 @@ static double busy(const struct boost_slice *s, size_t n, double from_s, double 
 	return sum / known;
 }
 
-static bool disturbed(const struct boost_run *r, const struct boost_judge *by, double slice_s)
+static bool run_is_disturbed(const struct boost_run *r, const struct boost_judge *by,
+			     double slice_s)
 {
 	double idle = by->cpus ? fmax(1 - r->busy / by->cpus, 0) : 0;
 	double sd = sqrt(fmax(r->busy * idle * by->tick_s / r->seconds, 0));
@@ -97,7 +98,7 @@ static bool disturbed(const struct boost_run *r, const struct boost_judge *by, d
 }
 
 /* The frequency that it had all the time; NAN: more than one, or not known. */
-static double only_khz(const struct boost_slice *s, size_t n, double from_s, double to_s)
+static double slices_only_khz(const struct boost_slice *s, size_t n, double from_s, double to_s)
 {
 	size_t begin = 0, end, n_values, n_steps, each;
 	struct step *steps = NULL;
@@ -130,18 +131,18 @@ static double only_khz(const struct boost_slice *s, size_t n, double from_s, dou
 }
 
 /* As fast as the chip boosts, or hardly slower. */
-static bool is_boosted(double khz, double boost_khz)
+static bool khz_is_boosted(double khz, double boost_khz)
 {
 	return isnan(boost_khz) || khz >= (1 - 2 * BOOST_LEAST) * boost_khz;
 }
 
 /* By what it is to sustain, r->sustained_khz: which part of it was boosted, and what it is then. */
-static void divide(struct boost_run *r, const struct boost_slice *s, size_t n, double from_s, double to_s, double boost_khz)
+static void run_split_boosted(struct boost_run *r, const struct boost_slice *s, size_t n, double from_s, double to_s, double boost_khz)
 {
-	double own = mean_above(s, n, from_s, to_s, (1 + BOOST_LEAST) * r->sustained_khz), part, only;
+	double own = khz_mean_above(s, n, from_s, to_s, (1 + BOOST_LEAST) * r->sustained_khz), part, only;
 
-	r->slower_s = slower(s, n, from_s, to_s, slow_below(r->sustained_khz), NULL);
-	r->boost_khz = is_boosted(own, boost_khz) ? own : boost_khz;
+	r->slower_s = slices_slower_s(s, n, from_s, to_s, khz_slow_limit(r->sustained_khz), NULL);
+	r->boost_khz = khz_is_boosted(own, boost_khz) ? own : boost_khz;
 	r->boosted_s = isnan(own) ? 0 : boost_time(s, n, from_s, to_s, fmin(boost_khz, r->boost_khz), r->sustained_khz, false);
 	r->sustained_s = r->seconds - r->boosted_s - r->slower_s;
 	part = r->boosted_s / (r->seconds - r->slower_s);
@@ -151,35 +152,35 @@ static void divide(struct boost_run *r, const struct boost_slice *s, size_t n, d
 	r->class = part < BOOST_RUN_PURE ? BOOST_THROTTLED : part > 1 - BOOST_RUN_PURE ? BOOST_BOOSTED : BOOST_MIXED;
 	if (r->class != BOOST_MIXED)
 		return;
-	only = only_khz(s, n, from_s, to_s);
+	only = slices_only_khz(s, n, from_s, to_s);
 	if (isnan(only))
 		return;
 	r->class = BOOST_THROTTLED;
-	if (only > (1 + BOOST_LEAST) * r->sustained_khz && is_boosted(only, r->boost_khz))
+	if (only > (1 + BOOST_LEAST) * r->sustained_khz && khz_is_boosted(only, r->boost_khz))
 		r->class = BOOST_BOOSTED;
 }
 
 /* Half of the interval, as a part of the value; 0: there is none. */
-static double half_part(const struct value *v)
+static double value_half_part(const struct value *v)
 {
 	return isnan(v->lo) || isnan(v->hi) ? 0 : (v->hi - v->lo) / 2 / v->v;
 }
 
-static struct value about(double v, double half)
+static struct value value_about(double v, double half)
 {
 	return (struct value){ v, v - half, v + half };
 }
 
 /* @rel: how well the speeds are known */
-static void correct(struct boost_run *r, double slice_s, double rel)
+static void run_correct_times(struct boost_run *r, double slice_s, double rel)
 {
 	/* a slice more or less of it was boosted */
 	double slice = r->class == BOOST_MIXED ? (r->r - 1) * slice_s : 0;
 	double sustained = r->r * r->boosted_s + r->sustained_s + r->slower_s;
 	double half = hypot(slice, r->boosted_s * r->r * rel), boosted = sustained / r->r;
 
-	r->as_sustained_s = about(sustained, half);
-	r->as_boosted_s = about(boosted, boosted * hypot(half / sustained, rel));
+	r->as_sustained_s = value_about(sustained, half);
+	r->as_boosted_s = value_about(boosted, boosted * hypot(half / sustained, rel));
 }
 
 struct boost_run boost_run_judge(const struct boost_slice *s, size_t n, double from_s, double to_s, const struct boost_judge *by)
@@ -188,23 +189,24 @@ struct boost_run boost_run_judge(const struct boost_slice *s, size_t n, double f
 	struct boost_level all = boost_level(s, n, from_s, to_s);
 	struct boost_run r = { .class = BOOST_UNJUDGED, .seconds = to_s - from_s, .boosted_s = NAN, .sustained_s = NAN, .slower_s = NAN,
 			       .boost_khz = NAN, .sustained_khz = by->sustained_khz.v, .r = NAN, .others = by->others,
-			       .busy = busy(s, n, from_s, to_s), .khz = all.khz.v, .w = all.w.v,
+			       .busy = slices_mean_busy(s, n, from_s, to_s),
+			       .khz = all.khz.v, .w = all.w.v,
 			       .as_boosted_s = unknown, .as_sustained_s = unknown };
-	double below = slow_below(r.sustained_khz), rel_sustained = half_part(&by->sustained_khz), since_s, own_khz;
+	double below = khz_slow_limit(r.sustained_khz), rel_sustained = value_half_part(&by->sustained_khz), since_s, own_khz;
 
 	if (!n || isnan(r.sustained_khz) || isnan(r.khz) || r.seconds < BOOST_RUN_LEAST * s[0].len_s)
 		return r;
-	divide(&r, s, n, from_s, to_s, by->boost_khz.v);
-	if (disturbed(&r, by, s[0].len_s)) {
+	run_split_boosted(&r, s, n, from_s, to_s, by->boost_khz.v);
+	if (run_is_disturbed(&r, by, s[0].len_s)) {
 		r.class = BOOST_DISTURBED;
 		return r;
 	}
-	since_s = governed_s(s, n, from_s, to_s, below);
-	if (slower(s, n, since_s, to_s, below, &own_khz) > BOOST_RUN_SLOWER * r.seconds) {
+	since_s = governor_wait_end_s(s, n, from_s, to_s, below);
+	if (slices_slower_s(s, n, since_s, to_s, below, &own_khz) > BOOST_RUN_SLOWER * r.seconds) {
 		r.sustained_khz = own_khz;
 		rel_sustained = 0;
-		divide(&r, s, n, from_s, to_s, by->boost_khz.v);
+		run_split_boosted(&r, s, n, from_s, to_s, by->boost_khz.v);
 	}
-	correct(&r, s[0].len_s, hypot(half_part(&by->boost_khz), rel_sustained));
+	run_correct_times(&r, s[0].len_s, hypot(value_half_part(&by->boost_khz), rel_sustained));
 	return r;
 }

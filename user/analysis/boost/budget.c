@@ -15,7 +15,7 @@
 #define ITERATIONS	200
 #define TOLERANCE	1e-10
 
-static double weighted(double tau, double full, double idle)
+static double model_weighted_boost(double tau, double full, double idle)
 {
 	double more = expm1(full / tau);		/* 1/g - 1 */
 
@@ -23,7 +23,7 @@ static double weighted(double tau, double full, double idle)
 	return tau * log1p(more * -expm1(-idle / tau));
 }
 
-static double box(double tau, double full, double idle)
+static double model_box_boost(double tau, double full, double idle)
 {
 	return full < tau ? fmin(full / (tau - full) * idle, full) : NAN;
 }
@@ -32,7 +32,8 @@ double budget_boost(enum budget_kind kind, double tau, double full, double idle)
 {
 	if (!(tau > 0) || !(full > 0) || !(idle >= 0))
 		return NAN;
-	return kind == BUDGET_WEIGHTED ? weighted(tau, full, idle) : box(tau, full, idle);
+	return kind == BUDGET_WEIGHTED ? model_weighted_boost(tau, full, idle) :
+					 model_box_boost(tau, full, idle);
 }
 
 double budget_window(enum budget_kind kind, double tau, double full)
@@ -58,18 +59,18 @@ struct problem {
 };
 
 /* From logarithms: full, and tau or by how much it is longer than full. */
-static void unpack(enum budget_kind kind, const gsl_vector *x, double *tau, double *full)
+static void parameters_unpack(enum budget_kind kind, const gsl_vector *x, double *tau, double *full)
 {
 	*full = exp(gsl_vector_get(x, 0));
 	*tau = exp(gsl_vector_get(x, 1)) + (kind == BUDGET_BOX ? *full : 0);
 }
 
-static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
+static int points_residuals(const gsl_vector *x, void *data, gsl_vector *f)
 {
 	const struct problem *p = data;
 	double tau, full;
 
-	unpack(p->kind, x, &tau, &full);
+	parameters_unpack(p->kind, x, &tau, &full);
 	for (size_t i = 0; i < p->n; i++) {
 		double off = budget_boost(p->kind, tau, full, p->points[i].idle) - p->points[i].boost;
 
@@ -80,11 +81,11 @@ static int residuals(const gsl_vector *x, void *data, gsl_vector *f)
 	return GSL_SUCCESS;
 }
 
-static double sum_of_squares(const struct problem *p, const gsl_vector *x)
+static double residuals_sum_squares(const struct problem *p, const gsl_vector *x)
 {
 	double sum = 0, tau, full;
 
-	unpack(p->kind, x, &tau, &full);
+	parameters_unpack(p->kind, x, &tau, &full);
 	for (size_t i = 0; i < p->n; i++) {
 		double off = budget_boost(p->kind, tau, full, p->points[i].idle) - p->points[i].boost;
 
@@ -94,7 +95,7 @@ static double sum_of_squares(const struct problem *p, const gsl_vector *x)
 }
 
 /* The longest boost is nearly the whole one, and what is forgotten is so while the idleness lasts that was tried. */
-static void begin(const struct problem *p, gsl_vector *x)
+static void fit_find_start(const struct problem *p, gsl_vector *x)
 {
 	double longest = 0, most = 0, best = INFINITY, at = 0;
 
@@ -107,7 +108,7 @@ static void begin(const struct problem *p, gsl_vector *x)
 		double sum;
 
 		gsl_vector_set(x, 1, log(longest) + log(1000) * ((double)i / GRID - 0.7));
-		sum = sum_of_squares(p, x);
+		sum = residuals_sum_squares(p, x);
 		if (sum < best) {
 			best = sum;
 			at = gsl_vector_get(x, 1);
@@ -117,8 +118,8 @@ static void begin(const struct problem *p, gsl_vector *x)
 }
 
 /* A figure of both parameters, with the interval that their covariance gives it. */
-static struct value figure(double (*of)(enum budget_kind, double, double), enum budget_kind kind, const gsl_vector *x,
-			   const gsl_matrix *covariance, double t)
+static struct value parameters_figure(double (*of)(enum budget_kind, double, double), enum budget_kind kind, const gsl_vector *x,
+				      const gsl_matrix *covariance, double t)
 {
 	gsl_vector *near = gsl_vector_alloc(PARAMETERS);
 	double tau, full, slope[PARAMETERS], variance = 0;
@@ -126,14 +127,14 @@ static struct value figure(double (*of)(enum budget_kind, double, double), enum 
 
 	if (!near)
 		return v;
-	unpack(kind, x, &tau, &full);
+	parameters_unpack(kind, x, &tau, &full);
 	v.v = of(kind, tau, full);
 	for (size_t i = 0; i < PARAMETERS; i++) {
 		const double step = 1e-5;
 
 		gsl_vector_memcpy(near, x);
 		gsl_vector_set(near, i, gsl_vector_get(x, i) + step);
-		unpack(kind, near, &tau, &full);
+		parameters_unpack(kind, near, &tau, &full);
 		slope[i] = (of(kind, tau, full) - v.v) / step;
 	}
 	gsl_vector_free(near);
@@ -145,44 +146,46 @@ static struct value figure(double (*of)(enum budget_kind, double, double), enum 
 	return v;
 }
 
-static double tau_of(enum budget_kind kind, double tau, double full)
+static double parameters_tau(enum budget_kind kind, double tau, double full)
 {
 	(void)kind;
 	(void)full;
 	return tau;
 }
 
-static double full_of(enum budget_kind kind, double tau, double full)
+static double parameters_full(enum budget_kind kind, double tau, double full)
 {
 	(void)kind;
 	(void)tau;
 	return full;
 }
 
-static void conclude(const struct problem *p, gsl_multifit_nlinear_workspace *w, gsl_matrix *covariance, struct budget *b)
+static void budget_set_figures(const struct problem *p, gsl_multifit_nlinear_workspace *w, gsl_matrix *covariance, struct budget *b)
 {
 	const gsl_vector *x = gsl_multifit_nlinear_position(w);
-	double sum = sum_of_squares(p, x), dof = (double)p->n - PARAMETERS, t = interval_t(dof);
+	double sum = residuals_sum_squares(p, x), dof = (double)p->n - PARAMETERS;
+	double t = interval_t(dof);
 
 	gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 0, covariance);
 	b->rms = sqrt(sum / dof);
 	/* points that agree better than they can are no surer for it */
 	t *= fmax(b->rms, 1);
-	b->tau = figure(tau_of, p->kind, x, covariance, t);
-	b->full = figure(full_of, p->kind, x, covariance, t);
-	b->window = figure(budget_window, p->kind, x, covariance, t);
+	b->tau = parameters_figure(parameters_tau, p->kind, x, covariance, t);
+	b->full = parameters_figure(parameters_full, p->kind, x, covariance, t);
+	b->window = parameters_figure(budget_window, p->kind, x, covariance, t);
 }
 
-static int solve(struct problem *p, gsl_multifit_nlinear_workspace *w, gsl_vector *x)
+static int budget_fit_solve(struct problem *p, gsl_multifit_nlinear_workspace *w, gsl_vector *x)
 {
-	gsl_multifit_nlinear_fdf fdf = { .f = residuals, .n = p->n, .p = PARAMETERS, .params = p };
+	gsl_multifit_nlinear_fdf fdf = { .f = points_residuals, .n = p->n, .p = PARAMETERS,
+					 .params = p };
 	int info;
 
-	begin(p, x);
+	fit_find_start(p, x);
 	if (gsl_multifit_nlinear_init(x, &fdf, w) ||
 	    gsl_multifit_nlinear_driver(ITERATIONS, TOLERANCE, TOLERANCE, 0, NULL, NULL, &info, w) == GSL_EMAXITER)
 		return -ERANGE;
-	return isfinite(sum_of_squares(p, gsl_multifit_nlinear_position(w))) ? 0 : -ERANGE;
+	return isfinite(residuals_sum_squares(p, gsl_multifit_nlinear_position(w))) ? 0 : -ERANGE;
 }
 
 int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t n, struct budget *b)
@@ -210,9 +213,9 @@ int budget_fit(enum budget_kind kind, const struct budget_point *points, size_t 
 	covariance = gsl_matrix_alloc(PARAMETERS, PARAMETERS);
 	x = gsl_vector_alloc(PARAMETERS);
 	if (w && covariance && x)
-		ret = solve(&p, w, x);
+		ret = budget_fit_solve(&p, w, x);
 	if (!ret)
-		conclude(&p, w, covariance, b);
+		budget_set_figures(&p, w, covariance, b);
 	gsl_vector_free(x);
 	gsl_matrix_free(covariance);
 	if (w)

@@ -74,13 +74,13 @@ struct found {
 	double home, home_ticks;
 };
 
-static bool is_pure(const struct step_sum *s)
+static bool step_sum_is_pure(const struct step_sum *s)
 {
 	return s->windows >= REFINE_WINDOWS && s->own >= REFINE_PURITY * s->ticks;
 }
 
-static void step_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *asked,
-			struct step_sum *sums)
+static void step_add_window(const struct cpm_domain *d, const struct cpm_window *w, unsigned int k, const bool *asked,
+			    struct step_sum *sums)
 {
 	struct cpm_division div = cpm_divide(d, w, k);
 	bool beside = false;
@@ -114,7 +114,7 @@ static void step_window(const struct cpm_domain *d, const struct cpm_window *w, 
  * power of each vector (ALEA, equation 2 or 9). The first one tells as well which have a power of their own. @asked: NULL if
  * what is beside those does not matter
  */
-static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
+static int powers_step(struct cpm_domain *d, unsigned int k, const bool *asked, struct found *found)
 {
 	struct step_sum *sums = calloc(d->n_vectors + 1ul, sizeof(*sums));
 	double all_uj = 0, all_ticks = 0, least = INFINITY;
@@ -125,7 +125,7 @@ static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct 
 	while (!ret && cpm_windows_next(&c)) {
 		if (!c.w.known)
 			continue;
-		step_window(d, &c.w, k, asked, sums);
+		step_add_window(d, &c.w, k, asked, sums);
 		all_uj += c.w.uj;
 		all_ticks += c.w.to - c.w.from;
 		least = fmin(least, c.w.uj / (double)(c.w.to - c.w.from));
@@ -143,7 +143,7 @@ static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct 
 		found[v].home_ticks = sums[v].home_ticks;
 		if (!k) {
 			found[v].at_home = sums[v].home_windows >= REFINE_WINDOWS;
-			found[v].own = found[v].at_home || is_pure(&sums[v]);
+			found[v].own = found[v].at_home || step_sum_is_pure(&sums[v]);
 		}
 	}
 	free(sums);
@@ -151,7 +151,7 @@ static int step(struct cpm_domain *d, unsigned int k, const bool *asked, struct 
 }
 
 /* Somebody runs in it who was asked for: a busy block. */
-static bool is_asked(const struct cpm_vectors *v, uint32_t vector)
+static bool vector_is_busy(const struct cpm_vectors *v, uint32_t vector)
 {
 	if (cpm_is_crowd(v, vector))
 		return cpm_crowd_others(v, vector);
@@ -161,13 +161,13 @@ static bool is_asked(const struct cpm_vectors *v, uint32_t vector)
 	return false;
 }
 
-static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
+static unsigned int vector_class(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = v->first[vector + 1] - v->first[vector];
 
 	if (cpm_is_crowd(v, vector))
 		n = cpm_crowd_others(v, vector);
-	else if (!is_asked(v, vector))
+	else if (!vector_is_busy(v, vector))
 		n = 0;
 	return n < CPM_CLASSES ? n : CPM_CLASSES - 1;
 }
@@ -176,7 +176,7 @@ static unsigned int class_of(const struct cpm_vectors *v, uint32_t vector)
  * Bystanders, and the recorder alone, are many things that go by one name. When they fill a window its energy is theirs, whatever
  * they count for; what they draw there says nothing of the short times in between, for which they do have to count.
  */
-static bool is_many_things(const struct cpm_vectors *v, const bool *asked, uint32_t vector)
+static bool vector_is_mixed(const struct cpm_vectors *v, const bool *asked, uint32_t vector)
 {
 	return !asked[vector] && v->first[vector + 1] > v->first[vector];
 }
@@ -185,31 +185,31 @@ static bool is_many_things(const struct cpm_vectors *v, const bool *asked, uint3
  * Idle times that are short against the windows are seen by few of their ticks, and hardly by the windows' energies: what an idle
  * machine draws has to be known from elsewhere then.
  */
-static bool is_asleep(const struct cpm_domain *d, const struct found *found, uint32_t vector)
+static bool idle_is_brief(const struct cpm_domain *d, const struct found *found, uint32_t vector)
 {
 	return vector == CPM_SILENT && !found[vector].own && d->asleep_uj > 0;
 }
 
-static void find_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *asked, const struct found *found)
+static void vectors_set_kinds(const struct cpm_vectors *v, struct cpm_domain *d, const bool *asked, const struct found *found)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++)
-		d->kinds[i] = class_of(v, i) | (v->base[i] != i ? CPM_ON_TOP :
-						found[i].own || is_many_things(v, asked, i) ||
-						is_asleep(d, found, i) ? 0 : CPM_POOLED);
+		d->kinds[i] = vector_class(v, i) | (v->base[i] != i ? CPM_ON_TOP :
+						    found[i].own || vector_is_mixed(v, asked, i) ||
+						    idle_is_brief(d, found, i) ? 0 : CPM_POOLED);
 }
 
 /* What a vector draws for all that is known of it where it has to be told from others, microjoule a tick, and in so many @ticks. */
-static double drawn(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
-		    uint32_t vector, double *ticks)
+static double vector_known_power(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+				 uint32_t vector, double *ticks)
 {
 	const struct found *f = &found[vector];
 
-	if (is_many_things(v, asked, vector) && f->beside_ticks > 0) {
+	if (vector_is_mixed(v, asked, vector) && f->beside_ticks > 0) {
 		*ticks = f->beside_ticks;
 		return f->beside / f->beside_ticks;
 	}
 	*ticks = f->ticks;
-	if (is_asleep(d, found, vector))
+	if (idle_is_brief(d, found, vector))
 		return d->asleep_uj;
 	return f->at_home ? f->home / f->home_ticks : d->uj_per_tick[vector];
 }
@@ -219,26 +219,26 @@ static double drawn(const struct cpm_vectors *v, const struct cpm_domain *d, con
  * block has the power it has without, and the marginal blocks have one on top of
  * that in common.
  */
-static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
-			 double *weights)
+static void weights_from_powers(const struct cpm_vectors *v, const struct cpm_domain *d, const bool *asked, const struct found *found,
+				double *weights)
 {
 	double uj[CPM_CLASSES] = { 0 }, n[CPM_CLASSES] = { 0 }, extra = 0, extra_ticks = 0, ticks, power;
 
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (!(d->kinds[i] & CPM_POOLED))
 			continue;
-		uj[class_of(v, i)] += d->uj_per_tick[i] * found[i].ticks;
-		n[class_of(v, i)] += found[i].ticks;
+		uj[vector_class(v, i)] += d->uj_per_tick[i] * found[i].ticks;
+		n[vector_class(v, i)] += found[i].ticks;
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		unsigned int pool = class_of(v, i);
+		unsigned int pool = vector_class(v, i);
 
-		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : drawn(v, d, asked, found, i, &ticks);
+		weights[i] = d->kinds[i] & CPM_POOLED && n[pool] > 0 ? uj[pool] / n[pool] : vector_known_power(v, d, asked, found, i, &ticks);
 	}
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
 		if (v->base[i] == i)
 			continue;
-		power = drawn(v, d, asked, found, i, &ticks);
+		power = vector_known_power(v, d, asked, found, i, &ticks);
 		extra += (power - weights[v->base[i]]) * ticks;
 		extra_ticks += ticks;
 	}
@@ -248,7 +248,7 @@ static void next_weights(const struct cpm_vectors *v, const struct cpm_domain *d
 }
 
 /* For each block the vector in which it runs alone; UINT32_MAX if it never does. */
-static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
+static int vectors_find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 {
 	uint32_t n = 0;
 
@@ -266,24 +266,24 @@ static int find_alone(const struct cpm_vectors *v, struct cpm_domain *d)
 	return 0;
 }
 
-static int solve(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked, struct found *found)
+static int vectors_solve_powers(const struct cpm_vectors *v, struct cpm_domain *d, bool *asked, struct found *found)
 {
-	int ret = find_alone(v, d);
+	int ret = vectors_find_alone(v, d);
 	bool many = false;
 
 	for (uint32_t k = 0; k < d->n_vectors && !ret; k++) {
 		d->weights[0][k] = 1;
-		asked[k] = is_asked(v, k);
-		many |= is_many_things(v, asked, k);
+		asked[k] = vector_is_busy(v, k);
+		many |= vector_is_mixed(v, asked, k);
 	}
 	if (!ret)
-		ret = step(d, 0, many ? asked : NULL, found);
+		ret = powers_step(d, 0, many ? asked : NULL, found);
 	if (!ret)
-		find_kinds(v, d, asked, found);
-	d->silent_known = found[CPM_SILENT].own || is_asleep(d, found, CPM_SILENT);
+		vectors_set_kinds(v, d, asked, found);
+	d->silent_known = found[CPM_SILENT].own || idle_is_brief(d, found, CPM_SILENT);
 	for (unsigned int i = 1; i < d->steps && !ret; i++) {
-		next_weights(v, d, asked, found, d->weights[i]);
-		ret = step(d, i, many ? asked : NULL, found);
+		weights_from_powers(v, d, asked, found, d->weights[i]);
+		ret = powers_step(d, i, many ? asked : NULL, found);
 	}
 	return ret;
 }
@@ -308,7 +308,7 @@ int cpm_solve_windows(const struct cpm_vectors *v, unsigned int steps, double as
 		if (!d->weights[i])
 			goto out;
 	}
-	ret = solve(v, d, asked, found);
+	ret = vectors_solve_powers(v, d, asked, found);
 out:
 	free(found);
 	free(asked);
@@ -350,31 +350,31 @@ void cpm_domain_free(struct cpm_domain *d)
 }
 
 /* The power of a vector as it is known so far: equal shares are no power. */
-static double power_of(const struct cpm_domain *d, uint32_t vector)
+static double vector_power(const struct cpm_domain *d, uint32_t vector)
 {
 	return d->steps > 1 ? d->weights[d->steps - 1][vector] : d->uj_per_tick[vector];
 }
 
 /* What a block counts for among those that ran at the same tick: its power alone, if known. */
-static double say(const struct cpm_domain *d, uint32_t block)
+static double block_power_alone(const struct cpm_domain *d, uint32_t block)
 {
 	uint32_t alone = block < d->n_alone ? d->alone[block] : UINT32_MAX;
 
-	return alone == UINT32_MAX ? 0 : power_of(d, alone);
+	return alone == UINT32_MAX ? 0 : vector_power(d, alone);
 }
 
 struct cpm_sharing cpm_share_among(const struct cpm_vectors *v, const struct cpm_domain *d, uint32_t vector,
 				   const uint32_t *members, uint32_t n, double uj)
 {
 	struct cpm_sharing s = { .n = n, .part = 1, .known = true };
-	double base = power_of(d, v->base[vector]);
+	double base = vector_power(d, v->base[vector]);
 
 	for (uint32_t m = 0; m < s.n; m++) {
 		if (v->kinds[members[m]] == CPM_MARGINAL)
 			continue;
 		s.others++;
-		s.all += say(d, members[m]);
-		s.known &= say(d, members[m]) > 0;
+		s.all += block_power_alone(d, members[m]);
+		s.known &= block_power_alone(d, members[m]) > 0;
 	}
 	/* no crowd is of one block */
 	if (s.others == 1 && s.known && cpm_is_crowd(v, vector) && v->base[vector] != vector)
@@ -398,5 +398,5 @@ double cpm_share_of(const struct cpm_vectors *v, const struct cpm_domain *d,
 {
 	if (v->kinds[block] == CPM_MARGINAL)
 		return (1 - s->part) / (s->n - s->others);
-	return s->known ? s->part * say(d, block) / s->all : s->part / s->others;
+	return s->known ? s->part * block_power_alone(d, block) / s->all : s->part / s->others;
 }

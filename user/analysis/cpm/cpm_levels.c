@@ -106,13 +106,13 @@ struct levels {
 	uint64_t until;
 };
 
-static uint32_t group_of(const struct cpm_level *level, uint32_t block)
+static uint32_t block_group(const struct cpm_level *level, uint32_t block)
 {
 	return block == NOBODY ? level->silent_group : level->group_of[block];
 }
 
 /* So many shares more may come. Return: 0 or -ENOMEM */
-static int make_room(struct levels *l, size_t more)
+static int shares_reserve(struct levels *l, size_t more)
 {
 	size_t room = 2 * (l->n_shares + more) + 64;
 	struct share *s;
@@ -127,7 +127,7 @@ static int make_room(struct levels *l, size_t more)
 	return 0;
 }
 
-static struct sums *touch(struct adding *a, uint32_t group)
+static struct sums *group_touch(struct adding *a, uint32_t group)
 {
 	struct sums *s = &a->sums[group];
 
@@ -139,7 +139,7 @@ static struct sums *touch(struct adding *a, uint32_t group)
 }
 
 /* One share more, for which there is room: the part @of of @whole, which stands for @ticks. */
-static void put_share(struct levels *l, uint32_t block, const struct amount *whole, double of, double ticks)
+static void shares_put(struct levels *l, uint32_t block, const struct amount *whole, double of, double ticks)
 {
 	struct share *s = &l->shares[l->n_shares++];
 
@@ -151,22 +151,23 @@ static void put_share(struct levels *l, uint32_t block, const struct amount *who
 }
 
 /* What @count ticks of vector @v come to, to @n members. */
-static void divide_among(struct levels *l, uint32_t v, const uint32_t *members, uint32_t n, const struct amount *whole,
-			 double count)
+static void shares_put_members(struct levels *l, uint32_t v, const uint32_t *members, uint32_t n, const struct amount *whole,
+			       double count)
 {
 	struct cpm_sharing s = cpm_share_among(l->v, l->d, v, members, n, whole->uj[l->d->steps - 1] / count);
 
 	if (!s.others)
-		put_share(l, NOBODY, whole, s.part, s.n ? 0 : count);
+		shares_put(l, NOBODY, whole, s.part, s.n ? 0 : count);
 	for (uint32_t m = 0; m < n; m++) {
 		double of = cpm_share_of(l->v, l->d, &s, members[m]);
 
-		put_share(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
+		shares_put(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
 	}
 }
 
 /* The same to its blocks. */
-static void divide_vector(struct levels *l, uint32_t v, const struct amount *whole, double count)
+static void shares_put_vector(struct levels *l, uint32_t v, const struct amount *whole,
+			      double count)
 {
 	const struct sharer *sharer = &l->sharers[v];
 	const uint32_t *members = l->v->members + sharer->first;
@@ -174,18 +175,18 @@ static void divide_vector(struct levels *l, uint32_t v, const struct amount *who
 	uint32_t n = sharer->n;
 
 	if (!sharer->fixed) {
-		divide_among(l, v, members, n, whole, count);
+		shares_put_members(l, v, members, n, whole, count);
 		return;
 	}
 	for (uint32_t m = 0; m < n; m++) {
 		double of = members_share[m];
 
-		put_share(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
+		shares_put(l, members[m], whole, of, of > 0 ? count / (of * n) : 0);
 	}
 }
 
 /* The next ticks of a window that are in a crowd: l->e tells what ran. Return: how many, 0: there are no more */
-static uint64_t next_crowd(struct levels *l, const struct cpm_window *w)
+static uint64_t other_sets_next(struct levels *l, const struct cpm_window *w)
 {
 	while (l->crowds && l->more && l->e.tick < w->to) {
 		uint64_t end = l->e.tick + l->e.count, to = end < w->to ? end : w->to;
@@ -204,8 +205,8 @@ static uint64_t next_crowd(struct levels *l, const struct cpm_window *w)
 }
 
 /* What @count ticks of a vector come to in a window. @div: how it is divided in each step */
-static inline struct amount amount_of(const struct levels *l, const struct cpm_window *win,
-				      const struct cpm_division *div, const struct sharer *s, double count)
+static inline struct amount vector_amount(const struct levels *l, const struct cpm_window *win,
+					  const struct cpm_division *div, const struct sharer *s, double count)
 {
 	double expected = count * s->power;
 	bool by_shares = win->known && !win->fitted;
@@ -219,7 +220,7 @@ static inline struct amount amount_of(const struct levels *l, const struct cpm_w
 }
 
 /* Divide a window into shares, by the weights of each step: as cpm_divide() has it. Return: 0 or -ENOMEM */
-static int divide(struct levels *l, const struct cpm_window *win)
+static int window_divide(struct levels *l, const struct cpm_window *win)
 {
 	struct cpm_division div[CPM_STEPS];
 	uint64_t count;
@@ -240,25 +241,25 @@ static int divide(struct levels *l, const struct cpm_window *win)
 		cpm_division_end(&div[i]);
 	for (size_t p = 0; p < win->n_parts && !ret; p++) {
 		const struct sharer *s = &l->sharers[win->parts[p].vector];
-		struct amount whole = amount_of(l, win, div, s, win->parts[p].count);
+		struct amount whole = vector_amount(l, win, div, s, win->parts[p].count);
 
-		ret = make_room(l, s->n + 1ul);
+		ret = shares_reserve(l, s->n + 1ul);
 		if (!ret && l->whole)
 			l->shares[l->n_shares++] = (struct share){ win->parts[p].vector, whole };
 		else if (!ret && !cpm_is_crowd(l->v, win->parts[p].vector))
-			divide_vector(l, win->parts[p].vector, &whole, win->parts[p].count);
+			shares_put_vector(l, win->parts[p].vector, &whole, win->parts[p].count);
 	}
-	while (!ret && (count = next_crowd(l, win))) {
-		struct amount whole = amount_of(l, win, div, &l->sharers[l->e.vector], count);
+	while (!ret && (count = other_sets_next(l, win))) {
+		struct amount whole = vector_amount(l, win, div, &l->sharers[l->e.vector], count);
 
-		ret = make_room(l, l->e.n + 1);
+		ret = shares_reserve(l, l->e.n + 1);
 		if (!ret)
-			divide_among(l, l->e.vector, l->e.walk.blocks, l->e.n, &whole, count);
+			shares_put_members(l, l->e.vector, l->e.walk.blocks, l->e.n, &whole, count);
 	}
 	return ret;
 }
 
-static void count_group(struct adding *a, uint32_t group, size_t window)
+static void group_count_window(struct adding *a, uint32_t group, size_t window)
 {
 	struct sums *s = &a->sums[group];
 
@@ -274,7 +275,7 @@ static void count_group(struct adding *a, uint32_t group, size_t window)
 }
 
 /* First pass: how many known windows each group has a part in. */
-static void count_window(struct levels *l, const struct cpm_windows *c)
+static void levels_count_window(struct levels *l, const struct cpm_windows *c)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct adding *a = &l->adding[i];
@@ -284,28 +285,30 @@ static void count_window(struct levels *l, const struct cpm_windows *c)
 			const uint32_t *members = l->v->members + s->first;
 
 			if (l->whole) {
-				count_group(a, a->level->group_of[c->w.parts[p].vector], c->number);
+				group_count_window(a, a->level->group_of[c->w.parts[p].vector],
+						   c->number);
 				continue;
 			}
 			for (uint32_t m = 0; m < s->n; m++)
-				count_group(a, a->level->group_of[members[m]], c->number);
+				group_count_window(a, a->level->group_of[members[m]], c->number);
 			if (s->silent)
-				count_group(a, a->level->silent_group, c->number);
+				group_count_window(a, a->level->silent_group, c->number);
 		}
 	}
-	while (next_crowd(l, &c->w)) {
+	while (other_sets_next(l, &c->w)) {
 		for (size_t i = 0; i < l->n; i++) {
 			struct adding *a = &l->adding[i];
 
 			for (size_t m = 0; m < l->e.n; m++)
-				count_group(a, a->level->group_of[l->e.walk.blocks[m]], c->number);
+				group_count_window(a, a->level->group_of[l->e.walk.blocks[m]],
+						   c->number);
 			if (l->sharers[l->e.vector].silent)
-				count_group(a, a->level->silent_group, c->number);
+				group_count_window(a, a->level->silent_group, c->number);
 		}
 	}
 }
 
-static uint64_t batches_of(uint64_t windows)
+static uint64_t windows_count_batches(uint64_t windows)
 {
 	uint64_t n = windows / LONG_BATCH;
 
@@ -315,7 +318,7 @@ static uint64_t batches_of(uint64_t windows)
 }
 
 /* Whether batches end where runs do: as many runs of the same length would vary like these. */
-static bool has_runs(const struct levels *l, const struct sums *s)
+static bool group_has_runs(const struct levels *l, const struct sums *s)
 {
 	double squares = s->runs_squares + (double)s->run * s->run;
 
@@ -327,10 +330,10 @@ static bool has_runs(const struct levels *l, const struct sums *s)
  * The residual of one window more, into batches of as many windows each. @gap: the group was not in
  * the window before
  */
-static void add_residual(const struct levels *l, struct sums *s, bool gap)
+static void group_add_residual(const struct levels *l, struct sums *s, bool gap)
 {
-	uint64_t n = batches_of(s->windows);
-	bool runs = has_runs(l, s);
+	uint64_t n = windows_count_batches(s->windows);
+	bool runs = group_has_runs(l, s);
 
 	if (!s->seen || (s->seen >= s->until && (gap || !runs))) {
 		s->at += s->seen > 0;
@@ -342,14 +345,14 @@ static void add_residual(const struct levels *l, struct sums *s, bool gap)
 }
 
 /* The window at hand, to the groups of a level. Shares of one group follow each other often: sums stay in registers. */
-static void add_shares(const struct levels *l, struct adding *a)
+static void level_add_shares(const struct levels *l, struct adding *a)
 {
 	size_t k = 0;
 
 	_Static_assert(CPM_STEPS == 3, "one sum each");
 	while (k < l->n_shares) {
-		uint32_t group = group_of(a->level, l->shares[k].block);
-		struct sums *s = touch(a, group);
+		uint32_t group = block_group(a->level, l->shares[k].block);
+		struct sums *s = group_touch(a, group);
 		double uj0 = s->w.uj[0], uj1 = s->w.uj[1], uj2 = s->w.uj[2];
 		double ticks = s->w.ticks, residual = s->w.residual;
 
@@ -361,7 +364,7 @@ static void add_shares(const struct levels *l, struct adding *a)
 			uj2 += more->uj[2];
 			ticks += more->ticks;
 			residual += more->residual;
-		} while (++k < l->n_shares && group_of(a->level, l->shares[k].block) == group);
+		} while (++k < l->n_shares && block_group(a->level, l->shares[k].block) == group);
 		s->w.uj[0] = uj0;
 		s->w.uj[1] = uj1;
 		s->w.uj[2] = uj2;
@@ -371,16 +374,16 @@ static void add_shares(const struct levels *l, struct adding *a)
 }
 
 /* Second pass: energies, purities, and residuals into batches. Return: 0 or -ENOMEM */
-static int sum_window(struct levels *l, const struct cpm_windows *c)
+static int levels_add_window(struct levels *l, const struct cpm_windows *c)
 {
 	const struct cpm_window *win = &c->w;
-	int ret = divide(l, win);
+	int ret = window_divide(l, win);
 
 	for (size_t i = 0; i < l->n && !ret; i++) {
 		struct adding *a = &l->adding[i];
 
 		a->n_touched = 0;
-		add_shares(l, a);
+		level_add_shares(l, a);
 		for (size_t t = 0; t < a->n_touched; t++) {
 			uint32_t group = a->touched[t];
 			struct sums *s = &a->sums[group];
@@ -391,7 +394,7 @@ static int sum_window(struct levels *l, const struct cpm_windows *c)
 			s->own += s->w.ticks * s->w.ticks / (double)(win->to - win->from);
 			if (win->known) {
 				s->told += s->w.ticks;
-				add_residual(l, s, a->counted[group] != c->number);
+				group_add_residual(l, s, a->counted[group] != c->number);
 				a->counted[group] = c->number + 1;
 			}
 			s->touched = false;
@@ -402,7 +405,7 @@ static int sum_window(struct levels *l, const struct cpm_windows *c)
 }
 
 /* What the sum of independent batches varies by, each in proportion to its length. */
-static void conclude_runs(const struct sums *s, struct cpm_group *g)
+static void group_variance_by_runs(const struct sums *s, struct cpm_group *g)
 {
 	double sum = 0, lengths = 0, squares = 0, n;
 
@@ -424,9 +427,9 @@ static void conclude_runs(const struct sums *s, struct cpm_group *g)
  * 2v (1 - 2/n) in the square, and neighbouring pairs' squares are correlated by a quarter, which leaves two thirds of n - 2
  * degrees of freedom.
  */
-static void conclude_pairs(const struct sums *s, struct cpm_group *g)
+static void group_variance_by_pairs(const struct sums *s, struct cpm_group *g)
 {
-	uint64_t n = batches_of(s->windows);
+	uint64_t n = windows_count_batches(s->windows);
 	double mean = 0, squares = 0;
 
 	for (uint64_t i = 0; i < n; i++)
@@ -437,16 +440,16 @@ static void conclude_pairs(const struct sums *s, struct cpm_group *g)
 	g->variance = squares / (n - 1) * n / 2 / (1 - 2. / n);
 }
 
-static void conclude(const struct levels *l, const struct sums *s, struct cpm_group *g)
+static void group_set_result(const struct levels *l, const struct sums *s, struct cpm_group *g)
 {
 	memset(g, 0, sizeof(*g));
 	g->uj = s->uj[l->d->steps - 1];
 	g->readings = s->windows;
 	g->purity = s->ticks > 0 ? s->own / s->ticks : 0;
-	if (s->windows < PAIRED || has_runs(l, s))
-		conclude_runs(s, g);
+	if (s->windows < PAIRED || group_has_runs(l, s))
+		group_variance_by_runs(s, g);
 	else
-		conclude_pairs(s, g);
+		group_variance_by_pairs(s, g);
 	/* no window tells how far the rest is off: as far as all of it is that they do tell, which goes with it */
 	if (s->told > 0 && s->told < s->ticks)
 		g->variance *= pow(s->ticks / s->told, 2);
@@ -459,7 +462,7 @@ static void conclude(const struct levels *l, const struct sums *s, struct cpm_gr
  * windows are filled: it is that of all groups together, because a step of a group whose power is that of its neighbours may be
  * next to nothing by chance, and the one after it not.
  */
-static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
+static void groups_set_bias(const struct sums *sums, unsigned int steps, uint32_t n_groups, struct cpm_group *out)
 {
 	double first = 0, last = 0, rest = REST_MOST;
 
@@ -476,7 +479,7 @@ static void conclude_bias(const struct sums *sums, unsigned int steps, uint32_t 
 }
 
 /* Vectors without marginal members are always shared alike. */
-static void find_sharers(struct levels *l)
+static void sharers_find(struct levels *l)
 {
 	const struct cpm_vectors *v = l->v;
 
@@ -502,7 +505,7 @@ static void find_sharers(struct levels *l)
 }
 
 /* What was in crowds is found again, beside the windows. Return: 0 or -ENOMEM */
-static int begin_crowds(struct levels *l)
+static int other_sets_begin(struct levels *l)
 {
 	int ret;
 
@@ -517,7 +520,7 @@ static int begin_crowds(struct levels *l)
 	return ret;
 }
 
-static int add_up(struct levels *l, const struct cpm_level *levels)
+static int levels_sum_windows(struct levels *l, const struct cpm_level *levels)
 {
 	int ret = 0;
 
@@ -536,11 +539,11 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 		ret = a->sums && a->counted && a->touched ? 0 : -ENOMEM;
 	}
 	if (!ret)
-		find_sharers(l);
+		sharers_find(l);
 	for (int pass = 0; pass < 2 && !ret; pass++) {
 		struct cpm_windows c;
 
-		ret = begin_crowds(l);
+		ret = other_sets_begin(l);
 		if (ret)
 			break;
 		for (size_t i = 0; i < l->n; i++)
@@ -550,9 +553,9 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 			uint64_t ticks = c.w.to - c.w.from;
 
 			if (pass) {
-				ret = sum_window(l, &c);
+				ret = levels_add_window(l, &c);
 			} else if (c.w.known) {
-				count_window(l, &c);
+				levels_count_window(l, &c);
 				l->told += ticks;
 			} else {
 				l->longest = ticks > l->longest ? ticks : l->longest;
@@ -564,9 +567,9 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 	}
 	for (size_t i = 0; l->adding && i < l->n; i++) {
 		for (uint32_t g = 0; g < levels[i].n_groups && !ret; g++)
-			conclude(l, &l->adding[i].sums[g], &levels[i].out[g]);
+			group_set_result(l, &l->adding[i].sums[g], &levels[i].out[g]);
 		if (!ret)
-			conclude_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
+			groups_set_bias(l->adding[i].sums, l->d->steps, levels[i].n_groups, levels[i].out);
 		free(l->adding[i].sums);
 		free(l->adding[i].counted);
 		free(l->adding[i].touched);
@@ -580,7 +583,7 @@ static int add_up(struct levels *l, const struct cpm_level *levels)
 
 int cpm_levels(const struct cpm_vectors *v, const struct cpm_domain *d, const struct cpm_level *levels, size_t n)
 {
-	return add_up(&(struct levels){ .v = v, .d = d, .n = n }, levels);
+	return levels_sum_windows(&(struct levels){ .v = v, .d = d, .n = n }, levels);
 }
 
 int cpm_groups(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
@@ -594,5 +597,6 @@ int cpm_vector_groups(const struct cpm_vectors *v, const struct cpm_domain *d, c
 {
 	const struct cpm_level level = { .group_of = group_of, .n_groups = n_groups, .out = out };
 
-	return add_up(&(struct levels){ .v = v, .d = d, .whole = true, .n = 1 }, &level);
+	return levels_sum_windows(&(struct levels){ .v = v, .d = d, .whole = true, .n = 1 },
+				  &level);
 }

@@ -12,14 +12,14 @@
 #include "analysis/cpm/cpm_windows_build.h"
 
 /* Ticks that [a, b) and [from, to) have in common. */
-static uint64_t common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
+static uint64_t ticks_in_common(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 {
 	uint64_t low = a > from ? a : from, high = b < to ? b : to;
 
 	return high > low ? high - low : 0;
 }
 
-static int add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
+static int window_add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
 {
 	size_t at = m->n_parts;
 
@@ -39,7 +39,7 @@ static int add_part(struct cpm_making *m, uint32_t vector, uint64_t count)
 	return 0;
 }
 
-static int by_vector(const void *a, const void *b)
+static int part_by_vector(const void *a, const void *b)
 {
 	const struct cpm_whole *x = a, *y = b;
 
@@ -52,21 +52,21 @@ static int by_vector(const void *a, const void *b)
 typedef int32_t quad __attribute__((vector_size(16)));
 
 /* Unsigned numbers as signed ones of the same order. */
-static int32_t ordered(uint32_t v)
+static int32_t vector_sort_key(uint32_t v)
 {
 	return (int32_t)(v ^ 1u << 31);
 }
 
-static void sort_few(struct cpm_whole *p, size_t n)
+static void parts_sort_few(struct cpm_whole *p, size_t n)
 {
 	struct cpm_whole sorted[FEW_PARTS];
 	quad keys[FEW_PARTS / 4];
 
 	memset(sorted, 0, n * sizeof(*sorted));
 	for (size_t i = 0; i < (n + 3) / 4 * 4; i++)
-		keys[i / 4][i % 4] = i < n ? ordered(p[i].vector) : INT32_MAX;
+		keys[i / 4][i % 4] = i < n ? vector_sort_key(p[i].vector) : INT32_MAX;
 	for (size_t i = 0; i < n; i++) {
-		int32_t key = ordered(p[i].vector);
+		int32_t key = vector_sort_key(p[i].vector);
 		quad before = { 0 }, all = { key, key, key, key };
 		size_t at;
 
@@ -81,15 +81,15 @@ static void sort_few(struct cpm_whole *p, size_t n)
 }
 
 /* In the order of their vectors, each once. */
-static void tidy_parts(struct cpm_making *m)
+static void parts_tidy(struct cpm_making *m)
 {
 	struct cpm_whole *p = m->parts;
 	size_t n = 0;
 
 	if (m->n_parts > FEW_PARTS)
-		qsort(p, m->n_parts, sizeof(*p), by_vector);
+		qsort(p, m->n_parts, sizeof(*p), part_by_vector);
 	else if (m->n_parts > 1)
-		sort_few(p, m->n_parts);
+		parts_sort_few(p, m->n_parts);
 	for (size_t i = 0; i < m->n_parts; i++) {
 		if (n && p[n - 1].vector == p[i].vector && p[i].count) {
 			p[n - 1].count += p[i].count;
@@ -102,7 +102,7 @@ static void tidy_parts(struct cpm_making *m)
 }
 
 /* Ticks of a window that idle CPUs did not take, all of them together. */
-static double untaken(struct cpm_making *m, const struct cpm_window *w)
+static double window_untaken_ticks(struct cpm_making *m, const struct cpm_window *w)
 {
 	const struct cpm_vectors *v = m->v;
 	double sum = 0;
@@ -111,7 +111,7 @@ static double untaken(struct cpm_making *m, const struct cpm_window *w)
 		const struct cpm_untaken *u = &v->untaken[m->untaken];
 		uint64_t end = m->untaken + 1 < v->n_untaken ? u[1].tick : UINT64_MAX;
 
-		sum += (double)u->cpus * common(u->tick, end, w->from, w->to);
+		sum += (double)u->cpus * ticks_in_common(u->tick, end, w->from, w->to);
 		if (end > w->to)
 			break;
 	}
@@ -119,7 +119,7 @@ static double untaken(struct cpm_making *m, const struct cpm_window *w)
 }
 
 /* The blocks of a vector that are no marginal ones. Its base may not be known yet. */
-static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
+static uint32_t vector_count_unmarginal(const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t n = 0;
 
@@ -131,7 +131,7 @@ static uint32_t unmarginal(const struct cpm_vectors *v, uint32_t vector)
 }
 
 /* What interrupts spend at a tick of a vector beyond the usual, or less. Of crowds it is not known. */
-static double unusual_energy(const struct cpm_vectors *v, const float *more_uj, uint32_t vector)
+static double vector_more_irq_uj(const struct cpm_vectors *v, const float *more_uj, uint32_t vector)
 {
 	double more = 0;
 
@@ -144,15 +144,18 @@ static double unusual_energy(const struct cpm_vectors *v, const float *more_uj, 
 }
 
 /* The energy of a window less what interrupts spent in it. */
-static void take_out(struct cpm_making *m, struct cpm_window *w)
+static void window_take_out_irqs(struct cpm_making *m, struct cpm_window *w)
 {
 	const struct cpm_irq *irq = &m->irq;
-	double busy = 0, more = 0, all = (double)(w->to - w->from) * irq->n_cpus - untaken(m, w);
+	double all = (double)(w->to - w->from) * irq->n_cpus - window_untaken_ticks(m, w);
+	double busy = 0, more = 0;
 
 	for (size_t p = 0; p < m->n_parts; p++)
-		busy += (double)m->parts[p].count * unmarginal(m->v, m->parts[p].vector);
+		busy += (double)m->parts[p].count *
+			vector_count_unmarginal(m->v, m->parts[p].vector);
 	for (size_t p = 0; p < m->n_parts && irq->more_uj; p++)
-		more += m->parts[p].count * unusual_energy(m->v, irq->more_uj, m->parts[p].vector);
+		more += m->parts[p].count *
+			vector_more_irq_uj(m->v, irq->more_uj, m->parts[p].vector);
 	w->uj = fmax(w->uj - irq->busy_uj * busy - more - irq->idle_uj * fmax(all - busy, 0), 0);
 }
 
@@ -171,7 +174,7 @@ static void take_out(struct cpm_making *m, struct cpm_window *w)
 static const uint8_t count_bytes[] = { 0, 1, 2, 8 };
 static const uint64_t count_masks[] = { 0, 0xff, 0xffff, UINT64_MAX };
 
-static uint8_t *put_number(uint8_t *at, uint64_t v)
+static uint8_t *window_put_varint(uint8_t *at, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*at++ = v | 0x80;
@@ -180,7 +183,7 @@ static uint8_t *put_number(uint8_t *at, uint64_t v)
 }
 
 /* @units: counts are in CPM_UNITS */
-static int pack_window(struct cpm_making *m, const struct cpm_window *w, bool units)
+static int window_pack(struct cpm_making *m, const struct cpm_window *w, bool units)
 {
 	struct cpm_domain *d = m->d;
 	size_t most = WINDOW_MOST + PART_MOST * m->n_parts + SLACK;
@@ -196,12 +199,12 @@ static int pack_window(struct cpm_making *m, const struct cpm_window *w, bool un
 		d->windows = at;
 		d->windows_room = room;
 	}
-	at = put_number(d->windows + d->windows_len, (w->to - w->from) << 2 | units << 1 | w->known);
+	at = window_put_varint(d->windows + d->windows_len, (w->to - w->from) << 2 | units << 1 | w->known);
 	if (w->known) {
 		memcpy(at, &w->uj, sizeof(w->uj));
 		at += sizeof(w->uj);
 	}
-	at = put_number(at, m->n_parts);
+	at = window_put_varint(at, m->n_parts);
 	bits = at;
 	at += (m->n_parts + 1) / 2;
 	memset(bits, 0, at - bits);
@@ -241,7 +244,7 @@ struct cpm_edges cpm_edges_of(double period)
 }
 
 /* A part of the window counts for more, or for less: of what has whole ticks in it, that is less than one. */
-static int count_more(struct cpm_making *m, uint32_t vector, int64_t units)
+static int window_add_units(struct cpm_making *m, uint32_t vector, int64_t units)
 {
 	if (vector == CPM_SILENT) {
 		m->silent += units;
@@ -253,10 +256,10 @@ static int count_more(struct cpm_making *m, uint32_t vector, int64_t units)
 			return 0;
 		}
 	}
-	return add_part(m, vector, units);
+	return window_add_part(m, vector, units);
 }
 
-static bool is_change(const struct cpm_making *m, const struct cpm_change *c)
+static bool change_is_shared(const struct cpm_making *m, const struct cpm_change *c)
 {
 	/* of what is in a crowd only whole ticks are known */
 	return c->last != c->first && !cpm_is_crowd(m->v, c->last) && !cpm_is_crowd(m->v, c->first);
@@ -266,9 +269,9 @@ static bool is_change(const struct cpm_making *m, const struct cpm_change *c)
  * What changed at the window's ends, @end at the second one, as in struct cpm_edges: what one code
  * has more of a window the other has less. Return: whether anything did, -ENOMEM
  */
-static int share_edges(struct cpm_making *m, const struct cpm_change *end)
+static int window_share_edges(struct cpm_making *m, const struct cpm_change *end)
 {
-	bool begins = is_change(m, &m->change), ends = is_change(m, end);
+	bool begins = change_is_shared(m, &m->change), ends = change_is_shared(m, end);
 	int ret = 0;
 
 	if (!begins && !ends)
@@ -277,39 +280,39 @@ static int share_edges(struct cpm_making *m, const struct cpm_change *end)
 		m->parts[p].count *= CPM_UNITS;
 	m->silent *= CPM_UNITS;
 	if (begins) {
-		ret = count_more(m, m->change.first, -(int64_t)m->last);
-		ret = ret ? ret : count_more(m, m->change.last, m->last);
+		ret = window_add_units(m, m->change.first, -(int64_t)m->last);
+		ret = ret ? ret : window_add_units(m, m->change.last, m->last);
 	}
 	if (ends && !ret) {
-		ret = count_more(m, end->last, -(int64_t)m->first);
-		ret = ret ? ret : count_more(m, end->first, m->first);
+		ret = window_add_units(m, end->last, -(int64_t)m->first);
+		ret = ret ? ret : window_add_units(m, end->first, m->first);
 	}
-	tidy_parts(m);
+	parts_tidy(m);
 	return ret ? ret : 1;
 }
 
 /* The window is over, @next is the vector of the tick after it. The silent part is the last. */
-static int close_window(struct cpm_making *m, uint32_t next)
+static int window_close(struct cpm_making *m, uint32_t next)
 {
 	uint32_t last = m->latest_end >= m->w.to ? m->latest : CPM_SILENT;
 	/* the recording's end is no reading */
 	struct cpm_change end = { last, m->w.to < m->end_tick ? next : last };
 	int units = 0, ret;
 
-	tidy_parts(m);
+	parts_tidy(m);
 	if (m->has_irq)
-		take_out(m, &m->w);
+		window_take_out_irqs(m, &m->w);
 	if (m->first || m->last)
-		units = share_edges(m, &end);
+		units = window_share_edges(m, &end);
 	if (units < 0)
 		return units;
 	m->change = end;
-	ret = m->silent ? add_part(m, CPM_SILENT, m->silent) : 0;
-	return ret ? ret : pack_window(m, &m->w, units);
+	ret = m->silent ? window_add_part(m, CPM_SILENT, m->silent) : 0;
+	return ret ? ret : window_pack(m, &m->w, units);
 }
 
 /* The last of the readings that are at one tick. */
-static size_t last_at(const struct cpm_making *m, size_t i)
+static size_t reading_last_at(const struct cpm_making *m, size_t i)
 {
 	while (i + 1 < m->n && m->readings[i + 1].tick == m->readings[i].tick)
 		i++;
@@ -317,7 +320,7 @@ static size_t last_at(const struct cpm_making *m, size_t i)
 }
 
 /* On to the next window: before the first reading, between two, and after the last. */
-static void next_window(struct cpm_making *m)
+static void window_begin_next(struct cpm_making *m)
 {
 	const struct cpm_reading *r = m->readings;
 	uint64_t from = m->w.to;
@@ -335,7 +338,7 @@ static void next_window(struct cpm_making *m)
 		m->w.known = !m->initial || m->only;
 		m->initial = false;
 		m->before = m->next;
-		m->next = last_at(m, m->next + 1);
+		m->next = reading_last_at(m, m->next + 1);
 	} else if (m->end_tick > from) {
 		m->w.to = m->end_tick;
 	}
@@ -343,16 +346,16 @@ static void next_window(struct cpm_making *m)
 	m->silent = m->w.to - m->w.from;
 }
 
-static void begin_windows(struct cpm_making *m)
+static void windows_begin_first(struct cpm_making *m)
 {
-	m->before = last_at(m, 0);
-	m->next = last_at(m, m->before + 1);
+	m->before = reading_last_at(m, 0);
+	m->next = reading_last_at(m, m->before + 1);
 	m->initial = true;
 	m->change = (struct cpm_change){ CPM_SILENT, CPM_SILENT };
 	m->latest = CPM_SILENT;
 	m->latest_end = 0;
 	m->only = m->next + 1 >= m->n;
-	next_window(m);
+	window_begin_next(m);
 }
 
 int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32_t vector)
@@ -361,9 +364,9 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 	int ret = 0;
 
 	while (!ret && m->w.to > m->w.from) {
-		n = common(tick, end, m->w.from, m->w.to);
+		n = ticks_in_common(tick, end, m->w.from, m->w.to);
 		if (n) {
-			ret = add_part(m, vector, n);
+			ret = window_add_part(m, vector, n);
 			m->latest = vector;
 			m->latest_end = tick + count < m->w.to ? end : m->w.to;
 		}
@@ -372,8 +375,8 @@ int cpm_making_event(struct cpm_making *m, uint64_t tick, uint64_t count, uint32
 		if (end <= m->w.to || ret)
 			break;
 		/* the next window has the rest */
-		ret = close_window(m, tick <= m->w.to ? vector : CPM_SILENT);
-		next_window(m);
+		ret = window_close(m, tick <= m->w.to ? vector : CPM_SILENT);
+		window_begin_next(m);
 	}
 	return ret;
 }
@@ -402,7 +405,7 @@ int cpm_making_new(const struct cpm_vectors *v, const struct cpm_reading *readin
 		d->edges = (struct cpm_edges){ (double)m->first / CPM_UNITS, (double)m->last / CPM_UNITS };
 	}
 	d->end_tick = end_tick;
-	begin_windows(m);
+	windows_begin_first(m);
 	*out = m;
 	return 0;
 }
@@ -417,14 +420,14 @@ void cpm_making_restart(struct cpm_making *m)
 	d->most_parts = 0;
 	m->w = (struct cpm_window){ 0 };
 	m->untaken = 0;
-	begin_windows(m);
+	windows_begin_first(m);
 }
 
 int cpm_making_end(struct cpm_making *m, int ret)
 {
 	while (m && !ret && m->w.to > m->w.from) {
-		ret = close_window(m, CPM_SILENT);
-		next_window(m);
+		ret = window_close(m, CPM_SILENT);
+		window_begin_next(m);
 	}
 	if (m)
 		free(m->parts);

@@ -33,7 +33,7 @@ struct cpm_making {
 	const struct cpm_reading *readings;
 	size_t n;
 	uint64_t end_tick;
-	size_t before, next;		/* the readings that the window is between; see next_window() */
+	size_t before, next;		/* the readings that the window is between; see window_begin_next() */
 	bool initial, only;		/* the first move of the counter; it moves once */
 	struct cpm_window w;		/* the window at hand; from == to: there is none any more */
 	uint64_t silent;		/* its ticks at which nothing ran */

@@ -20,7 +20,7 @@ struct walk {
 };
 
 /* The lane's entry at a tick, or NULL: the first that has it, as in cpm_vectors_new(). */
-static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tick)
+static const struct cpm_tick *stream_entry_at(struct walk *w, size_t lane, uint64_t tick)
 {
 	struct place *p = &w->at[lane];
 
@@ -31,7 +31,7 @@ static const struct cpm_tick *entry_at(struct walk *w, size_t lane, uint64_t tic
 	return !p->ended && p->c.t.tick <= tick ? &p->c.t : NULL;
 }
 
-static bool has_bystanders(const struct cpm_vectors *v, const struct cpm_events *e)
+static bool event_has_bystanders(const struct cpm_vectors *v, const struct cpm_events *e)
 {
 	for (size_t m = 0; m < e->n; m++)
 		if (v->kinds[e->walk.blocks[m]] == CPM_BYSTANDER)
@@ -48,15 +48,15 @@ struct labelled {
 	} *of;
 };
 
-static void find_labels(const struct cpm_vectors *v, struct walk *w, uint64_t tick, const struct cpm_events *e,
-			struct labelled *out)
+static void event_find_labels(const struct cpm_vectors *v, struct walk *w, uint64_t tick, const struct cpm_events *e,
+			      struct labelled *out)
 {
-	bool bystanders = has_bystanders(v, e);
+	bool bystanders = event_has_bystanders(v, e);
 
 	out->vector = e->vector;
 	out->n = 0;
 	for (size_t i = 0; i < w->n_lanes; i++) {
-		const struct cpm_tick *t = entry_at(w, i, tick);
+		const struct cpm_tick *t = stream_entry_at(w, i, tick);
 
 		if (!t || v->kinds[t->block] == CPM_IDLE)
 			continue;
@@ -80,7 +80,7 @@ struct labelling {
 };
 
 /* @n ticks of @uj each; @s: how its blocks share one. */
-static void add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
+static void labels_add_shared(const struct labelling *l, const struct labelled *what, const struct cpm_sharing *s, double uj, double n)
 {
 	if (!s->others)
 		l->out[l->silent_label] += s->part * uj * n;
@@ -89,7 +89,8 @@ static void add_shared(const struct labelling *l, const struct labelled *what, c
 }
 
 /* The same, of what is in no crowd. */
-static void add_ticks(const struct labelling *l, const struct labelled *what, double uj, double n)
+static void labels_add_ticks(const struct labelling *l, const struct labelled *what, double uj,
+			     double n)
 {
 	struct cpm_sharing s;
 
@@ -98,10 +99,10 @@ static void add_ticks(const struct labelling *l, const struct labelled *what, do
 		return;
 	}
 	s = cpm_share(l->v, l->d, what->vector, uj);
-	add_shared(l, what, &s, uj, n);
+	labels_add_shared(l, what, &s, uj, n);
 }
 
-static void take_turns(struct labelled *a, struct labelled *b)
+static void labelled_swap(struct labelled *a, struct labelled *b)
 {
 	struct labelled was = *a;
 
@@ -109,7 +110,7 @@ static void take_turns(struct labelled *a, struct labelled *b)
 	*b = was;
 }
 
-static bool is_change(const struct cpm_vectors *v, const struct labelled *last, const struct labelled *first)
+static bool labelled_is_change(const struct cpm_vectors *v, const struct labelled *last, const struct labelled *first)
 {
 	return last->vector != first->vector && !cpm_is_crowd(v, last->vector) && !cpm_is_crowd(v, first->vector);
 }
@@ -120,7 +121,7 @@ struct divided {
 	struct cpm_division div;
 };
 
-static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint32_t vector)
+static double window_tick_uj(const struct cpm_domain *d, const struct divided *w, uint32_t vector)
 {
 	return w->win->known ? w->win->uj * cpm_tick_share(d, &w->div, d->steps - 1, vector) : d->uj_per_tick[vector];
 }
@@ -130,8 +131,8 @@ static double tick_uj(const struct cpm_domain *d, const struct divided *w, uint3
  * the window, and in the end its last; @next: room. What changes at its ends is shared as in cpm_windows.c. @ends: no reading
  * is at its end
  */
-static void add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
-		       bool *more, bool ends, struct labelled *last, struct labelled *next)
+static void labels_add_window(const struct labelling *l, const struct cpm_window *win, struct walk *w, struct cpm_events *e,
+			      bool *more, bool ends, struct labelled *last, struct labelled *next)
 {
 	const struct cpm_edges *edges = &l->d->edges;
 	struct divided divided = { win, cpm_divide(l->d, win, l->d->steps - 1) };
@@ -147,19 +148,20 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		n = to - now;
 		*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
 		if (!silent)
-			find_labels(l->v, w, now, e, next);
-		uj = tick_uj(l->d, &divided, next->vector);
-		if (begins && is_change(l->v, last, next)) {
-			add_ticks(l, last, tick_uj(l->d, &divided, last->vector), edges->last);
+			event_find_labels(l->v, w, now, e, next);
+		uj = window_tick_uj(l->d, &divided, next->vector);
+		if (begins && labelled_is_change(l->v, last, next)) {
+			labels_add_ticks(l, last, window_tick_uj(l->d, &divided, last->vector),
+					 edges->last);
 			n -= edges->last;
 		}
 		if (silent) {
-			add_ticks(l, next, uj, n);
+			labels_add_ticks(l, next, uj, n);
 		} else {
 			s = cpm_share_among(l->v, l->d, e->vector, e->walk.blocks, e->n, uj);
-			add_shared(l, next, &s, uj, n);
+			labels_add_shared(l, next, &s, uj, n);
 		}
-		take_turns(last, next);
+		labelled_swap(last, next);
 		if (!silent && end <= win->to)
 			*more = cpm_events_next(e);
 	}
@@ -167,11 +169,11 @@ static void add_window(const struct labelling *l, const struct cpm_window *win, 
 		return;
 	*next = (struct labelled){ .vector = CPM_SILENT, .of = next->of };
 	if (*more && e->tick <= now)
-		find_labels(l->v, w, now, e, next);
-	if (!is_change(l->v, last, next))
+		event_find_labels(l->v, w, now, e, next);
+	if (!labelled_is_change(l->v, last, next))
 		return;
-	add_ticks(l, last, tick_uj(l->d, &divided, last->vector), -edges->first);
-	add_ticks(l, next, tick_uj(l->d, &divided, next->vector), edges->first);
+	labels_add_ticks(l, last, window_tick_uj(l->d, &divided, last->vector), -edges->first);
+	labels_add_ticks(l, next, window_tick_uj(l->d, &divided, next->vector), edges->first);
 }
 
 int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
@@ -195,7 +197,7 @@ int cpm_labels(const struct cpm_vectors *v, const struct cpm_domain *d,
 		w.at[i].ended = !tick_stream_next(&w.at[i].c);
 	}
 	while (!ret && cpm_windows_next(&windows))
-		add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
+		labels_add_window(&l, &windows.w, &w, &e, &more, windows.w.to >= d->end_tick, &last, &next);
 	cpm_windows_end(&windows);
 	cpm_events_end(&e);
 	free(w.at);

@@ -11,7 +11,7 @@
 #define VECTORS_MOST	(1u << 28)
 #define MEMBERS_MOST	(1u << 30)
 
-static uint64_t hash(const uint32_t *blocks, size_t n)
+static uint64_t blocks_hash(const uint32_t *blocks, size_t n)
 {
 	uint64_t h = n;
 
@@ -20,7 +20,8 @@ static uint64_t hash(const uint32_t *blocks, size_t n)
 	return h ^ h >> 29;
 }
 
-static bool same(const struct cpm_vectors *v, uint32_t vector, const uint32_t *blocks, size_t n)
+static bool vector_has_blocks(const struct cpm_vectors *v, uint32_t vector, const uint32_t *blocks,
+			      size_t n)
 {
 	const uint32_t *members = v->members + v->first[vector];
 
@@ -33,11 +34,11 @@ static bool same(const struct cpm_vectors *v, uint32_t vector, const uint32_t *b
 }
 
 /* All vectors into slots that are free. */
-static void fill_slots(struct cpm_vectors *v)
+static void vector_slots_fill(struct cpm_vectors *v)
 {
 	for (uint32_t i = 0; i < v->n_vectors; i++) {
 		uint32_t n = v->first[i + 1] - v->first[i];
-		uint64_t at = hash(v->members + v->first[i], n) & (v->room - 1);
+		uint64_t at = blocks_hash(v->members + v->first[i], n) & (v->room - 1);
 
 		while (v->slots[at])
 			at = (at + 1) & (v->room - 1);
@@ -45,7 +46,7 @@ static void fill_slots(struct cpm_vectors *v)
 	}
 }
 
-static int rehash(struct cpm_vectors *v)
+static int vector_slots_grow(struct cpm_vectors *v)
 {
 	uint32_t room = v->room ? 2 * v->room : 1024;
 	uint32_t *slots = calloc(room, sizeof(*slots));
@@ -55,12 +56,12 @@ static int rehash(struct cpm_vectors *v)
 	free(v->slots);
 	v->slots = slots;
 	v->room = room;
-	fill_slots(v);
+	vector_slots_fill(v);
 	return 0;
 }
 
 /* So many vectors and members more may come. Return: 0 or -ENOMEM */
-static int make_room(struct vector_table *t, size_t vectors, size_t members)
+static int vectors_reserve(struct vector_table *t, size_t vectors, size_t members)
 {
 	struct cpm_vectors *v = t->v;
 	size_t room;
@@ -87,10 +88,10 @@ static int make_room(struct vector_table *t, size_t vectors, size_t members)
 	return 0;
 }
 
-static int new_vector(struct vector_table *t, const uint32_t *blocks, size_t n)
+static int vector_new(struct vector_table *t, const uint32_t *blocks, size_t n)
 {
 	struct cpm_vectors *v = t->v;
-	int ret = make_room(t, 1, n);
+	int ret = vectors_reserve(t, 1, n);
 
 	if (ret)
 		return ret;
@@ -103,7 +104,7 @@ static int new_vector(struct vector_table *t, const uint32_t *blocks, size_t n)
 }
 
 /* Members that are not marginal. */
-static uint32_t others_of(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
+static uint32_t blocks_count_others(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
 	uint32_t others = 0;
 
@@ -116,40 +117,41 @@ static uint32_t others_of(const struct cpm_vectors *v, const uint32_t *blocks, s
  * What a vector takes, and its base, which has to be made as well. The silent one and those of one block take nothing: there
  * are no more of them than blocks, and what a block draws alone is wanted for all vectors that it is in.
  */
-static size_t bytes_of(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
+static size_t vector_bytes(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
 	if (n < 2)
 		return 0;
-	return (CPM_VECTOR_BYTES + n * CPM_MEMBER_BYTES) * (others_of(v, blocks, n) < n ? 2 : 1);
+	return (CPM_VECTOR_BYTES + n * CPM_MEMBER_BYTES) *
+	       (blocks_count_others(v, blocks, n) < n ? 2 : 1);
 }
 
 uint32_t *vector_table_slot(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
-	uint64_t at = hash(blocks, n) & (v->room - 1);
+	uint64_t at = blocks_hash(blocks, n) & (v->room - 1);
 
-	while (v->slots[at] && !same(v, v->slots[at] - 1, blocks, n))
+	while (v->slots[at] && !vector_has_blocks(v, v->slots[at] - 1, blocks, n))
 		at = (at + 1) & (v->room - 1);
 	return &v->slots[at];
 }
 
 /* The vector with these members, made if there is none and what it takes is no more than @most. */
-static int find(struct vector_table *t, const uint32_t *blocks, size_t n, size_t most, uint32_t *vector)
+static int vector_find_or_make(struct vector_table *t, const uint32_t *blocks, size_t n, size_t most, uint32_t *vector)
 {
 	struct cpm_vectors *v = t->v;
 	size_t bytes;
 	uint32_t *slot;
-	int ret = 2 * (v->n_vectors + 1) > v->room ? rehash(v) : 0;
+	int ret = 2 * (v->n_vectors + 1) > v->room ? vector_slots_grow(v) : 0;
 
 	if (ret)
 		return ret;
 	slot = vector_table_slot(v, blocks, n);
 	if (!*slot) {
-		bytes = bytes_of(v, blocks, n);
+		bytes = vector_bytes(v, blocks, n);
 		if (v->n_vectors >= VECTORS_MOST || t->n_members + n > MEMBERS_MOST)
 			return bytes ? -ENOSPC : -EOVERFLOW;
 		if (bytes > most || t->bytes > most - bytes)
 			return -ENOSPC;
-		ret = new_vector(t, blocks, n);
+		ret = vector_new(t, blocks, n);
 		if (ret)
 			return ret;
 		t->bytes += bytes;
@@ -161,11 +163,11 @@ static int find(struct vector_table *t, const uint32_t *blocks, size_t n, size_t
 
 int vector_table_find(struct vector_table *t, const uint32_t *blocks, size_t n, uint32_t *vector)
 {
-	return find(t, blocks, n, t->most, vector);
+	return vector_find_or_make(t, blocks, n, t->most, vector);
 }
 
 /* Bases, with room for some vectors more behind them. */
-static int find_bases(struct vector_table *t, uint32_t *blocks, size_t more)
+static int vector_bases_find(struct vector_table *t, uint32_t *blocks, size_t more)
 {
 	struct cpm_vectors *v = t->v;
 	uint32_t n_vectors = v->n_vectors;
@@ -182,7 +184,7 @@ static int find_bases(struct vector_table *t, uint32_t *blocks, size_t more)
 			if (v->kinds[v->members[m]] != CPM_MARGINAL)
 				blocks[n++] = v->members[m];
 		/* there is room: the vector has taken as much for it */
-		ret = n == v->first[i + 1] - v->first[i] ? 0 : find(t, blocks, n, SIZE_MAX, &v->base[i]);
+		ret = n == v->first[i + 1] - v->first[i] ? 0 : vector_find_or_make(t, blocks, n, SIZE_MAX, &v->base[i]);
 		if (n == v->first[i + 1] - v->first[i])
 			v->base[i] = i;
 	}
@@ -193,7 +195,7 @@ static int find_bases(struct vector_table *t, uint32_t *blocks, size_t more)
 
 int vector_table_bases(struct vector_table *t, uint32_t *blocks)
 {
-	return find_bases(t, blocks, 0);
+	return vector_bases_find(t, blocks, 0);
 }
 
 int vector_table_begin(struct vector_table *t)
@@ -205,13 +207,13 @@ int vector_table_begin(struct vector_table *t)
 	t->n_members = 0;
 	t->bytes = 0;
 	memset(v->slots, 0, v->room * sizeof(*v->slots));
-	fill_slots(v);
+	vector_slots_fill(v);
 	t->room_ticks = 256;
 	t->ticks = calloc(t->room_ticks, sizeof(*t->ticks));
 	return t->ticks ? 0 : -ENOMEM;
 }
 
-static int by_size(const void *a, const void *b)
+static int ticks_by_size(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -219,7 +221,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Ticks that half of the vectors that take room have at most. Return: 0 or -ENOMEM */
-static int find_middle(const struct vector_table *t, uint64_t *middle)
+static int vectors_median_ticks(const struct vector_table *t, uint64_t *middle)
 {
 	const struct cpm_vectors *v = t->v;
 	uint64_t *sorted = malloc((v->n_vectors + 1ul) * sizeof(*sorted));
@@ -228,28 +230,28 @@ static int find_middle(const struct vector_table *t, uint64_t *middle)
 	if (!sorted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->n_vectors; i++)
-		if (bytes_of(v, v->members + v->first[i], v->first[i + 1] - v->first[i]))
+		if (vector_bytes(v, v->members + v->first[i], v->first[i + 1] - v->first[i]))
 			sorted[n++] = t->ticks[i];
-	qsort(sorted, n, sizeof(*sorted), by_size);
+	qsort(sorted, n, sizeof(*sorted), ticks_by_size);
 	*middle = n ? sorted[n / 2] : 0;
 	free(sorted);
 	return 0;
 }
 
 /* Forget the half with the fewest ticks. Return: 0 or -ENOMEM */
-static int forget(struct vector_table *t)
+static int vectors_forget_half(struct vector_table *t)
 {
 	struct cpm_vectors *v = t->v;
 	uint32_t kept = 0, members = 0;
 	uint64_t middle;
-	int ret = find_middle(t, &middle);
+	int ret = vectors_median_ticks(t, &middle);
 
 	if (ret)
 		return ret;
 	t->bytes = 0;
 	for (uint32_t i = 0; i < v->n_vectors; i++) {
 		uint32_t first = v->first[i], n = v->first[i + 1] - first;
-		size_t bytes = bytes_of(v, v->members + first, n);
+		size_t bytes = vector_bytes(v, v->members + first, n);
 
 		if (bytes && t->ticks[i] <= middle)
 			continue;
@@ -263,7 +265,7 @@ static int forget(struct vector_table *t)
 	v->n_vectors = kept;
 	t->n_members = members;
 	memset(v->slots, 0, v->room * sizeof(*v->slots));
-	fill_slots(v);
+	vector_slots_fill(v);
 	return 0;
 }
 
@@ -273,7 +275,7 @@ int vector_table_count(struct vector_table *t, const uint32_t *blocks, size_t n,
 	int ret = vector_table_find(t, blocks, n, &vector);
 
 	if (ret == -ENOSPC) {
-		ret = forget(t);
+		ret = vectors_forget_half(t);
 		before = t->v->n_vectors;
 		if (!ret)
 			ret = vector_table_find(t, blocks, n, &vector);
@@ -302,10 +304,10 @@ int vector_table_close(struct vector_table *t, uint32_t *blocks)
 {
 	struct cpm_vectors *v = t->v;
 	uint32_t n = 2 * ((uint32_t)v->n_lanes + 1);
-	int ret = find_bases(t, blocks, n);
+	int ret = vector_bases_find(t, blocks, n);
 
 	if (!ret)
-		ret = make_room(t, n, 0);
+		ret = vectors_reserve(t, n, 0);
 	if (ret)
 		return ret;
 	v->first_crowd = v->n_vectors;
@@ -318,7 +320,7 @@ int vector_table_close(struct vector_table *t, uint32_t *blocks)
 
 uint32_t vector_table_crowd(const struct cpm_vectors *v, const uint32_t *blocks, size_t n)
 {
-	uint32_t others = others_of(v, blocks, n);
+	uint32_t others = blocks_count_others(v, blocks, n);
 
 	return v->first_crowd + 2 * others + (others < n);
 }

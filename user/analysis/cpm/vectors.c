@@ -10,7 +10,7 @@
 #include "analysis/cpm/vector_table.h"
 #include "lib/base/array.h"
 
-static int by_number(const void *a, const void *b)
+static int block_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -18,7 +18,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The tick after a lane's entry. */
-static uint64_t end_of(const struct cpm_tick *t)
+static uint64_t entry_end_tick(const struct cpm_tick *t)
 {
 	return t->tick + t->more + 1;
 }
@@ -28,7 +28,7 @@ static uint64_t end_of(const struct cpm_tick *t)
 
 #define NOTHING	UINT32_MAX	/* runs on a lane */
 
-static void enter(struct cpm_walk *w, size_t lane, uint32_t block)
+static void walk_stream_enter(struct cpm_walk *w, size_t lane, uint32_t block)
 {
 	if (w->n_lanes <= FEW_LANES) {
 		w->running[lane] = block;
@@ -38,7 +38,7 @@ static void enter(struct cpm_walk *w, size_t lane, uint32_t block)
 	w->place[lane] = w->n_active;
 }
 
-static void leave(struct cpm_walk *w, size_t lane)
+static void walk_stream_leave(struct cpm_walk *w, size_t lane)
 {
 	size_t last;
 
@@ -52,7 +52,7 @@ static void leave(struct cpm_walk *w, size_t lane)
 	w->place[lane] = 0;
 }
 
-static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
+static void walk_set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
 {
 	if (w->n_lanes <= FEW_LANES)
 		w->edges[lane] = when;
@@ -61,30 +61,30 @@ static void set_edge(struct cpm_walk *w, size_t lane, uint64_t when)
 }
 
 /* On to the lane's next edge after @now. A tick that is there twice is damage and passed over. */
-static void advance(struct cpm_walk *w, size_t lane, uint64_t now)
+static void walk_stream_advance(struct cpm_walk *w, size_t lane, uint64_t now)
 {
 	const struct cpm_tick *e = &w->at[lane].t;
 
 	if (w->inside[lane]) {
 		w->ended[lane] = !tick_stream_next(&w->at[lane]);
-		leave(w, lane);
+		walk_stream_leave(w, lane);
 	}
-	while (!w->ended[lane] && end_of(e) <= now)
+	while (!w->ended[lane] && entry_end_tick(e) <= now)
 		w->ended[lane] = !tick_stream_next(&w->at[lane]);
 	if (w->ended[lane])
 		return;
 	if (e->tick > now) {
-		set_edge(w, lane, e->tick);
+		walk_set_edge(w, lane, e->tick);
 		return;
 	}
 	w->inside[lane] = true;
 	if (w->kinds[e->block] != CPM_IDLE)
-		enter(w, lane, e->block);
-	set_edge(w, lane, end_of(e));
+		walk_stream_enter(w, lane, e->block);
+	walk_set_edge(w, lane, entry_end_tick(e));
 }
 
 /* One of few lanes: mostly another entry follows at once, and counts as well. */
-static inline void advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
+static inline void walk_stream_advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
 {
 	struct tick_stream_cursor *c = &w->at[lane];
 
@@ -93,23 +93,23 @@ static inline void advance_few(struct cpm_walk *w, size_t lane, uint64_t now)
 		w->ended[lane] = !tick_stream_next(c);
 		if (!w->ended[lane] && c->t.tick == now && w->kinds[c->t.block] != CPM_IDLE) {
 			w->running[lane] = c->t.block;
-			w->edges[lane] = end_of(&c->t);
+			w->edges[lane] = entry_end_tick(&c->t);
 			return;
 		}
-		leave(w, lane);
+		walk_stream_leave(w, lane);
 	}
-	advance(w, lane, now);
+	walk_stream_advance(w, lane, now);
 }
 
 /* All of few lanes that have an edge by now go on to the next one. Return: how many @blocks run then */
-static size_t run_few(struct cpm_walk *w, uint64_t now)
+static size_t walk_blocks_few(struct cpm_walk *w, uint64_t now)
 {
 	uint64_t next = UINT64_MAX;
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n_lanes; i++) {
 		if (w->edges[i] <= now)
-			advance_few(w, i, now);
+			walk_stream_advance_few(w, i, now);
 		next = w->edges[i] < next ? w->edges[i] : next;
 		w->blocks[n] = w->running[i];
 		n += w->running[i] != NOTHING;
@@ -119,12 +119,12 @@ static size_t run_few(struct cpm_walk *w, uint64_t now)
 }
 
 /* The same for many. */
-static size_t run_many(struct cpm_walk *w, uint64_t now)
+static size_t walk_blocks_many(struct cpm_walk *w, uint64_t now)
 {
 	const struct kjoule_min_heap_entry *first;
 
 	while ((first = kjoule_min_heap_first(&w->turns)) && first->when <= now)
-		advance(w, kjoule_min_heap_pop(&w->turns), now);
+		walk_stream_advance(w, kjoule_min_heap_pop(&w->turns), now);
 	w->now = first ? first->when : UINT64_MAX;
 	for (size_t i = 0; i < w->n_active; i++)
 		w->blocks[i] = w->at[w->active[i]].t.block;
@@ -132,7 +132,7 @@ static size_t run_many(struct cpm_walk *w, uint64_t now)
 }
 
 /* Of @n blocks that run, bystanders are left out while a busy one runs, and are one while none does. Return: how many are left */
-static size_t without_bystanders(const struct cpm_walk *w, size_t n)
+static size_t walk_drop_bystanders(const struct cpm_walk *w, size_t n)
 {
 	bool busy = false, is_there = false;
 	size_t left = 0;
@@ -159,26 +159,27 @@ static size_t without_bystanders(const struct cpm_walk *w, size_t n)
  * The next stretch in which nothing changes on any lane and some block runs: @from up to the next edge, with these
  * blocks. Return: how many, 0 at the end
  */
-static size_t next_stretch(struct cpm_walk *w, uint64_t *from, uint64_t *to)
+static size_t walk_next_range(struct cpm_walk *w, uint64_t *from, uint64_t *to)
 {
 	size_t n = 0;
 
 	while (!n && (*from = w->now) != UINT64_MAX)
-		n = w->n_lanes <= FEW_LANES ? run_few(w, *from) : run_many(w, *from);
+		n = w->n_lanes <= FEW_LANES ? walk_blocks_few(w, *from) :
+					      walk_blocks_many(w, *from);
 	*to = w->now;
-	n = without_bystanders(w, n);
+	n = walk_drop_bystanders(w, n);
 	if (n == 2) {
 		uint32_t a = w->blocks[0], b = w->blocks[1];
 
 		w->blocks[0] = a < b ? a : b;
 		w->blocks[1] = a < b ? b : a;
 	} else if (n > 2) {
-		qsort(w->blocks, n, sizeof(*w->blocks), by_number);
+		qsort(w->blocks, n, sizeof(*w->blocks), block_by_number);
 	}
 	return n;
 }
 
-static bool is_made_up(const struct cpm_walk *w)
+static bool walk_is_interpolated(const struct cpm_walk *w)
 {
 	bool made_up = false;
 
@@ -190,7 +191,7 @@ static bool is_made_up(const struct cpm_walk *w)
 }
 
 /* Where a vector of these blocks is if it was met lately; NULL: of more than two. */
-static struct cpm_recent *recent_of(const struct cpm_walk *w, size_t n)
+static struct cpm_recent *recent_slot(const struct cpm_walk *w, size_t n)
 {
 	uint32_t key = w->blocks[0] * 0x9e3779b9u;
 
@@ -201,19 +202,20 @@ static struct cpm_recent *recent_of(const struct cpm_walk *w, size_t n)
 	return &w->recent[key >> (32 - CPM_RECENT_BITS)];
 }
 
-static bool is_recent(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
+static bool recent_is_same(const struct cpm_recent *r, const struct cpm_walk *w, size_t n)
 {
 	return r && r->used && r->blocks[0] == w->blocks[0] && r->blocks[1] == (n == 2 ? w->blocks[1] : UINT32_MAX);
 }
 
-static void remember(struct cpm_recent *r, const struct cpm_walk *w, size_t n, uint32_t vector)
+static void recent_store(struct cpm_recent *r, const struct cpm_walk *w, size_t n, uint32_t vector)
 {
 	if (r)
 		*r = (struct cpm_recent){ { w->blocks[0], n == 2 ? w->blocks[1] : UINT32_MAX }, vector, true };
 }
 
 /* The vector of what runs now: made if there is none, or, if none is made any more, a crowd. */
-static int find_vector(struct vector_table *t, const struct cpm_walk *w, size_t n, uint32_t *vector)
+static int walk_find_vector(struct vector_table *t, const struct cpm_walk *w, size_t n,
+			    uint32_t *vector)
 {
 	uint32_t slot;
 
@@ -225,7 +227,7 @@ static int find_vector(struct vector_table *t, const struct cpm_walk *w, size_t 
 }
 
 /* Go through the ticks of all lanes at once. */
-static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+static int streams_merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
 	struct cpm_recent *recent;
 	uint64_t from, to;
@@ -233,7 +235,7 @@ static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *
 	size_t n;
 	int ret = 0;
 
-	while (!ret && (n = next_stretch(w, &from, &to))) {
+	while (!ret && (n = walk_next_range(w, &from, &to))) {
 		size_t busy = 0;
 
 		for (size_t i = 0; i < n; i++)
@@ -243,13 +245,13 @@ static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *
 			t->v->bystanders += to - from;
 		else
 			t->v->ticks += to - from;
-		recent = recent_of(w, n);
-		if (is_recent(recent, w, n)) {
+		recent = recent_slot(w, n);
+		if (recent_is_same(recent, w, n)) {
 			vector = recent->vector;
 		} else {
-			ret = find_vector(t, w, n, &vector);
+			ret = walk_find_vector(t, w, n, &vector);
 			if (!ret)
-				remember(recent, w, n, vector);
+				recent_store(recent, w, n, vector);
 		}
 		if (!ret && cpm_is_crowd(t->v, vector))
 			t->v->crowd_ticks += to - from;
@@ -259,7 +261,7 @@ static int merge(struct vector_table *t, struct cpm_walk *w, struct cpm_making *
 	return ret;
 }
 
-static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
+static int stream_walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 {
 	size_t n = v->n_lanes;
 
@@ -282,7 +284,7 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 		w->edges[i] = UINT64_MAX;
 		w->running[i] = NOTHING;
 		if (!w->ended[i])
-			set_edge(w, i, w->at[i].t.tick);
+			walk_set_edge(w, i, w->at[i].t.tick);
 	}
 	w->now = UINT64_MAX;
 	for (size_t i = 0; i < n; i++)
@@ -291,7 +293,7 @@ static int walk_init(struct cpm_walk *w, const struct cpm_vectors *v)
 	return 0;
 }
 
-static void walk_exit(struct cpm_walk *w)
+static void stream_walk_exit(struct cpm_walk *w)
 {
 	kjoule_min_heap_exit(&w->turns);
 	free(w->recent);
@@ -309,7 +311,7 @@ static void walk_exit(struct cpm_walk *w)
 int cpm_events_begin(const struct cpm_vectors *v, struct cpm_events *e)
 {
 	*e = (struct cpm_events){ .v = v };
-	return walk_init(&e->walk, v);
+	return stream_walk_init(&e->walk, v);
 }
 
 bool cpm_events_next(struct cpm_events *e)
@@ -317,30 +319,30 @@ bool cpm_events_next(struct cpm_events *e)
 	struct cpm_recent *recent;
 	uint32_t slot;
 	uint64_t to;
-	size_t n = next_stretch(&e->walk, &e->tick, &to);
+	size_t n = walk_next_range(&e->walk, &e->tick, &to);
 
 	if (!n)
 		return false;
 	e->n = n;
 	e->count = to - e->tick;
-	e->made_up = is_made_up(&e->walk);
-	recent = recent_of(&e->walk, n);
-	if (is_recent(recent, &e->walk, n)) {
+	e->made_up = walk_is_interpolated(&e->walk);
+	recent = recent_slot(&e->walk, n);
+	if (recent_is_same(recent, &e->walk, n)) {
 		e->vector = recent->vector;
 		return true;
 	}
 	slot = *vector_table_slot(e->v, e->walk.blocks, n);
 	e->vector = slot ? slot - 1 : vector_table_crowd(e->v, e->walk.blocks, n);
-	remember(recent, &e->walk, n, e->vector);
+	recent_store(recent, &e->walk, n, e->vector);
 	return true;
 }
 
 void cpm_events_end(struct cpm_events *e)
 {
-	walk_exit(&e->walk);
+	stream_walk_exit(&e->walk);
 }
 
-static int by_tick(const void *a, const void *b)
+static int untaken_by_tick(const void *a, const void *b)
 {
 	const struct cpm_untaken *x = a, *y = b;
 
@@ -348,7 +350,7 @@ static int by_tick(const void *a, const void *b)
 }
 
 /* Where idle CPUs took no tick: first the edges, +1 and -1, then their sums. */
-static int find_untaken(struct cpm_vectors *v)
+static int vectors_find_untaken(struct cpm_vectors *v)
 {
 	struct cpm_untaken *u;
 	struct tick_stream_cursor c;
@@ -368,14 +370,14 @@ static int find_untaken(struct cpm_vectors *v)
 				u = kjoule_array_grow(&v->untaken, &v->n_untaken, sizeof(*u));
 				if (!u)
 					return -ENOMEM;
-				*u = (struct cpm_untaken){ edge ? end_of(t) : t->tick,
+				*u = (struct cpm_untaken){ edge ? entry_end_tick(t) : t->tick,
 							   edge ? UINT32_MAX : 1 };
 			}
 		}
 	}
 	if (!v->n_untaken)
 		return 0;
-	qsort(v->untaken, v->n_untaken, sizeof(*v->untaken), by_tick);
+	qsort(v->untaken, v->n_untaken, sizeof(*v->untaken), untaken_by_tick);
 	for (size_t i = 0; i < v->n_untaken; i++) {
 		cpus += v->untaken[i].cpus;
 		if (i + 1 < v->n_untaken && v->untaken[i + 1].tick == v->untaken[i].tick)
@@ -390,30 +392,30 @@ static int find_untaken(struct cpm_vectors *v)
  * There were more vectors than there is room for: find out which have the most ticks, then go through all of them once
  * more, with crowds for the others.
  */
-static int merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
+static int streams_merge_most(struct vector_table *t, struct cpm_walk *w, struct cpm_making *const *making, size_t n_making)
 {
 	uint64_t from, to;
 	size_t n;
 	int ret;
 
-	walk_exit(w);
-	ret = walk_init(w, t->v);
+	stream_walk_exit(w);
+	ret = stream_walk_init(w, t->v);
 	if (!ret)
 		ret = vector_table_begin(t);
-	while (!ret && (n = next_stretch(w, &from, &to)))
+	while (!ret && (n = walk_next_range(w, &from, &to)))
 		ret = vector_table_count(t, w->blocks, n, to - from);
 	if (!ret)
 		ret = vector_table_close(t, w->blocks);
 	if (ret)
 		return ret;
-	walk_exit(w);
-	ret = walk_init(w, t->v);
+	stream_walk_exit(w);
+	ret = stream_walk_init(w, t->v);
 	for (size_t i = 0; i < n_making; i++)
 		cpm_making_restart(making[i]);
 	t->v->ticks = 0;
 	t->v->multi = 0;
 	t->v->bystanders = 0;
-	return ret ? ret : merge(t, w, making, n_making);
+	return ret ? ret : streams_merge(t, w, making, n_making);
 }
 
 int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint8_t *kinds, size_t room,
@@ -431,19 +433,19 @@ int cpm_vectors_collect(const struct cpm_lane *lanes, size_t n_lanes, const uint
 	v->lanes = calloc(n_lanes + 1, sizeof(*v->lanes));
 	if (v->lanes) {
 		memcpy(v->lanes, lanes, n_lanes * sizeof(*lanes));
-		ret = walk_init(&w, v);
+		ret = stream_walk_init(&w, v);
 	}
 	if (!ret)
 		ret = vector_table_find(&t, w.blocks, 0, &silent);	/* CPM_SILENT: the first */
 	if (!ret)
-		ret = find_untaken(v);
+		ret = vectors_find_untaken(v);
 	if (!ret)
-		ret = merge(&t, &w, making, n);
+		ret = streams_merge(&t, &w, making, n);
 	if (ret == -ENOSPC)
-		ret = merge_most(&t, &w, making, n);
+		ret = streams_merge_most(&t, &w, making, n);
 	else if (!ret)
 		ret = vector_table_bases(&t, w.blocks);
-	walk_exit(&w);
+	stream_walk_exit(&w);
 	vector_table_exit(&t);
 	if (ret)
 		cpm_vectors_free(v);

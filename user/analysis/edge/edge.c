@@ -43,7 +43,7 @@ struct survey {
 	double ns;
 };
 
-static void count_part(void *to, uint32_t vector, double ns)
+static void survey_add_part(void *to, uint32_t vector, double ns)
 {
 	struct survey *s = to;
 
@@ -53,7 +53,7 @@ static void count_part(void *to, uint32_t vector, double ns)
 	s->ns += ns;
 }
 
-static int survey_windows(const struct edge_input *in, const struct edge_occupancy *st, struct edge_vector *v, double *ns,
+static int windows_survey(const struct edge_input *in, const struct edge_occupancy *st, struct edge_vector *v, double *ns,
 			  size_t *windows)
 {
 	struct survey s = { .v = v };
@@ -70,7 +70,7 @@ static int survey_windows(const struct edge_input *in, const struct edge_occupan
 		if (!edge_occupancy_uses(in, st, j))
 			continue;
 		s.window++;
-		edge_occupancy_window(in, st, v, &k, j, count_part, &s);
+		edge_occupancy_window(in, st, v, &k, j, survey_add_part, &s);
 	}
 	free(s.seen);
 	*windows = s.window;
@@ -80,7 +80,7 @@ static int survey_windows(const struct edge_input *in, const struct edge_occupan
 
 static const struct edge_vector *sort_vectors;
 
-static int by_time(const void *a, const void *b)
+static int vector_by_time(const void *a, const void *b)
 {
 	double x = sort_vectors[*(const uint32_t *)a].ns, y = sort_vectors[*(const uint32_t *)b].ns;
 
@@ -90,8 +90,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Which vectors get a column; the last column but one is that of the rest. */
-static int choose(const struct edge_input *in, struct edge_vector *v, double ns, struct edge_result *r,
-		  size_t *columns)
+static int columns_choose(const struct edge_input *in, struct edge_vector *v, double ns, struct edge_result *r,
+			  size_t *columns)
 {
 	uint32_t n = in->vectors->n_vectors, *order = calloc(n + 1, sizeof(*order));
 
@@ -104,7 +104,7 @@ static int choose(const struct edge_input *in, struct edge_vector *v, double ns,
 		r->ticks[i] = v[i].runs ? (double)v[i].ticks / v[i].runs : 0;
 	}
 	sort_vectors = v;
-	qsort(order, n, sizeof(*order), by_time);
+	qsort(order, n, sizeof(*order), vector_by_time);
 	*columns = 0;
 	for (uint32_t i = 0; i < n && *columns < EDGE_OWN_MOST; i++) {
 		struct edge_vector *of = &v[order[i]];
@@ -123,8 +123,9 @@ static int choose(const struct edge_input *in, struct edge_vector *v, double ns,
  * pull, anything from nothing to all of it may be there: so it is as unsure as what is uniform between
  * them and below.
  */
-static struct value power_of(const struct edge_input *in, const struct edge_result *r, double uw,
-			     double variance, double pull, double dof, double *own_w)
+static struct value power_with_interval(const struct edge_input *in, const struct edge_result *r,
+					double uw, double variance, double pull, double dof,
+					double *own_w)
 {
 	double w = uw * 1e-6, off;
 
@@ -137,8 +138,8 @@ static struct value power_of(const struct edge_input *in, const struct edge_resu
  * The power of all whose own is not told, together: by their time, out of the unknowns that they have a
  * part in.
  */
-static struct value unknown_power(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
-				  struct edge_result *r, double dof)
+static struct value vectors_unknown_power(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
+					  struct edge_result *r, double dof)
 {
 	double part[EDGE_COLUMNS_MOST] = { 0 }, all = 0, uw = 0, variance = 0, pull = 0;
 
@@ -166,11 +167,11 @@ static struct value unknown_power(const struct edge_input *in, const struct edge
 		}
 	}
 	variance *= (double)s->rows / (s->rows - s->n);
-	return power_of(in, r, uw, fmax(variance, 0), pull, dof, &r->unknown_own_w);
+	return power_with_interval(in, r, uw, fmax(variance, 0), pull, dof, &r->unknown_own_w);
 }
 
-static void conclude(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
-		     struct edge_result *r)
+static void vectors_set_powers(const struct edge_input *in, const struct edge_vector *v, const struct edge_system *s,
+			       struct edge_result *r)
 {
 	double dof = s->rows - s->n;
 
@@ -185,19 +186,19 @@ static void conclude(const struct edge_input *in, const struct edge_vector *v, c
 		if (!(alike > 0) || alike > ALIKE * ALIKE || !(variance >= 0))
 			r->why[i] = EDGE_ALIKE;
 		if (r->why[i] == EDGE_KNOWN)
-			r->w[i] = power_of(in, r, gsl_vector_get(s->x, a), variance, edge_fit_pull(s, a),
-					   dof, &r->own_w[i]);
+			r->w[i] = power_with_interval(in, r, gsl_vector_get(s->x, a), variance, edge_fit_pull(s, a),
+						      dof, &r->own_w[i]);
 		/* nothing draws less than nothing */
 		if (r->w[i].hi < 0) {
 			r->w[i] = (struct value){ NAN, NAN, NAN };
 			r->why[i] = EDGE_ALIKE;
 		}
 	}
-	r->unknown_w = unknown_power(in, v, s, r, dof);
+	r->unknown_w = vectors_unknown_power(in, v, s, r, dof);
 	r->extra_uj = gsl_vector_get(s->x, s->n - 1);
 }
 
-static bool is_spin(const struct edge_window *w)
+static bool window_is_spin(const struct edge_window *w)
 {
 	return w->spin && !w->failed && w->held_ns;
 }
@@ -206,7 +207,7 @@ static bool is_spin(const struct edge_window *w)
  * Power while all are held, from the windows that are nothing else. What took the CPU away in one, such as
  * the firmware or a hypervisor, shows in it as a power that the others do not have.
  */
-static int learn_spin(const struct edge_input *in, struct edge_result *r)
+static int spin_power_learn(const struct edge_input *in, struct edge_result *r)
 {
 	double sum = 0, squares = 0, ns = 0, mean, error;
 	double *power = calloc(in->n_windows + 1, sizeof(*power)), *anyway = calloc(in->n_windows + 1, sizeof(*anyway));
@@ -215,7 +216,7 @@ static int learn_spin(const struct edge_input *in, struct edge_result *r)
 	int ret = power && anyway && far ? 0 : -ENOMEM;
 
 	for (size_t j = 0; j < in->n_windows && !ret; j++)
-		if (is_spin(&in->windows[j])) {
+		if (window_is_spin(&in->windows[j])) {
 			power[n] = in->windows[j].uj / in->windows[j].held_ns;
 			anyway[n] = EDGE_OFF_ANYWAY * power[n];
 			n++;
@@ -226,7 +227,7 @@ static int learn_spin(const struct edge_input *in, struct edge_result *r)
 	for (size_t j = 0; j < in->n_windows && !ret; j++) {
 		const struct edge_window *w = &in->windows[j];
 
-		if (!is_spin(w))
+		if (!window_is_spin(w))
 			continue;
 		if (far[n++].differs) {
 			r->wild_spins++;
@@ -255,8 +256,8 @@ static int learn_spin(const struct edge_input *in, struct edge_result *r)
 }
 
 /* @last: without those that are wild; else only find them */
-static int solve(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, size_t columns,
-		 bool last, struct edge_result *r)
+static int columns_solve(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v, size_t columns,
+			 bool last, struct edge_result *r)
 {
 	struct edge_system s;
 	int ret = edge_fit_new(&s, columns);
@@ -267,7 +268,7 @@ static int solve(const struct edge_input *in, const struct edge_occupancy *st, c
 		ret = edge_fit_wild(in, st, v, r->spin_w.v, &s, &r->wild);
 	if (!ret && last) {
 		edge_fit_scores(in, st, v, r->spin_w.v, &s);
-		conclude(in, v, &s, r);
+		vectors_set_powers(in, v, &s, r);
 		r->residual_uj = sqrt(s.residual / (s.rows - s.n));
 	}
 	edge_fit_free(&s);
@@ -291,7 +292,7 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 	for (uint32_t i = 0; r->w && i < r->n_vectors; i++)
 		r->w[i] = (struct value){ NAN, NAN, NAN };
 	if (v && r->w && r->own_w && r->why && r->ticks)
-		ret = learn_spin(in, r);
+		ret = spin_power_learn(in, r);
 	if (!ret)
 		ret = edge_occupancy_tell(in, &st);
 	if (!ret) {
@@ -302,11 +303,11 @@ int edge_solve(const struct edge_input *in, struct edge_result *r)
 	}
 	/* once with all windows, and without those that agree with no other */
 	for (int pass = 0; pass < 2 && !ret; pass++) {
-		ret = survey_windows(in, &st, v, &ns, &r->windows);
+		ret = windows_survey(in, &st, v, &ns, &r->windows);
 		if (!ret)
-			ret = choose(in, v, ns, r, &columns);
+			ret = columns_choose(in, v, ns, r, &columns);
 		if (!ret)
-			ret = solve(in, &st, v, columns, pass, r);
+			ret = columns_solve(in, &st, v, columns, pass, r);
 		if (!ret && r->wild > WILD_MOST * r->windows)
 			ret = -ENODATA;
 	}

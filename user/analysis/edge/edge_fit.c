@@ -21,7 +21,7 @@ struct row {
 	double uj;
 };
 
-static void row_part(void *to, uint32_t vector, double ns)
+static void row_add_part(void *to, uint32_t vector, double ns)
 {
 	const struct cpm_vectors *v;
 	struct row *r = to;
@@ -36,8 +36,8 @@ static void row_part(void *to, uint32_t vector, double ns)
 }
 
 /* Changes in a window that are not known exactly. */
-static void add_blur(const struct edge_occupancy *st, const struct edge_vector *v, double low, double high, double net,
-		     struct edge_walk *k, struct edge_system *s)
+static void blur_add_changes(const struct edge_occupancy *st, const struct edge_vector *v, double low, double high, double net,
+			     struct edge_walk *k, struct edge_system *s)
 {
 	while (k->change < st->n_changes && st->changes[k->change].at <= low)
 		k->change++;
@@ -56,20 +56,20 @@ static void add_blur(const struct edge_occupancy *st, const struct edge_vector *
 	}
 }
 
-static void blur_all(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-		     struct edge_system *s)
+static void blur_add_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
+			     struct edge_system *s)
 {
 	struct edge_walk k = { 0 };
 
 	for (size_t j = 0; j < in->n_windows; j++)
 		if (edge_occupancy_uses(in, st, j))
-			add_blur(st, v, st->from[j], st->from[j] + (in->windows[j].b_ns - in->windows[j].from_ns),
-				 1e-9 * (1 - edge_irq_part(in)), &k, s);
+			blur_add_changes(st, v, st->from[j], st->from[j] + (in->windows[j].b_ns - in->windows[j].from_ns),
+					 1e-9 * (1 - edge_irq_part(in)), &k, s);
 }
 
 /* Have @each see the rows of all windows that are of use. */
-static void for_each_row(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
-			 double spin_w, void (*each)(struct edge_system *s, const struct row *r), struct edge_system *s)
+static void rows_for_each(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
+			  double spin_w, void (*each)(struct edge_system *s, const struct row *r), struct edge_system *s)
 {
 	struct edge_walk k = { 0 };
 
@@ -79,7 +79,7 @@ static void for_each_row(const struct edge_input *in, const struct edge_occupanc
 
 		if (!edge_occupancy_uses(in, st, j))
 			continue;
-		edge_occupancy_window(in, st, v, &k, j, row_part, &r);
+		edge_occupancy_window(in, st, v, &k, j, row_add_part, &r);
 		r.t[s->n - 1] = 1;
 		r.uj = w->uj - spin_w * 1e-3 * (w->held_ns + w->before_ns);
 		if (edge_irq_part(in) > 0)
@@ -88,7 +88,7 @@ static void for_each_row(const struct edge_input *in, const struct edge_occupanc
 	}
 }
 
-static void add_equation(struct edge_system *s, const struct row *r)
+static void system_add_row(struct edge_system *s, const struct row *r)
 {
 	for (size_t a = 0; a < s->n; a++) {
 		*gsl_vector_ptr(s->y, a) += r->t[a] * r->uj;
@@ -99,7 +99,7 @@ static void add_equation(struct edge_system *s, const struct row *r)
 }
 
 /* By how much a window is off the model. */
-static double off_by(const struct edge_system *s, const struct row *r)
+static double row_residual(const struct edge_system *s, const struct row *r)
 {
 	double off = r->uj;
 
@@ -112,9 +112,9 @@ static double off_by(const struct edge_system *s, const struct row *r)
  * t_j (y_j - t_j x), whose sum is zero at the answer. A change that is misplaced is so in some windows
  * in a row (Newey and West's weights).
  */
-static void add_score(struct edge_system *s, const struct row *r)
+static void score_add_row(struct edge_system *s, const struct row *r)
 {
-	double *score = s->lately[s->scored % EDGE_LAGS], off = off_by(s, r);
+	double *score = s->lately[s->scored % EDGE_LAGS], off = row_residual(s, r);
 
 	for (size_t a = 0; a < s->n; a++)
 		score[a] = r->t[a] * off;
@@ -140,7 +140,7 @@ static void add_score(struct edge_system *s, const struct row *r)
 }
 
 /* Nobody has been in a column: its power is not asked for. */
-static void close_empty(struct edge_system *s)
+static void system_close_empty(struct edge_system *s)
 {
 	for (size_t a = 0; a < s->n; a++)
 		if (gsl_matrix_get(s->m, a, a) == 0)
@@ -148,7 +148,7 @@ static void close_empty(struct edge_system *s)
 }
 
 /* Return: 0; -ENODATA if the equations have no one answer */
-static int invert(struct edge_system *s)
+static int system_invert(struct edge_system *s)
 {
 	gsl_matrix *lu = gsl_matrix_alloc(s->n, s->n);
 	gsl_permutation *p = gsl_permutation_alloc(s->n);
@@ -221,7 +221,7 @@ void edge_fit_free(struct edge_system *s)
 	gsl_vector_free(s->x);
 }
 
-static void clear(struct edge_system *s)
+static void system_clear(struct edge_system *s)
 {
 	gsl_matrix_set_zero(s->m);
 	gsl_vector_set_zero(s->y);
@@ -231,24 +231,24 @@ static void clear(struct edge_system *s)
 int edge_fit_windows(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     double spin_w, struct edge_system *s)
 {
-	clear(s);
-	for_each_row(in, st, v, spin_w, add_equation, s);
+	system_clear(s);
+	rows_for_each(in, st, v, spin_w, system_add_row, s);
 	if (s->rows < EDGE_WINDOWS_LEAST + s->n)
 		return -ENODATA;
-	close_empty(s);
-	return invert(s);
+	system_close_empty(s);
+	return system_invert(s);
 }
 
 void edge_fit_scores(const struct edge_input *in, const struct edge_occupancy *st, const struct edge_vector *v,
 		     double spin_w, struct edge_system *s)
 {
-	for_each_row(in, st, v, spin_w, add_score, s);
-	blur_all(in, st, v, s);
+	rows_for_each(in, st, v, spin_w, score_add_row, s);
+	blur_add_windows(in, st, v, s);
 }
 
-static void note_off(struct edge_system *s, const struct row *r)
+static void row_note_residual(struct edge_system *s, const struct row *r)
 {
-	s->off[s->n_off] = off_by(s, r);
+	s->off[s->n_off] = row_residual(s, r);
 	s->anyway[s->n_off] = EDGE_OFF_ANYWAY * r->in->windows[r->window].uj;
 	s->window[s->n_off++] = r->window;
 }
@@ -264,7 +264,7 @@ int edge_fit_wild(const struct edge_input *in, const struct edge_occupancy *st, 
 	s->anyway = calloc(s->rows + 1, sizeof(*s->anyway));
 	s->window = calloc(s->rows + 1, sizeof(*s->window));
 	if (far && s->off && s->anyway && s->window) {
-		for_each_row(in, st, v, spin_w, note_off, s);
+		rows_for_each(in, st, v, spin_w, row_note_residual, s);
 		ret = outliers_find(s->off, s->anyway, s->n_off, far, NULL);
 	}
 	for (size_t i = 0; !ret && i < s->n_off; i++) {

@@ -10,7 +10,7 @@
 #include "lib/kjoule.h"
 
 /* Of a crowd it is not known: but when CPUs are held all of them are, which is a vector of many ticks. */
-static bool is_held(const struct cpm_vectors *v, uint32_t vector, uint32_t held)
+static bool vector_is_paused(const struct cpm_vectors *v, uint32_t vector, uint32_t held)
 {
 	for (uint32_t m = v->first[vector]; m < v->first[vector + 1]; m++)
 		if (v->members[m] == held)
@@ -19,12 +19,12 @@ static bool is_held(const struct cpm_vectors *v, uint32_t vector, uint32_t held)
 }
 
 /* Seconds of a tick that are not interrupts'. */
-static double tick_s(const struct edge_input *in)
+static double tick_net_s(const struct edge_input *in)
 {
 	return 1e-9 * in->session->interval_ns * (1 - edge_irq_part(in));
 }
 
-static const struct value *power_of(const struct edge_result *r, uint32_t vector)
+static const struct value *vector_power_value(const struct edge_result *r, uint32_t vector)
 {
 	return r->why[vector] == EDGE_KNOWN ? &r->w[vector] : &r->unknown_w;
 }
@@ -32,10 +32,11 @@ static const struct value *power_of(const struct edge_result *r, uint32_t vector
 void edge_apply(const struct edge_input *in, const struct edge_result *r, uint32_t held, struct cpm_domain *d)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		if (is_held(in->vectors, i, held))
+		if (vector_is_paused(in->vectors, i, held))
 			d->uj_per_tick[i] = 1e-3 * r->spin_w.v * in->session->interval_ns;
 		else
-			d->uj_per_tick[i] = 1e6 * fmax(power_of(r, i)->v, 0) * tick_s(in);
+			d->uj_per_tick[i] = 1e6 * fmax(vector_power_value(r, i)->v, 0) *
+					    tick_net_s(in);
 		for (unsigned int s = 0; s < d->steps; s++)
 			d->weights[s][i] = d->uj_per_tick[i];
 	}
@@ -74,25 +75,25 @@ struct part {
 	double ticks;
 };
 
-static void end_vector(const struct adding *a, struct off *o)
+static void group_end_vector(const struct adding *a, struct off *o)
 {
 	if (o->ticks > 0)
-		o->squares += pow(o->ticks * 1e6 * tick_s(a->in) * a->r->own_w[o->vector], 2);
+		o->squares += pow(o->ticks * 1e6 * tick_net_s(a->in) * a->r->own_w[o->vector], 2);
 	o->ticks = 0;
 }
 
 /* Those of one vector follow each other. */
-static void add_part(struct adding *a, uint32_t vector, const struct part *part)
+static void group_add_part(struct adding *a, uint32_t vector, const struct part *part)
 {
 	struct off *o = &a->off[part->group];
-	double uj_per_w = part->ticks * 1e6 * tick_s(a->in), spin_w = a->r->spin_w.hi - a->r->spin_w.v;
+	double uj_per_w = part->ticks * 1e6 * tick_net_s(a->in), spin_w = a->r->spin_w.hi - a->r->spin_w.v;
 
 	o->all += part->ticks;
 	o->spin += uj_per_w * spin_w;
-	if (is_held(a->in->vectors, vector, a->held))
+	if (vector_is_paused(a->in->vectors, vector, a->held))
 		return;
 	if (o->vector != vector)
-		end_vector(a, o);
+		group_end_vector(a, o);
 	o->vector = vector;
 	if (a->r->why[vector] == EDGE_KNOWN) {
 		o->ticks += part->ticks;
@@ -102,18 +103,18 @@ static void add_part(struct adding *a, uint32_t vector, const struct part *part)
 		if (part->block != NO_BLOCK)
 			a->of_block[part->block] += part->ticks;
 	}
-	if (!isnan(power_of(a->r, vector)->v))
-		o->irq += uj_per_w * edge_irq_off(a->in, power_of(a->r, vector)->v);
+	if (!isnan(vector_power_value(a->r, vector)->v))
+		o->irq += uj_per_w * edge_irq_off(a->in, vector_power_value(a->r, vector)->v);
 }
 
-static void conclude(const struct adding *a, struct off *o, struct cpm_group *g)
+static void group_set_variance(const struct adding *a, struct off *o, struct cpm_group *g)
 {
-	end_vector(a, o);
+	group_end_vector(a, o);
 	if (o->unknown > 0 && !isnan(a->r->unknown_w.v))
-		o->squares += pow(o->unknown * 1e6 * tick_s(a->in) * a->r->unknown_own_w, 2);
+		o->squares += pow(o->unknown * 1e6 * tick_net_s(a->in) * a->r->unknown_own_w, 2);
 	/* of all of them together the power is known: the others' may be nothing or twice as much */
 	if (o->unknown > EDGE_UNKNOWN_MOST * o->all && !isnan(a->r->unknown_w.v))
-		o->squares += pow((a->unknown - o->unknown) * 1e6 * tick_s(a->in) * a->r->unknown_w.v, 2);
+		o->squares += pow((a->unknown - o->unknown) * 1e6 * tick_net_s(a->in) * a->r->unknown_w.v, 2);
 	/* half of a 95 % interval is two standard deviations, nearly */
 	g->variance = (o->squares + o->spin * o->spin + o->irq * o->irq) / (1.96 * 1.96);
 	/* no half of them is all; and of a single one it is not known, but of what it is a part of */
@@ -123,8 +124,8 @@ static void conclude(const struct adding *a, struct off *o, struct cpm_group *g)
 }
 
 /* Of the ticks of each crowd, how many are each group's: @ticks, a row of all groups for each of them. Return: 0 or -ENOMEM */
-static int share_crowds(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
-			uint32_t silent_group, uint32_t n_groups, double *ticks)
+static int other_sets_share_ticks(const struct cpm_vectors *v, const struct cpm_domain *d, const uint32_t *group_of,
+				  uint32_t silent_group, uint32_t n_groups, double *ticks)
 {
 	struct cpm_events e;
 	int ret = cpm_events_begin(v, &e);
@@ -147,7 +148,7 @@ static int share_crowds(const struct cpm_vectors *v, const struct cpm_domain *d,
 }
 
 /* The blocks there are: beyond the last of any vector. */
-static uint32_t count_blocks(const struct cpm_vectors *v)
+static uint32_t vectors_count_blocks(const struct cpm_vectors *v)
 {
 	uint32_t n = 0;
 
@@ -162,7 +163,7 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 {
 	struct adding a = { .in = in, .r = r, .held = held, .off = calloc(n_groups + 1ul, sizeof(*a.off)) };
 	const struct cpm_vectors *v = in->vectors;
-	uint32_t n_blocks = count_blocks(v);
+	uint32_t n_blocks = vectors_count_blocks(v);
 	uint64_t *count = calloc(v->n_vectors + 1ul, sizeof(*count));
 	size_t n_crowds = cpm_has_crowds(v) ? v->n_vectors - v->first_crowd : 0;
 	double *crowds = calloc(n_crowds * n_groups + 1, sizeof(*crowds));
@@ -181,20 +182,20 @@ int edge_groups(const struct edge_input *in, const struct edge_result *r, const 
 		struct cpm_sharing s = cpm_share(v, d, i, d->uj_per_tick[i]);
 
 		if (!s.n)
-			add_part(&a, i, &(struct part){ silent_group, NO_BLOCK, count[i] });
+			group_add_part(&a, i, &(struct part){ silent_group, NO_BLOCK, count[i] });
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			add_part(&a, i, &(struct part){ group_of[v->members[m]], v->members[m],
-							count[i] * cpm_share_of(v, d, &s, v->members[m]) });
+			group_add_part(&a, i, &(struct part){ group_of[v->members[m]], v->members[m],
+				       count[i] * cpm_share_of(v, d, &s, v->members[m]) });
 	}
 	if (!ret && n_crowds)
-		ret = share_crowds(v, d, group_of, silent_group, n_groups, crowds);
+		ret = other_sets_share_ticks(v, d, group_of, silent_group, n_groups, crowds);
 	for (size_t i = 0; i < n_crowds && !ret; i++)
 		for (uint32_t g = 0; g < n_groups; g++)
-			add_part(&a, v->first_crowd + i, &(struct part){ g, NO_BLOCK, crowds[i * n_groups + g] });
+			group_add_part(&a, v->first_crowd + i, &(struct part){ g, NO_BLOCK, crowds[i * n_groups + g] });
 	for (uint32_t b = 0; b < n_blocks && !ret; b++)
 		a.lone |= a.of_block[b] > EDGE_UNKNOWN_ALL * a.unknown;
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		conclude(&a, &a.off[g], &groups[g]);
+		group_set_variance(&a, &a.off[g], &groups[g]);
 	free(count);
 	free(crowds);
 	free(a.off);

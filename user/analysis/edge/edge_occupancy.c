@@ -11,14 +11,14 @@
 #include "lib/kjoule.h"
 
 /* @more: there is an event. Ticks are asked for in their order. */
-static uint32_t vector_at(struct cpm_events *event, bool *more, uint64_t tick)
+static uint32_t event_vector_at(struct cpm_events *event, bool *more, uint64_t tick)
 {
 	while (*more && event->tick + event->count <= tick)
 		*more = cpm_events_next(event);
 	return *more && event->tick <= tick ? event->vector : CPM_SILENT;
 }
 
-static int see(const struct edge_input *in, struct edge_occupancy *st, double at, uint32_t vector, size_t *room)
+static int occupancy_add_tick(const struct edge_input *in, struct edge_occupancy *st, double at, uint32_t vector, size_t *room)
 {
 	if (st->n_seen == (in->ticks_most ? in->ticks_most : EDGE_TICKS_MOST))
 		return -EFBIG;
@@ -55,15 +55,17 @@ int edge_occupancy_tell(const struct edge_input *in, struct edge_occupancy *st)
 
 		/* up to the search for the edge, and after it */
 		for (; (due = timeline_due(s, tick)) < w->seek_ns && !ret; tick++)
-			ret = see(in, st, (double)(due - in->windows[0].from_ns - held),
-				  vector_at(&event, &more, tick), &room);
+			ret = occupancy_add_tick(in, st,
+						 (double)(due - in->windows[0].from_ns - held),
+						 event_vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->from_ns)
 			tick = timeline_first(s, w->from_ns);
 		held += j ? w->from_ns - w->seek_ns : 0;
 		st->from[j] = (double)(w->from_ns - in->windows[0].from_ns - held);
 		for (; (due = timeline_due(s, tick)) < w->b_ns && !ret; tick++)
-			ret = see(in, st, (double)(due - in->windows[0].from_ns - held),
-				  vector_at(&event, &more, tick), &room);
+			ret = occupancy_add_tick(in, st,
+						 (double)(due - in->windows[0].from_ns - held),
+						 event_vector_at(&event, &more, tick), &room);
 		if (timeline_due(s, tick) < w->b_ns + w->held_ns)
 			tick = timeline_first(s, w->b_ns + w->held_ns);
 		held += w->held_ns;
@@ -119,25 +121,25 @@ bool edge_occupancy_uses(const struct edge_input *in, const struct edge_occupanc
 }
 
 /* Part of [@from, @to] that is in [@low, @high]. */
-static double overlap(double from, double to, double low, double high)
+static double range_overlap_ns(double from, double to, double low, double high)
 {
 	return fmax(fmin(to, high) - fmax(from, low), 0);
 }
 
 /* What a tick stands for: from half way to the one before to half way to the one after. */
-static void cell_of(const struct edge_occupancy *st, size_t i, double *low, double *high)
+static void tick_range(const struct edge_occupancy *st, size_t i, double *low, double *high)
 {
 	*low = i ? (st->seen[i - 1].at + st->seen[i].at) / 2 : st->seen[i].at;
 	*high = i + 1 < st->n_seen ? (st->seen[i].at + st->seen[i + 1].at) / 2 : st->seen[i].at;
 }
 
 /* Part of a stretch of major runs that the vector before change @i has. */
-static double run_in(const struct edge_occupancy *st, size_t i, double low, double high)
+static double run_overlap_ns(const struct edge_occupancy *st, size_t i, double low, double high)
 {
 	double from = i ? st->changes[i - 1].at : -INFINITY;
 	double to = i < st->n_changes ? st->changes[i].at : INFINITY;
 
-	return overlap(from, to, low, high);
+	return range_overlap_ns(from, to, low, high);
 }
 
 uint32_t edge_occupancy_run(const struct edge_occupancy *st, size_t i)
@@ -149,13 +151,14 @@ uint32_t edge_occupancy_run(const struct edge_occupancy *st, size_t i)
  * Have @each told the time, in nanoseconds, of each vector in a stretch; of one it may be told more
  * than once, and less than nothing.
  */
-static void for_each_part(const struct edge_occupancy *st, const struct edge_vector *v, struct edge_walk *k, double low,
-			  double high, void (*each)(void *to, uint32_t vector, double ns), void *to)
+static void parts_for_each(const struct edge_occupancy *st, const struct edge_vector *v, struct edge_walk *k, double low,
+			   double high, void (*each)(void *to, uint32_t vector, double ns),
+			   void *to)
 {
 	while (k->change < st->n_changes && st->changes[k->change].at <= low)
 		k->change++;
 	for (size_t i = k->change; !i || i == k->change || st->changes[i - 1].at < high; i++) {
-		each(to, edge_occupancy_run(st, i), run_in(st, i, low, high));
+		each(to, edge_occupancy_run(st, i), run_overlap_ns(st, i, low, high));
 		if (i == st->n_changes)
 			break;
 	}
@@ -164,16 +167,16 @@ static void for_each_part(const struct edge_occupancy *st, const struct edge_vec
 	for (size_t i = k->seen; i < st->n_seen; i++) {
 		double begin, end, ns;
 
-		cell_of(st, i, &begin, &end);
+		tick_range(st, i, &begin, &end);
 		if (begin >= high)
 			break;
-		ns = overlap(begin, end, low, high);
+		ns = range_overlap_ns(begin, end, low, high);
 		if (v[st->seen[i].vector].major || ns <= 0)
 			continue;
 		each(to, st->seen[i].vector, ns);
 		/* out of what the major ones were given */
 		for (size_t c = k->change; c <= st->n_changes; c++) {
-			double part = run_in(st, c, fmax(begin, low), fmin(end, high));
+			double part = run_overlap_ns(st, c, fmax(begin, low), fmin(end, high));
 
 			if (part > 0)
 				each(to, edge_occupancy_run(st, c), -part);
@@ -188,7 +191,7 @@ void edge_occupancy_window(const struct edge_input *in, const struct edge_occupa
 {
 	const struct edge_window *w = &in->windows[j];
 
-	for_each_part(st, v, k, st->from[j], st->from[j] + (w->b_ns - w->from_ns), each, to);
+	parts_for_each(st, v, k, st->from[j], st->from[j] + (w->b_ns - w->from_ns), each, to);
 }
 
 void edge_occupancy_free(struct edge_occupancy *st)

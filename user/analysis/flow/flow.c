@@ -35,14 +35,14 @@ struct walk {
 	uint32_t n;
 };
 
-static int by_address(const void *a, const void *b)
+static int leader_by_address(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static bool begins_insn(const struct kjoule_insn *insns, size_t n, uint64_t address)
+static bool insn_begins_at(const struct kjoule_insn *insns, size_t n, uint64_t address)
 {
 	size_t low = 0, high = n;
 
@@ -57,13 +57,13 @@ static bool begins_insn(const struct kjoule_insn *insns, size_t n, uint64_t addr
 	return low < n && insns[low].address == address;
 }
 
-static bool goes_to(const struct kjoule_insn *i)
+static bool insn_is_jump(const struct kjoule_insn *i)
 {
 	return i->kind == KJOULE_INSN_JUMP || i->kind == KJOULE_INSN_BRANCH;
 }
 
 /* Blocks begin at the entry, where jumps go and behind what does not just go on. */
-static int find_blocks(const struct kjoule_insn *insns, size_t n, struct flow *f)
+static int insns_find_blocks(const struct kjoule_insn *insns, size_t n, struct flow *f)
 {
 	uint64_t *leaders = malloc((2 * n + 1) * sizeof(*leaders));
 	uint64_t end = insns[n - 1].address + insns[n - 1].size;
@@ -73,12 +73,12 @@ static int find_blocks(const struct kjoule_insn *insns, size_t n, struct flow *f
 		return -ENOMEM;
 	leaders[n_leaders++] = insns[0].address;
 	for (size_t i = 0; i < n; i++) {
-		if (goes_to(&insns[i]) && begins_insn(insns, n, insns[i].target))
+		if (insn_is_jump(&insns[i]) && insn_begins_at(insns, n, insns[i].target))
 			leaders[n_leaders++] = insns[i].target;
 		if (insns[i].kind != KJOULE_INSN_PLAIN && i + 1 < n)
 			leaders[n_leaders++] = insns[i + 1].address;
 	}
-	qsort(leaders, n_leaders, sizeof(*leaders), by_address);
+	qsort(leaders, n_leaders, sizeof(*leaders), leader_by_address);
 	f->blocks = calloc(n_leaders, sizeof(*f->blocks));
 	if (!f->blocks) {
 		free(leaders);
@@ -110,7 +110,7 @@ uint32_t flow_block_at(const struct flow *f, uint64_t address)
 	return low && address < f->blocks[low - 1].end ? low - 1 : FLOW_NONE;
 }
 
-static int add_edge(struct graph *g, uint32_t from, uint32_t to)
+static int graph_add_edge(struct graph *g, uint32_t from, uint32_t to)
 {
 	struct edge *e = kjoule_array_grow(&g->edges, &g->n_edges, sizeof(*e));
 
@@ -121,7 +121,7 @@ static int add_edge(struct graph *g, uint32_t from, uint32_t to)
 }
 
 /* The neighbours of each node in the order of the edges. */
-static int sort_edges(struct graph *g)
+static int graph_sort_edges(struct graph *g)
 {
 	free(g->first_out);
 	free(g->first_in);
@@ -149,7 +149,7 @@ static int sort_edges(struct graph *g)
 	return 0;
 }
 
-static int add_block_edges(struct graph *g, const struct kjoule_insn *insns, size_t n, const struct flow *f)
+static int graph_add_block_edges(struct graph *g, const struct kjoule_insn *insns, size_t n, const struct flow *f)
 {
 	uint32_t block = 0;
 	int ret = 0;
@@ -159,24 +159,24 @@ static int add_block_edges(struct graph *g, const struct kjoule_insn *insns, siz
 
 		if (insns[i].address + insns[i].size < f->blocks[block].end)
 			continue;
-		if (goes_to(&insns[i])) {
+		if (insn_is_jump(&insns[i])) {
 			to = flow_block_at(f, insns[i].target);
 			/* into the middle of an instruction: into another function, as it were */
 			if (to != FLOW_NONE && f->blocks[to].start == insns[i].target)
-				ret = add_edge(g, block, to);
+				ret = graph_add_edge(g, block, to);
 		}
 		if (!ret && insns[i].kind == KJOULE_INSN_INDIRECT)
-			ret = add_edge(g, block, g->table);
+			ret = graph_add_edge(g, block, g->table);
 		if (!ret && (insns[i].kind == KJOULE_INSN_PLAIN || insns[i].kind == KJOULE_INSN_BRANCH) &&
 		    block + 1 < f->n_blocks)
-			ret = add_edge(g, block, block + 1);
+			ret = graph_add_edge(g, block, block + 1);
 		block++;
 	}
 	return ret;
 }
 
 /* What nothing leads to is where tables lead; without any table it is an entry of its own. */
-static int add_entries(struct graph *g, const struct flow *f)
+static int graph_add_entries(struct graph *g, const struct flow *f)
 {
 	bool *led_to = calloc(g->n, sizeof(*led_to));
 	bool tables = false;
@@ -187,15 +187,15 @@ static int add_entries(struct graph *g, const struct flow *f)
 		tables |= g->edges[i].to == g->table;
 	}
 	if (!ret)
-		ret = add_edge(g, g->root, 0);
+		ret = graph_add_edge(g, g->root, 0);
 	for (uint32_t b = 1; b < f->n_blocks && !ret; b++)
 		if (!led_to[b])
-			ret = add_edge(g, tables ? g->table : g->root, b);
+			ret = graph_add_edge(g, tables ? g->table : g->root, b);
 	free(led_to);
 	return ret;
 }
 
-static void number_from(const struct graph *g, struct walk *w, uint32_t from)
+static void nodes_number_from(const struct graph *g, struct walk *w, uint32_t from)
 {
 	uint32_t depth = 0;
 
@@ -222,7 +222,7 @@ static void number_from(const struct graph *g, struct walk *w, uint32_t from)
 }
 
 /* Walk all of it; circles that nothing leads into are entered at their lowest block. */
-static int number_nodes(struct graph *g, struct walk *w, uint32_t n_blocks)
+static int nodes_number_all(struct graph *g, struct walk *w, uint32_t n_blocks)
 {
 	bool more = true;
 	int ret = 0;
@@ -231,23 +231,23 @@ static int number_nodes(struct graph *g, struct walk *w, uint32_t n_blocks)
 		memset(w->number, 0xff, g->n * sizeof(*w->number));
 		w->n = 0;
 		w->parent[0] = 0;
-		number_from(g, w, g->root);
+		nodes_number_from(g, w, g->root);
 		more = false;
 		for (uint32_t b = 0; b < n_blocks && !ret; b++) {
 			if (w->number[b] != FLOW_NONE)
 				continue;
 			more = true;
-			ret = add_edge(g, g->root, b);
-			number_from(g, w, b);
+			ret = graph_add_edge(g, g->root, b);
+			nodes_number_from(g, w, b);
 		}
 		if (more && !ret)
-			ret = sort_edges(g);
+			ret = graph_sort_edges(g);
 	}
 	return ret;
 }
 
 /* The least semidominator on the way up to what is not linked yet (numbers below @linked). */
-static uint32_t least(struct walk *w, uint32_t v, uint32_t linked)
+static uint32_t semidominator_least(struct walk *w, uint32_t v, uint32_t linked)
 {
 	uint32_t depth = 0, above, best;
 
@@ -271,7 +271,7 @@ static uint32_t least(struct walk *w, uint32_t v, uint32_t linked)
 	return w->label[v];
 }
 
-static void find_dominators(const struct graph *g, struct walk *w)
+static void dominators_find(const struct graph *g, struct walk *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->ancestor[i] = w->dominator[i] = w->parent[i];
@@ -286,7 +286,7 @@ static void find_dominators(const struct graph *g, struct walk *w)
 
 			if (from == FLOW_NONE)
 				continue;	/* a table that nothing uses */
-			s = w->semi[least(w, from, i + 1)];
+			s = w->semi[semidominator_least(w, from, i + 1)];
 			if (s < w->semi[i])
 				w->semi[i] = s;
 		}
@@ -297,7 +297,7 @@ static void find_dominators(const struct graph *g, struct walk *w)
 }
 
 /* Places in the dominator tree: all that a node dominates come right behind it. */
-static void find_places(struct walk *w)
+static void dominators_place(struct walk *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		w->size[i] = 1;
@@ -314,13 +314,13 @@ static void find_places(struct walk *w)
 	}
 }
 
-static bool dominates(const struct walk *w, uint32_t a, uint32_t b)
+static bool node_dominates(const struct walk *w, uint32_t a, uint32_t b)
 {
 	return w->place[b] - w->place[a] < w->size[a];
 }
 
 /* The outermost loop found so far that @i is in, by its header. */
-static uint32_t collapsed_into(struct walk *w, uint32_t i)
+static uint32_t loop_outermost(struct walk *w, uint32_t i)
 {
 	while (w->collapsed[i] != i) {
 		w->collapsed[i] = w->collapsed[w->collapsed[i]];
@@ -330,9 +330,9 @@ static uint32_t collapsed_into(struct walk *w, uint32_t i)
 }
 
 /* All that gets to @from without @header is in the header's loop. */
-static void collapse(const struct graph *g, struct walk *w, uint32_t header, uint32_t from)
+static void loop_collapse(const struct graph *g, struct walk *w, uint32_t header, uint32_t from)
 {
-	uint32_t depth = 0, x = collapsed_into(w, from);
+	uint32_t depth = 0, x = loop_outermost(w, from);
 
 	if (x == header)
 		return;
@@ -344,7 +344,7 @@ static void collapse(const struct graph *g, struct walk *w, uint32_t header, uin
 		for (uint32_t e = g->first_in[node]; e < g->first_in[node + 1]; e++) {
 			if (w->number[g->in[e]] == FLOW_NONE)
 				continue;
-			x = collapsed_into(w, w->number[g->in[e]]);
+			x = loop_outermost(w, w->number[g->in[e]]);
 			if (x == header)
 				continue;
 			w->collapsed[x] = w->loop[x] = header;
@@ -354,7 +354,7 @@ static void collapse(const struct graph *g, struct walk *w, uint32_t header, uin
 }
 
 /* Headers are marked in w->next. */
-static uint32_t find_loops(const struct graph *g, struct walk *w)
+static uint32_t loops_find(const struct graph *g, struct walk *w)
 {
 	uint32_t n = 0;
 
@@ -369,18 +369,18 @@ static uint32_t find_loops(const struct graph *g, struct walk *w)
 		for (uint32_t e = g->first_in[node]; e < g->first_in[node + 1]; e++) {
 			uint32_t from = w->number[g->in[e]];
 
-			if (from == FLOW_NONE || !dominates(w, i, from))
+			if (from == FLOW_NONE || !node_dominates(w, i, from))
 				continue;
 			n += w->next[i] == FLOW_NONE;
 			w->next[i] = 0;
-			collapse(g, w, i, from);
+			loop_collapse(g, w, i, from);
 		}
 	}
 	return n;
 }
 
 /* Blocks to their innermost loop, and from the innermost loops outwards. */
-static void add_up(struct flow *f)
+static void loops_count_blocks(struct flow *f)
 {
 	for (uint32_t b = 0; b < f->n_blocks; b++) {
 		struct flow_loop *l;
@@ -408,9 +408,9 @@ static void add_up(struct flow *f)
 	}
 }
 
-static int make_loops(const struct graph *g, struct walk *w, struct flow *f)
+static int loops_make(const struct graph *g, struct walk *w, struct flow *f)
 {
-	uint32_t n = find_loops(g, w);
+	uint32_t n = loops_find(g, w);
 
 	f->loops = calloc(n + 1, sizeof(*f->loops));
 	if (!f->loops)
@@ -434,11 +434,11 @@ static int make_loops(const struct graph *g, struct walk *w, struct flow *f)
 			i = w->loop[i];
 		f->blocks[b].loop = i == FLOW_NONE ? FLOW_NONE : w->next[i];
 	}
-	add_up(f);
+	loops_count_blocks(f);
 	return 0;
 }
 
-static int walk_init(struct walk *w, uint32_t n)
+static int graph_walk_init(struct walk *w, uint32_t n)
 {
 	uint32_t **all[] = { &w->number, &w->node, &w->parent, &w->stack, &w->next, &w->ancestor, &w->label,
 			     &w->semi, &w->dominator, &w->place, &w->size, &w->collapsed, &w->loop };
@@ -452,7 +452,7 @@ static int walk_init(struct walk *w, uint32_t n)
 	return 0;
 }
 
-static void walk_exit(struct walk *w)
+static void graph_walk_exit(struct walk *w)
 {
 	uint32_t *all[] = { w->number, w->node, w->parent, w->stack, w->next, w->ancestor, w->label,
 			    w->semi, w->dominator, w->place, w->size, w->collapsed, w->loop };
@@ -470,26 +470,26 @@ int flow_new(const struct kjoule_insn *insns, size_t n, struct flow *f)
 	memset(f, 0, sizeof(*f));
 	if (!n)
 		return 0;
-	ret = find_blocks(insns, n, f);
+	ret = insns_find_blocks(insns, n, f);
 	g.table = f->n_blocks;
 	g.root = f->n_blocks + 1;
 	g.n = f->n_blocks + 2;
 	if (!ret)
-		ret = add_block_edges(&g, insns, n, f);
+		ret = graph_add_block_edges(&g, insns, n, f);
 	if (!ret)
-		ret = add_entries(&g, f);
+		ret = graph_add_entries(&g, f);
 	if (!ret)
-		ret = sort_edges(&g);
+		ret = graph_sort_edges(&g);
 	if (!ret)
-		ret = walk_init(&w, g.n);
+		ret = graph_walk_init(&w, g.n);
 	if (!ret)
-		ret = number_nodes(&g, &w, f->n_blocks);
+		ret = nodes_number_all(&g, &w, f->n_blocks);
 	if (!ret) {
-		find_dominators(&g, &w);
-		find_places(&w);
-		ret = make_loops(&g, &w, f);
+		dominators_find(&g, &w);
+		dominators_place(&w);
+		ret = loops_make(&g, &w, f);
 	}
-	walk_exit(&w);
+	graph_walk_exit(&w);
 	free(g.edges);
 	free(g.first_out);
 	free(g.first_in);

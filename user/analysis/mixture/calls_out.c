@@ -16,7 +16,7 @@ struct ways {
 };
 
 /* Return: false if @address is of no instruction of the block */
-static bool follow(struct ways *w, uint64_t address)
+static bool ways_follow_address(struct ways *w, uint64_t address)
 {
 	size_t low = 0, high = w->n;
 
@@ -38,18 +38,19 @@ static bool follow(struct ways *w, uint64_t address)
 }
 
 /* One way on from @i. */
-static enum calls_out_kind go(struct ways *w, uint64_t to, bool returns)
+static enum calls_out_kind way_classify_target(struct ways *w, uint64_t to, bool returns)
 {
 	const struct kjoule_insn *last = &w->insns[w->n - 1];
 	uint64_t end = last->address + last->size;
 
-	if (follow(w, to) || (!returns && to == end))
+	if (ways_follow_address(w, to) || (!returns && to == end))
 		return CALLS_OUT_NOT;
 	/* into the middle of an instruction is other code than was decoded */
 	return to > w->insns[0].address && to < end ? CALLS_OUT_UNREADABLE : CALLS_OUT_JUMP;
 }
 
-static enum calls_out_kind look(struct ways *w, const struct kjoule_insn *i, bool returns)
+static enum calls_out_kind insn_classify_leave(struct ways *w, const struct kjoule_insn *i,
+					       bool returns)
 {
 	enum calls_out_kind kind = CALLS_OUT_NOT;
 
@@ -68,9 +69,9 @@ static enum calls_out_kind look(struct ways *w, const struct kjoule_insn *i, boo
 	if (i->kind == KJOULE_INSN_INDIRECT)
 		return CALLS_OUT_INDIRECT;
 	if (i->kind == KJOULE_INSN_JUMP || i->kind == KJOULE_INSN_BRANCH)
-		kind = go(w, i->target, returns);
+		kind = way_classify_target(w, i->target, returns);
 	if (!kind && (i->kind == KJOULE_INSN_PLAIN || i->kind == KJOULE_INSN_BRANCH))
-		kind = go(w, i->address + i->size, returns);
+		kind = way_classify_target(w, i->address + i->size, returns);
 	return kind;
 }
 
@@ -89,10 +90,10 @@ int calls_out_find(const struct kjoule_insn *insns, size_t n, bool returns, uint
 		free(w.waiting);
 		return -ENOMEM;
 	}
-	follow(&w, insns[0].address);
+	ways_follow_address(&w, insns[0].address);
 	while (w.n_waiting) {
 		const struct kjoule_insn *i = &insns[w.waiting[--w.n_waiting]];
-		enum calls_out_kind kind = look(&w, i, returns);
+		enum calls_out_kind kind = insn_classify_leave(&w, i, returns);
 
 		if (kind && (!found || i->address < *at)) {
 			found = kind;

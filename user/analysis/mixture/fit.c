@@ -14,12 +14,12 @@
 /* The pool is a class where windows without it are less than this part. */
 #define LEAST_WINDOWS	0.4
 
-static uint32_t unit(const struct fit_input *in, uint32_t block)
+static uint32_t block_unit(const struct fit_input *in, uint32_t block)
 {
 	return in->unit_of ? in->unit_of[block] : block;
 }
 
-static int by_number(const void *a, const void *b)
+static int unit_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -27,7 +27,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The units of each vector, sorted, at the places of its members. */
-static uint32_t *units_of(const struct fit_input *in)
+static uint32_t *vectors_units(const struct fit_input *in)
 {
 	const struct cpm_vectors *v = in->vectors;
 	uint32_t *units = calloc(v->first[v->n_vectors] + 1ul, sizeof(*units));
@@ -36,14 +36,14 @@ static uint32_t *units_of(const struct fit_input *in)
 		return NULL;
 	for (uint32_t i = 0; i < v->n_vectors; i++) {
 		for (uint32_t m = v->first[i]; m < v->first[i + 1]; m++)
-			units[m] = unit(in, v->members[m]);
-		qsort(units + v->first[i], v->first[i + 1] - v->first[i], sizeof(*units), by_number);
+			units[m] = block_unit(in, v->members[m]);
+		qsort(units + v->first[i], v->first[i + 1] - v->first[i], sizeof(*units), unit_by_number);
 	}
 	return units;
 }
 
 /* Ticks of each vector in the windows of which all is known. With marginal blocks they count for the vector without. */
-static double *ticks_of(const struct fit_input *in, double *all)
+static double *vectors_known_ticks(const struct fit_input *in, double *all)
 {
 	double *ticks = calloc(in->vectors->n_vectors + 1ul, sizeof(*ticks));
 	struct cpm_windows c;
@@ -77,7 +77,7 @@ struct entry {
 	bool crowd;		/* of blocks that are not known: as no other one */
 };
 
-static int by_units(const void *a, const void *b)
+static int entry_by_units(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -89,12 +89,12 @@ static int by_units(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-static bool alike(const struct entry *x, const struct entry *y)
+static bool entries_are_alike(const struct entry *x, const struct entry *y)
 {
 	return !x->crowd && !y->crowd && x->n == y->n && (!x->n || !memcmp(x->units, y->units, x->n * sizeof(*x->units)));
 }
 
-static int by_ticks(const void *a, const void *b)
+static int entry_by_ticks(const void *a, const void *b)
 {
 	const struct entry *x = *(const struct entry *const *)a, *y = *(const struct entry *const *)b;
 
@@ -103,7 +103,7 @@ static int by_ticks(const void *a, const void *b)
 	return (x->vector > y->vector) - (x->vector < y->vector);
 }
 
-static bool is_loose(const struct fit_input *in, const struct entry *e)
+static bool entry_is_loose(const struct fit_input *in, const struct entry *e)
 {
 	for (uint32_t i = 0; i < e->n; i++)
 		if (in->loose && in->loose[e->units[i]])
@@ -112,8 +112,8 @@ static bool is_loose(const struct fit_input *in, const struct entry *e)
 }
 
 /* Classes out of entries that are sorted by units; @pool: those that are too small are one, else none. */
-static int number(const struct fit_input *in, struct entry *entries, size_t n, double all, bool pool, struct fit *f,
-		  uint32_t *n_classes)
+static int classes_number(const struct fit_input *in, struct entry *entries, size_t n, double all, bool pool, struct fit *f,
+			  uint32_t *n_classes)
 {
 	struct entry **heads = calloc(n + 1, sizeof(*heads));
 	size_t n_heads = 0, kept = 0;
@@ -122,17 +122,17 @@ static int number(const struct fit_input *in, struct entry *entries, size_t n, d
 	if (!heads)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		if (!i || !alike(heads[n_heads - 1], &entries[i]))
+		if (!i || !entries_are_alike(heads[n_heads - 1], &entries[i]))
 			heads[n_heads++] = &entries[i];
 		else
 			heads[n_heads - 1]->ticks += entries[i].ticks;
 	}
-	qsort(heads, n_heads, sizeof(*heads), by_ticks);
+	qsort(heads, n_heads, sizeof(*heads), entry_by_ticks);
 	for (uint32_t v = 0; v < f->n_vectors; v++)
 		f->class_of[v] = MIXTURE_NONE;
 	while (kept < n_heads && kept < FIT_CLASSES && heads[kept]->ticks > 0 &&
 	       heads[kept]->ticks >= FIT_LEAST_PART * all) {
-		f->loose[kept] = is_loose(in, heads[kept]);
+		f->loose[kept] = entry_is_loose(in, heads[kept]);
 		f->vector[kept] = heads[kept]->vector;
 		f->class_of[heads[kept]->vector] = kept;
 		kept++;
@@ -140,7 +140,7 @@ static int number(const struct fit_input *in, struct entry *entries, size_t n, d
 	for (size_t i = 0; i < n; i++) {
 		const struct entry *e = &entries[i];
 
-		if (i && alike(e, e - 1))
+		if (i && entries_are_alike(e, e - 1))
 			f->class_of[e->vector] = f->class_of[e[-1].vector];
 		else if (f->class_of[e->vector] == MIXTURE_NONE && pool && e->ticks > 0) {
 			f->class_of[e->vector] = kept;
@@ -154,12 +154,12 @@ static int number(const struct fit_input *in, struct entry *entries, size_t n, d
 	return 0;
 }
 
-static int make_classes(const struct fit_input *in, bool pool, struct fit *f, uint32_t *n_classes)
+static int classes_make(const struct fit_input *in, bool pool, struct fit *f, uint32_t *n_classes)
 {
 	const struct cpm_vectors *v = in->vectors;
 	struct entry *entries = calloc(v->n_vectors + 1ul, sizeof(*entries));
-	uint32_t *units = units_of(in);
-	double all, *ticks = ticks_of(in, &all);
+	uint32_t *units = vectors_units(in);
+	double all, *ticks = vectors_known_ticks(in, &all);
 	size_t n = 0;
 	int ret = -ENOMEM;
 
@@ -168,8 +168,8 @@ static int make_classes(const struct fit_input *in, bool pool, struct fit *f, ui
 			if (v->base[i] == i)
 				entries[n++] = (struct entry){ units + v->first[i], v->first[i + 1] - v->first[i], i,
 							       ticks[i], cpm_is_crowd(v, i) };
-		qsort(entries, n, sizeof(*entries), by_units);
-		ret = number(in, entries, n, all, pool, f, n_classes);
+		qsort(entries, n, sizeof(*entries), entry_by_units);
+		ret = classes_number(in, entries, n, all, pool, f, n_classes);
 	}
 	free(entries);
 	free(units);
@@ -177,7 +177,7 @@ static int make_classes(const struct fit_input *in, bool pool, struct fit *f, ui
 	return ret;
 }
 
-static double power_of(const struct fit *f, const struct cpm_vectors *v, uint32_t vector)
+static double fit_vector_power(const struct fit *f, const struct cpm_vectors *v, uint32_t vector)
 {
 	uint32_t base = v->base[vector], class = f->class_of[base];
 	double uj = class == MIXTURE_NONE ? f->pool_uj : f->m.uj_per_tick[class];
@@ -186,7 +186,7 @@ static double power_of(const struct fit *f, const struct cpm_vectors *v, uint32_
 }
 
 /* What windows that were left out spent beyond what the classes in them draw, by who else was there. */
-static int find_rest(const struct fit_input *in, struct fit *f)
+static int pool_find_power(const struct fit_input *in, struct fit *f)
 {
 	struct cpm_windows c;
 	int ret = cpm_windows_begin(in->domain, &c);
@@ -236,18 +236,18 @@ int fit_new(const struct fit_input *in, struct fit *f)
 	f->loose = calloc(FIT_CLASSES + 2, sizeof(*f->loose));
 	f->vector = calloc(FIT_CLASSES + 2, sizeof(*f->vector));
 	if (f->class_of && f->loose && f->vector)
-		ret = make_classes(in, false, f, &m.n_classes);
+		ret = classes_make(in, false, f, &m.n_classes);
 	m.class_of = f->class_of;
 	if (!ret)
 		ret = mixture_solve(&m, &f->m);
 	if (!ret && f->m.windows < LEAST_WINDOWS * (f->m.windows + f->m.left_out)) {
 		mixture_free(&f->m);
-		ret = make_classes(in, true, f, &m.n_classes);
+		ret = classes_make(in, true, f, &m.n_classes);
 		if (!ret)
 			ret = mixture_solve(&m, &f->m);
 	}
 	if (!ret && !f->m.why)
-		ret = find_rest(in, f);
+		ret = pool_find_power(in, f);
 	if (ret)
 		fit_free(f);
 	return ret;
@@ -265,7 +265,7 @@ void fit_free(struct fit *f)
 void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_domain *d)
 {
 	for (uint32_t i = 0; i < d->n_vectors; i++) {
-		d->uj_per_tick[i] = power_of(f, v, i);
+		d->uj_per_tick[i] = fit_vector_power(f, v, i);
 		for (unsigned int s = 0; s < d->steps; s++)
 			d->weights[s][i] = d->uj_per_tick[i];
 	}
@@ -275,7 +275,7 @@ void fit_apply(const struct fit *f, const struct cpm_vectors *v, struct cpm_doma
 	d->silent_known = f->class_of[CPM_SILENT] != MIXTURE_NONE;
 }
 
-static void add_to(const struct fit *f, const double *ticks, struct cpm_group *g)
+static void group_add_fit_error(const struct fit *f, const double *ticks, struct cpm_group *g)
 {
 	g->variance += mixture_variance(&f->m, ticks);
 	g->bias_uj = mixture_bias(&f->m, ticks);
@@ -298,15 +298,16 @@ int fit_vector_groups(const struct fit *f, const struct cpm_vectors *v, const st
 			ticks[(size_t)group_of[i] * n + class] += counts[i];
 	}
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		add_to(f, ticks + (size_t)g * n, &groups[g]);
+		group_add_fit_error(f, ticks + (size_t)g * n, &groups[g]);
 	free(counts);
 	free(ticks);
 	return ret;
 }
 
 /* The same of ticks in crowds. Of these, marginal blocks have nothing of the class, as of the others. */
-static int add_crowds(const struct fit *f, const struct cpm_vectors *v, const struct cpm_domain *d,
-		      const uint32_t *group_of, uint32_t silent_group, double *ticks)
+static int classes_add_other_sets(const struct fit *f, const struct cpm_vectors *v,
+				  const struct cpm_domain *d, const uint32_t *group_of,
+				  uint32_t silent_group, double *ticks)
 {
 	uint32_t n = f->m.n_classes;
 	struct cpm_events e;
@@ -355,9 +356,9 @@ int fit_groups(const struct fit *f, const struct cpm_vectors *v, const struct cp
 				counts[i] * cpm_share_of(v, d, &s, v->members[m]);
 	}
 	if (!ret && cpm_has_crowds(v))
-		ret = add_crowds(f, v, d, group_of, silent_group, ticks);
+		ret = classes_add_other_sets(f, v, d, group_of, silent_group, ticks);
 	for (uint32_t g = 0; g < n_groups && !ret; g++)
-		add_to(f, ticks + (size_t)g * n, &groups[g]);
+		group_add_fit_error(f, ticks + (size_t)g * n, &groups[g]);
 	free(counts);
 	free(ticks);
 	return ret;

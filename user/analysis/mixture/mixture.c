@@ -101,15 +101,15 @@ static void sums_add(struct sums *a, const struct sums *b, uint32_t n, double si
 }
 
 /* Raw sums less what is sampling error of them. */
-static double corrected(const struct sums *b, uint32_t n, uint32_t i, uint32_t k)
+static double sums_corrected(const struct sums *b, uint32_t n, uint32_t i, uint32_t k)
 {
 	size_t at = (size_t)i * n + k;
 
 	return b->raw[at] - b->errors.own[at] - b->errors.shared[at] - b->errors.unseen[at];
 }
 
-static void add_window(struct sums *b, uint32_t n, double weight, const double *ticks,
-		       const struct mixture_errors *errors, double uj)
+static void sums_add_window(struct sums *b, uint32_t n, double weight, const double *ticks,
+			    const struct mixture_errors *errors, double uj)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t k = 0; k < n; k++) {
@@ -125,7 +125,7 @@ static void add_window(struct sums *b, uint32_t n, double weight, const double *
 }
 
 /* All windows into batches of those that follow each other. */
-static int add_windows(struct solving *s, struct mixture *m)
+static int batches_add_windows(struct solving *s, struct mixture *m)
 {
 	const struct cpm_domain *d = s->in->domain;
 	size_t square = (size_t)s->n * s->n * sizeof(double);
@@ -155,7 +155,7 @@ static int add_windows(struct solving *s, struct mixture *m)
 		memset(errors.shared, 0, square);
 		memset(errors.unseen, 0, square);
 		if (mixture_runs_window(&s->runs, w, &at, ticks, &errors)) {
-			add_window(&s->batches[seen * MIXTURE_BATCHES / d->known], s->n, weight, ticks, &errors, w->uj);
+			sums_add_window(&s->batches[seen * MIXTURE_BATCHES / d->known], s->n, weight, ticks, &errors, w->uj);
 			m->used[windows.number] = true;
 			m->windows++;
 			m->window_ticks += length;
@@ -180,7 +180,7 @@ static int add_windows(struct solving *s, struct mixture *m)
  * and are 0 where they would be below. @inverse: how they follow a change of the right side, n^2; may be NULL.
  * Return: 0, -EDOM if there is no such, -ENOMEM
  */
-static int powers(const struct sums *b, uint32_t n, double *p, double *inverse)
+static int equations_solve_powers(const struct sums *b, uint32_t n, double *p, double *inverse)
 {
 	gsl_matrix *a = gsl_matrix_calloc(n + 1, n + 1);
 	gsl_vector *right = gsl_vector_calloc(n + 1), *x = gsl_vector_calloc(n + 1);
@@ -193,7 +193,7 @@ static int powers(const struct sums *b, uint32_t n, double *p, double *inverse)
 
 		for (uint32_t i = 0; i < n; i++) {
 			for (uint32_t k = 0; k < n; k++)
-				gsl_matrix_set(a, i, k, zero[i] || zero[k] ? i == k : corrected(b, n, i, k));
+				gsl_matrix_set(a, i, k, zero[i] || zero[k] ? i == k : sums_corrected(b, n, i, k));
 			gsl_matrix_set(a, i, n, zero[i] ? 0 : b->w[i]);
 			gsl_matrix_set(a, n, i, zero[i] ? 0 : b->w[i]);
 			gsl_vector_set(right, i, zero[i] ? 0 : b->we[i]);
@@ -232,7 +232,7 @@ static int powers(const struct sums *b, uint32_t n, double *p, double *inverse)
 }
 
 /* Directions that change no energy: an orthonormal basis of what is at right angles to @w, in n - 1 columns. */
-static gsl_matrix *directions(const double *w, uint32_t n)
+static gsl_matrix *directions_basis(const double *w, uint32_t n)
 {
 	gsl_matrix *basis = gsl_matrix_calloc(n, n - 1);
 	double *v = calloc(n, sizeof(*v)), norm = 0, vv = 0;
@@ -261,9 +261,9 @@ static gsl_matrix *directions(const double *w, uint32_t n)
  * worst: the least eigenvalue of the corrected matrix against the raw one. The direction's largest parts with different
  * signs are the classes that can hardly be told apart.
  */
-static int judge(const struct sums *b, uint32_t n, struct mixture *m)
+static int directions_judge(const struct sums *b, uint32_t n, struct mixture *m)
 {
-	gsl_matrix *basis = n > 1 ? directions(b->w, n) : NULL;
+	gsl_matrix *basis = n > 1 ? directions_basis(b->w, n) : NULL;
 	gsl_matrix *raw = gsl_matrix_calloc(n, n), *net = gsl_matrix_calloc(n, n), *half = gsl_matrix_calloc(n, n);
 	gsl_matrix *a = NULL, *c = NULL, *vectors = NULL;
 	gsl_vector *values = NULL;
@@ -288,7 +288,7 @@ static int judge(const struct sums *b, uint32_t n, struct mixture *m)
 			double ridge = i == k ? 1e-9 * (b->raw[i * n + i] + 1) : 0;
 
 			gsl_matrix_set(raw, i, k, b->raw[i * n + k] + ridge);
-			gsl_matrix_set(net, i, k, corrected(b, n, i, k));
+			gsl_matrix_set(net, i, k, sums_corrected(b, n, i, k));
 		}
 	}
 	gsl_matrix_view part = gsl_matrix_submatrix(half, 0, 0, n, n - 1);
@@ -326,7 +326,7 @@ out:
 }
 
 /* The powers once more without each of the batches (the jackknife): how they differ tells how sure they are. */
-static int without_each(struct solving *s, struct mixture *m)
+static int powers_jackknife(struct solving *s, struct mixture *m)
 {
 	uint32_t n = s->n, done = 0;
 	double *p = calloc((size_t)MIXTURE_BATCHES * n, sizeof(*p)), *mean = calloc(n, sizeof(*mean));
@@ -334,7 +334,7 @@ static int without_each(struct solving *s, struct mixture *m)
 
 	for (int b = 0; b < MIXTURE_BATCHES && !ret; b++) {
 		sums_add(&s->all, &s->batches[b], n, -1);
-		ret = powers(&s->all, n, p + (size_t)done * n, NULL);
+		ret = equations_solve_powers(&s->all, n, p + (size_t)done * n, NULL);
 		sums_add(&s->all, &s->batches[b], n, 1);
 		if (!ret)
 			done++;
@@ -354,7 +354,8 @@ static int without_each(struct solving *s, struct mixture *m)
 }
 
 /* How far P moves if the errors' covariance is another, by as much as it may be. */
-static void find_bias(const struct sums *b, uint32_t n, const double *inverse, struct mixture *m)
+static void powers_find_bias(const struct sums *b, uint32_t n, const double *inverse,
+			     struct mixture *m)
 {
 	const double *const errors[MIXTURE_BIASES] = { b->errors.own, b->errors.shared, b->errors.unseen };
 	static const double known[MIXTURE_BIASES] = { OWN_KNOWN, SHARED_KNOWN, UNSEEN_KNOWN };
@@ -396,16 +397,16 @@ double mixture_half(const struct mixture *m, const double *weights)
 	return interval_t(m->dof) * sqrt(mixture_variance(m, weights)) + mixture_bias(m, weights);
 }
 
-static int answer(struct solving *s, struct mixture *m)
+static int mixture_find_powers(struct solving *s, struct mixture *m)
 {
 	double *inverse = calloc((size_t)s->n * s->n, sizeof(*inverse));
-	int ret = inverse ? judge(&s->all, s->n, m) : -ENOMEM;
+	int ret = inverse ? directions_judge(&s->all, s->n, m) : -ENOMEM;
 
 	if (!ret && !m->why)
-		ret = powers(&s->all, s->n, m->uj_per_tick, inverse);
+		ret = equations_solve_powers(&s->all, s->n, m->uj_per_tick, inverse);
 	if (!ret && !m->why) {
-		find_bias(&s->all, s->n, inverse, m);
-		ret = without_each(s, m);
+		powers_find_bias(&s->all, s->n, inverse, m);
+		ret = powers_jackknife(s, m);
 	}
 	if (ret == -EDOM) {
 		m->why = MIXTURE_ALIKE;
@@ -416,7 +417,7 @@ static int answer(struct solving *s, struct mixture *m)
 }
 
 /* What is known of the classes besides their powers. */
-static void tell_runs(const struct solving *s, struct mixture *m)
+static void classes_set_runs(const struct solving *s, struct mixture *m)
 {
 	for (uint32_t c = 0; c < s->n; c++) {
 		const struct mixture_length *l = &s->runs.lengths[c];
@@ -456,15 +457,15 @@ int mixture_solve(const struct mixture_input *in, struct mixture *m)
 	for (int i = 0; i < MIXTURE_BATCHES && !ret; i++)
 		ret = sums_new(&s.batches[i], s.n);
 	if (!ret)
-		ret = add_windows(&s, m);
+		ret = batches_add_windows(&s, m);
 	if (!ret)
-		tell_runs(&s, m);
+		classes_set_runs(&s, m);
 	if (!ret && (m->windows < MIXTURE_WINDOWS || !n))
 		m->why = MIXTURE_FEW_WINDOWS;
 	else if (!ret && m->window_ticks < MIXTURE_TICKS)
 		m->why = MIXTURE_COARSE;
 	else if (!ret)
-		ret = answer(&s, m);
+		ret = mixture_find_powers(&s, m);
 	sums_free(&s.all);
 	for (int i = 0; i < MIXTURE_BATCHES; i++)
 		sums_free(&s.batches[i]);

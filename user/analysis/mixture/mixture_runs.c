@@ -50,7 +50,7 @@ static double edge_variance(double jitter)
 }
 
 /* The variance of a length of which the counts of ticks vary by @counts: the sum below never falls with it. */
-static double true_variance(double mean, double counts, double jitter)
+static double length_true_variance(double mean, double counts, double jitter)
 {
 	double low = 0, high = counts;
 
@@ -65,14 +65,15 @@ static double true_variance(double mean, double counts, double jitter)
 	return low;
 }
 
-static int by_length(const void *a, const void *b)
+static int length_by_size(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void conclude(uint64_t *lengths, size_t n, double jitter, struct mixture_length *out)
+static void length_set_figures(uint64_t *lengths, size_t n, double jitter,
+			       struct mixture_length *out)
 {
 	double sum = 0, squares = 0, all = 0, counts;
 	size_t usual = 0;
@@ -81,7 +82,7 @@ static void conclude(uint64_t *lengths, size_t n, double jitter, struct mixture_
 	*out = (struct mixture_length){ NAN, FREE_VARIANCE, NAN, 0, n };
 	if (!n)
 		return;
-	qsort(lengths, n, sizeof(*lengths), by_length);
+	qsort(lengths, n, sizeof(*lengths), length_by_size);
 	median = lengths[n / 2];
 	for (size_t i = 0; i < n; i++) {
 		double off = (double)lengths[i] - (double)median;
@@ -99,10 +100,10 @@ static void conclude(uint64_t *lengths, size_t n, double jitter, struct mixture_
 	if (n < 2 || usual < USUAL_PART * n)
 		return;
 	counts = squares / usual - sum / usual * sum / usual;
-	out->variance = true_variance(out->mean, counts, jitter);
+	out->variance = length_true_variance(out->mean, counts, jitter);
 }
 
-static int add_run(struct mixture_runs *r, uint64_t from, uint64_t to, uint32_t class)
+static int runs_add_run(struct mixture_runs *r, uint64_t from, uint64_t to, uint32_t class)
 {
 	struct mixture_run *last = r->n ? &r->runs[r->n - 1] : NULL;
 
@@ -119,9 +120,9 @@ static int add_run(struct mixture_runs *r, uint64_t from, uint64_t to, uint32_t 
 	return 0;
 }
 
-/* As add_run(), but for what is unknown in between. */
-static int add_known(struct mixture_runs *r, const struct mixture_input *in, size_t *unknown, uint64_t from,
-		     uint64_t to, uint32_t class)
+/* As runs_add_run(), but for what is unknown in between. */
+static int runs_add_known(struct mixture_runs *r, const struct mixture_input *in, size_t *unknown, uint64_t from,
+			  uint64_t to, uint32_t class)
 {
 	int ret = 0;
 
@@ -134,18 +135,18 @@ static int add_known(struct mixture_runs *r, const struct mixture_input *in, siz
 		u = *unknown < in->n_unknown ? &in->unknown[*unknown] : NULL;
 		if (u && u->from <= from) {
 			end = u->to < to ? u->to : to;
-			ret = add_run(r, from, end, MIXTURE_NONE);
+			ret = runs_add_run(r, from, end, MIXTURE_NONE);
 		} else {
 			if (u && u->from < to)
 				end = u->from;
-			ret = add_run(r, from, end, class);
+			ret = runs_add_run(r, from, end, class);
 		}
 		from = end;
 	}
 	return ret;
 }
 
-static int make_runs(const struct mixture_input *in, struct mixture_runs *r)
+static int runs_make(const struct mixture_input *in, struct mixture_runs *r)
 {
 	const struct cpm_vectors *v = in->vectors;
 	struct cpm_windows windows;
@@ -158,11 +159,12 @@ static int make_runs(const struct mixture_input *in, struct mixture_runs *r)
 		bool shared = v->base[e.vector] != e.vector;
 
 		if (e.tick > next)
-			ret = add_known(r, in, &unknown, next, e.tick, in->class_of[CPM_SILENT]);
+			ret = runs_add_known(r, in, &unknown, next, e.tick,
+					     in->class_of[CPM_SILENT]);
 		next = e.tick + e.count;
 		if (!ret)
-			ret = add_known(r, in, &unknown, e.tick, next,
-					shared ? MIXTURE_NONE : in->class_of[e.vector]);
+			ret = runs_add_known(r, in, &unknown, e.tick, next,
+					     shared ? MIXTURE_NONE : in->class_of[e.vector]);
 	}
 	cpm_events_end(&e);
 	if (ret)
@@ -171,13 +173,13 @@ static int make_runs(const struct mixture_input *in, struct mixture_runs *r)
 	while (!ret && cpm_windows_next(&windows))
 		;
 	if (!ret)
-		ret = add_known(r, in, &unknown, next, windows.w.to, in->class_of[CPM_SILENT]);
+		ret = runs_add_known(r, in, &unknown, next, windows.w.to, in->class_of[CPM_SILENT]);
 	cpm_windows_end(&windows);
 	return ret;
 }
 
 /* How long runs and windows are, and how much their true length varies. */
-static int measure(const struct mixture_input *in, struct mixture_runs *r)
+static int runs_measure_lengths(const struct mixture_input *in, struct mixture_runs *r)
 {
 	size_t *first = calloc(r->n_classes + 2, sizeof(*first)), n = 0;
 	size_t room = r->n > in->domain->n_windows ? r->n : in->domain->n_windows;
@@ -207,12 +209,13 @@ static int measure(const struct mixture_input *in, struct mixture_runs *r)
 			first[c] += first[c - 1];
 	}
 	for (uint32_t c = 0; c < r->n_classes; c++)
-		conclude(lengths + first[c], first[c + 1] - first[c], r->jitter, &r->lengths[c]);
+		length_set_figures(lengths + first[c], first[c + 1] - first[c], r->jitter,
+				   &r->lengths[c]);
 	while (cpm_windows_next(&windows))
 		if (windows.w.known)
 			lengths[n++] = windows.w.to - windows.w.from;
 	cpm_windows_end(&windows);
-	conclude(lengths, n, r->jitter, &r->window);
+	length_set_figures(lengths, n, r->jitter, &r->window);
 	free(first);
 	free(lengths);
 	return 0;
@@ -226,9 +229,9 @@ int mixture_runs_new(const struct mixture_input *in, struct mixture_runs *r)
 	r->n_classes = in->n_classes;
 	r->jitter = fmin(in->jitter, 1);
 	r->lengths = calloc(in->n_classes + 1, sizeof(*r->lengths));
-	ret = r->lengths ? make_runs(in, r) : -ENOMEM;
+	ret = r->lengths ? runs_make(in, r) : -ENOMEM;
 	if (!ret)
-		ret = measure(in, r);
+		ret = runs_measure_lengths(in, r);
 	if (ret)
 		mixture_runs_free(r);
 	return ret;
@@ -242,7 +245,7 @@ void mixture_runs_free(struct mixture_runs *r)
 }
 
 /* An error that makes what is before it longer and what is behind it shorter, by so much of it. */
-static void add_pair(const struct mixture_runs *r, double *s, size_t a, size_t b, double c)
+static void errors_add_pair(const struct mixture_runs *r, double *s, size_t a, size_t b, double c)
 {
 	uint32_t n = r->n_classes, from = r->runs[a].class, to = r->runs[a + 1].class;
 	uint32_t other_from = r->runs[b].class, other_to = r->runs[b + 1].class;
@@ -264,7 +267,7 @@ struct bound {
  * edge is inside, though no tick shows it. On average over all distances of the two the covariance of their errors is
  * that of jitter alone, J^2/12 of the probability (1 + J^2/6, in intervals) of falling between the same ticks.
  */
-static void add_bound(const struct mixture_runs *r, const struct bound *b, double *s)
+static void errors_add_bound(const struct mixture_runs *r, const struct bound *b, double *s)
 {
 	double own = edge_variance(r->jitter), j2 = r->jitter * r->jitter, hidden = own - j2 / 12 / (1 + j2 / 6);
 	uint32_t n = r->n_classes;
@@ -278,7 +281,7 @@ static void add_bound(const struct mixture_runs *r, const struct bound *b, doubl
 }
 
 /* Both bounds with each other. */
-static void add_bounds(const struct mixture_runs *r, const struct bound *a, const struct bound *b, double *s)
+static void errors_add_bounds(const struct mixture_runs *r, const struct bound *a, const struct bound *b, double *s)
 {
 	double c = mixture_covariance(r->window.mean, r->window.variance, r->jitter) / 4;
 	const uint32_t from[2] = { a->inner, a->hidden ? a->outer : a->inner };
@@ -294,8 +297,8 @@ static void add_bounds(const struct mixture_runs *r, const struct bound *a, cons
 }
 
 /* The edges between the runs [first, last], those of the window itself, and edges hidden at these. */
-static void add_errors(const struct mixture_runs *r, const struct cpm_window *w, size_t first, size_t last,
-		       struct mixture_errors *out)
+static void errors_add_window(const struct mixture_runs *r, const struct cpm_window *w, size_t first, size_t last,
+			      struct mixture_errors *out)
 {
 	struct bound begin = { .inner = r->runs[first].class }, end = { .inner = r->runs[last].class };
 	double own = edge_variance(r->jitter);
@@ -311,12 +314,12 @@ static void add_errors(const struct mixture_runs *r, const struct cpm_window *w,
 	}
 	for (size_t i = first + 1; i < last; i++)
 		if (r->runs[i].to - r->runs[i].from == 1 && r->lengths[r->runs[i].class].variance >= FREE_VARIANCE)
-			add_pair(r, out->unseen, i, i, UNSEEN);
+			errors_add_pair(r, out->unseen, i, i, UNSEEN);
 	for (size_t i = from; i < to; i++) {
 		double mean = 0, variance = 0, part = i < first || i == last ? 0.5 : 1;
 
 		if (part == 1)
-			add_pair(r, out->own, i, i, own);
+			errors_add_pair(r, out->own, i, i, own);
 		for (size_t k = i + 1; k < to && k <= i + LAG; k++) {
 			const struct mixture_length *between = &r->lengths[r->runs[k].class];
 			double c;
@@ -326,13 +329,13 @@ static void add_errors(const struct mixture_runs *r, const struct cpm_window *w,
 			if (!(variance < FREE_VARIANCE))
 				break;
 			c = part * (k == last ? 0.5 : 1) * mixture_covariance(mean, variance, r->jitter);
-			add_pair(r, out->shared, i, k, c);
-			add_pair(r, out->shared, k, i, c);
+			errors_add_pair(r, out->shared, i, k, c);
+			errors_add_pair(r, out->shared, k, i, c);
 		}
 	}
-	add_bound(r, &begin, out->own);
-	add_bound(r, &end, out->own);
-	add_bounds(r, &begin, &end, out->shared);
+	errors_add_bound(r, &begin, out->own);
+	errors_add_bound(r, &end, out->own);
+	errors_add_bounds(r, &begin, &end, out->shared);
 }
 
 bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *w, size_t *at, double *ticks,
@@ -355,6 +358,6 @@ bool mixture_runs_window(const struct mixture_runs *r, const struct cpm_window *
 	}
 	if (last == r->n)
 		return false;
-	add_errors(r, w, *at, last, errors);
+	errors_add_window(r, w, *at, last, errors);
 	return true;
 }

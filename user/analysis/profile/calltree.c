@@ -7,7 +7,7 @@
 #include <string.h>
 #include "analysis/profile/calltree.h"
 
-static uint32_t hash(uint32_t parent, uint32_t function)
+static uint32_t node_hash(uint32_t parent, uint32_t function)
 {
 	uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
 
@@ -15,9 +15,9 @@ static uint32_t hash(uint32_t parent, uint32_t function)
 }
 
 /* Where the node is in the table, or would be. */
-static uint32_t slot_of(const struct calltree *t, uint32_t parent, uint32_t function)
+static uint32_t node_slot(const struct calltree *t, uint32_t parent, uint32_t function)
 {
-	uint32_t at = hash(parent, function) & (t->n_slots - 1);
+	uint32_t at = node_hash(parent, function) & (t->n_slots - 1);
 
 	while (t->slots[at]) {
 		const struct calltree_node *node = &t->nodes[t->slots[at]];
@@ -29,7 +29,7 @@ static uint32_t slot_of(const struct calltree *t, uint32_t parent, uint32_t func
 	return at;
 }
 
-static int rehash(struct calltree *t)
+static int node_slots_grow(struct calltree *t)
 {
 	uint32_t n = t->n_slots ? 2 * t->n_slots : 1024;
 	uint32_t *slots = calloc(n, sizeof(*slots));
@@ -41,7 +41,7 @@ static int rehash(struct calltree *t)
 	t->n_slots = n;
 	/* 0, the root, is nobody's child and stands for an empty slot */
 	for (uint32_t i = 1; i < t->n; i++)
-		slots[slot_of(t, t->nodes[i].parent, t->nodes[i].function)] = i;
+		slots[node_slot(t, t->nodes[i].parent, t->nodes[i].function)] = i;
 	return 0;
 }
 
@@ -50,7 +50,7 @@ int calltree_init(struct calltree *t)
 	memset(t, 0, sizeof(*t));
 	t->room = 256;
 	t->nodes = calloc(t->room, sizeof(*t->nodes));
-	if (!t->nodes || rehash(t)) {
+	if (!t->nodes || node_slots_grow(t)) {
 		calltree_free(t);
 		return -ENOMEM;
 	}
@@ -70,9 +70,9 @@ int calltree_child(struct calltree *t, uint32_t parent, uint32_t function, uint3
 {
 	uint32_t at;
 
-	if (2 * (t->n + 1) > t->n_slots && rehash(t))
+	if (2 * (t->n + 1) > t->n_slots && node_slots_grow(t))
 		return -ENOMEM;
-	at = slot_of(t, parent, function);
+	at = node_slot(t, parent, function);
 	if (!t->slots[at]) {
 		if (t->n == t->room) {
 			void *p = realloc(t->nodes, 2ul * t->room * sizeof(*t->nodes));

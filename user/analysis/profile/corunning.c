@@ -29,7 +29,7 @@ struct work {
 };
 
 /* Crowds, whose members are not known, come after all that ran, and those that never did last. */
-static int by_ticks(const void *a, const void *b)
+static int vector_by_ticks(const void *a, const void *b)
 {
 	const struct count *x = a, *y = b;
 
@@ -43,7 +43,7 @@ static int by_ticks(const void *a, const void *b)
 }
 
 /* Vectors that never ran are there for the model only. */
-static int choose(struct work *w, uint32_t most)
+static int vectors_choose(struct work *w, uint32_t most)
 {
 	const struct cpm_vectors *v = w->v;
 	uint64_t ran = v->ticks + v->bystanders, silent = w->in->end_tick - (ran < w->in->end_tick ? ran : w->in->end_tick);
@@ -56,7 +56,7 @@ static int choose(struct work *w, uint32_t most)
 	while (!ret && cpm_events_next(&e))
 		w->counts[e.vector].ticks += e.count;
 	cpm_events_end(&e);
-	qsort(w->counts, v->n_vectors, sizeof(*w->counts), by_ticks);
+	qsort(w->counts, v->n_vectors, sizeof(*w->counts), vector_by_ticks);
 	while (n < v->n_vectors && w->counts[n].ticks && !w->counts[n].crowd)
 		n++;
 	w->n_kept = n;
@@ -68,7 +68,7 @@ static int choose(struct work *w, uint32_t most)
 	return ret;
 }
 
-static void name_vectors(const struct work *w, const struct profile *p, struct corunning_vector *out)
+static void vectors_describe(const struct work *w, const struct profile *p, struct corunning_vector *out)
 {
 	const struct cpm_vectors *v = w->v;
 
@@ -92,7 +92,7 @@ static void name_vectors(const struct work *w, const struct profile *p, struct c
 }
 
 /* Ticks [from, to), however many. */
-static int put_stretch(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool made_up)
+static int stream_put_range(struct tick_stream *l, uint64_t from, uint64_t to, uint32_t vector, bool made_up)
 {
 	int ret = 0;
 
@@ -106,7 +106,7 @@ static int put_stretch(struct tick_stream *l, uint64_t from, uint64_t to, uint32
 }
 
 /* The ticks of all vectors in a row, the silent ones as well, as if they were blocks of one CPU. */
-static int times(const struct work *w, struct corunning_vector *out)
+static int vectors_add_times(const struct work *w, struct corunning_vector *out)
 {
 	struct time_sum *sums = calloc(w->n_groups + 1, sizeof(*sums));
 	struct tick_stream packed = { 0 };
@@ -116,14 +116,14 @@ static int times(const struct work *w, struct corunning_vector *out)
 	int ret = cpm_events_begin(w->v, &e);
 
 	while (!ret && cpm_events_next(&e)) {
-		ret = put_stretch(&packed, next, e.tick, CPM_SILENT, false);
+		ret = stream_put_range(&packed, next, e.tick, CPM_SILENT, false);
 		next = e.tick + e.count;
 		if (!ret)
-			ret = put_stretch(&packed, e.tick, next, e.vector, e.made_up);
+			ret = stream_put_range(&packed, e.tick, next, e.vector, e.made_up);
 	}
 	cpm_events_end(&e);
 	if (!ret)
-		ret = put_stretch(&packed, next, w->in->end_tick, CPM_SILENT, false);
+		ret = stream_put_range(&packed, next, w->in->end_tick, CPM_SILENT, false);
 	if (!ret)
 		ret = sums ? tick_stream_seal(&packed) : -ENOMEM;
 	if (!ret)
@@ -145,7 +145,8 @@ static const struct profile_energy not_known = {
 	.purity = NAN };
 
 /* Relative errors of time and power are added as squares, as for blocks. */
-static void conclude(const struct cpm_group *g, const struct value *time, struct profile_energy *e)
+static void energy_set_figures(const struct cpm_group *g, const struct value *time,
+			       struct profile_energy *e)
 {
 	double j = g->uj * 1e-6, residual, bias = g->bias_uj * 1e-6;
 
@@ -167,7 +168,7 @@ static void conclude(const struct cpm_group *g, const struct value *time, struct
 }
 
 /* The energies of a solved domain by groups of vectors, with the mixture model if the profile has it. */
-static int add_up(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
+static int domain_sum_groups(const struct work *w, unsigned int d, struct cpm_domain *domain, struct cpm_group *groups)
 {
 	struct fit_input in = { .vectors = w->v, .domain = domain, .loose = w->in->loose, .jitter = w->in->jitter,
 				.unknown = w->in->unknown, .n_unknown = w->in->n_unknown };
@@ -190,7 +191,8 @@ static int add_up(const struct work *w, unsigned int d, struct cpm_domain *domai
 }
 
 /* Solved anew without anything taken out of the windows. */
-static int energies(const struct work *w, struct corunning *t, struct corunning_vector *out)
+static int vectors_add_energies(const struct work *w, struct corunning *t,
+				struct corunning_vector *out)
 {
 	const struct profile_package *package = &w->in->packages[w->package];
 	struct cpm_group *groups = calloc(w->n_groups + 1, sizeof(*groups));
@@ -204,7 +206,7 @@ static int energies(const struct work *w, struct corunning *t, struct corunning_
 		ret = cpm_solve(w->v, package->readings[d], package->n_readings[d], w->in->end_tick, w->in->steps,
 				NULL, shared ? &edges : NULL, w->in->asleep_w[d] * w->in->interval_ns * 1e-3, &domain);
 		if (!ret) {
-			ret = add_up(w, d, &domain, groups);
+			ret = domain_sum_groups(w, d, &domain, groups);
 			cpm_domain_free(&domain);
 		}
 		if (ret == -ENODATA) {
@@ -214,7 +216,7 @@ static int energies(const struct work *w, struct corunning *t, struct corunning_
 			continue;
 		}
 		for (uint32_t g = 0; g < w->n_groups && !ret; g++) {
-			conclude(&groups[g], &out[g].time_s, &out[g].energy[d]);
+			energy_set_figures(&groups[g], &out[g].time_s, &out[g].energy[d]);
 			if (!isnan(groups[g].uj))
 				t->total_j[d].v = (isnan(t->total_j[d].v) ? 0 : t->total_j[d].v) + groups[g].uj * 1e-6;
 		}
@@ -223,8 +225,8 @@ static int energies(const struct work *w, struct corunning *t, struct corunning_
 	return ret;
 }
 
-static int add_package(struct corunning *t, const struct profile *p, const struct profile_input *in, size_t package,
-		       uint32_t most)
+static int corunning_add_package(struct corunning *t, const struct profile *p, const struct profile_input *in, size_t package,
+				 uint32_t most)
 {
 	struct work w = { .v = profile_vectors(p, package), .p = p, .in = in, .package = package };
 	struct corunning_vector *more, *out;
@@ -234,7 +236,7 @@ static int add_package(struct corunning *t, const struct profile *p, const struc
 	w.group_of = calloc(w.v->n_vectors + 1, sizeof(*w.group_of));
 	if (!w.counts || !w.group_of)
 		goto out;
-	ret = choose(&w, most);
+	ret = vectors_choose(&w, most);
 	if (ret)
 		goto out;
 	ret = -ENOMEM;
@@ -244,10 +246,10 @@ static int add_package(struct corunning *t, const struct profile *p, const struc
 	t->vectors = more;
 	out = more + t->n;
 	memset(out, 0, w.n_groups * sizeof(*out));
-	name_vectors(&w, p, out);
-	ret = times(&w, out);
+	vectors_describe(&w, p, out);
+	ret = vectors_add_times(&w, out);
 	if (!ret)
-		ret = energies(&w, t, out);
+		ret = vectors_add_energies(&w, t, out);
 	t->n += w.n_groups;
 out:
 	free(w.counts);
@@ -263,7 +265,7 @@ int corunning_new(const struct profile *p, const struct profile_input *in, uint3
 	for (unsigned int d = 0; d < PROFILE_DOMAINS; d++)
 		t->total_j[d] = (struct value){ NAN, NAN, NAN };
 	for (size_t i = 0; i < in->n_packages && !ret; i++)
-		ret = add_package(t, p, in, i, most ? most : 1);
+		ret = corunning_add_package(t, p, in, i, most ? most : 1);
 	if (ret)
 		corunning_free(t);
 	return ret;

@@ -14,7 +14,7 @@ struct head {
 };
 
 /* Of the lanes the one whose next entry comes first; NULL: all are through. */
-static struct head *first_of(struct head *heads, size_t n)
+static struct head *heads_find_first(struct head *heads, size_t n)
 {
 	struct head *first = NULL;
 
@@ -37,7 +37,7 @@ int execution_order_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const 
 		tick_stream_begin(&heads[i].c, &lanes[i], NULL);
 		heads[i].waits = tick_stream_next(&heads[i].c);
 	}
-	for (; !ret && (h = first_of(heads, n_lanes)); h->waits = tick_stream_next(&h->c)) {
+	for (; !ret && (h = heads_find_first(heads, n_lanes)); h->waits = tick_stream_next(&h->c)) {
 		const struct cpm_tick *t = &h->c.t;
 		uint32_t g = group_of[t->block];
 		uint64_t from = t->tick, to = t->tick + 1 + t->more;
@@ -57,7 +57,7 @@ int execution_order_elapsed(const struct cpm_lane *lanes, size_t n_lanes, const 
 	return ret;
 }
 
-static int by_groups(const void *a, const void *b)
+static int step_by_groups(const void *a, const void *b)
 {
 	const struct execution_step *x = a, *y = b;
 
@@ -72,7 +72,7 @@ struct counted {
 	size_t slots, n;
 };
 
-static struct execution_step *slot_of(const struct counted *c, uint32_t from, uint32_t to)
+static struct execution_step *step_slot(const struct counted *c, uint32_t from, uint32_t to)
 {
 	uint64_t hash = ((uint64_t)from << 32 | to) * 0x9e3779b97f4a7c15ull;
 	size_t i = hash >> 32 & (c->slots - 1);
@@ -82,7 +82,7 @@ static struct execution_step *slot_of(const struct counted *c, uint32_t from, ui
 	return &c->list[i];
 }
 
-static int double_slots(struct counted *c)
+static int step_slots_double(struct counted *c)
 {
 	struct counted more = { .slots = 2 * c->slots, .n = c->n };
 
@@ -91,22 +91,22 @@ static int double_slots(struct counted *c)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->slots; i++)
 		if (c->list[i].n)
-			*slot_of(&more, c->list[i].from, c->list[i].to) = c->list[i];
+			*step_slot(&more, c->list[i].from, c->list[i].to) = c->list[i];
 	free(c->list);
 	*c = more;
 	return 0;
 }
 
-static int count(struct counted *c, uint32_t from, uint32_t to)
+static int step_count(struct counted *c, uint32_t from, uint32_t to)
 {
-	struct execution_step *s = slot_of(c, from, to);
+	struct execution_step *s = step_slot(c, from, to);
 
 	if (!s->n) {
 		*s = (struct execution_step){ from, to, 0 };
 		c->n++;
 	}
 	s->n++;
-	return 2 * c->n > c->slots ? double_slots(c) : 0;
+	return 2 * c->n > c->slots ? step_slots_double(c) : 0;
 }
 
 int execution_order_steps(const struct cpm_lane *lanes, size_t n_lanes, const uint32_t *group_of, struct execution_step **steps,
@@ -131,7 +131,7 @@ int execution_order_steps(const struct cpm_lane *lanes, size_t n_lanes, const ui
 			if (g == COURSE_NONE)
 				continue;
 			if (last != COURSE_NONE && last != g)
-				ret = count(&c, last, g);
+				ret = step_count(&c, last, g);
 			last = g;
 		}
 	}
@@ -142,7 +142,7 @@ int execution_order_steps(const struct cpm_lane *lanes, size_t n_lanes, const ui
 	for (size_t i = 0; i < c.slots; i++)
 		if (c.list[i].n)
 			c.list[(*n)++] = c.list[i];
-	qsort(c.list, *n, sizeof(*c.list), by_groups);
+	qsort(c.list, *n, sizeof(*c.list), step_by_groups);
 	*steps = c.list;
 	return 0;
 }

@@ -12,7 +12,8 @@ struct presence {
 	double ticks, runs;
 };
 
-static void look(const struct cpm_lane *lane, const uint8_t *kinds, struct presence *of)
+static void presence_add_stream(const struct cpm_lane *lane, const uint8_t *kinds,
+				struct presence *of)
 {
 	uint32_t last = UINT32_MAX;
 	struct tick_stream_cursor c;
@@ -32,7 +33,7 @@ static void look(const struct cpm_lane *lane, const uint8_t *kinds, struct prese
 }
 
 /* The block of some time whose runs are shortest. Return: false if there is none */
-static bool find_shortest(const struct profile_input *in, const struct presence *of, struct model_choice *c)
+static bool block_find_shortest(const struct profile_input *in, const struct presence *of, struct model_choice *c)
 {
 	double all = 0;
 	bool found = false;
@@ -51,14 +52,14 @@ static bool find_shortest(const struct profile_input *in, const struct presence 
 	return found;
 }
 
-static int by_number(const void *a, const void *b)
+static int window_by_length(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int find_period(const struct cpm_domain *d, struct model_choice *c)
+static int windows_find_period(const struct cpm_domain *d, struct model_choice *c)
 {
 	uint64_t *lengths = calloc(d->n_windows + 1, sizeof(*lengths));
 	struct cpm_windows w;
@@ -72,7 +73,7 @@ static int find_period(const struct cpm_domain *d, struct model_choice *c)
 			lengths[n++] = w.w.to - w.w.from;
 	cpm_windows_end(&w);
 	if (n) {
-		qsort(lengths, n, sizeof(*lengths), by_number);
+		qsort(lengths, n, sizeof(*lengths), window_by_length);
 		c->period_ticks = lengths[n / 2];
 	}
 	c->windows = n;
@@ -96,15 +97,15 @@ int model_choose(const struct profile *p, const struct profile_input *in, struct
 		counters++;
 	}
 	if (!ret && d)
-		ret = find_period(d, c);
+		ret = windows_find_period(d, c);
 	for (size_t i = 0; i < in->n_lanes && !ret; i++)
 		if (!in->lanes[i].shadow)
-			look(&in->lanes[i].lane, in->kinds, of);
+			presence_add_stream(&in->lanes[i].lane, in->kinds, of);
 	if (ret) {
 		free(of);
 		return ret;
 	}
-	found = find_shortest(in, of, c);
+	found = block_find_shortest(in, of, c);
 	free(of);
 	if (!d)
 		c->reason = MODEL_NO_ENERGY;

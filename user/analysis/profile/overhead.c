@@ -16,21 +16,21 @@
 #define BUSY_LEAST	0.001
 
 /* Of a CPU, that others than ticks and the recorder had. */
-static double others_s(const struct overhead_cpu *cpu)
+static double cpu_others_s(const struct overhead_cpu *cpu)
 {
 	return fmax(cpu->time_s - cpu->idle_s - cpu->taken_s - cpu->awake_s, 0);
 }
 
 /* What the recorder has kept them from. */
-static double displaced_s(const struct overhead_cpu *cpu)
+static double cpu_displaced_s(const struct overhead_cpu *cpu)
 {
 	double left = cpu->time_s - cpu->awake_s - cpu->taken_s;
 
-	return left > 0 ? cpu->awake_s * fmin(others_s(cpu) / left, 1) : 0;
+	return left > 0 ? cpu->awake_s * fmin(cpu_others_s(cpu) / left, 1) : 0;
 }
 
 /* How likely it was that none of the other CPUs was idle, to which one of the two could have gone. */
-static double no_other(const struct overhead_cpu *cpus, size_t n, size_t cpu)
+static double cpus_none_idle_part(const struct overhead_cpu *cpus, size_t n, size_t cpu)
 {
 	double p = 1;
 
@@ -51,7 +51,7 @@ double overhead_ticks(const struct overhead_cpu *cpus, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		taken += cpus[i].taken_s;
-		others += others_s(&cpus[i]);
+		others += cpu_others_s(&cpus[i]);
 	}
 	return others > 0 ? taken / others : NAN;
 }
@@ -61,8 +61,8 @@ double overhead_all(const struct overhead_cpu *cpus, size_t n)
 	double displaced = 0, others = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		displaced += displaced_s(&cpus[i]) * no_other(cpus, n, i);
-		others += others_s(&cpus[i]);
+		displaced += cpu_displaced_s(&cpus[i]) * cpus_none_idle_part(cpus, n, i);
+		others += cpu_others_s(&cpus[i]);
 	}
 	return others > 0 ? overhead_ticks(cpus, n) + displaced / others : NAN;
 }
@@ -72,7 +72,7 @@ const struct overhead_cpu *overhead_most(const struct overhead_cpu *cpus, size_t
 	const struct overhead_cpu *most = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!(others_s(&cpus[i]) > BUSY_LEAST * cpus[i].time_s) || isnan(overhead_part(&cpus[i])))
+		if (!(cpu_others_s(&cpus[i]) > BUSY_LEAST * cpus[i].time_s) || isnan(overhead_part(&cpus[i])))
 			continue;
 		if (!most || overhead_part(&cpus[i]) > overhead_part(most))
 			most = &cpus[i];

@@ -8,7 +8,7 @@
 #include "analysis/profile/prefix.h"
 
 /* A reading at the end itself still tells of what is before it. */
-static size_t readings(const struct cpm_reading *r, size_t n, uint64_t end_tick)
+static size_t readings_until(const struct cpm_reading *r, size_t n, uint64_t end_tick)
 {
 	size_t low = 0, high = n;
 
@@ -24,7 +24,7 @@ static size_t readings(const struct cpm_reading *r, size_t n, uint64_t end_tick)
 }
 
 /* The ticks of a lane before @end_tick. */
-static struct cpm_lane cut(const struct cpm_lane *lane, uint64_t end_tick)
+static struct cpm_lane stream_cut(const struct cpm_lane *lane, uint64_t end_tick)
 {
 	struct cpm_lane first = *lane;
 
@@ -47,14 +47,14 @@ int prefix_new(const struct profile_input *in, uint64_t end_tick, struct prefix 
 		ret = -ENOMEM;
 	for (size_t i = 0; i < in->n_lanes && !ret; i++) {
 		p->lanes[i] = in->lanes[i];
-		p->lanes[i].lane = cut(&in->lanes[i].lane, end_tick);
+		p->lanes[i].lane = stream_cut(&in->lanes[i].lane, end_tick);
 	}
 	for (size_t i = 0; i < in->n_packages && !ret; i++) {
 		p->packages[i] = in->packages[i];
 		for (unsigned int d = 0; d < in->n_domains; d++)
-			p->packages[i].n_readings[d] = readings(in->packages[i].readings[d],
-								in->packages[i].n_readings[d],
-								end_tick);
+			p->packages[i].n_readings[d] = readings_until(in->packages[i].readings[d],
+								      in->packages[i].n_readings[d],
+								      end_tick);
 	}
 	p->in.lanes = p->lanes;
 	p->in.packages = p->packages;
@@ -77,7 +77,7 @@ uint64_t prefix_samples(const struct profile_input *in, uint64_t end_tick)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < in->n_lanes; i++) {
-		struct cpm_lane lane = cut(&in->lanes[i].lane, end_tick);
+		struct cpm_lane lane = stream_cut(&in->lanes[i].lane, end_tick);
 		struct tick_stream_cursor c;
 
 		tick_stream_begin(&c, &lane, NULL);

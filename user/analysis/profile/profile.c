@@ -38,8 +38,8 @@ const struct profile_lane *profile_lane(const struct profile_input *in, size_t p
  * has no scheduler's tick, and nothing that an interrupt could hold up.
  * @more_uj: room for all blocks
  */
-static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
-				 unsigned int domain, float *more_uj)
+static struct cpm_irq package_irq_energy(const struct profile_input *in, size_t package,
+					 unsigned int domain, float *more_uj)
 {
 	double irq_w = in->irq_w[domain], tick_w = irq_w - in->tick_less_w[domain], tick_uj = 0;
 	struct cpm_irq irq = { 0 };
@@ -69,7 +69,7 @@ static struct cpm_irq irq_energy(const struct profile_input *in, size_t package,
 }
 
 /* Several counters of a domain would need the same block's power in each. */
-static bool is_only(const struct profile_input *in, size_t package, unsigned int domain)
+static bool package_is_only(const struct profile_input *in, size_t package, unsigned int domain)
 {
 	for (size_t i = 0; i < in->n_packages; i++)
 		if (i != package && in->packages[i].n_readings[domain])
@@ -78,13 +78,13 @@ static bool is_only(const struct profile_input *in, size_t package, unsigned int
 }
 
 /* The mixture model, on windows that cpm_solve() has made. What it can not solve is not known. */
-static int fit_domain(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
+static int domain_fit_mixture(const struct profile_input *in, size_t package, unsigned int domain, struct solved *s)
 {
 	struct fit_input fit = { .vectors = &s->vectors, .domain = &s->domain[domain], .loose = in->loose,
 				 .jitter = in->jitter, .unknown = in->unknown, .n_unknown = in->n_unknown };
 	int ret;
 
-	s->known[domain] = is_only(in, package, domain);
+	s->known[domain] = package_is_only(in, package, domain);
 	if (!s->known[domain])
 		return 0;
 	ret = fit_new(&fit, &s->fit[domain]);
@@ -98,7 +98,7 @@ static int fit_domain(const struct profile_input *in, size_t package, unsigned i
 }
 
 /* The edge-synchronised model. What it can not solve is not known. */
-static int solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
+static int domain_solve_edges(const struct profile_input *in, size_t p, unsigned int domain, struct solved *s)
 {
 	const struct profile_package *package = &in->packages[p];
 	struct edge_input *e = &s->edge_input;
@@ -129,7 +129,7 @@ static int solve_edges(const struct profile_input *in, size_t p, unsigned int do
 }
 
 /* What ran together on a package, and its counters' windows. */
-static int make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
+static int package_make_windows(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
 {
 	struct cpm_making *making[PROFILE_DOMAINS] = { NULL };
 	struct cpm_lane *lanes = calloc(in->n_lanes + 1, sizeof(*lanes));
@@ -138,7 +138,8 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 	int ret = lanes && more_uj ? 0 : -ENOMEM;
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
-		struct cpm_irq irq = irq_energy(in, p, d, more_uj + d * (size_t)in->n_blocks);
+		struct cpm_irq irq = package_irq_energy(in, p, d,
+							more_uj + d * (size_t)in->n_blocks);
 		struct cpm_edges edges = cpm_edges_of(in->packages[p].periods_ns[d] / in->interval_ns);
 
 		ret = cpm_making_new(&s->vectors, in->packages[p].readings[d], in->packages[p].n_readings[d], in->end_tick,
@@ -161,24 +162,24 @@ static int make_windows(const struct profile_input *in, size_t p, const uint8_t 
 	return ret;
 }
 
-static int solve_package(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
+static int package_solve(const struct profile_input *in, size_t p, const uint8_t *kinds, struct solved *s)
 {
-	int ret = make_windows(in, p, kinds, s);
+	int ret = package_make_windows(in, p, kinds, s);
 
 	for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
 		if (!s->known[d])
 			continue;
 		ret = cpm_solve_windows(&s->vectors, in->steps, in->asleep_w[d] * in->interval_ns * 1e-3, &s->domain[d]);
 		if (!ret && in->model == PROFILE_MIXTURE)
-			ret = fit_domain(in, p, d, s);
+			ret = domain_fit_mixture(in, p, d, s);
 		if (!ret && in->model == PROFILE_EDGE)
-			ret = solve_edges(in, p, d, s);
+			ret = domain_solve_edges(in, p, d, s);
 	}
 	return ret;
 }
 
 /* To the models of short blocks whatever nobody has asked for is one thing. Return: 0 or -ENOMEM */
-static int find_kinds(struct profile *p)
+static int blocks_set_kinds(struct profile *p)
 {
 	const struct profile_input *in = p->in;
 
@@ -205,9 +206,9 @@ int profile_new(const struct profile_input *in, struct profile **out)
 	if (!p->packages)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = find_kinds(p);
+		ret = blocks_set_kinds(p);
 	for (size_t i = 0; i < in->n_packages && !ret; i++)
-		ret = solve_package(in, i, p->kinds ? p->kinds : in->kinds, &p->packages[i]);
+		ret = package_solve(in, i, p->kinds ? p->kinds : in->kinds, &p->packages[i]);
 	if (ret) {
 		profile_free(p);
 		return ret;
@@ -334,7 +335,7 @@ uint64_t profile_readings(const struct profile *p, unsigned int domain)
 }
 
 /* The ends of windows whose energy is known, as analysis/cpm/cpm_windows.c makes them. Return: ticks between them */
-static uint64_t told_ticks(const struct cpm_reading *r, size_t n)
+static uint64_t readings_known_ticks(const struct cpm_reading *r, size_t n)
 {
 	size_t second = 0;
 
@@ -354,7 +355,7 @@ double profile_untold(const struct profile *p, unsigned int domain)
 
 		if (!p->packages[i].known[domain] || p->packages[i].edged)
 			continue;
-		told += told_ticks(package->readings[domain], n);
+		told += readings_known_ticks(package->readings[domain], n);
 		all += fmax(p->in->end_tick, package->readings[domain][n - 1].tick);
 	}
 	if (!(all > 0) || profile_cover(p, domain, &blocks))
@@ -369,7 +370,7 @@ double profile_untold(const struct profile *p, unsigned int domain)
 }
 
 /* Ticks since the last move, if they are many against those between two of them. */
-static uint64_t still_ticks(const struct cpm_reading *r, size_t n)
+static uint64_t readings_stuck_ticks(const struct cpm_reading *r, size_t n)
 {
 	uint64_t moves = 0, still;
 	size_t last = 0;
@@ -391,7 +392,7 @@ double profile_still_s(const struct profile *p, unsigned int domain)
 	for (size_t i = 0; i < p->in->n_packages; i++) {
 		if (!p->packages[i].known[domain] || p->packages[i].edged)
 			continue;
-		still = still_ticks(p->in->packages[i].readings[domain], p->in->packages[i].n_readings[domain]);
+		still = readings_stuck_ticks(p->in->packages[i].readings[domain], p->in->packages[i].n_readings[domain]);
 		most = still > most ? still : most;
 	}
 	return most * 1e-9 * p->in->interval_ns;

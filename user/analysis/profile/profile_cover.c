@@ -8,7 +8,7 @@
 #include "analysis/profile/profile_internal.h"
 
 /* Which lanes a counter tells of. Return: is there one of which none does? */
-static bool find_covered(const struct profile *p, unsigned int domain, bool *covered)
+static bool streams_find_covered(const struct profile *p, unsigned int domain, bool *covered)
 {
 	const struct profile_input *in = p->in;
 	bool known = false, all = true;
@@ -32,7 +32,7 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 	int ret = covered ? 0 : -ENOMEM;
 
 	*out = NULL;
-	if (!ret && find_covered(p, domain, covered)) {
+	if (!ret && streams_find_covered(p, domain, covered)) {
 		blocks = calloc(in->n_blocks + 1ul, sizeof(*blocks));
 		ret = blocks ? 0 : -ENOMEM;
 	}
@@ -53,7 +53,7 @@ int profile_cover(const struct profile *p, unsigned int domain, struct profile_c
 	return ret;
 }
 
-static void add(struct profile_ticks *to, const struct profile_ticks *more)
+static void ticks_add(struct profile_ticks *to, const struct profile_ticks *more)
 {
 	to->all += more->all;
 	to->told += more->told;
@@ -63,8 +63,8 @@ void profile_cover_groups(const struct profile_covered *blocks, const uint32_t *
 			  struct profile_covered *groups)
 {
 	for (uint32_t b = 0; b < n_blocks; b++) {
-		add(&groups[group_of[b]].busy, &blocks[b].busy);
-		add(&groups[group_of[b]].idle, &blocks[b].idle);
+		ticks_add(&groups[group_of[b]].busy, &blocks[b].busy);
+		ticks_add(&groups[group_of[b]].idle, &blocks[b].idle);
 	}
 }
 

@@ -40,7 +40,7 @@ struct energy_sum {
 	bool known, vague;		/* vague: some variance can not be told */
 };
 
-static void add_group(struct energy_sum *s, const struct cpm_group *g)
+static void energy_add_group(struct energy_sum *s, const struct cpm_group *g)
 {
 	s->uj += g->uj;
 	s->bias += g->bias_uj;
@@ -61,8 +61,8 @@ static void add_group(struct energy_sum *s, const struct cpm_group *g)
  * interrupts spent may be, as energy, and as this group's mean power.
  * @left: what is left of the sum where it still has the interrupts in it
  */
-static void conclude_net(const struct energy_sum *s, const struct value *time, double off_j,
-			 double off_w, double left, struct profile_energy *e)
+static void energy_set_net(const struct energy_sum *s, const struct value *time, double off_j,
+			   double off_w, double left, struct profile_energy *e)
 {
 	double residual = 0, below, above, j = s->uj * 1e-6 * left, bias = s->bias * 1e-6 * left;
 
@@ -92,7 +92,7 @@ static void conclude_net(const struct energy_sum *s, const struct value *time, d
  * Where ticks are of different lengths, as long as all of the mean would have taken: how much less the longer ones draw is
  * not known, and the energy of the shorter ones is off by it as well.
  */
-static double usual_ticks_s(const struct profile_input *in, const struct profile_group *g)
+static double group_mean_ticks_s(const struct profile_input *in, const struct profile_group *g)
 {
 	double tick_ns = 0;
 	size_t n = 0;
@@ -108,8 +108,9 @@ static double usual_ticks_s(const struct profile_input *in, const struct profile
 
 
 /* A group's energy in one domain: net, the interrupts' parts, and all together. */
-static void conclude(const struct energy_sum *s, const struct profile_input *in, unsigned int d,
-		     const struct profile_group *g, struct profile_energy *e)
+static void energy_set_with_irqs(const struct energy_sum *s, const struct profile_input *in,
+				 unsigned int d, const struct profile_group *g,
+				 struct profile_energy *e)
 {
 	double irq_w = in->irq_w[d], less_w = in->tick_less_w[d], idle_uj = in->idle_uj[d], irq_j, off_j, busy_s, w;
 	double left = g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
@@ -123,14 +124,18 @@ static void conclude(const struct energy_sum *s, const struct profile_input *in,
 	}
 	busy_s = isnan(idle_uj) ? g->ticks_s : g->ticks_s - g->idle_ticks_s;
 	e->ticks_j = busy_s * (irq_w - less_w) + (isnan(idle_uj) ? 0 : g->idle_ticks * idle_uj * 1e-6);
-	off_j = fmax(busy_s, usual_ticks_s(in, g)) * less_w;
+	off_j = fmax(busy_s, group_mean_ticks_s(in, g)) * less_w;
 	e->other_j = g->other_s * irq_w;
 	irq_j = e->ticks_j + e->other_j;
 	/* too much energy for interrupts is too much time for them as well */
 	w = time.v > 0 ? s->uj * 1e-6 * (known ? 1 : left) / time.v : 0;
-	conclude_net(s, &time, hypot(hypot(profile_calibration_error(in) * irq_j, off_j), profile_other_error(in, g) * irq_w),
-		     hypot(hypot(profile_calibration_error(in) * (irq_j - w * (g->ticks_s + g->other_s)), off_j),
-			   profile_other_error(in, g) * (irq_w - w)) / time.v, known ? 1 : left, e);
+	energy_set_net(s, &time,
+		       hypot(hypot(profile_calibration_error(in) * irq_j, off_j),
+			     profile_other_error(in, g) * irq_w),
+		       hypot(hypot(profile_calibration_error(in) *
+				   (irq_j - w * (g->ticks_s + g->other_s)), off_j),
+			     profile_other_error(in, g) * (irq_w - w)) / time.v,
+		       known ? 1 : left, e);
 	e->j = e->net_j;
 	e->j.v += e->ticks_j + e->other_j;
 	e->j.lo += e->ticks_j + e->other_j;
@@ -149,7 +154,8 @@ void profile_unknown(struct profile_energy *e)
 }
 
 /* A group more for blocks that are in none. */
-static uint32_t *within(const struct profile_input *in, const struct profile_level *level)
+static uint32_t *level_groups_and_rest(const struct profile_input *in,
+				       const struct profile_level *level)
 {
 	uint32_t *groups = calloc(in->n_blocks + 1, sizeof(*groups));
 
@@ -159,7 +165,7 @@ static uint32_t *within(const struct profile_input *in, const struct profile_lev
 }
 
 /* What models besides the constant one say of a package's energy. */
-static int refine(const struct profile *p, size_t package, unsigned int d, const struct cpm_level *level)
+static int package_refine_energy(const struct profile *p, size_t package, unsigned int d, const struct cpm_level *level)
 {
 	const struct solved *s = &p->packages[package];
 	int ret = 0;
@@ -177,7 +183,7 @@ static int refine(const struct profile *p, size_t package, unsigned int d, const
  * What ran where no counter tells is taken to have drawn what the rest of it did, and what ran there for the most part has no
  * energy.
  */
-static void extend(struct energy_sum *s, const struct profile_covered *c)
+static void energy_extend(struct energy_sum *s, const struct profile_covered *c)
 {
 	double told = profile_told(c);
 
@@ -192,8 +198,8 @@ static void extend(struct energy_sum *s, const struct profile_covered *c)
 	s->variance_per_dof /= pow(told, 4);
 }
 
-static int extend_all(const struct profile_covered *blocks, uint32_t n_blocks, const struct cpm_level *groups,
-		      struct energy_sum *sums)
+static int energies_extend(const struct profile_covered *blocks, uint32_t n_blocks, const struct cpm_level *groups,
+			   struct energy_sum *sums)
 {
 	struct profile_covered *covered = calloc(groups->n_groups + 1ul, sizeof(*covered));
 
@@ -201,14 +207,15 @@ static int extend_all(const struct profile_covered *blocks, uint32_t n_blocks, c
 		return -ENOMEM;
 	profile_cover_groups(blocks, groups->group_of, n_blocks, covered);
 	for (uint32_t g = 0; g + 1 < groups->n_groups; g++)
-		extend(&sums[g], &covered[g]);
+		energy_extend(&sums[g], &covered[g]);
 	free(covered);
 	return 0;
 }
 
 /* The energies of all levels in a domain. @groups: of these, with one more each. */
-static int energies(const struct profile *p, unsigned int d, const struct profile_level *levels,
-		    const struct cpm_level *groups, size_t n)
+static int domain_sum_energies(const struct profile *p, unsigned int d,
+			       const struct profile_level *levels, const struct cpm_level *groups,
+			       size_t n)
 {
 	struct energy_sum **sums = calloc(n + 1, sizeof(*sums));
 	struct profile_covered *covered = NULL;
@@ -223,19 +230,19 @@ static int energies(const struct profile *p, unsigned int d, const struct profil
 			continue;
 		ret = cpm_levels(&p->packages[i].vectors, &p->packages[i].domain[d], groups, n);
 		for (size_t l = 0; l < n && !ret; l++) {
-			ret = refine(p, i, d, &groups[l]);
+			ret = package_refine_energy(p, i, d, &groups[l]);
 			for (uint32_t g = 0; g < levels[l].n_groups && !ret; g++)
-				add_group(&sums[l][g], &groups[l].out[g]);
+				energy_add_group(&sums[l][g], &groups[l].out[g]);
 		}
 	}
 	for (size_t l = 0; l < n && !ret && covered; l++)
-		ret = extend_all(covered, p->in->n_blocks, &groups[l], sums[l]);
+		ret = energies_extend(covered, p->in->n_blocks, &groups[l], sums[l]);
 	for (size_t l = 0; l < n && !ret; l++) {
 		for (uint32_t g = 0; g < levels[l].n_groups; g++) {
 			struct profile_group *out = &levels[l].out[g];
 
 			if (sums[l][g].known)
-				conclude(&sums[l][g], p->in, d, out, &out->energy[d]);
+				energy_set_with_irqs(&sums[l][g], p->in, d, out, &out->energy[d]);
 			else
 				profile_unknown(&out->energy[d]);
 		}
@@ -255,7 +262,7 @@ int profile_energies(const struct profile *p, const struct profile_level *levels
 	for (size_t l = 0; l < n && !ret; l++) {
 		struct cpm_level *g = &groups[l];
 
-		g->group_of = within(p->in, &levels[l]);
+		g->group_of = level_groups_and_rest(p->in, &levels[l]);
 		g->n_groups = levels[l].n_groups + 1;
 		g->out = calloc(g->n_groups, sizeof(*g->out));
 		if (g->group_of && g->out)
@@ -264,7 +271,7 @@ int profile_energies(const struct profile *p, const struct profile_level *levels
 			ret = -ENOMEM;
 	}
 	for (unsigned int d = 0; d < p->in->n_domains && !ret; d++)
-		ret = energies(p, d, levels, groups, n);
+		ret = domain_sum_energies(p, d, levels, groups, n);
 	for (size_t l = 0; groups && l < n; l++) {
 		free((void *)groups[l].group_of);
 		free(groups[l].out);

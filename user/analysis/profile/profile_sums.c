@@ -39,12 +39,12 @@ struct reading {
 };
 
 /* fmin() of what is a number, without a call. */
-static double least(double a, double b)
+static double real_least(double a, double b)
 {
 	return a < b ? a : b;
 }
 
-static struct irq_cost cost_of(const struct reading *r, const struct followed *f, bool taken, bool idle)
+static struct irq_cost entry_irq_cost(const struct reading *r, const struct followed *f, bool taken, bool idle)
 {
 	double interval_s = r->in->interval_ns * 1e-9, tick_s = 0;
 	struct irq_cost cost = { .taken = taken, .idle = idle };
@@ -54,12 +54,12 @@ static struct irq_cost cost_of(const struct reading *r, const struct followed *f
 	cost.ticks_s = tick_s;
 	if (cost.idle)
 		return cost;
-	cost.other_s = (interval_s - tick_s) * least(r->in->other * f->slower, 1);
+	cost.other_s = (interval_s - tick_s) * real_least(r->in->other * f->slower, 1);
 	cost.exposed_s = (interval_s - tick_s) * f->slower;
 	return cost;
 }
 
-static struct followed follow_value(const struct reading *r, uint32_t value)
+static struct followed value_follow(const struct reading *r, uint32_t value)
 {
 	struct followed f = { .value = value };
 
@@ -67,55 +67,56 @@ static struct followed follow_value(const struct reading *r, uint32_t value)
 	f.weighted = f.weight * value;
 	f.slower = r->lane->usual_khz > 0 && value ? r->lane->usual_khz / value : 1;
 	/* more than everything can not have been taken */
-	f.tick_s = least(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
-	f.busy = cost_of(r, &f, true, false);
+	f.tick_s = real_least(r->lane->tick_ns * f.slower * 1e-9, r->in->interval_ns * 1e-9);
+	f.busy = entry_irq_cost(r, &f, true, false);
 	return f;
 }
 
-static void next_value(struct reading *r, uint32_t value)
+static void reading_next_value(struct reading *r, uint32_t value)
 {
 	struct followed before = r->now;
 
-	r->now = value == r->other.value ? r->other : follow_value(r, value);
+	r->now = value == r->other.value ? r->other : value_follow(r, value);
 	r->other = before;
 }
 
-static void begin_reading(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
+static void reading_begin(struct reading *r, const struct profile_input *in, const struct profile_lane *lane)
 {
 	r->in = in;
 	r->lane = lane;
 	r->lost = lane->usual_khz * (lane->tick_ns / in->interval_ns + in->other);
 	tick_stream_begin(&r->c, &lane->lane, lane->freq_khz);
-	r->now = r->other = follow_value(r, 0);
+	r->now = r->other = value_follow(r, 0);
 }
 
 /* Not as on the average. A tick that takes longer leaves less to other interrupts. */
-static void adapt_cost(struct irq_cost *cost, const struct profile_cost *by, double interval_s)
+static void irq_cost_adapt(struct irq_cost *cost, const struct profile_cost *by, double interval_s)
 {
-	double tick_s = least(cost->ticks_s * by->longer, interval_s), left_s = interval_s - cost->ticks_s;
+	double tick_s = real_least(cost->ticks_s * by->longer, interval_s), left_s = interval_s - cost->ticks_s;
 	double part = left_s > 0 ? (interval_s - tick_s) / left_s : 0;
 
 	cost->ticks_s = tick_s;
-	cost->other_s = least(cost->other_s * by->interrupted * part, interval_s - tick_s);
+	cost->other_s = real_least(cost->other_s * by->interrupted * part, interval_s - tick_s);
 	cost->exposed_s *= part;
 	cost->varied_s2 = by->variance * interval_s * interval_s;
 	cost->shifted_s = by->shifted * interval_s;
 }
 
 /* Return: false at the end */
-static bool read_entries(struct reading *r)
+static bool reading_fill_entries(struct reading *r)
 {
 	for (r->n = 0; r->n < ENTRIES && lane_take(&r->c, &r->entries[r->n].t); r->n++) {
 		struct interval_entry *e = &r->entries[r->n];
 		bool taken = !e->t.made_up && !e->t.parked, idle = r->in->kinds[e->t.block] == CPM_IDLE;
 
 		if (r->c.value != r->now.value)
-			next_value(r, r->c.value);
+			reading_next_value(r, r->c.value);
 		e->weight = r->now.weight;
 		e->weighted = r->now.weighted;
-		r->costs[r->n] = taken && !idle ? r->now.busy : cost_of(r, &r->now, taken, idle);
+		r->costs[r->n] = taken && !idle ? r->now.busy :
+						  entry_irq_cost(r, &r->now, taken, idle);
 		if (r->in->costs && taken && !idle)
-			adapt_cost(&r->costs[r->n], &r->in->costs[e->t.block], r->in->interval_ns * 1e-9);
+			irq_cost_adapt(&r->costs[r->n], &r->in->costs[e->t.block], r->in->interval_ns * 1e-9);
 	}
 	return r->n;
 }
@@ -128,7 +129,7 @@ struct group_sum {
 	uint64_t idle_ticks;
 };
 
-static void add_cost(const struct irq_cost *cost, double n, struct group_sum *sum)
+static void sum_add_cost(const struct irq_cost *cost, double n, struct group_sum *sum)
 {
 	sum->ticks_s += n * cost->ticks_s;
 	if (cost->idle && cost->taken) {
@@ -148,8 +149,8 @@ typedef double pair __attribute__((vector_size(16)));
  * Most entries: samples of a busy CPU, all of them of one batch of the mean. Each is added by itself, however they were
  * packed.
  */
-static inline void add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n,
-			       struct group_sum *sum)
+static inline void sum_add_samples(const struct interval_entry *e, const struct irq_cost *cost, uint32_t n,
+				   struct group_sum *sum)
 {
 	pair all = { sum->mean.sum, sum->mean.weight }, batch = { sum->mean.batch, sum->mean.batch_weight };
 	pair taken = { sum->ticks_s, sum->other_s }, value = { e->weighted, e->weight };
@@ -176,19 +177,20 @@ static inline void add_samples(const struct interval_entry *e, const struct irq_
 }
 
 /* Any other: what follows from its frequency and, on a CPU, what interrupts took. */
-static void add_rarely(const struct interval_entry *e, const struct irq_cost *cost, bool shadow, struct group_sum *sum)
+static void sum_add_entry(const struct interval_entry *e, const struct irq_cost *cost, bool shadow, struct group_sum *sum)
 {
 	uint32_t n = e->t.more + 1u;
 
 	interval_mean_add(&sum->mean, e, n);
 	if (!shadow && cost->taken && n <= TICK_STREAM_ALIKE_MOST)
 		for (uint32_t i = 0; i < n; i++)
-			add_cost(cost, 1, sum);
+			sum_add_cost(cost, 1, sum);
 	else if (!shadow)
-		add_cost(cost, n, sum);
+		sum_add_cost(cost, n, sum);
 }
 
-static void add_entries(const struct reading *r, const uint32_t *group_of, struct group_sum *sums)
+static void sums_add_entries(const struct reading *r, const uint32_t *group_of,
+			     struct group_sum *sums)
 {
 	bool shadow = r->lane->shadow;
 
@@ -202,9 +204,9 @@ static void add_entries(const struct reading *r, const uint32_t *group_of, struc
 			continue;
 		if (cost->taken && !cost->idle && !shadow && n <= TICK_STREAM_ALIKE_MOST && e->weight > 0 &&
 		    n <= sum->mean.until - sum->mean.seen)
-			add_samples(e, cost, n, sum);
+			sum_add_samples(e, cost, n, sum);
 		else
-			add_rarely(e, cost, shadow, sum);
+			sum_add_entry(e, cost, shadow, sum);
 	}
 }
 
@@ -221,7 +223,7 @@ struct presence {
 	uint64_t values;			/* that the mean is of */
 };
 
-static void find_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool shadow)
+static void presence_add_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool shadow)
 {
 	p->values += values;
 	if (ticks && !shadow)
@@ -231,7 +233,7 @@ static void find_ticks(struct presence *p, uint64_t ticks, uint64_t values, bool
 }
 
 /* Of lanes that have counted their blocks when they were written, all in one place. Return: false if this has not */
-static bool find_counted(const struct profile_input *in, size_t l, struct presence *present)
+static bool presence_add_counts(const struct profile_input *in, size_t l, struct presence *present)
 {
 	const struct cpm_lane *lane = &in->lanes[l].lane;
 	const struct tick_stream_counts *counts = lane->packed && !lane->end ? lane->packed->counts : NULL;
@@ -243,12 +245,12 @@ static bool find_counted(const struct profile_input *in, size_t l, struct presen
 			return true;
 	for (size_t b = 0; b < counts->n; b++)
 		if (counts->of[b].ticks)
-			find_ticks(&present[lane->packed->to ? lane->packed->to[b] : b], counts->of[b].ticks,
-				   counts->of[b].values, in->lanes[l].shadow);
+			presence_add_ticks(&present[lane->packed->to ? lane->packed->to[b] : b], counts->of[b].ticks,
+					   counts->of[b].values, in->lanes[l].shadow);
 	return true;
 }
 
-static struct presence *find_present(const struct profile_input *in)
+static struct presence *presence_find(const struct profile_input *in)
 {
 	struct presence *present = calloc(in->n_blocks + 1ul, sizeof(*present));
 	struct tick_stream_cursor c;
@@ -257,30 +259,30 @@ static struct presence *find_present(const struct profile_input *in)
 		return NULL;
 	present[in->silent_block].where = BESIDE;
 	for (size_t l = 0; l < in->n_lanes; l++) {
-		if (find_counted(in, l, present))
+		if (presence_add_counts(in, l, present))
 			continue;
 		tick_stream_begin(&c, &in->lanes[l].lane, in->lanes[l].freq_khz);
 		while (tick_stream_next(&c)) {
 			uint64_t ticks = c.t.more + 1ull;
 
-			find_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->lanes[l].shadow);
+			presence_add_ticks(&present[c.t.block], ticks, c.value ? ticks : 0, in->lanes[l].shadow);
 		}
 	}
 	return present;
 }
 
-static void sum_lanes(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
-		      struct reading *r)
+static void levels_sum_streams(const struct profile *p, const struct profile_level *levels, struct summing *sums, size_t n,
+			       struct reading *r)
 {
 	for (size_t l = 0; l < p->in->n_lanes; l++) {
 		const struct profile_lane *lane = &p->in->lanes[l];
 
-		begin_reading(r, p->in, lane);
+		reading_begin(r, p->in, lane);
 		for (size_t i = 0; i < n; i++)
 			interval_lane_begin(&sums[i].at, sums[i].times, levels[i].n_groups, p->in->jitter);
-		while (read_entries(r)) {
+		while (reading_fill_entries(r)) {
 			for (size_t i = 0; i < n; i++) {
-				add_entries(r, levels[i].group_of, sums[i].sums);
+				sums_add_entries(r, levels[i].group_of, sums[i].sums);
 				interval_lane_add(&sums[i].at, levels[i].group_of, r->entries, r->n);
 			}
 		}
@@ -290,14 +292,14 @@ static void sum_lanes(const struct profile *p, const struct profile_level *level
 }
 
 /* How far off what interrupts took of a group may be. */
-static double time_error(const struct profile_input *in, const struct profile_group *g)
+static double group_time_error(const struct profile_input *in, const struct profile_group *g)
 {
 	return hypot(profile_calibration_error(in) * (g->ticks_s + g->other_s), profile_other_error(in, g));
 }
 
 /* Times and frequencies, before energies are known. */
-static void conclude_times(const struct profile_input *in, const struct profile_level *level,
-			   const struct summing *sums)
+static void level_set_times(const struct profile_input *in, const struct profile_level *level,
+			    const struct summing *sums)
 {
 	double s = in->interval_ns * 1e-9;
 
@@ -316,12 +318,12 @@ static void conclude_times(const struct profile_input *in, const struct profile_
 		out->shifted_s = sums->sums[g].shifted_s;
 		out->idle_ticks = sums->sums[g].idle_ticks;
 		out->idle_ticks_s = sums->sums[g].idle_ticks_s;
-		out->off_s = time_error(in, out);
+		out->off_s = group_time_error(in, out);
 		out->net_s = profile_uncertain(profile_sampled_time(out), out->off_s);
 	}
 }
 
-static int sum_levels(const struct profile *p, const struct presence *present, const struct profile_level *levels,
+static int levels_sum(const struct profile *p, const struct presence *present, const struct profile_level *levels,
 		      size_t n)
 {
 	struct summing *sums = calloc(n + 1, sizeof(*sums));
@@ -339,9 +341,9 @@ static int sum_levels(const struct profile *p, const struct presence *present, c
 			if (levels[i].group_of[b] != UINT32_MAX)
 				sums[i].sums[levels[i].group_of[b]].mean.n += present[b].values;
 	if (!ret)
-		sum_lanes(p, levels, sums, n, r);
+		levels_sum_streams(p, levels, sums, n, r);
 	for (size_t i = 0; i < n && !ret; i++)
-		conclude_times(p->in, &levels[i], &sums[i]);
+		level_set_times(p->in, &levels[i], &sums[i]);
 	for (size_t i = 0; sums && i < n; i++) {
 		free(sums[i].times);
 		free(sums[i].sums);
@@ -356,8 +358,8 @@ static int sum_levels(const struct profile *p, const struct presence *present, c
  * another group among them. A process is mostly all there is: then what is said of it is said of the total. Return:
  * UINT32_MAX if there is none
  */
-static uint32_t find_same(const struct profile_input *in, const struct presence *present,
-			  const struct profile_level *level, const struct profile_level *of)
+static uint32_t group_find_same(const struct profile_input *in, const struct presence *present,
+				const struct profile_level *level, const struct profile_level *of)
 {
 	uint32_t same = UINT32_MAX;
 
@@ -379,7 +381,7 @@ static uint32_t find_same(const struct profile_input *in, const struct presence 
 int profile_levels(const struct profile *p, const struct profile_level *levels, size_t n)
 {
 	struct profile_level *others = calloc(n + 1, sizeof(*others));
-	struct presence *present = find_present(p->in);
+	struct presence *present = presence_find(p->in);
 	size_t like = n, first = n, n_others = 0;
 	uint32_t group = UINT32_MAX;
 	int ret = others && present ? 0 : -ENOMEM;
@@ -388,7 +390,7 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 		for (size_t k = 0; k < n && group == UINT32_MAX; k++) {
 			if (k == i)
 				continue;
-			group = find_same(p->in, present, &levels[i], &levels[k]);
+			group = group_find_same(p->in, present, &levels[i], &levels[k]);
 			first = i;
 			like = k;
 		}
@@ -397,7 +399,7 @@ int profile_levels(const struct profile *p, const struct profile_level *levels, 
 		if (i != first || group == UINT32_MAX)
 			others[n_others++] = levels[i];
 	if (!ret)
-		ret = sum_levels(p, present, others, n_others);
+		ret = levels_sum(p, present, others, n_others);
 	if (!ret && group != UINT32_MAX)
 		levels[first].out[0] = levels[like].out[group];
 	free(present);

@@ -19,7 +19,7 @@ struct work {
 };
 
 /* Two units are one from now on. */
-static void merge(struct work *w, uint32_t a, uint32_t b, enum separability_fate fate)
+static void units_merge(struct work *w, uint32_t a, uint32_t b, enum separability_fate fate)
 {
 	struct separation *s = w->s;
 
@@ -36,7 +36,8 @@ static void merge(struct work *w, uint32_t a, uint32_t b, enum separability_fate
 }
 
 /* A unit of one vector that is not in the other one, UINT32_MAX if there is none. */
-static uint32_t only_in(const struct work *w, const struct cpm_vectors *v, uint32_t a, uint32_t b)
+static uint32_t unit_only_in(const struct work *w, const struct cpm_vectors *v, uint32_t a,
+			     uint32_t b)
 {
 	for (uint32_t i = v->first[a]; i < v->first[a + 1]; i++) {
 		uint32_t unit = w->s->unit_of[v->members[i]];
@@ -51,10 +52,10 @@ static uint32_t only_in(const struct work *w, const struct cpm_vectors *v, uint3
 }
 
 /* Make units of two classes one, so that the classes come closer to being one. Return: false if they can not */
-static bool merge_classes(struct work *w, const struct cpm_vectors *v, const struct fit *f, uint32_t a, uint32_t b,
+static bool classes_merge(struct work *w, const struct cpm_vectors *v, const struct fit *f, uint32_t a, uint32_t b,
 			  enum separability_fate fate)
 {
-	uint32_t x = only_in(w, v, f->vector[a], f->vector[b]), y = only_in(w, v, f->vector[b], f->vector[a]);
+	uint32_t x = unit_only_in(w, v, f->vector[a], f->vector[b]), y = unit_only_in(w, v, f->vector[b], f->vector[a]);
 
 	/* one has all that the other one has, and more */
 	if (x == UINT32_MAX && v->first[f->vector[a]] < v->first[f->vector[a] + 1])
@@ -63,12 +64,12 @@ static bool merge_classes(struct work *w, const struct cpm_vectors *v, const str
 		y = w->s->unit_of[v->members[v->first[f->vector[b]]]];
 	if (x == UINT32_MAX || y == UINT32_MAX || x == y)
 		return false;
-	merge(w, x, y, fate);
+	units_merge(w, x, y, fate);
 	return true;
 }
 
 /* The class that can be made one with @a for which @worth is largest and above 0. @loose: any will do */
-static uint32_t partner(const struct fit *f, uint32_t a, const double *worth, bool loose)
+static uint32_t class_find_partner(const struct fit *f, uint32_t a, const double *worth, bool loose)
 {
 	uint32_t best = MIXTURE_NONE;
 
@@ -83,7 +84,7 @@ static uint32_t partner(const struct fit *f, uint32_t a, const double *worth, bo
 #define BRIEF_COUNTS	2
 
 /* Return: 1 if something was merged, 0, -ENODATA if there is nothing to merge with, -ENOMEM */
-static int merge_brief(struct work *w, const struct cpm_vectors *v, const struct fit *f)
+static int classes_merge_brief(struct work *w, const struct cpm_vectors *v, const struct fit *f)
 {
 	uint32_t n = f->m.n_classes;
 	double *worth = calloc(n + 1ul, sizeof(*worth));
@@ -96,17 +97,19 @@ static int merge_brief(struct work *w, const struct cpm_vectors *v, const struct
 			continue;
 		for (uint32_t k = 0; k < n; k++)
 			worth[k] = f->m.border[(size_t)c * n + k] * (f->m.brief[k] ? BRIEF_COUNTS : 1);
-		with = partner(f, c, worth, false);
+		with = class_find_partner(f, c, worth, false);
 		if (with == MIXTURE_NONE)
-			with = partner(f, c, worth, true);
-		ret = with != MIXTURE_NONE && merge_classes(w, v, f, c, with, SEPARABILITY_BRIEF) ? 1 : -ENODATA;
+			with = class_find_partner(f, c, worth, true);
+		ret = with != MIXTURE_NONE && classes_merge(w, v, f, c, with, SEPARABILITY_BRIEF) ? 1 : -ENODATA;
 	}
 	free(worth);
 	return ret;
 }
 
-/* The direction's two largest parts with different signs. Return: as merge_brief(), -ENOMEM */
-static int merge_alike(struct work *w, const struct cpm_vectors *v, const struct fit *f)
+/*
+ * The direction's two largest parts with different signs. Return: as classes_merge_brief(), -ENOMEM
+ */
+static int classes_merge_alike(struct work *w, const struct cpm_vectors *v, const struct fit *f)
 {
 	double *up = calloc(f->m.n_classes + 1ul, sizeof(*up)), *down = calloc(f->m.n_classes + 1ul, sizeof(*down));
 	int ret = up && down ? -ENODATA : -ENOMEM;
@@ -116,9 +119,9 @@ static int merge_alike(struct work *w, const struct cpm_vectors *v, const struct
 		down[c] = -f->m.direction[c];
 	}
 	for (int loose = 0; loose < 2 && ret == -ENODATA; loose++) {
-		uint32_t a = partner(f, MIXTURE_NONE, up, loose), b = partner(f, MIXTURE_NONE, down, loose);
+		uint32_t a = class_find_partner(f, MIXTURE_NONE, up, loose), b = class_find_partner(f, MIXTURE_NONE, down, loose);
 
-		if (a != MIXTURE_NONE && b != MIXTURE_NONE && merge_classes(w, v, f, a, b, SEPARABILITY_ALIKE))
+		if (a != MIXTURE_NONE && b != MIXTURE_NONE && classes_merge(w, v, f, a, b, SEPARABILITY_ALIKE))
 			ret = 1;
 	}
 	free(up);
@@ -127,7 +130,7 @@ static int merge_alike(struct work *w, const struct cpm_vectors *v, const struct
 }
 
 /* The class that is least sure, with the one that gains what it loses. */
-static bool merge_unsure(struct work *w, const struct cpm_vectors *v, const struct cpm_domain *d, const struct fit *f)
+static bool classes_merge_unsure(struct work *w, const struct cpm_vectors *v, const struct cpm_domain *d, const struct fit *f)
 {
 	uint32_t n = f->m.n_classes, worst = MIXTURE_NONE, with;
 	double *one = calloc(n + 1ul, sizeof(*one)), uj = 0, ticks = 0, most = 0;
@@ -156,16 +159,16 @@ static bool merge_unsure(struct work *w, const struct cpm_vectors *v, const stru
 		goto out;
 	for (uint32_t c = 0; c < n; c++)
 		one[c] = -f->m.covariance[worst * n + c] / sqrt(f->m.covariance[c * n + c] + 1e-300);
-	with = partner(f, worst, one, false);
+	with = class_find_partner(f, worst, one, false);
 	free(one);
-	return with != MIXTURE_NONE && merge_classes(w, v, f, worst, with, SEPARABILITY_ALIKE);
+	return with != MIXTURE_NONE && classes_merge(w, v, f, worst, with, SEPARABILITY_ALIKE);
 out:
 	free(one);
 	return false;
 }
 
 /* Look at a domain. Return: 1 if something was merged, 0, -ENOMEM */
-static int look(struct work *w, unsigned int domain, bool first)
+static int domain_merge_classes(struct work *w, unsigned int domain, bool first)
 {
 	const struct cpm_domain *d = profile_domain(w->p, w->package, domain);
 	struct fit_input in = { .vectors = profile_vectors(w->p, w->package), .domain = d, .unit_of = w->s->unit_of,
@@ -188,11 +191,11 @@ static int look(struct work *w, unsigned int domain, bool first)
 	}
 	if (f.m.why == MIXTURE_SOLVED || f.m.why == MIXTURE_ALIKE) {
 		w->s->reliability = fmin(w->s->reliability, f.m.reliability);
-		ret = merge_brief(w, in.vectors, &f);
+		ret = classes_merge_brief(w, in.vectors, &f);
 		if (!ret && (f.m.why == MIXTURE_ALIKE || f.m.reliability < SEPARABILITY_RELIABLE))
-			ret = merge_alike(w, in.vectors, &f);
+			ret = classes_merge_alike(w, in.vectors, &f);
 		if (!ret)
-			ret = merge_unsure(w, in.vectors, d, &f);
+			ret = classes_merge_unsure(w, in.vectors, d, &f);
 	}
 	fit_free(&f);
 	if (ret != -ENODATA)
@@ -203,7 +206,7 @@ static int look(struct work *w, unsigned int domain, bool first)
 }
 
 /* Ticks of the members of each vector, and of what ran in crowds. Return: 0 or -ENOMEM */
-static int count_blocks(const struct cpm_vectors *v, const uint64_t *counts, double *ticks, double *all)
+static int blocks_count_ticks(const struct cpm_vectors *v, const uint64_t *counts, double *ticks, double *all)
 {
 	struct cpm_events e;
 	int ret;
@@ -224,7 +227,7 @@ static int count_blocks(const struct cpm_vectors *v, const uint64_t *counts, dou
 }
 
 /* Blocks of little time are one by their pool, pools of little time one altogether. */
-static int pool(struct work *w, const uint32_t *pool_of)
+static int blocks_pool(struct work *w, const uint32_t *pool_of)
 {
 	const struct cpm_vectors *v = profile_vectors(w->p, w->package);
 	const struct cpm_domain *d = profile_domain(w->p, w->package, 0);
@@ -236,7 +239,7 @@ static int pool(struct work *w, const uint32_t *pool_of)
 	int ret = ticks && pools && first && counts ? cpm_counts(d, counts) : -ENOMEM;
 
 	if (!ret)
-		ret = count_blocks(v, counts, ticks, &all);
+		ret = blocks_count_ticks(v, counts, ticks, &all);
 	/* pools are numbered like the first of their blocks */
 	for (uint32_t i = 0; i < s->n_blocks && !ret; i++) {
 		s->unit_of[i] = i;
@@ -271,7 +274,7 @@ static int pool(struct work *w, const uint32_t *pool_of)
 }
 
 /* The only package whose counter tells of the domain. */
-static bool find_package(struct work *w)
+static bool package_find_only(struct work *w)
 {
 	size_t n = 0;
 
@@ -301,13 +304,13 @@ int separability_new(const struct profile *p, const struct profile_input *in, co
 		separability_free(s);
 		return -ENOMEM;
 	}
-	if (!find_package(&w))
+	if (!package_find_only(&w))
 		return 0;
-	ret = pool(&w, pool_of);
+	ret = blocks_pool(&w, pool_of);
 	for (bool again = true; again && !ret;) {
 		s->reliability = 1;
 		for (unsigned int d = 0; d < in->n_domains && !ret; d++) {
-			ret = look(&w, d, !d);
+			ret = domain_merge_classes(&w, d, !d);
 			if (s->why)
 				break;
 		}

@@ -10,7 +10,7 @@
  * Fieller's interval (E. C. Fieller, Some Problems in Interval Estimation, J. R. Stat. Soc. B 16(2), 1954) of b / a,
  * both normal and independent: all ratios r for which b - r a may be 0.
  */
-static struct value ratio(const struct value *a, const struct value *b)
+static struct value values_fieller_ratio(const struct value *a, const struct value *b)
 {
 	double ha = (a->hi - a->lo) / 2, hb = (b->hi - b->lo) / 2, rest = a->v * a->v - ha * ha, root;
 	struct value r = { a->v > 0 ? b->v / a->v : NAN, NAN, NAN };
@@ -26,7 +26,7 @@ static struct value ratio(const struct value *a, const struct value *b)
 struct difference difference_of(const struct value *a, const struct value *b, size_t comparisons, double dof)
 {
 	double below = hypot(b->v - b->lo, a->hi - a->v), above = hypot(b->hi - b->v, a->v - a->lo), wider;
-	struct difference d = { .by = { b->v - a->v, NAN, NAN }, .ratio = ratio(a, b), .sure = DIFFERENCE_UNKNOWN };
+	struct difference d = { .by = { b->v - a->v, NAN, NAN }, .ratio = values_fieller_ratio(a, b), .sure = DIFFERENCE_UNKNOWN };
 
 	if (isnan(below) || isnan(above))
 		return d;

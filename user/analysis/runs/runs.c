@@ -19,7 +19,7 @@ struct part {
 };
 
 /* Half of the interval of the sum of all parts, NAN if it can not be told. */
-static double half_of_sum(const struct part *p, size_t n, double *between)
+static double parts_half_interval(const struct part *p, size_t n, double *between)
 {
 	double sum = 0, squares = 0, within = 0, per_dof = 0, variance, f, dof;
 
@@ -51,19 +51,19 @@ static double half_of_sum(const struct part *p, size_t n, double *between)
 }
 
 /* Less than nothing it can not be. */
-static struct value around(double v, double half)
+static struct value value_around_least_0(double v, double half)
 {
 	return (struct value){ v, isnan(half) ? NAN : fmax(v - half, 0), v + half };
 }
 
 /* The mean of @n runs with this sum, as sure as that. @off: what no run makes surer */
-static struct value mean(double sum, double half, double bias, double off, size_t n)
+static struct value runs_mean_value(double sum, double half, double bias, double off, size_t n)
 {
-	return around(sum / n, hypot(half / n + bias, off));
+	return value_around_least_0(sum / n, hypot(half / n + bias, off));
 }
 
 /* Few samples that are all apart are Poisson's, whatever they are counted for (interval_time()). */
-static void widen(struct value *v, const struct value *few)
+static void value_widen(struct value *v, const struct value *few)
 {
 	if (isnan(v->lo) || !(few->v > 0))
 		return;
@@ -72,18 +72,18 @@ static void widen(struct value *v, const struct value *few)
 }
 
 /* Variance of a run's time as sampled, in units of the time. */
-static double time_variance(const struct profile_group *g)
+static double group_time_variance(const struct profile_group *g)
 {
 	return g->count.ticks > 0 ? g->count.variance * pow(g->time_s.v / g->count.ticks, 2) : 0;
 }
 
-static double left_of(const struct profile_group *g)
+static double group_net_part(const struct profile_group *g)
 {
 	return g->time_s.v > 0 ? g->net_s.v / g->time_s.v : 1;
 }
 
-static void times(const struct profile_group *const *g, size_t n, struct part *p, struct profile_group *out,
-		  struct runs_between *between)
+static void runs_mean_times(const struct profile_group *const *g, size_t n, struct part *p, struct profile_group *out,
+			    struct runs_between *between)
 {
 	double sum = 0, net = 0, unused;
 	struct value few;
@@ -104,23 +104,24 @@ static void times(const struct profile_group *const *g, size_t n, struct part *p
 		out->count.coarse += g[i]->count.coarse;
 		out->count.variance += g[i]->count.variance;
 		between->seen += g[i]->time_s.v > 0;
-		p[i] = (struct part){ g[i]->time_s.v, time_variance(g[i]), MANY };
+		p[i] = (struct part){ g[i]->time_s.v, group_time_variance(g[i]), MANY };
 		sum += p[i].x;
 	}
 	few = interval_time(&out->count);
-	out->time_s = mean(sum, half_of_sum(p, n, &between->time_s), 0, 0, n);
-	widen(&out->time_s, &few);
+	out->time_s = runs_mean_value(sum, parts_half_interval(p, n, &between->time_s), 0, 0, n);
+	value_widen(&out->time_s, &few);
 	for (size_t i = 0; i < n; i++) {
 		p[i].x = g[i]->time_s.v > 0 ? g[i]->net_s.v : 0;
-		p[i].variance *= left_of(g[i]) * left_of(g[i]);
+		p[i].variance *= group_net_part(g[i]) * group_net_part(g[i]);
 		net += p[i].x;
 	}
-	out->net_s = mean(net, half_of_sum(p, n, &unused), 0, out->off_s, n);
-	widen(&out->net_s, &few);
+	out->net_s = runs_mean_value(net, parts_half_interval(p, n, &unused), 0, out->off_s, n);
+	value_widen(&out->net_s, &few);
 }
 
 /* Sum over @n runs of figures that go with a time each: the ratio, as sure as the runs are about it. */
-static struct value ratio(struct part *p, const double *weights, size_t n, double bias, double off)
+static struct value runs_mean_ratio(struct part *p, const double *weights, size_t n, double bias,
+				    double off)
 {
 	double sum = 0, weight = 0, unused;
 
@@ -132,31 +133,33 @@ static struct value ratio(struct part *p, const double *weights, size_t n, doubl
 		return (struct value){ NAN, NAN, NAN };
 	for (size_t i = 0; i < n; i++)
 		p[i].x -= sum / weight * weights[i];
-	return around(sum / weight, hypot((half_of_sum(p, n, &unused) + bias) / weight, off));
+	return value_around_least_0(sum / weight,
+				    hypot((parts_half_interval(p, n, &unused) + bias) / weight,
+					  off));
 }
 
 /* What the interval of a run's energy is made of besides the time's. */
-static double residual_variance(const struct profile_energy *e)
+static double energy_residual_variance(const struct profile_energy *e)
 {
 	return e->net_j.v > 0 ? e->residual_j * e->residual_j : 0;
 }
 
-static void energy(const struct profile_group *const *g, size_t n, unsigned int d, struct part *p, double *weights,
-		   struct profile_group *out, struct runs_between *between)
+static void runs_mean_energy(const struct profile_group *const *g, size_t n, unsigned int d, struct part *p, double *weights,
+			     struct profile_group *out, struct runs_between *between)
 {
 	struct profile_energy *e = &out->energy[d];
-	double sum = 0, own = 0, time = 0, off = 0, left = left_of(out);
+	double sum = 0, own = 0, time = 0, off = 0, left = group_net_part(out);
 	struct value few = interval_time(&out->count);
 	size_t known = 0, met = 0;
 
 	e->dof = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_energy *one = &g[i]->energy[d];
-		double residual = residual_variance(one), t;
+		double residual = energy_residual_variance(one), t;
 
 		if (isnan(one->j.v))
 			continue;
-		t = g[i]->time_s.v > 0 ? one->net_j.v * sqrt(time_variance(g[i])) / g[i]->time_s.v : 0;
+		t = g[i]->time_s.v > 0 ? one->net_j.v * sqrt(group_time_variance(g[i])) / g[i]->time_s.v : 0;
 		p[known] = (struct part){ one->net_j.v, t * t + residual, MANY };
 		if (residual > 0)
 			p[known].dof = fmin(one->dof * pow(p[known].variance / residual, 2), MANY);
@@ -182,21 +185,23 @@ static void energy(const struct profile_group *const *g, size_t n, unsigned int 
 	e->bias_j /= known;
 	e->off_j /= known;
 	e->purity = sum > 0 ? own / sum : 0;
-	e->net_j = mean(sum, half_of_sum(p, known, &between->j[d]), e->bias_j, e->off_j, known);
-	widen(&e->net_j, &few);
+	e->net_j = runs_mean_value(sum, parts_half_interval(p, known, &between->j[d]), e->bias_j,
+				   e->off_j, known);
+	value_widen(&e->net_j, &few);
 	/* the power: of the runs that have met it */
 	for (size_t i = 0; i < n; i++) {
 		const struct profile_energy *one = &g[i]->energy[d];
 
 		if (isnan(one->j.v) || !(g[i]->net_s.v > 0))
 			continue;
-		p[met] = (struct part){ one->net_j.v, residual_variance(one), fmax(one->dof, 1) };
+		p[met] = (struct part){ one->net_j.v, energy_residual_variance(one),
+					fmax(one->dof, 1) };
 		weights[met++] = g[i]->net_s.v;
 		time += g[i]->net_s.v;
 		off += one->off_w * g[i]->net_s.v;
 	}
 	e->off_w = time > 0 ? off / time : 0;
-	e->net_w = ratio(p, weights, met, e->bias_j * known, e->off_w);
+	e->net_w = runs_mean_ratio(p, weights, met, e->bias_j * known, e->off_w);
 	e->j = (struct value){ e->net_j.v + e->ticks_j + e->other_j, e->net_j.lo + e->ticks_j + e->other_j,
 			       e->net_j.hi + e->ticks_j + e->other_j };
 	/* of the time of those runs whose energy is known */
@@ -209,8 +214,8 @@ static void energy(const struct profile_group *const *g, size_t n, unsigned int 
 	e->residual_j = NAN;
 }
 
-static void frequency(const struct profile_group *const *g, size_t n, struct part *p, double *weights,
-		      struct profile_group *out)
+static void runs_mean_frequency(const struct profile_group *const *g, size_t n, struct part *p, double *weights,
+				struct profile_group *out)
 {
 	size_t known = 0;
 
@@ -222,7 +227,7 @@ static void frequency(const struct profile_group *const *g, size_t n, struct par
 		p[known] = (struct part){ w * g[i]->khz.v, pow(w * half / NORMAL, 2), MANY };
 		weights[known++] = w;
 	}
-	out->khz = ratio(p, weights, known, 0, 0);
+	out->khz = runs_mean_ratio(p, weights, known, 0, 0);
 }
 
 int runs_average(const struct profile_group *const *groups, size_t n, unsigned int n_domains,
@@ -237,10 +242,10 @@ int runs_average(const struct profile_group *const *groups, size_t n, unsigned i
 	memset(out, 0, sizeof(*out));
 	memset(between, 0, sizeof(*between));
 	if (!ret) {
-		times(groups, n, p, out, between);
+		runs_mean_times(groups, n, p, out, between);
 		for (unsigned int d = 0; d < n_domains; d++)
-			energy(groups, n, d, p, weights, out, between);
-		frequency(groups, n, p, weights, out);
+			runs_mean_energy(groups, n, d, p, weights, out, between);
+		runs_mean_frequency(groups, n, p, weights, out);
 	}
 	free(weights);
 	free(p);

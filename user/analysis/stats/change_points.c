@@ -15,7 +15,7 @@
 #define LEAST_LENGTH	3
 
 /* A value in which a change falls is a mean of both levels: it goes to the nearer one. */
-static void sharpen(double *v, size_t n, double least)
+static void values_sharpen(double *v, size_t n, double least)
 {
 	for (size_t i = 1; i + 1 < n; i++) {
 		double before = v[i] - v[i - 1], after = v[i + 1] - v[i], tell = least * fabs(v[i]);
@@ -26,7 +26,7 @@ static void sharpen(double *v, size_t n, double least)
 }
 
 /* Known values, smoothed. Return: how many are known */
-static size_t smooth(const double *v, size_t n, double *out)
+static size_t values_smooth(const double *v, size_t n, double *out)
 {
 	double *raw = out + n, last = NAN, near[CHANGE_POINTS_SMOOTH];
 	size_t known = 0;
@@ -53,7 +53,7 @@ static size_t smooth(const double *v, size_t n, double *out)
 }
 
 /* Of a single value. @spare: room for n */
-static double noise(const double *raw, size_t n, double *spare)
+static double values_noise(const double *raw, size_t n, double *spare)
 {
 	double most = 0, sd = 0;
 
@@ -74,7 +74,7 @@ struct sums {
 	double *one, *two;
 };
 
-static double cost(const struct sums *s, size_t from, size_t to)
+static double range_cost(const struct sums *s, size_t from, size_t to)
 {
 	double sum = s->one[to] - s->one[from];
 
@@ -82,7 +82,7 @@ static double cost(const struct sums *s, size_t from, size_t to)
 }
 
 /* What is best up to each place, and the change before it. Places that can not be the last change any more are dropped. */
-static int partition(const struct sums *s, size_t n, double price, size_t *before)
+static int range_partition(const struct sums *s, size_t n, double price, size_t *before)
 {
 	double *best = malloc((n + 1) * sizeof(*best));
 	size_t *places = malloc((n + 1) * sizeof(*places)), n_places = 0;
@@ -101,7 +101,7 @@ static int partition(const struct sums *s, size_t n, double price, size_t *befor
 		best[to] = INFINITY;
 		before[to] = 0;
 		for (size_t i = 0; i < n_places; i++) {
-			double all = best[places[i]] + cost(s, places[i], to) + price;
+			double all = best[places[i]] + range_cost(s, places[i], to) + price;
 
 			if (all < best[to]) {
 				best[to] = all;
@@ -109,7 +109,7 @@ static int partition(const struct sums *s, size_t n, double price, size_t *befor
 			}
 		}
 		for (size_t i = 0; i < n_places; i++)
-			if (best[places[i]] + cost(s, places[i], to) <= best[to])
+			if (best[places[i]] + range_cost(s, places[i], to) <= best[to])
 				places[kept++] = places[i];
 		n_places = isinf(best[to]) ? n_places : kept;
 	}
@@ -118,13 +118,13 @@ static int partition(const struct sums *s, size_t n, double price, size_t *befor
 	return 0;
 }
 
-static double mean(const struct sums *s, const struct step *p)
+static double step_mean(const struct sums *s, const struct step *p)
 {
 	return (s->one[p->end] - s->one[p->begin]) / (p->end - p->begin);
 }
 
 /* Neighbours that hardly differ are one, the most alike first. */
-static size_t merge(const struct sums *s, double least, struct step *steps, size_t n)
+static size_t steps_merge(const struct sums *s, double least, struct step *steps, size_t n)
 {
 	for (;;) {
 		double nearest = least;
@@ -142,13 +142,13 @@ static size_t merge(const struct sums *s, double least, struct step *steps, size
 		if (!at)
 			return n;
 		steps[at - 1].end = steps[at].end;
-		steps[at - 1].mean = mean(s, &steps[at - 1]);
+		steps[at - 1].mean = step_mean(s, &steps[at - 1]);
 		memmove(&steps[at], &steps[at + 1], (n - at - 1) * sizeof(*steps));
 		n--;
 	}
 }
 
-static int collect(const struct sums *s, size_t n, const size_t *before, double least, struct step **out, size_t *n_steps)
+static int steps_collect(const struct sums *s, size_t n, const size_t *before, double least, struct step **out, size_t *n_steps)
 {
 	struct step *steps;
 	size_t count = 0;
@@ -163,9 +163,9 @@ static int collect(const struct sums *s, size_t n, const size_t *before, double 
 		struct step *p = &steps[--count];
 
 		*p = (struct step){ before[to], to, 0 };
-		p->mean = mean(s, p);
+		p->mean = step_mean(s, p);
 	}
-	*n_steps = merge(s, least, steps, *n_steps);
+	*n_steps = steps_merge(s, least, steps, *n_steps);
 	*out = steps;
 	return 0;
 }
@@ -183,10 +183,10 @@ int change_points_find(const double *v, size_t n, double least, struct step **st
 	if (!values || !s.one || !s.two || !before)
 		goto out;
 	ret = -ENODATA;
-	if (!n || !smooth(v, n, values))
+	if (!n || !values_smooth(v, n, values))
 		goto out;
-	sharpen(values, n, least);
-	sd = noise(values + n, n, s.one);
+	values_sharpen(values, n, least);
+	sd = values_noise(values + n, n, s.one);
 	/* squares of large numbers that hardly differ lose what they differ by */
 	middle = values[n / 2];
 	s.one[0] = s.two[0] = 0;
@@ -196,12 +196,12 @@ int change_points_find(const double *v, size_t n, double least, struct step **st
 		s.one[i + 1] = s.one[i] + off;
 		s.two[i + 1] = s.two[i] + off * off;
 	}
-	ret = partition(&s, n, PRICE * log(n > 1 ? n : 2) * sd * sd, before);
+	ret = range_partition(&s, n, PRICE * log(n > 1 ? n : 2) * sd * sd, before);
 	if (ret)
 		goto out;
 	for (size_t i = 0; i <= n; i++)
 		s.one[i] += i * middle;
-	ret = collect(&s, n, before, least, steps, n_steps);
+	ret = steps_collect(&s, n, before, least, steps, n_steps);
 out:
 	free(values);
 	free(s.one);

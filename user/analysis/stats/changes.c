@@ -23,26 +23,27 @@ struct state {
 	double mean, variance;
 };
 
-static double middle(const struct change *c)
+static double change_middle(const struct change *c)
 {
 	return (c->from + c->to) / 2;
 }
 
-static double blur(const struct change *c)
+static double change_blur(const struct change *c)
 {
 	return (c->to - c->from) * (c->to - c->from) / 12;
 }
 
-static void learn(const struct change *changes, size_t n, struct length *lengths, uint32_t kinds)
+static void lengths_learn(const struct change *changes, size_t n, struct length *lengths,
+			  uint32_t kinds)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
 		struct length *l = &lengths[changes[i].after];
-		double d = middle(&changes[i + 1]) - middle(&changes[i]);
+		double d = change_middle(&changes[i + 1]) - change_middle(&changes[i]);
 
 		l->n++;
 		l->sum += d;
 		l->squares += d * d;
-		l->blur += blur(&changes[i]) + blur(&changes[i + 1]);
+		l->blur += change_blur(&changes[i]) + change_blur(&changes[i + 1]);
 	}
 	for (uint32_t k = 0; k < kinds; k++) {
 		struct length *l = &lengths[k];
@@ -58,16 +59,16 @@ static void learn(const struct change *changes, size_t n, struct length *lengths
 }
 
 /* The place of each change, by those before it and what the ticks say. */
-static void filter(const struct change *changes, size_t n, const struct length *lengths,
-		   struct state *states)
+static void changes_filter(const struct change *changes, size_t n, const struct length *lengths,
+			   struct state *states)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct length *l = i ? &lengths[changes[i - 1].after] : NULL;
 		struct state *s = &states[i];
-		double r = blur(&changes[i]), gain;
+		double r = change_blur(&changes[i]), gain;
 
 		if (!l || l->variance < 0 || r == 0) {
-			s->ahead = s->mean = middle(&changes[i]);
+			s->ahead = s->mean = change_middle(&changes[i]);
 			s->ahead_variance = INFINITY;
 			s->variance = r;
 			continue;
@@ -75,7 +76,7 @@ static void filter(const struct change *changes, size_t n, const struct length *
 		s->ahead = states[i - 1].mean + l->mean;
 		s->ahead_variance = states[i - 1].variance + l->variance;
 		gain = s->ahead_variance / (s->ahead_variance + r);
-		s->mean = s->ahead + gain * (middle(&changes[i]) - s->ahead);
+		s->mean = s->ahead + gain * (change_middle(&changes[i]) - s->ahead);
 		s->variance = (1 - gain) * s->ahead_variance;
 	}
 }
@@ -87,8 +88,8 @@ int changes_smooth(struct change *changes, size_t n, uint32_t kinds)
 	int ret = lengths && states ? 0 : -ENOMEM;
 
 	if (!ret) {
-		learn(changes, n, lengths, kinds);
-		filter(changes, n, lengths, states);
+		lengths_learn(changes, n, lengths, kinds);
+		changes_filter(changes, n, lengths, states);
 	}
 	for (size_t i = n; i-- > 0 && !ret;) {
 		struct state *s = &states[i];

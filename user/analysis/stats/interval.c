@@ -21,13 +21,13 @@ double interval_t(double dof)
  * Do the ticks tell where a run begins and ends, or a gap between two? A shorter one of several ticks is one piece all
  * the same where it lies between long ones: what is met now and then, by chance, is not met twice in a row.
  */
-static bool is_resolved(uint64_t len, uint64_t before, uint64_t after)
+static bool run_is_resolved(uint64_t len, uint64_t before, uint64_t after)
 {
 	return len >= INTERVAL_RESOLVED ||
 	       (len >= INTERVAL_PIECE && before >= INTERVAL_RESOLVED && after >= INTERVAL_RESOLVED);
 }
 
-static void add_edge(const struct interval_lane *l, struct time_sum *t, bool coarse)
+static void time_add_edge(const struct interval_lane *l, struct time_sum *t, bool coarse)
 {
 	t->variance += coarse ? l->coarse_variance : 0.5;
 	t->coarse += coarse;
@@ -35,19 +35,19 @@ static void add_edge(const struct interval_lane *l, struct time_sum *t, bool coa
 }
 
 /* Both edges of a group's last run, when the gap after it and the run after that, 0 for none, are known. */
-static void add_edges(const struct interval_lane *l, struct time_sum *t, uint64_t gap, uint64_t after)
+static void time_add_edges(const struct interval_lane *l, struct time_sum *t, uint64_t gap, uint64_t after)
 {
 	const struct interval_past *p = &t->past;
-	bool resolved = is_resolved(p->ran, p->gap, gap);
+	bool resolved = run_is_resolved(p->ran, p->gap, gap);
 
 	if (p->gap)
-		add_edge(l, t, resolved && is_resolved(p->gap, p->before, p->ran));
+		time_add_edge(l, t, resolved && run_is_resolved(p->gap, p->before, p->ran));
 	if (gap)
-		add_edge(l, t, resolved && is_resolved(gap, p->ran, after));
+		time_add_edge(l, t, resolved && run_is_resolved(gap, p->ran, after));
 }
 
 /* A run is complete, which ends before the tick @end. */
-static void end_run(const struct interval_lane *l, uint64_t end)
+static void run_complete(const struct interval_lane *l, uint64_t end)
 {
 	struct interval_past *p;
 	uint64_t gap;
@@ -57,22 +57,22 @@ static void end_run(const struct interval_lane *l, uint64_t end)
 	p = &l->sums[l->now.group].past;
 	gap = end - l->now.len - p->end;
 	if (p->ran)
-		add_edges(l, &l->sums[l->now.group], gap, l->now.len);
+		time_add_edges(l, &l->sums[l->now.group], gap, l->now.len);
 	*p = (struct interval_past){ .before = p->ran, .gap = gap, .ran = l->now.len, .end = end };
 }
 
 /* Ticks from @from on. */
-static void add_run(struct interval_lane *l, uint32_t group, uint64_t from, uint64_t len)
+static void run_extend(struct interval_lane *l, uint32_t group, uint64_t from, uint64_t len)
 {
 	if (group == l->now.group) {
 		l->now.len += len;
 		return;
 	}
-	end_run(l, from);
+	run_complete(l, from);
 	l->now = (struct interval_run){ group, len };
 }
 
-static void end_made_up(struct interval_lane *t, uint32_t last_group)
+static void interpolated_end(struct interval_lane *t, uint32_t last_group)
 {
 	double n = t->made_up;
 
@@ -92,17 +92,17 @@ void interval_lane_begin(struct interval_lane *l, struct time_sum *sums, uint32_
 				     .now.group = NO_GROUP, .last = NO_GROUP };
 }
 
-static void add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint32_t group)
+static void stream_add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint32_t group)
 {
 	uint64_t n = tick->more + 1ull;
 
 	if (tick->tick < l->next)
 		return;
 	if (l->made_up && (tick->tick > l->next || !tick->made_up))
-		end_made_up(l, l->last);
+		interpolated_end(l, l->last);
 	if (tick->tick > l->next)
-		add_run(l, NO_GROUP, l->next, tick->tick - l->next);
-	add_run(l, group, tick->tick, n);
+		run_extend(l, NO_GROUP, l->next, tick->tick - l->next);
+	run_extend(l, group, tick->tick, n);
 	if (tick->made_up) {
 		if (!l->made_up)
 			l->made_up_group = group;
@@ -120,18 +120,18 @@ static void add_entry(struct interval_lane *l, const struct cpm_tick *tick, uint
 void interval_lane_add(struct interval_lane *l, const uint32_t *group_of, const struct interval_entry *e, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		add_entry(l, &e[i].t, group_of[e[i].t.block]);
+		stream_add_entry(l, &e[i].t, group_of[e[i].t.block]);
 }
 
 void interval_lane_end(struct interval_lane *l, uint64_t end_tick)
 {
 	uint64_t end = end_tick > l->next ? end_tick : l->next;
 
-	end_made_up(l, l->last);
-	end_run(l, l->next);
+	interpolated_end(l, l->last);
+	run_complete(l, l->next);
 	for (uint32_t g = 0; g < l->n_groups; g++) {
 		if (l->sums[g].past.ran)
-			add_edges(l, &l->sums[g], end - l->sums[g].past.end, 0);
+			time_add_edges(l, &l->sums[g], end - l->sums[g].past.end, 0);
 		l->sums[g].past = (struct interval_past){ 0 };
 	}
 }
@@ -147,7 +147,7 @@ int interval_times(const struct cpm_lane *lanes, size_t n_lanes, uint64_t end_ti
 		interval_lane_begin(&l, out, n_groups, jitter);
 		tick_stream_begin(&c, &lanes[i], NULL);
 		while (tick_stream_next(&c))
-			add_entry(&l, &c.t, group_of[c.t.block]);
+			stream_add_entry(&l, &c.t, group_of[c.t.block]);
 		interval_lane_end(&l, end_tick);
 	}
 	return 0;
@@ -174,7 +174,7 @@ double interval_weight(double value, double lost)
 }
 
 /* On to the next batch: as many values go into each, those of an odd number into the first ones. */
-static void next_batch(struct interval_mean *m)
+static void mean_next_batch(struct interval_mean *m)
 {
 	uint64_t batches = m->n < INTERVAL_BATCHES ? m->n : INTERVAL_BATCHES;
 
@@ -195,7 +195,7 @@ void interval_mean_add(struct interval_mean *m, const struct interval_entry *e, 
 		uint64_t n = m->until - m->seen < left ? m->until - m->seen : left;
 
 		if (!n) {
-			next_batch(m);
+			mean_next_batch(m);
 			continue;
 		}
 		for (uint64_t i = 0; i < n; i++) {

@@ -36,7 +36,7 @@ double outliers_bound(size_t n)
 	return bound;
 }
 
-static double median_of(double *sorted, size_t n)
+static double values_median(double *sorted, size_t n)
 {
 	gsl_sort(sorted, 1, n);
 	return gsl_stats_median_from_sorted_data(sorted, 1, n);
@@ -50,12 +50,12 @@ int outliers_find(const double *values, const double *sd, size_t n, struct outli
 		return -ENOMEM;
 	memset(out, 0, n * sizeof(*out));
 	memcpy(sorted, values, n * sizeof(*sorted));
-	middle = n ? median_of(sorted, n) : NAN;
+	middle = n ? values_median(sorted, n) : NAN;
 	for (size_t i = 0; i < n; i++) {
 		out[i].difference = values[i] - middle;
 		sorted[i] = fabs(out[i].difference);
 	}
-	usual = n ? 1.4826 * median_of(sorted, n) : NAN;
+	usual = n ? 1.4826 * values_median(sorted, n) : NAN;
 	for (size_t i = 0; i < n; i++) {
 		double off = fabs(out[i].difference), own = isnan(sd[i]) ? 0 : sd[i];
 

@@ -9,12 +9,12 @@
 #include "analysis/sweep/sweep.h"
 
 /* Half of an interval, relative. */
-static double relative(double v, double end)
+static double interval_relative(double v, double end)
 {
 	return v > 0 ? fabs(end - v) / v : NAN;
 }
 
-static double combined(double energy, double time)
+static double intervals_combine(double energy, double time)
 {
 	if (isnan(energy) || isnan(time))
 		return NAN;
@@ -24,8 +24,10 @@ static double combined(double energy, double time)
 struct value sweep_product(const struct value *j, const struct value *delay_s)
 {
 	double v = j->v * delay_s->v;
-	double below = combined(relative(j->v, j->lo), relative(delay_s->v, delay_s->lo));
-	double above = combined(relative(j->v, j->hi), relative(delay_s->v, delay_s->hi));
+	double below = intervals_combine(interval_relative(j->v, j->lo),
+					 interval_relative(delay_s->v, delay_s->lo));
+	double above = intervals_combine(interval_relative(j->v, j->hi),
+					 interval_relative(delay_s->v, delay_s->hi));
 
 	return (struct value){ v, fmax(v * (1 - below), isnan(below) ? NAN : 0), v * (1 + above) };
 }
@@ -37,14 +39,16 @@ struct value sweep_power(const struct value *j, const struct value *delay_s)
 	 * A longer time is a lower power: its upper end goes with the lower one, and the other way round. Both are taken to be
 	 * off by themselves, which is too wide where what runs differ in time by is in their energy as well.
 	 */
-	double below = hypot(relative(j->v, j->lo), relative(delay_s->v, delay_s->hi));
-	double above = hypot(relative(j->v, j->hi), relative(delay_s->v, delay_s->lo));
+	double below = hypot(interval_relative(j->v, j->lo),
+			     interval_relative(delay_s->v, delay_s->hi));
+	double above = hypot(interval_relative(j->v, j->hi),
+			     interval_relative(delay_s->v, delay_s->lo));
 
 	return (struct value){ v, fmax(v * (1 - below), isnan(below) ? NAN : 0), v * (1 + above) };
 }
 
 /* Which is the least was seen from the figures themselves: any pair of them could have been compared. */
-static size_t pairs(size_t n)
+static size_t settings_count_pairs(size_t n)
 {
 	return n < 2 ? 1 : n * (n - 1) / 2;
 }
@@ -74,7 +78,8 @@ struct sweep_best sweep_least(const struct value *figures, size_t n, double dof,
 			continue;
 		if (b.next == SWEEP_NONE || figures[i].v < figures[b.next].v)
 			b.next = i;
-		d = difference_of(&figures[b.setting], &figures[i], pairs(b.known), dof);
+		d = difference_of(&figures[b.setting], &figures[i], settings_count_pairs(b.known),
+				  dof);
 		b.equal += d.sure != DIFFERENCE_SURELY && d.sure != DIFFERENCE_UNKNOWN;
 		b.unknown += d.sure == DIFFERENCE_UNKNOWN;
 		if (equal)
@@ -83,42 +88,47 @@ struct sweep_best sweep_least(const struct value *figures, size_t n, double dof,
 	return b;
 }
 
-static const struct value *at(const struct sweep_table *t, size_t block, size_t setting)
+static const struct value *table_energy_at(const struct sweep_table *t, size_t block,
+					   size_t setting)
 {
 	return &t->j[block * t->n_settings + setting];
 }
 
-static bool is_sure(const struct value *v)
+static bool value_has_interval(const struct value *v)
 {
 	return !isnan(v->v) && !isnan(v->lo) && !isnan(v->hi);
 }
 
 /* With an interval at the single setting, and at all of so many threads at which the program ran at all. */
-static bool known_at(const struct sweep_table *t, size_t block, size_t single, uint32_t threads)
+static bool block_is_known(const struct sweep_table *t, size_t block, size_t single,
+			   uint32_t threads)
 {
-	if (!is_sure(at(t, block, single)))
+	if (!value_has_interval(table_energy_at(t, block, single)))
 		return false;
 	for (size_t s = 0; s < t->n_settings; s++)
-		if (t->threads[s] == threads && !isnan(t->all_j[s].v) && !is_sure(at(t, block, s)))
+		if (t->threads[s] == threads && !isnan(t->all_j[s].v) &&
+		    !value_has_interval(table_energy_at(t, block, s)))
 			return false;
 	return true;
 }
 
-static size_t least_of(const struct sweep_table *t, size_t block, uint32_t threads)
+static size_t block_best_setting(const struct sweep_table *t, size_t block, uint32_t threads)
 {
 	size_t best = SWEEP_NONE;
 
 	for (size_t s = 0; s < t->n_settings; s++) {
 		if (t->threads[s] != threads || isnan(t->all_j[s].v))
 			continue;
-		if (best == SWEEP_NONE || at(t, block, s)->v < at(t, block, best)->v)
+		if (best == SWEEP_NONE ||
+		    table_energy_at(t, block, s)->v < table_energy_at(t, block, best)->v)
 			best = s;
 	}
 	return best;
 }
 
 /* With so many threads: what is saved, and each block's setting. */
-static void save(const struct sweep_table *t, uint32_t threads, double dof, struct sweep_saving *s)
+static void saving_compute(const struct sweep_table *t, uint32_t threads, double dof,
+			   struct sweep_saving *s)
 {
 	double squares_lo = 0, squares_hi = 0;
 
@@ -128,20 +138,20 @@ static void save(const struct sweep_table *t, uint32_t threads, double dof, stru
 		struct difference d;
 
 		s->chosen[b] = SWEEP_NONE;
-		if (!known_at(t, b, s->single, threads))
+		if (!block_is_known(t, b, s->single, threads))
 			continue;
-		s->chosen[b] = least_of(t, b, threads);
-		from = at(t, b, s->single);
+		s->chosen[b] = block_best_setting(t, b, threads);
+		from = table_energy_at(t, b, s->single);
 		s->base_j += from->v;
 		if (s->chosen[b] == s->single)
 			continue;
-		to = at(t, b, s->chosen[b]);
+		to = table_energy_at(t, b, s->chosen[b]);
 		s->moved++;
 		s->saved_j.v += from->v - to->v;
 		s->delay_s += t->delay_s[b * t->n_settings + s->chosen[b]].v -
 			      t->delay_s[b * t->n_settings + s->single].v;
 		/* of each block one is taken, and all of those are told together */
-		d = difference_of(to, from, pairs(t->n_settings) * t->n_blocks, dof);
+		d = difference_of(to, from, settings_count_pairs(t->n_settings) * t->n_blocks, dof);
 		squares_lo += pow(d.by.v - d.by.lo, 2);
 		squares_hi += pow(d.by.hi - d.by.v, 2);
 		if (d.sure != DIFFERENCE_SURELY)
@@ -171,7 +181,7 @@ int sweep_save(const struct sweep_table *t, double dof, struct sweep_saving *s)
 			s->chosen = NULL;
 			return -ENOMEM;
 		}
-		save(t, t->threads[i], dof, &one);
+		saving_compute(t, t->threads[i], dof, &one);
 		if (s->chosen && one.saved_j.v <= s->saved_j.v) {
 			free(one.chosen);
 			continue;

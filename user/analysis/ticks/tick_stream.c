@@ -9,7 +9,7 @@
 /* An entry has two bytes of flags and at most four numbers. */
 #define ENTRY_MOST	64
 
-static uint8_t *put_number(uint8_t *at, uint64_t v)
+static uint8_t *stream_put_varint(uint8_t *at, uint64_t v)
 {
 	for (; v >= 0x80; v >>= 7)
 		*at++ = v | 0x80;
@@ -17,13 +17,13 @@ static uint8_t *put_number(uint8_t *at, uint64_t v)
 	return at;
 }
 
-static uint8_t *put_bytes(uint8_t *at, uint32_t v, unsigned int bytes)
+static uint8_t *stream_put_bytes(uint8_t *at, uint32_t v, unsigned int bytes)
 {
 	memcpy(at, &v, sizeof(v));	/* there is room for all of it */
 	return at + bytes;
 }
 
-static int make_room(struct tick_stream *l)
+static int stream_reserve(struct tick_stream *l)
 {
 	size_t room = l->room + l->room / 2 + 4096;
 	uint8_t *p;
@@ -38,7 +38,7 @@ static int make_room(struct tick_stream *l)
 	return 0;
 }
 
-static int make_counts(struct tick_stream_counts *c, uint32_t block)
+static int counts_reserve(struct tick_stream_counts *c, uint32_t block)
 {
 	size_t n = 2 * (block + 1ul) + 256;
 	struct lane_count *of = realloc(c->of, n * sizeof(*of));
@@ -51,9 +51,9 @@ static int make_counts(struct tick_stream_counts *c, uint32_t block)
 	return 0;
 }
 
-static int count(struct tick_stream_counts *c, const struct cpm_tick *t, uint32_t value)
+static int counts_add_entry(struct tick_stream_counts *c, const struct cpm_tick *t, uint32_t value)
 {
-	if (t->block >= c->n && make_counts(c, t->block))
+	if (t->block >= c->n && counts_reserve(c, t->block))
 		return -ENOMEM;
 	c->of[t->block].ticks += t->more + 1ul;
 	c->of[t->block].values += value ? t->more + 1ul : 0;
@@ -61,13 +61,13 @@ static int count(struct tick_stream_counts *c, const struct cpm_tick *t, uint32_
 }
 
 /* The entry that waits. */
-static int write_last(struct tick_stream *l)
+static int stream_write_last(struct tick_stream *l)
 {
 	const struct cpm_tick *t = &l->last;
 	uint32_t differs = l->value ^ l->last_value;
 	uint8_t head = 0, rare = 0, *at;
 
-	if (make_room(l) || (l->counts && count(l->counts, t, l->last_value)))
+	if (stream_reserve(l) || (l->counts && counts_add_entry(l->counts, t, l->last_value)))
 		return -ENOMEM;
 	if (t->block >= 1u << 24)
 		rare |= TICK_STREAM_BLOCK;
@@ -84,18 +84,18 @@ static int write_last(struct tick_stream *l)
 	rare |= (t->made_up ? TICK_STREAM_MADE_UP : 0) | (t->parked ? TICK_STREAM_PARKED : 0) | (t->tick != l->next ? TICK_STREAM_GAP : 0);
 	at = l->bytes + l->len;
 	*at++ = head | (rare ? 0x80 : 0);
-	at = put_bytes(at, t->block, head & 3);
-	at = put_bytes(at, differs, head & 4 ? 3 : 0);
+	at = stream_put_bytes(at, t->block, head & 3);
+	at = stream_put_bytes(at, differs, head & 4 ? 3 : 0);
 	if (rare)
 		*at++ = rare;
 	if (rare & TICK_STREAM_GAP)
-		at = put_number(at, t->tick - l->next);
+		at = stream_put_varint(at, t->tick - l->next);
 	if (rare & TICK_STREAM_MORE)
-		at = put_number(at, t->more);
+		at = stream_put_varint(at, t->more);
 	if (rare & TICK_STREAM_BLOCK)
-		at = put_number(at, t->block);
+		at = stream_put_varint(at, t->block);
 	if (rare & TICK_STREAM_VALUE)
-		at = put_number(at, l->last_value);
+		at = stream_put_varint(at, l->last_value);
 	l->len = at - l->bytes;
 	l->next = t->tick + t->more + 1;
 	l->block = t->block;
@@ -110,7 +110,7 @@ int tick_stream_put(struct tick_stream *l, const struct cpm_tick *tick, uint32_t
 	if (!tick->more && !tick->made_up && !tick->parked && tick_stream_more(l, tick->tick, tick->block, value))
 		return 0;
 	if (l->waits)
-		ret = write_last(l);
+		ret = stream_write_last(l);
 	l->last = *tick;
 	l->last_value = value;
 	l->waits = true;
@@ -120,7 +120,7 @@ int tick_stream_put(struct tick_stream *l, const struct cpm_tick *tick, uint32_t
 
 int tick_stream_seal(struct tick_stream *l)
 {
-	int ret = l->waits ? write_last(l) : 0;
+	int ret = l->waits ? stream_write_last(l) : 0;
 	uint8_t *p;
 
 	l->waits = false;

@@ -32,7 +32,7 @@ struct timeline_walk {
 };
 
 /* Move on to the tick with these low bits. Return: false if that can not be. */
-static bool advance(struct timeline_walk *w, uint32_t low)
+static bool timeline_advance(struct timeline_walk *w, uint32_t low)
 {
 	uint64_t tick = w->tick + (uint32_t)(low - (uint32_t)w->tick);
 
@@ -48,11 +48,11 @@ static bool advance(struct timeline_walk *w, uint32_t low)
 	return true;
 }
 
-static int add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
+static int timeline_add_sample(struct timeline_walk *w, const struct kjoule_sample *rec)
 {
 	struct timeline_sample *s = &w->now;
 
-	if (!advance(w, rec->tick))
+	if (!timeline_advance(w, rec->tick))
 		return 0;
 	if (w->keep) {
 		s = kjoule_array_grow(&w->cpu->samples, &w->cpu->n_samples, sizeof(*s));
@@ -100,7 +100,7 @@ uint64_t timeline_first(const struct kjoule_session_info *s, uint64_t time_ns)
 }
 
 /* The first tick that is due at a time or after it. */
-static uint64_t tick_after(const struct kjoule_session_info *s, uint64_t time_ns)
+static uint64_t tick_due_after(const struct kjoule_session_info *s, uint64_t time_ns)
 {
 	uint64_t tick;
 
@@ -112,7 +112,7 @@ static uint64_t tick_after(const struct kjoule_session_info *s, uint64_t time_ns
 }
 
 /* Return: enum kjoule_quantity, or -1 if the session has no such source */
-static int quantity_of(const struct kjoule_session_info *s, uint32_t source, uint32_t domain)
+static int source_quantity(const struct kjoule_session_info *s, uint32_t source, uint32_t domain)
 {
 	if (!s)
 		return KJOULE_QUANTITY_ENERGY;
@@ -128,7 +128,7 @@ static int quantity_of(const struct kjoule_session_info *s, uint32_t source, uin
  * A file may have one for each source, domain and CPU that there can be: they are found by an
  * index.
  */
-static struct timeline_series *find_series(struct timeline_walk *w, uint32_t source, uint32_t domain,
+static struct timeline_series *series_find(struct timeline_walk *w, uint32_t source, uint32_t domain,
 					   uint32_t scope)
 {
 	struct timeline *tl = w->tl;
@@ -155,24 +155,24 @@ static struct timeline_series *find_series(struct timeline_walk *w, uint32_t sou
 	if (!s)
 		return NULL;
 	*s = (struct timeline_series){ .source = source, .domain = domain, .scope = scope,
-				       .quantity = quantity_of(tl->session, source, domain) };
+				       .quantity = source_quantity(tl->session, source, domain) };
 	w->hint[domain] = tl->n_series;
 	return s;
 }
 
-static int add_reading(struct timeline_walk *w, uint32_t source, uint32_t domain, uint32_t scope,
-		       const struct timeline_reading *reading)
+static int series_add_reading(struct timeline_walk *w, uint32_t source, uint32_t domain,
+			      uint32_t scope, const struct timeline_reading *reading)
 {
 	const struct kjoule_session_info *session = w->tl->session;
 	struct timeline_reading *r;
 	struct timeline_series *s;
 
-	if (domain >= KJOULE_MAX_DOMAINS || quantity_of(session, source, domain) < 0 ||
+	if (domain >= KJOULE_MAX_DOMAINS || source_quantity(session, source, domain) < 0 ||
 	    (session && scope != TIMELINE_NO_SCOPE && !kjoule_cpus_has(&session->cpus, scope))) {
 		w->tl->disorder++;
 		return 0;
 	}
-	s = find_series(w, source, domain, scope);
+	s = series_find(w, source, domain, scope);
 	r = s ? kjoule_array_grow(&s->readings, &s->n, sizeof(*r)) : NULL;
 	if (!r)
 		return -ENOMEM;
@@ -185,7 +185,7 @@ static int add_reading(struct timeline_walk *w, uint32_t source, uint32_t domain
  * the tick was missed or parked, was made between ticks, at the edge of idle time; so was one
  * that is later than a tick usually is, where the tick had no sample.
  */
-static int add_energy(struct timeline_walk *w, const struct kjoule_energy *rec)
+static int timeline_add_energy(struct timeline_walk *w, const struct kjoule_energy *rec)
 {
 	const struct kjoule_session_info *s = w->tl->session;
 	const uint64_t *uj = (const uint64_t *)rec->energy_uj;
@@ -193,7 +193,7 @@ static int add_energy(struct timeline_walk *w, const struct kjoule_energy *rec)
 	bool between;
 	int ret = 0;
 
-	if (!advance(w, rec->tick) || w->again)
+	if (!timeline_advance(w, rec->tick) || w->again)
 		return 0;
 	between = w->next > w->tick || (s && rec->late_ns > s->interval_ns / 2);
 	if (!between && rec->late_ns > w->tl->max_late_ns)
@@ -202,16 +202,16 @@ static int add_energy(struct timeline_walk *w, const struct kjoule_energy *rec)
 	r.time_ns = s ? timeline_due(s, w->tick) + rec->late_ns : 0;
 	for (uint32_t domains = rec->domains; domains && !ret; domains &= domains - 1) {
 		r.value = *uj++;
-		ret = add_reading(w, rec->rec.flags, __builtin_ctz(domains), rec->scope, &r);
+		ret = series_add_reading(w, rec->rec.flags, __builtin_ctz(domains), rec->scope, &r);
 	}
 	return ret;
 }
 
 /* Values come from a thread, with a time of their own and not in the order of the ticks. */
-static int add_value(struct timeline_walk *w, const struct kjoule_value *rec)
+static int timeline_add_value(struct timeline_walk *w, const struct kjoule_value *rec)
 {
 	struct timeline_reading r = {
-		.tick = tick_after(w->tl->session, rec->time_ns),
+		.tick = tick_due_after(w->tl->session, rec->time_ns),
 		.time_ns = rec->time_ns,
 		.value = rec->value,
 	};
@@ -222,13 +222,13 @@ static int add_value(struct timeline_walk *w, const struct kjoule_value *rec)
 		w->tl->disorder++;
 		return 0;
 	}
-	return add_reading(w, rec->rec.flags, rec->domain, TIMELINE_NO_SCOPE, &r);
+	return series_add_reading(w, rec->rec.flags, rec->domain, TIMELINE_NO_SCOPE, &r);
 }
 
 /* A stretch of ticks that begins at @low. Return: false if that can not be */
-static bool advance_over(struct timeline_walk *w, uint32_t low, uint64_t count)
+static bool timeline_advance_over(struct timeline_walk *w, uint32_t low, uint64_t count)
 {
-	if (!count || !advance(w, low))
+	if (!count || !timeline_advance(w, low))
 		return false;
 	if (count - 1 > w->max_tick - w->tick) {
 		w->tl->disorder++;
@@ -237,11 +237,11 @@ static bool advance_over(struct timeline_walk *w, uint32_t low, uint64_t count)
 	return true;
 }
 
-static int add_parked(struct timeline_walk *w, const struct kjoule_parked *rec)
+static int timeline_add_skipped(struct timeline_walk *w, const struct kjoule_parked *rec)
 {
 	struct timeline_parked *p;
 
-	if (!advance_over(w, rec->tick, rec->count))
+	if (!timeline_advance_over(w, rec->tick, rec->count))
 		return 0;
 	p = w->again ? NULL : kjoule_array_grow(&w->cpu->parked, &w->cpu->n_parked, sizeof(*p));
 	if (!p && !w->again)
@@ -253,11 +253,11 @@ static int add_parked(struct timeline_walk *w, const struct kjoule_parked *rec)
 	return 0;
 }
 
-static int add_gap(struct timeline_walk *w, const struct kjoule_gap *rec)
+static int timeline_add_gap(struct timeline_walk *w, const struct kjoule_gap *rec)
 {
 	struct timeline_gap *g;
 
-	if (!advance_over(w, rec->tick, rec->count))
+	if (!timeline_advance_over(w, rec->tick, rec->count))
 		return 0;
 	g = w->again ? NULL : kjoule_array_grow(&w->cpu->gaps, &w->cpu->n_gaps, sizeof(*g));
 	if (!g && !w->again)
@@ -271,12 +271,12 @@ static int add_gap(struct timeline_walk *w, const struct kjoule_gap *rec)
 	return 0;
 }
 
-static int add_lost(struct timeline_walk *w, const struct kjoule_lost *rec)
+static int timeline_add_lost(struct timeline_walk *w, const struct kjoule_lost *rec)
 {
 	bool in_file = rec->rec.flags & KJOULE_LOST_IN_FILE;
 	struct timeline_hole *h;
 
-	if (!in_file && !advance(w, rec->tick))
+	if (!in_file && !timeline_advance(w, rec->tick))
 		return 0;
 	if (in_file)
 		w->pid = w->tgid = TIMELINE_NO_TASK;
@@ -294,7 +294,7 @@ static int add_lost(struct timeline_walk *w, const struct kjoule_lost *rec)
 }
 
 /* A chain, a stack, how long its tick lasted: of the sample before it. */
-static int add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
+static int timeline_add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 {
 	struct timeline_sample *s;
 	struct timeline_callers *c;
@@ -318,7 +318,7 @@ static int add_callers(struct timeline_walk *w, const struct kjoule_record *rec)
 }
 
 /* What makes no sense as a window is left out. Its tick is that of the next sample: none of its own. */
-static int add_window(struct timeline_walk *w, const struct kjoule_window *rec)
+static int timeline_add_window(struct timeline_walk *w, const struct kjoule_window *rec)
 {
 	struct timeline_window *t;
 
@@ -341,7 +341,7 @@ static int add_window(struct timeline_walk *w, const struct kjoule_window *rec)
 	return 0;
 }
 
-static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_reading *rec)
+static int timeline_add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_reading *rec)
 {
 	struct kjoule_vpm_reading *r;
 
@@ -360,34 +360,34 @@ static int add_block_reading(struct timeline_walk *w, const struct kjoule_vpm_re
 	return 0;
 }
 
-static int add_record(struct timeline_walk *w, const struct kjoule_record *rec)
+static int timeline_add_record(struct timeline_walk *w, const struct kjoule_record *rec)
 {
 	if (rec->type == KJOULE_RECORD_CHAIN || rec->type == KJOULE_RECORD_STACK || rec->type == KJOULE_RECORD_TOOK)
-		return add_callers(w, rec);
+		return timeline_add_callers(w, rec);
 	/* a chain may be what was lost, and the stack comes after that */
 	if (rec->type != KJOULE_RECORD_LOST || (rec->flags & KJOULE_LOST_IN_FILE))
 		w->sampled = false;
 	switch (rec->type) {
 	case KJOULE_RECORD_SAMPLE:
-		return add_sample(w, (const struct kjoule_sample *)rec);
+		return timeline_add_sample(w, (const struct kjoule_sample *)rec);
 	case KJOULE_RECORD_TASK:
 		w->pid = ((const struct kjoule_task *)rec)->pid;
 		w->tgid = ((const struct kjoule_task *)rec)->tgid;
 		return 0;
 	case KJOULE_RECORD_ENERGY:
-		return add_energy(w, (const struct kjoule_energy *)rec);
+		return timeline_add_energy(w, (const struct kjoule_energy *)rec);
 	case KJOULE_RECORD_GAP:
-		return add_gap(w, (const struct kjoule_gap *)rec);
+		return timeline_add_gap(w, (const struct kjoule_gap *)rec);
 	case KJOULE_RECORD_LOST:
-		return add_lost(w, (const struct kjoule_lost *)rec);
+		return timeline_add_lost(w, (const struct kjoule_lost *)rec);
 	case KJOULE_RECORD_PARKED:
-		return add_parked(w, (const struct kjoule_parked *)rec);
+		return timeline_add_skipped(w, (const struct kjoule_parked *)rec);
 	case KJOULE_RECORD_VALUE:
-		return add_value(w, (const struct kjoule_value *)rec);
+		return timeline_add_value(w, (const struct kjoule_value *)rec);
 	case KJOULE_RECORD_WINDOW:
-		return add_window(w, (const struct kjoule_window *)rec);
+		return timeline_add_window(w, (const struct kjoule_window *)rec);
 	case KJOULE_RECORD_READING:
-		return add_block_reading(w, (const struct kjoule_vpm_reading *)rec);
+		return timeline_add_block_reading(w, (const struct kjoule_vpm_reading *)rec);
 	}
 	return 0;
 }
@@ -424,7 +424,7 @@ int timeline_walk_record(struct timeline_walk *w, const struct kjoule_record *re
 {
 	w->cpu = &w->tl->cpus[w->index];
 	w->any = true;
-	return add_record(w, rec);
+	return timeline_add_record(w, rec);
 }
 
 const struct timeline_sample *timeline_walk_sample(const struct timeline_walk *w)
@@ -524,7 +524,7 @@ int timeline_add(struct timeline *tl, uint32_t cpu, uint32_t package_id, const v
 	return ret;
 }
 
-static int by_tick(const void *a, const void *b)
+static int reading_by_tick(const void *a, const void *b)
 {
 	const struct timeline_reading *x = a, *y = b;
 
@@ -533,14 +533,14 @@ static int by_tick(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-static int by_time(const void *a, const void *b)
+static int reading_by_time(const void *a, const void *b)
 {
 	const struct timeline_reading *x = a, *y = b;
 
 	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-static bool in_order(const struct timeline_reading *r, size_t n, int (*compare)(const void *a, const void *b))
+static bool readings_are_sorted(const struct timeline_reading *r, size_t n, int (*compare)(const void *a, const void *b))
 {
 	for (size_t i = 1; i < n; i++)
 		if (compare(&r[i - 1], &r[i]) > 0)
@@ -549,18 +549,18 @@ static bool in_order(const struct timeline_reading *r, size_t n, int (*compare)(
 }
 
 /* Readings of a scope may come from several CPUs, one after another. */
-static void order_readings(struct timeline *tl, struct timeline_series *s)
+static void readings_sort(struct timeline *tl, struct timeline_series *s)
 {
 	struct timeline_reading *r = s->readings;
 	size_t n = 0;
 
 	if (s->quantity != KJOULE_QUANTITY_ENERGY && s->quantity != KJOULE_QUANTITY_COUNT) {
-		if (!in_order(r, s->n, by_time))
-			qsort(r, s->n, sizeof(*r), by_time);
+		if (!readings_are_sorted(r, s->n, reading_by_time))
+			qsort(r, s->n, sizeof(*r), reading_by_time);
 		return;
 	}
-	if (!in_order(r, s->n, by_tick))
-		qsort(r, s->n, sizeof(*r), by_tick);
+	if (!readings_are_sorted(r, s->n, reading_by_tick))
+		qsort(r, s->n, sizeof(*r), reading_by_tick);
 	for (size_t i = 0; i < s->n; i++) {
 		if (n && r[i].value < r[n - 1].value) {
 			tl->backwards++;
@@ -574,7 +574,7 @@ static void order_readings(struct timeline *tl, struct timeline_series *s)
 void timeline_finish(struct timeline *tl)
 {
 	for (size_t i = 0; i < tl->n_series; i++)
-		order_readings(tl, &tl->series[i]);
+		readings_sort(tl, &tl->series[i]);
 	/* a walk may have found it */
 	if (tl->n_cpus > 1 && !tl->skew_ticks)
 		timeline_skew_find(tl);

@@ -6,12 +6,12 @@
 #include "analysis/ticks/timeline.h"
 #include "lib/kjoule.h"
 
-static uint64_t clip(uint64_t tick, uint64_t from, uint64_t to)
+static uint64_t tick_clip(uint64_t tick, uint64_t from, uint64_t to)
 {
 	return tick < from ? 0 : tick > to ? to - from : tick - from;
 }
 
-static void cut_samples(struct timeline_cpu *c, uint64_t from, uint64_t to)
+static void samples_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
 
@@ -25,15 +25,15 @@ static void cut_samples(struct timeline_cpu *c, uint64_t from, uint64_t to)
 }
 
 /* Ticks without samples that reach over an end keep what is inside. */
-static void cut_gaps(struct timeline_cpu *c, uint64_t from, uint64_t to)
+static void gaps_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_gaps; i++) {
 		struct timeline_gap g = c->gaps[i];
-		uint64_t first = clip(g.first, from, to);
+		uint64_t first = tick_clip(g.first, from, to);
 
-		g.count = clip(g.first + g.count, from, to) - first;
+		g.count = tick_clip(g.first + g.count, from, to) - first;
 		g.first = first;
 		if (g.count)
 			c->gaps[n++] = g;
@@ -42,9 +42,9 @@ static void cut_gaps(struct timeline_cpu *c, uint64_t from, uint64_t to)
 	n = 0;
 	for (size_t i = 0; i < c->n_parked; i++) {
 		struct timeline_parked p = c->parked[i];
-		uint64_t first = clip(p.first, from, to);
+		uint64_t first = tick_clip(p.first, from, to);
 
-		p.count = clip(p.first + p.count, from, to) - first;
+		p.count = tick_clip(p.first + p.count, from, to) - first;
 		p.first = first;
 		if (p.count)
 			c->parked[n++] = p;
@@ -53,7 +53,7 @@ static void cut_gaps(struct timeline_cpu *c, uint64_t from, uint64_t to)
 }
 
 /* Of what was lost around an end nobody knows on which side it was. */
-static void cut_holes(struct timeline_cpu *c, uint64_t from, uint64_t to)
+static void holes_cut(struct timeline_cpu *c, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
 
@@ -63,14 +63,14 @@ static void cut_holes(struct timeline_cpu *c, uint64_t from, uint64_t to)
 		if (h.to < from || h.from >= to)
 			continue;
 		h.known &= h.from >= from && h.to < to;
-		h.from = clip(h.from, from, to);
-		h.to = clip(h.to, from, to);
+		h.from = tick_clip(h.from, from, to);
+		h.to = tick_clip(h.to, from, to);
 		c->holes[n++] = h;
 	}
 	c->n_holes = n;
 }
 
-static void cut_windows(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns)
+static void windows_cut(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns)
 {
 	size_t n = 0;
 
@@ -80,7 +80,7 @@ static void cut_windows(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns
 	c->n_windows = n;
 }
 
-static void cut_block_readings(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns)
+static void block_readings_cut(struct timeline_cpu *c, uint64_t from_ns, uint64_t to_ns)
 {
 	size_t n = 0;
 
@@ -91,7 +91,7 @@ static void cut_block_readings(struct timeline_cpu *c, uint64_t from_ns, uint64_
 }
 
 /* A reading before the first tick that is left, and one after the last, are the ends of windows. */
-static void cut_readings(struct timeline_series *s, uint64_t from, uint64_t to)
+static void readings_cut(struct timeline_series *s, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
 
@@ -111,16 +111,16 @@ void timeline_cut(struct timeline *tl, struct kjoule_session_info *session, uint
 	for (size_t i = 0; i < tl->n_cpus; i++) {
 		struct timeline_cpu *c = &tl->cpus[i];
 
-		cut_samples(c, from, to);
-		cut_gaps(c, from, to);
-		cut_holes(c, from, to);
-		cut_windows(c, from_ns, to_ns);
-		cut_block_readings(c, from_ns, to_ns);
-		c->next_tick = clip(c->next_tick, from, to);
+		samples_cut(c, from, to);
+		gaps_cut(c, from, to);
+		holes_cut(c, from, to);
+		windows_cut(c, from_ns, to_ns);
+		block_readings_cut(c, from_ns, to_ns);
+		c->next_tick = tick_clip(c->next_tick, from, to);
 	}
 	for (size_t i = 0; i < tl->n_series; i++)
-		cut_readings(&tl->series[i], from, to);
-	tl->end_tick = clip(tl->end_tick, from, to);
+		readings_cut(&tl->series[i], from, to);
+	tl->end_tick = tick_clip(tl->end_tick, from, to);
 	session->first_tick += from;
 	session->t0_ns += from * session->interval_ns;
 }

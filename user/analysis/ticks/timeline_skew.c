@@ -10,7 +10,7 @@
 #include "lib/base/array.h"
 #include "lib/base/min_heap.h"
 
-static int by_number(const void *a, const void *b)
+static int lateness_by_size(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -98,7 +98,7 @@ void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
 		tl->p99_skew_ns = i;
 	}
 	if (n && seen <= wanted) {
-		qsort(s->large, s->n_large, sizeof(*s->large), by_number);
+		qsort(s->large, s->n_large, sizeof(*s->large), lateness_by_size);
 		tl->p99_skew_ns = s->large[wanted - seen];
 	}
 	free(s->large);
@@ -106,8 +106,8 @@ void timeline_skew_end(struct timeline_skew *s, struct timeline *tl)
 }
 
 /* A CPU's samples of the slice that begins at @from. Return: the next one's number */
-static size_t put_slice(struct timeline_skew *s, const struct timeline_cpu *cpu, size_t at,
-			uint64_t from)
+static size_t skew_put_slice(struct timeline_skew *s, const struct timeline_cpu *cpu, size_t at,
+			     uint64_t from)
 {
 	for (; at < cpu->n_samples && cpu->samples[at].tick - from < TIMELINE_SLICE; at++)
 		/* a tick that a CPU has twice is damage */
@@ -136,7 +136,7 @@ void timeline_skew_find(struct timeline *tl)
 		       first->when - from < TIMELINE_SLICE) {
 			size_t c = kjoule_min_heap_pop(&turns);
 
-			at[c] = put_slice(s, &tl->cpus[c], at[c], from);
+			at[c] = skew_put_slice(s, &tl->cpus[c], at[c], from);
 			if (at[c] < tl->cpus[c].n_samples)
 				kjoule_min_heap_push(&turns, tl->cpus[c].samples[at[c]].tick, c);
 		}

@@ -10,7 +10,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include "analysis/transition/transition.h"
 
-/* Standard deviations, as of a normal distribution with the same spread(). */
+/* Standard deviations, as of a normal distribution with the same loops_spread(). */
 #define FAR		6.0
 
 /* From the middle half of a normal distribution to its standard deviation. */
@@ -29,7 +29,7 @@
 #define FAR_MOST	0.1
 
 /* Return: is each a time? */
-static bool are_times(const double *ns, size_t n)
+static bool loops_are_times(const double *ns, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isfinite(ns[i]) || !(ns[i] > 0))
@@ -42,7 +42,7 @@ static bool are_times(const double *ns, size_t n)
  * have next to none in their middle half: so the tails', but no more than that of the narrower one. What comes in
  * between makes loops longer, and another frequency has its loops on one side; noise is on both.
  */
-static double spread(const double *sorted, size_t n, double resolution_ns)
+static double loops_spread(const double *sorted, size_t n, double resolution_ns)
 {
 	double median = gsl_stats_median_from_sorted_data(sorted, 1, n);
 	double iqr = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.75) -
@@ -54,7 +54,7 @@ static double spread(const double *sorted, size_t n, double resolution_ns)
 }
 
 /* Of the means of stretches of @kept. */
-static double sd_of_mean(const double *kept, size_t n, double mean)
+static double batches_mean_sd(const double *kept, size_t n, double mean)
 {
 	double squares = 0;
 
@@ -66,14 +66,14 @@ static double sd_of_mean(const double *kept, size_t n, double mean)
 	return sqrt(squares / (BATCHES - 1) / BATCHES);
 }
 
-static int calibrate(const double *loop_ns, size_t n, double resolution_ns, double *room, struct transition_level *l)
+static int level_calibrate(const double *loop_ns, size_t n, double resolution_ns, double *room, struct transition_level *l)
 {
 	double half;
 
 	memcpy(room, loop_ns, n * sizeof(*room));
 	gsl_sort(room, 1, n);
 	l->median_ns = gsl_stats_median_from_sorted_data(room, 1, n);
-	l->sd_ns = spread(room, n, resolution_ns);
+	l->sd_ns = loops_spread(room, n, resolution_ns);
 	for (size_t i = 0; i < n; i++)
 		if (fabs(loop_ns[i] - l->median_ns) <= FAR * l->sd_ns)
 			room[l->n++] = loop_ns[i];
@@ -82,7 +82,7 @@ static int calibrate(const double *loop_ns, size_t n, double resolution_ns, doub
 		return -ENODATA;
 	l->mean_ns.v = gsl_stats_mean(room, 1, l->n);
 	l->dof = BATCHES - 1;
-	l->mean_sd = fmax(sd_of_mean(room, l->n, l->mean_ns.v), l->sd_ns / sqrt(l->n));
+	l->mean_sd = fmax(batches_mean_sd(room, l->n, l->mean_ns.v), l->sd_ns / sqrt(l->n));
 	half = interval_t(l->dof) * l->mean_sd;
 	l->mean_ns.lo = l->mean_ns.v - half;
 	l->mean_ns.hi = l->mean_ns.v + half;
@@ -95,14 +95,14 @@ int transition_level(const double *loop_ns, size_t n, double resolution_ns, stru
 	int ret;
 
 	*l = (struct transition_level){ .mean_ns = { NAN, NAN, NAN }, .mean_sd = NAN, .median_ns = NAN, .sd_ns = NAN };
-	if (!are_times(loop_ns, n) || !isfinite(resolution_ns) || resolution_ns < 0)
+	if (!loops_are_times(loop_ns, n) || !isfinite(resolution_ns) || resolution_ns < 0)
 		return -EINVAL;
 	if (n < TRANSITION_LEVEL_LEAST)
 		return -ENODATA;
 	room = calloc(n, sizeof(*room));
 	if (!room)
 		return -ENOMEM;
-	ret = calibrate(loop_ns, n, resolution_ns, room, l);
+	ret = level_calibrate(loop_ns, n, resolution_ns, room, l);
 	free(room);
 	return ret;
 }

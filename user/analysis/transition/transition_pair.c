@@ -42,18 +42,18 @@ struct value transition_median(const double *values, size_t n, double *room)
 	return v;
 }
 
-static double loop_before(const struct transition_try *t)
+static double try_loop_before(const struct transition_try *t)
 {
 	return t->first.from_ns;
 }
 
-static double longest(const struct transition_try *t)
+static double try_longest_loop(const struct transition_try *t)
 {
 	return fmax(t->first.from_ns, t->last.to_ns);
 }
 
 /* Where in a loop the change is spreads pauses evenly over the difference of the loop's two times. */
-static double pause_sd(const struct transition_try *t)
+static double try_pause_sd(const struct transition_try *t)
 {
 	return fabs(t->first.from_ns - t->last.to_ns) / sqrt(12);
 }
@@ -66,7 +66,7 @@ static double pause_sd(const struct transition_try *t)
  * lowest. What disturbs makes pauses longer, each by something else, so that these are no crowd even if they are more than
  * half. NAN: there is none.
  */
-static double crowd_of(const struct work *w, size_t n, size_t of, double width)
+static double values_densest_median(const struct work *w, size_t n, size_t of, double width)
 {
 	size_t begin = 0, most = 0;
 
@@ -83,7 +83,7 @@ static double crowd_of(const struct work *w, size_t n, size_t of, double width)
 }
 
 /* Pauses of the tries that are good so far, where they are known. Return: how many */
-static size_t gather_pauses(const struct work *w)
+static size_t pauses_gather(const struct work *w)
 {
 	size_t good = 0;
 
@@ -91,13 +91,13 @@ static size_t gather_pauses(const struct work *w)
 		if (w->verdicts[i] || isnan(w->tries[i].pause_ns))
 			continue;
 		w->values[good] = w->tries[i].pause_ns;
-		w->sd[good++] = pause_sd(&w->tries[i]);
+		w->sd[good++] = try_pause_sd(&w->tries[i]);
 	}
 	return good;
 }
 
 /* Pauses beside the change that come at the same time in each try are the change's: all of them are at the wrong place. */
-static void judge_places(const struct work *w, double width)
+static void tries_judge_places(const struct work *w, double width)
 {
 	size_t good = 0, n = 0;
 
@@ -106,7 +106,7 @@ static void judge_places(const struct work *w, double width)
 		if (!w->verdicts[i] && !isnan(w->tries[i].beside_ns))
 			w->values[n++] = w->tries[i].beside_ns;
 	}
-	if (isnan(crowd_of(w, n, good, width)))
+	if (isnan(values_densest_median(w, n, good, width)))
 		return;
 	for (size_t i = 0; i < w->n; i++)
 		if (!w->verdicts[i])
@@ -114,15 +114,15 @@ static void judge_places(const struct work *w, double width)
 }
 
 /* Where it is not known it may be the usual one, if that is not longer than it can be. */
-static bool may_be_like(const struct transition_try *t, double usual)
+static bool pause_may_be_usual(const struct transition_try *t, double usual)
 {
-	double most = TRANSITION_GAP_MOST * longest(t);
+	double most = TRANSITION_GAP_MOST * try_longest_loop(t);
 
 	return isnan(t->pause_ns) ? usual <= t->pause_most_ns + most : fabs(t->pause_ns - usual) <= most;
 }
 
 /* Tries whose pause is not like the others' are no good. */
-static int judge_pauses(const struct work *w)
+static int tries_judge_pauses(const struct work *w)
 {
 	double width = 0, usual;
 	size_t good, at = 0;
@@ -131,21 +131,21 @@ static int judge_pauses(const struct work *w)
 	for (size_t i = 0; i < w->n; i++) {
 		w->verdicts[i] = w->tries[i].verdict;
 		if (!w->verdicts[i])
-			width = fmax(width, TRANSITION_GAP_MOST * longest(&w->tries[i]));
+			width = fmax(width, TRANSITION_GAP_MOST * try_longest_loop(&w->tries[i]));
 	}
-	good = gather_pauses(w);
-	usual = crowd_of(w, good, good, width);
+	good = pauses_gather(w);
+	usual = values_densest_median(w, good, good, width);
 	/* without any that is known there is nothing to be unlike */
 	for (size_t i = 0; i < w->n && good; i++)
-		if (!w->verdicts[i] && !may_be_like(&w->tries[i], usual))
+		if (!w->verdicts[i] && !pause_may_be_usual(&w->tries[i], usual))
 			w->verdicts[i] = TRANSITION_DISTURBED;
-	ret = outliers_find(w->values, w->sd, gather_pauses(w), w->outliers, NULL);
+	ret = outliers_find(w->values, w->sd, pauses_gather(w), w->outliers, NULL);
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < w->n; i++)
 		if (!w->verdicts[i] && !isnan(w->tries[i].pause_ns) && w->outliers[at++].differs)
 			w->verdicts[i] = TRANSITION_DISTURBED;
-	judge_places(w, width);
+	tries_judge_places(w, width);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int judge_pauses(const struct work *w)
  * A level on the way that a few tries have and the others have not is none of the chip's: a neighbour on the host, or what the
  * firmware does, slowed the CPU down for a while.
  */
-static void judge_changes(const struct work *w)
+static void tries_judge_changes(const struct work *w)
 {
 	size_t good = 0, usual = 0, most = 0;
 
@@ -185,7 +185,7 @@ static void judge_changes(const struct work *w)
  * What stops the CPU within the request's call is in the latency, and in no loop: tries whose call took longer or less than
  * that of the others, and by more than a try may be off.
  */
-static int judge_requests(const struct work *w)
+static int tries_judge_requests(const struct work *w)
 {
 	size_t good = 0, at = 0;
 	int ret;
@@ -200,7 +200,7 @@ static int judge_requests(const struct work *w)
 	for (size_t i = 0; i < w->n && !ret; i++) {
 		if (w->verdicts[i])
 			continue;
-		if (w->outliers[at].differs && fabs(w->outliers[at].difference) > TRANSITION_OFF_MOST * longest(&w->tries[i]))
+		if (w->outliers[at].differs && fabs(w->outliers[at].difference) > TRANSITION_OFF_MOST * try_longest_loop(&w->tries[i]))
 			w->verdicts[i] = TRANSITION_DISTURBED;
 		at++;
 	}
@@ -217,9 +217,9 @@ enum figure {
 	PHASE_Y,
 };
 
-static double figure_of(const struct transition_try *t, enum figure f)
+static double try_figure(const struct transition_try *t, enum figure f)
 {
-	double phase = 2 * M_PI * fmod(t->first.loop_start_ns / loop_before(t), 1);
+	double phase = 2 * M_PI * fmod(t->first.loop_start_ns / try_loop_before(t), 1);
 
 	switch (f) {
 	case FIRST:
@@ -240,12 +240,12 @@ static double figure_of(const struct transition_try *t, enum figure f)
 }
 
 /* Of the good tries that have it. Return: how many */
-static size_t gather(const struct work *w, enum figure f)
+static size_t figures_gather(const struct work *w, enum figure f)
 {
 	size_t good = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
-		double value = figure_of(&w->tries[i], f);
+		double value = try_figure(&w->tries[i], f);
 
 		if (!w->verdicts[i] && !isnan(value))
 			w->values[good++] = value;
@@ -254,16 +254,16 @@ static size_t gather(const struct work *w, enum figure f)
 }
 
 /* A median that may be off by @more besides, and can not be below 0. */
-static struct value median_of(const struct work *w, enum figure f, double more)
+static struct value figure_median(const struct work *w, enum figure f, double more)
 {
-	struct value v = transition_median(w->values, gather(w, f), w->room);
+	struct value v = transition_median(w->values, figures_gather(w, f), w->room);
 
 	if (isnan(v.v))
 		return unknown;
 	return (struct value){ fmax(v.v, 0), fmax(v.lo - more, 0), fmax(v.hi + more, 0) };
 }
 
-static void figures(const struct work *w, struct transition_pair *p)
+static void pair_set_figures(const struct work *w, struct transition_pair *p)
 {
 	const struct transition_try *good;
 	double x, y, loop;
@@ -272,22 +272,22 @@ static void figures(const struct work *w, struct transition_pair *p)
 	while (w->verdicts[n])
 		n++;
 	good = &w->tries[n];
-	n = gather(w, PHASE_X);
+	n = figures_gather(w, PHASE_X);
 	x = gsl_stats_mean(w->values, 1, n);
-	gather(w, PHASE_Y);
+	figures_gather(w, PHASE_Y);
 	y = gsl_stats_mean(w->values, 1, n);
 	p->phase = fmin(hypot(x, y), 1);
-	loop = p->phase / 2 * longest(good);
-	p->first_ns = median_of(w, FIRST, loop);
-	p->last_ns = median_of(w, LAST, loop);
-	p->settled_ns = median_of(w, SETTLED, loop);
-	p->pause_ns = median_of(w, PAUSE, p->phase / 2 * fabs(good->first.from_ns - good->last.to_ns));
-	gather(w, CHANGES);
+	loop = p->phase / 2 * try_longest_loop(good);
+	p->first_ns = figure_median(w, FIRST, loop);
+	p->last_ns = figure_median(w, LAST, loop);
+	p->settled_ns = figure_median(w, SETTLED, loop);
+	p->pause_ns = figure_median(w, PAUSE, p->phase / 2 * fabs(good->first.from_ns - good->last.to_ns));
+	figures_gather(w, CHANGES);
 	gsl_sort(w->values, 1, n);
 	p->changes = gsl_stats_median_from_sorted_data(w->values, 1, n);
 }
 
-static void count(const struct work *w, struct transition_pair *p)
+static void pair_count_verdicts(const struct work *w, struct transition_pair *p)
 {
 	size_t n = 0;
 
@@ -308,7 +308,7 @@ static void count(const struct work *w, struct transition_pair *p)
 	p->request_ns = transition_median(w->values, n, w->room);
 }
 
-static enum transition_state state_of(const struct transition_pair *p, size_t repeats)
+static enum transition_state pair_state(const struct transition_pair *p, size_t repeats)
 {
 	size_t good = p->verdicts[TRANSITION_GOOD];
 
@@ -334,16 +334,16 @@ int transition_pair(const struct transition_try *tries, size_t n, size_t repeats
 	w.room = calloc(n + 1, sizeof(*w.room));
 	w.outliers = calloc(n + 1, sizeof(*w.outliers));
 	if (w.verdicts && w.values && w.sd && w.room && w.outliers)
-		ret = judge_pauses(&w);
+		ret = tries_judge_pauses(&w);
 	if (!ret)
-		judge_changes(&w);
+		tries_judge_changes(&w);
 	if (!ret)
-		ret = judge_requests(&w);
+		ret = tries_judge_requests(&w);
 	if (!ret) {
-		count(&w, p);
-		p->state = state_of(p, repeats ? repeats : TRANSITION_REPEATS);
+		pair_count_verdicts(&w, p);
+		p->state = pair_state(p, repeats ? repeats : TRANSITION_REPEATS);
 		if (p->state != TRANSITION_FAILED && p->verdicts[TRANSITION_GOOD])
-			figures(&w, p);
+			pair_set_figures(&w, p);
 		if (p->state != TRANSITION_FAILED)
 			p->why = TRANSITION_GOOD;
 		for (size_t i = 0; i < n && verdicts; i++)

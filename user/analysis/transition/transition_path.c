@@ -34,12 +34,12 @@ struct state {
 	double ns, sd, narrow, wide;
 };
 
-static struct state state_at(double ns, double sd)
+static struct state state_make(double ns, double sd)
 {
 	return (struct state){ ns, sd, 0.5 / sd / sd, log(sd * sqrt(2 * M_PI)) };
 }
 
-static double likelihood(const struct state *s, double floor, double ns)
+static double loop_likelihood(const struct state *s, double floor, double ns)
 {
 	double near = -(ns - s->ns) * (ns - s->ns) * s->narrow - s->wide;
 
@@ -48,7 +48,7 @@ static double likelihood(const struct state *s, double floor, double ns)
 }
 
 /* The first two are the pair's. Return: how many */
-static size_t make_states(const struct transition_level *from, const struct transition_level *to, struct state **states)
+static size_t states_make(const struct transition_level *from, const struct transition_level *to, struct state **states)
 {
 	double noise = fmax(from->sd_ns / from->mean_ns.v, to->sd_ns / to->mean_ns.v), step = 1 + fmax(GRID_STEP, noise);
 	double low = GRID_LOW * fmin(from->mean_ns.v, to->mean_ns.v), high = GRID_HIGH * fmax(from->mean_ns.v, to->mean_ns.v);
@@ -57,11 +57,11 @@ static size_t make_states(const struct transition_level *from, const struct tran
 	*states = calloc(n, sizeof(**states));
 	if (!*states)
 		return 0;
-	(*states)[PATH_FROM] = state_at(from->mean_ns.v, from->sd_ns);
-	(*states)[PATH_TO] = state_at(to->mean_ns.v, to->sd_ns);
+	(*states)[PATH_FROM] = state_make(from->mean_ns.v, from->sd_ns);
+	(*states)[PATH_TO] = state_make(to->mean_ns.v, to->sd_ns);
 	/* a level is up to half a step from the grid's next */
 	for (size_t i = 2; i < n; i++, low *= step)
-		(*states)[i] = state_at(low, low * hypot(noise, (step - 1) / 2));
+		(*states)[i] = state_make(low, low * hypot(noise, (step - 1) / 2));
 	return n;
 }
 
@@ -69,8 +69,8 @@ static size_t make_states(const struct transition_level *from, const struct tran
  * Forward: the best likelihood of each state; @moved of it, whether it was come to from another one, and @best of each loop,
  * which that was.
  */
-static void forward(const struct transition_loop *loops, size_t n, const struct state *states, size_t n_states, double floor,
-		    double *score, uint8_t *moved, size_t *best)
+static void path_score_forward(const struct transition_loop *loops, size_t n, const struct state *states, size_t n_states, double floor,
+			       double *score, uint8_t *moved, size_t *best)
 {
 	for (size_t s = 0; s < n_states; s++)
 		score[s] = s == PATH_FROM ? 0 : -PATH_CHANGE;
@@ -85,12 +85,12 @@ static void forward(const struct transition_loop *loops, size_t n, const struct 
 		from_top = score[top] - PATH_CHANGE;
 		for (size_t s = 0; s < n_states; s++) {
 			moved[i * n_states + s] = i && from_top > score[s];
-			score[s] = (from_top > score[s] ? from_top : score[s]) + likelihood(&states[s], floor, ns);
+			score[s] = (from_top > score[s] ? from_top : score[s]) + loop_likelihood(&states[s], floor, ns);
 		}
 	}
 }
 
-static void backward(size_t n, size_t n_states, const double *score, const uint8_t *moved, const size_t *best, size_t *path)
+static void path_trace_back(size_t n, size_t n_states, const double *score, const uint8_t *moved, const size_t *best, size_t *path)
 {
 	size_t s = 0;
 
@@ -105,7 +105,7 @@ static void backward(size_t n, size_t n_states, const double *score, const uint8
 }
 
 /* Where the likelihood of a level's normal distribution comes down to that of a loop of no level. */
-static double reach_of(const struct path *p, double sd)
+static double level_reach(const struct path *p, double sd)
 {
 	double most = -p->floor - log(sd * sqrt(2 * M_PI));
 
@@ -113,8 +113,8 @@ static double reach_of(const struct path *p, double sd)
 }
 
 /* The level that the loops of a piece have, of those that fit; @sd: out, of it. */
-static double level_of(const struct path_piece *piece, const struct transition_loop *loops, double *room,
-		       double *sd)
+static double piece_level(const struct path_piece *piece, const struct transition_loop *loops, double *room,
+			  double *sd)
 {
 	size_t n = 0;
 
@@ -127,7 +127,7 @@ static double level_of(const struct path_piece *piece, const struct transition_l
 }
 
 /* @sd: of @ns */
-static enum path_kind kind_of(double ns, double sd, const struct transition_level *from, const struct transition_level *to)
+static enum path_kind level_path_kind(double ns, double sd, const struct transition_level *from, const struct transition_level *to)
 {
 	double most = fabs(from->mean_ns.v - to->mean_ns.v) / 2, off_from = fabs(ns - from->mean_ns.v);
 	double off_to = fabs(ns - to->mean_ns.v);
@@ -139,7 +139,7 @@ static enum path_kind kind_of(double ns, double sd, const struct transition_leve
 	return PATH_OTHER;
 }
 
-static void add_piece(struct path *p, const struct path_piece *piece)
+static void path_add_piece(struct path *p, const struct path_piece *piece)
 {
 	struct path_piece *last = p->n ? &p->pieces[p->n - 1] : NULL;
 
@@ -152,36 +152,36 @@ static void add_piece(struct path *p, const struct path_piece *piece)
 	p->pieces[p->n++] = *piece;
 }
 
-static void make_pieces(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states,
-			const struct transition_level *from, const struct transition_level *to, double *room, struct path *p)
+static void path_make_pieces(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states,
+			     const struct transition_level *from, const struct transition_level *to, double *room, struct path *p)
 {
 	size_t begin = 0;
 
 	p->pieces[p->n++] = (struct path_piece){ 0, 0, PATH_FROM, from->mean_ns.v, from->sd_ns, 0 };
 	for (size_t i = 1; i <= n; i++) {
 		const struct state *s = &states[path[begin]];
-		struct path_piece piece = { begin, i, PATH_OTHER, s->ns, s->sd, reach_of(p, s->sd) };
+		struct path_piece piece = { begin, i, PATH_OTHER, s->ns, s->sd, level_reach(p, s->sd) };
 
 		if (i < n && path[i] == path[begin])
 			continue;
 		if (path[begin] <= PATH_TO) {
 			piece.kind = path[begin];
 		} else {
-			double sd, ns = level_of(&piece, loops, room, &sd);
+			double sd, ns = piece_level(&piece, loops, room, &sd);
 
-			piece.kind = kind_of(ns, sd, from, to);
+			piece.kind = level_path_kind(ns, sd, from, to);
 			piece.sd = hypot(piece.sd, ns - piece.ns);
 			piece.ns = ns;
 		}
-		add_piece(p, &piece);
+		path_add_piece(p, &piece);
 		begin = i;
 	}
 	for (size_t i = 0; i < p->n; i++)
-		p->pieces[i].reach_ns = reach_of(p, p->pieces[i].sd);
+		p->pieces[i].reach_ns = level_reach(p, p->pieces[i].sd);
 }
 
 /* Of a path through the pair's two levels alone: are its loops' residuals no more than noise? */
-static bool is_noise(const struct transition_loop *loops, size_t begin, size_t end, const struct state *s, double floor)
+static bool residuals_are_noise(const struct transition_loop *loops, size_t begin, size_t end, const struct state *s, double floor)
 {
 	double sum = 0, low = 0, high = 0;
 	size_t row = 0;
@@ -189,7 +189,7 @@ static bool is_noise(const struct transition_loop *loops, size_t begin, size_t e
 	for (size_t i = begin; i < end; i++) {
 		double off = (loops[i].loop_ns - s->ns) / s->sd;
 
-		row = likelihood(s, floor, loops[i].loop_ns) <= floor ? row + 1 : 0;
+		row = loop_likelihood(s, floor, loops[i].loop_ns) <= floor ? row + 1 : 0;
 		if (row > STRAY_ROW)
 			return false;
 		if (row)
@@ -205,14 +205,14 @@ static bool is_noise(const struct transition_loop *loops, size_t begin, size_t e
  * Most series are at one level, and then at the other, and nothing else. Looking for others takes twenty times as long, and is
  * done where the residuals of either piece say so: strays, or a sum of them that walks off.
  */
-static bool is_plain(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states, double floor)
+static bool path_is_plain(const struct transition_loop *loops, size_t n, const size_t *path, const struct state *states, double floor)
 {
 	size_t begin = 0;
 
 	for (size_t i = 1; i <= n; i++) {
 		if (i < n && path[i] == path[begin])
 			continue;
-		if (!is_noise(loops, begin, i, &states[path[begin]], floor))
+		if (!residuals_are_noise(loops, begin, i, &states[path[begin]], floor))
 			return false;
 		begin = i;
 	}
@@ -223,7 +223,7 @@ int path_find(const struct transition_loop *loops, size_t n, const struct transi
 	      const struct transition_level *to, struct path *p)
 {
 	struct state *states = NULL;
-	size_t n_states = make_states(from, to, &states), *best = calloc(n + 1, sizeof(*best));
+	size_t n_states = states_make(from, to, &states), *best = calloc(n + 1, sizeof(*best));
 	size_t *path = calloc(n + 1, sizeof(*path));
 	double *score = calloc(n_states + 1, sizeof(*score)), *room = calloc(n + 1, sizeof(*room));
 	uint8_t *moved = calloc(n + 1, n_states + 1);
@@ -233,12 +233,12 @@ int path_find(const struct transition_loop *loops, size_t n, const struct transi
 	p->floor = -log(STRAY_ONE_IN * STRAY_UP_TO * fmax(from->mean_ns.v, to->mean_ns.v));
 	if (states && best && path && score && room && moved && p->pieces) {
 		for (size_t used = PATH_TO + 1;; used = n_states) {
-			forward(loops, n, states, used, p->floor, score, moved, best);
-			backward(n, used, score, moved, best, path);
-			if (used == n_states || is_plain(loops, n, path, states, p->floor))
+			path_score_forward(loops, n, states, used, p->floor, score, moved, best);
+			path_trace_back(n, used, score, moved, best, path);
+			if (used == n_states || path_is_plain(loops, n, path, states, p->floor))
 				break;
 		}
-		make_pieces(loops, n, path, states, from, to, room, p);
+		path_make_pieces(loops, n, path, states, from, to, room, p);
 		ret = 0;
 	}
 	free(states);
@@ -263,18 +263,18 @@ bool path_fits(const struct path_piece *piece, double ns)
 void path_corner(const struct path *p, size_t i, const struct transition_loop *loops, size_t *first, size_t *last)
 {
 	const struct path_piece *a = &p->pieces[i], *b = &p->pieces[i + 1];
-	struct state before = state_at(a->ns, a->sd), after = state_at(b->ns, b->sd);
+	struct state before = state_make(a->ns, a->sd), after = state_make(b->ns, b->sd);
 	double lost = 0;
 
 	*first = *last = b->begin;
 	for (size_t at = b->begin; at-- > a->begin;) {
-		lost += likelihood(&before, p->floor, loops[at].loop_ns) - likelihood(&after, p->floor, loops[at].loop_ns);
+		lost += loop_likelihood(&before, p->floor, loops[at].loop_ns) - loop_likelihood(&after, p->floor, loops[at].loop_ns);
 		if (lost <= PATH_SURE)
 			*first = at;
 	}
 	lost = 0;
 	for (size_t at = b->begin; at < b->end; at++) {
-		lost += likelihood(&after, p->floor, loops[at].loop_ns) - likelihood(&before, p->floor, loops[at].loop_ns);
+		lost += loop_likelihood(&after, p->floor, loops[at].loop_ns) - loop_likelihood(&before, p->floor, loops[at].loop_ns);
 		if (lost <= PATH_SURE)
 			*last = at + 1;
 	}

@@ -44,7 +44,7 @@ struct work {
 	struct cut *cuts;	/* [levels * (n + 1) + targets] */
 };
 
-static int by_target(const void *a, const void *b)
+static int point_by_target(const void *a, const void *b)
 {
 	const struct transition_point *p = *(const struct transition_point * const *)a;
 	const struct transition_point *q = *(const struct transition_point * const *)b;
@@ -52,15 +52,15 @@ static int by_target(const void *a, const void *b)
 	return p->to_khz < q->to_khz ? -1 : p->to_khz > q->to_khz;
 }
 
-static void select_points(struct work *w, const struct transition_point *points, size_t n, bool up)
+static void points_select(struct work *w, const struct transition_point *points, size_t n, bool up)
 {
 	for (size_t i = 0; i < n; i++)
 		if (isfinite(points[i].ns.v) && (up ? points[i].to_khz > points[i].from_khz : points[i].to_khz < points[i].from_khz))
 			w->points[w->n_points++] = &points[i];
-	qsort(w->points, w->n_points, sizeof(*w->points), by_target);
+	qsort(w->points, w->n_points, sizeof(*w->points), point_by_target);
 }
 
-static double own_sd(const struct transition_point *p)
+static double point_sd(const struct transition_point *p)
 {
 	double half = (p->ns.hi - p->ns.lo) / 2;
 
@@ -68,7 +68,8 @@ static double own_sd(const struct transition_point *p)
 }
 
 /* @n points of one target. Return: 0 or -ENOMEM */
-static int add_target(struct work *w, const struct transition_point **points, size_t n, size_t *far)
+static int trend_add_target(struct work *w, const struct transition_point **points, size_t n,
+			    size_t *far)
 {
 	struct target *t = &w->targets[w->n++];
 	double measured;
@@ -76,7 +77,7 @@ static int add_target(struct work *w, const struct transition_point **points, si
 
 	for (size_t i = 0; i < n; i++) {
 		w->y[i] = points[i]->ns.v;
-		w->sd[i] = own_sd(points[i]);
+		w->sd[i] = point_sd(points[i]);
 	}
 	ret = outliers_find(w->y, w->sd, n, w->outliers, &t->ns);
 	if (ret)
@@ -98,14 +99,14 @@ static int add_target(struct work *w, const struct transition_point **points, si
 	return 0;
 }
 
-static int make_targets(struct work *w, size_t *far)
+static int trend_make_targets(struct work *w, size_t *far)
 {
 	for (size_t i = 0, next; i < w->n_points; i = next) {
 		int ret;
 
 		for (next = i; next < w->n_points && w->points[next]->to_khz == w->points[i]->to_khz;)
 			next++;
-		ret = add_target(w, w->points + i, next - i, far);
+		ret = trend_add_target(w, w->points + i, next - i, far);
 		if (ret)
 			return ret;
 	}
@@ -118,7 +119,7 @@ static int make_targets(struct work *w, size_t *far)
 }
 
 /* Weighted mean of some targets, and what is left of them. */
-static double level(const struct work *w, size_t begin, size_t end, double *chi2)
+static double targets_level(const struct work *w, size_t begin, size_t end, double *chi2)
 {
 	double mean = gsl_stats_wmean(w->w + begin, 1, w->y + begin, 1, end - begin);
 
@@ -128,30 +129,30 @@ static double level(const struct work *w, size_t begin, size_t end, double *chi2
 	return mean;
 }
 
-static size_t most_levels(const struct work *w)
+static size_t targets_most_levels(const struct work *w)
 {
 	return w->n / 2 < TRANSITION_LEVELS_MOST ? w->n / 2 : TRANSITION_LEVELS_MOST;
 }
 
-static struct cut *cut_at(const struct work *w, size_t levels, size_t n)
+static struct cut *levels_cut_at(const struct work *w, size_t levels, size_t n)
 {
 	return &w->cuts[levels * (w->n + 1) + n];
 }
 
-static void divide(const struct work *w)
+static void targets_divide(const struct work *w)
 {
 	for (size_t n = 1; n <= w->n; n++)
-		level(w, 0, n, &cut_at(w, 1, n)->chi2);
-	for (size_t m = 2; m <= most_levels(w); m++)
+		targets_level(w, 0, n, &levels_cut_at(w, 1, n)->chi2);
+	for (size_t m = 2; m <= targets_most_levels(w); m++)
 		for (size_t n = m; n <= w->n; n++) {
-			struct cut *best = cut_at(w, m, n);
+			struct cut *best = levels_cut_at(w, m, n);
 
 			best->chi2 = INFINITY;
 			for (size_t begin = m - 1; begin < n; begin++) {
 				double chi2;
 
-				level(w, begin, n, &chi2);
-				chi2 += cut_at(w, m - 1, begin)->chi2;
+				targets_level(w, begin, n, &chi2);
+				chi2 += levels_cut_at(w, m - 1, begin)->chi2;
 				if (chi2 < best->chi2)
 					*best = (struct cut){ chi2, begin };
 			}
@@ -165,8 +166,8 @@ struct fit {
 };
 
 /* Another one, with @k parameters, of which @fitted are no places. */
-static void offer(const struct work *w, struct transition_trend *t, struct fit *fits, enum transition_shape shape,
-		  double chi2, size_t k, size_t fitted, size_t levels)
+static void shape_offer(const struct work *w, struct transition_trend *t, struct fit *fits, enum transition_shape shape,
+			double chi2, size_t k, size_t fitted, size_t levels)
 {
 	double bic = chi2 + k * log(w->n);
 
@@ -180,7 +181,7 @@ static void offer(const struct work *w, struct transition_trend *t, struct fit *
  * A shape that another one contains is better if it is nearly as good: it says less. Return: the shape; UNTOLD: a line and
  * levels do as well
  */
-static enum transition_shape best_of(const double *bic)
+static enum transition_shape shape_choose(const double *bic)
 {
 	enum transition_shape stepped = bic[TRANSITION_JUMP] < bic[TRANSITION_STEPS] + TRANSITION_BETTER ? TRANSITION_JUMP :
 					TRANSITION_STEPS;
@@ -192,23 +193,23 @@ static enum transition_shape best_of(const double *bic)
 	return bic[TRANSITION_LINEAR] < bic[stepped] ? TRANSITION_LINEAR : stepped;
 }
 
-static void write_levels(const struct work *w, struct transition_trend *t, size_t levels)
+static void trend_set_levels(const struct work *w, struct transition_trend *t, size_t levels)
 {
 	size_t end = w->n;
 
 	t->levels = levels;
 	while (levels) {
-		size_t begin = cut_at(w, levels, end)->begin;
+		size_t begin = levels_cut_at(w, levels, end)->begin;
 		double chi2;
 
 		levels--;
-		t->level_ns[levels] = level(w, begin, end, &chi2);
+		t->level_ns[levels] = targets_level(w, begin, end, &chi2);
 		t->level_khz[levels] = w->targets[begin].khz;
 		end = begin;
 	}
 }
 
-static void fit_line(const struct work *w, struct transition_trend *t, double *chi2)
+static void trend_fit_line(const struct work *w, struct transition_trend *t, double *chi2)
 {
 	double c0, c1, cov00, cov01, cov11, half;
 
@@ -218,7 +219,7 @@ static void fit_line(const struct work *w, struct transition_trend *t, double *c
 	t->slope = (struct value){ c1, c1 - half, c1 + half };
 }
 
-static bool is_narrow(const struct work *w, double mean)
+static bool targets_are_narrow(const struct work *w, double mean)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (fabs(w->y[i] - mean) > TRANSITION_FLAT_WITHIN * mean)
@@ -226,19 +227,19 @@ static bool is_narrow(const struct work *w, double mean)
 	return true;
 }
 
-static void choose(const struct work *w, struct transition_trend *t)
+static void trend_choose_shape(const struct work *w, struct transition_trend *t)
 {
-	bool narrow = is_narrow(w, t->mean_ns.v);
+	bool narrow = targets_are_narrow(w, t->mean_ns.v);
 	struct fit fits[TRANSITION_SHAPES] = { 0 };
 	double chi2, next = INFINITY;
 
-	divide(w);
-	offer(w, t, fits, TRANSITION_FLAT, cut_at(w, 1, w->n)->chi2, 1, 1, 1);
-	fit_line(w, t, &chi2);
-	offer(w, t, fits, TRANSITION_LINEAR, chi2, 2, 2, 0);
-	for (size_t m = 2; m <= most_levels(w); m++)
-		offer(w, t, fits, m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP, cut_at(w, m, w->n)->chi2, 3 * m - 2, 2 * m - 1, m);
-	t->shape = narrow ? TRANSITION_FLAT : best_of(t->bic);
+	targets_divide(w);
+	shape_offer(w, t, fits, TRANSITION_FLAT, levels_cut_at(w, 1, w->n)->chi2, 1, 1, 1);
+	trend_fit_line(w, t, &chi2);
+	shape_offer(w, t, fits, TRANSITION_LINEAR, chi2, 2, 2, 0);
+	for (size_t m = 2; m <= targets_most_levels(w); m++)
+		shape_offer(w, t, fits, m > 2 ? TRANSITION_STEPS : TRANSITION_JUMP, levels_cut_at(w, m, w->n)->chi2, 3 * m - 2, 2 * m - 1, m);
+	t->shape = narrow ? TRANSITION_FLAT : shape_choose(t->bic);
 	if (t->shape == TRANSITION_UNTOLD)
 		return;
 	for (enum transition_shape s = TRANSITION_FLAT; s < TRANSITION_OTHER; s++)
@@ -247,13 +248,13 @@ static void choose(const struct work *w, struct transition_trend *t)
 	t->better = next - t->bic[t->shape];
 	t->chi2 = fits[t->shape].chi2;
 	t->dof = fits[t->shape].dof;
-	write_levels(w, t, fits[t->shape].levels);
+	trend_set_levels(w, t, fits[t->shape].levels);
 	if (!narrow && gsl_cdf_chisq_Q(t->chi2, t->dof) < NO_FIT)
 		t->shape = TRANSITION_OTHER;
 }
 
 /* Of the targets, as they are spread. */
-static struct value mean_of(const struct work *w)
+static struct value targets_mean(const struct work *w)
 {
 	double mean = gsl_stats_mean(w->y, 1, w->n), half;
 
@@ -263,7 +264,7 @@ static struct value mean_of(const struct work *w)
 	return (struct value){ mean, mean - half, mean + half };
 }
 
-static int alloc(struct work *w, size_t n)
+static int trend_alloc(struct work *w, size_t n)
 {
 	w->points = calloc(n + 1, sizeof(*w->points));
 	w->targets = calloc(n + 1, sizeof(*w->targets));
@@ -279,21 +280,21 @@ static int alloc(struct work *w, size_t n)
 int transition_trend(const struct transition_point *points, size_t n, bool up, struct transition_trend *t)
 {
 	struct work w = { 0 };
-	int ret = alloc(&w, n);
+	int ret = trend_alloc(&w, n);
 
 	*t = (struct transition_trend){ .mean_ns = unknown, .slope = unknown, .chi2 = NAN, .better = NAN };
 	for (enum transition_shape s = 0; s < TRANSITION_SHAPES; s++)
 		t->bic[s] = INFINITY;
 	if (!ret) {
-		select_points(&w, points, n, up);
-		ret = make_targets(&w, &t->far);
+		points_select(&w, points, n, up);
+		ret = trend_make_targets(&w, &t->far);
 	}
 	if (!ret && w.n) {
 		t->targets = w.n;
 		t->pairs = w.n_points;
-		t->mean_ns = mean_of(&w);
+		t->mean_ns = targets_mean(&w);
 		if (w.n >= TRANSITION_TARGETS_LEAST)
-			choose(&w, t);
+			trend_choose_shape(&w, t);
 	}
 	free(w.points);
 	free(w.targets);

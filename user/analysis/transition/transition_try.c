@@ -43,12 +43,12 @@ struct work {
 	struct path path;
 };
 
-static double end_of(const struct transition_loop *l)
+static double loop_end_ns(const struct transition_loop *l)
 {
 	return l->start_ns + l->loop_ns;
 }
 
-static bool is_series(const struct transition_series *s)
+static bool series_is_valid(const struct transition_series *s)
 {
 	if (!isfinite(s->request_ns) || s->request_ns < 0)
 		return false;
@@ -56,11 +56,11 @@ static bool is_series(const struct transition_series *s)
 		const struct transition_loop *l = &s->loops[i];
 		double overlap = OVERLAP_MOST * l->loop_ns;
 
-		if (!isfinite(l->start_ns) || !isfinite(l->loop_ns) || !(l->loop_ns > 0) || !isfinite(end_of(l)))
+		if (!isfinite(l->start_ns) || !isfinite(l->loop_ns) || !(l->loop_ns > 0) || !isfinite(loop_end_ns(l)))
 			return false;
-		if (i && l->start_ns < fmax(end_of(&l[-1]) - overlap, l[-1].start_ns))
+		if (i && l->start_ns < fmax(loop_end_ns(&l[-1]) - overlap, l[-1].start_ns))
 			return false;
-		if (l->start_ns < 0 && end_of(l) > overlap)
+		if (l->start_ns < 0 && loop_end_ns(l) > overlap)
 			return false;
 	}
 	return true;
@@ -74,7 +74,7 @@ struct mean {
 };
 
 /* @usual_sd: of a loop at that level, what the clock makes of it included, which all @n by chance may not show */
-static struct mean mean_of(const struct work *w, const struct transition_loop *loops, size_t n, double usual_sd)
+static struct mean loops_mean(const struct work *w, const struct transition_loop *loops, size_t n, double usual_sd)
 {
 	struct mean m = { 0 };
 	double middle, spread;
@@ -99,8 +99,9 @@ static struct mean mean_of(const struct work *w, const struct transition_loop *l
  * Is a mean that of its level, and not of the pair's other one? TRANSITION_GOOD, TRANSITION_ELSEWHERE: it is off by more
  * than it may be, significantly; or DISTURBED, VAGUE.
  */
-static enum transition_verdict compare(const struct mean *m, const struct transition_level *level,
-				       const struct transition_level *other, struct transition_difference *d)
+static enum transition_verdict mean_compare_level(const struct mean *m,
+						  const struct transition_level *level,
+						  const struct transition_level *other, struct transition_difference *d)
 {
 	double near = transition_near(level->mean_ns.v, other->mean_ns.v), half, off;
 	double apart = fabs(level->mean_ns.v - other->mean_ns.v);
@@ -123,17 +124,17 @@ struct place {
 	size_t first, last;	/* of the corner, see path_corner() */
 };
 
-static double time_before(const struct work *w, size_t i)
+static double loop_time_before(const struct work *w, size_t i)
 {
-	return i ? end_of(&w->loops[i - 1]) : 0;
+	return i ? loop_end_ns(&w->loops[i - 1]) : 0;
 }
 
-static double time_from(const struct work *w, size_t i)
+static double loop_time_from(const struct work *w, size_t i)
 {
-	return i < w->n ? w->loops[i].start_ns : end_of(&w->loops[w->n - 1]);
+	return i < w->n ? w->loops[i].start_ns : loop_end_ns(&w->loops[w->n - 1]);
 }
 
-static struct place find_place(const struct work *w, size_t corner)
+static struct place change_find_place(const struct work *w, size_t corner)
 {
 	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
 	struct place p = { .begin = b->begin, .end = b->begin };
@@ -143,15 +144,15 @@ static struct place find_place(const struct work *w, size_t corner)
 	while (p.end < b->end && !path_fits(b, w->loops[p.end].loop_ns))
 		p.end++;
 	path_corner(&w->path, corner, w->loops, &p.first, &p.last);
-	p.from_ns = time_before(w, p.begin);
-	p.to_ns = time_from(w, p.end);
+	p.from_ns = loop_time_before(w, p.begin);
+	p.to_ns = loop_time_from(w, p.end);
 	p.gaps_ns = p.to_ns - p.from_ns;
 	for (size_t i = p.begin; i < p.end; i++)
 		p.gaps_ns -= w->loops[i].loop_ns;
 	return p;
 }
 
-static void place_change(const struct work *w, size_t corner, const struct place *p, struct transition_change *c)
+static void change_set_place(const struct work *w, size_t corner, const struct place *p, struct transition_change *c)
 {
 	double from = w->path.pieces[corner].ns, to = w->path.pieces[corner + 1].ns, n = p->end - p->begin;
 	size_t unsure_before = p->first, unsure_after = p->last;
@@ -162,7 +163,7 @@ static void place_change(const struct work *w, size_t corner, const struct place
 	if (p->begin < p->end) {
 		/* what is in a loop is not in the gap beside it, however long that is */
 		c->ns = w->loops[p->begin].start_ns + n * from / 2;
-		c->end_ns = end_of(&w->loops[p->end - 1]) - n * to / 2;
+		c->end_ns = loop_end_ns(&w->loops[p->end - 1]) - n * to / 2;
 		c->pause_ns = c->pause_most_ns = c->end_ns - c->ns;
 	} else {
 		c->ns = c->end_ns = (p->from_ns + p->to_ns) / 2;
@@ -173,13 +174,13 @@ static void place_change(const struct work *w, size_t corner, const struct place
 		unsure_before -= unsure_before > 0;
 		unsure_after += unsure_after < w->n;
 	}
-	c->after_ns = fmin(time_before(w, unsure_before), fmin(c->ns, c->end_ns));
-	c->before_ns = fmax(time_from(w, unsure_after), fmax(c->ns, c->end_ns));
+	c->after_ns = fmin(loop_time_before(w, unsure_before), fmin(c->ns, c->end_ns));
+	c->before_ns = fmax(loop_time_from(w, unsure_after), fmax(c->ns, c->end_ns));
 	c->unchanged = unsure_before ? w->before + unsure_before - 1 : SIZE_MAX;
 	c->changed = w->before + unsure_after;
 }
 
-static bool is_stray(const struct work *w, size_t corner, size_t i)
+static bool loop_is_stray(const struct work *w, size_t corner, size_t i)
 {
 	const struct path_piece *a = &w->path.pieces[corner];
 
@@ -189,13 +190,13 @@ static bool is_stray(const struct work *w, size_t corner, size_t i)
 /* Where a pause would be looked for that is not in the change itself: so many loops to both sides of it. */
 #define BESIDE		10
 
-static bool in_place(const struct work *w, size_t corner, size_t i)
+static bool loop_is_in_place(const struct work *w, size_t corner, size_t i)
 {
 	struct place p;
 
 	if (corner + 1 >= w->path.n)
 		return false;
-	p = find_place(w, corner);
+	p = change_find_place(w, corner);
 	return i >= p.begin && i < p.end;
 }
 
@@ -204,7 +205,7 @@ static bool in_place(const struct work *w, size_t corner, size_t i)
  * change's pause, and the change at the wrong place, or something else that ran: one try does not tell which. Those in other
  * changes are theirs.
  */
-static double stands_beside(const struct work *w, size_t corner, const struct place *p, double standing)
+static double pause_find_near(const struct work *w, size_t corner, const struct place *p, double standing)
 {
 	const struct path_piece *a = &w->path.pieces[corner], *b = a + 1;
 	size_t from = p->begin > a->begin + BESIDE ? p->begin - BESIDE : a->begin;
@@ -213,19 +214,20 @@ static double stands_beside(const struct work *w, size_t corner, const struct pl
 	for (size_t i = from; i < to; i++) {
 		double longer = w->loops[i].loop_ns - fmax(a->ns, b->ns);
 
-		if ((i < p->begin || i >= p->end) && is_stray(w, corner, i) && longer > w->longest && longer > standing &&
-		    !(corner && in_place(w, corner - 1, i)) && !in_place(w, corner + 1, i))
+		if ((i < p->begin || i >= p->end) && loop_is_stray(w, corner, i) && longer > w->longest && longer > standing &&
+		    !(corner && loop_is_in_place(w, corner - 1, i)) &&
+		    !loop_is_in_place(w, corner + 1, i))
 			return w->loops[i].start_ns;
 	}
 	return NAN;
 }
 
 /* Is it known to within the loops that it may be off by? */
-static enum transition_verdict judge_change(const struct work *w, size_t corner, const struct place *p,
+static enum transition_verdict change_judge(const struct work *w, size_t corner, const struct place *p,
 					    const struct transition_change *c)
 {
 	double shorter = fmin(c->from_ns, c->to_ns), mean = (c->from_ns + c->to_ns) / 2, standing = 0, off, gaps;
-	double begin = time_before(w, p->first), end = time_from(w, p->last);
+	double begin = loop_time_before(w, p->first), end = loop_time_from(w, p->last);
 	size_t stray = 0;
 
 	if (p->gaps_ns > TRANSITION_GAP_MOST * w->longest)
@@ -239,7 +241,7 @@ static enum transition_verdict judge_change(const struct work *w, size_t corner,
 	gaps = end - begin;
 	for (size_t i = p->first; i < p->last; i++) {
 		gaps -= w->loops[i].loop_ns;
-		stray += is_stray(w, corner, i);
+		stray += loop_is_stray(w, corner, i);
 	}
 	off = fmax(c->ns - fmin(begin, p->from_ns), fmax(end, p->to_ns) - standing - c->ns);
 	if (off <= TRANSITION_OFF_MOST * w->longest)
@@ -250,31 +252,31 @@ static enum transition_verdict judge_change(const struct work *w, size_t corner,
 }
 
 /* All corners of the path; those between the first and the last one only for their pauses. */
-static enum transition_verdict find_changes(const struct work *w, struct transition_try *t)
+static enum transition_verdict changes_find(const struct work *w, struct transition_try *t)
 {
 	enum transition_verdict verdict = TRANSITION_GOOD;
 
 	t->pause_ns = t->pause_most_ns = 0;
 	for (size_t i = 0; i + 1 < w->path.n; i++) {
-		struct place p = find_place(w, i);
+		struct place p = change_find_place(w, i);
 		struct transition_change c;
 
-		place_change(w, i, &p, &c);
+		change_set_place(w, i, &p, &c);
 		t->pause_ns += c.pause_ns;
 		t->pause_most_ns += c.pause_most_ns;
 		t->last = c;
 		if (!i) {
 			t->first = c;
-			t->beside_ns = stands_beside(w, i, &p, c.pause_most_ns);
+			t->beside_ns = pause_find_near(w, i, &p, c.pause_most_ns);
 		}
 		if (!verdict && (!i || i + 2 == w->path.n))
-			verdict = judge_change(w, i, &p, &c);
+			verdict = change_judge(w, i, &p, &c);
 	}
 	t->settled_ns = t->last.end_ns;
 	return verdict;
 }
 
-static size_t count_far(const struct path *p, const struct transition_loop *loops)
+static size_t loops_count_far(const struct path *p, const struct transition_loop *loops)
 {
 	size_t far = 0;
 
@@ -285,26 +287,27 @@ static size_t count_far(const struct path *p, const struct transition_loop *loop
 }
 
 /* What the CPU runs at when the series ends. */
-static enum transition_verdict judge_end(const struct work *w, struct transition_try *t)
+static enum transition_verdict series_judge_end(const struct work *w, struct transition_try *t)
 {
 	const struct path_piece *last = &w->path.pieces[w->path.n - 1];
-	struct place p = w->path.n > 1 ? find_place(w, w->path.n - 2) : (struct place){ 0 };
+	struct place p = w->path.n > 1 ? change_find_place(w, w->path.n - 2) : (struct place){ 0 };
 	size_t n = last->end - p.end;
 	enum transition_verdict v;
 	struct mean m;
 
 	if (n < TRANSITION_CONFIRM_LEAST)
 		return TRANSITION_UNCONFIRMED;
-	m = mean_of(w, w->loops + p.end, n < TRANSITION_CONFIRM ? n : TRANSITION_CONFIRM, last->sd);
+	m = loops_mean(w, w->loops + p.end, n < TRANSITION_CONFIRM ? n : TRANSITION_CONFIRM,
+		       last->sd);
 	t->confirming = m.n;
 	t->speed_ratio = w->to->mean_ns.v / m.ns;
-	v = compare(&m, w->to, w->from, &t->end);
+	v = mean_compare_level(&m, w->to, w->from, &t->end);
 	if (last->kind == PATH_FROM)
 		return TRANSITION_NEVER;
 	return last->kind == PATH_OTHER ? TRANSITION_ELSEWHERE : v;
 }
 
-static enum transition_verdict judge_start(const struct work *w)
+static enum transition_verdict series_judge_start(const struct work *w)
 {
 	struct transition_difference d;
 	enum transition_verdict v;
@@ -312,13 +315,13 @@ static enum transition_verdict judge_start(const struct work *w)
 
 	if (w->before < TRANSITION_BEFORE_LEAST)
 		return TRANSITION_NOT_FROM;
-	m = mean_of(w, w->s->loops, w->before, w->from->sd_ns);
-	v = compare(&m, w->from, w->to, &d);
+	m = loops_mean(w, w->s->loops, w->before, w->from->sd_ns);
+	v = mean_compare_level(&m, w->from, w->to, &d);
 	return v == TRANSITION_ELSEWHERE ? TRANSITION_NOT_FROM : v;
 }
 
 /* Too few loops to tell where the CPU settles, but whether it is still where it was. */
-static enum transition_verdict judge_few(const struct work *w)
+static enum transition_verdict series_judge_few(const struct work *w)
 {
 	const size_t n = TRANSITION_BEFORE_LEAST;
 	struct transition_difference d;
@@ -326,18 +329,19 @@ static enum transition_verdict judge_few(const struct work *w)
 
 	if (w->n < n)
 		return TRANSITION_UNCONFIRMED;
-	m = mean_of(w, w->loops + w->n - n, n, w->from->sd_ns);
-	return compare(&m, w->from, w->to, &d) ? TRANSITION_UNCONFIRMED : TRANSITION_NEVER;
+	m = loops_mean(w, w->loops + w->n - n, n, w->from->sd_ns);
+	return mean_compare_level(&m, w->from, w->to, &d) ? TRANSITION_UNCONFIRMED :
+							    TRANSITION_NEVER;
 }
 
-static int solve(struct work *w, struct transition_try *t)
+static int series_solve(struct work *w, struct transition_try *t)
 {
 	int ret;
 
-	t->verdict = judge_start(w);
+	t->verdict = series_judge_start(w);
 	if (t->verdict)
 		return 0;
-	t->verdict = judge_few(w);
+	t->verdict = series_judge_few(w);
 	if (w->n < TRANSITION_CONFIRM_LEAST)
 		return 0;
 	ret = path_find(w->loops, w->n, w->from, w->to, &w->path);
@@ -345,9 +349,9 @@ static int solve(struct work *w, struct transition_try *t)
 		enum transition_verdict changes;
 
 		t->changes = w->path.n - 1;
-		t->far = count_far(&w->path, w->loops);
-		t->verdict = judge_end(w, t);
-		changes = find_changes(w, t);
+		t->far = loops_count_far(&w->path, w->loops);
+		t->verdict = series_judge_end(w, t);
+		changes = changes_find(w, t);
 		if (!t->verdict)
 			t->verdict = changes;
 	}
@@ -363,7 +367,7 @@ int transition_try(const struct transition_series *s, const struct transition_le
 
 	*t = (struct transition_try){ .verdict = TRANSITION_BAD, .request_ns = NAN, .speed_ratio = NAN, .beside_ns = NAN,
 				      .end = { .ns = unknown, .t = NAN, .dof = NAN } };
-	if (is_series(s)) {
+	if (series_is_valid(s)) {
 		t->request_ns = s->request_ns;
 		t->verdict = TRANSITION_TOO_NEAR;
 		while (w.before < s->n && s->loops[w.before].start_ns < 0)
@@ -373,7 +377,7 @@ int transition_try(const struct transition_series *s, const struct transition_le
 		w.longest = fmax(from->mean_ns.v, to->mean_ns.v);
 		if (transition_levels_apart(from, to, NULL) == TRANSITION_APART) {
 			w.room = calloc(s->n + 1, sizeof(*w.room));
-			ret = w.room ? solve(&w, t) : -ENOMEM;
+			ret = w.room ? series_solve(&w, t) : -ENOMEM;
 			free(w.room);
 		}
 	}

@@ -78,7 +78,7 @@ struct usual {
 	double ran, j, least_j;
 };
 
-static void take_means(struct half *h)
+static void half_set_means(struct half *h)
 {
 	h->mean_ran = h->n ? gsl_stats_mean(h->ran, 1, h->n) : NAN;
 	h->mean_j = h->n ? gsl_stats_mean(h->j, 1, h->n) : NAN;
@@ -86,13 +86,13 @@ static void take_means(struct half *h)
 }
 
 /* What a reading differs in from the mean of its kind, but for having run longer, at @w more than when held. */
-static double residual(const struct half *h, size_t i, double w)
+static double reading_residual(const struct half *h, size_t i, double w)
 {
 	return h->j[i] - h->mean_j - w * (h->ran[i] - h->mean_ran);
 }
 
 /* Standard deviation of most of a kind's @values, and the @middle of them. */
-static double spread_of(const struct half *h, const double *values, double *middle)
+static double values_spread(const struct half *h, const double *values, double *middle)
 {
 	for (size_t i = 0; i < h->n; i++)
 		h->buf[i] = values[i];
@@ -107,9 +107,9 @@ static double spread_of(const struct half *h, const double *values, double *midd
  * @least: standard deviation that they have at the least
  * Return: how many are left out
  */
-static size_t keep_near(struct half *h, const double *values, double usual, double least)
+static size_t readings_keep_near(struct half *h, const double *values, double usual, double least)
 {
-	double middle, spread = fmax(spread_of(h, values, &middle), least);
+	double middle, spread = fmax(values_spread(h, values, &middle), least);
 	size_t out = 0, n = h->n;
 
 	/* readings that are all alike but for a few are none to judge these by */
@@ -127,37 +127,37 @@ static size_t keep_near(struct half *h, const double *values, double usual, doub
 }
 
 /* Room for values that are looked at; the same in order are before them. */
-static double *values_of(const struct half *h)
+static double *half_values_room(const struct half *h)
 {
 	return h->buf + h->n;
 }
 
 /* Leave out what is far from the rest, in its time or in its energy. Return: how many */
-static size_t leave_out(struct half *h, double w, const struct usual *usual)
+static size_t readings_leave_out(struct half *h, double w, const struct usual *usual)
 {
-	double *values = values_of(h);
+	double *values = half_values_room(h);
 	size_t left;
 
 	if (h->n < 4)
 		return 0;
 	for (size_t i = 0; i < h->n; i++)
 		values[i] = h->ran[i];
-	left = keep_near(h, values, usual->ran, 0);
-	take_means(h);
+	left = readings_keep_near(h, values, usual->ran, 0);
+	half_set_means(h);
 	for (size_t i = 0; i < h->n; i++)
-		values[i] = residual(h, i, w);
-	left += keep_near(h, values, usual->j, usual->least_j);
-	take_means(h);
+		values[i] = reading_residual(h, i, w);
+	left += readings_keep_near(h, values, usual->j, usual->least_j);
+	half_set_means(h);
 	return left;
 }
 
 /* Variance of the mean of a kind's residuals. */
-static double variance(const struct half *h, double w)
+static double readings_variance(const struct half *h, double w)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < h->n; i++)
-		sum += pow(residual(h, i, w), 2);
+		sum += pow(reading_residual(h, i, w), 2);
 	return sum / (h->n - 1) / h->n;
 }
 
@@ -166,7 +166,7 @@ static double variance(const struct half *h, double w)
  * may be several steps, which is on the safe side.
  * @buf: room for all readings
  */
-static double step_of(const struct vpm_input *in, double *buf)
+static double meter_step(const struct vpm_input *in, double *buf)
 {
 	double step = INFINITY;
 
@@ -184,7 +184,7 @@ static double step_of(const struct vpm_input *in, double *buf)
  * anything rounded to the nearest step. Readings that are alike are all rounded by the same, which nothing shows: a
  * group of them has one error, and the groups' errors are independent.
  */
-static double rounding(const struct half *h, double step_j, double alike_j)
+static double rounding_variance(const struct half *h, double step_j, double alike_j)
 {
 	double sum = 0;
 	size_t from = 0;
@@ -201,26 +201,26 @@ static double rounding(const struct half *h, double step_j, double alike_j)
 	return step_j * step_j / 12 * sum;
 }
 
-static double variance_of_ran(const struct half *h)
+static double ran_variance(const struct half *h)
 {
 	return gsl_stats_variance(h->ran, 1, h->n) / h->n;
 }
 
 /* Degrees of freedom of the sum of two variances (Welch, Satterthwaite). */
-static double dof_of(double a, size_t n_a, double b, size_t n_b)
+static double variances_dof(double a, size_t n_a, double b, size_t n_b)
 {
 	double d = a * a / (n_a - 1) + b * b / (n_b - 1);
 
 	return d > 0 ? (a + b) * (a + b) / d : n_a + n_b - 2.0;
 }
 
-static struct value around(double v, double half)
+static struct value value_around(double v, double half)
 {
 	return (struct value){ v, v - half, v + half };
 }
 
 /* Power above that of holding, by what is known so far. */
-static double slope(const struct half *h)
+static double halves_slope(const struct half *h)
 {
 	double latency = h[VPM_DELAYED].mean_ran - h[VPM_UNDELAYED].mean_ran;
 
@@ -231,15 +231,15 @@ static double slope(const struct half *h)
  * The slope of energies over the time of other CPUs, in readings of a kind: how long the program ran
  * is in their residuals already. It is 0 where all of a kind are alike.
  */
-static struct busy find_busy(const struct half *h)
+static struct busy busy_find_power(const struct half *h)
 {
 	struct busy busy = { .least_s = INFINITY };
-	double w = slope(h), xx = 0, xy = 0, yy = 0;
+	double w = halves_slope(h), xx = 0, xy = 0, yy = 0;
 	size_t n = 0;
 
 	for (int k = 0; k < VPM_KINDS; k++) {
 		for (size_t i = 0; i < h[k].n; i++) {
-			double x = h[k].busy[i] - h[k].mean_busy, y = residual(&h[k], i, k == VPM_HELD ? 0 : w);
+			double x = h[k].busy[i] - h[k].mean_busy, y = reading_residual(&h[k], i, k == VPM_HELD ? 0 : w);
 
 			busy.least_s = fmin(busy.least_s, h[k].busy[i]);
 			xx += x * x;
@@ -259,38 +259,38 @@ static struct busy find_busy(const struct half *h)
  * As if others had been as idle in all readings as they were in one: no more, of a load that is
  * always there nothing is known.
  */
-static void take_out_busy(struct half *h, const struct busy *busy)
+static void busy_take_out(struct half *h, const struct busy *busy)
 {
 	if (!(busy->error_w > 0))
 		return;
 	for (int k = 0; k < VPM_KINDS; k++) {
 		for (size_t i = 0; i < h[k].n; i++)
 			h[k].j[i] -= busy->w * (h[k].busy[i] - busy->least_s);
-		take_means(&h[k]);
+		half_set_means(&h[k]);
 	}
 }
 
-static double clamp_to(double v, const struct vpm_input *in)
+static double power_clamp(double v, const struct vpm_input *in)
 {
 	if (v < in->idle_w)
 		return in->idle_w;
 	return v > in->peak_w ? in->peak_w : v;
 }
 
-static void bound(const struct vpm_input *in, struct vpm_result *r)
+static void power_bound(const struct vpm_input *in, struct vpm_result *r)
 {
 	struct value *p = &r->power_w;
-	double v = clamp_to(p->v, in);
+	double v = power_clamp(p->v, in);
 
 	if (p->lo <= in->idle_w && p->hi >= in->peak_w)
 		r->why = VPM_VAGUE;
 	else if (p->hi < in->idle_w || p->lo > in->peak_w)
 		r->why = VPM_OUTSIDE;
 	r->bounded = v != p->v && !r->why;
-	*p = (struct value){ v, clamp_to(p->lo, in), clamp_to(p->hi, in) };
+	*p = (struct value){ v, power_clamp(p->lo, in), power_clamp(p->hi, in) };
 }
 
-static struct value widened(const struct value *v, double by)
+static struct value value_widened(const struct value *v, double by)
 {
 	return (struct value){ v->v, v->v - hypot(v->v - v->lo, by), v->v + hypot(v->hi - v->v, by) };
 }
@@ -308,7 +308,7 @@ struct value vpm_energy(const struct vpm_result *r, const struct value *time, do
 		v, v - hypot((p->v - p->lo) * time->v, p->v * (time->v - time->lo)),
 		v + hypot((p->hi - p->v) * time->v, p->v * (time->hi - time->v)) };
 
-	return widened(&independent, off_s * sqrt(more));
+	return value_widened(&independent, off_s * sqrt(more));
 }
 
 /*
@@ -318,63 +318,69 @@ struct value vpm_energy(const struct vpm_result *r, const struct value *time, do
  *
  * and the latency L without them is 1 - r of the measured one, dL/dr = -L / (1 - r).
  */
-static void take_out_interrupts(const struct vpm_input *in, struct vpm_result *r)
+static void interrupts_take_out(const struct vpm_input *in, struct vpm_result *r)
 {
 	double part = in->irq_part, left = 1 - part, w, off_r, off_i;
 
 	w = (r->power_w.v - part * in->irq_w) / left;
 	off_r = in->irq_part_error * (w - in->irq_w) / left;
 	off_i = in->irq_w_error * part / left;
-	r->power_w = around(w, hypot((r->power_w.hi - r->power_w.v) / left, hypot(off_r, off_i)));
-	r->latency_s = around(r->latency_s.v * left, hypot((r->latency_s.hi - r->latency_s.v) * left,
-							   in->irq_part_error * r->latency_s.v));
+	r->power_w = value_around(w, hypot((r->power_w.hi - r->power_w.v) / left,
+					   hypot(off_r, off_i)));
+	r->latency_s = value_around(r->latency_s.v * left,
+				    hypot((r->latency_s.hi - r->latency_s.v) * left,
+					  in->irq_part_error * r->latency_s.v));
 	r->irq_w = in->irq_w;
 }
 
-static bool enough(const struct vpm_result *r)
+static bool readings_are_enough(const struct vpm_result *r)
 {
 	return r->n[VPM_DELAYED] >= VPM_LEAST && r->n[VPM_UNDELAYED] >= VPM_LEAST &&
 	       r->n[VPM_HELD] >= VPM_HELD_LEAST;
 }
 
-static void estimate(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
+static void block_estimate(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
 {
 	double alike_j = ALIKE_W * in->interval_s;
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED], *held = &h[VPM_HELD];
-	double w = slope(h), latency = d->mean_ran - u->mean_ran;
-	double var_ran_d = variance_of_ran(d), var_ran_u = variance_of_ran(u);
-	double var_d = variance(d, w), var_u = variance(u, w), var_held = variance(held, 0);
-	double rounding_held = rounding(held, known->step_j, alike_j);
-	double rounding_two = rounding(d, known->step_j, alike_j) + rounding(u, known->step_j, alike_j);
+	double w = halves_slope(h), latency = d->mean_ran - u->mean_ran;
+	double var_ran_d = ran_variance(d), var_ran_u = ran_variance(u);
+	double var_d = readings_variance(d, w), var_u = readings_variance(u, w);
+	double var_held = readings_variance(held, 0);
+	double rounding_held = rounding_variance(held, known->step_j, alike_j);
+	double rounding_two = rounding_variance(d, known->step_j, alike_j) +
+			      rounding_variance(u, known->step_j, alike_j);
 	double half, busy, t;
 
 	t = interval_t(held->n - 1.0);
 	half = hypot(t * sqrt(var_held), NORMAL_95 * sqrt(rounding_held));
-	r->held_w = around(held->mean_j / in->interval_s, half / in->interval_s);
-	t = interval_t(dof_of(var_ran_d, d->n, var_ran_u, u->n));
+	r->held_w = value_around(held->mean_j / in->interval_s, half / in->interval_s);
+	t = interval_t(variances_dof(var_ran_d, d->n, var_ran_u, u->n));
 	half = t * sqrt(var_ran_d + var_ran_u);
-	r->latency_s = around(latency, half);
+	r->latency_s = value_around(latency, half);
 	/* it can not be told from nothing */
 	if (!(latency > half)) {
 		r->why = VPM_SHORT;
 		return;
 	}
-	t = interval_t(dof_of(var_d, d->n, var_u, u->n));
+	t = interval_t(variances_dof(var_d, d->n, var_u, u->n));
 	half = hypot(t * sqrt(var_d + var_u), NORMAL_95 * sqrt(rounding_two));
 	busy = (d->mean_busy - u->mean_busy) / latency +
 	       (held->mean_busy - known->busy.least_s) / in->interval_s;
-	r->power_w = around(r->held_w.v + w, hypot(half / latency, r->held_w.hi - r->held_w.v));
+	r->power_w = value_around(r->held_w.v + w,
+				  hypot(half / latency, r->held_w.hi - r->held_w.v));
 	if (known->busy.error_w > 0)
-		r->power_w = widened(&r->power_w, busy * hypot(NORMAL_95 * known->busy.error_w,
-							       BUSY_UNSEEN * known->busy.w));
+		r->power_w = value_widened(&r->power_w,
+					   busy * hypot(NORMAL_95 * known->busy.error_w,
+							BUSY_UNSEEN * known->busy.w));
 	if (known->irqs)
-		take_out_interrupts(in, r);
-	bound(in, r);
+		interrupts_take_out(in, r);
+	power_bound(in, r);
 	/* of a mean execution: what its latency is not known to comes on top */
 	r->energy_j = vpm_energy(r, &r->latency_s, known->irqs ? in->irq_part_error * latency : 0);
 }
 
-static void sort_out(const struct vpm_input *in, struct half *h)
+static void readings_sort_kinds(const struct vpm_input *in, struct half *h)
 {
 	for (int k = 0; k < VPM_KINDS; k++)
 		h[k].n = 0;
@@ -388,11 +394,11 @@ static void sort_out(const struct vpm_input *in, struct half *h)
 		of->j[of->n++] = in->readings[i].power_w * in->interval_s;
 	}
 	for (int k = 0; k < VPM_KINDS; k++)
-		take_means(&h[k]);
+		half_set_means(&h[k]);
 }
 
 /* Are those of the delayed readings that are of use the block's short runs alone? */
-static enum vpm_why judge_lost(const struct vpm_input *in, size_t delayed)
+static enum vpm_why readings_judge_lost(const struct vpm_input *in, size_t delayed)
 {
 	size_t lost = in->late + in->moved;
 
@@ -401,7 +407,7 @@ static enum vpm_why judge_lost(const struct vpm_input *in, size_t delayed)
 	return lost > VPM_LEFT_OUT_CHANCE && lost > VPM_LATE_MOST * (lost + delayed) ? VPM_LOST : VPM_KNOWN;
 }
 
-static void reach(struct value *v, const struct value *other)
+static void value_reach(struct value *v, const struct value *other)
 {
 	v->lo = fmin(v->lo, other->lo);
 	v->hi = fmax(v->hi, other->hi);
@@ -411,67 +417,67 @@ static void reach(struct value *v, const struct value *other)
  * What is far from the others may have nothing to do with the block, and then it is in all kinds of readings alike, which of
  * a block's runs become which being drawn; or it may. Nobody knows with so many, and the interval has both.
  */
-static void reach_to_all(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
+static void power_reach_to_all(const struct vpm_input *in, struct half *h, const struct known *known, struct vpm_result *r)
 {
 	struct vpm_result all = *r;
 
-	sort_out(in, h);
-	take_out_busy(h, &known->busy);
-	estimate(in, h, known, &all);
+	readings_sort_kinds(in, h);
+	busy_take_out(h, &known->busy);
+	block_estimate(in, h, known, &all);
 	if (all.why) {
 		r->why = all.why;
 		return;
 	}
 	r->scattered = true;
 	r->bounded |= all.bounded;
-	reach(&r->held_w, &all.held_w);
-	reach(&r->latency_s, &all.latency_s);
-	reach(&r->power_w, &all.power_w);
-	reach(&r->energy_j, &all.energy_j);
+	value_reach(&r->held_w, &all.held_w);
+	value_reach(&r->latency_s, &all.latency_s);
+	value_reach(&r->power_w, &all.power_w);
+	value_reach(&r->energy_j, &all.energy_j);
 }
 
 /* How far interrupts' power is from that of what they interrupt. */
-static double irq_differs_w(const struct vpm_input *in, const struct half *h)
+static double irq_difference_w(const struct vpm_input *in, const struct half *h)
 {
-	return fabs(in->irq_w - h[VPM_HELD].mean_j / in->interval_s - slope(h));
+	return fabs(in->irq_w - h[VPM_HELD].mean_j / in->interval_s - halves_slope(h));
 }
 
 /*
  * Have the block's runs their part of interrupts? Those of a very short block hardly ever have one, and readings with
  * one are left out, if it is to be seen: in the time, or in the energy.
  */
-static bool has_interrupts(const struct vpm_input *in, const struct half *h)
+static bool runs_have_interrupts(const struct vpm_input *in, const struct half *h)
 {
 	const struct half *d = &h[VPM_DELAYED], *u = &h[VPM_UNDELAYED];
-	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread, *values = values_of(d);
+	double one = in->irq_part * in->irq_interval_s / IRQS, ran_d, ran_u, middle, spread, *values = half_values_room(d);
 
 	if (isnan(in->irq_w) || !(in->irq_part > 0) || !d->n || !u->n || !h[VPM_HELD].n)
 		return false;
-	spread = spread_of(d, d->ran, &ran_d);
-	spread_of(u, u->ran, &ran_u);
+	spread = values_spread(d, d->ran, &ran_d);
+	values_spread(u, u->ran, &ran_u);
 	if (IRQS * (ran_d - ran_u) > VPM_LEFT_OUT_MOST * in->irq_interval_s)
 		return true;
 	if (one > LEFT_OUT * spread)
 		return false;
 	for (size_t i = 0; i < d->n; i++)
-		values[i] = residual(d, i, slope(h));
-	return one * irq_differs_w(in, h) <= LEFT_OUT * spread_of(d, values, &middle);
+		values[i] = reading_residual(d, i, halves_slope(h));
+	return one * irq_difference_w(in, h) <= LEFT_OUT * values_spread(d, values, &middle);
 }
 
 /* What interrupts take is taken out as a part of all runs: those that have fewer than most, or more, belong to them. */
-static struct usual usual_of(const struct vpm_input *in, const struct half *h, int kind, const struct known *known)
+static struct usual half_usual(const struct vpm_input *in, const struct half *h, int kind, const struct known *known)
 {
 	struct usual usual = { .least_j = known->step_j / 2 };
 
 	if (kind == VPM_HELD || !known->irqs)
 		return usual;
 	usual.ran = IRQ_INTERVALS * in->irq_part * in->irq_interval_s;
-	usual.j = usual.ran * irq_differs_w(in, h);
+	usual.j = usual.ran * irq_difference_w(in, h);
 	return usual;
 }
 
 /* So many of a kind are left out for an interrupt. */
-static double interrupted(const struct vpm_input *in, const struct half *h, const struct known *known, size_t n)
+static double readings_interrupted(const struct vpm_input *in, const struct half *h, const struct known *known, size_t n)
 {
 	if (isnan(in->irq_w) || !(in->irq_part > 0) || known->irqs)
 		return 0;
@@ -479,36 +485,37 @@ static double interrupted(const struct vpm_input *in, const struct half *h, cons
 }
 
 /* Is so much of any kind left out that the rest may be a choice? Where interrupts fall is none. */
-static bool is_scattered(const struct vpm_input *in, const struct half *h, const struct known *known,
-			 const struct vpm_result *r)
+static bool readings_are_scattered(const struct vpm_input *in, const struct half *h, const struct known *known,
+				   const struct vpm_result *r)
 {
 	for (int k = 0; k < VPM_KINDS; k++) {
 		size_t n = r->n[k] + r->left_out[k];
 
 		if (r->left_out[k] > VPM_LEFT_OUT_CHANCE &&
-		    r->left_out[k] > VPM_LEFT_OUT_MOST * n + interrupted(in, &h[k], known, n))
+		    r->left_out[k] > VPM_LEFT_OUT_MOST * n +
+				     readings_interrupted(in, &h[k], known, n))
 			return true;
 	}
 	return false;
 }
 
-static void solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
+static void readings_solve(const struct vpm_input *in, struct half *h, struct vpm_result *r)
 {
-	struct known known = { .step_j = step_of(in, h[0].buf) * in->interval_s };
+	struct known known = { .step_j = meter_step(in, h[0].buf) * in->interval_s };
 	size_t left = 1;
 
-	sort_out(in, h);
-	known.busy = find_busy(h);
-	take_out_busy(h, &known.busy);
-	known.irqs = has_interrupts(in, h);
-	r->why = judge_lost(in, h[VPM_DELAYED].n);
+	readings_sort_kinds(in, h);
+	known.busy = busy_find_power(h);
+	busy_take_out(h, &known.busy);
+	known.irqs = runs_have_interrupts(in, h);
+	r->why = readings_judge_lost(in, h[VPM_DELAYED].n);
 	for (int pass = 0; pass < PASSES && left; pass++) {
-		double w = slope(h);
+		double w = halves_slope(h);
 
 		left = 0;
 		for (int k = 0; k < VPM_KINDS; k++) {
-			struct usual usual = usual_of(in, h, k, &known);
-			size_t now = leave_out(&h[k], k == VPM_HELD ? 0 : w, &usual);
+			struct usual usual = half_usual(in, h, k, &known);
+			size_t now = readings_leave_out(&h[k], k == VPM_HELD ? 0 : w, &usual);
 
 			r->left_out[k] += now;
 			left += now;
@@ -518,12 +525,12 @@ static void solve(const struct vpm_input *in, struct half *h, struct vpm_result 
 		r->n[k] = h[k].n;
 	if (r->why)
 		return;
-	if (enough(r))
-		estimate(in, h, &known, r);
+	if (readings_are_enough(r))
+		block_estimate(in, h, &known, r);
 	else
 		r->why = VPM_FEW;
-	if (!r->why && is_scattered(in, h, &known, r))
-		reach_to_all(in, h, &known, r);
+	if (!r->why && readings_are_scattered(in, h, &known, r))
+		power_reach_to_all(in, h, &known, r);
 }
 
 int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
@@ -544,7 +551,7 @@ int vpm_solve(const struct vpm_input *in, struct vpm_result *r)
 			ret = -ENOMEM;
 	}
 	if (!ret)
-		solve(in, h, r);
+		readings_solve(in, h, r);
 	if (!ret && r->why)
 		r->power_w = r->energy_j = unknown;
 	for (int k = 0; k < VPM_KINDS; k++) {

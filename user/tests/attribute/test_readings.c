@@ -261,7 +261,7 @@ static void test_others_power(void **state)
 	(void)state;
 	few = half_with_others(&none);
 	many = half_with_others(&some);
-	/* dP/dI of take_out_interrupts() */
+	/* dP/dI of interrupts_take_out() */
 	want = 0.15 * LOOP_W * some / (1 - some);
 	assert_true(some > 10 * none);
 	assert_true(near(sqrt(many * many - few * few), want, 0.05 * want));
