@@ -46,7 +46,7 @@ int kjoule_cpus_next(const struct kjoule_cpus *set, unsigned int cpu)
 	return -1;
 }
 
-static int parse_number(const char **p, unsigned int *out)
+static int cpu_parse_number(const char **p, unsigned int *out)
 {
 	unsigned long v = 0;
 
@@ -63,7 +63,7 @@ static int parse_number(const char **p, unsigned int *out)
 }
 
 /* By bytes: a text of some kilobytes can have a thousand times all CPUs. */
-static void add_range(struct kjoule_cpus *set, unsigned int a, unsigned int b)
+static void cpus_add_range(struct kjoule_cpus *set, unsigned int a, unsigned int b)
 {
 	for (; a <= b && a % 8; a++)
 		kjoule_cpus_add(set, a);
@@ -84,19 +84,19 @@ int kjoule_cpus_parse(const char *text, struct kjoule_cpus *set)
 	for (;;) {
 		unsigned int a, b;
 
-		ret = parse_number(&p, &a);
+		ret = cpu_parse_number(&p, &a);
 		if (ret)
 			return ret;
 		b = a;
 		if (*p == '-') {
 			p++;
-			ret = parse_number(&p, &b);
+			ret = cpu_parse_number(&p, &b);
 			if (ret)
 				return ret;
 			if (b < a)
 				return -EINVAL;
 		}
-		add_range(set, a, b);
+		cpus_add_range(set, a, b);
 		if (*p == '\0' || *p == '\n')
 			return 0;
 		if (*p++ != ',')

@@ -19,7 +19,7 @@ int kjoule_fail(struct kjoule_error *err, int code, const char *fmt, ...)
 	return -code;
 }
 
-static bool is_locked_down(const char *lockdown)
+static bool kernel_is_locked_down(const char *lockdown)
 {
 	FILE *f = fopen(lockdown, "re");
 	char line[128] = "";
@@ -37,7 +37,7 @@ int kjoule_refused(struct kjoule_error *err, int code, const char *what, const c
 {
 	const char *advice = "";
 
-	if (!said && is_locked_down(lockdown))
+	if (!said && kernel_is_locked_down(lockdown))
 		advice = "; the kernel is locked down: boot without lockdown=confidentiality";
 	else if (!said)
 		advice = "; it needs CAP_PERFMON: run it with sudo";

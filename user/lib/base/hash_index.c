@@ -30,7 +30,7 @@ static const uint64_t *hash_secret(void)
 	return words;
 }
 
-static uint64_t rotate(uint64_t x, unsigned int by)
+static uint64_t word_rotate(uint64_t x, unsigned int by)
 {
 	return x << by | x >> (64 - by);
 }
@@ -39,13 +39,13 @@ static void sip_round(uint64_t v[4])
 {
 	v[0] += v[1];
 	v[2] += v[3];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[3] = rotate(v[3], 16) ^ v[2];
-	v[0] = rotate(v[0], 32) + v[3];
+	v[1] = word_rotate(v[1], 13) ^ v[0];
+	v[3] = word_rotate(v[3], 16) ^ v[2];
+	v[0] = word_rotate(v[0], 32) + v[3];
 	v[2] += v[1];
-	v[3] = rotate(v[3], 21) ^ v[0];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[2] = rotate(v[2], 32);
+	v[3] = word_rotate(v[3], 21) ^ v[0];
+	v[1] = word_rotate(v[1], 17) ^ v[2];
+	v[2] = word_rotate(v[2], 32);
 }
 
 static void sip_add(uint64_t v[4], uint64_t word)
@@ -78,7 +78,7 @@ uint64_t kjoule_hash_text(uint64_t number, const char *text)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-static void insert(struct kjoule_hash_index *index, uint64_t hash, uint32_t slot)
+static void index_insert(struct kjoule_hash_index *index, uint64_t hash, uint32_t slot)
 {
 	size_t at = hash & (index->room - 1);
 
@@ -98,11 +98,11 @@ int kjoule_hash_index_add(struct kjoule_hash_index *index, uint64_t hash, uint32
 			return -ENOMEM;
 		for (size_t i = 0; i < index->room; i++)
 			if (index->slots[i].entry)
-				insert(&bigger, index->slots[i].hash, index->slots[i].entry);
+				index_insert(&bigger, index->slots[i].hash, index->slots[i].entry);
 		free(index->slots);
 		*index = bigger;
 	}
-	insert(index, hash, entry + 1);
+	index_insert(index, hash, entry + 1);
 	index->n++;
 	return 0;
 }

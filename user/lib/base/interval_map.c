@@ -16,7 +16,7 @@ struct kjoule_interval_map {
 	uint32_t *entries;	/* ranges, in their order */
 };
 
-static int by_value(const void *a, const void *b)
+static int border_by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -24,7 +24,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The leaf that has @point; n_borders if it is before all. */
-static size_t leaf(const struct kjoule_interval_map *r, uint64_t point)
+static size_t border_find(const struct kjoule_interval_map *r, uint64_t point)
 {
 	size_t lo = 0, hi = r->n_borders;
 
@@ -40,8 +40,8 @@ static size_t leaf(const struct kjoule_interval_map *r, uint64_t point)
 }
 
 /* Count (@entries NULL) or note range @range in the nodes that cover [from, to). */
-static void note(struct kjoule_interval_map *r, size_t *counts, size_t from, size_t to, uint32_t range,
-		 uint32_t *entries)
+static void node_note_range(struct kjoule_interval_map *r, size_t *counts, size_t from, size_t to, uint32_t range,
+			    uint32_t *entries)
 {
 	for (from += r->n_borders, to += r->n_borders; from < to; from /= 2, to /= 2) {
 		if (from & 1) {
@@ -58,21 +58,21 @@ static void note(struct kjoule_interval_map *r, size_t *counts, size_t from, siz
 	}
 }
 
-static void note_all(struct kjoule_interval_map *r, const struct kjoule_interval *list, size_t n,
-		     size_t *counts, uint32_t *entries)
+static void nodes_note_ranges(struct kjoule_interval_map *r, const struct kjoule_interval *list,
+			      size_t n, size_t *counts, uint32_t *entries)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t end = list[i].start + list[i].len;
-		size_t from = leaf(r, list[i].start);
-		size_t to = end ? leaf(r, end) : r->n_borders;
+		size_t from = border_find(r, list[i].start);
+		size_t to = end ? border_find(r, end) : r->n_borders;
 
 		if (!list[i].len)
 			continue;
 		if (end && end <= list[i].start) {
-			note(r, counts, from, r->n_borders, i, entries);
-			note(r, counts, 0, to, i, entries);
+			node_note_range(r, counts, from, r->n_borders, i, entries);
+			node_note_range(r, counts, 0, to, i, entries);
 		} else {
-			note(r, counts, from, to, i, entries);
+			node_note_range(r, counts, from, to, i, entries);
 		}
 	}
 }
@@ -94,7 +94,7 @@ int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n, struct
 		r->borders[r->n_borders++] = list[i].start;
 		r->borders[r->n_borders++] = list[i].start + list[i].len;
 	}
-	qsort(r->borders, r->n_borders, sizeof(*r->borders), by_value);
+	qsort(r->borders, r->n_borders, sizeof(*r->borders), border_by_value);
 	for (size_t i = 0; i < r->n_borders; i++)
 		if (!i || r->borders[i] != r->borders[unique - 1])
 			r->borders[unique++] = r->borders[i];
@@ -104,14 +104,14 @@ int kjoule_interval_map_new(const struct kjoule_interval *list, size_t n, struct
 	at = calloc(nodes + 1, sizeof(*at));
 	if (!r->first || !at)
 		goto err_free;
-	note_all(r, list, n, at, NULL);
+	nodes_note_ranges(r, list, n, at, NULL);
 	for (size_t i = 0; i < nodes; i++)
 		r->first[i + 1] = r->first[i] + at[i];
 	r->entries = calloc(r->first[nodes] + 1, sizeof(*r->entries));
 	if (!r->entries)
 		goto err_free;
 	memcpy(at, r->first, nodes * sizeof(*at));
-	note_all(r, list, n, at, r->entries);
+	nodes_note_ranges(r, list, n, at, r->entries);
 	free(at);
 	*out = r;
 	return 0;
@@ -124,7 +124,7 @@ err_free:
 
 size_t kjoule_interval_map_last(const struct kjoule_interval_map *r, uint64_t point, size_t n)
 {
-	size_t node = leaf(r, point) + r->n_borders, found = KJOULE_INTERVAL_MAP_NONE;
+	size_t node = border_find(r, point) + r->n_borders, found = KJOULE_INTERVAL_MAP_NONE;
 
 	for (; node; node /= 2) {
 		size_t lo = r->first[node], hi = r->first[node + 1], begin = lo;

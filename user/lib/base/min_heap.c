@@ -8,7 +8,8 @@
 #include <string.h>
 #include "lib/base/min_heap.h"
 
-static bool before(const struct kjoule_min_heap_entry *a, const struct kjoule_min_heap_entry *b)
+static bool entry_is_before(const struct kjoule_min_heap_entry *a,
+			    const struct kjoule_min_heap_entry *b)
 {
 	return a->when != b->when ? a->when < b->when : a->who < b->who;
 }
@@ -25,7 +26,7 @@ void kjoule_min_heap_push(struct kjoule_min_heap *e, uint64_t when, size_t who)
 	struct kjoule_min_heap_entry turn = { when, who };
 	size_t at = e->n++;
 
-	while (at && before(&turn, &e->turns[(at - 1) / 2])) {
+	while (at && entry_is_before(&turn, &e->turns[(at - 1) / 2])) {
 		e->turns[at] = e->turns[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
@@ -45,9 +46,9 @@ size_t kjoule_min_heap_pop(struct kjoule_min_heap *e)
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child + 1 < e->n && before(&e->turns[child + 1], &e->turns[child]))
+		if (child + 1 < e->n && entry_is_before(&e->turns[child + 1], &e->turns[child]))
 			child++;
-		if (child >= e->n || !before(&e->turns[child], &last))
+		if (child >= e->n || !entry_is_before(&e->turns[child], &last))
 			break;
 		e->turns[at] = e->turns[child];
 		at = child;

@@ -227,7 +227,7 @@ void kjoule_privilege_lower(void)
 }
 
 /* Path and file are looked up with the other user's rights: the kernel asks them as it would for him. */
-static int open_as(uid_t uid, const char *path)
+static int path_open_as(uid_t uid, const char *path)
 {
 	gid_t *groups, gid, *own;
 	int n = user_groups(uid, &gid, &groups), n_own = getgroups(0, NULL), fd = -EPERM;
@@ -260,7 +260,7 @@ int kjoule_privilege_open_plain_as(uid_t uid, const char *path)
 	before = cap_get_proc();
 	fd = before ? capabilities_effect(of_root + 1, 2, CAP_SET) : -errno;
 	if (!fd)
-		fd = open_as(uid, path);
+		fd = path_open_as(uid, path);
 	if (before && cap_set_proc(before))
 		abort();
 	cap_free(before);

@@ -182,7 +182,7 @@ struct kjoule_build_ids *kjoule_build_ids_new(void)
 }
 
 /* Its place in the list, or KJOULE_HASH_INDEX_NONE. */
-static uint32_t place_of(const struct kjoule_build_ids *ids, const char *path)
+static uint32_t build_id_place(const struct kjoule_build_ids *ids, const char *path)
 {
 	uint64_t hash = kjoule_hash_text(0, path);
 	size_t probe = 0;
@@ -196,7 +196,7 @@ static uint32_t place_of(const struct kjoule_build_ids *ids, const char *path)
 
 int kjoule_build_ids_add(struct kjoule_build_ids *ids, const char *path, const char *hex)
 {
-	if (place_of(ids, path) != KJOULE_HASH_INDEX_NONE)
+	if (build_id_place(ids, path) != KJOULE_HASH_INDEX_NONE)
 		return 0;
 	if (ids->n == ids->room) {
 		size_t room = ids->room ? 2 * ids->room : 64;
@@ -249,7 +249,7 @@ static void build_id_look_for(const char *path, uint32_t pid, char hex[KJOULE_BU
 }
 
 /* Has a file of this number been looked at under this path? It is noted in the place of the one that is longest ago. */
-static bool is_looked_at(struct item *item, uint64_t device, uint64_t inode)
+static bool file_is_looked_at(struct item *item, uint64_t device, uint64_t inode)
 {
 	for (unsigned int i = 0; i < item->n_files && i < FILES; i++)
 		if (item->files[i].device == device && item->files[i].inode == inode)
@@ -260,7 +260,7 @@ static bool is_looked_at(struct item *item, uint64_t device, uint64_t inode)
 
 int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_event *map)
 {
-	uint32_t at = place_of(ids, map->text);
+	uint32_t at = build_id_place(ids, map->text);
 	char hex[KJOULE_BUILD_ID_HEX];
 	struct item *item;
 
@@ -269,7 +269,7 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_even
 	item = &ids->list[at == KJOULE_HASH_INDEX_NONE ? ids->n - 1 : at];
 	if (map->build_id_len)
 		kjoule_build_id_format(hex, map->build_id, map->build_id_len);
-	else if (is_looked_at(item, map->device, map->inode) || !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
+	else if (file_is_looked_at(item, map->device, map->inode) || !strcmp(item->hex, KJOULE_BUILD_ID_SEVERAL))
 		return 0;
 	else
 		build_id_look_for(map->text, map->pid, hex);
@@ -284,7 +284,7 @@ int kjoule_build_ids_meet(struct kjoule_build_ids *ids, const struct kjoule_even
 
 const char *kjoule_build_ids_find(const struct kjoule_build_ids *ids, const char *path)
 {
-	uint32_t i = ids ? place_of(ids, path) : KJOULE_HASH_INDEX_NONE;
+	uint32_t i = ids ? build_id_place(ids, path) : KJOULE_HASH_INDEX_NONE;
 
 	return i != KJOULE_HASH_INDEX_NONE && ids->list[i].hex[0] ? ids->list[i].hex : NULL;
 }

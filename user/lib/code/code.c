@@ -108,7 +108,7 @@ const void *kjoule_code_bytes(struct kjoule_code *code, uint64_t address, size_t
 }
 
 /* A source file's path from the root, as far as the compiler was told: some names are seen from where it ran. */
-static const char *whole_path(struct kjoule_code *code, Dwarf_Die *cu, const char *file)
+static const char *source_whole_path(struct kjoule_code *code, Dwarf_Die *cu, const char *file)
 {
 	Dwarf_Attribute attr;
 	const char *dir;
@@ -152,7 +152,7 @@ static const char *call_file(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Die 
 	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attr), &number) ||
 	    dwarf_getsrcfiles(cu, &files, &n) || number >= n)
 		return NULL;
-	return whole_path(code, cu, dwarf_filesrc(files, number, NULL, NULL));
+	return source_whole_path(code, cu, dwarf_filesrc(files, number, NULL, NULL));
 }
 
 static unsigned int call_line(Dwarf_Die *inlined)
@@ -170,7 +170,7 @@ static unsigned int call_line(Dwarf_Die *inlined)
 #define LOOKS_MOST	(1u << 28)
 
 /* What may have functions in it though no code is said to be its own; @deep: some languages nest them. */
-static bool holds_functions(Dwarf_Die *die, bool deep)
+static bool die_holds_functions(Dwarf_Die *die, bool deep)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_namespace:
@@ -188,7 +188,7 @@ static bool holds_functions(Dwarf_Die *die, bool deep)
 }
 
 /* The function around an address. The tree is gone through without recursion: a file nests as deep as it likes. */
-static bool look_for_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, bool deep)
+static bool function_look_for(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, bool deep)
 {
 	Dwarf_Die at[NESTED_MOST];
 	unsigned int depth = 0;
@@ -202,7 +202,7 @@ static bool look_for_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Add
 			code->has_function = true;
 			return true;
 		}
-		if (holds_functions(&at[depth], deep) && depth + 1 < NESTED_MOST &&
+		if (die_holds_functions(&at[depth], deep) && depth + 1 < NESTED_MOST &&
 		    !dwarf_child(&at[depth], &at[depth + 1])) {
 			depth++;
 			continue;
@@ -216,16 +216,17 @@ static bool look_for_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Add
 }
 
 /* Functions in functions are looked for only if there is no other: that takes a look at everything. */
-static bool find_function(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
+static bool function_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc)
 {
 	if (code->has_function && code->cu.addr == cu->addr && dwarf_haspc(&code->function, pc) == 1)
 		return true;
 	code->has_function = false;
-	return look_for_function(code, cu, pc, false) || look_for_function(code, cu, pc, true);
+	return function_look_for(code, cu, pc, false) || function_look_for(code, cu, pc, true);
 }
 
 /* The part of @die that has the address: a call that was inlined there, or a block of the source. */
-static bool find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr pc, Dwarf_Die *inside)
+static bool die_find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr pc,
+			    Dwarf_Die *inside)
 {
 	if (dwarf_child(die, inside))
 		return false;
@@ -245,7 +246,7 @@ static bool find_inside(struct kjoule_code *code, Dwarf_Die *die, Dwarf_Addr pc,
  * From the function inwards. Found in that order, they are told from the innermost outwards: the line itself,
  * then each call's in the function around it. Of too many, calls in the middle are left out.
  */
-static size_t find_calls(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, struct kjoule_line *lines)
+static size_t calls_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc, struct kjoule_line *lines)
 {
 	struct { struct kjoule_line call; const char *function; } found[KJOULE_LINES_MOST];
 	Dwarf_Die die = code->function, inside;
@@ -253,7 +254,7 @@ static size_t find_calls(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc,
 	size_t n = 1;
 
 	found[0].function = dwarf_diename(&die);
-	for (unsigned int depth = 0; depth < NESTED_MOST && find_inside(code, &die, pc, &inside); depth++) {
+	for (unsigned int depth = 0; depth < NESTED_MOST && die_find_inside(code, &die, pc, &inside); depth++) {
 		die = inside;
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
 			continue;
@@ -270,7 +271,7 @@ static size_t find_calls(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr pc,
 }
 
 /* The line itself, and the compilation unit. */
-static bool find_line(struct kjoule_code *code, uint64_t address, struct kjoule_line *out, Dwarf_Die **cu,
+static bool line_find(struct kjoule_code *code, uint64_t address, struct kjoule_line *out, Dwarf_Die **cu,
 		      Dwarf_Addr *bias)
 {
 	Dwfl_Line *line = dwfl_module_getsrc(code->mod, address + code->bias);
@@ -283,7 +284,7 @@ static bool find_line(struct kjoule_code *code, uint64_t address, struct kjoule_
 	out->line = number > 0 ? number : 0;
 	*cu = dwfl_module_addrdie(code->mod, address + code->bias, bias);
 	if (*cu)
-		out->file = whole_path(code, *cu, out->file);
+		out->file = source_whole_path(code, *cu, out->file);
 	return true;
 }
 
@@ -292,7 +293,7 @@ bool kjoule_code_line(struct kjoule_code *code, uint64_t address, struct kjoule_
 	Dwarf_Addr bias;
 	Dwarf_Die *cu;
 
-	return find_line(code, address, line, &cu, &bias);
+	return line_find(code, address, line, &cu, &bias);
 }
 
 size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjoule_line *lines)
@@ -300,15 +301,15 @@ size_t kjoule_code_lines(struct kjoule_code *code, uint64_t address, struct kjou
 	Dwarf_Addr bias;
 	Dwarf_Die *cu;
 
-	if (!find_line(code, address, &lines[0], &cu, &bias))
+	if (!line_find(code, address, &lines[0], &cu, &bias))
 		return 0;
-	if (!cu || !find_function(code, cu, address + code->bias - bias))
+	if (!cu || !function_find(code, cu, address + code->bias - bias))
 		return 1;
-	return find_calls(code, cu, address + code->bias - bias, lines);
+	return calls_find(code, cu, address + code->bias - bias, lines);
 }
 
 /* The rows of a compilation unit's line table. */
-static int find_rows(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
+static int rows_find(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
 		     bool (*is)(const struct kjoule_line *line, const void *arg), const void *arg, uint64_t **addresses,
 		     size_t *n)
 {
@@ -329,7 +330,7 @@ static int find_rows(struct kjoule_code *code, Dwarf_Die *cu, Dwarf_Addr bias,
 		    dwarf_lineendsequence(row, &end) || end)
 			continue;
 		line.line = number;
-		line.file = whole_path(code, cu, dwarf_linesrc(row, NULL, NULL));
+		line.file = source_whole_path(code, cu, dwarf_linesrc(row, NULL, NULL));
 		if (!is(&line, arg))
 			continue;
 		slot = kjoule_array_grow(addresses, n, sizeof(*slot));
@@ -350,7 +351,7 @@ int kjoule_code_find(struct kjoule_code *code, bool (*is)(const struct kjoule_li
 	*addresses = NULL;
 	*n = 0;
 	while (!ret && (cu = dwfl_module_nextcu(code->mod, cu, &bias)))
-		ret = find_rows(code, cu, bias, is, arg, addresses, n);
+		ret = rows_find(code, cu, bias, is, arg, addresses, n);
 	if (ret) {
 		free(*addresses);
 		*addresses = NULL;

@@ -105,7 +105,7 @@ static int debug_file_by_build_id(const struct wanted *wanted, char **found)
 }
 
 /* The folder that a file is in, as it was named, to be freed. NULL: no memory */
-static char *folder_of(const char *file)
+static char *file_folder(const char *file)
 {
 	char *path = strdup(file), *folder;
 
@@ -136,7 +136,7 @@ int kjoule_debug_file_open(const char *file, const char *build_id, const char *l
 	/* without a link the name is a guess, which only a build id confirms */
 	if (fd >= 0 || !file || (link ? strchr(link, '/') != NULL : !build_id))
 		return fd;
-	folder = folder_of(file);
+	folder = file_folder(file);
 	name = link ? strdup(link) : path_format("%s.debug", strrchr(file, '/') ? strrchr(file, '/') + 1 : file);
 	if (folder && name)
 		fd = debug_file_by_name(folder, name, &wanted, found);
@@ -225,7 +225,7 @@ static int alternative_find(const char *file, const char *link, uid_t owner, cha
 		fd = candidate_open(strdup(link), &wanted, found);
 	if (fd >= 0 || strchr(link, '/'))
 		return fd;
-	folder = folder_of(file);
+	folder = file_folder(file);
 	if (folder)
 		fd = candidate_open(path_format("%s/%s", folder, link), &wanted, found);
 	free(folder);

@@ -19,7 +19,7 @@ struct text {
 	char name[NAME_MOST];
 };
 
-static void append(const char *part, size_t len, void *arg)
+static void name_append_part(const char *part, size_t len, void *arg)
 {
 	struct text *text = arg;
 
@@ -37,16 +37,16 @@ char *kjoule_demangle(const char *name)
 
 	if (name[0] != '_' || strlen(name) > MANGLED_MOST || setjmp(text.too_long))
 		return NULL;
-	known = rust_demangle_callback(name, STYLE, append, &text);
+	known = rust_demangle_callback(name, STYLE, name_append_part, &text);
 	if (!known) {
 		text.len = 0;
-		known = cplus_demangle_v3_callback(name, STYLE, append, &text);
+		known = cplus_demangle_v3_callback(name, STYLE, name_append_part, &text);
 	}
 	return known && text.len ? strndup(text.name, text.len) : NULL;
 }
 
 /* The length of a name without parameters and what follows them: "a::b(int) const [clone .cold]" has four. */
-static size_t without_parameters(const char *name)
+static size_t name_plain_length(const char *name)
 {
 	size_t len = strlen(name), at;
 	const char *clone = strstr(name, " [clone ");
@@ -68,7 +68,7 @@ static size_t without_parameters(const char *name)
 }
 
 /* Where a name begins behind what it returns: behind the last space that is in no parentheses or brackets. */
-static size_t behind_type(const char *name, size_t len)
+static size_t name_skip_type(const char *name, size_t len)
 {
 	int depth = 0;
 
@@ -82,7 +82,7 @@ static size_t behind_type(const char *name, size_t len)
 	return 0;
 }
 
-static bool is(const char *name, size_t len, const char *wanted)
+static bool name_is(const char *name, size_t len, const char *wanted)
 {
 	return strlen(wanted) == len && !memcmp(name, wanted, len);
 }
@@ -100,9 +100,9 @@ bool kjoule_name_is(const char *name, const char *wanted)
 	free(meant);
 	if (same || !strchr(name, '('))
 		return same;
-	len = without_parameters(name);
-	at = behind_type(name, len);
-	return is(name, len, wanted) || is(name + at, len - at, wanted);
+	len = name_plain_length(name);
+	at = name_skip_type(name, len);
+	return name_is(name, len, wanted) || name_is(name + at, len - at, wanted);
 }
 
 bool kjoule_name_is_part(const char *name)

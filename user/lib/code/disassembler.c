@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "lib/code/disassembler.h"
 
-static bool in_group(const cs_insn *insn, uint8_t group)
+static bool insn_is_in_group(const cs_insn *insn, uint8_t group)
 {
 	for (uint8_t i = 0; i < insn->detail->groups_count; i++)
 		if (insn->detail->groups[i] == group)
@@ -32,9 +32,9 @@ static enum kjoule_insn_kind x86_kind(const cs_insn *insn, uint64_t *target)
 	default:
 		break;
 	}
-	if (in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET))
+	if (insn_is_in_group(insn, CS_GRP_RET) || insn_is_in_group(insn, CS_GRP_IRET))
 		return KJOULE_INSN_END;
-	if (in_group(insn, CS_GRP_CALL) || !in_group(insn, CS_GRP_JUMP))
+	if (insn_is_in_group(insn, CS_GRP_CALL) || !insn_is_in_group(insn, CS_GRP_JUMP))
 		return KJOULE_INSN_PLAIN;
 	if (!x86->op_count || x86->operands[0].type != X86_OP_IMM)
 		return KJOULE_INSN_INDIRECT;
@@ -54,9 +54,9 @@ static enum kjoule_insn_leave x86_leave(const cs_insn *insn)
 	default:
 		break;
 	}
-	if (in_group(insn, CS_GRP_RET) || in_group(insn, CS_GRP_IRET))
+	if (insn_is_in_group(insn, CS_GRP_RET) || insn_is_in_group(insn, CS_GRP_IRET))
 		return KJOULE_LEAVE_RETURN;
-	return in_group(insn, CS_GRP_CALL) ? KJOULE_LEAVE_CALL : KJOULE_LEAVE_NOT;
+	return insn_is_in_group(insn, CS_GRP_CALL) ? KJOULE_LEAVE_CALL : KJOULE_LEAVE_NOT;
 }
 
 static const struct machine {
@@ -69,7 +69,7 @@ static const struct machine {
 	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, x86_kind, x86_leave },
 };
 
-static const struct machine *begin(unsigned int elf, csh *handle, int *err)
+static const struct machine *machine_open(unsigned int elf, csh *handle, int *err)
 {
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		if (machines[i].elf != elf)
@@ -82,8 +82,8 @@ static const struct machine *begin(unsigned int elf, csh *handle, int *err)
 }
 
 /* A byte that is no instruction is one of its own, which goes nowhere. */
-static size_t decode_all(csh handle, const struct machine *m, cs_insn *insn, const uint8_t *code, size_t left,
-			 uint64_t address, struct kjoule_insn *out)
+static size_t code_decode_all(csh handle, const struct machine *m, cs_insn *insn, const uint8_t *code, size_t left,
+			      uint64_t address, struct kjoule_insn *out)
 {
 	size_t n = 0;
 
@@ -115,7 +115,7 @@ int kjoule_disassemble(const void *bytes, size_t len, unsigned int machine, uint
 
 	*insns = NULL;
 	*n = 0;
-	m = begin(machine, &handle, &ret);
+	m = machine_open(machine, &handle, &ret);
 	if (ret)
 		return ret;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
@@ -124,7 +124,7 @@ int kjoule_disassemble(const void *bytes, size_t len, unsigned int machine, uint
 	if (insn && *insns) {
 		struct kjoule_insn *less;
 
-		*n = decode_all(handle, m, insn, bytes, len, address, *insns);
+		*n = code_decode_all(handle, m, insn, bytes, len, address, *insns);
 		less = realloc(*insns, (*n + 1) * sizeof(*less));
 		*insns = less ? less : *insns;
 	} else {
@@ -146,7 +146,7 @@ int kjoule_disassemble_text(const void *bytes, size_t len, unsigned int machine,
 	int ret;
 
 	text[0] = 0;
-	if (!begin(machine, &handle, &ret) || ret)
+	if (!machine_open(machine, &handle, &ret) || ret)
 		return ret;
 	if (cs_disasm(handle, bytes, len, address, 1, &insn) == 1) {
 		ret = insn->size;

@@ -50,7 +50,7 @@ struct kjoule_jitmaps *kjoule_jitmaps_new(void)
 	return maps;
 }
 
-static void free_process(struct process *p)
+static void jit_process_free(struct process *p)
 {
 	free(p->functions);
 	free(p->text);
@@ -61,7 +61,7 @@ void kjoule_jitmaps_free(struct kjoule_jitmaps *maps)
 	if (!maps)
 		return;
 	for (size_t i = 0; i < maps->n; i++)
-		free_process(&maps->processes[i]);
+		jit_process_free(&maps->processes[i]);
 	free(maps->processes);
 	kjoule_hash_index_free(&maps->by_pid);
 	free(maps);
@@ -78,7 +78,7 @@ bool kjoule_jitmaps_maybe(const char *path)
 	return false;
 }
 
-static struct process *process_of(const struct kjoule_jitmaps *maps, uint32_t pid)
+static struct process *jit_process_find(const struct kjoule_jitmaps *maps, uint32_t pid)
 {
 	size_t probe = 0;
 	uint32_t i;
@@ -90,7 +90,7 @@ static struct process *process_of(const struct kjoule_jitmaps *maps, uint32_t pi
 }
 
 /* By start; of functions at the same place the last one comes last. */
-static int by_start(const void *a, const void *b)
+static int jit_function_by_start(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
@@ -99,7 +99,7 @@ static int by_start(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static int parse_line(struct process *p, char *line)
+static int jitmap_parse_line(struct process *p, char *line)
 {
 	struct function *f;
 	uint64_t start, size;
@@ -126,7 +126,7 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
 	char *line, *next;
 	int ret = p.text ? 0 : -ENOMEM;
 
-	if (process_of(maps, pid)) {
+	if (jit_process_find(maps, pid)) {
 		free(p.text);
 		return 0;
 	}
@@ -138,10 +138,10 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = 0;
-		ret = parse_line(&p, line);
+		ret = jitmap_parse_line(&p, line);
 	}
 	if (!ret && p.n)
-		qsort(p.functions, p.n, sizeof(*p.functions), by_start);
+		qsort(p.functions, p.n, sizeof(*p.functions), jit_function_by_start);
 	if (!ret)
 		slot = kjoule_array_grow(&maps->processes, &maps->n, sizeof(*slot));
 	if (slot) {
@@ -151,7 +151,7 @@ int kjoule_jitmaps_add(struct kjoule_jitmaps *maps, uint32_t pid, const char *te
 			maps->n--;
 	}
 	if (!slot || ret) {
-		free_process(&p);
+		jit_process_free(&p);
 		return -ENOMEM;
 	}
 	return 0;
@@ -173,7 +173,7 @@ int kjoule_jitmaps_owner(uint32_t pid, uid_t *owner)
  * Whoever may write in /tmp could name other people's code: the file is root's, ours or the process's own. Return: 0; -EPERM;
  * -ESRCH: the process is gone, and nobody knows whose it was
  */
-static int is_distrusted(uint32_t pid, const uid_t *seen, const struct stat *st)
+static int jitmap_is_distrusted(uint32_t pid, const uid_t *seen, const struct stat *st)
 {
 	uid_t now = 0;
 	int gone;
@@ -187,7 +187,7 @@ static int is_distrusted(uint32_t pid, const uid_t *seen, const struct stat *st)
 }
 
 /* The file of process @pid that process @viewer sees, which calls it @number. */
-static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner, uint32_t viewer, uint32_t number)
+static int jitmap_read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner, uint32_t viewer, uint32_t number)
 {
 	struct stat st;
 	char name[32];
@@ -200,7 +200,7 @@ static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *own
 	fd = kjoule_plain_open_process(viewer, "/tmp", name);
 	if (fd < 0)
 		return fd == -ENOTDIR ? -ENOENT : fd == -EINVAL ? -EPERM : fd;
-	ret = fstat(fd, &st) ? -errno : is_distrusted(pid, owner, &st);
+	ret = fstat(fd, &st) ? -errno : jitmap_is_distrusted(pid, owner, &st);
 	/* before it is read: many processes may have the same large file */
 	if (!ret && (uint64_t)st.st_size > maps->left)
 		ret = -EFBIG;
@@ -220,7 +220,7 @@ static int read_file(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *own
 }
 
 /* The number that a process has where it lives itself: the last of the line NSpid. */
-static uint32_t own_pid(uint32_t pid)
+static uint32_t process_own_pid(uint32_t pid)
 {
 	char path[64], line[256], *number;
 	uint32_t own = pid;
@@ -243,17 +243,17 @@ static uint32_t own_pid(uint32_t pid)
 
 int kjoule_jitmaps_read(struct kjoule_jitmaps *maps, uint32_t pid, const uid_t *owner)
 {
-	int ret = read_file(maps, pid, owner, pid, own_pid(pid));
+	int ret = jitmap_read_file(maps, pid, owner, pid, process_own_pid(pid));
 
 	/* whose own files we may not even look for may have none */
 	if (ret != -ENOENT && ret != -EACCES)
 		return ret;
-	return read_file(maps, pid, owner, getpid(), pid);
+	return jitmap_read_file(maps, pid, owner, getpid(), pid);
 }
 
 const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps *maps, uint32_t pid, uint64_t ip)
 {
-	const struct process *p = process_of(maps, pid);
+	const struct process *p = jit_process_find(maps, pid);
 	const struct function *best = NULL;
 	size_t lo = 0, hi = p ? p->n : 0;
 
@@ -273,7 +273,7 @@ const struct kjoule_jit_symbol *kjoule_jitmaps_find(const struct kjoule_jitmaps 
 
 char *kjoule_jitmaps_encode(const struct kjoule_jitmaps *maps, uint32_t pid)
 {
-	const struct process *p = process_of(maps, pid);
+	const struct process *p = jit_process_find(maps, pid);
 	size_t len, *at;
 	char *text = NULL;
 	FILE *f;

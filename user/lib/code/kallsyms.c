@@ -19,7 +19,7 @@ struct kjoule_kallsyms {
 	struct kjoule_kernel_symbol *symbols;	/* by start, end from the successor */
 };
 
-static int by_start(const void *a, const void *b)
+static int kernel_symbol_by_start(const void *a, const void *b)
 {
 	const struct kjoule_kernel_symbol *x = a, *y = b;
 
@@ -31,7 +31,8 @@ static int by_start(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int add(struct kjoule_kallsyms *k, uint64_t start, const char *name, const char *module)
+static int kallsyms_add_symbol(struct kjoule_kallsyms *k, uint64_t start, const char *name,
+			       const char *module)
 {
 	if (k->n == k->room) {
 		size_t room = k->room ? 2 * k->room : 1024;
@@ -48,7 +49,7 @@ static int add(struct kjoule_kallsyms *k, uint64_t start, const char *name, cons
 }
 
 /* "ffffffff81000000 T name\t[module]"; cuts the line into strings. */
-static int parse_line(struct kjoule_kallsyms *k, char *line, unsigned int *hidden)
+static int kallsyms_parse_line(struct kjoule_kallsyms *k, char *line, unsigned int *hidden)
 {
 	char *end, *name, *module = NULL;
 	uint64_t start = strtoull(line, &end, 16);
@@ -74,14 +75,14 @@ static int parse_line(struct kjoule_kallsyms *k, char *line, unsigned int *hidde
 		++*hidden;
 		return 0;
 	}
-	return add(k, start, name, module);
+	return kallsyms_add_symbol(k, start, name, module);
 }
 
-static void set_ends(struct kjoule_kallsyms *k)
+static void kallsyms_set_ends(struct kjoule_kallsyms *k)
 {
 	size_t out = 0;
 
-	qsort(k->symbols, k->n, sizeof(*k->symbols), by_start);
+	qsort(k->symbols, k->n, sizeof(*k->symbols), kernel_symbol_by_start);
 	for (size_t i = 0; i < k->n; i++)
 		if (!out || k->symbols[out - 1].start != k->symbols[i].start)
 			k->symbols[out++] = k->symbols[i];
@@ -112,7 +113,7 @@ int kjoule_kallsyms_parse(const char *text, size_t len, struct kjoule_kallsyms *
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		ret = parse_line(k, line, &hidden);
+		ret = kallsyms_parse_line(k, line, &hidden);
 	}
 	if (!ret && !k->n && hidden)
 		ret = -EPERM;
@@ -121,7 +122,7 @@ int kjoule_kallsyms_parse(const char *text, size_t len, struct kjoule_kallsyms *
 		return ret;
 	}
 	if (k->n)
-		set_ends(k);
+		kallsyms_set_ends(k);
 	*out = k;
 	return 0;
 }
@@ -166,7 +167,7 @@ void kjoule_kallsyms_free(struct kjoule_kallsyms *k)
 	free(k);
 }
 
-static size_t index_of(const struct kjoule_kallsyms *k, uint64_t ip)
+static size_t kallsyms_index_of(const struct kjoule_kallsyms *k, uint64_t ip)
 {
 	size_t lo = 0, hi = k->n;
 
@@ -184,7 +185,7 @@ static size_t index_of(const struct kjoule_kallsyms *k, uint64_t ip)
 const struct kjoule_kernel_symbol *kjoule_kallsyms_find(const struct kjoule_kallsyms *k,
 							uint64_t ip)
 {
-	size_t i = k && k->n ? index_of(k, ip) : SIZE_MAX;
+	size_t i = k && k->n ? kallsyms_index_of(k, ip) : SIZE_MAX;
 
 	return i != SIZE_MAX && ip < k->symbols[i].end ? &k->symbols[i] : NULL;
 }

@@ -53,7 +53,7 @@ struct parsed {
 	size_t order;
 };
 
-static struct line *line_of(const struct kjoule_maps *m, uint32_t pid)
+static struct line *pid_find_line(const struct kjoule_maps *m, uint32_t pid)
 {
 	size_t probe = 0;
 	uint32_t i;
@@ -68,7 +68,7 @@ static struct line *line_of(const struct kjoule_maps *m, uint32_t pid)
 static struct process *process_new(struct kjoule_maps *m, uint32_t pid, uint64_t since_ns,
 				   const struct process *parent)
 {
-	struct line *line = line_of(m, pid);
+	struct line *line = pid_find_line(m, pid);
 	struct process *p, **slot;
 
 	if (!line) {
@@ -95,12 +95,12 @@ static struct process *process_new(struct kjoule_maps *m, uint32_t pid, uint64_t
 
 static struct process *process_get(struct kjoule_maps *m, uint32_t pid)
 {
-	const struct line *line = line_of(m, pid);
+	const struct line *line = pid_find_line(m, pid);
 
 	return line ? line->processes[line->n - 1] : process_new(m, pid, 0, NULL);
 }
 
-static int add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
+static int maps_add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
 {
 	struct kjoule_map *map;
 	struct process *p;
@@ -137,7 +137,7 @@ static int add_event(struct kjoule_maps *m, const struct kjoule_event *ev)
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int event_by_time(const void *a, const void *b)
 {
 	const struct parsed *x = a, *y = b;
 
@@ -146,7 +146,7 @@ static int by_time(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static int by_thread(const void *a, const void *b)
+static int name_by_thread(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
 
@@ -159,13 +159,13 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* All is there: make it quick to ask. */
-static int finish_process(struct process *p)
+static int process_finish(struct process *p)
 {
 	struct kjoule_interval *list;
 	int ret;
 
 	if (p->n_names)
-		qsort(p->names, p->n_names, sizeof(*p->names), by_thread);
+		qsort(p->names, p->n_names, sizeof(*p->names), name_by_thread);
 	if (!p->n_maps)
 		return 0;
 	list = calloc(p->n_maps, sizeof(*list));
@@ -201,18 +201,18 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 	if (!ret) {
 		*skipped = len - off;
 		if (n)
-			qsort(list, n, sizeof(*list), by_time);
+			qsort(list, n, sizeof(*list), event_by_time);
 		m->times = calloc(n + 1, sizeof(*m->times));
 		ret = m->times ? 0 : -ENOMEM;
 		for (size_t i = 0; i < n && !ret; i++) {
 			m->times[m->n_times++] = list[i].ev.time_ns;
-			ret = add_event(m, &list[i].ev);
+			ret = maps_add_event(m, &list[i].ev);
 		}
 		for (size_t i = 0; i < m->n_lines && !ret; i++) {
 			for (size_t k = 0; k < m->lines[i].n && !ret; k++) {
 				struct process *p = m->lines[i].processes[k];
 
-				ret = finish_process(p);
+				ret = process_finish(p);
 				p->first_layout = layouts;
 				layouts += 1 + p->n_maps + p->n_execs;
 			}
@@ -229,7 +229,7 @@ int kjoule_maps_new(const void *records, size_t len, struct kjoule_maps **out, s
 /* The process that had @pid at @time_ns; the oldest one if all are younger. */
 static const struct process *process_at(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
 {
-	const struct line *line = line_of(m, pid);
+	const struct line *line = pid_find_line(m, pid);
 	size_t lo = 0, hi = line ? line->n : 0;
 
 	while (lo < hi) {
@@ -244,7 +244,7 @@ static const struct process *process_at(const struct kjoule_maps *m, uint32_t pi
 }
 
 /* How many execs there had been at @time_ns. */
-static size_t execs_until(const struct process *p, uint64_t time_ns)
+static size_t process_execs_until(const struct process *p, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->n_execs;
 
@@ -259,9 +259,9 @@ static size_t execs_until(const struct process *p, uint64_t time_ns)
 	return lo;
 }
 
-static uint64_t last_exec(const struct process *p, uint64_t time_ns)
+static uint64_t process_last_exec(const struct process *p, uint64_t time_ns)
 {
-	size_t n = execs_until(p, time_ns);
+	size_t n = process_execs_until(p, time_ns);
 
 	return n ? p->execs[n - 1] : 0;
 }
@@ -283,7 +283,7 @@ void kjoule_maps_quiet(const struct kjoule_maps *m, uint64_t time_ns, uint64_t *
 }
 
 /* How many of the mappings were there at @time_ns. */
-static size_t maps_until(const struct process *p, uint64_t time_ns)
+static size_t process_maps_until(const struct process *p, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->n_maps;
 
@@ -305,8 +305,8 @@ const struct kjoule_map *kjoule_maps_find(const struct kjoule_maps *m, uint32_t 
 
 	/* Forks of forks: as deep as they go, but never round in circles. */
 	for (int depth = 0; p && depth < 64; depth++) {
-		uint64_t exec = last_exec(p, time_ns);
-		size_t i = p->ranges ? kjoule_interval_map_last(p->ranges, ip, maps_until(p, time_ns)) :
+		uint64_t exec = process_last_exec(p, time_ns);
+		size_t i = p->ranges ? kjoule_interval_map_last(p->ranges, ip, process_maps_until(p, time_ns)) :
 				       KJOULE_INTERVAL_MAP_NONE;
 
 		if (i != KJOULE_INTERVAL_MAP_NONE && p->maps[i].time_ns >= exec)
@@ -323,19 +323,20 @@ uint64_t kjoule_maps_space(const struct kjoule_maps *m, uint32_t pid, uint64_t t
 {
 	const struct process *p = process_at(m, pid, time_ns);
 
-	return p ? ((uint64_t)p->number << 32) + (uint32_t)execs_until(p, time_ns) + 1 : 0;
+	return p ? ((uint64_t)p->number << 32) + (uint32_t)process_execs_until(p, time_ns) + 1 : 0;
 }
 
 uint32_t kjoule_maps_layout(const struct kjoule_maps *m, uint32_t pid, uint64_t time_ns)
 {
 	const struct process *p = process_at(m, pid, time_ns);
 
-	return p ? p->first_layout + maps_until(p, time_ns) + execs_until(p, time_ns) : 0;
+	return p ? p->first_layout + process_maps_until(p, time_ns) +
+		   process_execs_until(p, time_ns) : 0;
 }
 
 const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)
 {
-	const struct line *line = line_of(m, pid);
+	const struct line *line = pid_find_line(m, pid);
 	const struct process *p = line ? line->processes[0] : NULL;
 	uint64_t exec = p && p->n_execs ? p->execs[p->n_execs - 1] : 0;
 
@@ -347,7 +348,7 @@ const char *kjoule_maps_program(const struct kjoule_maps *m, uint32_t pid)
 }
 
 /* The last name of a thread at @time_ns, or NULL. */
-static const char *name_at(const struct process *p, uint32_t tid, uint64_t time_ns)
+static const char *thread_name_at(const struct process *p, uint32_t tid, uint64_t time_ns)
 {
 	size_t lo = 0, hi = p->n_names;
 
@@ -369,11 +370,11 @@ const char *kjoule_maps_comm(const struct kjoule_maps *m, uint32_t pid, uint32_t
 	const struct process *p = process_at(m, pid, time_ns);
 
 	for (int depth = 0; p && depth < 64; depth++) {
-		const char *name = name_at(p, tid, time_ns);
+		const char *name = thread_name_at(p, tid, time_ns);
 
 		/* A thread that has never been named has its process's name. */
 		if (!name)
-			name = name_at(p, p->pid, time_ns);
+			name = thread_name_at(p, p->pid, time_ns);
 		if (name || !p->parent)
 			return name;
 		time_ns = p->since_ns < time_ns ? p->since_ns : time_ns;

@@ -38,7 +38,7 @@ struct kjoule_elf {
 	struct entry *entries;	/* functions and labels, by start */
 };
 
-static int read_segments(struct kjoule_elf *elf, Elf *e)
+static int elf_read_segments(struct kjoule_elf *elf, Elf *e)
 {
 	size_t n;
 
@@ -59,7 +59,7 @@ static int read_segments(struct kjoule_elf *elf, Elf *e)
 }
 
 /* Global before weak before local, and plain names before decorated ones. */
-static uint8_t rank(const GElf_Sym *sym, const char *name)
+static uint8_t symbol_rank(const GElf_Sym *sym, const char *name)
 {
 	size_t underscores = strspn(name, "_");
 	uint8_t r;
@@ -77,7 +77,7 @@ static uint8_t rank(const GElf_Sym *sym, const char *name)
 	return r + (underscores > 63 ? 63 : underscores);
 }
 
-static int read_symbols(struct kjoule_elf *elf, Dwfl_Module *mod)
+static int elf_read_symbols(struct kjoule_elf *elf, Dwfl_Module *mod)
 {
 	int n = dwfl_module_getsymtab(mod);
 	GElf_Addr bias;
@@ -105,7 +105,7 @@ static int read_symbols(struct kjoule_elf *elf, Dwfl_Module *mod)
 		entry->linkage = entry->symbol.name ? strdup(name) : NULL;
 		if (!entry->symbol.name)
 			entry->symbol.name = strdup(name);
-		entry->rank = rank(&sym, name);
+		entry->rank = symbol_rank(&sym, name);
 		entry->function = type != STT_NOTYPE;
 		if (!entry->symbol.name)
 			return -ENOMEM;
@@ -114,7 +114,7 @@ static int read_symbols(struct kjoule_elf *elf, Dwfl_Module *mod)
 	return elf->n ? 0 : -ENODATA;
 }
 
-static int by_start(const void *a, const void *b)
+static int symbol_by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -134,12 +134,12 @@ static void entry_free(struct entry *e)
 }
 
 /* One symbol an address. */
-static void tidy(struct kjoule_elf *elf)
+static void symbols_tidy(struct kjoule_elf *elf)
 {
 	size_t out = 0;
 
 	if (elf->n)
-		qsort(elf->entries, elf->n, sizeof(*elf->entries), by_start);
+		qsort(elf->entries, elf->n, sizeof(*elf->entries), symbol_by_start);
 	for (size_t i = 0; i < elf->n; i++) {
 		struct entry *e = &elf->entries[i];
 
@@ -155,7 +155,7 @@ static void tidy(struct kjoule_elf *elf)
 }
 
 /* What has no size reaches to the next one. */
-static void stretch(struct kjoule_elf *elf)
+static void symbols_set_ends(struct kjoule_elf *elf)
 {
 	for (size_t i = 0; i < elf->n; i++) {
 		struct kjoule_symbol *s = &elf->entries[i].symbol;
@@ -166,7 +166,8 @@ static void stretch(struct kjoule_elf *elf)
 }
 
 /* The answer holds no further than to where @symbol begins or ends, or does not any more. */
-static void clip(uint64_t address, uint64_t begin, uint64_t end, uint64_t *low, uint64_t *high)
+static void range_clip(uint64_t address, uint64_t begin, uint64_t end, uint64_t *low,
+		       uint64_t *high)
 {
 	if (address >= end) {
 		*low = end > *low ? end : *low;
@@ -196,13 +197,13 @@ const struct kjoule_symbol *kjoule_elf_find_around(const struct kjoule_elf *elf,
 		const struct segment *s = &elf->segments[i];
 
 		if (address - s->address < s->len)
-			clip(address, s->address, s->address + s->len, low, high);
+			range_clip(address, s->address, s->address + s->len, low, high);
 	}
 	/* A label inside a function must not hide it: look a few symbols back. */
 	for (size_t i = lo, seen = 0; i-- > 0 && seen < 64; seen++) {
 		const struct entry *e = &elf->entries[i];
 
-		clip(address, i + 1 == lo ? e->symbol.start : 0, e->symbol.end, low, high);
+		range_clip(address, i + 1 == lo ? e->symbol.start : 0, e->symbol.end, low, high);
 		if (address >= e->symbol.end)
 			continue;
 		if (e->function)
@@ -229,7 +230,7 @@ struct unwinding {
 	const Elf_Data *table, *frames;
 };
 
-static const Elf_Data *section(Elf *e, const char *wanted, uint64_t *address)
+static const Elf_Data *section_find(Elf *e, const char *wanted, uint64_t *address)
 {
 	Elf_Scn *scn = NULL;
 	size_t names;
@@ -254,7 +255,7 @@ static const Elf_Data *section(Elf *e, const char *wanted, uint64_t *address)
 #define SECTIONS_MOST	256
 
 /* The name of the section around an address if that is not where programs are, such as ".plt". */
-static char *name_of(Elf *e, uint64_t address)
+static char *section_name_at(Elf *e, uint64_t address)
 {
 	Elf_Scn *scn = NULL;
 	char *text = NULL;
@@ -274,7 +275,7 @@ static char *name_of(Elf *e, uint64_t address)
 	return asprintf(&text, "0x%" PRIx64, address) < 0 ? NULL : text;
 }
 
-static uint32_t word_at(const Elf_Data *data, uint64_t offset)
+static uint32_t data_word_at(const Elf_Data *data, uint64_t offset)
 {
 	uint32_t word;
 
@@ -287,42 +288,43 @@ static uint32_t word_at(const Elf_Data *data, uint64_t offset)
  * 4 bytes in the only encodings that linkers write, relative to where they are; what says another beginning
  * than the table is in another one. Return: false if it makes no sense
  */
-static bool unwound(const struct unwinding *u, uint64_t i, uint64_t *start, uint64_t *end)
+static bool unwinding_read_entry(const struct unwinding *u, uint64_t i, uint64_t *start,
+				 uint64_t *end)
 {
-	uint64_t at = u->table_at + (int32_t)word_at(u->table, 16 + 8 * i) - u->frames_at;
+	uint64_t at = u->table_at + (int32_t)data_word_at(u->table, 16 + 8 * i) - u->frames_at;
 
-	*start = u->table_at + (int32_t)word_at(u->table, 12 + 8 * i);
-	if (u->frames->d_size < 16 || at > u->frames->d_size - 16 || word_at(u->frames, at) == UINT32_MAX ||
-	    u->frames_at + at + 8 + (int32_t)word_at(u->frames, at + 8) != *start)
+	*start = u->table_at + (int32_t)data_word_at(u->table, 12 + 8 * i);
+	if (u->frames->d_size < 16 || at > u->frames->d_size - 16 || data_word_at(u->frames, at) == UINT32_MAX ||
+	    u->frames_at + at + 8 + (int32_t)data_word_at(u->frames, at + 8) != *start)
 		return false;
-	*end = *start + word_at(u->frames, at + 12);
+	*end = *start + data_word_at(u->frames, at + 12);
 	return *end > *start;
 }
 
 /* Version 1, and the encodings of a binary search table as linkers write it. */
-static bool find_unwinding(Elf *e, struct unwinding *u)
+static bool unwinding_find(Elf *e, struct unwinding *u)
 {
 	static const uint8_t usual[] = { 1, 0x1b, 0x03, 0x3b };
 
-	u->table = section(e, ".eh_frame_hdr", &u->table_at);
-	u->frames = section(e, ".eh_frame", &u->frames_at);
+	u->table = section_find(e, ".eh_frame_hdr", &u->table_at);
+	u->frames = section_find(e, ".eh_frame", &u->frames_at);
 	return u->table && u->frames && u->table->d_buf && u->frames->d_buf && u->table->d_size >= 12 &&
 	       !memcmp(u->table->d_buf, usual, sizeof(usual));
 }
 
-static bool is_function(const struct kjoule_symbol *s)
+static bool symbol_is_function(const struct kjoule_symbol *s)
 {
 	return ((const struct entry *)((const char *)s - offsetof(struct entry, symbol)))->function;
 }
 
-static int add_unnamed(struct kjoule_elf *elf, Elf *e)
+static int elf_add_unnamed(struct kjoule_elf *elf, Elf *e)
 {
 	struct entry *unnamed = NULL, *all;
 	struct unwinding u;
 	size_t n = 0;
 	int ret = 0;
 
-	if (!find_unwinding(e, &u))
+	if (!unwinding_find(e, &u))
 		return 0;
 	for (uint64_t i = 0; i < (u.table->d_size - 12) / 8 && !ret; i++) {
 		const struct kjoule_symbol *known;
@@ -330,12 +332,12 @@ static int add_unnamed(struct kjoule_elf *elf, Elf *e)
 		uint64_t start, end;
 		char *name;
 
-		if (!unwound(&u, i, &start, &end))
+		if (!unwinding_read_entry(&u, i, &start, &end))
 			continue;
 		known = kjoule_elf_find(elf, start);
-		if (known && is_function(known))
+		if (known && symbol_is_function(known))
 			continue;
-		name = name_of(e, start);
+		name = section_name_at(e, start);
 		entry = name ? kjoule_array_grow(&unnamed, &n, sizeof(*entry)) : NULL;
 		if (entry)
 			*entry = (struct entry){ .symbol = { start, end, name }, .rank = UINT8_MAX };
@@ -359,7 +361,7 @@ static int add_unnamed(struct kjoule_elf *elf, Elf *e)
 }
 
 /* Consumes @fd. */
-static int read_all(struct kjoule_elf *elf, const char *path, int fd)
+static int elf_read_all(struct kjoule_elf *elf, const char *path, int fd)
 {
 	Dwfl_Module *mod;
 	GElf_Addr bias;
@@ -370,14 +372,14 @@ static int read_all(struct kjoule_elf *elf, const char *path, int fd)
 	if (ret)
 		return ret;
 	e = dwfl_module_getelf(mod, &bias);
-	ret = read_segments(elf, e);
+	ret = elf_read_segments(elf, e);
 	if (!ret)
-		ret = read_symbols(elf, mod);
+		ret = elf_read_symbols(elf, mod);
 	if (!ret || ret == -ENODATA) {
-		tidy(elf);
-		ret = add_unnamed(elf, e);
-		tidy(elf);
-		stretch(elf);
+		symbols_tidy(elf);
+		ret = elf_add_unnamed(elf, e);
+		symbols_tidy(elf);
+		symbols_set_ends(elf);
 	}
 	dwfl_end(dwfl);
 	return ret ? ret : elf->n ? 0 : -ENODATA;
@@ -405,7 +407,7 @@ int kjoule_elf_open(const char *path, const char *build_id, struct kjoule_elf **
 		close(fd);
 		return -ENOMEM;
 	}
-	ret = read_all(elf, path, fd);
+	ret = elf_read_all(elf, path, fd);
 	if (ret) {
 		kjoule_elf_close(elf);
 		return ret;

@@ -70,7 +70,7 @@ struct kjoule_unwinder {
 };
 
 /* What is mapped of a file, and where the file itself means it to be. */
-static int read_file(struct file *f, int fd)
+static int file_read_segments(struct file *f, int fd)
 {
 	Elf *e = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	int ret = -ENOEXEC;
@@ -106,7 +106,7 @@ static int object_open(const struct kjoule_unwinder *u, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-static int check_file(const struct kjoule_unwinder *u, struct file *f)
+static int file_check(const struct kjoule_unwinder *u, struct file *f)
 {
 	const char *wanted = u->build_ids ? kjoule_build_ids_find(u->build_ids, f->path) : NULL;
 	bool is_vdso = kjoule_vdso_is(f->path);
@@ -121,12 +121,12 @@ static int check_file(const struct kjoule_unwinder *u, struct file *f)
 	if (!is_vdso && wanted && (kjoule_build_id_of(fd, hex) || strcmp(hex, wanted)))
 		ret = -ESTALE;
 	else
-		ret = read_file(f, fd);
+		ret = file_read_segments(f, fd);
 	close(fd);
 	return ret;
 }
 
-static struct file *find_file(struct kjoule_unwinder *u, const char *path)
+static struct file *file_find(struct kjoule_unwinder *u, const char *path)
 {
 	struct file *f;
 
@@ -137,12 +137,12 @@ static struct file *find_file(struct kjoule_unwinder *u, const char *path)
 	if (!f)
 		return NULL;
 	f->path = path;
-	f->error = check_file(u, f);
+	f->error = file_check(u, f);
 	return f;
 }
 
 /* What has to be added to the file's own addresses. Return: false if it is not so mapped */
-static bool find_bias(const struct file *f, const struct kjoule_map *map, uint64_t *bias)
+static bool file_find_bias(const struct file *f, const struct kjoule_map *map, uint64_t *bias)
 {
 	for (size_t i = 0; i < f->n_segments; i++) {
 		const struct segment *s = &f->segments[i];
@@ -177,7 +177,7 @@ static const char *module_path(Dwfl_Module *mod)
 }
 
 /* Have the file around an address known. Return: false if there is none that can be used */
-static bool add_module(struct kjoule_unwinder *u, uint64_t ip)
+static bool space_add_module(struct kjoule_unwinder *u, uint64_t ip)
 {
 	const struct kjoule_map *map = kjoule_maps_find(u->maps, u->pid, u->time_ns, ip);
 	Dwfl_Module *mod = dwfl_addrmodule(u->space->dwfl, ip);
@@ -187,15 +187,15 @@ static bool add_module(struct kjoule_unwinder *u, uint64_t ip)
 
 	if (!map || mod)
 		return map;
-	f = find_file(u, map->path);
-	if (!f || f->error || !find_bias(f, map, &bias))
+	f = file_find(u, map->path);
+	if (!f || f->error || !file_find_bias(f, map, &bias))
 		return false;
 	fd = object_open(u, f->path);
 	return fd >= 0 && kjoule_dwfl_report(u->space->dwfl, f->path, fd, bias, true);
 }
 
 /* Something else has been mapped where a file was: begin anew. */
-static bool is_outdated(struct kjoule_unwinder *u, uint64_t ip)
+static bool space_is_outdated(struct kjoule_unwinder *u, uint64_t ip)
 {
 	const struct kjoule_map *map = kjoule_maps_find(u->maps, u->pid, u->time_ns, ip);
 	Dwfl_Module *mod = u->space->dwfl ? dwfl_addrmodule(u->space->dwfl, ip) : NULL;
@@ -203,7 +203,7 @@ static bool is_outdated(struct kjoule_unwinder *u, uint64_t ip)
 	return map && mod && strcmp(map->path, module_path(mod));
 }
 
-static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
+static pid_t unwind_next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 {
 	struct space *s = arg;
 
@@ -215,14 +215,14 @@ static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread_arg)
 	return 1;
 }
 
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
+static bool unwind_get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread_arg)
 {
 	(void)dwfl;
 	*thread_arg = arg;
 	return tid == 1;
 }
 
-static bool set_registers(Dwfl_Thread *thread, void *arg)
+static bool unwind_set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct space *s = arg;
 	Dwarf_Word reg[KJOULE_STACK_REGS];
@@ -232,7 +232,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 }
 
 /* A word of a file that no program writes to. */
-static bool read_module(struct kjoule_unwinder *u, Dwarf_Addr addr, Dwarf_Word *result)
+static bool module_read_word(struct kjoule_unwinder *u, Dwarf_Addr addr, Dwarf_Word *result)
 {
 	Dwfl_Module *mod = dwfl_addrmodule(u->space->dwfl, addr);
 	Elf *e = NULL;
@@ -244,7 +244,7 @@ static bool read_module(struct kjoule_unwinder *u, Dwarf_Addr addr, Dwarf_Word *
 	if (mod)
 		e = dwfl_module_getelf(mod, &bias);
 	if (e)
-		f = find_file(u, module_path(mod));
+		f = file_find(u, module_path(mod));
 	for (size_t i = 0; f && i < f->n_segments; i++) {
 		const struct segment *s = &f->segments[i];
 		uint64_t at = addr - bias - s->address;
@@ -260,7 +260,7 @@ static bool read_module(struct kjoule_unwinder *u, Dwarf_Addr addr, Dwarf_Word *
 	return false;
 }
 
-static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
+static bool unwind_read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *arg)
 {
 	struct kjoule_unwinder *u = ((struct space *)arg)->u;
 	uint64_t at = addr - u->stack->reg[7], bytes = u->stack->bytes;
@@ -270,7 +270,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *a
 		memcpy(result, (const char *)u->stack + sizeof(*u->stack) + at, sizeof(*result));
 		return true;
 	}
-	if (read_module(u, addr, result))
+	if (module_read_word(u, addr, result))
 		return true;
 	u->failed = true;
 	u->beyond |= at < STACK_LIMIT;
@@ -278,13 +278,13 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *result, void *a
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
-	.next_thread = next_thread,
-	.get_thread = get_thread,
-	.memory_read = read_memory,
-	.set_initial_registers = set_registers,
+	.next_thread = unwind_next_thread,
+	.get_thread = unwind_get_thread,
+	.memory_read = unwind_read_memory,
+	.set_initial_registers = unwind_set_registers,
 };
 
-static int on_frame(Dwfl_Frame *frame, void *arg)
+static int frame_add(Dwfl_Frame *frame, void *arg)
 {
 	struct kjoule_unwinder *u = arg;
 	bool activation;
@@ -307,11 +307,11 @@ static int on_frame(Dwfl_Frame *frame, void *arg)
 	u->n++;
 	u->failed = false;
 	/* the file has to be known before the frame's caller is looked for; without it that is a guess */
-	u->lost = !add_module(u, at);
+	u->lost = !space_add_module(u, at);
 	return u->lost ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-static struct space *find_space(struct kjoule_unwinder *u, uint64_t id)
+static struct space *space_find(struct kjoule_unwinder *u, uint64_t id)
 {
 	struct space *oldest = &u->spaces[0];
 
@@ -339,20 +339,20 @@ enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint6
 	u->failed = u->beyond = u->ended = u->lost = false;
 	ip[0] = stack->reg[16];
 	*n = 1;
-	u->space = id ? find_space(u, id) : NULL;
+	u->space = id ? space_find(u, id) : NULL;
 	if (!u->space)
 		return KJOULE_UNWOUND_BLIND;
 	u->space->used = ++u->stacks;
-	if (is_outdated(u, ip[0]) && !space_begin(u->space, u, id))
+	if (space_is_outdated(u, ip[0]) && !space_begin(u->space, u, id))
 		return KJOULE_UNWOUND_BLIND;
 	u->space->used = u->stacks;
-	add_module(u, ip[0]);
+	space_add_module(u, ip[0]);
 	if (!u->space->attached)
 		u->space->attached = dwfl_attach_state(u->space->dwfl, u->machine, 1,
 						       &thread_callbacks, u->space);
 	if (!u->space->attached)
 		return KJOULE_UNWOUND_BLIND;
-	ret = dwfl_getthread_frames(u->space->dwfl, 1, on_frame, u);
+	ret = dwfl_getthread_frames(u->space->dwfl, 1, frame_add, u);
 	*n = u->n ? u->n : 1;
 	/* a register that could not be read is as one that the outermost frame does not have */
 	if (u->ended || (!ret && !u->failed && !u->beyond))
@@ -363,7 +363,7 @@ enum kjoule_unwound kjoule_unwind(struct kjoule_unwinder *u, uint32_t pid, uint6
 }
 
 /* The kernel's code in every process is in no file: make one of our own process's. */
-static int copy_vdso(void)
+static int vdso_copy(void)
 {
 	size_t len;
 	const void *image = kjoule_vdso_image(&len);
@@ -382,7 +382,7 @@ struct kjoule_unwinder *kjoule_unwinder_new(const struct kjoule_maps *maps,
 	elf_version(EV_CURRENT);
 	u->maps = maps;
 	u->build_ids = build_ids;
-	u->vdso = this_kernel ? copy_vdso() : -1;
+	u->vdso = this_kernel ? vdso_copy() : -1;
 	u->exe = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	u->machine = u->exe < 0 ? NULL : elf_begin(u->exe, ELF_C_READ_MMAP, NULL);
 	return u;

@@ -42,7 +42,7 @@
 #define GOOD_ERROR	0.01		/* of what a tick takes, at which more rounds are of no use */
 #define GOOD_OTHER	0.001		/* the same of the time that other interrupts take, of all */
 
-static inline uint64_t now(void)
+static inline uint64_t calibrate_now_ns(void)
 {
 	struct timespec ts;
 
@@ -51,14 +51,14 @@ static inline uint64_t now(void)
 }
 
 /* One turn of the loop: work that every processor does at its clock. */
-static void turn_once(void)
+static void loop_turn_once(void)
 {
 	for (unsigned int i = 0; i < TURN; i++)
 		__asm__ volatile("" : "+r" (i));
 }
 
 /* Ticks so far and the time that they saw, of this very CPU: no tick comes in between. */
-static void look(const struct kjoule_ring_head *head, uint64_t *ticks, uint64_t *seen_ns)
+static void ring_read_ticks(const struct kjoule_ring_head *head, uint64_t *ticks, uint64_t *seen_ns)
 {
 	*ticks = 0;
 	*seen_ns = 0;
@@ -71,14 +71,14 @@ static void look(const struct kjoule_ring_head *head, uint64_t *ticks, uint64_t 
 }
 
 /* How many turns fit in a slot; @t: set to the time when that is known. */
-static uint64_t count_turns(uint64_t from, uint64_t *t)
+static uint64_t loop_count_turns(uint64_t from, uint64_t *t)
 {
 	uint64_t turns = 0;
 
 	do {
-		turn_once();
+		loop_turn_once();
 		turns++;
-		*t = now();
+		*t = calibrate_now_ns();
 	} while (*t - from < CALIBRATE_SLOT_NS);
 	return turns;
 }
@@ -88,7 +88,7 @@ static uint64_t count_turns(uint64_t from, uint64_t *t)
  * a virtual machine may let time pass when somebody looks, and ticks would see themselves last longer or
  * shorter than they do there. @head is that of the ticks' ring, NULL: there are none.
  */
-static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjoule_phase *p)
+static int loop_turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjoule_phase *p)
 {
 	size_t most = ms * 1000000ull / CALIBRATE_SLOT_NS;
 	uint64_t from, ticks, seen_ns, enough;
@@ -97,15 +97,15 @@ static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjo
 	p->slots = calloc(most, sizeof(*p->slots));
 	if (!p->slots)
 		return -ENOMEM;
-	enough = count_turns(now(), &from);
-	look(head, &ticks, &seen_ns);
+	enough = loop_count_turns(calibrate_now_ns(), &from);
+	ring_read_ticks(head, &ticks, &seen_ns);
 	for (uint64_t phase_end = from + ms * 1000000ull; p->n < most && from < phase_end;) {
 		uint64_t turns = enough, ticks_before = ticks, seen_before = seen_ns, t;
 
 		for (uint64_t i = 0; i < turns; i++)
-			turn_once();
-		t = now();
-		look(head, &ticks, &seen_ns);
+			loop_turn_once();
+		t = calibrate_now_ns();
+		ring_read_ticks(head, &ticks, &seen_ns);
 		p->slots[p->n++] = (struct kjoule_slot){
 			.ns = t - from,
 			.rate = (double)turns / (t - from),
@@ -126,16 +126,16 @@ static int turn(unsigned int ms, const struct kjoule_ring_head *head, struct kjo
 }
 
 /* The same below @bytes of stack, which ticks copy. */
-static __attribute__((noinline)) int turn_below(size_t bytes, unsigned int ms,
-						const struct kjoule_ring_head *head,
-						struct kjoule_phase *p)
+static __attribute__((noinline)) int loop_turn_below(size_t bytes, unsigned int ms,
+						     const struct kjoule_ring_head *head,
+						     struct kjoule_phase *p)
 {
 	char stack[bytes + 1];
 
 	/* in memory, as a stack in use is */
 	memset(stack, 1, sizeof(stack));
 	__asm__ volatile("" : : "r" (stack) : "memory");
-	return turn(ms, head, p);
+	return loop_turn(ms, head, p);
 }
 
 /* What of a phase's ring is needed: the clock, and a line through the moves of each counter. */
@@ -149,7 +149,7 @@ struct seen {
 };
 
 /* The domains of energy that the session has, of all sources. */
-static void list_domains(const struct kjoule_session_info *info, struct kjoule_phase *p)
+static void phase_list_domains(const struct kjoule_session_info *info, struct kjoule_phase *p)
 {
 	p->n_domains = 0;
 	for (uint32_t i = 0; i < info->n_sources; i++) {
@@ -166,8 +166,9 @@ static void list_domains(const struct kjoule_session_info *info, struct kjoule_p
 	}
 }
 
-static void see_energy(const struct kjoule_energy *e, const struct kjoule_session_info *info,
-		       const struct kjoule_phase *p, struct seen *seen)
+static void energy_add_reading(const struct kjoule_energy *e,
+			       const struct kjoule_session_info *info, const struct kjoule_phase *p,
+			       struct seen *seen)
 {
 	uint64_t ns = info->t0_ns + e->tick * info->interval_ns + e->late_ns;
 
@@ -198,15 +199,16 @@ static void see_energy(const struct kjoule_energy *e, const struct kjoule_sessio
 }
 
 /* Its slope: microwatt; NAN with too few moves. */
-static double power(const struct line *l)
+static double line_power_uw(const struct line *l)
 {
 	double spread = l->n * l->tt - l->t * l->t;
 
 	return l->n < 3 || !(spread > 0) ? NAN : 1e9 * (l->n * l->t_uj - l->t * l->uj) / spread;
 }
 
-static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_session_info *info,
-		     const struct kjoule_phase *p, struct seen *seen)
+static void ring_read_records(struct kjoule_ring_reader *ring,
+			      const struct kjoule_session_info *info, const struct kjoule_phase *p,
+			      struct seen *seen)
 {
 	size_t len = ring->size, used = 0, off = 0;
 	const struct kjoule_record *rec;
@@ -217,7 +219,8 @@ static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_sessio
 			const struct kjoule_sample *s = (const struct kjoule_sample *)rec;
 
 			if (rec->type == KJOULE_RECORD_ENERGY) {
-				see_energy((const struct kjoule_energy *)rec, info, p, seen);
+				energy_add_reading((const struct kjoule_energy *)rec, info, p,
+						   seen);
 			} else if (rec->type == KJOULE_RECORD_SAMPLE && s->freq_khz) {
 				seen->khz += s->freq_khz;
 				seen->n_khz++;
@@ -228,7 +231,8 @@ static void see_ring(struct kjoule_ring_reader *ring, const struct kjoule_sessio
 }
 
 /* Start a session, with what that tells of it. */
-static int start(struct kjoule_ctl *ctl, struct kjoule_session_info *info, struct kjoule_error *err)
+static int calibrate_session_start(struct kjoule_ctl *ctl, struct kjoule_session_info *info,
+				   struct kjoule_error *err)
 {
 	uint32_t id = info->id;
 
@@ -237,9 +241,9 @@ static int start(struct kjoule_ctl *ctl, struct kjoule_session_info *info, struc
 }
 
 /* A phase with ticks: turning, or asleep. */
-static int turn_with_ticks(const struct kjoule_session_params *params, unsigned int ms,
-			   bool asleep, struct kjoule_phase *p, double *khz,
-			   struct kjoule_error *err)
+static int phase_run_with_ticks(const struct kjoule_session_params *params, unsigned int ms,
+				bool asleep, struct kjoule_phase *p, double *khz,
+				struct kjoule_error *err)
 {
 	struct kjoule_device *dev = NULL;
 	struct kjoule_session_info info = { .n_sources = 0 };
@@ -255,7 +259,7 @@ static int turn_with_ticks(const struct kjoule_session_params *params, unsigned 
 	if (!ret)
 		ret = kjoule_device_attach(dev, info.id, err);
 	if (!ret)
-		ret = start(ctl, &info, err);
+		ret = calibrate_session_start(ctl, &info, err);
 	if (ret)
 		goto out;
 	p->interval_ns = info.interval_ns;
@@ -263,7 +267,7 @@ static int turn_with_ticks(const struct kjoule_session_params *params, unsigned 
 		clock_nanosleep(CLOCK_MONOTONIC, 0,
 				&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
 	else
-		ret = turn_below(params->stack_bytes, ms, kjoule_device_ring(dev, 0)->head, p);
+		ret = loop_turn_below(params->stack_bytes, ms, kjoule_device_ring(dev, 0)->head, p);
 	if (!ret)
 		ret = kjoule_session_stop(ctl, info.id, NULL, err);
 	if (ret)
@@ -271,10 +275,10 @@ static int turn_with_ticks(const struct kjoule_session_params *params, unsigned 
 	p->ticks = kjoule_device_ring(dev, 0)->head->produced;
 	if (p->ticks)
 		p->handler_ns = (double)kjoule_device_ring(dev, 0)->head->tick_ns / p->ticks;
-	list_domains(&info, p);
-	see_ring(kjoule_device_ring(dev, 0), &info, p, &seen);
+	phase_list_domains(&info, p);
+	ring_read_records(kjoule_device_ring(dev, 0), &info, p, &seen);
 	for (unsigned int d = 0; d < p->n_domains; d++)
-		p->uw[d] = power(&seen.line[d]);
+		p->uw[d] = line_power_uw(&seen.line[d]);
 	if (seen.n_khz)
 		*khz = seen.khz / seen.n_khz;
 out:
@@ -285,7 +289,7 @@ out:
 }
 
 /* Move to @cpu alone; *@old is where the thread was allowed before. */
-static int move_to(uint32_t cpu, cpu_set_t *old)
+static int thread_move_to_cpu(uint32_t cpu, cpu_set_t *old)
 {
 	cpu_set_t only;
 
@@ -298,20 +302,20 @@ static int move_to(uint32_t cpu, cpu_set_t *old)
 	return sched_setaffinity(0, sizeof(only), &only) ? -errno : 0;
 }
 
-static int turn_quietly(uint32_t cpu, struct kjoule_phase *p)
+static int phase_run_quiet(uint32_t cpu, struct kjoule_phase *p)
 {
 	uint64_t before, after, begin_ns;
 	int known = kjoule_interrupts(cpu, &before), ret;
 
-	begin_ns = now();
-	ret = turn(QUIET_MS, NULL, p);
+	begin_ns = calibrate_now_ns();
+	ret = loop_turn(QUIET_MS, NULL, p);
 	known = known ? known : kjoule_interrupts(cpu, &after);
-	p->irq_hz = known ? NAN : (after - before) * 1e9 / (now() - begin_ns);
+	p->irq_hz = known ? NAN : (after - before) * 1e9 / (calibrate_now_ns() - begin_ns);
 	return ret;
 }
 
 /* With longer intervals more is to be seen for as many moves of the counters. */
-static unsigned int busy_ms(unsigned int stretch)
+static unsigned int phase_busy_ms(unsigned int stretch)
 {
 	return stretch > 4 ? BUSY_MS * stretch / 4 : BUSY_MS;
 }
@@ -320,8 +324,8 @@ static unsigned int busy_ms(unsigned int stretch)
  * By how much the intervals have to be longer than usual: a tick must not fill them, and a
  * phase's records must fit into a ring, which is as large as that.
  */
-static int find_stretch(struct kjoule_session_params *params, unsigned int *stretch,
-			struct kjoule_error *err)
+static int interval_find_factor(struct kjoule_session_params *params, unsigned int *stretch,
+				struct kjoule_error *err)
 {
 	uint64_t record = params->stack_bytes + BESIDE_STACK, bytes;
 	struct kjoule_phase probe = { 0 };
@@ -333,10 +337,10 @@ static int find_stretch(struct kjoule_session_params *params, unsigned int *stre
 		return 0;
 	params->interval_ns = SLOW_NS;
 	params->ring_bytes = RING_LEAST;
-	ret = turn_with_ticks(params, PROBE_MS, false, &probe, &unused, err);
+	ret = phase_run_with_ticks(params, PROBE_MS, false, &probe, &unused, err);
 	free(probe.slots);
 	do {
-		bytes = busy_ms(*stretch) * 1000000ull / (FAST_NS * *stretch) * record;
+		bytes = phase_busy_ms(*stretch) * 1000000ull / (FAST_NS * *stretch) * record;
 		if (probe.handler_ns * TICK_PART <= FAST_NS * *stretch && bytes <= RING_MOST)
 			break;
 		*stretch *= 2;
@@ -347,24 +351,25 @@ static int find_stretch(struct kjoule_session_params *params, unsigned int *stre
 	return ret;
 }
 
-static int one_round(uint32_t cpu, struct kjoule_session_params *params, unsigned int stretch,
-		     struct kjoule_round *r, double *khz, struct kjoule_error *err)
+static int round_measure_busy(uint32_t cpu, struct kjoule_session_params *params,
+			      unsigned int stretch, struct kjoule_round *r, double *khz,
+			      struct kjoule_error *err)
 {
-	unsigned int ms = busy_ms(stretch);
-	int ret = turn_quietly(cpu, &r->quiet);
+	unsigned int ms = phase_busy_ms(stretch);
+	int ret = phase_run_quiet(cpu, &r->quiet);
 
 	params->interval_ns = (uint64_t)SLOW_NS * stretch;
 	if (!ret)
-		ret = turn_with_ticks(params, ms, false, &r->slow, khz, err);
+		ret = phase_run_with_ticks(params, ms, false, &r->slow, khz, err);
 	params->interval_ns = (uint64_t)FAST_NS * stretch;
 	if (!ret)
-		ret = turn_with_ticks(params, ms, false, &r->fast, khz, err);
+		ret = phase_run_with_ticks(params, ms, false, &r->fast, khz, err);
 	return ret;
 }
 
 /* The phases asleep, after the others: a CPU that has slept may run faster for a while. */
-static int sleep_round(struct kjoule_session_params *params, struct kjoule_round *r,
-		       struct kjoule_error *err)
+static int round_measure_idle(struct kjoule_session_params *params, struct kjoule_round *r,
+			      struct kjoule_error *err)
 {
 	double unused;
 	int ret;
@@ -372,15 +377,15 @@ static int sleep_round(struct kjoule_session_params *params, struct kjoule_round
 	/* an idle CPU is left alone unless it is asked for */
 	params->flags |= KJOULE_FLAG_WAKE_IDLE;
 	params->interval_ns = SLOW_NS;
-	ret = turn_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
+	ret = phase_run_with_ticks(params, ASLEEP_MS, true, &r->doze, &unused, err);
 	params->interval_ns = FAST_NS;
 	if (!ret)
-		ret = turn_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
+		ret = phase_run_with_ticks(params, ASLEEP_MS, true, &r->nap, &unused, err);
 	params->flags &= ~(uint64_t)KJOULE_FLAG_WAKE_IDLE;
 	return ret;
 }
 
-static bool is_good(const struct kjoule_calibration *cal)
+static bool calibration_is_good(const struct kjoule_calibration *cal)
 {
 	if (cal->tick_error_ns > GOOD_ERROR * cal->tick_ns || cal->other_error > GOOD_OTHER)
 		return false;
@@ -398,7 +403,7 @@ struct in_tick {
 };
 
 /* Does the module take these? */
-static bool can_be_had(const struct kjoule_session_params *params)
+static bool session_is_possible(const struct kjoule_session_params *params)
 {
 	return !kjoule_session_try(params, "calibration", NULL);
 }
@@ -408,8 +413,8 @@ static bool can_be_had(const struct kjoule_session_params *params)
  * that can not be read on this CPU is left out with all but the first; where that is the first,
  * only the ticks' time is calibrated.
  */
-static void choose_sources(const struct kjoule_session_params *like,
-			   struct kjoule_session_params *params, struct in_tick *chosen)
+static void calibrate_choose_sources(const struct kjoule_session_params *like,
+				     struct kjoule_session_params *params, struct in_tick *chosen)
 {
 	chosen->n = 0;
 	for (size_t i = 0; i < like->n_specs && i < KJOULE_MAX_SOURCES; i++) {
@@ -424,17 +429,17 @@ static void choose_sources(const struct kjoule_session_params *like,
 	params->specs = chosen->spec;
 	params->n_specs = chosen->n;
 	params->interval_ns = SLOW_NS;
-	if (chosen->n > 1 && !can_be_had(params))
+	if (chosen->n > 1 && !session_is_possible(params))
 		params->n_specs = chosen->n = 1;
-	if (chosen->n == 1 && !can_be_had(params))
+	if (chosen->n == 1 && !session_is_possible(params))
 		params->n_specs = chosen->n = 0;
 	if (like->n_specs && !chosen->n)
 		params->energy_source = "";
 }
 
 /* The domains as the recording's session numbers them. */
-static void name_domains(const struct kjoule_phase *p, const struct in_tick *chosen,
-			 struct kjoule_calibration *cal)
+static void calibration_set_domains(const struct kjoule_phase *p, const struct in_tick *chosen,
+				    struct kjoule_calibration *cal)
 {
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
 		cal->source[d] = p->source[d] < chosen->n ? chosen->number[p->source[d]] : p->source[d];
@@ -442,7 +447,7 @@ static void name_domains(const struct kjoule_phase *p, const struct in_tick *cho
 	}
 }
 
-static bool has_pending(const sigset_t *wanted)
+static bool signals_are_pending(const sigset_t *wanted)
 {
 	sigset_t pending;
 
@@ -473,28 +478,28 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	int ret;
 
 	memset(cal, 0, sizeof(*cal));
-	ret = move_to(cpu, &old);
+	ret = thread_move_to_cpu(cpu, &old);
 	if (ret)
 		return kjoule_fail(err, -ret, "calibration: moving to CPU %u: %s", cpu,
 				   strerror(-ret));
 	kjoule_cpus_add(&cpus, cpu);
 	params.cpus = &cpus;
-	choose_sources(like, &params, &chosen);
+	calibrate_choose_sources(like, &params, &chosen);
 	if (params.flags & KJOULE_FLAG_USER_STACK && !params.stack_bytes)
 		params.stack_bytes = STACK_DEFAULT;
-	ret = find_stretch(&params, &stretch, err);
+	ret = interval_find_factor(&params, &stretch, err);
 	while (!ret && n < CALIBRATE_MOST_ROUNDS) {
-		ret = one_round(cpu, &params, stretch, &rounds[n], &khz, err);
+		ret = round_measure_busy(cpu, &params, stretch, &rounds[n], &khz, err);
 		n++;
-		if (!ret && has_pending(stop_on))
+		if (!ret && signals_are_pending(stop_on))
 			ret = kjoule_fail(err, EINTR, "calibration: stopped by a signal");
 		if (ret || n < LEAST_ROUNDS)
 			continue;
-		if (!kjoule_calibration_solve(rounds, n, cal) && is_good(cal))
+		if (!kjoule_calibration_solve(rounds, n, cal) && calibration_is_good(cal))
 			break;
 	}
 	for (size_t r = 0; r < ASLEEP_ROUNDS && !ret; r++)
-		ret = sleep_round(&params, &rounds[r], err);
+		ret = round_measure_idle(&params, &rounds[r], err);
 	if (ret == -ENOMEM) {
 		kjoule_fail(err, ENOMEM, "calibration: no memory");
 	} else if (!ret) {
@@ -504,7 +509,7 @@ int kjoule_calibrate(const struct kjoule_session_params *like, uint32_t cpu,
 	}
 	cal->cpu = cpu;
 	cal->freq_khz = khz;
-	name_domains(&rounds[0].fast, &chosen, cal);
+	calibration_set_domains(&rounds[0].fast, &chosen, cal);
 	while (n--) {
 		free(rounds[n].quiet.slots);
 		free(rounds[n].slow.slots);

@@ -42,7 +42,7 @@ struct usual {
 	struct dense turn_ns, tick_ns;
 };
 
-static int by_double(const void *a, const void *b)
+static int real_by_size(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -50,16 +50,16 @@ static int by_double(const void *a, const void *b)
 }
 
 /* Sorts. NAN with nothing to take it of. */
-static double median(double *values, size_t n)
+static double reals_median(double *values, size_t n)
 {
 	if (!n)
 		return NAN;
-	qsort(values, n, sizeof(*values), by_double);
+	qsort(values, n, sizeof(*values), real_by_size);
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 /* The median of @n values and its standard error; values that are NAN do not count. */
-static struct estimate estimate(const double *values, size_t n)
+static struct estimate rounds_estimate(const double *values, size_t n)
 {
 	struct estimate e = { NAN, INFINITY };
 	double known[CALIBRATE_MOST_ROUNDS];
@@ -71,17 +71,17 @@ static struct estimate estimate(const double *values, size_t n)
 	/* half of the rounds and less tell nothing */
 	if (2 * m <= n)
 		return e;
-	e.value = median(known, m);
+	e.value = reals_median(known, m);
 	if (m < 3)
 		return e;
 	for (size_t i = 0; i < m; i++)
 		known[i] = fabs(known[i] - e.value);
-	e.error = OF_MEDIAN * TO_SIGMA * median(known, m) / sqrt(m);
+	e.error = OF_MEDIAN * TO_SIGMA * reals_median(known, m) / sqrt(m);
 	return e;
 }
 
 /* The standard deviation of values; those that are NAN do not count. */
-static double spread(const double *values, size_t n)
+static double reals_sd(const double *values, size_t n)
 {
 	double sum = 0, squares = 0;
 	size_t m = 0;
@@ -100,7 +100,7 @@ static double spread(const double *values, size_t n)
  * Where values lie closest together: the mean of those around the shortest stretch that holds
  * @part of them, among the lowest @from. Sorts.
  */
-static struct dense densest(double *values, size_t n, size_t part, size_t from)
+static struct dense reals_densest(double *values, size_t n, size_t part, size_t from)
 {
 	struct dense d = { NAN, NAN };
 	size_t best = 0, last = part - 1, m = 0;
@@ -108,7 +108,7 @@ static struct dense densest(double *values, size_t n, size_t part, size_t from)
 
 	if (part < LEAST_PART || part > from)
 		return d;
-	qsort(values, n, sizeof(*values), by_double);
+	qsort(values, n, sizeof(*values), real_by_size);
 	for (size_t i = 1; i + last < from; i++)
 		if (values[i + last] - values[i] < values[best + last] - values[best])
 			best = i;
@@ -128,9 +128,9 @@ static struct dense densest(double *values, size_t n, size_t part, size_t from)
  * What @value makes of the slots of a phase, by @u; slots of which it makes NAN do not count.
  * Return: how many; @values is the caller's to free, NULL without memory.
  */
-static size_t of_slots(const struct kjoule_phase *p, const struct usual *u,
-		       double (*value)(const struct kjoule_slot *s, const struct usual *u),
-		       double **values)
+static size_t slots_values(const struct kjoule_phase *p, const struct usual *u,
+			   double (*value)(const struct kjoule_slot *s, const struct usual *u),
+			   double **values)
 {
 	size_t n = 0;
 
@@ -146,24 +146,24 @@ static size_t of_slots(const struct kjoule_phase *p, const struct usual *u,
  * What is usual of what @value makes. Other interrupts and hosts that take the CPU away make
  * it larger, never smaller: it is in the lower half, and a median would be moved.
  */
-static struct dense usually(const struct kjoule_phase *p, const struct usual *u,
-			    double (*value)(const struct kjoule_slot *s, const struct usual *u))
+static struct dense slots_usual(const struct kjoule_phase *p, const struct usual *u,
+				double (*value)(const struct kjoule_slot *s, const struct usual *u))
 {
 	struct dense d = { NAN, NAN };
 	double *values;
-	size_t n = of_slots(p, u, value, &values);
+	size_t n = slots_values(p, u, value, &values);
 
 	if (values)
-		d = densest(values, n, n / CLOSEST, (n + 1) / 2);
+		d = reals_densest(values, n, n / CLOSEST, (n + 1) / 2);
 	free(values);
 	return d;
 }
 
-static double mean(const struct kjoule_phase *p, const struct usual *u,
-		   double (*value)(const struct kjoule_slot *s, const struct usual *u))
+static double slots_mean(const struct kjoule_phase *p, const struct usual *u,
+			 double (*value)(const struct kjoule_slot *s, const struct usual *u))
 {
 	double *values, sum = 0;
-	size_t n = of_slots(p, u, value, &values);
+	size_t n = slots_values(p, u, value, &values);
 
 	for (size_t i = 0; values && i < n; i++)
 		sum += values[i];
@@ -171,20 +171,20 @@ static double mean(const struct kjoule_phase *p, const struct usual *u,
 	return n ? sum / n : NAN;
 }
 
-static double turn_ns(const struct kjoule_slot *s, const struct usual *u)
+static double slot_turn_ns(const struct kjoule_slot *s, const struct usual *u)
 {
 	(void)u;
 	return 1 / s->rate;
 }
 
 /* The part of a slot in which the loop did not turn. */
-static double lost(const struct kjoule_slot *s, const struct usual *u)
+static double slot_lost_part(const struct kjoule_slot *s, const struct usual *u)
 {
 	return 1 - s->rate * u->turn_ns.value;
 }
 
 /* The part of a phase in which it did not. */
-static double lost_part(const struct kjoule_phase *p, const struct usual *u)
+static double phase_lost_part(const struct kjoule_phase *p, const struct usual *u)
 {
 	double turns_ns = 0, ns = 0;
 
@@ -196,28 +196,28 @@ static double lost_part(const struct kjoule_phase *p, const struct usual *u)
 }
 
 /* What each tick of a slot took, and what else there was. */
-static double whole_tick(const struct kjoule_slot *s, const struct usual *u)
+static double slot_tick_ns(const struct kjoule_slot *s, const struct usual *u)
 {
-	return s->ticks ? s->ns * lost(s, u) / s->ticks : NAN;
+	return s->ticks ? s->ns * slot_lost_part(s, u) / s->ticks : NAN;
 }
 
 /* What each tick of a slot saw itself, unless something took the CPU away from one for longer. */
-static double seen(const struct kjoule_slot *s, const struct usual *u)
+static double slot_seen_ns(const struct kjoule_slot *s, const struct usual *u)
 {
-	return whole_tick(s, u) < TOOK_LONG * u->tick_ns.value ? s->seen_ns / s->ticks : NAN;
+	return slot_tick_ns(s, u) < TOOK_LONG * u->tick_ns.value ? s->seen_ns / s->ticks : NAN;
 }
 
 /* The same of slots whose ticks took what they usually take. */
-static double seen_usually(const struct kjoule_slot *s, const struct usual *u)
+static double slot_seen_usual_ns(const struct kjoule_slot *s, const struct usual *u)
 {
-	return fabs(whole_tick(s, u) - u->tick_ns.value) <= u->tick_ns.reach ?
+	return fabs(slot_tick_ns(s, u) - u->tick_ns.value) <= u->tick_ns.reach ?
 	       s->seen_ns / s->ticks : NAN;
 }
 
 /* The time that other interrupts took of a slot, if there were any: it is not a usual one. */
-static double other(const struct kjoule_slot *s, const struct usual *u)
+static double slot_other_ns(const struct kjoule_slot *s, const struct usual *u)
 {
-	double turn = 1 / s->rate, part = lost(s, u);
+	double turn = 1 / s->rate, part = slot_lost_part(s, u);
 
 	return turn - u->turn_ns.value > u->turn_ns.reach && part > LOOKS && part < ALL ? s->ns * part : NAN;
 }
@@ -226,7 +226,7 @@ static double other(const struct kjoule_slot *s, const struct usual *u)
  * What each of @count interrupts took: as much as most did. Some take longer, and one on the border of two slots is in
  * both: so, what all slots have lost, unless a host or firmware has had the CPU in more than a few of them.
  */
-static double each_took(const double *lost, size_t n, double count, double usual)
+static double interrupts_each_ns(const double *lost, size_t n, double count, double usual)
 {
 	double sum = 0;
 	size_t gone = 0;
@@ -247,26 +247,27 @@ static double each_took(const double *lost, size_t n, double count, double usual
  * whenever it happens. NAN where it can not be told from that; @most is what it can be then:
  * all that slots have lost, and what an interrupt can take without being seen.
  */
-static double other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
+static double phase_other_part(const struct kjoule_phase *p, const struct usual *u, double *most)
 {
 	double each_slot = p->irq_hz * CALIBRATE_SLOT_NS * 1e-9, count = each_slot * p->n, each = NAN;
 	struct dense d = { NAN, NAN };
 	double *values;
-	size_t n = of_slots(p, u, other, &values);
+	size_t n = slots_values(p, u, slot_other_ns, &values);
 
 	if (values && n >= fmin(count, p->n) / 2)
-		d = densest(values, n, fmin(count, n) / CLOSEST, n);
+		d = reals_densest(values, n, fmin(count, n) / CLOSEST, n);
 	if (d.reach < d.value && each_slot <= 1)
-		each = each_took(values, n, count, d.value);
+		each = interrupts_each_ns(values, n, count, d.value);
 	else if (d.reach < d.value)
 		each = d.value / each_slot;
 	free(values);
-	*most = fmax(lost_part(p, u), 0) + fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
+	*most = fmax(phase_lost_part(p, u), 0) +
+		fmin(each_slot, 1) * u->turn_ns.reach / u->turn_ns.value;
 	return each * p->irq_hz * 1e-9;
 }
 
 /* Of a phase's slots: ticks a second. */
-static double tick_hz(const struct kjoule_phase *p)
+static double phase_tick_hz(const struct kjoule_phase *p)
 {
 	double ticks = 0, ns = 0;
 
@@ -281,8 +282,8 @@ static double tick_hz(const struct kjoule_phase *p)
  * What phases with ticks have lost besides these; all but a few by chance have lost at least what
  * other interrupts took, and most of them more. NAN if there are none.
  */
-static double least_lost(const struct kjoule_round *rounds, size_t n, const struct usual *u,
-			 double tick_ns)
+static double phases_least_lost(const struct kjoule_round *rounds, size_t n, const struct usual *u,
+				double tick_ns)
 {
 	double lost[2 * CALIBRATE_MOST_ROUNDS];
 	size_t m = 0;
@@ -291,10 +292,10 @@ static double least_lost(const struct kjoule_round *rounds, size_t n, const stru
 		const struct kjoule_round *r = &rounds[i / 2];
 		const struct kjoule_phase *p = i % 2 ? &r->fast : &r->slow;
 
-		lost[m] = lost_part(p, &u[i / 2]) - tick_hz(p) * tick_ns * 1e-9;
+		lost[m] = phase_lost_part(p, &u[i / 2]) - phase_tick_hz(p) * tick_ns * 1e-9;
 		m += !isnan(lost[m]);
 	}
-	qsort(lost, m, sizeof(*lost), by_double);
+	qsort(lost, m, sizeof(*lost), real_by_size);
 	return m ? fmax(lost[m / LOWEST], 0) : NAN;
 }
 
@@ -305,20 +306,20 @@ static double least_lost(const struct kjoule_round *rounds, size_t n, const stru
  * at least, and that far from sure. Where it can not be told in most rounds it is none that was
  * seen, and what it can be at most is two standard errors then.
  */
-static struct estimate other_interrupts(const struct kjoule_round *rounds, size_t n,
-					const struct usual *u, const struct estimate *tick)
+static struct estimate rounds_other_interrupts(const struct kjoule_round *rounds, size_t n,
+					       const struct usual *u, const struct estimate *tick)
 {
 	double told[CALIBRATE_MOST_ROUNDS], most[CALIBRATE_MOST_ROUNDS];
-	double least = least_lost(rounds, n, u, tick->value);
-	double ticks = tick_hz(&rounds[0].fast) * tick->error * 1e-9;
+	double least = phases_least_lost(rounds, n, u, tick->value);
+	double ticks = phase_tick_hz(&rounds[0].fast) * tick->error * 1e-9;
 	struct estimate e;
 
 	for (size_t r = 0; r < n; r++) {
-		told[r] = other_part(&rounds[r].quiet, &u[r], &most[r]);
+		told[r] = phase_other_part(&rounds[r].quiet, &u[r], &most[r]);
 	}
-	e = estimate(told, n);
+	e = rounds_estimate(told, n);
 	if (isnan(e.value))
-		return (struct estimate){ 0, fmax(estimate(most, n).value, 0) / 2 };
+		return (struct estimate){ 0, fmax(rounds_estimate(most, n).value, 0) / 2 };
 	e.value = fmax(e.value, 0);
 	/* two rounds tell nothing of how far they are off */
 	e.error = isfinite(e.error) ? e.error : e.value;
@@ -330,7 +331,7 @@ static struct estimate other_interrupts(const struct kjoule_round *rounds, size_
 }
 
 /* How many other interrupts there are in a second; 0: not known. */
-static double other_hz(const struct kjoule_round *rounds, size_t n)
+static double rounds_other_hz(const struct kjoule_round *rounds, size_t n)
 {
 	double hz[CALIBRATE_MOST_ROUNDS];
 	size_t m = 0;
@@ -339,14 +340,14 @@ static double other_hz(const struct kjoule_round *rounds, size_t n)
 		hz[m] = rounds[r].quiet.irq_hz;
 		m += isfinite(hz[m]) && hz[m] > 0;
 	}
-	return m ? median(hz, m) : 0;
+	return m ? reals_median(hz, m) : 0;
 }
 
 /* The part of a phase in which the CPU was away, besides ticks and other interrupts. */
-static double away_part(const struct kjoule_phase *p, const struct usual *u,
-			const struct kjoule_calibration *cal)
+static double phase_away_part(const struct kjoule_phase *p, const struct usual *u,
+			      const struct kjoule_calibration *cal)
 {
-	return lost_part(p, u) - tick_hz(p) * cal->tick_ns * 1e-9 - cal->other_part;
+	return phase_lost_part(p, u) - phase_tick_hz(p) * cal->tick_ns * 1e-9 - cal->other_part;
 }
 
 /* Powers of phases of one kind, the part of them in which the CPU was away, and their ticks. */
@@ -356,7 +357,7 @@ struct powers {
 	double hz[CALIBRATE_MOST_ROUNDS];
 };
 
-static double mean_away(const struct powers *p, size_t n)
+static double powers_mean_away(const struct powers *p, size_t n)
 {
 	double sum = 0;
 
@@ -366,7 +367,7 @@ static double mean_away(const struct powers *p, size_t n)
 }
 
 /* The slopes between all phases of a kind that differ in how long the CPU was away. Return: how many */
-static size_t slopes(const struct powers *p, size_t n, double *slope)
+static size_t powers_slopes(const struct powers *p, size_t n, double *slope)
 {
 	size_t m = 0;
 
@@ -388,15 +389,15 @@ static size_t slopes(const struct powers *p, size_t n, double *slope)
  * the median of the rounds leaves it out.
  * Return: the standard error of a difference between the two kinds that comes of it
  */
-static double without_away(struct powers *slow, struct powers *fast, size_t n)
+static double powers_take_out_away(struct powers *slow, struct powers *fast, size_t n)
 {
 	double slope[CALIBRATE_MOST_ROUNDS * CALIBRATE_MOST_ROUNDS], by;
-	size_t m = slopes(slow, n, slope);
+	size_t m = powers_slopes(slow, n, slope);
 
-	m += slopes(fast, n, slope + m);
+	m += powers_slopes(fast, n, slope + m);
 	if (m < n)
 		return 0;
-	by = median(slope, m);
+	by = reals_median(slope, m);
 	for (size_t r = 0; r < n; r++) {
 		slow->uw[r] -= by * slow->away[r];
 		fast->uw[r] -= by * fast->away[r];
@@ -404,16 +405,16 @@ static double without_away(struct powers *slow, struct powers *fast, size_t n)
 	for (size_t i = 0; i < m; i++)
 		slope[i] = fabs(slope[i] - by);
 	/* of so many slopes no more than there are rounds are independent */
-	return fabs(mean_away(fast, n) - mean_away(slow, n)) *
-	       OF_MEDIAN * TO_SIGMA * median(slope, m) / sqrt(n);
+	return fabs(powers_mean_away(fast, n) - powers_mean_away(slow, n)) *
+	       OF_MEDIAN * TO_SIGMA * reals_median(slope, m) / sqrt(n);
 }
 
 /*
  * With L the loop's power, c a tick's time, e its energy: P = L (1 - c h) + e h for
  * a phase with h ticks a second. Two of them give L and k = e - c L.
  */
-static void solve_power(const struct kjoule_round *rounds, size_t n, const struct usual *u,
-			unsigned int d, struct kjoule_calibration *cal)
+static void domain_solve_power(const struct kjoule_round *rounds, size_t n, const struct usual *u,
+			       unsigned int d, struct kjoule_calibration *cal)
 {
 	double k[CALIBRATE_MOST_ROUNDS], loop[CALIBRATE_MOST_ROUNDS], tick_s = cal->tick_ns * 1e-9;
 	double error, more_hz = 0;
@@ -422,20 +423,20 @@ static void solve_power(const struct kjoule_round *rounds, size_t n, const struc
 
 	for (size_t r = 0; r < n; r++) {
 		slow.uw[r] = rounds[r].slow.uw[d];
-		slow.away[r] = away_part(&rounds[r].slow, &u[r], cal);
-		slow.hz[r] = tick_hz(&rounds[r].slow);
+		slow.away[r] = phase_away_part(&rounds[r].slow, &u[r], cal);
+		slow.hz[r] = phase_tick_hz(&rounds[r].slow);
 		fast.uw[r] = rounds[r].fast.uw[d];
-		fast.away[r] = away_part(&rounds[r].fast, &u[r], cal);
-		fast.hz[r] = tick_hz(&rounds[r].fast);
+		fast.away[r] = phase_away_part(&rounds[r].fast, &u[r], cal);
+		fast.hz[r] = phase_tick_hz(&rounds[r].fast);
 	}
-	error = without_away(&slow, &fast, n);
+	error = powers_take_out_away(&slow, &fast, n);
 	for (size_t r = 0; r < n; r++) {
 		k[r] = (fast.uw[r] - slow.uw[r]) / (fast.hz[r] - slow.hz[r]);
 		loop[r] = slow.uw[r] - slow.hz[r] * k[r];
 		more_hz += (fast.hz[r] - slow.hz[r]) / n;
 	}
-	more = estimate(k, n);
-	cal->loop_uw[d] = estimate(loop, n).value;
+	more = rounds_estimate(k, n);
+	cal->loop_uw[d] = rounds_estimate(loop, n).value;
 	cal->irq_uw[d] = more.value / tick_s + cal->loop_uw[d];
 	cal->irq_error_uw[d] = hypot(more.error, error / more_hz) / tick_s;
 	/* an energy counter too coarse for this shows in what can not be */
@@ -444,7 +445,7 @@ static void solve_power(const struct kjoule_round *rounds, size_t n, const struc
 }
 
 /* What ticks at twice the rate and more add to the power of a CPU that sleeps. */
-static double idle_energy(const struct kjoule_round *rounds, size_t n, unsigned int d)
+static double domain_idle_energy(const struct kjoule_round *rounds, size_t n, unsigned int d)
 {
 	double uj[CALIBRATE_MOST_ROUNDS], idle;
 	size_t m = 0;
@@ -456,13 +457,13 @@ static double idle_energy(const struct kjoule_round *rounds, size_t n, unsigned 
 			uj[m++] = (round->nap.uw[d] - round->doze.uw[d]) /
 				  (1e9 / round->nap.interval_ns - 1e9 / round->doze.interval_ns);
 	}
-	idle = estimate(uj, m).value;
+	idle = rounds_estimate(uj, m).value;
 	/* idle has other work as well: an answer below nothing is none */
 	return idle >= 0 ? idle : NAN;
 }
 
 /* What a CPU that sleeps draws without the few ticks that it takes: the least of the rounds, in which the least has woken it. */
-static double asleep_power(const struct kjoule_round *rounds, size_t n, unsigned int d, double tick_uj)
+static double domain_idle_power(const struct kjoule_round *rounds, size_t n, unsigned int d, double tick_uj)
 {
 	double least = NAN;
 
@@ -489,18 +490,19 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	for (size_t r = 0; r < n; r++) {
 		const struct kjoule_phase *quiet = &rounds[r].quiet, *fast = &rounds[r].fast;
 
-		u[r].turn_ns = usually(quiet, &u[r], turn_ns);
-		u[r].tick_ns = usually(fast, &u[r], whole_tick);
-		handlers[r] = mean(fast, &u[r], seen);
+		u[r].turn_ns = slots_usual(quiet, &u[r], slot_turn_ns);
+		u[r].tick_ns = slots_usual(fast, &u[r], slot_tick_ns);
+		handlers[r] = slots_mean(fast, &u[r], slot_seen_ns);
 		/* a few ticks take longer than usual, and see it themselves */
-		ticks_ns[r] = u[r].tick_ns.value + handlers[r] - mean(fast, &u[r], seen_usually);
+		ticks_ns[r] = u[r].tick_ns.value + handlers[r] -
+			      slots_mean(fast, &u[r], slot_seen_usual_ns);
 		raw[r] = fast->handler_ns;
 		ticks += fast->ticks;
 	}
 	if (!ticks)
 		return -EAGAIN;
-	tick = estimate(ticks_ns, n);
-	handler = estimate(handlers, n);
+	tick = rounds_estimate(ticks_ns, n);
+	handler = rounds_estimate(handlers, n);
 	/* what the tick sees itself is the least that it takes */
 	if (!(tick.value >= handler.value) || tick.value > 0.9 * rounds[0].fast.interval_ns)
 		return -EAGAIN;
@@ -509,17 +511,17 @@ int kjoule_calibration_solve(const struct kjoule_round *rounds, size_t n,
 	cal->ticks = ticks;
 	cal->handler_ns = handler.value;
 	/* of all that they saw, as a recording's books have it */
-	cal->handler_spread_ns = spread(raw, n);
+	cal->handler_spread_ns = reals_sd(raw, n);
 	cal->entry_ns = tick.value - handler.value;
-	others = other_interrupts(rounds, n, u, &tick);
+	others = rounds_other_interrupts(rounds, n, u, &tick);
 	cal->other_part = others.value;
 	cal->other_error = others.error;
-	cal->other_hz = other_hz(rounds, n);
+	cal->other_hz = rounds_other_hz(rounds, n);
 	cal->n_domains = rounds[0].fast.n_domains;
 	for (unsigned int d = 0; d < cal->n_domains; d++) {
-		solve_power(rounds, n, u, d, cal);
-		cal->idle_uj[d] = idle_energy(rounds, n, d);
-		cal->asleep_uw[d] = asleep_power(rounds, n, d, cal->idle_uj[d]);
+		domain_solve_power(rounds, n, u, d, cal);
+		cal->idle_uj[d] = domain_idle_energy(rounds, n, d);
+		cal->asleep_uw[d] = domain_idle_power(rounds, n, d, cal->idle_uj[d]);
 	}
 	return 0;
 }

@@ -19,7 +19,7 @@ struct kjoule_device {
 	struct kjoule_ring_reader *rings;
 };
 
-static int open_failed(struct kjoule_error *err, int code)
+static int device_open_failed(struct kjoule_error *err, int code)
 {
 	switch (code) {
 	case ENOENT:
@@ -46,7 +46,7 @@ int kjoule_device_open(struct kjoule_device **out, struct kjoule_error *err)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	dev->fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (dev->fd < 0) {
-		ret = open_failed(err, errno);
+		ret = device_open_failed(err, errno);
 		free(dev);
 		return ret;
 	}
@@ -109,7 +109,7 @@ struct kjoule_ring_reader *kjoule_device_ring(struct kjoule_device *dev, unsigne
 	return i < dev->n_rings ? &dev->rings[i] : NULL;
 }
 
-static int map_ring(struct kjoule_device *dev, unsigned int i, struct kjoule_error *err)
+static int device_map_ring(struct kjoule_device *dev, unsigned int i, struct kjoule_error *err)
 {
 	struct kjoule_ring_reader *r = &dev->rings[i];
 	struct kjoule_ring ring = { .size = sizeof(ring), .index = i };
@@ -158,7 +158,7 @@ int kjoule_device_attach(struct kjoule_device *dev, uint32_t session, struct kjo
 	if (!dev->rings)
 		return kjoule_fail(err, ENOMEM, "no memory");
 	for (dev->n_rings = 0; dev->n_rings < attach.cpus;) {
-		ret = map_ring(dev, dev->n_rings++, err);
+		ret = device_map_ring(dev, dev->n_rings++, err);
 		if (ret)
 			return ret;
 	}

@@ -106,7 +106,7 @@ struct taker {
 	void *arg;
 };
 
-static int take_records(struct nlattr *attrs, int len, void *arg)
+static int message_take_records(struct nlattr *attrs, int len, void *arg)
 {
 	const struct taker *taker = arg;
 	struct kjoule_records records = { .data = NULL };
@@ -135,5 +135,6 @@ int kjoule_session_records(struct kjoule_ctl *ctl, uint32_t id, kjoule_records_f
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return kjoule_ctl_call(ctl, msg, take_records, &taker, "take the session's records", err);
+	return kjoule_ctl_call(ctl, msg, message_take_records, &taker, "take the session's records",
+			       err);
 }

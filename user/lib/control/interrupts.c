@@ -7,7 +7,7 @@
 #include "lib/control/interrupts.h"
 
 /* Which column of the head is CPU @cpu's. Return: from 0, or -1 */
-static int find_column(char *head, unsigned int cpu)
+static int cpu_find_column(char *head, unsigned int cpu)
 {
 	char *save = NULL, *name = strtok_r(head, " \t\n", &save);
 
@@ -18,7 +18,7 @@ static int find_column(char *head, unsigned int cpu)
 }
 
 /* The number in column @column of a row; 0 where the row has fewer, as the rows of totals have. */
-static uint64_t cell(const char *row, int column)
+static uint64_t row_read_cell(const char *row, int column)
 {
 	const char *p = strchr(row, ':');
 	uint64_t value = 0;
@@ -36,7 +36,7 @@ static uint64_t cell(const char *row, int column)
 	return p ? value : 0;
 }
 
-static bool is_total(const char *row)
+static bool row_is_total(const char *row)
 {
 	row += strspn(row, " ");
 	return !strncmp(row, "ERR:", 4) || !strncmp(row, "MIS:", 4);
@@ -51,10 +51,10 @@ int kjoule_interrupts_parse(FILE *f, unsigned int cpu, uint64_t *count)
 	*count = 0;
 	errno = 0;
 	if (getline(&line, &room, f) > 0)
-		column = find_column(line, cpu);
+		column = cpu_find_column(line, cpu);
 	while (column >= 0 && getline(&line, &room, f) > 0)
-		if (!is_total(line))
-			*count += cell(line, column);
+		if (!row_is_total(line))
+			*count += row_read_cell(line, column);
 	free(line);
 	return errno == ENOMEM ? -ENOMEM : column < 0 ? -ENXIO : 0;
 }

@@ -12,32 +12,32 @@ const struct kjoule_names kjoule_quantity_names = NAMES("energy", "power", "temp
 const struct kjoule_names kjoule_target_names = NAMES("system", "process", "thread", "cgroup");
 static const struct kjoule_names class_names = NAMES("other", "package", "core", "uncore", "dram", "psys");
 
-static const char *name_of(const struct kjoule_names *names, uint32_t value)
+static const char *names_find(const struct kjoule_names *names, uint32_t value)
 {
 	return value < names->n ? names->list[value] : "unknown";
 }
 
 const char *kjoule_target_name(uint32_t target)
 {
-	return name_of(&kjoule_target_names, target);
+	return names_find(&kjoule_target_names, target);
 }
 
 const char *kjoule_class_name(uint32_t class)
 {
-	return name_of(&class_names, class);
+	return names_find(&class_names, class);
 }
 
 const char *kjoule_kind_name(uint32_t kind)
 {
-	return name_of(&kjoule_kind_names, kind);
+	return names_find(&kjoule_kind_names, kind);
 }
 
 const char *kjoule_origin_name(uint32_t origin)
 {
-	return name_of(&kjoule_origin_names, origin);
+	return names_find(&kjoule_origin_names, origin);
 }
 
 const char *kjoule_quantity_name(uint32_t quantity)
 {
-	return name_of(&kjoule_quantity_names, quantity);
+	return names_find(&kjoule_quantity_names, quantity);
 }

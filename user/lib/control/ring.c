@@ -12,7 +12,7 @@
 #define ALIGNED(n)	(((n) & 7) == 0)
 
 /* Least size of a record of each type; what is unknown needs a header and 8 bytes. */
-static size_t least_size(unsigned int type)
+static size_t record_least_size(unsigned int type)
 {
 	switch (type) {
 	case KJOULE_RECORD_SAMPLE:
@@ -45,7 +45,7 @@ static size_t least_size(unsigned int type)
 }
 
 /* What a record says of its own length has to be there. */
-static bool holds_its_content(const struct kjoule_record *r)
+static bool record_holds_content(const struct kjoule_record *r)
 {
 	const struct kjoule_energy *e = (const struct kjoule_energy *)r;
 	const struct kjoule_chain *c = (const struct kjoule_chain *)r;
@@ -71,9 +71,9 @@ int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kj
 	if (len - *off < 8)
 		return -EBADMSG;
 	r = (const struct kjoule_record *)((const char *)buf + *off);
-	if (!ALIGNED(r->size) || r->size < least_size(r->type) || r->size > len - *off)
+	if (!ALIGNED(r->size) || r->size < record_least_size(r->type) || r->size > len - *off)
 		return -EBADMSG;
-	if (!holds_its_content(r))
+	if (!record_holds_content(r))
 		return -EBADMSG;
 	*rec = r;
 	*off += r->size;
@@ -81,7 +81,7 @@ int kjoule_record_next(const void *buf, size_t len, size_t *off, const struct kj
 }
 
 /* Take the pads out of @len bytes of records. Return: bytes left, *@bad if it broke off. */
-static size_t strip_pads(uint8_t *buf, size_t len, bool *bad)
+static size_t records_strip_pads(uint8_t *buf, size_t len, bool *bad)
 {
 	const struct kjoule_record *rec;
 	size_t off = 0, out = 0;
@@ -102,9 +102,9 @@ static size_t strip_pads(uint8_t *buf, size_t len, bool *bad)
 
 /*
  * How many of @len bytes are whole records, the reader having room for no more.
- * Return: bytes, or @len if it breaks off (strip_pads() will find out).
+ * Return: bytes, or @len if it breaks off (records_strip_pads() will find out).
  */
-static uint64_t whole_records(const uint8_t *data, uint64_t size, uint64_t pos, uint64_t len)
+static uint64_t records_whole_bytes(const uint8_t *data, uint64_t size, uint64_t pos, uint64_t len)
 {
 	uint64_t off = 0;
 
@@ -139,13 +139,13 @@ int kjoule_ring_drain(struct kjoule_ring_reader *ring, void *buf, size_t len, si
 	}
 	n = wait;
 	if (n > len)
-		n = whole_records(ring->data, ring->size, ring->pos, len & ~7ull);
+		n = records_whole_bytes(ring->data, ring->size, ring->pos, len & ~7ull);
 	first = ring->size - (ring->pos & (ring->size - 1));
 	if (first > n)
 		first = n;
 	memcpy(buf, ring->data + (ring->pos & (ring->size - 1)), first);
 	memcpy((char *)buf + first, ring->data, n - first);
-	*used = strip_pads(buf, n, &bad);
+	*used = records_strip_pads(buf, n, &bad);
 	if (bad) {
 		ring->damaged++;
 		n = wait;	/* record borders are lost up to the head */

@@ -34,7 +34,7 @@ struct call {
 	char text[256];		/* the kernel's own words, if it had any */
 };
 
-static int on_valid(struct nl_msg *msg, void *arg)
+static int message_on_valid(struct nl_msg *msg, void *arg)
 {
 	struct genlmsghdr *gnlh = nlmsg_data(nlmsg_hdr(msg));
 	struct call *call = arg;
@@ -45,7 +45,7 @@ static int on_valid(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-static int on_done(struct nl_msg *msg, void *arg)
+static int message_on_done(struct nl_msg *msg, void *arg)
 {
 	struct call *call = arg;
 
@@ -55,7 +55,8 @@ static int on_done(struct nl_msg *msg, void *arg)
 }
 
 /* The extended acknowledgement follows the error, and the request if it was not cut off. */
-static void ext_ack(const struct nlmsghdr *nlh, const struct nlmsgerr *e, char *text, size_t len)
+static void message_read_ext_ack(const struct nlmsghdr *nlh, const struct nlmsgerr *e, char *text,
+				 size_t len)
 {
 	size_t skip = sizeof(*e);
 	struct nlattr *attr;
@@ -76,7 +77,7 @@ static void ext_ack(const struct nlmsghdr *nlh, const struct nlmsgerr *e, char *
 	}
 }
 
-static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+static int message_on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
 	struct call *call = arg;
 	const struct nlmsghdr *nlh = (const struct nlmsghdr *)((char *)e - NLMSG_HDRLEN);
@@ -84,21 +85,21 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	(void)from;
 	call->done = 1;
 	call->error = e->error;
-	ext_ack(nlh, e, call->text, sizeof(call->text));
+	message_read_ext_ack(nlh, e, call->text, sizeof(call->text));
 	return NL_STOP;
 }
 
-static int call_kernel(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call)
+static int call_send(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int ret;
 
 	if (!cb)
 		return -ENOMEM;
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, call);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_done, call);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_done, call);
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, call);
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, message_on_valid, call);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, message_on_done, call);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, message_on_done, call);
+	nl_cb_err(cb, NL_CB_CUSTOM, message_on_error, call);
 	ret = nl_send_auto(ctl->sock, msg);
 	while (ret >= 0 && !call->done)
 		ret = nl_recvmsgs(ctl->sock, cb);
@@ -108,7 +109,7 @@ static int call_kernel(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *
 	return ret < 0 ? -EIO : 0;
 }
 
-static struct nl_msg *new_message(struct kjoule_ctl *ctl, int cmd, int flags)
+static struct nl_msg *message_new(struct kjoule_ctl *ctl, int cmd, int flags)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
@@ -121,7 +122,8 @@ static struct nl_msg *new_message(struct kjoule_ctl *ctl, int cmd, int flags)
 }
 
 /* What went wrong, in words that say what to do next. */
-static int explain(struct kjoule_error *err, int ret, const char *what, const struct call *call)
+static int call_explain_error(struct kjoule_error *err, int ret, const char *what,
+			      const struct call *call)
 {
 	const char *said = call->text[0] ? call->text : strerror(-ret);
 
@@ -139,20 +141,20 @@ static int explain(struct kjoule_error *err, int ret, const char *what, const st
 	}
 }
 
-static int run(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
-	       struct kjoule_error *err)
+static int call_run(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
+		    struct kjoule_error *err)
 {
 	int ret;
 
 	if (!msg)
 		return kjoule_fail(err, ENOMEM, "%s: no memory", what);
-	ret = call_kernel(ctl, msg, call);
+	ret = call_send(ctl, msg, call);
 	nlmsg_free(msg);
-	return explain(err, ret, what, call);
+	return call_explain_error(err, ret, what, call);
 }
 
 /* The device is there for whoever sees its node, but the family is not in every network namespace. */
-static int no_family(struct kjoule_error *err)
+static int family_explain_missing(struct kjoule_error *err)
 {
 	int fd = open(KJOULE_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	bool loaded = fd >= 0 || errno == EPERM;
@@ -191,7 +193,7 @@ int kjoule_ctl_open(struct kjoule_ctl **out, struct kjoule_error *err)
 	setsockopt(nl_socket_get_fd(ctl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	ctl->family = genl_ctrl_resolve(ctl->sock, KJOULE_FAMILY_NAME);
 	if (ctl->family < 0) {
-		ret = no_family(err);
+		ret = family_explain_missing(err);
 		goto err_free;
 	}
 	*out = ctl;
@@ -229,21 +231,21 @@ static void *list_add(struct list *list)
 	return items;
 }
 
-static int add_source(struct nlattr *attrs, int len, void *arg)
+static int list_add_source(struct nlattr *attrs, int len, void *arg)
 {
 	struct kjoule_source_info *src = list_add(arg);
 
 	return src ? kjoule_parse_source(attrs, len, src) : -ENOMEM;
 }
 
-static int add_stats(struct nlattr *attrs, int len, void *arg)
+static int list_add_stats(struct nlattr *attrs, int len, void *arg)
 {
 	struct kjoule_cpu_stats *stats = list_add(arg);
 
 	return stats ? kjoule_parse_stats(attrs, len, stats) : -ENOMEM;
 }
 
-static int one_session(struct nlattr *attrs, int len, void *arg)
+static int session_parse_attrs(struct nlattr *attrs, int len, void *arg)
 {
 	return arg ? kjoule_parse_session(attrs, len, arg) : 0;
 }
@@ -252,9 +254,9 @@ int kjoule_sources(struct kjoule_ctl *ctl, struct kjoule_source_info **out, size
 		   struct kjoule_error *err)
 {
 	struct list list = { .size = sizeof(**out) };
-	struct call call = { .parse = add_source, .arg = &list };
-	int ret = run(ctl, new_message(ctl, KJOULE_CMD_SOURCE_GET, NLM_F_DUMP), &call,
-		      "list the sources", err);
+	struct call call = { .parse = list_add_source, .arg = &list };
+	int ret = call_run(ctl, message_new(ctl, KJOULE_CMD_SOURCE_GET, NLM_F_DUMP), &call,
+			   "list the sources", err);
 
 	if (ret) {
 		free(list.items);
@@ -265,7 +267,7 @@ int kjoule_sources(struct kjoule_ctl *ctl, struct kjoule_source_info **out, size
 	return 0;
 }
 
-static int put_spec(struct nl_msg *msg, const struct kjoule_source_spec *spec)
+static int message_put_spec(struct nl_msg *msg, const struct kjoule_source_spec *spec)
 {
 	struct nlattr *nest = nla_nest_start(msg, KJOULE_A_SESSION_SOURCE);
 	char name[SPEC_NAME_LEN];
@@ -301,7 +303,7 @@ static int put_spec(struct nl_msg *msg, const struct kjoule_source_spec *spec)
 	return ret ? ret : nla_nest_end(msg, nest);
 }
 
-static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
+static int message_put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 {
 	int ret = nla_put_u64(msg, KJOULE_A_SESSION_INTERVAL_NS, p->interval_ns);
 
@@ -341,34 +343,34 @@ static int put_params(struct nl_msg *msg, const struct kjoule_session_params *p)
 	if (!ret && p->vpm && p->vpm_source)
 		ret = nla_put_string(msg, KJOULE_A_SESSION_VPM_SOURCE, p->vpm_source);
 	for (size_t i = 0; i < p->n_specs && !ret; i++)
-		ret = put_spec(msg, &p->specs[i]);
+		ret = message_put_spec(msg, &p->specs[i]);
 	return ret;
 }
 
 /* What a refused call has left is nobody's. */
-static int run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
-			struct kjoule_session_info *info, struct kjoule_error *err)
+static int call_run_for_info(struct kjoule_ctl *ctl, struct nl_msg *msg, struct call *call, const char *what,
+			     struct kjoule_session_info *info, struct kjoule_error *err)
 {
-	int ret = run(ctl, msg, call, what, err);
+	int ret = call_run(ctl, msg, call, what, err);
 
 	if (ret && info)
 		kjoule_session_info_clear(info);
 	return ret;
 }
 
-static int make_session(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
+static int session_make(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
 			const char *what, struct kjoule_session_info *info, struct kjoule_error *err)
 {
-	struct call call = { .parse = one_session, .arg = info };
-	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_SESSION_NEW, 0);
+	struct call call = { .parse = session_parse_attrs, .arg = info };
+	struct nl_msg *msg = message_new(ctl, KJOULE_CMD_SESSION_NEW, 0);
 	int ret;
 
 	memset(info, 0, sizeof(*info));
-	if (msg && put_params(msg, params)) {
+	if (msg && message_put_params(msg, params)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	ret = run_for_info(ctl, msg, &call, what, info, err);
+	ret = call_run_for_info(ctl, msg, &call, what, info, err);
 	/* the kernel has room for the figures alone */
 	if (ret == -EUSERS && call.text[0])
 		kjoule_fail(err, EUSERS, "%s: %s; see 'kjoule list --sessions'", what, call.text);
@@ -378,14 +380,14 @@ static int make_session(struct kjoule_ctl *ctl, const struct kjoule_session_para
 int kjoule_session_new(struct kjoule_ctl *ctl, const struct kjoule_session_params *params,
 		       struct kjoule_session_info *info, struct kjoule_error *err)
 {
-	return make_session(ctl, params, "make a session", info, err);
+	return session_make(ctl, params, "make a session", info, err);
 }
 
 static int session_call(struct kjoule_ctl *ctl, int cmd, uint32_t id, const char *what,
 			struct kjoule_session_info *info, struct kjoule_error *err)
 {
-	struct call call = { .parse = one_session, .arg = info };
-	struct nl_msg *msg = new_message(ctl, cmd, 0);
+	struct call call = { .parse = session_parse_attrs, .arg = info };
+	struct nl_msg *msg = message_new(ctl, cmd, 0);
 
 	if (info)
 		memset(info, 0, sizeof(*info));
@@ -393,7 +395,7 @@ static int session_call(struct kjoule_ctl *ctl, int cmd, uint32_t id, const char
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return run_for_info(ctl, msg, &call, what, info, err);
+	return call_run_for_info(ctl, msg, &call, what, info, err);
 }
 
 int kjoule_session_try(const struct kjoule_session_params *params, const char *what,
@@ -405,7 +407,7 @@ int kjoule_session_try(const struct kjoule_session_params *params, const char *w
 
 	if (ret)
 		return ret;
-	ret = make_session(ctl, params, what, &info, err);
+	ret = session_make(ctl, params, what, &info, err);
 	/* not only by closing the socket, which may leave the end to a work item */
 	if (!ret)
 		kjoule_session_del(ctl, info.id, NULL);
@@ -431,7 +433,7 @@ int kjoule_session_del(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_error 
 	return session_call(ctl, KJOULE_CMD_SESSION_DEL, id, "end the session", NULL, err);
 }
 
-static int one_block(struct nlattr *attrs, int len, void *arg)
+static int block_parse_attr(struct nlattr *attrs, int len, void *arg)
 {
 	struct nlattr *a = nla_find(attrs, len, KJOULE_A_SESSION_BLOCK);
 
@@ -444,8 +446,8 @@ static int one_block(struct nlattr *attrs, int len, void *arg)
 int kjoule_session_block(struct kjoule_ctl *ctl, uint32_t id, const struct kjoule_vpm_place *place,
 			 uint32_t *number, struct kjoule_error *err)
 {
-	struct call call = { .parse = one_block, .arg = number };
-	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_SESSION_BLOCK, 0);
+	struct call call = { .parse = block_parse_attr, .arg = number };
+	struct nl_msg *msg = message_new(ctl, KJOULE_CMD_SESSION_BLOCK, 0);
 
 	if (msg && (nla_put_u32(msg, KJOULE_A_SESSION_ID, id) ||
 		    nla_put_u32(msg, KJOULE_A_SESSION_BLOCK_PID, place->pid) ||
@@ -455,22 +457,22 @@ int kjoule_session_block(struct kjoule_ctl *ctl, uint32_t id, const struct kjoul
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return run(ctl, msg, &call, "have readings of a block", err);
+	return call_run(ctl, msg, &call, "have readings of a block", err);
 }
 
 int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **out, size_t *n,
 		 struct kjoule_error *err)
 {
 	struct list list = { .size = sizeof(**out) };
-	struct call call = { .parse = add_stats, .arg = &list };
-	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_STATS_GET, NLM_F_DUMP);
+	struct call call = { .parse = list_add_stats, .arg = &list };
+	struct nl_msg *msg = message_new(ctl, KJOULE_CMD_STATS_GET, NLM_F_DUMP);
 	int ret;
 
 	if (msg && nla_put_u32(msg, KJOULE_A_STATS_SESSION, id)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	ret = run(ctl, msg, &call, "read the books", err);
+	ret = call_run(ctl, msg, &call, "read the books", err);
 	if (ret) {
 		free(list.items);
 		return ret;
@@ -480,7 +482,7 @@ int kjoule_stats(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats **
 	return 0;
 }
 
-static int one_stats(struct nlattr *attrs, int len, void *arg)
+static int stats_parse_attrs(struct nlattr *attrs, int len, void *arg)
 {
 	return kjoule_parse_stats(attrs, len, arg);
 }
@@ -488,18 +490,18 @@ static int one_stats(struct nlattr *attrs, int len, void *arg)
 int kjoule_stats_total(struct kjoule_ctl *ctl, uint32_t id, struct kjoule_cpu_stats *stats,
 		       struct kjoule_error *err)
 {
-	struct call call = { .parse = one_stats, .arg = stats };
-	struct nl_msg *msg = new_message(ctl, KJOULE_CMD_STATS_GET, 0);
+	struct call call = { .parse = stats_parse_attrs, .arg = stats };
+	struct nl_msg *msg = message_new(ctl, KJOULE_CMD_STATS_GET, 0);
 
 	memset(stats, 0, sizeof(*stats));
 	if (msg && nla_put_u32(msg, KJOULE_A_STATS_SESSION, id)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
-	return run(ctl, msg, &call, "read the session's books", err);
+	return call_run(ctl, msg, &call, "read the session's books", err);
 }
 
-static int add_session(struct nlattr *attrs, int len, void *arg)
+static int list_add_session(struct nlattr *attrs, int len, void *arg)
 {
 	struct kjoule_session_info *info = list_add(arg);
 
@@ -510,9 +512,9 @@ int kjoule_sessions(struct kjoule_ctl *ctl, struct kjoule_session_info **out, si
 		    struct kjoule_error *err)
 {
 	struct list list = { .size = sizeof(**out) };
-	struct call call = { .parse = add_session, .arg = &list };
-	int ret = run(ctl, new_message(ctl, KJOULE_CMD_SESSION_GET, NLM_F_DUMP), &call,
-		      "list the sessions", err);
+	struct call call = { .parse = list_add_session, .arg = &list };
+	int ret = call_run(ctl, message_new(ctl, KJOULE_CMD_SESSION_GET, NLM_F_DUMP), &call,
+			   "list the sessions", err);
 
 	if (ret) {
 		free(list.items);
@@ -527,7 +529,7 @@ int kjoule_sessions(struct kjoule_ctl *ctl, struct kjoule_session_info **out, si
 
 struct nl_msg *kjoule_ctl_message(struct kjoule_ctl *ctl, int cmd, int flags)
 {
-	return new_message(ctl, cmd, flags);
+	return message_new(ctl, cmd, flags);
 }
 
 int kjoule_ctl_call(struct kjoule_ctl *ctl, struct nl_msg *msg, kjoule_ctl_parse *parse, void *arg,
@@ -535,7 +537,7 @@ int kjoule_ctl_call(struct kjoule_ctl *ctl, struct nl_msg *msg, kjoule_ctl_parse
 {
 	struct call call = { .parse = parse, .arg = arg };
 
-	return run(ctl, msg, &call, what, err);
+	return call_run(ctl, msg, &call, what, err);
 }
 
 struct nl_sock *kjoule_ctl_socket(struct kjoule_ctl *ctl, int *family)

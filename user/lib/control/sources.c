@@ -39,7 +39,7 @@ static uint32_t zone_class(const char *zone)
 	return KJOULE_DOMAIN_OTHER;
 }
 
-static int add_zone(struct kjoule_scan *s, const char *entry)
+static int zone_add(struct kjoule_scan *s, const char *entry)
 {
 	size_t type_len = strcspn(entry, ":");
 	char folder[300], zone[KJOULE_NAME_LEN], name[KJOULE_NAME_LEN];
@@ -86,7 +86,7 @@ static int add_zone(struct kjoule_scan *s, const char *entry)
  * What a zone lies in: the zone above it, whose counter has it; the machine where there is one.
  * Zones that do not name their CPUs have those of the one that they are listed below.
  */
-static int nest_zones(struct kjoule_scan *s, size_t first)
+static int zones_nest(struct kjoule_scan *s, size_t first)
 {
 	const struct kjoule_found *psys = NULL;
 	int ret = 0;
@@ -117,7 +117,7 @@ static int nest_zones(struct kjoule_scan *s, size_t first)
 }
 
 /* The same registers by way of memory: the same zones once more. */
-static void mark_duplicates(struct kjoule_scan *s, size_t first)
+static void zones_mark_duplicates(struct kjoule_scan *s, size_t first)
 {
 	for (size_t i = first; i < *s->n; i++) {
 		struct kjoule_found *f = &(*s->list)[i];
@@ -133,7 +133,7 @@ static void mark_duplicates(struct kjoule_scan *s, size_t first)
 	}
 }
 
-static int scan_class(struct kjoule_scan *s, const char *class, int (*take)(struct kjoule_scan *, const char *))
+static int class_scan(struct kjoule_scan *s, const char *class, int (*take)(struct kjoule_scan *, const char *))
 {
 	struct dirent **entries;
 	char folder[300];
@@ -162,16 +162,16 @@ int kjoule_sources_scan(const char *sysfs, struct kjoule_found **list, size_t *n
 	ret = kjoule_sources_add_perf(sysfs, list, n);
 	zones = *n;
 	if (!ret)
-		ret = scan_class(&s, "powercap", add_zone);
+		ret = class_scan(&s, "powercap", zone_add);
 	if (!ret)
-		ret = nest_zones(&s, zones);
-	mark_duplicates(&s, zones);
+		ret = zones_nest(&s, zones);
+	zones_mark_duplicates(&s, zones);
 	if (!ret)
-		ret = scan_class(&s, "hwmon", kjoule_scan_hwmon);
+		ret = class_scan(&s, "hwmon", kjoule_scan_hwmon);
 	if (!ret)
-		ret = scan_class(&s, "power_supply", kjoule_scan_supply);
+		ret = class_scan(&s, "power_supply", kjoule_scan_supply);
 	if (!ret)
-		ret = scan_class(&s, "thermal", kjoule_scan_thermal);
+		ret = class_scan(&s, "thermal", kjoule_scan_thermal);
 	if (ret) {
 		kjoule_sources_free(*list, *n);
 		*list = NULL;
@@ -187,7 +187,7 @@ void kjoule_sources_free(struct kjoule_found *list, size_t n)
 	free(list);
 }
 
-static bool is_power(const struct kjoule_source_info *info)
+static bool source_is_power(const struct kjoule_source_info *info)
 {
 	return info->domains[0].quantity == KJOULE_QUANTITY_ENERGY ||
 	       info->domains[0].quantity == KJOULE_QUANTITY_POWER;
@@ -195,8 +195,8 @@ static bool is_power(const struct kjoule_source_info *info)
 
 bool kjoule_source_unclear(const struct kjoule_source_info *info)
 {
-	return info->origin == KJOULE_ORIGIN_VALUE_FILE && info->n_domains && is_power(info) &&
-	       info->domains[0].class == KJOULE_DOMAIN_OTHER;
+	return info->origin == KJOULE_ORIGIN_VALUE_FILE && info->n_domains &&
+	       source_is_power(info) && info->domains[0].class == KJOULE_DOMAIN_OTHER;
 }
 
 size_t kjoule_sources_unclear(const struct kjoule_found *list, size_t n, char *buf, size_t len)
@@ -226,7 +226,7 @@ const struct kjoule_found *kjoule_sources_best(const struct kjoule_found *list, 
 
 		if (!info->available || info->rating <= than || (best && info->rating <= best->info.rating))
 			continue;
-		if (is_power(info) && !kjoule_source_unclear(info))
+		if (source_is_power(info) && !kjoule_source_unclear(info))
 			best = &list[i];
 	}
 	return best;

@@ -22,7 +22,7 @@ struct event {
 };
 
 /* Put @value into the bits that a format such as "config:0-7,32-35" names, lowest first. */
-static int put_bits(struct event *e, const char *term, const char *format, uint64_t value)
+static int event_put_bits(struct event *e, const char *term, const char *format, uint64_t value)
 {
 	const char *at = format + 7;
 
@@ -54,10 +54,10 @@ static int put_bits(struct event *e, const char *term, const char *format, uint6
 	return 0;
 }
 
-static int put_terms(struct event *e, const char *terms, bool named);
+static int event_put_terms(struct event *e, const char *terms, bool named);
 
 /* "event=0x02", "inv", or the name of an event, which stands for such terms. */
-static int put_term(struct event *e, const char *term, size_t len, bool named)
+static int event_put_term(struct event *e, const char *term, size_t len, bool named)
 {
 	char name[KJOULE_NAME_LEN], path[400], text[256], *end = NULL;
 	const char *equals = memchr(term, '=', len);
@@ -83,31 +83,31 @@ static int put_term(struct event *e, const char *term, size_t len, bool named)
 		snprintf(path, sizeof(path), "%s/events/%s", e->folder, name);
 		if (kjoule_sources_read(path, text, sizeof(text)) > 0) {
 			strcpy(e->name, name);
-			return put_terms(e, text, false);
+			return event_put_terms(e, text, false);
 		}
 	}
 	snprintf(path, sizeof(path), "%s/format/%s", e->folder, name);
 	if (strchr(name, '/') || kjoule_sources_read(path, text, sizeof(text)) <= 0)
 		return kjoule_fail(e->err, EINVAL, "perf:%s/: no event and no term %s; see %s/events and format",
 				   e->pmu, name, e->folder);
-	return put_bits(e, name, text, value);
+	return event_put_bits(e, name, text, value);
 }
 
-static int put_terms(struct event *e, const char *terms, bool named)
+static int event_put_terms(struct event *e, const char *terms, bool named)
 {
 	int ret = *terms ? 0 : kjoule_fail(e->err, EINVAL, "perf:%s/: no event is named", e->pmu);
 
 	while (*terms && !ret) {
 		size_t len = strcspn(terms, ",");
 
-		ret = put_term(e, terms, len, named);
+		ret = event_put_term(e, terms, len, named);
 		terms += len + !!terms[len];
 	}
 	return ret;
 }
 
 /* A factor as mult / 2^shift, as exact as a double has it. */
-static void to_fraction(double factor, uint64_t *mult, uint32_t *shift)
+static void factor_to_fraction(double factor, uint64_t *mult, uint32_t *shift)
 {
 	int exponent;
 	double mantissa = frexp(factor, &exponent);	/* 0.5 to 1 */
@@ -127,7 +127,7 @@ static void to_fraction(double factor, uint64_t *mult, uint32_t *shift)
 }
 
 /* What a count of the event is: ".unit" and ".scale" say it. */
-static void read_unit(const struct event *e, struct kjoule_found *f)
+static void event_read_unit(const struct event *e, struct kjoule_found *f)
 {
 	struct kjoule_domain_info *dom = &f->info.domains[0];
 	char path[400], text[64];
@@ -144,7 +144,7 @@ static void read_unit(const struct event *e, struct kjoule_found *f)
 	}
 	if (!(scale > 0) || !isfinite(scale))
 		scale = 1;
-	to_fraction(scale, &dom->unit_mult, &dom->unit_shift);
+	factor_to_fraction(scale, &dom->unit_mult, &dom->unit_shift);
 	f->spec.quantity = dom->quantity;
 	f->spec.unit_mult = dom->unit_mult;
 	f->spec.unit_shift = dom->unit_shift;
@@ -162,7 +162,7 @@ static const struct {
 	{ "energy-psys", "psys", NULL, KJOULE_DOMAIN_PSYS },
 };
 
-static void name_domain(const struct event *e, struct kjoule_found *f)
+static void event_name_domain(const struct event *e, struct kjoule_found *f)
 {
 	struct kjoule_domain_info *dom = &f->info.domains[0];
 
@@ -197,7 +197,7 @@ int kjoule_sources_perf(const char *sysfs, const char *name, struct kjoule_found
 		return kjoule_fail(err, EINVAL, "%s: there is no PMU %s; see %.100s/bus/event_source/devices",
 				   name, pmu, sysfs);
 	f->spec.perf_type = strtoul(text, NULL, 10);
-	ret = put_terms(&e, terms, true);
+	ret = event_put_terms(&e, terms, true);
 	if (ret)
 		return ret;
 	f->spec.perf_config = e.config;
@@ -211,25 +211,25 @@ int kjoule_sources_perf(const char *sysfs, const char *name, struct kjoule_found
 	f->info.n_domains = 1;
 	f->info.domains[0].parent = -1;
 	f->info.domains[0].width = 64;
-	read_unit(&e, f);
-	name_domain(&e, f);
+	event_read_unit(&e, f);
+	event_name_domain(&e, f);
 	if (f->info.domains[0].quantity == KJOULE_QUANTITY_ENERGY)
 		f->info.rating = KJOULE_RATING_PERF;
 	return 0;
 }
 
-static int is_energy(const struct dirent *d)
+static int entry_is_energy(const struct dirent *d)
 {
 	return !strncmp(d->d_name, "energy-", 7) && !strchr(d->d_name, '.');
 }
 
-static int no_dots(const struct dirent *d)
+static int entry_is_visible(const struct dirent *d)
 {
 	return d->d_name[0] != '.';
 }
 
 /* Which of a PMU's events lies in which other one. */
-static void nest(struct kjoule_found *list, size_t n)
+static void events_nest(struct kjoule_found *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *inside = NULL;
@@ -243,7 +243,7 @@ static void nest(struct kjoule_found *list, size_t n)
 	}
 }
 
-static int add_pmu(const char *sysfs, const char *pmu, struct kjoule_found **list, size_t *n)
+static int pmu_add_events(const char *sysfs, const char *pmu, struct kjoule_found **list, size_t *n)
 {
 	struct kjoule_found *one = malloc(sizeof(*one)), *f;
 	struct dirent **events = NULL;
@@ -252,7 +252,7 @@ static int add_pmu(const char *sysfs, const char *pmu, struct kjoule_found **lis
 	int count, ret = one ? 0 : -ENOMEM;
 
 	snprintf(folder, sizeof(folder), "%.100s/bus/event_source/devices/%.64s/events", sysfs, pmu);
-	count = scandir(folder, &events, is_energy, alphasort);
+	count = scandir(folder, &events, entry_is_energy, alphasort);
 	for (int i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "perf:%.64s/%.100s/", pmu, events[i]->d_name);
 		free(events[i]);
@@ -279,7 +279,7 @@ static int add_pmu(const char *sysfs, const char *pmu, struct kjoule_found **lis
 		(*list)[first] = *one;
 		free(one);
 	}
-	nest(*list + first, *n - first);
+	events_nest(*list + first, *n - first);
 	return ret;
 }
 
@@ -290,10 +290,10 @@ int kjoule_sources_add_perf(const char *sysfs, struct kjoule_found **list, size_
 	int count, ret = 0;
 
 	snprintf(folder, sizeof(folder), "%.200s/bus/event_source/devices", sysfs);
-	count = scandir(folder, &pmus, no_dots, versionsort);
+	count = scandir(folder, &pmus, entry_is_visible, versionsort);
 	for (int i = 0; i < count; i++) {
 		if (!ret)
-			ret = add_pmu(sysfs, pmus[i]->d_name, list, n);
+			ret = pmu_add_events(sysfs, pmus[i]->d_name, list, n);
 		free(pmus[i]);
 	}
 	free(pmus);

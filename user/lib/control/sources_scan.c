@@ -57,7 +57,7 @@ int kjoule_scan_no_dots(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-static void set_reason(struct kjoule_found *f, int error)
+static void source_set_reason(struct kjoule_found *f, int error)
 {
 	f->info.available = false;
 	if (error == EACCES || error == EPERM)
@@ -74,7 +74,7 @@ void kjoule_scan_try(struct kjoule_found *f)
 
 	f->info.available = true;
 	if (ret < 0) {
-		set_reason(f, -ret);
+		source_set_reason(f, -ret);
 		return;
 	}
 	strtoll(text, &end, 10);

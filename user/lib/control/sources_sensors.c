@@ -10,8 +10,8 @@
 #include "lib/control/sources_scan.h"
 
 /* "hwmon:NAME/VALUE", with the device's number where another one has that name. */
-static void name_hwmon(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
-		       const char *entry)
+static void hwmon_set_name(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
+			   const char *entry)
 {
 	char name[KJOULE_NAME_LEN];
 
@@ -26,7 +26,7 @@ static void name_hwmon(struct kjoule_scan *s, struct kjoule_found *f, const char
  * Sensors that are known to measure the processor, each a package. Any chip may call a value of
  * its own "pkg" or "power1", a graphics card above all: what is not here may be anything.
  */
-static void classify_hwmon(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
+static void hwmon_classify(struct kjoule_scan *s, struct kjoule_found *f, const char *chip, const char *value,
 			   const char *label)
 {
 	char zone[KJOULE_NAME_LEN], rest;
@@ -44,7 +44,7 @@ static void classify_hwmon(struct kjoule_scan *s, struct kjoule_found *f, const 
 	snprintf(f->info.domains[0].name, sizeof(f->info.domains[0].name), "package");
 }
 
-static int add_hwmon_value(struct kjoule_scan *s, const char *folder, const char *entry, const char *file)
+static int hwmon_add_value(struct kjoule_scan *s, const char *folder, const char *entry, const char *file)
 {
 	char chip[KJOULE_NAME_LEN], label[KJOULE_NAME_LEN], value[32], path[64];
 	size_t digits = strcspn(file, "0123456789");
@@ -82,9 +82,9 @@ static int add_hwmon_value(struct kjoule_scan *s, const char *folder, const char
 	f = kjoule_scan_add(s, quantity, rating, label);
 	if (!f)
 		return -ENOMEM;
-	name_hwmon(s, f, chip, value, entry);
+	hwmon_set_name(s, f, chip, value, entry);
 	if (quantity != KJOULE_QUANTITY_TEMPERATURE)
-		classify_hwmon(s, f, chip, value, label);
+		hwmon_classify(s, f, chip, value, label);
 	snprintf(f->path, sizeof(f->path), "%.200s/%.50s", folder, file);
 	kjoule_scan_try(f);
 	return 0;
@@ -100,7 +100,7 @@ int kjoule_scan_hwmon(struct kjoule_scan *s, const char *entry)
 	n = scandir(folder, &files, kjoule_scan_no_dots, versionsort);
 	for (int i = 0; i < n; i++) {
 		if (!ret)
-			ret = add_hwmon_value(s, folder, entry, files[i]->d_name);
+			ret = hwmon_add_value(s, folder, entry, files[i]->d_name);
 		free(files[i]);
 	}
 	if (n >= 0)

@@ -21,7 +21,7 @@ struct loops {
 	size_t n;
 };
 
-static int parse_cpus(const struct nlattr *a, struct kjoule_cpus *cpus)
+static int probe_parse_cpus(const struct nlattr *a, struct kjoule_cpus *cpus)
 {
 	size_t len = nla_len(a);
 
@@ -32,7 +32,7 @@ static int parse_cpus(const struct nlattr *a, struct kjoule_cpus *cpus)
 	return 0;
 }
 
-static int parse_probe(const struct nlattr *a, struct kjoule_transition_probe *p)
+static int probe_parse_attr(const struct nlattr *a, struct kjoule_transition_probe *p)
 {
 	switch (nla_type(a)) {
 	case KJOULE_A_TRANSITION_ID:
@@ -48,7 +48,7 @@ static int parse_probe(const struct nlattr *a, struct kjoule_transition_probe *p
 		nla_strlcpy(p->driver, a, sizeof(p->driver));
 		return 0;
 	case KJOULE_A_TRANSITION_CPUS:
-		return parse_cpus(a, &p->cpus);
+		return probe_parse_cpus(a, &p->cpus);
 	case KJOULE_A_TRANSITION_MIN_KHZ:
 		p->min_khz = nla_get_u32(a);
 		return 0;
@@ -59,7 +59,7 @@ static int parse_probe(const struct nlattr *a, struct kjoule_transition_probe *p
 	return 0;
 }
 
-static void parse_result(const struct nlattr *a, struct kjoule_transition_probe_result *r)
+static void result_parse_attr(const struct nlattr *a, struct kjoule_transition_probe_result *r)
 {
 	switch (nla_type(a)) {
 	case KJOULE_A_TRANSITION_OUTCOME:
@@ -99,7 +99,7 @@ static void parse_result(const struct nlattr *a, struct kjoule_transition_probe_
 }
 
 /* Numbers of any other length are none of this family's. */
-static bool is_whole(const struct nlattr *a)
+static bool attr_is_whole(const struct nlattr *a)
 {
 	switch (nla_type(a)) {
 	case KJOULE_A_TRANSITION_DRIVER:
@@ -111,26 +111,26 @@ static bool is_whole(const struct nlattr *a)
 	return nla_len(a) == sizeof(uint32_t) || nla_len(a) == sizeof(uint64_t) || !nla_type(a);
 }
 
-static int parse_answer(struct nlattr *attrs, int len, void *arg)
+static int answer_parse_attrs(struct nlattr *attrs, int len, void *arg)
 {
 	struct answer *to = arg;
 	struct nlattr *a;
 	int rest, ret = 0;
 
 	nla_for_each_attr(a, attrs, len, rest) {
-		if (!is_whole(a))
+		if (!attr_is_whole(a))
 			return -EBADMSG;
 		if (to->probe)
-			ret = parse_probe(a, to->probe);
+			ret = probe_parse_attr(a, to->probe);
 		if (ret)
 			return ret;
 		if (to->result)
-			parse_result(a, to->result);
+			result_parse_attr(a, to->result);
 	}
 	return 0;
 }
 
-static int parse_loops(struct nlattr *attrs, int len, void *arg)
+static int loops_parse_attrs(struct nlattr *attrs, int len, void *arg)
 {
 	struct nlattr *a = nla_find(attrs, len, KJOULE_A_TRANSITION_DATA);
 	struct loops *to = arg;
@@ -149,7 +149,7 @@ static int parse_loops(struct nlattr *attrs, int len, void *arg)
 	return 0;
 }
 
-static struct nl_msg *put_u32(struct nl_msg *msg, int type, uint32_t value)
+static struct nl_msg *message_put_u32(struct nl_msg *msg, int type, uint32_t value)
 {
 	if (msg && !nla_put_u32(msg, type, value))
 		return msg;
@@ -158,7 +158,7 @@ static struct nl_msg *put_u32(struct nl_msg *msg, int type, uint32_t value)
 	return NULL;
 }
 
-static struct nl_msg *put_u64(struct nl_msg *msg, int type, uint64_t value)
+static struct nl_msg *message_put_u64(struct nl_msg *msg, int type, uint64_t value)
 {
 	if (msg && !nla_put_u64(msg, type, value))
 		return msg;
@@ -167,9 +167,9 @@ static struct nl_msg *put_u64(struct nl_msg *msg, int type, uint64_t value)
 	return NULL;
 }
 
-static struct nl_msg *of_probe(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, int cmd, int flags)
+static struct nl_msg *message_for_probe(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, int cmd, int flags)
 {
-	return put_u32(kjoule_ctl_message(ctl, cmd, flags), KJOULE_A_TRANSITION_ID, p->id);
+	return message_put_u32(kjoule_ctl_message(ctl, cmd, flags), KJOULE_A_TRANSITION_ID, p->id);
 }
 
 int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t way, struct kjoule_transition_probe *p,
@@ -179,31 +179,31 @@ int kjoule_transition_probe_new(struct kjoule_ctl *ctl, uint32_t cpu, uint32_t w
 	struct answer to = { .probe = p };
 
 	memset(p, 0, sizeof(*p));
-	msg = put_u32(msg, KJOULE_A_TRANSITION_CPU, cpu);
-	msg = put_u32(msg, KJOULE_A_TRANSITION_WAY, way);
-	return kjoule_ctl_call(ctl, msg, parse_answer, &to, "measure frequency changes", err);
+	msg = message_put_u32(msg, KJOULE_A_TRANSITION_CPU, cpu);
+	msg = message_put_u32(msg, KJOULE_A_TRANSITION_WAY, way);
+	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "measure frequency changes", err);
 }
 
 int kjoule_transition_probe_end(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_error *err)
 {
-	return kjoule_ctl_call(ctl, of_probe(ctl, p, KJOULE_CMD_TRANSITION_DEL, 0), NULL, NULL,
-			       "end measuring frequency changes", err);
+	return kjoule_ctl_call(ctl, message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_DEL, 0),
+			       NULL, NULL, "end measuring frequency changes", err);
 }
 
 int kjoule_transition_probe_calibrate(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, uint32_t adds, uint32_t khz,
 			   uint32_t loops, uint64_t wait_ns, uint64_t slice_ns, struct kjoule_transition_probe_result *r,
 			   struct kjoule_error *err)
 {
-	struct nl_msg *msg = of_probe(ctl, p, KJOULE_CMD_TRANSITION_CALIBRATE, 0);
+	struct nl_msg *msg = message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_CALIBRATE, 0);
 	struct answer to = { .result = r };
 
 	memset(r, 0, sizeof(*r));
-	msg = put_u32(msg, KJOULE_A_TRANSITION_ADDS, adds);
-	msg = put_u32(msg, KJOULE_A_TRANSITION_TO_KHZ, khz);
-	msg = put_u32(msg, KJOULE_A_TRANSITION_LOOPS, loops);
-	msg = put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, wait_ns);
-	msg = put_u64(msg, KJOULE_A_TRANSITION_SLICE_NS, slice_ns);
-	return kjoule_ctl_call(ctl, msg, parse_answer, &to, "time loops at a frequency", err);
+	msg = message_put_u32(msg, KJOULE_A_TRANSITION_ADDS, adds);
+	msg = message_put_u32(msg, KJOULE_A_TRANSITION_TO_KHZ, khz);
+	msg = message_put_u32(msg, KJOULE_A_TRANSITION_LOOPS, loops);
+	msg = message_put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, wait_ns);
+	msg = message_put_u64(msg, KJOULE_A_TRANSITION_SLICE_NS, slice_ns);
+	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "time loops at a frequency", err);
 }
 
 int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, const struct kjoule_transition_probe_try *t,
@@ -215,22 +215,23 @@ int kjoule_transition_probe_try(struct kjoule_ctl *ctl, const struct kjoule_tran
 		{ KJOULE_A_TRANSITION_TO_LO_NS, t->to_lo_ns }, { KJOULE_A_TRANSITION_TO_HI_NS, t->to_hi_ns },
 		{ KJOULE_A_TRANSITION_LEAD, t->lead }, { KJOULE_A_TRANSITION_LOOPS, t->loops },
 		{ KJOULE_A_TRANSITION_CONFIRM, t->confirm } };
-	struct nl_msg *msg = of_probe(ctl, p, KJOULE_CMD_TRANSITION_TRY, 0);
+	struct nl_msg *msg = message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_TRY, 0);
 	struct answer to = { .result = r };
 
 	memset(r, 0, sizeof(*r));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		msg = put_u32(msg, numbers[i].type, numbers[i].value);
-	msg = put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, t->timeout_ns);
-	msg = put_u64(msg, KJOULE_A_TRANSITION_SLICE_NS, t->slice_ns);
-	return kjoule_ctl_call(ctl, msg, parse_answer, &to, "measure a frequency change", err);
+		msg = message_put_u32(msg, numbers[i].type, numbers[i].value);
+	msg = message_put_u64(msg, KJOULE_A_TRANSITION_TIMEOUT_NS, t->timeout_ns);
+	msg = message_put_u64(msg, KJOULE_A_TRANSITION_SLICE_NS, t->slice_ns);
+	return kjoule_ctl_call(ctl, msg, answer_parse_attrs, &to, "measure a frequency change",
+			       err);
 }
 
 int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_transition_probe *p, struct kjoule_loop **loops, size_t *n,
 		       struct kjoule_error *err)
 {
 	struct loops to = { 0 };
-	int ret = kjoule_ctl_call(ctl, of_probe(ctl, p, KJOULE_CMD_TRANSITION_LOOPS_GET, NLM_F_DUMP), parse_loops, &to,
+	int ret = kjoule_ctl_call(ctl, message_for_probe(ctl, p, KJOULE_CMD_TRANSITION_LOOPS_GET, NLM_F_DUMP), loops_parse_attrs, &to,
 				  "fetch the loops", err);
 
 	*loops = NULL;
@@ -246,7 +247,7 @@ int kjoule_transition_probe_loops(struct kjoule_ctl *ctl, const struct kjoule_tr
 
 int kjoule_restore_add(struct kjoule_ctl *ctl, int fd, const char *value, struct kjoule_error *err)
 {
-	struct nl_msg *msg = put_u32(kjoule_ctl_message(ctl, KJOULE_CMD_RESTORE_ADD, 0), KJOULE_A_RESTORE_FD, fd);
+	struct nl_msg *msg = message_put_u32(kjoule_ctl_message(ctl, KJOULE_CMD_RESTORE_ADD, 0), KJOULE_A_RESTORE_FD, fd);
 
 	if (msg && nla_put_string(msg, KJOULE_A_RESTORE_VALUE, value)) {
 		nlmsg_free(msg);

@@ -37,7 +37,7 @@ uint32_t kjoule_crc32(const void *data, size_t len)
 	return crc32_z(0, data, len);
 }
 
-static int write_all(int fd, const uint8_t *p, size_t len)
+static int file_write_bytes(int fd, const uint8_t *p, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, p, len);
@@ -55,7 +55,7 @@ static int write_all(int fd, const uint8_t *p, size_t len)
 }
 
 /* The first bytes of the file. */
-static int write_header(struct kjoule_writer *w, struct kjoule_error *err)
+static int file_write_header(struct kjoule_writer *w, struct kjoule_error *err)
 {
 	struct kjoule_file_header h = {
 		.magic = KJOULE_FILE_MAGIC,
@@ -66,7 +66,7 @@ static int write_header(struct kjoule_writer *w, struct kjoule_error *err)
 	int ret;
 
 	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_file_header, checksum));
-	ret = write_all(w->file.fd, (const uint8_t *)&h, sizeof(h));
+	ret = file_write_bytes(w->file.fd, (const uint8_t *)&h, sizeof(h));
 	if (ret)
 		return kjoule_fail(err, -ret, "%s: writing: %s; name another file with -o", w->file.path,
 				   strerror(-ret));
@@ -102,7 +102,7 @@ int kjoule_writer_open_at(int folder, const char *path, struct kjoule_writer **o
 	 * room may be that of the file that is replaced, though.
 	 */
 	if (!w->file.replaces) {
-		ret = write_header(w, err);
+		ret = file_write_header(w, err);
 		if (ret)
 			goto err_close;
 	}
@@ -123,7 +123,7 @@ err_free:
  * What is too short gets a frame behind it that decompressing skips. @n: bytes of the frame at
  * @frame. Return: bytes with it
  */
-static size_t lengthen_frame(const struct kjoule_writer *w, uint64_t grown, uint8_t *frame,
+static size_t frame_lengthen(const struct kjoule_writer *w, uint64_t grown, uint8_t *frame,
 			     size_t n)
 {
 	uint64_t have = w->bytes + sizeof(struct kjoule_chunk_header) + n, least = 0;
@@ -142,8 +142,8 @@ static size_t lengthen_frame(const struct kjoule_writer *w, uint64_t grown, uint
 	return n + more;
 }
 
-static int write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
-		       const void *data, size_t len, struct kjoule_error *err)
+static int file_write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
+			    const void *data, size_t len, struct kjoule_error *err)
 {
 	uint64_t grown = w->grown + (type == KJOULE_CHUNK_RING ? len * KJOULE_PACK_GROWTH : len);
 	size_t bound = ZSTD_compressBound(len), n, total;
@@ -167,13 +167,13 @@ static int write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uin
 	n = ZSTD_compress2(w->zstd, w->buf + sizeof(h), bound, data, len);
 	if (ZSTD_isError(n))
 		return kjoule_fail(err, EIO, "%s: compressing: %s", w->file.path, ZSTD_getErrorName(n));
-	n = lengthen_frame(w, grown, w->buf + sizeof(h), n);
+	n = frame_lengthen(w, grown, w->buf + sizeof(h), n);
 	h.stored_len = n;
 	h.checksum = kjoule_crc32(&h, offsetof(struct kjoule_chunk_header, checksum));
 	memcpy(w->buf, &h, sizeof(h));
 	total = (sizeof(h) + n + 7) & ~(size_t)7;
 	memset(w->buf + sizeof(h) + n, 0, total - sizeof(h) - n);
-	ret = write_all(w->file.fd, w->buf, total);
+	ret = file_write_bytes(w->file.fd, w->buf, total);
 	if (ret) {
 		/* Half a chunk would be reported as damage: what is whole stays. */
 		if (ftruncate(w->file.fd, w->bytes) || lseek(w->file.fd, 0, SEEK_END) < 0)
@@ -190,9 +190,9 @@ static int write_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, uin
 static int file_write_first(struct kjoule_writer *w, enum kjoule_chunk_type type, uint32_t cpu,
 			    const void *data, size_t len, struct kjoule_error *err)
 {
-	int ret = w->bytes ? 0 : write_header(w, err);
+	int ret = w->bytes ? 0 : file_write_header(w, err);
 
-	return ret ? ret : write_chunk(w, type, cpu, data, len, err);
+	return ret ? ret : file_write_chunk(w, type, cpu, data, len, err);
 }
 
 /*
@@ -231,7 +231,7 @@ int kjoule_writer_chunk(struct kjoule_writer *w, enum kjoule_chunk_type type, ui
 		return kjoule_fail(err, -w->error, "%s: writing: %s", w->file.path, strerror(-w->error));
 	if (len > KJOULE_CHUNK_MAX)
 		return kjoule_fail(err, EFBIG, "%s: a chunk of %zu bytes is too large", w->file.path, len);
-	w->error = w->committed ? write_chunk(w, type, cpu, p, len, err) :
+	w->error = w->committed ? file_write_chunk(w, type, cpu, p, len, err) :
 				  file_begin(w, type, cpu, p, len, err);
 	return w->error;
 }

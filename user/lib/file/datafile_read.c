@@ -37,7 +37,7 @@ struct kjoule_reader {
 };
 
 /* Fill the piece with @len bytes from @at. Return: 0 or -errno; the file may have fewer by now */
-static int read_piece(struct kjoule_reader *r, size_t at, size_t len)
+static int reader_fill_piece(struct kjoule_reader *r, size_t at, size_t len)
 {
 	r->piece_at = at;
 	r->piece_len = 0;
@@ -71,7 +71,7 @@ static int read_piece(struct kjoule_reader *r, size_t at, size_t len)
  * @len bytes of the file from @at on, until the next call. Return: NULL where the file
  * has fewer, or can not be read: then @error says why
  */
-static const uint8_t *bytes(struct kjoule_reader *r, size_t at, size_t len)
+static const uint8_t *reader_bytes(struct kjoule_reader *r, size_t at, size_t len)
 {
 	size_t most;
 
@@ -82,24 +82,24 @@ static const uint8_t *bytes(struct kjoule_reader *r, size_t at, size_t len)
 	if (at < r->piece_at || at - r->piece_at > r->piece_len ||
 	    len > r->piece_len - (at - r->piece_at)) {
 		most = r->len - at < PIECE ? r->len - at : PIECE;
-		r->error = read_piece(r, at, len > most ? len : most);
+		r->error = reader_fill_piece(r, at, len > most ? len : most);
 		if (r->error || len > r->piece_len)
 			return NULL;
 	}
 	return r->piece + (at - r->piece_at);
 }
 
-static int check_header(struct kjoule_reader *r, const char *name, struct kjoule_error *err)
+static int reader_check_header(struct kjoule_reader *r, const char *name, struct kjoule_error *err)
 {
 	struct kjoule_file_header h;
-	const uint8_t *p = bytes(r, 0, sizeof(h.magic));
+	const uint8_t *p = reader_bytes(r, 0, sizeof(h.magic));
 
 	if (r->error)
 		return kjoule_fail(err, -r->error, "%s: reading: %s", name, strerror(-r->error));
 	if (!p || memcmp(p, KJOULE_FILE_MAGIC, sizeof(h.magic)))
 		return kjoule_fail(err, EBADMSG,
 				   "%s: not a kjoule data file; make one with `kjoule record`", name);
-	p = bytes(r, 0, sizeof(h));
+	p = reader_bytes(r, 0, sizeof(h));
 	if (!p)
 		return kjoule_fail(err, EBADMSG, "%s: ends inside its header: nothing was recorded",
 				   name);
@@ -122,7 +122,7 @@ static int check_header(struct kjoule_reader *r, const char *name, struct kjoule
 }
 
 /* @fd is taken over, -1: @data is all of it. */
-static int open_reader(int fd, const void *data, size_t len, const char *name,
+static int reader_open(int fd, const void *data, size_t len, const char *name,
 		       struct kjoule_reader **out, struct kjoule_error *err)
 {
 	struct kjoule_reader *r = calloc(1, sizeof(*r));
@@ -138,7 +138,7 @@ static int open_reader(int fd, const void *data, size_t len, const char *name,
 	r->data = data;
 	r->len = len;
 	r->zstd = ZSTD_createDCtx();
-	ret = r->zstd ? check_header(r, name, err) : kjoule_fail(err, ENOMEM, "no memory");
+	ret = r->zstd ? reader_check_header(r, name, err) : kjoule_fail(err, ENOMEM, "no memory");
 	if (ret) {
 		kjoule_reader_close(r);
 		return ret;
@@ -150,7 +150,7 @@ static int open_reader(int fd, const void *data, size_t len, const char *name,
 int kjoule_reader_open_memory(const void *data, size_t len, const char *name,
 			      struct kjoule_reader **out, struct kjoule_error *err)
 {
-	return open_reader(-1, data, len, name, out, err);
+	return reader_open(-1, data, len, name, out, err);
 }
 
 int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjoule_error *err)
@@ -181,12 +181,12 @@ int kjoule_reader_open(const char *path, struct kjoule_reader **out, struct kjou
 		return kjoule_fail(err, EPERM, "'%s' belongs to user %u, not to user %u or root; give its name to read it",
 				   path, st.st_uid, geteuid());
 	}
-	return open_reader(fd, NULL, st.st_size, path, out, err);
+	return reader_open(fd, NULL, st.st_size, path, out, err);
 }
 
-static bool good_header(struct kjoule_reader *r, size_t at, struct kjoule_chunk_header *h)
+static bool reader_header_is_good(struct kjoule_reader *r, size_t at, struct kjoule_chunk_header *h)
 {
-	const uint8_t *p = bytes(r, at, sizeof(*h));
+	const uint8_t *p = reader_bytes(r, at, sizeof(*h));
 
 	if (!p)
 		return false;
@@ -196,7 +196,7 @@ static bool good_header(struct kjoule_reader *r, size_t at, struct kjoule_chunk_
 	       h->checksum == kjoule_crc32(h, offsetof(struct kjoule_chunk_header, checksum));
 }
 
-static void damaged(struct kjoule_reader *r, size_t at, const char *what)
+static void reader_note_damage(struct kjoule_reader *r, size_t at, const char *what)
 {
 	if (!r->damage.chunks++) {
 		r->damage.first_offset = at;
@@ -206,11 +206,11 @@ static void damaged(struct kjoule_reader *r, size_t at, const char *what)
 }
 
 /* Nothing but zeros from @at to the end of the file? */
-static bool only_zeros(struct kjoule_reader *r, size_t at)
+static bool reader_has_only_zeros(struct kjoule_reader *r, size_t at)
 {
 	while (at < r->len) {
 		size_t len = r->len - at < PIECE ? r->len - at : PIECE;
-		const uint8_t *p = bytes(r, at, len);
+		const uint8_t *p = reader_bytes(r, at, len);
 
 		if (!p)
 			break;
@@ -223,17 +223,17 @@ static bool only_zeros(struct kjoule_reader *r, size_t at)
 }
 
 /* The next whole header after damage at @at. Return: its offset, or r->len. */
-static size_t resync(struct kjoule_reader *r, size_t at)
+static size_t reader_resync(struct kjoule_reader *r, size_t at)
 {
 	struct kjoule_chunk_header h;
 
 	for (at += 8; at < r->len && r->len - at >= sizeof(h); at += 8)
-		if (good_header(r, at, &h) && h.sequence >= r->next_sequence)
+		if (reader_header_is_good(r, at, &h) && h.sequence >= r->next_sequence)
 			return at;
 	return r->len;
 }
 
-static void truncated(struct kjoule_reader *r)
+static void reader_note_truncated(struct kjoule_reader *r)
 {
 	r->damage.truncated = true;
 	r->damage.truncated_offset = r->at;
@@ -241,16 +241,16 @@ static void truncated(struct kjoule_reader *r)
 }
 
 /* There was not so much as there should be. Return: 0, or -errno where reading failed */
-static int cut_short(struct kjoule_reader *r)
+static int reader_cut_short(struct kjoule_reader *r)
 {
 	if (r->error)
 		return r->error;
-	truncated(r);
+	reader_note_truncated(r);
 	return 0;
 }
 
-static int decompress(struct kjoule_reader *r, const uint8_t *src,
-		      const struct kjoule_chunk_header *h)
+static int reader_decompress(struct kjoule_reader *r, const uint8_t *src,
+			     const struct kjoule_chunk_header *h)
 {
 	size_t n;
 
@@ -278,40 +278,40 @@ int kjoule_reader_next(struct kjoule_reader *r, struct kjoule_chunk *chunk)
 
 	while (r->at < r->len) {
 		at = r->at;
-		if (!bytes(r, at, sizeof(h)))
-			return cut_short(r);
-		if (!good_header(r, at, &h)) {
+		if (!reader_bytes(r, at, sizeof(h)))
+			return reader_cut_short(r);
+		if (!reader_header_is_good(r, at, &h)) {
 			/* A file system may leave zeros where data never arrived. */
-			if (only_zeros(r, at))
-				return cut_short(r);
-			damaged(r, at, "damaged chunk header");
-			r->at = resync(r, at);
+			if (reader_has_only_zeros(r, at))
+				return reader_cut_short(r);
+			reader_note_damage(r, at, "damaged chunk header");
+			r->at = reader_resync(r, at);
 			continue;
 		}
 		end = at + sizeof(h) + h.stored_len;
-		p = bytes(r, at + sizeof(h), h.stored_len);
+		p = reader_bytes(r, at + sizeof(h), h.stored_len);
 		if (!p)
-			return cut_short(r);
+			return reader_cut_short(r);
 		r->at = (end + 7) & ~(size_t)7;
 		if (r->at > r->len)
 			r->at = r->len;
 		r->grown += h.raw_len;
 		if (r->grown > KJOULE_GROWTH_LEAST + KJOULE_GROWTH_RATIO * (uint64_t)r->len)
 			return -EFBIG;
-		ret = decompress(r, p, &h);
+		ret = reader_decompress(r, p, &h);
 		if (ret == -ENOMEM)
 			return ret;
 		if (h.sequence > r->next_sequence)
 			r->damage.missing += h.sequence - r->next_sequence;
 		r->next_sequence = h.sequence + 1;
 		if (ret) {
-			if (r->at == r->len && only_zeros(r, end - 1)) {
+			if (r->at == r->len && reader_has_only_zeros(r, end - 1)) {
 				/* the last chunk, its end never written */
 				r->at = at;
-				return cut_short(r);
+				return reader_cut_short(r);
 			}
 			r->next_sequence--;
-			damaged(r, at, "damaged chunk");
+			reader_note_damage(r, at, "damaged chunk");
 			r->next_sequence++;
 			r->damage.missing++;
 			continue;
@@ -333,11 +333,11 @@ int kjoule_reader_at(struct kjoule_reader *r, uint64_t offset, struct kjoule_chu
 	const uint8_t *p = NULL;
 	int ret;
 
-	if (good_header(r, offset, &h))
-		p = bytes(r, offset + sizeof(h), h.stored_len);
+	if (reader_header_is_good(r, offset, &h))
+		p = reader_bytes(r, offset + sizeof(h), h.stored_len);
 	if (!p)
 		return r->error ? r->error : -ESTALE;
-	ret = decompress(r, p, &h);
+	ret = reader_decompress(r, p, &h);
 	*chunk = (struct kjoule_chunk){ .type = h.type, .sequence = h.sequence, .cpu = h.cpu, .offset = offset,
 					.data = r->buf, .len = h.raw_len };
 	return ret == -EBADMSG ? -ESTALE : ret;

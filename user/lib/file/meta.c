@@ -16,13 +16,14 @@
 
 #define N_MEMBERS(list)	(sizeof(list) / sizeof((list)[0]))
 
-static void put_name(struct json_object *o, const char *key, const struct kjoule_names *names, uint32_t value)
+static void json_put_name(struct json_object *o, const char *key, const struct kjoule_names *names, uint32_t value)
 {
 	kjoule_json_put_str(o, key, names->list[value < names->n ? value : 0]);
 }
 
 /* Return: 0, the first, where nothing is said or it is not known */
-static uint32_t get_name(struct json_object *o, const char *key, const struct kjoule_names *names)
+static uint32_t json_get_name(struct json_object *o, const char *key,
+			      const struct kjoule_names *names)
 {
 	char text[32];
 
@@ -94,8 +95,8 @@ static struct json_object *source_to_json(const struct kjoule_source_info *src,
 	struct json_object *scopes = scopes_to_json(src, cpus);
 
 	kjoule_json_put_str(o, "name", src->name);
-	put_name(o, "kind", &kjoule_kind_names, src->kind);
-	put_name(o, "origin", &kjoule_origin_names, src->origin);
+	json_put_name(o, "kind", &kjoule_kind_names, src->kind);
+	json_put_name(o, "origin", &kjoule_origin_names, src->origin);
 	kjoule_json_put_u64(o, "period_ns", src->period_ns);
 	kjoule_json_put_u64(o, "reads", src->reads);
 	kjoule_json_put_u64(o, "errors", src->errors);
@@ -119,7 +120,7 @@ static struct json_object *source_to_json(const struct kjoule_source_info *src,
 		kjoule_json_put_u64(d, "unit_shift", dom->unit_shift);
 		kjoule_json_put_i64(d, "parent", dom->parent);
 		kjoule_json_put_u64(d, "update_period_ns", dom->update_period_ns);
-		put_name(d, "quantity", &kjoule_quantity_names, dom->quantity);
+		json_put_name(d, "quantity", &kjoule_quantity_names, dom->quantity);
 		kjoule_json_put_u64(d, "range", dom->range);
 		json_object_array_add(list, d);
 	}
@@ -133,8 +134,8 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 	size_t n = list ? json_object_array_length(list) : 0;
 
 	kjoule_json_get_str(o, "name", src->name, sizeof(src->name));
-	src->kind = get_name(o, "kind", &kjoule_kind_names);
-	src->origin = get_name(o, "origin", &kjoule_origin_names);
+	src->kind = json_get_name(o, "kind", &kjoule_kind_names);
+	src->origin = json_get_name(o, "origin", &kjoule_origin_names);
 	src->period_ns = kjoule_json_get_u64(o, "period_ns");
 	src->reads = kjoule_json_get_u64(o, "reads");
 	src->errors = kjoule_json_get_u64(o, "errors");
@@ -161,7 +162,7 @@ static int source_from_json(struct json_object *o, struct kjoule_source_info *sr
 		dom->unit_shift = kjoule_json_get_u64(d, "unit_shift");
 		dom->parent = kjoule_json_get_i64(d, "parent", -1);
 		dom->update_period_ns = kjoule_json_get_u64(d, "update_period_ns");
-		dom->quantity = get_name(d, "quantity", &kjoule_quantity_names);
+		dom->quantity = json_get_name(d, "quantity", &kjoule_quantity_names);
 		dom->range = kjoule_json_get_u64(d, "range");
 		src->n_domains++;
 	}
@@ -237,7 +238,7 @@ static struct json_object *session_to_json(const struct kjoule_session_info *s)
 	kjoule_json_put_u64(o, "id", s->id);
 	kjoule_json_put_u64(o, "interval_ns", s->interval_ns);
 	kjoule_json_put_u64(o, "jitter_ns", s->jitter_ns);
-	put_name(o, "target", &kjoule_target_names, s->target);
+	json_put_name(o, "target", &kjoule_target_names, s->target);
 	kjoule_json_put_u64(o, "pid", s->pid);
 	kjoule_json_put_str(o, "cpus", kjoule_cpus_format(&s->cpus, cpus, sizeof(cpus)));
 	kjoule_json_put_u64(o, "ring_bytes", s->ring_bytes);
@@ -274,7 +275,7 @@ static int session_from_json(struct json_object *o, struct kjoule_session_info *
 	s->id = kjoule_json_get_u64(o, "id");
 	s->interval_ns = kjoule_json_get_u64(o, "interval_ns");
 	s->jitter_ns = kjoule_json_get_u64(o, "jitter_ns");
-	s->target = get_name(o, "target", &kjoule_target_names);
+	s->target = json_get_name(o, "target", &kjoule_target_names);
 	s->pid = kjoule_json_get_u64(o, "pid");
 	kjoule_json_get_str(o, "cpus", text, sizeof(text));
 	if (text[0])

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "lib/file/meta.h"
 
-static uint64_t now_ns(clockid_t clock)
+static uint64_t clock_read_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -20,7 +20,7 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
-static void read_line(const char *path, char *buf, size_t len)
+static void file_read_line(const char *path, char *buf, size_t len)
 {
 	FILE *f = fopen(path, "re");
 
@@ -33,13 +33,13 @@ static void read_line(const char *path, char *buf, size_t len)
 	fclose(f);
 }
 
-static uint32_t package_of(unsigned int cpu)
+static uint32_t cpu_read_package(unsigned int cpu)
 {
 	char path[128], line[32];
 
 	snprintf(path, sizeof(path),
 		 "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
-	read_line(path, line, sizeof(line));
+	file_read_line(path, line, sizeof(line));
 	return line[0] && line[0] != '-' ? strtoul(line, NULL, 10) : 0;
 }
 
@@ -57,11 +57,11 @@ int kjoule_meta_gather(struct kjoule_meta *meta)
 			 u.version);
 		snprintf(meta->machine, sizeof(meta->machine), "%.64s", u.machine);
 	}
-	read_line("/proc/sys/kernel/random/boot_id", meta->boot_id, sizeof(meta->boot_id));
+	file_read_line("/proc/sys/kernel/random/boot_id", meta->boot_id, sizeof(meta->boot_id));
 	meta->page_size = sysconf(_SC_PAGESIZE);
 	meta->recorder_pid = getpid();
-	meta->clock_ns = now_ns(CLOCK_MONOTONIC);
-	meta->wall_ns = now_ns(CLOCK_REALTIME);
+	meta->clock_ns = clock_read_ns(CLOCK_MONOTONIC);
+	meta->wall_ns = clock_read_ns(CLOCK_REALTIME);
 	ret = kjoule_cpus_online(&online);
 	if (ret)
 		return ret;
@@ -72,7 +72,7 @@ int kjoule_meta_gather(struct kjoule_meta *meta)
 		return -ENOMEM;
 	while ((cpu = kjoule_cpus_next(&online, cpu + 1)) >= 0) {
 		meta->places[meta->n_places].cpu = cpu;
-		meta->places[meta->n_places++].package = package_of(cpu);
+		meta->places[meta->n_places++].package = cpu_read_package(cpu);
 	}
 	return 0;
 }

@@ -82,7 +82,7 @@ int kjoule_stats_decode(const char *text, size_t len, struct kjoule_cpu_stats **
 }
 
 /* NAN is written as null and read as NAN. */
-static void put_reals(struct json_object *o, const char *name, const double *v, unsigned int n)
+static void json_put_reals(struct json_object *o, const char *name, const double *v, unsigned int n)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -91,7 +91,8 @@ static void put_reals(struct json_object *o, const char *name, const double *v, 
 	json_object_object_add(o, name, list);
 }
 
-static unsigned int get_reals(struct json_object *o, const char *name, double *v, unsigned int max)
+static unsigned int json_get_reals(struct json_object *o, const char *name, double *v,
+				   unsigned int max)
 {
 	struct json_object *list = NULL;
 	unsigned int n = 0;
@@ -106,7 +107,8 @@ static unsigned int get_reals(struct json_object *o, const char *name, double *v
 	return n;
 }
 
-static void put_numbers(struct json_object *o, const char *name, const uint32_t *v, unsigned int n)
+static void json_put_numbers(struct json_object *o, const char *name, const uint32_t *v,
+			     unsigned int n)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -116,8 +118,8 @@ static void put_numbers(struct json_object *o, const char *name, const uint32_t 
 }
 
 /* Files of before only knew the domains of the first source, in their order: @otherwise */
-static void get_numbers(struct json_object *o, const char *name, uint32_t *v, unsigned int n,
-			bool otherwise)
+static void json_get_numbers(struct json_object *o, const char *name, uint32_t *v, unsigned int n,
+			     bool otherwise)
 {
 	struct json_object *list = kjoule_json_get(o, name, json_type_array);
 
@@ -133,18 +135,18 @@ char *kjoule_calibration_encode(const struct kjoule_calibration *cal)
 	struct json_object *o = json_object_new_object();
 
 	kjoule_json_put_members(o, calibration_members, N_MEMBERS(calibration_members), cal);
-	put_numbers(o, "source", cal->source, cal->n_domains);
-	put_numbers(o, "domain", cal->domain, cal->n_domains);
-	put_reals(o, "irq_uw", cal->irq_uw, cal->n_domains);
-	put_reals(o, "irq_error_uw", cal->irq_error_uw, cal->n_domains);
-	put_reals(o, "loop_uw", cal->loop_uw, cal->n_domains);
-	put_reals(o, "idle_uj", cal->idle_uj, cal->n_domains);
-	put_reals(o, "asleep_uw", cal->asleep_uw, cal->n_domains);
+	json_put_numbers(o, "source", cal->source, cal->n_domains);
+	json_put_numbers(o, "domain", cal->domain, cal->n_domains);
+	json_put_reals(o, "irq_uw", cal->irq_uw, cal->n_domains);
+	json_put_reals(o, "irq_error_uw", cal->irq_error_uw, cal->n_domains);
+	json_put_reals(o, "loop_uw", cal->loop_uw, cal->n_domains);
+	json_put_reals(o, "idle_uj", cal->idle_uj, cal->n_domains);
+	json_put_reals(o, "asleep_uw", cal->asleep_uw, cal->n_domains);
 	return kjoule_json_finish(o);
 }
 
 /* Nothing that was measured is larger, and what is computed from it stays finite. */
-static bool believable(const double *v, unsigned int n, bool may_be_unknown)
+static bool reals_are_believable(const double *v, unsigned int n, bool may_be_unknown)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (!(fabs(v[i]) <= 1e15) && !(may_be_unknown && isnan(v[i])))
@@ -152,19 +154,19 @@ static bool believable(const double *v, unsigned int n, bool may_be_unknown)
 	return true;
 }
 
-static bool believable_calibration(const struct kjoule_calibration *cal)
+static bool calibration_is_believable(const struct kjoule_calibration *cal)
 {
 	const double one[] = { cal->tick_ns, cal->tick_error_ns, cal->handler_ns,
 			       cal->handler_spread_ns, cal->entry_ns, cal->freq_khz,
 			       cal->other_part, cal->other_hz };
 
-	return believable(one, sizeof(one) / sizeof(one[0]), false) &&
-	       believable(&cal->other_error, 1, true) &&
-	       believable(cal->irq_uw, cal->n_domains, true) &&
-	       believable(cal->irq_error_uw, cal->n_domains, true) &&
-	       believable(cal->loop_uw, cal->n_domains, true) &&
-	       believable(cal->idle_uj, cal->n_domains, true) &&
-	       believable(cal->asleep_uw, cal->n_domains, true);
+	return reals_are_believable(one, sizeof(one) / sizeof(one[0]), false) &&
+	       reals_are_believable(&cal->other_error, 1, true) &&
+	       reals_are_believable(cal->irq_uw, cal->n_domains, true) &&
+	       reals_are_believable(cal->irq_error_uw, cal->n_domains, true) &&
+	       reals_are_believable(cal->loop_uw, cal->n_domains, true) &&
+	       reals_are_believable(cal->idle_uj, cal->n_domains, true) &&
+	       reals_are_believable(cal->asleep_uw, cal->n_domains, true);
 }
 
 int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibration *cal)
@@ -178,19 +180,19 @@ int kjoule_calibration_decode(const char *text, size_t len, struct kjoule_calibr
 	/* nor did they know this */
 	if (!json_object_object_get_ex(o, "other_error", NULL))
 		cal->other_error = NAN;
-	cal->n_domains = get_reals(o, "irq_uw", cal->irq_uw, KJOULE_MAX_DOMAINS);
-	get_numbers(o, "source", cal->source, cal->n_domains, false);
-	get_numbers(o, "domain", cal->domain, cal->n_domains, true);
-	get_reals(o, "irq_error_uw", cal->irq_error_uw, KJOULE_MAX_DOMAINS);
-	get_reals(o, "loop_uw", cal->loop_uw, KJOULE_MAX_DOMAINS);
-	for (unsigned int d = get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
+	cal->n_domains = json_get_reals(o, "irq_uw", cal->irq_uw, KJOULE_MAX_DOMAINS);
+	json_get_numbers(o, "source", cal->source, cal->n_domains, false);
+	json_get_numbers(o, "domain", cal->domain, cal->n_domains, true);
+	json_get_reals(o, "irq_error_uw", cal->irq_error_uw, KJOULE_MAX_DOMAINS);
+	json_get_reals(o, "loop_uw", cal->loop_uw, KJOULE_MAX_DOMAINS);
+	for (unsigned int d = json_get_reals(o, "idle_uj", cal->idle_uj, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->idle_uj[d] = NAN;
-	for (unsigned int d = get_reals(o, "asleep_uw", cal->asleep_uw, KJOULE_MAX_DOMAINS);
+	for (unsigned int d = json_get_reals(o, "asleep_uw", cal->asleep_uw, KJOULE_MAX_DOMAINS);
 	     d < cal->n_domains; d++)
 		cal->asleep_uw[d] = NAN;
 	json_object_put(o);
-	if (believable_calibration(cal))
+	if (calibration_is_believable(cal))
 		return 0;
 	memset(cal, 0, sizeof(*cal));
 	return -EBADMSG;

@@ -15,7 +15,7 @@
 #define LATE_SHIFT	4
 #define FREQ_SHIFT	2
 
-static uint8_t *put(uint8_t *out, uint64_t v, unsigned int bytes)
+static uint8_t *packed_put_number(uint8_t *out, uint64_t v, unsigned int bytes)
 {
 	v = htole64(v);
 	memcpy(out, &v, bytes);
@@ -38,41 +38,41 @@ size_t kjoule_pack(struct kjoule_packer *p, const struct kjoule_record *rec, uin
 	if (rec->flags != p->last.rec.flags || s->tick != p->last.tick + 1) {
 		control |= HAS_OTHER;
 		*at++ = rec->flags;
-		at = put(at, s->tick - p->last.tick, 4);
+		at = packed_put_number(at, s->tick - p->last.tick, 4);
 	}
 	late = s->late_ns < 1u << 16 ? s->late_ns >= 1u << 8 : s->late_ns < 1u << 24 ? 2 : 3;
 	control |= late << LATE_SHIFT;
-	at = put(at, s->late_ns, late + 1);
+	at = packed_put_number(at, s->late_ns, late + 1);
 
 	freq = s->freq_khz - p->last.freq_khz;
 	if (freq == (int8_t)freq) {
 		control |= (freq != 0) << FREQ_SHIFT;
-		at = put(at, freq, freq != 0);
+		at = packed_put_number(at, freq, freq != 0);
 	} else if (freq == (int16_t)freq) {
 		control |= 2 << FREQ_SHIFT;
-		at = put(at, freq, 2);
+		at = packed_put_number(at, freq, 2);
 	} else {
 		control |= 3 << FREQ_SHIFT;
-		at = put(at, s->freq_khz, 4);
+		at = packed_put_number(at, s->freq_khz, 4);
 	}
 
 	ip = s->ip - p->last.ip;
 	if (ip == (int16_t)ip) {
 		control |= ip != 0;
-		at = put(at, ip, ip ? 2 : 0);
+		at = packed_put_number(at, ip, ip ? 2 : 0);
 	} else if (ip == (int32_t)ip) {
 		control |= 2;
-		at = put(at, ip, 4);
+		at = packed_put_number(at, ip, 4);
 	} else {
 		control |= 3;
-		at = put(at, s->ip, 8);
+		at = packed_put_number(at, s->ip, 8);
 	}
 	out[0] = control;
 	p->last = *s;
 	return at - out;
 }
 
-static uint64_t get(struct kjoule_unpacker *u, unsigned int bytes)
+static uint64_t packed_get_number(struct kjoule_unpacker *u, unsigned int bytes)
 {
 	uint64_t v = 0;
 
@@ -87,7 +87,7 @@ static uint64_t get(struct kjoule_unpacker *u, unsigned int bytes)
 
 static const uint8_t freq_bytes[] = { 0, 1, 2, 4 }, ip_bytes[] = { 0, 2, 4, 8 };
 
-static uint64_t sign_extended(uint64_t v, unsigned int bytes)
+static uint64_t number_sign_extend(uint64_t v, unsigned int bytes)
 {
 	unsigned int shift = 64 - 8 * bytes;
 
@@ -98,7 +98,7 @@ static uint64_t sign_extended(uint64_t v, unsigned int bytes)
 #define ITEM_MOST	24
 
 /* The next bytes, where there surely are enough. */
-static inline uint64_t get_fast(const uint8_t **at, unsigned int bytes)
+static inline uint64_t packed_get_fast(const uint8_t **at, unsigned int bytes)
 {
 	static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0, 0, 0, UINT64_MAX };
 	uint64_t v;
@@ -112,47 +112,47 @@ static inline uint64_t get_fast(const uint8_t **at, unsigned int bytes)
  * Most samples: what differs is told by masks, because every branch would be taken half of the times. @at: behind the
  * control byte
  */
-static inline const uint8_t *unpack_fast(const uint8_t *at, uint8_t control, struct kjoule_sample *s)
+static inline const uint8_t *sample_unpack_fast(const uint8_t *at, uint8_t control, struct kjoule_sample *s)
 {
 	unsigned int freq = control >> FREQ_SHIFT & 3, ip = control & 3;
 	uint64_t v;
 
 	if (control & HAS_OTHER) {
-		s->rec.flags = get_fast(&at, 1);
-		s->tick += get_fast(&at, 4);
+		s->rec.flags = packed_get_fast(&at, 1);
+		s->tick += packed_get_fast(&at, 4);
 	} else {
 		s->tick++;
 	}
-	s->late_ns = get_fast(&at, (control >> LATE_SHIFT & 3) + 1);
-	v = sign_extended(get_fast(&at, freq_bytes[freq]), freq_bytes[freq]);
+	s->late_ns = packed_get_fast(&at, (control >> LATE_SHIFT & 3) + 1);
+	v = number_sign_extend(packed_get_fast(&at, freq_bytes[freq]), freq_bytes[freq]);
 	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
-	v = sign_extended(get_fast(&at, ip_bytes[ip]), ip_bytes[ip]);
+	v = number_sign_extend(packed_get_fast(&at, ip_bytes[ip]), ip_bytes[ip]);
 	s->ip = (ip == 3 ? 0 : s->ip) + v;
 	return at;
 }
 
 /* Near the end. */
-static void unpack_slow(struct kjoule_unpacker *u, uint8_t control)
+static void sample_unpack_slow(struct kjoule_unpacker *u, uint8_t control)
 {
 	unsigned int freq = control >> FREQ_SHIFT & 3, ip = control & 3;
 	struct kjoule_sample *s = &u->last;
 	uint64_t v;
 
 	if (control & HAS_OTHER) {
-		s->rec.flags = get(u, 1);
-		s->tick += get(u, 4);
+		s->rec.flags = packed_get_number(u, 1);
+		s->tick += packed_get_number(u, 4);
 	} else {
 		s->tick++;
 	}
-	s->late_ns = get(u, (control >> LATE_SHIFT & 3) + 1);
-	v = sign_extended(get(u, freq_bytes[freq]), freq_bytes[freq]);
+	s->late_ns = packed_get_number(u, (control >> LATE_SHIFT & 3) + 1);
+	v = number_sign_extend(packed_get_number(u, freq_bytes[freq]), freq_bytes[freq]);
 	s->freq_khz = (freq == 3 ? 0 : s->freq_khz) + v;
-	v = sign_extended(get(u, ip_bytes[ip]), ip_bytes[ip]);
+	v = number_sign_extend(packed_get_number(u, ip_bytes[ip]), ip_bytes[ip]);
 	s->ip = (ip == 3 ? 0 : s->ip) + v;
 }
 
 /* A record that was kept as it is: its size is at its beginning. */
-static const struct kjoule_record *raw_record(struct kjoule_unpacker *u)
+static const struct kjoule_record *packed_raw_record(struct kjoule_unpacker *u)
 {
 	struct kjoule_record head;
 
@@ -189,12 +189,12 @@ const struct kjoule_record *kjoule_unpack_next(struct kjoule_unpacker *u)
 	control = *u->at++;
 	if (!(control & IS_SAMPLE)) {
 		u->bad = control;
-		return u->bad ? NULL : raw_record(u);
+		return u->bad ? NULL : packed_raw_record(u);
 	}
 	if (u->end - u->at >= ITEM_MOST)
-		u->at = unpack_fast(u->at, control, &u->last);
+		u->at = sample_unpack_fast(u->at, control, &u->last);
 	else
-		unpack_slow(u, control);
+		sample_unpack_slow(u, control);
 	return u->bad ? NULL : &u->last.rec;
 }
 
@@ -205,7 +205,7 @@ size_t kjoule_unpack_samples(struct kjoule_unpacker *u, struct kjoule_sample *ou
 	size_t n = 0;
 
 	while (n < most && u->end - at > ITEM_MOST && *at & IS_SAMPLE) {
-		at = unpack_fast(at + 1, *at, &last);
+		at = sample_unpack_fast(at + 1, *at, &last);
 		out[n++] = last;
 	}
 	u->at = at;

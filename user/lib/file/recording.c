@@ -18,7 +18,7 @@
 
 uint64_t kjoule_recording_keep_most = 4u << 20;
 
-static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
+static struct kjoule_stream *recording_stream(struct kjoule_recording *rec, uint32_t cpu)
 {
 	size_t i = 0, end = rec->n_streams;
 	void *p;
@@ -44,7 +44,7 @@ static struct kjoule_stream *stream(struct kjoule_recording *rec, uint32_t cpu)
 	return &rec->streams[i];
 }
 
-static int append(uint8_t **data, size_t *len, size_t *room, const void *more, size_t n)
+static int bytes_append(uint8_t **data, size_t *len, size_t *room, const void *more, size_t n)
 {
 	if (!n)
 		return 0;
@@ -69,7 +69,7 @@ static int append(uint8_t **data, size_t *len, size_t *room, const void *more, s
  * Chunks have been missing since the last one of this CPU: what follows, if anything, follows a
  * hole.
  */
-static int mark_hole(struct kjoule_recording *rec, struct kjoule_stream *s)
+static int stream_mark_hole(struct kjoule_recording *rec, struct kjoule_stream *s)
 {
 	struct kjoule_lost lost = {
 		.rec = { KJOULE_RECORD_LOST, KJOULE_LOST_IN_FILE, sizeof(lost) } };
@@ -78,7 +78,8 @@ static int mark_hole(struct kjoule_recording *rec, struct kjoule_stream *s)
 		return 0;
 	s->holes = rec->holes;
 	s->hole = true;
-	return rec->left_in_file ? 0 : append(&s->records, &s->len, &s->room, &lost, sizeof(lost));
+	return rec->left_in_file ? 0 : bytes_append(&s->records, &s->len, &s->room, &lost,
+						    sizeof(lost));
 }
 
 /* The number that stands for a stack's memory. */
@@ -94,7 +95,8 @@ union stub {
  * Stacks are hundred times larger than all else and are looked at once: what stays in memory is
  * where to find them. Return: what is left of @len
  */
-static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len, bool *callers)
+static size_t stream_leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len,
+				  bool *callers)
 {
 	const struct kjoule_record *rec;
 	size_t off = 0, out = 0;
@@ -121,7 +123,7 @@ static size_t leave_stacks(struct kjoule_stream *s, uint8_t *records, size_t len
 	return out + len - off;
 }
 
-static int add_piece(struct kjoule_stream *s, uint64_t offset)
+static int stream_add_piece(struct kjoule_stream *s, uint64_t offset)
 {
 	struct kjoule_piece *p = kjoule_array_grow(&s->pieces, &s->n_pieces, sizeof(*p));
 
@@ -133,7 +135,7 @@ static int add_piece(struct kjoule_stream *s, uint64_t offset)
 }
 
 /* They are too many to be kept. Chains and stacks are pointed at. */
-static void leave_records(struct kjoule_recording *rec)
+static void recording_leave_records(struct kjoule_recording *rec)
 {
 	const uint32_t callers = KJOULE_FLAG_KERNEL_CHAIN | KJOULE_FLAG_USER_CHAIN | KJOULE_FLAG_USER_STACK;
 
@@ -148,9 +150,9 @@ static void leave_records(struct kjoule_recording *rec)
 	}
 }
 
-static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+static int recording_add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
-	struct kjoule_stream *s = c->cpu < KJOULE_MAX_CPUS ? stream(rec, c->cpu) : NULL;
+	struct kjoule_stream *s = c->cpu < KJOULE_MAX_CPUS ? recording_stream(rec, c->cpu) : NULL;
 	uint8_t *records;
 	size_t len;
 	int ret;
@@ -159,18 +161,18 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		return 0;
 	if (!s)
 		return -ENOMEM;
-	ret = mark_hole(rec, s);
+	ret = stream_mark_hole(rec, s);
 	if (ret)
 		return ret;
 	if (c->len > RING_CHUNK_MAX) {
 		rec->unpackable++;
 		return 0;
 	}
-	ret = add_piece(s, c->offset);
+	ret = stream_add_piece(s, c->offset);
 	if (ret)
 		return ret;
 	rec->packed_len += c->len;
-	leave_records(rec);
+	recording_leave_records(rec);
 	if (rec->left_in_file)
 		return 0;
 	ret = kjoule_unpack(c->data, c->len, &records, &len);
@@ -178,18 +180,18 @@ static int add_ring(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 		rec->unpackable++;
 	else if (ret)
 		return ret;
-	len = leave_stacks(s, records, len, &rec->callers);
+	len = stream_leave_stacks(s, records, len, &rec->callers);
 	rec->records_len += len;
 	if (rec->records_len > KJOULE_GROWTH_LEAST + KJOULE_GROWTH_RATIO * rec->file_bytes) {
 		free(records);
 		return -EFBIG;
 	}
-	ret = append(&s->records, &s->len, &s->room, records, len);
+	ret = bytes_append(&s->records, &s->len, &s->room, records, len);
 	free(records);
 	return ret;
 }
 
-static int add_meta(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+static int recording_add_meta(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	struct kjoule_meta meta;
 	int ret = kjoule_meta_decode(c->data, c->len, &meta);
@@ -201,7 +203,7 @@ static int add_meta(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	return 0;
 }
 
-static int add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+static int recording_add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	struct kjoule_cpu_stats *stats;
 	size_t n;
@@ -215,7 +217,7 @@ static int add_stats(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	return 0;
 }
 
-static int add_vdso(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+static int recording_add_vdso(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	if (rec->vdso || !c->len || c->len > KJOULE_VDSO_MAX)
 		return rec->vdso ? 0 : -EBADMSG;
@@ -227,7 +229,7 @@ static int add_vdso(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 	return 0;
 }
 
-static int add_awake(struct kjoule_recording *rec, const struct kjoule_chunk *c)
+static int recording_add_wakeups(struct kjoule_recording *rec, const struct kjoule_chunk *c)
 {
 	size_t n = c->len / sizeof(*rec->awake);
 	void *p = realloc(rec->awake, (rec->n_awake + n + 1) * sizeof(*rec->awake));
@@ -245,21 +247,23 @@ struct rooms {
 	size_t side, regions;
 };
 
-static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c, struct rooms *rooms)
+static int recording_add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c, struct rooms *rooms)
 {
 	int ret = 0;
 
 	switch (c->type) {
 	case KJOULE_CHUNK_META:
-		return add_meta(rec, c);
+		return recording_add_meta(rec, c);
 	case KJOULE_CHUNK_RING:
-		return add_ring(rec, c);
+		return recording_add_ring(rec, c);
 	case KJOULE_CHUNK_SIDE_BAND:
-		return append(&rec->side_band, &rec->side_band_len, &rooms->side, c->data, c->len);
+		return bytes_append(&rec->side_band, &rec->side_band_len, &rooms->side, c->data,
+				    c->len);
 	case KJOULE_CHUNK_REGIONS:
-		return append(&rec->regions, &rec->regions_len, &rooms->regions, c->data, c->len);
+		return bytes_append(&rec->regions, &rec->regions_len, &rooms->regions, c->data,
+				    c->len);
 	case KJOULE_CHUNK_STATS:
-		return add_stats(rec, c);
+		return recording_add_stats(rec, c);
 	case KJOULE_CHUNK_CALIBRATION:
 		ret = kjoule_calibration_decode(c->data, c->len, &rec->cal);
 		break;
@@ -278,9 +282,9 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 		ret = kjoule_build_ids_decode(c->data, c->len, rec->build_ids);
 		break;
 	case KJOULE_CHUNK_VDSO:
-		return add_vdso(rec, c);
+		return recording_add_vdso(rec, c);
 	case KJOULE_CHUNK_AWAKE:
-		return add_awake(rec, c);
+		return recording_add_wakeups(rec, c);
 	case KJOULE_CHUNK_END:
 		ret = kjoule_end_decode(c->data, c->len, &rec->end);
 		rec->ended = !ret;
@@ -290,7 +294,7 @@ static int add_chunk(struct kjoule_recording *rec, const struct kjoule_chunk *c,
 }
 
 /* Where there are several of a CPU the first counts. */
-static int number_packages(struct kjoule_recording *rec)
+static int recording_number_packages(struct kjoule_recording *rec)
 {
 	const struct kjoule_cpu_place *places = rec->meta.places;
 
@@ -303,8 +307,8 @@ static int number_packages(struct kjoule_recording *rec)
 	return 0;
 }
 
-static int load(struct kjoule_reader *r, const char *name, struct kjoule_recording *rec,
-		struct kjoule_error *err)
+static int recording_load(struct kjoule_reader *r, const char *name, struct kjoule_recording *rec,
+			  struct kjoule_error *err)
 {
 	struct kjoule_chunk chunk;
 	struct rooms rooms = { 0 };
@@ -324,14 +328,14 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 			/* each stream learns of it when it goes on: there may be many of both */
 			rec->holes++;
 		}
-		ret = add_chunk(rec, &chunk, &rooms);
+		ret = recording_add_chunk(rec, &chunk, &rooms);
 		if (ret == -EBADMSG)
 			rec->unpackable++;
 		else if (ret && ret != -EPERM)	/* addresses were hidden from the recorder */
 			break;
 	}
 	for (size_t i = 0; i < rec->n_streams && !ret; i++)
-		ret = mark_hole(rec, &rec->streams[i]);
+		ret = stream_mark_hole(rec, &rec->streams[i]);
 	rec->damage = *kjoule_reader_damage(r);
 	if (ret == -EFBIG)
 		return kjoule_fail(err, EFBIG,
@@ -344,10 +348,10 @@ static int load(struct kjoule_reader *r, const char *name, struct kjoule_recordi
 				   "%s: does not say what was recorded (%s): nothing can be told",
 				   name, rec->damage.chunks ? rec->damage.first :
 				   "the recording ended before it began");
-	return number_packages(rec) ? kjoule_fail(err, ENOMEM, "no memory") : 0;
+	return recording_number_packages(rec) ? kjoule_fail(err, ENOMEM, "no memory") : 0;
 }
 
-static int finish(int ret, struct kjoule_reader *r, struct kjoule_recording *rec)
+static int recording_finish_load(int ret, struct kjoule_reader *r, struct kjoule_recording *rec)
 {
 	kjoule_reader_close(r);
 	if (ret)
@@ -365,8 +369,9 @@ int kjoule_recording_load(const char *path, struct kjoule_recording *rec, struct
 		return ret;
 	rec->unnamed = !path;
 	rec->path = strdup(path ? path : KJOULE_DATA_FILE);
-	ret = rec->path ? load(r, rec->path, rec, err) : kjoule_fail(err, ENOMEM, "no memory");
-	return finish(ret, r, rec);
+	ret = rec->path ? recording_load(r, rec->path, rec, err) :
+			  kjoule_fail(err, ENOMEM, "no memory");
+	return recording_finish_load(ret, r, rec);
 }
 
 int kjoule_recording_reopen(const struct kjoule_recording *rec, struct kjoule_reader **r)
@@ -384,13 +389,13 @@ int kjoule_recording_load_memory(const void *data, size_t len, const char *name,
 	memset(rec, 0, sizeof(*rec));
 	rec->memory = data;
 	rec->memory_len = len;
-	return ret ? ret : finish(load(r, name, rec, err), r, rec);
+	return ret ? ret : recording_finish_load(recording_load(r, name, rec, err), r, rec);
 }
 
 /* The stacks of a chunk; @numbers: how many each CPU has had. */
-static int chunk_stacks(const struct kjoule_chunk *c, uint64_t *number,
-			int (*sink)(void *arg, uint32_t cpu, uint64_t number,
-				    const struct kjoule_stack *stack), void *arg)
+static int chunk_for_each_stack(const struct kjoule_chunk *c, uint64_t *number,
+				int (*sink)(void *arg, uint32_t cpu, uint64_t number,
+					    const struct kjoule_stack *stack), void *arg)
 {
 	const struct kjoule_record *rec;
 	uint8_t *records;
@@ -421,7 +426,7 @@ int kjoule_recording_stacks(const struct kjoule_recording *rec,
 	while (!ret && (ret = kjoule_reader_next(r, &chunk)) > 0) {
 		ret = 0;
 		if (chunk.type == KJOULE_CHUNK_RING && chunk.cpu < KJOULE_MAX_CPUS)
-			ret = chunk_stacks(&chunk, &numbers[chunk.cpu], sink, arg);
+			ret = chunk_for_each_stack(&chunk, &numbers[chunk.cpu], sink, arg);
 	}
 	kjoule_reader_close(r);
 	free(numbers);

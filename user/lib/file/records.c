@@ -42,7 +42,7 @@ int kjoule_records_open(const struct kjoule_recording *rec, const struct kjoule_
 	return 0;
 }
 
-static int next_in_memory(struct kjoule_records *r, const struct kjoule_record **out)
+static int records_next_in_memory(struct kjoule_records *r, const struct kjoule_record **out)
 {
 	int ret = r->ended ? 0 : kjoule_record_next(r->stream->records, r->stream->len, &r->off, out);
 
@@ -54,7 +54,7 @@ static int next_in_memory(struct kjoule_records *r, const struct kjoule_record *
 }
 
 /* On to the next chunk; what is missing before it is a record. Return: as kjoule_records_next() */
-static int next_piece(struct kjoule_records *r, const struct kjoule_record **out)
+static int records_next_piece(struct kjoule_records *r, const struct kjoule_record **out)
 {
 	const struct kjoule_piece *p;
 	struct kjoule_chunk chunk;
@@ -87,11 +87,11 @@ int kjoule_records_next(struct kjoule_records *r, const struct kjoule_record **o
 	int ret;
 
 	if (!r->reader)
-		return next_in_memory(r, out);
+		return records_next_in_memory(r, out);
 	for (;;) {
 		rec = kjoule_unpack_next(&r->unpacker);
 		if (!rec) {
-			ret = next_piece(r, &rec);
+			ret = records_next_piece(r, &rec);
 			if (ret <= 0)
 				return ret;
 			if (!rec)

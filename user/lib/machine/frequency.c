@@ -35,7 +35,7 @@ int kjoule_frequency_path(const char *sysfs, unsigned int policy, const char *na
 }
 
 /* One line. Return: 0 or -errno */
-static int read_text(const char *sysfs, unsigned int policy, const char *name, char *text, size_t len)
+static int policy_read_text(const char *sysfs, unsigned int policy, const char *name, char *text, size_t len)
 {
 	char path[FREQUENCY_PATH];
 	int ret = kjoule_frequency_path(sysfs, policy, name, path, sizeof(path));
@@ -59,7 +59,7 @@ int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *na
 {
 	char text[64], *end;
 	unsigned long v;
-	int ret = read_text(sysfs, policy, name, text, sizeof(text));
+	int ret = policy_read_text(sysfs, policy, name, text, sizeof(text));
 
 	if (ret)
 		return ret;
@@ -72,7 +72,7 @@ int kjoule_frequency_read(const char *sysfs, unsigned int policy, const char *na
 }
 
 /* Safe in a signal handler. */
-static int write_number(const char *path, uint32_t khz)
+static int limit_write(const char *path, uint32_t khz)
 {
 	char text[16];
 	size_t at = sizeof(text);
@@ -93,13 +93,13 @@ static int write_number(const char *path, uint32_t khz)
  * A limit that would cross the other one is refused, or not taken until that has moved as well: whichever of the
  * two has to move first, it has its turn. Safe in a signal handler.
  */
-static int write_limits(const char *min_path, const char *max_path, uint32_t min_khz, uint32_t max_khz)
+static int limits_write(const char *min_path, const char *max_path, uint32_t min_khz, uint32_t max_khz)
 {
-	int first = write_number(max_path, max_khz), ret;
+	int first = limit_write(max_path, max_khz), ret;
 
-	ret = write_number(min_path, min_khz);
+	ret = limit_write(min_path, min_khz);
 	if (first)
-		first = write_number(max_path, max_khz);
+		first = limit_write(max_path, max_khz);
 	return first ? first : ret;
 }
 
@@ -110,17 +110,17 @@ int kjoule_frequency_limits(const char *sysfs, unsigned int policy, uint32_t min
 
 	if (!ret)
 		ret = kjoule_frequency_path(sysfs, policy, "scaling_max_freq", max_path, sizeof(max_path));
-	return ret ? ret : write_limits(min_path, max_path, min_khz, max_khz);
+	return ret ? ret : limits_write(min_path, max_path, min_khz, max_khz);
 }
 
-static int by_number(const void *a, const void *b)
+static int khz_by_size(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int by_policy(const void *a, const void *b)
+static int policy_by_number(const void *a, const void *b)
 {
 	const struct kjoule_policy *x = a, *y = b;
 
@@ -128,7 +128,7 @@ static int by_policy(const void *a, const void *b)
 }
 
 /* The numbers of a list that are no more than the highest there is: what boost would give may be off. */
-static int add_available(struct kjoule_policy *p, const char *text)
+static int policy_add_available(struct kjoule_policy *p, const char *text)
 {
 	const char *at = text;
 	char *end;
@@ -148,7 +148,7 @@ static int add_available(struct kjoule_policy *p, const char *text)
 	}
 }
 
-static int read_policy(const char *sysfs, unsigned int number, struct kjoule_policy *p)
+static int policy_read(const char *sysfs, unsigned int number, struct kjoule_policy *p)
 {
 	char text[4096];
 	int ret;
@@ -165,29 +165,29 @@ static int read_policy(const char *sysfs, unsigned int number, struct kjoule_pol
 	if (ret)
 		return ret;
 	/* what follows may be missing */
-	if (!read_text(sysfs, number, "affected_cpus", text, sizeof(text))) {
+	if (!policy_read_text(sysfs, number, "affected_cpus", text, sizeof(text))) {
 		for (char *c = text; *c; c++)
 			*c = *c == ' ' ? ',' : *c;
 		if (kjoule_cpus_parse(text, &p->cpus))
 			memset(&p->cpus, 0, sizeof(p->cpus));
 	}
-	read_text(sysfs, number, "scaling_driver", p->driver, sizeof(p->driver));
-	read_text(sysfs, number, "scaling_governor", p->governor, sizeof(p->governor));
-	if (!read_text(sysfs, number, "cpuinfo_transition_latency", text, sizeof(text)))
+	policy_read_text(sysfs, number, "scaling_driver", p->driver, sizeof(p->driver));
+	policy_read_text(sysfs, number, "scaling_governor", p->governor, sizeof(p->governor));
+	if (!policy_read_text(sysfs, number, "cpuinfo_transition_latency", text, sizeof(text)))
 		p->latency_ns = strtoull(text, NULL, 10);
 	if (p->latency_ns >= ETERNAL)
 		p->latency_ns = 0;
-	if (!read_text(sysfs, number, "scaling_available_frequencies", text, sizeof(text)))
-		ret = add_available(p, text);
-	if (!ret && p->n_available && !read_text(sysfs, number, "scaling_boost_frequencies", text, sizeof(text)))
-		ret = add_available(p, text);
+	if (!policy_read_text(sysfs, number, "scaling_available_frequencies", text, sizeof(text)))
+		ret = policy_add_available(p, text);
+	if (!ret && p->n_available && !policy_read_text(sysfs, number, "scaling_boost_frequencies", text, sizeof(text)))
+		ret = policy_add_available(p, text);
 	if (p->n_available)
-		qsort(p->available, p->n_available, sizeof(*p->available), by_number);
+		qsort(p->available, p->n_available, sizeof(*p->available), khz_by_size);
 	return ret;
 }
 
 /* Policies of which all CPUs are offline can not be read and are left out. */
-static int scan(struct kjoule_frequency *f)
+static int policies_scan(struct kjoule_frequency *f)
 {
 	char path[FREQUENCY_PATH];
 	struct dirent *e;
@@ -203,7 +203,7 @@ static int scan(struct kjoule_frequency *f)
 
 		if (sscanf(e->d_name, "policy%u%n", &number, &n) != 1 || e->d_name[n])
 			continue;
-		ret = read_policy(f->sysfs, number, &p);
+		ret = policy_read(f->sysfs, number, &p);
 		if (ret) {
 			free(p.available);
 			ret = ret == -ENOMEM ? ret : 0;
@@ -219,7 +219,7 @@ static int scan(struct kjoule_frequency *f)
 	if (dir)
 		closedir(dir);
 	if (f->n)
-		qsort(f->policies, f->n, sizeof(*f->policies), by_policy);
+		qsort(f->policies, f->n, sizeof(*f->policies), policy_by_number);
 	return ret;
 }
 
@@ -234,7 +234,7 @@ int kjoule_frequency_open(const char *sysfs, const char *state, struct kjoule_fr
 	f->fd = -1;
 	f->sysfs = strdup(sysfs);
 	f->state = strdup(state);
-	ret = f->sysfs && f->state ? scan(f) : -ENOMEM;
+	ret = f->sysfs && f->state ? policies_scan(f) : -ENOMEM;
 	if (!ret && f->n) {
 		*out = f;
 		return 0;
@@ -278,7 +278,7 @@ uint64_t kjoule_frequency_latency_ns(const struct kjoule_frequency *f)
 	return longest;
 }
 
-static bool has(const struct kjoule_policy *p, uint32_t khz)
+static bool policy_has_khz(const struct kjoule_policy *p, uint32_t khz)
 {
 	if (khz < p->hardware_min_khz || khz > p->hardware_max_khz)
 		return false;
@@ -288,10 +288,10 @@ static bool has(const struct kjoule_policy *p, uint32_t khz)
 	return !p->n_available;
 }
 
-static bool all_have(const struct kjoule_frequency *f, uint32_t khz)
+static bool policies_have_khz(const struct kjoule_frequency *f, uint32_t khz)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (!has(&f->policies[i], khz))
+		if (!policy_has_khz(&f->policies[i], khz))
 			return false;
 	return true;
 }
@@ -317,7 +317,7 @@ int kjoule_frequency_list(const struct kjoule_frequency *f, uint32_t **list, siz
 
 		if (!table && i && i + 1 < KJOULE_FREQUENCY_STEPS)
 			khz = (khz + STEP_KHZ / 2) / STEP_KHZ * STEP_KHZ;
-		if (!all_have(f, khz) || (*n && (*list)[*n - 1] >= khz))
+		if (!policies_have_khz(f, khz) || (*n && (*list)[*n - 1] >= khz))
 			continue;
 		slot = kjoule_array_grow(list, n, sizeof(*slot));
 		if (!slot) {
@@ -337,7 +337,7 @@ int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struc
 	for (size_t i = 0; i < f->n; i++) {
 		const struct kjoule_policy *p = &f->policies[i];
 
-		if (has(p, khz))
+		if (policy_has_khz(p, khz))
 			continue;
 		kjoule_cpus_format(&p->cpus, cpus, sizeof(cpus));
 		if (khz < p->hardware_min_khz || khz > p->hardware_max_khz)
@@ -350,14 +350,14 @@ int kjoule_frequency_check(const struct kjoule_frequency *f, uint32_t khz, struc
 	return 0;
 }
 
-static bool is_near(uint32_t a, uint32_t b)
+static bool khz_is_near(uint32_t a, uint32_t b)
 {
 	return a >= b * (1 - ROUNDED) && a <= b * (1 + ROUNDED);
 }
 
 /* Limits that are asked for come about in a worker of the kernel's, on a CPU that may be ours: it is given the time. */
-static int read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, uint32_t *min_khz,
-		       uint32_t *max_khz)
+static int policy_read_limits(const struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, uint32_t *min_khz,
+			      uint32_t *max_khz)
 {
 	const struct timespec wait = { .tv_nsec = TAKEN_WAIT_NS };
 	int ret = 0;
@@ -366,14 +366,14 @@ static int read_limits(const struct kjoule_frequency *f, const struct kjoule_pol
 		ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_min_freq", min_khz);
 		if (!ret)
 			ret = kjoule_frequency_read(f->sysfs, p->number, "scaling_max_freq", max_khz);
-		if (ret || (is_near(*min_khz, khz) && is_near(*max_khz, khz)))
+		if (ret || (khz_is_near(*min_khz, khz) && khz_is_near(*max_khz, khz)))
 			break;
 		nanosleep(&wait, NULL);
 	}
 	return ret;
 }
 
-static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz,
+static int policy_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz,
 		       struct kjoule_error *err)
 {
 	uint32_t min_khz, max_khz;
@@ -384,24 +384,24 @@ static int hold_policy(struct kjoule_frequency *f, const struct kjoule_policy *p
 				   strerror(-ret));
 	if (ret)
 		return kjoule_fail(err, -ret, "holding policy%u at %.6g MHz: %s", p->number, khz / 1e3, strerror(-ret));
-	ret = read_limits(f, p, khz, &min_khz, &max_khz);
+	ret = policy_read_limits(f, p, khz, &min_khz, &max_khz);
 	if (ret)
 		return kjoule_fail(err, -ret, "reading the limits of policy%u: %s", p->number, strerror(-ret));
 	ret = kjoule_frequency_note(f, p->number, min_khz, max_khz);
 	if (ret)
 		return kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
-	if (!is_near(min_khz, khz) || !is_near(max_khz, khz))
+	if (!khz_is_near(min_khz, khz) || !khz_is_near(max_khz, khz))
 		return kjoule_fail(err, ERANGE, "policy%u was asked for %.6g MHz and took limits of %.6g to %.6g MHz: firmware, heat or somebody else limits it",
 				   p->number, khz / 1e3, min_khz / 1e3, max_khz / 1e3);
 	return 0;
 }
 
 /* Whoever restores knows what is ours before it is set. */
-static int note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
+static int policy_note_and_hold(struct kjoule_frequency *f, const struct kjoule_policy *p, uint32_t khz, struct kjoule_error *err)
 {
 	int ret = kjoule_frequency_note(f, p->number, khz, khz);
 
-	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) : hold_policy(f, p, khz, err);
+	return ret ? kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret)) : policy_hold(f, p, khz, err);
 }
 
 int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoule_error *err)
@@ -409,7 +409,7 @@ int kjoule_frequency_hold(struct kjoule_frequency *f, uint32_t khz, struct kjoul
 	int ret = kjoule_frequency_keep(f, err);
 
 	for (size_t i = 0; i < f->n && !ret; i++)
-		ret = note_and_hold(f, &f->policies[i], khz, err);
+		ret = policy_note_and_hold(f, &f->policies[i], khz, err);
 	return ret;
 }
 
@@ -419,7 +419,7 @@ int kjoule_frequency_hold_one(struct kjoule_frequency *f, unsigned int policy, u
 
 	for (size_t i = 0; i < f->n && !ret; i++)
 		if (f->policies[i].number == policy)
-			return note_and_hold(f, &f->policies[i], khz, err);
+			return policy_note_and_hold(f, &f->policies[i], khz, err);
 	return ret ? ret : kjoule_fail(err, ENOENT, "there is no policy%u", policy);
 }
 
@@ -461,7 +461,7 @@ void kjoule_frequency_restore_now(struct kjoule_frequency *f)
 	if (f->fd < 0)
 		return;
 	for (size_t i = 0; i < f->n; i++)
-		good &= !write_limits(f->paths[i].min, f->paths[i].max, f->policies[i].min_khz, f->policies[i].max_khz);
+		good &= !limits_write(f->paths[i].min, f->paths[i].max, f->policies[i].min_khz, f->policies[i].max_khz);
 	if (good)
 		unlink(f->state);
 }

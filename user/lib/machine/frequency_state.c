@@ -32,7 +32,7 @@
 #define LOCK_TRIES	100
 #define LOCK_WAIT_NS	10000000
 
-static int write_all(int fd, const char *text, size_t len)
+static int state_write_bytes(int fd, const char *text, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, text, len);
@@ -47,7 +47,7 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-static void read_boot_id(char *id, size_t len)
+static void boot_id_read(char *id, size_t len)
 {
 	FILE *f = fopen(BOOT_ID, "re");
 
@@ -62,7 +62,7 @@ static void read_boot_id(char *id, size_t len)
  * Whoever restores for a process that was killed has it for a moment, and who was killed until all of it is gone: that
  * is waited for. Return: 0 or -errno
  */
-static int lock(int fd)
+static int state_lock(int fd)
 {
 	for (unsigned int tries = LOCK_TRIES; flock(fd, LOCK_EX | LOCK_NB); tries--) {
 		if ((errno != EWOULDBLOCK && errno != EINTR) || !tries)
@@ -73,7 +73,7 @@ static int lock(int fd)
 }
 
 /* Return: a descriptor with the lock; -ENOENT; -EBUSY with who has it in @err; -errno */
-static int open_locked(const char *state, int flags, struct kjoule_error *err)
+static int state_open_locked(const char *state, int flags, struct kjoule_error *err)
 {
 	int fd = open(state, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 	char text[256];
@@ -84,7 +84,7 @@ static int open_locked(const char *state, int flags, struct kjoule_error *err)
 
 	if (fd < 0)
 		return -errno;
-	if (!lock(fd)) {
+	if (!state_lock(fd)) {
 		/* what anybody could have put there is not believed */
 		if (fstat(fd, &st))
 			st.st_mode = 0;
@@ -93,7 +93,7 @@ static int open_locked(const char *state, int flags, struct kjoule_error *err)
 		close(fd);
 		/* who had the lock has just removed it */
 		if (S_ISREG(st.st_mode) && !st.st_nlink)
-			return open_locked(state, flags, err);
+			return state_open_locked(state, flags, err);
 		return kjoule_fail(err, EPERM, "%s is not a file of yours: look at it, and remove it", state);
 	}
 	n = pread(fd, text, sizeof(text) - 1, 0);
@@ -105,7 +105,7 @@ static int open_locked(const char *state, int flags, struct kjoule_error *err)
 	return kjoule_fail(err, EBUSY, "process %ld holds the CPUs at a frequency (%s): wait for its end", pid, state);
 }
 
-static int make_paths(struct kjoule_frequency *f)
+static int limit_paths_make(struct kjoule_frequency *f)
 {
 	f->paths = calloc(f->n, sizeof(*f->paths));
 	if (!f->paths)
@@ -123,7 +123,7 @@ static int make_paths(struct kjoule_frequency *f)
 }
 
 /* When nobody else can hold any more: what was there since they were looked at may have been another's frequency. */
-static int look_again(struct kjoule_frequency *f)
+static int policies_read_again(struct kjoule_frequency *f)
 {
 	f->kept = calloc(f->n, sizeof(*f->kept));
 	if (!f->kept)
@@ -154,7 +154,7 @@ void kjoule_frequency_forget(struct kjoule_frequency *f)
 	f->fd = -1;
 }
 
-static int write_state(const struct kjoule_frequency *f)
+static int state_write(const struct kjoule_frequency *f)
 {
 	char boot[80], *text = NULL;
 	size_t len;
@@ -163,12 +163,12 @@ static int write_state(const struct kjoule_frequency *f)
 
 	if (!s)
 		return -ENOMEM;
-	read_boot_id(boot, sizeof(boot));
+	boot_id_read(boot, sizeof(boot));
 	fprintf(s, HEAD "\nboot %s\npid %d\n", boot, (int)getpid());
 	for (size_t i = 0; i < f->n; i++)
 		fprintf(s, "policy %u %u %u\n", f->policies[i].number, f->policies[i].min_khz, f->policies[i].max_khz);
 	fprintf(s, "ready\n");
-	ret = fclose(s) ? -ENOMEM : write_all(f->fd, text, len);
+	ret = fclose(s) ? -ENOMEM : state_write_bytes(f->fd, text, len);
 	if (!ret && fsync(f->fd))
 		ret = -errno;
 	free(text);
@@ -183,15 +183,15 @@ int kjoule_frequency_keep(struct kjoule_frequency *f, struct kjoule_error *err)
 	if (f->fd >= 0)
 		return 0;
 	err->text[0] = '\0';
-	ret = f->paths ? 0 : make_paths(f);
+	ret = f->paths ? 0 : limit_paths_make(f);
 	if (!ret)
-		ret = open_locked(f->state, O_CREAT, err);
+		ret = state_open_locked(f->state, O_CREAT, err);
 	if (ret >= 0) {
 		f->fd = ret;
 		/* somebody was killed since the last recovery: that comes first */
-		ret = fstat(f->fd, &st) ? -errno : st.st_size ? -EEXIST : look_again(f);
+		ret = fstat(f->fd, &st) ? -errno : st.st_size ? -EEXIST : policies_read_again(f);
 		if (!ret)
-			ret = write_state(f);
+			ret = state_write(f);
 	}
 	if (!ret)
 		return 0;
@@ -202,7 +202,7 @@ int kjoule_frequency_keep(struct kjoule_frequency *f, struct kjoule_error *err)
 	return err->text[0] ? ret : kjoule_fail(err, -ret, "%s: %s", f->state, strerror(-ret));
 }
 
-static int add_made(struct frequency_kept *k, uint32_t khz)
+static int kept_add_khz(struct frequency_kept *k, uint32_t khz)
 {
 	uint32_t *slot;
 
@@ -224,11 +224,11 @@ int kjoule_frequency_note(struct kjoule_frequency *f, unsigned int policy, uint3
 	for (size_t i = 0; i < f->n && !ret; i++) {
 		if (f->kept[i].number != policy)
 			continue;
-		ret = add_made(&f->kept[i], min_khz);
+		ret = kept_add_khz(&f->kept[i], min_khz);
 		if (!ret)
-			ret = add_made(&f->kept[i], max_khz);
+			ret = kept_add_khz(&f->kept[i], max_khz);
 	}
-	return ret ? ret : write_all(f->fd, line, n);
+	return ret ? ret : state_write_bytes(f->fd, line, n);
 }
 
 struct story {
@@ -239,14 +239,14 @@ struct story {
 	struct frequency_kept *kept;
 };
 
-static void story_free(struct story *s)
+static void state_free(struct story *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		free(s->kept[i].made);
 	free(s->kept);
 }
 
-static struct frequency_kept *kept_of(struct story *s, unsigned int number)
+static struct frequency_kept *kept_find(struct story *s, unsigned int number)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->kept[i].number == number)
@@ -255,7 +255,7 @@ static struct frequency_kept *kept_of(struct story *s, unsigned int number)
 }
 
 /* Return: 0, -EBADMSG, -ENOMEM */
-static int read_line(struct story *s, const char *line)
+static int state_parse_line(struct story *s, const char *line)
 {
 	unsigned int number, min_khz, max_khz;
 	struct frequency_kept *k;
@@ -271,12 +271,12 @@ static int read_line(struct story *s, const char *line)
 			return -ENOMEM;
 		*k = (struct frequency_kept){ .number = number, .min_khz = min_khz, .max_khz = max_khz };
 	} else if (sscanf(line, "held %u %u %u", &number, &min_khz, &max_khz) == 3) {
-		k = kept_of(s, number);
+		k = kept_find(s, number);
 		if (!k)
 			return -EBADMSG;
-		ret = add_made(k, min_khz);
+		ret = kept_add_khz(k, min_khz);
 		if (!ret)
-			ret = add_made(k, max_khz);
+			ret = kept_add_khz(k, max_khz);
 	} else if (strcmp(line, HEAD)) {
 		return -EBADMSG;
 	}
@@ -284,7 +284,7 @@ static int read_line(struct story *s, const char *line)
 }
 
 /* A last line that was not written whole says nothing: what it would have told was not done. */
-static int read_story(int fd, struct story *s)
+static int state_read(int fd, struct story *s)
 {
 	struct stat st;
 	char *text, *line, *rest, *end;
@@ -305,12 +305,12 @@ static int read_story(int fd, struct story *s)
 	else
 		text[0] = '\0';
 	for (rest = text; !ret && (line = strsep(&rest, "\n"));)
-		ret = line[0] ? read_line(s, line) : 0;
+		ret = line[0] ? state_parse_line(s, line) : 0;
 	free(text);
 	return ret;
 }
 
-static bool is_ours(const struct frequency_kept *k, uint32_t khz, uint32_t before)
+static bool khz_is_ours(const struct frequency_kept *k, uint32_t khz, uint32_t before)
 {
 	for (size_t i = 0; i < k->n; i++)
 		if (k->made[i] == khz)
@@ -319,7 +319,7 @@ static bool is_ours(const struct frequency_kept *k, uint32_t khz, uint32_t befor
 }
 
 /* " (25 to 100 MHz)" where all policies had the same limits */
-static const char *range_of(const struct story *s, char *buf, size_t len)
+static const char *limits_format_range(const struct story *s, char *buf, size_t len)
 {
 	const struct frequency_kept *first = &s->kept[0];
 
@@ -343,15 +343,15 @@ int kjoule_frequency_give_back(const char *sysfs, const struct frequency_kept *k
 		return ret == -ENOENT ? FREQUENCY_NOTHING : ret;
 	if (min_khz == k->min_khz && *at_khz == k->max_khz)
 		return FREQUENCY_NOTHING;
-	if (!is_ours(k, min_khz, k->min_khz) || !is_ours(k, *at_khz, k->max_khz))
+	if (!khz_is_ours(k, min_khz, k->min_khz) || !khz_is_ours(k, *at_khz, k->max_khz))
 		return FREQUENCY_OTHERS;
 	ret = kjoule_frequency_limits(sysfs, k->number, k->min_khz, k->max_khz);
 	return !ret ? FREQUENCY_BACK : ret == -ENOENT ? FREQUENCY_NOTHING : ret;
 }
 
 /* All that can be; of what can not the first is told. */
-static int give_back(const char *sysfs, const char *state, const struct story *s, char *said, size_t len,
-		     struct kjoule_error *err)
+static int limits_restore(const char *sysfs, const char *state, const struct story *s, char *said, size_t len,
+			  struct kjoule_error *err)
 {
 	unsigned int restored = 0, others = 0, failed = 0;
 	const struct frequency_kept *first = NULL;
@@ -374,7 +374,7 @@ static int give_back(const char *sysfs, const char *state, const struct story *s
 	}
 	if (restored)
 		snprintf(said, len, "process %ld was killed while it held the CPUs at %.6g MHz: the limits from before are restored%s%s%s",
-			 s->pid, at_khz / 1e3, range_of(s, range, sizeof(range)),
+			 s->pid, at_khz / 1e3, limits_format_range(s, range, sizeof(range)),
 			 others ? ", but where somebody else has changed them since" : "",
 			 failed ? ", but where they can not be" : "");
 	else if (others)
@@ -398,22 +398,22 @@ int kjoule_frequency_recover(const char *sysfs, const char *state, char *said, s
 
 	said[0] = '\0';
 	err->text[0] = '\0';
-	fd = open_locked(state, 0, err);
+	fd = state_open_locked(state, 0, err);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return err->text[0] ? fd : kjoule_fail(err, -fd, "%s: %s%s", state, strerror(-fd), fd == -EACCES ?
 							"; a process that was killed may have left the CPUs at a frequency: run it with sudo" : "");
-	read_boot_id(boot, sizeof(boot));
-	ret = read_story(fd, &s);
+	boot_id_read(boot, sizeof(boot));
+	ret = state_read(fd, &s);
 	if (ret)
 		kjoule_fail(err, -ret, "%s: %s: it should tell what limits the CPUs' frequencies had; look at it, and remove it", state,
 			    strerror(-ret));
 	else if (s.ready && !strcmp(s.boot, boot))
-		ret = give_back(sysfs, state, &s, said, len, err);
+		ret = limits_restore(sysfs, state, &s, said, len, err);
 	if (ret >= 0)
 		unlink(state);
-	story_free(&s);
+	state_free(&s);
 	close(fd);
 	return ret;
 }

@@ -41,20 +41,21 @@ int kjoule_marks_add(struct kjoule_marks *m, const struct kjoule_mark *mark)
 }
 
 /* From a time on nobody knows where the ring's thread is. */
-static int lose(struct reading *m, struct ring *ring, uint64_t time_ns)
+static int ring_add_lost_mark(struct reading *m, struct ring *ring, uint64_t time_ns)
 {
 	return kjoule_marks_add(m->marks, &(struct kjoule_mark){ .time_ns = time_ns, .pid = ring->pid, .tid = ring->tid,
 					   .path = KJOULE_REGIONS_UNKNOWN, .kind = KJOULE_REGION_LOST });
 }
 
-static void forget(struct ring *ring)
+static void ring_forget_paths(struct ring *ring)
 {
 	for (size_t i = 0; i < NODES; i++)
 		ring->paths[i] = NO_NODE;
 	ring->paths[0] = KJOULE_REGIONS_OUTSIDE;
 }
 
-static int define(struct reading *m, struct ring *ring, const struct kjoule_region_unit *u)
+static int ring_define_region(struct reading *m, struct ring *ring,
+			      const struct kjoule_region_unit *u)
 {
 	char name[8 * sizeof(*u)] = "";
 	size_t len = (u->units - 1u) * sizeof(*u);
@@ -76,7 +77,8 @@ static int define(struct reading *m, struct ring *ring, const struct kjoule_regi
 	return kjoule_regions_path(m->r, parent, name, &ring->paths[u->node]);
 }
 
-static int start(struct reading *m, struct ring *ring, const struct kjoule_region_unit *u)
+static int ring_start_thread(struct reading *m, struct ring *ring,
+			     const struct kjoule_region_unit *u)
 {
 	struct kjoule_region_who who;
 
@@ -85,7 +87,7 @@ static int start(struct reading *m, struct ring *ring, const struct kjoule_regio
 		return 0;
 	}
 	memcpy(&who, u + 1, sizeof(who));
-	forget(ring);
+	ring_forget_paths(ring);
 	ring->known = true;
 	ring->pid = who.pid;
 	ring->tid = who.tid;
@@ -94,25 +96,26 @@ static int start(struct reading *m, struct ring *ring, const struct kjoule_regio
 					   .kind = KJOULE_REGION_START });
 }
 
-static int take_unit(struct reading *m, struct ring *ring, const struct kjoule_region_unit *u)
+static int ring_decode_unit(struct reading *m, struct ring *ring,
+			    const struct kjoule_region_unit *u)
 {
 	struct kjoule_mark mark = { .time_ns = u->time_ns, .pid = ring->pid, .tid = ring->tid, .kind = u->kind };
 
 	if (u->kind == KJOULE_REGION_START)
-		return start(m, ring, u);
+		return ring_start_thread(m, ring, u);
 	if (!ring->known) {
 		m->r->lost++;		/* what came before was in a chunk that is gone */
 		return 0;
 	}
 	if (u->kind == KJOULE_REGION_DEFINE)
-		return define(m, ring, u);
+		return ring_define_region(m, ring, u);
 	/* where a handler came in between, by so little that it does not matter */
 	if (mark.time_ns < ring->last_ns)
 		mark.time_ns = ring->last_ns;
 	ring->last_ns = mark.time_ns;
 	if (u->kind == KJOULE_REGION_LOST) {
 		ring->explained += u->node;
-		return lose(m, ring, mark.time_ns);
+		return ring_add_lost_mark(m, ring, mark.time_ns);
 	}
 	if (u->kind < KJOULE_REGION_BEGIN || u->kind > KJOULE_REGION_CLOSE || u->node >= NODES ||
 	    (u->kind == KJOULE_REGION_BEGIN && !u->node)) {
@@ -128,8 +131,8 @@ static int take_unit(struct reading *m, struct ring *ring, const struct kjoule_r
 	return kjoule_marks_add(m->marks, &mark);
 }
 
-static int take_batch(struct reading *m, const struct kjoule_region_batch *batch,
-		      const struct kjoule_region_unit *units)
+static int ring_decode_batch(struct reading *m, const struct kjoule_region_batch *batch,
+			     const struct kjoule_region_unit *units)
 {
 	struct ring *ring = &m->rings[batch->ring];
 	int ret = 0;
@@ -137,12 +140,12 @@ static int take_batch(struct reading *m, const struct kjoule_region_batch *batch
 	if (batch->first != ring->next) {
 		/* a chunk is gone, or the recorder has given up on what a program made of its ring */
 		if (ring->known)
-			ret = lose(m, ring, ring->last_ns);
+			ret = ring_add_lost_mark(m, ring, ring->last_ns);
 		/* a mark takes a unit */
 		if (batch->first > ring->next)
 			m->r->lost += batch->first - ring->next;
 		ring->known = false;
-		forget(ring);
+		ring_forget_paths(ring);
 	}
 	ring->next = batch->first + batch->units;
 	ring->lost = batch->lost;
@@ -153,12 +156,12 @@ static int take_batch(struct reading *m, const struct kjoule_region_batch *batch
 			m->r->damaged++;
 			break;
 		}
-		ret = take_unit(m, ring, &units[i]);
+		ret = ring_decode_unit(m, ring, &units[i]);
 	}
 	return ret;
 }
 
-static int take_batches(struct reading *m, const uint8_t *data, size_t len)
+static int batches_decode(struct reading *m, const uint8_t *data, size_t len)
 {
 	struct kjoule_region_batch batch;
 	struct kjoule_region_unit *units = NULL;
@@ -176,7 +179,7 @@ static int take_batches(struct reading *m, const uint8_t *data, size_t len)
 		if (!units)
 			return -ENOMEM;
 		memcpy(units, data + at, bytes);
-		ret = take_batch(m, &batch, units);
+		ret = ring_decode_batch(m, &batch, units);
 		at += bytes;
 	}
 	free(units);
@@ -188,26 +191,26 @@ static int take_batches(struct reading *m, const uint8_t *data, size_t len)
 		m->r->left_out += ring->left_out;
 		/* there was no room any more to tell since when */
 		if (ring->known && ring->lost > ring->explained)
-			ret = lose(m, ring, ring->last_ns);
+			ret = ring_add_lost_mark(m, ring, ring->last_ns);
 	}
 	return ret;
 }
 
-static int make_rings(struct reading *m)
+static int rings_make(struct reading *m)
 {
 	m->rings = calloc(KJOULE_REGION_RINGS, sizeof(*m->rings));
 	for (size_t i = 0; m->rings && i < KJOULE_REGION_RINGS; i++)
-		forget(&m->rings[i]);
+		ring_forget_paths(&m->rings[i]);
 	return m->rings ? 0 : -ENOMEM;
 }
 
 int kjoule_marks_read(struct kjoule_marks *marks, struct kjoule_regions *r, const void *batches, size_t len)
 {
 	struct reading m = { .r = r, .marks = marks };
-	int ret = make_rings(&m);
+	int ret = rings_make(&m);
 
 	if (!ret)
-		ret = take_batches(&m, batches, len);
+		ret = batches_decode(&m, batches, len);
 	free(m.rings);
 	return ret;
 }

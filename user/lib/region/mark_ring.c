@@ -47,7 +47,7 @@ struct kjoule_region_area {
 	uint64_t damaged;
 };
 
-static uint64_t namespace_of(const char *path)
+static uint64_t recorder_namespace(const char *path)
 {
 	struct stat st;
 
@@ -85,8 +85,8 @@ int kjoule_region_area_new(struct kjoule_region_area **out)
 	a->units = (struct kjoule_region_unit *)(a->head + 1);
 	a->head->magic = KJOULE_REGION_MAGIC;
 	a->head->head_bytes = sizeof(*a->head);
-	a->head->pid_namespace = namespace_of("/proc/self/ns/pid");
-	a->head->time_namespace = namespace_of("/proc/self/ns/time");
+	a->head->pid_namespace = recorder_namespace("/proc/self/ns/pid");
+	a->head->time_namespace = recorder_namespace("/proc/self/ns/time");
 	*out = a;
 	return 0;
 
@@ -135,7 +135,8 @@ int kjoule_region_area_hand_over(const struct kjoule_region_area *a)
 }
 
 /* Units [@from, @from + @n) of a ring, which may go round. */
-static void copy_units(const struct kjoule_region_area *a, uint32_t ring, uint64_t from, size_t n)
+static void ring_copy_units(const struct kjoule_region_area *a, uint32_t ring, uint64_t from,
+			    size_t n)
 {
 	const struct kjoule_region_unit *units = a->units + (size_t)ring * KJOULE_REGION_UNITS;
 	size_t at = from & (KJOULE_REGION_UNITS - 1), first = KJOULE_REGION_UNITS - at;
@@ -146,8 +147,8 @@ static void copy_units(const struct kjoule_region_area *a, uint32_t ring, uint64
 	memcpy(a->copy + first, units, (n - first) * sizeof(*units));
 }
 
-static int drain_ring(struct kjoule_region_area *a, uint32_t i, size_t most, kjoule_region_sink sink, void *arg,
-		      size_t *waited)
+static int ring_drain_marks(struct kjoule_region_area *a, uint32_t i, size_t most, kjoule_region_sink sink, void *arg,
+			    size_t *waited)
 {
 	struct kjoule_region_ring *ring = &a->head->rings[i];
 	struct side *s = &a->sides[i];
@@ -173,7 +174,7 @@ static int drain_ring(struct kjoule_region_area *a, uint32_t i, size_t most, kjo
 		n = 0;
 	if (!n && batch.lost == s->lost && batch.left_out == s->left_out)
 		return 0;
-	copy_units(a, i, s->tail, n);
+	ring_copy_units(a, i, s->tail, n);
 	batch.units = n;
 	s->tail += n;
 	s->lost = batch.lost;
@@ -184,7 +185,7 @@ static int drain_ring(struct kjoule_region_area *a, uint32_t i, size_t most, kjo
 }
 
 /* Most rings are nobody's. */
-static bool nothing_new(const struct kjoule_region_ring *ring, const struct side *s)
+static bool ring_has_nothing_new(const struct kjoule_region_ring *ring, const struct side *s)
 {
 	return __atomic_load_n(&ring->head, __ATOMIC_RELAXED) == s->tail &&
 	       __atomic_load_n(&ring->lost, __ATOMIC_RELAXED) == s->lost &&
@@ -203,9 +204,9 @@ int kjoule_region_area_drain(struct kjoule_region_area *a, kjoule_region_sink si
 			a->first = i;
 			break;
 		}
-		if (nothing_new(&a->head->rings[i], &a->sides[i]))
+		if (ring_has_nothing_new(&a->head->rings[i], &a->sides[i]))
 			continue;
-		ret = drain_ring(a, i, left, sink, arg, &waited);
+		ret = ring_drain_marks(a, i, left, sink, arg, &waited);
 		taken = waited < left ? waited : left;
 		left -= taken;
 		if (waited > most)

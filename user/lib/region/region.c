@@ -65,7 +65,7 @@ static pthread_key_t key;
 static bool has_key;
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
-static uint64_t now_ns(void)
+static uint64_t region_now_ns(void)
 {
 	struct timespec ts;
 
@@ -73,7 +73,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + ts.tv_nsec;
 }
 
-static uint64_t namespace_of(const char *path)
+static uint64_t program_namespace(const char *path)
 {
 	struct stat st;
 
@@ -85,7 +85,7 @@ static uint64_t namespace_of(const char *path)
  */
 
 /* Is that the file which the environment names? What inherits a number may have put another file there. */
-static bool is_area(int fd, uint64_t inode)
+static bool area_is_valid(int fd, uint64_t inode)
 {
 	struct stat st;
 
@@ -95,7 +95,7 @@ static bool is_area(int fd, uint64_t inode)
 	       st.st_ino == inode && st.st_size == (off_t)KJOULE_REGION_BYTES;
 }
 
-static struct kjoule_region_head *map_area(int fd)
+static struct kjoule_region_head *area_map(int fd)
 {
 	void *p = mmap(NULL, KJOULE_REGION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	struct kjoule_region_head *head = p;
@@ -118,7 +118,7 @@ static struct kjoule_region_head *map_area(int fd)
 }
 
 /* Where the descriptor was closed on the way, the recorder has another one. */
-static struct kjoule_region_head *find_area(const char *text)
+static struct kjoule_region_head *area_find(const char *text)
 {
 	unsigned long long inode;
 	struct kjoule_region_head *head = NULL;
@@ -127,28 +127,29 @@ static struct kjoule_region_head *find_area(const char *text)
 
 	if (sscanf(text, "%d:%llu:%d:%d", &fd, &inode, &pid, &theirs) != 4)
 		return NULL;
-	if (is_area(fd, inode))
-		return map_area(fd);
+	if (area_is_valid(fd, inode))
+		return area_map(fd);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, theirs);
 	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return NULL;
-	if (is_area(fd, inode))
-		head = map_area(fd);
+	if (area_is_valid(fd, inode))
+		head = area_map(fd);
 	close(fd);
 	return head;
 }
 
 /* Threads of other namespaces are called otherwise by whoever samples, and clocks may differ. */
-static bool is_foreign(const struct kjoule_region_head *head)
+static bool area_is_foreign(const struct kjoule_region_head *head)
 {
-	uint64_t pid = namespace_of("/proc/self/ns/pid"), time = namespace_of("/proc/self/ns/time");
+	uint64_t time = program_namespace("/proc/self/ns/time");
+	uint64_t pid = program_namespace("/proc/self/ns/pid");
 
 	return (pid && pid != head->pid_namespace) || (time && time != head->time_namespace);
 }
 
 /* A page in which a child of a fork finds 0. */
-static uint32_t *make_generation(void)
+static uint32_t *generation_make(void)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -161,19 +162,19 @@ static uint32_t *make_generation(void)
 	return NULL;
 }
 
-static void give_back(void *arg);
+static void thread_release_ring(void *arg);
 
 /* Whoever comes first does it; who comes at the same time does it as well, for nothing. */
-static void look_for_area(void)
+static void area_look_for(void)
 {
 	/* not in programs that run with more rights than who started them */
 	const char *text = secure_getenv(KJOULE_REGION_ENV);
-	struct kjoule_region_head *head = text ? find_area(text) : NULL, *none = NULL;
-	uint32_t *page = head ? make_generation() : NULL, *no_page = NULL;
+	struct kjoule_region_head *head = text ? area_find(text) : NULL, *none = NULL;
+	uint32_t *page = head ? generation_make() : NULL, *no_page = NULL;
 	uint64_t no_image = 0;
 
-	if (page && !is_foreign(head)) {
-		__atomic_compare_exchange_n(&image, &no_image, now_ns(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	if (page && !area_is_foreign(head)) {
+		__atomic_compare_exchange_n(&image, &no_image, region_now_ns(), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 		if (!__atomic_compare_exchange_n(&generation, &no_page, page, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 			munmap(page, sysconf(_SC_PAGESIZE));
 		if (!__atomic_compare_exchange_n(&area, &none, head, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -190,19 +191,19 @@ static void look_for_area(void)
 }
 
 /* Before there are threads, and before somebody has closed what was inherited or emptied the environment. */
-static void __attribute__((constructor)) begin_process(void)
+static void __attribute__((constructor)) region_process_begin(void)
 {
 	int error = errno;
 
 	if (!area && kjoule_region_wanted)
-		look_for_area();
+		area_look_for();
 	if (area && !has_key)
-		has_key = !pthread_key_create(&key, give_back);
+		has_key = !pthread_key_create(&key, thread_release_ring);
 	errno = error;
 }
 
 /* Where this was a part of a shared object that goes: what is called when a thread ends goes with it. */
-static void __attribute__((destructor)) end_process(void)
+static void __attribute__((destructor)) region_process_end(void)
 {
 	if (has_key)
 		pthread_key_delete(key);
@@ -213,7 +214,7 @@ int kjoule_region_recorded(void)
 {
 	if (!__atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED))
 		return 0;
-	begin_process();
+	region_process_begin();
 	return __atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED);
 }
 
@@ -222,7 +223,7 @@ int kjoule_region_recorded(void)
  */
 
 /* Room for a record of @n units. Return: its place, or UINT64_MAX where there is none */
-static uint64_t take(struct thread *t, unsigned int n)
+static uint64_t ring_take_units(struct thread *t, unsigned int n)
 {
 	struct kjoule_region_ring *r = t->ring;
 	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE);	/* D, pairs with C in mark_ring.c */
@@ -233,7 +234,7 @@ static uint64_t take(struct thread *t, unsigned int n)
 	return __atomic_fetch_add(&r->next, n, __ATOMIC_RELAXED);
 }
 
-static struct kjoule_region_unit *unit(struct thread *t, uint64_t at)
+static struct kjoule_region_unit *ring_unit_at(struct thread *t, uint64_t at)
 {
 	return &t->units[at & (KJOULE_REGION_UNITS - 1)];
 }
@@ -242,7 +243,7 @@ static struct kjoule_region_unit *unit(struct thread *t, uint64_t at)
  * Where this is the thread, or a handler that did not interrupt its writing, all that was given out is
  * written. A handler that comes between the two lines publishes more than we know of.
  */
-static void publish(struct thread *t)
+static void ring_publish(struct thread *t)
 {
 	struct kjoule_region_ring *r = t->ring;
 	uint64_t next;
@@ -258,36 +259,38 @@ static void publish(struct thread *t)
 	} while (next != __atomic_load_n(&r->next, __ATOMIC_RELAXED));
 }
 
-static bool put(struct thread *t, enum kjoule_region_kind kind, uint64_t time_ns, uint32_t node)
+static bool ring_put_mark(struct thread *t, enum kjoule_region_kind kind, uint64_t time_ns,
+			  uint32_t node)
 {
 	uint64_t at;
 
 	t->nest++;
 	barrier();
-	at = take(t, 1);
+	at = ring_take_units(t, 1);
 	if (at != UINT64_MAX)
-		*unit(t, at) = (struct kjoule_region_unit){ time_ns, node, kind, 1, 0 };
-	publish(t);
+		*ring_unit_at(t, at) = (struct kjoule_region_unit){ time_ns, node, kind, 1, 0 };
+	ring_publish(t);
 	return at != UINT64_MAX;
 }
 
-static bool put_start(struct thread *t, uint64_t time_ns)
+static bool ring_put_start(struct thread *t, uint64_t time_ns)
 {
 	const struct kjoule_region_who who = { getpid(), syscall(SYS_gettid), 0 };
 	uint64_t at;
 
 	t->nest++;
 	barrier();
-	at = take(t, 2);
+	at = ring_take_units(t, 2);
 	if (at != UINT64_MAX) {
-		*unit(t, at) = (struct kjoule_region_unit){ time_ns, 0, KJOULE_REGION_START, 2, 0 };
-		memcpy(unit(t, at + 1), &who, sizeof(who));
+		*ring_unit_at(t, at) = (struct kjoule_region_unit){ time_ns, 0, KJOULE_REGION_START,
+								    2, 0 };
+		memcpy(ring_unit_at(t, at + 1), &who, sizeof(who));
 	}
-	publish(t);
+	ring_publish(t);
 	return at != UINT64_MAX;
 }
 
-static bool put_definition(struct thread *t, uint32_t node)
+static bool ring_put_definition(struct thread *t, uint32_t node)
 {
 	const struct node *n = &t->nodes[node];
 	unsigned int texts = strlen(n->name) / sizeof(struct kjoule_region_unit) + 1;
@@ -295,26 +298,27 @@ static bool put_definition(struct thread *t, uint32_t node)
 
 	t->nest++;
 	barrier();
-	at = take(t, 1 + texts);
+	at = ring_take_units(t, 1 + texts);
 	if (at != UINT64_MAX) {
-		*unit(t, at) = (struct kjoule_region_unit){ 0, node, KJOULE_REGION_DEFINE, 1 + texts, n->parent };
+		*ring_unit_at(t, at) = (struct kjoule_region_unit){ 0, node, KJOULE_REGION_DEFINE, 1 + texts, n->parent };
 		for (unsigned int i = 0; i < texts; i++)
-			memcpy(unit(t, at + 1 + i), n->name + i * sizeof(struct kjoule_region_unit),
+			memcpy(ring_unit_at(t, at + 1 + i),
+			       n->name + i * sizeof(struct kjoule_region_unit),
 			       sizeof(struct kjoule_region_unit));
 	}
-	publish(t);
+	ring_publish(t);
 	return at != UINT64_MAX;
 }
 
 /* A region and those around it, as far as its ring does not know them: outer ones first. */
-static bool tell(struct thread *t, uint32_t node)
+static bool ring_define_node(struct thread *t, uint32_t node)
 {
 	while (t->nodes[node].epoch != t->epoch && node) {
 		uint32_t outer = node;
 
 		while (t->nodes[outer].parent && t->nodes[t->nodes[outer].parent].epoch != t->epoch)
 			outer = t->nodes[outer].parent;
-		if (!put_definition(t, outer))
+		if (!ring_put_definition(t, outer))
 			return false;
 		t->nodes[outer].epoch = t->epoch;
 	}
@@ -322,20 +326,20 @@ static bool tell(struct thread *t, uint32_t node)
 }
 
 /* The ring has to know whose it is, and what was lost, before anything else. */
-static bool get_ready(struct thread *t, uint64_t time_ns)
+static bool ring_get_ready(struct thread *t, uint64_t time_ns)
 {
 	if (!t->started) {
 		t->started = true;
-		t->started = put_start(t, time_ns);
+		t->started = ring_put_start(t, time_ns);
 	}
-	if (t->started && t->lost_ns && put(t, KJOULE_REGION_LOST, t->lost_ns, t->lost)) {
+	if (t->started && t->lost_ns && ring_put_mark(t, KJOULE_REGION_LOST, t->lost_ns, t->lost)) {
 		t->lost_ns = 0;
 		t->lost = 0;
 	}
 	return t->started && !t->lost_ns;
 }
 
-static void lose(struct thread *t, uint64_t time_ns)
+static void thread_lose_mark(struct thread *t, uint64_t time_ns)
 {
 	if (!t->lost_ns)
 		t->lost_ns = time_ns;
@@ -346,16 +350,16 @@ static void lose(struct thread *t, uint64_t time_ns)
 }
 
 /* From now on the thread is in @node. */
-static void mark(struct thread *t, enum kjoule_region_kind kind, uint32_t node)
+static void thread_mark(struct thread *t, enum kjoule_region_kind kind, uint32_t node)
 {
-	uint64_t time_ns = now_ns();
+	uint64_t time_ns = region_now_ns();
 
-	if (__builtin_expect((!t->started || t->lost_ns) && !get_ready(t, time_ns), 0)) {
-		lose(t, time_ns);
+	if (__builtin_expect((!t->started || t->lost_ns) && !ring_get_ready(t, time_ns), 0)) {
+		thread_lose_mark(t, time_ns);
 		return;
 	}
-	if (!tell(t, node) || !put(t, kind, time_ns, node))
-		lose(t, time_ns);
+	if (!ring_define_node(t, node) || !ring_put_mark(t, kind, time_ns, node))
+		thread_lose_mark(t, time_ns);
 }
 
 /*
@@ -363,7 +367,7 @@ static void mark(struct thread *t, enum kjoule_region_kind kind, uint32_t node)
  */
 
 /* A free ring, or that of the program which this thread was before it executed this one. */
-static bool claim(struct thread *t)
+static bool thread_claim_ring(struct thread *t)
 {
 	uint32_t pid = getpid(), tid = syscall(SYS_gettid), first = tid % KJOULE_REGION_RINGS;
 	uint64_t mine = (uint64_t)pid << 32 | tid;
@@ -401,12 +405,12 @@ static bool claim(struct thread *t)
 }
 
 /* The thread ends. What marks after this, in other destructors, begins anew. */
-static void give_back(void *arg)
+static void thread_release_ring(void *arg)
 {
 	struct thread *t = arg;
 
 	if (generation && t->generation == *generation && t->ring) {
-		mark(t, KJOULE_REGION_CLOSE, 0);
+		thread_mark(t, KJOULE_REGION_CLOSE, 0);
 		__atomic_store_n(t->owner, 0, __ATOMIC_RELEASE);
 	}
 	self = NULL;
@@ -414,7 +418,7 @@ static void give_back(void *arg)
 }
 
 /* The ring of a thread that has none: a new one, or the only one of a process that was just forked. */
-static void take_ring(struct thread *t)
+static void thread_take_ring(struct thread *t)
 {
 	uint32_t new = __atomic_add_fetch(&generations, 1, __ATOMIC_RELAXED), none = 0;
 
@@ -427,10 +431,10 @@ static void take_ring(struct thread *t)
 	t->lost_ns = 0;
 	t->lost = 0;
 	t->ring = NULL;
-	claim(t);
+	thread_claim_ring(t);
 }
 
-static struct thread *make_thread(void)
+static struct thread *thread_make(void)
 {
 	void *p = mmap(NULL, sizeof(struct thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct thread *t = p;
@@ -446,18 +450,18 @@ static struct thread *make_thread(void)
 }
 
 /* The calling thread with a ring, NULL: it has none. */
-static struct thread *thread(void)
+static struct thread *thread_with_ring(void)
 {
 	int error = errno;
 
 	if (__builtin_expect(self && self->generation == *generation, 1))
 		return self->ring ? self : NULL;
-	begin_process();
+	region_process_begin();
 	if (__atomic_load_n(&kjoule_region_wanted, __ATOMIC_RELAXED)) {
 		if (!self)
-			self = make_thread();
+			self = thread_make();
 		if (self)
-			take_ring(self);
+			thread_take_ring(self);
 	}
 	errno = error;
 	return self && self->ring ? self : NULL;
@@ -468,7 +472,7 @@ static struct thread *thread(void)
  */
 
 /* As much of a name as is kept, not cut inside of a character. */
-static size_t length(const char *name)
+static size_t name_kept_length(const char *name)
 {
 	size_t len = strnlen(name, NAME_BYTES);
 
@@ -479,9 +483,9 @@ static size_t length(const char *name)
 }
 
 /* The node of a region in another one, 0 if there can be none. */
-static uint32_t find(struct thread *t, uint32_t parent, const char *name)
+static uint32_t node_find_or_make(struct thread *t, uint32_t parent, const char *name)
 {
-	size_t len = length(name);
+	size_t len = name_kept_length(name);
 	uint32_t hash = parent * 0x9e3779b1u + 1, at, node;
 	struct node *n;
 
@@ -513,12 +517,13 @@ static uint32_t find(struct thread *t, uint32_t parent, const char *name)
 
 void kjoule_region_do_begin(const char *name)
 {
-	struct thread *t = thread();
+	struct thread *t = thread_with_ring();
 	uint32_t node;
 
 	if (!t)
 		return;
-	node = t->skipped ? 0 : find(t, t->current, name && *name ? name : "[unnamed]");
+	node = t->skipped ? 0 : node_find_or_make(t, t->current,
+						  name && *name ? name : "[unnamed]");
 	if (!node) {
 		t->skipped++;
 		__atomic_store_n(&t->ring->left_out, t->ring->left_out + 1, __ATOMIC_RELAXED);
@@ -527,12 +532,12 @@ void kjoule_region_do_begin(const char *name)
 	/* before the mark: a handler that comes in between finds itself inside of it, and goes back into it */
 	t->current = node;
 	barrier();
-	mark(t, KJOULE_REGION_BEGIN, node);
+	thread_mark(t, KJOULE_REGION_BEGIN, node);
 }
 
 void kjoule_region_do_end(void)
 {
-	struct thread *t = thread();
+	struct thread *t = thread_with_ring();
 
 	if (!t)
 		return;
@@ -541,10 +546,10 @@ void kjoule_region_do_end(void)
 		return;
 	}
 	if (!t->current) {
-		mark(t, KJOULE_REGION_UNBEGUN, 0);
+		thread_mark(t, KJOULE_REGION_UNBEGUN, 0);
 		return;
 	}
 	t->current = t->nodes[t->current].parent;
 	barrier();
-	mark(t, KJOULE_REGION_END, t->current);
+	thread_mark(t, KJOULE_REGION_END, t->current);
 }

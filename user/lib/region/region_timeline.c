@@ -98,7 +98,7 @@ bool kjoule_regions_inside(const struct kjoule_regions *r, uint32_t path, const 
  * From marks to threads
  */
 
-static int take_events(struct making *m, const void *records, size_t len)
+static int marks_add_events(struct making *m, const void *records, size_t len)
 {
 	struct kjoule_event ev;
 	size_t off = 0;
@@ -182,7 +182,7 @@ static struct kjoule_regions_count *count_get(struct kjoule_regions *r, uint32_t
 }
 
 /* Its time in the region until now, as far as it was recorded. */
-static int account(struct making *m, struct thread *t, uint64_t until_ns)
+static int thread_account_time(struct making *m, struct thread *t, uint64_t until_ns)
 {
 	uint64_t from = t->since_ns > m->begin_ns ? t->since_ns : m->begin_ns;
 	struct kjoule_regions_count *c;
@@ -199,10 +199,10 @@ static int account(struct making *m, struct thread *t, uint64_t until_ns)
 }
 
 /* From now on the thread is there. */
-static int move(struct making *m, struct thread *t, uint32_t path, uint64_t time_ns)
+static int thread_move_to_path(struct making *m, struct thread *t, uint32_t path, uint64_t time_ns)
 {
 	struct kjoule_regions_since *s;
-	int ret = account(m, t, time_ns);
+	int ret = thread_account_time(m, t, time_ns);
 
 	t->since_ns = time_ns;
 	if (ret || t->path == path)
@@ -216,7 +216,7 @@ static int move(struct making *m, struct thread *t, uint32_t path, uint64_t time
 }
 
 /* The thread, or the program that it ran, is at its end: what it has begun is not ended. */
-static int stop(struct making *m, struct thread *t, uint64_t time_ns)
+static int thread_stop(struct making *m, struct thread *t, uint64_t time_ns)
 {
 	uint32_t path = t->path;
 	int ret;
@@ -230,13 +230,13 @@ static int stop(struct making *m, struct thread *t, uint64_t time_ns)
 		m->r->unended++;
 	}
 	t->own = 0;
-	ret = move(m, t, KJOULE_REGIONS_OUTSIDE, time_ns);
+	ret = thread_move_to_path(m, t, KJOULE_REGIONS_OUTSIDE, time_ns);
 	t->marked = false;
 	return ret;
 }
 
 /* A mark of the thread's own. */
-static int apply_mark(struct making *m, struct thread *t, const struct kjoule_mark *mark)
+static int thread_apply_mark(struct making *m, struct thread *t, const struct kjoule_mark *mark)
 {
 	struct kjoule_regions_count *c;
 
@@ -256,15 +256,15 @@ static int apply_mark(struct making *m, struct thread *t, const struct kjoule_ma
 		m->r->unbegun++;
 		break;
 	case KJOULE_REGION_CLOSE:
-		return stop(m, t, mark->time_ns);
+		return thread_stop(m, t, mark->time_ns);
 	}
 	/* what was begun while marks were lost is of the thread's own, as far as anybody knows */
 	if (t->path == KJOULE_REGIONS_UNKNOWN)
 		t->own = m->r->paths[mark->path].depth;
-	return move(m, t, mark->path, mark->time_ns);
+	return thread_move_to_path(m, t, mark->path, mark->time_ns);
 }
 
-static int apply(struct making *m, const struct kjoule_mark *mark)
+static int mark_apply(struct making *m, const struct kjoule_mark *mark)
 {
 	struct thread *t, *from;
 	uint32_t path = KJOULE_REGIONS_OUTSIDE;
@@ -285,19 +285,19 @@ static int apply(struct making *m, const struct kjoule_mark *mark)
 		return -ENOMEM;
 	if (mark->kind >= KJOULE_MARK_FORK || mark->kind == KJOULE_REGION_START) {
 		/* a ring begins with a mark of the same moment, which says where its thread is */
-		ret = stop(m, t, mark->time_ns);
+		ret = thread_stop(m, t, mark->time_ns);
 		t->pid = mark->pid;
 		if (mark->kind == KJOULE_REGION_START) {
 			m->r->threads += !t->marked;
 			t->marked = true;
 		}
-		return ret ? ret : move(m, t, path, mark->time_ns);
+		return ret ? ret : thread_move_to_path(m, t, path, mark->time_ns);
 	}
 	t->pid = mark->pid;
-	return apply_mark(m, t, mark);
+	return thread_apply_mark(m, t, mark);
 }
 
-static int by_time(const void *a, const void *b)
+static int mark_by_time(const void *a, const void *b)
 {
 	const struct kjoule_mark *x = a, *y = b;
 
@@ -306,23 +306,23 @@ static int by_time(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static int walk(struct making *m)
+static int marks_walk(struct making *m)
 {
 	struct kjoule_regions *r = m->r;
 	int ret = 0;
 
 	if (m->marks.n)
-		qsort(m->marks.list, m->marks.n, sizeof(*m->marks.list), by_time);
+		qsort(m->marks.list, m->marks.n, sizeof(*m->marks.list), mark_by_time);
 	for (size_t i = 0; i < m->marks.n && !ret; i++)
-		ret = apply(m, &m->marks.list[i]);
+		ret = mark_apply(m, &m->marks.list[i]);
 	for (size_t i = 0; i < r->index->n_threads && !ret; i++)
-		ret = stop(m, &r->index->list[i], m->end_ns > r->index->list[i].since_ns ? m->end_ns :
-			   r->index->list[i].since_ns);
+		ret = thread_stop(m, &r->index->list[i], m->end_ns > r->index->list[i].since_ns ? m->end_ns :
+				  r->index->list[i].since_ns);
 	return ret;
 }
 
 /* The two paths that are no region's. */
-static int make_paths(struct kjoule_regions *r)
+static int paths_make_fixed(struct kjoule_regions *r)
 {
 	for (int i = 0; i < 2; i++) {
 		struct kjoule_regions_path *p = kjoule_array_grow(&r->paths, &r->n_paths, sizeof(*p));
@@ -345,13 +345,13 @@ int kjoule_regions_new(const void *batches, size_t len, const void *side_band, s
 	if (m.r)
 		m.r->index = calloc(1, sizeof(*m.r->index));
 	if (m.r && m.r->index)
-		ret = make_paths(m.r);
+		ret = paths_make_fixed(m.r);
 	if (!ret && len) {
 		ret = kjoule_marks_read(&m.marks, m.r, batches, len);
 		if (!ret && m.marks.n)
-			ret = take_events(&m, side_band, side_band_len);
+			ret = marks_add_events(&m, side_band, side_band_len);
 		if (!ret)
-			ret = walk(&m);
+			ret = marks_walk(&m);
 	}
 	free(m.marks.list);
 	if (ret)

@@ -37,7 +37,7 @@ struct kjoule_sideband {
 	struct buffer *buffers;
 };
 
-static int open_event(uint32_t pid, int cpu)
+static int event_open(uint32_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -64,14 +64,14 @@ static int open_event(uint32_t pid, int cpu)
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_buffer(struct kjoule_sideband *sb, struct buffer *b, uint32_t pid, int cpu)
+static int buffer_open(struct kjoule_sideband *sb, struct buffer *b, uint32_t pid, int cpu)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 	void *map;
 
 	b->cpu = cpu;
 	b->own = pid;
-	b->fd = open_event(pid, cpu);
+	b->fd = event_open(pid, cpu);
 	if (b->fd < 0)
 		return -errno;
 	map = mmap(NULL, sb->map_len, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
@@ -88,7 +88,7 @@ static int open_buffer(struct kjoule_sideband *sb, struct buffer *b, uint32_t pi
 	return 0;
 }
 
-static void close_buffer(struct kjoule_sideband *sb, struct buffer *b)
+static void buffer_close(struct kjoule_sideband *sb, struct buffer *b)
 {
 	if (b->fd < 0)
 		return;
@@ -122,7 +122,7 @@ int kjoule_sideband_open(uint32_t pid, struct kjoule_sideband **out, struct kjou
 	while ((cpu = kjoule_cpus_next(&online, cpu + 1)) >= 0) {
 		struct buffer *b = kjoule_array_grow(&sb->buffers, &sb->n, sizeof(*b));
 
-		ret = b ? open_buffer(sb, b, pid, cpu) : -ENOMEM;
+		ret = b ? buffer_open(sb, b, pid, cpu) : -ENOMEM;
 		if (ret) {
 			sb->n -= !!b;
 			kjoule_sideband_close(sb);
@@ -142,7 +142,7 @@ void kjoule_sideband_close(struct kjoule_sideband *sb)
 	if (!sb)
 		return;
 	for (size_t i = 0; i < sb->n; i++)
-		close_buffer(sb, &sb->buffers[i]);
+		buffer_close(sb, &sb->buffers[i]);
 	free(sb->buffers);
 	free(sb->copy);
 	free(sb);
@@ -163,7 +163,7 @@ uint64_t kjoule_sideband_lost(const struct kjoule_sideband *sb)
 	return sb->lost;
 }
 
-static void count_lost(struct kjoule_sideband *sb, const void *records, size_t len)
+static void events_count_lost(struct kjoule_sideband *sb, const void *records, size_t len)
 {
 	struct kjoule_event ev;
 	size_t off = 0;
@@ -173,7 +173,8 @@ static void count_lost(struct kjoule_sideband *sb, const void *records, size_t l
 			sb->lost += ev.lost;
 }
 
-static int drain(struct kjoule_sideband *sb, struct buffer *b, kjoule_sideband_sink sink, void *arg)
+static int buffer_drain(struct kjoule_sideband *sb, struct buffer *b, kjoule_sideband_sink sink,
+			void *arg)
 {
 	uint64_t head, tail, n, at, first;
 	int ret;
@@ -190,7 +191,7 @@ static int drain(struct kjoule_sideband *sb, struct buffer *b, kjoule_sideband_s
 	memcpy(sb->copy, b->data + at, first);
 	memcpy(sb->copy + first, b->data, n - first);
 	__atomic_store_n(&b->page->data_tail, head, __ATOMIC_RELEASE);
-	count_lost(sb, sb->copy, n);
+	events_count_lost(sb, sb->copy, n);
 	ret = sink(arg, sb->copy, n);
 	return ret;
 }
@@ -200,11 +201,11 @@ int kjoule_sideband_drain(struct kjoule_sideband *sb, kjoule_sideband_sink sink,
 	int ret = 0;
 
 	for (size_t i = 0; i < sb->n && !ret; i++)
-		ret = drain(sb, &sb->buffers[i], sink, arg);
+		ret = buffer_drain(sb, &sb->buffers[i], sink, arg);
 	return ret;
 }
 
-static struct buffer *buffer_of(struct kjoule_sideband *sb, int cpu)
+static struct buffer *buffer_find(struct kjoule_sideband *sb, int cpu)
 {
 	for (size_t i = 0; i < sb->n; i++)
 		if (sb->buffers[i].cpu == cpu)
@@ -214,7 +215,7 @@ static struct buffer *buffer_of(struct kjoule_sideband *sb, int cpu)
 
 void kjoule_sideband_notice(struct kjoule_sideband *sb, int cpu, bool back)
 {
-	struct buffer *b = buffer_of(sb, cpu);
+	struct buffer *b = buffer_find(sb, cpu);
 
 	if (!b || b->own || b->fd < 0)
 		return;
@@ -224,9 +225,9 @@ void kjoule_sideband_notice(struct kjoule_sideband *sb, int cpu, bool back)
 }
 
 /* Listen on a CPU that is online. Return: 1 if it was not listened on before, 0, -errno */
-static int follow_cpu(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink sink, void *arg)
+static int cpu_follow(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink sink, void *arg)
 {
-	struct buffer *b = buffer_of(sb, cpu);
+	struct buffer *b = buffer_find(sb, cpu);
 	int ret;
 
 	if (b && b->fd >= 0 && !b->dead)
@@ -238,12 +239,12 @@ static int follow_cpu(struct kjoule_sideband *sb, int cpu, kjoule_sideband_sink 
 		b->fd = -1;
 		b->cpu = cpu;
 	}
-	ret = drain(sb, b, sink, arg);
+	ret = buffer_drain(sb, b, sink, arg);
 	if (ret)
 		return ret;
-	close_buffer(sb, b);
+	buffer_close(sb, b);
 	/* everybody's: a process has children by now, which an event of its own would miss */
-	ret = open_buffer(sb, b, 0, cpu);
+	ret = buffer_open(sb, b, 0, cpu);
 	/* the CPU may be away once more: the next look will tell */
 	if (ret && ret != -ENODEV && !b->deaf)
 		sb->lost++;
@@ -263,11 +264,11 @@ int kjoule_sideband_follow(struct kjoule_sideband *sb, kjoule_sideband_sink sink
 
 		if (b->own || kjoule_cpus_has(&online, b->cpu))
 			continue;
-		ret = drain(sb, b, sink, arg);
-		close_buffer(sb, b);
+		ret = buffer_drain(sb, b, sink, arg);
+		buffer_close(sb, b);
 	}
 	while (!ret && (cpu = kjoule_cpus_next(&online, cpu + 1)) >= 0) {
-		ret = follow_cpu(sb, cpu, sink, arg);
+		ret = cpu_follow(sb, cpu, sink, arg);
 		if (ret > 0) {
 			n++;
 			ret = 0;

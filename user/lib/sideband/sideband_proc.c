@@ -52,7 +52,7 @@ struct walk {
 };
 
 /* When a process began, by CLOCK_MONOTONIC; not before it, which is told in steps of some ms. 0: not known */
-static uint64_t began_ns(uint32_t pid)
+static uint64_t process_began_ns(uint32_t pid)
 {
 	int64_t step_ns = 1000000000 / sysconf(_SC_CLK_TCK), ticks = 0, began;
 	struct timespec boot, mono;
@@ -78,7 +78,7 @@ static uint64_t began_ns(uint32_t pid)
 	return began > 0 ? began : 0;
 }
 
-static int put_comm(const struct walk *w, uint32_t pid, uint32_t tid)
+static int thread_put_comm(const struct walk *w, uint32_t pid, uint32_t tid)
 {
 	struct comm_record r = {
 		.header = { .type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_USER,
@@ -101,7 +101,7 @@ static int put_comm(const struct walk *w, uint32_t pid, uint32_t tid)
 	return w->sink(w->arg, &r, sizeof(r));
 }
 
-static int put_map(const struct walk *w, uint32_t pid, char *line)
+static int process_put_map(const struct walk *w, uint32_t pid, char *line)
 {
 	union {
 		struct mmap2_record r;
@@ -138,7 +138,7 @@ static int put_map(const struct walk *w, uint32_t pid, char *line)
 	return w->sink(w->arg, &u, u.r.header.size);
 }
 
-static int put_maps(const struct walk *w, uint32_t pid)
+static int process_put_maps(const struct walk *w, uint32_t pid)
 {
 	char path[64], *line = NULL;
 	size_t room = 0;
@@ -150,21 +150,21 @@ static int put_maps(const struct walk *w, uint32_t pid)
 	if (!f)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!ret && getline(&line, &room, f) > 0)
-		ret = put_map(w, pid, line);
+		ret = process_put_map(w, pid, line);
 	free(line);
 	fclose(f);
 	return ret;
 }
 
 /* After the fork, which perf may have told of, and not later than now. */
-static void set_time(struct walk *w, uint32_t pid, uint64_t now_ns)
+static void process_set_time(struct walk *w, uint32_t pid, uint64_t now_ns)
 {
-	uint64_t ns = w->since_ns < UINT64_MAX ? began_ns(pid) : 0;
+	uint64_t ns = w->since_ns < UINT64_MAX ? process_began_ns(pid) : 0;
 
 	w->time_ns = ns > w->since_ns && ns < now_ns ? ns : now_ns;
 }
 
-static int put_process(const struct walk *all, uint32_t pid)
+static int process_put_records(const struct walk *all, uint32_t pid)
 {
 	struct walk one = *all, *w = &one;
 	char path[64];
@@ -172,7 +172,7 @@ static int put_process(const struct walk *all, uint32_t pid)
 	int ret = 0;
 	DIR *dir;
 
-	set_time(w, pid, all->time_ns);
+	process_set_time(w, pid, all->time_ns);
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	dir = opendir(path);
@@ -180,9 +180,9 @@ static int put_process(const struct walk *all, uint32_t pid)
 		return -ESRCH;
 	while (!ret && (e = readdir(dir)))
 		if (isdigit((unsigned char)e->d_name[0]))
-			ret = put_comm(w, pid, strtoul(e->d_name, NULL, 10));
+			ret = thread_put_comm(w, pid, strtoul(e->d_name, NULL, 10));
 	closedir(dir);
-	return ret ? ret : put_maps(w, pid);
+	return ret ? ret : process_put_maps(w, pid);
 }
 
 int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
@@ -194,14 +194,14 @@ int kjoule_sideband_proc(uint32_t pid, uint64_t time_ns, uint64_t since_ns,
 	DIR *dir;
 
 	if (pid)
-		return put_process(&w, pid);
+		return process_put_records(&w, pid);
 	dir = opendir("/proc");
 	if (!dir)
 		return -errno;
 	while (!ret && (e = readdir(dir))) {
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
-		ret = put_process(&w, strtoul(e->d_name, NULL, 10));
+		ret = process_put_records(&w, strtoul(e->d_name, NULL, 10));
 		/* Processes come and go, and some may not be looked into. */
 		if (ret == -ESRCH || ret == -EACCES || ret == -EPERM)
 			ret = 0;
