@@ -58,12 +58,12 @@ kmod:
 
 .PHONY: kmod-locked kmod-kjoule kdir
 kmod-locked: kmod-kjoule
-ifneq ($(wildcard selftests/vchip/driver/Kbuild),)
-	@$(call mirror,$(TOP)/selftests/vchip/driver,$(KOUT)/vchip)
+ifneq ($(wildcard vchip/driver/Kbuild),)
+	@$(call mirror,$(TOP)/vchip/driver,$(KOUT)/vchip)
 	+$(KBUILD) M=$(KOUT)/vchip $(if $(wildcard kmod/Kbuild),KBUILD_EXTRA_SYMBOLS=$(KOUT)/kjoule/Module.symvers,KBUILD_MODPOST_WARN=1) modules
 endif
 ifneq ($(shell grep -s '^CONFIG_KASAN=y' $(KDIR)/.config),)
-	@$(call mirror,$(TOP)/selftests/vm/fault,$(KOUT)/fault)
+	@$(call mirror,$(TOP)/vm/fault,$(KOUT)/fault)
 	$(KBUILD) M=$(KOUT)/fault modules
 endif
 
@@ -88,7 +88,7 @@ user:
 	$(call part,user,$(BUILD)/user)
 
 vchip:
-	$(call part,selftests/vchip/plugin,$(BUILD)/vchip)
+	$(call part,vchip/silicon,$(BUILD)/vchip)
 
 selftests: user
 	+$(MAKE) -C selftests BUILD=$(BUILD)/selftests laboratory

@@ -15,7 +15,7 @@ judged by what the machine's clock says. A test passes or fails; none is run aga
 
 It prints KTAP; each of its results counts, and a skip names its reason. Unit tests are
 build/user/tests/test_* (cmocka), which print "# SKIP REASON" before skip(). The guest's
-side is selftests/vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
+side is vm/batch, what is a kernel complaint says scripts/lib/kernel_log.py.
 What --kernel and --seed ask for reaches every test's scripts/vm in $KJOULE_KERNEL and $KJOULE_SEED.
 
 With --debug the tests of guests, and few others, run on the debug kernel, and memory that
@@ -243,16 +243,22 @@ class Report:
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
 
 
+def unit_source(base):
+    """Where a unit test's program comes from; "" if that is gone."""
+    return next(iter(glob.glob(os.path.join(TOP, f"user/tests/*/{base}.c"))), "")
+
+
 def find_tests():
     tests = []
     for program in sorted(glob.glob(os.path.join(TOP, "build/user/tests/test_*"))):
         if os.access(program, os.X_OK) and os.path.isfile(program) and not os.path.splitext(program)[1]:
             base = os.path.basename(program)
-            tests.append(Test("unit/" + base[5:], program, os.path.join(TOP, f"user/tests/{base}.c"), unit=True))
+            tests.append(Test("unit/" + base[5:], program, unit_source(base), unit=True))
     sources = sorted(glob.glob(os.path.join(TOP, "selftests/**/test_*.*"), recursive=True))
+    sources += sorted(glob.glob(os.path.join(TOP, "vchip/silicon/test_*.c")))
     for source in sources:
         stem, ext = os.path.splitext(source)
-        inside = os.path.relpath(stem, os.path.join(TOP, "selftests"))
+        inside = os.path.relpath(stem, TOP).removeprefix("selftests/")
         subject, base = os.path.split(inside)
         name = os.path.join(subject, base[5:])
         if ext in (".sh", ".py"):
@@ -326,7 +332,7 @@ class Guest:
         command = [os.path.join(TOP, "scripts/vm"), "--log", self.console, "--timeout", f"{self.most:g}", *shlex.split(self.tests[0].vm)]
         self.command = shlex.join(command[5:])
         with open(self.talk, "w") as err:
-            self.process = subprocess.Popen([*command, "--", os.path.join(TOP, "selftests/vm/batch"), listing],
+            self.process = subprocess.Popen([*command, "--", os.path.join(TOP, "vm/batch"), listing],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err, cwd=TOP, text=True, errors="replace",
                                             start_new_session=True)
         self.reader = threading.Thread(target=self.read, args=(report,), daemon=True)

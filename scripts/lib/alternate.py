@@ -11,7 +11,7 @@ import bench
 import mix
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
 import oracle as chip  # noqa: E402
 
 PERIODS_MS = {"plain": mix.UPDATE_PERIOD_MS, "slow": 18, "client": 1}    # of the profiles' counters

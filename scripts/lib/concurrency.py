@@ -12,7 +12,7 @@ import bench
 import mix
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
 import oracle as chip  # noqa: E402
 
 TOGETHER = os.path.join(bench.BUILD, "selftests/together")

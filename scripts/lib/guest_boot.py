@@ -2,7 +2,7 @@
 """Kernel and initrd of a laboratory guest.
 
 Finds the kernel (or has scripts/debug-kernel make one), unpacks it to the ELF file that
-QEMU starts directly, packs the initrd with what mounts the root (selftests/vm/init), and
+QEMU starts directly, packs the initrd with what mounts the root (vm/init), and
 keeps both in a cache that knows what they were made of. Called by scripts/vm only.
 """
 import fcntl
@@ -149,7 +149,7 @@ def boot_files(wanted, top, cache):
     """Return (release, module folder, vmlinux, base initrd), built when what they are made of changed."""
     release, image, folder = kernel_find(wanted)
     order = module_order(folder)
-    parts = ["/bin/busybox", os.path.join(top, "selftests/vm/init")] + [os.path.join(folder, m) for m in order]
+    parts = ["/bin/busybox", os.path.join(top, "vm/init")] + [os.path.join(folder, m) for m in order]
     key = hashlib.sha256()
     for p in [image, __file__] + parts:
         s = os.stat(p)

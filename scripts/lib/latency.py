@@ -16,10 +16,10 @@ import sys
 import bench
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
 import oracle as chip  # noqa: E402
 
-PROFILES = os.path.join(bench.TOP, "selftests/vchip/profiles")
+PROFILES = os.path.join(bench.TOP, "vchip/profiles")
 NEAR_NS = 200_000       # a request's two times are no further apart
 LOOPS_OFF = 3           # a good try is off by no more
 PART = 0.02             # a median may be off by so much, or by a loop

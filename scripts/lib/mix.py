@@ -10,7 +10,7 @@ import sys
 import bench
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
 import oracle as chip  # noqa: E402
 
 OracleError = chip.OracleError

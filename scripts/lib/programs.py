@@ -16,10 +16,10 @@ import bench
 import mix
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(bench.TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(bench.TOP, "vchip"))
 import oracle as chip  # noqa: E402
 
-REAL = os.path.join(bench.TOP, "selftests/programs/real")
+REAL = os.path.join(bench.TOP, "workloads/real")
 UPDATE_PERIOD_S = 1e-3 * mix.UPDATE_PERIOD_MS
 AROUND = 5          # update periods to both sides of a sample in which others are looked for
 # A coarse block runs for ten update periods at a time, less what is between two samples at both ends. A tenth of such a time may be
@@ -36,7 +36,7 @@ BLOCK = 0.05        # what has less of the time is judged by nobody
 Program = collections.namedtuple("Program", "name cpus package times prepare command")
 
 # @package: Debian's, None: our own. @times: of the command in a recording, which is to last for 15 to 60 s. In the guest $P is a folder
-# in its memory with the inputs, $R that of selftests/programs/real, $T of what is built; $SEED differs from run to run, and $FOR is
+# in its memory with the inputs, $R that of workloads/real, $T of what is built; $SEED differs from run to run, and $FOR is
 # how many seconds it is to work, where a program asks for that.
 PROGRAMS = [
     Program("mix", 1, None, 1, "", "exec $T/mix $FOR 10 $SEED"),

@@ -15,7 +15,7 @@ dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 
 # What of the checkout the build needs, as it is now.
-git ls-files kmod include Makefile scripts/lib selftests/vchip selftests/vm/fault |
+git ls-files kmod include Makefile scripts/lib vchip vm/fault |
 	tar -cf - --ignore-failed-read -T - | tar -xf - -C "$dir" || exit
 
 cat >"$dir/modules.sh" <<'END'
@@ -25,7 +25,7 @@ echo "$release"
 exec >"$release.log" 2>&1
 make -j"$(nproc)" --output-sync KVER="$release" kmod
 # which the top Makefile builds for the debug kernel only
-make -C "/lib/modules/$release/build" M="$PWD/selftests/vm/fault" W=1 modules
+make -C "/lib/modules/$release/build" M="$PWD/vm/fault" W=1 modules
 END
 modules="kjoule/kjoule.ko vchip/bare_timer.ko vchip/vchip.ko vchip/vchip_source.ko"
 

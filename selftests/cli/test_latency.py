@@ -20,12 +20,12 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cli import ktap, kjoule, run, start, finish, wait_until, table, size, path, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
 HERE = os.path.realpath(__file__)
 FOLDER = os.path.join(TOP, "build/test-logs/latency")
-PROFILES = os.path.join(TOP, "selftests/vchip/profiles")
+PROFILES = os.path.join(TOP, "vchip/profiles")
 POLICY = "/sys/devices/system/cpu/cpufreq/policy0/"
 MARK = "/sys/kernel/debug/vchip/mark"
 MATRIX = (47059, 58824, 76471)

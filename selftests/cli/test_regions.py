@@ -14,7 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from cli import ktap, run, TOP, KJOULE  # noqa: E402
-sys.path.insert(0, os.path.join(TOP, "selftests/vchip"))
+sys.path.insert(0, os.path.join(TOP, "vchip"))
 import oracle  # noqa: E402
 
 SECONDS = 12

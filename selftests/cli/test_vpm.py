@@ -20,7 +20,7 @@ PROGRAM = os.path.join(TOP, "build/selftests/alternate_pie")
 PRICING = os.path.join(TOP, "build/selftests/pricing")
 LENGTH_US, SECONDS = 5000, 15
 SHORT_US = 1000    # a quarter of the time between two ticks of the kernel
-SOURCE = os.path.join(TOP, "selftests/programs/alternate.c")
+SOURCE = os.path.join(TOP, "workloads/alternate.c")
 OPTIONS = ("-F", "250", "--vpm-meter", "vchip-ina@80ms")
 
 

@@ -12,7 +12,7 @@ import sys
 import threading
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
 import chip  # noqa: E402
 import ktap  # noqa: E402
 

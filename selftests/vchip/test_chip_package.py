@@ -13,7 +13,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
 import chip  # noqa: E402
 import ktap  # noqa: E402
 

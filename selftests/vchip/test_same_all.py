@@ -9,7 +9,7 @@ import shlex
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, ".."), os.path.join(HERE, "../../vchip")]
 import chip  # noqa: E402
 import ktap  # noqa: E402
 import run  # noqa: E402
@@ -25,7 +25,7 @@ def main():
         with open(listing, "w", encoding="utf-8") as f:
             f.write(f"{t.name}\t{t.timeout:g}\t{log}\t{t.program}\n")
         most = run.BOOT + run.GUEST_COST * t.timeout
-        same.check_same(t.name, ["--timeout", f"{most:g}", *shlex.split(t.vm)], [os.path.join(chip.TOP, "selftests/vm/batch"), listing], files=[log])
+        same.check_same(t.name, ["--timeout", f"{most:g}", *shlex.split(t.vm)], [os.path.join(chip.TOP, "vm/batch"), listing], files=[log])
     ktap.end()
 
 

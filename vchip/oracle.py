@@ -3,7 +3,7 @@
 """Read the virtual chip's oracle: what really ran, and what it really cost.
 
 Library and command. Owns the reading of the oracle's text (its format is in
-selftests/vchip/README), the difference of two marks, and the summing up by function.
+vchip/README), the difference of two marks, and the summing up by function.
 Tests use it to judge what the guest measured; nothing that measures may use it.
 
     oracle.py FILE                              the marks in the file

@@ -4,12 +4,12 @@
  *
  * What a request comes to, by the log, on chips that do as they are told and on such that do not;
  * when a core stands still by itself. Time is the test's own, that of a halted CPU;
- * ../test_chip_grants_*.py see the same in guests.
+ * selftests/vchip/test_chip_grants_*.py see the same in guests.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "../../ktap.h"
+#include "../../selftests/ktap.h"
 #include "grants.h"
 #include "log.h"
 #include "package.h"

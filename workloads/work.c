@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "../../user/machine/saxpy.h"
+#include "../user/machine/saxpy.h"
 
 #define MOST	64
 

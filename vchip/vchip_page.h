@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The virtual chip's register page: the contract between the silicon (the QEMU
- * plugin, selftests/vchip/plugin) and its guest driver (selftests/vchip/driver).
+ * plugin, vchip/silicon) and its guest driver (vchip/driver).
  * Both map the same shared memory: the plugin as a file, the guest as BAR 2 of
  * an ivshmem-plain PCI device (1af4:1110). Every field has one writer, named in
  * its comment ("chip" or "guest"). All scalars are read and written whole

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../ktap.h"
+#include "../../selftests/ktap.h"
 #include "profile.h"
 
 static char folder[] = "/tmp/vchip-profile-XXXXXX";

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "../../ktap.h"
+#include "../../selftests/ktap.h"
 #include "block.h"
 #include "classify.h"
 

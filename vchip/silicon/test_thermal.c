@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "../../ktap.h"
+#include "../../selftests/ktap.h"
 #include "core.h"
 #include "page.h"
 #include "shipped.h"

@@ -8,9 +8,9 @@ import glob
 import os
 import subprocess
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 PROGRAM = os.path.join(TOP, "build/vchip/programs/chip")
-PROFILES = os.path.join(TOP, "selftests/vchip/profiles")
+PROFILES = os.path.join(TOP, "vchip/profiles")
 
 
 def hold_governors():

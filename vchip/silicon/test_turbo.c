@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../ktap.h"
+#include "../../selftests/ktap.h"
 #include "core.h"
 #include "log.h"
 #include "page.h"
